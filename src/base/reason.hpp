@@ -1,0 +1,76 @@
+// Why a request was not simply forwarded. One enum for headers, bodies, metrics and logs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "base/ids.hpp"
+
+namespace spillway {
+
+enum class Reason : std::uint8_t {
+  none,
+  // Overload signals of an upstream.
+  inflight_saturation,
+  queue_saturation,
+  queue_wait_risk,
+  tail_latency,
+  event_loop_lag,
+  error_burst,
+  // Fate of one request.
+  queue_full,
+  queue_timeout,
+  deadline_expired,
+  evicted,
+  circuit_open,
+  budget_exceeded,
+  tenant_share,
+  upstream_unavailable,
+  upstream_timeout,
+  upstream_invalid,
+  client_gone,
+  draining,
+};
+
+inline constexpr std::size_t kReasonCount = 19;
+
+// The name that clients, operators and dashboards see, e.g. "TAIL_LATENCY"; empty for none.
+constexpr std::string_view name(Reason reason) {
+  constexpr std::array<std::string_view, kReasonCount> names{
+      "",
+      "INFLIGHT_SATURATION",
+      "QUEUE_SATURATION",
+      "QUEUE_WAIT_RISK",
+      "TAIL_LATENCY",
+      "EVENT_LOOP_LAG",
+      "ERROR_BURST",
+      "QUEUE_FULL",
+      "QUEUE_TIMEOUT",
+      "DEADLINE_EXPIRED",
+      "EVICTED",
+      "CIRCUIT_OPEN",
+      "BUDGET_EXCEEDED",
+      "TENANT_SHARE",
+      "UPSTREAM_UNAVAILABLE",
+      "UPSTREAM_TIMEOUT",
+      "UPSTREAM_INVALID",
+      "CLIENT_GONE",
+      "DRAINING",
+  };
+  return names[index(reason)];
+}
+
+// True for the reasons that say "no room", as against "the room itself is not to be trusted":
+// a denial for one of these is work-conserving (it only happens when no slot is free).
+constexpr bool is_capacity(Reason reason) {
+  return reason == Reason::inflight_saturation || reason == Reason::queue_saturation ||
+         reason == Reason::queue_wait_risk;
+}
+
+// True when the refused caller caused the refusal itself: answered 429 instead of 503.
+constexpr bool is_callers_own(Reason reason) {
+  return reason == Reason::budget_exceeded || reason == Reason::tenant_share;
+}
+
+}  // namespace spillway

@@ -1,0 +1,48 @@
+// Appends text to a fixed block of bytes, for messages that are built without allocating.
+//
+// Never writes past the block: what does not fit is left out and `overflowed()` says so.
+#pragma once
+
+#include <charconv>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+namespace spillway {
+
+class TextWriter {
+ public:
+  explicit TextWriter(std::span<char> block) : block_(block) {}
+
+  TextWriter& operator<<(std::string_view text) {
+    if (text.size() > block_.size() - size_) {
+      overflowed_ = true;
+      return *this;
+    }
+    if (!text.empty()) std::memcpy(block_.data() + size_, text.data(), text.size());
+    size_ += text.size();
+    return *this;
+  }
+  TextWriter& operator<<(char c) { return *this << std::string_view(&c, 1); }
+
+  template <class Integer>
+    requires(std::is_integral_v<Integer> && !std::is_same_v<Integer, char>)
+  TextWriter& operator<<(Integer value) {
+    char digits[24];
+    const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+    return *this << std::string_view(digits, static_cast<std::size_t>(end - digits));
+  }
+
+  std::string_view text() const { return {block_.data(), size_}; }
+  std::size_t size() const { return size_; }
+  bool overflowed() const { return overflowed_; }
+
+ private:
+  std::span<char> block_;
+  std::size_t size_ = 0;
+  bool overflowed_ = false;
+};
+
+}  // namespace spillway

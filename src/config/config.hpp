@@ -1,0 +1,152 @@
+// What the operator wrote, checked and with every default filled in. Plain values.
+//
+// The members' initialisers are the defaults; config/describe.hpp says, once for each field,
+// its key, unit, range and meaning. Defaults that depend on the class list (rules, eviction
+// order, default route) are filled in by load().
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/time.hpp"
+
+namespace spillway::config {
+
+struct Listen {
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 8080;
+};
+
+struct Admin {
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 9090;
+  std::string token;  // empty: none asked for (only allowed on a loopback address)
+};
+
+struct Limits {
+  std::uint64_t header_bytes = 65536;
+  std::uint64_t body_bytes = 104857600;
+  std::uint32_t connections = 10000;
+  Milliseconds header_timeout{10000};
+  Milliseconds idle_timeout{60000};
+  Milliseconds drain_timeout{30000};
+};
+
+struct TrafficClass {
+  std::string name;
+  double weight = 1;
+  std::optional<double> ingress_weight;  // where a numeric priority lands; default: weight
+  std::optional<double> egress_weight;   // how often it is served; default: weight
+  std::uint32_t max_queue = 128;
+  Milliseconds sla{1000};  // deadline of a request that brings none of its own
+  Milliseconds max_wait{100};
+  std::uint32_t reserved = 0;                 // slots only this class may take
+  std::optional<std::uint32_t> max_inflight;  // slots it may hold at most; default: no cap
+};
+
+enum class Strategy : std::uint8_t { allow, degrade, deny, drop };
+
+struct Rule {
+  Strategy strategy = Strategy::allow;
+  double probability = 1.0;  // of denial or drop, [0, 1]
+  Milliseconds retry_after{1000};
+};
+
+// A rule of which only some fields are given; the rest come from the class's rule.
+struct RuleOverride {
+  ClassId traffic_class{};
+  std::optional<Strategy> strategy;
+  std::optional<double> probability;
+  std::optional<Milliseconds> retry_after;
+};
+
+struct Thresholds {  // nullopt takes no part
+  std::optional<double> inflight_ratio;
+  std::optional<double> queue_ratio;
+  std::optional<Milliseconds> queue_wait_p95;
+  std::optional<Milliseconds> latency_p95;
+  std::optional<Milliseconds> event_loop_lag;
+  std::optional<double> error_rate;
+};
+
+enum class Discipline : std::uint8_t { pq, rr, wrr, drr, wfq, aging, edf };
+enum class Late : std::uint8_t { drop, process_with_tag };
+
+struct Dispatch {
+  std::uint32_t concurrency = 64;
+  Discipline discipline = Discipline::wfq;
+  bool dynamic_weights = true;
+  Milliseconds target_wait{20};
+  Late late = Late::drop;
+  std::vector<ClassId> evict;  // who gives up queue places, first to last
+};
+
+struct Overload {
+  Milliseconds tick{100};
+  Milliseconds window{2000};
+  Milliseconds cooldown{2000};
+  Thresholds enter{0.95, 0.8, Milliseconds{200}, std::nullopt, Milliseconds{50}, 0.2};
+  Thresholds exit{0.7, 0.5, Milliseconds{120}, std::nullopt, Milliseconds{30}, 0.1};
+  std::vector<Rule> rules;  // by class
+};
+
+struct Upstream {
+  std::string name;
+  std::vector<std::string> servers;  // "host:port"
+  Milliseconds connect_timeout{1000};
+  Milliseconds response_timeout{30000};  // until the response head, then between reads
+  std::uint32_t idle_connections = 256;  // over all workers
+  Dispatch dispatch;                     // the global one with this upstream's overrides
+  Overload overload;                     // likewise
+};
+
+struct Match {
+  std::vector<std::string> methods;  // empty: any
+  std::string host;                  // empty: any; lower case, without port
+  std::string path = "/**";
+};
+
+struct Route {
+  std::string name;
+  Match match;
+  ClassId traffic_class{};
+  std::optional<std::uint32_t> priority;  // 0-100 instead of a class
+  UpstreamId upstream{};
+  std::optional<Milliseconds> deadline;  // default: the class's sla
+  std::vector<RuleOverride> rules;
+};
+
+enum class TenantKey : std::uint8_t { api_key, trusted_header, client_address };
+
+struct Tenants {
+  std::vector<TenantKey> key{TenantKey::api_key, TenantKey::trusted_header,
+                             TenantKey::client_address};
+};
+
+struct Log {
+  std::string level = "info";  // debug info warn error
+  double access_sample = 0;    // share of requests that get an access line, [0, 1]
+};
+
+struct Config {
+  Listen listen;
+  Admin admin;
+  std::uint32_t workers = 1;  // 0: one per core
+  Limits limits;
+  std::vector<std::string> trusted_peers;  // addresses or CIDR blocks
+  std::vector<Upstream> upstreams;
+  std::vector<TrafficClass> classes;  // highest priority first
+  std::vector<Route> routes;          // the default route is appended last, named "default"
+  Tenants tenants;
+  Dispatch dispatch;
+  Overload overload;
+  Log log;
+
+  const Route& default_route() const { return routes.back(); }
+};
+
+}  // namespace spillway::config
