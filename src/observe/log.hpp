@@ -1,0 +1,84 @@
+// The log: one JSON object a line, written by a thread of its own.
+//
+// Every method may be called from any thread and never waits for the output: when the queue is
+// full the oldest line is lost and counted. Whatever a client sent is escaped, so that each line
+// is valid JSON and valid UTF-8 whatever the bytes were.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "base/outcome.hpp"
+#include "base/reason.hpp"
+#include "base/time.hpp"
+#include "config/config.hpp"
+#include "overload/signals.hpp"
+#include "overload/state.hpp"
+
+namespace spdlog {
+class logger;
+namespace details {
+class thread_pool;
+}
+namespace sinks {
+class sink;
+}
+}  // namespace spdlog
+
+namespace spillway::observe {
+
+enum class Level : std::uint8_t { debug, info, warn, error };
+
+// One request, for the access log. The views need to live only during the call.
+struct AccessLine {
+  std::string_view method;
+  std::string_view path;  // cut at 256 bytes
+  std::string_view route;
+  std::string_view traffic_class;
+  unsigned status = 0;  // 0: closed without an answer
+  Outcome outcome{};
+  Reason reason = Reason::none;
+  Duration wait{};
+  Duration duration{};
+  std::string_view request_id;
+  std::uint64_t bytes = 0;  // of the response's body
+};
+
+class Log {
+ public:
+  static constexpr std::size_t kQueuedLines = 8192;
+
+  // Writes to stderr what `config.level` admits.
+  explicit Log(const config::Log& config);
+  // The same to another sink.
+  Log(const config::Log& config, std::shared_ptr<spdlog::sinks::sink> sink,
+      std::size_t queued_lines = kQueuedLines);
+  // Writes what is still queued.
+  ~Log();
+  Log(const Log&) = delete;
+  Log& operator=(const Log&) = delete;
+
+  void started(std::string_view version, std::size_t workers);
+  // `what` is "proxy" or "admin".
+  void listening(std::string_view what, std::string_view address, std::uint16_t port);
+  void transition(std::string_view upstream, overload::State from, overload::State to,
+                  Reason reason, const overload::OverloadSignals& signals);
+  void draining(std::size_t connections, Milliseconds timeout);
+  void stopped(Duration uptime);
+  void reload_ignored();  // SIGHUP
+  void message(Level level, std::string_view text);
+  void access(const AccessLine& line);
+
+  // Lines lost since the start because the queue was full.
+  std::uint64_t dropped() const;
+
+ private:
+  void write(Level level, std::string_view fields);
+
+  std::shared_ptr<spdlog::details::thread_pool> pool_;
+  std::shared_ptr<spdlog::logger> logger_;
+};
+
+}  // namespace spillway::observe

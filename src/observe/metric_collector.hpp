@@ -1,0 +1,39 @@
+// The Prometheus metrics: merges the workers' counts and the gates' snapshot at scrape.
+//
+// The configuration and the workers' metrics must outlive the collector. Collect() may be
+// called from any one thread at a time; it never delays a worker.
+#pragma once
+
+#include <prometheus/collectable.h>
+#include <prometheus/metric_family.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "config/config.hpp"
+#include "observe/snapshot.hpp"
+#include "observe/worker_metrics.hpp"
+
+namespace spillway::observe {
+
+class MetricCollector : public prometheus::Collectable {
+ public:
+  MetricCollector(const config::Config& config, std::vector<const WorkerMetrics*> workers,
+                  std::function<Snapshot()> snapshot, BuildInfo build);
+
+  std::vector<prometheus::MetricFamily> Collect() const override;
+
+ private:
+  const config::Config& config_;
+  std::vector<const WorkerMetrics*> workers_;
+  std::function<Snapshot()> snapshot_;
+  BuildInfo build_;
+};
+
+// The text exposition format, version 0.0.4, for Content-Type kMetricsContentType.
+std::string to_text(const prometheus::Collectable& collectable);
+
+inline constexpr const char* kMetricsContentType = "text/plain; version=0.0.4; charset=utf-8";
+
+}  // namespace spillway::observe

@@ -1,0 +1,68 @@
+// What the gates and the control thread hold at one moment, copied for a scrape or /state.
+//
+// Whoever owns them fills it in; nothing here refers back to them.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/reason.hpp"
+#include "base/time.hpp"
+#include "overload/signals.hpp"
+#include "overload/state.hpp"
+
+namespace spillway::observe {
+
+// One class's queue at one upstream. Totals count since the start.
+struct ClassSnapshot {
+  std::size_t queued = 0;
+  std::size_t inflight = 0;
+  Duration oldest_wait{};  // 0 when nobody waits
+  double weight = 0;       // the share it is served with now, dynamic weights included
+  std::uint64_t enqueued = 0;
+  std::uint64_t started = 0;
+  std::uint64_t queue_full = 0;
+  std::uint64_t expired = 0;        // deadline already passed on arrival
+  std::uint64_t deadline_miss = 0;  // deadline passed while queued
+  std::uint64_t evicted = 0;
+  std::uint64_t cancelled = 0;
+  Duration wait_sum{};  // of those started
+  Duration wait_max{};
+};
+
+struct TransitionCount {
+  overload::State to{};
+  Reason reason = Reason::none;
+  std::uint64_t count = 0;
+};
+
+// In the order of the configuration's upstreams.
+struct UpstreamSnapshot {
+  std::size_t inflight = 0;
+  std::size_t concurrency_limit = 0;
+  overload::State state{};
+  Reason reason = Reason::none;
+  Duration in_state{};  // how long it has been in this state
+  overload::OverloadSignals signals;
+  std::vector<TransitionCount> transitions;
+  std::vector<ClassSnapshot> classes;  // in the order of the configuration's classes
+};
+
+struct Snapshot {
+  std::chrono::system_clock::time_point taken_at;
+  Duration uptime{};
+  bool draining = false;
+  std::uint64_t log_dropped = 0;
+  std::vector<UpstreamSnapshot> upstreams;
+};
+
+// What `spillway version` prints and spillway_build_info carries.
+struct BuildInfo {
+  std::string version;
+  std::string compiler;
+};
+
+}  // namespace spillway::observe

@@ -1,0 +1,131 @@
+// What one worker counts.
+//
+// Only the owning worker writes; the admin thread reads at scrape. All storage is allocated by
+// the constructor, so that counting a request costs a few plain additions. The ids passed must
+// belong to the configuration given at construction.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/outcome.hpp"
+#include "base/reason.hpp"
+#include "base/time.hpp"
+#include "config/config.hpp"
+#include "observe/counter.hpp"
+#include "observe/duration_histogram.hpp"
+
+namespace spillway::observe {
+
+// So many routes have a name in the metrics; those after them share the label "other".
+inline constexpr std::size_t kMaxRouteLabels = 1000;
+
+class WorkerMetrics {
+ public:
+  explicit WorkerMetrics(const config::Config& config);
+
+  // A request ended; to be called exactly once for each request.
+  void finish(RouteId route, ClassId traffic_class, Outcome outcome) {
+    routes_[route_cell(route_slot(index(route)), traffic_class, outcome)].add();
+    upstreams_[upstream_cell(route_upstream_[index(route)], traffic_class, outcome)].add();
+  }
+
+  // A response head was sent to the client, by the upstream or by the proxy itself. A status
+  // outside 100-599 is counted as "other".
+  void response(ClassId traffic_class, unsigned status) {
+    responses_[index(traffic_class)]
+              [status < kFirstStatus || status > kLastStatus ? kOtherStatus : status - kFirstStatus]
+                  .add();
+  }
+
+  void denied(ClassId traffic_class, Reason reason) {
+    denied_[index(traffic_class)][index(reason)].add();
+  }
+
+  // From the complete request head to the end of the answer.
+  void request_duration(ClassId traffic_class, Duration duration) {
+    request_duration_[index(traffic_class)].observe(duration);
+  }
+  // From dispatch to the upstream's response head.
+  void upstream_duration(UpstreamId upstream, Duration duration) {
+    upstream_duration_[index(upstream)].observe(duration);
+  }
+  // From the offer to the gate until the slot; 0 for a request that did not have to wait.
+  void queue_wait(ClassId traffic_class, Duration wait) {
+    queue_wait_[index(traffic_class)].observe(wait);
+  }
+  // The absolute difference of the predicted and the real wait.
+  void wait_prediction_error(ClassId traffic_class, Duration error) {
+    wait_prediction_error_[index(traffic_class)].observe(error);
+  }
+
+  Gauge client_connections;
+  Gauge upstream_connections;
+
+  void set_event_loop_lag(Duration lag) {
+    event_loop_lag_.store(lag.count(), std::memory_order_relaxed);
+  }
+
+  // What a scrape reads. `slot` is a route's label: its index, or kMaxRouteLabels for "other".
+  std::size_t route_slots() const { return route_slots_; }
+  std::uint64_t finished(std::size_t slot, ClassId traffic_class, Outcome outcome) const {
+    return routes_[route_cell(slot, traffic_class, outcome)].value();
+  }
+  std::uint64_t finished_at(UpstreamId upstream, ClassId traffic_class, Outcome outcome) const {
+    return upstreams_[upstream_cell(upstream, traffic_class, outcome)].value();
+  }
+  // Status codes are 100-599; kOther is the rest.
+  static constexpr unsigned kFirstStatus = 100;
+  static constexpr unsigned kLastStatus = 599;
+  static constexpr std::size_t kOtherStatus = kLastStatus - kFirstStatus + 1;
+  using StatusCounters = std::array<Counter, kOtherStatus + 1>;
+  const StatusCounters& responses(ClassId traffic_class) const {
+    return responses_[index(traffic_class)];
+  }
+  std::uint64_t denials(ClassId traffic_class, Reason reason) const {
+    return denied_[index(traffic_class)][index(reason)].value();
+  }
+  const DurationHistogram& request_durations(ClassId c) const {
+    return request_duration_[index(c)];
+  }
+  const DurationHistogram& upstream_durations(UpstreamId u) const {
+    return upstream_duration_[index(u)];
+  }
+  const DurationHistogram& queue_waits(ClassId c) const { return queue_wait_[index(c)]; }
+  const DurationHistogram& wait_prediction_errors(ClassId c) const {
+    return wait_prediction_error_[index(c)];
+  }
+  Duration event_loop_lag() const {
+    return Duration{event_loop_lag_.load(std::memory_order_relaxed)};
+  }
+
+ private:
+  static std::size_t route_slot(std::size_t route) {
+    return route < kMaxRouteLabels ? route : kMaxRouteLabels;
+  }
+  std::size_t route_cell(std::size_t slot, ClassId c, Outcome outcome) const {
+    return (slot * classes_ + index(c)) * kOutcomeCount + index(outcome);
+  }
+  std::size_t upstream_cell(UpstreamId u, ClassId c, Outcome outcome) const {
+    return (index(u) * classes_ + index(c)) * kOutcomeCount + index(outcome);
+  }
+
+  std::size_t classes_;
+  std::size_t route_slots_;
+  std::vector<UpstreamId> route_upstream_;
+  std::vector<Counter> routes_;     // by slot, class, outcome
+  std::vector<Counter> upstreams_;  // by upstream, class, outcome
+  std::vector<StatusCounters> responses_;
+  std::vector<std::array<Counter, kReasonCount>> denied_;
+  std::vector<DurationHistogram> request_duration_;
+  std::vector<DurationHistogram> upstream_duration_;
+  std::vector<DurationHistogram> queue_wait_;
+  std::vector<DurationHistogram> wait_prediction_error_;
+  std::atomic<Duration::rep> event_loop_lag_{0};
+};
+
+}  // namespace spillway::observe
