@@ -1,0 +1,49 @@
+// Everything that can be wrong with an HTTP/1 message, one value per distinguishable fault, and
+// the one place that says what each fault is answered with.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace spillway::http {
+
+enum class Error : std::uint8_t {
+  none,
+  bad_request_line,     // not `method SP target SP HTTP/x.y`
+  bad_target,           // a form of target that the method does not have, or bytes outside RFC 3986
+  bad_status_line,      // (upstream) not `HTTP/1.x SP 3DIGIT SP reason`
+  bad_character,        // NUL, bare CR, bare LF or another control character in a head
+  bad_field,            // not `token ":" value`, or a Connection that is not a list of tokens
+  obs_fold,             // a field value continued on the next line
+  bad_host,             // missing, repeated or not `host [":" port]`
+  bad_framing,          // Transfer-Encoding and Content-Length: conflicting, repeated, malformed
+  bad_chunk,            // chunk size, extension or line end
+  bad_trailer,          // malformed trailer section, or a field that may not be a trailer
+  head_too_large,       // 431
+  too_many_fields,      // 431
+  uri_too_long,         // 414
+  body_too_large,       // 413
+  method_refused,       // 405: CONNECT and TRACE
+  version_unsupported,  // 505: neither HTTP/1.0 nor HTTP/1.1; also HTTP/2's connection preface
+  expectation_failed,   // 417: an Expect other than 100-continue
+  truncated,            // the connection ended inside the message
+};
+
+inline constexpr std::size_t kErrorCount = 19;
+
+// The status a client whose request has this fault is answered with (400 unless the enum says
+// otherwise). Faults in an upstream's response are 502 whatever they are. 0 for none.
+int status_of(Error error);
+
+// One sentence for a person, e.g. "The header section is too large."; empty for none.
+std::string_view describe(Error error);
+
+// The RFC 9209 section 2.3 error type when the fault is in the client's request: always
+// http_request_error (2.3.26), the type for 4xx that an intermediary generates.
+std::string_view proxy_status(Error error);
+
+// Likewise when the fault is in the upstream's response, e.g. http_response_incomplete (2.3.14),
+// http_protocol_error (2.3.25).
+std::string_view upstream_proxy_status(Error error);
+
+}  // namespace spillway::http

@@ -1,0 +1,42 @@
+// Which fields end at this hop (RFC 9110 section 7.6.1).
+//
+// Always: Connection, Keep-Alive, Proxy-Connection, TE, Transfer-Encoding, Upgrade, and what only
+// concerns a proxy (Proxy-Authenticate, Proxy-Authorization, Proxy-Authentication-Info). Trailer
+// stays, since trailers are relayed. Besides, every field that Connection names, except those by
+// whose removal a client could change what the upstream believes: framing, Host, authentication,
+// cookies, content type, caching, and the fields that say who is asking (Forwarded, X-Forwarded-*,
+// Via, X-Request-Id, traceparent, X-Api-Key, X-Tenant, Spillway-*).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "http/field_list.hpp"
+
+namespace spillway::http {
+
+inline constexpr std::size_t kMaxConnectionOptions = 32;
+
+struct ConnectionOptions {
+  bool close = false;
+  bool keep_alive = false;
+  bool upgrade = false;
+  bool too_many = false;  // more than kMaxConnectionOptions names: refuse the message
+  std::array<std::string_view, kMaxConnectionOptions> names;  // the others
+  std::size_t named = 0;
+};
+
+class HopByHop {
+ public:
+  // Reads the Connection fields; next to nothing when they say only "keep-alive" or "close".
+  explicit HopByHop(const FieldList& fields);
+
+  const ConnectionOptions& options() const { return options_; }
+  bool strips(const Field& field) const;
+
+ private:
+  ConnectionOptions options_;
+};
+
+}  // namespace spillway::http

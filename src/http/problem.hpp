@@ -1,0 +1,53 @@
+// The answers that Spillway itself gives: denials and proxy errors, complete with head and body.
+//
+// RFC 9457 problem details (application/problem+json), or a small HTML page for people; RFC 9209
+// Proxy-Status; never cached. All that stems from the request is escaped.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "base/reason.hpp"
+#include "base/text_writer.hpp"
+#include "base/time.hpp"
+#include "http/field_list.hpp"
+
+namespace spillway::http {
+
+// A block of this size holds any answer whose texts are within the limits below.
+inline constexpr std::size_t kProblemRoom = 8192;
+
+struct Problem {
+  unsigned status = 503;
+  Reason reason = Reason::none;  // named in the body and in Proxy-Status' details
+  std::string_view class_name;   // e.g. "P1"; empty: left out; up to 128 bytes are shown
+  Milliseconds retry_after{0};   // 0: no Retry-After
+  std::string_view request_id;   // empty: left out; up to 128 bytes are shown
+  std::string_view detail;       // one sentence; empty: left out; up to 512 bytes are shown
+  std::string_view proxy_error;  // RFC 9209 error type; empty: proxy_error_of(reason)
+  bool html = false;             // an HTML page instead of JSON
+  bool close = false;            // adds `Connection: close`
+  bool head_only = false;        // the request was HEAD: same head, no body
+};
+
+// False when the block is too small.
+bool write_problem(TextWriter& out, const Problem& problem);
+
+// The RFC 9209 section 2.3 error type that fits a reason best:
+//  * no room at the upstream (saturation, queue full, waited too long, evicted):
+//    connection_limit_reached, "configured to limit the number of connections to the next hop";
+//  * the upstream does badly or is down (latency, errors, circuit, unavailable):
+//    destination_unavailable, "considers the next hop to be unavailable";
+//  * the caller's own excess, 429: http_request_error, the type that lists 429;
+//  * Spillway's own state (event loop lag, draining): proxy_internal_response;
+//  * upstream timeout, invalid answer: http_response_timeout, http_protocol_error.
+std::string_view proxy_error_of(Reason reason);
+
+// The standard phrase, e.g. "Service Unavailable"; empty for codes nobody registered.
+std::string_view reason_phrase(unsigned status);
+
+// Whether the Accept fields weigh text/html higher than JSON (RFC 9110 section 12.5.1). Absent,
+// malformed, equal or `*/*`: JSON.
+bool prefers_html(const FieldList& fields);
+
+}  // namespace spillway::http

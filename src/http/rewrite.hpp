@@ -1,0 +1,50 @@
+// Writes the heads that Spillway sends on: to the upstream, and back to the client.
+//
+// End-to-end fields go on byte for byte and in order, duplicates too; hop-by-hop fields
+// (hop_by_hop.hpp) and client-sent `Spillway-*` fields do not. All return false when the block is
+// too small; a block of the received head's size plus kRewriteRoom (and, for requests, twice the
+// length of the Host) is always enough.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include "base/text_writer.hpp"
+#include "base/time.hpp"
+#include "http/head.hpp"
+
+namespace spillway::http {
+
+inline constexpr std::size_t kRewriteRoom = 1024;
+
+struct ForwardedRequest {
+  std::string_view client_address;  // as text, without port; IPv6 without brackets
+  bool trusted_peer = false;        // append to the forwarding fields instead of replacing them
+  std::string_view request_id;      // to set; empty: the client's is valid and is kept
+  std::string_view traceparent;     // likewise
+  bool late = false;                // adds `Spillway-Late: 1`
+};
+
+// The request line in origin-form, HTTP/1.1 whatever the client speaks; Host; the client's fields;
+// X-Forwarded-For, -Proto, -Host, Forwarded (RFC 7239), Via (RFC 9110 section 7.6.3). One framing
+// field at most; `TE: trailers` and Expect: 100-continue go on.
+bool write_request_head(TextWriter& out, const RequestHead& head, const ForwardedRequest& with);
+
+struct ForwardedResponse {
+  unsigned client_version = 11;
+  bool keep_alive = true;              // the client's connection stays open after this response
+  std::string_view request_id;         // added unless the upstream sent one; may be empty
+  std::optional<Duration> queue_wait;  // adds `Server-Timing: queue;dur=3.1`
+  bool dechunk = false;                // the chunked body is relayed without its chunk framing
+  Verb request_method = Verb::get;
+};
+
+// The status line as HTTP/1.1, the upstream's fields, then Via, X-Request-Id, Server-Timing and
+// Connection as needed. A de-chunked body ends with the connection: pass keep_alive = false.
+bool write_response_head(TextWriter& out, const ResponseHead& head, const ForwardedResponse& with);
+
+// A 1xx other than 101, passed on as it came but for hop-by-hop fields. Not for HTTP/1.0 clients.
+bool write_interim_head(TextWriter& out, const ResponseHead& head);
+
+}  // namespace spillway::http

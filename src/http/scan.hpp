@@ -1,0 +1,66 @@
+// Finds the end of a head in bytes that arrive piecemeal, and says at once when it can never
+// become a valid one: so a bare LF, a NUL or an overlong line is answered now and not by a
+// timeout later. Looks at each byte once, however the bytes are split.
+//
+// Skips up to four empty lines before a request line (RFC 9112 section 2.2). Refuses bare CR,
+// bare LF, NUL and other control characters but HTAB (RFC 9110 section 5.5), line folding
+// (RFC 9112 section 5.2), and a method that is not a token.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "http/error.hpp"
+
+namespace spillway::http {
+
+// No request line is longer than this, whatever the limits say; a target is bounded by it.
+inline constexpr std::size_t kMaxRequestLine = 8192;
+
+struct HeadLimits {
+  std::size_t head_bytes = 65536;            // whole head, blank line included
+  std::size_t line_bytes = kMaxRequestLine;  // request line only, at most kMaxRequestLine
+};
+
+struct Scan {
+  enum class State : std::uint8_t { need_more, complete, invalid };
+  State state = State::need_more;
+  std::size_t begin = 0;  // complete: the head is received[begin, end), blank line included
+  std::size_t end = 0;
+  Error error = Error::none;  // invalid
+};
+
+class HeadScanner {
+ public:
+  enum class Kind : std::uint8_t { request, response };
+
+  explicit HeadScanner(Kind kind, HeadLimits limits = {});
+
+  // `received` is everything received since the previous message's end: it starts with the same
+  // bytes as in the call before and may have grown (the block may have moved).
+  Scan scan(std::string_view received);
+
+  // Ready for the next message; `received` starts anew.
+  void reset();
+
+  // Bytes of a message have come, not only empty lines.
+  bool started() const { return position_ > begin_; }
+
+ private:
+  Scan fail(Error error);
+  Error scan_method(std::string_view received);
+  Error start_line_too_long() const;
+
+  Kind kind_;
+  HeadLimits limits_;
+  std::size_t begin_ = 0;     // where the head starts, after empty lines
+  std::size_t position_ = 0;  // all before is scanned
+  std::size_t line_ = 0;      // start of the current line
+  std::size_t lines_ = 0;     // complete lines of the head so far
+  std::size_t method_ = 0;    // where the method check goes on
+  bool method_done_ = false;
+  Error error_ = Error::none;  // stays once found
+};
+
+}  // namespace spillway::http

@@ -1,0 +1,21 @@
+// The request target (RFC 9112 section 3.2) and the Host it goes with.
+#pragma once
+
+#include <string_view>
+
+#include "http/error.hpp"
+#include "http/head.hpp"
+
+namespace spillway::http {
+
+// Fills host, path_and_query and path_is_missing of a parsed request. Part of request_framing().
+Error resolve_target(RequestHead& head);
+
+// host [":" port], not empty: a registered name or IPv4 address (RFC 3986 unreserved,
+// sub-delims, percent-encoded), or an IP literal in brackets; port up to 65535. No user info.
+bool valid_authority(std::string_view authority);
+
+// The authority without its port, e.g. "example.com", "[::1]".
+std::string_view without_port(std::string_view authority);
+
+}  // namespace spillway::http

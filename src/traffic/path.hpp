@@ -1,0 +1,26 @@
+// A path as routes see it: one spelling for all the spellings that a backend may take for the
+// same thing, so that `..`, `//` or an escape cannot dodge a route's class. For matching only:
+// what is forwarded stays byte for byte.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace spillway::traffic {
+
+// Both start with "/", have no empty, "." or ".." segment in their own reading, no trailing slash
+// (but "/" itself), no query and no fragment.
+struct NormalisedPath {
+  std::string_view decoded;  // every escape decoded first; a backslash separates like a slash
+  std::string_view literal;  // an escaped slash or backslash (kept as %2F, %5C) and a plain
+                             // backslash do not separate, an escaped dot is no dot segment
+
+  bool ambiguous() const { return decoded != literal; }
+};
+
+// `scratch` must hold twice the path. An ordinary path is returned as a view of itself. An invalid
+// escape stays as it is; decoding happens once. Too small a scratch gives two empty views.
+NormalisedPath normalise(std::string_view path_and_query, std::span<char> scratch);
+
+}  // namespace spillway::traffic

@@ -1,0 +1,24 @@
+// The peers whose word about the client is believed: proxies in front of Spillway.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ip_address.hpp"
+
+namespace spillway::traffic {
+
+class TrustedPeers {
+ public:
+  // Addresses and CIDR blocks, checked by the configuration; throws std::invalid_argument on
+  // others.
+  explicit TrustedPeers(const std::vector<std::string>& blocks);
+
+  bool contains(const IpAddress& address) const;
+
+ private:
+  std::vector<IpBlock> blocks_;
+};
+
+}  // namespace spillway::traffic
