@@ -75,6 +75,7 @@ struct Thresholds {  // nullopt takes no part
 
 enum class Discipline : std::uint8_t { pq, rr, wrr, drr, wfq, aging, edf };
 enum class Late : std::uint8_t { drop, process_with_tag };
+enum class ExpirePolicy : std::uint8_t { drop, dead_letter };
 
 struct Dispatch {
   std::uint32_t concurrency = 64;
@@ -83,7 +84,11 @@ struct Dispatch {
   Milliseconds target_wait{20};
   Late late = Late::drop;
   std::vector<ClassId> evict;  // who gives up queue places, first to last
+  ExpirePolicy expire_policy = ExpirePolicy::drop;
+  Milliseconds aging_half_life{200};
 };
+
+enum class Mode : std::uint8_t { enforce, shadow };
 
 struct Overload {
   Milliseconds tick{100};
@@ -92,6 +97,7 @@ struct Overload {
   Thresholds enter{0.95, 0.8, Milliseconds{200}, std::nullopt, Milliseconds{50}, 0.2};
   Thresholds exit{0.7, 0.5, Milliseconds{120}, std::nullopt, Milliseconds{30}, 0.1};
   std::vector<Rule> rules;  // by class
+  Mode mode = Mode::enforce;
 };
 
 struct Upstream {

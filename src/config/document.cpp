@@ -1,0 +1,155 @@
+#include "config/document.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace spillway::config {
+namespace {
+
+using nlohmann::json;
+
+std::string position(std::string_view file, std::string_view text, std::size_t offset) {
+  const auto before = text.substr(0, offset);
+  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  const auto start = before.rfind('\n');
+  const auto column = 1 + (start == before.npos ? offset : offset - start - 1);
+  return std::string(file) + ":" + std::to_string(line) + ":" + std::to_string(column);
+}
+
+// Builds the tree from the parser's events. `open_` is the way from the root to here.
+class TreeBuilder : public nlohmann::json_sax<json> {
+ public:
+  json root;
+  Problems duplicates;
+  std::optional<std::pair<std::size_t, std::string>> error;  // offset, message
+
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(std::int64_t value) override { return add(value); }
+  bool number_unsigned(std::uint64_t value) override { return add(value); }
+  bool number_float(double value, const std::string&) override { return add(value); }
+  bool string(std::string& value) override { return add(std::move(value)); }
+  bool binary(json::binary_t&) override { return false; }
+  bool start_object(std::size_t) override { return open(json::object()); }
+  bool start_array(std::size_t) override { return open(json::array()); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+
+  bool key(std::string& name) override {
+    Level& level = open_.back();
+    level.duplicate = level.node->contains(name);
+    if (level.duplicate) {
+      duplicates.push_back({member(path(), name), "duplicate key: it was given before"});
+    }
+    level.key = name;
+    return true;
+  }
+
+  bool parse_error(std::size_t offset, const std::string& last_token,
+                   const json::exception& exception) override {
+    std::string message = exception.what();
+    // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error ..."
+    if (const auto at = message.find(": "); exception.id == 101 && at != message.npos) {
+      message.erase(0, at + 2);
+    } else {
+      message = "number out of range: " + quoted(last_token);
+    }
+    if (message.size() > kMessage) message = message.substr(0, kMessage) + "...";
+    std::replace_if(
+        message.begin(), message.end(),
+        [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
+    error = {offset == 0 ? 0 : offset - 1, std::move(message)};
+    return false;
+  }
+
+  bool is_too_deep() const { return too_deep_; }
+
+ private:
+  static constexpr std::size_t kMessage = 200;
+
+  struct Level {
+    json* node;
+    std::string key;         // of an object: where the next value goes
+    bool duplicate = false;  // that key was there already: the value is thrown away
+    json thrown_away = nullptr;
+  };
+
+  // The place for the next value.
+  json* place(json&& value) {
+    if (open_.empty()) {
+      root = std::move(value);
+      return &root;
+    }
+    Level& level = open_.back();
+    if (level.node->is_array()) {
+      level.node->push_back(std::move(value));
+      return &level.node->back();
+    }
+    json& slot = level.duplicate ? level.thrown_away : (*level.node)[level.key];
+    slot = std::move(value);
+    return &slot;
+  }
+
+  bool add(json value) {
+    place(std::move(value));
+    return true;
+  }
+
+  bool open(json empty) {
+    if (open_.size() == kMaxDepth) {
+      too_deep_ = true;
+      return false;
+    }
+    open_.reserve(kMaxDepth);  // so that a level, and what it throws away, never moves
+    json* node = place(std::move(empty));
+    open_.push_back({node, {}, false, nullptr});
+    return true;
+  }
+
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  std::string path() const {
+    std::string out = "$";
+    for (std::size_t i = 0; i + 1 < open_.size(); ++i) {
+      out = open_[i].node->is_array() ? element(out, open_[i].node->size() - 1)
+                                      : member(out, open_[i].key);
+    }
+    return out;
+  }
+
+  std::vector<Level> open_;
+  bool too_deep_ = false;
+};
+
+}  // namespace
+
+Document parse(std::string_view text, std::string_view file_name) {
+  const auto failed = [&](std::size_t offset, std::string message) {
+    return Document{std::nullopt, {{position(file_name, text, offset), std::move(message)}}};
+  };
+  if (text.size() > kMaxFileBytes) {
+    return failed(0, "the file has " + std::to_string(text.size()) + " bytes, allowed: up to " +
+                         std::to_string(kMaxFileBytes));
+  }
+  if (const auto nul = text.find('\0'); nul != text.npos) {
+    return failed(nul, "a NUL byte: this is not a text file");
+  }
+  TreeBuilder builder;
+  const bool parsed = json::sax_parse(text.begin(), text.end(), &builder,
+                                      json::input_format_t::json, /*strict=*/true,
+                                      /*ignore_comments=*/true);
+  if (builder.is_too_deep()) {
+    return Document{std::nullopt,
+                    {{std::string(file_name), "nested more than " + std::to_string(kMaxDepth) +
+                                                  " levels deep"}}};
+  }
+  if (builder.error) return failed(builder.error->first, std::move(builder.error->second));
+  if (!parsed) return failed(text.size(), "not JSON");
+  return {std::move(builder.root), std::move(builder.duplicates)};
+}
+
+}  // namespace spillway::config

@@ -1,0 +1,24 @@
+// From text to a JSON tree, strictly: what the parser of the library lets pass silently
+// (duplicate keys, a NUL that ends the text early, any depth) is a problem here.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+
+#include "config/problem.hpp"
+
+namespace spillway::config {
+
+inline constexpr std::size_t kMaxFileBytes = 4 * 1024 * 1024;
+inline constexpr std::size_t kMaxDepth = 32;
+
+struct Document {
+  std::optional<nlohmann::json> root;  // empty after a syntax error; duplicates keep the first
+  Problems problems;                   // one syntax error, or every duplicate key
+};
+
+// RFC 8259 with /* */ and // comments. Never throws, never recurses over the input.
+Document parse(std::string_view text, std::string_view file_name);
+
+}  // namespace spillway::config
