@@ -1,0 +1,85 @@
+// The overload signals of one upstream: what the workers saw, turned into one value per tick.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/time.hpp"
+#include "config/config.hpp"
+#include "overload/histogram.hpp"
+#include "overload/shard.hpp"
+
+namespace spillway::overload {
+
+// Fewer samples than this in the window are no evidence.
+inline constexpr std::uint64_t kEnoughSamples = 20;
+
+// nullopt is "no evidence": it never reaches an enter threshold and satisfies every exit one.
+struct OverloadSignals {
+  std::optional<double> inflight_ratio;  // of the concurrency cap, mean over about 2 s
+  std::optional<double> queue_ratio;     // of the places, now; the fullest of the classes and
+                                         // of the whole
+  std::optional<double> queue_wait_p95;  // seconds
+  std::optional<double> latency_p95;     // seconds, dispatch to response head
+  std::optional<double> latency_p99;     // seconds
+  std::optional<double> error_rate;      // failed / finished by the upstream
+  std::optional<double> event_loop_lag;  // seconds, of the worst worker
+  double offered_rate = 0;               // requests per second over the window
+  double admitted_rate = 0;
+  double completed_rate = 0;
+  double total_queue_ratio = 0;
+  std::array<double, kMaxClasses> class_queue_ratio{};
+};
+
+struct TickInput {
+  std::span<const SignalShard* const> shards;  // the same ones in every tick
+  double busy_slot_seconds = 0;                // integral of running slots over time; only grows
+  double concurrency = 1;                      // the cap now
+  std::span<const std::uint32_t> queued;       // by class
+  std::span<const std::uint32_t> max_queue;    // by class
+  std::optional<double> event_loop_lag;        // seconds
+};
+
+// Owned by the control thread, one per upstream. Windows are window_ms long in slices of one
+// tick (longer slices when there would be more than 100 of them).
+class SignalWindow {
+ public:
+  explicit SignalWindow(const config::Overload& settings);
+
+  // Takes in what happened since the last call. `now` never goes back.
+  OverloadSignals tick(const TickInput& input, TimePoint now);
+
+ private:
+  struct Counts {
+    std::uint32_t succeeded = 0, failed = 0, offered = 0, admitted = 0;
+    Duration span{0};
+  };
+  struct BusyPoint {
+    TimePoint at;
+    double busy_slot_seconds;
+  };
+
+  void collect(const TickInput& input, TimePoint now);
+  void close_slice(TimePoint now);
+  double inflight_ratio(const TickInput& input, TimePoint now);
+  void judge_latency(OverloadSignals& signals, std::span<const SignalShard* const> shards) const;
+
+  Duration slice_;
+  std::size_t slices_;
+  SlidingHistogram latency_, wait_;
+  BucketCounts latency_seen_{}, wait_seen_{};  // the shards' sums at the last slice
+  std::vector<Counts> counts_;                 // by slice, circular
+  std::size_t oldest_count_ = 0;
+  Counts seen_;  // the shards' sums at the last slice
+  std::optional<TimePoint> slice_began_;
+  BucketCounts latency_now_{}, wait_now_{};  // the shards' sums at this tick
+  Counts now_;
+  std::vector<BusyPoint> busy_;  // oldest first, over the last 2 s
+};
+
+}  // namespace spillway::overload
