@@ -1,0 +1,69 @@
+// Queues whose links live in the queued objects: no allocation, removal from anywhere in O(1).
+#pragma once
+
+#include <cstddef>
+
+namespace spillway::dispatch {
+
+// The links of an object for one kind of list; Tag tells the kinds apart, so that an object can
+// be in one list of each. Must not be destroyed, copied or moved while linked.
+template <class Tag>
+class Hook {
+ public:
+  Hook() = default;
+  Hook(const Hook&) = delete;
+  Hook& operator=(const Hook&) = delete;
+
+  bool linked() const { return next_ != nullptr; }
+
+  // Out of whatever list it is in; it must be in one.
+  void unlink() {
+    previous_->next_ = next_;
+    next_->previous_ = previous_;
+    previous_ = next_ = nullptr;
+  }
+
+ private:
+  template <class, class>
+  friend class IntrusiveList;
+
+  Hook* previous_ = nullptr;
+  Hook* next_ = nullptr;
+};
+
+// First in, first out. T derives from Hook<Tag>.
+template <class T, class Tag>
+class IntrusiveList {
+ public:
+  IntrusiveList() { ends_.previous_ = ends_.next_ = &ends_; }
+
+  bool empty() const { return ends_.next_ == &ends_; }
+  // The oldest and the youngest; nullptr when empty.
+  T* front() const { return empty() ? nullptr : static_cast<T*>(ends_.next_); }
+  T* back() const { return empty() ? nullptr : static_cast<T*>(ends_.previous_); }
+
+  void push_back(T& item) {
+    Hook<Tag>& hook = item;
+    hook.previous_ = ends_.previous_;
+    hook.next_ = &ends_;
+    ends_.previous_->next_ = &hook;
+    ends_.previous_ = &hook;
+  }
+
+  T* pop_front() {
+    T* item = front();
+    if (item != nullptr) static_cast<Hook<Tag>*>(item)->unlink();
+    return item;
+  }
+
+  // The one after `item`, nullptr at the end.
+  T* after(const T& item) const {
+    Hook<Tag>* next = static_cast<const Hook<Tag>&>(item).next_;
+    return next == &ends_ ? nullptr : static_cast<T*>(next);
+  }
+
+ private:
+  Hook<Tag> ends_;  // before the first and after the last
+};
+
+}  // namespace spillway::dispatch

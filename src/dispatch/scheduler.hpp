@@ -1,0 +1,159 @@
+// Whose turn is it? The slots of one upstream and the bounded class queues before them.
+//
+// Pure and not thread-safe: the gate holds a lock around every call, and after every call that
+// can free a slot (release, cancel, expire never do more than one) hands out what next() yields.
+// `now` may come from several clocks' readings taken just before the lock; one that is older
+// than the last is taken for the last. Never more than `concurrency` slots are held. Nothing
+// allocates after construction.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/reason.hpp"
+#include "base/time.hpp"
+#include "config/config.hpp"
+#include "dispatch/class_queue.hpp"
+#include "dispatch/deadline_wheel.hpp"
+#include "dispatch/dynamic_weight.hpp"
+#include "dispatch/fair_share.hpp"
+#include "dispatch/wait_prediction.hpp"
+#include "dispatch/waiter.hpp"
+
+namespace spillway::dispatch {
+
+struct Terms {
+  ClassId traffic_class{};
+  TimePoint deadline = kNever;
+  // Longest wait it accepts; usually its class's max_wait.
+  Duration max_wait = Duration::max();
+  // Refuse it with short_wait_reason if no slot is free to its class, its class already has a
+  // waiter, and the predicted wait exceeds the target. A class without a waiter may always
+  // queue one: so no slot idles and the discipline always has someone of each class to choose.
+  bool only_if_short_wait = false;
+  Reason short_wait_reason = Reason::none;
+};
+
+struct Offer {
+  enum class Kind : std::uint8_t { granted, queued, refused };
+
+  Kind kind = Kind::refused;
+  Reason reason = Reason::none;            // of the refusal
+  std::optional<Duration> predicted_wait;  // zero when granted; nullopt: no prediction
+  Waiter* evicted = nullptr;               // lost its place to this one: answer it EVICTED
+};
+
+struct ClassTotals {
+  std::uint64_t enqueued = 0;       // had to wait
+  std::uint64_t started = 0;        // got a slot, at once or after waiting
+  std::uint64_t queue_full = 0;     // refused
+  std::uint64_t wait_risk = 0;      // refused: predicted wait beyond deadline or longest wait
+  std::uint64_t not_short = 0;      // refused: only_if_short_wait
+  std::uint64_t expired = 0;        // refused: late on arrival
+  std::uint64_t queue_timeout = 0;  // waited as long as it may
+  std::uint64_t deadline_miss = 0;  // deadline passed in the queue; answered or started late
+  std::uint64_t evicted = 0;
+  std::uint64_t cancelled = 0;
+  Duration wait_sum{0};  // of those started
+  Duration wait_max{0};
+};
+
+class Scheduler {
+ public:
+  // At least one class, at most kMaxClasses; all reserved slots together do not exceed the
+  // concurrency; max_inflight >= reserved. Checked by assertions only: the configuration's
+  // validation is the guard.
+  Scheduler(const config::Dispatch& settings, std::span<const config::TrafficClass> classes);
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  // `waiter` is idle. Granted: it holds a slot. Queued: it will come out of next(), expire() or
+  // another's Offer::evicted, or be cancelled. Refused: it is idle again.
+  Offer offer(Waiter& waiter, const Terms& terms, TimePoint now);
+
+  // A slot that `traffic_class` was granted is free again, after being held for `held`. Returns
+  // next(now). Call it exactly once for each grant.
+  Waiter* release(ClassId traffic_class, Duration held, TimePoint now);
+
+  // The next waiter to start, now granted; nullptr when none may. One release can let several
+  // start when lanes are configured: call until nullptr.
+  Waiter* next(TimePoint now);
+
+  // True if it was still waiting: it is idle now. False if it was granted, expired or evicted
+  // before; a granted one must still be released.
+  bool cancel(Waiter& waiter, TimePoint now);
+
+  // The next waiter that ran out of time, now expired with its reason; nullptr when none has.
+  // With Late::process_with_tag nobody does.
+  Waiter* expire(TimePoint now);
+
+  std::uint32_t concurrency() const { return concurrency_; }
+  std::uint32_t running() const { return running_; }
+  std::uint32_t running(ClassId id) const { return classes_[index(id)].running; }
+  std::uint32_t queued() const { return queued_; }
+  std::uint32_t queued(ClassId id) const { return classes_[index(id)].queued; }
+  std::uint32_t max_queue(ClassId id) const { return classes_[index(id)].max_queue; }
+  std::size_t class_count() const { return classes_.size(); }
+  // The starvation indicator; zero when none waits.
+  Duration oldest_wait(ClassId id, TimePoint now) const;
+  // Integral of running() over time; only grows.
+  double busy_slot_seconds(TimePoint now) const;
+  const ClassTotals& totals(ClassId id) const { return classes_[index(id)].totals; }
+  // Of a request arriving now; nullopt before 20 slots were given back.
+  std::optional<Duration> predicted_wait(ClassId id, TimePoint now) const;
+  double weight(ClassId id) const { return discipline_.weight(id); }
+  std::optional<double> mean_hold() const { return hold_.mean(); }  // seconds
+
+ private:
+  struct Class {
+    IntrusiveList<Waiter, InClassQueue> queue;
+    std::uint32_t queued = 0;
+    std::uint32_t max_queue = 0;
+    std::uint32_t running = 0;
+    std::uint32_t reserved = 0;
+    std::uint32_t max_inflight = 0;
+    double weight = 1;
+    ClassTotals totals;
+
+    std::uint32_t open_reserved() const { return running < reserved ? reserved - running : 0; }
+  };
+
+  TimePoint advance(TimePoint now);
+  bool may_start(const Class& c) const;
+  bool has_place(std::size_t i) const;
+  Waiter* evict_for(ClassId id);
+  std::optional<double> seconds_to_wait(ClassId id, double ahead, TimePoint now) const;
+  void adapt_weights(TimePoint now);
+  void start(Waiter& waiter, TimePoint now);
+  void take_slot(Class& c);
+  void enqueue(Waiter& waiter, TimePoint now);
+  void leave_queue(Waiter& waiter, TimePoint now);
+  Offer refuse(Waiter& waiter, Reason reason, std::uint64_t& count,
+               std::optional<Duration> predicted);
+
+  std::uint32_t concurrency_;
+  Duration target_wait_;
+  config::Late late_;
+  bool dynamic_weights_;
+  std::vector<ClassId> evict_;
+  std::vector<Class> classes_;
+  FairShare discipline_;
+  DynamicWeight boost_;
+  HoldTime hold_;
+  DeadlineWheel wheel_;
+  WheelList due_;  // out of their class queue, to be collected by expire()
+  ClassSet backlogged_ = 0;
+  std::uint32_t queued_ = 0;
+  std::uint32_t borrowing_ = 0;  // classes with more waiters than places of their own
+  std::uint32_t running_ = 0;
+  std::uint32_t open_reserved_ = 0;  // reserved slots not in use by their class
+  double busy_ = 0;                  // slot seconds until last_
+  TimePoint last_{};
+  TimePoint slots_changed_{};  // when a slot was last taken or given back
+};
+
+}  // namespace spillway::dispatch

@@ -1,0 +1,38 @@
+// One request's place in a dispatch queue. Owned by the caller, which keeps it alive and in
+// place until it is granted, refused, evicted, expired or cancelled.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/ids.hpp"
+#include "base/reason.hpp"
+#include "base/time.hpp"
+#include "dispatch/class_queue.hpp"
+
+namespace spillway::dispatch {
+
+struct InClassQueue;
+struct InDeadlineWheel;
+
+struct Waiter : Hook<InClassQueue>, Hook<InDeadlineWheel> {
+  enum class State : std::uint8_t {
+    idle,     // not with the scheduler: new, refused or cancelled
+    queued,   // waits for a slot, or to be collected by expire()
+    granted,  // holds a slot, to be released once
+    expired,  // out of time, answered with `reason`
+    evicted,  // gave its place to a higher class
+  };
+
+  State state = State::idle;
+  ClassId traffic_class{};
+  bool late = false;             // granted after its deadline (only with Late::process_with_tag)
+  Reason reason = Reason::none;  // why it expired or was evicted or refused
+  TimePoint arrived{};
+  TimePoint deadline = kNever;
+  TimePoint answer_by = kNever;            // the earlier of deadline and longest wait
+  std::optional<Duration> predicted_wait;  // on arrival
+  Duration waited{0};                      // set when it leaves the queue, however it leaves
+};
+
+}  // namespace spillway::dispatch
