@@ -1,0 +1,38 @@
+// The instants at which requests are due, fixed before the first one is sent.
+//
+// Open loop: a slow answer never delays the next request, as with real users who do not
+// know of one another (Schroeder, Wierman, Harchol-Balter, "Open Versus Closed: A Cautionary
+// Tale", NSDI 2006). The same seed gives the same schedule.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/time.hpp"
+
+namespace spillway::demo {
+
+struct Phase {
+  std::string name;
+  Duration length{};
+  double rate = 0;  // arrivals per second of all kinds together, >= 0
+};
+
+struct Arrival {
+  Duration at{};  // since the start of the first phase
+  std::uint8_t kind = 0;
+  std::uint8_t phase = 0;
+};
+
+// Poisson arrivals over the phases, in order of time; the kind of each is drawn by its share.
+std::vector<Arrival> schedule(std::span<const Phase> phases, std::uint64_t seed);
+
+// How many arrivals schedule() will give on average.
+double expected_arrivals(std::span<const Phase> phases);
+
+Duration total_length(std::span<const Phase> phases);
+
+}  // namespace spillway::demo

@@ -1,0 +1,125 @@
+#include "backend.hpp"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http.hpp>
+
+namespace spillway::demo {
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+using asio::ip::tcp;
+
+namespace {
+constexpr auto kNoThrow = asio::as_tuple(asio::use_awaitable);
+constexpr std::uint64_t kLargestBody = 16 << 20;
+}  // namespace
+
+// Shared with the pending watch on the socket, which may complete after the session ended.
+struct Backend::Session : std::enable_shared_from_this<Session> {
+  explicit Session(Socket s) : socket(std::move(s)), turn(socket.get_executor()) {}
+
+  // Notices a client that leaves while its request waits. The descriptor is closed at once,
+  // so that an unbounded line does not need unbounded descriptors.
+  void watch() {
+    watching = true;
+    socket.async_wait(Socket::wait_read, [self = shared_from_this()](auto error) {
+      self->watching = false;
+      char byte = 0;
+      if (error || self->answering) return;
+      const auto peeked = ::recv(self->socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+      if (peeked > 0 || (peeked < 0 && errno == EAGAIN)) return;
+      self->gone = true;
+      self->socket.close(error);
+    });
+  }
+
+  Socket socket;
+  asio::steady_timer turn;  // expires when the session gets a slot, then when its work is done
+  bool watching = false;
+  bool answering = false;
+  bool gone = false;
+};
+
+Backend::Backend(asio::io_context& io, const tcp::endpoint& listen, const BackendOptions& options)
+    : io_(io),
+      acceptor_(io.get_executor(), listen),
+      thrash_(options.thrash),
+      service_(options.service, options.sigma, options.seed),
+      slots_(options.slots) {}
+
+void Backend::start() { asio::co_spawn(io_, accept_all(*this), asio::detached); }
+
+asio::awaitable<void> Backend::accept_all(Backend& backend) {
+  for (;;) {
+    auto [error, socket] = co_await backend.acceptor_.async_accept(kNoThrow);
+    if (error) {
+      // Out of descriptors: the kernel keeps the callers in its backlog meanwhile.
+      asio::steady_timer pause(backend.io_, std::chrono::milliseconds(10));
+      co_await pause.async_wait(kNoThrow);
+      continue;
+    }
+    boost::system::error_code ignored;
+    socket.set_option(tcp::no_delay(true), ignored);
+    asio::co_spawn(backend.io_, serve(backend, std::move(socket)), asio::detached);
+  }
+}
+
+asio::awaitable<void> Backend::work(Backend& backend, Session& session) {
+  session.turn.expires_at(kNever);
+  session.watch();
+  if (!backend.slots_.take(&session.turn)) co_await session.turn.async_wait(kNoThrow);
+  const double slower = slowdown(backend.slots_.inside(), backend.thrash_);
+  session.turn.expires_after(from_seconds(to_seconds(backend.service_.draw()) * slower));
+  co_await session.turn.async_wait(kNoThrow);
+  if (auto next = backend.slots_.give_back()) (*next)->cancel();
+}
+
+asio::awaitable<void> Backend::serve(Backend& backend, Socket accepted) {
+  const auto session = std::make_shared<Session>(std::move(accepted));
+  boost::beast::flat_buffer input;
+  for (bool keep_alive = true; keep_alive;) {
+    http::request_parser<http::string_body> request;
+    request.body_limit(kLargestBody);
+    const auto [read_error, bytes_read] =
+        co_await http::async_read(session->socket, input, request, kNoThrow);
+    if (read_error) co_return;
+
+    const TimePoint arrived = Clock::now();
+    session->answering = false;
+    co_await work(backend, *session);
+    session->answering = true;
+    ++backend.counters_.finished;
+    if (session->gone) {
+      ++backend.counters_.wasted;
+      co_return;
+    }
+    if (session->watching) session->socket.cancel();
+
+    keep_alive = request.get().keep_alive();
+    http::response<http::string_body> response(http::status::ok, request.get().version());
+    response.set(http::field::content_type, "application/json");
+    response.body() = "{\"took_ms\":" + std::to_string(to_milliseconds(Clock::now() - arrived)) +
+                      ",\"served_by\":\"spillway-demo-backend\"}\n";
+    response.prepare_payload();
+    if (request.get().method() == http::verb::head) response.body().clear();
+    response.keep_alive(keep_alive);
+    const auto [write_error, bytes_written] =
+        co_await http::async_write(session->socket, response, kNoThrow);
+    if (write_error) co_return;
+  }
+  boost::system::error_code ignored;
+  session->socket.shutdown(tcp::socket::shutdown_send, ignored);
+}
+
+}  // namespace spillway::demo

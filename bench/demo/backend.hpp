@@ -1,0 +1,71 @@
+// An HTTP/1.1 backend of limited capacity, for showing what happens at peak.
+//
+// Every request waits in an unbounded line for one of a few slots, occupies the slot for a
+// drawn service time and gets a small JSON answer, whatever its path. Like most backends it
+// goes on working for clients that have already left; such work is counted as wasted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "base/time.hpp"
+#include "service_time.hpp"
+#include "slots.hpp"
+
+namespace spillway::demo {
+
+struct BackendOptions {
+  std::size_t slots = 16;
+  Milliseconds service{20};  // mean; capacity is slots / service
+  double sigma = 0.35;       // spread of the service time, see ServiceTime
+  std::size_t thrash = 0;    // requests inside beyond which everything slows down; 0: never
+  std::uint64_t seed = 1;
+};
+
+// Lives on one thread: the one that runs `io`.
+class Backend {
+ public:
+  using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp,
+                                                  boost::asio::io_context::executor_type>;
+
+  // Binds at once; throws boost::system::system_error when the endpoint is taken.
+  Backend(boost::asio::io_context& io, const boost::asio::ip::tcp::endpoint& listen,
+          const BackendOptions& options);
+
+  // Starts accepting; the backend must outlive `io.run()`.
+  void start();
+
+  std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
+
+  struct Counters {
+    std::uint64_t finished = 0;  // pieces of work, wasted ones included
+    std::uint64_t wasted = 0;    // finished for a client that had already gone
+  };
+  const Counters& counters() const { return counters_; }
+  std::size_t waiting() const { return slots_.waiting(); }
+
+ private:
+  struct Session;
+
+  static boost::asio::awaitable<void> accept_all(Backend& backend);
+  static boost::asio::awaitable<void> serve(Backend& backend, Socket socket);
+  static boost::asio::awaitable<void> work(Backend& backend, Session& session);
+
+  boost::asio::io_context& io_;
+  boost::asio::basic_socket_acceptor<boost::asio::ip::tcp, boost::asio::io_context::executor_type>
+      acceptor_;
+  std::size_t thrash_;
+  ServiceTime service_;
+  Slots<boost::asio::steady_timer*> slots_;
+  Counters counters_;
+};
+
+}  // namespace spillway::demo

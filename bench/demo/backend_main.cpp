@@ -1,0 +1,66 @@
+// spillway-demo-backend: serves until SIGTERM or SIGINT, then says how much of its work was
+// for clients that had already left.
+#include <csignal>
+#include <cstdint>
+#include <iostream>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <boost/asio/signal_set.hpp>
+
+#include "backend.hpp"
+#include "descriptors.hpp"
+#include "endpoint.hpp"
+
+int main(int argc, char** argv) {
+  namespace demo = spillway::demo;
+  std::string listen = "127.0.0.1:0";
+  demo::BackendOptions options;
+  std::int64_t service_ms = options.service.count();
+
+  CLI::App app("A demo HTTP backend of limited capacity", "spillway-demo-backend");
+  app.add_option("--listen", listen, "ADDRESS:PORT; port 0 takes a free one and prints it")
+      ->capture_default_str();
+  app.add_option("--slots", options.slots, "requests worked on at once")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  app.add_option("--service-ms", service_ms, "mean time of work on one request")
+      ->check(CLI::Range(1, 60000))
+      ->capture_default_str();
+  app.add_option("--sigma", options.sigma, "spread of that time (lognormal), 0: none")
+      ->check(CLI::Range(0.0, 3.0))
+      ->capture_default_str();
+  app.add_option("--thrash", options.thrash, "requests inside beyond which all slow down, 0: none")
+      ->capture_default_str();
+  app.add_option("--seed", options.seed, "of the service times")->capture_default_str();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  options.service = spillway::Milliseconds(service_ms);
+  const auto endpoint = demo::parse_endpoint(listen);
+  if (!endpoint) {
+    std::cerr << "spillway-demo-backend: --listen needs ADDRESS:PORT, not " << listen << '\n';
+    return 2;
+  }
+
+  try {
+    demo::raise_descriptor_limit();
+    boost::asio::io_context io(1);
+    demo::Backend backend(io, *endpoint, options);
+    backend.start();
+    boost::asio::signal_set stop(io, SIGTERM, SIGINT);
+    stop.async_wait([&io](auto, int) { io.stop(); });
+    std::cout << backend.port() << std::endl;
+    io.run();
+    std::cout << "demo backend: finished " << backend.counters().finished << " requests, "
+              << backend.counters().wasted << " of them for clients already gone, "
+              << backend.waiting() << " still waiting" << std::endl;
+  } catch (const std::exception& error) {
+    std::cerr << "spillway-demo-backend: " << error.what() << '\n';
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,27 @@
+// The three kinds of request that the spike sends: one of each class of the default
+// configuration, in the mix 10 : 30 : 60 of a shop at its peak.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace spillway::demo {
+
+struct Kind {
+  std::string_view traffic_class;
+  std::string_view method;
+  std::string_view path;
+  std::string_view body;
+  double share;  // of all arrivals; the shares add up to 1
+};
+
+inline constexpr std::size_t kKindCount = 3;
+
+inline constexpr std::array<Kind, kKindCount> kKinds{{
+    {"P0", "POST", "/checkout", R"({"cart":"c-1042","items":3})", 0.1},
+    {"P1", "GET", "/search", "", 0.3},
+    {"P2", "GET", "/export", "", 0.6},
+}};
+
+}  // namespace spillway::demo

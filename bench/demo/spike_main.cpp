@@ -1,0 +1,131 @@
+// spillway-demo-spike: calm, spike, recovery, against the proxy and optionally first against
+// a bare backend. Exit status 0 only if P0 kept 99 % success while P2 was shed; 1 if not;
+// 2 on bad usage.
+#include <unistd.h>
+
+#include <cstdint>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "arrivals.hpp"
+#include "client.hpp"
+#include "descriptors.hpp"
+#include "endpoint.hpp"
+#include "scene.hpp"
+#include "summary.hpp"
+#include "verdict.hpp"
+
+namespace {
+
+namespace demo = spillway::demo;
+
+constexpr std::size_t kSpikePhase = 1;
+constexpr double kMostArrivals = 2e6;
+constexpr double kLongestRun = 600;  // seconds
+
+struct Options {
+  std::string target;
+  std::string admin;
+  std::string direct;
+  double capacity = 800;
+  double calm = 0.5;
+  double spike = 5;
+  double calm_s = 3;
+  double spike_s = 6;
+  double recovery_s = 4;
+  std::uint64_t seed = 1;
+};
+
+std::optional<demo::Endpoint> loopback(const std::string& option, const std::string& url) {
+  const auto endpoint = demo::parse_endpoint(url);
+  if (endpoint && endpoint->address().is_loopback()) return endpoint;
+  std::cerr << "spillway-demo-spike: " << option << " needs http://127.0.0.1:PORT, not '" << url
+            << "': the spike only ever runs against this machine\n";
+  return std::nullopt;
+}
+
+std::vector<demo::Phase> phases_of(const Options& options) {
+  using spillway::from_seconds;
+  return {{"calm", from_seconds(options.calm_s), options.calm * options.capacity},
+          {"spike", from_seconds(options.spike_s), options.spike * options.capacity},
+          {"recovery", from_seconds(options.recovery_s), options.calm * options.capacity}};
+}
+
+bool within_bounds(const std::vector<demo::Phase>& phases, double spike_rate) {
+  if (demo::expected_arrivals(phases) > kMostArrivals ||
+      spillway::to_seconds(demo::total_length(phases)) > kLongestRun) {
+    std::cerr << "spillway-demo-spike: at most 2 million requests and 600 seconds\n";
+    return false;
+  }
+  const double connections = 1.2 * spike_rate * spillway::to_seconds(demo::kPatience) + 100;
+  if (static_cast<double>(demo::raise_descriptor_limit()) < connections) {
+    std::cerr << "spillway-demo-spike: needs " << static_cast<long>(connections)
+              << " file descriptors; raise the limit (ulimit -n) or lower --spike\n";
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app("Open-loop load: calm, a spike, recovery", "spillway-demo-spike");
+  app.add_option("--target", options.target, "the proxy, http://127.0.0.1:PORT")->required();
+  app.add_option("--admin", options.admin, "the proxy's admin listener, for the live table");
+  app.add_option("--direct", options.direct, "a bare backend that gets the same load first");
+  app.add_option("--capacity", options.capacity, "what the backend can do, requests per second")
+      ->check(CLI::Range(1.0, 1e5))
+      ->capture_default_str();
+  app.add_option("--calm", options.calm, "load before and after, as a multiple of the capacity")
+      ->check(CLI::Range(0.0, 100.0))
+      ->capture_default_str();
+  app.add_option("--spike", options.spike, "load of the spike, as a multiple of the capacity")
+      ->check(CLI::Range(0.0, 100.0))
+      ->capture_default_str();
+  app.add_option("--calm-s", options.calm_s)->check(CLI::Range(0.0, 600.0))->capture_default_str();
+  app.add_option("--spike-s", options.spike_s)
+      ->check(CLI::Range(0.0, 600.0))
+      ->capture_default_str();
+  app.add_option("--recovery-s", options.recovery_s)
+      ->check(CLI::Range(0.0, 600.0))
+      ->capture_default_str();
+  app.add_option("--seed", options.seed, "of the arrival times")->capture_default_str();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+
+  const auto target = loopback("--target", options.target);
+  if (!target) return 2;
+  std::optional<demo::Endpoint> admin;
+  if (!options.admin.empty() && !(admin = loopback("--admin", options.admin))) return 2;
+  std::optional<demo::Endpoint> direct;
+  if (!options.direct.empty() && !(direct = loopback("--direct", options.direct))) return 2;
+  const auto phases = phases_of(options);
+  if (!within_bounds(phases, options.spike * options.capacity)) return 2;
+
+  const auto arrivals = demo::schedule(phases, options.seed);
+  const demo::Paint paint{isatty(STDOUT_FILENO) == 1};
+  std::vector<demo::Run> runs;
+  if (direct) {
+    runs.push_back({"without Spillway", demo::play({*direct, std::nullopt, phases, arrivals},
+                                                   "Without Spillway", paint)});
+  }
+  runs.push_back(
+      {"with Spillway", demo::play({*target, admin, phases, arrivals}, "With Spillway", paint)});
+
+  std::cout << '\n' << demo::summary(runs, phases, paint) << std::endl;
+  const demo::Tally& tally = runs.back().tally;
+  const bool kept = demo::kept_its_promise(tally, kSpikePhase);
+  std::cout << (kept ? paint.good("kept") : paint.bad("NOT kept")) << ": P0 success "
+            << 100 * tally.phase(kSpikePhase).front().ok_share()
+            << " % during the spike (promised: 99 % or more), P2 denied "
+            << tally.phase(kSpikePhase).back().denied << " times" << std::endl;
+  return kept ? 0 : 1;
+}

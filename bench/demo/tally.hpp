@@ -1,0 +1,87 @@
+// What became of the requests of a run, counted as the user behind them would see it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arrivals.hpp"
+#include "base/time.hpp"
+#include "kinds.hpp"
+
+namespace spillway::demo {
+
+enum class Fate : std::uint8_t {
+  ok,      // 2xx within the client's patience
+  denied,  // 429 or 503: refused, with word of when to come back
+  failed,  // anything else: another status, a timeout, a refused or broken connection
+};
+
+struct Ending {
+  Fate fate = Fate::failed;
+  std::string cause;  // of denial: its reason; of failure: "timeout", "connect", "status 502"…
+  std::optional<std::uint32_t> retry_after;  // seconds, as the Retry-After field said
+};
+
+// What a complete answer means for the client. `proxy_status` and `retry_after` are the values
+// of the fields of that name, empty when absent.
+Ending ending_of(unsigned status, std::string_view proxy_status, std::string_view retry_after);
+
+struct Counts {
+  std::uint64_t offered = 0;
+  std::uint64_t ok = 0;
+  std::uint64_t denied = 0;
+  std::uint64_t failed = 0;
+  std::vector<Duration> latencies;  // of the ok ones, from the intended instant to the end
+
+  std::uint64_t ended() const { return ok + denied + failed; }
+  double ok_share() const;  // of the ended ones; 1 when there were none
+  void add(Fate fate, Duration latency);
+  void add(const Counts& other);
+};
+
+using CountsByKind = std::array<Counts, kKindCount>;
+
+class Tally {
+ public:
+  explicit Tally(std::size_t phases) : phases_(phases) {}
+
+  void offered(const Arrival& arrival, Duration sent_late_by);
+  void ended(const Arrival& arrival, const Ending& ending, Duration latency);
+
+  const CountsByKind& phase(std::size_t number) const { return phases_[number]; }
+  std::size_t phase_count() const { return phases_.size(); }
+  Counts whole_run(std::size_t kind) const;
+
+  // Everything since the last call: requests offered and requests ended in that time.
+  CountsByKind take_recent();
+
+  struct RetryAfter {
+    std::uint32_t shortest = 0;
+    std::uint32_t longest = 0;
+    std::uint64_t seen = 0;
+  };
+  const RetryAfter& retry_after(std::size_t kind) const { return retry_after_[kind]; }
+  using Causes = std::map<std::string, std::uint64_t, std::less<>>;
+  const Causes& denial_reasons(std::size_t kind) const { return denials_[kind]; }
+  const Causes& failure_causes(std::size_t kind) const { return failures_[kind]; }
+
+  // How long after its intended instant 99 % of the requests were sent: tells whether the
+  // load generator itself kept up.
+  Duration sending_lag_p99() const;
+
+ private:
+  std::vector<CountsByKind> phases_;
+  CountsByKind recent_;
+  std::array<RetryAfter, kKindCount> retry_after_{};
+  std::array<Causes, kKindCount> denials_;
+  std::array<Causes, kKindCount> failures_;
+  std::vector<Duration> sending_lags_;
+};
+
+}  // namespace spillway::demo
