@@ -60,6 +60,5 @@ DecisionRecord explain(const AdmissionPlan& plan, RouteId route, ClassId traffic
                        Random& random);
 
 std::string_view name(Verdict::Kind kind);
-std::string_view name(config::Strategy strategy);
 
 }  // namespace spillway::overload

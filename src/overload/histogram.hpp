@@ -2,8 +2,8 @@
 //
 // Buckets are log-spaced as in HdrHistogram (Tene): one octave per power of two of
 // nanoseconds, each cut into 32 equal parts, from 8.2 us to 1100 s. A quantile is reported as
-// the harmonic middle of its bucket and is off by at most 1.6 %. Shorter or longer durations
-// land in the first or last bucket. Counters are 32 bits and may wrap: readers subtract.
+// the harmonic middle of its bucket and is off by at most 1.6 %. Shorter durations
+// count as zero, longer ones as 1100 s. Counters are 32 bits and may wrap: readers subtract.
 #pragma once
 
 #include <array>

@@ -51,7 +51,8 @@ class SignalWindow {
  public:
   explicit SignalWindow(const config::Overload& settings);
 
-  // Takes in what happened since the last call. `now` never goes back.
+  // Takes in what happened since the last call; the first call only notes where the counters
+  // stand. `now` never goes back.
   OverloadSignals tick(const TickInput& input, TimePoint now);
 
  private:
@@ -64,21 +65,21 @@ class SignalWindow {
     double busy_slot_seconds;
   };
 
-  void collect(const TickInput& input, TimePoint now);
-  void close_slice(TimePoint now);
+  void close_slice(std::span<const SignalShard* const> shards, TimePoint now);
   double inflight_ratio(const TickInput& input, TimePoint now);
+  void judge_counts(OverloadSignals& signals) const;
   void judge_latency(OverloadSignals& signals, std::span<const SignalShard* const> shards) const;
 
-  Duration slice_;
   std::size_t slices_;
+  Duration slice_;
+  Duration tolerance_;  // ticks come a little early or late
   SlidingHistogram latency_, wait_;
-  BucketCounts latency_seen_{}, wait_seen_{};  // the shards' sums at the last slice
-  std::vector<Counts> counts_;                 // by slice, circular
+  std::vector<Counts> counts_;  // by slice, circular
   std::size_t oldest_count_ = 0;
-  Counts seen_;  // the shards' sums at the last slice
+  // The shards' sums when the present slice began.
+  BucketCounts latency_seen_{}, wait_seen_{};
+  Counts seen_;
   std::optional<TimePoint> slice_began_;
-  BucketCounts latency_now_{}, wait_now_{};  // the shards' sums at this tick
-  Counts now_;
   std::vector<BusyPoint> busy_;  // oldest first, over the last 2 s
 };
 

@@ -1,0 +1,143 @@
+#include "overload/signals.hpp"
+
+#include <algorithm>
+
+namespace spillway::overload {
+namespace {
+
+constexpr std::size_t kMaxSlices = 100;
+constexpr Duration kInflightWindow = std::chrono::seconds(2);
+constexpr std::size_t kBusyPoints = 64;
+
+std::size_t slices_of(const config::Overload& settings) {
+  const auto tick = std::max(settings.tick, Milliseconds{1});
+  const auto ticks = (settings.window + tick - Milliseconds{1}) / tick;
+  return std::clamp<std::size_t>(static_cast<std::size_t>(ticks), 1, kMaxSlices);
+}
+
+// What the shards counted since `seen`, which is brought up to date.
+template <class Buckets>
+BucketCounts take_difference(std::span<const SignalShard* const> shards, Buckets buckets,
+                             BucketCounts& seen) {
+  BucketCounts difference{};
+  for (const SignalShard* shard : shards) {
+    const ShardBuckets& from = buckets(*shard);
+    for (std::size_t i = 0; i < kBucketCount; ++i) difference[i] += from[i].get();
+  }
+  for (std::size_t i = 0; i < kBucketCount; ++i) {
+    const std::uint32_t sum = difference[i];
+    difference[i] -= seen[i];
+    seen[i] = sum;
+  }
+  return difference;
+}
+
+void judge_queues(OverloadSignals& signals, const TickInput& input) {
+  double fullest = 0, queued = 0, places = 0;
+  const std::size_t classes = std::min({input.queued.size(), input.max_queue.size(), kMaxClasses});
+  for (std::size_t i = 0; i < classes; ++i) {
+    queued += input.queued[i];
+    places += input.max_queue[i];
+    if (input.max_queue[i] == 0) continue;
+    signals.class_queue_ratio[i] = double(input.queued[i]) / input.max_queue[i];
+    fullest = std::max(fullest, signals.class_queue_ratio[i]);
+  }
+  if (places > 0) signals.total_queue_ratio = queued / places;
+  signals.queue_ratio = std::max(fullest, signals.total_queue_ratio);
+}
+
+}  // namespace
+
+SignalWindow::SignalWindow(const config::Overload& settings)
+    : slices_(slices_of(settings)),
+      slice_(Duration(settings.window) / static_cast<std::int64_t>(slices_)),
+      tolerance_(Duration(settings.tick) / 2),
+      latency_(slices_),
+      wait_(slices_),
+      counts_(slices_) {
+  busy_.reserve(kBusyPoints + 2);
+}
+
+OverloadSignals SignalWindow::tick(const TickInput& input, TimePoint now) {
+  if (!slice_began_ || now - *slice_began_ + tolerance_ >= slice_) close_slice(input.shards, now);
+  OverloadSignals signals;
+  signals.inflight_ratio = inflight_ratio(input, now);
+  signals.event_loop_lag = input.event_loop_lag;
+  if (wait_.count() >= kEnoughSamples) signals.queue_wait_p95 = to_seconds(wait_.quantile(0.95));
+  judge_queues(signals, input);
+  judge_counts(signals);
+  judge_latency(signals, input.shards);
+  return signals;
+}
+
+void SignalWindow::close_slice(std::span<const SignalShard* const> shards, TimePoint now) {
+  const BucketCounts latency = take_difference(
+      shards, [](auto& s) -> auto& { return s.latency(); }, latency_seen_);
+  const BucketCounts wait = take_difference(
+      shards, [](auto& s) -> auto& { return s.wait(); }, wait_seen_);
+  Counts sums;
+  for (const SignalShard* shard : shards) {
+    sums.succeeded += shard->succeeded();
+    sums.failed += shard->failed();
+    sums.offered += shard->offered();
+    sums.admitted += shard->admitted();
+  }
+  if (slice_began_) {
+    latency_.add_slice(latency);
+    wait_.add_slice(wait);
+    counts_[oldest_count_] = {sums.succeeded - seen_.succeeded, sums.failed - seen_.failed,
+                              sums.offered - seen_.offered, sums.admitted - seen_.admitted,
+                              now - *slice_began_};
+    oldest_count_ = (oldest_count_ + 1) % counts_.size();
+  }
+  seen_ = sums;
+  slice_began_ = now;
+}
+
+// The mean over the last two seconds; what was before the first tick counts as idle.
+double SignalWindow::inflight_ratio(const TickInput& input, TimePoint now) {
+  if (busy_.empty() || now - busy_.back().at >= kInflightWindow / kBusyPoints)
+    busy_.push_back({now, input.busy_slot_seconds});
+  while (busy_.size() > 1 && busy_[1].at <= now - kInflightWindow) busy_.erase(busy_.begin());
+  const BusyPoint& begin = busy_.front();
+  const double span = to_seconds(std::max<Duration>(kInflightWindow, now - begin.at));
+  const double slots = (input.busy_slot_seconds - begin.busy_slot_seconds) / span;
+  return input.concurrency > 0 ? slots / input.concurrency : 0;
+}
+
+void SignalWindow::judge_counts(OverloadSignals& signals) const {
+  std::uint64_t succeeded = 0, failed = 0, offered = 0, admitted = 0;
+  Duration span{0};
+  for (const Counts& slice : counts_) {
+    succeeded += slice.succeeded;
+    failed += slice.failed;
+    offered += slice.offered;
+    admitted += slice.admitted;
+    span += slice.span;
+  }
+  const std::uint64_t finished = succeeded + failed;
+  if (finished >= kEnoughSamples) signals.error_rate = double(failed) / double(finished);
+  if (span <= Duration{0}) return;
+  signals.offered_rate = double(offered) / to_seconds(span);
+  signals.admitted_rate = double(admitted) / to_seconds(span);
+  signals.completed_rate = double(finished) / to_seconds(span);
+}
+
+// A request still in flight is a lower bound of its latency: taken in when it already exceeds
+// the median, or always when completions are too few to say what is usual. Without them a
+// stalled upstream, which completes nothing, would look healthy.
+void SignalWindow::judge_latency(OverloadSignals& signals,
+                                 std::span<const SignalShard* const> shards) const {
+  BucketCounts samples = latency_.counts();
+  const std::size_t first =
+      latency_.count() < kEnoughSamples ? 0 : bucket_of(latency_.quantile(0.5)) + 1;
+  for (const SignalShard* shard : shards) {
+    const ShardBuckets& ages = shard->ages();
+    for (std::size_t i = first; i < kBucketCount; ++i) samples[i] += ages[i].get();
+  }
+  if (total(samples) < kEnoughSamples) return;
+  signals.latency_p95 = to_seconds(quantile(samples, 0.95));
+  signals.latency_p99 = to_seconds(quantile(samples, 0.99));
+}
+
+}  // namespace spillway::overload
