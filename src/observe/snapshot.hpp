@@ -11,26 +11,19 @@
 
 #include "base/reason.hpp"
 #include "base/time.hpp"
+#include "dispatch/scheduler.hpp"
 #include "overload/signals.hpp"
 #include "overload/state.hpp"
 
 namespace spillway::observe {
 
-// One class's queue at one upstream. Totals count since the start.
+// One class's queue at one upstream.
 struct ClassSnapshot {
   std::size_t queued = 0;
   std::size_t inflight = 0;
   Duration oldest_wait{};  // 0 when nobody waits
   double weight = 0;       // the share it is served with now, dynamic weights included
-  std::uint64_t enqueued = 0;
-  std::uint64_t started = 0;
-  std::uint64_t queue_full = 0;
-  std::uint64_t expired = 0;        // deadline already passed on arrival
-  std::uint64_t deadline_miss = 0;  // deadline passed while queued
-  std::uint64_t evicted = 0;
-  std::uint64_t cancelled = 0;
-  Duration wait_sum{};  // of those started
-  Duration wait_max{};
+  dispatch::ClassTotals totals;
 };
 
 struct TransitionCount {

@@ -1,0 +1,152 @@
+#include "observe/log.hpp"
+
+#include <spdlog/async_logger.h>
+#include <spdlog/details/thread_pool.h>
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/stdout_sinks.h>
+
+#include <optional>
+#include <string>
+
+#include "observe/json_line.hpp"
+
+namespace spillway::observe {
+namespace {
+
+// What a client chose is cut so that no line can grow beyond JsonLine's block.
+constexpr std::size_t kMaxPath = 256;
+constexpr std::size_t kMaxMethod = 32;
+constexpr std::size_t kMaxRequestId = 128;
+
+spdlog::level::level_enum to_spdlog(Level level) {
+  switch (level) {
+    case Level::debug: return spdlog::level::debug;
+    case Level::info: return spdlog::level::info;
+    case Level::warn: return spdlog::level::warn;
+    case Level::error: return spdlog::level::err;
+  }
+  return spdlog::level::err;
+}
+
+// The names that the configuration uses; spdlog's own are "warning" and "error".
+std::string_view name(Level level) {
+  switch (level) {
+    case Level::debug: return "debug";
+    case Level::info: return "info";
+    case Level::warn: return "warn";
+    case Level::error: return "error";
+  }
+  return "error";
+}
+
+JsonLine event(Level level, std::string_view what) {
+  JsonLine line;
+  line.text("level", name(level)).text("event", what);
+  return line;
+}
+
+void add_signal(JsonLine& line, std::string_view key, std::optional<double> value,
+                double scale = 1) {
+  if (value) line.number(key, *value * scale);
+}
+
+}  // namespace
+
+Log::Log(const config::Log& config)
+    : Log(config, std::make_shared<spdlog::sinks::stderr_sink_mt>()) {}
+
+Log::Log(const config::Log& config, std::shared_ptr<spdlog::sinks::sink> sink,
+         std::size_t queued_lines)
+    : pool_(std::make_shared<spdlog::details::thread_pool>(queued_lines, 1)),
+      logger_(std::make_shared<spdlog::async_logger>(
+          "spillway", std::move(sink), pool_, spdlog::async_overflow_policy::overrun_oldest)) {
+  logger_->set_formatter(std::make_unique<spdlog::pattern_formatter>(
+      R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ",%v})", spdlog::pattern_time_type::utc, "\n"));
+  logger_->set_level(spdlog::level::from_str(config.level));
+}
+
+Log::~Log() = default;
+
+void Log::write(Level level, std::string_view fields) {
+  logger_->log(to_spdlog(level), spdlog::string_view_t(fields.data(), fields.size()));
+}
+
+void Log::started(std::string_view version, std::size_t workers) {
+  write(
+      Level::info,
+      event(Level::info, "started").text("version", version).integer("workers", workers).members());
+}
+
+void Log::listening(std::string_view what, std::string_view address, std::uint16_t port) {
+  write(Level::info, event(Level::info, "listening")
+                         .text("listener", what)
+                         .text("address", address)
+                         .integer("port", port)
+                         .members());
+}
+
+void Log::transition(std::string_view upstream, overload::State from, overload::State to,
+                     Reason reason, const overload::OverloadSignals& signals) {
+  const Level level = to > from ? Level::warn : Level::info;
+  JsonLine line = event(level, "state_transition");
+  line.text("upstream", upstream)
+      .text("from", overload::name(from))
+      .text("to", overload::name(to))
+      .text("reason", spillway::name(reason));
+  line.open("signals");
+  add_signal(line, "inflight_ratio", signals.inflight_ratio);
+  add_signal(line, "queue_ratio", signals.queue_ratio);
+  add_signal(line, "queue_wait_p95_ms", signals.queue_wait_p95, 1000);
+  add_signal(line, "latency_p95_ms", signals.latency_p95, 1000);
+  add_signal(line, "latency_p99_ms", signals.latency_p99, 1000);
+  add_signal(line, "error_rate", signals.error_rate);
+  add_signal(line, "event_loop_lag_ms", signals.event_loop_lag, 1000);
+  line.number("offered_rate", signals.offered_rate)
+      .number("completed_rate", signals.completed_rate);
+  line.close();
+  write(level, line.members());
+}
+
+void Log::draining(std::size_t connections, Milliseconds timeout) {
+  write(Level::info, event(Level::info, "draining")
+                         .integer("connections", connections)
+                         .integer("timeout_ms", static_cast<std::uint64_t>(timeout.count()))
+                         .members());
+}
+
+void Log::stopped(Duration uptime) {
+  write(Level::info,
+        event(Level::info, "stopped").number("uptime_seconds", to_seconds(uptime)).members());
+}
+
+void Log::reload_ignored() {
+  write(Level::warn,
+        event(Level::warn, "reload_ignored")
+            .text("message", "SIGHUP: the configuration cannot be reloaded; restart to apply it")
+            .members());
+}
+
+void Log::message(Level level, std::string_view text) {
+  write(level, event(level, "message").text("message", text).members());
+}
+
+void Log::access(const AccessLine& line) {
+  if (!logger_->should_log(spdlog::level::info)) return;
+  write(Level::info, event(Level::info, "access")
+                         .text("request_id", line.request_id.substr(0, kMaxRequestId))
+                         .text("method", line.method.substr(0, kMaxMethod))
+                         .text("path", line.path.substr(0, kMaxPath))
+                         .text("route", line.route)
+                         .text("class", line.traffic_class)
+                         .integer("status", line.status)
+                         .text("outcome", spillway::name(line.outcome))
+                         .text("reason", spillway::name(line.reason))
+                         .number("wait_ms", to_milliseconds(line.wait))
+                         .number("duration_ms", to_milliseconds(line.duration))
+                         .integer("bytes", line.bytes)
+                         .members());
+}
+
+std::uint64_t Log::dropped() const { return pool_->overrun_counter(); }
+
+}  // namespace spillway::observe

@@ -1,0 +1,157 @@
+#include "observe/state_report.hpp"
+
+#include <spdlog/fmt/chrono.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "observe/signal_list.hpp"
+
+namespace spillway::observe {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using WallTime = std::chrono::system_clock::time_point;
+
+// ISO 8601 in UTC, e.g. "2025-11-21T11:06:25.041Z".
+std::string iso8601(WallTime time) {
+  const auto milliseconds =
+      std::chrono::duration_cast<Milliseconds>(time.time_since_epoch()).count() % 1000;
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z",
+                     fmt::gmtime(std::chrono::system_clock::to_time_t(time)), milliseconds);
+}
+
+// In milliseconds to the microsecond, so that the page does not show float noise.
+double rounded_ms(double seconds) { return std::round(seconds * 1e6) / 1e3; }
+double rounded_ms(Duration duration) { return rounded_ms(to_seconds(duration)); }
+
+Json optional_json(std::optional<double> value, bool is_time) {
+  if (!value) return nullptr;
+  return is_time ? rounded_ms(*value) : *value;
+}
+
+Json signals_json(const overload::OverloadSignals& signals, const config::Overload& thresholds) {
+  Json result = Json::object();
+  for (const NamedSignal& signal : signal_list(signals, thresholds)) {
+    Json& entry = result[std::string(signal.key)];
+    entry["value"] = optional_json(signal.value, signal.is_time);
+    entry["enter"] = optional_json(signal.enter, signal.is_time);
+    entry["exit"] = optional_json(signal.exit, signal.is_time);
+    entry["breached"] = signal.value && signal.enter && *signal.value >= *signal.enter;
+  }
+  return result;
+}
+
+class Report {
+ public:
+  Report(const config::Config& config, std::span<const WorkerMetrics* const> workers,
+         const Snapshot& snapshot)
+      : config_(config), workers_(workers), snapshot_(snapshot) {}
+
+  Json upstreams() const {
+    Json result = Json::array();
+    for (std::size_t u = 0; u < snapshot_.upstreams.size(); ++u) result.push_back(upstream(u));
+    return result;
+  }
+
+  Json workers() const {
+    Json result = Json::array();
+    for (const WorkerMetrics* worker : workers_) {
+      result.push_back({{"connections", worker->client_connections.value()},
+                        {"upstream_connections", worker->upstream_connections.value()},
+                        {"event_loop_lag_ms", rounded_ms(worker->event_loop_lag())}});
+    }
+    return result;
+  }
+
+ private:
+  Json upstream(std::size_t u) const {
+    const config::Upstream& configured = config_.upstreams[u];
+    const UpstreamSnapshot& now = snapshot_.upstreams[u];
+    std::size_t queued = 0;
+    Json classes = Json::array();
+    for (std::size_t c = 0; c < now.classes.size(); ++c) {
+      queued += now.classes[c].queued;
+      classes.push_back(traffic_class(u, c));
+    }
+    Json transitions = Json::array();
+    for (const TransitionCount& each : now.transitions) {
+      transitions.push_back(
+          {{"to", overload::name(each.to)}, {"reason", name(each.reason)}, {"count", each.count}});
+    }
+    return {
+        {"name", configured.name},
+        {"state", overload::name(now.state)},
+        {"reason", now.reason == Reason::none ? Json(nullptr) : Json(name(now.reason))},
+        {"since", iso8601(snapshot_.taken_at -
+                          std::chrono::duration_cast<WallTime::duration>(now.in_state))},
+        {"signals", signals_json(now.signals, configured.overload)},
+        {"rates",
+         {{"offered", now.signals.offered_rate},
+          {"admitted", now.signals.admitted_rate},
+          {"completed", now.signals.completed_rate}}},
+        {"transitions", std::move(transitions)},
+        {"dispatch",
+         {{"concurrency", now.concurrency_limit}, {"inflight", now.inflight}, {"queued", queued}}},
+        {"classes", std::move(classes)}};
+  }
+
+  Json traffic_class(std::size_t u, std::size_t c) const {
+    const ClassSnapshot& now = snapshot_.upstreams[u].classes[c];
+    const dispatch::ClassTotals& totals = now.totals;
+    const auto finished = [&](Outcome outcome) {
+      std::uint64_t total = 0;
+      for (const WorkerMetrics* worker : workers_) {
+        total += worker->finished_at(UpstreamId(static_cast<std::uint16_t>(u)),
+                                     ClassId(static_cast<std::uint8_t>(c)), outcome);
+      }
+      return total;
+    };
+    const double average_wait =
+        totals.started == 0 ? 0 : to_seconds(totals.wait_sum) / static_cast<double>(totals.started);
+    return {{"name", config_.classes[c].name},
+            {"weight", now.weight},
+            {"inflight", now.inflight},
+            {"queued", now.queued},
+            {"oldest_wait_ms", rounded_ms(now.oldest_wait)},
+            {"average_wait_ms", rounded_ms(average_wait)},
+            {"max_wait_ms", rounded_ms(totals.wait_max)},
+            {"enqueued", totals.enqueued},
+            {"started", totals.started},
+            {"completed", finished(Outcome::forwarded) + finished(Outcome::degraded)},
+            {"failed", finished(Outcome::error)},
+            {"denied", finished(Outcome::denied)},
+            {"dropped", finished(Outcome::dropped)},
+            {"client_gone", finished(Outcome::client_gone)},
+            {"expired", totals.expired},
+            {"missed", totals.deadline_miss},
+            {"timed_out", totals.queue_timeout},
+            {"evicted", totals.evicted},
+            {"cancelled", totals.cancelled},
+            {"queue_full", totals.queue_full},
+            {"wait_risk", totals.wait_risk}};
+  }
+
+  const config::Config& config_;
+  std::span<const WorkerMetrics* const> workers_;
+  const Snapshot& snapshot_;
+};
+
+}  // namespace
+
+nlohmann::ordered_json state_report(const config::Config& config,
+                                    std::span<const WorkerMetrics* const> workers,
+                                    const Snapshot& snapshot, const BuildInfo& build) {
+  const Report report(config, workers, snapshot);
+  return {{"version", build.version},
+          {"time", iso8601(snapshot.taken_at)},
+          {"uptime_seconds", std::round(to_seconds(snapshot.uptime) * 1e3) / 1e3},
+          {"draining", snapshot.draining},
+          {"upstreams", report.upstreams()},
+          {"workers", report.workers()},
+          {"log_dropped", snapshot.log_dropped}};
+}
+
+}  // namespace spillway::observe

@@ -1,0 +1,22 @@
+#include "observe/worker_metrics.hpp"
+
+#include <algorithm>
+
+namespace spillway::observe {
+
+WorkerMetrics::WorkerMetrics(const config::Config& config)
+    : classes_(config.classes.size()),
+      route_slots_(std::min(config.routes.size(), kMaxRouteLabels + 1)),
+      routes_(route_slots_ * classes_ * kOutcomeCount),
+      upstreams_(config.upstreams.size() * classes_ * kOutcomeCount),
+      responses_(classes_),
+      denied_(classes_),
+      request_duration_(classes_),
+      upstream_duration_(config.upstreams.size()),
+      queue_wait_(classes_),
+      wait_prediction_error_(classes_) {
+  route_upstream_.reserve(config.routes.size());
+  for (const config::Route& route : config.routes) route_upstream_.push_back(route.upstream);
+}
+
+}  // namespace spillway::observe
