@@ -10,7 +10,7 @@ namespace {
 
 std::uint8_t draw_kind(Random& random) {
   double rest = random.uniform();
-  for (std::uint8_t kind = 0; kind + 1 < kKindCount; ++kind) {
+  for (std::uint8_t kind = 0; kind < kKindCount - 1; ++kind) {
     if (rest < kKinds[kind].share) return kind;
     rest -= kKinds[kind].share;
   }

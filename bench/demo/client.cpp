@@ -42,8 +42,13 @@ std::string_view value(const http::fields& fields, std::string_view name) {
 }  // namespace
 
 Client::Client(asio::io_context& io, const tcp::endpoint& target, std::span<const Arrival> arrivals,
-               Tally& tally)
-    : io_(io), target_(target), arrivals_(arrivals), tally_(tally), ended_(arrivals.size()) {
+               Tally& tally, Duration patience)
+    : io_(io),
+      target_(target),
+      arrivals_(arrivals),
+      tally_(tally),
+      patience_(patience),
+      ended_(arrivals.size()) {
   for (const Kind& kind : kKinds) requests_.push_back(request_text(kind));
 }
 
@@ -68,7 +73,7 @@ void Client::send_due(TimePoint now) {
     const TimePoint intended = start_ + arrival.at;
     tally_.offered(arrival, now - intended);
     auto chosen = connection();
-    pending_.push_back({intended + kPatience, chosen, next_});
+    pending_.push_back({intended + patience_, chosen, next_});
     ++in_flight_;
     asio::co_spawn(io_, exchange(*this, std::move(chosen), next_), asio::detached);
   }

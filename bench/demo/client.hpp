@@ -31,10 +31,10 @@ inline constexpr Milliseconds kPatience{1000};
 class Client {
  public:
   Client(boost::asio::io_context& io, const boost::asio::ip::tcp::endpoint& target,
-         std::span<const Arrival> arrivals, Tally& tally);
+         std::span<const Arrival> arrivals, Tally& tally, Duration patience = kPatience);
 
   // Sends every arrival at `start` + its instant and returns when all have ended, which is
-  // `kPatience` after the last at the latest.
+  // the patience after the last at the latest.
   boost::asio::awaitable<void> run(TimePoint start);
 
  private:
@@ -64,6 +64,7 @@ class Client {
   boost::asio::ip::tcp::endpoint target_;
   std::span<const Arrival> arrivals_;
   Tally& tally_;
+  Duration patience_;
   std::vector<std::string> requests_;  // by kind, as sent
   std::vector<std::shared_ptr<Connection>> idle_;
   std::deque<Pending> pending_;  // one patience for all, so the deadlines come in order

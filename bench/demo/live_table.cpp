@@ -8,7 +8,7 @@ namespace spillway::demo {
 namespace {
 
 constexpr std::string_view kCellHeading = "req/s ok% den% fail  p50/p95 ";
-constexpr int kLead = 13;
+constexpr int kLead = 14;
 
 std::string cell(const Counts& counts, Duration span, const Paint& paint) {
   const double ended = static_cast<double>(counts.ended());

@@ -34,8 +34,8 @@ struct Options {
   double capacity = 800;
   double calm = 0.5;
   double spike = 5;
-  double calm_s = 3;
-  double spike_s = 6;
+  double calm_s = 2;
+  double spike_s = 5;
   double recovery_s = 4;
   std::uint64_t seed = 1;
 };

@@ -1,0 +1,84 @@
+#include "arrivals.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+
+#include "kinds.hpp"
+
+using namespace spillway;
+using namespace spillway::demo;
+
+namespace {
+const std::array<Phase, 3> kPhases{{{"calm", std::chrono::seconds(10), 400},
+                                    {"spike", std::chrono::seconds(10), 4000},
+                                    {"recovery", std::chrono::seconds(10), 400}}};
+}
+
+TEST_CASE("the same seed gives the same schedule and another seed another one") {
+  const auto first = schedule(kPhases, 7);
+  const auto again = schedule(kPhases, 7);
+  const auto other = schedule(kPhases, 8);
+  REQUIRE(first.size() == again.size());
+  CHECK(std::equal(first.begin(), first.end(), again.begin(), [](const auto& a, const auto& b) {
+    return a.at == b.at && a.kind == b.kind && a.phase == b.phase;
+  }));
+  CHECK(first.front().at != other.front().at);
+}
+
+TEST_CASE("arrivals are in order and inside their phase") {
+  const auto arrivals = schedule(kPhases, 1);
+  CHECK(std::is_sorted(arrivals.begin(), arrivals.end(),
+                       [](const auto& a, const auto& b) { return a.at < b.at; }));
+  for (const Arrival& arrival : arrivals) {
+    REQUIRE(arrival.at >= std::chrono::seconds(10) * arrival.phase);
+    REQUIRE(arrival.at < std::chrono::seconds(10) * (arrival.phase + 1));
+  }
+}
+
+TEST_CASE("each phase has its rate and the mix is 10 to 30 to 60") {
+  const auto arrivals = schedule(kPhases, 3);
+  std::array<double, 3> by_phase{};
+  std::array<double, kKindCount> by_kind{};
+  for (const Arrival& arrival : arrivals) {
+    ++by_phase[arrival.phase];
+    ++by_kind[arrival.kind];
+  }
+  CHECK(by_phase[0] == doctest::Approx(4000).epsilon(0.06));
+  CHECK(by_phase[1] == doctest::Approx(40000).epsilon(0.02));
+  CHECK(by_phase[2] == doctest::Approx(4000).epsilon(0.06));
+  const auto total = static_cast<double>(arrivals.size());
+  for (std::size_t kind = 0; kind < kKindCount; ++kind) {
+    CHECK(by_kind[kind] / total == doctest::Approx(kKinds[kind].share).epsilon(0.05));
+  }
+}
+
+TEST_CASE("gaps between arrivals spread as a Poisson process does") {
+  // The deviation of exponential gaps equals their mean; evenly spaced arrivals would give 0.
+  const std::array<Phase, 1> phases{{{"steady", std::chrono::seconds(20), 1000}}};
+  const auto arrivals = schedule(phases, 5);
+  double sum = 0;
+  double squares = 0;
+  for (std::size_t i = 1; i < arrivals.size(); ++i) {
+    const double gap = to_seconds(arrivals[i].at - arrivals[i - 1].at);
+    sum += gap;
+    squares += gap * gap;
+  }
+  const auto gaps = static_cast<double>(arrivals.size() - 1);
+  const double mean = sum / gaps;
+  const double variance = squares / gaps - mean * mean;
+  CHECK(variance / (mean * mean) == doctest::Approx(1.0).epsilon(0.06));
+}
+
+TEST_CASE("a phase without load or without length sends nothing") {
+  const std::array<Phase, 3> phases{{{"silent", std::chrono::seconds(1), 0},
+                                     {"none", Duration::zero(), 1000},
+                                     {"some", std::chrono::seconds(1), 100}}};
+  const auto arrivals = schedule(phases, 1);
+  REQUIRE(!arrivals.empty());
+  CHECK(std::all_of(arrivals.begin(), arrivals.end(), [](const auto& a) { return a.phase == 2; }));
+  CHECK(schedule({}, 1).empty());
+  CHECK(expected_arrivals(phases) == doctest::Approx(100));
+  CHECK(total_length(phases) == std::chrono::seconds(2));
+}

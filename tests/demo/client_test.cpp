@@ -1,0 +1,78 @@
+// The spike's client against the demo backend, over real loopback connections.
+#include "client.hpp"
+
+#include <doctest/doctest.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include "backend.hpp"
+
+using namespace spillway;
+using namespace spillway::demo;
+namespace asio = boost::asio;
+
+namespace {
+
+const Endpoint kAnyPort{asio::ip::address_v4::loopback(), 0};
+
+asio::awaitable<void> run_and_stop(Client& client, asio::io_context& io) {
+  co_await client.run(Clock::now());
+  io.stop();
+}
+
+Tally send(asio::io_context& io, const Endpoint& target, std::span<const Arrival> arrivals,
+           Duration patience) {
+  Tally tally(1);
+  Client client(io, target, arrivals, tally, patience);
+  asio::co_spawn(io, run_and_stop(client, io), asio::detached);
+  io.run();
+  return tally;
+}
+
+}  // namespace
+
+TEST_CASE("every request of a backend that keeps up is answered") {
+  asio::io_context io(1);
+  Backend backend(io, kAnyPort, {.slots = 4, .service = Milliseconds(1)});
+  backend.start();
+  std::vector<Arrival> arrivals;
+  for (int i = 0; i < 60; ++i) {
+    arrivals.push_back({Milliseconds(2 * i), static_cast<std::uint8_t>(i % 3), 0});
+  }
+  const Endpoint target(kAnyPort.address(), backend.port());
+  const Tally tally = send(io, target, arrivals, std::chrono::seconds(20));
+  for (std::size_t kind = 0; kind < kKindCount; ++kind) {
+    CHECK(tally.phase(0)[kind].offered == 20);
+    CHECK(tally.phase(0)[kind].ok == 20);
+  }
+  CHECK(backend.counters().finished == 60);
+  CHECK(backend.counters().wasted == 0);
+}
+
+TEST_CASE("a request not answered within the patience is failed and its work wasted") {
+  asio::io_context io(1);
+  Backend backend(io, kAnyPort, {.slots = 1, .service = Milliseconds(60), .sigma = 0});
+  backend.start();
+  // All give up before 60 ms of work are done, but the backend works its line off regardless.
+  // The last one only keeps the run going until it has.
+  std::vector<Arrival> arrivals(4, Arrival{Duration::zero(), 2, 0});
+  arrivals.push_back({Milliseconds(400), 0, 0});
+  const Endpoint target(kAnyPort.address(), backend.port());
+  const Tally tally = send(io, target, arrivals, Milliseconds(30));
+  CHECK(tally.phase(0)[2].failed == 4);
+  CHECK(tally.failure_causes(2).at("timeout") == 4);
+  CHECK(tally.phase(0)[0].ended() == 1);
+  CHECK(backend.counters().finished >= 4);
+  CHECK(backend.counters().wasted >= 4);
+}
+
+TEST_CASE("a refused connection is a failure and not a hang") {
+  asio::io_context io(1);
+  asio::ip::tcp::acceptor taken(io, kAnyPort);
+  const Endpoint closed = taken.local_endpoint();
+  taken.close();
+  const std::vector<Arrival> arrivals(3, Arrival{Duration::zero(), 1, 0});
+  const Tally tally = send(io, closed, arrivals, std::chrono::seconds(5));
+  CHECK(tally.phase(0)[1].failed == 3);
+}

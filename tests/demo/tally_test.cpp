@@ -1,0 +1,118 @@
+#include "tally.hpp"
+
+#include <doctest/doctest.h>
+
+#include "verdict.hpp"
+
+using namespace spillway;
+using namespace spillway::demo;
+
+namespace {
+
+constexpr std::uint8_t kP0 = 0;
+constexpr std::uint8_t kP2 = 2;
+constexpr std::uint8_t kSpike = 1;
+
+void happen(Tally& tally, std::uint8_t kind, std::uint8_t phase, Fate fate, int times) {
+  for (int i = 0; i < times; ++i) {
+    const Arrival arrival{Duration::zero(), kind, phase};
+    tally.offered(arrival, Duration::zero());
+    tally.ended(arrival, {fate, "", std::nullopt}, Milliseconds(20));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("an answer counts as ok or denied or failed by its status") {
+  CHECK(ending_of(200, "", "").fate == Fate::ok);
+  CHECK(ending_of(204, "", "").fate == Fate::ok);
+  CHECK(ending_of(429, "", "").fate == Fate::denied);
+  CHECK(ending_of(503, "", "").fate == Fate::denied);
+  for (const unsigned status : {301U, 400U, 404U, 500U, 502U, 504U}) {
+    CHECK(ending_of(status, "", "").fate == Fate::failed);
+  }
+  CHECK(ending_of(502, "", "").cause == "status 502");
+}
+
+TEST_CASE("a denial carries its reason and when to come back") {
+  const auto denied =
+      ending_of(503, R"(spillway; error=http_request_denied; details="QUEUE_WAIT_RISK")", "6");
+  CHECK(denied.cause == "QUEUE_WAIT_RISK");
+  CHECK(denied.retry_after == 6);
+  CHECK(ending_of(503, "", "").cause == "no reason given");
+  CHECK_FALSE(ending_of(503, "", "").retry_after.has_value());
+  CHECK_FALSE(ending_of(503, "", "soon").retry_after.has_value());
+  CHECK_FALSE(ending_of(503, "", "5x").retry_after.has_value());
+}
+
+TEST_CASE("the tally keeps phases and classes apart") {
+  Tally tally(3);
+  happen(tally, kP0, 0, Fate::ok, 5);
+  happen(tally, kP0, kSpike, Fate::ok, 3);
+  happen(tally, kP0, kSpike, Fate::failed, 1);
+  happen(tally, kP2, kSpike, Fate::denied, 7);
+  CHECK(tally.phase(0)[kP0].ok == 5);
+  CHECK(tally.phase(kSpike)[kP0].ok == 3);
+  CHECK(tally.phase(kSpike)[kP0].ok_share() == doctest::Approx(0.75));
+  CHECK(tally.phase(kSpike)[kP2].denied == 7);
+  CHECK(tally.phase(2)[kP0].ok_share() == 1.0);
+  CHECK(tally.whole_run(kP0).offered == 9);
+  CHECK(tally.whole_run(kP0).ok == 8);
+  CHECK(tally.whole_run(kP0).latencies.size() == 8);
+}
+
+TEST_CASE("recent counts hold only what happened since they were last taken") {
+  Tally tally(1);
+  happen(tally, kP0, 0, Fate::ok, 4);
+  CHECK(tally.take_recent()[kP0].ok == 4);
+  happen(tally, kP0, 0, Fate::failed, 2);
+  const auto recent = tally.take_recent();
+  CHECK(recent[kP0].ok == 0);
+  CHECK(recent[kP0].failed == 2);
+  CHECK(recent[kP0].offered == 2);
+  CHECK(tally.phase(0)[kP0].offered == 6);
+}
+
+TEST_CASE("Retry-After is kept as the range seen per class") {
+  Tally tally(1);
+  const Arrival arrival{Duration::zero(), kP2, 0};
+  tally.ended(arrival, {Fate::denied, "EVICTED", 8}, Duration::zero());
+  tally.ended(arrival, {Fate::denied, "EVICTED", 5}, Duration::zero());
+  tally.ended(arrival, {Fate::denied, "QUEUE_FULL", std::nullopt}, Duration::zero());
+  CHECK(tally.retry_after(kP2).shortest == 5);
+  CHECK(tally.retry_after(kP2).longest == 8);
+  CHECK(tally.retry_after(kP2).seen == 2);
+  CHECK(tally.retry_after(kP0).seen == 0);
+  CHECK(tally.denial_reasons(kP2).at("EVICTED") == 2);
+  CHECK(tally.denial_reasons(kP2).at("QUEUE_FULL") == 1);
+}
+
+TEST_CASE("the promise is kept when P0 has 99 per cent and some P2 was denied") {
+  Tally tally(3);
+  happen(tally, kP0, kSpike, Fate::ok, 99);
+  happen(tally, kP0, kSpike, Fate::failed, 1);
+  happen(tally, kP2, kSpike, Fate::denied, 1);
+  CHECK(kept_its_promise(tally, kSpike));
+}
+
+TEST_CASE("the promise is broken without shedding or with too much P0 lost or with no spike") {
+  Tally nothing_shed(3);
+  happen(nothing_shed, kP0, kSpike, Fate::ok, 100);
+  happen(nothing_shed, kP2, kSpike, Fate::ok, 100);
+  CHECK_FALSE(kept_its_promise(nothing_shed, kSpike));
+
+  Tally too_much_lost(3);
+  happen(too_much_lost, kP0, 0, Fate::ok, 10000);
+  happen(too_much_lost, kP0, kSpike, Fate::ok, 98);
+  happen(too_much_lost, kP0, kSpike, Fate::denied, 2);
+  happen(too_much_lost, kP2, kSpike, Fate::denied, 100);
+  CHECK_FALSE(kept_its_promise(too_much_lost, kSpike));
+
+  Tally lost_later(3);
+  happen(lost_later, kP0, kSpike, Fate::ok, 100);
+  happen(lost_later, kP0, 2, Fate::failed, 100);
+  happen(lost_later, kP2, kSpike, Fate::denied, 100);
+  CHECK_FALSE(kept_its_promise(lost_later, kSpike));
+
+  CHECK_FALSE(kept_its_promise(Tally(3), kSpike));
+}
