@@ -7,6 +7,7 @@
 #include <boost/asio/detached.hpp>
 
 #include "backend.hpp"
+#include "endpoint.hpp"
 
 using namespace spillway;
 using namespace spillway::demo;

@@ -15,9 +15,9 @@ namespace {
 CountsByKind some_counts() {
   CountsByKind counts;
   counts[0] = {.offered = 40, .ok = 40, .latencies = std::vector<Duration>(40, Milliseconds(21))};
-  counts[1] = {.offered = 120, .ok = 60, .denied = 60};
+  counts[1] = {.offered = 120, .ok = 60, .denied = 60, .latencies = {}};
   counts[1].latencies.assign(60, Milliseconds(30));
-  counts[2] = {.offered = 240, .denied = 230, .failed = 10};
+  counts[2] = {.offered = 240, .denied = 230, .failed = 10, .latencies = {}};
   return counts;
 }
 
