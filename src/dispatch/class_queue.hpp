@@ -56,10 +56,14 @@ class IntrusiveList {
     return item;
   }
 
-  // The one after `item`, nullptr at the end.
-  T* after(const T& item) const {
-    Hook<Tag>* next = static_cast<const Hook<Tag>&>(item).next_;
-    return next == &ends_ ? nullptr : static_cast<T*>(next);
+  // Everything of `other` behind what is here, in O(1).
+  void append(IntrusiveList& other) {
+    if (other.empty()) return;
+    ends_.previous_->next_ = other.ends_.next_;
+    other.ends_.next_->previous_ = ends_.previous_;
+    other.ends_.previous_->next_ = &ends_;
+    ends_.previous_ = other.ends_.previous_;
+    other.ends_.previous_ = other.ends_.next_ = &other.ends_;
   }
 
  private:

@@ -21,7 +21,7 @@ class DynamicWeight {
   bool due(TimePoint now) const { return !updated_ || now >= *updated_ + kStep; }
 
   // `predicted` is the wait of the top class's last waiter, zero when none waits. Returns the
-  // boost, in [1, 16]. The time since the last update counts for at most a tenth of a second.
+  // boost, in [1, 16]. After a pause it rises by no more than for a tenth of a second.
   double update(Duration predicted, TimePoint now);
 
   double boost() const { return boost_; }

@@ -11,9 +11,7 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "base/ids.hpp"
 
@@ -26,27 +24,28 @@ constexpr ClassSet set_of(ClassId id) { return ClassSet{1} << index(id); }
 
 class FairShare {
  public:
-  // By class, each > 0.
-  explicit FairShare(std::span<const double> weights);
+  // By class, > 0 for each that is ever served.
+  using Weights = std::array<double, kMaxClasses>;
+
+  explicit FairShare(const Weights& weights) : weights_(weights) {}
 
   // The one of `ready` (not empty) to serve next.
   ClassId pick(ClassSet ready) const;
 
   void served(ClassId id);
 
-  // Turns of all classes, its own included, until a newcomer to `id` with `ahead` waiters of
-  // its class in front of it is served, while the classes of `backlogged` stay backlogged: its
-  // class's work divided by its share.
+  // How many turns of all classes it takes, its own included, until a newcomer to `id` behind
+  // `ahead` waiters of its class is served while the classes of `backlogged` stay so: about
+  // (ahead + 1) divided by its class's share of their weights.
   double turns(ClassId id, double ahead, ClassSet backlogged) const;
 
   double weight(ClassId id) const { return weights_[index(id)]; }
   void set_weight(ClassId id, double weight) { weights_[index(id)] = weight; }
 
  private:
-  std::array<double, kMaxClasses> weights_{};
+  Weights weights_;
   std::array<double, kMaxClasses> tags_{};
   double now_ = 0;  // virtual
-  std::size_t classes_;
 };
 
 }  // namespace spillway::dispatch

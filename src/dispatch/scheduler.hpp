@@ -1,9 +1,9 @@
 // Whose turn is it? The slots of one upstream and the bounded class queues before them.
 //
-// Pure and not thread-safe: the gate holds a lock around every call, and after every call that
-// can free a slot (release, cancel, expire never do more than one) hands out what next() yields.
-// `now` may come from several clocks' readings taken just before the lock; one that is older
-// than the last is taken for the last. Never more than `concurrency` slots are held. Nothing
+// Pure and not thread-safe: the gate holds a lock around every call, and after a release hands
+// out slots until next() yields nothing more.
+// A `now` older than the last one (read just before another thread got the lock) is taken for
+// the last one. Never more than `concurrency` slots are held. Nothing
 // allocates after construction.
 #pragma once
 
@@ -125,15 +125,13 @@ class Scheduler {
   TimePoint advance(TimePoint now);
   bool may_start(const Class& c) const;
   bool has_place(std::size_t i) const;
-  Waiter* evict_for(ClassId id);
-  std::optional<double> seconds_to_wait(ClassId id, double ahead, TimePoint now) const;
+  Waiter* evict_for(ClassId id, TimePoint now);
+  std::optional<double> seconds_to_wait(ClassId id, std::uint32_t ahead, TimePoint now) const;
   void adapt_weights(TimePoint now);
   void start(Waiter& waiter, TimePoint now);
-  void take_slot(Class& c);
   void enqueue(Waiter& waiter, TimePoint now);
   void leave_queue(Waiter& waiter, TimePoint now);
-  Offer refuse(Waiter& waiter, Reason reason, std::uint64_t& count,
-               std::optional<Duration> predicted);
+  Offer refuse(Waiter& waiter, Reason reason, std::uint64_t& count);
 
   std::uint32_t concurrency_;
   Duration target_wait_;
@@ -150,6 +148,7 @@ class Scheduler {
   std::uint32_t queued_ = 0;
   std::uint32_t borrowing_ = 0;  // classes with more waiters than places of their own
   std::uint32_t running_ = 0;
+  std::uint32_t reserved_ = 0;       // of all classes
   std::uint32_t open_reserved_ = 0;  // reserved slots not in use by their class
   double busy_ = 0;                  // slot seconds until last_
   TimePoint last_{};

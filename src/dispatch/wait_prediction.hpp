@@ -32,18 +32,18 @@ class HoldTime {
   std::optional<TimePoint> slice_began_;
 };
 
-// What a newcomer of one class finds in front of it.
+// What stands between a newcomer of one class and its slot.
 struct Backlog {
-  double turns;           // grants to any class before its own, its own included
-  double slots;           // that its class may compete for
-  double own_ahead;       // waiters of its own class
-  double own_slots;       // at most this many may be its class's (max_inflight)
-  double reserved_slots;  // this many are its class's alone
+  double turns = 1;           // grants to any class until its own, its own included
+  double slots = 1;           // that its class may compete for
+  double own_turns = 1;       // grants to its own class until its own, its own included
+  double own_slots = 0;       // its class's max_inflight while that is reached, else 0
+  double reserved_slots = 0;  // its class's alone
 };
 
-// Seconds until a slot, when slots are held for `mean_hold` seconds: the turns before it at
-// the rate of the slots it competes for; no sooner than its class's own cap lets it and no
-// later than its reserved slots let it.
+// Seconds until it has a slot when slots are held for `mean_hold` seconds: its turns at the
+// rate at which the slots it competes for come free, but no sooner than its class's cap lets
+// it and no later than its class's reserved slots bring it.
 double predict_wait(const Backlog& backlog, double mean_hold);
 
 }  // namespace spillway::dispatch

@@ -1,0 +1,47 @@
+#include "dispatch/fair_share.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace spillway::dispatch {
+namespace {
+
+// Tags keep nine digits behind the point when virtual time starts again from here.
+constexpr double kRebaseAt = 1e6;
+
+}  // namespace
+
+ClassId FairShare::pick(ClassSet ready) const {
+  std::size_t best = static_cast<std::size_t>(std::countr_zero(ready));
+  for (ClassSet rest = ready & (ready - 1); rest != 0; rest &= rest - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(rest));
+    if (std::max(tags_[i], now_) < std::max(tags_[best], now_)) best = i;
+  }
+  return static_cast<ClassId>(best);
+}
+
+void FairShare::served(ClassId id) {
+  double& tag = tags_[index(id)];
+  now_ = std::max(now_, tag);
+  tag = now_ + 1 / weights_[index(id)];
+  if (now_ < kRebaseAt) return;
+  for (double& t : tags_) t -= now_;
+  now_ = 0;
+}
+
+double FairShare::turns(ClassId id, double ahead, ClassSet backlogged) const {
+  const std::size_t mine = index(id);
+  const double tag = std::max(tags_[mine], now_) + ahead / weights_[mine];
+  double turns = ahead + 1;
+  for (ClassSet rest = backlogged & ~set_of(id); rest != 0; rest &= rest - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(rest));
+    const double before = (tag - std::max(tags_[i], now_)) * weights_[i];
+    if (before < 0) continue;
+    const auto whole = static_cast<double>(static_cast<std::int64_t>(before));
+    // On equal tags the higher class goes first.
+    turns += (i < mine || whole < before) ? whole + 1 : whole;
+  }
+  return turns;
+}
+
+}  // namespace spillway::dispatch

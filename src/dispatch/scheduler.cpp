@@ -1,0 +1,280 @@
+#include "dispatch/scheduler.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+
+namespace spillway::dispatch {
+namespace {
+
+FairShare::Weights egress_weights(std::span<const config::TrafficClass> classes) {
+  FairShare::Weights weights{};
+  for (std::size_t i = 0; i < classes.size(); ++i)
+    weights[i] = classes[i].egress_weight.value_or(classes[i].weight);
+  return weights;
+}
+
+// A prediction longer than this says nothing more.
+constexpr double kLongestPrediction = 1e6;  // seconds
+
+Duration duration_of(double seconds) { return from_seconds(std::min(seconds, kLongestPrediction)); }
+
+}  // namespace
+
+Scheduler::Scheduler(const config::Dispatch& settings,
+                     std::span<const config::TrafficClass> classes)
+    : concurrency_(settings.concurrency),
+      target_wait_(settings.target_wait),
+      late_(settings.late),
+      dynamic_weights_(settings.dynamic_weights),
+      evict_(settings.evict),
+      classes_(classes.size()),
+      discipline_(egress_weights(classes)),
+      boost_(settings.target_wait) {
+  assert(!classes.empty() && classes.size() <= kMaxClasses);
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    Class& c = classes_[i];
+    c.max_queue = classes[i].max_queue;
+    c.reserved = classes[i].reserved;
+    c.max_inflight = classes[i].max_inflight.value_or(concurrency_);
+    c.weight = discipline_.weight(static_cast<ClassId>(i));
+    assert(c.weight > 0);
+    assert(c.reserved <= c.max_inflight);
+    reserved_ += c.reserved;
+  }
+  assert(reserved_ <= concurrency_);
+  open_reserved_ = reserved_;
+}
+
+Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
+  assert(waiter.state != Waiter::State::queued);
+  const TimePoint now = advance(at);
+  Class& c = classes_[index(terms.traffic_class)];
+  waiter.state = Waiter::State::idle;
+  waiter.reason = Reason::none;
+  waiter.traffic_class = terms.traffic_class;
+  waiter.late = false;
+  waiter.arrived = now;
+  waiter.deadline = terms.deadline;
+  waiter.waited = Duration{0};
+  waiter.predicted_wait = Duration{0};
+  if (terms.deadline <= now) return refuse(waiter, Reason::deadline_expired, c.totals.expired);
+  if (c.queued == 0 && may_start(c)) {
+    start(waiter, now);
+    return {Offer::Kind::granted, Reason::none, Duration{0}, nullptr};
+  }
+
+  const Duration patience =
+      std::min(terms.max_wait, terms.deadline == kNever ? Duration::max() : terms.deadline - now);
+  const auto seconds = seconds_to_wait(terms.traffic_class, c.queued, now);
+  waiter.predicted_wait.reset();
+  if (seconds) waiter.predicted_wait = duration_of(*seconds);
+  // The head of a class is never refused on a prediction: the discipline must have someone of
+  // every class to choose from, or a class that rarely gets a turn would get none.
+  if (seconds && c.queued > 0) {
+    if (late_ == config::Late::drop && *waiter.predicted_wait > patience)
+      return refuse(waiter, Reason::queue_wait_risk, c.totals.wait_risk);
+    if (terms.only_if_short_wait && *waiter.predicted_wait > target_wait_)
+      return refuse(waiter, terms.short_wait_reason, c.totals.not_short);
+  }
+
+  Waiter* evicted = nullptr;
+  if (!has_place(index(terms.traffic_class))) {
+    evicted = evict_for(terms.traffic_class, now);
+    if (evicted == nullptr) return refuse(waiter, Reason::queue_full, c.totals.queue_full);
+  }
+  // Late ones are wanted with process_with_tag: they have no time at which to be answered.
+  const bool patient = late_ == config::Late::process_with_tag || patience > kNever - now;
+  waiter.answer_by = patient ? kNever : now + patience;
+  enqueue(waiter, now);
+  adapt_weights(now);
+  return {Offer::Kind::queued, Reason::none, waiter.predicted_wait, evicted};
+}
+
+Waiter* Scheduler::release(ClassId traffic_class, Duration held, TimePoint at) {
+  const TimePoint now = advance(at);
+  Class& c = classes_[index(traffic_class)];
+  assert(c.running > 0 && running_ > 0);
+  --c.running;
+  --running_;
+  if (c.running < c.reserved) ++open_reserved_;
+  slots_changed_ = now;
+  hold_.record(held, now);
+  return next(now);
+}
+
+Waiter* Scheduler::next(TimePoint at) {
+  const TimePoint now = advance(at);
+  adapt_weights(now);
+  while (running_ < concurrency_) {
+    ClassSet ready = 0;
+    for (ClassSet rest = backlogged_; rest != 0; rest &= rest - 1) {
+      const int i = std::countr_zero(rest);
+      if (may_start(classes_[static_cast<std::size_t>(i)])) ready |= ClassSet{1} << i;
+    }
+    if (ready == 0) return nullptr;
+    const ClassId id = discipline_.pick(ready);
+    Waiter& waiter = *classes_[index(id)].queue.front();
+    const bool overdue = waiter.answer_by <= now;
+    leave_queue(waiter, now);
+    if (overdue) {
+      due_.push_back(waiter);
+      continue;
+    }
+    discipline_.served(id);
+    start(waiter, now);
+    return &waiter;
+  }
+  return nullptr;
+}
+
+bool Scheduler::cancel(Waiter& waiter, TimePoint at) {
+  if (waiter.state != Waiter::State::queued) return false;
+  leave_queue(waiter, advance(at));
+  waiter.state = Waiter::State::idle;
+  ++classes_[index(waiter.traffic_class)].totals.cancelled;
+  return true;
+}
+
+Waiter* Scheduler::expire(TimePoint at) {
+  const TimePoint now = advance(at);
+  wheel_.collect(now, due_);
+  Waiter* waiter = due_.front();
+  if (waiter == nullptr) return nullptr;
+  leave_queue(*waiter, now);
+  ClassTotals& totals = classes_[index(waiter->traffic_class)].totals;
+  const bool missed = waiter->answer_by == waiter->deadline;
+  ++(missed ? totals.deadline_miss : totals.queue_timeout);
+  waiter->reason = missed ? Reason::deadline_expired : Reason::queue_timeout;
+  waiter->state = Waiter::State::expired;
+  return waiter;
+}
+
+Duration Scheduler::oldest_wait(ClassId id, TimePoint now) const {
+  const Waiter* oldest = classes_[index(id)].queue.front();
+  return oldest == nullptr ? Duration{0} : std::max(now - oldest->arrived, Duration{0});
+}
+
+double Scheduler::busy_slot_seconds(TimePoint now) const {
+  return busy_ + running_ * to_seconds(std::max(now - last_, Duration{0}));
+}
+
+std::optional<Duration> Scheduler::predicted_wait(ClassId id, TimePoint now) const {
+  const Class& c = classes_[index(id)];
+  if (c.queued == 0 && may_start(c)) return Duration{0};
+  const auto seconds = seconds_to_wait(id, c.queued, std::max(now, last_));
+  if (!seconds) return std::nullopt;
+  return duration_of(*seconds);
+}
+
+TimePoint Scheduler::advance(TimePoint now) {
+  if (now <= last_) return last_;
+  busy_ += running_ * to_seconds(now - last_);
+  return last_ = now;
+}
+
+// A slot is free that is not kept for another class, and its own cap is not reached.
+bool Scheduler::may_start(const Class& c) const {
+  const std::uint32_t kept = open_reserved_ - c.open_reserved();
+  return concurrency_ - running_ > kept && c.running < c.max_inflight;
+}
+
+// A class may fill its own places unless a higher one borrowed from it: the waiters of a class
+// and all below it never outnumber their places.
+bool Scheduler::has_place(std::size_t i) const {
+  if (classes_[i].queued >= classes_[i].max_queue) return false;
+  if (borrowing_ == 0) return true;
+  std::uint64_t waiters = 0, places = 0;
+  for (std::size_t j = classes_.size(); j-- > 0;) {
+    waiters += classes_[j].queued;
+    places += classes_[j].max_queue;
+    if (j <= i && waiters >= places) return false;
+  }
+  return true;
+}
+
+Waiter* Scheduler::evict_for(ClassId id, TimePoint now) {
+  for (const ClassId lower : evict_) {
+    if (lower <= id) continue;
+    Class& c = classes_[index(lower)];
+    Waiter* youngest = c.queue.back();
+    if (youngest == nullptr) continue;
+    leave_queue(*youngest, now);
+    youngest->state = Waiter::State::evicted;
+    youngest->reason = Reason::evicted;
+    ++c.totals.evicted;
+    return youngest;
+  }
+  return nullptr;
+}
+
+std::optional<double> Scheduler::seconds_to_wait(ClassId id, std::uint32_t ahead,
+                                                 TimePoint now) const {
+  auto hold = hold_.mean();
+  if (!hold) return std::nullopt;
+  // While no slot changes hands every running request has been held at least that long: a
+  // stalled upstream gives back no slots to learn from.
+  if (running_ == concurrency_) hold = std::max(*hold, to_seconds(now - slots_changed_));
+  const Class& c = classes_[index(id)];
+  Backlog backlog;
+  backlog.turns = discipline_.turns(id, ahead, backlogged_);
+  backlog.slots = std::max<double>(1, concurrency_ - (reserved_ - c.reserved));
+  backlog.own_turns = ahead + 1.0;
+  backlog.own_slots = c.running >= c.max_inflight ? c.max_inflight : 0;
+  backlog.reserved_slots = c.reserved;
+  return predict_wait(backlog, *hold);
+}
+
+void Scheduler::adapt_weights(TimePoint now) {
+  if (!dynamic_weights_ || !boost_.due(now)) return;
+  constexpr ClassId kTop{0};
+  const Class& top = classes_[index(kTop)];
+  const auto last = top.queued > 0 ? seconds_to_wait(kTop, top.queued - 1, now) : std::nullopt;
+  discipline_.set_weight(kTop, top.weight * boost_.update(duration_of(last.value_or(0)), now));
+}
+
+void Scheduler::start(Waiter& waiter, TimePoint now) {
+  Class& c = classes_[index(waiter.traffic_class)];
+  assert(running_ < concurrency_ && c.running < c.max_inflight);
+  if (c.running < c.reserved) --open_reserved_;
+  ++c.running;
+  ++running_;
+  slots_changed_ = now;
+  waiter.state = Waiter::State::granted;
+  waiter.late = waiter.deadline <= now;
+  ++c.totals.started;
+  c.totals.deadline_miss += waiter.late ? 1 : 0;
+  c.totals.wait_sum += waiter.waited;
+  c.totals.wait_max = std::max(c.totals.wait_max, waiter.waited);
+}
+
+void Scheduler::enqueue(Waiter& waiter, TimePoint now) {
+  Class& c = classes_[index(waiter.traffic_class)];
+  waiter.state = Waiter::State::queued;
+  c.queue.push_back(waiter);
+  if (waiter.answer_by != kNever) wheel_.insert(waiter, now);
+  ++queued_;
+  if (++c.queued == c.max_queue + 1) ++borrowing_;
+  backlogged_ |= set_of(waiter.traffic_class);
+  ++c.totals.enqueued;
+}
+
+// Out of whichever lists it is in: its class's, and the wheel's or that of the overdue.
+void Scheduler::leave_queue(Waiter& waiter, TimePoint now) {
+  waiter.waited = now - waiter.arrived;
+  if (waiter.Hook<InDeadlineWheel>::linked()) waiter.Hook<InDeadlineWheel>::unlink();
+  if (!waiter.Hook<InClassQueue>::linked()) return;
+  waiter.Hook<InClassQueue>::unlink();
+  Class& c = classes_[index(waiter.traffic_class)];
+  --queued_;
+  if (c.queued-- == c.max_queue + 1) --borrowing_;
+  if (c.queued == 0) backlogged_ &= ~set_of(waiter.traffic_class);
+}
+
+Offer Scheduler::refuse(Waiter& waiter, Reason reason, std::uint64_t& count) {
+  ++count;
+  waiter.reason = reason;
+  return {Offer::Kind::refused, reason, waiter.predicted_wait, nullptr};
+}
+
+}  // namespace spillway::dispatch
