@@ -35,9 +35,11 @@ class AdminServer {
 
   // Binds and serves. Throws std::runtime_error naming the address when it cannot bind.
   void start();
-  // The port it listens on, which the system chose if the configured one is 0. After start().
+  // The port it listens on, which the system chose if the configured one is 0; 0 before start()
+  // and after stop().
   std::uint16_t port() const;
-  // Closes every connection and joins the thread. Does nothing when it is not running.
+  // Closes every connection and joins the thread; it cannot be started again. Does nothing the
+  // second time.
   void stop();
 
  private:
