@@ -6,8 +6,9 @@
 //
 // Chunked coding (RFC 9112 section 7.1): sizes are hexadecimal digits only (no sign, no 0x, no
 // white space, no overflow), line ends are CRLF exactly, a chunk's extensions are at most
-// 256 bytes and free of control characters, the trailer section is at most 8 KiB of valid fields,
-// none of which may be about framing, routing or authentication (RFC 9110 section 6.5.1).
+// 256 bytes, 64 KiB over all chunks, and free of control characters, the trailer section is at most
+// 8 KiB of valid fields, none of which may be about framing, routing or authentication (RFC 9110
+// section 6.5.1).
 #pragma once
 
 #include <array>
@@ -68,7 +69,8 @@ class BodyReader {
     failed,
   };
 
-  Step take_content(std::string_view in, std::uint64_t available);
+  Step fail(Error error);
+  Step read_chunked(std::string_view in);
   Error step(char c);
   Error step_chunk_size(char c);
   Error step_extension(char c);
@@ -80,10 +82,12 @@ class BodyReader {
 
   std::uint64_t limit_;
   std::uint64_t content_ = 0;
-  std::uint64_t remaining_ = 0;  // of the counted body or the current chunk
-  std::uint32_t section_ = 0;    // bytes of the current size line, or of the trailer section
-  std::uint16_t name_ = 0;       // length of the current trailer's name
+  std::uint64_t remaining_ = 0;   // of the counted body or the current chunk
+  std::uint32_t section_ = 0;     // bytes of the current size line, or of the trailer section
+  std::uint32_t extensions_ = 0;  // bytes of all chunks' extensions
+  std::uint32_t name_ = 0;        // length of the current trailer's name
   bool has_digits_ = false;
+  Error error_ = Error::none;  // stays once found
   State state_;
   Of of_;
   std::array<char, kNameKept> kept_;  // start of the current trailer's name

@@ -10,7 +10,7 @@ namespace spillway::http {
 enum class Error : std::uint8_t {
   none,
   bad_request_line,     // not `method SP target SP HTTP/x.y`
-  bad_target,           // a form of target that the method does not have, or bytes outside RFC 3986
+  bad_target,           // a form of target that the method does not have, or a fragment
   bad_status_line,      // (upstream) not `HTTP/1.x SP 3DIGIT SP reason`
   bad_character,        // NUL, bare CR, bare LF or another control character in a head
   bad_field,            // not `token ":" value`, or a Connection that is not a list of tokens

@@ -36,6 +36,7 @@ struct RequestHead {
   bool path_is_missing = false;     // absolute-form "http://h?q": path_and_query lacks its "/"
   unsigned version = 11;            // 10 or 11
   FieldList fields;
+  std::string_view field_lines;  // all of them as received, each with its CRLF
   Framing framing;
   bool keep_alive = false;       // the client lets the connection stay open
   bool expect_continue = false;  // it waits for 100 Continue before sending the body
@@ -47,6 +48,7 @@ struct ResponseHead {
   std::string_view reason_phrase;
   unsigned version = 11;  // 10 or 11
   FieldList fields;
+  std::string_view field_lines;  // all of them as received, each with its CRLF
   Framing framing;
   bool keep_alive = false;  // the upstream lets the connection stay open
 };

@@ -10,7 +10,6 @@
 #include "base/reason.hpp"
 #include "base/text_writer.hpp"
 #include "base/time.hpp"
-#include "http/field_list.hpp"
 
 namespace spillway::http {
 
@@ -45,9 +44,5 @@ std::string_view proxy_error_of(Reason reason);
 
 // The standard phrase, e.g. "Service Unavailable"; empty for codes nobody registered.
 std::string_view reason_phrase(unsigned status);
-
-// Whether the Accept fields weigh text/html higher than JSON (RFC 9110 section 12.5.1). Absent,
-// malformed, equal or `*/*`: JSON.
-bool prefers_html(const FieldList& fields);
 
 }  // namespace spillway::http

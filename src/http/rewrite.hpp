@@ -20,6 +20,7 @@ inline constexpr std::size_t kRewriteRoom = 1024;
 
 struct ForwardedRequest {
   std::string_view client_address;  // as text, without port; IPv6 without brackets
+  std::string_view default_host;    // Host for HTTP/1.0 requests that bring none
   bool trusted_peer = false;        // append to the forwarding fields instead of replacing them
   std::string_view request_id;      // to set; empty: the client's is valid and is kept
   std::string_view traceparent;     // likewise
@@ -27,8 +28,8 @@ struct ForwardedRequest {
 };
 
 // The request line in origin-form, HTTP/1.1 whatever the client speaks; Host; the client's fields;
-// X-Forwarded-For, -Proto, -Host, Forwarded (RFC 7239), Via (RFC 9110 section 7.6.3). One framing
-// field at most; `TE: trailers` and Expect: 100-continue go on.
+// X-Forwarded-For, -Proto, -Host, Forwarded (RFC 7239), Via (RFC 9110 section 7.6.3). Exactly one
+// framing field if there is a body; `TE: trailers` and Expect: 100-continue go on.
 bool write_request_head(TextWriter& out, const RequestHead& head, const ForwardedRequest& with);
 
 struct ForwardedResponse {
@@ -37,7 +38,6 @@ struct ForwardedResponse {
   std::string_view request_id;         // added unless the upstream sent one; may be empty
   std::optional<Duration> queue_wait;  // adds `Server-Timing: queue;dur=3.1`
   bool dechunk = false;                // the chunked body is relayed without its chunk framing
-  Verb request_method = Verb::get;
 };
 
 // The status line as HTTP/1.1, the upstream's fields, then Via, X-Request-Id, Server-Timing and

@@ -49,16 +49,16 @@ class HeadScanner {
 
  private:
   Scan fail(Error error);
-  Error scan_method(std::string_view received);
-  Error start_line_too_long() const;
+  Error check_method(std::string_view received);
 
   Kind kind_;
   HeadLimits limits_;
-  std::size_t begin_ = 0;     // where the head starts, after empty lines
-  std::size_t position_ = 0;  // all before is scanned
-  std::size_t line_ = 0;      // start of the current line
-  std::size_t lines_ = 0;     // complete lines of the head so far
-  std::size_t method_ = 0;    // where the method check goes on
+  std::size_t begin_ = 0;        // where the head starts, after empty lines
+  std::size_t position_ = 0;     // all before is scanned
+  std::size_t line_ = 0;         // start of the current line
+  std::size_t empty_lines_ = 0;  // skipped before the head
+  std::size_t lines_ = 0;        // complete lines of the head so far
+  std::size_t method_ = 0;       // where the method check goes on
   bool method_done_ = false;
   Error error_ = Error::none;  // stays once found
 };

@@ -1,0 +1,56 @@
+#include "http/error.hpp"
+
+#include <array>
+
+#include "base/ids.hpp"
+
+namespace spillway::http {
+namespace {
+
+struct Row {
+  int status;
+  std::string_view sentence;
+  std::string_view upstream_error;
+};
+
+constexpr std::string_view kProtocol = "http_protocol_error";
+constexpr std::string_view kHead = "http_response_header_section_size";
+
+constexpr std::array<Row, kErrorCount> kRows{{
+    {0, "", ""},
+    {400, "The request line is malformed.", kProtocol},
+    {400, "The request target is not valid.", kProtocol},
+    {400, "The status line is malformed.", kProtocol},
+    {400, "The header section contains a forbidden control character.", kProtocol},
+    {400, "A header field is malformed.", kProtocol},
+    {400, "Line folding in header fields is not allowed.", kProtocol},
+    {400, "The Host field is missing, repeated or not valid.", kProtocol},
+    {400, "The length of the message is ambiguous or malformed.", kProtocol},
+    {400, "The chunked body is malformed.", "http_response_transfer_coding"},
+    {400, "The trailer section is malformed or has a field that may not be there.",
+     "http_response_transfer_coding"},
+    {431, "The header section is too large.", kHead},
+    {431, "The header section has too many fields.", kHead},
+    {414, "The request target is too long.", kProtocol},
+    {413, "The body is too large.", "http_response_body_size"},
+    {405, "This method is not allowed here.", kProtocol},
+    {505, "This version of HTTP is not supported; speak HTTP/1.1.", kProtocol},
+    {417, "Only the expectation 100-continue is supported.", kProtocol},
+    {400, "The message ended early.", "http_response_incomplete"},
+}};
+
+const Row& row(Error error) { return kRows[index(error)]; }
+
+}  // namespace
+
+int status_of(Error error) { return row(error).status; }
+
+std::string_view describe(Error error) { return row(error).sentence; }
+
+std::string_view proxy_status(Error error) {
+  return error == Error::none ? "" : "http_request_error";
+}
+
+std::string_view upstream_proxy_status(Error error) { return row(error).upstream_error; }
+
+}  // namespace spillway::http

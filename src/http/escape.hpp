@@ -1,0 +1,19 @@
+// Writes text that may stem from a request into the places where a client reads it.
+#pragma once
+
+#include <string_view>
+
+#include "base/text_writer.hpp"
+
+namespace spillway::http {
+
+// With quotes; `"`, `\` and controls escaped (RFC 8259 section 7), invalid UTF-8 as U+FFFD.
+void write_json_string(TextWriter& out, std::string_view text);
+
+// For HTML text and quoted attributes: & < > " ' escaped, controls left out.
+void write_html_text(TextWriter& out, std::string_view text);
+
+// For a field value: controls left out.
+void write_field_value(TextWriter& out, std::string_view text);
+
+}  // namespace spillway::http

@@ -1,0 +1,98 @@
+#include "http/framing.hpp"
+
+#include <limits>
+
+#include "http/ascii.hpp"
+#include "http/hop_by_hop.hpp"
+#include "http/target.hpp"
+
+namespace spillway::http {
+namespace {
+
+bool parse_length(std::string_view text, std::uint64_t& length) {
+  constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
+  if (text.empty()) return false;
+  length = 0;
+  for (const char c : text) {
+    if (!is_digit(c)) return false;
+    const auto digit = static_cast<std::uint64_t>(c - '0');
+    if (length > (kMax - digit) / 10) return false;
+    length = length * 10 + digit;
+  }
+  return true;
+}
+
+// What the framing fields say by themselves, for either direction. `framed` is false when there
+// are none.
+Error explicit_framing(const FieldList& fields, unsigned version, Framing& framing, bool& framed) {
+  framing = {};
+  const Field* coding = fields.find(FieldId::transfer_encoding);
+  const Field* length = fields.find(FieldId::content_length);
+  framed = coding != nullptr || length != nullptr;
+  if (coding != nullptr) {
+    const bool clear = length == nullptr && version >= 11 && iequals(coding->value, "chunked") &&
+                       fields.count(FieldId::transfer_encoding) == 1;
+    if (!clear) return Error::bad_framing;
+    framing.kind = Framing::Kind::chunked;
+  } else if (length != nullptr) {
+    if (fields.count(FieldId::content_length) > 1) return Error::bad_framing;
+    if (!parse_length(length->value, framing.length)) return Error::bad_framing;
+    if (framing.length > 0) framing.kind = Framing::Kind::length;
+  }
+  return Error::none;
+}
+
+bool keeps_alive(unsigned version, const ConnectionOptions& options) {
+  return !options.close && (version >= 11 || options.keep_alive);
+}
+
+}  // namespace
+
+Error request_framing(RequestHead& head) {
+  if (head.method == Verb::connect || head.method == Verb::trace) return Error::method_refused;
+  if (const Error error = resolve_target(head); error != Error::none) return error;
+
+  bool framed = false;
+  if (const Error error = explicit_framing(head.fields, head.version, head.framing, framed);
+      error != Error::none) {
+    return error;
+  }
+  const HopByHop hop(head.fields);
+  const ConnectionOptions& options = hop.options();
+  if (options.too_many) return Error::bad_field;
+  head.keep_alive = keeps_alive(head.version, options);
+  head.upgrade = options.upgrade && head.version >= 11 && head.fields.contains(FieldId::upgrade);
+
+  head.expect_continue = false;
+  if (const Field* expect = head.fields.find(FieldId::expect);
+      expect != nullptr && head.version >= 11) {
+    if (!iequals(expect->value, "100-continue") || head.fields.count(FieldId::expect) > 1) {
+      return Error::expectation_failed;
+    }
+    head.expect_continue = head.framing.kind != Framing::Kind::none;
+  }
+  return Error::none;
+}
+
+Error response_framing(ResponseHead& head, Verb request_method) {
+  if (head.status < 100) return Error::bad_status_line;
+  bool framed = false;
+  if (const Error error = explicit_framing(head.fields, head.version, head.framing, framed);
+      error != Error::none) {
+    return error;
+  }
+  const bool bodiless =
+      request_method == Verb::head || head.status < 200 || head.status == 204 || head.status == 304;
+  if (bodiless) {
+    head.framing = {};
+  } else if (!framed) {
+    head.framing.kind = Framing::Kind::until_close;
+  }
+  const HopByHop hop(head.fields);
+  if (hop.options().too_many) return Error::bad_field;
+  head.keep_alive =
+      keeps_alive(head.version, hop.options()) && head.framing.kind != Framing::Kind::until_close;
+  return Error::none;
+}
+
+}  // namespace spillway::http

@@ -1,0 +1,243 @@
+#include "http/rewrite.hpp"
+
+#include "http/ascii.hpp"
+#include "http/hop_by_hop.hpp"
+
+namespace spillway::http {
+namespace {
+
+// Copies lines of a received field section, joining neighbours into one copy.
+class LineCopier {
+ public:
+  LineCopier(TextWriter& out, std::string_view lines)
+      : out_(out), run_(lines.data()), end_(lines.data() + lines.size()) {}
+
+  // Leaves out the line of fields[i].
+  void skip(const FieldList& fields, std::size_t i) {
+    flush(fields[i].name.data());
+    run_ = i + 1 < fields.size() ? fields[i + 1].name.data() : end_;
+  }
+  void finish() { flush(end_); }
+
+ private:
+  void flush(const char* to) {
+    if (to != run_) out_ << std::string_view(run_, static_cast<std::size_t>(to - run_));
+  }
+
+  TextWriter& out_;
+  const char* run_;
+  const char* end_;
+};
+
+std::string_view version_of(unsigned version) { return version >= 11 ? "1.1" : "1.0"; }
+
+enum class Special : std::uint8_t {
+  none,
+  forwarded_for,
+  forwarded_proto,
+  forwarded_host,
+  forwarded_other,
+  request_id,
+  traceparent,
+  spillway
+};
+
+// Fields without an id that the proxy sets itself. The first letter decides for nearly all others.
+Special special_of(const Field& field) {
+  const std::string_view name = field.name;
+  switch (to_lower(name.front())) {
+    case 'x':
+      if (iequals(name, "X-Request-Id")) return Special::request_id;
+      if (!istarts_with(name, "X-Forwarded-")) return Special::none;
+      if (iequals(name, "X-Forwarded-For")) return Special::forwarded_for;
+      if (iequals(name, "X-Forwarded-Proto")) return Special::forwarded_proto;
+      if (iequals(name, "X-Forwarded-Host")) return Special::forwarded_host;
+      return Special::forwarded_other;
+    case 't': return iequals(name, "traceparent") ? Special::traceparent : Special::none;
+    case 's': return istarts_with(name, "Spillway-") ? Special::spillway : Special::none;
+    default: return Special::none;
+  }
+}
+
+// What the walk over the client's fields has seen of those that are written anew.
+struct Seen {
+  bool forwarded_for = false;
+  bool forwarded_proto = false;
+  bool forwarded_host = false;
+  bool wants_trailers = false;
+};
+
+// True when the field does not go on as it is.
+bool leaves_out(const Field& field, const HopByHop& hop, const ForwardedRequest& with, Seen& seen) {
+  switch (field.id) {
+    case FieldId::host: return true;
+    case FieldId::forwarded: return true;
+    case FieldId::te:
+      for_each_element(field.value, [&](std::string_view coding) {
+        if (iequals(coding.substr(0, coding.find(';')), "trailers")) seen.wants_trailers = true;
+      });
+      return true;
+    case FieldId::unknown: break;
+    default: return hop.strips(field);
+  }
+  switch (special_of(field)) {
+    case Special::none: return hop.strips(field);
+    case Special::forwarded_for: seen.forwarded_for = true; return true;
+    case Special::forwarded_proto: seen.forwarded_proto = true; return !with.trusted_peer;
+    case Special::forwarded_host: seen.forwarded_host = true; return !with.trusted_peer;
+    case Special::forwarded_other: return !with.trusted_peer;
+    case Special::request_id: return !with.request_id.empty();
+    case Special::traceparent: return !with.traceparent.empty();
+    case Special::spillway: return true;
+  }
+  return false;
+}
+
+// The elements of all fields of that name, each followed by ", ".
+void write_elements(TextWriter& out, const FieldList& fields, FieldId id, std::string_view name) {
+  for (const Field& field : fields) {
+    const bool same = id == FieldId::unknown ? iequals(field.name, name) : field.id == id;
+    if (same && !field.value.empty()) out << field.value << ", ";
+  }
+}
+
+bool is_token_text(std::string_view text) {
+  for (const char c : text) {
+    if (!is_token(c)) return false;
+  }
+  return !text.empty();
+}
+
+// RFC 7239 section 4: what is not a token is quoted; IPv6 addresses also go in brackets.
+void write_forwarded(TextWriter& out, const RequestHead& head, std::string_view host,
+                     const ForwardedRequest& with) {
+  out << "Forwarded: ";
+  if (with.trusted_peer && head.fields.contains(FieldId::forwarded)) {
+    write_elements(out, head.fields, FieldId::forwarded, "");
+  }
+  if (with.client_address.empty()) {
+    out << "for=unknown";
+  } else if (with.client_address.find(':') != std::string_view::npos) {
+    out << "for=\"[" << with.client_address << "]\"";
+  } else {
+    out << "for=" << with.client_address;
+  }
+  if (is_token_text(host)) {
+    out << ";host=" << host;
+  } else if (!host.empty()) {
+    out << ";host=\"" << host << '"';  // a valid authority has no quote or backslash
+  }
+  out << ";proto=http\r\n";
+}
+
+void write_forwarding_fields(TextWriter& out, const RequestHead& head, std::string_view host,
+                             const ForwardedRequest& with, const Seen& seen) {
+  const std::string_view client =
+      with.client_address.empty() ? std::string_view("unknown") : with.client_address;
+  out << "X-Forwarded-For: ";
+  if (with.trusted_peer && seen.forwarded_for) {
+    write_elements(out, head.fields, FieldId::unknown, "X-Forwarded-For");
+  }
+  out << client << "\r\n";
+  if (!with.trusted_peer || !seen.forwarded_proto) out << "X-Forwarded-Proto: http\r\n";
+  if (!with.trusted_peer || !seen.forwarded_host) out << "X-Forwarded-Host: " << host << "\r\n";
+  write_forwarded(out, head, host, with);
+}
+
+void write_own_line(TextWriter& out, std::string_view name, std::string_view value) {
+  if (!value.empty()) out << name << value << "\r\n";
+}
+
+// Milliseconds with one decimal, as in "3.1".
+void write_tenths(TextWriter& out, Duration duration) {
+  using Tenths = std::chrono::duration<std::int64_t, std::ratio<1, 10000>>;
+  const std::int64_t tenths = std::chrono::round<Tenths>(duration).count();
+  out << tenths / 10 << '.' << static_cast<char>('0' + tenths % 10);
+}
+
+// Fields of a response that go on as they are; false for those left out.
+bool stays(const Field& field, const HopByHop& hop, bool may_have_length) {
+  if (field.id == FieldId::content_length) return may_have_length;
+  return !hop.strips(field);
+}
+
+void write_status_line(TextWriter& out, const ResponseHead& head) {
+  out << "HTTP/1.1 " << head.status << ' ' << head.reason_phrase << "\r\n";
+}
+
+}  // namespace
+
+bool write_request_head(TextWriter& out, const RequestHead& head, const ForwardedRequest& with) {
+  const std::string_view host = head.host.empty() ? with.default_host : head.host;
+  out << head.method_name << ' ';
+  if (head.path_is_missing) out << '/';
+  out << head.path_and_query << " HTTP/1.1\r\nHost: " << host << "\r\n";
+
+  const HopByHop hop(head.fields);
+  Seen seen;
+  LineCopier copier(out, head.field_lines);
+  for (std::size_t i = 0; i < head.fields.size(); ++i) {
+    if (leaves_out(head.fields[i], hop, with, seen)) copier.skip(head.fields, i);
+  }
+  copier.finish();
+
+  if (head.framing.kind == Framing::Kind::chunked) out << "Transfer-Encoding: chunked\r\n";
+  // RFC 9110 section 10.1.4: who sends TE names it in Connection.
+  if (seen.wants_trailers) out << "Connection: TE\r\nTE: trailers\r\n";
+  write_forwarding_fields(out, head, host, with, seen);
+  out << "Via: " << version_of(head.version) << " spillway\r\n";
+  write_own_line(out, "X-Request-Id: ", with.request_id);
+  write_own_line(out, "traceparent: ", with.traceparent);
+  if (with.late) out << "Spillway-Late: 1\r\n";
+  out << "\r\n";
+  return !out.overflowed();
+}
+
+bool write_response_head(TextWriter& out, const ResponseHead& head, const ForwardedResponse& with) {
+  write_status_line(out, head);
+  const HopByHop hop(head.fields);
+  const bool may_have_length = head.status != 204;  // RFC 9110 section 8.6
+  bool has_request_id = false;
+  LineCopier copier(out, head.field_lines);
+  for (std::size_t i = 0; i < head.fields.size(); ++i) {
+    const Field& field = head.fields[i];
+    if (!stays(field, hop, may_have_length)) {
+      copier.skip(head.fields, i);
+    } else if (field.id == FieldId::unknown && special_of(field) == Special::request_id) {
+      has_request_id = true;
+    }
+  }
+  copier.finish();
+
+  if (head.framing.kind == Framing::Kind::chunked && !with.dechunk) {
+    out << "Transfer-Encoding: chunked\r\n";
+  }
+  out << "Via: " << version_of(head.version) << " spillway\r\n";
+  if (!has_request_id) write_own_line(out, "X-Request-Id: ", with.request_id);
+  if (with.queue_wait) {
+    out << "Server-Timing: queue;dur=";
+    write_tenths(out, *with.queue_wait);
+    out << "\r\n";
+  }
+  if (!with.keep_alive) {
+    out << "Connection: close\r\n";
+  } else if (with.client_version < 11) {
+    out << "Connection: keep-alive\r\n";
+  }
+  out << "\r\n";
+  return !out.overflowed();
+}
+
+bool write_interim_head(TextWriter& out, const ResponseHead& head) {
+  write_status_line(out, head);
+  const HopByHop hop(head.fields);
+  LineCopier copier(out, head.field_lines);
+  for (std::size_t i = 0; i < head.fields.size(); ++i) {
+    if (!stays(head.fields[i], hop, false)) copier.skip(head.fields, i);
+  }
+  copier.finish();
+  out << "\r\n";
+  return !out.overflowed();
+}
+
+}  // namespace spillway::http

@@ -1,0 +1,106 @@
+#include "http/scan.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "http/ascii.hpp"
+
+namespace spillway::http {
+namespace {
+
+constexpr std::size_t kMaxEmptyLines = 4;
+
+// The first control character (HTAB too) or DEL at or after `from`; text.size() if none. Eight
+// bytes at a time: the lowest byte that the "less than n" trick flags is always a true one
+// (Anderson, "Bit Twiddling Hacks").
+std::size_t find_control(std::string_view text, std::size_t from) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101u;
+  constexpr std::uint64_t kHighs = 0x8080808080808080u;
+  if constexpr (std::endian::native == std::endian::little) {
+    for (; from + 8 <= text.size(); from += 8) {
+      std::uint64_t word;
+      std::memcpy(&word, text.data() + from, 8);
+      const std::uint64_t below_space = (word - kOnes * 0x20) & ~word & kHighs;
+      const std::uint64_t delta = word ^ (kOnes * 0x7f);
+      const std::uint64_t found = below_space | ((delta - kOnes) & ~delta & kHighs);
+      if (found != 0) return from + static_cast<std::size_t>(std::countr_zero(found)) / 8;
+    }
+  }
+  for (; from < text.size(); ++from) {
+    const auto c = static_cast<unsigned char>(text[from]);
+    if (c < 0x20 || c == 0x7f) return from;
+  }
+  return from;
+}
+
+}  // namespace
+
+HeadScanner::HeadScanner(Kind kind, HeadLimits limits) : kind_(kind), limits_(limits) {
+  limits_.line_bytes = std::min(limits_.line_bytes, kMaxRequestLine);
+}
+
+void HeadScanner::reset() { *this = HeadScanner(kind_, limits_); }
+
+Scan HeadScanner::fail(Error error) {
+  error_ = error;
+  return {Scan::State::invalid, 0, 0, error};
+}
+
+Error HeadScanner::check_method(std::string_view received) {
+  if (method_ < begin_) method_ = begin_;
+  for (; method_ < received.size(); ++method_) {
+    const char c = received[method_];
+    if (is_token(c)) continue;
+    if (c == '\r' && method_ == begin_) return Error::none;  // an empty line, perhaps
+    if (c == ' ' && method_ > begin_) {
+      method_done_ = true;
+      return Error::none;
+    }
+    const bool control = is_forbidden_control(c) && c != '\r';
+    return control ? Error::bad_character : Error::bad_request_line;
+  }
+  return Error::none;
+}
+
+Scan HeadScanner::scan(std::string_view received) {
+  if (error_ != Error::none) return fail(error_);
+  const bool request = kind_ == Kind::request;
+  const Error bad_start = request ? Error::bad_request_line : Error::bad_status_line;
+  for (;;) {
+    if (request && !method_done_) {
+      if (const Error error = check_method(received); error != Error::none) return fail(error);
+    }
+    if (position_ == line_ && position_ < received.size()) {
+      const char c = received[position_];
+      if (c == ' ' || c == '\t') return fail(lines_ == 0 ? bad_start : Error::obs_fold);
+    }
+    const std::size_t at = find_control(received, position_);
+    // A line end that is cut in half is looked at again when the rest has come.
+    position_ = at;
+    const std::size_t length = at - begin_;
+    if (length > limits_.head_bytes) return fail(Error::head_too_large);
+    if (request && lines_ == 0 && length > limits_.line_bytes) return fail(Error::uri_too_long);
+    if (at == received.size()) return {};
+    if (received[at] == '\t' && (lines_ > 0 || !request)) {
+      position_ = at + 1;
+      continue;
+    }
+    if (received[at] != '\r') return fail(Error::bad_character);
+    if (at + 1 == received.size()) return {};
+    if (received[at + 1] != '\n') return fail(Error::bad_character);
+    const bool empty = at == line_;
+    line_ = position_ = at + 2;
+    if (!empty) {
+      ++lines_;
+    } else if (lines_ > 0) {
+      if (line_ - begin_ > limits_.head_bytes) return fail(Error::head_too_large);
+      return {Scan::State::complete, begin_, line_, Error::none};
+    } else {
+      if (!request || ++empty_lines_ > kMaxEmptyLines) return fail(bad_start);
+      begin_ = line_;
+    }
+  }
+}
+
+}  // namespace spillway::http
