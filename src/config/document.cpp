@@ -53,12 +53,11 @@ class TreeBuilder : public nlohmann::json_sax<json> {
     if (const auto at = message.find(": "); exception.id == 101 && at != message.npos) {
       message.erase(0, at + 2);
     } else {
-      message = "number out of range: " + quoted(last_token);
+      message = "number out of range: " + shown(last_token);
     }
     if (message.size() > kMessage) message = message.substr(0, kMessage) + "...";
     std::replace_if(
-        message.begin(), message.end(),
-        [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
+        message.begin(), message.end(), [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
     error = {offset == 0 ? 0 : offset - 1, std::move(message)};
     return false;
   }
@@ -144,8 +143,8 @@ Document parse(std::string_view text, std::string_view file_name) {
                                       /*ignore_comments=*/true);
   if (builder.is_too_deep()) {
     return Document{std::nullopt,
-                    {{std::string(file_name), "nested more than " + std::to_string(kMaxDepth) +
-                                                  " levels deep"}}};
+                    {{std::string(file_name),
+                      "nested more than " + std::to_string(kMaxDepth) + " levels deep"}}};
   }
   if (builder.error) return failed(builder.error->first, std::move(builder.error->second));
   if (!parsed) return failed(text.size(), "not JSON");

@@ -35,16 +35,16 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
-  std::string out = nlohmann::json(text).dump(-1, ' ', true,
-                                              nlohmann::json::error_handler_t::replace);
+std::string shown(std::string_view text) {
+  std::string out =
+      nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
   if (out.size() > kShown + 2) out = out.substr(0, kShown) + "...\"";
   return out;
 }
 
 std::string member(std::string_view path, std::string_view key) {
   std::string out(path);
-  return is_word(key) ? out.append(".").append(key) : out.append("[" + quoted(key) + "]");
+  return is_word(key) ? out.append(".").append(key) : out.append("[" + shown(key) + "]");
 }
 
 std::string element(std::string_view path, std::size_t index) {
@@ -52,13 +52,13 @@ std::string element(std::string_view path, std::size_t index) {
 }
 
 std::string_view nearest(std::string_view text, std::span<const std::string> candidates) {
-  const std::string_view shown = text.substr(0, kShown);
+  const std::string_view start = text.substr(0, kShown);
   std::string_view best;
   std::size_t best_distance = kShown;
   for (const std::string& candidate : candidates) {
     if (candidate.size() > kShown) continue;
-    const std::size_t distance = edit_distance(shown, candidate);
-    if (distance < best_distance && 2 * distance <= std::max(shown.size(), candidate.size())) {
+    const std::size_t distance = edit_distance(start, candidate);
+    if (distance < best_distance && 2 * distance <= std::max(start.size(), candidate.size())) {
       best = candidate;
       best_distance = distance;
     }
@@ -69,12 +69,12 @@ std::string_view nearest(std::string_view text, std::span<const std::string> can
 std::string suggestion(std::string_view text, std::span<const std::string> candidates) {
   if (candidates.empty()) return {};
   if (const auto near = nearest(text, candidates); !near.empty()) {
-    return ": did you mean " + quoted(near) + "?";
+    return ": did you mean " + shown(near) + "?";
   }
   std::string out = candidates.size() == 1 ? ": expected " : ": expected one of ";
   for (std::size_t i = 0; i < candidates.size() && i < kShown; ++i) {
     if (i != 0) out += ", ";
-    out += quoted(candidates[i]);
+    out += shown(candidates[i]);
   }
   if (candidates.size() > kShown) out += ", ...";
   return out;

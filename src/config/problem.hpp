@@ -21,7 +21,7 @@ std::string member(std::string_view path, std::string_view key);
 std::string element(std::string_view path, std::size_t index);
 
 // `text` as a JSON string of printable ASCII, cut after 60 characters.
-std::string quoted(std::string_view text);
+std::string shown(std::string_view text);
 
 // The candidate with the smallest edit distance to `text` (the first of equals), if it is near
 // enough to be a slip of the finger: at most half of the longer one has to change. Else empty.

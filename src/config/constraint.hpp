@@ -1,0 +1,83 @@
+// What a field of the file may hold, beyond its type. Part of the field's one description.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+#include "config/format.hpp"
+
+namespace spillway::config {
+
+// A key of the file. Its ending is its unit: _ms milliseconds, _bytes bytes, none a number.
+struct Key {
+  std::string_view text;
+  bool is_required = false;
+
+  constexpr Key(const char* key) : text(key) {}
+  constexpr Key(std::string_view key, bool required) : text(key), is_required(required) {}
+};
+constexpr Key required(const char* key) { return {key, true}; }
+
+// What follows from the type alone: true or false, the choices of an enum, a nested object.
+struct ByType {};
+
+struct Range {  // integers, inclusive
+  std::int64_t min;
+  std::int64_t max;
+  std::string_view later = {};  // a word that will be accepted in place of a number
+};
+
+struct Fixed {  // an integer that cannot be anything else before `until` exists
+  std::int64_t value;
+  std::string_view until;
+};
+
+struct Real {  // inclusive
+  double min;
+  double max;
+};
+
+struct OneOf {  // these texts
+  std::span<const std::string_view> words;
+};
+
+template <class Constraint>
+struct OrOff {  // null switches it off
+  Constraint inner;
+};
+
+template <class Constraint>
+struct ListOf {
+  Constraint item;
+  std::size_t min;
+  std::size_t max;
+};
+
+struct ClassName {};  // the name of a configured class
+
+struct UpstreamName {};
+
+struct ByClass {};  // an object with class names as keys; a class that is left out keeps its rule
+
+struct Overrides {  // the keys of another section, any of them, replacing its values
+  std::string_view section;
+};
+
+template <class T>
+inline constexpr bool kIsOptional = false;
+template <class T>
+inline constexpr bool kIsOptional<std::optional<T>> = true;
+
+// An object of the file with a description of its own.
+template <class T>
+concept Section = std::is_class_v<T> && !kIsOptional<T>;
+
+// Milliseconds that nobody means are slips: an hour of waiting, a day of asking to come back.
+inline constexpr std::int64_t kHour = 3'600'000;
+inline constexpr std::int64_t kDay = 24 * kHour;
+
+}  // namespace spillway::config

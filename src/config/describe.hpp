@@ -1,0 +1,228 @@
+// Every key of the file, described once: name, default (the member's initialiser), unit (the
+// ending of the name), range, one sentence. Reading, checking, the JSON Schema, the reference
+// table and the effective dump are all visitors of these descriptions.
+//
+// A visitor offers
+//   visit(Key, member&, constraint, sentence)   a key of this version
+//   visit.later(Key, sentence)                  a key of the contract that this version refuses
+//   visit.annotation(Key, sentence)             a text for editors, without meaning here
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "config/config.hpp"
+#include "config/constraint.hpp"
+
+namespace spillway::config {
+
+inline constexpr std::string_view kLogLevels[] = {"debug", "info", "warn", "error"};
+
+// config.routes as the file divides it: the user's routes, and the default route behind them.
+struct UserRoutes {
+  std::vector<Route>& all;
+};
+struct DefaultRoute {
+  Route& route;
+};
+
+template <class Visitor>
+void describe(Visitor& visit, Listen& x) {
+  visit("address", x.address, kAddress, "Address to accept clients on; 0.0.0.0 or :: for all.");
+  visit("port", x.port, Range{0, 65535}, "Port to accept clients on; 0 takes any free one.");
+}
+
+template <class Visitor>
+void describe(Visitor& visit, Admin& x) {
+  visit("address", x.address, kAddress,
+        "Address of the admin listener; anything but loopback needs a token.");
+  visit("port", x.port, Range{0, 65535}, "Port of the admin listener; 0 takes any free one.");
+  visit("token", x.token, kToken, "Bearer token that admin requests must carry; empty: none.");
+}
+
+template <class Visitor>
+void describe(Visitor& visit, Limits& x) {
+  visit("header_bytes", x.header_bytes, Range{1024, 1 << 20},
+        "Longest request head, request line included; longer is answered 431.");
+  visit("body_bytes", x.body_bytes, Range{0, std::int64_t{1} << 50},
+        "Longest request body; longer is answered 413.");
+  visit("connections", x.connections, Range{1, 1'000'000},
+        "Client connections at a time; more wait unaccepted.");
+  visit("header_timeout_ms", x.header_timeout, Range{1, kHour},
+        "Time for a request head to arrive once begun.");
+  visit("idle_timeout_ms", x.idle_timeout, Range{1, kDay},
+        "Time a connection may be silent, between requests or within a body.");
+  visit("drain_timeout_ms", x.drain_timeout, Range{0, kHour},
+        "Time that running requests get to finish after SIGTERM.");
+}
+
+template <class Visitor>
+void describe(Visitor& visit, TrafficClass& x) {
+  constexpr Real weight{0.001, 10'000};
+  visit(required("name"), x.name, kName, "Name of the class, as rules, routes and metrics say it.");
+  visit("weight", x.weight, weight, "Share of capacity relative to the other classes' weights.");
+  visit("ingress_weight", x.ingress_weight, weight,
+        "Share of the priorities 0-100 that land in this class; default: weight.");
+  visit("egress_weight", x.egress_weight, weight,
+        "How often the class is served relative to the others; default: weight.");
+  visit("max_queue", x.max_queue, Range{1, 1'000'000},
+        "Requests that may wait per upstream; a full queue refuses.");
+  visit("sla_ms", x.sla, Range{1, kHour}, "Deadline of a request that brings none of its own.");
+  visit("max_wait_ms", x.max_wait, Range{0, kHour}, "Longest wait for a slot.");
+  visit("reserved", x.reserved, Range{0, 1'000'000},
+        "Slots of each upstream that only this class may take.");
+  visit("max_inflight", x.max_inflight, Range{1, 1'000'000},
+        "Slots of each upstream that this class may hold at most; default: no cap.");
+}
+
+// Rule and RuleOverride have the same fields, the latter optional.
+template <class Visitor, class AnyRule>
+requires std::is_same_v<AnyRule, Rule> || std::is_same_v<AnyRule, RuleOverride>
+void describe(Visitor& visit, AnyRule& x) {
+  visit("strategy", x.strategy, ByType{}, "What happens to the class while overloaded.");
+  visit("probability", x.probability, Real{0, 1},
+        "Chance that a request is denied or dropped, where the strategy says so.");
+  visit("retry_after_ms", x.retry_after, Range{0, kDay},
+        "When a denied client is asked to come back, before jitter.");
+  visit.later("mode", "how a degraded answer is made");
+  visit.later("miss", "what happens when there is no degraded answer");
+  visit.later("budget", "a token bucket per class");
+}
+
+template <class Visitor>
+void describe(Visitor& visit, Thresholds& x) {
+  constexpr OrOff<Real> ratio{{0, 1}};
+  constexpr OrOff<Range> wait{{1, kHour}};
+  visit("inflight_ratio", x.inflight_ratio, ratio,
+        "Slots in use / concurrency, smoothed over about 2 s.");
+  visit("queue_ratio", x.queue_ratio, ratio, "Fullest class queue, waiting / max_queue.");
+  visit("queue_wait_p95_ms", x.queue_wait_p95, wait, "95th percentile of the wait for a slot.");
+  visit("latency_p95_ms", x.latency_p95, wait,
+        "95th percentile from dispatch to the upstream's response head.");
+  visit("event_loop_lag_ms", x.event_loop_lag, wait,
+        "Lateness of a worker's timer, the worst worker's p90 over a second.");
+  visit("error_rate", x.error_rate, ratio,
+        "Share of 5xx answers, resets and timeouts from the upstream.");
+}
+
+template <class Visitor>
+void describe(Visitor& visit, Dispatch& x) {
+  visit("concurrency", x.concurrency, Range{1, 1'000'000, "auto"},
+        "Requests that may run in the upstream at a time: its slots.");
+  visit("discipline", x.discipline, ByType{}, "Whose turn it is when a slot gets free.");
+  visit("dynamic_weights", x.dynamic_weights, ByType{},
+        "Raise the first class's weight while its predicted wait passes target_wait_ms.");
+  visit("target_wait_ms", x.target_wait, Range{1, kHour},
+        "Wait up to which a class that overload rules would deny may still queue.");
+  visit("late", x.late, ByType{},
+        "A waiter past its deadline or longest wait: answered, or served and tagged late.");
+  visit("expire_policy", x.expire_policy, ByType{}, "What happens to expired requests.");
+  visit("aging_half_life_ms", x.aging_half_life, Fixed{200, "discipline \"aging\""},
+        "Wait that doubles a request's urgency under discipline aging.");
+  visit("evict", x.evict, ListOf<ClassName>{{}, 0, kMaxClasses},
+        "Classes that give up queue places to higher ones, first to last; default: the lowest "
+        "first, never the highest.");
+}
+
+template <class Visitor>
+void describe(Visitor& visit, Overload& x) {
+  visit("mode", x.mode, ByType{}, "Whether decisions are carried out.");
+  visit("tick_ms", x.tick, Range{10, 10'000}, "Time between two looks at the signals.");
+  visit("window_ms", x.window, Range{100, 600'000}, "Time over which signals are measured.");
+  visit("cooldown_ms", x.cooldown, Range{0, kHour}, "Least time in the overloaded state.");
+  visit("enter", x.enter, ByType{},
+        "Overloaded when any of these is reached; null: takes no part.");
+  visit("exit", x.exit, ByType{},
+        "Normal again when all of these are met, each below its enter threshold.");
+  visit.later("stages", "more than one overloaded state");
+  visit("rules", x.rules, ByClass{},
+        "What happens to each class while overloaded; default: the first allow, the last deny 1.0 "
+        "(5000 ms), others deny 0.5 (1000 ms).");
+}
+
+template <class Visitor>
+void describe(Visitor& visit, Upstream& x) {
+  constexpr ListOf<Format> servers{kServer, 1, 64};
+  visit(required("name"), x.name, kName, "Name of the upstream, as routes and metrics say it.");
+  visit(required("servers"), x.servers, servers, "Servers that share its requests.");
+  visit("connect_timeout_ms", x.connect_timeout, Range{1, kHour}, "Time to connect to a server.");
+  visit("response_timeout_ms", x.response_timeout, Range{1, kHour},
+        "Time until the response head, then between two reads of the body.");
+  visit("idle_connections", x.idle_connections, Range{0, 100'000},
+        "Connections kept open for reuse, over all workers.");
+  visit("dispatch", x.dispatch, Overrides{"dispatch"}, "What differs from the global dispatch.");
+  visit("overload", x.overload, Overrides{"overload"}, "What differs from the global overload.");
+}
+
+template <class Visitor>
+void describe(Visitor& visit, Match& x) {
+  visit("methods", x.methods, ListOf<Format>{kMethod, 0, 32}, "Methods that match; empty: any.");
+  visit("host", x.host, kHost, "Host that matches; empty: any.");
+  visit("path", x.path, kPathPattern,
+        "Path that matches: * is one segment, a final /** the path itself and all below it.");
+}
+
+// What a matched request gets.
+template <class Visitor>
+void describe_treatment(Visitor& visit, Route& x) {
+  visit("class", x.traffic_class, ClassName{}, "Traffic class; default: the middle one.");
+  visit("priority", x.priority, Range{0, 100},
+        "In place of class: 100 is the highest, mapped onto classes by ingress weight.");
+  visit("upstream", x.upstream, UpstreamName{}, "Where requests go; default: the first upstream.");
+  visit("deadline_ms", x.deadline, Range{1, kHour},
+        "Time after which an answer is of no use; default: the sla_ms of the class.");
+  visit("rules", x.rules, ByClass{}, "What differs from the class's overload rules on this route.");
+  visit.later("cache", "storing responses");
+  visit.later("fallback", "a prepared answer");
+}
+
+template <class Visitor>
+void describe(Visitor& visit, Route& x) {
+  visit(required("name"), x.name, kName, "Name of the route, as metrics and logs say it.");
+  visit(required("match"), x.match, ByType{}, "Requests it takes; the most specific match wins.");
+  describe_treatment(visit, x);
+}
+
+template <class Visitor>
+void describe(Visitor& visit, DefaultRoute& x) {
+  describe_treatment(visit, x.route);
+}
+
+template <class Visitor>
+void describe(Visitor& visit, Tenants& x) {
+  visit("key", x.key, ListOf<ByType>{{}, 1, 3},
+        "Where a request's tenant is read: the first of these that it has.");
+}
+
+template <class Visitor>
+void describe(Visitor& visit, Log& x) {
+  visit("level", x.level, OneOf{kLogLevels}, "Least severe lines that are logged.");
+  visit("access_sample", x.access_sample, Real{0, 1}, "Share of requests that get an access line.");
+}
+
+template <class Visitor>
+void describe(Visitor& visit, Config& x) {
+  visit.annotation("$schema", "For editors: where the JSON Schema of this file is.");
+  visit("listen", x.listen, ByType{}, "Where clients come in.");
+  visit("admin", x.admin, ByType{}, "Where the operator looks in.");
+  visit("workers", x.workers, Range{0, 1024}, "Threads that serve; 0: one per core.");
+  visit("limits", x.limits, ByType{}, "What one client may take.");
+  visit("trusted_peers", x.trusted_peers, ListOf<Format>{kPeer, 0, 1024},
+        "Proxies in front of this one, whose word about the client is believed.");
+  visit(required("upstreams"), x.upstreams, ListOf<ByType>{{}, 1, kMaxUpstreams}, "The backends.");
+  visit("classes", x.classes, ListOf<ByType>{{}, 1, kMaxClasses},
+        "Traffic classes, the highest priority first.");
+  UserRoutes routes{x.routes};
+  visit("routes", routes, ListOf<ByType>{{}, 0, 10'000}, "Which requests are which class.");
+  DefaultRoute default_route{x.routes.back()};
+  visit("default_route", default_route, ByType{}, "What requests get that match no route.");
+  visit("tenants", x.tenants, ByType{}, "Whom a request is counted for.");
+  visit("dispatch", x.dispatch, ByType{}, "Who waits, and whose turn it is, per upstream.");
+  visit("overload", x.overload, ByType{}, "When an upstream is overloaded, and what then.");
+  visit("log", x.log, ByType{}, "What is written to standard error.");
+}
+
+}  // namespace spillway::config

@@ -1,0 +1,114 @@
+#include "config/format.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "base/ip_address.hpp"
+
+namespace spillway::config {
+
+namespace {
+
+constexpr bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+constexpr bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_control(char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }
+
+template <class Predicate>
+bool all(std::string_view text, Predicate predicate) {
+  return std::all_of(text.begin(), text.end(), predicate);
+}
+
+// A whole decimal number without sign in [min, max].
+bool is_number(std::string_view text, unsigned min, unsigned max) {
+  unsigned value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size() && value >= min && value <= max;
+}
+
+bool is_ipv4(std::string_view text) {
+  const auto parsed = parse_ip_address(text);
+  return parsed && parsed->is_v4() && text.find(':') == text.npos;
+}
+
+bool is_ipv6(std::string_view text) {
+  return parse_ip_address(text).has_value() && text.find(':') != text.npos;
+}
+
+bool is_host_name(std::string_view text) {
+  return !text.empty() && text.size() <= 253 && text.front() != '-' && text.front() != '.' &&
+         text.find("..") == text.npos && all(text, [](char c) {
+           return is_upper(c) || is_lower(c) || is_digit(c) || c == '-' || c == '.' || c == '_';
+         });
+}
+
+}  // namespace
+
+bool is_name(std::string_view text) {
+  return !text.empty() && text.size() <= 64 && text != "other" && text != "default" &&
+         all(text, [](char c) {
+           return is_upper(c) || is_lower(c) || is_digit(c) || c == '_' || c == '.' || c == '-';
+         });
+}
+
+bool is_address(std::string_view text) { return is_ipv4(text) || is_ipv6(text); }
+
+bool is_loopback(std::string_view address) {
+  constexpr IpBlock v4{{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127}}, 96 + 8};
+  constexpr IpBlock v6{{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}}, 128};
+  const auto parsed = parse_ip_address(address);
+  return parsed && (v4.contains(*parsed) || v6.contains(*parsed));
+}
+
+bool is_server(std::string_view text) {
+  const auto colon = text.rfind(':');
+  if (colon == text.npos || !is_number(text.substr(colon + 1), 1, 65535)) return false;
+  const auto host = text.substr(0, colon);
+  if (host.starts_with('[')) return host.ends_with(']') && is_ipv6(host.substr(1, host.size() - 2));
+  // A host of digits and dots alone is meant as an address: "1.2.3" is a slip, not a name.
+  const bool numeric = all(host, [](char c) { return is_digit(c) || c == '.'; });
+  return numeric ? is_ipv4(host) : is_host_name(host);
+}
+
+bool is_peer(std::string_view text) {
+  IpBlock ignored;
+  return parse_ip_block(text, ignored).empty();
+}
+
+bool is_method(std::string_view text) {
+  return !text.empty() && text.size() <= 32 &&
+         all(text, [](char c) { return is_upper(c) || is_digit(c) || c == '-' || c == '_'; });
+}
+
+bool is_host(std::string_view text) {
+  if (text.empty()) return true;
+  if (text.starts_with('[')) return text.ends_with(']') && is_ipv6(text.substr(1, text.size() - 2));
+  return is_host_name(text) && !std::any_of(text.begin(), text.end(), is_upper);
+}
+
+bool is_path_pattern(std::string_view text) {
+  if (!text.starts_with('/') || text.size() > 1024) return false;
+  if (std::any_of(text.begin(), text.end(),
+                  [](char c) { return is_control(c) || c == '?' || c == '#'; })) {
+    return false;
+  }
+  if (text == "/") return true;
+  for (std::size_t start = 1; start <= text.size();) {
+    const auto end = std::min(text.find('/', start), text.size());
+    const auto segment = text.substr(start, end - start);
+    const bool last = end == text.size();
+    if (segment.empty() || segment == "." || segment == "..") return false;
+    if (segment == "**" ? !last : segment != "*" && segment.find('*') != segment.npos) return false;
+    start = end + 1;
+  }
+  return true;
+}
+
+bool is_token(std::string_view text) {
+  if (text.empty()) return true;
+  return text.size() >= 8 && text.size() <= 256 && text != kRedacted &&
+         all(text, [](char c) { return c > ' ' && c <= '~'; });
+}
+
+}  // namespace spillway::config

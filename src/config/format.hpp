@@ -1,0 +1,43 @@
+// The forms that texts of the file must have.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace spillway::config {
+
+struct Format {
+  std::string_view allowed;  // in words, e.g. "a numeric IP address"
+  bool (*accepts)(std::string_view);
+  bool secret = false;  // never shown: not in messages, not in dumps
+};
+
+bool is_name(std::string_view text);          // [A-Za-z0-9_.-]{1,64}, no reserved word
+bool is_address(std::string_view text);       // IPv4 or IPv6 literal
+bool is_loopback(std::string_view address);   // of an address: 127.0.0.0/8 or ::1
+bool is_server(std::string_view text);        // host:port or [v6]:port
+bool is_peer(std::string_view text);          // address or CIDR block
+bool is_method(std::string_view text);        // upper-case token
+bool is_host(std::string_view text);          // lower-case host name or address, no port
+bool is_path_pattern(std::string_view text);  // literal segments, *, a final /**
+bool is_token(std::string_view text);         // printable ASCII without blanks, or empty
+
+inline constexpr Format kName{
+    "1 to 64 letters, digits, '_', '.' or '-', other than the reserved \"other\" and \"default\"",
+    is_name};
+inline constexpr Format kAddress{"a numeric IPv4 or IPv6 address", is_address};
+inline constexpr Format kServer{"\"host:port\" or \"[IPv6]:port\", port 1 to 65535", is_server};
+inline constexpr Format kPeer{"an IP address or a CIDR block such as \"10.0.0.0/8\"", is_peer};
+inline constexpr Format kMethod{"a method in upper case, e.g. \"POST\"", is_method};
+inline constexpr Format kHost{"a host name in lower case, without port; empty: any", is_host};
+inline constexpr Format kPathPattern{
+    "a path that starts with '/', '*' for one whole segment, '**' only as the last one, no empty "
+    "or dot segments, no '/' at the end",
+    is_path_pattern};
+inline constexpr Format kToken{"8 to 256 printable ASCII characters without blanks, or empty",
+                               is_token, true};
+
+// What stands in a dump for a secret. Not acceptable as one: a dump is no working secret.
+inline constexpr std::string_view kRedacted = "<redacted>";
+
+}  // namespace spillway::config

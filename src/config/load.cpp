@@ -1,0 +1,77 @@
+#include "config/load.hpp"
+
+#include <cerrno>
+#include <fstream>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "config/defaults.hpp"
+#include "config/document.hpp"
+#include "config/reader.hpp"
+#include "config/validate.hpp"
+
+namespace spillway::config {
+namespace {
+
+using nlohmann::json;
+
+template <class Named>
+std::vector<std::string> names_of(const std::vector<Named>& list) {
+  std::vector<std::string> out;
+  for (const Named& item : list) out.push_back(item.name);
+  return out;
+}
+
+Config read_config(const json& root, const ReadContext& context, Problems& problems) {
+  Config out = defaults(context.classes.size());
+  Reader(context, problems).read(root, "$", out, ByType{});
+  return out;
+}
+
+// The file is read three times: names are used before they are defined, and what an upstream
+// inherits stands behind it. Only the last reading's problems count.
+Config read_config(const json& root, Problems& problems) {
+  Problems ignored;
+  ReadContext context;
+  context.classes = names_of(default_classes());
+  const Config named = read_config(root, context, ignored);
+  context.classes = names_of(named.classes);
+  context.upstreams = names_of(named.upstreams);
+
+  const Config inherited = read_config(root, context, ignored);
+  context.new_upstream.dispatch = inherited.dispatch;
+  context.new_upstream.overload = inherited.overload;
+  context.new_route.traffic_class = middle_class(context.classes.size());
+  return read_config(root, context, problems);
+}
+
+}  // namespace
+
+LoadResult load_text(std::string_view text, std::string_view file_name) {
+  Document document = parse(text, file_name);
+  LoadResult out{std::nullopt, std::move(document.problems)};
+  if (!document.root) return out;
+  Config config = read_config(*document.root, out.problems);
+  validate(config, *document.root, out.problems);
+  if (out.problems.empty()) out.config = std::move(config);
+  return out;
+}
+
+LoadResult load_file(const std::filesystem::path& path) {
+  const auto failed = [&](std::string message) {
+    return LoadResult{std::nullopt, {{path.string(), std::move(message)}}};
+  };
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return failed("cannot read: it is a directory");
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return failed("cannot read: " + std::generic_category().message(errno));
+  std::string text(kMaxFileBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad()) return failed("cannot read to its end");
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return load_text(text, path.string());
+}
+
+}  // namespace spillway::config

@@ -1,0 +1,22 @@
+// The way from a file to a checked configuration. Nothing starts on a bad file.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+#include "config/config.hpp"
+#include "config/problem.hpp"
+
+namespace spillway::config {
+
+struct LoadResult {
+  std::optional<Config> config;  // only when there is no problem at all
+  Problems problems;             // one syntax error, or everything else that is wrong
+};
+
+// Never throws on bad input; `file_name` is for the position of a syntax error only.
+LoadResult load_text(std::string_view json, std::string_view file_name);
+LoadResult load_file(const std::filesystem::path& path);
+
+}  // namespace spillway::config

@@ -1,0 +1,132 @@
+#include "config/reader.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+namespace spillway::config {
+
+using nlohmann::json;
+
+std::string found(const json& node) {
+  if (node.is_object()) return "an object";
+  if (node.is_array()) return "an array";
+  if (node.is_string()) return shown(node.get_ref<const std::string&>());
+  return node.dump();
+}
+
+bool Reader::reject(const std::string& path, const json& node, const std::string& allowed) {
+  problems_.push_back({path, "found " + found(node) + ", allowed: " + allowed});
+  return false;
+}
+
+bool Reader::reject_later(const std::string& path, const std::string& what,
+                          const std::string& allowed) {
+  problems_.push_back({path, "this version does not have " + what + " yet, allowed: " + allowed});
+  return false;
+}
+
+std::optional<std::int64_t> Reader::integer_of(const json& node) {
+  if (node.is_number_unsigned()) {
+    const auto value = node.get<std::uint64_t>();
+    if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) return {};
+    return static_cast<std::int64_t>(value);
+  }
+  if (node.is_number_integer()) return node.get<std::int64_t>();
+  return std::nullopt;
+}
+
+bool Reader::read(const json& node, const std::string& path, std::string& value,
+                  const Format& format) {
+  const auto* text = node.get_ptr<const std::string*>();
+  if (text != nullptr) value = *text;
+  if (text != nullptr && format.accepts(*text)) return true;
+  if (!format.secret) return reject(path, node, std::string(format.allowed));
+  problems_.push_back({path, "not acceptable, allowed: " + std::string(format.allowed)});
+  return false;
+}
+
+bool Reader::read(const json& node, const std::string& path, std::string& value, const OneOf& one) {
+  const auto* text = node.get_ptr<const std::string*>();
+  if (text == nullptr || std::find(one.words.begin(), one.words.end(), *text) == one.words.end()) {
+    return reject(path, node, allowed<std::string>(one));
+  }
+  value = *text;
+  return true;
+}
+
+std::optional<std::size_t> Reader::find_name(const json& node, const std::string& path,
+                                             std::string_view kind,
+                                             const std::vector<std::string>& names) {
+  const auto* text = node.get_ptr<const std::string*>();
+  if (text == nullptr) {
+    reject(path, node, "the name of a configured " + std::string(kind));
+    return std::nullopt;
+  }
+  const auto at = std::find(names.begin(), names.end(), *text);
+  if (at != names.end()) return static_cast<std::size_t>(at - names.begin());
+  problems_.push_back({path, "found " + shown(*text) + ", there is no such " + std::string(kind) +
+                                 suggestion(*text, names)});
+  return std::nullopt;
+}
+
+void Reader::report_repeated(const json& list, const std::string& path) {
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const auto* text = list[i].get_ptr<const std::string*>();
+    if (text != nullptr && !seen.insert(*text).second) {
+      problems_.push_back({element(path, i), shown(*text) + " is in this list twice"});
+    }
+  }
+}
+
+bool Reader::read(const json& node, const std::string& path, std::vector<Rule>& rules, ByClass) {
+  if (!node.is_object()) return reject(path, node, "an object with class names as keys");
+  for (const auto& [key, rule] : node.items()) {
+    const std::string here = member(path, key);
+    const auto at = find_name(json(key), here, "class", context_.classes);
+    if (at && *at < rules.size()) read(rule, here, rules[*at], ByType{});
+  }
+  return true;
+}
+
+bool Reader::read(const json& node, const std::string& path, std::vector<RuleOverride>& rules,
+                  ByClass) {
+  if (!node.is_object()) return reject(path, node, "an object with class names as keys");
+  for (const auto& [key, rule] : node.items()) {
+    const std::string here = member(path, key);
+    const auto at = find_name(json(key), here, "class", context_.classes);
+    if (!at) continue;
+    rules.emplace_back().traffic_class = static_cast<ClassId>(*at);
+    read(rule, here, rules.back(), ByType{});
+  }
+  return true;
+}
+
+const json* Reader::Members::find(Key key) {
+  known.emplace_back(key.text);
+  const auto at = object.find(known.back());
+  return at == object.end() ? nullptr : &*at;
+}
+
+void Reader::Members::later(Key key, std::string_view what) {
+  if (find(key) == nullptr) return;
+  reader.problems_.push_back({member(path, key.text), "this version does not have " +
+                                                          shown(key.text) + " yet (" +
+                                                          std::string(what) + "): leave it out"});
+}
+
+void Reader::Members::annotation(Key key, std::string_view) {
+  const json* node = find(key);
+  if (node != nullptr && !node->is_string()) reader.reject(member(path, key.text), *node, "a text");
+}
+
+void Reader::Members::report_unknown() const {
+  for (const auto& [key, value] : object.items()) {
+    if (std::find(known.begin(), known.end(), key) == known.end()) {
+      reader.problems_.push_back({member(path, key), "unknown key" + suggestion(key, known)});
+    }
+  }
+}
+
+}  // namespace spillway::config

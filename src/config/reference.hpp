@@ -1,0 +1,11 @@
+// The table of every key for config/README.md.
+#pragma once
+
+#include <string>
+
+namespace spillway::config {
+
+// Markdown: key, default, what is allowed, meaning; one line for each key.
+std::string reference_table();
+
+}  // namespace spillway::config

@@ -1,0 +1,232 @@
+#include "config/validate.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "config/describe.hpp"
+
+namespace spillway::config {
+namespace {
+
+using nlohmann::json;
+
+// One threshold of a section, whatever its unit.
+struct Threshold {
+  std::string key;
+  std::optional<double> value;
+  std::function<void()> switch_off;
+};
+
+struct ThresholdList {
+  std::vector<Threshold> all;
+
+  template <class T, class Constraint>
+  void operator()(Key key, std::optional<T>& value, const Constraint&, std::string_view) {
+    all.push_back({std::string(key.text), number(value), [&value] { value = std::nullopt; }});
+  }
+
+  static std::optional<double> number(std::optional<double> value) { return value; }
+  static std::optional<double> number(std::optional<Milliseconds> value) {
+    return value ? std::optional(static_cast<double>(value->count())) : std::nullopt;
+  }
+};
+
+std::vector<Threshold> list(Thresholds& thresholds) {
+  ThresholdList out;
+  describe(out, thresholds);
+  return std::move(out.all);
+}
+
+std::string number_text(double value) {
+  return value == static_cast<double>(static_cast<std::int64_t>(value))
+             ? std::to_string(static_cast<std::int64_t>(value))
+             : json(value).dump();
+}
+
+class Validator {
+ public:
+  Validator(const json& root, Problems& problems) : root_(root), problems_(problems) {}
+
+  void check(Config& config) {
+    check_listeners(config);
+    check_names(config.classes, "$.classes", "class");
+    check_names(config.upstreams, "$.upstreams", "upstream");
+    check_names(std::vector(config.routes.begin(), config.routes.end() - 1), "$.routes", "route");
+    check_routes(config);
+    check_evict(config.dispatch, "$.dispatch.evict", config);
+    check_overload(config.overload, "$.overload");
+    check_lanes(config);
+    for (std::size_t i = 0; i < config.upstreams.size(); ++i) {
+      const std::string path = element("$.upstreams", i);
+      Upstream& upstream = config.upstreams[i];
+      check_evict(upstream.dispatch, path + ".dispatch.evict", config);
+      if (is_given(path + ".overload")) {
+        check_overload(upstream.overload, path + ".overload");
+      } else {
+        upstream.overload = config.overload;
+      }
+      check_slots(upstream, i, config.classes);
+    }
+    problems_.insert(problems_.end(), found_.begin(), found_.end());
+  }
+
+ private:
+  // Whether the file itself says something but null at this path of plain keys and indexes.
+  bool is_given(std::string_view path) const {
+    std::string pointer(path.substr(1));
+    std::replace_if(
+        pointer.begin(), pointer.end(), [](char c) { return c == '.' || c == '['; }, '/');
+    std::erase(pointer, ']');
+    const json::json_pointer at(pointer);
+    return root_.contains(at) && !root_.at(at).is_null();
+  }
+
+  bool is_sound(const std::string& path) const {
+    return std::none_of(problems_.begin(), problems_.end(),
+                        [&](const Problem& problem) { return problem.path == path; });
+  }
+
+  void report(const std::string& path, std::string message, const std::string& depends_on = {}) {
+    if (is_sound(path) && is_sound(depends_on)) found_.push_back({path, std::move(message)});
+  }
+
+  void check_listeners(const Config& config) {
+    if (!is_loopback(config.admin.address) && config.admin.token.empty()) {
+      report("$.admin.address",
+             "found " + shown(config.admin.address) +
+                 ": an admin listener that others can reach needs $.admin.token",
+             "$.admin.token");
+    }
+    if (config.listen.port != 0 && config.listen.port == config.admin.port &&
+        config.listen.address == config.admin.address) {
+      report(
+          "$.admin.port",
+          "found " + std::to_string(config.admin.port) + ": the same address and port as $.listen",
+          "$.listen.port");
+    }
+  }
+
+  template <class Named>
+  void check_names(const std::vector<Named>& items, const std::string& path,
+                   const std::string& kind) {
+    std::map<std::string_view, std::size_t> first;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const auto [at, is_new] = first.emplace(items[i].name, i);
+      if (!is_new) {
+        report(element(path, i) + ".name", "found " + shown(items[i].name) + ": " +
+                                               element(path, at->second) + " is a " + kind +
+                                               " of that name already");
+      }
+    }
+  }
+
+  void check_routes(const Config& config) {
+    std::map<std::tuple<std::set<std::string>, std::string, std::string>, std::size_t> first;
+    for (std::size_t i = 0; i < config.routes.size(); ++i) {
+      const Route& route = config.routes[i];
+      const bool is_default = i + 1 == config.routes.size();
+      const std::string path = is_default ? "$.default_route" : element("$.routes", i);
+      if (route.priority && is_given(path + ".class")) {
+        report(path + ".priority", "class and priority exclude one another: give one of them",
+               path + ".class");
+      }
+      if (is_default) continue;
+      const Match& match = route.match;
+      const auto [at, is_new] = first.emplace(
+          std::tuple(std::set(match.methods.begin(), match.methods.end()), match.host, match.path),
+          i);
+      if (!is_new) {
+        report(path + ".match", "the same match as " + element("$.routes", at->second) +
+                                    ": one would never be used");
+      }
+    }
+  }
+
+  void check_evict(const Dispatch& dispatch, const std::string& path, const Config& config) {
+    if (!is_given(path)) return;
+    for (std::size_t i = 0; i < dispatch.evict.size(); ++i) {
+      if (index(dispatch.evict[i]) != 0) continue;
+      report(element(path, i), "found " + shown(config.classes.front().name) +
+                                   ": the highest class never gives up its places");
+    }
+  }
+
+  void check_overload(Overload& overload, const std::string& path) {
+    if (overload.window < 2 * overload.tick) {
+      report(path + ".window_ms",
+             "found " + std::to_string(overload.window.count()) +
+                 ", allowed: at least two ticks (" + std::to_string(2 * overload.tick.count()) +
+                 ")",
+             path + ".tick_ms");
+    }
+    const auto enter = list(overload.enter);
+    const auto exit = list(overload.exit);
+    for (std::size_t i = 0; i < enter.size(); ++i) {
+      const std::string enter_path = path + ".enter." + enter[i].key;
+      const std::string exit_path = path + ".exit." + exit[i].key;
+      if (!enter[i].value) {
+        if (is_given(exit_path)) {
+          report(exit_path, "an exit threshold without " + enter_path + " has no meaning",
+                 enter_path);
+        }
+        exit[i].switch_off();
+      } else if (!exit[i].value) {
+        report(exit_path,
+               "missing: " + enter_path + " is " + number_text(*enter[i].value) +
+                   ", so a lower exit threshold is needed",
+               enter_path);
+      } else if (*exit[i].value >= *enter[i].value) {
+        report(exit_path,
+               "found " + number_text(*exit[i].value) + ", allowed: below " + enter_path + " (" +
+                   number_text(*enter[i].value) + ")",
+               enter_path);
+      }
+    }
+  }
+
+  void check_lanes(const Config& config) {
+    for (std::size_t i = 0; i < config.classes.size(); ++i) {
+      const TrafficClass& one = config.classes[i];
+      const std::string path = element("$.classes", i);
+      if (one.max_inflight && *one.max_inflight < one.reserved) {
+        report(path + ".max_inflight",
+               "found " + std::to_string(*one.max_inflight) + ", allowed: at least the reserved " +
+                   std::to_string(one.reserved),
+               path + ".reserved");
+      }
+    }
+  }
+
+  void check_slots(const Upstream& upstream, std::size_t at,
+                   const std::vector<TrafficClass>& classes) {
+    std::uint64_t reserved = 0;
+    bool has_all = true;
+    for (const TrafficClass& one : classes) {
+      reserved += one.reserved;
+      has_all = has_all && one.reserved > 0;
+    }
+    const std::uint64_t slots = upstream.dispatch.concurrency;
+    if (reserved < slots || (reserved == slots && has_all)) return;
+    const std::string own = element("$.upstreams", at) + ".dispatch.concurrency";
+    const std::string path = is_given(own) ? own : "$.dispatch.concurrency";
+    report(path, "found " + std::to_string(slots) + " slots for upstream " + shown(upstream.name) +
+                     ", of which classes reserve " + std::to_string(reserved) +
+                     (reserved > slots ? ": more than there are"
+                                       : ": the classes that reserve none would never run"));
+  }
+
+  const json& root_;
+  Problems& problems_;  // of single fields
+  Problems found_;
+};
+
+}  // namespace
+
+void validate(Config& config, const json& root, Problems& problems) {
+  Validator(root, problems).check(config);
+}
+
+}  // namespace spillway::config
