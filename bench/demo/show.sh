@@ -26,10 +26,11 @@ service_ms=20
 patience=100 # tenths of a second to wait for a program to start
 
 files=$(mktemp -d)
-started=()
 end_all() {
-  for pid in "${started[@]}"; do kill -TERM "$pid" 2> /dev/null || true; done
-  for pid in "${started[@]}"; do wait "$pid" 2> /dev/null || true; done
+  local running
+  running=$(jobs -rp) # of this shell, so never anybody else's process
+  [[ -z $running ]] || kill -TERM $running 2> /dev/null || true
+  wait
   rm -rf "$files"
 }
 trap end_all EXIT
@@ -56,13 +57,12 @@ await() {
 
 start_backend() {
   "$programs/spillway-demo-backend" --slots $slots --service-ms $service_ms > "$files/$1" 2>&1 &
-  started+=($!)
 }
 
 start_backend bare-backend
-bare=$(await "${started[-1]}" "$files/bare-backend" 's/^([0-9]+)$/\1/p')
+bare=$(await $! "$files/bare-backend" 's/^([0-9]+)$/\1/p')
 start_backend backend
-backend=$(await "${started[-1]}" "$files/backend" 's/^([0-9]+)$/\1/p')
+backend=$(await $! "$files/backend" 's/^([0-9]+)$/\1/p')
 
 cat > "$files/spillway.json" << END
 {
@@ -79,7 +79,6 @@ cat > "$files/spillway.json" << END
 END
 "$programs/spillway" run --config "$files/spillway.json" > "$files/proxy" 2>&1 &
 proxy_pid=$!
-started+=("$proxy_pid")
 proxy=$(await $proxy_pid "$files/proxy" 's/.*"listen_port": ?([0-9]+).*/\1/p')
 admin=$(await $proxy_pid "$files/proxy" 's/.*"admin_port": ?([0-9]+).*/\1/p')
 
@@ -91,7 +90,6 @@ echo "Spillway listens on http://127.0.0.1:$proxy, its admin on http://127.0.0.1
 "$programs/spillway-demo-spike" --target "http://127.0.0.1:$proxy" \
   --admin "http://127.0.0.1:$admin" --direct "http://127.0.0.1:$bare" \
   --capacity "$capacity" "$@" &
-started+=($!)
 status=0
 wait $! || status=$?
 
