@@ -37,7 +37,7 @@ std::size_t utf8_length(std::string_view text) {
 }  // namespace
 
 bool JsonLine::put(std::string_view text) {
-  if (text.size() > kCapacity - kReserve - size_) return false;
+  if (size_ + text.size() > kCapacity - kReserve) return false;
   if (!text.empty()) std::memcpy(block_.data() + size_, text.data(), text.size());
   size_ += text.size();
   return true;

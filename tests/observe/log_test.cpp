@@ -1,0 +1,168 @@
+#include "observe/log.hpp"
+
+#include <doctest/doctest.h>
+#include <spdlog/sinks/base_sink.h>
+#include <spdlog/sinks/ostream_sink.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace spillway::observe {
+namespace {
+
+// Runs `write` on a log and parses what came out, line by line.
+template <class Write>
+std::vector<nlohmann::json> lines_of(Write write, const config::Log& config = {}) {
+  std::ostringstream out;
+  {
+    Log log(config, std::make_shared<spdlog::sinks::ostream_sink_mt>(out));
+    write(log);
+  }
+  std::vector<nlohmann::json> lines;
+  std::istringstream text(out.str());
+  for (std::string line; std::getline(text, line);) lines.push_back(nlohmann::json::parse(line));
+  return lines;
+}
+
+// An output that hangs until it is let go.
+class StuckSink : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  void let_go() {
+    const std::lock_guard lock(gate_);
+    open_ = true;
+    changed_.notify_all();
+  }
+  void wait_until_stuck() {
+    std::unique_lock lock(gate_);
+    changed_.wait(lock, [this] { return stuck_; });
+  }
+
+ private:
+  void sink_it_(const spdlog::details::log_msg&) override {
+    std::unique_lock lock(gate_);
+    stuck_ = true;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return open_; });
+  }
+  void flush_() override {}
+
+  std::mutex gate_;
+  std::condition_variable changed_;
+  bool open_ = false;
+  bool stuck_ = false;
+};
+
+TEST_CASE("every event is one JSON object with time and level") {
+  const auto lines = lines_of([](Log& log) {
+    log.started("0.1.0", 4);
+    log.listening("proxy", "127.0.0.1", 8080);
+    log.draining(12, Milliseconds{30000});
+    log.stopped(std::chrono::seconds{5});
+    log.reload_ignored();
+    log.message(Level::error, "no room");
+  });
+  REQUIRE(lines.size() == 6);
+  const std::regex iso8601(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)");
+  for (const auto& line : lines) CHECK(std::regex_match(line["time"].get<std::string>(), iso8601));
+  CHECK(lines[0]["event"] == "started");
+  CHECK(lines[0]["level"] == "info");
+  CHECK(lines[0]["workers"] == 4);
+  CHECK(lines[1]["listener"] == "proxy");
+  CHECK(lines[1]["port"] == 8080);
+  CHECK(lines[2]["timeout_ms"] == 30000);
+  CHECK(lines[4]["level"] == "warn");
+  CHECK(lines[5]["level"] == "error");
+  CHECK(lines[5]["message"] == "no room");
+}
+
+TEST_CASE("a state transition is logged with the signals that caused it") {
+  overload::OverloadSignals signals;
+  signals.inflight_ratio = 0.97;
+  signals.queue_wait_p95 = 0.25;
+  const auto lines = lines_of([&](Log& log) {
+    log.transition("app", overload::State::normal, overload::State::overloaded,
+                   Reason::queue_wait_risk, signals);
+    log.transition("app", overload::State::overloaded, overload::State::normal,
+                   Reason::queue_wait_risk, signals);
+  });
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0]["level"] == "warn");
+  CHECK(lines[0]["upstream"] == "app");
+  CHECK(lines[0]["from"] == "NORMAL");
+  CHECK(lines[0]["to"] == "OVERLOADED");
+  CHECK(lines[0]["reason"] == "QUEUE_WAIT_RISK");
+  CHECK(lines[0]["signals"]["inflight_ratio"] == 0.97);
+  CHECK(lines[0]["signals"]["queue_wait_p95_ms"] == 250);
+  CHECK_FALSE(lines[0]["signals"].contains("latency_p95_ms"));
+  CHECK(lines[1]["level"] == "info");
+}
+
+TEST_CASE("an access line survives whatever the client sent") {
+  std::string path = "/a\"\\\r\n\x1b[31m\xff{\"event\":\"forged\"}";
+  path += std::string(100'000, '\x01');
+  AccessLine access;
+  access.method = "GET";
+  access.path = path;
+  access.route = "search";
+  access.traffic_class = "P1";
+  access.status = 503;
+  access.outcome = Outcome::denied;
+  access.reason = Reason::queue_full;
+  access.wait = std::chrono::microseconds{1500};
+  access.duration = Milliseconds{2};
+  access.request_id = "abc";
+  access.bytes = 321;
+  const auto lines = lines_of([&](Log& log) { log.access(access); });
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0]["event"] == "access");
+  CHECK(lines[0]["path"].get<std::string>().starts_with("/a\"\\\r\n\x1b[31m\ufffd{\"event\""));
+  CHECK(lines[0]["status"] == 503);
+  CHECK(lines[0]["outcome"] == "denied");
+  CHECK(lines[0]["reason"] == "QUEUE_FULL");
+  CHECK(lines[0]["wait_ms"] == 1.5);
+  CHECK(lines[0]["bytes"] == 321);
+}
+
+TEST_CASE("an access line of the most hostile client keeps all its members") {
+  const std::string hostile(100'000, '\x01');
+  AccessLine access;
+  access.method = hostile;
+  access.path = hostile;
+  access.request_id = hostile;
+  const auto lines = lines_of([&](Log& log) { log.access(access); });
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0]["path"].get<std::string>().size() == 256);
+  CHECK(lines[0].contains("bytes"));
+}
+
+TEST_CASE("lines below the configured level are not written") {
+  config::Log config;
+  config.level = "warn";
+  const auto lines = lines_of(
+      [](Log& log) {
+        log.started("0.1.0", 1);
+        log.access({});
+        log.reload_ignored();
+      },
+      config);
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0]["event"] == "reload_ignored");
+}
+
+TEST_CASE("a stuck output makes the log lose lines and count them but never wait") {
+  const auto sink = std::make_shared<StuckSink>();
+  Log log({}, sink, 16);
+  log.reload_ignored();
+  sink->wait_until_stuck();  // that line is out of the queue now
+  for (int i = 0; i < 116; ++i) log.message(Level::info, "more");
+  CHECK(log.dropped() == 100);
+  sink->let_go();
+}
+
+}  // namespace
+}  // namespace spillway::observe

@@ -1,0 +1,149 @@
+#include "observe/metric_collector.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdio>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "sample.hpp"
+
+namespace spillway::observe {
+namespace {
+
+struct Page {
+  Page() : Page(sample_config()) {}
+  explicit Page(config::Config given) : config(std::move(given)), one(config), other(config) {}
+
+  std::string text() const {
+    return to_text(MetricCollector(config, {&one, &other}, [this] { return snapshot; },
+                                   {"0.1.0", "g++ \"12\"\\2"}));
+  }
+
+  config::Config config;
+  WorkerMetrics one;
+  WorkerMetrics other;
+  Snapshot snapshot = sample_snapshot();
+};
+
+bool has_line(const std::string& text, const std::string& line) {
+  return text.find("\n" + line + "\n") != std::string::npos;
+}
+
+// What promtool says about a page; empty when it has nothing to say.
+std::string promtool(const std::string& page) {
+  const std::string file = std::string(SPILLWAY_BINARY_DIR) + "/metrics-page.txt";
+  std::ofstream(file) << page;
+  std::FILE* pipe = popen(("promtool check metrics < '" + file + "' 2>&1").c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  std::string said;
+  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) said += static_cast<char>(c);
+  const int status = pclose(pipe);
+  if (status != 0) said += " (status " + std::to_string(status) + ")";
+  std::remove(file.c_str());
+  return said;
+}
+
+void touch_everything(WorkerMetrics& metrics) {
+  for (std::size_t o = 0; o < kOutcomeCount; ++o) {
+    metrics.finish(RouteId{0}, kP0, static_cast<Outcome>(o));
+  }
+  for (const unsigned status : {200u, 503u, 999u}) metrics.response(kP1, status);
+  for (std::size_t r = 1; r < kReasonCount; ++r) metrics.denied(kP1, static_cast<Reason>(r));
+  metrics.request_duration(kP0, Milliseconds{12});
+  metrics.upstream_duration(kApp, Milliseconds{8});
+  metrics.queue_wait(kP1, Milliseconds{80});
+  metrics.wait_prediction_error(kP1, Milliseconds{3});
+  metrics.client_connections.add(5);
+  metrics.upstream_connections.add(2);
+  metrics.set_event_loop_lag(Milliseconds{1});
+}
+
+TEST_CASE("promtool has nothing to say about an empty or a full page") {
+  Page page;
+  CHECK(promtool(page.text()) == "");
+  touch_everything(page.one);
+  touch_everything(page.other);
+  CHECK(promtool(page.text()) == "");
+}
+
+TEST_CASE("promtool would complain about a page with a fault") {
+  CHECK(promtool("# HELP bad_count x\n# TYPE bad_count counter\nbad_count 1\n") != "");
+}
+
+TEST_CASE("the workers' counts add up") {
+  Page page;
+  touch_everything(page.one);
+  touch_everything(page.other);
+  page.one.request_duration(kP0, Milliseconds{700});
+  const std::string text = page.text();
+  CHECK(has_line(text,
+                 R"(spillway_requests_total{route="checkout",class="P0",outcome="forwarded"} 2)"));
+  CHECK(has_line(text, R"(spillway_responses_total{class="P1",code="503"} 2)"));
+  CHECK(has_line(text, R"(spillway_responses_total{class="P1",code="other"} 2)"));
+  CHECK(has_line(text, R"(spillway_denied_total{class="P1",reason="QUEUE_FULL"} 2)"));
+  CHECK(has_line(text, R"(spillway_connections{side="client"} 10)"));
+  CHECK(has_line(text, R"(spillway_event_loop_lag_seconds{worker="1"} 0.001)"));
+  CHECK(has_line(text, R"(spillway_request_duration_seconds_count{class="P0"} 3)"));
+  CHECK(has_line(text, R"(spillway_request_duration_seconds_bucket{class="P0",le="0.01"} 0)"));
+  CHECK(has_line(text, R"(spillway_request_duration_seconds_bucket{class="P0",le="0.5"} 2)"));
+  CHECK(has_line(text, R"(spillway_request_duration_seconds_bucket{class="P0",le="+Inf"} 3)"));
+}
+
+TEST_CASE("the gates' snapshot is shown by upstream and summed by class") {
+  const std::string text = Page().text();
+  CHECK(has_line(text, R"(spillway_started_total{class="P1"} 22)"));
+  CHECK(has_line(text, R"(spillway_expired_total{class="P1"} 5)"));
+  CHECK(has_line(text, R"(spillway_deadline_miss_total{class="P1"} 6)"));
+  CHECK(has_line(text, R"(spillway_queue_depth{upstream="app",class="P1"} 7)"));
+  CHECK(has_line(text, R"(spillway_oldest_wait_seconds{upstream="app",class="P1"} 0.15)"));
+  CHECK(has_line(text, R"(spillway_inflight{upstream="app"} 64)"));
+  CHECK(has_line(text, R"(spillway_overload_state{upstream="app"} 2)"));
+  CHECK(has_line(text, R"(spillway_overload_state{upstream="reports"} 0)"));
+  CHECK(has_line(text,
+                 "spillway_overload_transitions_total{upstream=\"app\",to=\"OVERLOADED\","
+                 "reason=\"QUEUE_WAIT_RISK\"} 2"));
+  CHECK(has_line(text, R"(spillway_signal{upstream="app",name="queue_wait_p95_seconds"} 0.25)"));
+  CHECK(has_line(text, "spillway_log_dropped_total 3"));
+}
+
+TEST_CASE("what can happen is at 0 from the start so that the first time shows as an increase") {
+  const std::string text = Page().text();
+  CHECK(
+      has_line(text, R"(spillway_requests_total{route="checkout",class="P0",outcome="denied"} 0)"));
+  CHECK(has_line(text, R"(spillway_denied_total{class="P0",reason="TAIL_LATENCY"} 0)"));
+  CHECK(has_line(text,
+                 "spillway_overload_transitions_total{upstream=\"reports\","
+                 "to=\"OVERLOADED\",reason=\"ERROR_BURST\"} 0"));
+  // A route never counts under another class unless it did.
+  CHECK(text.find(R"(route="checkout",class="P1")") == std::string::npos);
+  // No evidence is absent; a 0 would look healthy.
+  CHECK(text.find(R"(name="latency_p95_seconds")") == std::string::npos);
+}
+
+TEST_CASE("no two samples share name and labels even when routes share a name") {
+  config::Config config = sample_config();
+  for (int i = 0; i < 1100; ++i) config.routes.push_back(sample_route("other", kP0));
+  Page page(config);
+  page.one.finish(RouteId{500}, kP0, Outcome::forwarded);
+  page.one.finish(RouteId{1100}, kP0, Outcome::forwarded);
+  const std::string text = page.text();
+  CHECK(
+      has_line(text, R"(spillway_requests_total{route="other",class="P0",outcome="forwarded"} 2)"));
+  std::set<std::string> seen;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("#")) continue;
+    CHECK_MESSAGE(seen.insert(line.substr(0, line.rfind(' '))).second, line);
+  }
+}
+
+TEST_CASE("label values are escaped") {
+  CHECK(has_line(Page().text(),
+                 R"(spillway_build_info{version="0.1.0",compiler="g++ \"12\"\\2"} 1)"));
+}
+
+}  // namespace
+}  // namespace spillway::observe

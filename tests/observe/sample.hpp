@@ -1,0 +1,82 @@
+// A configuration and a snapshot to report on, small but with every part present.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "config/config.hpp"
+#include "observe/snapshot.hpp"
+
+namespace spillway::observe {
+
+inline constexpr ClassId kP0{0};
+inline constexpr ClassId kP1{1};
+inline constexpr UpstreamId kApp{0};
+inline constexpr UpstreamId kReports{1};
+
+inline config::Route sample_route(std::string name, ClassId traffic_class,
+                                  UpstreamId upstream = kApp) {
+  config::Route route;
+  route.name = std::move(name);
+  route.traffic_class = traffic_class;
+  route.upstream = upstream;
+  return route;
+}
+
+// Classes P0 and P1; upstreams app and reports; routes checkout (P0), export (P1, to reports) and
+// default (P1).
+inline config::Config sample_config() {
+  config::Config config;
+  for (const char* name : {"P0", "P1"}) {
+    config::TrafficClass traffic_class;
+    traffic_class.name = name;
+    config.classes.push_back(traffic_class);
+  }
+  for (const char* name : {"app", "reports"}) {
+    config::Upstream upstream;
+    upstream.name = name;
+    config.upstreams.push_back(upstream);
+  }
+  config.routes = {sample_route("checkout", kP0), sample_route("export", kP1, kReports),
+                   sample_route("default", kP1)};
+  return config;
+}
+
+// app is OVERLOADED with a queue of P1; reports is idle and has no evidence.
+inline Snapshot sample_snapshot() {
+  Snapshot snapshot;
+  snapshot.taken_at = std::chrono::system_clock::time_point{} +
+                      std::chrono::seconds{1'000'000'000} + Milliseconds{250};
+  snapshot.uptime = std::chrono::seconds{90};
+  snapshot.log_dropped = 3;
+  snapshot.upstreams.resize(2);
+  for (UpstreamSnapshot& upstream : snapshot.upstreams) {
+    upstream.concurrency_limit = 64;
+    upstream.classes.resize(2);
+  }
+  UpstreamSnapshot& app = snapshot.upstreams[0];
+  app.inflight = 64;
+  app.state = overload::State::overloaded;
+  app.reason = Reason::queue_wait_risk;
+  app.in_state = std::chrono::seconds{10};
+  app.signals.inflight_ratio = 0.5;
+  app.signals.queue_wait_p95 = 0.25;
+  app.signals.offered_rate = 120;
+  app.transitions = {{overload::State::overloaded, Reason::queue_wait_risk, 2},
+                     {overload::State::normal, Reason::queue_wait_risk, 1}};
+  ClassSnapshot& p1 = app.classes[1];
+  p1.queued = 7;
+  p1.oldest_wait = Milliseconds{150};
+  p1.weight = 3;
+  p1.totals.enqueued = 40;
+  p1.totals.started = 20;
+  p1.totals.queue_full = 4;
+  p1.totals.expired = 5;
+  p1.totals.deadline_miss = 6;
+  p1.totals.wait_sum = Milliseconds{500};
+  p1.totals.wait_max = Milliseconds{90};
+  snapshot.upstreams[1].classes[1].totals.started = 2;
+  return snapshot;
+}
+
+}  // namespace spillway::observe

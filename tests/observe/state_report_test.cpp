@@ -1,0 +1,77 @@
+#include "observe/state_report.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "sample.hpp"
+
+namespace spillway::observe {
+namespace {
+
+nlohmann::ordered_json report() {
+  const config::Config config = sample_config();
+  WorkerMetrics one(config);
+  WorkerMetrics other(config);
+  one.client_connections.add(4);
+  one.set_event_loop_lag(Milliseconds{2});
+  one.finish(RouteId{2}, kP1, Outcome::forwarded);
+  other.finish(RouteId{2}, kP1, Outcome::forwarded);
+  other.finish(RouteId{2}, kP1, Outcome::error);
+  other.finish(RouteId{1}, kP1, Outcome::forwarded);
+  const std::array<const WorkerMetrics*, 2> workers{&one, &other};
+  return state_report(config, workers, sample_snapshot(), {"0.1.0", "g++"});
+}
+
+TEST_CASE("the state report names state and cause and shows each signal beside its thresholds") {
+  const auto json = report();
+  const auto& app = json["upstreams"][0];
+  CHECK(app["name"] == "app");
+  CHECK(app["state"] == "OVERLOADED");
+  CHECK(app["reason"] == "QUEUE_WAIT_RISK");
+  CHECK(app["since"] == "2001-09-09T01:46:30.250Z");
+  CHECK(app["signals"]["queue_wait_p95_ms"]["value"] == 250);
+  CHECK(app["signals"]["queue_wait_p95_ms"]["enter"] == 200);
+  CHECK(app["signals"]["queue_wait_p95_ms"]["exit"] == 120);
+  CHECK(app["signals"]["queue_wait_p95_ms"]["breached"] == true);
+  CHECK(app["signals"]["inflight_ratio"]["breached"] == false);
+  CHECK(app["signals"]["latency_p95_ms"]["value"].is_null());
+  CHECK(app["signals"]["latency_p95_ms"]["enter"].is_null());
+  CHECK(app["dispatch"]["inflight"] == 64);
+  CHECK(app["dispatch"]["concurrency"] == 64);
+  CHECK(app["dispatch"]["queued"] == 7);
+  CHECK(app["transitions"][0]["count"] == 2);
+  CHECK(json["upstreams"][1]["state"] == "NORMAL");
+  CHECK(json["upstreams"][1]["reason"].is_null());
+}
+
+TEST_CASE("the state report counts each class at each upstream") {
+  const auto json = report();
+  const auto& p1 = json["upstreams"][0]["classes"][1];
+  CHECK(p1["name"] == "P1");
+  CHECK(p1["queued"] == 7);
+  CHECK(p1["oldest_wait_ms"] == 150);
+  CHECK(p1["average_wait_ms"] == 25);
+  CHECK(p1["max_wait_ms"] == 90);
+  CHECK(p1["completed"] == 2);
+  CHECK(p1["failed"] == 1);
+  CHECK(p1["missed"] == 6);
+  CHECK(p1["weight"] == 3);
+  CHECK(json["upstreams"][1]["classes"][1]["completed"] == 1);
+  CHECK(json["upstreams"][0]["classes"][0]["average_wait_ms"] == 0);
+}
+
+TEST_CASE("the state report shows the workers and the process") {
+  const auto json = report();
+  CHECK(json["version"] == "0.1.0");
+  CHECK(json["time"] == "2001-09-09T01:46:40.250Z");
+  CHECK(json["uptime_seconds"] == 90);
+  CHECK(json["draining"] == false);
+  CHECK(json["workers"].size() == 2);
+  CHECK(json["workers"][0]["connections"] == 4);
+  CHECK(json["workers"][0]["event_loop_lag_ms"] == 2);
+}
+
+}  // namespace
+}  // namespace spillway::observe
