@@ -19,8 +19,9 @@ struct NormalisedPath {
   bool ambiguous() const { return decoded != literal; }
 };
 
-// `scratch` must hold twice the path. An ordinary path is returned as a view of itself. An invalid
-// escape stays as it is; decoding happens once. Too small a scratch gives two empty views.
+// `scratch` must hold twice the path and two bytes. An ordinary path is returned as a view of
+// itself. An invalid escape stays as it is; decoding happens once. Too small a scratch gives two
+// empty views.
 NormalisedPath normalise(std::string_view path_and_query, std::span<char> scratch);
 
 }  // namespace spillway::traffic

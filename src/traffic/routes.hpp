@@ -14,12 +14,12 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "base/ids.hpp"
 #include "config/config.hpp"
 #include "http/head.hpp"
+#include "traffic/pattern.hpp"
 #include "traffic/segment_table.hpp"
 
 namespace spillway::traffic {
@@ -59,11 +59,13 @@ class RouteTable {
     std::vector<Taker> below;  // patterns that end in /** here
   };
 
-  void add(const config::Route& route, Rank rank);
-  Node root_of(std::string_view host);
+  void add(const config::Route& route, const Pattern& pattern, Rank rank);
+  Node root_of(const std::string& host);
+  Node child_of(Node parent, const Pattern::Segment& segment);
+  Rank best_of(const std::vector<Taker>& takers, MethodId method, Rank best) const;
   MethodId intern_method(const std::string& name);
   MethodId method_id(http::Verb method, std::string_view name) const;
-  void check_shapes(const std::vector<config::Route>& routes);
+  std::size_t start(std::string_view host, Node* positions) const;
 
   std::vector<NodeData> nodes_;
   SegmentTable literals_;  // (node, segment) -> node

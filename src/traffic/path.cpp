@@ -1,0 +1,109 @@
+#include "traffic/path.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "http/ascii.hpp"
+
+namespace spillway::traffic {
+namespace {
+
+enum class Reading { decoded, literal };
+
+// True when the path is already in both normal forms.
+bool is_plain(std::string_view path) {
+  if (!path.starts_with('/')) return false;
+  if (path.size() > 1 && path.ends_with('/')) return false;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const char c = path[i];
+    if (c == '%' || c == '\\') return false;
+    if (c != '/' || i + 1 == path.size()) continue;
+    if (path[i + 1] == '/' || path[i + 1] == '.') return false;
+  }
+  return true;
+}
+
+// Builds one reading in `out`, which is as long as the path at least plus one: every step
+// writes at most what it reads.
+class Builder {
+ public:
+  Builder(std::span<char> out, Reading reading) : out_(out), reading_(reading) {}
+
+  std::string_view build(std::string_view path) {
+    begin_segment();
+    for (std::size_t i = 0; i < path.size(); ++i) {
+      const char c = path[i];
+      if (c == '%' && i + 2 < path.size() && http::hex_value(path[i + 1]) >= 0 &&
+          http::hex_value(path[i + 2]) >= 0) {
+        escape(static_cast<char>(http::hex_value(path[i + 1]) * 16 + http::hex_value(path[i + 2])));
+        i += 2;
+      } else if (c == '/' || (c == '\\' && reading_ == Reading::decoded)) {
+        end_segment();
+        begin_segment();
+      } else {
+        put(c);
+      }
+    }
+    end_segment();
+    if (size_ == 0) out_[size_++] = '/';
+    return {out_.data(), size_};
+  }
+
+ private:
+  void begin_segment() {
+    segment_ = size_;
+    escaped_dot_ = false;
+    out_[size_++] = '/';
+  }
+
+  void put(char c) { out_[size_++] = c; }
+
+  void escape(char c) {
+    const bool separator = c == '/' || c == '\\';
+    if (separator && reading_ == Reading::decoded) {
+      end_segment();
+      begin_segment();
+    } else if (separator) {
+      put('%');
+      put(c == '/' ? '2' : '5');
+      put(c == '/' ? 'F' : 'C');
+    } else {
+      escaped_dot_ = escaped_dot_ || c == '.';
+      put(c);
+    }
+  }
+
+  // Drops an empty or dot segment, and for ".." the one before.
+  void end_segment() {
+    const std::string_view text(out_.data() + segment_ + 1, size_ - segment_ - 1);
+    const bool dots = !(escaped_dot_ && reading_ == Reading::literal);
+    if (text.empty() || (dots && text == ".")) {
+      size_ = segment_;
+    } else if (dots && text == "..") {
+      size_ = segment_;
+      while (size_ > 0 && out_[--size_] != '/') {
+      }
+    }
+  }
+
+  std::span<char> out_;
+  Reading reading_;
+  std::size_t size_ = 0;
+  std::size_t segment_ = 0;  // where the current segment's "/" is
+  bool escaped_dot_ = false;
+};
+
+}  // namespace
+
+NormalisedPath normalise(std::string_view path_and_query, std::span<char> scratch) {
+  const std::string_view path = path_and_query.substr(0, path_and_query.find_first_of("?#"));
+  if (is_plain(path)) return {path, path};
+  const std::size_t room = path.size() + 1;
+  if (scratch.size() < 2 * room) return {};
+  const std::string_view decoded = Builder(scratch.first(room), Reading::decoded).build(path);
+  const bool same = path.find_first_of("%\\") == std::string_view::npos;
+  if (same) return {decoded, decoded};
+  return {decoded, Builder(scratch.subspan(room, room), Reading::literal).build(path)};
+}
+
+}  // namespace spillway::traffic
