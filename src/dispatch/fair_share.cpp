@@ -21,6 +21,7 @@ ClassId FairShare::pick(ClassSet ready) const {
 }
 
 void FairShare::served(ClassId id) {
+  remember(id);
   double& tag = tags_[index(id)];
   now_ = std::max(now_, tag);
   tag = now_ + 1 / weights_[index(id)];
@@ -29,18 +30,31 @@ void FairShare::served(ClassId id) {
   now_ = 0;
 }
 
-double FairShare::turns(ClassId id, double ahead, ClassSet backlogged) const {
+void FairShare::passed(ClassId id) { remember(id); }
+
+void FairShare::remember(ClassId id) {
+  for (std::size_t i = 0; i < classes_; ++i) parts_[i] -= parts_[i] * kRecent;
+  parts_[index(id)] += kRecent;
+}
+
+double FairShare::turns(ClassId id, double ahead, const WaitingCounts& waiting) const {
   const std::size_t mine = index(id);
   const double tag = std::max(tags_[mine], now_) + ahead / weights_[mine];
-  double turns = ahead + 1;
-  for (ClassSet rest = backlogged & ~set_of(id); rest != 0; rest &= rest - 1) {
-    const auto i = static_cast<std::size_t>(std::countr_zero(rest));
+  std::array<double, kMaxClasses> allowed;
+  double most = ahead + 1;
+  for (std::size_t i = 0; i < classes_; ++i) {
+    allowed[i] = 0;
+    if (i == mine || waiting[i] == 0) continue;
     const double before = (tag - std::max(tags_[i], now_)) * weights_[i];
     if (before < 0) continue;
     const auto whole = static_cast<double>(static_cast<std::int64_t>(before));
     // On equal tags the higher class goes first.
-    turns += (i < mine || whole < before) ? whole + 1 : whole;
+    allowed[i] = (i < mine || whole < before) ? whole + 1 : whole;
+    most += allowed[i];
   }
+  double turns = ahead + 1;
+  for (std::size_t i = 0; i < classes_; ++i)
+    turns += std::min(allowed[i], std::max<double>(waiting[i], parts_[i] * most));
   return turns;
 }
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "base/ids.hpp"
@@ -20,32 +21,45 @@ namespace spillway::dispatch {
 using ClassSet = std::uint32_t;  // bit i: ClassId i
 static_assert(kMaxClasses <= 32);
 
+// Waiters by class.
+using WaitingCounts = std::array<std::uint32_t, kMaxClasses>;
+
 constexpr ClassSet set_of(ClassId id) { return ClassSet{1} << index(id); }
 
 class FairShare {
  public:
-  // By class, > 0 for each that is ever served.
+  // By class, > 0 for each of the first `classes`.
   using Weights = std::array<double, kMaxClasses>;
 
-  explicit FairShare(const Weights& weights) : weights_(weights) {}
+  FairShare(const Weights& weights, std::size_t classes) : weights_(weights), classes_(classes) {}
 
   // The one of `ready` (not empty) to serve next.
   ClassId pick(ClassSet ready) const;
 
   void served(ClassId id);
 
+  // `id` got a slot that nobody waited for: no charge, but part of what it recently got.
+  void passed(ClassId id);
+
   // How many turns of all classes it takes, its own included, until a newcomer to `id` behind
-  // `ahead` waiters of its class is served while the classes of `backlogged` stay so: about
-  // (ahead + 1) divided by its class's share of their weights.
-  double turns(ClassId id, double ahead, ClassSet backlogged) const;
+  // `ahead` waiters of its class is served. Another class takes as many of them as its weight
+  // allows while it stays backlogged, but no more than wait there now or, if more, than its
+  // recent part of all turns: one that hardly ever has a waiter does not count as a full one.
+  double turns(ClassId id, double ahead, const WaitingCounts& waiting) const;
 
   double weight(ClassId id) const { return weights_[index(id)]; }
   void set_weight(ClassId id, double weight) { weights_[index(id)] = weight; }
 
  private:
+  static constexpr double kRecent = 1.0 / 64;  // weight of one turn in parts_
+
+  void remember(ClassId id);
+
   Weights weights_;
   std::array<double, kMaxClasses> tags_{};
-  double now_ = 0;  // virtual
+  std::array<double, kMaxClasses> parts_{};  // of the recent turns, by class
+  double now_ = 0;                           // virtual
+  std::size_t classes_;
 };
 
 }  // namespace spillway::dispatch

@@ -29,7 +29,7 @@ Scheduler::Scheduler(const config::Dispatch& settings,
       dynamic_weights_(settings.dynamic_weights),
       evict_(settings.evict),
       classes_(classes.size()),
-      discipline_(egress_weights(classes)),
+      discipline_(egress_weights(classes), classes.size()),
       boost_(settings.target_wait) {
   assert(!classes.empty() && classes.size() <= kMaxClasses);
   for (std::size_t i = 0; i < classes.size(); ++i) {
@@ -59,19 +59,21 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
   waiter.waited = Duration{0};
   waiter.predicted_wait = Duration{0};
   if (terms.deadline <= now) return refuse(waiter, Reason::deadline_expired, c.totals.expired);
-  if (c.queued == 0 && may_start(c)) {
+  if (queued(terms.traffic_class) == 0 && may_start(c)) {
+    discipline_.passed(terms.traffic_class);
     start(waiter, now);
     return {Offer::Kind::granted, Reason::none, Duration{0}, nullptr};
   }
 
+  const std::uint32_t ahead = queued(terms.traffic_class);
   const Duration patience =
       std::min(terms.max_wait, terms.deadline == kNever ? Duration::max() : terms.deadline - now);
-  const auto seconds = seconds_to_wait(terms.traffic_class, c.queued, now);
+  const auto seconds = seconds_to_wait(terms.traffic_class, ahead, now);
   waiter.predicted_wait.reset();
   if (seconds) waiter.predicted_wait = duration_of(*seconds);
   // The head of a class is never refused on a prediction: the discipline must have someone of
   // every class to choose from, or a class that rarely gets a turn would get none.
-  if (seconds && c.queued > 0) {
+  if (seconds && ahead > 0) {
     if (late_ == config::Late::drop && *waiter.predicted_wait > patience)
       return refuse(waiter, Reason::queue_wait_risk, c.totals.wait_risk);
     if (terms.only_if_short_wait && *waiter.predicted_wait > target_wait_)
@@ -161,8 +163,8 @@ double Scheduler::busy_slot_seconds(TimePoint now) const {
 
 std::optional<Duration> Scheduler::predicted_wait(ClassId id, TimePoint now) const {
   const Class& c = classes_[index(id)];
-  if (c.queued == 0 && may_start(c)) return Duration{0};
-  const auto seconds = seconds_to_wait(id, c.queued, std::max(now, last_));
+  if (queued(id) == 0 && may_start(c)) return Duration{0};
+  const auto seconds = seconds_to_wait(id, queued(id), std::max(now, last_));
   if (!seconds) return std::nullopt;
   return duration_of(*seconds);
 }
@@ -182,11 +184,11 @@ bool Scheduler::may_start(const Class& c) const {
 // A class may fill its own places unless a higher one borrowed from it: the waiters of a class
 // and all below it never outnumber their places.
 bool Scheduler::has_place(std::size_t i) const {
-  if (classes_[i].queued >= classes_[i].max_queue) return false;
+  if (waiting_[i] >= classes_[i].max_queue) return false;
   if (borrowing_ == 0) return true;
   std::uint64_t waiters = 0, places = 0;
   for (std::size_t j = classes_.size(); j-- > 0;) {
-    waiters += classes_[j].queued;
+    waiters += waiting_[j];
     places += classes_[j].max_queue;
     if (j <= i && waiters >= places) return false;
   }
@@ -217,7 +219,7 @@ std::optional<double> Scheduler::seconds_to_wait(ClassId id, std::uint32_t ahead
   if (running_ == concurrency_) hold = std::max(*hold, to_seconds(now - slots_changed_));
   const Class& c = classes_[index(id)];
   Backlog backlog;
-  backlog.turns = discipline_.turns(id, ahead, backlogged_);
+  backlog.turns = discipline_.turns(id, ahead, waiting_);
   backlog.slots = std::max<double>(1, concurrency_ - (reserved_ - c.reserved));
   backlog.own_turns = ahead + 1.0;
   backlog.own_slots = c.running >= c.max_inflight ? c.max_inflight : 0;
@@ -229,7 +231,7 @@ void Scheduler::adapt_weights(TimePoint now) {
   if (!dynamic_weights_ || !boost_.due(now)) return;
   constexpr ClassId kTop{0};
   const Class& top = classes_[index(kTop)];
-  const auto last = top.queued > 0 ? seconds_to_wait(kTop, top.queued - 1, now) : std::nullopt;
+  const auto last = queued(kTop) > 0 ? seconds_to_wait(kTop, queued(kTop) - 1, now) : std::nullopt;
   discipline_.set_weight(kTop, top.weight * boost_.update(duration_of(last.value_or(0)), now));
 }
 
@@ -254,7 +256,7 @@ void Scheduler::enqueue(Waiter& waiter, TimePoint now) {
   c.queue.push_back(waiter);
   if (waiter.answer_by != kNever) wheel_.insert(waiter, now);
   ++queued_;
-  if (++c.queued == c.max_queue + 1) ++borrowing_;
+  if (++waiting_[index(waiter.traffic_class)] == c.max_queue + 1) ++borrowing_;
   backlogged_ |= set_of(waiter.traffic_class);
   ++c.totals.enqueued;
 }
@@ -265,10 +267,11 @@ void Scheduler::leave_queue(Waiter& waiter, TimePoint now) {
   if (waiter.Hook<InDeadlineWheel>::linked()) waiter.Hook<InDeadlineWheel>::unlink();
   if (!waiter.Hook<InClassQueue>::linked()) return;
   waiter.Hook<InClassQueue>::unlink();
-  Class& c = classes_[index(waiter.traffic_class)];
+  const Class& c = classes_[index(waiter.traffic_class)];
   --queued_;
-  if (c.queued-- == c.max_queue + 1) --borrowing_;
-  if (c.queued == 0) backlogged_ &= ~set_of(waiter.traffic_class);
+  std::uint32_t& waiting = waiting_[index(waiter.traffic_class)];
+  if (waiting-- == c.max_queue + 1) --borrowing_;
+  if (waiting == 0) backlogged_ &= ~set_of(waiter.traffic_class);
 }
 
 Offer Scheduler::refuse(Waiter& waiter, Reason reason, std::uint64_t& count) {

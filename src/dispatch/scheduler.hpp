@@ -95,7 +95,7 @@ class Scheduler {
   std::uint32_t running() const { return running_; }
   std::uint32_t running(ClassId id) const { return classes_[index(id)].running; }
   std::uint32_t queued() const { return queued_; }
-  std::uint32_t queued(ClassId id) const { return classes_[index(id)].queued; }
+  std::uint32_t queued(ClassId id) const { return waiting_[index(id)]; }
   std::uint32_t max_queue(ClassId id) const { return classes_[index(id)].max_queue; }
   std::size_t class_count() const { return classes_.size(); }
   // The starvation indicator; zero when none waits.
@@ -111,7 +111,6 @@ class Scheduler {
  private:
   struct Class {
     IntrusiveList<Waiter, InClassQueue> queue;
-    std::uint32_t queued = 0;
     std::uint32_t max_queue = 0;
     std::uint32_t running = 0;
     std::uint32_t reserved = 0;
@@ -144,7 +143,8 @@ class Scheduler {
   HoldTime hold_;
   DeadlineWheel wheel_;
   WheelList due_;  // out of their class queue, to be collected by expire()
-  ClassSet backlogged_ = 0;
+  WaitingCounts waiting_{};
+  ClassSet backlogged_ = 0;  // the classes of which some wait
   std::uint32_t queued_ = 0;
   std::uint32_t borrowing_ = 0;  // classes with more waiters than places of their own
   std::uint32_t running_ = 0;
