@@ -58,7 +58,7 @@ std::string_view nearest(std::string_view text, std::span<const std::string> can
   for (const std::string& candidate : candidates) {
     if (candidate.size() > kShown) continue;
     const std::size_t distance = edit_distance(start, candidate);
-    if (distance < best_distance && 2 * distance <= std::max(start.size(), candidate.size())) {
+    if (distance < best_distance && 2 * distance <= std::max(start.size(), candidate.size()) + 1) {
       best = candidate;
       best_distance = distance;
     }

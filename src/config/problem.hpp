@@ -24,7 +24,8 @@ std::string element(std::string_view path, std::size_t index);
 std::string shown(std::string_view text);
 
 // The candidate with the smallest edit distance to `text` (the first of equals), if it is near
-// enough to be a slip of the finger: at most half of the longer one has to change. Else empty.
+// enough to be a slip of the finger: at most half of the longer one, rounded up, has to change.
+// Else empty.
 std::string_view nearest(std::string_view text, std::span<const std::string> candidates);
 
 // ": did you mean ..." when a candidate is near, else ": expected one of ...".

@@ -125,8 +125,12 @@ class Reader {
   template <class T, class Constraint>
   bool read(const nlohmann::json& node, const std::string& path, std::optional<T>& value,
             const OrOff<Constraint>& constraint) {
-    if (!node.is_null()) return read(node, path, value, constraint.inner);
-    value = std::nullopt;
+    if (node.is_null()) {
+      value = std::nullopt;
+    } else if (!read(node, path, value, constraint.inner)) {
+      problems_.back().message += ", or null";
+      return false;
+    }
     return true;
   }
 

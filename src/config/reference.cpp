@@ -13,10 +13,17 @@ struct TableWriter {
   std::string prefix;
   std::string& out;
 
+  static std::string_view unit(Key key) {
+    if (key.text.ends_with("_ms")) return ", milliseconds";
+    if (key.text.ends_with("_bytes")) return ", bytes";
+    return "";
+  }
+
   void line(Key key, const std::string& initial, std::string_view allowed_values,
             std::string_view sentence) {
     out += "| `" + prefix + std::string(key.text) + "` | " + initial + " | " +
-           std::string(allowed_values) + " | " + std::string(sentence) + " |\n";
+           std::string(allowed_values) + std::string(unit(key)) + " | " + std::string(sentence) +
+           " |\n";
   }
 
   template <class T>

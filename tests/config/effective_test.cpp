@@ -1,0 +1,50 @@
+#include "config/effective.hpp"
+
+#include "config/support.hpp"
+
+namespace spillway::config {
+namespace {
+
+std::string dumped(std::string_view json) { return effective(load_good(json)).dump(2); }
+
+}  // namespace
+
+TEST_CASE("the effective dump of the effective dump is the same text") {
+  for (const char* path :
+       {"config/spillway.json", "config/examples/shop.json", "config/examples/api-and-reports.json",
+        "config/examples/minimal.json"}) {
+    CAPTURE(path);
+    const std::string once = dumped(read_source(path));
+    CHECK(dumped(once) == once);
+  }
+  const std::string odd = dumped(R"({
+    "upstreams": [{ "name": "a", "servers": ["h:1"],
+                    "overload": { "enter": { "error_rate": null } } }],
+    "classes": [{ "name": "x", "max_inflight": 3, "ingress_weight": 0.5 }, { "name": "y" }],
+    "overload": { "enter": { "queue_ratio": null } },
+    "routes": [{ "name": "r", "match": {}, "priority": 7,
+                 "rules": { "x": { "probability": 0.25 } } }] })");
+  CHECK(dumped(odd) == odd);
+}
+
+TEST_CASE("the effective dump shows the keys whose other values come later") {
+  const auto dump = effective(load_good(with("")));
+  CHECK(dump["dispatch"]["expire_policy"] == "drop");
+  CHECK(dump["dispatch"]["aging_half_life_ms"] == 200);
+  CHECK(dump["overload"]["mode"] == "enforce");
+  CHECK(dump["overload"]["enter"]["latency_p95_ms"].is_null());
+  CHECK(dump["default_route"]["class"] == "P1");
+  CHECK(dump["default_route"]["upstream"] == "app");
+}
+
+TEST_CASE("a secret never leaves: not in the dump and not in a message") {
+  const std::string json = with(R"("admin":{"token":"hunter2-hunter2"})");
+  const std::string dump = dumped(json);
+  CHECK(dump.find("hunter2") == std::string::npos);
+  CHECK(dump.find("<redacted>") != std::string::npos);
+  check_problem(dump, "$.admin.token", "not acceptable");
+  const auto bad = load_text(with(R"("admin":{"token":"hunter2 hunter2"})"), "f");
+  CHECK(listing(bad.problems).find("hunter2") == std::string::npos);
+}
+
+}  // namespace spillway::config

@@ -1,0 +1,209 @@
+#include "config/validate.hpp"
+
+#include "config/support.hpp"
+
+namespace spillway::config {
+namespace {
+
+struct Bad {
+  const char* members;  // beside the upstream "app"
+  const char* path;
+  const char* fragment;
+};
+
+void check_all(const std::vector<Bad>& table) {
+  for (const Bad& bad : table) check_problem(with(bad.members), bad.path, bad.fragment);
+}
+
+}  // namespace
+
+TEST_CASE("unknown and duplicate keys name the nearest known one") {
+  check_all({
+      {R"("lisen":{})", "$.lisen", "unknown key: did you mean \"listen\"?"},
+      {R"("listen":{"prot":1})", "$.listen.prot", "did you mean \"port\"?"},
+      {R"("listen":{"zzzzzz":1})", "$.listen.zzzzzz", "expected one of \"address\", \"port\""},
+      {R"("overload":{"rules":{"P1":{"probabilty":1}}})", "$.overload.rules.P1.probabilty",
+       "did you mean \"probability\"?"},
+      {R"("overload":{"enter":{"queue_wait_ms":1}})", "$.overload.enter.queue_wait_ms",
+       "did you mean \"queue_wait_p95_ms\"?"},
+      {R"("workers":1,"workers":2)", "$.workers", "duplicate key"},
+      {R"("routes":[{"name":"a","match":{"path":"/a","path":"/b"}}])", "$.routes[0].match.path",
+       "duplicate key"},
+  });
+  check_problem(R"({"upstreams":[{"name":"a","servers":["h:1"],"dispatch":{"concurency":3}}]})",
+                "$.upstreams[0].dispatch.concurency", "did you mean \"concurrency\"?");
+}
+
+TEST_CASE("values of the wrong type or range say what was found and what is allowed") {
+  check_all({
+      {R"("listen":3)", "$.listen", "found 3, allowed: an object"},
+      {R"("listen":null)", "$.listen", "found null, allowed: an object"},
+      {R"("listen":{"port":"80"})", "$.listen.port",
+       "found \"80\", allowed: an integer from 0 to 65535"},
+      {R"("listen":{"port":65536})", "$.listen.port", "found 65536"},
+      {R"("listen":{"port":80.5})", "$.listen.port", "found 80.5"},
+      {R"("listen":{"port":18446744073709551615})", "$.listen.port", "allowed: an integer"},
+      {R"("listen":{"port":1e300})", "$.listen.port", "found 1e+300"},
+      {R"("listen":{"port":-1})", "$.listen.port", "found -1"},
+      {R"("listen":{"address":"localhost"})", "$.listen.address", "a numeric IPv4 or IPv6"},
+      {R"("workers":-9223372036854775808)", "$.workers", "0 to 1024"},
+      {R"("limits":{"idle_timeout_ms":-5})", "$.limits.idle_timeout_ms", "found -5"},
+      {R"("limits":{"header_timeout_ms":999999999})", "$.limits.header_timeout_ms", "3600000"},
+      {R"("trusted_peers":["10.0.0.0/8","10.0.0.0/64"])", "$.trusted_peers[1]", "CIDR"},
+      {R"("trusted_peers":"10.0.0.0/8")", "$.trusted_peers", "allowed: an array"},
+      {R"("classes":[])", "$.classes", "found 0 elements, allowed: 1 to 32"},
+      {R"("classes":[{"name":"a","weight":0}])", "$.classes[0].weight", "found 0, allowed"},
+      {R"("classes":[{"weight":1}])", "$.classes[0].name", "missing"},
+      {R"("classes":[{"name":"other"}])", "$.classes[0].name", "reserved"},
+      {R"("tenants":{"key":["api_key","cookie"]})", "$.tenants.key[1]",
+       "found \"cookie\", allowed: \"api_key\", \"trusted_header\" or \"client_address\""},
+      {R"("tenants":{"key":["api_key","api_key"]})", "$.tenants.key[1]", "twice"},
+      {R"("dispatch":{"dynamic_weights":1})", "$.dispatch.dynamic_weights", "true or false"},
+      {R"("dispatch":{"concurrency":0})", "$.dispatch.concurrency", "found 0"},
+      {R"("dispatch":{"concurrency":null})", "$.dispatch.concurrency", "found null"},
+      {R"("overload":{"enter":{"error_rate":1.5}})", "$.overload.enter.error_rate",
+       "a number from 0.0 to 1.0, or null"},
+      {R"("overload":{"rules":[]})", "$.overload.rules", "class names as keys"},
+      {R"("overload":{"rules":{"P1":{"strategy":"deney"}}})", "$.overload.rules.P1.strategy",
+       "found \"deney\", allowed: \"allow\", \"deny\" or \"drop\""},
+      {R"("log":{"level":"loud"})", "$.log.level", "\"debug\", \"info\", \"warn\" or \"error\""},
+      {R"("$schema":1)", "$.$schema", "a text"},
+  });
+}
+
+TEST_CASE("names that nobody has are refused with the nearest that somebody has") {
+  check_all({
+      {R"("default_route":{"class":"P3"})", "$.default_route.class", "did you mean \"P0\"?"},
+      {R"("default_route":{"upstream":"ap"})", "$.default_route.upstream", "did you mean \"app\"?"},
+      {R"("routes":[{"name":"a","match":{},"class":"gold"}])", "$.routes[0].class",
+       "found \"gold\", there is no such class: expected one of \"P0\", \"P1\", \"P2\""},
+      {R"("routes":[{"name":"a","match":{},"rules":{"P9":{}}}])", "$.routes[0].rules.P9",
+       "no such class"},
+      {R"("overload":{"rules":{"p2":{}}})", "$.overload.rules.p2", "did you mean \"P2\"?"},
+      {R"("dispatch":{"evict":["P2","PX"]})", "$.dispatch.evict[1]", "no such class"},
+      {R"("dispatch":{"evict":["P2","P0"]})", "$.dispatch.evict[1]", "highest class"},
+      {R"("dispatch":{"evict":["P2","P2"]})", "$.dispatch.evict[1]", "twice"},
+      {R"("classes":[{"name":"a"},{"name":"b"},{"name":"a"}])", "$.classes[2].name",
+       "$.classes[0] is a class of that name already"},
+      {R"("routes":[{"name":"a","match":{"path":"/a"}},{"name":"a","match":{"path":"/b"}}])",
+       "$.routes[1].name", "a route of that name already"},
+      {R"("routes":[{"name":"default","match":{}}])", "$.routes[0].name", "reserved"},
+  });
+  check_problem(R"({})", "$.upstreams", "missing");
+  check_problem(R"({"upstreams":[]})", "$.upstreams", "found 0 elements, allowed: 1 to 256");
+  check_problem(R"([])", "$", "found an array, allowed: an object");
+  check_problem(R"({"upstreams":[{"name":"a","servers":["nohost"]}]})", "$.upstreams[0].servers[0]",
+                "host:port");
+  check_problem(R"({"upstreams":[{"name":"a","servers":["h:1","h:1"]}]})",
+                "$.upstreams[0].servers[1]", "twice");
+  check_problem(R"({"upstreams":[{"name":"a","servers":["h:1"],"dispatch":{"evict":["P0"]}}]})",
+                "$.upstreams[0].dispatch.evict[0]", "highest class");
+}
+
+TEST_CASE("exit thresholds must be given and lie below enter") {
+  check_all({
+      {R"("overload":{"enter":{"latency_p95_ms":500}})", "$.overload.exit.latency_p95_ms",
+       "missing: $.overload.enter.latency_p95_ms is 500"},
+      {R"("overload":{"exit":{"latency_p95_ms":500}})", "$.overload.exit.latency_p95_ms",
+       "without $.overload.enter.latency_p95_ms"},
+      {R"("overload":{"exit":{"error_rate":null}})", "$.overload.exit.error_rate", "missing"},
+      {R"("overload":{"exit":{"queue_ratio":0.8}})", "$.overload.exit.queue_ratio",
+       "found 0.8, allowed: below $.overload.enter.queue_ratio (0.8)"},
+      {R"("overload":{"enter":{"queue_wait_p95_ms":100}})", "$.overload.exit.queue_wait_p95_ms",
+       "found 120, allowed: below"},
+      {R"("overload":{"tick_ms":2000})", "$.overload.window_ms", "two ticks (4000)"},
+  });
+  check_problem(R"({"upstreams":[{"name":"a","servers":["h:1"],
+                    "overload":{"enter":{"latency_p95_ms":5}}}]})",
+                "$.upstreams[0].overload.exit.latency_p95_ms", "missing");
+}
+
+TEST_CASE("an error in one threshold is not held against its other half") {
+  check_problem(with(R"("overload":{"enter":{"error_rate":"0.99"},"exit":{"error_rate":0.9}})"),
+                "$.overload.enter.error_rate", "found \"0.99\"");
+}
+
+TEST_CASE("routes must be reachable and say one thing") {
+  check_all({
+      {R"("routes":[{"name":"a"}])", "$.routes[0].match", "missing"},
+      {R"("routes":[{"name":"a","match":{"path":"a"}}])", "$.routes[0].match.path",
+       "starts with '/'"},
+      {R"("routes":[{"name":"a","match":{"path":"/a/**/b"}}])", "$.routes[0].match.path",
+       "'**' only as the last"},
+      {R"("routes":[{"name":"a","match":{"methods":["get"]}}])", "$.routes[0].match.methods[0]",
+       "upper case"},
+      {R"("routes":[{"name":"a","match":{"path":"/x","methods":["GET","POST"]}},
+                    {"name":"b","match":{"path":"/x","methods":["POST","GET"]}}])",
+       "$.routes[1].match", "the same match as $.routes[0]"},
+      {R"("routes":[{"name":"a","match":{},"class":"P1","priority":3}])", "$.routes[0].priority",
+       "exclude one another"},
+      {R"("routes":[{"name":"a","match":{},"priority":101}])", "$.routes[0].priority", "0 to 100"},
+      {R"("default_route":{"match":{}})", "$.default_route.match", "unknown key"},
+  });
+}
+
+TEST_CASE("slots that are reserved must exist") {
+  check_all({
+      {R"("dispatch":{"concurrency":2},"classes":[{"name":"a","reserved":2},{"name":"b","reserved":1}])",
+       "$.dispatch.concurrency", "reserve 3: more than there are"},
+      {R"("dispatch":{"concurrency":2},"classes":[{"name":"a","reserved":2},{"name":"b"}])",
+       "$.dispatch.concurrency", "would never run"},
+      {R"("classes":[{"name":"a","reserved":3,"max_inflight":2}])", "$.classes[0].max_inflight",
+       "at least the reserved 3"},
+  });
+  load_good(with(R"("dispatch":{"concurrency":2},"classes":[{"name":"a","reserved":1},
+                    {"name":"b","reserved":1}])"));
+}
+
+TEST_CASE("an admin listener that others can reach needs a token") {
+  check_all({
+      {R"("admin":{"address":"0.0.0.0"})", "$.admin.address", "needs $.admin.token"},
+      {R"("admin":{"address":"::"})", "$.admin.address", "needs $.admin.token"},
+      {R"("admin":{"port":8080})", "$.admin.port", "the same address and port"},
+  });
+  load_good(with(R"("admin":{"address":"0.0.0.0","token":"long-enough"})"));
+  load_good(with(R"("admin":{"address":"::1"})"));
+  load_good(with(R"("admin":{"port":0},"listen":{"port":0})"));
+}
+
+TEST_CASE("what comes in later versions is recognised and refused") {
+  const char* later = "this version does not have";
+  check_all({
+      {R"("dispatch":{"concurrency":"auto"})", "$.dispatch.concurrency", later},
+      {R"("dispatch":{"discipline":"edf"})", "$.dispatch.discipline",
+       "this version does not have \"edf\" yet, allowed: \"wfq\""},
+      {R"("dispatch":{"expire_policy":"dead_letter"})", "$.dispatch.expire_policy", later},
+      {R"("dispatch":{"aging_half_life_ms":100})", "$.dispatch.aging_half_life_ms", later},
+      {R"("overload":{"mode":"shadow"})", "$.overload.mode", later},
+      {R"("overload":{"stages":[]})", "$.overload.stages", later},
+      {R"("overload":{"rules":{"P1":{"strategy":"degrade"}}})", "$.overload.rules.P1.strategy",
+       later},
+      {R"("overload":{"rules":{"P1":{"mode":"stale_ok"}}})", "$.overload.rules.P1.mode", later},
+      {R"("overload":{"rules":{"P1":{"miss":"deny"}}})", "$.overload.rules.P1.miss", later},
+      {R"("overload":{"rules":{"P1":{"budget":{"rate":1}}}})", "$.overload.rules.P1.budget", later},
+      {R"("routes":[{"name":"a","match":{},"cache":{}}])", "$.routes[0].cache", later},
+      {R"("default_route":{"fallback":{}})", "$.default_route.fallback", later},
+  });
+}
+
+TEST_CASE("all errors are reported at once") {
+  const auto result = load_text(R"({
+    "lisen": {}, "workers": -1, "workers": 2,
+    "upstreams": [{ "name": "app", "servers": ["x"], "colour": 1 }],
+    "routes": [{ "name": "a", "match": { "path": "x" }, "class": "P7" },
+               { "name": "a", "match": { "path": "/ok" } }],
+    "overload": { "exit": { "error_rate": 0.9 }, "rules": { "P1": { "probability": 2 } } } })",
+                                "f");
+  CHECK_FALSE(result.config.has_value());
+  const std::string all = listing(result.problems);
+  CAPTURE(all);
+  CHECK(result.problems.size() == 10);
+  for (const char* path :
+       {"$.lisen:", "$.workers: dup", "$.workers: found", "$.upstreams[0].servers[0]:",
+        "$.upstreams[0].colour:", "$.routes[0].match.path:", "$.routes[0].class:",
+        "$.routes[1].name:", "$.overload.exit.error_rate:", "$.overload.rules.P1.probability:"}) {
+    CHECK_MESSAGE(all.find(path) != std::string::npos, path);
+  }
+}
+
+}  // namespace spillway::config
