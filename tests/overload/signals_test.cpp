@@ -1,0 +1,162 @@
+#include "overload/signals.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+using namespace spillway;
+using namespace spillway::overload;
+using namespace std::chrono_literals;
+
+namespace {
+
+// One upstream with two workers and a clock of ticks.
+struct Scene {
+  config::Overload settings;
+  SignalWindow window{settings};
+  SignalShard one, two;
+  TimePoint now = TimePoint{} + 1h;
+  double busy = 0;
+  std::vector<std::uint32_t> queued{0, 0, 0}, places{512, 256, 128};
+
+  Scene() { tick(); }
+
+  OverloadSignals tick(double running = 0, Duration step = 100ms) {
+    const SignalShard* shards[] = {&one, &two};
+    now += step;
+    busy += running * to_seconds(step);
+    return window.tick({shards, busy, 16, queued, places, std::nullopt}, now);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("inflight is smoothed over two seconds") {
+  Scene scene;
+  for (int i = 0; i < 30; ++i) scene.tick(8);
+  CHECK(*scene.tick(8).inflight_ratio == doctest::Approx(0.5));
+  // Touching the cap for a moment is what a cap is for.
+  CHECK(*scene.tick(16).inflight_ratio < 0.53);
+  for (int i = 0; i < 18; ++i) CHECK(*scene.tick(16).inflight_ratio < 0.99);
+  CHECK(*scene.tick(16).inflight_ratio == doctest::Approx(1.0));
+  for (int i = 0; i < 20; ++i) scene.tick(0);
+  CHECK(*scene.tick(0).inflight_ratio == doctest::Approx(0.0));
+}
+
+TEST_CASE("a saturated first moment is not yet saturation") {
+  Scene scene;
+  CHECK(*scene.tick(16).inflight_ratio < 0.1);
+}
+
+TEST_CASE("inflight survives a late tick and more ticks than points") {
+  Scene scene;
+  for (int i = 0; i < 500; ++i) scene.tick(8, 10ms);
+  CHECK(*scene.tick(8, 10ms).inflight_ratio == doctest::Approx(0.5).epsilon(0.01));
+  CHECK(*scene.tick(12, 10s).inflight_ratio == doctest::Approx(0.75).epsilon(0.06));
+}
+
+TEST_CASE("the queue ratio is that of the fullest class or of the whole") {
+  Scene scene;
+  scene.queued = {0, 0, 64};
+  const OverloadSignals signals = scene.tick();
+  CHECK(*signals.queue_ratio == doctest::Approx(0.5));
+  CHECK(signals.class_queue_ratio[2] == doctest::Approx(0.5));
+  CHECK(signals.total_queue_ratio == doctest::Approx(64.0 / 896));
+  scene.places = {0, 0, 0};
+  CHECK(*scene.tick().queue_ratio == 0);
+}
+
+TEST_CASE("quantiles merge the workers and forget after the window") {
+  Scene scene;
+  for (int i = 0; i < 90; ++i) scene.one.record_latency(10ms);
+  for (int i = 0; i < 10; ++i) scene.two.record_latency(1s);
+  for (int i = 0; i < 30; ++i) scene.two.record_wait(50ms);
+  OverloadSignals signals = scene.tick();
+  CHECK(*signals.latency_p95 == doctest::Approx(1.0).epsilon(0.03));
+  CHECK(*signals.latency_p99 == doctest::Approx(1.0).epsilon(0.03));
+  CHECK(*signals.queue_wait_p95 == doctest::Approx(0.05).epsilon(0.03));
+  for (int i = 0; i < 19; ++i) signals = scene.tick();
+  CHECK(signals.latency_p95);
+  signals = scene.tick();
+  CHECK_FALSE(signals.latency_p95);
+  CHECK_FALSE(signals.queue_wait_p95);
+}
+
+TEST_CASE("fewer than twenty samples are no evidence") {
+  Scene scene;
+  scene.one.record_result(true);
+  scene.one.record_result(false);
+  scene.one.record_result(false);
+  CHECK_FALSE(scene.tick().error_rate);  // one failure among three is no burst
+  for (int i = 0; i < 17; ++i) scene.two.record_result(i % 2 == 0);
+  CHECK(*scene.tick().error_rate == doctest::Approx(0.5));
+  for (int i = 0; i < 19; ++i) scene.one.record_latency(1s);
+  CHECK_FALSE(scene.tick().latency_p95);
+  scene.one.record_latency(1s);
+  CHECK(scene.tick().latency_p95);
+}
+
+TEST_CASE("rates are per second over the window") {
+  Scene scene;
+  OverloadSignals signals;
+  for (int tick = 0; tick < 25; ++tick) {
+    for (int i = 0; i < 30; ++i) scene.one.record_offered();
+    for (int i = 0; i < 20; ++i) scene.two.record_admitted();
+    for (int i = 0; i < 10; ++i) scene.two.record_result(false);
+    signals = scene.tick();
+  }
+  CHECK(signals.offered_rate == doctest::Approx(300));
+  CHECK(signals.admitted_rate == doctest::Approx(200));
+  CHECK(signals.completed_rate == doctest::Approx(100));
+  CHECK(*signals.error_rate == 0);
+}
+
+TEST_CASE("what was counted before the first tick is not taken for a burst") {
+  SignalShard shard;
+  for (int i = 0; i < 1000; ++i) shard.record_result(true);
+  const SignalShard* shards[] = {&shard};
+  SignalWindow window{config::Overload{}};
+  CHECK_FALSE(window.tick({shards, 0, 16, {}, {}, std::nullopt}, TimePoint{} + 1h).error_rate);
+}
+
+TEST_CASE("a stalled upstream shows in the latency though it completes nothing") {
+  Scene scene;
+  const std::vector<Duration> stuck(30, 5s);
+  scene.one.publish_ages(stuck);
+  CHECK(*scene.tick().latency_p95 == doctest::Approx(5.0).epsilon(0.03));
+
+  Scene healthy_until_now;  // completions alone would still look healthy
+  for (int i = 0; i < 100; ++i) healthy_until_now.one.record_latency(10ms);
+  CHECK(*healthy_until_now.tick().latency_p95 < 0.011);
+  healthy_until_now.two.publish_ages(stuck);
+  CHECK(*healthy_until_now.tick().latency_p95 > 4.8);
+  healthy_until_now.two.publish_ages({});
+  CHECK(*healthy_until_now.tick().latency_p95 < 0.011);
+}
+
+TEST_CASE("young requests in flight do not flatter the latency") {
+  Scene scene;
+  for (int i = 0; i < 100; ++i) scene.one.record_latency(i < 90 ? 10ms : 100ms);
+  const std::vector<Duration> young(900, 1ms);
+  scene.one.publish_ages(young);
+  CHECK(*scene.tick().latency_p95 == doctest::Approx(0.1).epsilon(0.03));
+}
+
+TEST_CASE("a window of very many ticks keeps its length in fewer slices") {
+  Scene scene;
+  scene.settings.tick = 10ms;
+  scene.settings.window = 10s;
+  SignalWindow window(scene.settings);
+  const SignalShard* shards[] = {&scene.one};
+  TimePoint now = scene.now;
+  const auto tick = [&] {
+    now += 10ms;
+    return window.tick({shards, 0, 16, {}, {}, std::nullopt}, now);
+  };
+  tick();
+  for (int i = 0; i < 50; ++i) scene.one.record_latency(20ms);
+  for (int i = 0; i < 980; ++i) tick();
+  CHECK(tick().latency_p95);
+  for (int i = 0; i < 50; ++i) tick();
+  CHECK_FALSE(tick().latency_p95);
+}
