@@ -83,7 +83,8 @@ proxy=$(await $proxy_pid "$files/proxy" 's/.*"listen_port": ?([0-9]+).*/\1/p')
 admin=$(await $proxy_pid "$files/proxy" 's/.*"admin_port": ?([0-9]+).*/\1/p')
 
 capacity=$((slots * 1000 / service_ms))
-echo "The backend can do $capacity requests a second ($slots at once, $service_ms ms each)."
+echo "The backend on http://127.0.0.1:$backend can do $capacity requests a second" \
+  "($slots at once, $service_ms ms each)."
 echo "Spillway listens on http://127.0.0.1:$proxy, its admin on http://127.0.0.1:$admin"
 
 # In the background, so that a signal to this script is acted on at once.

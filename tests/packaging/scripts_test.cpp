@@ -1,0 +1,99 @@
+// The scripts that users, CI and the Dockerfile run.
+#include <unistd.h>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <set>
+
+#include "files.hpp"
+
+using namespace spillway::packaging;
+
+namespace {
+
+const std::vector<std::string> kScripts{"run.sh", "test.sh", ".ci/run", "bench/demo/show.sh",
+                                        "docker/install-deps.sh"};
+
+bool has_line(const std::string& file, const std::string& line) {
+  const auto all = lines(read(file));
+  return std::find(all.begin(), all.end(), line) != all.end();
+}
+
+}  // namespace
+
+TEST_CASE("every script is executable and sound bash and stops at the first error") {
+  for (const std::string& script : kScripts) {
+    CAPTURE(script);
+    CHECK(access((kSource / script).c_str(), X_OK) == 0);
+    CHECK(run("bash -n " + quoted(kSource / script)).status == 0);
+    CHECK(has_line(script, "set -euo pipefail"));
+  }
+}
+
+TEST_CASE("only install-deps installs packages") {
+  std::vector<std::string> others = kScripts;
+  others.erase(std::find(others.begin(), others.end(), "docker/install-deps.sh"));
+  others.push_back("docker/Dockerfile");
+  for (const std::string& file : others) {
+    CAPTURE(file);
+    CHECK(
+        matches(read(file), "\\b(apt|apt-get|aptitude|dpkg|pip3?|npm|snap|conan|vcpkg) ").empty());
+  }
+  CHECK(!matches(read("docker/install-deps.sh"), "\\bapt-get install").empty());
+}
+
+TEST_CASE("the two commands install and configure and build in this order") {
+  CHECK(read("run.sh").find("docker/install-deps.sh build\n"
+                            "cmake --preset release\n"
+                            "cmake --build --preset release\n") != std::string::npos);
+  CHECK(read("test.sh").find("docker/install-deps.sh develop\n"
+                             "cmake --preset test\n"
+                             "cmake --build --preset test\n"
+                             "ctest --preset test \"$@\"\n") != std::string::npos);
+}
+
+TEST_CASE("CI runs the tests as a developer does and then both sanitizers") {
+  const std::string ci = read(".ci/run");
+  const auto tests = ci.find("./test.sh");
+  const auto asan = ci.find("ctest --preset asan");
+  const auto tsan = ci.find("ctest --preset tsan");
+  REQUIRE(tests != std::string::npos);
+  REQUIRE(asan != std::string::npos);
+  REQUIRE(tsan != std::string::npos);
+  CHECK(tests < asan);
+  CHECK(asan < tsan);
+}
+
+TEST_CASE("every preset that a script names exists") {
+  const auto presets = nlohmann::json::parse(read("CMakePresets.json"));
+  std::set<std::string> known;
+  for (const auto& preset : presets.at("configurePresets")) {
+    known.insert(preset.at("name").get<std::string>());
+  }
+  for (const auto& file : {"run.sh", "test.sh", ".ci/run", "docker/Dockerfile", "README.md"}) {
+    for (const std::string& name : matches(read(file), "--preset ([a-z]+)")) {
+      CAPTURE(file);
+      CHECK_MESSAGE(known.count(name) == 1, "unknown preset " << name);
+    }
+  }
+}
+
+TEST_CASE("bad usage is refused with status 2 before anything is installed or built") {
+  for (const auto& command : {"./run.sh --nonsense", "./run.sh --exit --exit", "./run.sh --config",
+                              "./run.sh --config /nonexistent/spillway.json", "bench/demo/show.sh",
+                              "bench/demo/show.sh /nonexistent"}) {
+    CAPTURE(command);
+    const Finished finished = run(command);
+    CHECK(finished.status == 2);
+    CHECK(finished.output.find("cmake") == std::string::npos);
+  }
+  CHECK(run("docker/install-deps.sh everything").status == 2);
+}
+
+TEST_CASE("installing again what is there does nothing") {
+  const Finished finished = run("docker/install-deps.sh develop");
+  CHECK(finished.status == 0);
+  CHECK(finished.output.empty());
+}
