@@ -1,17 +1,132 @@
-// The command line, nothing else.
+// The command line, nothing else. Exit codes: 0 fine, 1 failed at run time, 2 bad usage or
+// configuration.
+#include <spdlog/version.h>
 #include <CLI/CLI.hpp>
-#include <cstdio>
+#include <boost/version.hpp>
+#include <exception>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "config/effective.hpp"
+#include "config/load.hpp"
+#include "config/schema.hpp"
+#include "explain.hpp"
+#include "proxy/server.hpp"
+#include "traffic/classify.hpp"
+
+namespace {
+
+constexpr int kFine = 0;
+constexpr int kFailed = 1;
+constexpr int kBadUsage = 2;
+
+// A checked configuration, or every problem on standard error.
+std::optional<spillway::config::Config> load(const std::string& path) {
+  auto [config, problems] = spillway::config::load_file(path);
+  if (config) {
+    try {
+      spillway::traffic::Classifier{*config};
+    } catch (const std::invalid_argument& error) {
+      problems.push_back({"$.routes", error.what()});
+      config.reset();
+    }
+  }
+  for (const auto& problem : problems) {
+    std::cerr << "error: " << problem.path << ": " << problem.message << '\n';
+  }
+  if (!config) std::cerr << path << ": " << problems.size() << " error(s)\n";
+  return config;
+}
+
+int check(const std::string& path) {
+  const auto config = load(path);
+  if (!config) return kBadUsage;
+  std::cout << spillway::config::effective(*config).dump(2) << '\n';
+  return kFine;
+}
+
+int run(const std::string& path) {
+  auto config = load(path);
+  if (!config) return kBadUsage;
+  spillway::proxy::Server server(std::move(*config));
+  server.start();
+  return server.wait_for_signals();
+}
+
+int print_schema() {
+  std::cout << spillway::config::schema().dump(2) << '\n';
+  return kFine;
+}
+
+int print_version() {
+  std::cout << "spillway " SPILLWAY_VERSION "\n"
+            << "compiler: " SPILLWAY_COMPILER "\n"
+            << "boost: " << BOOST_VERSION / 100000 << '.' << BOOST_VERSION / 100 % 1000 << '.'
+            << BOOST_VERSION % 100 << '\n'
+            << "nlohmann_json: " << NLOHMANN_JSON_VERSION_MAJOR << '.'
+            << NLOHMANN_JSON_VERSION_MINOR << '.' << NLOHMANN_JSON_VERSION_PATCH << '\n'
+            << "spdlog: " << SPDLOG_VER_MAJOR << '.' << SPDLOG_VER_MINOR << '.' << SPDLOG_VER_PATCH
+            << '\n'
+            << "CLI11: " CLI11_VERSION "\n";
+  return kFine;
+}
+
+int explain(const std::string& path, const spillway::ExplainedRequest& request) {
+  const auto config = load(path);
+  if (!config) return kBadUsage;
+  const auto explanation = spillway::explain(*config, request);
+  (explanation.understood ? std::cout : std::cerr) << explanation.text;
+  return explanation.understood ? kFine : kBadUsage;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app{"An HTTP reverse proxy that keeps a backend useful under overload", "spillway"};
   app.require_subcommand(1);
-  app.add_subcommand("version", "Print version, compiler and libraries")->callback([] {
-    std::puts("spillway");
-  });
+  std::string path;
+  const auto with_config = [&](CLI::App* command) {
+    command->add_option("-c,--config", path, "Configuration file (JSON)")->required();
+    return command;
+  };
+
+  auto* run_command =
+      with_config(app.add_subcommand("run", "Serve until SIGTERM (drains) or SIGINT"));
+  auto* check_command = with_config(
+      app.add_subcommand("check", "Validate a configuration and print it with every default"));
+
+  auto* explain_command = with_config(
+      app.add_subcommand("explain", "Which route, class and verdict a request gets, and why"));
+  spillway::ExplainedRequest request;
+  explain_command->add_option("METHOD", request.method, "E.g. GET")->required();
+  explain_command->add_option("URL", request.url, "E.g. /checkout or http://shop/checkout")
+      ->required();
+  explain_command->add_option("-H,--header", request.headers, "Header field 'Name: value'")
+      ->allow_extra_args(false);
+  explain_command->add_option("--at", request.state, "State of the upstream")
+      ->check(CLI::IsMember({"NORMAL", "OVERLOADED"}, CLI::ignore_case))
+      ->capture_default_str();
+
+  app.add_subcommand("schema", "Print the JSON Schema of the configuration file");
+  app.add_subcommand("version", "Print version, compiler and libraries");
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return app.exit(error) == 0 ? kFine : kBadUsage;
   }
-  return 0;
+  try {
+    if (run_command->parsed()) return run(path);
+    if (check_command->parsed()) return check(path);
+    if (explain_command->parsed()) return explain(path, request);
+    if (app.got_subcommand("schema")) return print_schema();
+    return print_version();
+  } catch (const std::exception& error) {
+    std::cerr << "error: " << error.what() << '\n';
+    return kFailed;
+  }
 }
