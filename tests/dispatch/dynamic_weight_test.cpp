@@ -1,0 +1,43 @@
+#include "dispatch/dynamic_weight.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace spillway;
+using namespace spillway::dispatch;
+using namespace std::chrono_literals;
+
+TEST_CASE("the boost rises while the target is exceeded and never beyond sixteen") {
+  DynamicWeight weight(20ms);
+  TimePoint now = TimePoint{} + 1h;
+  CHECK(weight.boost() == 1);
+  for (int i = 0; i < 5; ++i) weight.update(21ms, now += 10ms);
+  CHECK(weight.boost() == doctest::Approx(2).epsilon(0.01));
+  for (int i = 0; i < 1000; ++i) CHECK(weight.update(10s, now += 10ms) <= 16);
+  CHECK(weight.boost() == 16);
+}
+
+TEST_CASE("the boost decays to one and a pause counts as time") {
+  DynamicWeight weight(20ms);
+  TimePoint now = TimePoint{} + 1h;
+  for (int i = 0; i < 100; ++i) weight.update(1s, now += 10ms);
+  weight.update(20ms, now += 500ms);
+  CHECK(weight.boost() == doctest::Approx(8));
+  weight.update(0ms, now += 1min);
+  CHECK(weight.boost() == 1);
+}
+
+TEST_CASE("after a pause the boost does not jump") {
+  DynamicWeight weight(20ms);
+  const TimePoint now = TimePoint{} + 1h;
+  weight.update(0ms, now);
+  CHECK(weight.update(1s, now + 1h) <= 4);
+}
+
+TEST_CASE("the boost is due every ten milliseconds") {
+  DynamicWeight weight(20ms);
+  const TimePoint now = TimePoint{} + 1h;
+  CHECK(weight.due(now));
+  weight.update(0ms, now);
+  CHECK_FALSE(weight.due(now + 9ms));
+  CHECK(weight.due(now + 10ms));
+}
