@@ -1,0 +1,189 @@
+#include "observe/worker_families.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "observe/metric_family.hpp"
+
+namespace spillway::observe {
+namespace {
+
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+
+// A refusal for one of these can happen in any configuration: shown from the start, at 0, so
+// that the first one already shows as an increase.
+constexpr std::array kCommonDenials{
+    Reason::inflight_saturation, Reason::queue_saturation, Reason::queue_wait_risk,
+    Reason::tail_latency,        Reason::event_loop_lag,   Reason::error_burst,
+    Reason::queue_full,          Reason::deadline_expired, Reason::draining};
+
+template <class Read>
+std::uint64_t sum(Workers workers, Read read) {
+  std::uint64_t total = 0;
+  for (const WorkerMetrics* worker : workers) total += read(*worker);
+  return total;
+}
+
+MetricFamily requests(const config::Config& config, Workers workers) {
+  struct Row {
+    std::array<std::uint64_t, kOutcomeCount> counts{};
+    bool always = false;  // a combination that the configuration names
+  };
+  // Rows of one name are added up: two samples with the same labels would void the page.
+  std::map<std::pair<std::string_view, std::size_t>, Row> rows;
+  const auto label = [&](std::size_t slot) -> std::string_view {
+    return slot < kMaxRouteLabels ? std::string_view(config.routes[slot].name) : "other";
+  };
+  for (std::size_t r = 0; r < config.routes.size(); ++r) {
+    const config::Route& route = config.routes[r];
+    if (!route.priority) rows[{label(r), index(route.traffic_class)}].always = true;
+  }
+  const std::size_t slots = std::min(config.routes.size(), kMaxRouteLabels + 1);
+  for (std::size_t slot = 0; slot < slots; ++slot) {
+    for (std::size_t c = 0; c < config.classes.size(); ++c) {
+      for (std::size_t o = 0; o < kOutcomeCount; ++o) {
+        const std::uint64_t count = sum(workers, [&](const WorkerMetrics& worker) {
+          return worker.finished(slot, ClassId(static_cast<std::uint8_t>(c)),
+                                 static_cast<Outcome>(o));
+        });
+        if (count != 0) rows[{label(slot), c}].counts[o] += count;
+      }
+    }
+  }
+
+  MetricFamily result =
+      family("spillway_requests_total", MetricType::Counter,
+             "Requests by how they ended; each request counts in exactly one outcome. Watch "
+             "denied, expired and evicted of the highest class.");
+  for (const auto& [key, row] : rows) {
+    for (std::size_t o = 0; o < kOutcomeCount; ++o) {
+      if (row.counts[o] == 0 && !row.always) continue;
+      add_counter(result,
+                  {{"route", std::string(key.first)},
+                   {"class", config.classes[key.second].name},
+                   {"outcome", std::string(name(static_cast<Outcome>(o)))}},
+                  static_cast<double>(row.counts[o]));
+    }
+  }
+  return result;
+}
+
+MetricFamily responses(const config::Config& config, Workers workers) {
+  MetricFamily result =
+      family("spillway_responses_total", MetricType::Counter,
+             "Responses by the status code that the client saw, Spillway's own answers included.");
+  for (std::size_t c = 0; c < config.classes.size(); ++c) {
+    for (std::size_t s = 0; s <= WorkerMetrics::kOtherStatus; ++s) {
+      const std::uint64_t count = sum(workers, [&](const WorkerMetrics& worker) {
+        return worker.responses(ClassId(static_cast<std::uint8_t>(c)))[s].value();
+      });
+      if (count == 0) continue;
+      const std::string code = s == WorkerMetrics::kOtherStatus
+                                   ? "other"
+                                   : std::to_string(WorkerMetrics::kFirstStatus + s);
+      add_counter(result, {{"class", config.classes[c].name}, {"code", code}},
+                  static_cast<double>(count));
+    }
+  }
+  return result;
+}
+
+MetricFamily denied(const config::Config& config, Workers workers) {
+  MetricFamily result =
+      family("spillway_denied_total", MetricType::Counter,
+             "Requests refused by the reason the client was given; a signal's name means the "
+             "overload rules refused, QUEUE_FULL a full class queue, QUEUE_WAIT_RISK a wait "
+             "predicted to be too long.");
+  for (std::size_t c = 0; c < config.classes.size(); ++c) {
+    for (std::size_t r = 1; r < kReasonCount; ++r) {
+      const auto reason = static_cast<Reason>(r);
+      const std::uint64_t count = sum(workers, [&](const WorkerMetrics& worker) {
+        return worker.denials(ClassId(static_cast<std::uint8_t>(c)), reason);
+      });
+      const bool is_common =
+          std::find(kCommonDenials.begin(), kCommonDenials.end(), reason) != kCommonDenials.end();
+      if (count == 0 && !is_common) continue;
+      add_counter(result,
+                  {{"class", config.classes[c].name}, {"reason", std::string(name(reason))}},
+                  static_cast<double>(count));
+    }
+  }
+  return result;
+}
+
+// One histogram for each of `entries` (classes or upstreams), labelled with its name.
+template <class Id, class Entry>
+MetricFamily histogram(std::string metric, std::string help, const char* label,
+                       const std::vector<Entry>& entries, Workers workers,
+                       const DurationHistogram& (WorkerMetrics::*of)(Id) const) {
+  MetricFamily result = family(std::move(metric), MetricType::Histogram, std::move(help));
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    HistogramSnapshot total;
+    for (const WorkerMetrics* worker : workers) {
+      (worker->*of)(Id(static_cast<std::underlying_type_t<Id>>(i))).add_to(total);
+    }
+    add_histogram(result, {{label, entries[i].name}}, total);
+  }
+  return result;
+}
+
+MetricFamily connections(Workers workers) {
+  MetricFamily result =
+      family("spillway_connections", MetricType::Gauge,
+             "Open connections: side client (to us) and upstream (from us, idle ones included).");
+  std::int64_t client = 0;
+  std::int64_t upstream = 0;
+  for (const WorkerMetrics* worker : workers) {
+    client += worker->client_connections.value();
+    upstream += worker->upstream_connections.value();
+  }
+  add_gauge(result, {{"side", "client"}}, static_cast<double>(client));
+  add_gauge(result, {{"side", "upstream"}}, static_cast<double>(upstream));
+  return result;
+}
+
+MetricFamily event_loop_lag(Workers workers) {
+  MetricFamily result =
+      family("spillway_event_loop_lag_seconds", MetricType::Gauge,
+             "How late a 10 ms timer fires on a worker, 90th percentile of the last second. High "
+             "values mean that Spillway itself lacks CPU.");
+  for (std::size_t w = 0; w < workers.size(); ++w) {
+    add_gauge(result, {{"worker", std::to_string(w)}}, to_seconds(workers[w]->event_loop_lag()));
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<MetricFamily> worker_families(const config::Config& config, Workers workers) {
+  return {
+      requests(config, workers),
+      responses(config, workers),
+      denied(config, workers),
+      histogram("spillway_request_duration_seconds",
+                "Time from the request head until the end of the answer, as the client sees it.",
+                "class", config.classes, workers, &WorkerMetrics::request_durations),
+      histogram("spillway_upstream_duration_seconds",
+                "Time from sending a request to the upstream until its response head: the "
+                "backend's own latency, without Spillway's queue.",
+                "upstream", config.upstreams, workers, &WorkerMetrics::upstream_durations),
+      histogram("spillway_queue_wait_seconds",
+                "Time that requests waited for a slot, 0 for those that found one free.", "class",
+                config.classes, workers, &WorkerMetrics::queue_waits),
+      histogram("spillway_wait_prediction_error_seconds",
+                "Difference between the wait predicted on arrival and the real one. Large values "
+                "make QUEUE_WAIT_RISK refusals doubtful.",
+                "class", config.classes, workers, &WorkerMetrics::wait_prediction_errors),
+      connections(workers),
+      event_loop_lag(workers),
+  };
+}
+
+}  // namespace spillway::observe
