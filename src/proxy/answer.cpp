@@ -1,0 +1,135 @@
+// What Spillway itself says to a client, and how a connection goes on after that.
+#include <algorithm>
+#include <cstring>
+
+#include "http/accept.hpp"
+#include "http/problem.hpp"
+#include "proxy/exchange.hpp"
+#include "proxy/worker.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+// How long a closing connection is read from, so that the client sees the answer and not a reset.
+constexpr Milliseconds kLinger{1000};
+}  // namespace
+
+// The answer to a request that failed: what Spillway says itself.
+Task<> Exchange::answer() {
+  if (upstream_) upstream_->retire();
+  if (pump_ == Pump::running) stop_pump();
+  slot_.release(Clock::now());
+  if (response_started_) {  // too late for another answer: let nobody take it for complete
+    client_->abort();
+    connection_broken_ = true;
+    co_return;
+  }
+  if (fault_.status == 0) {
+    keep_client_ = false;
+    connection_broken_ = true;
+    co_return;
+  }
+  keep_client_ = request_.keep_alive && !fault_.close && !worker_.draining();
+  if (keep_client_ && !body_is_streamed_) consumed_ = head_end_ + skippable_body();
+  if (body_is_streamed_ || pump_ == Pump::failed) keep_client_ = false;
+
+  if (!out_block_) out_block_ = worker_.small_blocks.take();
+  TextWriter out(out_block_.bytes());
+  http::write_problem(
+      out, {.status = fault_.status,
+            .reason = fault_.reason,
+            .class_name = classified_ ? worker_.config().classes[index(subject_.traffic_class)].name
+                                      : std::string_view{},
+            .retry_after = fault_.retry_after,
+            .request_id = find_request_id(),
+            .detail = fault_.detail,
+            .proxy_error = fault_.proxy_error,
+            .html = http::prefers_html(request_.fields),
+            .close = !keep_client_,
+            .head_only = request_.method == http::Verb::head});
+  status_ = fault_.status;
+  if (!co_await send_to_client(out.text())) connection_broken_ = true;
+}
+
+// True when bytes of another request have been received already.
+Task<bool> Exchange::next_request() {
+  slot_.release(Clock::now());
+  if (upstream_) {
+    upstream_->retire();
+    upstream_.reset();
+  }
+  if (connection_broken_) co_return false;
+  if (!keep_client_) {
+    const bool all_read =
+        !failed() && received_ == consumed_ && (!body_is_streamed_ || pump_ == Pump::done);
+    if (!all_read) {
+      client_->shutdown_send();
+      co_await discard_input(kSmallBody, Clock::now() + kLinger, true);
+    }
+    co_return false;
+  }
+  if (consumed_ > received_) {  // the rest of a refused request's small body
+    const std::size_t rest = consumed_ - received_;
+    received_ = consumed_ = 0;
+    co_await discard_input(rest, Clock::now() + worker_.config().limits.idle_timeout, false);
+    if (!keep_client_) co_return false;
+  }
+  received_ -= consumed_;
+  if (received_ == 0) co_return false;
+  std::memmove(head_block_.bytes().data(), head_block_.bytes().data() + consumed_, received_);
+  begin_request();
+  co_return true;
+}
+
+// The client's request id if it sent a valid one, else one made for it.
+std::string_view Exchange::find_request_id() {
+  if (!request_id_.empty()) return request_id_;
+  const http::Field* sent = request_.fields.find("X-Request-Id");
+  if (sent != nullptr && http::valid_request_id(sent->value)) {
+    request_id_ = sent->value;
+  } else {
+    request_id_ = http::make_request_id(worker_.random, made_request_id_);
+  }
+  return request_id_;
+}
+
+// The size of the request's body, as far as it is worth skipping to keep the connection of a
+// refused request. If it is not, the connection will be closed.
+std::size_t Exchange::skippable_body() {
+  const http::Framing& framing = request_.framing;
+  if (framing.kind == http::Framing::Kind::none) return 0;
+  if (framing.kind == http::Framing::Kind::length && framing.length <= kSmallBody &&
+      !request_.expect_continue) {
+    return framing.length;
+  }
+  http::BodyReader reader(framing, kSmallBody, http::BodyReader::Of::request);
+  const std::string_view available = received_after_head();
+  std::size_t size = 0;
+  while (size < available.size() && !reader.done()) {
+    const auto step = reader.read(available.substr(size));
+    if (step.error != http::Error::none) break;
+    size += step.consumed;
+  }
+  if (!reader.done()) keep_client_ = false;
+  return size;
+}
+
+// Reads and forgets up to `most` bytes. The connection is not kept if they do not come.
+Task<> Exchange::discard_input(std::size_t most, TimePoint deadline, bool until_closed) {
+  const std::span<char> block = head_block_.bytes();
+  while (most > 0) {
+    const IoResult result = client_->receive(block.first(std::min(most, block.size())));
+    if (result.status == IoResult::Status::done) {
+      most -= result.bytes;
+      continue;
+    }
+    if (result.status == IoResult::Status::would_block &&
+        co_await parking_.park(deadline, &client_->readable()) == Wake::ready) {
+      continue;
+    }
+    if (!until_closed) keep_client_ = false;
+    co_return;
+  }
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,71 @@
+// Reusable blocks of bytes, one pool per worker and size. An idle connection holds none; an
+// exchange borrows what it needs and gives it back. The number of blocks follows the number of
+// exchanges under way, which the connection cap bounds.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace spillway::proxy {
+
+class BlockPool;
+
+// A borrowed block; returned to its pool when destroyed. Empty by default.
+class Block {
+ public:
+  Block() = default;
+  Block(BlockPool& pool, std::unique_ptr<char[]> bytes) : pool_(&pool), bytes_(std::move(bytes)) {}
+  Block(Block&& other) noexcept = default;
+  Block& operator=(Block&& other) noexcept {
+    release();
+    pool_ = other.pool_;
+    bytes_ = std::move(other.bytes_);
+    return *this;
+  }
+  ~Block() { release(); }
+
+  explicit operator bool() const { return static_cast<bool>(bytes_); }
+  inline std::span<char> bytes() const;
+  inline void release();
+
+ private:
+  BlockPool* pool_ = nullptr;
+  std::unique_ptr<char[]> bytes_;
+};
+
+class BlockPool {
+ public:
+  explicit BlockPool(std::size_t block_size) : block_size_(block_size) {}
+  BlockPool(const BlockPool&) = delete;
+  BlockPool& operator=(const BlockPool&) = delete;
+
+  Block take() {
+    if (free_.empty()) return Block(*this, std::make_unique_for_overwrite<char[]>(block_size_));
+    auto bytes = std::move(free_.back());
+    free_.pop_back();
+    return Block(*this, std::move(bytes));
+  }
+  std::size_t block_size() const { return block_size_; }
+
+ private:
+  friend class Block;
+  // After a spike most blocks go back to the system; these stay warm.
+  static constexpr std::size_t kKeep = 256;
+  void give_back(std::unique_ptr<char[]> bytes) {
+    if (free_.size() < kKeep) free_.push_back(std::move(bytes));
+  }
+
+  std::size_t block_size_;
+  std::vector<std::unique_ptr<char[]>> free_;
+};
+
+std::span<char> Block::bytes() const { return {bytes_.get(), pool_->block_size()}; }
+
+void Block::release() {
+  if (bytes_) pool_->give_back(std::move(bytes_));
+}
+
+}  // namespace spillway::proxy

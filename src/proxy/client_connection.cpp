@@ -1,0 +1,47 @@
+#include "proxy/client_connection.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <cstring>
+
+#include "proxy/worker.hpp"
+
+namespace spillway::proxy {
+
+ClientConnection::ClientConnection(Worker& worker, int descriptor, const sockaddr_storage& peer)
+    : Stream(worker.io(), descriptor), worker_(worker) {
+  IpAddress ip;
+  const char* text = nullptr;
+  if (peer.ss_family == AF_INET) {
+    const auto& v4 = reinterpret_cast<const sockaddr_in&>(peer);
+    text = ::inet_ntop(AF_INET, &v4.sin_addr, address_.data(), address_.size());
+    ip.bytes[10] = ip.bytes[11] = 0xff;
+    std::memcpy(&ip.bytes[12], &v4.sin_addr, 4);
+  } else if (peer.ss_family == AF_INET6) {
+    const auto& v6 = reinterpret_cast<const sockaddr_in6&>(peer);
+    std::memcpy(ip.bytes.data(), &v6.sin6_addr, 16);
+    // A client of a dual-stack socket is shown as the IPv4 address it has.
+    text = ip.is_v4() ? ::inet_ntop(AF_INET, &ip.bytes[12], address_.data(), address_.size())
+                      : ::inet_ntop(AF_INET6, &v6.sin6_addr, address_.data(), address_.size());
+  }
+  if (text == nullptr) std::strcpy(address_.data(), "unknown");
+  address_length_ = static_cast<std::uint8_t>(std::strlen(address_.data()));
+  trusted_ = text != nullptr && worker.generation().trusted_peers.contains(ip);
+  worker_.connection_opened();
+}
+
+ClientConnection::~ClientConnection() { worker_.connection_closed(); }
+
+void ClientConnection::become_idle(TimePoint now) {
+  idle_since_ = now;
+  worker_.idle_clients.push_back(*this);
+  readable();
+}
+
+void ClientConnection::on_idle_readable() {
+  IdleHook::unlink();
+  worker_.begin_exchange(this);
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,107 @@
+#include "proxy/control.hpp"
+
+#include <algorithm>
+
+namespace spillway::proxy {
+
+Control::Control(const Generation& generation, std::deque<Upstream>& upstreams,
+                 std::vector<std::unique_ptr<Worker>>& workers, observe::Log& log)
+    : generation_(generation), upstreams_(upstreams), workers_(workers), log_(log) {
+  const TimePoint now = Clock::now();
+  for (std::size_t u = 0; u < upstreams_.size(); ++u) {
+    Watched& watched = watched_.emplace_back(UpstreamId(static_cast<std::uint16_t>(u)),
+                                             upstreams_[u].config.overload, io_);
+    watched.since = now;
+    for (const auto& traffic_class : generation_.config.classes) {
+      watched.max_queue.push_back(traffic_class.max_queue);
+    }
+    for (const auto& shard : upstreams_[u].shards) watched.shards.push_back(shard.get());
+  }
+}
+
+Control::~Control() { stop(); }
+
+void Control::start() {
+  const TimePoint now = Clock::now();
+  for (Watched& watched : watched_) {
+    watched.timer.expires_at(now);
+    arm(watched);
+  }
+  thread_ = std::thread([this] { io_.run(); });
+}
+
+void Control::stop() {
+  io_.stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Control::arm(Watched& watched) {
+  const TimePoint now = Clock::now();
+  watched.timer.expires_at(std::max(watched.timer.expiry() + watched.tick, now));
+  watched.timer.async_wait([this, &watched](const boost::system::error_code& stopped) {
+    if (stopped) return;
+    tick(watched, Clock::now());
+    arm(watched);
+  });
+}
+
+void Control::tick(Watched& watched, TimePoint now) {
+  Upstream& upstream = upstreams_[index(watched.id)];
+  upstream.gate.read_load(watched.load, now);
+  Duration lag{0};
+  for (const auto& worker : workers_) lag = std::max(lag, worker->metrics.event_loop_lag());
+  const overload::OverloadSignals signals =
+      watched.window.tick({.shards = watched.shards,
+                           .busy_slot_seconds = watched.load.busy_slot_seconds,
+                           .concurrency = static_cast<double>(upstream.config.dispatch.concurrency),
+                           .queued = watched.load.queued,
+                           .max_queue = watched.max_queue,
+                           .event_loop_lag = to_seconds(lag)},
+                          now);
+  const auto transition = watched.state.step(signals, now);
+  const bool changed = transition || watched.state.reason() != watched.published_reason;
+  {
+    const std::lock_guard lock(watched.mutex);
+    watched.signals = signals;
+    watched.published_state = watched.state.state();
+    watched.published_reason = watched.state.reason();
+    if (transition) {
+      watched.since = now;
+      const auto known = std::find_if(
+          watched.transitions.begin(), watched.transitions.end(),
+          [&](const auto& t) { return t.to == transition->to && t.reason == transition->reason; });
+      if (known == watched.transitions.end()) {
+        watched.transitions.push_back({transition->to, transition->reason, 1});
+      } else {
+        ++known->count;
+      }
+    }
+  }
+  if (transition) {
+    log_.transition(upstream.config.name, transition->from, transition->to, transition->reason,
+                    signals);
+  }
+  if (changed) publish(watched);
+}
+
+void Control::publish(Watched& watched) {
+  const auto plan = std::make_shared<const overload::AdmissionPlan>(
+      overload::build_plan(generation_.config, upstreams_[index(watched.id)].config,
+                           watched.state.state(), watched.state.reason()));
+  for (const auto& worker : workers_) worker->publish(watched.id, plan);
+}
+
+void Control::read_snapshot(std::vector<observe::UpstreamSnapshot>& upstreams) {
+  const TimePoint now = Clock::now();
+  for (std::size_t u = 0; u < watched_.size(); ++u) {
+    Watched& watched = watched_[u];
+    const std::lock_guard lock(watched.mutex);
+    upstreams[u].state = watched.published_state;
+    upstreams[u].reason = watched.published_reason;
+    upstreams[u].in_state = now - watched.since;
+    upstreams[u].signals = watched.signals;
+    upstreams[u].transitions = watched.transitions;
+  }
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,73 @@
+// The control thread: every tick it merges what the workers saw of each upstream into signals,
+// steps the overload state, and publishes a new admission plan when that changed. It does nothing
+// else, so that nothing can delay it.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "observe/log.hpp"
+#include "observe/snapshot.hpp"
+#include "overload/signals.hpp"
+#include "overload/state.hpp"
+#include "proxy/generation.hpp"
+#include "proxy/upstream.hpp"
+#include "proxy/worker.hpp"
+
+namespace spillway::proxy {
+
+class Control {
+ public:
+  Control(const Generation& generation, std::deque<Upstream>& upstreams,
+          std::vector<std::unique_ptr<Worker>>& workers, observe::Log& log);
+  ~Control();  // stops
+  Control(const Control&) = delete;
+  Control& operator=(const Control&) = delete;
+
+  void start();
+  void stop();
+
+  // Any thread: fills in states, signals and transitions, in the order of the configuration.
+  void read_snapshot(std::vector<observe::UpstreamSnapshot>& upstreams);
+
+ private:
+  struct Watched {  // one upstream
+    Watched(UpstreamId upstream_id, const config::Overload& settings, boost::asio::io_context& io)
+        : id(upstream_id), window(settings), state(settings), timer(io), tick(settings.tick) {}
+
+    UpstreamId id;
+    overload::SignalWindow window;
+    overload::StateMachine state;
+    boost::asio::steady_timer timer;
+    Milliseconds tick;
+    Gate::Load load;
+    std::vector<std::uint32_t> max_queue;
+    std::vector<const overload::SignalShard*> shards;
+
+    std::mutex mutex;  // guards what scrapes read
+    overload::State published_state{};
+    Reason published_reason = Reason::none;
+    TimePoint since{};
+    overload::OverloadSignals signals;
+    std::vector<observe::TransitionCount> transitions;
+  };
+
+  void arm(Watched& watched);
+  void tick(Watched& watched, TimePoint now);
+  void publish(Watched& watched);
+
+  const Generation& generation_;
+  std::deque<Upstream>& upstreams_;
+  std::vector<std::unique_ptr<Worker>>& workers_;
+  observe::Log& log_;
+  boost::asio::io_context io_{1};
+  std::deque<Watched> watched_;
+  std::thread thread_;
+};
+
+}  // namespace spillway::proxy

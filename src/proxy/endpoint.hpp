@@ -1,0 +1,33 @@
+// A server of an upstream, resolved to an address to connect to.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <string>
+
+namespace spillway::proxy {
+
+struct Endpoint {
+  std::string name;  // as configured, "host:port"
+  sockaddr_storage address{};
+  socklen_t length = 0;
+
+  bool v6() const { return address.ss_family == AF_INET6; }
+};
+
+// Looks up "host:port" or "[v6]:port", once, at start. Throws std::runtime_error naming the server
+// when it has no address.
+Endpoint resolve(const std::string& server);
+
+// A non-blocking connection attempt. Without a descriptor (-1) it has failed at once; if not yet
+// connected it will be, or will have failed (see connect_error), once it becomes writable.
+struct ConnectAttempt {
+  int descriptor = -1;
+  bool connected = false;
+};
+ConnectAttempt begin_connect(const Endpoint& endpoint);
+
+// The outcome of a connection attempt that became writable: 0, or an errno value.
+int connect_error(int descriptor);
+
+}  // namespace spillway::proxy

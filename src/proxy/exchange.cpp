@@ -1,0 +1,323 @@
+#include "proxy/exchange.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "http/framing.hpp"
+#include "proxy/worker.hpp"
+
+namespace spillway::proxy {
+
+Exchange::Exchange(Worker& worker)
+    : worker_(worker),
+      scanner_(http::HeadScanner::Kind::request,
+               {.head_bytes = worker.config().limits.header_bytes}),
+      request_body_({}, 0, http::BodyReader::Of::request),
+      response_body_({}, 0, http::BodyReader::Of::response) {
+  ticket_.home = &worker.mailbox;
+  ticket_.parking = &parking_;
+}
+
+// The life of a connection while it is active: request after request.
+Detached Exchange::serve(ClientPtr client) {
+  client_ = std::move(client);
+  head_block_ = worker_.small_blocks.take();
+  received_ = 0;
+  keep_client_ = true;
+  connection_broken_ = false;
+  begin_request();
+  while (co_await read_head()) {
+    co_await handle();
+    if (failed()) co_await answer();
+    observe();
+    if (!co_await next_request()) break;
+  }
+  finish();
+}
+
+// The life of a request: each phase passes it on or fails it, and then it is answered.
+Task<> Exchange::handle() {
+  if (failed()) co_return;  // the head never became one
+  if (!check_framing()) co_return;
+  classify();
+  if (!admit()) co_return;
+  if (!co_await read_body()) co_return;
+  if (!co_await wait_for_slot()) co_return;
+  if (!co_await forward()) co_return;
+  co_await relay();
+}
+
+// False when no request came: the connection is idle or ended.
+Task<bool> Exchange::read_head() {
+  TimePoint deadline = kNever;
+  for (;;) {
+    if (received_ > 0) {
+      const http::Scan scan = scanner_.scan({head_block_.bytes().data(), received_});
+      if (scan.state == http::Scan::State::complete) {
+        head_end_ = scan.end;
+        const std::string_view head(head_block_.bytes().data() + scan.begin, scan.end - scan.begin);
+        const http::Error error = http::parse_request(head, request_);
+        if (error != http::Error::none) fail(bad_request(error));
+        break;
+      }
+      if (scan.state == http::Scan::State::invalid) {
+        fail(bad_request(scan.error));
+        break;
+      }
+      if (received_ == head_block_.bytes().size() && !grow_head_block()) {
+        fail(head_too_large());
+        break;
+      }
+    }
+    const IoResult result = client_->receive(head_block_.bytes().subspan(received_));
+    if (result.status == IoResult::Status::done) {
+      received_ += result.bytes;
+      continue;
+    }
+    if (result.status != IoResult::Status::would_block) {
+      keep_client_ = false;
+      co_return false;
+    }
+    if (received_ == 0) co_return false;
+    if (deadline == kNever) deadline = Clock::now() + worker_.config().limits.header_timeout;
+    if (co_await parking_.park(deadline, &client_->readable()) == Wake::timeout) {
+      fail(request_timeout());
+      break;
+    }
+  }
+  began_ = Clock::now();
+  co_return true;
+}
+
+bool Exchange::check_framing() {
+  http::Error error = http::request_framing(request_);
+  if (error == http::Error::none && request_.framing.kind == http::Framing::Kind::length &&
+      request_.framing.length > worker_.config().limits.body_bytes) {
+    error = http::Error::body_too_large;
+  }
+  return error == http::Error::none || fail(bad_request(error));
+}
+
+void Exchange::classify() {
+  classified_ = true;
+  subject_ = worker_.generation().classifier.classify(request_, client_->address(),
+                                                      client_->trusted(), began_);
+  worker_.signals(subject_.upstream).record_offered();
+}
+
+bool Exchange::admit() {
+  const auto& plan = worker_.plan(subject_.upstream);
+  verdict_ = overload::decide(plan, subject_.route, subject_.traffic_class, worker_.random);
+  switch (verdict_.kind) {
+    case overload::Verdict::Kind::allow:
+    case overload::Verdict::Kind::allow_if_short_wait: return true;
+    case overload::Verdict::Kind::deny: return fail(denied(verdict_.reason, verdict_.retry_after));
+    case overload::Verdict::Kind::drop: break;
+  }
+  return fail(dropped(verdict_.reason));
+}
+
+// A small body is read whole before a slot is taken, so that a slow client does not hold one. A
+// large one, or one that the client only sends on request, is pumped while the slot is held.
+Task<bool> Exchange::read_body() {
+  const http::Framing& framing = request_.framing;
+  const std::string_view available = received_after_head();
+  consumed_ = head_end_;
+  if (framing.kind == http::Framing::Kind::none) co_return true;
+
+  request_body_ =
+      http::BodyReader(framing, worker_.config().limits.body_bytes, http::BodyReader::Of::request);
+  std::size_t checked = 0;
+  while (checked < available.size() && !request_body_.done()) {
+    const auto step = request_body_.read(available.substr(checked));
+    if (step.error != http::Error::none) co_return fail(bad_request(step.error));
+    checked += step.consumed;
+  }
+  body_ = available.substr(0, checked);
+  consumed_ += checked;
+  if (request_body_.done()) co_return true;
+
+  if (framing.kind != http::Framing::Kind::length || framing.length > kSmallBody ||
+      request_.expect_continue) {
+    body_is_streamed_ = true;
+    co_return true;
+  }
+  body_block_ = worker_.large_blocks.take();
+  const std::span<char> block = body_block_.bytes();
+  std::memcpy(block.data(), body_.data(), body_.size());
+  std::size_t size = body_.size();
+  const std::size_t whole = framing.length;
+  while (size < whole) {
+    const IoResult result = client_->receive(block.subspan(size, whole - size));
+    if (result.status == IoResult::Status::done) {
+      size += result.bytes;
+    } else if (result.status != IoResult::Status::would_block) {
+      co_return fail(client_gone());
+    } else {
+      const TimePoint deadline = Clock::now() + worker_.config().limits.idle_timeout;
+      const Wake wake = co_await parking_.park(deadline, &client_->readable());
+      if (wake == Wake::timeout) co_return fail(request_timeout());
+    }
+  }
+  body_ = {block.data(), whole};
+  co_return true;
+}
+
+Task<bool> Exchange::wait_for_slot() {
+  const auto& traffic_class = worker_.config().classes[index(subject_.traffic_class)];
+  const TimePoint arrived = body_block_ ? Clock::now() : began_;
+  const dispatch::Terms terms{
+      .traffic_class = subject_.traffic_class,
+      .deadline = subject_.deadline,
+      .max_wait = traffic_class.max_wait,
+      .only_if_short_wait = verdict_.kind == overload::Verdict::Kind::allow_if_short_wait,
+      .short_wait_reason = verdict_.reason};
+  Gate& gate = worker_.upstream(subject_.upstream).gate;
+  auto& signals = worker_.signals(subject_.upstream);
+  ticket_.delivered = false;
+  ticket_.state = dispatch::Waiter::State::idle;
+  const dispatch::Offer offer = gate.enter(ticket_, terms, arrived);
+
+  if (offer.kind == dispatch::Offer::Kind::refused) {
+    if (verdict_.refuse_silently && offer.reason == verdict_.reason) {
+      co_return fail(dropped(offer.reason));
+    }
+    const auto& rule = worker_.plan(subject_.upstream).rule(subject_.route, subject_.traffic_class);
+    const Milliseconds retry_after = overload::spread_retry_after(rule.retry_after, worker_.random);
+    co_return fail(offer.reason == Reason::deadline_expired
+                       ? waited_in_vain(offer.reason, retry_after)
+                       : denied(offer.reason, retry_after));
+  }
+  dispatched_ = arrived;
+  if (offer.kind == dispatch::Offer::Kind::queued) {
+    watches_client_ = true;
+    bool gone = false;
+    while (!ticket_.delivered) {
+      if (co_await parking_.park(kNever) != Wake::client_gone || gone) continue;
+      gone = true;
+      // If it is too late to cancel, the ticket is on its way and must be waited for.
+      if (gate.cancel(ticket_, Clock::now())) co_return fail(client_gone());
+    }
+    watches_client_ = false;
+    dispatched_ = Clock::now();
+    waited_ = dispatched_ - arrived;
+    signals.record_wait(waited_);
+    if (ticket_.state != dispatch::Waiter::State::granted) {
+      const auto& rule =
+          worker_.plan(subject_.upstream).rule(subject_.route, subject_.traffic_class);
+      co_return fail(waited_in_vain(
+          ticket_.reason, overload::spread_retry_after(rule.retry_after, worker_.random)));
+    }
+    slot_ = Slot(gate, subject_.traffic_class, dispatched_);
+    if (gone) co_return fail(client_gone());
+  } else {
+    slot_ = Slot(gate, subject_.traffic_class, dispatched_);
+    signals.record_wait(Duration{0});
+  }
+  signals.record_admitted();
+  worker_.metrics.queue_wait(subject_.traffic_class, waited_);
+  if (offer.predicted_wait && offer.kind == dispatch::Offer::Kind::queued) {
+    const Duration error = waited_ - *offer.predicted_wait;
+    worker_.metrics.wait_prediction_error(subject_.traffic_class,
+                                          error < Duration{0} ? -error : error);
+  }
+  co_return true;
+}
+
+void Exchange::observe() {
+  auto& metrics = worker_.metrics;
+  const Outcome outcome = failed() ? fault_.outcome : Outcome::forwarded;
+  const Duration duration = Clock::now() - began_;
+  metrics.finish(subject_.route, subject_.traffic_class, outcome);
+  metrics.request_duration(subject_.traffic_class, duration);
+  if (status_ != 0) metrics.response(subject_.traffic_class, status_);
+  if (failed() && fault_.reason != Reason::none && outcome != Outcome::error &&
+      outcome != Outcome::client_gone) {
+    metrics.denied(subject_.traffic_class, fault_.reason);
+  }
+  const double sample = worker_.config().log.access_sample;
+  if (sample > 0 && worker_.random.uniform() < sample) {
+    worker_.log().access(
+        {.method = request_.method_name,
+         .path = request_.path_and_query,
+         .route = worker_.config().routes[index(subject_.route)].name,
+         .traffic_class = worker_.config().classes[index(subject_.traffic_class)].name,
+         .status = status_,
+         .outcome = outcome,
+         .reason = failed() ? fault_.reason : Reason::none,
+         .wait = waited_,
+         .duration = duration,
+         .request_id = find_request_id(),
+         .bytes = body_bytes_sent_});
+  }
+}
+
+// Gives the connection back to idleness, or ends it.
+void Exchange::finish() {
+  const ClientPtr client = std::move(client_);
+  head_block_.release();
+  body_block_.release();
+  out_block_.release();
+  in_block_.release();
+  if (keep_client_ && !connection_broken_) {
+    client->become_idle(Clock::now());
+  } else {
+    client->close();
+  }
+  worker_.end_exchange(*this);
+}
+
+void Exchange::begin_request() {
+  scanner_.reset();
+  head_end_ = consumed_ = 0;
+  request_.fields.clear();
+  request_.method = http::Verb::unknown;
+  request_.host = request_.path_and_query = request_.method_name = {};
+  request_.framing = {};
+  request_.keep_alive = request_.expect_continue = false;
+  classified_ = false;
+  subject_ = {};
+  subject_.route = worker_.generation().default_route();
+  subject_.traffic_class = worker_.config().default_route().traffic_class;
+  subject_.upstream = worker_.config().default_route().upstream;
+  request_id_ = {};
+  body_block_.release();
+  in_block_.release();
+  body_ = {};
+  waited_ = {};
+  head_awaited_since_.reset();
+  watches_client_ = false;
+  pump_ = Pump::none;
+  body_is_streamed_ = false;
+  upstream_done_ = false;
+  failed_ = false;
+  response_started_ = false;
+  status_ = 0;
+  body_bytes_sent_ = 0;
+}
+
+bool Exchange::fail(const Fault& fault) {
+  failed_ = true;
+  fault_ = fault;
+  watches_client_ = false;
+  head_awaited_since_.reset();
+  return false;
+}
+
+bool Exchange::grow_head_block() {
+  if (head_block_.bytes().size() >= worker_.large_blocks.block_size()) return false;
+  Block larger = worker_.large_blocks.take();
+  std::memcpy(larger.bytes().data(), head_block_.bytes().data(), received_);
+  head_block_ = std::move(larger);
+  return true;
+}
+
+void Exchange::wake_if_late(TimePoint now) {
+  if (parking_.parked() && parking_.deadline() <= now) {
+    parking_.wake(Wake::timeout);  // `this` may serve another connection now
+  } else if (pump_parking_.parked() && pump_parking_.deadline() <= now) {
+    pump_parking_.wake(Wake::timeout);
+  }
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,165 @@
+// One request and its answer, from head to observation: the coroutine that walks a request's life
+// (exchange.cpp), its way to the upstream and back (forward.cpp, relay.cpp) and the pump for large
+// request bodies (body_pump.cpp).
+//
+// An Exchange object serves one client connection while it is active, one request after the
+// other, and is reused for others afterwards; it lives on one worker's thread.
+#pragma once
+
+#include <array>
+#include <boost/intrusive/list.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/time.hpp"
+#include "http/body.hpp"
+#include "http/head.hpp"
+#include "http/request_id.hpp"
+#include "http/scan.hpp"
+#include "overload/decide.hpp"
+#include "proxy/block_pool.hpp"
+#include "proxy/client_connection.hpp"
+#include "proxy/fault.hpp"
+#include "proxy/gate.hpp"
+#include "proxy/task.hpp"
+#include "proxy/upstream_pool.hpp"
+#include "traffic/classify.hpp"
+
+namespace spillway::proxy {
+
+class Worker;
+
+// Bodies up to this size are read before a slot is taken (and can be sent again); a refused
+// request's body up to this size is read and discarded to keep the connection.
+inline constexpr std::size_t kSmallBody = 64 * 1024;
+
+class Exchange : public boost::intrusive::list_base_hook<> {
+ public:
+  explicit Exchange(Worker& worker);
+
+  // Serves the requests that have arrived on the connection, until it is idle or closed. Gives
+  // the object back to the worker at the end.
+  Detached serve(ClientPtr client);
+
+  // For the sweep, which runs only while every exchange is parked:
+  void wake_if_late(TimePoint now);
+  // The client is waiting for us, so that its leaving is worth noticing.
+  bool watches_client() const { return watches_client_ && parking_.parked(); }
+  int client_descriptor() { return client_->descriptor(); }
+  void client_left() { parking_.wake(Wake::client_gone); }
+  // Since when the upstream owes a response head; nullopt if it does not.
+  std::optional<TimePoint> head_awaited_since() const { return head_awaited_since_; }
+  UpstreamId upstream_id() const { return subject_.upstream; }
+
+ private:
+  // The phases of a request's life (exchange.cpp).
+  Task<bool> read_head();
+  Task<> handle();
+  bool check_framing();
+  void classify();
+  bool admit();
+  Task<bool> read_body();
+  Task<bool> wait_for_slot();
+  Task<bool> forward();
+  Task<> relay();
+  Task<> answer();
+  void observe();
+  Task<bool> next_request();
+  void finish();
+
+  // Ends the request without a relayed response; always false, to be returned on.
+  bool fail(const Fault& fault);
+  bool failed() const { return failed_; }
+  bool grow_head_block();
+  std::string_view received_after_head() const {
+    return {head_block_.bytes().data() + head_end_, received_ - head_end_};
+  }
+  std::string_view find_request_id();
+  void begin_request();
+  std::size_t skippable_body();
+  Task<> discard_input(std::size_t most, TimePoint deadline, bool until_closed);
+
+  // The way to the upstream (forward.cpp).
+  enum class Attempt : std::uint8_t { done, broken, failed };
+  Task<bool> connect(bool fresh_only);
+  Task<> reserve_connection();
+  bool write_request_head();
+  Task<bool> send_request();
+  Task<Attempt> read_response_head();
+  Task<bool> relay_interim();
+  bool replayable() const;
+
+  // The way back (relay.cpp).
+  bool write_response_head(bool dechunk);
+  bool take_in_body(bool dechunk);
+  void upstream_finished();
+  Task<bool> send_to_client(std::string_view bytes);
+
+  // The request body that is streamed (body_pump.cpp).
+  enum class Pump : std::uint8_t { none, running, done, failed };
+  Detached pump_body();
+  Task<bool> pump_out(std::string_view bytes);
+  void stop_pump();
+  void pump_failed(const Fault& fault);
+
+  Worker& worker_;
+  ClientPtr client_;
+  Parking parking_;
+  bool watches_client_ = false;
+
+  // The request.
+  Block head_block_;          // head, then what was received after it
+  std::size_t received_ = 0;  // bytes in the head block
+  std::size_t head_end_ = 0;  // where the head ends in it
+  std::size_t consumed_ = 0;  // where the next request begins in it
+  http::HeadScanner scanner_;
+  http::RequestHead request_;
+  traffic::Subject subject_;
+  bool classified_ = false;
+  TimePoint began_{};
+  std::string_view request_id_;
+  std::array<char, http::kRequestIdSize> made_request_id_;
+  std::array<char, http::kTraceparentSize> made_traceparent_;
+  Block body_block_;
+  std::string_view body_;  // as much of it as is sent with the head; all of it unless pumped
+
+  // Its admission.
+  overload::Verdict verdict_;
+  Ticket ticket_;
+  Slot slot_;
+  Duration waited_{};
+  TimePoint dispatched_{};
+  std::optional<TimePoint> head_awaited_since_;
+
+  // Its body, while it is streamed.
+  Pump pump_ = Pump::none;
+  bool body_is_streamed_ = false;
+  http::BodyReader request_body_;
+  Parking pump_parking_;
+  Fault pump_fault_;
+
+  // The response.
+  UpstreamPtr upstream_;
+  Block out_block_;  // the head sent on: to the upstream, then to the client
+  std::string_view out_;
+  Block in_block_;  // received from the upstream
+  std::size_t in_received_ = 0;
+  std::size_t in_sent_ = 0;   // of the block: gone to the client
+  std::size_t in_valid_ = 0;  // of the block: checked, may go to the client
+  http::ResponseHead response_;
+  http::BodyReader response_body_;
+  bool upstream_done_ = false;
+
+  // How it ends.
+  bool failed_ = false;
+  Fault fault_;
+  bool keep_client_ = false;       // the connection may carry another request
+  bool response_started_ = false;  // bytes of a final response have gone to the client
+  bool connection_broken_ = false;
+  unsigned status_ = 0;
+  std::uint64_t body_bytes_sent_ = 0;
+};
+
+}  // namespace spillway::proxy

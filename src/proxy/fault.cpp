@@ -1,0 +1,77 @@
+#include "proxy/fault.hpp"
+
+namespace spillway::proxy {
+
+Fault bad_request(http::Error error) {
+  return {.status = static_cast<unsigned>(http::status_of(error)),
+          .proxy_error = http::proxy_status(error),
+          .detail = http::describe(error),
+          .close = true};
+}
+
+Fault request_timeout() {
+  return {.status = 408,
+          .proxy_error = "http_request_error",
+          .detail = "The request did not arrive in time.",
+          .close = true};
+}
+
+Fault client_gone() {
+  return {.outcome = Outcome::client_gone, .reason = Reason::client_gone, .close = true};
+}
+
+Fault denied(Reason reason, Milliseconds retry_after) {
+  return {
+      .outcome = Outcome::denied,
+      .reason = reason,
+      .status = is_callers_own(reason) ? 429u : 503u,
+      .detail =
+          "The service is busy and is taking only part of its requests. Please try again later.",
+      .retry_after = retry_after};
+}
+
+Fault dropped(Reason reason) {
+  return {.outcome = Outcome::dropped, .reason = reason, .close = true};
+}
+
+Fault waited_in_vain(Reason reason, Milliseconds retry_after) {
+  return {.outcome = reason == Reason::evicted ? Outcome::evicted : Outcome::expired,
+          .reason = reason,
+          .status = 503,
+          .detail = reason == Reason::evicted
+                        ? "The request gave way to a more urgent one. Please try again later."
+                        : "The request could not be started in time. Please try again later.",
+          .retry_after = retry_after};
+}
+
+Fault cannot_connect(bool timed_out) {
+  return {.reason = timed_out ? Reason::upstream_timeout : Reason::upstream_unavailable,
+          .status = timed_out ? 504u : 502u,
+          .proxy_error = timed_out ? "connection_timeout" : "connection_refused",
+          .detail = "The service behind this proxy cannot be reached."};
+}
+
+Fault upstream_reset() {
+  return {.reason = Reason::upstream_unavailable,
+          .status = 502,
+          .proxy_error = "connection_terminated",
+          .detail = "The service behind this proxy closed the connection without an answer."};
+}
+
+Fault upstream_timeout() {
+  return {.reason = Reason::upstream_timeout,
+          .status = 504,
+          .proxy_error = "http_response_timeout",
+          .detail = "The service behind this proxy did not answer in time."};
+}
+
+Fault upstream_invalid(http::Error error) {
+  return {.reason = Reason::upstream_invalid,
+          .status = 502,
+          .proxy_error = http::upstream_proxy_status(error),
+          .detail = "The service behind this proxy gave an invalid answer."};
+}
+
+Fault head_too_large() { return bad_request(http::Error::head_too_large); }
+
+}  // namespace spillway::proxy

@@ -1,0 +1,50 @@
+// Why an exchange did not end with a relayed response, and the one place that maps each cause to
+// what the client is told: status, reason, RFC 9209 error type, one sentence.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/outcome.hpp"
+#include "base/reason.hpp"
+#include "base/time.hpp"
+#include "http/error.hpp"
+
+namespace spillway::proxy {
+
+struct Fault {
+  Outcome outcome = Outcome::error;
+  Reason reason = Reason::none;
+  unsigned status = 0;           // 0: close without an answer
+  std::string_view proxy_error;  // RFC 9209 error type; empty: derived from the reason
+  std::string_view detail;       // one sentence
+  Milliseconds retry_after{0};
+  bool close = false;  // where the next request begins is not known
+};
+
+// The request itself is at fault.
+Fault bad_request(http::Error error);
+// The request's head or body did not arrive in time: 408.
+Fault request_timeout();
+// The client left: nobody to tell.
+Fault client_gone();
+// Refused on arrival, by rule or by the gate.
+Fault denied(Reason reason, Milliseconds retry_after);
+// Refused by a `drop` rule: closed without an answer.
+Fault dropped(Reason reason);
+// The queue's verdict on one that waited (or came too late to): QUEUE_TIMEOUT, DEADLINE_EXPIRED
+// or EVICTED.
+Fault waited_in_vain(Reason reason, Milliseconds retry_after);
+
+// No server of the upstream could be connected to: 502 (refused) or 504 (no answer in time).
+Fault cannot_connect(bool timed_out);
+// The connection broke before a response came: 502.
+Fault upstream_reset();
+// No response head, or no more of the body, in time: 504.
+Fault upstream_timeout();
+// The response is not HTTP that may be passed on: 502.
+Fault upstream_invalid(http::Error error);
+// A head that has no room in the block it must be rewritten into.
+Fault head_too_large();
+
+}  // namespace spillway::proxy

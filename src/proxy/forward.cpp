@@ -1,0 +1,265 @@
+// The way to the upstream: a connection, the request, the head of the response.
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <cstring>
+
+#include "http/framing.hpp"
+#include "http/rewrite.hpp"
+#include "proxy/exchange.hpp"
+#include "proxy/worker.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+
+// RFC 9110 section 9.2.2.
+bool idempotent(http::Verb method) {
+  switch (method) {
+    case http::Verb::get:
+    case http::Verb::head:
+    case http::Verb::put:
+    case http::Verb::delete_:
+    case http::Verb::options: return true;
+    default: return false;
+  }
+}
+
+// An idle connection may have been closed by the upstream a moment ago. A request that must not be
+// sent twice only uses one that was in use just now.
+constexpr Milliseconds kFreshEnough{1000};
+
+// Asks the other workers, one after the other, to close an idle connection; then wakes `asker`.
+void close_one_elsewhere(UpstreamId upstream, Worker& home, std::size_t hop, Parking& asker) {
+  auto& workers = home.all();
+  Worker& next = *workers[(home.number() + hop) % workers.size()];
+  boost::asio::post(next.io(), [&next, &home, &asker, upstream, hop] {
+    if (&next == &home) {
+      asker.wake(Wake::ready);
+    } else if (next.pool(upstream).close_one()) {
+      boost::asio::post(home.io(), [&asker] { asker.wake(Wake::ready); });
+    } else {
+      close_one_elsewhere(upstream, home, hop + 1, asker);
+    }
+  });
+}
+
+}  // namespace
+
+// Sends the request and reads the response head; once more, on a fresh connection, when a reused
+// one turned out to be closed already and sending again is safe.
+Task<bool> Exchange::forward() {
+  if (!write_request_head()) co_return fail(head_too_large());
+  auto& signals = worker_.signals(subject_.upstream);
+  for (bool retried = false;; retried = true) {
+    if (!co_await connect(retried)) {
+      if (fault_.outcome != Outcome::client_gone) signals.record_result(true);
+      co_return false;
+    }
+    if (!co_await send_request()) co_return false;
+    if (body_is_streamed_) pump_body();
+    head_awaited_since_ = dispatched_;
+    watches_client_ = true;
+    const Attempt attempt = co_await read_response_head();
+    watches_client_ = false;
+    head_awaited_since_.reset();
+    if (attempt == Attempt::done) break;
+    const bool reused = upstream_->reused();
+    upstream_->retire();
+    if (pump_ == Pump::running) stop_pump();
+    if (attempt == Attempt::broken) {
+      if (reused && !retried && replayable()) continue;
+      fail(upstream_reset());
+    }
+    if (fault_.reason == Reason::upstream_unavailable ||
+        fault_.reason == Reason::upstream_timeout || fault_.reason == Reason::upstream_invalid) {
+      signals.record_result(true);
+    }
+    co_return false;
+  }
+  const Duration latency = Clock::now() - dispatched_;
+  signals.record_latency(latency);
+  signals.record_result(response_.status >= 500);
+  worker_.metrics.upstream_duration(subject_.upstream, latency);
+  co_return true;
+}
+
+bool Exchange::replayable() const { return idempotent(request_.method) && !body_is_streamed_; }
+
+bool Exchange::write_request_head() {
+  const http::Field* trace = request_.fields.find("traceparent");
+  const std::string_view id = find_request_id();
+  const http::ForwardedRequest with{
+      .client_address = client_->address(),
+      .default_host = worker_.upstream(subject_.upstream).endpoints.front().name,
+      .trusted_peer = client_->trusted(),
+      .request_id = id.data() == made_request_id_.data() ? id : std::string_view{},
+      .traceparent = trace != nullptr && http::valid_traceparent(trace->value)
+                         ? std::string_view{}
+                         : http::make_traceparent(worker_.random, made_traceparent_),
+      .late = ticket_.late};
+  for (BlockPool* pool : {&worker_.small_blocks, &worker_.large_blocks}) {
+    out_block_ = pool->take();
+    TextWriter out(out_block_.bytes());
+    if (http::write_request_head(out, request_, with)) {
+      out_ = out.text();
+      return true;
+    }
+  }
+  return false;
+}
+
+Task<bool> Exchange::connect(bool fresh_only) {
+  Upstream& upstream = worker_.upstream(subject_.upstream);
+  UpstreamPool& pool = worker_.pool(subject_.upstream);
+  const Duration max_idle = idempotent(request_.method) ? Duration::max() : Duration(kFreshEnough);
+  bool timed_out = false;
+  for (std::size_t tries = 0; tries < upstream.endpoints.size(); ++tries) {
+    const std::size_t server = pool.next_server();
+    if (!fresh_only) {
+      upstream_ = pool.take(server, max_idle, dispatched_);
+      if (upstream_) co_return true;
+    }
+    if (!upstream.connections.try_open()) co_await reserve_connection();
+    const ConnectAttempt attempt = begin_connect(upstream.endpoints[server]);
+    if (attempt.descriptor < 0) {
+      upstream.connections.closed();
+      continue;
+    }
+    upstream_ = new UpstreamConnection(worker_.io(), pool, server, attempt.descriptor);
+    if (!attempt.connected) {
+      watches_client_ = true;
+      const Wake wake = co_await parking_.park(Clock::now() + upstream.config.connect_timeout,
+                                               &upstream_->writable());
+      watches_client_ = false;
+      if (wake != Wake::ready || connect_error(attempt.descriptor) != 0) {
+        timed_out = wake == Wake::timeout;
+        upstream_->retire();
+        upstream_.reset();
+        if (wake == Wake::client_gone) co_return fail(client_gone());
+        continue;
+      }
+    }
+    upstream.reachable.store(true, std::memory_order_relaxed);
+    co_return true;
+  }
+  upstream.reachable.store(false, std::memory_order_relaxed);
+  co_return fail(cannot_connect(timed_out));
+}
+
+// Waits for a place in the connection budget. We hold a dispatch slot, so fewer than
+// `concurrency` connections are busy elsewhere: some connection is idle, here or at another worker.
+Task<> Exchange::reserve_connection() {
+  UpstreamPool& pool = worker_.pool(subject_.upstream);
+  do {
+    if (pool.close_one()) continue;
+    close_one_elsewhere(subject_.upstream, worker_, 1, parking_);
+    co_await parking_.park(kNever);
+  } while (!pool.budget().try_open());
+}
+
+// False when the client left or the upstream took too long. A connection that breaks here may
+// still hold an early answer: reading will tell.
+Task<bool> Exchange::send_request() {
+  const Milliseconds timeout = worker_.upstream(subject_.upstream).config.response_timeout;
+  std::string_view head = out_;
+  std::string_view body = body_;
+  while (!head.empty() || !body.empty()) {
+    const IoResult result = upstream_->send(head, body);
+    if (result.status == IoResult::Status::failed) break;
+    if (result.status == IoResult::Status::done) {
+      const std::size_t of_head = std::min(result.bytes, head.size());
+      head.remove_prefix(of_head);
+      body.remove_prefix(result.bytes - of_head);
+      continue;
+    }
+    watches_client_ = true;
+    const Wake wake = co_await parking_.park(Clock::now() + timeout, &upstream_->writable());
+    watches_client_ = false;
+    if (wake == Wake::ready) continue;
+    upstream_->retire();
+    if (wake == Wake::client_gone) co_return fail(client_gone());
+    worker_.signals(subject_.upstream).record_result(true);
+    co_return fail(upstream_timeout());
+  }
+  co_return true;
+}
+
+Task<Exchange::Attempt> Exchange::read_response_head() {
+  const Milliseconds timeout = worker_.upstream(subject_.upstream).config.response_timeout;
+  if (!in_block_) in_block_ = worker_.large_blocks.take();
+  const std::span<char> block = in_block_.bytes();
+  in_received_ = 0;
+  http::HeadScanner scanner(http::HeadScanner::Kind::response, {.head_bytes = block.size()});
+  bool any = false;
+  for (;;) {
+    if (pump_ == Pump::failed) {
+      fail(pump_fault_);
+      co_return Attempt::failed;
+    }
+    if (in_received_ == 0) {
+      // While the request body is still on its way the upstream owes nothing.
+      const TimePoint deadline = pump_ == Pump::running ? kNever : Clock::now() + timeout;
+      const Wake wake = co_await parking_.park(deadline, &upstream_->readable());
+      if (wake == Wake::client_gone) fail(client_gone());
+      if (wake == Wake::timeout) fail(upstream_timeout());
+      if (failed()) co_return Attempt::failed;
+    }
+    const IoResult result = upstream_->receive(block.subspan(in_received_));
+    if (result.status == IoResult::Status::would_block) {
+      if (in_received_ == 0) continue;
+      const Wake wake = co_await parking_.park(Clock::now() + timeout, &upstream_->readable());
+      if (wake == Wake::client_gone) fail(client_gone());
+      if (wake == Wake::timeout) fail(upstream_timeout());
+      if (failed()) co_return Attempt::failed;
+      continue;
+    }
+    if (result.status != IoResult::Status::done) {
+      if (!any) co_return Attempt::broken;
+      fail(upstream_invalid(http::Error::truncated));
+      co_return Attempt::failed;
+    }
+    any = true;
+    in_received_ += result.bytes;
+
+    http::Scan scan;
+    while ((scan = scanner.scan({block.data(), in_received_})).state ==
+           http::Scan::State::complete) {
+      http::Error error = http::parse_response({block.data(), scan.end}, response_);
+      if (error == http::Error::none) error = http::response_framing(response_, request_.method);
+      // 101 answers an Upgrade, which is not passed on.
+      if (error == http::Error::none && response_.status == 101)
+        error = http::Error::bad_status_line;
+      if (error != http::Error::none) {
+        fail(upstream_invalid(error));
+        co_return Attempt::failed;
+      }
+      if (response_.status >= 200) {
+        in_sent_ = in_valid_ = scan.end;
+        co_return Attempt::done;
+      }
+      if (!co_await relay_interim()) {
+        fail(client_gone());
+        co_return Attempt::failed;
+      }
+      in_received_ -= scan.end;
+      std::memmove(block.data(), block.data() + scan.end, in_received_);
+      scanner.reset();
+    }
+    if (scan.state == http::Scan::State::invalid || in_received_ == block.size()) {
+      fail(upstream_invalid(scan.error));
+      co_return Attempt::failed;
+    }
+  }
+}
+
+// Passes a 1xx on. It lies in the in block, which the caller moves on from.
+Task<bool> Exchange::relay_interim() {
+  if (request_.version == 10) co_return true;
+  // The request has been sent, so its block is free, unless it may have to be sent again: it may
+  // not, now that a byte of a response has come.
+  TextWriter out(out_block_.bytes());
+  if (!http::write_interim_head(out, response_)) co_return true;  // optional to pass on
+  co_return co_await send_to_client(out.text());
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,169 @@
+// The way back: the response's head and body to the client, with bounded memory.
+//
+// One 64 KiB block lies between the two connections. The upstream is read as long as the block has
+// room, whether or not the client takes anything: a response that fits is read to its end at once
+// and frees its slot, however slow the client is; a larger one is held back by the client's pace.
+#include <algorithm>
+#include <cstring>
+
+#include "http/rewrite.hpp"
+#include "proxy/exchange.hpp"
+#include "proxy/worker.hpp"
+
+namespace spillway::proxy {
+
+Task<> Exchange::relay() {
+  const Milliseconds upstream_timeout_ms =
+      worker_.upstream(subject_.upstream).config.response_timeout;
+  const Milliseconds client_timeout = worker_.config().limits.idle_timeout;
+  response_body_ = http::BodyReader(response_.framing, http::BodyReader::kNoLimit,
+                                    http::BodyReader::Of::response);
+  upstream_done_ = response_body_.done();
+  // HTTP/1.0 has no chunks (RFC 9112 section 7.1).
+  const bool dechunk =
+      request_.version == 10 && response_.framing.kind == http::Framing::Kind::chunked;
+  keep_client_ = request_.keep_alive && !worker_.draining() && !dechunk &&
+                 response_.framing.kind != http::Framing::Kind::until_close;
+  if (!take_in_body(dechunk)) co_return;
+  if (!write_response_head(dechunk)) {
+    fail(upstream_invalid(http::Error::head_too_large));
+    co_return;
+  }
+  if (upstream_done_) upstream_finished();
+
+  const std::span<char> block = in_block_.bytes();
+  std::string_view head = out_;
+  while (!upstream_done_ || !head.empty() || in_sent_ < in_valid_) {
+    bool progress = false;
+    if (!head.empty() || in_sent_ < in_valid_) {
+      const IoResult result = client_->send(head, {block.data() + in_sent_, in_valid_ - in_sent_});
+      if (result.status == IoResult::Status::failed) {
+        fail(client_gone());
+        co_return;
+      }
+      if (result.status == IoResult::Status::done) {
+        response_started_ = true;
+        status_ = response_.status;
+        const std::size_t of_head = std::min(result.bytes, head.size());
+        head.remove_prefix(of_head);
+        in_sent_ += result.bytes - of_head;
+        body_bytes_sent_ += result.bytes - of_head;
+        progress = true;
+      }
+      if (in_sent_ == in_valid_) in_sent_ = in_valid_ = in_received_ = 0;
+    }
+    if (!upstream_done_ && in_received_ < block.size()) {
+      const IoResult result = upstream_->receive(block.subspan(in_received_));
+      if (result.status == IoResult::Status::done) {
+        in_received_ += result.bytes;
+        if (!take_in_body(dechunk)) co_return;
+        progress = true;
+      } else if (result.status != IoResult::Status::would_block) {
+        const http::Error error = result.status == IoResult::Status::end
+                                      ? response_body_.end_of_input()
+                                      : http::Error::truncated;
+        if (error != http::Error::none) {
+          worker_.signals(subject_.upstream).record_result(true);
+          fail(upstream_invalid(error));
+          co_return;
+        }
+        upstream_done_ = true;
+        progress = true;
+      }
+      if (upstream_done_) upstream_finished();
+    }
+    if (progress) continue;
+
+    const bool to_send = !head.empty() || in_sent_ < in_valid_;
+    const bool to_read = !upstream_done_ && in_received_ < block.size();
+    watches_client_ = true;
+    const Wake wake = co_await parking_.park(
+        Clock::now() + (to_read ? upstream_timeout_ms : client_timeout),
+        to_read ? &upstream_->readable() : nullptr, to_send ? &client_->writable() : nullptr);
+    watches_client_ = false;
+    if (wake == Wake::ready && pump_ != Pump::failed) continue;
+    if (wake == Wake::timeout && to_read) {
+      worker_.signals(subject_.upstream).record_result(true);
+      fail(upstream_timeout());
+    } else {
+      fail(pump_ == Pump::failed ? pump_fault_ : client_gone());
+    }
+    co_return;
+  }
+}
+
+bool Exchange::write_response_head(bool dechunk) {
+  const http::ForwardedResponse with{
+      .client_version = request_.version,
+      .keep_alive = keep_client_,
+      .request_id = find_request_id(),
+      .queue_wait = waited_ > Duration{0} ? std::optional(waited_) : std::nullopt,
+      .dechunk = dechunk};
+  TextWriter out(out_block_.bytes());
+  if (!http::write_response_head(out, response_, with)) {
+    out_block_ = worker_.large_blocks.take();
+    out = TextWriter(out_block_.bytes());
+    if (!http::write_response_head(out, response_, with)) return false;
+  }
+  out_ = out.text();
+  return true;
+}
+
+// Checks what was received of the body since the last call and closes the gaps that chunk framing
+// leaves when it is taken out. False: the body is broken.
+bool Exchange::take_in_body(bool dechunk) {
+  char* const block = in_block_.bytes().data();
+  std::size_t checked = in_valid_;
+  while (checked < in_received_ && !response_body_.done()) {
+    const std::string_view rest(block + checked, in_received_ - checked);
+    const auto step = response_body_.read(rest);
+    if (step.error != http::Error::none) {
+      worker_.signals(subject_.upstream).record_result(true);
+      return fail(upstream_invalid(step.error));
+    }
+    const std::string_view part = dechunk ? step.payload : rest.substr(0, step.consumed);
+    if (part.data() != block + in_valid_) std::memmove(block + in_valid_, part.data(), part.size());
+    in_valid_ += part.size();
+    checked += step.consumed;
+  }
+  upstream_done_ = response_body_.done();
+  // Bytes after the end belong to nothing that was asked for.
+  if (upstream_done_ && checked < in_received_) response_.keep_alive = false;
+  in_received_ = in_valid_;
+  return true;
+}
+
+// The response has been read to its end: the slot and the connection are free for others, though
+// the client may still have to take its bytes.
+void Exchange::upstream_finished() {
+  const TimePoint now = Clock::now();
+  const bool request_complete = !body_is_streamed_ || pump_ == Pump::done;
+  if (request_complete && response_.keep_alive &&
+      response_.framing.kind != http::Framing::Kind::until_close && !worker_.draining()) {
+    worker_.pool(subject_.upstream).give_back(std::move(upstream_), now);
+  } else {
+    upstream_->retire();
+    if (pump_ == Pump::running) stop_pump();
+    if (!request_complete) keep_client_ = false;
+  }
+  upstream_.reset();
+  slot_.release(now);
+}
+
+Task<bool> Exchange::send_to_client(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const IoResult result = client_->send(bytes);
+    if (result.status == IoResult::Status::done) {
+      bytes.remove_prefix(result.bytes);
+    } else if (result.status == IoResult::Status::failed) {
+      co_return false;
+    } else {
+      const Wake wake = co_await parking_.park(Clock::now() + worker_.config().limits.idle_timeout,
+                                               &client_->writable());
+      if (wake == Wake::timeout || wake == Wake::client_gone) co_return false;
+    }
+  }
+  co_return true;
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,197 @@
+#include "proxy/server.hpp"
+
+#include <atomic>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <csignal>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <random>
+#include <thread>
+
+#include "config/effective.hpp"
+#include "observe/log.hpp"
+#include "observe/metric_collector.hpp"
+#include "observe/state_report.hpp"
+#include "proxy/admin.hpp"
+#include "proxy/control.hpp"
+#include "proxy/generation.hpp"
+#include "proxy/listener.hpp"
+#include "proxy/upstream.hpp"
+#include "proxy/worker.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+
+std::size_t worker_count(const config::Config& config) {
+  if (config.workers != 0) return config.workers;
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+observe::BuildInfo build_info() { return {SPILLWAY_VERSION, SPILLWAY_COMPILER}; }
+
+}  // namespace
+
+struct Server::Parts {
+  explicit Parts(config::Config settings) : generation(std::move(settings)), log(config().log) {
+    const std::size_t workers_wanted = worker_count(config());
+    for (const auto& upstream : config().upstreams) {
+      upstreams.emplace_back(upstream, config().classes, workers_wanted);
+    }
+    std::random_device entropy;
+    for (std::size_t n = 0; n < workers_wanted; ++n) {
+      const std::uint64_t seed = (std::uint64_t{entropy()} << 32) | entropy();
+      workers.push_back(
+          std::make_unique<Worker>(n, Worker::Shared{generation, upstreams, workers, log}, seed));
+      metrics.push_back(&workers.back()->metrics);
+    }
+    control.emplace(generation, upstreams, workers, log);
+    listener.emplace(config().listen, config().limits.connections, workers);
+    admin.emplace(config().admin, pages());
+    collector.emplace(
+        config(), metrics, [this] { return snapshot(); }, build_info());
+  }
+
+  const config::Config& config() const { return generation.config; }
+
+  observe::Snapshot snapshot() {
+    observe::Snapshot snapshot;
+    snapshot.taken_at = std::chrono::system_clock::now();
+    snapshot.uptime = Clock::now() - started;
+    snapshot.draining = draining.load();
+    snapshot.log_dropped = log.dropped();
+    snapshot.upstreams.resize(upstreams.size());
+    for (std::size_t u = 0; u < upstreams.size(); ++u) {
+      upstreams[u].gate.read_snapshot(snapshot.upstreams[u], Clock::now());
+    }
+    control->read_snapshot(snapshot.upstreams);
+    return snapshot;
+  }
+
+  std::string not_ready() const {
+    if (draining.load()) return "draining";
+    for (const Upstream& upstream : upstreams) {
+      if (upstream.reachable.load()) return {};
+    }
+    return "no live upstream";
+  }
+
+  AdminSource pages() {
+    return {.metrics = [this] { return observe::to_text(*collector); },
+            .state =
+                [this] {
+                  return observe::state_report(config(), metrics, snapshot(), build_info()).dump(2);
+                },
+            .config = [this] { return config::effective(config()).dump(2); },
+            .not_ready = [this] { return not_ready(); }};
+  }
+
+  std::uint32_t connections() const {
+    std::uint32_t sum = 0;
+    for (const auto& worker : workers) sum += worker->connections();
+    return sum;
+  }
+
+  const Generation generation;
+  observe::Log log;
+  std::deque<Upstream> upstreams;
+  std::vector<std::unique_ptr<Worker>> workers;
+  std::vector<const observe::WorkerMetrics*> metrics;
+  std::optional<observe::MetricCollector> collector;
+  std::optional<Control> control;
+  std::optional<Listener> listener;
+  std::optional<AdminServer> admin;
+  std::vector<std::thread> threads;
+  TimePoint started = Clock::now();
+  std::atomic<bool> draining{false};
+  std::atomic<bool> listening{false};
+};
+
+Server::Server(config::Config config) : parts_(std::make_unique<Parts>(std::move(config))) {}
+
+Server::~Server() { stop(); }
+
+void Server::start() {
+  Parts& parts = *parts_;
+  std::signal(SIGPIPE, SIG_IGN);
+  parts.admin->start();
+  parts.control->start();
+  parts.listener->start();
+  parts.listening = true;
+  for (const auto& worker : parts.workers) {
+    parts.threads.emplace_back([&worker = *worker] { worker.run(); });
+  }
+  parts.log.started(SPILLWAY_VERSION, parts.workers.size());
+  parts.log.listening("proxy", parts.config().listen.address, port());
+  parts.log.listening("admin", parts.config().admin.address, admin_port());
+}
+
+std::uint16_t Server::port() const { return parts_->listener->port(); }
+std::uint16_t Server::admin_port() const { return parts_->admin->port(); }
+
+void Server::begin_drain() {
+  Parts& parts = *parts_;
+  if (parts.draining.exchange(true)) return;
+  parts.log.draining(parts.connections(), parts.config().limits.drain_timeout);
+  asio::post(parts.workers.front()->io(), [&parts] {
+    parts.listener->stop();
+    for (const auto& worker : parts.workers) worker->begin_drain();
+    parts.listening = false;
+  });
+}
+
+bool Server::drained() const { return !parts_->listening && parts_->connections() == 0; }
+
+void Server::stop() {
+  Parts& parts = *parts_;
+  for (const auto& worker : parts.workers) worker->stop();
+  for (std::thread& thread : parts.threads) thread.join();
+  parts.threads.clear();
+  parts.control->stop();
+  parts.admin->stop();
+}
+
+int Server::wait_for_signals() {
+  asio::io_context io{1};
+  asio::signal_set signals(io, SIGTERM, SIGINT, SIGHUP);
+  asio::steady_timer timer(io);
+  TimePoint drain_until = kNever;
+
+  const std::function<void()> watch_drain = [&] {
+    if (drained() || Clock::now() >= drain_until) {
+      if (!drained()) parts_->log.message(observe::Level::warn, "drain timeout: closing the rest");
+      io.stop();
+      return;
+    }
+    timer.expires_after(Milliseconds{10});
+    timer.async_wait([&](const boost::system::error_code&) { watch_drain(); });
+  };
+  const std::function<void()> wait = [&] {
+    signals.async_wait([&](const boost::system::error_code&, int signal) {
+      if (signal == SIGINT || (signal == SIGTERM && drain_until != kNever)) {
+        io.stop();
+        return;
+      }
+      if (signal == SIGHUP) {
+        parts_->log.reload_ignored();
+      } else {
+        drain_until = Clock::now() + parts_->config().limits.drain_timeout;
+        begin_drain();
+        watch_drain();
+      }
+      wait();
+    });
+  };
+  wait();
+  io.run();
+  stop();
+  parts_->log.stopped(Clock::now() - parts_->started);
+  return 0;
+}
+
+}  // namespace spillway::proxy

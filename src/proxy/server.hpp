@@ -1,0 +1,40 @@
+// The whole proxy: workers, listener, control thread and admin listener, from start to drained.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "config/config.hpp"
+
+namespace spillway::proxy {
+
+class Server {
+ public:
+  // Resolves upstream servers; throws std::runtime_error when one has no address.
+  explicit Server(config::Config config);
+  ~Server();  // stops at once
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // Binds and serves; throws std::runtime_error when it cannot bind.
+  void start();
+  // The ports listened on, which the system chose where the configuration says 0. After start().
+  std::uint16_t port() const;
+  std::uint16_t admin_port() const;
+
+  // Blocks until a signal: SIGTERM drains (a second one, or SIGINT, ends at once); SIGHUP is
+  // logged and ignored. Returns the exit code.
+  int wait_for_signals();
+
+  // Stops accepting and lets what runs finish; drained() once every client connection is closed.
+  void begin_drain();
+  bool drained() const;
+  // Ends everything at once.
+  void stop();
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace spillway::proxy

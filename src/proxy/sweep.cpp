@@ -1,0 +1,101 @@
+#include "proxy/sweep.hpp"
+
+#include "proxy/worker.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+// A drain lets idle keep-alive clients send one more request for this long: one that is on its way
+// already is answered, with `Connection: close`, instead of being reset.
+constexpr Milliseconds kDrainGrace{1000};
+}  // namespace
+
+Sweep::Sweep(Worker& worker) : worker_(worker), timer_(worker.io().get_executor()) {}
+
+void Sweep::start() {
+  due_ = Clock::now();
+  next_sweep_ = due_ + kSweepPeriod;
+  arm();
+}
+
+void Sweep::arm() {
+  due_ += overload::LoopLag::kPeriod;
+  timer_.expires_at(due_);
+  timer_.async_wait([this](const boost::system::error_code& stopped) {
+    if (!stopped) on_timer();
+  });
+}
+
+void Sweep::on_timer() {
+  const TimePoint now = Clock::now();
+  lag_.record(now - due_, now);
+  // After a stall the missed firings are not made up for.
+  if (now - due_ > overload::LoopLag::kPeriod) due_ = now;
+  for (std::size_t u = 0; u < worker_.config().upstreams.size(); ++u) {
+    worker_.upstream(UpstreamId(static_cast<std::uint16_t>(u))).gate.expire(now);
+  }
+  if (now >= next_sweep_) {
+    next_sweep_ = now + kSweepPeriod;
+    sweep(now);
+  }
+  arm();
+}
+
+void Sweep::sweep(TimePoint now) {
+  worker_.metrics.set_event_loop_lag(lag_.p90(now).value_or(Duration{0}));
+  wake_late(now);
+  wake_abandoned();
+  publish_ages(now);
+  close_idle(now);
+}
+
+void Sweep::wake_late(TimePoint now) {
+  // Waking one exchange ends or changes that one only; the others stay.
+  watched_.clear();
+  for (Exchange& exchange : worker_.exchanges) watched_.push_back(&exchange);
+  for (Exchange* exchange : watched_) exchange->wake_if_late(now);
+}
+
+// One poll(2) over all clients that wait for us. POLLRDHUP is seen even behind pipelined bytes
+// that nobody has read; a peek would not see it.
+void Sweep::wake_abandoned() {
+  watched_.clear();
+  polled_.clear();
+  for (Exchange& exchange : worker_.exchanges) {
+    if (!exchange.watches_client()) continue;
+    watched_.push_back(&exchange);
+    polled_.push_back({exchange.client_descriptor(), POLLRDHUP, 0});
+  }
+  if (polled_.empty() || ::poll(polled_.data(), polled_.size(), 0) <= 0) return;
+  for (std::size_t i = 0; i < polled_.size(); ++i) {
+    if (polled_[i].revents != 0) watched_[i]->client_left();
+  }
+}
+
+void Sweep::publish_ages(TimePoint now) {
+  for (std::size_t u = 0; u < worker_.config().upstreams.size(); ++u) {
+    const auto upstream = UpstreamId(static_cast<std::uint16_t>(u));
+    ages_.clear();
+    for (const Exchange& exchange : worker_.exchanges) {
+      const auto since = exchange.head_awaited_since();
+      if (since && exchange.upstream_id() == upstream) ages_.push_back(now - *since);
+    }
+    worker_.signals(upstream).publish_ages(ages_);
+  }
+}
+
+void Sweep::close_idle(TimePoint now) {
+  const Milliseconds idle_timeout = worker_.config().limits.idle_timeout;
+  // Oldest first, so that only those to close are looked at.
+  while (!worker_.idle_clients.empty()) {
+    auto& client = static_cast<ClientConnection&>(worker_.idle_clients.front());
+    const bool drained = worker_.draining() &&
+                         now - std::max(client.idle_since(), worker_.drain_began()) >= kDrainGrace;
+    if (!drained && now - client.idle_since() < idle_timeout) break;
+    client.IdleHook::unlink();
+    client.close();
+  }
+  for (UpstreamPool& pool : worker_.pools()) pool.close_idle_since(now - idle_timeout);
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,54 @@
+// A worker's two coarse timers, which replace a timer per operation.
+//
+// Every 10 ms: how late the timer itself fires is the event-loop lag, and waiters at the gates
+// whose time has run out are answered. Every 50 ms: exchanges past their deadline are woken,
+// clients that left are noticed, idle connections past their time are closed.
+#pragma once
+
+#include <poll.h>
+
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <vector>
+
+#include "base/time.hpp"
+#include "overload/lag.hpp"
+#include "proxy/parking.hpp"
+
+namespace spillway::proxy {
+
+class Worker;
+class Exchange;
+
+class Sweep {
+ public:
+  explicit Sweep(Worker& worker);
+
+  void start();
+
+ private:
+  // On io_context's own executor: the default type-erased one costs an allocation per wait.
+  using Timer = boost::asio::basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>,
+                                                  boost::asio::io_context::executor_type>;
+  static constexpr Milliseconds kSweepPeriod{50};
+
+  void arm();
+  void on_timer();
+  void sweep(TimePoint now);
+  void wake_late(TimePoint now);
+  void wake_abandoned();
+  void publish_ages(TimePoint now);
+  void close_idle(TimePoint now);
+
+  Worker& worker_;
+  Timer timer_;
+  overload::LoopLag lag_;
+  TimePoint due_{};
+  TimePoint next_sweep_{};
+  std::vector<Parking*> late_;
+  std::vector<pollfd> polled_;
+  std::vector<Exchange*> watched_;
+  std::vector<Duration> ages_;
+};
+
+}  // namespace spillway::proxy

@@ -1,0 +1,156 @@
+// Coroutines of the request path.
+//
+// Task<T> starts when awaited and resumes its awaiter when it ends. Detached starts at once and
+// frees itself at its end. Both live on one worker's thread from start to end, take their frames
+// from that thread's free lists (no heap allocation in steady state, whatever the frame's size;
+// asio::awaitable recycles frames only up to 1 KiB) and let no exception out.
+#pragma once
+
+#include <array>
+#include <coroutine>
+#include <cstddef>
+#include <exception>
+#include <new>
+#include <optional>
+#include <utility>
+
+namespace spillway::proxy {
+
+namespace detail {
+
+struct FreeFrame {
+  FreeFrame* next;
+};
+
+struct FreeFrames {
+  std::array<FreeFrame*, 64> heads{};
+  ~FreeFrames() {
+    for (FreeFrame* head : heads) {
+      while (head != nullptr) ::operator delete(std::exchange(head, head->next));
+    }
+  }
+};
+
+}  // namespace detail
+
+// Free lists of coroutine frames, one set per thread, in steps of 64 bytes up to 4 KiB.
+class FramePool {
+ public:
+  static void* allocate(std::size_t size) {
+#ifndef __SANITIZE_ADDRESS__  // the sanitizer sees stale frames only if each is really freed
+    const std::size_t bucket = bucket_of(size);
+    if (bucket < kBuckets) {
+      if (auto*& head = free_.heads[bucket]) return std::exchange(head, head->next);
+      return ::operator new((bucket + 1) * kStep);
+    }
+#endif
+    return ::operator new(size);
+  }
+
+  static void deallocate(void* frame, std::size_t size) {
+#ifndef __SANITIZE_ADDRESS__
+    const std::size_t bucket = bucket_of(size);
+    if (bucket < kBuckets) {
+      free_.heads[bucket] = new (frame) detail::FreeFrame{free_.heads[bucket]};
+      return;
+    }
+#endif
+    ::operator delete(frame);
+  }
+
+ private:
+  static constexpr std::size_t kStep = 64;
+  static constexpr std::size_t kBuckets = std::tuple_size_v<decltype(detail::FreeFrames::heads)>;
+  static constexpr std::size_t bucket_of(std::size_t size) { return (size - 1) / kStep; }
+
+  static inline thread_local detail::FreeFrames free_;
+};
+
+struct PooledFrame {
+  static void* operator new(std::size_t size) { return FramePool::allocate(size); }
+  static void operator delete(void* frame, std::size_t size) { FramePool::deallocate(frame, size); }
+};
+
+template <class T = void>
+class Task;
+
+namespace detail {
+
+struct TaskPromiseBase : PooledFrame {
+  std::coroutine_handle<> awaiter;
+
+  struct Final {
+    bool await_ready() noexcept { return false; }
+    template <class Promise>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> ended) noexcept {
+      return ended.promise().awaiter;
+    }
+    void await_resume() noexcept {}
+  };
+
+  std::suspend_always initial_suspend() noexcept { return {}; }
+  Final final_suspend() noexcept { return {}; }
+  void unhandled_exception() noexcept { std::terminate(); }
+};
+
+template <class T>
+struct TaskPromise : TaskPromiseBase {
+  std::optional<T> value;
+  Task<T> get_return_object();
+  void return_value(T result) { value.emplace(std::move(result)); }
+  T take() { return std::move(*value); }
+};
+
+template <>
+struct TaskPromise<void> : TaskPromiseBase {
+  Task<void> get_return_object();
+  void return_void() {}
+  void take() {}
+};
+
+}  // namespace detail
+
+template <class T>
+class [[nodiscard]] Task {
+ public:
+  using promise_type = detail::TaskPromise<T>;
+
+  explicit Task(std::coroutine_handle<promise_type> frame) : frame_(frame) {}
+  Task(Task&& other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
+  Task& operator=(Task&&) = delete;
+  ~Task() {
+    if (frame_) frame_.destroy();
+  }
+
+  bool await_ready() const noexcept { return false; }
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<> awaiter) noexcept {
+    frame_.promise().awaiter = awaiter;
+    return frame_;
+  }
+  T await_resume() { return frame_.promise().take(); }
+
+ private:
+  std::coroutine_handle<promise_type> frame_;
+};
+
+namespace detail {
+template <class T>
+Task<T> TaskPromise<T>::get_return_object() {
+  return Task<T>(std::coroutine_handle<TaskPromise<T>>::from_promise(*this));
+}
+inline Task<void> TaskPromise<void>::get_return_object() {
+  return Task<void>(std::coroutine_handle<TaskPromise<void>>::from_promise(*this));
+}
+}  // namespace detail
+
+struct Detached {
+  struct promise_type : PooledFrame {
+    Detached get_return_object() noexcept { return {}; }
+    std::suspend_never initial_suspend() noexcept { return {}; }
+    std::suspend_never final_suspend() noexcept { return {}; }
+    void return_void() noexcept {}
+    void unhandled_exception() noexcept { std::terminate(); }
+  };
+};
+
+}  // namespace spillway::proxy

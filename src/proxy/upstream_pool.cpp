@@ -1,0 +1,80 @@
+#include "proxy/upstream_pool.hpp"
+
+#include <algorithm>
+
+namespace spillway::proxy {
+
+UpstreamConnection::UpstreamConnection(asio::io_context& io, UpstreamPool& pool, std::size_t server,
+                                       int descriptor)
+    : Stream(io, descriptor), pool_(pool), server_(server) {
+  pool_.metrics_.upstream_connections.add();
+}
+
+UpstreamConnection::~UpstreamConnection() { retire(); }
+
+void UpstreamConnection::retire() {
+  if (retired_) return;
+  retired_ = true;
+  close();
+  pool_.metrics_.upstream_connections.subtract();
+  pool_.budget_.closed();
+}
+
+void UpstreamConnection::on_idle_readable() {
+  char stray;
+  // The callback may be an old one that was pending while the exchange read its response.
+  if (receive({&stray, 1}).status == IoResult::Status::would_block) {
+    readable();
+    return;
+  }
+  pool_.remove(*this);
+}
+
+UpstreamPtr UpstreamPool::take(std::size_t server, Duration max_idle, TimePoint now) {
+  auto& idle = idle_[server];
+  if (idle.empty() || now - idle.back()->idle_since_ >= max_idle) return nullptr;
+  UpstreamPtr connection = std::move(idle.back());
+  idle.pop_back();
+  budget_.not_idle();
+  connection->reused_ = true;
+  return connection;
+}
+
+void UpstreamPool::give_back(UpstreamPtr connection, TimePoint now) {
+  if (!budget_.try_idle()) {
+    connection->retire();
+    return;
+  }
+  connection->idle_since_ = now;
+  connection->readable();
+  idle_[connection->server_].push_back(std::move(connection));
+}
+
+bool UpstreamPool::close_one() {
+  const auto oldest =
+      std::min_element(idle_.begin(), idle_.end(), [](const auto& a, const auto& b) {
+        if (a.empty() || b.empty()) return !a.empty();
+        return a.front()->idle_since_ < b.front()->idle_since_;
+      });
+  if (oldest->empty()) return false;
+  remove(*oldest->front());
+  return true;
+}
+
+void UpstreamPool::close_idle_since(TimePoint before) {
+  for (auto& idle : idle_) {
+    while (!idle.empty() && idle.front()->idle_since_ < before) remove(*idle.front());
+  }
+}
+
+void UpstreamPool::remove(UpstreamConnection& connection) {
+  auto& idle = idle_[connection.server_];
+  const auto found = std::find(idle.begin(), idle.end(), &connection);
+  if (found == idle.end()) return;
+  const UpstreamPtr keep = std::move(*found);
+  idle.erase(found);
+  budget_.not_idle();
+  keep->retire();
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,86 @@
+#include "proxy/worker.hpp"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+
+namespace spillway::proxy {
+
+Worker::Worker(std::size_t number, const Shared& shared, std::uint64_t seed)
+    : metrics(shared.generation.config),
+      random(seed),
+      small_blocks(kSmallBlock),
+      large_blocks(
+          std::max<std::size_t>(kLargeBlock, shared.generation.config.limits.header_bytes)),
+      mailbox(io_),
+      io_(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO),
+      work_(io_.get_executor()),
+      number_(number),
+      shared_(shared),
+      sweep_(*this) {
+  const auto& config = shared.generation.config;
+  for (std::size_t u = 0; u < config.upstreams.size(); ++u) {
+    Upstream& upstream = shared.upstreams[u];
+    pools_.emplace_back(io_, upstream.connections, upstream.endpoints.size(), metrics);
+    plans_.push_back(std::make_shared<const overload::AdmissionPlan>(
+        overload::build_plan(config, config.upstreams[u], overload::State::normal, Reason::none)));
+  }
+  spare_exchanges_.reserve(kSpareExchanges);
+}
+
+Worker::~Worker() = default;
+
+void Worker::run() {
+  sweep_.start();
+  io_.run();
+}
+
+void Worker::stop() { io_.stop(); }
+
+void Worker::begin_drain() {
+  boost::asio::post(io_, [this] {
+    draining_ = true;
+    drain_began_ = Clock::now();
+  });
+}
+
+void Worker::publish(UpstreamId upstream, std::shared_ptr<const overload::AdmissionPlan> plan) {
+  boost::asio::post(io_, [this, upstream, plan = std::move(plan)]() mutable {
+    plans_[index(upstream)] = std::move(plan);
+  });
+}
+
+void Worker::adopt(int descriptor, const sockaddr_storage& peer) {
+  // Counted from now on, so that the acceptor sees a burst of connections spread out.
+  connections_.fetch_add(1, std::memory_order_relaxed);
+  boost::asio::dispatch(io_, [this, descriptor, peer] {
+    const ClientPtr client(new ClientConnection(*this, descriptor, peer));
+    if (client->open()) client->become_idle(Clock::now());
+  });
+}
+
+void Worker::connection_opened() { metrics.client_connections.add(); }
+
+void Worker::connection_closed() {
+  metrics.client_connections.subtract();
+  connections_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Worker::begin_exchange(ClientPtr client) {
+  std::unique_ptr<Exchange> exchange;
+  if (spare_exchanges_.empty()) {
+    exchange = std::make_unique<Exchange>(*this);
+  } else {
+    exchange = std::move(spare_exchanges_.back());
+    spare_exchanges_.pop_back();
+  }
+  exchanges.push_back(*exchange);
+  exchange.release()->serve(std::move(client));  // end_exchange() takes it back
+}
+
+void Worker::end_exchange(Exchange& exchange) {
+  exchanges.erase(exchanges.iterator_to(exchange));
+  std::unique_ptr<Exchange> owned(&exchange);
+  if (spare_exchanges_.size() < kSpareExchanges) spare_exchanges_.push_back(std::move(owned));
+}
+
+}  // namespace spillway::proxy

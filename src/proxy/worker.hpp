@@ -1,0 +1,104 @@
+// One event loop on one thread, and everything its requests use without asking anyone else:
+// connections, buffers, upstream pools, admission plans, counters, random numbers.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "base/random.hpp"
+#include "observe/log.hpp"
+#include "observe/worker_metrics.hpp"
+#include "overload/plan.hpp"
+#include "proxy/block_pool.hpp"
+#include "proxy/client_connection.hpp"
+#include "proxy/exchange.hpp"
+#include "proxy/generation.hpp"
+#include "proxy/mailbox.hpp"
+#include "proxy/sweep.hpp"
+#include "proxy/upstream.hpp"
+
+namespace spillway::proxy {
+
+class Worker {
+ public:
+  // What the workers share; outlives them.
+  struct Shared {
+    const Generation& generation;
+    std::deque<Upstream>& upstreams;  // by UpstreamId
+    std::vector<std::unique_ptr<Worker>>& workers;
+    observe::Log& log;
+  };
+
+  Worker(std::size_t number, const Shared& shared, std::uint64_t seed);
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  // Serves until stop(); call it on the worker's own thread.
+  void run();
+
+  // From any thread:
+  void stop();
+  void begin_drain();
+  void publish(UpstreamId upstream, std::shared_ptr<const overload::AdmissionPlan> plan);
+  // Hands over an accepted connection.
+  void adopt(int descriptor, const sockaddr_storage& peer);
+  std::uint32_t connections() const { return connections_.load(std::memory_order_relaxed); }
+  std::size_t number() const { return number_; }
+  asio::io_context& io() { return io_; }
+
+  // On the worker's thread:
+  const Generation& generation() const { return shared_.generation; }
+  const config::Config& config() const { return shared_.generation.config; }
+  observe::Log& log() { return shared_.log; }
+  Upstream& upstream(UpstreamId id) { return shared_.upstreams[index(id)]; }
+  overload::SignalShard& signals(UpstreamId id) { return *upstream(id).shards[number_]; }
+  UpstreamPool& pool(UpstreamId id) { return pools_[index(id)]; }
+  const overload::AdmissionPlan& plan(UpstreamId id) const { return *plans_[index(id)]; }
+  std::vector<std::unique_ptr<Worker>>& all() { return shared_.workers; }
+  bool draining() const { return draining_; }
+  TimePoint drain_began() const { return drain_began_; }
+
+  // Bytes arrived on an idle connection: an exchange takes it over until it is idle again.
+  void begin_exchange(ClientPtr client);
+  void end_exchange(Exchange& exchange);
+
+  // Called by a client connection that begins or ends.
+  void connection_opened();
+  void connection_closed();
+
+  observe::WorkerMetrics metrics;
+  Random random;
+  BlockPool small_blocks;  // a head
+  BlockPool large_blocks;  // a larger head, or a piece of a body
+  Mailbox mailbox;
+  boost::intrusive::list<IdleHook, boost::intrusive::constant_time_size<false>> idle_clients;
+  boost::intrusive::list<Exchange, boost::intrusive::constant_time_size<false>> exchanges;
+  std::deque<UpstreamPool>& pools() { return pools_; }
+
+ private:
+  static constexpr std::size_t kSmallBlock = 16 * 1024;
+  static constexpr std::size_t kLargeBlock = 64 * 1024;
+  static constexpr std::size_t kSpareExchanges = 256;
+
+  asio::io_context io_;
+  asio::executor_work_guard<asio::io_context::executor_type> work_;
+  std::size_t number_;
+  Shared shared_;
+  std::deque<UpstreamPool> pools_;
+  std::vector<std::shared_ptr<const overload::AdmissionPlan>> plans_;
+  std::vector<std::unique_ptr<Exchange>> spare_exchanges_;
+  std::atomic<std::uint32_t> connections_{0};
+  bool draining_ = false;
+  TimePoint drain_began_{};
+  Sweep sweep_;
+};
+
+}  // namespace spillway::proxy
