@@ -178,8 +178,7 @@ Error BodyReader::step_trailer(char c) {
 }
 
 bool BodyReader::forbidden_trailer() const {
-  if (name_ > kNameKept) return false;
-  const std::string_view name(kept_.data(), name_);
+  const std::string_view name(kept_.data(), std::min<std::size_t>(name_, kNameKept));
   return of_ == Of::request ? !may_be_request_trailer(name) : !may_be_response_trailer(name);
 }
 

@@ -78,7 +78,7 @@ class BodyReader {
   Error begin_chunk();
   bool forbidden_trailer() const;
 
-  static constexpr std::size_t kNameKept = 40;  // longer than any forbidden name
+  static constexpr std::size_t kNameKept = 40;  // longer than any forbidden name or prefix
 
   std::uint64_t limit_;
   std::uint64_t content_ = 0;

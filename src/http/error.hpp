@@ -2,6 +2,7 @@
 // the one place that says what each fault is answered with.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -39,11 +40,11 @@ int status_of(Error error);
 std::string_view describe(Error error);
 
 // The RFC 9209 section 2.3 error type when the fault is in the client's request: always
-// http_request_error (2.3.26), the type for 4xx that an intermediary generates.
+// http_request_error, the type for 4xx that an intermediary generates.
 std::string_view proxy_status(Error error);
 
-// Likewise when the fault is in the upstream's response, e.g. http_response_incomplete (2.3.14),
-// http_protocol_error (2.3.25).
+// Likewise when the fault is in the upstream's response, e.g. http_response_incomplete,
+// http_protocol_error.
 std::string_view upstream_proxy_status(Error error);
 
 }  // namespace spillway::http

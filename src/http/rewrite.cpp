@@ -68,10 +68,13 @@ struct Seen {
 };
 
 // True when the field does not go on as it is.
-bool leaves_out(const Field& field, const HopByHop& hop, const ForwardedRequest& with, Seen& seen) {
+bool leaves_out(const RequestHead& head, const Field& field, const HopByHop& hop,
+                const ForwardedRequest& with, Seen& seen) {
   switch (field.id) {
     case FieldId::host: return true;
     case FieldId::forwarded: return true;
+    // RFC 9110 section 10.1.1: ignored from HTTP/1.0, and the upstream is spoken HTTP/1.1 to.
+    case FieldId::expect: return head.version < 11;
     case FieldId::te:
       for_each_element(field.value, [&](std::string_view coding) {
         if (iequals(coding.substr(0, coding.find(';')), "trailers")) seen.wants_trailers = true;
@@ -177,7 +180,7 @@ bool write_request_head(TextWriter& out, const RequestHead& head, const Forwarde
   Seen seen;
   LineCopier copier(out, head.field_lines);
   for (std::size_t i = 0; i < head.fields.size(); ++i) {
-    if (leaves_out(head.fields[i], hop, with, seen)) copier.skip(head.fields, i);
+    if (leaves_out(head, head.fields[i], hop, with, seen)) copier.skip(head.fields, i);
   }
   copier.finish();
 

@@ -140,6 +140,8 @@ TEST_CASE("chunk extensions and trailers are bounded") {
   CHECK(chunk_error("0\r\nA: " + std::string(8000, 'a') + "\r\n\r\n") == Error::none);
   CHECK(chunk_error("0\r\nA: " + std::string(8192, 'a') + "\r\n\r\n") == Error::bad_trailer);
   CHECK(chunk_error("0\r\n" + std::string(100, 'n') + ": a\r\n\r\n") == Error::none);
+  CHECK(chunk_error("0\r\nSpillway-" + std::string(100, 'n') + ": a\r\n\r\n") ==
+        Error::bad_trailer);
 }
 
 TEST_CASE("response trailers may say what request trailers may not but nothing about framing") {

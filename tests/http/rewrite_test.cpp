@@ -158,6 +158,8 @@ TEST_CASE("one framing field goes on and so do Expect and TE trailers") {
   CHECK(has_line(chunked, "Connection: TE"));
   CHECK(has_line(chunked, "Trailer: X-Sum"));
   CHECK(has_line(chunked, "Expect: 100-continue"));
+  const std::string old = forward("POST / HTTP/1.0\r\nExpect: 100-continue\r\n\r\n", kClient);
+  CHECK_FALSE(has_field(old, "Expect"));
   const std::string plain = forward("GET / HTTP/1.1\r\nHost: a\r\nTE: gzip\r\n\r\n", kClient);
   CHECK_FALSE(has_field(plain, "TE"));
   CHECK_FALSE(has_field(plain, "Connection"));
