@@ -65,7 +65,9 @@ Log::Log(const config::Log& config, std::shared_ptr<spdlog::sinks::sink> sink,
   logger_->set_level(spdlog::level::from_str(config.level));
 }
 
-Log::~Log() = default;
+// The queued lines refer to the logger: end their thread first, so that it is gone for certain
+// before the logger and its sink are.
+Log::~Log() { pool_.reset(); }
 
 void Log::write(Level level, std::string_view fields) {
   logger_->log(to_spdlog(level), spdlog::string_view_t(fields.data(), fields.size()));
