@@ -100,13 +100,23 @@ void tell_rule(Lines& lines, const config::Config& config, const traffic::Subjec
   line << (is_overridden ? " (the class's rule as the route changes it)" : " (the class's rule)");
 }
 
+// What holds in every state: the queue is bounded and nobody waits in vain.
 void tell_hard_limits(Lines& lines, const config::Config& config, const traffic::Subject& subject) {
   const config::TrafficClass& its_class = config.classes[index(subject.traffic_class)];
-  lines.add("") << "It takes a free slot, or waits up to " << its_class.max_wait.count()
-                << " ms for one. It is refused only when";
-  lines.add("") << "its queue (" << its_class.max_queue << " places) is full and no lower class "
-                << "gives up a place, or when the";
-  lines.add("") << "predicted wait passes " << its_class.max_wait.count() << " ms or its deadline.";
+  const auto late = config.upstreams[index(subject.upstream)].dispatch.late;
+  const auto max_wait = its_class.max_wait.count();
+  if (late == config::Late::process_with_tag) {
+    lines.add("") << "It takes a free slot or waits for one, tagged as late after " << max_wait
+                  << " ms or its deadline.";
+    lines.add("") << "It is refused only when its queue (" << its_class.max_queue
+                  << " places) is full and no lower class gives up a place.";
+    return;
+  }
+  lines.add("") << "It takes a free slot, or waits up to " << max_wait
+                << " ms or its deadline for one. It is refused when its queue";
+  lines.add("") << "(" << its_class.max_queue << " places) is full and no lower class gives up a "
+                << "place, or when its class has a waiter already";
+  lines.add("") << "and the predicted wait is longer than that.";
 }
 
 std::string refusal(const config::Rule& rule, const Verdict& verdict) {
@@ -130,19 +140,24 @@ void tell_overloaded(Lines& lines, const config::Config& config, const traffic::
     tell_hard_limits(lines, config, subject);
     return;
   }
-  lines.add("verdict") << "depends on the draw and on the reason of the overload:";
+  lines.add("verdict") << "depends on " << (rule.probability < 1 ? "the draw and on " : "")
+                       << "the reason of the overload:";
   lines.add("") << "TAIL_LATENCY, EVENT_LOOP_LAG, ERROR_BURST: " << name(untrusted.kind) << " ("
                 << refusal(rule, untrusted) << ")";
   lines.add("") << "INFLIGHT_SATURATION, QUEUE_SATURATION, QUEUE_WAIT_RISK: " << name(full.kind);
-  lines.add("why") << "One number is drawn from [0, 1) for each request: below " << rule.probability
-                   << " the rule refuses (" << rule.probability * 100 << " % of them),";
-  lines.add("") << "otherwise the request is allowed as in NORMAL.";
-  lines.add("")
-      << "For the first reasons the upstream itself is not to be trusted: refused whether "
-      << "slots are free or not.";
-  lines.add("") << "For the others a free slot is never left idle: refused (" << refusal(rule, full)
-                << ") only when no slot is";
-  lines.add("") << "free, its class has a waiter already and the predicted wait passes "
+  if (rule.probability >= 1) {
+    lines.add("why") << "The rule refuses every request: its probability is 1.";
+  } else {
+    lines.add("why") << "One number is drawn from [0, 1) for each request: below "
+                     << rule.probability << " the rule refuses (" << rule.probability * 100
+                     << " % of them),";
+    lines.add("") << "otherwise the request is allowed as in NORMAL.";
+  }
+  lines.add("") << "For the first reasons the upstream itself is not to be trusted: free slots "
+                << "change nothing.";
+  lines.add("") << "For the others no slot is left idle: refused (" << refusal(rule, full)
+                << ") only when no slot";
+  lines.add("") << "is free, its class has a waiter already and the predicted wait passes "
                 << config.upstreams[index(subject.upstream)].dispatch.target_wait.count() << " ms.";
 }
 

@@ -108,7 +108,7 @@ int main(int argc, char** argv) {
   explain_command->add_option("-H,--header", request.headers, "Header field 'Name: value'")
       ->allow_extra_args(false);
   explain_command->add_option("--at", request.state, "State of the upstream")
-      ->check(CLI::IsMember({"NORMAL", "OVERLOADED"}, CLI::ignore_case))
+      ->transform(CLI::IsMember({"NORMAL", "OVERLOADED"}, CLI::ignore_case))
       ->capture_default_str();
 
   app.add_subcommand("schema", "Print the JSON Schema of the configuration file");
@@ -120,11 +120,13 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? kFine : kBadUsage;
   }
   try {
-    if (run_command->parsed()) return run(path);
-    if (check_command->parsed()) return check(path);
-    if (explain_command->parsed()) return explain(path, request);
-    if (app.got_subcommand("schema")) return print_schema();
-    return print_version();
+    const int code = run_command->parsed()          ? run(path)
+                     : check_command->parsed()      ? check(path)
+                     : explain_command->parsed()    ? explain(path, request)
+                     : app.got_subcommand("schema") ? print_schema()
+                                                    : print_version();
+    // An answer that could not be written is no answer.
+    return code == kFine && !std::cout.flush() ? kFailed : code;
   } catch (const std::exception& error) {
     std::cerr << "error: " << error.what() << '\n';
     return kFailed;

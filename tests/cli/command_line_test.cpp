@@ -1,0 +1,185 @@
+// The commands of the built binary: what they print, where, and their exit codes.
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace {
+
+struct Result {
+  int code;
+  std::string out;
+  std::string err;
+};
+
+// A file of this test's own, gone with it.
+class ScratchFile {
+ public:
+  explicit ScratchFile(const std::string& name, const std::string& text = {})
+      : path_(std::filesystem::temp_directory_path() /
+              ("spillway-cli-" + std::to_string(getpid()) + "-" + name)) {
+    std::ofstream(path_) << text;
+  }
+  ~ScratchFile() { std::filesystem::remove(path_); }
+  ScratchFile(const ScratchFile&) = delete;
+  ScratchFile& operator=(const ScratchFile&) = delete;
+
+  std::string path() const { return path_.string(); }
+  std::string text() const {
+    std::stringstream out;
+    out << std::ifstream(path_).rdbuf();
+    return out.str();
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+Result spillway(const std::string& arguments) {
+  const ScratchFile errors("stderr");
+  const std::string command = SPILLWAY_BINARY_DIR "/spillway " + arguments + " 2>" + errors.path();
+  FILE* pipe = popen(command.c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  std::string out;
+  std::array<char, 4096> block{};
+  while (const auto size = std::fread(block.data(), 1, block.size(), pipe)) {
+    out.append(block.data(), size);
+  }
+  const int status = pclose(pipe);
+  REQUIRE(WIFEXITED(status));
+  return {WEXITSTATUS(status), out, errors.text()};
+}
+
+bool contains(const std::string& text, std::string_view fragment) {
+  return text.find(fragment) != std::string::npos;
+}
+
+const std::string kShipped = SPILLWAY_SOURCE_DIR "/config/spillway.json";
+
+std::string explain(const std::string& arguments) {
+  const Result result = spillway("explain --config " + kShipped + " " + arguments);
+  CAPTURE(result.err);
+  CHECK(result.code == 0);
+  CHECK(result.err.empty());
+  return result.out;
+}
+
+}  // namespace
+
+TEST_CASE("version names the compiler and the libraries") {
+  const Result result = spillway("version");
+  CHECK(result.code == 0);
+  CHECK(contains(result.out, "spillway "));
+  CHECK(contains(result.out, "compiler: "));
+  CHECK(contains(result.out, "boost: 1."));
+}
+
+TEST_CASE("schema prints what is shipped") {
+  std::stringstream shipped;
+  shipped << std::ifstream(SPILLWAY_SOURCE_DIR "/config/spillway.schema.json").rdbuf();
+  CHECK(spillway("schema").out == shipped.str());
+}
+
+TEST_CASE("check prints the effective configuration and what it prints passes check") {
+  const Result first = spillway("check --config " + kShipped);
+  CHECK(first.code == 0);
+  CHECK(first.err.empty());
+  const ScratchFile dump("dump.json", first.out);
+  CHECK(spillway("check --config " + dump.path()).out == first.out);
+}
+
+TEST_CASE("check and run refuse a bad file with every error on standard error") {
+  const ScratchFile bad("bad.json", R"({"lisen":{},"upstreams":[{"name":"a","servers":["x"]}]})");
+  for (const std::string command : {"check", "run", "explain"}) {
+    CAPTURE(command);
+    const std::string request = command == "explain" ? " GET /" : "";
+    const Result result = spillway(command + " --config " + bad.path() + request);
+    CHECK(result.code == 2);
+    CHECK(result.out.empty());
+    CHECK(contains(result.err, "error: $.lisen: unknown key: did you mean \"listen\"?"));
+    CHECK(contains(result.err, "error: $.upstreams[0].servers[0]: found \"x\""));
+    CHECK(contains(result.err, "2 error(s)"));
+  }
+}
+
+TEST_CASE("a syntax error names file and line and column") {
+  const ScratchFile bad("syntax.json", "{\n  \"upstreams\" []\n}\n");
+  const Result result = spillway("check --config " + bad.path());
+  CHECK(result.code == 2);
+  CHECK(contains(result.err, bad.path() + ":2:15: "));
+}
+
+TEST_CASE("routes that no table can hold are an error of the configuration") {
+  std::string routes;
+  for (int shape = 0; shape < 128; ++shape) {
+    std::string path;
+    for (int bit = 0; bit < 7; ++bit) path += (shape >> bit & 1) != 0 ? "/*" : "/a";
+    routes += (shape == 0 ? "" : ",") + std::string(R"({"name":"r)") + std::to_string(shape) +
+              R"(","match":{"path":")" + path + R"("}})";
+  }
+  const ScratchFile bad(
+      "shapes.json", R"({"upstreams":[{"name":"a","servers":["h:1"]}],"routes":[)" + routes + "]}");
+  const Result result = spillway("check --config " + bad.path());
+  CHECK(result.code == 2);
+  CHECK(contains(result.err, "error: $.routes: "));
+}
+
+TEST_CASE("bad usage is 2 and asking for help is fine") {
+  CHECK(spillway("").code == 2);
+  CHECK(spillway("serve").code == 2);
+  CHECK(spillway("check").code == 2);
+  CHECK(spillway("check --config /nonexistent.json").code == 2);
+  CHECK(spillway("explain --config " + kShipped + " GET").code == 2);
+  CHECK(spillway("explain --config " + kShipped + " GET / --at SIDEWAYS").code == 2);
+  CHECK(spillway("--help").code == 0);
+  CHECK(spillway("run --help").code == 0);
+}
+
+TEST_CASE("an answer that cannot be written is a failure at run time") {
+  CHECK(spillway("check --config " + kShipped + " >/dev/full").code == 1);
+  CHECK(spillway("schema >/dev/full").code == 1);
+}
+
+TEST_CASE("explain names route and class and tenant and deadline") {
+  const std::string out = explain("POST http://shop.example/checkout/7 -H 'X-Api-Key: abc'");
+  CHECK(contains(out, "route     checkout: POST /checkout/**\n"));
+  CHECK(contains(out, "class     P0, number 1 of 3"));
+  CHECK(contains(out, "upstream  app, 64 slots: 127.0.0.1:3000\n"));
+  CHECK(contains(out, "tenant    api_key abc\n"));
+  CHECK(contains(out, "deadline  1000 ms after arrival\n"));
+  CHECK(contains(out, "verdict   allow\n"));
+  CHECK(contains(explain("GET /checkout/7"), "default (no other route matches)"));
+}
+
+TEST_CASE("explain at OVERLOADED says what the draw means and when a slot is free") {
+  for (const std::string state : {"OVERLOADED", "overloaded"}) {
+    const std::string out = explain("GET /search/x --at " + state);
+    CHECK(contains(out, "state     OVERLOADED\n"));
+    CHECK(contains(out, "rule      deny, probability 0.5, retry after 1000 ms"));
+    CHECK(contains(out, "ERROR_BURST: deny (503, retry after 1000 to 1500 ms)"));
+    CHECK(contains(out, "QUEUE_WAIT_RISK: allow_if_short_wait"));
+    CHECK(contains(out, "below 0.5 the rule refuses (50 % of them)"));
+    CHECK(contains(out, "no slot is left idle"));
+  }
+  CHECK(contains(explain("GET /export/x --at OVERLOADED"), "refuses every request"));
+  CHECK(contains(explain("POST /checkout/x --at OVERLOADED"), "verdict   allow\n"));
+}
+
+TEST_CASE("explain refuses what no client could send") {
+  const auto refused = [](const std::string& arguments, std::string_view fragment) {
+    const Result result = spillway("explain --config " + kShipped + " " + arguments);
+    CHECK(result.code == 2);
+    CHECK(result.out.empty());
+    CHECK_MESSAGE(contains(result.err, fragment), result.err);
+  };
+  refused("GET no-slash", "400");
+  refused("CONNECT h:1", "405");
+  refused("GET / -H \"$(printf 'a: b\\r\\nHost: c')\"", "control character");
+  refused("GET / -H 'no colon'", "400");
+}
