@@ -71,6 +71,21 @@ TEST_CASE("at six times capacity the lowest class still gets its share") {
   CHECK(naive.classes[2].success() < 0.001);
 }
 
+TEST_CASE("nobody is refused while a slot is free except by naive rules") {
+  for (const double load : {0.8, 0.95, 1.2, 2.0, 6.0})
+    CHECK(at_load(load).refused_beside_free_slot == 0);
+  CHECK(at_load(2, Shedding::naive).refused_beside_free_slot > 1000);
+}
+
+TEST_CASE("predicted waits are those that follow within a third") {
+  for (const double load : {0.95, 2.0, 6.0}) {
+    const Result result = at_load(load);
+    MESSAGE("predicted ", result.predicted_seconds, " s, waited ", result.waited_seconds, " s");
+    CHECK(result.predicted_seconds / result.waited_seconds > 0.67);
+    CHECK(result.predicted_seconds / result.waited_seconds < 1.5);
+  }
+}
+
 TEST_CASE("the prediction refuses at once those who would wait in vain") {
   Setup setup;
   setup.load = 2;

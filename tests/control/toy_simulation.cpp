@@ -122,7 +122,7 @@ class Simulation {
     const bool conditional = verdict.kind == Verdict::Kind::allow_if_short_wait;
     if (verdict.kind != Verdict::Kind::allow &&
         !(conditional && setup_.shedding == Shedding::work_conserving)) {
-      if (measuring()) ++result.denied;
+      refused(result.denied);
       return;
     }
     const config::TrafficClass& c = setup_.config.classes[index(id)];
@@ -138,10 +138,16 @@ class Simulation {
     if (offer.kind == Offer::Kind::granted) start(request);
     if (offer.kind == Offer::Kind::queued && !setup_.gate_knows_patience)
       schedule(now_ + c.max_wait, Happening::gives_up, &request);
-    if (offer.kind == Offer::Kind::refused && measuring())
-      ++(offer.reason == Reason::queue_full                        ? result.queue_full
-         : offer.reason == Reason::queue_wait_risk && !conditional ? result.wait_risk
-                                                                   : result.denied);
+    if (offer.kind == Offer::Kind::refused)
+      refused(offer.reason == Reason::queue_full ? result.queue_full
+              : conditional                      ? result.denied
+                                                 : result.wait_risk);
+  }
+
+  void refused(std::uint64_t& count) {
+    if (!measuring()) return;
+    ++count;
+    if (scheduler_.running() < scheduler_.concurrency()) ++result_.refused_beside_free_slot;
   }
 
   void start(Request& request) {
@@ -149,6 +155,10 @@ class Simulation {
     shard_.record_admitted();
     shard_.record_wait(request.waited);
     ClassResult& result = result_of(request);
+    if (counts(request) && request.predicted_wait) {
+      result_.predicted_seconds += to_seconds(*request.predicted_wait);
+      result_.waited_seconds += to_seconds(request.waited);
+    }
     if (counts(request)) result.longest_wait = std::max(result.longest_wait, request.waited);
     schedule(now_ + lognormal(), Happening::completion, &request);
   }

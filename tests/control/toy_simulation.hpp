@@ -52,6 +52,8 @@ struct Result {
   double goodput = 0;          // served / what the servers could have
   double time_overloaded = 0;  // share
   int transitions = 0;
+  std::uint64_t refused_beside_free_slot = 0;
+  double predicted_seconds = 0, waited_seconds = 0;  // sums over those predicted and served
 };
 
 Result simulate(const Setup& setup);
