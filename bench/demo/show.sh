@@ -79,8 +79,9 @@ cat > "$files/spillway.json" << END
 END
 "$programs/spillway" run --config "$files/spillway.json" > "$files/proxy" 2>&1 &
 proxy_pid=$!
-proxy=$(await $proxy_pid "$files/proxy" 's/.*"listen_port": ?([0-9]+).*/\1/p')
-admin=$(await $proxy_pid "$files/proxy" 's/.*"admin_port": ?([0-9]+).*/\1/p')
+# {"time":…,"event":"listening","listener":"proxy","address":"127.0.0.1","port":40123}
+proxy=$(await $proxy_pid "$files/proxy" 's/.*"listener":"proxy".*"port":([0-9]+).*/\1/p')
+admin=$(await $proxy_pid "$files/proxy" 's/.*"listener":"admin".*"port":([0-9]+).*/\1/p')
 
 capacity=$((slots * 1000 / service_ms))
 echo "The backend on http://127.0.0.1:$backend can do $capacity requests a second" \
@@ -93,6 +94,11 @@ echo "Spillway listens on http://127.0.0.1:$proxy, its admin on http://127.0.0.1
   --capacity "$capacity" "$@" &
 status=0
 wait $! || status=$?
+if ! kill -0 $proxy_pid 2> /dev/null; then
+  echo "$0: Spillway ended during the spike; its last words:" >&2
+  tail -n 20 "$files/proxy" >&2
+  exit 1
+fi
 
 if [[ -n $keep_serving ]] && ((status != 2)); then
   echo

@@ -16,9 +16,10 @@ TEST_CASE("endpoints are read with or without scheme") {
 }
 
 TEST_CASE("what is not an address and a port is refused") {
-  for (const char* text : {"", ":", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536",
-                           "127.0.0.1:80x", "example.org:80", "::1:80", "[127.0.0.1]:80",
-                           "https://127.0.0.1:1", "http://127.0.0.1:80/path"}) {
+  for (const std::string text :
+       {"", ":", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536", "127.0.0.1:80x",
+        "example.org:80", "::1:80", "[127.0.0.1]:80", "https://127.0.0.1:1",
+        "http://127.0.0.1:80/path"}) {
     CAPTURE(text);
     CHECK_FALSE(parse_endpoint(text).has_value());
   }

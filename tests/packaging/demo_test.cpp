@@ -8,7 +8,7 @@ using namespace spillway::packaging;
 namespace {
 
 Finished show(const std::string& options) {
-  return run("bench/demo/show.sh " + quoted(kPrograms) + " --exit " + options);
+  return run("bench/demo/show.sh " + shell_quoted(kPrograms) + " --exit " + options);
 }
 
 }  // namespace
@@ -29,10 +29,10 @@ TEST_CASE("the demo fails when there was nothing to shed") {
 
 TEST_CASE("the demo ends what it started when it is interrupted") {
   // The signal goes to the whole group, as that of Ctrl-C does.
-  for (const auto* signal : {"INT", "TERM"}) {
+  for (const std::string signal : {"INT", "TERM"}) {
     CAPTURE(signal);
     const Finished demo = run(std::string("timeout --preserve-status -s ") + signal +
-                              " 4 bench/demo/show.sh " + quoted(kPrograms));
+                              " 4 bench/demo/show.sh " + shell_quoted(kPrograms));
     const auto urls = matches(demo.output, "http://127.0.0.1:[0-9]+");
     REQUIRE_MESSAGE(urls.size() == 3, demo.output);
     CHECK(demo.status != 0);

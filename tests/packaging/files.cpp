@@ -41,7 +41,8 @@ std::vector<std::string> matches(const std::string& text, const std::string& pat
 }
 
 Finished run(const std::string& command) {
-  const std::string whole = "cd " + quoted(kSource) + " && { " + command + "\n} 2>&1 </dev/null";
+  const std::string whole =
+      "cd " + shell_quoted(kSource) + " && { " + command + "\n} 2>&1 </dev/null";
   Finished finished;
   FILE* const pipe = popen(whole.c_str(), "r");
   REQUIRE(pipe != nullptr);
@@ -54,7 +55,7 @@ Finished run(const std::string& command) {
   return finished;
 }
 
-std::string quoted(const std::filesystem::path& path) {
+std::string shell_quoted(const std::filesystem::path& path) {
   std::string text = "'";
   for (const char c : path.string()) {
     if (c == '\'') {

@@ -30,6 +30,6 @@ struct Finished {
 Finished run(const std::string& command);
 
 // A path quoted for the shell.
-std::string quoted(const std::filesystem::path& path);
+std::string shell_quoted(const std::filesystem::path& path);
 
 }  // namespace spillway::packaging

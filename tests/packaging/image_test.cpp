@@ -95,7 +95,7 @@ TEST_CASE("both stages stand on Debian 12 and the last one is not root") {
 
 TEST_CASE("everything that is copied exists or is built") {
   std::set<std::string> targets;
-  for (const auto* file : {"src/CMakeLists.txt", "bench/demo/CMakeLists.txt"}) {
+  for (const std::string file : {"src/CMakeLists.txt", "bench/demo/CMakeLists.txt"}) {
     for (const auto& target : matches(read(file), "add_executable\\(([A-Za-z-]+)")) {
       targets.insert(target);
     }
@@ -123,7 +123,7 @@ TEST_CASE("the build context leaves build results out and keeps what the build n
   };
   CHECK(has("/build"));
   CHECK(has("/.git"));
-  for (const auto* needed : {"/src", "/bench", "/docker", "/config", "/cmake", "/tests"}) {
+  for (const std::string needed : {"/src", "/bench", "/docker", "/config", "/cmake", "/tests"}) {
     CHECK_FALSE(has(needed));
   }
 }
@@ -147,7 +147,7 @@ TEST_CASE("the image exposes the ports of its configuration and starts the proxy
 TEST_CASE("the compose file starts the proxy and the demo backend from the image") {
   const auto compose = YAML::Load(read("docker/compose.yaml"));
   const auto services = compose["services"];
-  for (const auto* name : {"proxy", "backend"}) {
+  for (const std::string name : {"proxy", "backend"}) {
     const auto build = services[name]["build"];
     REQUIRE(build.IsMap());
     const fs::path context = kSource / "docker" / build["context"].as<std::string>();
@@ -196,7 +196,7 @@ TEST_CASE("Prometheus scrapes the proxy with the token of its configuration") {
 
 TEST_CASE("the proxy accepts the configuration of the compose file") {
   const Finished checked =
-      run(quoted(kPrograms / "spillway") + " check --config docker/spillway.json");
+      run(shell_quoted(kPrograms / "spillway") + " check --config docker/spillway.json");
   CHECK_MESSAGE(checked.status == 0, checked.output);
 }
 
@@ -206,14 +206,15 @@ TEST_CASE("the runtime packages bring every shared library that the programs nee
   std::set<std::string> packages;
   for (const std::string& name : words(listed[0])) packages.insert(name);
   // Part of the debian:12 image itself.
-  for (const auto* name : {"libc6", "libstdc++6", "libgcc-s1", "zlib1g"}) packages.insert(name);
+  for (const std::string name : {"libc6", "libstdc++6", "libgcc-s1", "zlib1g"})
+    packages.insert(name);
 
-  for (const auto* program : {"spillway", "spillway-demo-backend"}) {
-    const Finished ldd = run("ldd " + quoted(kPrograms / program));
+  for (const std::string program : {"spillway", "spillway-demo-backend"}) {
+    const Finished ldd = run("ldd " + shell_quoted(kPrograms / program));
     REQUIRE_MESSAGE(ldd.status == 0, ldd.output);
     for (const std::string& library : matches(ldd.output, "=> (/\\S+)")) {
-      const Finished owner =
-          run("dpkg -S " + quoted(fs::canonical(library)) + " || dpkg -S " + quoted(library));
+      const Finished owner = run("dpkg -S " + shell_quoted(fs::canonical(library)) +
+                                 " || dpkg -S " + shell_quoted(library));
       const auto names = matches(owner.output, "(?:^|\n)([a-z0-9.+-]+)(?::[a-z0-9]+)?: ");
       REQUIRE_MESSAGE(!names.empty(), owner.output);
       CHECK_MESSAGE(packages.count(names.back()) == 1,

@@ -11,15 +11,15 @@ namespace fs = std::filesystem;
 
 TEST_CASE("the two commands of the README are there") {
   const std::string text = read("README.md");
-  for (const auto* command : {"./run.sh", "./test.sh"}) {
+  for (const std::string command : {"./run.sh", "./test.sh"}) {
     CHECK(text.find(command) != std::string::npos);
     CHECK(access((kSource / command).c_str(), X_OK) == 0);
   }
 }
 
 TEST_CASE("every file that a README links to exists") {
-  for (const auto* readme : {"README.md", "docker/README.md", "bench/README.md",
-                             "bench/demo/README.md", "tests/packaging/README.md"}) {
+  for (const std::string readme : {"README.md", "docker/README.md", "bench/README.md",
+                                   "bench/demo/README.md", "tests/packaging/README.md"}) {
     for (const std::string& target : matches(read(readme), "\\]\\(([^)#]+)\\)")) {
       if (target.starts_with("http")) continue;
       CAPTURE(readme);
@@ -36,7 +36,7 @@ TEST_CASE("every configuration that the README shows is accepted") {
         fs::temp_directory_path() / ("spillway-readme-" + std::to_string(getpid()) + ".json");
     std::ofstream(file) << blocks[i];
     const Finished checked =
-        run(quoted(kPrograms / "spillway") + " check --config " + quoted(file));
+        run(shell_quoted(kPrograms / "spillway") + " check --config " + shell_quoted(file));
     fs::remove(file);
     CHECK_MESSAGE(checked.status == 0, checked.output);
   }

@@ -27,7 +27,7 @@ TEST_CASE("every script is executable and sound bash and stops at the first erro
   for (const std::string& script : kScripts) {
     CAPTURE(script);
     CHECK(access((kSource / script).c_str(), X_OK) == 0);
-    CHECK(run("bash -n " + quoted(kSource / script)).status == 0);
+    CHECK(run("bash -n " + shell_quoted(kSource / script)).status == 0);
     CHECK(has_line(script, "set -euo pipefail"));
   }
 }
@@ -72,7 +72,8 @@ TEST_CASE("every preset that a script names exists") {
   for (const auto& preset : presets.at("configurePresets")) {
     known.insert(preset.at("name").get<std::string>());
   }
-  for (const auto& file : {"run.sh", "test.sh", ".ci/run", "docker/Dockerfile", "README.md"}) {
+  for (const std::string file :
+       {"run.sh", "test.sh", ".ci/run", "docker/Dockerfile", "README.md"}) {
     for (const std::string& name : matches(read(file), "--preset ([a-z]+)")) {
       CAPTURE(file);
       CHECK_MESSAGE(known.count(name) == 1, "unknown preset " << name);
@@ -81,9 +82,10 @@ TEST_CASE("every preset that a script names exists") {
 }
 
 TEST_CASE("bad usage is refused with status 2 before anything is installed or built") {
-  for (const auto& command : {"./run.sh --nonsense", "./run.sh --exit --exit", "./run.sh --config",
-                              "./run.sh --config /nonexistent/spillway.json", "bench/demo/show.sh",
-                              "bench/demo/show.sh /nonexistent"}) {
+  for (const std::string command :
+       {"./run.sh --nonsense", "./run.sh --exit --exit", "./run.sh --config",
+        "./run.sh --config /nonexistent/spillway.json", "bench/demo/show.sh",
+        "bench/demo/show.sh /nonexistent"}) {
     CAPTURE(command);
     const Finished finished = run(command);
     CHECK(finished.status == 2);
