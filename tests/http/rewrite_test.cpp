@@ -165,6 +165,30 @@ TEST_CASE("one framing field goes on and so do Expect and TE trailers") {
   CHECK_FALSE(has_field(plain, "Connection"));
 }
 
+TEST_CASE("the upstream reads from the new head what was read from the old one") {
+  for (const std::string text :
+       {"GET / HTTP/1.1\r\nHost: a\r\n\r\n", "PUT /x?y HTTP/1.0\r\nContent-Length: 3\r\n\r\n",
+        "POST http://b:1/%2e HTTP/1.1\r\nHost: a\r\ntransfer-encoding: CHUNKED\r\n\r\n",
+        "PUT / HTTP/1.1\r\nHost: a\r\nConnection: content-length, close\r\nContent-Length: "
+        "9\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: [::1]:8\r\nConnection: Host, Transfer-Encoding\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n"}) {
+    CAPTURE(text);
+    RequestHead before;
+    REQUIRE(read_request(text, before) == Error::none);
+    ForwardedRequest with = kClient;
+    with.default_host = "default";
+    const std::string written = forward(text, with);
+    RequestHead after;
+    REQUIRE(read_request(written, after) == Error::none);
+    CHECK(after.framing.kind == before.framing.kind);
+    CHECK(after.framing.length == before.framing.length);
+    CHECK(after.host == (before.host.empty() ? "default" : before.host));
+    CHECK(after.path_and_query == before.path_and_query);
+    CHECK(after.keep_alive);
+  }
+}
+
 TEST_CASE("a block that is too small is reported and one with the stated room is enough") {
   RequestHead head;
   const std::string text = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
