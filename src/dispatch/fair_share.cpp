@@ -9,6 +9,10 @@ namespace {
 // Tags keep nine digits behind the point when virtual time starts again from here.
 constexpr double kRebaseAt = 1e6;
 
+// Of a prediction in turns.
+constexpr int kRounds = 5;
+constexpr double kCloseEnough = 0.25;
+
 }  // namespace
 
 ClassId FairShare::pick(ClassSet ready) const {
@@ -44,7 +48,7 @@ double FairShare::turns(ClassId id, double ahead, const WaitingCounts& waiting) 
   double most = ahead + 1;
   for (std::size_t i = 0; i < classes_; ++i) {
     allowed[i] = 0;
-    if (i == mine || waiting[i] == 0) continue;
+    if (i == mine) continue;
     const double before = (tag - std::max(tags_[i], now_)) * weights_[i];
     if (before < 0) continue;
     const auto whole = static_cast<double>(static_cast<std::int64_t>(before));
@@ -52,9 +56,16 @@ double FairShare::turns(ClassId id, double ahead, const WaitingCounts& waiting) 
     allowed[i] = (i < mine || whole < before) ? whole + 1 : whole;
     most += allowed[i];
   }
-  double turns = ahead + 1;
-  for (std::size_t i = 0; i < classes_; ++i)
-    turns += std::min(allowed[i], std::max<double>(waiting[i], parts_[i] * most));
+  // How many turns there are depends on how many the others get, and the other way round: close
+  // in from above.
+  double turns = most;
+  for (int round = 0; round < kRounds; ++round) {
+    const double last = turns;
+    turns = ahead + 1;
+    for (std::size_t i = 0; i < classes_; ++i)
+      turns += std::min(allowed[i], std::max<double>(waiting[i], parts_[i] * last));
+    if (last - turns < kCloseEnough) break;
+  }
   return turns;
 }
 

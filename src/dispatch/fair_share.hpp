@@ -43,8 +43,9 @@ class FairShare {
 
   // How many turns of all classes it takes, its own included, until a newcomer to `id` behind
   // `ahead` waiters of its class is served. Another class takes as many of them as its weight
-  // allows while it stays backlogged, but no more than wait there now or, if more, than its
-  // recent part of all turns: one that hardly ever has a waiter does not count as a full one.
+  // allows, but no more than wait there now or, if more, than its recent part of all turns: one
+  // that hardly ever has a waiter does not count as backlogged, nor does one with many arrivals
+  // count as idle because none waits just now.
   double turns(ClassId id, double ahead, const WaitingCounts& waiting) const;
 
   double weight(ClassId id) const { return weights_[index(id)]; }

@@ -56,11 +56,11 @@ struct Desk {
     return (**this).release(id, held, now);
   }
 
-  // Twenty slots given back after `held`: from now on there are predictions.
-  void teach(Duration held) {
+  // Twenty slots given back by `id` after `held`: from now on there are predictions.
+  void teach(Duration held, ClassId id) {
     for (int i = 0; i < 20; ++i) {
-      arrive(kP0);
-      release(kP0, held);
+      arrive(id);
+      release(id, held);
     }
   }
 };

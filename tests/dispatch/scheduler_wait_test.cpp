@@ -44,7 +44,7 @@ TEST_CASE("nothing is predicted before twenty slots came back") {
 
 TEST_CASE("a predicted wait is the backlog over the rate of slots coming free") {
   Desk desk(4);
-  desk.teach(20ms);  // four slots of 20 ms: one every 5 ms
+  desk.teach(20ms, kP1);  // four slots of 20 ms: one every 5 ms
   CHECK(desk->predicted_wait(kP1, desk.now) == Duration{0});
   for (int i = 0; i < 4; ++i) desk.arrive(kP1);
   for (int i = 0; i < 10; ++i) desk.arrive(kP1);
@@ -52,9 +52,23 @@ TEST_CASE("a predicted wait is the backlog over the rate of slots coming free") 
   CHECK(to_milliseconds(*desk.last.predicted_wait) == doctest::Approx(50));
 }
 
+TEST_CASE("a class that recently took many turns counts though none of it waits just now") {
+  Desk desk;
+  desk.teach(20ms, kP0);
+  desk.arrive(kP1);
+  desk.arrive(kP1);
+  desk.arrive(kP1);
+  CHECK(*desk.last.predicted_wait > 45ms);  // 40 ms for P1's own turns
+  for (int i = 0; i < 300; ++i) {
+    desk.release(kP1, 20ms);
+    desk.arrive(kP1);
+  }
+  CHECK(to_milliseconds(*desk.last.predicted_wait) == doctest::Approx(40).epsilon(0.02));
+}
+
 TEST_CASE("a wait predicted beyond deadline or longest wait is refused on arrival") {
   Desk desk;
-  desk.teach(20ms);
+  desk.teach(20ms, kP1);
   desk.arrive(kP1);
   for (int i = 0; i < 5; ++i) desk.arrive(kP1);
   desk.arrive(kP1, {.max_wait = 100ms});  // 120 ms to wait
@@ -70,7 +84,7 @@ TEST_CASE("a wait predicted beyond deadline or longest wait is refused on arriva
 TEST_CASE("late work is not refused for being late where it is processed with a tag") {
   Desk desk;
   desk.settings.late = config::Late::process_with_tag;
-  desk.teach(20ms);
+  desk.teach(20ms, kP1);
   for (int i = 0; i < 6; ++i) desk.arrive(kP1);
   desk.arrive(kP1, {.deadline = desk.now + 50ms, .max_wait = 10ms});
   CHECK(desk.last.kind == Kind::queued);
@@ -78,7 +92,7 @@ TEST_CASE("late work is not refused for being late where it is processed with a 
 
 TEST_CASE("a class without a waiter may queue one however long it will take") {
   Desk desk;
-  desk.teach(1s);
+  desk.teach(1s, kP0);
   desk.arrive(kP0);
   for (int i = 0; i < 50; ++i) desk.arrive(kP0);
   desk.arrive(kP2, {.max_wait = 100ms, .only_if_short_wait = true});
@@ -89,7 +103,7 @@ TEST_CASE("a class without a waiter may queue one however long it will take") {
 
 TEST_CASE("a class whose waiters time out is still served when its share is due") {
   Desk desk;
-  desk.teach(200ms);
+  desk.teach(200ms, kP0);
   ClassId running = kP0;
   desk.arrive(kP0);
   int low = 0;
@@ -109,7 +123,7 @@ TEST_CASE("a class whose waiters time out is still served when its share is due"
 
 TEST_CASE("a stalled upstream that gives back no slots lengthens the prediction") {
   Desk desk(2);
-  desk.teach(10ms);
+  desk.teach(10ms, kP0);
   desk.arrive(kP0);
   desk.arrive(kP0);
   desk.arrive(kP0);
@@ -121,20 +135,20 @@ TEST_CASE("a stalled upstream that gives back no slots lengthens the prediction"
 TEST_CASE("only if short wait is refused only with no slot and a waiter and a long wait") {
   SUBCASE("a free slot is taken whatever the prediction") {
     Desk desk;
-    desk.teach(10s);
+    desk.teach(10s, kP2);
     desk.arrive(kP2, short_wait());
     CHECK(desk.last.kind == Kind::granted);
   }
   SUBCASE("the first waiter of its class queues") {
     Desk desk;
-    desk.teach(10s);
+    desk.teach(10s, kP2);
     desk.arrive(kP0);
     desk.arrive(kP2, short_wait());
     CHECK(desk.last.kind == Kind::queued);
   }
   SUBCASE("behind a waiter it queues while the wait is short") {
     Desk desk(4);
-    desk.teach(20ms);
+    desk.teach(20ms, kP2);
     for (int i = 0; i < 4; ++i) desk.arrive(kP2);
     for (int i = 0; i < 3; ++i) desk.arrive(kP2, short_wait());
     CHECK(desk.last.kind == Kind::queued);
@@ -142,7 +156,7 @@ TEST_CASE("only if short wait is refused only with no slot and a waiter and a lo
   }
   SUBCASE("behind a waiter a long wait is refused with the given reason") {
     Desk desk(4);
-    desk.teach(20ms);
+    desk.teach(20ms, kP2);
     for (int i = 0; i < 4; ++i) desk.arrive(kP2);
     for (int i = 0; i < 5; ++i) desk.arrive(kP2, short_wait());
     CHECK(desk.last.kind == Kind::refused);
@@ -214,7 +228,7 @@ TEST_CASE("late work is started and tagged and counted with process_with_tag") {
 TEST_CASE("the top class's weight rises to sixteen fold while it waits and falls after") {
   Desk desk(1);
   desk.settings.dynamic_weights = true;
-  desk.teach(10ms);
+  desk.teach(10ms, kP0);
   desk.arrive(kP0);
   for (int i = 0; i < 400; ++i) desk.arrive(kP0);
   for (int i = 0; i < 50; ++i) desk.arrive(kP2);
@@ -240,7 +254,7 @@ TEST_CASE("the top class's weight rises to sixteen fold while it waits and falls
 
 TEST_CASE("weights stay as configured without dynamic weights") {
   Desk desk;
-  desk.teach(1s);
+  desk.teach(1s, kP0);
   desk.arrive(kP0);
   for (int i = 0; i < 100; ++i) {
     desk.pass(10ms);
