@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "percentile.hpp"
 
 namespace spillway::demo {
@@ -62,7 +64,7 @@ std::string heading(const Paint& paint) {
 
 std::string row(Duration at, std::string_view phase, const CountsByKind& counts, Duration span,
                 const std::optional<ProxyView>& proxy, const Paint& paint) {
-  std::string line = fmt::format("{:3.0f}s {:<{}}", to_seconds(at), phase, kLead - 5);
+  std::string line = fmt::format("{:3.0f}s {:<{}}", std::ceil(to_seconds(at)), phase, kLead - 5);
   for (const Counts& kind : counts) line += "| " + cell(kind, span, paint);
   return line + (proxy ? proxy_cell(*proxy, paint) : "|");
 }
