@@ -48,7 +48,8 @@ Task<> Exchange::answer() {
             .close = !keep_client_,
             .head_only = request_.method == http::Verb::head});
   status_ = fault_.status;
-  if (!co_await send_to_client(out.text())) connection_broken_ = true;
+  const bool sent = co_await send_to_client(out.text());
+  if (!sent) connection_broken_ = true;
 }
 
 // True when bytes of another request have been received already.
@@ -123,9 +124,9 @@ Task<> Exchange::discard_input(std::size_t most, TimePoint deadline, bool until_
       most -= result.bytes;
       continue;
     }
-    if (result.status == IoResult::Status::would_block &&
-        co_await parking_.park(deadline, &client_->readable()) == Wake::ready) {
-      continue;
+    if (result.status == IoResult::Status::would_block) {
+      const Wake wake = co_await parking_.park(deadline, &client_->readable());
+      if (wake == Wake::ready) continue;
     }
     if (!until_closed) keep_client_ = false;
     co_return;

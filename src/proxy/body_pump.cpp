@@ -40,7 +40,8 @@ Detached Exchange::pump_body() {
       }
       checked += step.consumed;
     }
-    if (!co_await pump_out(received.substr(0, checked))) co_return;
+    const bool sent = co_await pump_out(received.substr(0, checked));
+    if (!sent) co_return;
 
     // What follows a chunked body is the next request: keep it behind the head.
     const std::string_view next = received.substr(checked);

@@ -26,11 +26,13 @@ Detached Exchange::serve(ClientPtr client) {
   keep_client_ = true;
   connection_broken_ = false;
   begin_request();
-  while (co_await read_head()) {
+  for (bool more = true; more;) {
+    const bool requested = co_await read_head();
+    if (!requested) break;
     co_await handle();
     if (failed()) co_await answer();
     observe();
-    if (!co_await next_request()) break;
+    more = co_await next_request();
   }
   finish();
 }
@@ -41,10 +43,12 @@ Task<> Exchange::handle() {
   if (!check_framing()) co_return;
   classify();
   if (!admit()) co_return;
-  if (!co_await read_body()) co_return;
-  if (!co_await wait_for_slot()) co_return;
-  if (!co_await forward()) co_return;
-  co_await relay();
+  const bool body_read = co_await read_body();
+  if (!body_read) co_return;
+  const bool has_slot = co_await wait_for_slot();
+  if (!has_slot) co_return;
+  const bool answered = co_await forward();
+  if (answered) co_await relay();
 }
 
 // False when no request came: the connection is idle or ended.
@@ -80,7 +84,8 @@ Task<bool> Exchange::read_head() {
     }
     if (received_ == 0) co_return false;
     if (deadline == kNever) deadline = Clock::now() + worker_.config().limits.header_timeout;
-    if (co_await parking_.park(deadline, &client_->readable()) == Wake::timeout) {
+    const Wake wake = co_await parking_.park(deadline, &client_->readable());
+    if (wake == Wake::timeout) {
       fail(request_timeout());
       break;
     }
@@ -193,7 +198,8 @@ Task<bool> Exchange::wait_for_slot() {
     watches_client_ = true;
     bool gone = false;
     while (!ticket_.delivered) {
-      if (co_await parking_.park(kNever) != Wake::client_gone || gone) continue;
+      const Wake wake = co_await parking_.park(kNever);
+      if (wake != Wake::client_gone || gone) continue;
       gone = true;
       // If it is too late to cancel, the ticket is on its way and must be waited for.
       if (gate.cancel(ticket_, Clock::now())) co_return fail(client_gone());

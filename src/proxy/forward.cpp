@@ -51,11 +51,13 @@ Task<bool> Exchange::forward() {
   if (!write_request_head()) co_return fail(head_too_large());
   auto& signals = worker_.signals(subject_.upstream);
   for (bool retried = false;; retried = true) {
-    if (!co_await connect(retried)) {
+    const bool connected = co_await connect(retried);
+    if (!connected) {
       if (fault_.outcome != Outcome::client_gone) signals.record_result(true);
       co_return false;
     }
-    if (!co_await send_request()) co_return false;
+    const bool sent = co_await send_request();
+    if (!sent) co_return false;
     if (body_is_streamed_) pump_body();
     head_awaited_since_ = dispatched_;
     watches_client_ = true;
@@ -237,7 +239,8 @@ Task<Exchange::Attempt> Exchange::read_response_head() {
         in_sent_ = in_valid_ = scan.end;
         co_return Attempt::done;
       }
-      if (!co_await relay_interim()) {
+      const bool passed_on = co_await relay_interim();
+      if (!passed_on) {
         fail(client_gone());
         co_return Attempt::failed;
       }
@@ -259,7 +262,8 @@ Task<bool> Exchange::relay_interim() {
   // not, now that a byte of a response has come.
   TextWriter out(out_block_.bytes());
   if (!http::write_interim_head(out, response_)) co_return true;  // optional to pass on
-  co_return co_await send_to_client(out.text());
+  const bool sent = co_await send_to_client(out.text());
+  co_return sent;
 }
 
 }  // namespace spillway::proxy

@@ -4,6 +4,9 @@
 // frees itself at its end. Both live on one worker's thread from start to end, take their frames
 // from that thread's free lists (no heap allocation in steady state, whatever the frame's size;
 // asio::awaitable recycles frames only up to 1 KiB) and let no exception out.
+//
+// Await only in a statement of its own or in an initialiser (`const bool sent = co_await ...`): for
+// `if (!co_await member())` g++ 12.2 lays the frame out wrongly and resumes through a null pointer.
 #pragma once
 
 #include <array>
