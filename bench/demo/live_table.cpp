@@ -39,8 +39,8 @@ std::string proxy_cell(const ProxyView& proxy, const Paint& paint) {
   };
   std::string state = fmt::format("{:<10}", proxy.state);
   state = proxy.state == "NORMAL" ? paint.good(std::move(state)) : paint.mild(std::move(state));
-  return fmt::format("| {} {:>3} {:>4} {}", state, number(proxy.inflight), number(proxy.queued),
-                     proxy.reason);
+  return fmt::format("| {} {:>3} {:>4}{}{}", state, number(proxy.inflight), number(proxy.queued),
+                     proxy.reason.empty() ? "" : " ", proxy.reason);
 }
 
 }  // namespace
