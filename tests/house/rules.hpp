@@ -1,0 +1,37 @@
+// The rules of the house (src/README.md), as far as a program can check them.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace spillway::house {
+
+struct SourceFile {
+  std::string path;  // below src/, e.g. "http/head.hpp"
+  std::string text;
+};
+
+struct House {
+  // Which folders a folder's files may include besides their own. Files directly in src/ belong
+  // to the folder "main". A folder without an entry is itself a violation.
+  std::map<std::string, std::set<std::string>> arrows;
+  // Folders without I/O, threads and clocks.
+  std::set<std::string> pure;
+};
+
+// Every violation as one sentence that names file and rule; empty when the house is in order.
+// Folders must hold a README.md; code files are *.hpp and *.cpp.
+std::vector<std::string> violations(const House& house, const std::vector<SourceFile>& files);
+
+// Each group of folders that reach one another along the arrows, as "a -> b -> a".
+std::vector<std::string> circles(const std::map<std::string, std::set<std::string>>& arrows);
+
+// The violations of length and name alone, which hold for tests and tools too.
+std::vector<std::string> untidy_files(const std::vector<SourceFile>& files);
+
+// All files below a directory, paths relative to it. Throws when it cannot be read.
+std::vector<SourceFile> read_tree(const std::string& directory);
+
+}  // namespace spillway::house
