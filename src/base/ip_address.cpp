@@ -71,8 +71,11 @@ bool parse_v6(std::string_view text, std::array<std::uint8_t, 16>& out) {
   }
   if (gap <= bytes.size()) {
     if (size == 16) return false;
-    std::rotate(bytes.begin() + static_cast<std::ptrdiff_t>(gap),
-                bytes.begin() + static_cast<std::ptrdiff_t>(size), bytes.end());
+    // What stands after the gap moves to the end, and zeros take its place.
+    for (std::size_t to = 16, from = size; from > gap;) {
+      bytes[--to] = bytes[--from];
+      if (to != from) bytes[from] = 0;
+    }
     size = 16;
   }
   out = bytes;
