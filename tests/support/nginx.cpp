@@ -1,0 +1,68 @@
+#include "support/nginx.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <stdexcept>
+#include <system_error>
+
+#include "support/raw_client.hpp"
+#include "support/scripted_peer.hpp"
+
+namespace spillway::support {
+
+Nginx::Nginx(std::string_view server) {
+  std::filesystem::create_directory(files());
+  // A port that was free a moment ago may be taken when NGINX binds it.
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    start(server);
+    if (accepts(kPatience)) return;
+  }
+  throw std::runtime_error("nginx does not start: " + process_->err());
+}
+
+Nginx::~Nginx() {
+  if (!process_) return;
+  process_->signal(SIGTERM);
+  process_->wait(Milliseconds{5000});
+}
+
+void Nginx::start(std::string_view server) {
+  process_.reset();
+  port_ = RefusingPort().port();
+  const std::string directory = directory_.path().string();
+  std::string text;
+  // The worker of a root process must be root too, or it could not read the directory.
+  if (::geteuid() == 0) text += "user root;\n";
+  text += "daemon off;\nmaster_process on;\nworker_processes 1;\npid " + directory +
+          "/pid;\nerror_log stderr error;\nevents { worker_connections 1024; }\nhttp {\n";
+  for (const char* kind : {"client_body", "proxy", "fastcgi", "uwsgi", "scgi"}) {
+    text += std::string("  ") + kind + "_temp_path " + directory + "/" + kind + ";\n";
+  }
+  text +=
+      "  access_log off;\n  client_max_body_size 0;\n  keepalive_timeout 60s;\n  server {\n"
+      "    listen 127.0.0.1:" +
+      std::to_string(port_) + ";\n    root " + files().string() + ";\n";
+  text.append(server).append("\n  }\n}\n");
+  const auto file = directory_.write("nginx.conf", text);
+  // Debian has it in sbin, which is not on every user's PATH.
+  const char* program = ::access("/usr/sbin/nginx", X_OK) == 0 ? "/usr/sbin/nginx" : "nginx";
+  process_.emplace(std::vector<std::string>{program, "-e", "stderr", "-p", directory, "-c", file});
+}
+
+bool Nginx::accepts(Milliseconds within) {
+  const Deadline deadline(within);
+  while (!deadline.passed()) {
+    if (process_->wait(Milliseconds{5})) return false;
+    try {
+      RawClient client(port_);
+      return true;
+    } catch (const std::system_error&) {  // not yet
+    }
+  }
+  return false;
+}
+
+}  // namespace spillway::support

@@ -1,0 +1,36 @@
+// A real NGINX as backend, in a directory of its own on a free port of 127.0.0.1.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "support/child_process.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace spillway::support {
+
+class Nginx {
+ public:
+  // `server`: the directives inside the server block, but for `listen`; its root is files(). One
+  // worker process. Throws std::runtime_error when it does not come up, with its words.
+  explicit Nginx(std::string_view server);
+  ~Nginx();  // asks it to end, then kills
+  Nginx(const Nginx&) = delete;
+  Nginx& operator=(const Nginx&) = delete;
+
+  std::uint16_t port() const { return port_; }
+  std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+  std::filesystem::path files() const { return directory_.path() / "files"; }
+
+ private:
+  void start(std::string_view server);
+  bool accepts(Milliseconds within);
+
+  TemporaryDirectory directory_;
+  std::uint16_t port_ = 0;
+  std::optional<ChildProcess> process_;
+};
+
+}  // namespace spillway::support
