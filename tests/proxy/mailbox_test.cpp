@@ -1,0 +1,86 @@
+#include "proxy/mailbox.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <boost/asio/executor_work_guard.hpp>
+#include <deque>
+#include <thread>
+#include <vector>
+
+#include "proxy/task.hpp"
+
+namespace spillway::proxy {
+namespace {
+
+// A coroutine that waits for its ticket and then writes down its number.
+Detached wait_for(Ticket& ticket, Parking& parking, int number, std::vector<int>& resumed) {
+  while (!ticket.delivered) co_await parking.park(kNever);
+  resumed.push_back(number);
+}
+
+struct Waiting {
+  Waiting(Mailbox& mailbox, int number, std::vector<int>& resumed) {
+    ticket.home = &mailbox;
+    ticket.parking = &parking;
+    wait_for(ticket, parking, number, resumed);
+  }
+  Ticket ticket;
+  Parking parking;
+};
+
+}  // namespace
+
+TEST_CASE("tickets are delivered on the owner's loop in the order of their granting") {
+  boost::asio::io_context io;
+  Mailbox mailbox(io);
+  std::vector<int> resumed;
+  std::deque<Waiting> waiting;
+  for (int n = 0; n < 5; ++n) waiting.emplace_back(mailbox, n, resumed);
+  for (Waiting& each : waiting) mailbox.deliver(each.ticket);
+  CHECK(resumed.empty());
+  CHECK(io.run() == 1);  // one wake-up for the batch
+  CHECK(resumed == std::vector{0, 1, 2, 3, 4});
+}
+
+TEST_CASE("a ticket delivered while others are being resumed is resumed too") {
+  boost::asio::io_context io;
+  Mailbox mailbox(io);
+  std::vector<int> resumed;
+  Waiting second(mailbox, 2, resumed);
+  Ticket ticket;
+  Parking parking;
+  ticket.home = &mailbox;
+  ticket.parking = &parking;
+  [](Ticket& own, Parking& at, Mailbox& to, Ticket& other, std::vector<int>& log) -> Detached {
+    while (!own.delivered) co_await at.park(kNever);
+    log.push_back(1);
+    to.deliver(other);
+  }(ticket, parking, mailbox, second.ticket, resumed);
+  mailbox.deliver(ticket);
+  io.run();
+  CHECK(resumed == std::vector{1, 2});
+}
+
+TEST_CASE("tickets delivered by many threads all arrive") {
+  constexpr int kThreads = 4;
+  constexpr int kEach = 1000;
+  boost::asio::io_context io{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
+  const auto work = boost::asio::make_work_guard(io);
+  Mailbox mailbox(io);
+  std::vector<int> resumed;
+  std::deque<Waiting> waiting;
+  for (int n = 0; n < kThreads * kEach; ++n) waiting.emplace_back(mailbox, n, resumed);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int n = t; n < kThreads * kEach; n += kThreads) mailbox.deliver(waiting[n].ticket);
+    });
+  }
+  while (resumed.size() < kThreads * kEach) io.run_one();
+  for (std::thread& thread : threads) thread.join();
+  std::sort(resumed.begin(), resumed.end());
+  CHECK(std::adjacent_find(resumed.begin(), resumed.end()) == resumed.end());
+}
+
+}  // namespace spillway::proxy
