@@ -10,6 +10,7 @@
 namespace spillway::proxy {
 
 Detached Exchange::pump_body() {
+  pump_frame_ = co_await OwnFrame{};
   pump_ = Pump::running;
   const Block body = worker_.large_blocks.take();
   const std::span<char> block = body.bytes();

@@ -20,6 +20,7 @@ Exchange::Exchange(Worker& worker)
 
 // The life of a connection while it is active: request after request.
 Detached Exchange::serve(ClientPtr client) {
+  frame_ = co_await OwnFrame{};
   client_ = std::move(client);
   head_block_ = worker_.small_blocks.take();
   received_ = 0;
@@ -316,6 +317,15 @@ bool Exchange::grow_head_block() {
   std::memcpy(larger.bytes().data(), head_block_.bytes().data(), received_);
   head_block_ = std::move(larger);
   return true;
+}
+
+void Exchange::abandon() {
+  // The coroutines stay suspended for good; what they hold goes with their frames.
+  if (pump_parking_.parked()) pump_frame_.destroy();
+  frame_.destroy();
+  worker_.upstream(subject_.upstream).gate.cancel(ticket_, Clock::now());
+  if (upstream_) upstream_->retire();
+  client_->close();
 }
 
 void Exchange::wake_if_late(TimePoint now) {

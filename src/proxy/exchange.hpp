@@ -8,6 +8,7 @@
 
 #include <array>
 #include <boost/intrusive/list.hpp>
+#include <coroutine>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -42,6 +43,10 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   // Serves the requests that have arrived on the connection, until it is idle or closed. Gives
   // the object back to the worker at the end.
   Detached serve(ClientPtr client);
+
+  // When the worker's loop has ended: drops what is under way, where it waits. Only the
+  // destructor may follow.
+  void abandon();
 
   // For the sweep, which runs only while every exchange is parked:
   void wake_if_late(TimePoint now);
@@ -105,6 +110,8 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   void pump_failed(const Fault& fault);
 
   Worker& worker_;
+  std::coroutine_handle<> frame_;       // serve(), while this object serves
+  std::coroutine_handle<> pump_frame_;  // pump_body(), while it is parked
   ClientPtr client_;
   Parking parking_;
   bool watches_client_ = false;

@@ -154,6 +154,7 @@ void Server::stop() {
   parts.threads.clear();
   parts.control->stop();
   parts.admin->stop();
+  for (const auto& worker : parts.workers) worker->abandon();
 }
 
 int Server::wait_for_signals() {

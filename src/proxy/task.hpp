@@ -146,6 +146,17 @@ inline Task<void> TaskPromise<void>::get_return_object() {
 }
 }  // namespace detail
 
+// A coroutine's own frame, for whoever may have to destroy it where it waits.
+struct OwnFrame {
+  std::coroutine_handle<> frame{};
+  bool await_ready() const noexcept { return false; }
+  bool await_suspend(std::coroutine_handle<> own) noexcept {
+    frame = own;
+    return false;
+  }
+  std::coroutine_handle<> await_resume() const noexcept { return frame; }
+};
+
 struct Detached {
   struct promise_type : PooledFrame {
     Detached get_return_object() noexcept { return {}; }

@@ -36,6 +36,17 @@ void Worker::run() {
 
 void Worker::stop() { io_.stop(); }
 
+void Worker::abandon() {
+  exchanges.clear_and_dispose([](Exchange* exchange) {
+    exchange->abandon();
+    delete exchange;
+  });
+  for (UpstreamPool& pool : pools_) {
+    while (pool.close_one()) {
+    }
+  }
+}
+
 void Worker::begin_drain() {
   boost::asio::post(io_, [this] {
     draining_ = true;

@@ -43,6 +43,8 @@ class Worker {
 
   // Serves until stop(); call it on the worker's own thread.
   void run();
+  // Once no worker runs any more: ends every exchange and upstream connection.
+  void abandon();
 
   // From any thread:
   void stop();
