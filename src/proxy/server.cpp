@@ -19,6 +19,7 @@
 #include "observe/state_report.hpp"
 #include "proxy/admin.hpp"
 #include "proxy/control.hpp"
+#include "proxy/descriptor_limit.hpp"
 #include "proxy/generation.hpp"
 #include "proxy/listener.hpp"
 #include "proxy/upstream.hpp"
@@ -51,7 +52,13 @@ struct Server::Parts {
       metrics.push_back(&workers.back()->metrics);
     }
     control.emplace(generation, upstreams, workers, log);
-    listener.emplace(config().listen, config().limits.connections, workers);
+    const std::uint32_t connections_most = affordable_connections(config(), workers_wanted);
+    if (connections_most < config().limits.connections) {
+      log.message(observe::Level::warn,
+                  "the limit of open files leaves room for " + std::to_string(connections_most) +
+                      " client connections, fewer than limits.connections");
+    }
+    listener.emplace(config().listen, connections_most, workers);
     admin.emplace(config().admin, pages());
     collector.emplace(
         config(), metrics, [this] { return snapshot(); }, build_info());

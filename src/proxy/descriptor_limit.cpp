@@ -1,0 +1,28 @@
+#include "proxy/descriptor_limit.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+
+namespace spillway::proxy {
+
+namespace {
+// Listeners, event loops, timers, logs, admin connections.
+constexpr std::uint64_t kOwn = 128;
+}  // namespace
+
+std::uint32_t affordable_connections(const config::Config& config, std::size_t workers) {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return config.limits.connections;
+  files.rlim_cur = files.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &files);
+  ::getrlimit(RLIMIT_NOFILE, &files);
+  if (files.rlim_cur == RLIM_INFINITY) return config.limits.connections;
+
+  std::uint64_t needed = kOwn + 8 * workers;
+  for (const auto& upstream : config.upstreams) needed += upstream.dispatch.concurrency + workers;
+  const std::uint64_t left = files.rlim_cur > needed ? files.rlim_cur - needed : 1;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(left, config.limits.connections));
+}
+
+}  // namespace spillway::proxy
