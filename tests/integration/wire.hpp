@@ -1,0 +1,48 @@
+// What the tests of the wire have in common.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "support/event.hpp"
+
+namespace spillway::support {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
+// What HTTP.md's promises of "at once" mean here: the sweep's period twice, and room.
+inline constexpr Milliseconds kSoon{kSanitized ? 1000 : 200};
+
+// Everything is of the first class, which is not shed when the upstream fails on purpose.
+inline nlohmann::json never_shed(const nlohmann::json& changes = nlohmann::json::object()) {
+  nlohmann::json settings = {{"default_route", {{"class", "P0"}}}};
+  settings.merge_patch(changes);
+  return settings;
+}
+
+inline std::string ok(std::string_view body, std::string_view lines = {}) {
+  return std::string("HTTP/1.1 200 OK\r\nContent-Length: ")
+      .append(std::to_string(body.size()))
+      .append("\r\n")
+      .append(lines)
+      .append("\r\n")
+      .append(body);
+}
+
+// Bytes that show when any is lost, doubled or moved.
+inline std::string pattern(std::size_t size) {
+  std::string bytes(size, '\0');
+  std::uint32_t state = 1;
+  for (char& byte : bytes) {
+    state = state * 1664525 + 1013904223;
+    byte = static_cast<char>(state >> 24);
+  }
+  return bytes;
+}
+
+}  // namespace spillway::support
