@@ -50,7 +50,7 @@ class FramePool {
     return ::operator new(size);
   }
 
-  static void deallocate(void* frame, std::size_t size) {
+  static void deallocate(void* frame, [[maybe_unused]] std::size_t size) {
 #ifndef __SANITIZE_ADDRESS__
     const std::size_t bucket = bucket_of(size);
     if (bucket < kBuckets) {
