@@ -1,5 +1,6 @@
 // What Spillway itself says to a client, and how a connection goes on after that.
 #include <algorithm>
+#include <boost/asio/post.hpp>
 #include <cstring>
 
 #include "http/accept.hpp"
@@ -12,6 +13,17 @@ namespace spillway::proxy {
 namespace {
 // How long a closing connection is read from, so that the client sees the answer and not a reset.
 constexpr Milliseconds kLinger{1000};
+// So many pipelined requests may be answered before other connections have their turn.
+constexpr std::uint32_t kRequestsInARow = 16;
+
+struct Yield {
+  asio::io_context& io;
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> coroutine) {
+    asio::post(io, [coroutine] { coroutine.resume(); });
+  }
+  void await_resume() const noexcept {}
+};
 }  // namespace
 
 // The answer to a request that failed: what Spillway says itself.
@@ -79,6 +91,9 @@ Task<bool> Exchange::next_request() {
   if (received_ == 0) co_return false;
   std::memmove(head_block_.bytes().data(), head_block_.bytes().data() + consumed_, received_);
   begin_request();
+  // A client that pipelines refused requests would otherwise keep the loop to itself (and, where
+  // the compiler makes no tail calls, nest ever deeper).
+  if (++requests_in_a_row_ % kRequestsInARow == 0) co_await Yield{worker_.io()};
   co_return true;
 }
 

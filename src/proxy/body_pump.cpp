@@ -9,17 +9,23 @@
 
 namespace spillway::proxy {
 
+namespace {
+// So many blocks may pass before other connections have their turn.
+constexpr int kRoundsInARow = 16;
+}  // namespace
+
 Detached Exchange::pump_body() {
   pump_frame_ = co_await OwnFrame{};
   pump_ = Pump::running;
   const Block body = worker_.large_blocks.take();
   const std::span<char> block = body.bytes();
-  while (!request_body_.done()) {
+  for (int round = 1; !request_body_.done(); ++round) {
     std::size_t most = block.size();
     if (request_.framing.kind == http::Framing::Kind::length) {
       most = std::min<std::uint64_t>(most, request_.framing.length - request_body_.content_bytes());
     }
-    const IoResult result = client_->receive(block.first(most));
+    const IoResult result = round % kRoundsInARow == 0 ? IoResult{IoResult::Status::would_block}
+                                                       : client_->receive(block.first(most));
     if (result.status == IoResult::Status::would_block) {
       const TimePoint deadline = Clock::now() + worker_.config().limits.idle_timeout;
       const Wake wake = co_await pump_parking_.park(deadline, &client_->readable());

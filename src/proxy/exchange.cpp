@@ -26,6 +26,7 @@ Detached Exchange::serve(ClientPtr client) {
   received_ = 0;
   keep_client_ = true;
   connection_broken_ = false;
+  requests_in_a_row_ = 0;
   begin_request();
   for (bool more = true; more;) {
     const bool requested = co_await read_head();

@@ -165,6 +165,7 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   bool keep_client_ = false;       // the connection may carry another request
   bool response_started_ = false;  // bytes of a final response have gone to the client
   bool connection_broken_ = false;
+  std::uint32_t requests_in_a_row_ = 0;
   unsigned status_ = 0;
   std::uint64_t body_bytes_sent_ = 0;
 };

@@ -12,6 +12,11 @@
 
 namespace spillway::proxy {
 
+namespace {
+// So many blocks may pass before other connections have their turn.
+constexpr int kRoundsInARow = 16;
+}  // namespace
+
 Task<> Exchange::relay() {
   const Milliseconds upstream_timeout_ms =
       worker_.upstream(subject_.upstream).config.response_timeout;
@@ -33,7 +38,7 @@ Task<> Exchange::relay() {
 
   const std::span<char> block = in_block_.bytes();
   std::string_view head = out_;
-  while (!upstream_done_ || !head.empty() || in_sent_ < in_valid_) {
+  for (int round = 1; !upstream_done_ || !head.empty() || in_sent_ < in_valid_; ++round) {
     bool progress = false;
     if (!head.empty() || in_sent_ < in_valid_) {
       const IoResult result = client_->send(head, {block.data() + in_sent_, in_valid_ - in_sent_});
@@ -72,10 +77,11 @@ Task<> Exchange::relay() {
       }
       if (upstream_done_) upstream_finished();
     }
-    if (progress) continue;
-
     const bool to_send = !head.empty() || in_sent_ < in_valid_;
     const bool to_read = !upstream_done_ && in_received_ < block.size();
+    const bool more = to_send || to_read;
+    if (progress && (!more || round % kRoundsInARow != 0)) continue;
+
     watches_client_ = true;
     const Wake wake = co_await parking_.park(
         Clock::now() + (to_read ? upstream_timeout_ms : client_timeout),

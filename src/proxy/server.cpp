@@ -54,9 +54,9 @@ struct Server::Parts {
     control.emplace(generation, upstreams, workers, log);
     const std::uint32_t connections_most = affordable_connections(config(), workers_wanted);
     if (connections_most < config().limits.connections) {
-      log.message(observe::Level::warn,
-                  "the limit of open files leaves room for " + std::to_string(connections_most) +
-                      " client connections, fewer than limits.connections");
+      log.message(observe::Level::warn, "the limit of open files leaves room for " +
+                                            std::to_string(connections_most) +
+                                            " client connections, fewer than limits.connections");
     }
     listener.emplace(config().listen, connections_most, workers);
     admin.emplace(config().admin, pages());
