@@ -1,0 +1,229 @@
+// The built binary from start to end: bad starts, signals, draining.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/counting_backend.hpp"
+#include "support/proxy_process.hpp"
+#include "support/proxy_under_test.hpp"
+#include "support/raw_client.hpp"
+#include "support/scripted_peer.hpp"
+
+namespace spillway {
+namespace {
+
+using namespace support;
+using nlohmann::json;
+using TestClock = std::chrono::steady_clock;
+
+const std::string kBinary = SPILLWAY_BINARY_DIR "/spillway";
+
+Finished run_with(const std::string& settings) {
+  const TemporaryDirectory directory;
+  return run({kBinary, "run", "--config", directory.write("spillway.json", settings).string()});
+}
+
+Message admin(const ProxyProcess& proxy, const std::string& path) {
+  return RawClient(proxy.admin_port()).ask("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+}
+
+// An upstream that answers each request once it may.
+struct HeldPeer {
+  Event go;
+  ScriptedPeer peer{[this](PeerConnection& proxy) {
+    while (proxy.read_request()) {
+      if (!proxy.wait(go)) return;
+      proxy.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlate");
+    }
+  }};
+
+  // A client whose request has arrived here.
+  RawClient asking(const ProxyProcess& proxy) {
+    const std::size_t before = peer.seen().requests;
+    RawClient client(proxy.port());
+    client.send(get("/slow"));
+    REQUIRE(peer.wait_until([&](const auto& seen) { return seen.requests == before + 1; }));
+    return client;
+  }
+};
+
+// Asks again as soon as it is answered, until the proxy says that the connection ends.
+struct ClosedLoop {
+  explicit ClosedLoop(std::uint16_t port) : client(port) {}
+
+  void run(std::atomic<int>& answered) {
+    try {
+      for (;;) {
+        // Closed before the next request was sent: nothing is lost.
+        if (client.has_bytes(0ms) || client.is_closed(0ms)) return;
+        client.send(get("/"));
+        const Message answer = client.read_response();
+        if (answer.status() != 200 || answer.body != "done\n") {
+          lost = answer.start_line;
+          return;
+        }
+        ++answered;
+        if (answer.field("Connection") == "close") {
+          closed = client.is_closed();
+          return;
+        }
+      }
+    } catch (const std::exception& error) {
+      lost = error.what();
+    }
+  }
+
+  RawClient client;
+  bool closed = false;
+  std::optional<std::string> lost;
+};
+
+}  // namespace
+
+TEST_CASE("every error of a bad configuration is on standard error and nothing starts") {
+  const Finished finished = run_with(R"({
+    "upstreams": [{"name": "app", "servers": ["nowhere"]}],
+    "worker": 2,
+    "dispatch": {"concurrency": 0}})");
+  CHECK(finished.exit_code == 2);
+  CHECK(finished.out == "");
+  for (const char* named :
+       {"$.upstreams[0].servers[0]", "$.worker", "$.dispatch.concurrency", "3 error(s)"}) {
+    CAPTURE(named);
+    CHECK(finished.err.find(named) != std::string::npos);
+  }
+}
+
+TEST_CASE("a port in use fails the start and is named") {
+  CountingBackend other({});
+  const std::string port = std::to_string(other.port());
+  for (const char* listener : {"listen", "admin"}) {
+    json settings =
+        configuration({"127.0.0.1:1"}, {{"listen", {{"port", 0}}}, {"admin", {{"port", 0}}}});
+    settings[listener]["port"] = other.port();
+    const Finished finished = run_with(settings.dump());
+    CHECK(finished.exit_code == 1);
+    CHECK(finished.err.find("127.0.0.1") != std::string::npos);
+    CHECK(finished.err.find(port) != std::string::npos);
+  }
+}
+
+TEST_CASE("an upstream whose name means nothing fails the start") {
+  const Finished finished =
+      run_with(configuration({"no-such-host.invalid:80"},
+                             {{"listen", {{"port", 0}}}, {"admin", {{"port", 0}}}})
+                   .dump());
+  CHECK(finished.exit_code == 1);
+  CHECK(finished.err.find("no-such-host.invalid") != std::string::npos);
+}
+
+TEST_CASE("a drain loses no answer and ends with exit code 0") {
+  CountingBackend backend({.service = 20ms});
+  ProxyProcess proxy(configuration({backend.address()}));
+  RawClient idle(proxy.port());
+  CHECK(idle.ask(get("/")).status() == 200);
+
+  constexpr int kClients = 16;
+  std::atomic<int> answered{0};
+  std::vector<ClosedLoop> loops;
+  for (int n = 0; n < kClients; ++n) loops.emplace_back(proxy.port());
+  std::vector<std::thread> threads;
+  for (ClosedLoop& loop : loops) threads.emplace_back([&] { loop.run(answered); });
+  const Deadline deadline;
+  while (answered < 5 * kClients && !deadline.passed()) std::this_thread::yield();
+  proxy.process().signal(SIGTERM);
+  for (std::thread& thread : threads) thread.join();
+
+  for (const ClosedLoop& loop : loops) {
+    CHECK(loop.lost.value_or("nothing") == "nothing");
+    CHECK(loop.closed);
+  }
+  CHECK(idle.is_closed());
+  CHECK(proxy.process().wait() == 0);
+  CHECK(proxy.process().wait_for_output(R"("event":"draining")"));
+  CHECK(proxy.process().wait_for_output(R"("event":"stopped")"));
+}
+
+TEST_CASE("while it drains it is alive but not ready and finishes what it has begun") {
+  HeldPeer held;
+  ProxyProcess proxy(configuration({held.peer.address()}));
+  CHECK(admin(proxy, "/readyz").status() == 200);
+  RawClient client = held.asking(proxy);
+  proxy.process().signal(SIGTERM);
+  CHECK(proxy.process().wait_for_output(R"("event":"draining")"));
+
+  const Message ready = admin(proxy, "/readyz");
+  CHECK(ready.status() == 503);
+  CHECK(ready.body.find("draining") != std::string::npos);
+  CHECK(admin(proxy, "/healthz").status() == 200);
+  CHECK(json::parse(admin(proxy, "/state").body)["draining"] == true);
+  CHECK_THROWS(RawClient(proxy.port()).ask(get("/")));
+
+  held.go.set();
+  const Message answer = client.read_response();
+  CHECK(answer.status() == 200);
+  CHECK(answer.body == "late");
+  CHECK(answer.field("Connection") == "close");
+  CHECK(proxy.process().wait() == 0);
+}
+
+TEST_CASE("an idle client may send one more request as the drain begins") {
+  CountingBackend backend({});
+  ProxyProcess proxy(configuration({backend.address()}));
+  RawClient client(proxy.port());
+  CHECK(client.ask(get("/")).status() == 200);
+  proxy.process().signal(SIGTERM);
+  CHECK(proxy.process().wait_for_output(R"("event":"draining")"));
+  const Message answer = client.ask(get("/"));
+  CHECK(answer.status() == 200);
+  CHECK(answer.field("Connection") == "close");
+  CHECK(proxy.process().wait() == 0);
+}
+
+TEST_CASE("a drain ends at its timeout whatever is still under way") {
+  HeldPeer held;
+  ProxyProcess proxy(
+      configuration({held.peer.address()}, {{"limits", {{"drain_timeout_ms", 300}}}}));
+  RawClient client = held.asking(proxy);
+  const auto begin = TestClock::now();
+  proxy.process().signal(SIGTERM);
+  CHECK(proxy.process().wait() == 0);
+  const auto took = TestClock::now() - begin;
+  CHECK(took >= 295ms);
+  CHECK(took < 3s);
+  CHECK(proxy.process().wait_for_output("drain timeout"));
+  CHECK(client.is_closed());
+}
+
+TEST_CASE("SIGINT or a second SIGTERM ends at once") {
+  HeldPeer held;
+  ProxyProcess proxy(configuration({held.peer.address()}));
+  const RawClient client = held.asking(proxy);
+  SUBCASE("SIGINT") { proxy.process().signal(SIGINT); }
+  SUBCASE("SIGTERM twice") {
+    proxy.process().signal(SIGTERM);
+    CHECK(proxy.process().wait_for_output(R"("event":"draining")"));
+    proxy.process().signal(SIGTERM);
+  }
+  CHECK(proxy.process().wait(5s) == 0);  // the drain would take 30 s
+}
+
+TEST_CASE("SIGHUP is logged and ignored until configurations can be reloaded") {
+  CountingBackend backend({});
+  ProxyProcess proxy(configuration({backend.address()}));
+  RawClient client(proxy.port());
+  CHECK(client.ask(get("/")).status() == 200);
+  proxy.process().signal(SIGHUP);
+  CHECK(proxy.process().wait_for_output(R"("event":"reload_ignored")"));
+  CHECK(client.ask(get("/")).status() == 200);
+}
+
+}  // namespace spillway
