@@ -42,7 +42,9 @@ Task<> Exchange::answer() {
     co_return;
   }
   keep_client_ = request_.keep_alive && !fault_.close && !worker_.draining();
-  if (keep_client_ && !body_is_streamed_) consumed_ = head_end_ + skippable_body();
+  // What is in the body block has been read already and is not to be skipped again.
+  const bool body_is_unread = !body_is_streamed_ && !body_block_;
+  if (keep_client_ && body_is_unread) consumed_ = head_end_ + skippable_body();
   if (body_is_streamed_ || pump_ == Pump::failed) keep_client_ = false;
 
   if (!out_block_) out_block_ = worker_.small_blocks.take();
