@@ -14,7 +14,7 @@ runtime=(
 )
 build=(
   g++ cmake ninja-build ccache git
-  libboost1.81-dev libboost-url1.81-dev
+  libboost1.81-dev
   nlohmann-json3-dev libcli11-dev libspdlog-dev prometheus-cpp-dev
 )
 develop=(
