@@ -53,8 +53,7 @@ int run(const std::string& path) {
   auto config = load(path);
   if (!config) return kBadUsage;
   spillway::proxy::Server server(std::move(*config));
-  server.start();
-  return server.wait_for_signals();
+  return server.serve_until_signalled();
 }
 
 int print_schema() {

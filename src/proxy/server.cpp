@@ -164,7 +164,7 @@ void Server::stop() {
   for (const auto& worker : parts.workers) worker->abandon();
 }
 
-int Server::wait_for_signals() {
+int Server::serve_until_signalled() {
   asio::io_context io{1};
   asio::signal_set signals(io, SIGTERM, SIGINT, SIGHUP);
   asio::steady_timer timer(io);
@@ -196,6 +196,7 @@ int Server::wait_for_signals() {
     });
   };
   wait();
+  start();
   io.run();
   stop();
   parts_->log.stopped(Clock::now() - parts_->started);

@@ -22,9 +22,10 @@ class Server {
   std::uint16_t port() const;
   std::uint16_t admin_port() const;
 
-  // Blocks until a signal: SIGTERM drains (a second one, or SIGINT, ends at once); SIGHUP is
-  // logged and ignored. Returns the exit code.
-  int wait_for_signals();
+  // start(), then blocks until a signal: SIGTERM drains (a second one, or SIGINT, ends at once);
+  // SIGHUP is logged and ignored. Signals count from before the first connection is accepted.
+  // Returns the exit code.
+  int serve_until_signalled();
 
   // Stops accepting and lets what runs finish; drained() once every client connection is closed.
   void begin_drain();

@@ -216,6 +216,14 @@ TEST_CASE("SIGINT or a second SIGTERM ends at once") {
   CHECK(proxy.process().wait(5s) == 0);  // the drain would take 30 s
 }
 
+TEST_CASE("a signal that comes as soon as it listens drains it") {
+  for (int n = 0; n < 5; ++n) {
+    ProxyProcess proxy(configuration({"127.0.0.1:1"}));
+    proxy.process().signal(SIGTERM);
+    CHECK(proxy.process().wait() == 0);
+  }
+}
+
 TEST_CASE("SIGHUP is logged and ignored until configurations can be reloaded") {
   CountingBackend backend({});
   ProxyProcess proxy(configuration({backend.address()}));
