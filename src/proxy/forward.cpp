@@ -248,8 +248,10 @@ Task<Exchange::Attempt> Exchange::read_response_head() {
       std::memmove(block.data(), block.data() + scan.end, in_received_);
       scanner.reset();
     }
-    if (scan.state == http::Scan::State::invalid || in_received_ == block.size()) {
-      fail(upstream_invalid(scan.error));
+    const bool full = in_received_ == block.size();
+    if (scan.state == http::Scan::State::invalid || full) {
+      fail(upstream_invalid(scan.error != http::Error::none ? scan.error
+                                                            : http::Error::head_too_large));
       co_return Attempt::failed;
     }
   }
