@@ -53,6 +53,25 @@ std::optional<std::size_t> take_chunks(std::string_view text, Message& message) 
   }
 }
 
+// Behind the blank line; npos while it is not there.
+std::size_t head_end(std::string_view text) {
+  const std::size_t blank = text.find("\r\n\r\n");
+  return blank == std::string_view::npos ? blank : blank + 4;
+}
+
+Message read_head(std::string_view head) {
+  Message message;
+  const std::size_t first = head.find(kLineEnd);
+  message.start_line = head.substr(0, first);
+  std::string_view rest = head.substr(first + 2, head.size() - first - 4);
+  while (!rest.empty()) {
+    const std::size_t line_end = rest.find(kLineEnd);
+    add_field(message.fields, rest.substr(0, line_end));
+    rest.remove_prefix(line_end + 2);
+  }
+  return message;
+}
+
 }  // namespace
 
 std::optional<std::string> find(const Fields& fields, std::string_view name) {
@@ -80,48 +99,39 @@ std::string Message::target() const {
 }
 
 std::optional<Message> take_head(std::string& buffer) {
-  const std::size_t end = buffer.find("\r\n\r\n");
+  const std::size_t end = head_end(buffer);
   if (end == std::string::npos) return std::nullopt;
-  Message message;
-  std::string_view rest = std::string_view(buffer).substr(0, end + 2);
-  const std::size_t first = rest.find(kLineEnd);
-  message.start_line = rest.substr(0, first);
-  rest.remove_prefix(first + 2);
-  while (!rest.empty()) {
-    const std::size_t line_end = rest.find(kLineEnd);
-    add_field(message.fields, rest.substr(0, line_end));
-    rest.remove_prefix(line_end + 2);
-  }
-  buffer.erase(0, end + 4);
+  Message message = read_head(std::string_view(buffer).substr(0, end));
+  buffer.erase(0, end);
   return message;
 }
 
 std::optional<Message> take_message(std::string& buffer, Expected expected, bool ended) {
-  std::string rest = buffer;
-  std::optional<Message> message = take_head(rest);
-  if (!message) return std::nullopt;
-  std::size_t size = 0;
-  const int status = expected == Expected::request ? 0 : message->status();
+  const std::size_t end = head_end(buffer);
+  if (end == std::string::npos) return std::nullopt;
+  Message message = read_head(std::string_view(buffer).substr(0, end));
+  const std::string_view rest = std::string_view(buffer).substr(end);
+  const int status = expected == Expected::request ? 0 : message.status();
   const bool bodiless = expected == Expected::head_only || status == 204 || status == 304 ||
                         (status >= 100 && status < 200);
+  std::size_t size = 0;
   if (bodiless) {
     size = 0;
-  } else if (message->field("Transfer-Encoding")) {
-    const auto end = take_chunks(rest, *message);
-    if (!end) return std::nullopt;
-    size = *end;
-  } else if (const auto length = message->field("Content-Length")) {
+  } else if (message.field("Transfer-Encoding")) {
+    const auto chunks_end = take_chunks(rest, message);
+    if (!chunks_end) return std::nullopt;
+    size = *chunks_end;
+  } else if (const auto length = message.field("Content-Length")) {
     size = std::strtoull(length->c_str(), nullptr, 10);
     if (rest.size() < size) return std::nullopt;
-    message->body = rest.substr(0, size);
+    message.body = rest.substr(0, size);
   } else if (expected != Expected::request) {
     if (!ended) return std::nullopt;
     size = rest.size();
-    message->body = rest;
+    message.body = rest;
   }
-  message->raw_body = rest.substr(0, size);
-  rest.erase(0, size);
-  buffer = std::move(rest);
+  message.raw_body = rest.substr(0, size);
+  buffer.erase(0, end + size);
   return message;
 }
 
