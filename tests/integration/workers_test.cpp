@@ -104,7 +104,8 @@ TEST_CASE("connections are spread evenly over the workers") {
   for (std::uint32_t n = 0; n < 5 * kWorkers; ++n) {
     CHECK(clients.emplace_back(proxy.port()).ask(get("/")).status() == 200);
   }
-  for (const json& worker : proxy.state()["workers"]) CHECK(worker["connections"] == 5);
+  const json state = proxy.state();
+  for (const json& worker : state["workers"]) CHECK(worker["connections"] == 5);
 }
 
 TEST_CASE("workers that find the connection budget full make room at one another") {

@@ -1,0 +1,102 @@
+// The operator's pages of a proxy that serves.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "support/child_process.hpp"
+#include "support/counting_backend.hpp"
+#include "support/proxy_under_test.hpp"
+#include "support/raw_client.hpp"
+#include "support/scripted_peer.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace spillway {
+namespace {
+
+using namespace support;
+using nlohmann::json;
+
+}  // namespace
+
+TEST_CASE("promtool finds nothing wrong with the metrics of a proxy that has served") {
+  CountingBackend backend({.service = 1ms});
+  const ProxyUnderTest proxy(backend.address());
+  RawClient client(proxy.port());
+  for (int n = 0; n < 30; ++n) CHECK(client.ask(get("/")).status() == 200);
+  CHECK(RawClient(proxy.port()).ask("nonsense\r\n\r\n").status() == 400);
+
+  const Message page = proxy.admin("/metrics");
+  CHECK(page.status() == 200);
+  CHECK(page.field("Content-Type").value_or("").starts_with("text/plain"));
+  const TemporaryDirectory directory;
+  const std::string file = directory.write("metrics", page.body).string();
+  const Finished checked = run({"sh", "-c", "exec promtool check metrics < \"$0\"", file});
+  INFO(checked.err);
+  CHECK(checked.exit_code == 0);
+  CHECK(checked.out + checked.err == "");
+
+  CHECK(proxy.metric(
+            R"(spillway_requests_total{route="default",class="P1",outcome="forwarded"})") == 30);
+  CHECK(proxy.metric(R"(spillway_responses_total{class="P1",code="200"})") == 30);
+  CHECK(proxy.metric(R"(spillway_upstream_duration_seconds_count{upstream="app"})") == 30);
+  CHECK(proxy.metric(R"(spillway_started_total{class="P1"})") == 30);
+  CHECK(proxy.metric(R"(spillway_concurrency_limit{upstream="app"})") == 64);
+}
+
+TEST_CASE("the state shows what each upstream and class does now") {
+  Event go;
+  ScriptedPeer peer([&](PeerConnection& asker) {
+    if (asker.read_request() && asker.wait(go)) {
+      asker.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+      asker.wait_closed();
+    }
+  });
+  const ProxyUnderTest proxy(peer.address());
+  RawClient client(proxy.port());
+  client.send(get("/"));
+  REQUIRE(peer.wait_until([](const auto& seen) { return seen.requests == 1; }));
+
+  const json upstream = proxy.state()["upstreams"][0];
+  CHECK(upstream["name"] == "app");
+  CHECK(upstream["state"] == "NORMAL");
+  CHECK(upstream["reason"] == nullptr);
+  CHECK(upstream["dispatch"]["inflight"] == 1);
+  CHECK(upstream["classes"][1]["name"] == "P1");
+  CHECK(upstream["classes"][1]["inflight"] == 1);
+  go.set();
+  CHECK(client.read_response().status() == 200);
+  CHECK(proxy.state()["upstreams"][0]["dispatch"]["inflight"] == 0);
+}
+
+TEST_CASE("the configuration is shown with every default and without its secret") {
+  const std::string token = "correct-horse-battery-staple";
+  const ProxyUnderTest proxy("127.0.0.1:1", {{"admin", {{"token", token}}}});
+  CHECK(proxy.admin("/config").status() == 401);
+  CHECK(proxy.admin("/healthz").status() == 200);
+  const Message page =
+      RawClient(proxy.admin_port())
+          .ask("GET /config HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + token +
+               "\r\n\r\n");
+  REQUIRE(page.status() == 200);
+  CHECK(page.body.find(token) == std::string::npos);
+  const json shown = json::parse(page.body);
+  CHECK(shown["dispatch"]["concurrency"] == 64);
+  CHECK(shown["classes"].size() == 3);
+}
+
+TEST_CASE("it is not ready while no upstream can be reached and ready again once one can") {
+  std::optional<RefusingPort> down(std::in_place);
+  const std::uint16_t port = down->port();
+  const ProxyUnderTest proxy("127.0.0.1:" + std::to_string(port));
+  CHECK(proxy.admin("/readyz").status() == 200);
+  CHECK(RawClient(proxy.port()).ask(get("/")).status() == 502);
+  const Message page = proxy.admin("/readyz");
+  CHECK(page.status() == 503);
+  CHECK(page.body.find("upstream") != std::string::npos);
+  CHECK(proxy.admin("/healthz").status() == 200);
+}
+
+}  // namespace spillway

@@ -1,0 +1,76 @@
+// More connections than there is room for.
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+
+#include <deque>
+#include <filesystem>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "support/counting_backend.hpp"
+#include "support/proxy_process.hpp"
+#include "support/proxy_under_test.hpp"
+#include "support/raw_client.hpp"
+
+namespace spillway {
+namespace {
+
+using namespace support;
+
+// How long a client that must not be answered is watched.
+constexpr Milliseconds kQuiet{200};
+
+std::size_t descriptors_of(pid_t process) {
+  const std::filesystem::directory_iterator open("/proc/" + std::to_string(process) + "/fd");
+  return static_cast<std::size_t>(std::distance(begin(open), end(open)));
+}
+
+}  // namespace
+
+TEST_CASE("connections beyond the cap wait in the backlog until one ends") {
+  CountingBackend backend({});
+  const ProxyUnderTest proxy(backend.address(), {{"limits", {{"connections", 4}}}});
+  std::deque<RawClient> served;
+  for (int n = 0; n < 4; ++n) {
+    CHECK(served.emplace_back(proxy.port()).ask(get("/")).status() == 200);
+  }
+  RawClient waiting(proxy.port());
+  waiting.send(get("/"));
+  CHECK(!waiting.has_bytes(kQuiet));
+  CHECK(served.front().ask(get("/")).status() == 200);  // the others are not disturbed
+  CHECK(proxy.metric(R"(spillway_connections{side="client"})") == 4);
+
+  served.pop_back();
+  CHECK(waiting.read_response().status() == 200);
+}
+
+TEST_CASE("without descriptors left accepting pauses and everything else goes on") {
+  CountingBackend backend({});
+  ProxyProcess proxy(configuration({backend.address()}));
+  std::deque<RawClient> served;
+  // From here on the process may open only a few descriptors more.
+  CHECK(served.emplace_back(proxy.port()).ask(get("/")).status() == 200);
+  const std::size_t most = descriptors_of(proxy.process().pid()) + 8;
+  const rlimit limit{most, most};
+  REQUIRE(::prlimit(proxy.process().pid(), RLIMIT_NOFILE, &limit, nullptr) == 0);
+
+  // Idle connections take what is left, until one is not accepted.
+  for (bool accepted = true; accepted && served.size() < 20;) {
+    accepted = served.emplace_back(proxy.port()).send(get("/")).has_bytes(kQuiet);
+    if (accepted) CHECK(served.back().read_response().status() == 200);
+  }
+  REQUIRE(served.size() > 4);
+  REQUIRE(served.size() < 20);
+  RawClient waiting = std::move(served.back());
+  served.pop_back();
+  CHECK(!waiting.has_bytes(kQuiet));
+  for (RawClient& client : served) CHECK(client.ask(get("/")).status() == 200);
+
+  served.pop_front();
+  served.pop_front();
+  CHECK(waiting.read_response().status() == 200);
+}
+
+}  // namespace spillway
