@@ -17,6 +17,9 @@ struct Choice {
   std::string_view name;
   bool available = true;
 };
+// clang 14 does not yet deduce aggregates by itself.
+template <class Enum>
+Choice(Enum, std::string_view, bool = true) -> Choice<Enum>;
 
 template <class Enum>
 inline constexpr std::array<Choice<Enum>, 0> kChoices{};
