@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <cstring>
+#include <limits>
 
 #include "http/accept.hpp"
 #include "http/problem.hpp"
@@ -79,7 +80,9 @@ Task<bool> Exchange::next_request() {
         !failed() && received_ == consumed_ && (!body_is_streamed_ || pump_ == Pump::done);
     if (!all_read) {
       client_->shutdown_send();
-      co_await discard_input(kSmallBody, Clock::now() + kLinger, true);
+      // A refusal must stay cheap. An answer of the upstream ahead of the body is worth more.
+      const std::size_t most = failed() ? kSmallBody : std::numeric_limits<std::size_t>::max();
+      co_await discard_input(most, Clock::now() + kLinger, true);
     }
     co_return false;
   }
@@ -139,9 +142,10 @@ Task<> Exchange::discard_input(std::size_t most, TimePoint deadline, bool until_
     const IoResult result = client_->receive(block.first(std::min(most, block.size())));
     if (result.status == IoResult::Status::done) {
       most -= result.bytes;
-      continue;
+      if (most == 0) co_return;
     }
-    if (result.status == IoResult::Status::would_block) {
+    if (result.status == IoResult::Status::done || result.status == IoResult::Status::would_block) {
+      // Even if there is more to read: others have their turn, and the deadline is looked at.
       const Wake wake = co_await parking_.park(deadline, &client_->readable());
       if (wake == Wake::ready) continue;
     }
