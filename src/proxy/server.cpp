@@ -1,5 +1,7 @@
 #include "proxy/server.hpp"
 
+#include <pthread.h>
+
 #include <atomic>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -11,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
+#include <string>
 #include <thread>
 
 #include "config/effective.hpp"
@@ -131,7 +134,11 @@ void Server::start() {
   parts.listener->start();
   parts.listening = true;
   for (const auto& worker : parts.workers) {
-    parts.threads.emplace_back([&worker = *worker] { worker.run(); });
+    parts.threads.emplace_back([&worker = *worker] {
+      const std::string name = "worker " + std::to_string(worker.number());  // as top -H shows it
+      ::pthread_setname_np(::pthread_self(), name.c_str());
+      worker.run();
+    });
   }
   parts.log.started(SPILLWAY_VERSION, parts.workers.size());
   parts.log.listening("proxy", parts.config().listen.address, port());
