@@ -27,7 +27,7 @@ inline constexpr std::size_t kBucketCount =
 constexpr std::size_t bucket_of(Duration d) {
   if (d.count() < (std::int64_t{1} << kLowestOctave)) return 0;
   const auto ns = static_cast<std::uint64_t>(d.count());
-  const int octave = std::bit_width(ns) - 1;
+  const int octave = static_cast<int>(std::bit_width(ns)) - 1;
   if (octave >= kHighestOctave) return kBucketCount - 1;
   const auto part = (ns >> (octave - kPartsLog2)) & ((1u << kPartsLog2) - 1);
   return 1 + (std::size_t(octave - kLowestOctave) << kPartsLog2) + part;

@@ -25,7 +25,7 @@ ClientConnection::ClientConnection(Worker& worker, int descriptor, const sockadd
     text = ip.is_v4() ? ::inet_ntop(AF_INET, &ip.bytes[12], address_.data(), address_.size())
                       : ::inet_ntop(AF_INET6, &v6.sin6_addr, address_.data(), address_.size());
   }
-  if (text == nullptr) std::strcpy(address_.data(), "unknown");
+  if (text == nullptr) std::memcpy(address_.data(), "unknown", sizeof "unknown");
   address_length_ = static_cast<std::uint8_t>(std::strlen(address_.data()));
   trusted_ = text != nullptr && worker.generation().trusted_peers.contains(ip);
   worker_.connection_opened();

@@ -7,8 +7,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <stdexcept>
+#include <string>
+#include <system_error>
 
 #include "proxy/worker.hpp"
 
@@ -19,7 +20,7 @@ namespace {
 constexpr int kBacklog = 4096;
 
 int bind_and_listen(const config::Listen& listen) {
-  const auto fail = [&listen](const char* why) {
+  const auto fail = [&listen](const std::string& why) {
     return std::runtime_error("cannot listen on " + listen.address + " port " +
                               std::to_string(listen.port) + ": " + why);
   };
@@ -36,7 +37,7 @@ int bind_and_listen(const config::Listen& listen) {
   if (descriptor < 0 || ::setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
       ::bind(descriptor, found->ai_addr, found->ai_addrlen) != 0 ||
       ::listen(descriptor, kBacklog) != 0) {
-    const char* const why = std::strerror(errno);
+    const std::string why = std::generic_category().message(errno);
     if (descriptor >= 0) ::close(descriptor);
     throw fail(why);
   }
