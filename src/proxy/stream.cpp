@@ -11,6 +11,14 @@ namespace spillway::proxy {
 
 using StreamPtr = boost::intrusive_ptr<Stream>;
 
+struct Stream::OnReadable {
+  StreamPtr self;
+
+  using allocator_type = CallbackAllocator<void>;
+  allocator_type get_allocator() const noexcept { return allocator_type(self->read_memory_); }
+  void operator()(const boost::system::error_code&) { self->on_readable(); }
+};
+
 Stream::Stream(asio::io_context& io, int descriptor) : socket_(io.get_executor()) {
   boost::system::error_code failed;
   // The protocol only matters to calls that are not made here (bind, connect, open).
@@ -57,9 +65,7 @@ IoResult Stream::send(std::string_view first, std::string_view second) {
 Source& Stream::readable() {
   if (!read_.armed) {
     read_.armed = true;
-    socket_.async_wait(
-        Socket::wait_read,
-        [self = StreamPtr(this)](const boost::system::error_code&) { self->on_readable(); });
+    socket_.async_wait(Socket::wait_read, OnReadable{StreamPtr(this)});
   }
   return read_;
 }

@@ -15,6 +15,7 @@
 #include <span>
 #include <string_view>
 
+#include "proxy/callback_memory.hpp"
 #include "proxy/parking.hpp"
 
 namespace spillway::proxy {
@@ -62,6 +63,7 @@ class Stream {
   virtual void on_idle_readable() = 0;
 
  private:
+  struct OnReadable;
   void on_readable();
   void on_writable();
 
@@ -74,6 +76,7 @@ class Stream {
   Source read_;
   Source write_;
   std::uint32_t references_ = 0;
+  CallbackMemory read_memory_;  // nearly always in use; writing seldom has to wait
 };
 
 }  // namespace spillway::proxy
