@@ -1,6 +1,7 @@
 #include "proxy/endpoint.hpp"
 
 #include <netdb.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -48,6 +49,17 @@ int connect_error(int descriptor) {
   socklen_t length = sizeof error;
   if (::getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) != 0) return errno;
   return error;
+}
+
+bool accepts_connections(const Endpoint& endpoint, Milliseconds within) {
+  const ConnectAttempt attempt = begin_connect(endpoint);
+  if (attempt.descriptor < 0) return false;
+  pollfd polled{attempt.descriptor, POLLOUT, 0};
+  const bool accepted =
+      attempt.connected || (::poll(&polled, 1, static_cast<int>(within.count())) == 1 &&
+                            connect_error(attempt.descriptor) == 0);
+  ::close(attempt.descriptor);
+  return accepted;
 }
 
 }  // namespace spillway::proxy

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "base/time.hpp"
+
 namespace spillway::proxy {
 
 struct Endpoint {
@@ -29,5 +31,9 @@ ConnectAttempt begin_connect(const Endpoint& endpoint);
 
 // The outcome of a connection attempt that became writable: 0, or an errno value.
 int connect_error(int descriptor);
+
+// Whether the server takes a connection within that time; it is closed at once. Blocks: not for
+// the threads that serve.
+bool accepts_connections(const Endpoint& endpoint, Milliseconds within);
 
 }  // namespace spillway::proxy

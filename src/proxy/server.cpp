@@ -32,6 +32,9 @@ namespace spillway::proxy {
 
 namespace {
 
+// Per server, while /readyz looks for one that is back.
+constexpr Milliseconds kProbeTimeout{100};
+
 std::size_t worker_count(const config::Config& config) {
   if (config.workers != 0) return config.workers;
   return std::max(1u, std::thread::hardware_concurrency());
@@ -83,10 +86,21 @@ struct Server::Parts {
     return snapshot;
   }
 
-  std::string not_ready() const {
+  std::string not_ready() {
     if (draining.load()) return "draining";
     for (const Upstream& upstream : upstreams) {
       if (upstream.reachable.load()) return {};
+    }
+    // Only requests find out that an upstream is back, and who is not ready is sent none: ask.
+    for (Upstream& upstream : upstreams) {
+      if (!upstream.connections.try_open()) continue;
+      for (const Endpoint& endpoint : upstream.endpoints) {
+        if (!accepts_connections(endpoint, kProbeTimeout)) continue;
+        upstream.reachable = true;
+        break;
+      }
+      upstream.connections.closed();
+      if (upstream.reachable) return {};
     }
     return "no live upstream";
   }

@@ -1,5 +1,9 @@
 // The operator's pages of a proxy that serves.
+#include <arpa/inet.h>
 #include <doctest/doctest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -18,6 +22,27 @@ namespace {
 
 using namespace support;
 using nlohmann::json;
+
+// Takes connections at a port that is free.
+class ListeningPort {
+ public:
+  explicit ListeningPort(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    const int on = 1;
+    ::setsockopt(socket_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    REQUIRE(::bind(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+    REQUIRE(::listen(socket_, 8) == 0);
+  }
+  ~ListeningPort() { ::close(socket_); }
+  ListeningPort(const ListeningPort&) = delete;
+  ListeningPort& operator=(const ListeningPort&) = delete;
+
+ private:
+  int socket_;
+};
 
 }  // namespace
 
@@ -97,6 +122,11 @@ TEST_CASE("it is not ready while no upstream can be reached and ready again once
   CHECK(page.status() == 503);
   CHECK(page.body.find("upstream") != std::string::npos);
   CHECK(proxy.admin("/healthz").status() == 200);
+
+  // Nobody sends requests to one that is not ready: it must find out by itself.
+  down.reset();
+  const ListeningPort up(port);
+  CHECK(proxy.admin("/readyz").status() == 200);
 }
 
 }  // namespace spillway
