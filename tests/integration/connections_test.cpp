@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
+#include <chrono>
 #include <deque>
 #include <filesystem>
 #include <iterator>
@@ -71,6 +72,24 @@ TEST_CASE("without descriptors left accepting pauses and everything else goes on
   served.pop_front();
   served.pop_front();
   CHECK(waiting.read_response().status() == 200);
+}
+
+TEST_CASE("an idle connection is closed after its time and one in use is not") {
+  CountingBackend backend({});
+  const ProxyUnderTest proxy(backend.address(), {{"limits", {{"idle_timeout_ms", 300}}}});
+  RawClient used(proxy.port()), idle(proxy.port()), silent(proxy.port());
+  CHECK(idle.ask(get("/")).status() == 200);
+  const auto begin = std::chrono::steady_clock::now();
+  while (!idle.is_closed(20ms)) REQUIRE(used.ask(get("/")).status() == 200);
+  const auto took = std::chrono::steady_clock::now() - begin;
+  CHECK(took >= 290ms);
+  CHECK(took < 1s);
+  CHECK(silent.is_closed());  // it never asked for anything
+  CHECK(used.ask(get("/")).status() == 200);
+
+  // So are the connections to the upstream.
+  CHECK(used.is_closed());
+  CHECK(proxy.metric_becomes(R"(spillway_connections{side="upstream"})", 0));
 }
 
 }  // namespace spillway
