@@ -8,6 +8,7 @@
 #include <regex>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 namespace spillway::house {
 
@@ -79,14 +80,14 @@ void check_purity(const SourceFile& file, std::vector<std::string>& found) {
 
 std::vector<std::string> violations(const House& house, const std::vector<SourceFile>& files) {
   std::vector<std::string> found = untidy_files(files);
-  std::set<std::string> folders, described;
+  for (std::string& each : undescribed_folders(files, {})) found.push_back(std::move(each));
+  std::set<std::string> folders;
   std::map<std::string, std::set<std::string>> files_included;
   std::set<std::string> paths;
   for (const SourceFile& file : files) paths.insert(file.path);
 
   for (const SourceFile& file : files) {
     const std::string folder = folder_of(file.path);
-    if (file_name(file.path) == "README.md") described.insert(folder);
     if (!is_code(file.path)) continue;
     folders.insert(folder);
     const auto arrows = house.arrows.find(folder);
@@ -103,7 +104,6 @@ std::vector<std::string> violations(const House& house, const std::vector<Source
   }
   for (const std::string& folder : folders) {
     if (!house.arrows.contains(folder)) found.push_back("the table has no arrows for " + folder);
-    if (!described.contains(folder)) found.push_back(folder + " has no README.md");
   }
   for (const std::string& circle : circles(house.arrows)) found.push_back("circle: " + circle);
   for (const std::string& circle : circles(files_included)) found.push_back("circle: " + circle);
@@ -148,6 +148,21 @@ std::vector<std::string> untidy_files(const std::vector<SourceFile>& files) {
       }
       begin = end + 1;
     }
+  }
+  return found;
+}
+
+std::vector<std::string> undescribed_folders(const std::vector<SourceFile>& files,
+                                             const std::set<std::string>& mirrored) {
+  std::set<std::string> folders, described = mirrored;
+  for (const SourceFile& file : files) {
+    const std::string folder = folder_of(file.path);
+    if (is_code(file.path)) folders.insert(folder);
+    if (file_name(file.path) == "README.md") described.insert(folder);
+  }
+  std::vector<std::string> found;
+  for (const std::string& folder : folders) {
+    if (!described.contains(folder)) found.push_back(folder + " has no README.md");
   }
   return found;
 }

@@ -28,6 +28,11 @@ std::vector<std::string> violations(const House& house, const std::vector<Source
 // Each group of folders that reach one another along the arrows, as "a -> b -> a".
 std::vector<std::string> circles(const std::map<std::string, std::set<std::string>>& arrows);
 
+// The folders with code but without a README.md, as a sentence each. A folder that mirrors one of
+// `mirrored` needs none.
+std::vector<std::string> undescribed_folders(const std::vector<SourceFile>& files,
+                                             const std::set<std::string>& mirrored);
+
 // The violations of length and name alone, which hold for tests and tools too.
 std::vector<std::string> untidy_files(const std::vector<SourceFile>& files);
 

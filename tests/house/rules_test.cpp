@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 namespace spillway::house {
@@ -62,6 +63,13 @@ TEST_CASE("tests and tools keep to the length of a file and to names that say so
   }
 }
 
+TEST_CASE("each folder of tests and tools says what is in it or mirrors one that does") {
+  std::set<std::string> folders;
+  for (const auto& [folder, arrows] : kSpillway.arrows) folders.insert(folder);
+  CHECK(listed(undescribed_folders(read_tree(kRoot + "/tests"), folders)) == "");
+  CHECK(listed(undescribed_folders(read_tree(kRoot + "/bench"), {})) == "");
+}
+
 TEST_CASE("a made-up house in order has no violations") {
   CHECK(listed(violations_with({"README.md", ""})) == "");
 }
@@ -71,7 +79,7 @@ TEST_CASE("a made-up violation of each rule is reported") {
     CHECK(reported({"http/head.hpp", "#include \"proxy/worker.hpp\"\n"}, "http -> proxy"));
     CHECK(reported({"base/ids.hpp", "  #  include <http/head.hpp>\n"}, "base -> http"));
     CHECK(listed(violations_with({"cellar/wine.hpp", ""})) ==
-          "the table has no arrows for cellar\ncellar has no README.md\n");
+          "cellar has no README.md\nthe table has no arrows for cellar\n");
   }
   SUBCASE("circles") {
     CHECK(violations_with({"base/time.hpp", "#include \"http/head.hpp\"\n"}).back() ==
