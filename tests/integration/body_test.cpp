@@ -1,6 +1,8 @@
 // Bodies in both directions: framing byte for byte, streaming, trailers, interim responses.
 #include <doctest/doctest.h>
 
+#include <thread>
+
 #include "integration/wire.hpp"
 #include "support/proxy_under_test.hpp"
 #include "support/raw_client.hpp"
@@ -24,7 +26,7 @@ TEST_CASE("responses to HEAD and with 204 and 304 have no body and keep the conn
       }
     }
   });
-  ProxyUnderTest proxy(peer.address());
+  ProxyUnderTest proxy(peer.address(), never_shed());
   RawClient client(proxy.port());
   for (int i = 0; i < 2; ++i) {
     client.send("HEAD / HTTP/1.1\r\nHost: a.example\r\n\r\n");
@@ -43,7 +45,7 @@ TEST_CASE("responses to HEAD and with 204 and 304 have no body and keep the conn
 TEST_CASE("a chunked response arrives in the very chunks that were sent") {
   const std::string body = chunked({"a", pattern(70'000), "bc", pattern(200'000), "d"});
   ScriptedPeer peer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + body);
-  ProxyUnderTest proxy(peer.address());
+  ProxyUnderTest proxy(peer.address(), never_shed());
   RawClient client(proxy.port());
   for (int i = 0; i < 3; ++i) {
     const Message answer = client.ask(get("/"));
@@ -57,7 +59,7 @@ TEST_CASE("a chunked request arrives in the very chunks that were sent") {
   ScriptedPeer peer([](PeerConnection& proxy) {
     while (const auto request = proxy.read_request()) proxy.send(ok(request->raw_body));
   });
-  ProxyUnderTest proxy(peer.address());
+  ProxyUnderTest proxy(peer.address(), never_shed());
   RawClient client(proxy.port());
   for (const std::string& body :
        {chunked({}), chunked({"x"}), chunked({"a", pattern(70'000), "bc"}),
@@ -72,7 +74,7 @@ TEST_CASE("bodies of every size around the buffers' arrive whole in both directi
   ScriptedPeer peer([](PeerConnection& proxy) {
     while (const auto request = proxy.read_request()) proxy.send(ok(request->body));
   });
-  ProxyUnderTest proxy(peer.address());
+  ProxyUnderTest proxy(peer.address(), never_shed());
   RawClient client(proxy.port());
   for (const std::size_t around : {0, 1, 16'384, 65'536, 131'072, 1'000'000}) {
     for (const std::size_t size : {around, around + 1, around > 0 ? around - 1 : 0}) {
@@ -84,6 +86,33 @@ TEST_CASE("bodies of every size around the buffers' arrive whole in both directi
   }
 }
 
+TEST_CASE("requests behind bodies and heads of every size are read from where those end") {
+  ScriptedPeer peer([](PeerConnection& proxy) {
+    while (const auto request = proxy.read_request()) proxy.send(ok(request->body));
+  });
+  ProxyUnderTest proxy(peer.address(), never_shed());
+  RawClient client(proxy.port());
+  const std::string large_head = "X: " + std::string(20'000, 'x') + "\r\n";
+  const std::vector<std::size_t> sizes = {60'000, 0, 100'000, 65'536, 3, 300'000, 16'000};
+  std::string all;
+  for (const std::size_t size : sizes) {
+    all += post("/", pattern(size)) + get("/") + get("/", large_head);
+    all += kChunkedPost + chunked({"x", pattern(size + 1)}) + get("/");
+    all += post("/", pattern(size), large_head);
+  }
+  std::thread sender([&] { client.try_send(all); });
+  for (const std::size_t size : sizes) {
+    CAPTURE(size);
+    CHECK((client.read_response().body == pattern(size)));
+    CHECK(client.read_response().body.empty());
+    CHECK(client.read_response().body.empty());
+    CHECK((client.read_response().body == "x" + pattern(size + 1)));
+    CHECK(client.read_response().body.empty());
+    CHECK((client.read_response().body == pattern(size)));
+  }
+  sender.join();
+}
+
 TEST_CASE("trailers pass in both directions") {
   ScriptedPeer peer([](PeerConnection& proxy) {
     while (const auto request = proxy.read_request()) {
@@ -92,7 +121,7 @@ TEST_CASE("trailers pass in both directions") {
                          "Answer-Sum: 2\r\nOther: 3\r\n"));
     }
   });
-  ProxyUnderTest proxy(peer.address());
+  ProxyUnderTest proxy(peer.address(), never_shed());
   RawClient client(proxy.port());
   const Message answer = client.ask(kChunkedPost + chunked({"body"}, "Ask-Sum: 1\r\n"));
   CHECK(answer.body == "1");
@@ -109,7 +138,7 @@ TEST_CASE("interim responses are passed on in order before the final one") {
           ok("final"));
     }
   });
-  ProxyUnderTest proxy(peer.address());
+  ProxyUnderTest proxy(peer.address(), never_shed());
   RawClient client(proxy.port());
   client.send(get("/"));
   CHECK(client.read_response().status() == 102);
@@ -126,7 +155,7 @@ TEST_CASE("interim responses are passed on in order before the final one") {
 
 TEST_CASE("a small body is complete before the upstream sees the request") {
   ScriptedPeer peer(ok("done"));
-  ProxyUnderTest proxy(peer.address());
+  ProxyUnderTest proxy(peer.address(), never_shed());
   RawClient client(proxy.port());
   const std::string request = post("/", pattern(10'000));
   client.send(std::string_view(request).substr(0, 5'000));
@@ -143,7 +172,7 @@ TEST_CASE("a large body is streamed and its upstream sees the head before the en
     head_seen.set();
     if (proxy.skip_bytes(1'000'000)) proxy.send(ok("all there"));
   });
-  ProxyUnderTest proxy(peer.address());
+  ProxyUnderTest proxy(peer.address(), never_shed());
   RawClient client(proxy.port());
   const std::string request = post("/", pattern(1'000'000));
   client.send(std::string_view(request).substr(0, 2'000));
@@ -160,7 +189,7 @@ TEST_CASE("a response may begin before the request body ends") {
       proxy.send("4\r\nlast\r\n0\r\n\r\n");
     }
   });
-  ProxyUnderTest proxy(peer.address());
+  ProxyUnderTest proxy(peer.address(), never_shed());
   RawClient client(proxy.port());
   const std::string request = post("/", pattern(1'000'000));
   for (int i = 0; i < 2; ++i) {
@@ -185,7 +214,7 @@ TEST_CASE("an early final response stops the body and costs the connection to th
     proxy.send("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno");
     if (proxy.wait_closed()) closed.set();
   });
-  ProxyUnderTest proxy(peer.address());
+  ProxyUnderTest proxy(peer.address(), never_shed());
   RawClient client(proxy.port());
   const std::string request = post("/", pattern(50'000'000));
   client.send(std::string_view(request).substr(0, 100'000));
@@ -205,7 +234,7 @@ TEST_CASE("a client that goes on sending still gets the early final response") {
     proxy.send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 3\r\n\r\nbig");
     proxy.wait_closed();
   });
-  ProxyUnderTest proxy(peer.address());
+  ProxyUnderTest proxy(peer.address(), never_shed());
   RawClient client(proxy.port());
   client.try_send(post("/", pattern(2'000'000)), 2s);
   CHECK(client.read_response().body == "big");
@@ -221,7 +250,7 @@ TEST_CASE("100-continue is passed through and the body follows") {
       proxy.send(ok(*body));
     }
   });
-  ProxyUnderTest proxy(peer.address());
+  ProxyUnderTest proxy(peer.address(), never_shed());
   RawClient client(proxy.port());
   for (int i = 0; i < 2; ++i) {
     client.send(
@@ -239,7 +268,7 @@ TEST_CASE("an upstream's refusal of an expected body reaches the client without 
     proxy.send("HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\n\r\nno");
     proxy.wait_closed();
   });
-  ProxyUnderTest proxy(peer.address());
+  ProxyUnderTest proxy(peer.address(), never_shed());
   RawClient client(proxy.port());
   const Message answer = client.ask(
       "POST / HTTP/1.1\r\nHost: a.example\r\nContent-Length: 8\r\nExpect: 100-continue\r\n\r\n");

@@ -13,7 +13,8 @@ constexpr const char* kInflight = R"(spillway_inflight{upstream="app"})";
 
 nlohmann::json one_slot() {
   return never_shed({{"dispatch", {{"concurrency", 1}}},
-                     {"classes", {{{"name", "P0"}, {"max_wait_ms", 10'000}, {"sla_ms", 20'000}}}}});
+                     {"classes", {{{"name", "P0"}, {"max_wait_ms", 10'000}, {"sla_ms", 20'000}}}},
+                     {"overload", {{"rules", {{"P0", {{"strategy", "allow"}}}}}}}});
 }
 
 using Leave = void (*)(RawClient&);

@@ -13,7 +13,7 @@ namespace {
 Message seen_upstream(const std::string& request,
                       const nlohmann::json& changes = nlohmann::json::object()) {
   ScriptedPeer peer(ok("x"));
-  ProxyUnderTest proxy(peer.address(), changes);
+  ProxyUnderTest proxy(peer.address(), never_shed(changes));
   RawClient client(proxy.port());
   CHECK(client.ask(request).status() == 200);
   std::string received = peer.seen().received.at(0);
@@ -23,7 +23,7 @@ Message seen_upstream(const std::string& request,
 // What the client is sent for a response.
 Message seen_by_client(const std::string& response) {
   ScriptedPeer peer(response);
-  ProxyUnderTest proxy(peer.address());
+  ProxyUnderTest proxy(peer.address(), never_shed());
   return RawClient(proxy.port()).ask(get("/"));
 }
 
@@ -98,7 +98,7 @@ TEST_CASE("who asked and how is told to the upstream anew unless the peer is tru
 
 TEST_CASE("a request gets an id and a trace when it has none and keeps those it has") {
   ScriptedPeer peer(ok("x"));
-  ProxyUnderTest proxy(peer.address());
+  ProxyUnderTest proxy(peer.address(), never_shed());
   RawClient client(proxy.port());
   const Message answer = client.ask(get("/"));
   const std::string trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -156,7 +156,7 @@ TEST_CASE("TE trailers is asked for again and nothing else of TE") {
 
 TEST_CASE("an unknown method and an unknown status with an odd reason pass") {
   ScriptedPeer peer("HTTP/1.1 299 So  \xc3\xa4 so\r\nContent-Length: 0\r\n\r\n");
-  ProxyUnderTest proxy(peer.address());
+  ProxyUnderTest proxy(peer.address(), never_shed());
   RawClient client(proxy.port());
   const Message answer = client.ask("BREW /pot HTTP/1.1\r\nHost: a.example\r\n\r\n");
   CHECK(answer.start_line == "HTTP/1.1 299 So  \xc3\xa4 so");

@@ -18,7 +18,7 @@ void echo_target(PeerConnection& proxy) {
 
 TEST_CASE("requests of one client use one connection to the upstream") {
   ScriptedPeer peer(echo_target);
-  ProxyUnderTest proxy(peer.address());
+  ProxyUnderTest proxy(peer.address(), never_shed());
   RawClient client(proxy.port());
   for (int i = 0; i < 10; ++i) CHECK(client.ask(get("/")).body == "GET /");
   CHECK(client.ask(post("/", "body")).body == "POST /");
@@ -28,7 +28,7 @@ TEST_CASE("requests of one client use one connection to the upstream") {
 
 TEST_CASE("many clients over several workers get their own answers") {
   ScriptedPeer peer(echo_target);
-  ProxyUnderTest proxy(peer.address(), {{"workers", 4}});
+  ProxyUnderTest proxy(peer.address(), never_shed({{"workers", 4}}));
   std::vector<RawClient> clients;
   for (int i = 0; i < 40; ++i) clients.emplace_back(proxy.port());
   for (int round = 0; round < 5; ++round) {
@@ -42,7 +42,7 @@ TEST_CASE("many clients over several workers get their own answers") {
 
 TEST_CASE("pipelined requests are answered in order") {
   ScriptedPeer peer(echo_target);
-  ProxyUnderTest proxy(peer.address());
+  ProxyUnderTest proxy(peer.address(), never_shed());
   RawClient client(proxy.port());
   std::string all;
   for (int i = 0; i < 100; ++i) {
@@ -66,7 +66,7 @@ TEST_CASE("pipelined requests are answered in order") {
 
 TEST_CASE("a request that arrives byte by byte is one request") {
   ScriptedPeer peer(echo_target);
-  ProxyUnderTest proxy(peer.address());
+  ProxyUnderTest proxy(peer.address(), never_shed());
   RawClient client(proxy.port());
   for (const char byte : post("/slow", "slow body")) client.send({&byte, 1});
   CHECK(client.read_response().body == "POST /slow");
@@ -74,7 +74,7 @@ TEST_CASE("a request that arrives byte by byte is one request") {
 
 TEST_CASE("Connection close from the client is honoured and not passed on") {
   ScriptedPeer peer(echo_target);
-  ProxyUnderTest proxy(peer.address());
+  ProxyUnderTest proxy(peer.address(), never_shed());
   RawClient client(proxy.port());
   const Message answer = client.ask(get("/", "Connection: close\r\n"));
   CHECK(answer.status() == 200);
@@ -86,7 +86,7 @@ TEST_CASE("Connection close from the client is honoured and not passed on") {
 
 TEST_CASE("a client that ends its connection between requests is let go") {
   ScriptedPeer peer(echo_target);
-  ProxyUnderTest proxy(peer.address());
+  ProxyUnderTest proxy(peer.address(), never_shed());
   RawClient client(proxy.port());
   CHECK(client.ask(get("/")).status() == 200);
   CHECK(proxy.metric(R"(spillway_connections{side="client"})") == 1);
@@ -96,7 +96,7 @@ TEST_CASE("a client that ends its connection between requests is let go") {
 
 TEST_CASE("Connection close from the upstream ends that connection only") {
   ScriptedPeer peer(ok("bye", "Connection: close\r\n"));
-  ProxyUnderTest proxy(peer.address());
+  ProxyUnderTest proxy(peer.address(), never_shed());
   RawClient client(proxy.port());
   for (int i = 0; i < 3; ++i) {
     const Message answer = client.ask(get("/"));
@@ -106,9 +106,25 @@ TEST_CASE("Connection close from the upstream ends that connection only") {
   CHECK(peer.seen().connections == 3);
 }
 
+TEST_CASE("an HTTP/1.0 upstream is kept only when it says so") {
+  for (const bool kept : {false, true}) {
+    const std::string lines = kept ? "Connection: keep-alive\r\n" : "";
+    ScriptedPeer peer("HTTP/1.0 200 OK\r\nContent-Length: 2\r\n" + lines + "\r\nhi");
+    ProxyUnderTest proxy(peer.address(), never_shed());
+    RawClient client(proxy.port());
+    for (int i = 0; i < 3; ++i) {
+      const Message answer = client.ask(get("/"));
+      CHECK(answer.start_line == "HTTP/1.1 200 OK");
+      CHECK(answer.field("Via") == "1.0 spillway");
+      CHECK(answer.body == "hi");
+    }
+    CHECK(peer.seen().connections == (kept ? 1 : 3));
+  }
+}
+
 TEST_CASE("an HTTP/1.0 client is answered and closed unless it asks to stay") {
   ScriptedPeer peer(echo_target);
-  ProxyUnderTest proxy(peer.address());
+  ProxyUnderTest proxy(peer.address(), never_shed());
   RawClient client(proxy.port());
   const Message kept = client.ask("GET /1 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
   CHECK(kept.body == "GET /1");
@@ -121,7 +137,7 @@ TEST_CASE("an HTTP/1.0 client is answered and closed unless it asks to stay") {
 TEST_CASE("a chunked response reaches an HTTP/1.0 client without its chunks and ends with it") {
   ScriptedPeer peer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" +
                     chunked({"one ", "two ", "three"}, "Sum: 3\r\n"));
-  ProxyUnderTest proxy(peer.address());
+  ProxyUnderTest proxy(peer.address(), never_shed());
   RawClient client(proxy.port());
   client.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
   const Message head = client.read_head();
@@ -138,7 +154,7 @@ TEST_CASE("a large chunked response reaches an HTTP/1.0 client byte for byte") {
     parts.push_back(body.substr(at, size));
   }
   ScriptedPeer peer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked(parts));
-  ProxyUnderTest proxy(peer.address());
+  ProxyUnderTest proxy(peer.address(), never_shed());
   RawClient client(proxy.port());
   client.send("GET / HTTP/1.0\r\n\r\n").read_head();
   CHECK((client.read_to_end() == body));
@@ -150,7 +166,7 @@ TEST_CASE("a response that ends with its connection is passed on whole and ends 
     proxy.read_request();
     proxy.send("HTTP/1.1 200 OK\r\n\r\n" + body);
   });
-  ProxyUnderTest proxy(peer.address());
+  ProxyUnderTest proxy(peer.address(), never_shed());
   RawClient client(proxy.port());
   client.send(get("/"));
   CHECK(client.read_head().field("Connection") == "close");
@@ -160,7 +176,7 @@ TEST_CASE("a response that ends with its connection is passed on whole and ends 
 
 TEST_CASE("a POST does not go out on a connection that was idle for a second") {
   ScriptedPeer peer(echo_target);
-  ProxyUnderTest proxy(peer.address());
+  ProxyUnderTest proxy(peer.address(), never_shed());
   RawClient client(proxy.port());
   CHECK(client.ask(get("/")).status() == 200);
   CHECK(client.ask(post("/", "fresh enough")).status() == 200);

@@ -15,7 +15,7 @@ constexpr std::size_t kMost = std::size_t{64} << 20;
 constexpr std::size_t kPiece = 1 << 20;
 
 nlohmann::json settings(const ScriptedPeer& peer) {
-  return configuration({peer.address()}, {{"limits", {{"body_bytes", kBytes}}}});
+  return configuration({peer.address()}, never_shed({{"limits", {{"body_bytes", kBytes}}}}));
 }
 
 // Under a sanitizer the process holds more than the proxy does.

@@ -30,7 +30,7 @@ struct Site {
           location = /seen { return 200 "$request_method $request_uri $server_protocol $http_host";}
           location = /via { return 200 "$http_x_forwarded_for $http_via"; }
         )"),
-        proxy(nginx.address(), {{"limits", {{"body_bytes", 1'000'000'000}}}}) {
+        proxy(nginx.address(), never_shed({{"limits", {{"body_bytes", 1'000'000'000}}}})) {
     std::ofstream(nginx.files() / "hello") << "hello from nginx\n";
   }
 

@@ -100,7 +100,7 @@ std::vector<Trap> traps() {
 
 TEST_CASE("a request that two parties could read differently is refused and goes nowhere") {
   ScriptedPeer peer(ok("x"));
-  ProxyUnderTest proxy(peer.address());
+  ProxyUnderTest proxy(peer.address(), never_shed());
   for (const Trap& trap : traps()) {
     CAPTURE(trap.name);
     RawClient client(proxy.port());
@@ -134,7 +134,7 @@ TEST_CASE("a broken chunk after a good beginning never completes a request upstr
 
 TEST_CASE("a chunked body over the limit is refused as soon as it is") {
   ScriptedPeer peer([](PeerConnection& proxy) { proxy.read_request(); });
-  ProxyUnderTest proxy(peer.address(), {{"limits", {{"body_bytes", 1000}}}});
+  ProxyUnderTest proxy(peer.address(), never_shed({{"limits", {{"body_bytes", 1000}}}}));
   RawClient client(proxy.port());
   client.send(with("Transfer-Encoding: chunked\r\n", "200\r\n" + std::string(0x200, 'a') + "\r\n"));
   client.send("200\r\n" + std::string(0x200, 'a') + "\r\n");
@@ -145,7 +145,7 @@ TEST_CASE("a chunked body over the limit is refused as soon as it is") {
 
 TEST_CASE("a head that does not arrive in time is answered 408") {
   ScriptedPeer peer(ok("x"));
-  ProxyUnderTest proxy(peer.address(), {{"limits", {{"header_timeout_ms", 100}}}});
+  ProxyUnderTest proxy(peer.address(), never_shed({{"limits", {{"header_timeout_ms", 100}}}}));
   RawClient client(proxy.port());
   client.send("GET / HTTP/1.1\r\nHost: a");
   const Message answer = client.read_response();
@@ -159,7 +159,7 @@ TEST_CASE("a body that stops arriving is answered 408 whether it is small or str
   for (const std::size_t size : {1'000, 1'000'000}) {
     CAPTURE(size);
     ScriptedPeer peer([](PeerConnection& proxy) { proxy.read_request(); });
-    ProxyUnderTest proxy(peer.address(), {{"limits", {{"idle_timeout_ms", 100}}}});
+    ProxyUnderTest proxy(peer.address(), never_shed({{"limits", {{"idle_timeout_ms", 100}}}}));
     RawClient client(proxy.port());
     client.send(std::string_view(post("/", pattern(size))).substr(0, 500));
     CHECK(client.read_response().status() == 408);
@@ -171,7 +171,7 @@ TEST_CASE("a body that stops arriving is answered 408 whether it is small or str
 
 TEST_CASE("an idle connection is closed without a word") {
   ScriptedPeer peer(ok("x"));
-  ProxyUnderTest proxy(peer.address(), {{"limits", {{"idle_timeout_ms", 100}}}});
+  ProxyUnderTest proxy(peer.address(), never_shed({{"limits", {{"idle_timeout_ms", 100}}}}));
   RawClient silent(proxy.port());
   RawClient client(proxy.port());
   CHECK(client.ask(get("/")).status() == 200);
@@ -191,7 +191,8 @@ struct Busy {
         }),
         proxy(peer.address(), {{"dispatch", {{"concurrency", 1}}},
                                {"classes", {{{"name", "only"}, {"max_wait_ms", 0}}}},
-                               {"default_route", {{"class", "only"}}}}),
+                               {"default_route", {{"class", "only"}}},
+                               {"overload", {{"rules", {{"only", {{"strategy", "allow"}}}}}}}}),
         holder(proxy.port()) {
     holder.send(get("/"));
     CHECK(peer.wait_until([](const auto& seen) { return seen.requests == 1; }));

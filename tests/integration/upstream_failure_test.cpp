@@ -103,7 +103,7 @@ TEST_CASE("bytes after a response cost the connection and reach nobody") {
     proxy.send(ok("right") + ok("stray"));
     proxy.wait_closed();
   });
-  ProxyUnderTest proxy(peer.address());
+  ProxyUnderTest proxy(peer.address(), never_shed());
   RawClient client(proxy.port());
   for (int i = 0; i < 3; ++i) CHECK(client.ask(get("/")).body == "right");
   CHECK(peer.seen().connections == 3);
@@ -119,7 +119,7 @@ TEST_CASE("bytes from an idle upstream connection cost it and reach nobody") {
     proxy.send("HTTP/1.1 408 Request Timeout\r\n\r\n");
     if (proxy.wait_closed()) closed.set();
   });
-  ProxyUnderTest proxy(peer.address());
+  ProxyUnderTest proxy(peer.address(), never_shed());
   RawClient client(proxy.port());
   CHECK(client.ask(get("/")).body == "right");
   stray.set();
