@@ -127,7 +127,12 @@ TEST_CASE("an upstream whose name means nothing fails the start") {
 
 TEST_CASE("a drain loses no answer and ends with exit code 0") {
   CountingBackend backend({.service = 20ms});
-  ProxyProcess proxy(configuration({backend.address()}));
+  // Most of the requests wait at the gate as the drain begins.
+  const json patient = {{"name", "P0"}, {"sla_ms", 20'000}, {"max_wait_ms", 20'000}};
+  ProxyProcess proxy(configuration({backend.address()},
+                                   {{"dispatch", {{"concurrency", 4}}},
+                                    {"classes", json::array({patient})},
+                                    {"overload", {{"rules", {{"P0", {{"strategy", "allow"}}}}}}}}));
   RawClient idle(proxy.port());
   CHECK(idle.ask(get("/")).status() == 200);
 
