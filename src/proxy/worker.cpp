@@ -1,9 +1,30 @@
 #include "proxy/worker.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <utility>
 
 namespace spillway::proxy {
+
+namespace {
+
+// A connection on its way to its worker, which may end before it arrives.
+class Descriptor {
+ public:
+  explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
+  Descriptor(Descriptor&& other) noexcept : descriptor_(other.release()) {}
+  ~Descriptor() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  int release() { return std::exchange(descriptor_, -1); }
+
+ private:
+  int descriptor_;
+};
+
+}  // namespace
 
 Worker::Worker(std::size_t number, const Shared& shared, std::uint64_t seed)
     : metrics(shared.generation.config),
@@ -63,8 +84,8 @@ void Worker::publish(UpstreamId upstream, std::shared_ptr<const overload::Admiss
 void Worker::adopt(int descriptor, const sockaddr_storage& peer) {
   // Counted from now on, so that the acceptor sees a burst of connections spread out.
   connections_.fetch_add(1, std::memory_order_relaxed);
-  boost::asio::dispatch(io_, [this, descriptor, peer] {
-    const ClientPtr client(new ClientConnection(*this, descriptor, peer));
+  boost::asio::dispatch(io_, [this, owned = Descriptor(descriptor), peer]() mutable {
+    const ClientPtr client(new ClientConnection(*this, owned.release(), peer));
     if (client->open()) client->become_idle(Clock::now());
   });
 }
