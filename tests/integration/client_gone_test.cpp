@@ -124,16 +124,16 @@ TEST_CASE("a client that does not take a large response holds the upstream back"
   Event sent;
   ScriptedPeer peer([&](PeerConnection& proxy) {
     proxy.read_request();
-    if (proxy.send(ok(pattern(15'000'000)))) sent.set();
+    if (proxy.send(ok(pattern(30'000'000)))) sent.set();
     proxy.wait_closed();
   });
   ProxyUnderTest proxy(peer.address(), one_slot());
-  RawClient dawdler(proxy.port(), 1024);
+  RawClient dawdler(proxy.port(), 65'536);
   dawdler.send(get("/"));
   CHECK(peer.wait_until([](const auto& seen) { return seen.requests == 1; }));
   CHECK_FALSE(sent.wait(300ms));
   CHECK(proxy.metric(kInflight) == 1);
-  CHECK(dawdler.read_response().body.size() == 15'000'000);
+  CHECK(dawdler.read_response(Expected::response, 30s).body.size() == 30'000'000);
   CHECK(sent.wait());
 }
 
