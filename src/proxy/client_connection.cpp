@@ -40,6 +40,8 @@ void ClientConnection::become_idle(TimePoint now) {
 }
 
 void ClientConnection::on_idle_readable() {
+  // A callback may be left over from an exchange that still runs, waiting for something else.
+  if (!IdleHook::is_linked()) return;
   IdleHook::unlink();
   worker_.begin_exchange(this);
 }

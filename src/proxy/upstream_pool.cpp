@@ -21,6 +21,8 @@ void UpstreamConnection::retire() {
 }
 
 void UpstreamConnection::on_idle_readable() {
+  // A callback may be left over from an exchange that has yet to make room for these bytes.
+  if (!idle_) return;
   char stray;
   // The callback may be an old one that was pending while the exchange read its response.
   if (receive({&stray, 1}).status == IoResult::Status::would_block) {
@@ -37,6 +39,7 @@ UpstreamPtr UpstreamPool::take(std::size_t server, Duration max_idle, TimePoint 
   idle.pop_back();
   budget_.not_idle();
   connection->reused_ = true;
+  connection->idle_ = false;
   return connection;
 }
 
@@ -46,6 +49,7 @@ void UpstreamPool::give_back(UpstreamPtr connection, TimePoint now) {
     return;
   }
   connection->idle_since_ = now;
+  connection->idle_ = true;
   connection->readable();
   idle_[connection->server_].push_back(std::move(connection));
 }
@@ -74,6 +78,7 @@ void UpstreamPool::remove(UpstreamConnection& connection) {
   const UpstreamPtr keep = std::move(*found);
   idle.erase(found);
   budget_.not_idle();
+  keep->idle_ = false;
   keep->retire();
 }
 

@@ -67,6 +67,7 @@ class UpstreamConnection final : public Stream {
   UpstreamPool& pool_;
   std::size_t server_;
   TimePoint idle_since_{};
+  bool idle_ = false;
   bool reused_ = false;
   bool retired_ = false;
 };
