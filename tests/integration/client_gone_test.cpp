@@ -1,6 +1,9 @@
 // Clients that leave or dawdle: their slot and their place must not wait for them.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <thread>
+
 #include "integration/wire.hpp"
 #include "support/proxy_under_test.hpp"
 #include "support/raw_client.hpp"
@@ -135,6 +138,45 @@ TEST_CASE("a client that does not take a large response holds the upstream back"
   CHECK(proxy.metric(kInflight) == 1);
   CHECK(dawdler.read_response(Expected::response, 30s).body.size() == 30'000'000);
   CHECK(sent.wait());
+}
+
+TEST_CASE("a client that takes a response in bursts gets every byte of it") {
+  const std::string body = pattern(20'000'000);
+  for (const int receive_buffer : {4'096, 65'536}) {
+    ScriptedPeer peer(ok(body));
+    ProxyUnderTest proxy(peer.address(), one_slot());
+    RawClient client(proxy.port(), receive_buffer);
+    CHECK(client.send(get("/")).read_head().status() == 200);
+    std::string got;
+    while (got.size() < body.size()) {
+      got += client.read_bytes(std::min<std::size_t>(1'000'000, body.size() - got.size()));
+      std::this_thread::yield();
+    }
+    CHECK((got == body));
+  }
+}
+
+TEST_CASE("what a client goes on to send while it is answered early is no other request") {
+  const std::string body = pattern(20'000'000);
+  ScriptedPeer peer([&](PeerConnection& proxy) {
+    if (!proxy.read_head()) return;
+    if (!proxy.read_bytes(200'000)) return;
+    proxy.send(ok(body));
+    proxy.wait_closed();
+  });
+  ProxyUnderTest proxy(peer.address(), one_slot());
+  RawClient client(proxy.port(), 4'096);
+  client.send("POST / HTTP/1.1\r\nHost: a.example\r\nContent-Length: 50000000\r\n\r\n");
+  client.send(pattern(200'000));
+  CHECK(client.read_head().status() == 200);
+  for (int i = 0; i < 5; ++i) {
+    client.try_send(get("/smuggled"), 100ms);
+    client.read_bytes(1'000'000);
+  }
+  client.read_to_end();
+  CHECK(peer.seen().connections == 1);
+  CHECK(proxy.metric(
+            R"(spillway_requests_total{route="default",class="P0",outcome="forwarded"})") <= 1);
 }
 
 TEST_CASE("a client that takes nothing for the idle timeout is cut off") {
