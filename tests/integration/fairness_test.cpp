@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <stdexcept>
 #include <thread>
 
 #include "integration/wire.hpp"
@@ -48,23 +49,28 @@ TEST_CASE("small requests are answered while the same worker moves large bodies"
   for (const bool upload : {false, true}) {
     CAPTURE(upload);
     std::atomic<bool> ended = false;
+    std::atomic<bool> whole = false;
     std::thread mover([&] {
-      RawClient client(proxy.port());
-      if (upload) {
-        client.send("PUT / HTTP/1.1\r\nHost: a.example\r\nContent-Length: " +
-                    std::to_string(kBytes) + "\r\n\r\n");
-        for (std::uint64_t sent = 0; sent < kBytes; sent += piece.size()) client.send(piece);
-        client.read_response();
-      } else {
-        client.send(get("/large")).read_head();
-        for (std::uint64_t got = 0; got < kBytes; got += piece.size()) {
-          client.read_bytes(piece.size());
+      try {
+        RawClient client(proxy.port());
+        if (upload) {
+          client.send("PUT / HTTP/1.1\r\nHost: a.example\r\nContent-Length: " +
+                      std::to_string(kBytes) + "\r\n\r\n");
+          for (std::uint64_t sent = 0; sent < kBytes; sent += piece.size()) client.send(piece);
+          whole = client.read_response().body == "all there";
+        } else {
+          client.send(get("/large")).read_head();
+          std::uint64_t got = 0;
+          while (got < kBytes && client.read_bytes(piece.size()) == piece) got += piece.size();
+          whole = got == kBytes;
         }
+      } catch (const std::runtime_error&) {  // not whole
       }
       ended = true;
     });
     const Milliseconds longest = longest_answer(proxy.port(), ended);
     mover.join();
+    CHECK(whole);
     MESSAGE("longest: " << longest.count() << " ms");
     CHECK(longest < kSoon);
   }
