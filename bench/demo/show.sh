@@ -56,6 +56,7 @@ await() {
 }
 
 start_backend() {
+  : > "$files/$1" # there before await looks
   "$programs/spillway-demo-backend" --slots $slots --service-ms $service_ms > "$files/$1" 2>&1 &
 }
 
@@ -77,6 +78,7 @@ cat > "$files/spillway.json" << END
   ]
 }
 END
+: > "$files/proxy"
 "$programs/spillway" run --config "$files/spillway.json" > "$files/proxy" 2>&1 &
 proxy_pid=$!
 # {"time":…,"event":"listening","listener":"proxy","address":"127.0.0.1","port":40123}

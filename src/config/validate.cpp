@@ -117,8 +117,8 @@ class Validator {
       const auto [at, is_new] = first.emplace(items[i].name, i);
       if (!is_new) {
         report(element(path, i) + ".name", "found " + shown(items[i].name) + ": " +
-                                               element(path, at->second) + " is a " + kind +
-                                               " of that name already");
+                                               element(path, at->second) + " is the " + kind +
+                                               " of that name");
       }
     }
   }

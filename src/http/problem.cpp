@@ -89,6 +89,7 @@ bool write_problem(TextWriter& out, const Problem& problem) {
       << (problem.html ? "\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: "
                        : "\r\nContent-Type: application/problem+json\r\nContent-Length: ")
       << body.size() << "\r\nCache-Control: no-store\r\n";
+  if (!problem.date.empty()) out << "Date: " << problem.date << "\r\n";
   if (problem.retry_after.count() > 0) {
     out << "Retry-After: " << whole_seconds(problem.retry_after) << "\r\n";
   }

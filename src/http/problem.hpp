@@ -24,6 +24,7 @@ struct Problem {
   std::string_view request_id;   // empty: left out; up to 128 bytes are shown
   std::string_view detail;       // one sentence; empty: left out; up to 512 bytes are shown
   std::string_view proxy_error;  // RFC 9209 error type; empty: proxy_error_of(reason)
+  std::string_view date;         // RFC 9110 5.6.7, for the Date field; empty: left out
   bool html = false;             // an HTML page instead of JSON
   bool close = false;            // adds `Connection: close`
   bool head_only = false;        // the request was HEAD: same head, no body

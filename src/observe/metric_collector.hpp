@@ -31,9 +31,7 @@ class MetricCollector : public prometheus::Collectable {
   BuildInfo build_;
 };
 
-// The text exposition format, version 0.0.4, for Content-Type kMetricsContentType.
+// The text exposition format, version 0.0.4.
 std::string to_text(const prometheus::Collectable& collectable);
-
-inline constexpr const char* kMetricsContentType = "text/plain; version=0.0.4; charset=utf-8";
 
 }  // namespace spillway::observe

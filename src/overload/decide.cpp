@@ -42,22 +42,6 @@ Milliseconds spread_retry_after(Milliseconds configured, Random& random) {
   return Milliseconds{static_cast<std::int64_t>(double(configured.count()) * factor)};
 }
 
-DecisionRecord explain(const AdmissionPlan& plan, RouteId route, ClassId traffic_class,
-                       Random& random) {
-  const config::Rule& rule = plan.rule(route, traffic_class);
-  DecisionRecord record;
-  record.traffic_class = traffic_class;
-  record.route = route;
-  record.state = plan.state();
-  record.reason = plan.reason();
-  record.strategy = rule.strategy;
-  record.probability = rule.probability;
-  if (!refuses(rule, plan.state())) return record;
-  record.draw = random.uniform();
-  record.verdict = spread(judge(rule, plan.state(), plan.reason(), *record.draw), random);
-  return record;
-}
-
 std::string_view name(Verdict::Kind kind) {
   constexpr std::array<std::string_view, 4> names{"allow", "allow_if_short_wait", "deny", "drop"};
   return names[index(kind)];

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 #include "base/ids.hpp"
@@ -38,26 +37,6 @@ Verdict decide(const AdmissionPlan& plan, RouteId route, ClassId traffic_class, 
 
 // configured x U[1, 1.5), so that refused clients do not return all at once.
 Milliseconds spread_retry_after(Milliseconds configured, Random& random);
-
-// Everything that led to one decision, as plain values: for the log, `explain`, the trace.
-struct DecisionRecord {
-  ClassId traffic_class{};
-  RouteId route{};
-  State state = State::normal;
-  Reason reason = Reason::none;  // of the state, then of the refusal if there was one
-  config::Strategy strategy = config::Strategy::allow;
-  double probability = 0;
-  std::optional<double> draw;  // nullopt: none was needed
-  Verdict verdict;
-  std::optional<Duration> predicted_wait;  // by the gate; nullopt: no prediction
-  std::optional<Duration> wait;            // in the queue, once it is over
-  TimePoint deadline = kNever;
-  std::uint32_t concurrency_limit = 0;
-};
-
-// As decide(), with its steps written down. Fills in everything that the plan knows.
-DecisionRecord explain(const AdmissionPlan& plan, RouteId route, ClassId traffic_class,
-                       Random& random);
 
 std::string_view name(Verdict::Kind kind);
 

@@ -59,6 +59,7 @@ Task<> Exchange::answer() {
             .request_id = find_request_id(),
             .detail = fault_.detail,
             .proxy_error = fault_.proxy_error,
+            .date = worker_.date(),
             .html = http::prefers_html(request_.fields),
             .close = !keep_client_,
             .head_only = request_.method == http::Verb::head});

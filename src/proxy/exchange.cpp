@@ -247,7 +247,7 @@ void Exchange::observe() {
   if (sample > 0 && worker_.random.uniform() < sample) {
     worker_.log().access(
         {.method = request_.method_name,
-         .path = request_.path_and_query,
+         .path = request_.path_and_query.empty() ? request_.target : request_.path_and_query,
          .route = worker_.config().routes[index(subject_.route)].name,
          .traffic_class = worker_.config().classes[index(subject_.traffic_class)].name,
          .status = status_,
@@ -280,7 +280,7 @@ void Exchange::begin_request() {
   head_end_ = consumed_ = 0;
   request_.fields.clear();
   request_.method = http::Verb::unknown;
-  request_.host = request_.path_and_query = request_.method_name = {};
+  request_.host = request_.target = request_.path_and_query = request_.method_name = {};
   request_.framing = {};
   request_.keep_alive = request_.expect_continue = false;
   classified_ = false;

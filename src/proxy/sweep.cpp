@@ -47,6 +47,7 @@ void Sweep::sweep(TimePoint now) {
   wake_abandoned();
   publish_ages(now);
   close_idle(now);
+  worker_.refresh_date();
 }
 
 void Sweep::wake_late(TimePoint now) {

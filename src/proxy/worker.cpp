@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <cstring>
+#include <ctime>
 #include <utility>
+
+#include "http/problem.hpp"
 
 namespace spillway::proxy {
 
@@ -45,17 +49,28 @@ Worker::Worker(std::size_t number, const Shared& shared, std::uint64_t seed)
     plans_.push_back(std::make_shared<const overload::AdmissionPlan>(
         overload::build_plan(config, config.upstreams[u], overload::State::normal, Reason::none)));
   }
+  static_assert(kSmallBlock >= http::kProblemRoom, "an answer of our own always fits");
   spare_exchanges_.reserve(kSpareExchanges);
 }
 
 Worker::~Worker() = default;
 
 void Worker::run() {
+  refresh_date();
   sweep_.start();
   io_.run();
 }
 
 void Worker::stop() { io_.stop(); }
+
+void Worker::refresh_date() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  ::gmtime_r(&now, &utc);
+  char text[30];  // with the terminator
+  std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &utc);
+  std::memcpy(date_.data(), text, date_.size());
+}
 
 void Worker::abandon() {
   exchanges.clear_and_dispose([](Exchange* exchange) {

@@ -2,6 +2,7 @@
 // connections, buffers, upstream pools, admission plans, counters, random numbers.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -65,6 +66,9 @@ class Worker {
   UpstreamPool& pool(UpstreamId id) { return pools_[index(id)]; }
   const overload::AdmissionPlan& plan(UpstreamId id) const { return *plans_[index(id)]; }
   std::vector<std::unique_ptr<Worker>>& all() { return shared_.workers; }
+  // The wall clock as an HTTP date (RFC 9110 section 5.6.7), to the second.
+  std::string_view date() const { return {date_.data(), date_.size()}; }
+  void refresh_date();
   bool draining() const { return draining_; }
   TimePoint drain_began() const { return drain_began_; }
 
@@ -100,6 +104,7 @@ class Worker {
   std::atomic<std::uint32_t> connections_{0};
   bool draining_ = false;
   TimePoint drain_began_{};
+  std::array<char, 29> date_{};
   Sweep sweep_;
 };
 

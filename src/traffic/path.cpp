@@ -16,7 +16,7 @@ bool is_plain(std::string_view path) {
   if (path.size() > 1 && path.ends_with('/')) return false;
   for (std::size_t i = 0; i < path.size(); ++i) {
     const char c = path[i];
-    if (c == '%' || c == '\\') return false;
+    if (c == '%' || c == '\\' || c == ';') return false;
     if (c != '/' || i + 1 == path.size()) continue;
     if (path[i + 1] == '/' || path[i + 1] == '.') return false;
   }
@@ -52,11 +52,15 @@ class Builder {
  private:
   void begin_segment() {
     segment_ = size_;
+    in_parameters_ = false;
     escaped_dot_ = false;
     out_[size_++] = '/';
   }
 
-  void put(char c) { out_[size_++] = c; }
+  void put(char c) {
+    in_parameters_ = in_parameters_ || (c == ';' && reading_ == Reading::decoded);
+    if (!in_parameters_) out_[size_++] = c;
+  }
 
   void escape(char c) {
     const bool separator = c == '/' || c == '\\';
@@ -91,6 +95,7 @@ class Builder {
   std::size_t size_ = 0;
   std::size_t segment_ = 0;  // where the current segment's "/" is
   bool escaped_dot_ = false;
+  bool in_parameters_ = false;
 };
 
 }  // namespace
@@ -101,7 +106,7 @@ NormalisedPath normalise(std::string_view path_and_query, std::span<char> scratc
   const std::size_t room = path.size() + 1;
   if (scratch.size() < 2 * room) return {};
   const std::string_view decoded = Builder(scratch.first(room), Reading::decoded).build(path);
-  const bool same = path.find_first_of("%\\") == std::string_view::npos;
+  const bool same = path.find_first_of("%\\;") == std::string_view::npos;
   if (same) return {decoded, decoded};
   return {decoded, Builder(scratch.subspan(room, room), Reading::literal).build(path)};
 }

@@ -12,9 +12,11 @@ namespace spillway::traffic {
 // Both start with "/", have no empty, "." or ".." segment in their own reading, no trailing slash
 // (but "/" itself), no query and no fragment.
 struct NormalisedPath {
-  std::string_view decoded;  // every escape decoded first; a backslash separates like a slash
+  std::string_view decoded;  // every escape decoded first; a backslash separates like a slash;
+                             // a segment's parameters (";v=1", RFC 3986 3.3) are cut off
   std::string_view literal;  // an escaped slash or backslash (kept as %2F, %5C) and a plain
-                             // backslash do not separate, an escaped dot is no dot segment
+                             // backslash do not separate, an escaped dot is no dot segment,
+                             // parameters are part of their segment
 
   bool ambiguous() const { return decoded != literal; }
 };

@@ -84,9 +84,9 @@ TEST_CASE("names that nobody has are refused with the nearest that somebody has"
       {R"("dispatch":{"evict":["P2","P0"]})", "$.dispatch.evict[1]", "highest class"},
       {R"("dispatch":{"evict":["P2","P2"]})", "$.dispatch.evict[1]", "twice"},
       {R"("classes":[{"name":"a"},{"name":"b"},{"name":"a"}])", "$.classes[2].name",
-       "$.classes[0] is a class of that name already"},
+       "$.classes[0] is the class of that name"},
       {R"("routes":[{"name":"a","match":{"path":"/a"}},{"name":"a","match":{"path":"/b"}}])",
-       "$.routes[1].name", "a route of that name already"},
+       "$.routes[1].name", "the route of that name"},
       {R"("routes":[{"name":"default","match":{}}])", "$.routes[0].name", "reserved"},
   });
   check_problem(R"({})", "$.upstreams", "missing");

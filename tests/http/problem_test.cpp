@@ -30,6 +30,12 @@ const Problem kDenial{.status = 503,
 
 }  // namespace
 
+TEST_CASE("an answer carries the date that it is given") {
+  Problem dated = kDenial;
+  dated.date = "Sun, 06 Nov 1994 08:49:37 GMT";
+  CHECK(answer(dated).find("\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n") != std::string::npos);
+}
+
 TEST_CASE("a denial says everything that a client needs to come back well") {
   CHECK(answer(kDenial) ==
         "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/problem+json\r\n"

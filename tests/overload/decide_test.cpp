@@ -130,19 +130,3 @@ TEST_CASE("retry after is spread over the configured time and half of it again")
   CHECK(verdict.retry_after >= 5s);
   CHECK(verdict.retry_after < 7500ms);
 }
-
-TEST_CASE("explaining a decision decides the same and says why") {
-  const AdmissionPlan plan = plan_for(State::overloaded, Reason::queue_saturation);
-  Random one(11), two(11);
-  for (int i = 0; i < 200; ++i) {
-    const ClassId id{static_cast<std::uint8_t>(i % 3)};
-    const Verdict verdict = decide(plan, kPlain, id, one);
-    const DecisionRecord record = explain(plan, kPlain, id, two);
-    REQUIRE(record.verdict.kind == verdict.kind);
-    REQUIRE(record.verdict.retry_after == verdict.retry_after);
-    REQUIRE(record.reason == Reason::queue_saturation);
-    REQUIRE(record.strategy == plan.rule(kPlain, id).strategy);
-    REQUIRE(record.draw.has_value() == (id != kP0));
-  }
-  CHECK(name(Kind::allow_if_short_wait) == "allow_if_short_wait");
-}

@@ -63,7 +63,8 @@ TEST_CASE("no spelling of a path dodges its class") {
        {"/export/a", "//export/a", "/./export/a", "/checkout/../export", "/%65xport/a",
         "/export%2Fa", "/export%5Ca", "/export\\a", "/checkout/..%2Fexport/a",
         "/checkout/%2e%2e/export/a", "/checkout%2F..%2Fexport", "/export/%2e%2e/checkout",
-        "/export/..%2Fcheckout", "/export/"}) {
+        "/export/..%2Fcheckout", "/export/", "/export;v=1/a", "/checkout/..;/export/a",
+        "/checkout/..%3b/export/a", "/checkout/..;v=1%2fexport"}) {
     CAPTURE(path);
     CHECK(classify(path).traffic_class == ClassId{2});
   }

@@ -46,7 +46,13 @@ TEST_CASE("all spellings of a path that a backend may take for the same are one"
       {"/a/%2e%2e/../b", "/b", "/a/b"},
       {"/file%2Etxt", "/file.txt", "/file.txt"},
       {"/a%252fb", "/a%2fb", "/a%2fb"},
-      {"/a;p=1/b", "/a;p=1/b", "/a;p=1/b"},
+      // RFC 3986 section 3.3: parameters of a segment
+      {"/a;p=1/b", "/a/b", "/a;p=1/b"},
+      {"/a;p=1", "/a", "/a;p=1"},
+      {"/a/..;p/b", "/b", "/a/..;p/b"},
+      {"/a/..%3bp/b", "/b", "/a/..;p/b"},
+      {"/a;p%2fb/c", "/a/b/c", "/a;p%2Fb/c"},
+      {"/;p/a", "/a", "/;p/a"},
   };
   std::array<char, 256> scratch;
   for (const Case& one : cases) {
