@@ -245,6 +245,28 @@ TEST_CASE("a signal that comes as soon as it listens drains it") {
   }
 }
 
+TEST_CASE("a process that was held up measures its event-loop lag and sheds by it") {
+  ScriptedPeer peer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+  ProxyProcess proxy(configuration(
+      {peer.address()}, {{"workers", 2}, {"overload", {{"tick_ms", 20}, {"cooldown_ms", 200}}}}));
+  const auto becomes = [&](const std::string& sample) {
+    const Deadline deadline;
+    while (!deadline.passed()) {
+      if (admin(proxy, "/metrics").body.find("\n" + sample + "\n") != std::string::npos)
+        return true;
+    }
+    return false;
+  };
+  CHECK(becomes(R"(spillway_overload_state{upstream="app"} 0)"));
+  proxy.process().signal(SIGSTOP);
+  const Event nothing;
+  CHECK_FALSE(nothing.wait(1000ms));  // the stall itself: only real time can be late
+  proxy.process().signal(SIGCONT);
+  CHECK(becomes(
+      R"(spillway_overload_transitions_total{upstream="app",to="OVERLOADED",reason="EVENT_LOOP_LAG"} 1)"));
+  CHECK(becomes(R"(spillway_overload_state{upstream="app"} 0)"));
+}
+
 TEST_CASE("SIGHUP is logged and ignored until configurations can be reloaded") {
   CountingBackend backend({});
   ProxyProcess proxy(configuration({backend.address()}));

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "integration/refusal.hpp"
 #include "support/counting_backend.hpp"
@@ -137,6 +138,53 @@ TEST_CASE("who waits past its deadline is answered then and never forwarded") {
   CHECK(slot.holder.read_response().status() == 200);
   CHECK(slot.peer.seen().requests == 1);
   CHECK(slot.proxy.metric(R"(spillway_deadline_miss_total{class="P2"})") == 1);
+}
+
+TEST_CASE("who is late is forwarded with a tag where the configuration says so") {
+  OneSlot slot(classes(8, 15'000), {{"dispatch", {{"late", "process_with_tag"}}}});
+  RawClient client(slot.proxy.port());
+  client.send(get("/soon"));
+  const Deadline deadline;
+  const char* const waited = R"(spillway_oldest_wait_seconds{upstream="app",class="P2"})";
+  while (slot.proxy.metric(waited) < 0.07 && !deadline.passed()) {
+  }
+  slot.go.set();
+  CHECK(client.read_response().status() == 200);
+  CHECK(slot.holder.read_response().status() == 200);
+  CHECK(slot.proxy.metric(R"(spillway_deadline_miss_total{class="P2"})") == 1);
+  std::string received;
+  for (const std::string& bytes : slot.peer.seen().received) received += bytes;
+  const std::size_t tag = received.find("Spillway-Late: 1\r\n");
+  REQUIRE(tag != std::string::npos);
+  CHECK(tag > received.find("GET /soon "));
+  CHECK(received.find("Spillway-Late", tag + 1) == std::string::npos);  // not the first one
+}
+
+TEST_CASE("who would wait in vain is refused on arrival") {
+  CountingBackend backend({.service = 60ms});
+  json one_class = json::array({{{"name", "P0"}, {"sla_ms", 20'000}, {"max_wait_ms", 100}}});
+  const ProxyUnderTest proxy(backend.address(),
+                             {{"classes", one_class}, {"dispatch", {{"concurrency", 1}}}});
+  // The gate predicts nothing before it has seen twenty requests.
+  RawClient first(proxy.port());
+  for (int n = 0; n < 20; ++n) REQUIRE(first.ask(get("/")).status() == 200);
+
+  std::vector<RawClient> crowd;
+  for (int n = 0; n < 8; ++n) crowd.emplace_back(proxy.port()).send(get("/"));
+  int served = 0, refused = 0;
+  for (RawClient& client : crowd) {
+    const Message answer = client.read_response();
+    if (answer.status() == 200) {
+      ++served;
+    } else if (reason_of(answer) == "QUEUE_WAIT_RISK") {
+      check_refusal(answer, 503, "P0", "QUEUE_WAIT_RISK");
+      ++refused;
+    }
+  }
+  // One at work and one or two that need not wait for longer than 100 ms.
+  CHECK(served >= 1);
+  CHECK(served <= 4);
+  CHECK(refused >= 4);
 }
 
 TEST_CASE("a request that waited says for how long") {

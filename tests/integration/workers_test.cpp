@@ -84,10 +84,6 @@ TEST_CASE("four workers together never ask more of an upstream at once than its 
   while (backend.seen().connections > kIdle && !deadline.passed()) {
   }
   CHECK(backend.seen().connections <= kIdle);
-
-  // All workers took part.
-  const json state = proxy.state();
-  CHECK(state["workers"].size() == kWorkers);
 }
 
 TEST_CASE("the same workers ask for more when the upstream's concurrency allows it") {
