@@ -42,7 +42,9 @@ Task<> Exchange::answer() {
     connection_broken_ = true;
     co_return;
   }
-  keep_client_ = request_.keep_alive && !fault_.close && !worker_.draining();
+  // An HTTP/1.0 client expects the end of the connection after an answer like ours.
+  keep_client_ =
+      request_.keep_alive && request_.version >= 11 && !fault_.close && !worker_.draining();
   // What is in the body block has been read already and is not to be skipped again.
   const bool body_is_unread = !body_is_streamed_ && !body_block_;
   if (keep_client_ && body_is_unread) consumed_ = head_end_ + skippable_body();
@@ -77,8 +79,8 @@ Task<bool> Exchange::next_request() {
   }
   if (connection_broken_) co_return false;
   if (!keep_client_) {
-    const bool all_read =
-        !failed() && received_ == consumed_ && (!body_is_streamed_ || pump_ == Pump::done);
+    const bool all_read = !failed() && !input_is_lost_ && received_ == consumed_ &&
+                          (!body_is_streamed_ || pump_ == Pump::done);
     if (!all_read) {
       client_->shutdown_send();
       // A refusal must stay cheap. An answer of the upstream ahead of the body is worth more.

@@ -84,7 +84,11 @@ Task<bool> Exchange::read_head() {
       keep_client_ = false;
       co_return false;
     }
-    if (received_ == 0) co_return false;
+    if (!scanner_.started()) {  // nothing but an empty line, if that (RFC 9112 section 2.2)
+      received_ = 0;
+      scanner_.reset();
+      co_return false;
+    }
     if (deadline == kNever) deadline = Clock::now() + worker_.config().limits.header_timeout;
     const Wake wake = co_await parking_.park(deadline, &client_->readable());
     if (wake == Wake::timeout) {
@@ -124,58 +128,13 @@ bool Exchange::admit() {
   return fail(dropped(verdict_.reason));
 }
 
-// A small body is read whole before a slot is taken, so that a slow client does not hold one. A
-// large one, or one that the client only sends on request, is pumped while the slot is held.
-Task<bool> Exchange::read_body() {
-  const http::Framing& framing = request_.framing;
-  const std::string_view available = received_after_head();
-  consumed_ = head_end_;
-  if (framing.kind == http::Framing::Kind::none) co_return true;
-
-  request_body_ =
-      http::BodyReader(framing, worker_.config().limits.body_bytes, http::BodyReader::Of::request);
-  std::size_t checked = 0;
-  while (checked < available.size() && !request_body_.done()) {
-    const auto step = request_body_.read(available.substr(checked));
-    if (step.error != http::Error::none) co_return fail(bad_request(step.error));
-    checked += step.consumed;
-  }
-  body_ = available.substr(0, checked);
-  consumed_ += checked;
-  if (request_body_.done()) co_return true;
-
-  if (framing.kind != http::Framing::Kind::length || framing.length > kSmallBody ||
-      request_.expect_continue) {
-    body_is_streamed_ = true;
-    co_return true;
-  }
-  body_block_ = worker_.large_blocks.take();
-  const std::span<char> block = body_block_.bytes();
-  std::memcpy(block.data(), body_.data(), body_.size());
-  std::size_t size = body_.size();
-  const std::size_t whole = framing.length;
-  while (size < whole) {
-    const IoResult result = client_->receive(block.subspan(size, whole - size));
-    if (result.status == IoResult::Status::done) {
-      size += result.bytes;
-    } else if (result.status != IoResult::Status::would_block) {
-      co_return fail(client_gone());
-    } else {
-      const TimePoint deadline = Clock::now() + worker_.config().limits.idle_timeout;
-      const Wake wake = co_await parking_.park(deadline, &client_->readable());
-      if (wake == Wake::timeout) co_return fail(request_timeout());
-    }
-  }
-  body_ = {block.data(), whole};
-  co_return true;
-}
-
 Task<bool> Exchange::wait_for_slot() {
   const auto& traffic_class = worker_.config().classes[index(subject_.traffic_class)];
   const TimePoint arrived = body_block_ ? Clock::now() : began_;
   const dispatch::Terms terms{
       .traffic_class = subject_.traffic_class,
-      .deadline = subject_.deadline,
+      // The time that the client took to send the body is not counted against it.
+      .deadline = subject_.deadline + (arrived - began_),
       .max_wait = traffic_class.max_wait,
       .only_if_short_wait = verdict_.kind == overload::Verdict::Kind::allow_if_short_wait,
       .short_wait_reason = verdict_.reason};
@@ -297,6 +256,8 @@ void Exchange::begin_request() {
   watches_client_ = false;
   pump_ = Pump::none;
   body_is_streamed_ = false;
+  awaits_head_ = false;
+  input_is_lost_ = false;
   upstream_done_ = false;
   failed_ = false;
   response_started_ = false;

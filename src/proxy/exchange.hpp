@@ -1,6 +1,6 @@
 // One request and its answer, from head to observation: the coroutine that walks a request's life
-// (exchange.cpp), its way to the upstream and back (forward.cpp, relay.cpp) and the pump for large
-// request bodies (body_pump.cpp).
+// (exchange.cpp), its body (request_body.cpp), its way to the upstream and back (forward.cpp,
+// relay.cpp) and what Spillway says itself (answer.cpp).
 //
 // An Exchange object serves one client connection while it is active, one request after the
 // other, and is reused for others afterwards; it lives on one worker's thread.
@@ -102,7 +102,10 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   void upstream_finished();
   Task<bool> send_to_client(std::string_view bytes);
 
-  // The request body that is streamed (body_pump.cpp).
+  // The request's body (request_body.cpp).
+  std::optional<std::size_t> check_body(std::string_view received);
+  std::size_t most_of_body();
+  void keep_for_next_request(std::string_view next);
   enum class Pump : std::uint8_t { none, running, done, failed };
   Detached pump_body();
   Task<bool> pump_out(std::string_view bytes);
@@ -138,14 +141,15 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   Slot slot_;
   Duration waited_{};
   TimePoint dispatched_{};
-  std::optional<TimePoint> head_awaited_since_;
+  bool awaits_head_ = false;
+  std::optional<TimePoint> head_awaited_since_;  // the request has been sent, its answer is due
 
   // Its body, while it is streamed.
   Pump pump_ = Pump::none;
   bool body_is_streamed_ = false;
   http::BodyReader request_body_;
   Parking pump_parking_;
-  Fault pump_fault_;
+  Fault body_fault_;
 
   // The response.
   UpstreamPtr upstream_;
@@ -165,6 +169,7 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   bool keep_client_ = false;       // the connection may carry another request
   bool response_started_ = false;  // bytes of a final response have gone to the client
   bool connection_broken_ = false;
+  bool input_is_lost_ = false;  // bytes of a next request were read and could not be kept
   std::uint32_t requests_in_a_row_ = 0;
   unsigned status_ = 0;
   std::uint64_t body_bytes_sent_ = 0;

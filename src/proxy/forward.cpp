@@ -58,12 +58,17 @@ Task<bool> Exchange::forward() {
     }
     const bool sent = co_await send_request();
     if (!sent) co_return false;
-    if (body_is_streamed_) pump_body();
-    head_awaited_since_ = dispatched_;
+    awaits_head_ = true;
+    head_awaited_since_.reset();
+    if (body_is_streamed_) {
+      pump_body();  // the response is due once it is done
+    } else {
+      head_awaited_since_ = dispatched_;
+    }
     watches_client_ = true;
     const Attempt attempt = co_await read_response_head();
     watches_client_ = false;
-    head_awaited_since_.reset();
+    awaits_head_ = false;
     if (attempt == Attempt::done) break;
     const bool reused = upstream_->reused();
     upstream_->retire();
@@ -78,10 +83,13 @@ Task<bool> Exchange::forward() {
     }
     co_return false;
   }
-  const Duration latency = Clock::now() - dispatched_;
-  signals.record_latency(latency);
-  signals.record_result(response_.status >= 500);
-  worker_.metrics.upstream_duration(subject_.upstream, latency);
+  // An answer ahead of the request body says nothing about how long answers take.
+  if (head_awaited_since_) {
+    const Duration latency = Clock::now() - *head_awaited_since_;
+    head_awaited_since_.reset();
+    signals.record_latency(latency);
+    worker_.metrics.upstream_duration(subject_.upstream, latency);
+  }
   co_return true;
 }
 
@@ -191,11 +199,12 @@ Task<Exchange::Attempt> Exchange::read_response_head() {
   if (!in_block_) in_block_ = worker_.large_blocks.take();
   const std::span<char> block = in_block_.bytes();
   in_received_ = 0;
-  http::HeadScanner scanner(http::HeadScanner::Kind::response, {.head_bytes = block.size()});
+  http::HeadScanner scanner(http::HeadScanner::Kind::response,
+                            {.head_bytes = worker_.config().limits.header_bytes});
   bool any = false;
   for (;;) {
     if (pump_ == Pump::failed) {
-      fail(pump_fault_);
+      fail(body_fault_);
       co_return Attempt::failed;
     }
     if (in_received_ == 0) {

@@ -30,6 +30,8 @@ Task<> Exchange::relay() {
   keep_client_ = request_.keep_alive && !worker_.draining() && !dechunk &&
                  response_.framing.kind != http::Framing::Kind::until_close;
   if (!take_in_body(dechunk)) co_return;
+  // The rest of the body would be taken for the next request.
+  if (upstream_done_ && body_is_streamed_ && pump_ != Pump::done) keep_client_ = false;
   if (!write_response_head(dechunk)) {
     fail(upstream_invalid(http::Error::head_too_large));
     co_return;
@@ -83,16 +85,21 @@ Task<> Exchange::relay() {
     if (progress && (!more || round % kRoundsInARow != 0)) continue;
 
     watches_client_ = true;
-    const Wake wake = co_await parking_.park(
-        Clock::now() + (to_read ? upstream_timeout_ms : client_timeout),
-        to_read ? &upstream_->readable() : nullptr, to_send ? &client_->writable() : nullptr);
+    // While the request body is still on its way the upstream owes nothing; the pump has timeouts.
+    const bool upstream_owes = to_read && pump_ != Pump::running;
+    const TimePoint now = Clock::now();
+    const TimePoint deadline = upstream_owes ? now + upstream_timeout_ms
+                               : to_send     ? now + client_timeout
+                                             : kNever;
+    const Wake wake = co_await parking_.park(deadline, to_read ? &upstream_->readable() : nullptr,
+                                             to_send ? &client_->writable() : nullptr);
     watches_client_ = false;
     if (wake == Wake::ready && pump_ != Pump::failed) continue;
-    if (wake == Wake::timeout && to_read) {
+    if (wake == Wake::timeout && upstream_owes) {
       worker_.signals(subject_.upstream).record_result(true);
       fail(upstream_timeout());
     } else {
-      fail(pump_ == Pump::failed ? pump_fault_ : client_gone());
+      fail(pump_ == Pump::failed ? body_fault_ : client_gone());
     }
     co_return;
   }
@@ -143,6 +150,7 @@ bool Exchange::take_in_body(bool dechunk) {
 // the client may still have to take its bytes.
 void Exchange::upstream_finished() {
   const TimePoint now = Clock::now();
+  worker_.signals(subject_.upstream).record_result(response_.status >= 500);
   const bool request_complete = !body_is_streamed_ || pump_ == Pump::done;
   if (request_complete && response_.keep_alive &&
       response_.framing.kind != http::Framing::Kind::until_close && !worker_.draining()) {

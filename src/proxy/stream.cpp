@@ -42,6 +42,12 @@ IoResult Stream::receive(std::span<char> into) {
   }
 }
 
+bool Stream::has_input() {
+  char first;
+  const ssize_t got = ::recv(socket_.native_handle(), &first, 1, MSG_PEEK);
+  return got >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
+}
+
 IoResult Stream::send(std::string_view first, std::string_view second) {
   // send() spares the kernel two copies and is what most calls need.
   const std::string_view only = first.empty() ? second : first;

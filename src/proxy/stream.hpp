@@ -43,6 +43,8 @@ class Stream {
   Stream& operator=(const Stream&) = delete;
 
   IoResult receive(std::span<char> into);
+  // Whether something can be received now: bytes, the end, or an error.
+  bool has_input();
   // Writes both parts with one system call; may write less than all of them.
   IoResult send(std::string_view first, std::string_view second = {});
 

@@ -34,13 +34,21 @@ void UpstreamConnection::on_idle_readable() {
 
 UpstreamPtr UpstreamPool::take(std::size_t server, Duration max_idle, TimePoint now) {
   auto& idle = idle_[server];
-  if (idle.empty() || now - idle.back()->idle_since_ >= max_idle) return nullptr;
-  UpstreamPtr connection = std::move(idle.back());
-  idle.pop_back();
-  budget_.not_idle();
-  connection->reused_ = true;
-  connection->idle_ = false;
-  return connection;
+  while (!idle.empty() && now - idle.back()->idle_since_ < max_idle) {
+    UpstreamPtr connection = std::move(idle.back());
+    idle.pop_back();
+    budget_.not_idle();
+    connection->idle_ = false;
+    // Its end, or stray bytes, may have come without our loop having seen it yet. Stray bytes would
+    // be taken for the answer to the next request, which is another client's.
+    if (connection->has_input()) {
+      connection->retire();
+      continue;
+    }
+    connection->reused_ = true;
+    return connection;
+  }
+  return nullptr;
 }
 
 void UpstreamPool::give_back(UpstreamPtr connection, TimePoint now) {

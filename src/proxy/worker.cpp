@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "http/problem.hpp"
+#include "http/rewrite.hpp"
+#include "http/scan.hpp"
 
 namespace spillway::proxy {
 
@@ -34,8 +36,10 @@ Worker::Worker(std::size_t number, const Shared& shared, std::uint64_t seed)
     : metrics(shared.generation.config),
       random(seed),
       small_blocks(kSmallBlock),
-      large_blocks(
-          std::max<std::size_t>(kLargeBlock, shared.generation.config.limits.header_bytes)),
+      // A head of the largest size, rewritten with all that is added to it.
+      large_blocks(std::max<std::size_t>(kLargeBlock, shared.generation.config.limits.header_bytes +
+                                                          http::kRewriteRoom +
+                                                          2 * http::kMaxRequestLine)),
       mailbox(io_),
       io_(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO),
       work_(io_.get_executor()),

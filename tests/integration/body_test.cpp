@@ -240,6 +240,54 @@ TEST_CASE("a client that goes on sending still gets the early final response") {
   CHECK(client.read_response().body == "big");
 }
 
+TEST_CASE("a slow client's small body is not counted against its deadline or its upstream") {
+  ScriptedPeer peer(ok("done"));
+  nlohmann::json changes = never_shed();
+  changes["classes"] = {{{"name", "P0"}, {"sla_ms", 50}, {"max_wait_ms", 50}}};
+  ProxyUnderTest proxy(peer.address(), changes);
+  for (const char* framing : {"Content-Length: 4\r\n", "Transfer-Encoding: chunked\r\n"}) {
+    const bool counted = framing[0] == 'C';
+    RawClient client(proxy.port());
+    client.send("POST / HTTP/1.1\r\nHost: a.example\r\n" + std::string(framing) + "\r\n" +
+                (counted ? "ab" : "2\r\nab\r\n"));
+    const Event nothing;
+    CHECK_FALSE(nothing.wait(120ms));  // more than the deadline
+    CHECK(peer.seen().connections == (counted ? 0 : 1));
+    client.send(counted ? "cd" : "0\r\n\r\n");
+    CHECK(client.read_response().body == "done");
+  }
+  CHECK(proxy.metric(R"(spillway_upstream_duration_seconds_bucket{upstream="app",le="0.1"})") == 2);
+}
+
+TEST_CASE("a steady upload outlasts the response timeout after an early response head") {
+  ScriptedPeer peer([](PeerConnection& proxy) {
+    if (!proxy.read_head()) return;
+    proxy.send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nab");
+    if (proxy.skip_bytes(200'000)) proxy.send("last");
+  });
+  ProxyUnderTest proxy(peer.address(), never_shed({{"app", {{"response_timeout_ms", 150}}}}));
+  RawClient client(proxy.port());
+  const std::string request = post("/", pattern(200'000));
+  client.send(std::string_view(request).substr(0, 100'000));
+  CHECK(client.read_head().status() == 200);
+  const Event nothing;
+  CHECK_FALSE(nothing.wait(400ms));  // more than the timeout
+  client.send(std::string_view(request).substr(100'000));
+  CHECK(client.read_bytes(6) == "ablast");
+}
+
+TEST_CASE("an early whole answer says that the connection ends") {
+  ScriptedPeer peer([](PeerConnection& proxy) {
+    proxy.read_head();
+    proxy.send("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno");
+    proxy.wait_closed();
+  });
+  ProxyUnderTest proxy(peer.address(), never_shed());
+  RawClient client(proxy.port());
+  client.send(std::string_view(post("/", pattern(1'000'000))).substr(0, 100'000));
+  CHECK(client.read_response().field("Connection") == "close");
+}
+
 TEST_CASE("100-continue is passed through and the body follows") {
   ScriptedPeer peer([](PeerConnection& proxy) {
     while (const auto head = proxy.read_head()) {

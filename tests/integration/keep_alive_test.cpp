@@ -26,6 +26,34 @@ TEST_CASE("requests of one client use one connection to the upstream") {
   CHECK(peer.seen().requests == 11);
 }
 
+TEST_CASE("an empty line after a request leaves the connection idle") {
+  ScriptedPeer peer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  ProxyUnderTest proxy(peer.address(), never_shed({{"limits", {{"header_timeout_ms", 100}}}}));
+  RawClient client(proxy.port());
+  CHECK(client.ask(get("/") + "\r\n").status() == 200);
+  CHECK_FALSE(client.is_closed(300ms));  // more than the timeout
+  CHECK(client.ask(get("/")).status() == 200);
+}
+
+TEST_CASE("an upstream's stray answer is nobody's") {
+  Event stray_sent, ask_again;
+  ScriptedPeer peer([&](PeerConnection& proxy) {
+    const bool first = proxy.number() == 0;
+    while (proxy.read_request()) {
+      proxy.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nright");
+      if (!first) continue;
+      proxy.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwrong");
+      stray_sent.set();
+    }
+  });
+  ProxyUnderTest proxy(peer.address(), never_shed({{"workers", 1}}));
+  RawClient client(proxy.port()), other(proxy.port());
+  CHECK(client.ask(get("/")).body == "right");
+  CHECK(stray_sent.wait());
+  CHECK(other.ask(get("/")).body == "right");
+  CHECK(peer.seen().connections == 2);
+}
+
 TEST_CASE("many clients over several workers get their own answers") {
   ScriptedPeer peer(echo_target);
   ProxyUnderTest proxy(peer.address(), never_shed({{"workers", 4}}));

@@ -1,6 +1,7 @@
 #include "observe/metric_collector.hpp"
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
@@ -34,7 +35,9 @@ bool has_line(const std::string& text, const std::string& line) {
 
 // What promtool says about a page; empty when it has nothing to say.
 std::string promtool(const std::string& page) {
-  const std::string file = std::string(SPILLWAY_BINARY_DIR) + "/metrics-page.txt";
+  // One each, since test cases run side by side.
+  const std::string file =
+      SPILLWAY_BINARY_DIR "/metrics-page-" + std::to_string(::getpid()) + ".txt";
   std::ofstream(file) << page;
   std::FILE* pipe = popen(("promtool check metrics < '" + file + "' 2>&1").c_str(), "r");
   REQUIRE(pipe != nullptr);
