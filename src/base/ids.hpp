@@ -8,8 +8,8 @@
 
 namespace spillway {
 
-enum class ClassId : std::uint8_t {};     // 0 is the highest priority
-enum class RouteId : std::uint32_t {};    // the last one is the default route
+enum class ClassId : std::uint8_t {};   // 0 is the highest priority
+enum class RouteId : std::uint32_t {};  // the last one is the default route
 enum class UpstreamId : std::uint16_t {};
 
 inline constexpr std::size_t kMaxClasses = 32;
@@ -17,9 +17,7 @@ inline constexpr std::size_t kMaxUpstreams = 256;
 
 // The index behind an id or enum, for use as an array subscript.
 template <class Enum>
-  requires std::is_enum_v<Enum>
-constexpr std::size_t index(Enum id) {
-  return static_cast<std::size_t>(id);
-}
+requires std::is_enum_v<Enum>
+constexpr std::size_t index(Enum id) { return static_cast<std::size_t>(id); }
 
 }  // namespace spillway

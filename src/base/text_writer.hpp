@@ -28,8 +28,8 @@ class TextWriter {
   TextWriter& operator<<(char c) { return *this << std::string_view(&c, 1); }
 
   template <class Integer>
-    requires(std::is_integral_v<Integer> && !std::is_same_v<Integer, char>)
-  TextWriter& operator<<(Integer value) {
+  requires(std::is_integral_v<Integer> && !std::is_same_v<Integer, char>) TextWriter& operator<<(
+      Integer value) {
     char digits[24];
     const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
     return *this << std::string_view(digits, static_cast<std::size_t>(end - digits));

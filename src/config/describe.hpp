@@ -219,7 +219,8 @@ void describe(Visitor& visit, Config& x) {
   visit("routes", routes, ListOf<ByType>{{}, 0, 10'000}, "Which requests are which class.");
   DefaultRoute default_route{x.routes.back()};
   visit("default_route", default_route, ByType{}, "What requests get that match no route.");
-  visit("tenants", x.tenants, ByType{}, "Whom a request comes from; shown by `explain`, and used by no rule yet.");
+  visit("tenants", x.tenants, ByType{},
+        "Whom a request comes from; shown by `explain`, and used by no rule yet.");
   visit("dispatch", x.dispatch, ByType{}, "Who waits, and whose turn it is, per upstream.");
   visit("overload", x.overload, ByType{}, "When an upstream is overloaded, and what then.");
   visit("log", x.log, ByType{}, "What is written to standard error.");
