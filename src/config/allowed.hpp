@@ -33,9 +33,6 @@ std::vector<std::string_view> available_choices() {
 inline std::string words(const Range& range) {
   return "an integer from " + std::to_string(range.min) + " to " + std::to_string(range.max);
 }
-inline std::string words(const Fixed& fixed) {
-  return std::to_string(fixed.value) + " (until there is " + std::string(fixed.until) + ")";
-}
 inline std::string words(const Real& real) {
   return "a number from " + nlohmann::json(real.min).dump() + " to " +
          nlohmann::json(real.max).dump();

@@ -26,15 +26,35 @@ inline constexpr std::array<Choice<Enum>, 0> kChoices{};
 
 template <>
 inline constexpr std::array kChoices<Strategy>{
-    Choice{Strategy::allow, "allow"}, Choice{Strategy::degrade, "degrade", false},
+    Choice{Strategy::allow, "allow"}, Choice{Strategy::degrade, "degrade"},
     Choice{Strategy::deny, "deny"}, Choice{Strategy::drop, "drop"}};
 
 template <>
+inline constexpr std::array kChoices<DegradeMode>{
+    Choice{DegradeMode::stale_ok, "stale_ok"}, Choice{DegradeMode::cache_only, "cache_only"},
+    Choice{DegradeMode::skip_downstream, "skip_downstream"}};
+
+template <>
+inline constexpr std::array kChoices<Miss>{Choice{Miss::forward, "forward"},
+                                           Choice{Miss::fallback, "fallback", false},
+                                           Choice{Miss::deny, "deny"}};
+
+template <>
+inline constexpr std::array kChoices<EnterBy>{Choice{EnterBy::any, "any"},
+                                              Choice{EnterBy::score, "score"}};
+
+// Of a stage: everything but normal.
+template <>
+inline constexpr std::array kChoices<State>{Choice{State::elevated, "ELEVATED"},
+                                            Choice{State::overloaded, "OVERLOADED"},
+                                            Choice{State::critical, "CRITICAL"}};
+
+template <>
 inline constexpr std::array kChoices<Discipline>{
-    Choice{Discipline::pq, "pq", false},   Choice{Discipline::rr, "rr", false},
-    Choice{Discipline::wrr, "wrr", false}, Choice{Discipline::drr, "drr", false},
-    Choice{Discipline::wfq, "wfq"},        Choice{Discipline::aging, "aging", false},
-    Choice{Discipline::edf, "edf", false}};
+    Choice{Discipline::pq, "pq"},   Choice{Discipline::rr, "rr"},
+    Choice{Discipline::wrr, "wrr"}, Choice{Discipline::drr, "drr"},
+    Choice{Discipline::wfq, "wfq"}, Choice{Discipline::aging, "aging"},
+    Choice{Discipline::edf, "edf"}};
 
 template <>
 inline constexpr std::array kChoices<Late>{Choice{Late::drop, "drop"},
@@ -42,11 +62,11 @@ inline constexpr std::array kChoices<Late>{Choice{Late::drop, "drop"},
 
 template <>
 inline constexpr std::array kChoices<ExpirePolicy>{
-    Choice{ExpirePolicy::drop, "drop"}, Choice{ExpirePolicy::dead_letter, "dead_letter", false}};
+    Choice{ExpirePolicy::drop, "drop"}, Choice{ExpirePolicy::dead_letter, "dead_letter"}};
 
 template <>
 inline constexpr std::array kChoices<Mode>{Choice{Mode::enforce, "enforce"},
-                                           Choice{Mode::shadow, "shadow", false}};
+                                           Choice{Mode::shadow, "shadow"}};
 
 template <>
 inline constexpr std::array kChoices<TenantKey>{

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/ids.hpp"
+#include "base/state.hpp"
 #include "base/time.hpp"
 
 namespace spillway::config {
@@ -50,11 +51,31 @@ struct TrafficClass {
 
 enum class Strategy : std::uint8_t { allow, degrade, deny, drop };
 
+// How a degraded answer is made: whatever is stored, even if stale; nothing but what is stored;
+// or without the expensive part of the work.
+enum class DegradeMode : std::uint8_t { stale_ok, cache_only, skip_downstream };
+
+// What happens when there is no degraded answer.
+enum class Miss : std::uint8_t { forward, fallback, deny };
+
+struct Budget {
+  double rate = 1;   // requests per second
+  double burst = 1;  // requests at once
+};
+
 struct Rule {
   Strategy strategy = Strategy::allow;
   double probability = 1.0;  // of denial or drop, [0, 1]
   Milliseconds retry_after{1000};
+  DegradeMode mode = DegradeMode::stale_ok;
+  std::optional<Miss> miss;      // default: see miss_of
+  std::optional<Budget> budget;  // of requests let through while overloaded
 };
+
+// cache_only is the promise not to ask the upstream; the others do ask.
+constexpr Miss miss_of(const Rule& rule) {
+  return rule.miss.value_or(rule.mode == DegradeMode::cache_only ? Miss::deny : Miss::forward);
+}
 
 // A rule of which only some fields are given; the rest come from the class's rule.
 struct RuleOverride {
@@ -62,6 +83,9 @@ struct RuleOverride {
   std::optional<Strategy> strategy;
   std::optional<double> probability;
   std::optional<Milliseconds> retry_after;
+  std::optional<DegradeMode> mode;
+  std::optional<Miss> miss;
+  std::optional<Budget> budget;
 };
 
 struct Thresholds {  // nullopt takes no part
@@ -71,6 +95,33 @@ struct Thresholds {  // nullopt takes no part
   std::optional<Milliseconds> latency_p95;
   std::optional<Milliseconds> event_loop_lag;
   std::optional<double> error_rate;
+};
+
+enum class EnterBy : std::uint8_t { any, score };
+
+struct SignalWeights {
+  double inflight_ratio = 1;
+  double queue_ratio = 1;
+  double queue_wait_p95 = 1;
+  double latency_p95 = 1;
+  double event_loop_lag = 1;
+  double error_rate = 1;
+};
+
+// With EnterBy::score: the sum of weight x signal / enter threshold that makes a state.
+struct Score {
+  double enter = 1.5;
+  double exit = 1.0;
+  SignalWeights weights;
+};
+
+// One rung of a ladder of overloaded states.
+struct Stage {
+  State name = State::overloaded;  // never normal
+  Thresholds enter;
+  Thresholds exit;
+  std::optional<Milliseconds> cooldown;  // set by load(); default: that of the whole section
+  std::vector<RuleOverride> rules;
 };
 
 enum class Discipline : std::uint8_t { pq, rr, wrr, drr, wfq, aging, edf };
@@ -85,6 +136,7 @@ struct Dispatch {
   Late late = Late::drop;
   std::vector<ClassId> evict;  // who gives up queue places, first to last
   ExpirePolicy expire_policy = ExpirePolicy::drop;
+  std::uint32_t dead_letters = 256;  // kept with ExpirePolicy::dead_letter
   Milliseconds aging_half_life{200};
 };
 
@@ -96,7 +148,10 @@ struct Overload {
   Milliseconds cooldown{2000};
   Thresholds enter{0.95, 0.8, Milliseconds{200}, std::nullopt, Milliseconds{50}, 0.2};
   Thresholds exit{0.7, 0.5, Milliseconds{120}, std::nullopt, Milliseconds{30}, 0.1};
-  std::vector<Rule> rules;  // by class
+  EnterBy enter_by = EnterBy::any;
+  Score score;
+  std::vector<Stage> stages;  // ascending; empty: one state, OVERLOADED, of enter and exit
+  std::vector<Rule> rules;    // by class
   Mode mode = Mode::enforce;
 };
 
@@ -128,9 +183,23 @@ struct Route {
 
 enum class TenantKey : std::uint8_t { api_key, trusted_header, client_address };
 
+struct ApiKey {
+  std::string tenant;
+  std::string key;
+};
+
 struct Tenants {
   std::vector<TenantKey> key{TenantKey::api_key, TenantKey::trusted_header,
                              TenantKey::client_address};
+  std::vector<ApiKey> api_keys;  // no others are believed
+  bool fairness = true;          // while overloaded, refuse those above their fair share first
+  std::uint32_t tracked = 128;   // heaviest tenants that are told apart, per class
+};
+
+// Fields that are believed when they come from a trusted peer; empty: none.
+struct TrustedHeaders {
+  std::string tenant = "X-Tenant";
+  std::string priority = "X-Priority";  // 0-100, as a route's priority
 };
 
 struct Log {
@@ -148,6 +217,7 @@ struct Config {
   std::vector<TrafficClass> classes;  // highest priority first
   std::vector<Route> routes;          // the default route is appended last, named "default"
   Tenants tenants;
+  TrustedHeaders trusted_headers;
   Dispatch dispatch;
   Overload overload;
   Log log;

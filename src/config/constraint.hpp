@@ -31,11 +31,6 @@ struct Range {  // integers, inclusive
   std::string_view later = {};  // a word that will be accepted in place of a number
 };
 
-struct Fixed {  // an integer that cannot be anything else before `until` exists
-  std::int64_t value;
-  std::string_view until;
-};
-
 struct Real {  // inclusive
   double min;
   double max;

@@ -62,7 +62,8 @@ void describe(Visitor& visit, Limits& x) {
 template <class Visitor>
 void describe(Visitor& visit, TrafficClass& x) {
   constexpr Real weight{0.001, 10'000};
-  visit(required("name"), x.name, kName, "Name of the class, as rules, routes and metrics say it.");
+  visit(required("name"), x.name, kNewClass,
+        "Name of the class, as rules, routes and metrics say it.");
   visit("weight", x.weight, weight, "Share of capacity relative to the other classes' weights.");
   visit("ingress_weight", x.ingress_weight, weight,
         "Share of the priorities 0-100 that land in this class; default: weight.");
@@ -78,6 +79,12 @@ void describe(Visitor& visit, TrafficClass& x) {
         "Slots of each upstream that this class may hold at most; default: no cap.");
 }
 
+template <class Visitor>
+void describe(Visitor& visit, Budget& x) {
+  visit(required("rate"), x.rate, Real{0, 1e9}, "Requests per second that it lets through.");
+  visit("burst", x.burst, Real{1, 1e9}, "Requests that it lets through at once after a pause.");
+}
+
 // Rule and RuleOverride have the same fields, the latter optional.
 template <class Visitor, class AnyRule>
 requires std::is_same_v<AnyRule, Rule> || std::is_same_v<AnyRule, RuleOverride>
@@ -87,9 +94,13 @@ void describe(Visitor& visit, AnyRule& x) {
         "Chance that a request is denied or dropped, where the strategy says so.");
   visit("retry_after_ms", x.retry_after, Range{0, kDay},
         "When a denied client is asked to come back, before jitter.");
-  visit.later("mode", "how a degraded answer is made");
-  visit.later("miss", "what happens when there is no degraded answer");
-  visit.later("budget", "a token bucket per class");
+  visit("mode", x.mode, ByType{}, "How a degraded answer is made.");
+  visit("miss", x.miss, ByType{},
+        "What happens when there is no degraded answer; default: deny with cache_only, else "
+        "forward.");
+  visit("budget", x.budget, ByType{},
+        "Token bucket for the requests that the rule lets through while overloaded; an empty one "
+        "refuses with 429.");
 }
 
 template <class Visitor>
@@ -109,6 +120,38 @@ void describe(Visitor& visit, Thresholds& x) {
 }
 
 template <class Visitor>
+void describe(Visitor& visit, SignalWeights& x) {
+  constexpr Real weight{0, 1000};
+  visit("inflight_ratio", x.inflight_ratio, weight, "Weight of this signal in the score.");
+  visit("queue_ratio", x.queue_ratio, weight, "Weight of this signal in the score.");
+  visit("queue_wait_p95", x.queue_wait_p95, weight, "Weight of this signal in the score.");
+  visit("latency_p95", x.latency_p95, weight, "Weight of this signal in the score.");
+  visit("event_loop_lag", x.event_loop_lag, weight, "Weight of this signal in the score.");
+  visit("error_rate", x.error_rate, weight, "Weight of this signal in the score.");
+}
+
+template <class Visitor>
+void describe(Visitor& visit, Score& x) {
+  visit("enter", x.enter, Real{0.01, 1000},
+        "Overloaded when the sum of weight x signal / enter threshold reaches this.");
+  visit("exit", x.exit, Real{0, 1000}, "Normal again when, besides, the sum is at most this.");
+  visit("weights", x.weights, ByType{}, "What each signal counts.");
+}
+
+template <class Visitor>
+void describe(Visitor& visit, Stage& x) {
+  visit(required("name"), x.name, ByType{}, "The state that this stage makes, lowest first.");
+  visit(required("enter"), x.enter, ByType{}, "Entered when any of these is reached.");
+  visit("exit", x.exit, ByType{},
+        "Left for the stage below when all of these are met, each below its enter threshold.");
+  visit("cooldown_ms", x.cooldown, Range{0, kHour},
+        "Least time in this stage; default: the cooldown_ms of the whole section.");
+  visit("rules", x.rules, ByClass{},
+        "What differs from overload.rules in this stage; CRITICAL also keeps what OVERLOADED says, "
+        "and ELEVATED allows whatever it does not name.");
+}
+
+template <class Visitor>
 void describe(Visitor& visit, Dispatch& x) {
   visit("concurrency", x.concurrency, Range{1, 1'000'000, "auto"},
         "Requests that may run in the upstream at a time: its slots.");
@@ -120,7 +163,9 @@ void describe(Visitor& visit, Dispatch& x) {
   visit("late", x.late, ByType{},
         "A waiter past its deadline or longest wait: answered, or served and tagged late.");
   visit("expire_policy", x.expire_policy, ByType{}, "What happens to expired requests.");
-  visit("aging_half_life_ms", x.aging_half_life, Fixed{200, "discipline \"aging\""},
+  visit("dead_letters", x.dead_letters, Range{1, 10'000},
+        "Expired requests that are kept for /state with expire_policy dead_letter.");
+  visit("aging_half_life_ms", x.aging_half_life, Range{1, kHour},
         "Wait that doubles a request's urgency under discipline aging.");
   visit("evict", x.evict, ListOf<ClassName>{{}, 0, kMaxClasses},
         "Classes that give up queue places to higher ones, first to last; default: the lowest "
@@ -129,7 +174,8 @@ void describe(Visitor& visit, Dispatch& x) {
 
 template <class Visitor>
 void describe(Visitor& visit, Overload& x) {
-  visit("mode", x.mode, ByType{}, "Whether decisions are carried out.");
+  visit("mode", x.mode, ByType{},
+        "Whether decisions are carried out, or only counted and logged while all is forwarded.");
   visit("tick_ms", x.tick, Range{10, 10'000}, "Time between two looks at the signals.");
   visit("window_ms", x.window, Range{100, 600'000}, "Time over which signals are measured.");
   visit("cooldown_ms", x.cooldown, Range{0, kHour}, "Least time in the overloaded state.");
@@ -137,7 +183,11 @@ void describe(Visitor& visit, Overload& x) {
         "Overloaded when any of these is reached; null: takes no part.");
   visit("exit", x.exit, ByType{},
         "Normal again when all of these are met, each below its enter threshold.");
-  visit.later("stages", "more than one overloaded state");
+  visit("enter_by", x.enter_by, ByType{},
+        "Whether any one signal makes a state, or the score of all of them.");
+  visit("score", x.score, ByType{}, "The score, with enter_by \"score\".");
+  visit("stages", x.stages, ListOf<ByType>{{}, 0, 3},
+        "Up to three states with thresholds and rules of their own, in place of enter and exit.");
   visit("rules", x.rules, ByClass{},
         "What happens to each class while overloaded; default: the first allow, the last deny 1.0 "
         "(5000 ms), others deny 0.5 (1000 ms).");
@@ -192,9 +242,28 @@ void describe(Visitor& visit, DefaultRoute& x) {
 }
 
 template <class Visitor>
+void describe(Visitor& visit, ApiKey& x) {
+  visit(required("tenant"), x.tenant, kName, "Whose key it is.");
+  visit(required("key"), x.key, kSecret, "The value of X-Api-Key that proves it.");
+}
+
+template <class Visitor>
 void describe(Visitor& visit, Tenants& x) {
   visit("key", x.key, ListOf<ByType>{{}, 1, 3},
-        "Where a request's tenant is read: the first of these that it has.");
+        "Where a request's tenant is read: the first of these that it has and that is believed.");
+  visit("api_keys", x.api_keys, ListOf<ByType>{{}, 0, 100'000},
+        "The keys that are believed; another one is as good as none.");
+  visit("fairness", x.fairness, ByType{},
+        "While overloaded, refuse first those tenants that take more than their fair share.");
+  visit("tracked", x.tracked, Range{8, 4096},
+        "Heaviest tenants that are told apart, per upstream, class and worker.");
+}
+
+template <class Visitor>
+void describe(Visitor& visit, TrustedHeaders& x) {
+  visit("tenant", x.tenant, kFieldName, "Field that names the tenant; empty: none.");
+  visit("priority", x.priority, kFieldName,
+        "Field with a priority of 0-100 in place of the route's class; empty: none.");
 }
 
 template <class Visitor>
@@ -219,8 +288,9 @@ void describe(Visitor& visit, Config& x) {
   visit("routes", routes, ListOf<ByType>{{}, 0, 10'000}, "Which requests are which class.");
   DefaultRoute default_route{x.routes.back()};
   visit("default_route", default_route, ByType{}, "What requests get that match no route.");
-  visit("tenants", x.tenants, ByType{},
-        "Whom a request comes from; shown by `explain`, and used by no rule yet.");
+  visit("tenants", x.tenants, ByType{}, "Whom a request comes from, and what is fair.");
+  visit("trusted_headers", x.trusted_headers, ByType{},
+        "Fields that are believed when they come from one of trusted_peers.");
   visit("dispatch", x.dispatch, ByType{}, "Who waits, and whose turn it is, per upstream.");
   visit("overload", x.overload, ByType{}, "When an upstream is overloaded, and what then.");
   visit("log", x.log, ByType{}, "What is written to standard error.");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <optional>
 
 #include "base/ip_address.hpp"
@@ -50,6 +51,11 @@ bool is_name(std::string_view text) {
          all(text, [](char c) {
            return is_upper(c) || is_lower(c) || is_digit(c) || c == '_' || c == '.' || c == '-';
          });
+}
+
+bool is_class_name(std::string_view text) {
+  constexpr std::string_view ours[] = {"all", "background", "internal", "none", "total"};
+  return is_name(text) && std::find(std::begin(ours), std::end(ours), text) == std::end(ours);
 }
 
 bool is_address(std::string_view text) { return is_ipv4(text) || is_ipv6(text); }
@@ -109,6 +115,15 @@ bool is_token(std::string_view text) {
   if (text.empty()) return true;
   return text.size() >= 8 && text.size() <= 256 && text != kRedacted &&
          all(text, [](char c) { return c > ' ' && c <= '~'; });
+}
+
+bool is_secret(std::string_view text) { return !text.empty() && is_token(text); }
+
+bool is_field_name(std::string_view text) {
+  return text.size() <= 64 && all(text, [](char c) {
+           return is_upper(c) || is_lower(c) || is_digit(c) ||
+                  std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+         });
 }
 
 }  // namespace spillway::config

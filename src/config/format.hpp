@@ -13,6 +13,7 @@ struct Format {
 };
 
 bool is_name(std::string_view text);          // [A-Za-z0-9_.-]{1,64}, no reserved word
+bool is_class_name(std::string_view text);    // a name that is not one of our own classes
 bool is_address(std::string_view text);       // IPv4 or IPv6 literal
 bool is_loopback(std::string_view address);   // of an address: 127.0.0.0/8 or ::1
 bool is_server(std::string_view text);        // host:port or [v6]:port
@@ -21,10 +22,16 @@ bool is_method(std::string_view text);        // upper-case token
 bool is_host(std::string_view text);          // lower-case host name or address, no port
 bool is_path_pattern(std::string_view text);  // literal segments, *, a final /**
 bool is_token(std::string_view text);         // printable ASCII without blanks, or empty
+bool is_secret(std::string_view text);        // the same, and not empty
+bool is_field_name(std::string_view text);    // an HTTP field name (RFC 9110 5.1), or empty
 
 inline constexpr Format kName{
     "1 to 64 letters, digits, '_', '.' or '-', other than the reserved \"other\" and \"default\"",
     is_name};
+inline constexpr Format kNewClass{
+    "1 to 64 letters, digits, '_', '.' or '-', other than the reserved \"all\", \"background\", "
+    "\"default\", \"internal\", \"none\", \"other\" and \"total\"",
+    is_class_name};
 inline constexpr Format kAddress{"a numeric IPv4 or IPv6 address", is_address};
 inline constexpr Format kServer{"\"host:port\" or \"[IPv6]:port\", port 1 to 65535", is_server};
 inline constexpr Format kPeer{"an IP address or a CIDR block such as \"10.0.0.0/8\"", is_peer};
@@ -36,6 +43,9 @@ inline constexpr Format kPathPattern{
     is_path_pattern};
 inline constexpr Format kToken{"8 to 256 printable ASCII characters without blanks, or empty",
                                is_token, true};
+inline constexpr Format kSecret{"8 to 256 printable ASCII characters without blanks", is_secret,
+                                true};
+inline constexpr Format kFieldName{"the name of an HTTP field, or empty", is_field_name};
 
 // What stands in a dump for a secret. Not acceptable as one: a dump is no working secret.
 inline constexpr std::string_view kRedacted = "<redacted>";

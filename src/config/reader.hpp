@@ -83,15 +83,6 @@ class Reader {
     return good;
   }
 
-  bool read(const nlohmann::json& node, const std::string& path, Milliseconds& value,
-            const Fixed& fixed) {
-    if (integer_of(node) != fixed.value) {
-      return reject_later(path, found(node), allowed<Milliseconds>(fixed));
-    }
-    value = Milliseconds{fixed.value};
-    return true;
-  }
-
   bool read(const nlohmann::json& node, const std::string& path, double& value, const Real& real) {
     const bool good =
         node.is_number() && node.get<double>() >= real.min && node.get<double>() <= real.max;

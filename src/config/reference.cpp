@@ -1,5 +1,7 @@
 #include "config/reference.hpp"
 
+#include <optional>
+
 #include "config/allowed.hpp"
 #include "config/defaults.hpp"
 #include "config/dump.hpp"
@@ -52,6 +54,12 @@ struct TableWriter {
   void operator()(Key key, Struct& value, ByType, std::string_view sentence) {
     line(key, key.is_required ? "required" : "", "an object", sentence);
     below(key, "", value);
+  }
+  template <Section Struct>
+  void operator()(Key key, std::optional<Struct>&, ByType, std::string_view sentence) {
+    line(key, "", "an object", sentence);
+    Struct inner{};
+    below(key, "", inner);
   }
   template <class T, class Constraint>
   void operator()(Key key, std::vector<T>& value, const ListOf<Constraint>& list,

@@ -40,10 +40,6 @@ class SchemaWriter {
   Json value(const T&, const Range& range) {
     return {{"type", "integer"}, {"minimum", range.min}, {"maximum", range.max}};
   }
-  template <class T>
-  Json value(const T&, const Fixed& fixed) {
-    return {{"const", fixed.value}};
-  }
   Json value(double, const Real& real) {
     return {{"type", "number"}, {"minimum", real.min}, {"maximum", real.max}};
   }

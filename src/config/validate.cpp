@@ -56,6 +56,7 @@ class Validator {
     check_names(config.upstreams, "$.upstreams", "upstream");
     check_names(std::vector(config.routes.begin(), config.routes.end() - 1), "$.routes", "route");
     check_routes(config);
+    check_api_keys(config.tenants.api_keys);
     check_evict(config.dispatch, "$.dispatch.evict", config);
     check_overload(config.overload, "$.overload");
     check_lanes(config);
@@ -123,6 +124,16 @@ class Validator {
     }
   }
 
+  void check_api_keys(const std::vector<ApiKey>& api_keys) {
+    std::map<std::string_view, std::size_t> first;
+    for (std::size_t i = 0; i < api_keys.size(); ++i) {
+      const auto [at, is_new] = first.emplace(api_keys[i].key, i);
+      if (is_new) continue;
+      report(element("$.tenants.api_keys", i) + ".key",
+             "the same key as " + element("$.tenants.api_keys", at->second));
+    }
+  }
+
   void check_routes(const Config& config) {
     std::map<std::tuple<std::set<std::string>, std::string, std::string>, std::size_t> first;
     for (std::size_t i = 0; i < config.routes.size(); ++i) {
@@ -162,8 +173,65 @@ class Validator {
                  ")",
              path + ".tick_ms");
     }
-    const auto enter = list(overload.enter);
-    const auto exit = list(overload.exit);
+    check_score(overload.score, path + ".score");
+    if (overload.stages.empty()) {
+      check_thresholds(overload.enter, overload.exit, path);
+    } else {
+      check_stages(overload, path);
+    }
+  }
+
+  void check_score(const Score& score, const std::string& path) {
+    if (score.exit >= score.enter) {
+      report(path + ".exit",
+             "found " + number_text(score.exit) + ", allowed: below " + path + ".enter (" +
+                 number_text(score.enter) + ")",
+             path + ".enter");
+    }
+  }
+
+  void check_stages(Overload& overload, const std::string& path) {
+    for (const char* key : {".enter", ".exit"}) {
+      if (is_given(path + key)) report(path + key, "stages take its place: give one of them");
+    }
+    for (std::size_t i = 0; i < overload.stages.size(); ++i) {
+      Stage& stage = overload.stages[i];
+      const std::string here = element(path + ".stages", i);
+      if (!stage.cooldown) stage.cooldown = overload.cooldown;
+      check_thresholds(stage.enter, stage.exit, here);
+      const auto enter = list(stage.enter);
+      if (std::none_of(enter.begin(), enter.end(), [](auto& one) { return one.value; })) {
+        report(here + ".enter", "at least one threshold is needed, or the stage is never entered");
+      }
+      if (i == 0) continue;
+      const Stage& below = overload.stages[i - 1];
+      if (stage.name <= below.name) {
+        report(here + ".name", "found " + shown(name(stage.name)) + " after " +
+                                   shown(name(below.name)) +
+                                   ", allowed: ELEVATED, OVERLOADED, CRITICAL in this order");
+      }
+      check_above(enter, overload.stages[i - 1], here, element(path + ".stages", i - 1));
+    }
+  }
+
+  // A stage that is entered before the one below it makes that one useless.
+  void check_above(const std::vector<Threshold>& enter, Stage& below, const std::string& path,
+                   const std::string& path_below) {
+    const auto lower = list(below.enter);
+    for (std::size_t i = 0; i < enter.size(); ++i) {
+      if (!enter[i].value || !lower[i].value || *enter[i].value >= *lower[i].value) continue;
+      const std::string key = ".enter." + enter[i].key;
+      report(path + key,
+             "found " + number_text(*enter[i].value) + ", allowed: at least " + path_below + key +
+                 " (" + number_text(*lower[i].value) + ")",
+             path_below + key);
+    }
+  }
+
+  void check_thresholds(Thresholds& enter_values, Thresholds& exit_values,
+                        const std::string& path) {
+    const auto enter = list(enter_values);
+    const auto exit = list(exit_values);
     for (std::size_t i = 0; i < enter.size(); ++i) {
       const std::string enter_path = path + ".enter." + enter[i].key;
       const std::string exit_path = path + ".exit." + exit[i].key;

@@ -1,29 +1,18 @@
 // Whether an upstream is overloaded, with hysteresis and a cooldown so that it does not flap.
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <optional>
-#include <string_view>
 
-#include "base/ids.hpp"
 #include "base/reason.hpp"
+#include "base/state.hpp"
 #include "base/time.hpp"
 #include "config/config.hpp"
 #include "overload/signals.hpp"
 
 namespace spillway::overload {
 
-// Ordered by severity. Without configured stages only normal and overloaded are used.
-enum class State : std::uint8_t { normal, elevated, overloaded, critical };
-
-inline constexpr std::size_t kStateCount = 4;
-
-constexpr std::string_view name(State state) {
-  constexpr std::array<std::string_view, kStateCount> names{"NORMAL", "ELEVATED", "OVERLOADED",
-                                                            "CRITICAL"};
-  return names[index(state)];
-}
+using spillway::name;
+using spillway::State;
 
 struct Transition {
   State from;
