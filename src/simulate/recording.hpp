@@ -1,0 +1,76 @@
+// What one simulated run was like, second by second: the data behind the table, the plot and
+// --json.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/reason.hpp"
+#include "base/state.hpp"
+
+namespace spillway::simulate {
+
+// Requests by class, counted in the second in which they arrived unless said otherwise. A retry is
+// a request of its own.
+struct ClassCounts {
+  std::uint64_t offered = 0;
+  std::uint64_t admitted = 0;  // sent to the backend, in the second in which that happened
+  std::uint64_t degraded = 0;
+  std::uint64_t denied = 0;   // refused on arrival, by rule or by the gate; dropped ones too
+  std::uint64_t expired = 0;  // waited in vain: timed out or evicted
+  std::uint64_t served = 0;   // answered by the backend before the client gave up; when answered
+  std::uint64_t late = 0;     // answered by the backend to a client that had given up; wasted work
+};
+
+struct Second {
+  State state = State::normal;
+  Reason reason = Reason::none;
+  std::uint32_t queued = 0;   // at the end of the second, all classes
+  std::uint32_t running = 0;  // likewise, in the backend
+  double p95 = 0;             // seconds from arrival to answer, of requests served in this second
+  std::vector<ClassCounts> classes;
+  std::vector<std::uint32_t> class_queued;  // at the end of the second
+};
+
+struct StateChange {
+  double at = 0;  // seconds since the beginning
+  State to = State::normal;
+  Reason reason = Reason::none;
+};
+
+// Over the whole run after the warm-up.
+struct ClassSummary {
+  std::string name;
+  ClassCounts counts;
+  double success = 0;  // served / offered
+  double p50 = 0;      // seconds from arrival to answer, of those served
+  double p95 = 0;
+  double p99 = 0;
+  double max_wait = 0;  // seconds in the queue, of those served
+};
+
+struct TenantSummary {
+  std::string name;
+  std::uint64_t offered = 0;
+  std::uint64_t served = 0;
+};
+
+struct Recording {
+  std::string scenario;
+  std::string sentence;  // what the scenario is about
+  std::uint64_t seed = 1;
+  bool shedding = true;
+  double warm_up = 0;  // seconds that the summary leaves out
+  double goodput = 0;  // served / what the backend could have, over the run after the warm-up
+  double wasted = 0;   // share of the backend's work done for clients that had given up
+  std::uint32_t max_queued = 0;
+  double p95 = 0;   // seconds, all classes, of those served
+  double jain = 1;  // fairness of success among tenants (Jain, Chiu, Hawe, 1984), if any
+  std::vector<Second> seconds;
+  std::vector<StateChange> changes;
+  std::vector<ClassSummary> classes;   // highest first
+  std::vector<TenantSummary> tenants;  // only of scenarios that name tenants
+};
+
+}  // namespace spillway::simulate
