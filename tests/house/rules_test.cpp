@@ -15,13 +15,18 @@ const House kSpillway{
                {"config", {"base"}},
                {"http", {"base", "config"}},
                {"traffic", {"base", "config", "http"}},
-               {"overload", {"base", "config", "http"}},
+               {"resilience", {"base", "config"}},
+               {"overload", {"base", "config", "http", "resilience"}},
                {"dispatch", {"base", "config", "http"}},
-               {"observe", {"base", "config", "http", "traffic", "overload", "dispatch"}},
-               {"proxy", {"base", "config", "http", "traffic", "overload", "dispatch", "observe"}},
+               {"observe",
+                {"base", "config", "http", "traffic", "resilience", "overload", "dispatch"}},
+               {"proxy",
+                {"base", "config", "http", "traffic", "resilience", "overload", "dispatch",
+                 "observe"}},
                {"main",
-                {"base", "config", "http", "traffic", "overload", "dispatch", "observe", "proxy"}}},
-    .pure = {"base", "http", "traffic", "overload", "dispatch"}};
+                {"base", "config", "http", "traffic", "resilience", "overload", "dispatch",
+                 "observe", "proxy"}}},
+    .pure = {"base", "http", "traffic", "resilience", "overload", "dispatch"}};
 
 const std::string kRoot = SPILLWAY_SOURCE_DIR;
 
