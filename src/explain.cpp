@@ -131,8 +131,8 @@ std::string refusal(const config::Rule& rule, const Verdict& verdict) {
 void tell_overloaded(Lines& lines, const config::Config& config, const traffic::Subject& subject,
                      const config::Rule& rule) {
   // A draw of zero is the one that a rule refuses if it ever refuses.
-  const Verdict untrusted = judge(rule, State::overloaded, Reason::tail_latency, 0);
-  const Verdict full = judge(rule, State::overloaded, Reason::inflight_saturation, 0);
+  const Verdict untrusted = overload::judge(rule, State::overloaded, Reason::tail_latency, 0);
+  const Verdict full = overload::judge(rule, State::overloaded, Reason::inflight_saturation, 0);
   if (untrusted.kind == Verdict::Kind::allow) {
     lines.add("verdict") << name(untrusted.kind);
     lines.add("why") << (rule.probability == 0 ? "The rule's probability is 0: it never refuses."
@@ -179,9 +179,9 @@ Explanation explain(const config::Config& config, const ExplainedRequest& reques
   const traffic::Subject subject =
       traffic::Classifier(config).classify(head, kClient, is_trusted, TimePoint{});
   const bool is_overloaded = request.state == name(State::overloaded);
-  const auto plan = build_plan(config, config.upstreams[index(subject.upstream)],
-                               is_overloaded ? State::overloaded : State::normal,
-                               is_overloaded ? Reason::tail_latency : Reason::none);
+  const auto plan = overload::build_plan(config, config.upstreams[index(subject.upstream)],
+                                         is_overloaded ? State::overloaded : State::normal,
+                                         is_overloaded ? Reason::tail_latency : Reason::none);
   const config::Rule& rule = plan.rule(subject.route, subject.traffic_class);
 
   Lines lines;
