@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <cmath>
 
 namespace spillway::dispatch {
 namespace {
@@ -24,7 +25,6 @@ Duration duration_of(double seconds) { return from_seconds(std::min(seconds, kLo
 Scheduler::Scheduler(const config::Dispatch& settings,
                      std::span<const config::TrafficClass> classes)
     : concurrency_(settings.concurrency),
-      target_wait_(settings.target_wait),
       late_(settings.late),
       dynamic_weights_(settings.dynamic_weights),
       evict_(settings.evict),
@@ -56,6 +56,7 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
   waiter.late = false;
   waiter.arrived = now;
   waiter.deadline = terms.deadline;
+  waiter.cost = std::isfinite(terms.cost) && terms.cost > 0 ? terms.cost : 1;
   waiter.waited = Duration{0};
   waiter.predicted_wait = Duration{0};
   if (terms.deadline <= now) return refuse(waiter, Reason::deadline_expired, c.totals.expired);
@@ -76,7 +77,7 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
   if (seconds && ahead > 0) {
     if (late_ == config::Late::drop && *waiter.predicted_wait > patience)
       return refuse(waiter, Reason::queue_wait_risk, c.totals.wait_risk);
-    if (terms.only_if_short_wait && *waiter.predicted_wait > target_wait_)
+    if (terms.short_wait && *waiter.predicted_wait > *terms.short_wait)
       return refuse(waiter, terms.short_wait_reason, c.totals.not_short);
   }
 

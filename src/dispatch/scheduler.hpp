@@ -32,10 +32,13 @@ struct Terms {
   // Longest wait it accepts; usually its class's max_wait.
   Duration max_wait = Duration::max();
   // Refuse it with short_wait_reason if no slot is free to its class, its class already has a
-  // waiter, and the predicted wait exceeds the target. A class without a waiter may always
-  // queue one: so no slot idles and the discipline always has someone of each class to choose.
-  bool only_if_short_wait = false;
+  // waiter, and the predicted wait exceeds this; nullopt: no such condition. A class without a
+  // waiter may always queue one: so no slot idles and the discipline always has someone of each
+  // class to choose.
+  std::optional<Duration> short_wait;
   Reason short_wait_reason = Reason::none;
+  // Estimated milliseconds of the upstream's time; what is not above 0 and finite counts as 1.
+  double cost = 1;
 };
 
 struct Offer {
@@ -52,7 +55,7 @@ struct ClassTotals {
   std::uint64_t started = 0;        // got a slot, at once or after waiting
   std::uint64_t queue_full = 0;     // refused
   std::uint64_t wait_risk = 0;      // refused: predicted wait beyond deadline or longest wait
-  std::uint64_t not_short = 0;      // refused: only_if_short_wait
+  std::uint64_t not_short = 0;      // refused: short_wait
   std::uint64_t expired = 0;        // refused: late on arrival
   std::uint64_t queue_timeout = 0;  // waited as long as it may
   std::uint64_t deadline_miss = 0;  // deadline passed in the queue; answered or started late
@@ -133,7 +136,6 @@ class Scheduler {
   Offer refuse(Waiter& waiter, Reason reason, std::uint64_t& count);
 
   std::uint32_t concurrency_;
-  Duration target_wait_;
   config::Late late_;
   bool dynamic_weights_;
   std::vector<ClassId> evict_;

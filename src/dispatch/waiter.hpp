@@ -31,6 +31,7 @@ struct Waiter : Hook<InClassQueue>, Hook<InDeadlineWheel> {
   TimePoint arrived{};
   TimePoint deadline = kNever;
   TimePoint answer_by = kNever;            // the earlier of deadline and longest wait
+  double cost = 1;                         // estimated milliseconds of the upstream's time
   std::optional<Duration> predicted_wait;  // on arrival
   Duration waited{0};                      // set when it leaves the queue, however it leaves
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "http/framing.hpp"
 #include "proxy/worker.hpp"
@@ -131,12 +132,15 @@ bool Exchange::admit() {
 Task<bool> Exchange::wait_for_slot() {
   const auto& traffic_class = worker_.config().classes[index(subject_.traffic_class)];
   const TimePoint arrived = body_block_ ? Clock::now() : began_;
+  std::optional<Duration> short_wait;
+  if (verdict_.kind == overload::Verdict::Kind::allow_if_short_wait)
+    short_wait = worker_.config().upstreams[index(subject_.upstream)].dispatch.target_wait;
   const dispatch::Terms terms{
       .traffic_class = subject_.traffic_class,
       // The time that the client took to send the body is not counted against it.
       .deadline = subject_.deadline + (arrived - began_),
       .max_wait = traffic_class.max_wait,
-      .only_if_short_wait = verdict_.kind == overload::Verdict::Kind::allow_if_short_wait,
+      .short_wait = short_wait,
       .short_wait_reason = verdict_.reason};
   Gate& gate = worker_.upstream(subject_.upstream).gate;
   auto& signals = worker_.signals(subject_.upstream);

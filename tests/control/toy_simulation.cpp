@@ -126,9 +126,8 @@ class Simulation {
       return;
     }
     const config::TrafficClass& c = setup_.config.classes[index(id)];
-    dispatch::Terms terms{.traffic_class = id,
-                          .only_if_short_wait = conditional,
-                          .short_wait_reason = verdict.reason};
+    dispatch::Terms terms{.traffic_class = id, .short_wait_reason = verdict.reason};
+    if (conditional) terms.short_wait = upstream_.dispatch.target_wait;
     if (setup_.gate_knows_patience) {
       terms.deadline = now_ + c.sla;
       terms.max_wait = c.max_wait;

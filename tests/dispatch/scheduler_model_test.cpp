@@ -168,8 +168,8 @@ class Pair {
     Terms terms{.traffic_class = static_cast<ClassId>(i),
                 .deadline = now_ + from_seconds(random_.uniform() * 0.2 - 0.005),
                 .max_wait = from_seconds(random_.uniform() * 0.2),
-                .only_if_short_wait = random_.next() % 4 == 0,
                 .short_wait_reason = Reason::inflight_saturation};
+    if (random_.next() % 4 == 0) terms.short_wait = 20ms;
     const auto predicted = scheduler_->predicted_wait(terms.traffic_class, now_);
     Model::Lane& lane = model_.lanes[i];
     const bool behind = !lane.queue.empty();
@@ -182,7 +182,7 @@ class Pair {
       expected.kind = Offer::Kind::granted;
     else if (behind && predicted && *predicted > patience)
       expected.reason = Reason::queue_wait_risk;
-    else if (behind && predicted && terms.only_if_short_wait && *predicted > 20ms)
+    else if (behind && predicted && terms.short_wait && *predicted > *terms.short_wait)
       expected.reason = Reason::inflight_saturation;
     else if (!model_.has_place(i) && (evicted = model_.evict_for(i)) < 0)
       expected.reason = Reason::queue_full;

@@ -14,7 +14,7 @@ using Kind = Offer::Kind;
 namespace {
 
 Terms short_wait() {
-  return {.only_if_short_wait = true, .short_wait_reason = Reason::inflight_saturation};
+  return {.short_wait = 20ms, .short_wait_reason = Reason::inflight_saturation};
 }
 
 }  // namespace
@@ -95,9 +95,9 @@ TEST_CASE("a class without a waiter may queue one however long it will take") {
   desk.teach(1s, kP0);
   desk.arrive(kP0);
   for (int i = 0; i < 50; ++i) desk.arrive(kP0);
-  desk.arrive(kP2, {.max_wait = 100ms, .only_if_short_wait = true});
+  desk.arrive(kP2, {.max_wait = 100ms, .short_wait = 20ms});
   CHECK(desk.last.kind == Kind::queued);
-  desk.arrive(kP2, {.max_wait = 100ms, .only_if_short_wait = true});
+  desk.arrive(kP2, {.max_wait = 100ms, .short_wait = 20ms});
   CHECK(desk.last.kind == Kind::refused);
 }
 
@@ -132,7 +132,7 @@ TEST_CASE("a stalled upstream that gives back no slots lengthens the prediction"
   CHECK(to_seconds(*desk->predicted_wait(kP0, desk.now)) == doctest::Approx(3));
 }
 
-TEST_CASE("only if short wait is refused only with no slot and a waiter and a long wait") {
+TEST_CASE("one asking for a short wait is refused only with no slot and a waiter and a long wait") {
   SUBCASE("a free slot is taken whatever the prediction") {
     Desk desk;
     desk.teach(10s, kP2);

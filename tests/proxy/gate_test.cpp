@@ -9,6 +9,7 @@
 #include <boost/asio/post.hpp>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -97,7 +98,7 @@ class Loop {
           {.traffic_class = traffic_class,
            .deadline = below(8) == 0 ? now + std::chrono::microseconds(below(200)) : kNever,
            .max_wait = Milliseconds(1 + below(4)),
-           .only_if_short_wait = below(8) == 0},
+           .short_wait = below(8) == 0 ? std::optional<Duration>(Milliseconds(20)) : std::nullopt},
           now);
       if (offer.kind == dispatch::Offer::Kind::refused) {
         ++tally_.refused;
