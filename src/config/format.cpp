@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <iterator>
 #include <optional>
 
 #include "base/ip_address.hpp"
@@ -54,8 +53,7 @@ bool is_name(std::string_view text) {
 }
 
 bool is_class_name(std::string_view text) {
-  constexpr std::string_view ours[] = {"all", "background", "internal", "none", "total"};
-  return is_name(text) && std::find(std::begin(ours), std::end(ours), text) == std::end(ours);
+  return is_name(text) && text != "none" && text != "total" && !text.starts_with("spillway");
 }
 
 bool is_address(std::string_view text) { return is_ipv4(text) || is_ipv6(text); }

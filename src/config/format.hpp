@@ -13,7 +13,7 @@ struct Format {
 };
 
 bool is_name(std::string_view text);          // [A-Za-z0-9_.-]{1,64}, no reserved word
-bool is_class_name(std::string_view text);    // a name that is not one of our own classes
+bool is_class_name(std::string_view text);    // a name that we keep for no class of ours
 bool is_address(std::string_view text);       // IPv4 or IPv6 literal
 bool is_loopback(std::string_view address);   // of an address: 127.0.0.0/8 or ::1
 bool is_server(std::string_view text);        // host:port or [v6]:port
@@ -28,9 +28,10 @@ bool is_field_name(std::string_view text);    // an HTTP field name (RFC 9110 5.
 inline constexpr Format kName{
     "1 to 64 letters, digits, '_', '.' or '-', other than the reserved \"other\" and \"default\"",
     is_name};
+// Classes of our own making (say, for work in the background) are named spillway-something.
 inline constexpr Format kNewClass{
-    "1 to 64 letters, digits, '_', '.' or '-', other than the reserved \"all\", \"background\", "
-    "\"default\", \"internal\", \"none\", \"other\" and \"total\"",
+    "1 to 64 letters, digits, '_', '.' or '-', other than the reserved \"default\", \"none\", "
+    "\"other\", \"total\" and what begins with \"spillway\"",
     is_class_name};
 inline constexpr Format kAddress{"a numeric IPv4 or IPv6 address", is_address};
 inline constexpr Format kServer{"\"host:port\" or \"[IPv6]:port\", port 1 to 65535", is_server};

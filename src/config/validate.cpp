@@ -191,9 +191,8 @@ class Validator {
   }
 
   void check_stages(Overload& overload, const std::string& path) {
-    for (const char* key : {".enter", ".exit"}) {
-      if (is_given(path + key)) report(path + key, "stages take its place: give one of them");
-    }
+    replaced_by_stages(overload.enter, path + ".enter");
+    replaced_by_stages(overload.exit, path + ".exit");
     for (std::size_t i = 0; i < overload.stages.size(); ++i) {
       Stage& stage = overload.stages[i];
       const std::string here = element(path + ".stages", i);
@@ -211,6 +210,15 @@ class Validator {
                                    ", allowed: ELEVATED, OVERLOADED, CRITICAL in this order");
       }
       check_above(enter, overload.stages[i - 1], here, element(path + ".stages", i - 1));
+    }
+  }
+
+  void replaced_by_stages(Thresholds& thresholds, const std::string& path) {
+    for (const Threshold& one : list(thresholds)) {
+      if (is_given(path + "." + one.key)) {
+        report(path + "." + one.key, "stages take the place of " + path + ": give one of them");
+      }
+      one.switch_off();
     }
   }
 

@@ -23,11 +23,17 @@ TEST_CASE("the effective dump of the effective dump is the same text") {
     "classes": [{ "name": "x", "max_inflight": 3, "ingress_weight": 0.5 }, { "name": "y" }],
     "overload": { "enter": { "queue_ratio": null } },
     "routes": [{ "name": "r", "match": {}, "priority": 7,
-                 "rules": { "x": { "probability": 0.25 } } }] })");
+                 "rules": { "x": { "probability": 0.25, "budget": { "rate": 5 } } } }],
+    "trusted_headers": { "priority": "" } })");
   CHECK(dumped(odd) == odd);
+  const std::string staged = dumped(with(R"("overload": { "enter_by": "score", "stages": [
+      { "name": "ELEVATED", "enter": { "queue_ratio": 0.3 }, "exit": { "queue_ratio": 0.2 } },
+      { "name": "CRITICAL", "enter": { "queue_ratio": 0.9 }, "exit": { "queue_ratio": 0.6 },
+        "rules": { "P1": { "strategy": "degrade", "miss": "deny" } } }] })"));
+  CHECK(dumped(staged) == staged);
 }
 
-TEST_CASE("the effective dump shows the keys whose other values come later") {
+TEST_CASE("the effective dump shows what the file leaves to the defaults") {
   const auto dump = effective(load_good(with("")));
   CHECK(dump["dispatch"]["expire_policy"] == "drop");
   CHECK(dump["dispatch"]["aging_half_life_ms"] == 200);

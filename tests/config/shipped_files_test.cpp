@@ -92,7 +92,8 @@ TEST_CASE("every key of the schema has a sentence and a section refuses unknown 
     CHECK(property["description"].get<std::string>().size() > 10);
   }
   CHECK(root["properties"]["listen"]["properties"]["port"]["default"] == 8080);
-  CHECK(root["properties"]["dispatch"]["properties"]["discipline"]["enum"] == json::array({"wfq"}));
+  CHECK(root["properties"]["dispatch"]["properties"]["discipline"]["enum"] ==
+        json::array({"pq", "rr", "wrr", "drr", "wfq", "aging", "edf"}));
 }
 
 }  // namespace spillway::config

@@ -65,7 +65,7 @@ TEST_CASE("values of the wrong type or range say what was found and what is allo
        "a number from 0.0 to 1.0, or null"},
       {R"("overload":{"rules":[]})", "$.overload.rules", "class names as keys"},
       {R"("overload":{"rules":{"P1":{"strategy":"deney"}}})", "$.overload.rules.P1.strategy",
-       "found \"deney\", allowed: \"allow\", \"deny\" or \"drop\""},
+       "found \"deney\", allowed: \"allow\", \"degrade\", \"deny\" or \"drop\""},
       {R"("log":{"level":"loud"})", "$.log.level", "\"debug\", \"info\", \"warn\" or \"error\""},
       {R"("$schema":1)", "$.$schema", "a text"},
   });
@@ -166,21 +166,108 @@ TEST_CASE("an admin listener that others can reach needs a token") {
   load_good(with(R"("admin":{"port":0},"listen":{"port":0})"));
 }
 
+TEST_CASE("stages are a ladder with thresholds of their own") {
+  const auto stages = [](const std::string& list) {
+    return with(R"("overload":{"stages":[)" + list + "]}");
+  };
+  const std::string overloaded =
+      R"({"name":"OVERLOADED","enter":{"queue_ratio":0.8},"exit":{"queue_ratio":0.5}})";
+  check_problem(stages(overloaded + "," + overloaded), "$.overload.stages[1].name",
+                "found \"OVERLOADED\" after \"OVERLOADED\"");
+  check_problem(stages(overloaded + R"(,{"name":"ELEVATED","enter":{"error_rate":0.5},
+                                        "exit":{"error_rate":0.1}})"),
+                "$.overload.stages[1].name", "ELEVATED, OVERLOADED, CRITICAL in this order");
+  check_problem(stages(overloaded + R"(,{"name":"CRITICAL","enter":{"queue_ratio":0.7},
+                                        "exit":{"queue_ratio":0.6}})"),
+                "$.overload.stages[1].enter.queue_ratio",
+                "at least $.overload.stages[0].enter.queue_ratio (0.8)");
+  check_problem(
+      stages(R"({"name":"NORMAL","enter":{"queue_ratio":0.7},"exit":{"queue_ratio":0.6}})"),
+      "$.overload.stages[0].name", "allowed: \"ELEVATED\", \"OVERLOADED\" or");
+  check_problem(stages(R"({"name":"CRITICAL","enter":{}})"), "$.overload.stages[0].enter",
+                "never entered");
+  check_problem(stages(R"({"name":"CRITICAL","enter":{"queue_ratio":0.7}})"),
+                "$.overload.stages[0].exit.queue_ratio", "missing");
+  check_problem(stages(R"({"name":"CRITICAL","enter":{"queue_ratio":0.7},
+                          "exit":{"queue_ratio":0.7}})"),
+                "$.overload.stages[0].exit.queue_ratio", "allowed: below");
+  check_problem(stages(R"({"name":"CRITICAL","enter":{"queue_ratio":0.7},
+                          "exit":{"queue_ratio":0.5},"rules":{"P9":{}}})"),
+                "$.overload.stages[0].rules.P9", "no such class");
+  check_problem(with(R"("overload":{"enter":{"queue_ratio":0.9},"stages":[)" + overloaded + "]}"),
+                "$.overload.enter.queue_ratio", "stages take the place of $.overload.enter");
+  check_problem(R"({"upstreams":[{"name":"a","servers":["h:1"],
+                                  "overload":{"exit":{"error_rate":0.05}}}],
+                    "overload":{"stages":[)" +
+                    overloaded + "]}}",
+                "$.upstreams[0].overload.exit.error_rate", "stages take the place");
+}
+
+TEST_CASE("stages take the cooldown of their section and their rules say only what differs") {
+  const Config config = load_good(with(R"("overload":{"cooldown_ms":700,"stages":[
+      {"name":"ELEVATED","enter":{"queue_ratio":0.3},"exit":{"queue_ratio":0.2}},
+      {"name":"CRITICAL","enter":{"queue_ratio":0.9},"exit":{"queue_ratio":0.6},"cooldown_ms":50,
+       "rules":{"P0":{"strategy":"degrade","mode":"cache_only"}}}]})"));
+  for (const Overload* overload : {&config.overload, &config.upstreams[0].overload}) {
+    REQUIRE(overload->stages.size() == 2);
+    CHECK(overload->stages[0].cooldown == Milliseconds{700});
+    CHECK(overload->stages[1].cooldown == Milliseconds{50});
+    CHECK_FALSE(overload->stages[0].enter.error_rate);
+    REQUIRE(overload->stages[1].rules.size() == 1);
+    CHECK(overload->stages[1].rules[0].mode == DegradeMode::cache_only);
+    CHECK_FALSE(overload->stages[1].rules[0].miss);
+  }
+}
+
+TEST_CASE("rules budgets scores and keys have bounds") {
+  check_all({
+      {R"("overload":{"rules":{"P1":{"mode":"fresh"}}})", "$.overload.rules.P1.mode",
+       "\"stale_ok\", \"cache_only\" or \"skip_downstream\""},
+      {R"("overload":{"rules":{"P1":{"budget":{"burst":5}}}})", "$.overload.rules.P1.budget.rate",
+       "required"},
+      {R"("overload":{"rules":{"P1":{"budget":{"rate":-1}}}})", "$.overload.rules.P1.budget.rate",
+       "found -1"},
+      {R"("overload":{"rules":{"P1":{"budget":{"rate":5,"burst":0}}}})",
+       "$.overload.rules.P1.budget.burst", "found 0"},
+      {R"("overload":{"rules":{"P1":{"retry_after_ms":-1}}})", "$.overload.rules.P1.retry_after_ms",
+       "found -1"},
+      {R"("overload":{"cooldown_ms":99999999})", "$.overload.cooldown_ms", "3600000"},
+      {R"("overload":{"enter_by":"votes"})", "$.overload.enter_by", "\"any\" or \"score\""},
+      {R"("overload":{"score":{"enter":1.5,"exit":1.5}})", "$.overload.score.exit",
+       "allowed: below $.overload.score.enter (1.5)"},
+      {R"("overload":{"score":{"weights":{"error_rate":-1}}})",
+       "$.overload.score.weights.error_rate", "found -1"},
+      {R"("dispatch":{"aging_half_life_ms":0})", "$.dispatch.aging_half_life_ms", "found 0"},
+      {R"("dispatch":{"discipline":"lifo"})", "$.dispatch.discipline", "\"aging\" or \"edf\""},
+      {R"("dispatch":{"dead_letters":0})", "$.dispatch.dead_letters", "found 0"},
+      {R"("tenants":{"tracked":1})", "$.tenants.tracked", "8 to 4096"},
+      {R"("tenants":{"api_keys":[{"tenant":"a","key":"short"}]})", "$.tenants.api_keys[0].key",
+       "not acceptable"},
+      {R"("tenants":{"api_keys":[{"tenant":"a","key":"12345678"},{"tenant":"b","key":"12345678"}]})",
+       "$.tenants.api_keys[1].key", "the same key as $.tenants.api_keys[0]"},
+      {R"("trusted_headers":{"tenant":"X Tenant"})", "$.trusted_headers.tenant", "HTTP field"},
+      {R"("classes":[{"name":"spillway-refresh"}])", "$.classes[0].name", "reserved"},
+      {R"("classes":[{"name":"total"}])", "$.classes[0].name", "reserved"},
+  });
+  load_good(with(R"("overload":{"rules":{"P1":{"budget":{"rate":0}}}},
+                    "trusted_headers":{"tenant":""})"));
+}
+
+TEST_CASE("a miss forwards unless the rule says otherwise or may only answer from the cache") {
+  Rule rule;
+  CHECK(miss_of(rule) == Miss::forward);
+  rule.mode = DegradeMode::cache_only;
+  CHECK(miss_of(rule) == Miss::deny);
+  rule.miss = Miss::forward;
+  CHECK(miss_of(rule) == Miss::forward);
+}
+
 TEST_CASE("what comes in later versions is recognised and refused") {
   const char* later = "this version does not have";
   check_all({
       {R"("dispatch":{"concurrency":"auto"})", "$.dispatch.concurrency", later},
-      {R"("dispatch":{"discipline":"edf"})", "$.dispatch.discipline",
-       "this version does not have \"edf\" yet, allowed: \"wfq\""},
-      {R"("dispatch":{"expire_policy":"dead_letter"})", "$.dispatch.expire_policy", later},
-      {R"("dispatch":{"aging_half_life_ms":100})", "$.dispatch.aging_half_life_ms", later},
-      {R"("overload":{"mode":"shadow"})", "$.overload.mode", later},
-      {R"("overload":{"stages":[]})", "$.overload.stages", later},
-      {R"("overload":{"rules":{"P1":{"strategy":"degrade"}}})", "$.overload.rules.P1.strategy",
-       later},
-      {R"("overload":{"rules":{"P1":{"mode":"stale_ok"}}})", "$.overload.rules.P1.mode", later},
-      {R"("overload":{"rules":{"P1":{"miss":"deny"}}})", "$.overload.rules.P1.miss", later},
-      {R"("overload":{"rules":{"P1":{"budget":{"rate":1}}}})", "$.overload.rules.P1.budget", later},
+      {R"("overload":{"rules":{"P1":{"miss":"fallback"}}})", "$.overload.rules.P1.miss",
+       "this version does not have \"fallback\" yet, allowed: \"forward\" or \"deny\""},
       {R"("routes":[{"name":"a","match":{},"cache":{}}])", "$.routes[0].cache", later},
       {R"("default_route":{"fallback":{}})", "$.default_route.fallback", later},
   });
