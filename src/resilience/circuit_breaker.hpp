@@ -1,0 +1,77 @@
+// A circuit breaker: after enough failures it refuses calls for a while instead of letting each
+// find out anew, then probes with a few, and closes when they succeed (Nygard, "Release It!",
+// Pragmatic Bookshelf, 2007, "Circuit Breaker").
+//
+//   closed --failures--> open --time--> half-open --successes--> closed
+//                          ^-------- a failure -----'
+#pragma once
+
+#include <cstdint>
+
+#include "base/random.hpp"
+#include "base/time.hpp"
+#include "resilience/backoff.hpp"
+#include "resilience/sliding_count.hpp"
+
+namespace spillway::resilience {
+
+enum class CircuitState : std::uint8_t { closed, open, half_open };
+
+// How a call ended. `ignored` says nothing about the callee: the client left, or the call was never
+// sent.
+enum class CallResult : std::uint8_t { success, failure, ignored };
+
+struct CircuitBreakerLimits {
+  std::uint32_t consecutive_failures = 5;  // that open; 0: does not open on these
+  double failure_rate = 0.5;               // in the window, that opens; 0 or NaN: does not
+  std::uint32_t min_samples = 20;          // in the window, below which the rate says nothing
+  Duration window = std::chrono::seconds(10);
+  std::uint32_t probes = 1;              // at a time while half-open; 0 counts as 1
+  std::uint32_t successes_to_close = 3;  // of probes, with no failure between; 0 counts as 1
+  Backoff open_for;                      // attempt n: opened n times without closing
+};
+
+// One owner, fixed memory. Every allowed call must be recorded exactly once, or its place among the
+// probes is lost.
+class CircuitBreaker {
+ public:
+  // What allow() answers, to be handed back to record(). It tells the result of a probe from one of
+  // a call that began before the circuit last changed its state, which is ignored.
+  struct Call {
+    bool allowed = false;
+    std::uint32_t era = 0;
+
+    explicit operator bool() const { return allowed; }
+  };
+
+  explicit CircuitBreaker(const CircuitBreakerLimits& limits);
+
+  // May this call be made? The first call after the open time makes the circuit half-open.
+  Call allow(TimePoint now);
+  // A call that was not allowed is ignored. Draws from `random` when the circuit opens.
+  void record(const Call& call, CallResult result, TimePoint now, Random& random);
+
+  CircuitState state() const { return state_; }
+  // When open: from when on a probe is allowed.
+  TimePoint probe_at() const { return probe_at_; }
+
+ private:
+  void record_closed(CallResult result, TimePoint now, Random& random);
+  void record_probe(CallResult result, TimePoint now, Random& random);
+  bool too_many_failures(TimePoint now);
+  void open(TimePoint now, Random& random);
+  void enter(CircuitState state);
+
+  CircuitBreakerLimits limits_;
+  CircuitState state_ = CircuitState::closed;
+  std::uint32_t era_ = 0;  // counts the changes of state
+  SlidingCount samples_;
+  SlidingCount failures_;
+  std::uint32_t failures_in_a_row_ = 0;
+  std::uint32_t times_opened_ = 0;  // since it was last closed
+  TimePoint probe_at_{};
+  std::uint32_t probes_running_ = 0;
+  std::uint32_t probes_succeeded_ = 0;
+};
+
+}  // namespace spillway::resilience
