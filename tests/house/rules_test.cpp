@@ -18,6 +18,8 @@ const House kSpillway{
                {"resilience", {"base", "config"}},
                {"overload", {"base", "config", "http", "resilience"}},
                {"dispatch", {"base", "config", "http"}},
+               {"simulate",
+                {"base", "config", "http", "traffic", "resilience", "overload", "dispatch"}},
                {"observe",
                 {"base", "config", "http", "traffic", "resilience", "overload", "dispatch"}},
                {"proxy",
@@ -25,7 +27,7 @@ const House kSpillway{
                  "observe"}},
                {"main",
                 {"base", "config", "http", "traffic", "resilience", "overload", "dispatch",
-                 "observe", "proxy"}}},
+                 "observe", "proxy", "simulate"}}},
     .pure = {"base", "http", "traffic", "resilience", "overload", "dispatch"}};
 
 const std::string kRoot = SPILLWAY_SOURCE_DIR;

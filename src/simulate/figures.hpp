@@ -1,0 +1,36 @@
+// Numbers as people read them: the same bytes on every machine (no locale, fixed digits).
+//
+// What is not finite, and what was not measured, is "-"; a figure never reads "nan" or "inf".
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace spillway::simulate {
+
+// With that many digits after the point; no "-0".
+std::string fixed(double value, int digits);
+
+// A latency in seconds as "0.42 ms", "4.2 ms", "123 ms", "1.23 s", "12.3 s" or "123 s"; "-" for 0
+// and below, since nothing that was answered took no time.
+std::string latency_text(double seconds);
+
+// A share between 0 and 1 as "99.97 %". Only all reads "100.00 %", and only nothing "0.00 %".
+std::string share_text(double share);
+
+// The share `part` of `whole`; "-" of nothing.
+std::string share_text(std::uint64_t part, std::uint64_t whole);
+
+// In at most `width` characters (4 or more) for counts below 10^15: "1234", "12k", "345M".
+std::string count_text(std::uint64_t count, std::size_t width);
+
+// Padded with spaces to `width` characters; longer texts are kept whole.
+std::string right(std::string_view text, std::size_t width);
+std::string left(std::string_view text, std::size_t width);
+
+// The first `width` characters (not bytes) of UTF-8 text.
+std::string cut(std::string_view text, std::size_t width);
+
+}  // namespace spillway::simulate

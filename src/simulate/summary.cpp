@@ -1,0 +1,153 @@
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "simulate/figures.hpp"
+#include "simulate/states.hpp"
+#include "simulate/table.hpp"
+
+namespace spillway::simulate {
+namespace {
+
+constexpr std::size_t kNameWidth = 12;
+constexpr std::size_t kRunWidth = 17;
+constexpr std::size_t kShownChanges = 12;
+constexpr std::size_t kShownTenants = 10;
+
+constexpr std::string_view kWith = "with shedding";
+constexpr std::string_view kWithout = "without shedding";
+
+std::string_view shedding_name(const Recording& recording) {
+  return recording.shedding ? kWith : kWithout;
+}
+
+std::string name_cell(std::string_view text) { return left(cut(text, kNameWidth), kNameWidth); }
+
+std::string class_headings(bool compare) {
+  std::string text = name_cell("class");
+  if (compare) text += left(" shedding", 10);
+  for (const std::string_view heading :
+       {"offered", "success", "p50", "p95", "p99", "denied", "degraded", "expired"}) {
+    text += right(heading, 10);
+  }
+  return text + '\n';
+}
+
+std::string class_line(const ClassSummary& each) {
+  const auto count = [](std::uint64_t number) { return right(count_text(number, 9), 10); };
+  return right(each.counts.offered == 0 ? "-" : share_text(each.success), 10) +
+         right(latency_text(each.p50), 10) + right(latency_text(each.p95), 10) +
+         right(latency_text(each.p99), 10) + count(each.counts.denied) +
+         count(each.counts.degraded) + count(each.counts.expired) + '\n';
+}
+
+std::string classes(const std::vector<const Recording*>& runs) {
+  const bool compare = runs.size() > 1;
+  std::string text = class_headings(compare);
+  for (std::size_t i = 0; i < runs.front()->classes.size(); ++i) {
+    for (const Recording* run : runs) {
+      if (i >= run->classes.size()) continue;
+      const ClassSummary& each = run->classes[i];
+      text += name_cell(run == runs.front() ? each.name : "");
+      if (compare) text += left(run->shedding ? " with" : " without", 10);
+      text += right(count_text(each.counts.offered, 9), 10) + class_line(each);
+    }
+  }
+  return text;
+}
+
+// One line of the whole: what it is, and the figure of each run.
+template <class Figure>
+std::string whole_line(std::string_view label, const std::vector<const Recording*>& runs,
+                       Figure figure) {
+  std::string text = left(label, kNameWidth + 4);
+  for (const Recording* run : runs) text += right(figure(*run), kRunWidth);
+  return text + '\n';
+}
+
+std::string whole(const std::vector<const Recording*>& runs) {
+  std::string text =
+      whole_line("", runs, [](const Recording& run) { return std::string(shedding_name(run)); });
+  text += whole_line("goodput", runs, [](const Recording& run) { return share_text(run.goodput); });
+  text +=
+      whole_line("wasted work", runs, [](const Recording& run) { return share_text(run.wasted); });
+  text += whole_line("p95", runs, [](const Recording& run) { return latency_text(run.p95); });
+  text += whole_line("max queue", runs,
+                     [](const Recording& run) { return std::to_string(run.max_queued); });
+  for (std::size_t state = 0; state < kStateCount; ++state) {
+    const auto time = [&](const Recording& run) { return time_per_state(run)[state]; };
+    if (std::ranges::none_of(runs, [&](const Recording* run) { return time(*run) > 0; })) continue;
+    text += whole_line("time " + std::string(name(static_cast<State>(state))), runs,
+                       [&](const Recording& run) { return fixed(time(run), 1) + " s"; });
+  }
+  text += whole_line("transitions", runs,
+                     [](const Recording& run) { return std::to_string(run.changes.size()); });
+  if (std::ranges::any_of(runs, [](const Recording* run) { return !run->tenants.empty(); })) {
+    text += whole_line("Jain index", runs, [](const Recording& run) {
+      return run.tenants.empty() ? "-" : fixed(run.jain, 3);
+    });
+  }
+  return text;
+}
+
+std::string changes(const Recording& run) {
+  if (run.changes.empty()) return "";
+  std::string text = "\ntransitions " + std::string(shedding_name(run)) + '\n';
+  const std::size_t shown = std::min(run.changes.size(), kShownChanges);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const StateChange& change = run.changes[i];
+    text += right(fixed(change.at, 1) + " s", 10) + "  ";
+    text += change.reason == Reason::none
+                ? std::string(name(change.to))
+                : left(name(change.to), 10) + "  " + std::string(name(change.reason));
+    text += '\n';
+  }
+  if (shown < run.changes.size()) {
+    text += "            and " + std::to_string(run.changes.size() - shown) + " more\n";
+  }
+  return text;
+}
+
+std::string success_of(const Recording& run, std::string_view tenant) {
+  const auto found = std::ranges::find(run.tenants, tenant, &TenantSummary::name);
+  return found == run.tenants.end() ? "-" : share_text(found->served, found->offered);
+}
+
+// The busiest first; of more than ten the number.
+std::string tenants(const std::vector<const Recording*>& runs) {
+  std::vector<TenantSummary> busiest = runs.front()->tenants;
+  if (busiest.empty()) return "";
+  std::ranges::stable_sort(busiest, std::greater{}, &TenantSummary::offered);
+  std::string text = '\n' + left("tenant success", kNameWidth + 4);
+  for (const Recording* run : runs) text += right(shedding_name(*run), kRunWidth);
+  text += right("offered", 10) + '\n';
+  const std::size_t shown = std::min(busiest.size(), kShownTenants);
+  for (std::size_t i = 0; i < shown; ++i) {
+    text += left(cut(busiest[i].name, kNameWidth + 3), kNameWidth + 4);
+    for (const Recording* run : runs) text += right(success_of(*run, busiest[i].name), kRunWidth);
+    text += right(count_text(busiest[i].offered, 9), 10) + '\n';
+  }
+  if (shown < busiest.size()) {
+    text += "and " + std::to_string(busiest.size() - shown) + " more\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string summary(const Recording& with, const Recording* without) {
+  std::vector<const Recording*> runs{&with};
+  if (without != nullptr) runs.push_back(without);
+  std::string text = with.scenario + ": " + with.sentence + '\n';
+  text += std::to_string(with.seconds.size()) + " s, seed " + std::to_string(with.seed);
+  if (with.warm_up > 0) text += ", without the first " + fixed(with.warm_up, 1) + " s";
+  text += "\n\n" + classes(runs) + '\n' + whole(runs);
+  for (const Recording* run : runs) text += changes(*run);
+  return text + tenants(runs);
+}
+
+}  // namespace spillway::simulate

@@ -1,0 +1,27 @@
+// A run as text: a table that grows by a line each second, and a summary at the end.
+//
+// Every line of one table is equally long: up to three classes fit in 120 columns, more classes
+// get narrower columns (counts above 9999 as "12k"). Names and reasons are UTF-8.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "simulate/recording.hpp"
+
+namespace spillway::simulate {
+
+// Two lines: the classes, and what is in each column. Ends with a line break.
+std::string header(const std::vector<std::string>& classes);
+
+// The line of one second (counted from 0): state, queue depth at its end, p95 and, for each class,
+// the requests offered, admitted, degraded and denied. Ends with a line break.
+std::string line(std::size_t second, const Second& recorded);
+
+// The end of a run after the warm-up: each class, the whole, the time per state, the transitions
+// and the tenants. With `without`, the same traffic with shedding off stands beside it: line below
+// line for each class, column beside column for the rest.
+std::string summary(const Recording& with, const Recording* without);
+
+}  // namespace spillway::simulate
