@@ -54,6 +54,7 @@ enum class Strategy : std::uint8_t { allow, degrade, deny, drop };
 // How a degraded answer is made: whatever is stored, even if stale; nothing but what is stored;
 // or without the expensive part of the work.
 enum class DegradeMode : std::uint8_t { stale_ok, cache_only, skip_downstream };
+inline constexpr std::size_t kDegradeModeCount = 3;
 
 // What happens when there is no degraded answer.
 enum class Miss : std::uint8_t { forward, fallback, deny };

@@ -192,6 +192,7 @@ bool write_request_head(TextWriter& out, const RequestHead& head, const Forwarde
   write_own_line(out, "X-Request-Id: ", with.request_id);
   write_own_line(out, "traceparent: ", with.traceparent);
   if (with.late) out << "Spillway-Late: 1\r\n";
+  if (with.skip_downstream) out << "Spillway-Degrade: skip-downstream\r\n";
   out << "\r\n";
   return !out.overflowed();
 }
@@ -221,6 +222,10 @@ bool write_response_head(TextWriter& out, const ResponseHead& head, const Forwar
     out << "Server-Timing: queue;dur=";
     write_tenths(out, *with.queue_wait);
     out << "\r\n";
+  }
+  if (!with.degraded.empty()) {
+    out << "Spillway-Degraded: mode=" << with.degraded << "; reason=" << name(with.degraded_for)
+        << "\r\n";
   }
   if (!with.keep_alive) {
     out << "Connection: close\r\n";

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/reason.hpp"
 #include "base/text_writer.hpp"
 #include "base/time.hpp"
 #include "http/head.hpp"
@@ -25,6 +26,7 @@ struct ForwardedRequest {
   std::string_view request_id;      // to set; empty: the client's is valid and is kept
   std::string_view traceparent;     // likewise
   bool late = false;                // adds `Spillway-Late: 1`
+  bool skip_downstream = false;     // adds `Spillway-Degrade: skip-downstream`
 };
 
 // The request line in origin-form, HTTP/1.1 whatever the client speaks; Host; the client's fields;
@@ -38,6 +40,8 @@ struct ForwardedResponse {
   std::string_view request_id;         // added unless the upstream sent one; may be empty
   std::optional<Duration> queue_wait;  // adds `Server-Timing: queue;dur=3.1`
   bool dechunk = false;                // the chunked body is relayed without its chunk framing
+  std::string_view degraded;           // adds `Spillway-Degraded: mode=MODE; reason=REASON`:
+  Reason degraded_for = Reason::none;  // the mode, empty if it is not, and why
 };
 
 // The status line as HTTP/1.1, the upstream's fields, then Via, X-Request-Id, Server-Timing and

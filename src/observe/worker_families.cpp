@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
+#include "config/choices.hpp"
 #include "observe/metric_family.hpp"
 
 namespace spillway::observe {
@@ -95,25 +98,53 @@ MetricFamily responses(const config::Config& config, Workers workers) {
   return result;
 }
 
+// One counter a class and reason. Those of `always` are shown from the start, at 0.
+template <class Read>
+void add_by_reason(MetricFamily& result, const config::Config& config, Workers workers,
+                   std::span<const Reason> always, const Labels& more, Read read) {
+  for (std::size_t c = 0; c < config.classes.size(); ++c) {
+    for (std::size_t r = 1; r < kReasonCount; ++r) {
+      const auto reason = static_cast<Reason>(r);
+      const std::uint64_t count = sum(workers, [&](const WorkerMetrics& worker) {
+        return read(worker, ClassId(static_cast<std::uint8_t>(c)), reason);
+      });
+      if (count == 0 && std::find(always.begin(), always.end(), reason) == always.end()) continue;
+      Labels labels{{"class", config.classes[c].name}};
+      labels.insert(labels.end(), more.begin(), more.end());
+      labels.push_back({"reason", std::string(name(reason))});
+      add_counter(result, std::move(labels), static_cast<double>(count));
+    }
+  }
+}
+
 MetricFamily denied(const config::Config& config, Workers workers) {
   MetricFamily result =
       family("spillway_denied_total", MetricType::Counter,
              "Requests refused by the reason the client was given; a signal's name means the "
              "overload rules refused, QUEUE_FULL a full class queue, QUEUE_WAIT_RISK a wait "
-             "predicted to be too long.");
-  for (std::size_t c = 0; c < config.classes.size(); ++c) {
-    for (std::size_t r = 1; r < kReasonCount; ++r) {
-      const auto reason = static_cast<Reason>(r);
-      const std::uint64_t count = sum(workers, [&](const WorkerMetrics& worker) {
-        return worker.denials(ClassId(static_cast<std::uint8_t>(c)), reason);
-      });
-      const bool is_common =
-          std::find(kCommonDenials.begin(), kCommonDenials.end(), reason) != kCommonDenials.end();
-      if (count == 0 && !is_common) continue;
-      add_counter(result,
-                  {{"class", config.classes[c].name}, {"reason", std::string(name(reason))}},
-                  static_cast<double>(count));
-    }
+             "predicted to be too long, BUDGET_EXCEEDED and TENANT_SHARE (429) the caller's own "
+             "share.");
+  add_by_reason(result, config, workers, kCommonDenials, {}, std::mem_fn(&WorkerMetrics::denials));
+  return result;
+}
+
+MetricFamily shadowed(const config::Config& config, Workers workers) {
+  MetricFamily result =
+      family("spillway_shadow_denied_total", MetricType::Counter,
+             "Requests that would have been refused, by reason, and were forwarded because the "
+             "upstream's overload mode is shadow.");
+  add_by_reason(result, config, workers, {}, {}, std::mem_fn(&WorkerMetrics::shadow_refusals));
+  return result;
+}
+
+MetricFamily degraded(const config::Config& config, Workers workers) {
+  MetricFamily result = family("spillway_degraded_total", MetricType::Counter,
+                               "Requests answered with less than asked for, by mode and reason.");
+  for (const auto& mode : config::kChoices<config::DegradeMode>) {
+    add_by_reason(result, config, workers, {}, {{"mode", std::string(mode.name)}},
+                  [&](const WorkerMetrics& worker, ClassId c, Reason reason) {
+                    return worker.degradations(c, mode.value, reason);
+                  });
   }
   return result;
 }
@@ -167,6 +198,8 @@ std::vector<MetricFamily> worker_families(const config::Config& config, Workers 
       requests(config, workers),
       responses(config, workers),
       denied(config, workers),
+      degraded(config, workers),
+      shadowed(config, workers),
       histogram("spillway_request_duration_seconds",
                 "Time from the request head until the end of the answer, as the client sees it.",
                 "class", config.classes, workers, &WorkerMetrics::request_durations),

@@ -11,6 +11,8 @@ WorkerMetrics::WorkerMetrics(const config::Config& config)
       upstreams_(config.upstreams.size() * classes_ * kOutcomeCount),
       responses_(classes_),
       denied_(classes_),
+      shadowed_(classes_),
+      degraded_(classes_),
       request_duration_(classes_),
       upstream_duration_(config.upstreams.size()),
       queue_wait_(classes_),

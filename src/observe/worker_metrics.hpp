@@ -46,6 +46,16 @@ class WorkerMetrics {
     denied_[index(traffic_class)][index(reason)].add();
   }
 
+  // Answered with less than asked for.
+  void degraded(ClassId traffic_class, config::DegradeMode mode, Reason reason) {
+    degraded_[index(traffic_class)][index(mode)][index(reason)].add();
+  }
+
+  // Would have been refused, and was forwarded because of shadow mode.
+  void shadowed(ClassId traffic_class, Reason reason) {
+    shadowed_[index(traffic_class)][index(reason)].add();
+  }
+
   // From the complete request head to the end of the answer.
   void request_duration(ClassId traffic_class, Duration duration) {
     request_duration_[index(traffic_class)].observe(duration);
@@ -89,6 +99,12 @@ class WorkerMetrics {
   std::uint64_t denials(ClassId traffic_class, Reason reason) const {
     return denied_[index(traffic_class)][index(reason)].value();
   }
+  std::uint64_t degradations(ClassId traffic_class, config::DegradeMode mode, Reason reason) const {
+    return degraded_[index(traffic_class)][index(mode)][index(reason)].value();
+  }
+  std::uint64_t shadow_refusals(ClassId traffic_class, Reason reason) const {
+    return shadowed_[index(traffic_class)][index(reason)].value();
+  }
   const DurationHistogram& request_durations(ClassId c) const {
     return request_duration_[index(c)];
   }
@@ -120,7 +136,10 @@ class WorkerMetrics {
   std::vector<Counter> routes_;     // by slot, class, outcome
   std::vector<Counter> upstreams_;  // by upstream, class, outcome
   std::vector<StatusCounters> responses_;
-  std::vector<std::array<Counter, kReasonCount>> denied_;
+  using ReasonCounters = std::array<Counter, kReasonCount>;
+  std::vector<ReasonCounters> denied_;
+  std::vector<ReasonCounters> shadowed_;
+  std::vector<std::array<ReasonCounters, config::kDegradeModeCount>> degraded_;
   std::vector<DurationHistogram> request_duration_;
   std::vector<DurationHistogram> upstream_duration_;
   std::vector<DurationHistogram> queue_wait_;

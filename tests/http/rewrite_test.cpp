@@ -97,6 +97,9 @@ TEST_CASE("Spillway's own fields cannot be sent by a client") {
   ForwardedRequest late = kClient;
   late.late = true;
   CHECK(has_line(forward(text, late), "Spillway-Late: 1"));
+  ForwardedRequest cheaper = kClient;
+  cheaper.skip_downstream = true;
+  CHECK(has_line(forward(text, cheaper), "Spillway-Degrade: skip-downstream"));
 }
 
 TEST_CASE("a client's valid request id and traceparent are kept and invalid ones replaced") {
@@ -221,6 +224,16 @@ TEST_CASE("a response goes on with its fields and the proxy's own") {
         "HTTP/1.1 200 Fine\r\nServer: x\r\nSet-Cookie: a=b\r\nSet-Cookie: c=d\r\n"
         "Content-Length: 5\r\nVia: 1.1 spillway\r\nX-Request-Id: 0123\r\n"
         "Server-Timing: queue;dur=3.1\r\n\r\n");
+}
+
+TEST_CASE("a degraded response says how and why") {
+  const std::string text = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n";
+  CHECK(relay(text, {}).find("Spillway-Degraded") == std::string::npos);
+  ForwardedResponse with;
+  with.degraded = "skip_downstream";
+  with.degraded_for = Reason::tail_latency;
+  CHECK(
+      has_line(relay(text, with), "Spillway-Degraded: mode=skip_downstream; reason=TAIL_LATENCY"));
 }
 
 TEST_CASE("the client's connection is announced as its version needs") {
