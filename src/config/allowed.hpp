@@ -43,6 +43,7 @@ inline std::string words(const OneOf& one) {
 }
 inline std::string words(ClassName) { return "the name of a class"; }
 inline std::string words(UpstreamName) { return "the name of an upstream"; }
+inline std::string words(RouteName) { return "the name of a route"; }
 template <class Constraint>
 std::string words(const OrOff<Constraint>& constraint) {
   return words(constraint.inner) + ", or null";

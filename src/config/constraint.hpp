@@ -56,6 +56,8 @@ struct ClassName {};  // the name of a configured class
 
 struct UpstreamName {};
 
+struct RouteName {};  // of a configured route, or of the default route
+
 struct ByClass {};  // an object with class names as keys; a class that is left out keeps its rule
 
 struct Overrides {  // the keys of another section, any of them, replacing its values

@@ -1,7 +1,11 @@
 #include "config/document.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <fstream>
 #include <string>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 namespace spillway::config {
@@ -125,6 +129,22 @@ class TreeBuilder : public nlohmann::json_sax<json> {
 };
 
 }  // namespace
+
+FileText read_file(const std::filesystem::path& path) {
+  const auto failed = [&](std::string message) {
+    return FileText{std::nullopt, {{path.string(), std::move(message)}}};
+  };
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return failed("cannot read: it is a directory");
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return failed("cannot read: " + std::generic_category().message(errno));
+  std::string text(kMaxFileBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad()) return failed("cannot read to its end");
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return {std::move(text), {}};
+}
 
 Document parse(std::string_view text, std::string_view file_name) {
   const auto failed = [&](std::size_t offset, std::string message) {

@@ -2,8 +2,10 @@
 // (duplicate keys, a NUL that ends the text early, any depth) is a problem here.
 #pragma once
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "config/problem.hpp"
@@ -17,6 +19,13 @@ struct Document {
   std::optional<nlohmann::json> root;  // empty after a syntax error; duplicates keep the first
   Problems problems;                   // one syntax error, or every duplicate key
 };
+
+struct FileText {
+  std::optional<std::string> text;  // up to one byte more than kMaxFileBytes
+  Problems problems;                // why it cannot be read
+};
+
+FileText read_file(const std::filesystem::path& path);
 
 // RFC 8259 with /* */ and // comments. Never throws, never recurses over the input.
 Document parse(std::string_view text, std::string_view file_name);

@@ -1,9 +1,6 @@
 #include "config/load.hpp"
 
-#include <cerrno>
-#include <fstream>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "config/defaults.hpp"
@@ -59,19 +56,9 @@ LoadResult load_text(std::string_view text, std::string_view file_name) {
 }
 
 LoadResult load_file(const std::filesystem::path& path) {
-  const auto failed = [&](std::string message) {
-    return LoadResult{std::nullopt, {{path.string(), std::move(message)}}};
-  };
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return failed("cannot read: it is a directory");
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return failed("cannot read: " + std::generic_category().message(errno));
-  std::string text(kMaxFileBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad()) return failed("cannot read to its end");
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  return load_text(text, path.string());
+  FileText file = read_file(path);
+  if (!file.text) return {std::nullopt, std::move(file.problems)};
+  return load_text(*file.text, path.string());
 }
 
 }  // namespace spillway::config

@@ -22,6 +22,7 @@ namespace spillway::config {
 struct ReadContext {
   std::vector<std::string> classes;
   std::vector<std::string> upstreams;
+  std::vector<std::string> routes;
   Upstream new_upstream;
   Route new_route;
 };
@@ -102,6 +103,20 @@ class Reader {
   }
   bool read(const nlohmann::json& node, const std::string& path, UpstreamId& value, UpstreamName) {
     return read_reference(node, path, "upstream", context_.upstreams, value);
+  }
+  bool read(const nlohmann::json& node, const std::string& path, RouteId& value, RouteName) {
+    return read_reference(node, path, "route", context_.routes, value);
+  }
+
+  // A constraint of another folder that knows how to read its values.
+  template <class T, class Constraint>
+  requires requires(const Constraint& constraint, const nlohmann::json& node, T& value,
+                    Problems& problems) {
+    constraint.read(node, std::string(), value, problems);
+  }
+  bool read(const nlohmann::json& node, const std::string& path, T& value,
+            const Constraint& constraint) {
+    return constraint.read(node, path, value, problems_);
   }
 
   template <class T, class Constraint>

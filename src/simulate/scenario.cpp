@@ -1,0 +1,25 @@
+#include "simulate/scenario.hpp"
+
+#include "traffic/classify.hpp"
+
+namespace spillway::simulate {
+
+RouteId route_of(const Scenario& scenario, const Clients& clients) {
+  const auto last = static_cast<std::uint32_t>(scenario.config.routes.size() - 1);
+  return clients.route.value_or(RouteId{last});
+}
+
+ClassId class_of(const Scenario& scenario, const Clients& clients) {
+  if (clients.traffic_class) return *clients.traffic_class;
+  const config::Route& route = scenario.config.routes[index(route_of(scenario, clients))];
+  return route.priority ? traffic::class_of_priority(*route.priority, scenario.config.classes)
+                        : route.traffic_class;
+}
+
+Duration deadline_of(const Scenario& scenario, const Clients& clients) {
+  if (clients.deadline) return *clients.deadline;
+  const config::Route& route = scenario.config.routes[index(route_of(scenario, clients))];
+  return route.deadline.value_or(scenario.config.classes[index(class_of(scenario, clients))].sla);
+}
+
+}  // namespace spillway::simulate

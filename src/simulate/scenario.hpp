@@ -1,0 +1,84 @@
+// What a simulation is about: a modelled backend, what happens to it, and who asks how often.
+//
+// Plain values, checked by scenario_file.hpp; scenario_description.hpp says, once for each field,
+// its key, unit, range and meaning. Times are counted from the beginning of the run.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/time.hpp"
+#include "config/config.hpp"
+
+namespace spillway::simulate {
+
+// Servers behind one queue of its own, first come first served, without a bound.
+struct Backend {
+  std::uint32_t slots = 64;
+  Milliseconds service{100};      // mean, alone, before tail, thrashing and slow-downs
+  double sigma = 0.5;             // of the logarithm of the service time
+  double tail_probability = 0;    // of a request that takes tail_factor times as long
+  double tail_factor = 10;        //
+  std::uint32_t thrash_knee = 0;  // requests inside above which service slows; 0: never
+  double thrash_slope = 1;        // service x (1 + slope x excess / knee)
+  double degraded_factor = 0.5;   // what a request asked to skip the expensive part still costs
+};
+
+// What is different from `at` until `until`. Overlapping ones: speeds multiply, fewest slots count.
+struct Change {
+  double at = 0;                // seconds
+  std::optional<double> until;  // seconds; none: to the end
+  double speed = 1;             // 0.5: everything takes twice as long
+  std::optional<std::uint32_t> slots;
+  std::optional<Milliseconds> event_loop_lag;  // of the proxy, as its workers would measure it
+};
+
+// A rate that jumps: `factor` times as high for a random time of mean `on`, as it is for a random
+// time of mean `off`, and so on (a Markov-modulated Poisson process of two states).
+struct Burst {
+  Milliseconds on{1000};
+  Milliseconds off{1000};
+  double factor = 2;
+};
+
+// Many clients of one kind.
+struct Clients {
+  std::optional<ClassId> traffic_class;  // none: the route's
+  std::optional<RouteId> route;          // none: the default route
+  std::string tenant;                    // empty: none
+  std::uint32_t tenants = 1;             // more: as many of them, numbered, with equal shares
+  double rate = 1;                       // new requests per second, all tenants together
+  std::optional<double> ramp_to;         // the rate at the end, growing evenly
+  double from = 0;                       // seconds
+  std::optional<double> until;           // seconds; none: the end of the run
+  std::optional<Burst> burst;
+  double service_factor = 1;             // their cost relative to the backend's service time
+  std::optional<Milliseconds> deadline;  // what the request says; none: the route's or class's
+  std::optional<Milliseconds> timeout;   // when they give up; none: never
+  std::uint32_t retries = 0;             // at most, after a refusal or giving up
+  Milliseconds retry_backoff{100};       // before the first retry, doubled for each further one
+  bool honours_retry_after = true;       // waits at least as long as a refusal asked for
+};
+
+struct Scenario {
+  std::string name;
+  std::string sentence;
+  std::uint32_t seconds = 60;
+  std::uint32_t warm_up_seconds = 5;  // which the summary leaves out
+  std::uint64_t seed = 1;
+  Backend backend;
+  std::vector<Change> changes;
+  std::vector<Clients> clients;
+  config::Config config;
+  UpstreamId upstream{};  // of `config`: the one that is simulated
+};
+
+// Of a request of these clients, as the classifier would have it.
+RouteId route_of(const Scenario& scenario, const Clients& clients);
+ClassId class_of(const Scenario& scenario, const Clients& clients);
+Duration deadline_of(const Scenario& scenario, const Clients& clients);
+
+}  // namespace spillway::simulate

@@ -1,0 +1,148 @@
+#include "simulate/scenario_file.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/document.hpp"
+#include "config/load.hpp"
+#include "config/reader.hpp"
+#include "simulate/built_in.hpp"
+#include "simulate/scenario_description.hpp"
+
+namespace spillway::simulate {
+namespace {
+
+using config::Problems;
+
+constexpr double kMostRequests = 2e7;  // a minute of work and a gigabyte
+
+template <class Named>
+std::vector<std::string> names_of(const std::vector<Named>& list) {
+  std::vector<std::string> out;
+  for (const Named& item : list) out.push_back(item.name);
+  return out;
+}
+
+Scenario read(const nlohmann::json& root, const config::ReadContext& context, Problems& problems) {
+  Scenario out;
+  config::Reader(context, problems).read(root, "$", out, config::ByType{});
+  return out;
+}
+
+// What must hold between fields. Reports only if no single field is wrong.
+void check(Scenario& scenario, Problems& problems) {
+  if (scenario.warm_up_seconds >= scenario.seconds) {
+    problems.push_back({"$.warm_up_seconds", "found " + std::to_string(scenario.warm_up_seconds) +
+                                                 ", allowed: less than $.seconds (" +
+                                                 std::to_string(scenario.seconds) + ")"});
+  }
+  for (std::size_t i = 0; i < scenario.changes.size(); ++i) {
+    const Change& change = scenario.changes[i];
+    if (change.until && *change.until <= change.at) {
+      problems.push_back(
+          {config::element("$.changes", i) + ".until_seconds", "allowed: later than at_seconds"});
+    }
+  }
+  double requests = 0;
+  const auto upstream_of = [&](const Clients& clients) {
+    return scenario.config.routes[index(route_of(scenario, clients))].upstream;
+  };
+  scenario.upstream = upstream_of(scenario.clients.front());
+  for (std::size_t i = 0; i < scenario.clients.size(); ++i) {
+    const Clients& clients = scenario.clients[i];
+    const std::string path = config::element("$.clients", i);
+    const double until = clients.until.value_or(scenario.seconds);
+    if (until <= clients.from) {
+      problems.push_back({path + (clients.until ? ".until_seconds" : ".from_seconds"),
+                          "they would never come: from_seconds is not before until_seconds or the "
+                          "end of the run"});
+    }
+    if (!clients.traffic_class && !clients.route) {
+      problems.push_back({path + ".class", "missing: name a class, a route, or both"});
+    }
+    if (clients.tenants > 1 && clients.tenant.empty()) {
+      problems.push_back({path + ".tenant", "missing: several tenants need a name to number"});
+    }
+    if (upstream_of(clients) != scenario.upstream) {
+      problems.push_back(
+          {path + ".route",
+           "goes to upstream " +
+               config::shown(scenario.config.upstreams[index(upstream_of(clients))].name) +
+               ", the first clients go to " +
+               config::shown(scenario.config.upstreams[index(scenario.upstream)].name) +
+               ": one upstream is simulated"});
+    }
+    const double rate = (clients.rate + clients.ramp_to.value_or(clients.rate)) / 2;
+    const double factor = clients.burst ? std::max(1.0, clients.burst->factor) : 1;
+    requests += rate * factor * (1 + clients.retries) * std::max(0.0, until - clients.from);
+  }
+  if (requests > kMostRequests) {
+    problems.push_back({"$.clients", "more than " + std::to_string(std::uint64_t(kMostRequests)) +
+                                         " requests and retries: too many to simulate"});
+  }
+}
+
+bool is_reference(const config::Problem& problem) {
+  return problem.path.starts_with("$.clients") &&
+         (problem.path.ends_with(".class") || problem.path.ends_with(".route"));
+}
+
+}  // namespace
+
+bool Configuration::read(const nlohmann::json& node, const std::string& path, config::Config& value,
+                         Problems& problems) const {
+  config::LoadResult result = config::load_text(node.dump(), path);
+  for (config::Problem& problem : result.problems) {
+    if (problem.path.starts_with('$')) problem.path.replace(0, 1, path);
+    problems.push_back(std::move(problem));
+  }
+  if (result.config) value = std::move(*result.config);
+  return result.problems.empty();
+}
+
+// Read twice: the clients name classes and routes that stand behind them in the file.
+ScenarioResult read_scenario(std::string_view json, std::string_view file_name,
+                             const config::Config* own) {
+  config::Document document = config::parse(json, file_name);
+  ScenarioResult out{std::nullopt, std::move(document.problems)};
+  if (!document.root) return out;
+  Problems ignored;
+  config::ReadContext context;
+  const Scenario named = read(*document.root, context, ignored);
+  const config::Config& names = own != nullptr ? *own : named.config;
+  context.classes = names_of(names.classes);
+  context.routes = names_of(names.routes);
+  Scenario scenario = read(*document.root, context, out.problems);
+  // What a bad configuration would have named is no mistake of the clients.
+  if (names.classes.empty()) std::erase_if(out.problems, is_reference);
+  if (!out.problems.empty()) return out;
+  if (own != nullptr) scenario.config = *own;
+  check(scenario, out.problems);
+  if (out.problems.empty()) out.scenario = std::move(scenario);
+  return out;
+}
+
+ScenarioResult open_scenario(const std::string& name_or_path, const config::Config* own) {
+  std::vector<std::string> names;
+  for (const BuiltIn& one : built_in_scenarios()) {
+    if (one.name == name_or_path) return read_scenario(one.json, one.name, own);
+    names.emplace_back(one.name);
+  }
+  if (name_or_path.find_first_of("./") == std::string::npos) {
+    std::string list;
+    for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+    const std::string_view near = config::nearest(name_or_path, names);
+    return {
+        std::nullopt,
+        {{"--scenario", "found " + config::shown(name_or_path) + ", there is no such scenario" +
+                            (near.empty() ? "" : ": did you mean " + config::shown(near) + "?") +
+                            " (built in: " + list + "; or the path of a file)"}}};
+  }
+  config::FileText file = config::read_file(name_or_path);
+  if (!file.text) return {std::nullopt, std::move(file.problems)};
+  return read_scenario(*file.text, name_or_path, own);
+}
+
+}  // namespace spillway::simulate
