@@ -8,13 +8,6 @@
 namespace spillway::dispatch {
 namespace {
 
-FairShare::Weights egress_weights(std::span<const config::TrafficClass> classes) {
-  FairShare::Weights weights{};
-  for (std::size_t i = 0; i < classes.size(); ++i)
-    weights[i] = classes[i].egress_weight.value_or(classes[i].weight);
-  return weights;
-}
-
 // A prediction longer than this says nothing more.
 constexpr double kLongestPrediction = 1e6;  // seconds
 
@@ -26,19 +19,17 @@ Scheduler::Scheduler(const config::Dispatch& settings,
                      std::span<const config::TrafficClass> classes)
     : concurrency_(settings.concurrency),
       late_(settings.late),
-      dynamic_weights_(settings.dynamic_weights),
       evict_(settings.evict),
       classes_(classes.size()),
-      discipline_(egress_weights(classes), classes.size()),
+      discipline_(make_discipline(settings, classes)),
       boost_(settings.target_wait) {
-  assert(!classes.empty() && classes.size() <= kMaxClasses);
+  dynamic_weights_ = settings.dynamic_weights && discipline_->weighted();
   for (std::size_t i = 0; i < classes.size(); ++i) {
     Class& c = classes_[i];
     c.max_queue = classes[i].max_queue;
     c.reserved = classes[i].reserved;
     c.max_inflight = classes[i].max_inflight.value_or(concurrency_);
-    c.weight = discipline_.weight(static_cast<ClassId>(i));
-    assert(c.weight > 0);
+    c.weight = discipline_->weight(static_cast<ClassId>(i));
     assert(c.reserved <= c.max_inflight);
     reserved_ += c.reserved;
   }
@@ -61,7 +52,7 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
   waiter.predicted_wait = Duration{0};
   if (terms.deadline <= now) return refuse(waiter, Reason::deadline_expired, c.totals.expired);
   if (queued(terms.traffic_class) == 0 && may_start(c)) {
-    discipline_.passed(terms.traffic_class);
+    discipline_->passed(waiter);
     start(waiter, now);
     return {Offer::Kind::granted, Reason::none, Duration{0}, nullptr};
   }
@@ -69,7 +60,11 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
   const std::uint32_t ahead = queued(terms.traffic_class);
   const Duration patience =
       std::min(terms.max_wait, terms.deadline == kNever ? Duration::max() : terms.deadline - now);
-  const auto seconds = seconds_to_wait(terms.traffic_class, ahead, now);
+  const auto seconds = seconds_to_wait({.traffic_class = terms.traffic_class,
+                                        .ahead = static_cast<double>(ahead),
+                                        .now = now,
+                                        .deadline = terms.deadline,
+                                        .cost = waiter.cost});
   waiter.predicted_wait.reset();
   if (seconds) waiter.predicted_wait = duration_of(*seconds);
   // The head of a class is never refused on a prediction: the discipline must have someone of
@@ -111,20 +106,19 @@ Waiter* Scheduler::next(TimePoint at) {
   adapt_weights(now);
   while (running_ < concurrency_) {
     ClassSet ready = 0;
-    for (ClassSet rest = backlogged_; rest != 0; rest &= rest - 1) {
+    for (ClassSet rest = queues_.backlogged(); rest != 0; rest &= rest - 1) {
       const int i = std::countr_zero(rest);
       if (may_start(classes_[static_cast<std::size_t>(i)])) ready |= ClassSet{1} << i;
     }
     if (ready == 0) return nullptr;
-    const ClassId id = discipline_.pick(ready);
-    Waiter& waiter = *classes_[index(id)].queue.front();
+    Waiter& waiter = *queues_.oldest(discipline_->pick(ready, queues_, now));
     const bool overdue = waiter.answer_by <= now;
     leave_queue(waiter, now);
     if (overdue) {
       due_.push_back(waiter);
       continue;
     }
-    discipline_.served(id);
+    discipline_->served(waiter, queues_);
     start(waiter, now);
     return &waiter;
   }
@@ -154,7 +148,7 @@ Waiter* Scheduler::expire(TimePoint at) {
 }
 
 Duration Scheduler::oldest_wait(ClassId id, TimePoint now) const {
-  const Waiter* oldest = classes_[index(id)].queue.front();
+  const Waiter* oldest = queues_.oldest(index(id));
   return oldest == nullptr ? Duration{0} : std::max(now - oldest->arrived, Duration{0});
 }
 
@@ -165,7 +159,8 @@ double Scheduler::busy_slot_seconds(TimePoint now) const {
 std::optional<Duration> Scheduler::predicted_wait(ClassId id, TimePoint now) const {
   const Class& c = classes_[index(id)];
   if (queued(id) == 0 && may_start(c)) return Duration{0};
-  const auto seconds = seconds_to_wait(id, queued(id), std::max(now, last_));
+  const auto seconds = seconds_to_wait(
+      {.traffic_class = id, .ahead = static_cast<double>(queued(id)), .now = std::max(now, last_)});
   if (!seconds) return std::nullopt;
   return duration_of(*seconds);
 }
@@ -185,11 +180,11 @@ bool Scheduler::may_start(const Class& c) const {
 // A class may fill its own places unless a higher one borrowed from it: the waiters of a class
 // and all below it never outnumber their places.
 bool Scheduler::has_place(std::size_t i) const {
-  if (waiting_[i] >= classes_[i].max_queue) return false;
+  if (queues_.waiting()[i] >= classes_[i].max_queue) return false;
   if (borrowing_ == 0) return true;
   std::uint64_t waiters = 0, places = 0;
   for (std::size_t j = classes_.size(); j-- > 0;) {
-    waiters += waiting_[j];
+    waiters += queues_.waiting()[j];
     places += classes_[j].max_queue;
     if (j <= i && waiters >= places) return false;
   }
@@ -199,30 +194,29 @@ bool Scheduler::has_place(std::size_t i) const {
 Waiter* Scheduler::evict_for(ClassId id, TimePoint now) {
   for (const ClassId lower : evict_) {
     if (lower <= id) continue;
-    Class& c = classes_[index(lower)];
-    Waiter* youngest = c.queue.back();
+    Waiter* youngest = queues_.youngest(lower);
     if (youngest == nullptr) continue;
     leave_queue(*youngest, now);
     youngest->state = Waiter::State::evicted;
     youngest->reason = Reason::evicted;
-    ++c.totals.evicted;
+    ++classes_[index(lower)].totals.evicted;
     return youngest;
   }
   return nullptr;
 }
 
-std::optional<double> Scheduler::seconds_to_wait(ClassId id, std::uint32_t ahead,
-                                                 TimePoint now) const {
+std::optional<double> Scheduler::seconds_to_wait(Place place) const {
   auto hold = hold_.mean();
   if (!hold) return std::nullopt;
   // While no slot changes hands every running request has been held at least that long: a
   // stalled upstream gives back no slots to learn from.
-  if (running_ == concurrency_) hold = std::max(*hold, to_seconds(now - slots_changed_));
-  const Class& c = classes_[index(id)];
+  if (running_ == concurrency_) hold = std::max(*hold, to_seconds(place.now - slots_changed_));
+  const Class& c = classes_[index(place.traffic_class)];
   Backlog backlog;
-  backlog.turns = discipline_.turns(id, ahead, waiting_);
   backlog.slots = std::max<double>(1, concurrency_ - (reserved_ - c.reserved));
-  backlog.own_turns = ahead + 1.0;
+  place.seconds_per_turn = *hold / backlog.slots;
+  backlog.turns = discipline_->turns(place, queues_);
+  backlog.own_turns = place.ahead + 1;
   backlog.own_slots = c.running >= c.max_inflight ? c.max_inflight : 0;
   backlog.reserved_slots = c.reserved;
   return predict_wait(backlog, *hold);
@@ -232,8 +226,12 @@ void Scheduler::adapt_weights(TimePoint now) {
   if (!dynamic_weights_ || !boost_.due(now)) return;
   constexpr ClassId kTop{0};
   const Class& top = classes_[index(kTop)];
-  const auto last = queued(kTop) > 0 ? seconds_to_wait(kTop, queued(kTop) - 1, now) : std::nullopt;
-  discipline_.set_weight(kTop, top.weight * boost_.update(duration_of(last.value_or(0)), now));
+  double last = 0;
+  if (const std::uint32_t waiting = queued(kTop); waiting > 0) {
+    const Place place{.traffic_class = kTop, .ahead = waiting - 1.0, .now = now};
+    last = seconds_to_wait(place).value_or(0);
+  }
+  discipline_->set_weight(kTop, top.weight * boost_.update(duration_of(last), now));
 }
 
 void Scheduler::start(Waiter& waiter, TimePoint now) {
@@ -254,11 +252,10 @@ void Scheduler::start(Waiter& waiter, TimePoint now) {
 void Scheduler::enqueue(Waiter& waiter, TimePoint now) {
   Class& c = classes_[index(waiter.traffic_class)];
   waiter.state = Waiter::State::queued;
-  c.queue.push_back(waiter);
+  queues_.push(waiter);
   if (waiter.answer_by != kNever) wheel_.insert(waiter, now);
   ++queued_;
-  if (++waiting_[index(waiter.traffic_class)] == c.max_queue + 1) ++borrowing_;
-  backlogged_ |= set_of(waiter.traffic_class);
+  if (queued(waiter.traffic_class) == c.max_queue + 1) ++borrowing_;
   ++c.totals.enqueued;
 }
 
@@ -267,12 +264,9 @@ void Scheduler::leave_queue(Waiter& waiter, TimePoint now) {
   waiter.waited = now - waiter.arrived;
   if (waiter.Hook<InDeadlineWheel>::linked()) waiter.Hook<InDeadlineWheel>::unlink();
   if (!waiter.Hook<InClassQueue>::linked()) return;
-  waiter.Hook<InClassQueue>::unlink();
-  const Class& c = classes_[index(waiter.traffic_class)];
+  queues_.remove(waiter);
   --queued_;
-  std::uint32_t& waiting = waiting_[index(waiter.traffic_class)];
-  if (waiting-- == c.max_queue + 1) --borrowing_;
-  if (waiting == 0) backlogged_ &= ~set_of(waiter.traffic_class);
+  if (queued(waiter.traffic_class) == classes_[index(waiter.traffic_class)].max_queue) --borrowing_;
 }
 
 Offer Scheduler::refuse(Waiter& waiter, Reason reason, std::uint64_t& count) {

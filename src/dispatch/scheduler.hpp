@@ -7,8 +7,8 @@
 // allocates after construction.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -19,8 +19,9 @@
 #include "config/config.hpp"
 #include "dispatch/class_queue.hpp"
 #include "dispatch/deadline_wheel.hpp"
+#include "dispatch/discipline.hpp"
 #include "dispatch/dynamic_weight.hpp"
-#include "dispatch/fair_share.hpp"
+#include "dispatch/queues.hpp"
 #include "dispatch/wait_prediction.hpp"
 #include "dispatch/waiter.hpp"
 
@@ -98,7 +99,7 @@ class Scheduler {
   std::uint32_t running() const { return running_; }
   std::uint32_t running(ClassId id) const { return classes_[index(id)].running; }
   std::uint32_t queued() const { return queued_; }
-  std::uint32_t queued(ClassId id) const { return waiting_[index(id)]; }
+  std::uint32_t queued(ClassId id) const { return queues_.waiting(id); }
   std::uint32_t max_queue(ClassId id) const { return classes_[index(id)].max_queue; }
   std::size_t class_count() const { return classes_.size(); }
   // The starvation indicator; zero when none waits.
@@ -108,12 +109,11 @@ class Scheduler {
   const ClassTotals& totals(ClassId id) const { return classes_[index(id)].totals; }
   // Of a request arriving now; nullopt before 20 slots were given back.
   std::optional<Duration> predicted_wait(ClassId id, TimePoint now) const;
-  double weight(ClassId id) const { return discipline_.weight(id); }
+  double weight(ClassId id) const { return discipline_->weight(id); }
   std::optional<double> mean_hold() const { return hold_.mean(); }  // seconds
 
  private:
   struct Class {
-    IntrusiveList<Waiter, InClassQueue> queue;
     std::uint32_t max_queue = 0;
     std::uint32_t running = 0;
     std::uint32_t reserved = 0;
@@ -128,7 +128,7 @@ class Scheduler {
   bool may_start(const Class& c) const;
   bool has_place(std::size_t i) const;
   Waiter* evict_for(ClassId id, TimePoint now);
-  std::optional<double> seconds_to_wait(ClassId id, std::uint32_t ahead, TimePoint now) const;
+  std::optional<double> seconds_to_wait(Place place) const;
   void adapt_weights(TimePoint now);
   void start(Waiter& waiter, TimePoint now);
   void enqueue(Waiter& waiter, TimePoint now);
@@ -137,16 +137,15 @@ class Scheduler {
 
   std::uint32_t concurrency_;
   config::Late late_;
-  bool dynamic_weights_;
+  bool dynamic_weights_ = false;
   std::vector<ClassId> evict_;
   std::vector<Class> classes_;
-  FairShare discipline_;
+  std::unique_ptr<Discipline> discipline_;
+  Queues queues_;
   DynamicWeight boost_;
   HoldTime hold_;
   DeadlineWheel wheel_;
   WheelList due_;  // out of their class queue, to be collected by expire()
-  WaitingCounts waiting_{};
-  ClassSet backlogged_ = 0;  // the classes of which some wait
   std::uint32_t queued_ = 0;
   std::uint32_t borrowing_ = 0;  // classes with more waiters than places of their own
   std::uint32_t running_ = 0;

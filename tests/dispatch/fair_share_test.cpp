@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/random.hpp"
+#include "dispatch/lines.hpp"
 
 using namespace spillway;
 using namespace spillway::dispatch;
@@ -14,10 +15,13 @@ namespace {
 
 constexpr ClassSet kAll = 0b111;
 
+// One of `ready`, which are taken to have waiters.
 ClassId serve(FairShare& share, ClassSet ready) {
-  const ClassId id = share.pick(ready);
-  share.served(id);
-  return id;
+  const Queues queues;
+  Waiter waiter;
+  waiter.traffic_class = share.pick(ready, queues, TimePoint{});
+  share.served(waiter, queues);
+  return waiter.traffic_class;
 }
 
 }  // namespace
@@ -32,7 +36,7 @@ TEST_CASE("shares are within two percent of the weights over ten thousand turns"
 }
 
 TEST_CASE("shares hold for many uneven classes and over very many turns") {
-  FairShare::Weights weights{};
+  Weights weights{};
   double sum = 0;
   for (std::size_t i = 0; i < kMaxClasses; ++i) sum += weights[i] = 1.7 * double(i + 1);
   FairShare share(weights, kMaxClasses);
@@ -69,13 +73,16 @@ TEST_CASE("a class whose waiters came and went is next once its share is due") {
 
 TEST_CASE("the predicted number of turns is what it takes while all stay backlogged") {
   Random random(4);
+  Lines lines;
+  for (const ClassId id : {ClassId{0}, ClassId{1}, ClassId{2}}) lines.join(id, 1000);
   for (int round = 0; round < 500; ++round) {
     FairShare share({8, 3, 1}, 3);
     const int warm_up = static_cast<int>(random.next() % 40);
     for (int i = 0; i < warm_up; ++i) serve(share, kAll);
     const ClassId mine{static_cast<std::uint8_t>(random.next() % 3)};
     const int ahead = static_cast<int>(random.next() % 6);
-    const double predicted = share.turns(mine, ahead, {1000, 1000, 1000});
+    const double predicted =
+        share.turns({.traffic_class = mine, .ahead = double(ahead)}, lines.queues);
     int turns = 0;
     for (int own = 0; own <= ahead; ++turns) own += serve(share, kAll) == mine ? 1 : 0;
     REQUIRE(std::abs(predicted - turns) <= 2);  // rounding of equal tags
@@ -86,6 +93,12 @@ TEST_CASE("a class with few waiters and little traffic takes few turns") {
   FairShare share({8, 3, 1}, 3);
   for (int i = 0; i < 500; ++i) serve(share, 0b100);
   // By weight, class 0 could take eight of its turns before each of class 2.
-  CHECK(share.turns(ClassId{2}, 3, {1, 0, 3}) < 6);
-  CHECK(share.turns(ClassId{2}, 3, {100, 0, 3}) > 24);
+  Place place;
+  place.traffic_class = ClassId{2};
+  place.ahead = 3;
+  Lines lines;
+  lines.join(ClassId{0}, 1);
+  CHECK(share.turns(place, lines.queues) < 6);
+  lines.join(ClassId{0}, 99);
+  CHECK(share.turns(place, lines.queues) > 24);
 }

@@ -1,0 +1,58 @@
+#include "dispatch/aging.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace spillway::dispatch {
+namespace {
+
+constexpr int kRounds = 6;        // of a prediction
+constexpr double kLongest = 1e6;  // seconds: nobody waits that long
+
+}  // namespace
+
+// The logarithm grows with its argument: the products order as the sums of logarithms do.
+ClassId Aging::pick(ClassSet ready, const Queues& queues, TimePoint now) {
+  std::size_t best = 0;
+  double most = -1;
+  for (; ready != 0; ready &= ready - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(ready));
+    const double waited = to_seconds(now - queues.oldest(i)->arrived);
+    const double score = weights_[i] * (1 + waited / half_life_);
+    if (score <= most) continue;
+    most = score;
+    best = i;
+  }
+  return static_cast<ClassId>(best);
+}
+
+void Aging::served(const Waiter& waiter, const Queues&) { recent_.record(waiter.traffic_class); }
+
+double Aging::turns(const Place& place, const Queues& queues) const {
+  const std::size_t mine = index(place.traffic_class);
+  const double own = place.ahead + 1;
+  double turns = own;
+  for (int round = 0; round < kRounds; ++round) {
+    const double wait = turns * place.seconds_per_turn;
+    const double score = weights_[mine] * (1 + wait / half_life_);
+    double before = own;
+    for (std::size_t i = 0; i < classes_; ++i) {
+      if (i == mine) continue;
+      // Whoever of class i has waited longer than this by then has the higher score.
+      const double wins = std::max(0.0, half_life_ * (score / weights_[i] - 1));
+      if (wins <= wait) {
+        before += queues.waiting()[i];
+        if (wait > 0) before += recent_.part(i) * turns * (wait - wins) / wait;
+      } else if (queues.waiting()[i] > 0) {
+        const TimePoint before_then = place.now - from_seconds(std::min(wins - wait, kLongest));
+        before += queues.waiting()[i] *
+                  part_until(before_then, queues.oldest(i)->arrived, queues.youngest(i)->arrived);
+      }
+    }
+    // Which of them win depends on how long it takes, and the other way round: from both sides.
+    turns = (turns + before) / 2;
+  }
+  return turns;
+}
+
+}  // namespace spillway::dispatch

@@ -1,0 +1,71 @@
+// Which class's oldest waiter gets the next free slot, and how long a newcomer will wait for it.
+//
+// A discipline chooses between classes; within a class it is first in, first out. Every call
+// costs O(classes) at most, whatever the queues' length, and allocates nothing. Ties go to the
+// higher class (the smaller ClassId).
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "base/ids.hpp"
+#include "base/time.hpp"
+#include "config/config.hpp"
+#include "dispatch/queues.hpp"
+#include "dispatch/recent_turns.hpp"
+
+namespace spillway::dispatch {
+
+// By class, > 0 for each one there is.
+using Weights = std::array<double, kMaxClasses>;
+
+// Where a newcomer would queue, for a prediction.
+struct Place {
+  ClassId traffic_class{};
+  double ahead = 0;             // waiters of its class before it
+  TimePoint now{};              // it arrives
+  TimePoint deadline = kNever;  // never: as its class's last one
+  double cost = 1;              // estimated milliseconds
+  double seconds_per_turn = 0;  // between slots coming free
+};
+
+class Discipline {
+ public:
+  Discipline(const Weights& weights, std::size_t classes)
+      : weights_(weights), classes_(classes), recent_(classes) {}
+  virtual ~Discipline() = default;
+  Discipline(const Discipline&) = delete;
+  Discipline& operator=(const Discipline&) = delete;
+
+  // The one of `ready` (not empty, each with a waiter) to serve next. Charges nobody: if its
+  // waiter turns out to be gone, ask again.
+  virtual ClassId pick(ClassSet ready, const Queues& queues, TimePoint now) = 0;
+
+  // `waiter`, of the class picked last, got the slot and has left its queue.
+  virtual void served(const Waiter& waiter, const Queues& queues) = 0;
+
+  // `waiter` got a slot that nobody waited for: no charge, but part of what its class recently
+  // got.
+  virtual void passed(const Waiter& waiter) { recent_.record(waiter.traffic_class); }
+
+  // How many turns of all classes it takes, its own included, until the newcomer is served.
+  virtual double turns(const Place& place, const Queues& queues) const = 0;
+
+  // Whether weights change anything.
+  virtual bool weighted() const { return true; }
+
+  double weight(ClassId id) const { return weights_[index(id)]; }
+  void set_weight(ClassId id, double weight) { weights_[index(id)] = weight; }
+
+ protected:
+  Weights weights_;
+  std::size_t classes_;
+  RecentTurns recent_;
+};
+
+// Weights are the classes' egress weights, at most kMaxClasses of them.
+std::unique_ptr<Discipline> make_discipline(const config::Dispatch& settings,
+                                            std::span<const config::TrafficClass> classes);
+
+}  // namespace spillway::dispatch

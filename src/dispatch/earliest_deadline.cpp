@@ -1,0 +1,53 @@
+#include "dispatch/earliest_deadline.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace spillway::dispatch {
+
+EarliestDeadline::EarliestDeadline(const Weights& weights, std::size_t classes)
+    : Discipline(weights, classes) {
+  allowances_.fill(Duration::max());
+}
+
+ClassId EarliestDeadline::pick(ClassSet ready, const Queues& queues, TimePoint) {
+  std::size_t best = static_cast<std::size_t>(std::countr_zero(ready));
+  for (ClassSet rest = ready & (ready - 1); rest != 0; rest &= rest - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(rest));
+    if (queues.oldest(i)->deadline < queues.oldest(best)->deadline) best = i;
+  }
+  return static_cast<ClassId>(best);
+}
+
+void EarliestDeadline::served(const Waiter& waiter, const Queues&) { passed(waiter); }
+
+void EarliestDeadline::passed(const Waiter& waiter) {
+  recent_.record(waiter.traffic_class);
+  allowances_[index(waiter.traffic_class)] = waiter.deadline - waiter.arrived;
+}
+
+Duration EarliestDeadline::allowance_of(std::size_t i, const Queues& queues) const {
+  const Waiter* youngest = queues.youngest(i);
+  return youngest == nullptr ? allowances_[i] : youngest->deadline - youngest->arrived;
+}
+
+double EarliestDeadline::turns(const Place& place, const Queues& queues) const {
+  const std::size_t mine = index(place.traffic_class);
+  Duration allowance = place.deadline - place.now;
+  if (place.deadline == kNever) allowance = allowance_of(mine, queues);
+  // It is not served before those of its class that wait already.
+  TimePoint deadline = allowance > kNever - place.now ? kNever : place.now + allowance;
+  if (place.ahead > 0 && queues.youngest(mine) != nullptr)
+    deadline = std::max(deadline, queues.youngest(mine)->deadline);
+  double before = place.ahead + 1, part = 0;
+  for (std::size_t i = 0; i < classes_; ++i) {
+    if (i == mine) continue;
+    if (queues.waiting()[i] > 0)
+      before += queues.waiting()[i] *
+                part_until(deadline, queues.oldest(i)->deadline, queues.youngest(i)->deadline);
+    if (allowance_of(i, queues) < deadline - place.now) part += recent_.part(i);
+  }
+  return RecentTurns::with_overtakers(before, part);
+}
+
+}  // namespace spillway::dispatch

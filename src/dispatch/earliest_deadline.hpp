@@ -1,0 +1,30 @@
+// edf: of the oldest waiters of all classes, the one whose deadline is earliest (earliest
+// deadline first: Liu and Layland, JACM 1973). Serves the most in time while the upstream can
+// serve all in time; whoever has no deadline comes last.
+#pragma once
+
+#include "dispatch/discipline.hpp"
+
+namespace spillway::dispatch {
+
+class EarliestDeadline final : public Discipline {
+ public:
+  EarliestDeadline(const Weights& weights, std::size_t classes);
+
+  ClassId pick(ClassSet ready, const Queues& queues, TimePoint now) override;
+  void served(const Waiter& waiter, const Queues& queues) override;
+  void passed(const Waiter& waiter) override;
+
+  // Those that wait with an earlier deadline, taking the deadlines of a class to lie evenly
+  // between its oldest's and its youngest's, and the arrivals until then of classes whose
+  // requests have less time.
+  double turns(const Place& place, const Queues& queues) const override;
+  bool weighted() const override { return false; }
+
+ private:
+  Duration allowance_of(std::size_t i, const Queues& queues) const;
+
+  std::array<Duration, kMaxClasses> allowances_;  // from arrival to deadline, of the last served
+};
+
+}  // namespace spillway::dispatch

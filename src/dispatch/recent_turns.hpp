@@ -1,0 +1,53 @@
+// Which part of the recent turns each class got, and what follows from it for a newcomer.
+//
+// A class's part tells how often it arrives as long as it is served: one that hardly ever has a
+// waiter does not count as backlogged, nor does one with many arrivals count as idle because
+// none waits just now. The memory is 64 turns (exponentially weighted).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "base/ids.hpp"
+#include "dispatch/queues.hpp"
+
+namespace spillway::dispatch {
+
+class RecentTurns {
+ public:
+  explicit RecentTurns(std::size_t classes) : classes_(classes) {}
+
+  // `id` got a slot.
+  void record(ClassId id) {
+    for (std::size_t i = 0; i < classes_; ++i) parts_[i] -= parts_[i] * kRecent;
+    parts_[index(id)] += kRecent;
+  }
+
+  double part(std::size_t i) const { return parts_[i]; }
+
+  // Turns that class i takes among `turns` of all: as many as the discipline allows it, but no
+  // more than wait there now or, if more, than its recent part.
+  double taken(std::size_t i, double allowed, double waiting, double turns) const {
+    return std::min(allowed, std::max(waiting, parts_[i] * turns));
+  }
+
+  // `own` turns of the newcomer's class plus those taken by each other class, which is allowed
+  // so many (its own entry is 0).
+  double settle(double own, const std::array<double, kMaxClasses>& allowed,
+                const WaitingCounts& waiting) const;
+
+  // `turns` plus those of classes that arrive meanwhile and go first, whose part of all turns is
+  // `part`: turns / (1 - part), and at most 64 fold.
+  static double with_overtakers(double turns, double part) {
+    return turns / std::max(1 - part, kRecent);
+  }
+
+ private:
+  static constexpr double kRecent = 1.0 / 64;  // weight of one turn
+
+  std::size_t classes_;
+  std::array<double, kMaxClasses> parts_{};
+};
+
+}  // namespace spillway::dispatch

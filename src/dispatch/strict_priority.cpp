@@ -1,0 +1,24 @@
+#include "dispatch/strict_priority.hpp"
+
+#include <bit>
+
+namespace spillway::dispatch {
+
+ClassId StrictPriority::pick(ClassSet ready, const Queues&, TimePoint) {
+  return static_cast<ClassId>(std::countr_zero(ready));
+}
+
+void StrictPriority::served(const Waiter& waiter, const Queues&) {
+  recent_.record(waiter.traffic_class);
+}
+
+double StrictPriority::turns(const Place& place, const Queues& queues) const {
+  double before = place.ahead + 1, part = 0;
+  for (std::size_t i = 0; i < index(place.traffic_class); ++i) {
+    before += queues.waiting()[i];
+    part += recent_.part(i);
+  }
+  return RecentTurns::with_overtakers(before, part);
+}
+
+}  // namespace spillway::dispatch
