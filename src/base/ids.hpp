@@ -1,5 +1,5 @@
 // Small integers that name things of the configuration, one type each so that they
-// cannot be mistaken for one another. The value is the index in the configured list.
+// cannot be mistaken for one another. The value is the index in the configured list, if there is one.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,10 @@ namespace spillway {
 enum class ClassId : std::uint8_t {};   // 0 is the highest priority
 enum class RouteId : std::uint32_t {};  // the last one is the default route
 enum class UpstreamId : std::uint16_t {};
+
+// On whose behalf a request comes, as a keyed hash (traffic/tenant.hpp): not an index.
+enum class TenantId : std::uint64_t {};
+enum class TenantId : std::uint64_t {};  // a hash of the tenant's name, not an index
 
 inline constexpr std::size_t kMaxClasses = 32;
 inline constexpr std::size_t kMaxUpstreams = 256;
