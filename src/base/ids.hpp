@@ -11,9 +11,6 @@ namespace spillway {
 enum class ClassId : std::uint8_t {};   // 0 is the highest priority
 enum class RouteId : std::uint32_t {};  // the last one is the default route
 enum class UpstreamId : std::uint16_t {};
-
-// On whose behalf a request comes, as a keyed hash (traffic/tenant.hpp): not an index.
-enum class TenantId : std::uint64_t {};
 enum class TenantId : std::uint64_t {};  // a hash of the tenant's name, not an index
 
 inline constexpr std::size_t kMaxClasses = 32;
