@@ -14,7 +14,7 @@ namespace spillway::simulate {
 namespace {
 
 constexpr std::size_t kNameWidth = 12;
-constexpr std::size_t kRunWidth = 17;
+constexpr std::size_t kRunWidth = 19;
 constexpr std::size_t kShownChanges = 12;
 constexpr std::size_t kShownTenants = 10;
 
@@ -144,7 +144,7 @@ std::string summary(const Recording& with, const Recording* without) {
   if (without != nullptr) runs.push_back(without);
   std::string text = with.scenario + ": " + with.sentence + '\n';
   text += std::to_string(with.seconds.size()) + " s, seed " + std::to_string(with.seed);
-  if (with.warm_up > 0) text += ", without the first " + fixed(with.warm_up, 1) + " s";
+  if (with.warm_up > 0) text += ", figures after the first " + fixed(with.warm_up, 1) + " s";
   text += "\n\n" + classes(runs) + '\n' + whole(runs);
   for (const Recording* run : runs) text += changes(*run);
   return text + tenants(runs);
