@@ -32,8 +32,9 @@ double Aging::turns(const Place& place, const Queues& queues) const {
   const std::size_t mine = index(place.traffic_class);
   const double own = place.ahead + 1;
   double turns = own;
+  const double seconds_per_turn = place.hold / place.slots;
   for (int round = 0; round < kRounds; ++round) {
-    const double wait = turns * place.seconds_per_turn;
+    const double wait = turns * seconds_per_turn;
     const double score = weights_[mine] * (1 + wait / half_life_);
     double before = own;
     for (std::size_t i = 0; i < classes_; ++i) {

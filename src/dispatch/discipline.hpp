@@ -27,7 +27,8 @@ struct Place {
   TimePoint now{};              // it arrives
   TimePoint deadline = kNever;  // never: as its class's last one
   double cost = 1;              // estimated milliseconds
-  double seconds_per_turn = 0;  // between slots coming free
+  double hold = 0;              // mean seconds for which a slot is held
+  double slots = 1;             // that its class competes for
 };
 
 class Discipline {

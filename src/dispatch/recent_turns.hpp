@@ -35,7 +35,19 @@ class RecentTurns {
   // `own` turns of the newcomer's class plus those taken by each other class, which is allowed
   // so many (its own entry is 0).
   double settle(double own, const std::array<double, kMaxClasses>& allowed,
-                const WaitingCounts& waiting) const;
+                const WaitingCounts& waiting) const {
+    double turns = own;
+    for (std::size_t i = 0; i < classes_; ++i) turns += allowed[i];
+    // How many turns there are depends on how many the others get, and the other way round:
+    // close in from above.
+    for (int round = 0; round < kRounds; ++round) {
+      const double last = turns;
+      turns = own;
+      for (std::size_t i = 0; i < classes_; ++i) turns += taken(i, allowed[i], waiting[i], last);
+      if (last - turns < kCloseEnough) break;
+    }
+    return turns;
+  }
 
   // `turns` plus those of classes that arrive meanwhile and go first, whose part of all turns is
   // `part`: turns / (1 - part), and at most 64 fold.
@@ -45,6 +57,8 @@ class RecentTurns {
 
  private:
   static constexpr double kRecent = 1.0 / 64;  // weight of one turn
+  static constexpr int kRounds = 5;
+  static constexpr double kCloseEnough = 0.25;  // turns
 
   std::size_t classes_;
   std::array<double, kMaxClasses> parts_{};

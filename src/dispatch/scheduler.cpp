@@ -60,11 +60,12 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
   const std::uint32_t ahead = queued(terms.traffic_class);
   const Duration patience =
       std::min(terms.max_wait, terms.deadline == kNever ? Duration::max() : terms.deadline - now);
-  const auto seconds = seconds_to_wait({.traffic_class = terms.traffic_class,
-                                        .ahead = static_cast<double>(ahead),
-                                        .now = now,
-                                        .deadline = terms.deadline,
-                                        .cost = waiter.cost});
+  Place place{.traffic_class = terms.traffic_class,
+              .ahead = static_cast<double>(ahead),
+              .now = now,
+              .deadline = terms.deadline,
+              .cost = waiter.cost};
+  const auto seconds = seconds_to_wait(place);
   waiter.predicted_wait.reset();
   if (seconds) waiter.predicted_wait = duration_of(*seconds);
   // The head of a class is never refused on a prediction: the discipline must have someone of
@@ -159,8 +160,9 @@ double Scheduler::busy_slot_seconds(TimePoint now) const {
 std::optional<Duration> Scheduler::predicted_wait(ClassId id, TimePoint now) const {
   const Class& c = classes_[index(id)];
   if (queued(id) == 0 && may_start(c)) return Duration{0};
-  const auto seconds = seconds_to_wait(
-      {.traffic_class = id, .ahead = static_cast<double>(queued(id)), .now = std::max(now, last_)});
+  Place place{
+      .traffic_class = id, .ahead = static_cast<double>(queued(id)), .now = std::max(now, last_)};
+  const auto seconds = seconds_to_wait(place);
   if (!seconds) return std::nullopt;
   return duration_of(*seconds);
 }
@@ -205,7 +207,7 @@ Waiter* Scheduler::evict_for(ClassId id, TimePoint now) {
   return nullptr;
 }
 
-std::optional<double> Scheduler::seconds_to_wait(Place place) const {
+std::optional<double> Scheduler::seconds_to_wait(Place& place) const {
   auto hold = hold_.mean();
   if (!hold) return std::nullopt;
   // While no slot changes hands every running request has been held at least that long: a
@@ -214,7 +216,8 @@ std::optional<double> Scheduler::seconds_to_wait(Place place) const {
   const Class& c = classes_[index(place.traffic_class)];
   Backlog backlog;
   backlog.slots = std::max<double>(1, concurrency_ - (reserved_ - c.reserved));
-  place.seconds_per_turn = *hold / backlog.slots;
+  place.hold = *hold;
+  place.slots = backlog.slots;
   backlog.turns = discipline_->turns(place, queues_);
   backlog.own_turns = place.ahead + 1;
   backlog.own_slots = c.running >= c.max_inflight ? c.max_inflight : 0;
@@ -228,7 +231,7 @@ void Scheduler::adapt_weights(TimePoint now) {
   const Class& top = classes_[index(kTop)];
   double last = 0;
   if (const std::uint32_t waiting = queued(kTop); waiting > 0) {
-    const Place place{.traffic_class = kTop, .ahead = waiting - 1.0, .now = now};
+    Place place{.traffic_class = kTop, .ahead = waiting - 1.0, .now = now};
     last = seconds_to_wait(place).value_or(0);
   }
   discipline_->set_weight(kTop, top.weight * boost_.update(duration_of(last), now));

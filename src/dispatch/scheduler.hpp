@@ -128,7 +128,7 @@ class Scheduler {
   bool may_start(const Class& c) const;
   bool has_place(std::size_t i) const;
   Waiter* evict_for(ClassId id, TimePoint now);
-  std::optional<double> seconds_to_wait(Place place) const;
+  std::optional<double> seconds_to_wait(Place& place) const;  // fills in hold and slots
   void adapt_weights(TimePoint now);
   void start(Waiter& waiter, TimePoint now);
   void enqueue(Waiter& waiter, TimePoint now);
