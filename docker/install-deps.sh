@@ -20,6 +20,8 @@ build=(
 develop=(
   # test framework, second compiler with its sanitizer runtime, formatting, linting
   doctest-dev libyaml-cpp-dev clang libclang-rt-14-dev clang-format clang-tidy
+  # micro-benchmarks
+  libbenchmark-dev
   # the real parts that tests and comparisons run against
   nginx-core haproxy wrk curl prometheus procps
 )

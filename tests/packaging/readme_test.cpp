@@ -18,8 +18,9 @@ TEST_CASE("the two commands of the README are there") {
 }
 
 TEST_CASE("every file that a README links to exists") {
-  for (const std::string readme : {"README.md", "docker/README.md", "bench/README.md",
-                                   "bench/demo/README.md", "tests/packaging/README.md"}) {
+  for (const std::string readme :
+       {"README.md", "docker/README.md", "bench/README.md", "bench/demo/README.md",
+        "bench/micro/README.md", "tests/packaging/README.md"}) {
     for (const std::string& target : matches(read(readme), "\\]\\(([^)#]+)\\)")) {
       if (target.starts_with("http")) continue;
       CAPTURE(readme);

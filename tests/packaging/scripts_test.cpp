@@ -13,7 +13,11 @@ using namespace spillway::packaging;
 
 namespace {
 
-const std::vector<std::string> kScripts{"run.sh", "test.sh", ".ci/run", "bench/demo/show.sh",
+const std::vector<std::string> kScripts{"run.sh",
+                                        "test.sh",
+                                        ".ci/run",
+                                        "bench/demo/show.sh",
+                                        "bench/micro/run.sh",
                                         "docker/install-deps.sh"};
 
 bool has_line(const std::string& file, const std::string& line) {
@@ -73,7 +77,7 @@ TEST_CASE("every preset that a script names exists") {
     known.insert(preset.at("name").get<std::string>());
   }
   for (const std::string file :
-       {"run.sh", "test.sh", ".ci/run", "docker/Dockerfile", "README.md"}) {
+       {"run.sh", "test.sh", ".ci/run", "docker/Dockerfile", "README.md", "bench/micro/run.sh"}) {
     for (const std::string& name : matches(read(file), "--preset ([a-z]+)")) {
       CAPTURE(file);
       CHECK_MESSAGE(known.count(name) == 1, "unknown preset " << name);
@@ -85,7 +89,8 @@ TEST_CASE("bad usage is refused with status 2 before anything is installed or bu
   for (const std::string command :
        {"./run.sh --nonsense", "./run.sh --exit --exit", "./run.sh --config",
         "./run.sh --config /nonexistent/spillway.json", "bench/demo/show.sh",
-        "bench/demo/show.sh /nonexistent"}) {
+        "bench/demo/show.sh /nonexistent", "bench/micro/run.sh --nonsense",
+        "bench/micro/run.sh --quick --quick"}) {
     CAPTURE(command);
     const Finished finished = run(command);
     CHECK(finished.status == 2);

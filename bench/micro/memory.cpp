@@ -1,0 +1,65 @@
+#include "memory.hpp"
+
+#include <malloc.h>
+
+#include <iostream>
+#include <memory>
+#include <vector>
+
+#include "config/defaults.hpp"
+#include "dispatch/scheduler.hpp"
+#include "overload/plan.hpp"
+#include "overload/shard.hpp"
+#include "overload/signals.hpp"
+#include "site.hpp"
+#include "table.hpp"
+#include "traffic/classify.hpp"
+
+namespace spillway::micro {
+namespace {
+
+std::size_t allocated() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;  // small blocks and mapped ones
+}
+
+// What `make` allocates for what it returns (a unique_ptr), the object included.
+template <class Make>
+void print_size(std::ostream& out, const char* name, Make make) {
+  const std::size_t before = allocated();
+  const auto made = make();
+  out << sizes_line(name, allocated() - before) << '\n';
+}
+
+}  // namespace
+
+void print_sizes(std::ostream& out) {
+  const config::Config config = site(10000);
+  const config::Upstream& upstream = config.upstreams.front();
+
+  out << sizes_heading() << '\n';
+  print_size(out, "signal shard (worker and upstream)",
+             [] { return std::make_unique<overload::SignalShard>(); });
+  print_size(out, "signal window (upstream)", [&] {
+    auto window = std::make_unique<overload::SignalWindow>(upstream.overload);
+    for (int i = 1; i <= 100; ++i) {
+      const std::vector<std::uint32_t> queues(3);
+      overload::TickInput input;
+      input.queued = input.max_queue = queues;
+      window->tick(input, TimePoint{} + i * upstream.overload.tick);
+    }
+    return window;
+  });
+  print_size(out, "scheduler with its queues (upstream)", [&] {
+    return std::make_unique<dispatch::Scheduler>(upstream.dispatch, config.classes);
+  });
+  out << sizes_line("waiter (waiting request)", sizeof(dispatch::Waiter)) << '\n';
+  print_size(out, "classifier of 10 000 routes",
+             [&] { return std::make_unique<traffic::Classifier>(config); });
+  print_size(out, "admission plan of 10 000 routes", [&] {
+    return std::make_unique<overload::AdmissionPlan>(
+        overload::build_plan(config, upstream, State::overloaded, Reason::tail_latency));
+  });
+}
+
+}  // namespace spillway::micro
