@@ -1,4 +1,4 @@
-// A million random operations against a slow model that keeps plain vectors.
+// Two million random operations against a slow model.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 
 #include "base/random.hpp"
 #include "dispatch/scheduler.hpp"
+#include "dispatch/scheduler_model.hpp"
 
 using namespace spillway;
 using namespace spillway::dispatch;
@@ -15,115 +16,13 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::size_t kClasses = 4;
-
-struct Model {
-  struct Waiting {
-    int who;
-    TimePoint answer_by;
-  };
-  struct Lane {
-    double weight = 1;
-    std::uint32_t places = 0, reserved = 0, cap = 0, running = 0;
-    double tag = 0;
-    std::vector<Waiting> queue;
-  };
-
-  std::uint32_t concurrency = 0;
-  std::vector<std::size_t> evict;
-  std::array<Lane, kClasses> lanes;
-  double virtual_now = 0;
-  std::vector<int> due;
-
-  std::uint32_t running() const {
-    std::uint32_t sum = 0;
-    for (const Lane& lane : lanes) sum += lane.running;
-    return sum;
-  }
-  std::size_t queued() const {
-    std::size_t sum = 0;
-    for (const Lane& lane : lanes) sum += lane.queue.size();
-    return sum;
-  }
-  bool may_start(std::size_t i) const {
-    std::uint32_t kept = 0;
-    for (std::size_t j = 0; j < kClasses; ++j)
-      if (j != i && lanes[j].running < lanes[j].reserved)
-        kept += lanes[j].reserved - lanes[j].running;
-    return running() + kept < concurrency && lanes[i].running < lanes[i].cap;
-  }
-  bool has_place(std::size_t i) const {
-    if (lanes[i].queue.size() >= lanes[i].places) return false;
-    for (std::size_t top = 0; top <= i; ++top) {
-      std::size_t waiting = 0, places = 0;
-      for (std::size_t j = top; j < kClasses; ++j) {
-        waiting += lanes[j].queue.size();
-        places += lanes[j].places;
-      }
-      if (waiting >= places) return false;
-    }
-    return true;
-  }
-  // Who gives up a place for class i; -1: nobody.
-  int evict_for(std::size_t i) {
-    for (const std::size_t lower : evict) {
-      if (lower <= i || lanes[lower].queue.empty()) continue;
-      const int who = lanes[lower].queue.back().who;
-      lanes[lower].queue.pop_back();
-      return who;
-    }
-    return -1;
-  }
-  // Who starts next; -1: nobody.
-  int next(TimePoint now) {
-    while (true) {
-      int best = -1;
-      for (std::size_t i = 0; i < kClasses; ++i) {
-        if (lanes[i].queue.empty() || !may_start(i)) continue;
-        if (best < 0 || std::max(lanes[i].tag, virtual_now) <
-                            std::max(lanes[static_cast<std::size_t>(best)].tag, virtual_now))
-          best = static_cast<int>(i);
-      }
-      if (best < 0) return -1;
-      Lane& lane = lanes[static_cast<std::size_t>(best)];
-      const Waiting head = lane.queue.front();
-      lane.queue.erase(lane.queue.begin());
-      if (head.answer_by <= now) {
-        due.push_back(head.who);
-        continue;
-      }
-      virtual_now = std::max(virtual_now, lane.tag);
-      lane.tag = virtual_now + 1 / lane.weight;
-      ++lane.running;
-      return head.who;
-    }
-  }
-  bool remove(int who) {
-    if (std::erase(due, who) > 0) return true;
-    for (Lane& lane : lanes)
-      if (std::erase_if(lane.queue, [&](const Waiting& w) { return w.who == who; }) > 0)
-        return true;
-    return false;
-  }
-  std::vector<int> expire(TimePoint now) {
-    std::vector<int> expired = std::move(due);
-    due.clear();
-    for (Lane& lane : lanes)
-      std::erase_if(lane.queue, [&](const Waiting& w) {
-        if (w.answer_by > now) return false;
-        expired.push_back(w.who);
-        return true;
-      });
-    std::sort(expired.begin(), expired.end());
-    return expired;
-  }
-};
-
 // Both, side by side, and what holds at any time.
 class Pair {
  public:
-  explicit Pair(std::uint64_t seed) : random_(seed), waiters_(40) {
+  Pair(config::Discipline discipline, std::uint64_t seed) : random_(seed), waiters_(40) {
     config::Dispatch settings;
+    settings.discipline = model_.discipline = discipline;
+    settings.aging_half_life = 50ms;
     settings.concurrency = 7;
     settings.dynamic_weights = false;
     settings.evict = {ClassId{3}, ClassId{1}};
@@ -168,9 +67,11 @@ class Pair {
     Terms terms{.traffic_class = static_cast<ClassId>(i),
                 .deadline = now_ + from_seconds(random_.uniform() * 0.2 - 0.005),
                 .max_wait = from_seconds(random_.uniform() * 0.2),
-                .short_wait_reason = Reason::inflight_saturation};
+                .short_wait_reason = Reason::inflight_saturation,
+                .cost = 1 + static_cast<double>(random_.next() % 20)};
     if (random_.next() % 4 == 0) terms.short_wait = 20ms;
-    const auto predicted = scheduler_->predicted_wait(terms.traffic_class, now_);
+    const Offer offer = scheduler_->offer(waiter(newcomer), terms, now_);
+    const auto predicted = waiter(newcomer).predicted_wait;
     Model::Lane& lane = model_.lanes[i];
     const bool behind = !lane.queue.empty();
     const Duration patience = std::min(terms.max_wait, terms.deadline - now_);
@@ -189,12 +90,12 @@ class Pair {
     else
       expected.kind = Offer::Kind::queued;
 
-    const Offer offer = scheduler_->offer(waiter(newcomer), terms, now_);
     REQUIRE(offer.kind == expected.kind);
     REQUIRE(offer.reason == expected.reason);
     REQUIRE((offer.evicted == nullptr ? -1 : who(*offer.evicted)) == evicted);
     if (offer.kind == Offer::Kind::granted) ++lane.running, ++grants;
-    if (offer.kind == Offer::Kind::queued) lane.queue.push_back({newcomer, now_ + patience});
+    if (offer.kind == Offer::Kind::queued)
+      lane.queue.push_back({newcomer, now_ + patience, now_, terms.deadline, terms.cost});
     if (offer.kind == Offer::Kind::refused) ++refusals_[index(offer.reason)];
     evictions += evicted >= 0 ? 1 : 0;
   }
@@ -255,7 +156,7 @@ class Pair {
 }  // namespace
 
 TEST_CASE("a million random operations agree with a slow model") {
-  Pair pair(20);
+  Pair pair(config::Discipline::wfq, 20);
   for (int i = 0; i < 1000000; ++i) pair.step();
   MESSAGE("grants ", pair.grants, ", evictions ", pair.evictions, ", expiries ", pair.expiries,
           ", cancellations ", pair.cancellations);
@@ -266,4 +167,21 @@ TEST_CASE("a million random operations agree with a slow model") {
   for (const Reason reason : {Reason::deadline_expired, Reason::queue_wait_risk,
                               Reason::inflight_saturation, Reason::queue_full})
     CHECK(pair.refusals(reason) > 1000);
+}
+
+TEST_CASE("a million random operations over the other disciplines agree with a slow model") {
+  using config::Discipline;
+  for (const Discipline discipline : {Discipline::pq, Discipline::rr, Discipline::wrr,
+                                      Discipline::drr, Discipline::aging, Discipline::edf}) {
+    CAPTURE(index(discipline));
+    Pair pair(discipline, 21 + index(discipline));
+    for (int i = 0; i < 170000; ++i) pair.step();
+    CHECK(pair.grants > 17000);
+    CHECK(pair.evictions > 100);
+    CHECK(pair.expiries > 100);
+    CHECK(pair.cancellations > 100);
+    for (const Reason reason : {Reason::deadline_expired, Reason::queue_wait_risk,
+                                Reason::inflight_saturation, Reason::queue_full})
+      CHECK(pair.refusals(reason) > 100);
+  }
 }

@@ -1,0 +1,185 @@
+// A slow and obvious scheduler that keeps plain vectors, to compare the real one with.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/time.hpp"
+#include "config/config.hpp"
+
+namespace spillway::dispatch {
+
+inline constexpr std::size_t kClasses = 4;
+
+struct Model {
+  struct Waiting {
+    int who;
+    TimePoint answer_by;
+    TimePoint arrived, deadline;
+    double cost;
+  };
+  struct Lane {
+    double weight = 1;
+    std::uint32_t places = 0, reserved = 0, cap = 0, running = 0;
+    double tag = 0, credit = 0, deficit = 0;
+    std::vector<Waiting> queue;
+  };
+
+  using Ready = std::vector<std::size_t>;  // ascending
+
+  config::Discipline discipline = config::Discipline::wfq;
+  std::uint32_t concurrency = 0;
+  std::vector<std::size_t> evict;
+  std::array<Lane, kClasses> lanes;
+  double virtual_now = 0;               // wfq
+  std::size_t position = kClasses - 1;  // rr: served last; drr: visited
+  std::vector<int> due;
+
+  std::uint32_t running() const {
+    std::uint32_t sum = 0;
+    for (const Lane& lane : lanes) sum += lane.running;
+    return sum;
+  }
+  std::size_t queued() const {
+    std::size_t sum = 0;
+    for (const Lane& lane : lanes) sum += lane.queue.size();
+    return sum;
+  }
+  bool may_start(std::size_t i) const {
+    std::uint32_t kept = 0;
+    for (std::size_t j = 0; j < kClasses; ++j)
+      if (j != i && lanes[j].running < lanes[j].reserved)
+        kept += lanes[j].reserved - lanes[j].running;
+    return running() + kept < concurrency && lanes[i].running < lanes[i].cap;
+  }
+  bool has_place(std::size_t i) const {
+    if (lanes[i].queue.size() >= lanes[i].places) return false;
+    for (std::size_t top = 0; top <= i; ++top) {
+      std::size_t waiting = 0, places = 0;
+      for (std::size_t j = top; j < kClasses; ++j) {
+        waiting += lanes[j].queue.size();
+        places += lanes[j].places;
+      }
+      if (waiting >= places) return false;
+    }
+    return true;
+  }
+  // Who gives up a place for class i; -1: nobody.
+  int evict_for(std::size_t i) {
+    for (const std::size_t lower : evict) {
+      if (lower <= i || lanes[lower].queue.empty()) continue;
+      const int who = lanes[lower].queue.back().who;
+      lanes[lower].queue.pop_back();
+      return who;
+    }
+    return -1;
+  }
+  // The first of `ready` for which `score` is greatest.
+  template <class Score>
+  static std::size_t best(const Ready& ready, Score score) {
+    return *std::max_element(ready.begin(), ready.end(),
+                             [&](std::size_t a, std::size_t b) { return score(a) < score(b); });
+  }
+  double sum_of_weights(const Ready& ready) const {
+    double sum = 0;
+    for (const std::size_t i : ready) sum += lanes[i].weight;
+    return sum;
+  }
+  static bool among(const Ready& ready, std::size_t i) {
+    return std::find(ready.begin(), ready.end(), i) != ready.end();
+  }
+  std::size_t next_in_deficit_rounds(const Ready& ready, TimePoint now) {
+    for (const std::size_t i : ready)
+      if (lanes[i].queue.front().answer_by <= now) return i;
+    const auto covered = [&](std::size_t i) {
+      return among(ready, i) && lanes[i].deficit >= lanes[i].queue.front().cost;
+    };
+    while (!covered(position)) {
+      position = (position + 1) % kClasses;
+      if (among(ready, position)) lanes[position].deficit += lanes[position].weight / 8;
+    }
+    return position;
+  }
+
+  std::size_t choose(const Ready& ready, TimePoint now) {
+    switch (discipline) {
+      case config::Discipline::pq: return ready.front();
+      case config::Discipline::rr:
+        for (std::size_t i = position + 1;; ++i)
+          if (among(ready, i % kClasses)) return i % kClasses;
+      case config::Discipline::wrr: {
+        // In steps, that rounding decides nothing.
+        const double sum = sum_of_weights(ready);
+        return best(ready, [&](std::size_t i) {
+          return std::round((lanes[i].credit + lanes[i].weight / sum) * 1e6);
+        });
+      }
+      case config::Discipline::drr: return next_in_deficit_rounds(ready, now);
+      case config::Discipline::wfq:
+        return best(ready, [&](std::size_t i) { return -std::max(lanes[i].tag, virtual_now); });
+      case config::Discipline::aging:
+        return best(ready, [&](std::size_t i) {
+          const Duration waited = now - lanes[i].queue.front().arrived;
+          return std::log2(lanes[i].weight) + std::log2(1 + to_seconds(waited) / 0.05);
+        });
+      case config::Discipline::edf: break;
+    }
+    return best(ready, [&](std::size_t i) {
+      return -to_seconds(lanes[i].queue.front().deadline.time_since_epoch());
+    });
+  }
+  void charge(const Ready& ready, std::size_t i, double cost) {
+    Lane& lane = lanes[i];
+    const double sum = sum_of_weights(ready);
+    for (const std::size_t j : ready) lanes[j].credit += lanes[j].weight / sum;
+    lane.credit -= 1;
+    virtual_now = std::max(virtual_now, lane.tag);
+    lane.tag = virtual_now + 1 / lane.weight;
+    lane.deficit = lane.queue.empty() ? 0 : lane.deficit - cost;
+    if (discipline == config::Discipline::rr) position = i;
+  }
+  // Who starts next; -1: nobody.
+  int next(TimePoint now) {
+    while (true) {
+      Ready ready;
+      for (std::size_t i = 0; i < kClasses; ++i)
+        if (!lanes[i].queue.empty() && may_start(i)) ready.push_back(i);
+      if (ready.empty()) return -1;
+      const std::size_t i = choose(ready, now);
+      const Waiting head = lanes[i].queue.front();
+      lanes[i].queue.erase(lanes[i].queue.begin());
+      if (head.answer_by <= now) {
+        due.push_back(head.who);
+        continue;
+      }
+      charge(ready, i, head.cost);
+      ++lanes[i].running;
+      return head.who;
+    }
+  }
+  bool remove(int who) {
+    if (std::erase(due, who) > 0) return true;
+    for (Lane& lane : lanes)
+      if (std::erase_if(lane.queue, [&](const Waiting& w) { return w.who == who; }) > 0)
+        return true;
+    return false;
+  }
+  std::vector<int> expire(TimePoint now) {
+    std::vector<int> expired = std::move(due);
+    due.clear();
+    for (Lane& lane : lanes)
+      std::erase_if(lane.queue, [&](const Waiting& w) {
+        if (w.answer_by > now) return false;
+        expired.push_back(w.who);
+        return true;
+      });
+    std::sort(expired.begin(), expired.end());
+    return expired;
+  }
+};
+
+}  // namespace spillway::dispatch
