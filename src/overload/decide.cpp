@@ -5,36 +5,116 @@
 namespace spillway::overload {
 namespace {
 
-bool refuses(const config::Rule& rule, State state) {
-  return state != State::normal &&
-         (rule.strategy == config::Strategy::deny || rule.strategy == config::Strategy::drop);
+using Kind = Verdict::Kind;
+using config::Strategy;
+
+bool refuses(const config::Rule& rule) {
+  return rule.strategy == Strategy::deny || rule.strategy == Strategy::drop;
 }
 
-Verdict spread(Verdict verdict, Random& random) {
-  if (verdict.kind != Verdict::Kind::allow)
-    verdict.retry_after = spread_retry_after(verdict.retry_after, random);
+Verdict refuse(Reason reason, bool silently, Milliseconds retry_after) {
+  Verdict verdict;
+  verdict.refuse_silently = silently;
+  verdict.reason = reason;
+  verdict.retry_after = retry_after;
+  verdict.kind = is_capacity(reason) ? Kind::allow_if_short_wait
+                 : silently          ? Kind::drop
+                                     : Kind::deny;
   return verdict;
+}
+
+Verdict degrade(const config::Rule& rule, Reason reason) {
+  Verdict verdict;
+  verdict.kind = Kind::degrade;
+  verdict.mode = rule.mode;
+  verdict.miss = miss_of(rule);
+  verdict.reason = reason;
+  verdict.retry_after = rule.retry_after;
+  return verdict;
+}
+
+Verdict apply(const config::Rule& rule, Reason reason, double probability, double draw) {
+  if (rule.strategy == Strategy::degrade) return degrade(rule, reason);
+  Verdict verdict;
+  if (!refuses(rule)) return verdict;
+  if (draw < probability)
+    verdict = refuse(reason, rule.strategy == Strategy::drop, rule.retry_after);
+  verdict.probability = probability;
+  verdict.draw = draw;
+  return verdict;
+}
+
+// For lack of room, tenants above their share go first whatever the rule: that is work-conserving
+// and only orders who waits. A warning, though, refuses nobody unless its rule does. When the
+// upstream is not to be trusted somebody is refused beside free slots, which only a rule may
+// ask for.
+bool shares_count(const config::Rule& rule, State state, Reason reason) {
+  if (refuses(rule)) return true;
+  return is_capacity(reason) && state != State::elevated;
+}
+
+Verdict over_share(const config::Rule& rule, Reason reason, double chance, double draw) {
+  Verdict verdict = refuse(Reason::tenant_share, false, rule.retry_after);
+  if (is_capacity(reason)) {
+    verdict.kind = Kind::allow_if_short_wait;
+    verdict.only_if_free = true;
+  }
+  verdict.probability = chance;
+  verdict.draw = draw;
+  return verdict;
+}
+
+// May the upstream be asked for it? Then it costs a token.
+bool may_try(const Verdict& verdict) {
+  switch (verdict.kind) {
+    case Kind::allow:
+    case Kind::allow_if_short_wait: return true;
+    case Kind::degrade: return on_miss(verdict).kind != Kind::deny;
+    case Kind::deny:
+    case Kind::drop: break;
+  }
+  return false;
 }
 
 }  // namespace
 
 Verdict judge(const config::Rule& rule, State state, Reason reason, double draw) {
-  Verdict verdict;
-  if (!refuses(rule, state) || draw >= rule.probability) return verdict;
-  verdict.refuse_silently = rule.strategy == config::Strategy::drop;
-  verdict.reason = reason;
-  verdict.retry_after = rule.retry_after;
-  verdict.kind = is_capacity(reason)       ? Verdict::Kind::allow_if_short_wait
-                 : verdict.refuse_silently ? Verdict::Kind::drop
-                                           : Verdict::Kind::deny;
+  if (state == State::normal) return {};
+  return apply(rule, reason, rule.probability, draw);
+}
+
+Verdict decide(const AdmissionPlan& plan, Budgets& budgets, const Asking& asking, TimePoint now,
+               Random& random) {
+  if (plan.state() == State::normal) return {};
+  const EffectiveRule& effective = plan.effective(asking.route, asking.traffic_class);
+  const config::Rule& rule = effective.rule;
+  const Reason reason = plan.reason();
+
+  double chance = 0;
+  double probability = rule.probability;
+  if (plan.tenants() != nullptr && shares_count(rule, plan.state(), reason)) {
+    const ClassExcess& excess = plan.tenants()->of(asking.traffic_class);
+    chance = excess.chance(asking.tenant);
+    if (!is_capacity(reason)) probability *= excess.relief();
+  }
+  // One draw for both: a tenant above its share is refused by the larger of the two chances,
+  // not by one after the other.
+  const double draw = chance > 0 || refuses(rule) ? random.uniform() : 0;
+  Verdict verdict = draw < chance ? over_share(rule, reason, chance, draw)
+                                  : apply(rule, reason, probability, draw);
+  if (rule.budget && may_try(verdict) && !budgets.try_take(effective, now, verdict.token))
+    verdict = refuse(Reason::budget_exceeded, false, rule.retry_after);
+  if (verdict.kind != Kind::allow)
+    verdict.retry_after = spread_retry_after(verdict.retry_after, random);
   return verdict;
 }
 
-Verdict decide(const AdmissionPlan& plan, RouteId route, ClassId traffic_class, Random& random) {
-  if (plan.state() == State::normal) return {};
-  const config::Rule& rule = plan.rule(route, traffic_class);
-  if (!refuses(rule, plan.state())) return {};
-  return spread(judge(rule, plan.state(), plan.reason(), random.uniform()), random);
+Verdict on_miss(const Verdict& degraded) {
+  Verdict verdict;
+  if (degraded.miss != config::Miss::forward)
+    verdict = refuse(degraded.reason, false, degraded.retry_after);
+  verdict.token = degraded.token;
+  return verdict;
 }
 
 Milliseconds spread_retry_after(Milliseconds configured, Random& random) {
@@ -43,7 +123,8 @@ Milliseconds spread_retry_after(Milliseconds configured, Random& random) {
 }
 
 std::string_view name(Verdict::Kind kind) {
-  constexpr std::array<std::string_view, 4> names{"allow", "allow_if_short_wait", "deny", "drop"};
+  constexpr std::array<std::string_view, 5> names{"allow", "allow_if_short_wait", "degrade", "deny",
+                                                  "drop"};
   return names[index(kind)];
 }
 

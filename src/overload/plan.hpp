@@ -1,39 +1,50 @@
-// What the shedder does with each route and class of one upstream in its present state.
+// What the shedder does with each route, class and tenant of one upstream for now.
 //
-// Rebuilt by the control tick when state or reason change, read by workers: immutable.
+// Published by the control tick, read by workers: immutable. Cheap to make: its rules are shared
+// by all plans of a state.
 #pragma once
 
-#include <cstdint>
-#include <vector>
+#include <memory>
+#include <utility>
 
 #include "base/ids.hpp"
 #include "base/reason.hpp"
 #include "config/config.hpp"
+#include "overload/excess.hpp"
+#include "overload/rules.hpp"
 #include "overload/state.hpp"
 
 namespace spillway::overload {
 
 class AdmissionPlan {
  public:
+  AdmissionPlan(State state, Reason reason, std::shared_ptr<const RuleTable> rules,
+                std::shared_ptr<const TenantExcess> tenants = nullptr)
+      : state_(state), reason_(reason), rules_(std::move(rules)), tenants_(std::move(tenants)) {}
+
   State state() const { return state_; }
   Reason reason() const { return reason_; }  // none while normal
 
-  // The class's rule, overridden field by field by the route's. Known in every state: its
-  // retry_after also goes with refusals that do not depend on the state. Ids out of range are
-  // a programming error.
+  // Known in every state: a rule's retry_after also goes with refusals that do not depend on the
+  // state.
+  const EffectiveRule& effective(RouteId route, ClassId traffic_class) const {
+    return rules_->at(route, traffic_class);
+  }
   const config::Rule& rule(RouteId route, ClassId traffic_class) const {
-    return rows_[row_of_route_[index(route)] + index(traffic_class)];
+    return effective(route, traffic_class).rule;
   }
 
- private:
-  friend AdmissionPlan build_plan(const config::Config&, const config::Upstream&, State, Reason);
+  // Who is above its fair share; null when nobody is.
+  const TenantExcess* tenants() const { return tenants_.get(); }
 
-  State state_ = State::normal;
-  Reason reason_ = Reason::none;
-  std::vector<std::uint32_t> row_of_route_;  // where its row of class rules begins
-  std::vector<config::Rule> rows_;           // the first row is that of routes without overrides
+ private:
+  State state_;
+  Reason reason_;
+  std::shared_ptr<const RuleTable> rules_;
+  std::shared_ptr<const TenantExcess> tenants_;
 };
 
+// A plan on its own, rules and all; a controller makes them from its shared tables.
 AdmissionPlan build_plan(const config::Config& config, const config::Upstream& upstream,
                          State state, Reason reason);
 

@@ -13,6 +13,7 @@
 #include "config/config.hpp"
 #include "overload/histogram.hpp"
 #include "overload/shard.hpp"
+#include "overload/tenant_shard.hpp"
 
 namespace spillway::overload {
 
@@ -43,6 +44,7 @@ struct TickInput {
   std::span<const std::uint32_t> queued;       // by class
   std::span<const std::uint32_t> max_queue;    // by class
   std::optional<double> event_loop_lag;        // seconds
+  std::span<const TenantShard* const> tenants = {};  // the same ones in every tick
 };
 
 // Owned by the control thread, one per upstream. Windows are window_ms long in slices of one

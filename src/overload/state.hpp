@@ -1,7 +1,8 @@
-// Whether an upstream is overloaded, with hysteresis and a cooldown so that it does not flap.
+// How overloaded an upstream is, with hysteresis and cooldowns so that it does not flap.
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "base/reason.hpp"
 #include "base/state.hpp"
@@ -17,7 +18,7 @@ using spillway::State;
 struct Transition {
   State from;
   State to;
-  Reason reason;  // of entering; on the way back, what it had been entered for
+  Reason reason;  // of going up; on the way down, of the last time it went up
 };
 
 // The most alarming signal at or above its threshold, by the fixed order queue saturation,
@@ -28,25 +29,50 @@ Reason breached(const config::Thresholds& enter, const OverloadSignals& signals)
 // True if no signal is above its exit threshold.
 bool all_satisfied(const config::Thresholds& exit, const OverloadSignals& signals);
 
-// Enters on any breach at once; leaves when all exit thresholds are satisfied and at least the
-// cooldown has passed since entering.
+struct Scored {
+  double sum = 0;  // of weight x signal / threshold; an unset one or no evidence adds nothing
+  Reason largest = Reason::none;  // contribution; among equals the most alarming
+};
+Scored scored(const config::Thresholds& enter, const config::SignalWeights& weights,
+              const OverloadSignals& signals);
+
+// A ladder of one to three overloaded states above NORMAL: those of the configured stages, else
+// OVERLOADED alone.
+//
+// Up: at once to the highest state that is alarming, by any enter threshold or, if so configured,
+// by its score. Down: one state at a time, each after its cooldown (counted from entering it,
+// from whichever side), with its exit thresholds satisfied and nothing alarming in it; by score,
+// the sum must also be down to score.exit.
 class StateMachine {
  public:
   explicit StateMachine(const config::Overload& settings);
 
   std::optional<Transition> step(const OverloadSignals& signals, TimePoint now);
 
-  State state() const { return state_; }
-  // What is breached now; with nothing breached, what caused the entry. none while normal.
+  State state() const { return level_ == 0 ? State::normal : stages_[level_ - 1].name; }
+  // What is breached now of the present state's thresholds, else of those below; with nothing
+  // breached, what it last went up for. none while normal.
   Reason reason() const { return reason_; }
   // When the present state was entered; nullopt before the first transition.
   std::optional<TimePoint> since() const { return since_; }
 
  private:
-  config::Thresholds enter_;
-  config::Thresholds exit_;
-  Duration cooldown_;
-  State state_ = State::normal;
+  struct Stage {
+    State name;
+    config::Thresholds enter;
+    config::Thresholds exit;
+    Duration cooldown;
+  };
+
+  Reason alarm(const Stage& stage, const OverloadSignals& signals) const;
+  bool may_leave(const Stage& stage, const OverloadSignals& signals, TimePoint now) const;
+  Reason present_reason(const OverloadSignals& signals) const;
+  Transition move_to(std::size_t level, TimePoint now);
+
+  std::vector<Stage> stages_;  // ascending
+  config::EnterBy enter_by_;
+  config::Score score_;
+  std::size_t level_ = 0;  // how many of the stages it has climbed
   Reason reason_ = Reason::none;
   Reason entry_reason_ = Reason::none;
   std::optional<TimePoint> since_;

@@ -10,7 +10,7 @@ Control::Control(const Generation& generation, std::deque<Upstream>& upstreams,
   const TimePoint now = Clock::now();
   for (std::size_t u = 0; u < upstreams_.size(); ++u) {
     Watched& watched = watched_.emplace_back(UpstreamId(static_cast<std::uint16_t>(u)),
-                                             upstreams_[u].config.overload, io_);
+                                             generation_.config, upstreams_[u].config, io_);
     watched.since = now;
     for (const auto& traffic_class : generation_.config.classes) {
       watched.max_queue.push_back(traffic_class.max_queue);
@@ -50,21 +50,19 @@ void Control::tick(Watched& watched, TimePoint now) {
   upstream.gate.read_load(watched.load, now);
   Duration lag{0};
   for (const auto& worker : workers_) lag = std::max(lag, worker->metrics.event_loop_lag());
-  const overload::OverloadSignals signals =
-      watched.window.tick({.shards = watched.shards,
-                           .busy_slot_seconds = watched.load.busy_slot_seconds,
-                           .concurrency = static_cast<double>(upstream.config.dispatch.concurrency),
-                           .queued = watched.load.queued,
-                           .max_queue = watched.max_queue,
-                           .event_loop_lag = to_seconds(lag)},
-                          now);
-  const auto transition = watched.state.step(signals, now);
-  const bool changed = transition || watched.state.reason() != watched.published_reason;
+  const auto [transition, plan] = watched.controller.tick(
+      {.shards = watched.shards,
+       .busy_slot_seconds = watched.load.busy_slot_seconds,
+       .concurrency = static_cast<double>(upstream.config.dispatch.concurrency),
+       .queued = watched.load.queued,
+       .max_queue = watched.max_queue,
+       .event_loop_lag = to_seconds(lag)},
+      now);
   {
     const std::lock_guard lock(watched.mutex);
-    watched.signals = signals;
-    watched.published_state = watched.state.state();
-    watched.published_reason = watched.state.reason();
+    watched.signals = watched.controller.signals();
+    watched.published_state = watched.controller.state();
+    watched.published_reason = watched.controller.reason();
     if (transition) {
       watched.since = now;
       const auto known = std::find_if(
@@ -79,15 +77,9 @@ void Control::tick(Watched& watched, TimePoint now) {
   }
   if (transition) {
     log_.transition(upstream.config.name, transition->from, transition->to, transition->reason,
-                    signals);
+                    watched.controller.signals());
   }
-  if (changed) publish(watched);
-}
-
-void Control::publish(Watched& watched) {
-  const auto plan = std::make_shared<const overload::AdmissionPlan>(
-      overload::build_plan(generation_.config, upstreams_[index(watched.id)].config,
-                           watched.state.state(), watched.state.reason()));
+  if (plan == nullptr) return;
   for (const auto& worker : workers_) worker->publish(watched.id, plan);
 }
 

@@ -1,6 +1,6 @@
-// The control thread: every tick it merges what the workers saw of each upstream into signals,
-// steps the overload state, and publishes a new admission plan when that changed. It does nothing
-// else, so that nothing can delay it.
+// The control thread: every tick it lets each upstream's controller judge what the workers saw, and
+// publishes the admission plan when that changed. It does nothing else, so that nothing can delay
+// it.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -13,8 +13,7 @@
 
 #include "observe/log.hpp"
 #include "observe/snapshot.hpp"
-#include "overload/signals.hpp"
-#include "overload/state.hpp"
+#include "overload/controller.hpp"
 #include "proxy/generation.hpp"
 #include "proxy/upstream.hpp"
 #include "proxy/worker.hpp"
@@ -37,12 +36,12 @@ class Control {
 
  private:
   struct Watched {  // one upstream
-    Watched(UpstreamId upstream_id, const config::Overload& settings, boost::asio::io_context& io)
-        : id(upstream_id), window(settings), state(settings), timer(io), tick(settings.tick) {}
+    Watched(UpstreamId upstream_id, const config::Config& config, const config::Upstream& upstream,
+            boost::asio::io_context& io)
+        : id(upstream_id), controller(config, upstream), timer(io), tick(upstream.overload.tick) {}
 
     UpstreamId id;
-    overload::SignalWindow window;
-    overload::StateMachine state;
+    overload::Controller controller;
     boost::asio::steady_timer timer;
     Milliseconds tick;
     Gate::Load load;
@@ -59,7 +58,6 @@ class Control {
 
   void arm(Watched& watched);
   void tick(Watched& watched, TimePoint now);
-  void publish(Watched& watched);
 
   const Generation& generation_;
   std::deque<Upstream>& upstreams_;

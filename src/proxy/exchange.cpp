@@ -119,8 +119,13 @@ void Exchange::classify() {
 
 bool Exchange::admit() {
   const auto& plan = worker_.plan(subject_.upstream);
-  verdict_ = overload::decide(plan, subject_.route, subject_.traffic_class, worker_.random);
+  const overload::Asking asking{subject_.route, subject_.traffic_class, TenantId{}};
+  verdict_ = overload::decide(plan, worker_.upstream(subject_.upstream).budgets, asking, began_,
+                              worker_.random);
+  // Nothing is stored to answer from.
+  if (verdict_.kind == overload::Verdict::Kind::degrade) verdict_ = overload::on_miss(verdict_);
   switch (verdict_.kind) {
+    case overload::Verdict::Kind::degrade:
     case overload::Verdict::Kind::allow:
     case overload::Verdict::Kind::allow_if_short_wait: return true;
     case overload::Verdict::Kind::deny: return fail(denied(verdict_.reason, verdict_.retry_after));
@@ -133,8 +138,11 @@ Task<bool> Exchange::wait_for_slot() {
   const auto& traffic_class = worker_.config().classes[index(subject_.traffic_class)];
   const TimePoint arrived = body_block_ ? Clock::now() : began_;
   std::optional<Duration> short_wait;
-  if (verdict_.kind == overload::Verdict::Kind::allow_if_short_wait)
+  if (verdict_.only_if_free) {
+    short_wait = Duration{0};
+  } else if (verdict_.kind == overload::Verdict::Kind::allow_if_short_wait) {
     short_wait = worker_.config().upstreams[index(subject_.upstream)].dispatch.target_wait;
+  }
   const dispatch::Terms terms{
       .traffic_class = subject_.traffic_class,
       // The time that the client took to send the body is not counted against it.

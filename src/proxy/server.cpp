@@ -48,7 +48,7 @@ struct Server::Parts {
   explicit Parts(config::Config settings) : generation(std::move(settings)), log(config().log) {
     const std::size_t workers_wanted = worker_count(config());
     for (const auto& upstream : config().upstreams) {
-      upstreams.emplace_back(upstream, config().classes, workers_wanted);
+      upstreams.emplace_back(upstream, config(), workers_wanted);
     }
     std::random_device entropy;
     for (std::size_t n = 0; n < workers_wanted; ++n) {

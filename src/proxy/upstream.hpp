@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/config.hpp"
+#include "overload/budgets.hpp"
 #include "overload/shard.hpp"
 #include "proxy/endpoint.hpp"
 #include "proxy/gate.hpp"
@@ -17,10 +18,10 @@ namespace spillway::proxy {
 
 struct Upstream {
   // Resolves the servers; throws std::runtime_error.
-  Upstream(const config::Upstream& settings, const std::vector<config::TrafficClass>& classes,
-           std::size_t workers)
+  Upstream(const config::Upstream& settings, const config::Config& whole, std::size_t workers)
       : config(settings),
-        gate(settings.dispatch, classes),
+        gate(settings.dispatch, whole.classes),
+        budgets(whole, settings),
         connections(settings.dispatch.concurrency + static_cast<std::uint32_t>(workers),
                     settings.idle_connections),
         shards(workers) {
@@ -31,6 +32,7 @@ struct Upstream {
   const config::Upstream& config;
   std::vector<Endpoint> endpoints;
   Gate gate;
+  overload::Budgets budgets;
   ConnectionBudget connections;
   std::vector<std::unique_ptr<overload::SignalShard>> shards;  // by worker
   // False from a request that could connect to no server until one that could.

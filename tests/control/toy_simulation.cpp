@@ -9,11 +9,9 @@
 
 #include "base/random.hpp"
 #include "dispatch/scheduler.hpp"
+#include "overload/controller.hpp"
 #include "overload/decide.hpp"
-#include "overload/plan.hpp"
 #include "overload/shard.hpp"
-#include "overload/signals.hpp"
-#include "overload/state.hpp"
 
 namespace spillway::control {
 namespace {
@@ -48,9 +46,8 @@ class Simulation {
         upstream_(setup.config.upstreams[0]),
         random_(setup.seed),
         scheduler_(upstream_.dispatch, setup.config.classes),
-        window_(upstream_.overload),
-        machine_(upstream_.overload),
-        plan_(overload::build_plan(setup.config, upstream_, State::normal, Reason::none)) {}
+        controller_(setup.config, upstream_),
+        budgets_(setup.config, upstream_) {}
 
   Result run() {
     const TimePoint begin = TimePoint{} + 1h;
@@ -118,7 +115,8 @@ class Simulation {
     shard_.record_offered();
     Verdict verdict;
     if (setup_.shedding != Shedding::off)
-      verdict = overload::decide(plan_, RouteId{0}, id, random_);
+      verdict =
+          overload::decide(*controller_.plan(), budgets_, {.traffic_class = id}, now_, random_);
     const bool conditional = verdict.kind == Verdict::Kind::allow_if_short_wait;
     if (verdict.kind != Verdict::Kind::allow &&
         !(conditional && setup_.shedding == Shedding::work_conserving)) {
@@ -187,17 +185,16 @@ class Simulation {
       queued[i] = scheduler_.queued(ClassId{i});
       places[i] = scheduler_.max_queue(ClassId{i});
     }
-    const auto signals = window_.tick({.shards = shards,
-                                       .busy_slot_seconds = scheduler_.busy_slot_seconds(now_),
-                                       .concurrency = double(scheduler_.concurrency()),
-                                       .queued = queued,
-                                       .max_queue = places,
-                                       .event_loop_lag = std::nullopt},
-                                      now_);
-    if (machine_.step(signals, now_) && measuring()) ++result_.transitions;
-    if (measuring() && machine_.state() != State::normal)
+    const auto tick = controller_.tick({.shards = shards,
+                                        .busy_slot_seconds = scheduler_.busy_slot_seconds(now_),
+                                        .concurrency = double(scheduler_.concurrency()),
+                                        .queued = queued,
+                                        .max_queue = places,
+                                        .event_loop_lag = std::nullopt},
+                                       now_);
+    if (tick.transition && measuring()) ++result_.transitions;
+    if (measuring() && controller_.state() != State::normal)
       result_.time_overloaded += to_seconds(upstream_.overload.tick);
-    plan_ = overload::build_plan(setup_.config, upstream_, machine_.state(), machine_.reason());
   }
 
   Duration exponential(double rate) {
@@ -215,9 +212,8 @@ class Simulation {
   Random random_;
   dispatch::Scheduler scheduler_;
   overload::SignalShard shard_;
-  overload::SignalWindow window_;
-  overload::StateMachine machine_;
-  overload::AdmissionPlan plan_;
+  overload::Controller controller_;
+  overload::Budgets budgets_;
   std::deque<Request> requests_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::uint64_t order_ = 0;

@@ -1,5 +1,5 @@
-// A discrete-event simulation of one upstream behind the real decision core: SignalWindow,
-// StateMachine, decide() and Scheduler on a virtual clock. Poisson arrivals of three classes,
+// A discrete-event simulation of one upstream behind the real decision core: Controller, decide()
+// and Scheduler on a virtual clock. Poisson arrivals of three classes,
 // lognormal service on as many servers as there are slots.
 #pragma once
 

@@ -1,0 +1,53 @@
+// The token buckets of one upstream's class and route budgets, shared by all workers without a
+// lock. They outlive plans: what a bucket holds stays when the state changes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/time.hpp"
+#include "config/config.hpp"
+#include "overload/rules.hpp"
+#include "resilience/token_bucket.hpp"
+
+namespace spillway::overload {
+
+// A token that was taken for a request, so that it can be given back.
+struct Token {
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+  std::uint32_t bucket = kNone;
+  double rate = 0;  // of the budget, when it was taken
+};
+
+class Budgets {
+ public:
+  Budgets(const config::Config& config, const config::Upstream& upstream)
+      : buckets_(count_buckets(config, upstream)) {}
+
+  // A token of the rule's budget, if there is one left. `rule` has a budget and comes from a plan
+  // of this upstream.
+  bool try_take(const EffectiveRule& rule, TimePoint now, Token& token) {
+    const config::Budget& budget = *rule.rule.budget;
+    if (!buckets_[rule.bucket].tokens.try_take(budget.rate, budget.burst, now)) return false;
+    token = {rule.bucket, budget.rate};
+    return true;
+  }
+
+  // For a request that was refused after all or answered without its upstream. Without a token,
+  // or the second time: nothing.
+  void give_back(Token& token) {
+    if (token.bucket == Token::kNone) return;
+    buckets_[token.bucket].tokens.give_back(token.rate);
+    token = {};
+  }
+
+ private:
+  struct alignas(64) Bucket {  // workers that use different budgets do not slow each other down
+    resilience::TokenBucket tokens;
+  };
+  std::vector<Bucket> buckets_;
+};
+
+}  // namespace spillway::overload

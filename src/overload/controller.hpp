@@ -1,0 +1,50 @@
+// The control loop of one upstream: what workers saw becomes signals, signals a state, the state
+// and the tenants' demand a plan. The proxy's control thread and the simulator drive this same
+// object.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "base/reason.hpp"
+#include "base/state.hpp"
+#include "base/time.hpp"
+#include "config/config.hpp"
+#include "overload/plan.hpp"
+#include "overload/rules.hpp"
+#include "overload/signals.hpp"
+#include "overload/state.hpp"
+#include "overload/tenant_share.hpp"
+
+namespace spillway::overload {
+
+struct Tick {
+  std::optional<Transition> transition;
+  std::shared_ptr<const AdmissionPlan> plan;  // to publish; null: as before
+};
+
+class Controller {
+ public:
+  Controller(const config::Config& config, const config::Upstream& upstream);
+
+  // Every upstream.overload.tick. `now` never goes back.
+  Tick tick(const TickInput& input, TimePoint now);
+
+  const OverloadSignals& signals() const { return signals_; }  // of the last tick
+  State state() const { return machine_.state(); }
+  Reason reason() const { return machine_.reason(); }
+  std::optional<TimePoint> since() const { return machine_.since(); }  // see StateMachine
+  // In force: never null, State::normal before the first tick.
+  const std::shared_ptr<const AdmissionPlan>& plan() const { return plan_; }
+
+ private:
+  bool fairness_;
+  SignalWindow window_;
+  StateMachine machine_;
+  RuleTables rules_;
+  TenantShare share_;
+  OverloadSignals signals_;
+  std::shared_ptr<const AdmissionPlan> plan_;
+};
+
+}  // namespace spillway::overload

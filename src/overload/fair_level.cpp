@@ -1,0 +1,94 @@
+#include "overload/fair_level.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "overload/signals.hpp"
+
+namespace spillway::overload {
+namespace {
+
+// A tenant that asked for something in the last two seconds or so.
+constexpr double kPresent = 0.25;
+// Above an equal share by this much, and by what chance alone makes of it, is not above it.
+constexpr double kTolerance = 1.1;
+// Of what the tracked tenants' demand would get in proportion, the part that is left to them
+// whatever the untracked ones ask for.
+constexpr double kGuaranteed = 0.5;
+
+// Three standard deviations of a Poisson count that decays exponentially (its variance is half
+// its mean).
+double by_chance(double mean) { return 3 * std::sqrt(mean / 2); }
+
+// The untracked rest counts whole, each of its tenants being small. But names may be cheap: who
+// makes up a new one for each request is part of that rest and would take everything from the
+// honest. Hence the guarantee.
+double level_of(std::span<const TenantDemand> tracked, double demand, const ClassLoad& load) {
+  const double rest = std::max(load.offered - demand, 0.0);
+  return std::max(water_level(tracked, load.service - rest),
+                  kGuaranteed * water_level(tracked, load.service * demand / load.offered));
+}
+
+// The probability p with which the rule refuses everybody, so that all in all a share
+// `probability` of the offered requests is refused: each tenant by the larger of its cut and p.
+double remaining_probability(std::span<const Excess> cuts, std::span<const TenantDemand> demands,
+                             double offered, double probability) {
+  double others = offered;
+  double to_refuse = probability * offered;
+  for (std::size_t i = 0; i < cuts.size(); ++i) {
+    others -= demands[i].demand;
+    to_refuse -= demands[i].demand * cuts[i].chance;
+  }
+  const auto left = [&] {
+    if (to_refuse <= 0) return 0.0;
+    return others > 0 ? std::min(to_refuse / others, probability) : probability;
+  };
+  // By rising demand, and so by rising chance: the first ones may be cut less than everybody.
+  for (std::size_t i = 0; i < cuts.size() && cuts[i].chance < left(); ++i) {
+    others += demands[i].demand;
+    to_refuse += demands[i].demand * cuts[i].chance;
+  }
+  return left();
+}
+
+}  // namespace
+
+double water_level(std::span<const TenantDemand> demands, double service) {
+  double remaining = std::max(service, 0.0);
+  for (std::size_t i = 0; i < demands.size(); ++i) {
+    const double equal = remaining / static_cast<double>(demands.size() - i);
+    if (demands[i].demand >= equal) return equal;
+    remaining -= demands[i].demand;
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
+ClassExcess tenants_above(ClassLoad load, double probability) {
+  if (load.offered < double(kEnoughSamples) || load.service >= load.offered) return {};
+  const auto by_demand = [](const auto& a, const auto& b) { return a.demand < b.demand; };
+  std::sort(load.tenants.begin(), load.tenants.end(), by_demand);
+  const auto present = std::find_if(load.tenants.begin(), load.tenants.end(),
+                                    [](const auto& one) { return one.demand >= kPresent; });
+  const std::span<const TenantDemand> tracked(present, load.tenants.end());
+  if (tracked.size() < 2) return {};
+
+  double demand = 0;
+  for (const TenantDemand& one : tracked) demand += one.demand;
+  const double level = level_of(tracked, demand, load);
+  const double equal = load.offered / static_cast<double>(tracked.size());
+  const double share = std::max(level, kTolerance * equal + by_chance(equal));
+  const auto above =
+      std::upper_bound(tracked.begin(), tracked.end(), TenantDemand{{}, share}, by_demand);
+  const std::span<const TenantDemand> demands(above, tracked.end());
+  if (demands.empty()) return {};
+
+  std::vector<Excess> cuts;
+  cuts.reserve(demands.size());
+  for (const TenantDemand& one : demands) cuts.push_back({one.tenant, 1 - level / one.demand});
+  const double left =
+      probability > 0 ? remaining_probability(cuts, demands, load.offered, probability) : 0;
+  return {cuts, probability > 0 ? left / probability : 1};
+}
+
+}  // namespace spillway::overload

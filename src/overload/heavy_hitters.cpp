@@ -1,0 +1,101 @@
+#include "overload/heavy_hitters.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace spillway::overload {
+
+HeavyHitters::HeavyHitters(std::size_t capacity)
+    : capacity_(std::clamp<std::size_t>(capacity, 1, kNone)),
+      places_(std::bit_ceil(2 * capacity_), kNone),
+      shift_(64 - std::countr_zero(places_.size())) {
+  counted_.reserve(capacity_);
+  heap_.reserve(capacity_);
+  heap_place_.reserve(capacity_);
+}
+
+void HeavyHitters::record(TenantId tenant, double weight) {
+  total_ += weight;
+  const std::size_t place = place_of(tenant);
+  if (places_[place] != kNone) {
+    counted_[places_[place]].count += weight;
+    sift_down(heap_place_[places_[place]]);
+    return;
+  }
+  if (counted_.size() < capacity_) {
+    const auto counter = static_cast<Counter>(counted_.size());
+    counted_.push_back({tenant, weight, 0});
+    heap_.push_back(counter);
+    heap_place_.push_back(counter);
+    places_[place] = counter;
+    sift_up(counter);
+    return;
+  }
+  const Counter smallest = heap_[0];
+  Counted& taken = counted_[smallest];
+  forget(taken.tenant);
+  taken = {tenant, taken.count + weight, taken.count};
+  places_[place_of(tenant)] = smallest;  // forgetting may have moved its place
+  sift_down(0);
+}
+
+void HeavyHitters::decay(double factor) {
+  total_ *= factor;
+  for (Counted& one : counted_) {
+    one.count *= factor;
+    one.error *= factor;
+  }
+}
+
+std::size_t HeavyHitters::place_of(TenantId tenant) const {
+  std::size_t place = home_of(tenant);
+  while (places_[place] != kNone && counted_[places_[place]].tenant != tenant)
+    place = (place + 1) & (places_.size() - 1);
+  return place;
+}
+
+// Linear probing without tombstones: whoever sits behind the gap and may move into it does (Knuth,
+// "The Art of Computer Programming" volume 3, section 6.4, algorithm R).
+void HeavyHitters::forget(TenantId tenant) {
+  const std::size_t mask = places_.size() - 1;
+  std::size_t gap = place_of(tenant);
+  for (std::size_t i = (gap + 1) & mask; places_[i] != kNone; i = (i + 1) & mask) {
+    const std::size_t home = home_of(counted_[places_[i]].tenant);
+    if (((i - home) & mask) < ((i - gap) & mask)) continue;
+    places_[gap] = places_[i];
+    gap = i;
+  }
+  places_[gap] = kNone;
+}
+
+void HeavyHitters::put(std::size_t at, Counter counter) {
+  heap_[at] = counter;
+  heap_place_[counter] = static_cast<std::uint16_t>(at);
+}
+
+void HeavyHitters::sift_up(std::size_t at) {
+  const Counter counter = heap_[at];
+  const double count = counted_[counter].count;
+  while (at > 0 && counted_[heap_[(at - 1) / 2]].count > count) {
+    put(at, heap_[(at - 1) / 2]);
+    at = (at - 1) / 2;
+  }
+  put(at, counter);
+}
+
+void HeavyHitters::sift_down(std::size_t at) {
+  const Counter counter = heap_[at];
+  const double count = counted_[counter].count;
+  for (std::size_t child = 2 * at + 1; child < heap_.size(); child = 2 * at + 1) {
+    if (child + 1 < heap_.size() &&
+        counted_[heap_[child + 1]].count < counted_[heap_[child]].count) {
+      ++child;
+    }
+    if (counted_[heap_[child]].count >= count) break;
+    put(at, heap_[child]);
+    at = child;
+  }
+  put(at, counter);
+}
+
+}  // namespace spillway::overload

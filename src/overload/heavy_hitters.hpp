@@ -1,0 +1,63 @@
+// Who asks most, in fixed memory: the space-saving sketch (Metwally, Agrawal, El Abbadi,
+// "Efficient computation of frequent and top-k elements in data streams", ICDT 2005).
+//
+// It keeps `capacity` counters. A tenant without one takes over the smallest, whose count it
+// inherits as its error. For every counted tenant
+//     count - error <= true weight <= count,
+// a tenant without a counter has at most least(), and every tenant above total() / capacity has
+// one. Recording costs O(log capacity) and allocates nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/ids.hpp"
+
+namespace spillway::overload {
+
+class HeavyHitters {
+ public:
+  struct Counted {
+    TenantId tenant{};
+    double count = 0;
+    double error = 0;
+
+    double certain() const { return count - error; }
+  };
+
+  explicit HeavyHitters(std::size_t capacity);  // 1 to 65535, clamped
+
+  void record(TenantId tenant, double weight = 1);  // weight > 0
+  // Multiplies everything by `factor`, (0, 1]: what is older counts less.
+  void decay(double factor);
+
+  std::span<const Counted> counted() const { return counted_; }  // in no particular order
+  double total() const { return total_; }
+  double least() const { return counted_.size() < capacity_ ? 0 : counted_[heap_[0]].count; }
+  std::size_t capacity() const { return capacity_; }
+
+ private:
+  using Counter = std::uint16_t;  // index in counted_
+  static constexpr Counter kNone = 0xffff;
+
+  std::size_t home_of(TenantId tenant) const {
+    return (static_cast<std::uint64_t>(tenant) * 0x9e3779b97f4a7c15u) >> shift_;
+  }
+  std::size_t place_of(TenantId tenant) const;  // its place, or the one it would get
+  void forget(TenantId tenant);
+  void sift_up(std::size_t at);
+  void sift_down(std::size_t at);
+  void put(std::size_t at, Counter counter);
+
+  std::size_t capacity_;
+  double total_ = 0;
+  std::vector<Counted> counted_;
+  std::vector<Counter> heap_;              // smallest count first
+  std::vector<std::uint16_t> heap_place_;  // of each counter
+  std::vector<Counter> places_;            // open addressing, at most half full
+  int shift_;
+};
+
+}  // namespace spillway::overload

@@ -1,0 +1,96 @@
+#include "overload/rules.hpp"
+
+#include <algorithm>
+
+namespace spillway::overload {
+namespace {
+
+using ClassRules = std::vector<config::Rule>;
+
+void apply(const config::RuleOverride& changes, config::Rule& rule) {
+  if (changes.strategy) rule.strategy = *changes.strategy;
+  if (changes.probability) rule.probability = *changes.probability;
+  if (changes.retry_after) rule.retry_after = *changes.retry_after;
+  if (changes.mode) rule.mode = *changes.mode;
+  if (changes.miss) rule.miss = changes.miss;
+  if (changes.budget) rule.budget = changes.budget;
+}
+
+void apply_stage(const config::Overload& settings, State state, ClassRules& rules) {
+  for (const config::Stage& stage : settings.stages) {
+    if (stage.name != state) continue;
+    for (const config::RuleOverride& changes : stage.rules)
+      apply(changes, rules[index(changes.traffic_class)]);
+  }
+}
+
+ClassRules warning_rules(const config::Overload& settings, ClassRules rules) {
+  for (config::Rule& rule : rules) {
+    rule.strategy = config::Strategy::allow;
+    rule.budget.reset();
+  }
+  apply_stage(settings, State::elevated, rules);
+  return rules;
+}
+
+// The overrides that count for an upstream: those of the routes that lead to it.
+const std::vector<config::RuleOverride>& overrides_of(const config::Config& config,
+                                                      const config::Route& route,
+                                                      const config::Upstream& upstream) {
+  static const std::vector<config::RuleOverride> none;
+  const std::size_t target = index(route.upstream);
+  const bool leads_here =
+      target < config.upstreams.size() && config.upstreams[target].name == upstream.name;
+  return leads_here ? route.rules : none;
+}
+
+}  // namespace
+
+RuleTables::RuleTables(const config::Config& config, const config::Upstream& upstream) {
+  const auto build = [&](const ClassRules& rules, bool with_routes) {
+    auto table = std::make_shared<RuleTable>();
+    auto& rows = table->rows_;
+    for (std::size_t i = 0; i < rules.size(); ++i)
+      rows.push_back({rules[i], static_cast<std::uint32_t>(i)});
+    table->row_of_route_.resize(config.routes.size(), 0);
+    // Numbered alike in every state: a change of state keeps what a bucket holds.
+    auto next_bucket = static_cast<std::uint32_t>(rules.size());
+    for (std::size_t route = 0; with_routes && route < config.routes.size(); ++route) {
+      const auto& overrides = overrides_of(config, config.routes[route], upstream);
+      if (overrides.empty()) continue;
+      const std::size_t row = rows.size();
+      table->row_of_route_[route] = static_cast<std::uint32_t>(row);
+      for (std::size_t i = 0; i < rules.size(); ++i) rows.push_back(EffectiveRule(rows[i]));
+      for (const config::RuleOverride& changes : overrides) {
+        EffectiveRule& cell = rows[row + index(changes.traffic_class)];
+        apply(changes, cell.rule);
+        if (changes.budget) cell.bucket = next_bucket++;
+      }
+    }
+    return std::shared_ptr<const RuleTable>(std::move(table));
+  };
+
+  const config::Overload& settings = upstream.overload;
+  ClassRules rules = settings.rules;
+  rules.resize(config.classes.size());
+  tables_.fill(build(rules, true));
+  if (settings.stages.empty()) return;
+  tables_[index(State::elevated)] = build(warning_rules(settings, rules), false);
+  apply_stage(settings, State::overloaded, rules);
+  tables_[index(State::overloaded)] = build(rules, true);
+  apply_stage(settings, State::critical, rules);
+  tables_[index(State::critical)] = build(rules, true);
+}
+
+std::size_t count_buckets(const config::Config& config, const config::Upstream& upstream) {
+  std::size_t count = config.classes.size();
+  for (const config::Route& route : config.routes) {
+    const auto& overrides = overrides_of(config, route, upstream);
+    count += static_cast<std::size_t>(
+        std::count_if(overrides.begin(), overrides.end(),
+                      [](const auto& one) { return one.budget.has_value(); }));
+  }
+  return count;
+}
+
+}  // namespace spillway::overload

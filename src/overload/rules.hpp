@@ -1,0 +1,65 @@
+// The effective rule of every route and class in each state of one upstream.
+//
+// Made once from the configuration and shared by all plans, so that a new plan costs nothing
+// per route.
+//
+//   NORMAL      overload.rules with the routes' overrides; only their retry_after is ever used.
+//   ELEVATED    a warning refuses nobody unless it says so: overload.rules with the strategy
+//               `allow` and without budgets, changed by the stage's own rules only. A route's
+//               override, written for overload, plays no part.
+//   OVERLOADED  overload.rules, the stage's rules over them, the routes' overrides over both.
+//   CRITICAL    the same, the stage's rules laid over those of OVERLOADED.
+//
+// Each layer changes the fields that it names and leaves the others.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/state.hpp"
+#include "config/config.hpp"
+
+namespace spillway::overload {
+
+struct EffectiveRule {
+  config::Rule rule;
+  std::uint32_t bucket = 0;  // which of Budgets its budget is
+};
+
+// Of one state. Ids out of range are a programming error.
+class RuleTable {
+ public:
+  const EffectiveRule& at(RouteId route, ClassId traffic_class) const {
+    return rows_[row_of_route_[index(route)] + index(traffic_class)];
+  }
+  // Without any route's overrides.
+  const config::Rule& class_rule(ClassId traffic_class) const {
+    return rows_[index(traffic_class)].rule;
+  }
+
+ private:
+  friend class RuleTables;
+
+  std::vector<std::uint32_t> row_of_route_;  // where its row of class rules begins
+  std::vector<EffectiveRule> rows_;          // the first row is that of routes without overrides
+};
+
+class RuleTables {
+ public:
+  RuleTables(const config::Config& config, const config::Upstream& upstream);
+
+  const std::shared_ptr<const RuleTable>& of(State state) const { return tables_[index(state)]; }
+
+ private:
+  std::array<std::shared_ptr<const RuleTable>, kStateCount> tables_;
+};
+
+// How many token buckets the rules of an upstream speak of: one per class, shared by the routes,
+// and one for each route's rule that brings a budget of its own.
+std::size_t count_buckets(const config::Config& config, const config::Upstream& upstream);
+
+}  // namespace spillway::overload

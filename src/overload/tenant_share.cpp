@@ -1,0 +1,70 @@
+#include "overload/tenant_share.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "overload/fair_level.hpp"
+
+namespace spillway::overload {
+namespace {
+
+// Of what a class was asked, some is still waiting or was just refused by chance: a service this
+// close to the demand is no shortage.
+constexpr double kSlack = 1.05;
+
+double refusing_probability(const config::Rule& rule, Reason reason) {
+  const bool refuses =
+      rule.strategy == config::Strategy::deny || rule.strategy == config::Strategy::drop;
+  return refuses && !is_capacity(reason) ? rule.probability : 0;
+}
+
+// How much of its demand a class can have. For lack of room it is what it got: refusals are
+// work-conserving, so the class gets as much as there is room for. Otherwise it is what its rule
+// lets pass, and not what it got: a rule refuses its share of whatever comes, so each measurement
+// would find less than the last, down to nothing.
+double service_of(const TenantShard::Sums& sums, double probability, Reason reason) {
+  return is_capacity(reason) ? kSlack * sums.admitted : (1 - probability) * sums.offered;
+}
+
+// Each tenant once, with the sum of its demands.
+void merge(std::vector<TenantDemand>& tenants) {
+  std::sort(tenants.begin(), tenants.end(),
+            [](const auto& a, const auto& b) { return a.tenant < b.tenant; });
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < tenants.size(); ++i) {
+    if (kept > 0 && tenants[kept - 1].tenant == tenants[i].tenant) {
+      tenants[kept - 1].demand += tenants[i].demand;
+    } else {
+      tenants[kept++] = tenants[i];
+    }
+  }
+  tenants.resize(kept);
+}
+
+}  // namespace
+
+std::shared_ptr<const TenantExcess> TenantShare::judge(std::span<const TenantShard* const> shards,
+                                                       const RuleTable& rules, Reason reason) {
+  std::vector<ClassExcess> result;
+  for (std::size_t i = 0; i < classes_; ++i) {
+    const ClassId traffic_class{static_cast<std::uint8_t>(i)};
+    tenants_.clear();
+    TenantShard::Sums sums;
+    for (const TenantShard* shard : shards) {
+      const TenantShard::Sums of_worker = shard->read(traffic_class, tenants_);
+      sums.offered += of_worker.offered;
+      sums.admitted += of_worker.admitted;
+    }
+    merge(tenants_);
+    const double probability = refusing_probability(rules.class_rule(traffic_class), reason);
+    ClassExcess excess =
+        tenants_above({sums.offered, service_of(sums, probability, reason), tenants_}, probability);
+    if (excess.empty()) continue;
+    result.resize(classes_);
+    result[i] = std::move(excess);
+  }
+  if (result.empty()) return nullptr;
+  return std::make_shared<const TenantExcess>(std::move(result));
+}
+
+}  // namespace spillway::overload
