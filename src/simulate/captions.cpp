@@ -21,6 +21,8 @@ namespace {
 // The mean width of a character, by size of type; a little more than most fonts have.
 constexpr double kCharacter = 0.58;
 
+constexpr double kSmall = 11;
+
 std::size_t characters_in(double width, double size) {
   return static_cast<std::size_t>(std::max(width / (size * kCharacter), 1.0));
 }
@@ -50,6 +52,28 @@ void swatch(Svg& svg, double x, double y, std::string_view colour) {
                        {"fill", colour},
                        {"stroke", palette::kFrame},
                        {"stroke-width", 0.5}});
+}
+
+// How long each reason lasted outside NORMAL, the longest first, as many as fit in `width`
+// characters.
+std::string reasons(const std::vector<StateSpan>& spans, std::size_t width) {
+  std::array<double, kReasonCount> lasted{};
+  for (const StateSpan& span : spans) {
+    if (span.state != State::normal) lasted[index(span.reason)] += span.to - span.from;
+  }
+  lasted[index(Reason::none)] = 0;
+  std::string text;
+  for (;;) {
+    const auto longest = std::ranges::max_element(lasted);
+    if (*longest <= 0) break;
+    const auto reason = static_cast<Reason>(longest - lasted.begin());
+    const std::string more = (text.empty() ? "reasons: " : ", ") + std::string(name(reason)) + ' ' +
+                             fixed(*longest, 1) + " s";
+    if (text.size() + more.size() > width) return text + " …";
+    text += more;
+    *longest = 0;
+  }
+  return text.empty() ? "no overload" : text;
 }
 
 }  // namespace
@@ -94,13 +118,13 @@ double legend(Svg& svg, const Place& place) {
   label("served in time", 100);
   swatch(svg, x, y, palette::kLate);
   x += 20;
-  label("answered too late: wasted work", 196);
-  label("between line and areas: denied, expired or waiting", 316);
-  x = std::max(x, place.x + place.width - 4 * 96);
-  for (const State state : {State::normal, State::elevated, State::overloaded, State::critical}) {
+  label("answered too late", 124);
+  label("gap: denied, degraded, expired or waiting", 0);
+  x = place.x + place.width;
+  for (const State state : {State::critical, State::overloaded, State::elevated, State::normal}) {
+    x -= 40 + static_cast<double>(name(state).size()) * kSmall * kCharacter * 1.15;
     swatch(svg, x, y, palette::of_state(state));
-    x += 20;
-    label(name(state), state == State::elevated || state == State::normal ? 72 : 88);
+    svg.text(x + 20, y, name(state), {.size = kSmall, .colour = palette::kMuted});
   }
   return y + 14;
 }
@@ -124,8 +148,8 @@ double key_figures(Svg& svg, const Place& place, const Recording& recording) {
   const double step = std::min(place.width / static_cast<double>(figures.size()), 150.0);
   double x = place.x;
   for (const auto& [label, value] : figures) {
-    svg.text(x, place.y + 44, value, {.size = 18, .bold = true});
-    svg.text(x, place.y + 60, label, {.size = 11, .colour = palette::kMuted});
+    svg.text(x, place.y + 44, value, {.size = step < 100 ? 15.0 : 18.0, .bold = true});
+    svg.text(x, place.y + 60, label, {.size = kSmall, .colour = palette::kMuted});
     x += step;
   }
   return place.y + 72;
@@ -134,16 +158,14 @@ double key_figures(Svg& svg, const Place& place, const Recording& recording) {
 double state_strip(Svg& svg, const Place& place, const Recording& recording, double seconds) {
   constexpr double kHeight = 18;
   constexpr double kSize = 10;
+  constexpr double kCapitals = 1.15;  // as wide as other characters
   const Scale time = Scale::linear(seconds, place.x, place.x + place.width);
-  std::array<double, kReasonCount> lasted{};
-  for (const StateSpan& span : state_spans(recording)) {
+  const std::vector<StateSpan> spans = state_spans(recording);
+  for (const StateSpan& span : spans) {
     const double x = time(span.from);
     const double width = time(span.to) - x;
     std::string words(name(span.state));
-    if (span.state != State::normal && span.reason != Reason::none) {
-      lasted[index(span.reason)] += span.to - span.from;
-      words += ": " + std::string(name(span.reason));
-    }
+    if (span.reason != Reason::none) words += ": " + std::string(name(span.reason));
     svg.element("rect",
                 {{"x", x},
                  {"y", place.y},
@@ -151,21 +173,14 @@ double state_strip(Svg& svg, const Place& place, const Recording& recording, dou
                  {"height", kHeight},
                  {"fill", palette::of_state(span.state)}},
                 words + ", " + fixed(span.from, 1) + " s to " + fixed(span.to, 1) + " s");
-    const std::size_t room = characters_in(width, kSize * 1.15);
+    const std::size_t room = characters_in(width, kSize * kCapitals);
     if (words.size() > room) words = name(span.state);
     if (words.size() > room) continue;
     svg.text(x + width / 2, place.y + 12.5, words,
              {.size = kSize, .colour = palette::on_state(span.state), .anchor = Anchor::middle});
   }
-  std::string reasons;
-  for (std::size_t i = 0; i < kReasonCount; ++i) {
-    if (lasted[i] <= 0) continue;
-    reasons += (reasons.empty() ? "" : ", ") + std::string(name(static_cast<Reason>(i))) + ' ' +
-               fixed(lasted[i], 1) + " s";
-  }
-  svg.text(place.x, place.y + kHeight + 14,
-           reasons.empty() ? "never overloaded" : "entered for " + reasons,
-           {.size = 11, .colour = palette::kMuted});
+  svg.text(place.x, place.y + kHeight + 14, reasons(spans, characters_in(place.width, kSmall)),
+           {.size = kSmall, .colour = palette::kMuted});
   return place.y + kHeight + 20;
 }
 

@@ -13,6 +13,7 @@ inline constexpr std::string_view kInk = "#1f2933";
 inline constexpr std::string_view kMuted = "#5f6b76";
 inline constexpr std::string_view kGrid = "#dde2e7";
 inline constexpr std::string_view kFrame = "#b8c1ca";
+inline constexpr std::string_view kQueue = "#c9d0d7";
 inline constexpr std::string_view kLate = "#aab2ba";
 
 // Blue, bluish green, reddish purple, sky blue and slate, which no state has. They recur from the
@@ -32,7 +33,7 @@ constexpr std::string_view of_state(State state) {
 
 // The same as a tint behind a panel.
 constexpr std::string_view tint(State state) {
-  constexpr std::array<std::string_view, kStateCount> colours{"#ffffff", "#fdfad2", "#fdf0d3",
+  constexpr std::array<std::string_view, kStateCount> colours{"#ffffff", "#fdf9c4", "#fce8bd",
                                                               "#f9dcc8"};
   return colours[index(state)];
 }

@@ -47,12 +47,14 @@ double table(Svg& svg, const Place& place, const std::vector<Row>& rows) {
 
 double class_table(Svg& svg, const Place& place, const Recording& recording) {
   if (recording.classes.empty()) return place.y;
-  std::vector<Row> rows{{"class", "offered", "success", "denied", "expired", "p50", "p95", "p99"}};
+  std::vector<Row> rows{
+      {"class", "offered", "success", "denied", "degraded", "expired", "p95", "p99"}};
   for (const ClassSummary& each : recording.classes) {
     rows.push_back({each.name, count_text(each.counts.offered, 8),
                     each.counts.offered == 0 ? "-" : share_text(each.success),
-                    count_text(each.counts.denied, 8), count_text(each.counts.expired, 8),
-                    latency_text(each.p50), latency_text(each.p95), latency_text(each.p99)});
+                    count_text(each.counts.denied, 8), count_text(each.counts.degraded, 8),
+                    count_text(each.counts.expired, 8), latency_text(each.p95),
+                    latency_text(each.p99)});
   }
   return table(svg, place, rows);
 }
