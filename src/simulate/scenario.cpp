@@ -1,5 +1,7 @@
 #include "simulate/scenario.hpp"
 
+#include <string>
+
 #include "traffic/classify.hpp"
 
 namespace spillway::simulate {
@@ -20,6 +22,10 @@ Duration deadline_of(const Scenario& scenario, const Clients& clients) {
   if (clients.deadline) return *clients.deadline;
   const config::Route& route = scenario.config.routes[index(route_of(scenario, clients))];
   return route.deadline.value_or(scenario.config.classes[index(class_of(scenario, clients))].sla);
+}
+
+std::string tenant_name(const Clients& clients, std::uint32_t number) {
+  return clients.tenants == 1 ? clients.tenant : clients.tenant + "-" + std::to_string(number + 1);
 }
 
 }  // namespace spillway::simulate

@@ -81,4 +81,7 @@ RouteId route_of(const Scenario& scenario, const Clients& clients);
 ClassId class_of(const Scenario& scenario, const Clients& clients);
 Duration deadline_of(const Scenario& scenario, const Clients& clients);
 
+// Of one of their tenants, counted from 0; empty when they have none.
+std::string tenant_name(const Clients& clients, std::uint32_t number);
+
 }  // namespace spillway::simulate

@@ -1,0 +1,159 @@
+#include "simulate/proxy_model.hpp"
+
+#include <utility>
+
+#include "simulate/traffic_source.hpp"
+
+namespace spillway::simulate {
+
+using dispatch::Offer;
+using overload::Verdict;
+
+ProxyModel::ProxyModel(const Scenario& scenario)
+    : scenario_(scenario),
+      upstream_(scenario.config.upstreams[index(scenario.upstream)]),
+      random_(random_stream(scenario.seed, Draws::decisions, 0)),
+      scheduler_(upstream_.dispatch, scenario.config.classes),
+      controller_(scenario.config, upstream_),
+      budgets_(scenario.config, upstream_),
+      tenants_(scenario.config),
+      costs_(scenario.config.routes.size()) {
+  for (const config::TrafficClass& one : scenario.config.classes) {
+    max_queue_.push_back(one.max_queue);
+  }
+  for (const Clients& clients : scenario.clients) {
+    subjects_.push_back({route_of(scenario, clients), deadline_of(scenario, clients)});
+  }
+}
+
+ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
+  signals_.record_offered();
+  tenants_.record_offered(request.traffic_class, request.tenant_id);
+  const Verdict verdict = decide(request, now);
+  if (verdict.kind == Verdict::Kind::deny || verdict.kind == Verdict::Kind::drop) {
+    return {Offer::Kind::refused, verdict.retry_after, nullptr};
+  }
+
+  const Subject& subject = subject_of(request);
+  dispatch::Terms terms{.traffic_class = request.traffic_class,
+                        .deadline = now + subject.deadline,
+                        .max_wait = scenario_.config.classes[index(request.traffic_class)].max_wait,
+                        .cost = costs_.estimate(subject.route)};
+  if (verdict.kind == Verdict::Kind::allow_if_short_wait) {
+    terms.short_wait = verdict.only_if_free ? Duration{0} : upstream_.dispatch.target_wait;
+    terms.short_wait_reason = verdict.reason;
+  }
+  const Offer offer = scheduler_.offer(request, terms, now);
+  Admission admission{offer.kind, Duration{0}, static_cast<Request*>(offer.evicted)};
+  if (offer.kind == Offer::Kind::refused) {
+    budgets_.give_back(request.token);
+    admission.retry_after = retry_after(request);
+  }
+  return admission;
+}
+
+// The plan's answer. Nothing is stored that a degraded answer could be made from, so stale_ok and
+// cache_only miss; skip_downstream asks the backend for less.
+Verdict ProxyModel::decide(Request& request, TimePoint now) {
+  const overload::Asking asking{subject_of(request).route, request.traffic_class,
+                                request.tenant_id};
+  Verdict verdict = overload::decide(*controller_.plan(), budgets_, asking, now, random_);
+  if (upstream_.overload.mode == config::Mode::shadow) {
+    budgets_.give_back(verdict.token);
+    return {};
+  }
+  if (verdict.kind == Verdict::Kind::degrade) {
+    if (verdict.mode == config::DegradeMode::skip_downstream) {
+      request.degraded = true;
+      request.work *= scenario_.backend.degraded_factor;
+      request.token = std::exchange(verdict.token, {});
+      return verdict;
+    }
+    verdict = on_miss(verdict);
+  }
+  request.token = verdict.token;
+  return verdict;
+}
+
+void ProxyModel::start(Request& request, TimePoint now) {
+  request.token = {};
+  request.has_slot = true;
+  request.dispatched = now;
+  request.in_flight = in_flight_.size();
+  in_flight_.push_back(&request);
+  signals_.record_wait(request.waited);
+  signals_.record_admitted();
+  tenants_.record_admitted(request.traffic_class);
+}
+
+void ProxyModel::answered(const Request& request, TimePoint now) {
+  signals_.record_latency(now - request.dispatched);
+  signals_.record_result(false);
+}
+
+void ProxyModel::release(Request& request, TimePoint now) {
+  request.has_slot = false;
+  in_flight_.back()->in_flight = request.in_flight;
+  std::swap(in_flight_[request.in_flight], in_flight_.back());
+  in_flight_.pop_back();
+  const Duration held = now - request.dispatched;
+  costs_.record(subject_of(request).route, held);
+  granted_ = scheduler_.release(request.traffic_class, held, now);
+}
+
+bool ProxyModel::cancel(Request& request, TimePoint now) {
+  if (!scheduler_.cancel(request, now)) return false;
+  budgets_.give_back(request.token);
+  return true;
+}
+
+Request* ProxyModel::expire(TimePoint now) { return static_cast<Request*>(scheduler_.expire(now)); }
+
+Duration ProxyModel::waited_in_vain(Request& request) {
+  signals_.record_wait(request.waited);
+  budgets_.give_back(request.token);
+  return retry_after(request);
+}
+
+Request* ProxyModel::next(TimePoint now) {
+  dispatch::Waiter* waiter = granted_ != nullptr ? granted_ : scheduler_.next(now);
+  granted_ = nullptr;
+  return static_cast<Request*>(waiter);
+}
+
+void ProxyModel::sweep(TimePoint now) {
+  ages_.clear();
+  for (const Request* request : in_flight_) ages_.push_back(now - request->dispatched);
+  signals_.publish_ages(ages_);
+  tenants_.publish(now);
+}
+
+std::optional<overload::Transition> ProxyModel::tick(TimePoint now,
+                                                     std::optional<Duration> event_loop_lag) {
+  const overload::SignalShard* const shards[] = {&signals_};
+  const overload::TenantShard* const tenants[] = {&tenants_};
+  std::vector<std::uint32_t> queued;
+  for (std::size_t c = 0; c < max_queue_.size(); ++c) {
+    queued.push_back(scheduler_.queued(static_cast<ClassId>(c)));
+  }
+  std::optional<double> lag;
+  if (event_loop_lag) lag = to_seconds(*event_loop_lag);
+  return controller_
+      .tick({.shards = shards,
+             .busy_slot_seconds = scheduler_.busy_slot_seconds(now),
+             .concurrency = static_cast<double>(scheduler_.concurrency()),
+             .queued = queued,
+             .max_queue = max_queue_,
+             .event_loop_lag = lag,
+             .tenants = tenants},
+            now)
+      .transition;
+}
+
+Duration ProxyModel::retry_after(const Request& request) {
+  const config::Rule& rule =
+      controller_.plan()->rule(subject_of(request).route, request.traffic_class);
+  return overload::spread_retry_after(rule.retry_after, random_);
+}
+
+}  // namespace spillway::simulate

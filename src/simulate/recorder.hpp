@@ -1,0 +1,66 @@
+// Keeps the record of a run while it goes on.
+//
+// All requests are in the seconds, but for what happens after the end; those that came during the
+// warm-up are not in the summary.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/reason.hpp"
+#include "base/state.hpp"
+#include "base/time.hpp"
+#include "simulate/backend_model.hpp"
+#include "simulate/recording.hpp"
+#include "simulate/request.hpp"
+#include "simulate/scenario.hpp"
+
+namespace spillway::simulate {
+
+class Recorder {
+ public:
+  Recorder(const Scenario& scenario, bool shedding, TimePoint begin);
+
+  // Of each request: offered, then at most one of denied, expired, served and late; on the way
+  // degraded and admitted.
+  void offered(const Request& request);
+  void degraded(const Request& request) { count(request, request.came, &ClassCounts::degraded); }
+  void denied(const Request& request) { count(request, request.came, &ClassCounts::denied); }
+  void expired(const Request& request) { count(request, request.came, &ClassCounts::expired); }
+  void admitted(const Request& request, TimePoint now) {
+    count(request, now, &ClassCounts::admitted);
+  }
+  void served(const Request& request, TimePoint now);
+  void late(const Request& request, TimePoint now) { count(request, now, &ClassCounts::late); }
+
+  // So many wait now, at the gate and in the backend.
+  void depth(std::size_t queued, TimePoint now);
+  void changed(TimePoint now, State to, Reason reason);
+
+  // The next second is over; `end` says how it stands, but for counts and p95.
+  void end_second(Second end);
+
+  // `work` is what was done between the end of the warm-up and that of the run.
+  Recording finish(const WorkDone& work);
+
+ private:
+  struct TenantWork {
+    double demand = 0, got = 0;  // seconds of a server
+  };
+
+  void add_tenants(const Scenario& scenario);
+  void count(const Request& request, TimePoint when, std::uint64_t ClassCounts::*what);
+  bool in_summary(const Request& request) const;
+  std::size_t tenant_of(const Request& request) const;
+
+  TimePoint begin_, measured_from_, end_;
+  Recording recording_;
+  std::size_t seconds_ended_ = 0;
+  std::vector<std::vector<double>> latencies_;  // by class, of the summary
+  std::vector<double> latencies_of_second_;
+  std::vector<std::vector<std::size_t>> tenants_of_clients_;  // into the recording's
+  std::vector<TenantWork> work_of_tenants_;
+};
+
+}  // namespace spillway::simulate

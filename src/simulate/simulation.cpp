@@ -1,0 +1,322 @@
+#include "simulate/simulation.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "resilience/backoff.hpp"
+#include "simulate/backend_model.hpp"
+#include "simulate/event_queue.hpp"
+#include "simulate/proxy_model.hpp"
+#include "simulate/recorder.hpp"
+#include "simulate/request.hpp"
+#include "simulate/traffic_source.hpp"
+
+namespace spillway::simulate {
+namespace {
+
+using namespace std::chrono_literals;
+using dispatch::Offer;
+
+// As the proxy's workers do it.
+constexpr Milliseconds kTimerPeriod{10};
+constexpr Milliseconds kSweepPeriod{50};
+// After the last request, so that those who came last are answered, too.
+constexpr Duration kDrain = 2s;
+constexpr TimePoint kBegin = TimePoint{} + 1h;
+
+// What a client of one kind always does.
+struct Behaviour {
+  ClassId traffic_class{};
+  std::optional<Milliseconds> timeout;
+  std::uint32_t retries = 0;
+  bool honours_retry_after = true;
+  resilience::Backoff backoff;
+  Random random;
+};
+
+class Simulation {
+ public:
+  Simulation(const Scenario& scenario, bool shedding, const Progress& progress)
+      : scenario_(scenario),
+        tick_(scenario.config.upstreams[index(scenario.upstream)].overload.tick),
+        progress_(progress),
+        backend_(scenario.backend),
+        recorder_(scenario, shedding, kBegin) {
+    if (shedding) proxy_ = std::make_unique<ProxyModel>(scenario);
+    for (std::uint32_t i = 0; i < scenario.clients.size(); ++i) add(scenario.clients[i], i);
+  }
+
+  Recording run() {
+    const TimePoint end = kBegin + std::chrono::seconds(scenario_.seconds);
+    schedule_beginning();
+    while (!events_.empty() && events_.next().at <= end + kDrain) {
+      const Event event = events_.pop();
+      if (event.request != nullptr && event.request->turn != event.turn) continue;
+      now_ = event.at;
+      handle(event);
+    }
+    WorkDone work = work_at_end_;
+    work.available -= work_at_start_.available;
+    work.useful -= work_at_start_.useful;
+    work.wasted -= work_at_start_.wasted;
+    return recorder_.finish(work);
+  }
+
+ private:
+  void add(const Clients& clients, std::uint32_t number) {
+    sources_.emplace_back(scenario_, number);
+    const Duration base = clients.retry_backoff;
+    behaviours_.push_back({class_of(scenario_, clients),
+                           clients.timeout,
+                           clients.retries,
+                           clients.honours_retry_after,
+                           {.base = base, .cap = 1h, .jitter = 0.5},
+                           random_stream(scenario_.seed, Draws::clients, number)});
+  }
+
+  void schedule_beginning() {
+    for (const Change& change : scenario_.changes) {
+      schedule(kBegin + from_seconds(change.at), Happening::change);
+      if (change.until) schedule(kBegin + from_seconds(*change.until), Happening::change);
+    }
+    schedule(kBegin + std::chrono::seconds(scenario_.warm_up_seconds), Happening::measure);
+    for (std::uint32_t i = 0; i < sources_.size(); ++i) schedule_arrival(i);
+    if (proxy_) {
+      schedule(kBegin + kTimerPeriod, Happening::timer);
+      schedule(kBegin + kSweepPeriod, Happening::sweep);
+      schedule(kBegin + tick_, Happening::tick);
+    }
+    schedule(kBegin + 1s, Happening::second);
+  }
+
+  void schedule(TimePoint at, Happening what) { events_.push({.at = at, .what = what}); }
+  void schedule(TimePoint at, Happening what, Request& request) {
+    events_.push({.at = at, .what = what, .request = &request, .turn = request.turn});
+  }
+
+  // The next request of these clients, which waits for its time to come.
+  void schedule_arrival(std::uint32_t clients) {
+    const auto arrival = sources_[clients].next();
+    if (!arrival) return;
+    Request& request = store_.take();
+    request.clients = clients;
+    request.tenant = arrival->tenant;
+    request.tenant_id = tenant_id(scenario_.clients[clients], arrival->tenant);
+    request.traffic_class = behaviours_[clients].traffic_class;
+    request.work = request.full_work = arrival->work;
+    schedule(kBegin + from_seconds(arrival->at), Happening::arrival, request);
+  }
+
+  void handle(const Event& event) {
+    switch (event.what) {
+      case Happening::arrival:
+        schedule_arrival(event.request->clients);
+        arrive(*event.request);
+        break;
+      case Happening::retry: arrive(*event.request); break;
+      case Happening::completion: complete(*event.request); break;
+      case Happening::gives_up: give_up(*event.request); break;
+      case Happening::timer:
+        while (Request* late = proxy_->expire(now_)) wait_in_vain(*late);
+        start_waiting();
+        schedule(now_ + kTimerPeriod, Happening::timer);
+        break;
+      case Happening::sweep:
+        proxy_->sweep(now_);
+        schedule(now_ + kSweepPeriod, Happening::sweep);
+        break;
+      case Happening::tick: tick(); break;
+      case Happening::change:
+        backend_.apply(changes_in_force(), now_);
+        work_in_backend();
+        break;
+      case Happening::second: end_second(); break;
+      case Happening::measure: work_at_start_ = backend_.work_done(now_); break;
+    }
+  }
+
+  void arrive(Request& request) {
+    const Behaviour& client = behaviours_[request.clients];
+    request.came = now_;
+    request.client_waits = true;
+    recorder_.offered(request);
+    if (client.timeout) schedule(now_ + *client.timeout, Happening::gives_up, request);
+    if (!proxy_) {
+      send(request);
+      return;
+    }
+    const ProxyModel::Admission admission = proxy_->arrive(request, now_);
+    if (request.degraded) recorder_.degraded(request);
+    if (admission.evicted != nullptr) wait_in_vain(*admission.evicted);
+    switch (admission.kind) {
+      case Offer::Kind::granted: start(request); break;
+      case Offer::Kind::queued: note_depth(); break;
+      case Offer::Kind::refused:
+        recorder_.denied(request);
+        lose(request, admission.retry_after);
+        break;
+    }
+  }
+
+  void start(Request& request) {
+    proxy_->start(request, now_);
+    send(request);
+  }
+
+  // Everyone whom the gate now lets pass.
+  void start_waiting() {
+    while (Request* next = proxy_->next(now_)) start(*next);
+  }
+
+  void send(Request& request) {
+    request.in_backend = true;
+    recorder_.admitted(request, now_);
+    backend_.arrive(request);
+    work_in_backend();
+    note_depth();
+  }
+
+  void work_in_backend() {
+    while (const auto begun = backend_.begin_next()) {
+      begun->request->begun = now_;
+      schedule(now_ + begun->takes, Happening::completion, *begun->request);
+    }
+  }
+
+  void complete(Request& request) {
+    backend_.finish(request);
+    request.in_backend = false;
+    if (request.client_waits) {
+      recorder_.served(request, now_);
+      if (proxy_) proxy_->answered(request, now_);
+      request.client_waits = false;
+    } else {
+      recorder_.late(request, now_);
+    }
+    work_in_backend();
+    const bool had_slot = request.has_slot;
+    if (had_slot) proxy_->release(request, now_);
+    store_.give_back(request);
+    if (had_slot) start_waiting();
+  }
+
+  // The client leaves. The proxy sees it and frees the place or the slot; the backend works on.
+  void give_up(Request& request) {
+    if (!request.client_waits) return;
+    if (proxy_ && proxy_->cancel(request, now_)) recorder_.expired(request);
+    const bool had_slot = request.has_slot;
+    if (had_slot) proxy_->release(request, now_);
+    lose(request, Duration{0});
+    if (proxy_) start_waiting();
+  }
+
+  void wait_in_vain(Request& request) {
+    recorder_.expired(request);
+    lose(request, proxy_->waited_in_vain(request));
+  }
+
+  // Its client has no answer, and perhaps tries again: a request of its own.
+  void lose(Request& request, Duration retry_after) {
+    Behaviour& client = behaviours_[request.clients];
+    request.client_waits = false;
+    if (request.attempt <= client.retries) {
+      Duration pause = client.backoff.delay(request.attempt, client.random);
+      if (client.honours_retry_after) pause = std::max(pause, retry_after);
+      Request& again = store_.take();
+      again.clients = request.clients;
+      again.tenant = request.tenant;
+      again.tenant_id = request.tenant_id;
+      again.traffic_class = request.traffic_class;
+      again.attempt = request.attempt + 1;
+      again.work = again.full_work = request.full_work;
+      schedule(now_ + pause, Happening::retry, again);
+    }
+    if (!request.in_backend) store_.give_back(request);
+  }
+
+  void tick() {
+    std::optional<Duration> lag;
+    for (const Change* change : changes_in_force()) {
+      if (change->event_loop_lag)
+        lag = std::max<Duration>(lag.value_or(0ms), *change->event_loop_lag);
+    }
+    if (const auto transition = proxy_->tick(now_, lag)) {
+      recorder_.changed(now_, transition->to, transition->reason);
+    }
+    schedule(now_ + tick_, Happening::tick);
+  }
+
+  void end_second() {
+    const auto seconds = static_cast<std::uint32_t>((now_ - kBegin) / 1s);
+    Second end;
+    end.queued = static_cast<std::uint32_t>(depth());
+    end.running = backend_.running();
+    for (std::size_t c = 0; c < scenario_.config.classes.size(); ++c) {
+      const auto id = static_cast<ClassId>(c);
+      end.class_queued.push_back(
+          static_cast<std::uint32_t>(backend_.queued(id) + (proxy_ ? proxy_->queued(id) : 0)));
+    }
+    if (proxy_) {
+      end.state = proxy_->state();
+      end.reason = proxy_->reason();
+    }
+    recorder_.end_second(std::move(end));
+    if (progress_) progress_(seconds);
+    if (seconds < scenario_.seconds) {
+      schedule(now_ + 1s, Happening::second);
+    } else {
+      work_at_end_ = backend_.work_done(now_);
+    }
+  }
+
+  std::vector<const Change*> changes_in_force() const {
+    std::vector<const Change*> out;
+    const double at = to_seconds(now_ - kBegin);
+    for (const Change& change : scenario_.changes) {
+      if (change.at <= at && (!change.until || at < *change.until)) out.push_back(&change);
+    }
+    return out;
+  }
+
+  std::size_t depth() const { return backend_.queued() + (proxy_ ? proxy_->queued() : 0); }
+  void note_depth() { recorder_.depth(depth(), now_); }
+
+  // Clients without a tenant are strangers, each a tenant of its own.
+  TenantId tenant_id(const Clients& clients, std::uint32_t number) {
+    const std::uint64_t name =
+        clients.tenant.empty() ? ++strangers_ : hash(tenant_name(clients, number));
+    return TenantId{Random(name).next()};
+  }
+  // FNV-1a (Fowler, Noll, Vo): the same on every machine.
+  static std::uint64_t hash(std::string_view text) {
+    std::uint64_t value = 0xcbf29ce484222325u;
+    for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+    return value;
+  }
+  const Scenario& scenario_;
+  const Milliseconds tick_;
+  const Progress& progress_;
+  BackendModel backend_;
+  std::unique_ptr<ProxyModel> proxy_;  // null: without shedding
+  Recorder recorder_;
+  std::vector<TrafficSource> sources_;
+  std::vector<Behaviour> behaviours_;
+  RequestStore store_;
+  EventQueue events_;
+  std::uint64_t strangers_ = 0;
+  TimePoint now_ = kBegin;
+  WorkDone work_at_start_, work_at_end_;
+};
+
+}  // namespace
+
+Recording simulate(const Scenario& scenario, bool shedding, const Progress& progress) {
+  return Simulation(scenario, shedding, progress).run();
+}
+
+}  // namespace spillway::simulate
