@@ -74,7 +74,7 @@ TEST_CASE("a class whose waiters came and went is next once its share is due") {
 TEST_CASE("the predicted number of turns is what it takes while all stay backlogged") {
   Random random(4);
   Lines lines;
-  for (const ClassId id : {ClassId{0}, ClassId{1}, ClassId{2}}) lines.join(id, 1000);
+  for (const ClassId id : {ClassId{0}, ClassId{1}, ClassId{2}}) lines.fill(id, 1000);
   for (int round = 0; round < 500; ++round) {
     FairShare share({8, 3, 1}, 3);
     const int warm_up = static_cast<int>(random.next() % 40);
@@ -97,8 +97,8 @@ TEST_CASE("a class with few waiters and little traffic takes few turns") {
   place.traffic_class = ClassId{2};
   place.ahead = 3;
   Lines lines;
-  lines.join(ClassId{0}, 1);
+  lines.fill(ClassId{0}, 1);
   CHECK(share.turns(place, lines.queues) < 6);
-  lines.join(ClassId{0}, 99);
+  lines.fill(ClassId{0}, 99);
   CHECK(share.turns(place, lines.queues) > 24);
 }

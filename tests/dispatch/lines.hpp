@@ -40,7 +40,7 @@ struct Lines {
     queues.push(waiter);
     return waiter;
   }
-  void join(ClassId id, int count, double cost = 1) {
+  void fill(ClassId id, int count, double cost = 1) {
     for (int i = 0; i < count; ++i) join(id, cost);
   }
 
