@@ -1,7 +1,10 @@
-// May this request pass? Over 10 000 routes, so that rules come from memory.
+// May this request pass? Over 10 000 routes drawn at random, so that rules come from memory; with
+// tenants, see tenants_bench.cpp.
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "overload/budgets.hpp"
 #include "overload/decide.hpp"
 #include "overload/plan.hpp"
 #include "site.hpp"
@@ -14,50 +17,66 @@ using overload::Verdict;
 
 constexpr std::size_t kRoutes = 10000;
 
-struct Asked {
-  RouteId route;
-  ClassId traffic_class;
+struct Case {
+  State state = State::normal;
+  Reason reason = Reason::none;
+  Verdict::Kind expected = Verdict::Kind::allow;  // of some requests
+  std::function<void(config::Rule&)> every_rule = [](config::Rule&) {};
 };
 
-std::vector<Asked> asked(const config::Config& config) {
+std::vector<overload::Asking> requests_to(const config::Config& config) {
   Random random(2);
-  std::vector<Asked> made(4096);
-  for (Asked& each : made) {
+  std::vector<overload::Asking> made(4096);
+  for (overload::Asking& each : made) {
     each.route = RouteId(random.next() % kRoutes);
     each.traffic_class = config.routes[index(each.route)].traffic_class;
+    each.tenant = TenantId{random.next()};
   }
   return made;
 }
 
-void decide(benchmark::State& state, State overload_state, Reason reason) {
-  const config::Config config = site(kRoutes);
-  const auto plan = overload::build_plan(config, config.upstreams.front(), overload_state, reason);
-  const auto requests = asked(config);
+void decide(benchmark::State& state, const Case& asked) {
+  config::Config config = site(kRoutes);
+  config::Upstream& upstream = config.upstreams.front();
+  for (config::Rule& rule : upstream.overload.rules) asked.every_rule(rule);
+  const auto plan = overload::build_plan(config, upstream, asked.state, asked.reason);
+  overload::Budgets budgets(config, upstream);
+  const auto requests = requests_to(config);
   Random random(3);
-  std::size_t next = 0, refused = 0;
+  TimePoint now = TimePoint{} + std::chrono::hours(1);
+  std::size_t next = 0, expected = 0;
   for (auto _ : state) {
     const overload::AdmissionPlan* present = &plan;
     benchmark::DoNotOptimize(present);  // a worker is handed another one now and then
-    const Asked& one = requests[next++ % requests.size()];
-    const Verdict verdict = overload::decide(*present, one.route, one.traffic_class, random);
-    refused += verdict.kind != Verdict::Kind::allow ? 1 : 0;
+    now += std::chrono::microseconds(1);
+    const overload::Asking& one = requests[next++ % requests.size()];
+    const Verdict verdict = overload::decide(*present, budgets, one, now, random);
+    benchmark::DoNotOptimize(verdict.retry_after);
+    expected += verdict.kind == asked.expected ? 1 : 0;
   }
-  const bool some = refused > 0;
-  if (next > 100 && some != (overload_state != State::normal))
-    state.SkipWithError("the plan did not decide as its state says");
+  if (next > 100 && expected == 0) state.SkipWithError("no request met the rule that is measured");
 }
 
 }  // namespace
 
 void add_decide(Suite& suite) {
-  suite.add("decide/NORMAL", 50,
-            [](benchmark::State& state) { decide(state, State::normal, Reason::none); });
-  suite.add("decide/OVERLOADED, deny", 50, [](benchmark::State& state) {
-    decide(state, State::overloaded, Reason::tail_latency);
-  });
-  suite.add("decide/OVERLOADED, deny unless short wait", 50, [](benchmark::State& state) {
-    decide(state, State::overloaded, Reason::queue_saturation);
-  });
+  using enum Verdict::Kind;
+  const auto add = [&](const std::string& name, const Case& asked) {
+    suite.add("decide/" + name, 50, [asked](benchmark::State& state) { decide(state, asked); });
+  };
+  add("NORMAL", {});
+  add("OVERLOADED, deny", {State::overloaded, Reason::tail_latency, deny});
+  add("OVERLOADED, deny unless short wait",
+      {State::overloaded, Reason::queue_saturation, allow_if_short_wait});
+  add("OVERLOADED, degrade",
+      {State::overloaded, Reason::tail_latency, degrade,
+       [](config::Rule& rule) { rule.strategy = config::Strategy::degrade; }});
+  // One request in a microsecond over three classes, and room for about half of them.
+  add("OVERLOADED, budgets",
+      {State::overloaded, Reason::tail_latency, deny, [](config::Rule& rule) {
+         rule.strategy = config::Strategy::allow;
+         rule.budget = config::Budget{.rate = 160000, .burst = 100};
+       }});
 }
 
 }  // namespace spillway::micro
