@@ -8,8 +8,7 @@
 namespace spillway::overload {
 namespace {
 
-// Of what a class was asked, some is still waiting or was just refused by chance: a service this
-// close to the demand is no shortage.
+// A service this close to the demand is no shortage: some requests are still on their way.
 constexpr double kSlack = 1.05;
 
 double refusing_probability(const config::Rule& rule, Reason reason) {
@@ -18,12 +17,13 @@ double refusing_probability(const config::Rule& rule, Reason reason) {
   return refuses && !is_capacity(reason) ? rule.probability : 0;
 }
 
-// How much of its demand a class can have. For lack of room it is what it got: refusals are
-// work-conserving, so the class gets as much as there is room for. Otherwise it is what its rule
-// lets pass, and not what it got: a rule refuses its share of whatever comes, so each measurement
-// would find less than the last, down to nothing.
-double service_of(const TenantShard::Sums& sums, double probability, Reason reason) {
-  return is_capacity(reason) ? kSlack * sums.admitted : (1 - probability) * sums.offered;
+// How much of its demand a class can have. For lack of room it is what it got, as refusals are
+// work-conserving, and what still waits, so that a rising demand is not taken for a shortage.
+// Otherwise it is what its rule lets pass, and not what it got: a rule refuses its share of
+// whatever comes, so each measurement would find less than the last, down to nothing.
+double service_of(const TenantShard::Sums& sums, double queued, double probability, Reason reason) {
+  if (!is_capacity(reason)) return (1 - probability) * sums.offered;
+  return kSlack * sums.admitted + queued;
 }
 
 // Each tenant once, with the sum of its demands.
@@ -44,6 +44,7 @@ void merge(std::vector<TenantDemand>& tenants) {
 }  // namespace
 
 std::shared_ptr<const TenantExcess> TenantShare::judge(std::span<const TenantShard* const> shards,
+                                                       std::span<const std::uint32_t> queued,
                                                        const RuleTable& rules, Reason reason) {
   std::vector<ClassExcess> result;
   for (std::size_t i = 0; i < classes_; ++i) {
@@ -57,8 +58,8 @@ std::shared_ptr<const TenantExcess> TenantShare::judge(std::span<const TenantSha
     }
     merge(tenants_);
     const double probability = refusing_probability(rules.class_rule(traffic_class), reason);
-    ClassExcess excess =
-        tenants_above({sums.offered, service_of(sums, probability, reason), tenants_}, probability);
+    const double service = service_of(sums, i < queued.size() ? queued[i] : 0, probability, reason);
+    ClassExcess excess = tenants_above({sums.offered, service, tenants_}, probability);
     if (excess.empty()) continue;
     result.resize(classes_);
     result[i] = std::move(excess);

@@ -4,6 +4,8 @@
 // A tenant's demand is taken for the least that it can have been: nobody is refused on suspicion.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -20,9 +22,10 @@ class TenantShare {
  public:
   explicit TenantShare(const config::Config& config) : classes_(config.classes.size()) {}
 
-  // While the upstream is overloaded with `reason` and `rules` hold. Null when nobody is above its
-  // share in any class.
+  // While the upstream is overloaded with `reason` and `rules` hold; `queued` by class. Null when
+  // nobody is above its share in any class.
   std::shared_ptr<const TenantExcess> judge(std::span<const TenantShard* const> shards,
+                                            std::span<const std::uint32_t> queued,
                                             const RuleTable& rules, Reason reason);
 
  private:
