@@ -11,7 +11,6 @@
 #include "overload/decide.hpp"
 #include "overload/plan.hpp"
 #include "traffic/classify.hpp"
-#include "traffic/peers.hpp"
 
 namespace spillway {
 namespace {
@@ -19,7 +18,7 @@ namespace {
 using overload::State;
 using overload::Verdict;
 
-constexpr std::string_view kClient = "127.0.0.1";
+constexpr std::string_view kPeer = "127.0.0.1";
 
 // The head as a client would send it; empty when an argument would break out of its line.
 std::string head_of(const ExplainedRequest& request) {
@@ -74,14 +73,19 @@ void tell_subject(Lines& lines, const config::Config& config, const traffic::Sub
   auto& class_line = lines.add("class");
   class_line << its_class.name << ", number " << index(subject.traffic_class) + 1 << " of "
              << config.classes.size() << " by priority";
-  if (route.priority) class_line << ", from the route's priority " << *route.priority;
+  if (subject.trusted_priority) {
+    class_line << ", from the priority " << *subject.trusted_priority << " that "
+               << config.trusted_headers.priority << " gives it";
+  } else if (route.priority) {
+    class_line << ", from the route's priority " << *route.priority;
+  }
 
   const config::Upstream& upstream = config.upstreams[index(subject.upstream)];
   auto& upstream_line = lines.add("upstream");
   upstream_line << upstream.name << ", " << upstream.dispatch.concurrency << " slots:";
   for (const std::string& server : upstream.servers) upstream_line << ' ' << server;
 
-  lines.add("tenant") << config::name(subject.tenant.source) << " " << subject.tenant.value;
+  lines.add("tenant") << config::name(subject.tenant.source) << " " << subject.tenant.value();
   lines.add("deadline") << to_milliseconds(subject.deadline - TimePoint{}) << " ms after arrival";
 }
 
@@ -174,10 +178,9 @@ Explanation explain(const config::Config& config, const ExplainedRequest& reques
                        std::string(describe(error)) + "\n"};
   }
 
-  const auto client = parse_ip_address(kClient);
-  const bool is_trusted = client && traffic::TrustedPeers(config.trusted_peers).contains(*client);
-  const traffic::Subject subject =
-      traffic::Classifier(config).classify(head, kClient, is_trusted, TimePoint{});
+  const traffic::Classifier classifier(config);
+  const traffic::Peer peer = classifier.peer(*parse_ip_address(kPeer));
+  const traffic::Subject subject = classifier.classify(head, peer, TimePoint{});
   const bool is_overloaded = request.state == name(State::overloaded);
   const auto plan = overload::build_plan(config, config.upstreams[index(subject.upstream)],
                                          is_overloaded ? State::overloaded : State::normal,

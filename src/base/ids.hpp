@@ -1,5 +1,6 @@
 // Small integers that name things of the configuration, one type each so that they
-// cannot be mistaken for one another. The value is the index in the configured list, if there is one.
+// cannot be mistaken for one another. The value is the index in the configured list, if there is
+// one.
 #pragma once
 
 #include <cstddef>

@@ -8,8 +8,8 @@ bool says_who_is_asking(std::string_view name) {
   for (const std::string_view prefix : {"X-Forwarded-", "Spillway-"}) {
     if (istarts_with(name, prefix)) return true;
   }
-  for (const std::string_view other :
-       {"X-Request-Id", "traceparent", "tracestate", "X-Api-Key", "X-Tenant", "X-Real-IP"}) {
+  for (const std::string_view other : {"X-Request-Id", "traceparent", "tracestate", "X-Api-Key",
+                                       "X-Tenant", "X-Priority", "X-Real-IP"}) {
     if (iequals(name, other)) return true;
   }
   return false;

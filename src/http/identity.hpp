@@ -6,7 +6,8 @@
 
 namespace spillway::http {
 
-// X-Forwarded-*, X-Real-IP, X-Request-Id, traceparent, tracestate, X-Api-Key, X-Tenant, Spillway-*.
+// X-Forwarded-*, X-Real-IP, X-Request-Id, traceparent, tracestate, X-Api-Key, X-Tenant, X-Priority,
+// Spillway-*.
 bool says_who_is_asking(std::string_view name);
 
 }  // namespace spillway::http

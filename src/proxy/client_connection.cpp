@@ -27,7 +27,7 @@ ClientConnection::ClientConnection(Worker& worker, int descriptor, const sockadd
   }
   if (text == nullptr) std::memcpy(address_.data(), "unknown", sizeof "unknown");
   address_length_ = static_cast<std::uint8_t>(std::strlen(address_.data()));
-  trusted_ = text != nullptr && worker.generation().trusted_peers.contains(ip);
+  if (text != nullptr) peer_ = worker.generation().classifier.peer(ip);
   worker_.connection_opened();
 }
 

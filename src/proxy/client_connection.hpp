@@ -11,6 +11,7 @@
 
 #include "base/time.hpp"
 #include "proxy/stream.hpp"
+#include "traffic/tenant.hpp"
 
 namespace spillway::proxy {
 
@@ -27,7 +28,8 @@ class ClientConnection final : public Stream, public IdleHook {
   // The peer's address as text, without port; "unknown" for what is not IP.
   std::string_view address() const { return {address_.data(), address_length_}; }
   // The peer's word about the client is believed (trusted_peers).
-  bool trusted() const { return trusted_; }
+  bool trusted() const { return peer_.trusted; }
+  const traffic::Peer& peer() const { return peer_; }
 
   // Waits for the next request, holding nothing.
   void become_idle(TimePoint now);
@@ -41,7 +43,7 @@ class ClientConnection final : public Stream, public IdleHook {
   TimePoint idle_since_{};
   std::array<char, 46> address_;  // INET6_ADDRSTRLEN
   std::uint8_t address_length_ = 0;
-  bool trusted_ = false;
+  traffic::Peer peer_;
 };
 
 using ClientPtr = boost::intrusive_ptr<ClientConnection>;

@@ -112,14 +112,13 @@ bool Exchange::check_framing() {
 
 void Exchange::classify() {
   classified_ = true;
-  subject_ = worker_.generation().classifier.classify(request_, client_->address(),
-                                                      client_->trusted(), began_);
+  subject_ = worker_.generation().classifier.classify(request_, client_->peer(), began_);
   worker_.signals(subject_.upstream).record_offered();
 }
 
 bool Exchange::admit() {
   const auto& plan = worker_.plan(subject_.upstream);
-  const overload::Asking asking{subject_.route, subject_.traffic_class, TenantId{}};
+  const overload::Asking asking{subject_.route, subject_.traffic_class, subject_.tenant.id};
   verdict_ = overload::decide(plan, worker_.upstream(subject_.upstream).budgets, asking, began_,
                               worker_.random);
   // Nothing is stored to answer from.

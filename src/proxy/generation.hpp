@@ -2,17 +2,18 @@
 // Immutable; shared by all workers.
 #pragma once
 
+#include <cstdint>
 #include <utility>
 
 #include "config/config.hpp"
 #include "traffic/classify.hpp"
-#include "traffic/peers.hpp"
 
 namespace spillway::proxy {
 
 struct Generation {
-  explicit Generation(config::Config settings)
-      : config(std::move(settings)), classifier(config), trusted_peers(config.trusted_peers) {}
+  // The seed is secret, and one for all generations: a tenant keeps its id.
+  Generation(config::Config settings, std::uint64_t seed)
+      : config(std::move(settings)), classifier(config, seed) {}
 
   RouteId default_route() const {
     return RouteId(static_cast<std::uint32_t>(config.routes.size() - 1));
@@ -20,7 +21,6 @@ struct Generation {
 
   const config::Config config;
   const traffic::Classifier classifier;
-  const traffic::TrustedPeers trusted_peers;
 };
 
 }  // namespace spillway::proxy

@@ -40,21 +40,25 @@ std::size_t worker_count(const config::Config& config) {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
+std::uint64_t random_seed() {
+  std::random_device entropy;
+  return (std::uint64_t{entropy()} << 32) | entropy();
+}
+
 observe::BuildInfo build_info() { return {SPILLWAY_VERSION, SPILLWAY_COMPILER}; }
 
 }  // namespace
 
 struct Server::Parts {
-  explicit Parts(config::Config settings) : generation(std::move(settings)), log(config().log) {
+  explicit Parts(config::Config settings)
+      : generation(std::move(settings), random_seed()), log(config().log) {
     const std::size_t workers_wanted = worker_count(config());
     for (const auto& upstream : config().upstreams) {
       upstreams.emplace_back(upstream, config(), workers_wanted);
     }
-    std::random_device entropy;
     for (std::size_t n = 0; n < workers_wanted; ++n) {
-      const std::uint64_t seed = (std::uint64_t{entropy()} << 32) | entropy();
-      workers.push_back(
-          std::make_unique<Worker>(n, Worker::Shared{generation, upstreams, workers, log}, seed));
+      const Worker::Shared shared{generation, upstreams, workers, log};
+      workers.push_back(std::make_unique<Worker>(n, shared, random_seed()));
       metrics.push_back(&workers.back()->metrics);
     }
     control.emplace(generation, upstreams, workers, log);

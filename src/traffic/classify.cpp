@@ -1,6 +1,8 @@
 #include "traffic/classify.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <string_view>
 
 #include "http/scan.hpp"
 #include "traffic/path.hpp"
@@ -23,13 +25,19 @@ ClassId class_of_priority(std::uint32_t priority,
   return static_cast<ClassId>(classes.size() - 1);
 }
 
-Classifier::Classifier(const config::Config& config)
-    : routes_(config.routes), tenant_keys_(config.tenants.key) {
+Classifier::Classifier(const config::Config& config, std::uint64_t seed)
+    : routes_(config.routes),
+      priority_header_(config.trusted_headers.priority),
+      trusted_peers_(config.trusted_peers),
+      tenants_(config, trusted_peers_, seed) {
   for (const config::Route& route : config.routes) {
     const ClassId traffic_class =
         route.priority ? class_of_priority(*route.priority, config.classes) : route.traffic_class;
-    const Milliseconds deadline = route.deadline.value_or(config.classes[index(traffic_class)].sla);
-    facts_.push_back({traffic_class, route.upstream, deadline});
+    facts_.push_back({traffic_class, route.upstream, route.deadline});
+  }
+  for (const config::TrafficClass& one : config.classes) deadlines_.push_back(one.sla);
+  for (std::uint32_t priority = 0; priority < class_of_priority_.size(); ++priority) {
+    class_of_priority_[priority] = traffic::class_of_priority(priority, config.classes);
   }
 }
 
@@ -44,12 +52,28 @@ RouteId Classifier::route_of(const http::RequestHead& head) const {
                                                                                      : literal;
 }
 
-Subject Classifier::classify(const http::RequestHead& head, std::string_view client_address,
-                             bool trusted_peer, TimePoint now) const {
+std::optional<std::uint32_t> Classifier::priority_of(const http::RequestHead& head,
+                                                     const Peer& peer) const {
+  if (!peer.trusted || priority_header_.empty()) return std::nullopt;
+  const std::string_view text = only_value(head.fields, priority_header_);
+  std::uint32_t priority = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), priority);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (priority >= class_of_priority_.size()) return std::nullopt;
+  return priority;
+}
+
+Subject Classifier::classify(const http::RequestHead& head, const Peer& peer, TimePoint now) const {
   const RouteId route = route_of(head);
   const RouteFacts& facts = facts_[index(route)];
-  return {route, facts.traffic_class, facts.upstream,
-          tenant_of(head, tenant_keys_, client_address, trusted_peer), now + facts.deadline};
+  const std::optional<std::uint32_t> priority = priority_of(head, peer);
+  const ClassId traffic_class = priority ? class_of_priority_[*priority] : facts.traffic_class;
+  return {.route = route,
+          .traffic_class = traffic_class,
+          .upstream = facts.upstream,
+          .tenant = tenants_.resolve(head, peer),
+          .deadline = now + facts.deadline.value_or(deadlines_[index(traffic_class)]),
+          .trusted_priority = priority};
 }
 
 }  // namespace spillway::traffic

@@ -1,14 +1,17 @@
 // Who is asking, and for what: the facts that admission and dispatch decide on.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <string_view>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "base/ids.hpp"
 #include "base/time.hpp"
 #include "config/config.hpp"
 #include "http/head.hpp"
+#include "traffic/peers.hpp"
 #include "traffic/routes.hpp"
 #include "traffic/tenant.hpp"
 
@@ -20,6 +23,8 @@ struct Subject {
   UpstreamId upstream{};
   Tenant tenant;
   TimePoint deadline;  // after which the answer is of no use
+  // The priority that a trusted peer gave it, which then gave it its class.
+  std::optional<std::uint32_t> trusted_priority;
 };
 
 // The class of a numeric priority, 100 the highest: [0, 100] is cut, from the top, into one band
@@ -30,14 +35,21 @@ ClassId class_of_priority(std::uint32_t priority, const std::vector<config::Traf
 
 class Classifier {
  public:
-  // Throws std::invalid_argument as RouteTable does.
-  explicit Classifier(const config::Config& config);
+  // Throws std::invalid_argument as RouteTable and TrustedPeers do. The seed keeps clients from
+  // finding tenants that share an id; it must be the same for all classifiers of a process.
+  explicit Classifier(const config::Config& config, std::uint64_t seed = 0);
+  Classifier(const Classifier&) = delete;
+  Classifier& operator=(const Classifier&) = delete;
+
+  // What is to be known about the other end of a connection, once for all its requests.
+  Peer peer(const IpAddress& address) const { return tenants_.peer(address); }
 
   // The head has passed request_framing(). Where a path can be read in two ways (an escaped
   // slash, a backslash, an escaped dot) the reading with the lower class counts, so that neither
-  // dodges it.
-  Subject classify(const http::RequestHead& head, std::string_view client_address,
-                   bool trusted_peer, TimePoint now) const;
+  // dodges it. The class is the route's, unless a trusted peer sends a priority (0-100, by the
+  // configured field, once): then it is that priority's class, with its deadline if the route has
+  // none of its own.
+  Subject classify(const http::RequestHead& head, const Peer& peer, TimePoint now) const;
 
   const RouteTable& routes() const { return routes_; }
 
@@ -45,14 +57,19 @@ class Classifier {
   struct RouteFacts {
     ClassId traffic_class{};
     UpstreamId upstream{};
-    Duration deadline{};
+    std::optional<Duration> deadline;  // none: the class's
   };
 
   RouteId route_of(const http::RequestHead& head) const;
+  std::optional<std::uint32_t> priority_of(const http::RequestHead& head, const Peer& peer) const;
 
   RouteTable routes_;
-  std::vector<RouteFacts> facts_;  // by RouteId
-  std::vector<config::TenantKey> tenant_keys_;
+  std::vector<RouteFacts> facts_;    // by RouteId
+  std::vector<Duration> deadlines_;  // by ClassId, where the route has none
+  std::array<ClassId, 101> class_of_priority_;
+  std::string priority_header_;  // empty: none
+  TrustedPeers trusted_peers_;
+  TenantResolver tenants_;
 };
 
 }  // namespace spillway::traffic

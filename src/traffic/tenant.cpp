@@ -1,14 +1,20 @@
 #include "traffic/tenant.hpp"
 
+#include "base/random.hpp"
 #include "http/ascii.hpp"
 
 namespace spillway::traffic {
 namespace {
 
-constexpr std::size_t kMaxKey = 256;
+constexpr std::size_t kMaxValue = 256;
 
-// The value of the one field of that name; empty when there is none, or several: then it is
-// unclear which of them the backend believes.
+SipKey draw_key(Random& random) {
+  const std::uint64_t low = random.next();
+  return {low, random.next()};
+}
+
+}  // namespace
+
 std::string_view only_value(const http::FieldList& fields, std::string_view name) {
   std::string_view value;
   std::size_t found = 0;
@@ -17,25 +23,63 @@ std::string_view only_value(const http::FieldList& fields, std::string_view name
     value = field.value;
     ++found;
   }
-  return found == 1 && value.size() <= kMaxKey ? value : std::string_view();
+  return found == 1 && value.size() <= kMaxValue ? value : std::string_view();
 }
 
-}  // namespace
+TenantResolver::TenantResolver(const config::Config& config, const TrustedPeers& trusted,
+                               std::uint64_t seed)
+    : order_(config.tenants.key),
+      trusted_header_(config.trusted_headers.tenant),
+      trusted_(trusted) {
+  Random random(seed);
+  for (SipKey& key : id_keys_) key = draw_key(random);
+  const std::vector<config::ApiKey>& keys = config.tenants.api_keys;
+  api_keys_ = ApiKeys(keys.size(), KeyHash{draw_key(random)});
+  for (const config::ApiKey& one : keys) {
+    api_keys_.emplace(one.key, Owner{one.tenant, id_of(config::TenantKey::api_key, one.tenant)});
+  }
+}
 
-Tenant tenant_of(const http::RequestHead& head, const std::vector<config::TenantKey>& keys,
-                 std::string_view client_address, bool trusted_peer) {
-  for (const config::TenantKey key : keys) {
-    std::string_view value;
-    switch (key) {
-      case config::TenantKey::api_key: value = only_value(head.fields, "X-Api-Key"); break;
-      case config::TenantKey::trusted_header:
-        if (trusted_peer) value = only_value(head.fields, "X-Tenant");
-        break;
-      case config::TenantKey::client_address: value = client_address; break;
+Peer TenantResolver::peer(const IpAddress& address) const {
+  return {address, trusted_.contains(address), tenant_at(address)};
+}
+
+Tenant TenantResolver::resolve(const http::RequestHead& head, const Peer& peer) const {
+  for (const config::TenantKey source : order_) {
+    switch (source) {
+      case config::TenantKey::api_key: {
+        if (api_keys_.empty()) break;
+        const std::string_view key = only_value(head.fields, "X-Api-Key");
+        if (key.empty()) break;
+        const auto found = api_keys_.find(key);
+        if (found == api_keys_.end()) break;
+        return {source, found->second.id, found->second.tenant};
+      }
+      case config::TenantKey::trusted_header: {
+        if (!peer.trusted || trusted_header_.empty()) break;
+        const std::string_view value = only_value(head.fields, trusted_header_);
+        if (value.empty()) break;
+        return {source, id_of(source, value), value};
+      }
+      case config::TenantKey::client_address: {
+        if (!peer.trusted) return peer.tenant;
+        const IpAddress client = client_behind(peer.address, head.fields, trusted_);
+        return client == peer.address ? peer.tenant : tenant_at(client);
+      }
     }
-    if (!value.empty()) return {key, value};
   }
   return {};
+}
+
+TenantId TenantResolver::id_of(config::TenantKey source, std::string_view value) const {
+  return TenantId{sip_hash(id_keys_[index(source)], value)};
+}
+
+Tenant TenantResolver::tenant_at(const IpAddress& address) const {
+  const IpAddress network = client_network(address);
+  const std::string_view bytes(reinterpret_cast<const char*>(network.bytes.data()),
+                               network.bytes.size());
+  return {id_of(config::TenantKey::client_address, bytes), network};
 }
 
 }  // namespace spillway::traffic

@@ -1,26 +1,97 @@
 // On whose behalf a request comes: whom fairness and quotas count it against.
+//
+// The threat: a client that may name its tenant hides in another's share, or in ever new ones. So
+// an API key counts only when it is configured, a header only from a trusted peer, and an IPv6
+// client is its whole /64.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
+#include "base/ids.hpp"
 #include "config/config.hpp"
 #include "http/head.hpp"
+#include "traffic/client_address.hpp"
+#include "traffic/peers.hpp"
+#include "traffic/sip_hash.hpp"
 
 namespace spillway::traffic {
 
-// Equal names from different sources are different tenants.
-struct Tenant {
-  config::TenantKey source = config::TenantKey::client_address;
-  std::string_view value;  // a view of the head or of the client address
+class Tenant {
+ public:
+  // The tenant without a name: of requests that have none of the configured keys.
+  Tenant() = default;
+  Tenant(config::TenantKey from, TenantId its_id, std::string_view name)
+      : source(from), id(its_id), name_(name) {}
+  Tenant(TenantId its_id, const IpAddress& client_network)
+      : source(config::TenantKey::client_address), id(its_id), network_(client_network) {}
 
-  friend bool operator==(const Tenant&, const Tenant&) = default;
+  // For people: the configured name of the API key's tenant, the trusted header's value (a view of
+  // the head, to be read while that lasts) or the client's network.
+  std::string_view value() const { return name_.empty() ? network_.text() : name_; }
+
+  config::TenantKey source = config::TenantKey::client_address;
+  TenantId id{};  // keyed hash of source and value: equal names from different sources differ
+
+ private:
+  std::string_view name_;
+  ClientNetworkText network_;
 };
 
-// The first configured key that the request has: `X-Api-Key`, `X-Tenant` (believed only from a
-// trusted peer) or the client's address. Without any, the tenant with the empty value. A key that
-// is repeated or longer than 256 bytes counts as absent.
-Tenant tenant_of(const http::RequestHead& head, const std::vector<config::TenantKey>& keys,
-                 std::string_view client_address, bool trusted_peer);
+// The other end of a connection, so far as its requests' tenants and classes depend on it.
+// Made once per connection.
+struct Peer {
+  IpAddress address;
+  bool trusted = false;
+  Tenant tenant;  // of its requests that have no better key
+};
+
+// Finds the tenant of a request. Immutable, shared by threads; a look-up does not allocate.
+class TenantResolver {
+ public:
+  // Keeps a reference to `trusted`. Whoever does not know the seed cannot find two values
+  // with the same TenantId.
+  TenantResolver(const config::Config& config, const TrustedPeers& trusted, std::uint64_t seed);
+
+  Peer peer(const IpAddress& address) const;
+
+  // The first configured source that has a tenant for the request:
+  // * api_key: `X-Api-Key` is one of tenants.api_keys; then the tenant is the one named there.
+  // * trusted_header: the field of that name, of a trusted peer.
+  // * client_address: the peer, or the client behind it (client_behind) when it is trusted.
+  // A field that is empty, repeated or longer than 256 bytes counts as absent.
+  Tenant resolve(const http::RequestHead& head, const Peer& peer) const;
+
+ private:
+  struct KeyHash {
+    using is_transparent = void;
+    SipKey key;
+    std::size_t operator()(std::string_view text) const { return sip_hash(key, text); }
+  };
+  struct Owner {
+    std::string tenant;
+    TenantId id{};
+  };
+  using ApiKeys = std::unordered_map<std::string, Owner, KeyHash, std::equal_to<>>;
+
+  TenantId id_of(config::TenantKey source, std::string_view value) const;
+  Tenant tenant_at(const IpAddress& address) const;
+
+  std::vector<config::TenantKey> order_;
+  std::string trusted_header_;  // empty: none
+  const TrustedPeers& trusted_;
+  std::array<SipKey, 3> id_keys_;  // by TenantKey
+  ApiKeys api_keys_;
+};
+
+// The value of the one field of that name; empty when there is none, when it is longer than
+// 256 bytes, and when there are several: then it is unclear which of them the backend believes.
+std::string_view only_value(const http::FieldList& fields, std::string_view name);
 
 }  // namespace spillway::traffic

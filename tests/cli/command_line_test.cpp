@@ -151,7 +151,8 @@ TEST_CASE("explain names route and class and tenant and deadline") {
   CHECK(contains(out, "route     checkout: POST /checkout/**\n"));
   CHECK(contains(out, "class     P0, number 1 of 3"));
   CHECK(contains(out, "upstream  app, 64 slots: 127.0.0.1:3000\n"));
-  CHECK(contains(out, "tenant    api_key abc\n"));
+  // No such key is configured.
+  CHECK(contains(out, "tenant    client_address 127.0.0.1\n"));
   CHECK(contains(out, "deadline  1000 ms after arrival\n"));
   CHECK(contains(out, "verdict   allow\n"));
   CHECK(contains(explain("GET /checkout/7"), "default (no other route matches)"));

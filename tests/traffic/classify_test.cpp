@@ -16,6 +16,7 @@ config::Config three_classes() {
   config.classes = {
       {.name = "P0", .weight = 1}, {.name = "P1", .weight = 1}, {.name = "P2", .weight = 1}};
   config.classes[2].sla = Milliseconds(3000);
+  config.tenants.api_keys = {{.tenant = "shop", .key = "k"}};
   config.routes = {
       {.name = "checkout", .match = {.path = "/checkout/**"}, .traffic_class = ClassId{0}},
       {.name = "export",
@@ -39,7 +40,8 @@ Subject classify(std::string_view path, const std::string& fields = "") {
   text = "GET " + std::string(path) + " HTTP/1.1\r\nHost: a\r\n" + fields + "\r\n";
   REQUIRE(http::parse_request(text, head) == http::Error::none);
   REQUIRE(http::request_framing(head) == http::Error::none);
-  return classifier.classify(head, "192.0.2.7", false, TimePoint(std::chrono::seconds(5)));
+  const Peer peer = classifier.peer(*parse_ip_address("192.0.2.7"));
+  return classifier.classify(head, peer, TimePoint(std::chrono::seconds(5)));
 }
 
 }  // namespace
@@ -49,7 +51,9 @@ TEST_CASE("a request gets route class upstream tenant and deadline") {
   CHECK(index(subject.route) == 1);
   CHECK(subject.traffic_class == ClassId{2});
   CHECK(subject.upstream == UpstreamId{1});
-  CHECK(subject.tenant == Tenant{config::TenantKey::api_key, "k"});
+  CHECK(subject.tenant.source == config::TenantKey::api_key);
+  CHECK(subject.tenant.value() == "shop");
+  CHECK_FALSE(subject.trusted_priority);
   CHECK(subject.deadline == TimePoint(Milliseconds(8000)));
   const Subject numeric = classify("/numeric");
   CHECK(numeric.traffic_class == ClassId{1});

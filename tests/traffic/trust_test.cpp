@@ -1,0 +1,120 @@
+// What a client may claim by its fields alone, seen from the classifier: nothing.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "http/framing.hpp"
+#include "traffic/classify.hpp"
+
+using namespace spillway;
+using namespace spillway::traffic;
+
+namespace {
+
+config::Config shop() {
+  config::Config config;
+  config.trusted_peers = {"10.0.0.0/8"};
+  config.classes = {
+      {.name = "P0", .weight = 1}, {.name = "P1", .weight = 1}, {.name = "P2", .weight = 1}};
+  config.classes[0].sla = Milliseconds(100);
+  config.classes[2].sla = Milliseconds(3000);
+  config.tenants.api_keys = {{.tenant = "shop", .key = "s3cret"}};
+  config.routes = {
+      {.name = "export", .match = {.path = "/export"}, .traffic_class = ClassId{2}},
+      {.name = "report",
+       .match = {.path = "/report"},
+       .priority = 50,
+       .upstream = UpstreamId{1},
+       .deadline = Milliseconds(70)},
+      {.name = "default", .match = {}, .traffic_class = ClassId{1}},
+  };
+  return config;
+}
+
+struct House {
+  explicit House(const config::Config& config = shop()) : classifier(config) {}
+
+  Subject classify(const std::string& from, const std::string& path, const std::string& fields) {
+    text = "GET " + path + " HTTP/1.1\r\nHost: a\r\n" + fields + "\r\n";
+    REQUIRE(http::parse_request(text, head) == http::Error::none);
+    REQUIRE(http::request_framing(head) == http::Error::none);
+    return classifier.classify(head, classifier.peer(*parse_ip_address(from)), TimePoint{});
+  }
+  std::size_t class_of(const std::string& from, const std::string& path,
+                       const std::string& fields) {
+    return index(classify(from, path, fields).traffic_class);
+  }
+
+  Classifier classifier;
+  http::RequestHead head;
+  std::string text;
+};
+
+const std::string kEverything =
+    "X-Api-Key: guessed\r\nX-Tenant: shop\r\nX-Priority: 100\r\nX-Forwarded-For: 203.0.113.9\r\n"
+    "X-Real-IP: 203.0.113.9\r\nForwarded: for=203.0.113.9\r\nSpillway-Class: P0\r\n"
+    "Priority: u=0\r\n";
+
+}  // namespace
+
+TEST_CASE("an untrusted client that claims everything gets its address and its route's class") {
+  House house;
+  const Subject claimed = house.classify("192.0.2.7", "/export", kEverything);
+  const Subject plain = house.classify("192.0.2.7", "/export", "");
+  CHECK(claimed.tenant.source == config::TenantKey::client_address);
+  CHECK(claimed.tenant.value() == "192.0.2.7");
+  CHECK(claimed.tenant.id == plain.tenant.id);
+  CHECK(claimed.traffic_class == ClassId{2});
+  CHECK(claimed.deadline == plain.deadline);
+  CHECK_FALSE(claimed.trusted_priority);
+  // The same words of a trusted peer count.
+  const Subject trusted = house.classify("10.0.0.1", "/export", kEverything);
+  CHECK(trusted.tenant.source == config::TenantKey::trusted_header);
+  CHECK(trusted.tenant.value() == "shop");
+  CHECK(trusted.traffic_class == ClassId{0});
+}
+
+TEST_CASE("a spoofed X-Forwarded-For does not make a client trusted") {
+  House house;
+  const std::string fields = "X-Forwarded-For: 10.0.0.1\r\nX-Priority: 100\r\nX-Tenant: shop\r\n";
+  const Subject subject = house.classify("192.0.2.7", "/export", fields);
+  CHECK(subject.tenant.value() == "192.0.2.7");
+  CHECK(subject.traffic_class == ClassId{2});
+}
+
+TEST_CASE("a trusted peer's priority gives the class and its deadline unless the route has one") {
+  House house;
+  CHECK(house.class_of("10.0.0.1", "/export", "X-Priority: 100\r\n") == 0);
+  CHECK(house.class_of("10.0.0.1", "/export", "x-priority: 50\r\n") == 1);
+  CHECK(house.class_of("10.0.0.1", "/other", "X-Priority: 0\r\n") == 2);
+  CHECK(house.class_of("10.0.0.1", "/report", "X-Priority: 100\r\n") == 0);
+  const Subject raised = house.classify("10.0.0.1", "/export", "X-Priority: 99\r\n");
+  CHECK(raised.trusted_priority == 99u);
+  CHECK(raised.deadline == TimePoint(Milliseconds(100)));
+  CHECK(index(raised.route) == 0);
+  const Subject routed = house.classify("10.0.0.1", "/report", "X-Priority: 0\r\n");
+  CHECK(routed.deadline == TimePoint(Milliseconds(70)));
+  CHECK(routed.upstream == UpstreamId{1});
+}
+
+TEST_CASE("a priority that is malformed or out of range or repeated is ignored") {
+  House house;
+  for (const std::string value : {"", "101", "1000", "-1", "+1", "1.0", "0x1",
+                                  "99999999999999999999", "1 2", "1,2", "high", "\"1\"", "100a"}) {
+    CAPTURE(value);
+    CHECK(house.class_of("10.0.0.1", "/export", "X-Priority: " + value + "\r\n") == 2);
+  }
+  CHECK(house.class_of("10.0.0.1", "/export", "X-Priority: 100\r\nX-Priority: 100\r\n") == 2);
+  CHECK(house.class_of("10.0.0.1", "/export", "X-Priority: 100\r\nX-Other: 1\r\n") == 0);
+}
+
+TEST_CASE("the priority's field has the configured name and none if that is empty") {
+  config::Config config = shop();
+  config.trusted_headers.priority = "Rank";
+  House renamed(config);
+  CHECK(renamed.class_of("10.0.0.1", "/export", "rank: 100\r\n") == 0);
+  CHECK(renamed.class_of("10.0.0.1", "/export", "X-Priority: 100\r\n") == 2);
+  config.trusted_headers.priority = "";
+  House off(config);
+  CHECK(off.class_of("10.0.0.1", "/export", "Rank: 100\r\nX-Priority: 100\r\n") == 2);
+}
