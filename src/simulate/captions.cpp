@@ -54,12 +54,12 @@ void swatch(Svg& svg, double x, double y, std::string_view colour) {
                        {"stroke-width", 0.5}});
 }
 
-// How long each reason lasted outside NORMAL, the longest first, as many as fit in `width`
+// How long each reason lasted, the longest first, as many as fit in `width`
 // characters.
 std::string reasons(const std::vector<StateSpan>& spans, std::size_t width) {
   std::array<double, kReasonCount> lasted{};
   for (const StateSpan& span : spans) {
-    if (span.state != State::normal) lasted[index(span.reason)] += span.to - span.from;
+    lasted[index(span.reason)] += span.to - span.from;
   }
   lasted[index(Reason::none)] = 0;
   std::string text;
@@ -138,7 +138,7 @@ double key_figures(Svg& svg, const Place& place, const Recording& recording) {
   }
   figures.emplace_back("goodput", share_text(recording.goodput));
   figures.emplace_back("wasted work", share_text(recording.wasted));
-  figures.emplace_back("p95", latency_text(recording.p95));
+  figures.emplace_back("p95 of served", latency_text(recording.p95));
   figures.emplace_back("longest queue", std::to_string(recording.max_queued));
   if (!recording.tenants.empty()) {
     figures.emplace_back("Jain index", fixed(recording.jain, 3));
@@ -157,9 +157,22 @@ double key_figures(Svg& svg, const Place& place, const Recording& recording) {
 
 double state_strip(Svg& svg, const Place& place, const Recording& recording, double seconds) {
   constexpr double kHeight = 18;
+  constexpr double kReasons = 20;  // height of the line of reasons
   constexpr double kSize = 10;
   constexpr double kCapitals = 1.15;  // as wide as other characters
   const Scale time = Scale::linear(seconds, place.x, place.x + place.width);
+  if (!has_states(recording)) {
+    svg.element("rect", {{"x", place.x},
+                         {"y", place.y},
+                         {"width", place.width},
+                         {"height", kHeight},
+                         {"fill", "none"},
+                         {"stroke", palette::kFrame},
+                         {"stroke-dasharray", "3 3"}});
+    svg.text(place.x + place.width / 2, place.y + 12.5, "no overload control",
+             {.size = kSize, .colour = palette::kMuted, .anchor = Anchor::middle});
+    return place.y + kHeight + kReasons;
+  }
   const std::vector<StateSpan> spans = state_spans(recording);
   for (const StateSpan& span : spans) {
     const double x = time(span.from);
@@ -181,7 +194,7 @@ double state_strip(Svg& svg, const Place& place, const Recording& recording, dou
   }
   svg.text(place.x, place.y + kHeight + 14, reasons(spans, characters_in(place.width, kSmall)),
            {.size = kSmall, .colour = palette::kMuted});
-  return place.y + kHeight + 20;
+  return place.y + kHeight + kReasons;
 }
 
 }  // namespace spillway::simulate

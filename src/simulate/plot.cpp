@@ -1,6 +1,7 @@
 #include "simulate/plot.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -125,9 +126,13 @@ class Column {
 
   void latency() {
     const Box box = next(kWhole);
-    title(box, 0, "p95 from arrival to answer", shared_.latency.logarithmic ? "log scale" : "");
+    const Values p95 = tail_latency(run_);
+    const bool gaps = std::ranges::any_of(p95, [](double each) { return std::isnan(each); });
+    std::string note = gaps ? "gaps: nothing served in time" : "";
+    if (shared_.latency.logarithmic) note += gaps ? "; log scale" : "log scale";
+    title(box, 0, "p95 from arrival to answer, of those served in time", note);
     Panel drawn = panel(box, scale(box, shared_.latency), duration_label);
-    drawn.steps(tail_latency(run_), palette::kInk, 1.8);
+    drawn.steps(p95, palette::kInk, 1.8);
     drawn.warm_up(run_.warm_up);
     drawn.time_axis();
   }

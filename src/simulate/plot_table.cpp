@@ -16,7 +16,7 @@ using Row = std::vector<std::string>;
 constexpr double kRowHeight = 20;
 constexpr double kNameWidth = 96;  // of the first column
 constexpr std::size_t kNameCharacters = 13;
-constexpr std::size_t kShownTenants = 8;
+constexpr std::size_t kShownTenants = 12;
 
 // The first row is the headings; the first column is on the left, the others on the right of equal
 // columns.

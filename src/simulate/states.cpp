@@ -5,6 +5,10 @@
 
 namespace spillway::simulate {
 
+bool has_states(const Recording& recording) {
+  return recording.shedding || !recording.changes.empty();
+}
+
 std::vector<StateSpan> state_spans(const Recording& recording) {
   const auto end = static_cast<double>(recording.seconds.size());
   std::vector<StateSpan> spans;
@@ -16,7 +20,8 @@ std::vector<StateSpan> state_spans(const Recording& recording) {
   for (const StateChange& change : recording.changes) {
     const double at = std::isfinite(change.at) ? std::clamp(change.at, span.from, end) : end;
     close(at);
-    span = {.from = at, .to = at, .state = change.to, .reason = change.reason};
+    const Reason reason = change.to == State::normal ? Reason::none : change.reason;
+    span = {.from = at, .to = at, .state = change.to, .reason = reason};
   }
   close(end);
   return spans;

@@ -10,13 +10,17 @@
 
 namespace spillway::simulate {
 
-// In seconds since the beginning; `reason` is the one the state was entered for.
+// In seconds since the beginning; `reason` is the one the state was entered for, none in NORMAL.
 struct StateSpan {
   double from = 0;
   double to = 0;
   State state = State::normal;
   Reason reason = Reason::none;
 };
+
+// Whether the run was judged at all: not one without shedding that never left NORMAL. Its spans
+// and times say nothing about how loaded it was.
+bool has_states(const Recording& recording);
 
 // From the changes, beginning in NORMAL: without gaps, in order of time, from 0 to the end of the
 // last second. Changes beyond that, or not in order of time, are brought inside. Empty stretches

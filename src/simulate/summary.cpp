@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kNameWidth = 12;
 constexpr std::size_t kRunWidth = 19;
 constexpr std::size_t kShownChanges = 12;
-constexpr std::size_t kShownTenants = 10;
+constexpr std::size_t kShownTenants = 12;
 
 constexpr std::string_view kWith = "with shedding";
 constexpr std::string_view kWithout = "without shedding";
@@ -75,17 +75,20 @@ std::string whole(const std::vector<const Recording*>& runs) {
   text += whole_line("goodput", runs, [](const Recording& run) { return share_text(run.goodput); });
   text +=
       whole_line("wasted work", runs, [](const Recording& run) { return share_text(run.wasted); });
-  text += whole_line("p95", runs, [](const Recording& run) { return latency_text(run.p95); });
+  text +=
+      whole_line("p95 of served", runs, [](const Recording& run) { return latency_text(run.p95); });
   text += whole_line("max queue", runs,
                      [](const Recording& run) { return std::to_string(run.max_queued); });
   for (std::size_t state = 0; state < kStateCount; ++state) {
     const auto time = [&](const Recording& run) { return time_per_state(run)[state]; };
     if (std::ranges::none_of(runs, [&](const Recording* run) { return time(*run) > 0; })) continue;
-    text += whole_line("time " + std::string(name(static_cast<State>(state))), runs,
-                       [&](const Recording& run) { return fixed(time(run), 1) + " s"; });
+    text += whole_line(
+        "time " + std::string(name(static_cast<State>(state))), runs,
+        [&](const Recording& run) { return has_states(run) ? fixed(time(run), 1) + " s" : "-"; });
   }
-  text += whole_line("transitions", runs,
-                     [](const Recording& run) { return std::to_string(run.changes.size()); });
+  text += whole_line("transitions", runs, [](const Recording& run) {
+    return has_states(run) ? std::to_string(run.changes.size()) : "-";
+  });
   if (std::ranges::any_of(runs, [](const Recording* run) { return !run->tenants.empty(); })) {
     text += whole_line("Jain index", runs, [](const Recording& run) {
       return run.tenants.empty() ? "-" : fixed(run.jain, 3);
@@ -101,7 +104,7 @@ std::string changes(const Recording& run) {
   for (std::size_t i = 0; i < shown; ++i) {
     const StateChange& change = run.changes[i];
     text += right(fixed(change.at, 1) + " s", 10) + "  ";
-    text += change.reason == Reason::none
+    text += change.reason == Reason::none || change.to == State::normal
                 ? std::string(name(change.to))
                 : left(name(change.to), 10) + "  " + std::string(name(change.reason));
     text += '\n';
@@ -117,7 +120,7 @@ std::string success_of(const Recording& run, std::string_view tenant) {
   return found == run.tenants.end() ? "-" : share_text(found->served, found->offered);
 }
 
-// The busiest first; of more than ten the number.
+// The busiest first; of more than a dozen the number.
 std::string tenants(const std::vector<const Recording*>& runs) {
   std::vector<TenantSummary> busiest = runs.front()->tenants;
   if (busiest.empty()) return "";

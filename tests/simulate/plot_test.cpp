@@ -58,7 +58,7 @@ TEST_CASE("a comparison shows both runs beside each other with their states and 
     CAPTURE(text);
     CHECK(shows(picture, text));
   }
-  for (const char* title : {"Queue depth", "p95 from arrival to answer"}) {
+  for (const char* title : {"Queue depth", "p95 from arrival to answer, of those served in time"}) {
     CAPTURE(title);
     CHECK(occurrences(picture, title) == 2);
   }
@@ -124,16 +124,35 @@ TEST_CASE("a picture is sound when figures are no numbers and texts are hostile"
 
 TEST_CASE("a picture lists the busiest tenants and counts the others") {
   Recording run = made_up_run(1, 10);
-  for (std::size_t i = 0; i < 11; ++i) {
+  for (std::size_t i = 0; i < 15; ++i) {
     run.tenants.push_back({"tenant " + std::to_string(i), 100 + i, 50});
   }
   const std::string picture = plot(run, nullptr);
   check_sound(picture);
   CHECK(shows(picture, "Jain index"));
-  CHECK(shows(picture, "tenant 10"));
+  CHECK(shows(picture, "tenant 14"));
   CHECK(shows(picture, "tenant 3"));
   CHECK(!shows(picture, "tenant 2"));
   CHECK(shows(picture, "and 3 more"));
+}
+
+TEST_CASE("a run that nothing watched over has no states to show") {
+  Recording run = made_up_run(1, 10);
+  run.changes.clear();
+  CHECK(shows(plot(run, nullptr), "NORMAL"));
+  run.shedding = false;
+  const std::string picture = plot(run, nullptr);
+  check_sound(picture);
+  CHECK(shows(picture, "no overload control"));
+  CHECK(occurrences(picture, ">NORMAL<") == 1);  // the legend
+  CHECK(!shows(picture, "no overload"));
+}
+
+TEST_CASE("seconds in which nothing was served leave a gap in the line of p95") {
+  Recording run = made_up_run(1, 10);
+  CHECK(!shows(plot(run, nullptr), "gaps: nothing served in time"));
+  run.seconds[4].p95 = 0;
+  CHECK(shows(plot(run, nullptr), "gaps: nothing served in time"));
 }
 
 TEST_CASE("the reasons for states are told where the strip has no room for them") {

@@ -95,7 +95,7 @@ Recording made_up_spike(bool shedding) {
                  {12.1, State::overloaded, Reason::queue_wait_risk}};
   if (shedding) {
     run.changes.push_back({51.2, State::elevated, Reason::queue_wait_risk});
-    run.changes.push_back({54.2, State::normal, Reason::none});
+    run.changes.push_back({54.2, State::normal, Reason::queue_wait_risk});
   } else {
     run.changes.push_back({16.5, State::critical, Reason::tail_latency});
   }

@@ -59,4 +59,21 @@ TEST_CASE("changes outside the run or out of order leave no gap and no overlap")
   CHECK(spans[1].to == 10);
 }
 
+TEST_CASE("NORMAL has no reason even when the change to it tells the last one") {
+  const auto spans = state_spans(run_of(
+      10, {{2, State::critical, Reason::error_burst}, {5, State::normal, Reason::error_burst}}));
+  REQUIRE(spans.size() == 3);
+  CHECK(spans[1].reason == Reason::error_burst);
+  CHECK(spans[2].reason == Reason::none);
+}
+
+TEST_CASE("only a run without shedding and without changes has no states") {
+  Recording run = run_of(10, {});
+  CHECK(has_states(run));
+  run.shedding = false;
+  CHECK(!has_states(run));
+  run.changes.push_back({1, State::elevated, Reason::tail_latency});
+  CHECK(has_states(run));
+}
+
 }  // namespace spillway::simulate

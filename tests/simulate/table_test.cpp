@@ -142,8 +142,16 @@ TEST_CASE("tenants come busiest first with their success and the Jain index") {
   CHECK(text.find("large") < text.find("small"));
   CHECK(line_with(text, "large").find(" 10.00 %") != std::string::npos);
   CHECK(line_with(text, "idle").find(" - ") != std::string::npos);
-  for (int i = 0; i < 20; ++i) run.tenants.push_back({"t" + std::to_string(i), 20, 20});
+  for (int i = 0; i < 22; ++i) run.tenants.push_back({"t" + std::to_string(i), 20, 20});
   CHECK(summary(run, nullptr).ends_with("and 13 more\n"));
+}
+
+TEST_CASE("a run that nothing watched over has no time per state") {
+  Recording without = made_up_spike(false);
+  without.changes.clear();
+  const std::string text = summary(made_up_spike(true), &without);
+  CHECK(line_with(text, "time OVERLOADED").ends_with(" -"));
+  CHECK(line_with(text, "transitions  ").ends_with(" -"));
 }
 
 TEST_CASE("many transitions are counted instead of listed") {
