@@ -1,6 +1,7 @@
 // The command line, nothing else. Exit codes: 0 fine, 1 failed at run time, 2 bad usage or
 // configuration.
 #include <spdlog/version.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 #include <boost/version.hpp>
 #include <exception>
@@ -16,6 +17,7 @@
 #include "config/schema.hpp"
 #include "explain.hpp"
 #include "proxy/server.hpp"
+#include "simulate_command.hpp"
 #include "traffic/classify.hpp"
 
 namespace {
@@ -82,6 +84,21 @@ int explain(const std::string& path, const spillway::ExplainedRequest& request) 
   return explanation.understood ? kFine : kBadUsage;
 }
 
+int simulate(const std::string& path, const spillway::SimulateOptions& options) {
+  std::optional<spillway::config::Config> config;
+  if (!path.empty()) {
+    config = load(path);
+    if (!config) return kBadUsage;
+  }
+  switch (spillway::simulate_scenario(options, config ? &*config : nullptr, std::cout, std::cerr,
+                                      isatty(STDERR_FILENO) == 1)) {
+    case spillway::SimulateResult::done: return kFine;
+    case spillway::SimulateResult::bad_scenario: return kBadUsage;
+    case spillway::SimulateResult::plot_failed: break;
+  }
+  return kFailed;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -110,6 +127,20 @@ int main(int argc, char** argv) {
       ->transform(CLI::IsMember({"NORMAL", "OVERLOADED"}, CLI::ignore_case))
       ->capture_default_str();
 
+  auto* simulate_command = app.add_subcommand(
+      "simulate", "Play a scenario of overload on a virtual clock with the proxy's own decisions");
+  spillway::SimulateOptions simulated;
+  simulate_command->add_option("-c,--config", path,
+                               "Configuration file (JSON) in place of the scenario's own");
+  simulate_command->add_option("--scenario", simulated.scenario, "A built-in one, or a file (JSON)")
+      ->capture_default_str();
+  simulate_command->add_option("--seed", simulated.seed, "In place of the scenario's seed");
+  simulate_command->add_flag("--compare", simulated.compare,
+                             "Play the same traffic without shedding, too");
+  simulate_command->add_option("--plot", simulated.plot, "Draw what happened into this SVG file");
+  simulate_command->add_flag("--json", simulated.json, "Print everything as JSON, no table");
+  simulate_command->add_flag("--list", simulated.list, "Print which scenarios are built in");
+
   app.add_subcommand("schema", "Print the JSON Schema of the configuration file");
   app.add_subcommand("version", "Print version, compiler and libraries");
 
@@ -122,6 +153,7 @@ int main(int argc, char** argv) {
     const int code = run_command->parsed()          ? run(path)
                      : check_command->parsed()      ? check(path)
                      : explain_command->parsed()    ? explain(path, request)
+                     : simulate_command->parsed()   ? simulate(path, simulated)
                      : app.got_subcommand("schema") ? print_schema()
                                                     : print_version();
     // An answer that could not be written is no answer.
