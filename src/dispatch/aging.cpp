@@ -36,22 +36,30 @@ double Aging::turns(const Place& place, const Queues& queues) const {
   for (int round = 0; round < kRounds; ++round) {
     const double wait = turns * seconds_per_turn;
     const double score = weights_[mine] * (1 + wait / half_life_);
-    double before = own;
+    double before = own, part = 0;
     for (std::size_t i = 0; i < classes_; ++i) {
       if (i == mine) continue;
       // Whoever of class i has waited longer than this by then has the higher score.
-      const double wins = std::max(0.0, half_life_ * (score / weights_[i] - 1));
-      if (wins <= wait) {
-        before += queues.waiting()[i];
-        if (wait > 0) before += recent_.part(i) * turns * (wait - wins) / wait;
-      } else if (queues.waiting()[i] > 0) {
-        const TimePoint before_then = place.now - from_seconds(std::min(wins - wait, kLongest));
+      const double wins = half_life_ * (score / weights_[i] - 1);
+      if (wins > wait) {
+        if (queues.waiting()[i] == 0) continue;
+        const TimePoint since = place.now - from_seconds(std::min(wins - wait, kLongest));
         before += queues.waiting()[i] *
-                  part_until(before_then, queues.oldest(i)->arrived, queues.youngest(i)->arrived);
+                  part_until(since, queues.oldest(i)->arrived, queues.youngest(i)->arrived);
+        continue;
+      }
+      before += queues.waiting()[i];
+      if (wins <= 0) {  // all that arrive meanwhile
+        part += recent_.part(i);
+      } else {  // those that arrive in the first wait - wins = less * (wait + half life)
+        const double less = 1 - weights_[mine] / weights_[i];
+        part += recent_.part(i) * less;
+        before += recent_.part(i) * less * half_life_ / seconds_per_turn;
       }
     }
-    // Which of them win depends on how long it takes, and the other way round: from both sides.
-    turns = (turns + before) / 2;
+    // Which of them win depends on how long it takes, and the other way round.
+    const double found = RecentTurns::with_overtakers(before, part);
+    turns = round == 0 ? found : (turns + found) / 2;
   }
   return turns;
 }

@@ -1,6 +1,14 @@
 // The top class's weight rises while its predicted wait exceeds the target and decays after,
-// so that it keeps nearly everything when it alone fills the upstream. Bounded by x 16: the
-// others always keep a share.
+// so that it keeps nearly everything when it alone fills the upstream.
+//
+// Nobody starves: the boost b is in [1, 16], so that class i of weight w_i gets at least the share
+//     w_i / (16 w_0 + w_1 + ... + w_n)
+// of the turns while it has waiters, whatever course b takes. For fair queueing: a service moves a
+// class's tag by 1/weight, that of class 0 by 1/(b w_0) >= 1/(16 w_0). While virtual time advances
+// by V, class 0 is served at most 16 w_0 V + 1 times, another class j at most w_j V + 1 times, and
+// class i, whose tag is never more than 1/w_i ahead, at least w_i V - 1 times; as V grows the ones
+// no longer matter. (Weighted and deficit round robin credit by the same weights, per turn and per
+// millisecond of cost.)
 #pragma once
 
 #include <optional>

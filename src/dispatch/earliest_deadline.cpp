@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace spillway::dispatch {
 
@@ -39,15 +40,30 @@ double EarliestDeadline::turns(const Place& place, const Queues& queues) const {
   TimePoint deadline = allowance > kNever - place.now ? kNever : place.now + allowance;
   if (place.ahead > 0 && queues.youngest(mine) != nullptr)
     deadline = std::max(deadline, queues.youngest(mine)->deadline);
-  double before = place.ahead + 1, part = 0;
+  const double seconds_per_turn = place.hold / place.slots;
+  double waiting = place.ahead + 1;
+  std::array<double, kMaxClasses> window;  // seconds for which class i's arrivals are due earlier
   for (std::size_t i = 0; i < classes_; ++i) {
-    if (i == mine) continue;
-    if (queues.waiting()[i] > 0)
-      before += queues.waiting()[i] *
-                part_until(deadline, queues.oldest(i)->deadline, queues.youngest(i)->deadline);
-    if (allowance_of(i, queues) < deadline - place.now) part += recent_.part(i);
+    window[i] = i == mine ? 0 : to_seconds(deadline - place.now - allowance_of(i, queues));
+    if (i == mine || queues.waiting()[i] == 0) continue;
+    waiting += queues.waiting()[i] *
+               part_until(deadline, queues.oldest(i)->deadline, queues.youngest(i)->deadline);
   }
-  return RecentTurns::with_overtakers(before, part);
+  // Arrivals as long as the window is open or until the newcomer's turn: close in from above.
+  double turns = waiting;
+  for (std::size_t round = 0; round <= classes_; ++round) {
+    double before = waiting, part = 0;
+    for (std::size_t i = 0; i < classes_; ++i) {
+      if (window[i] <= 0) continue;
+      if (window[i] < turns * seconds_per_turn)
+        before += recent_.part(i) * window[i] / seconds_per_turn;
+      else
+        part += recent_.part(i);
+    }
+    const double last = std::exchange(turns, RecentTurns::with_overtakers(before, part));
+    if (round > 0 && turns == last) break;
+  }
+  return turns;
 }
 
 }  // namespace spillway::dispatch

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 
 #include "base/ids.hpp"
@@ -39,12 +40,19 @@ class RecentTurns {
     double turns = own;
     for (std::size_t i = 0; i < classes_; ++i) turns += allowed[i];
     // How many turns there are depends on how many the others get, and the other way round:
-    // close in from above.
+    // close in from above, each time as if who takes a part of the turns (and neither what it
+    // is allowed nor just those who wait) went on to do so.
     for (int round = 0; round < kRounds; ++round) {
+      double fixed = own, part = 0;
+      for (std::size_t i = 0; i < classes_; ++i) {
+        const double most = taken(i, allowed[i], waiting[i], turns);
+        const bool grows = most < allowed[i] && most > waiting[i];
+        part += grows ? parts_[i] : 0;
+        fixed += grows ? 0 : most;
+      }
       const double last = turns;
-      turns = own;
-      for (std::size_t i = 0; i < classes_; ++i) turns += taken(i, allowed[i], waiting[i], last);
-      if (last - turns < kCloseEnough) break;
+      turns = part > 0 ? with_overtakers(fixed, part) : fixed;
+      if (std::abs(last - turns) < kCloseEnough) break;
     }
     return turns;
   }

@@ -2,6 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
+#include "base/random.hpp"
+
 using namespace spillway;
 using namespace spillway::dispatch;
 using namespace std::chrono_literals;
@@ -40,4 +44,23 @@ TEST_CASE("the boost is due every ten milliseconds") {
   weight.update(0ms, now);
   CHECK_FALSE(weight.due(now + 9ms));
   CHECK(weight.due(now + 10ms));
+}
+
+TEST_CASE("the boost stays between one and sixteen whatever it is told") {
+  DynamicWeight weight(20ms);
+  Random random(3);
+  TimePoint now = TimePoint{} + 100000h;
+  const Duration predictions[] = {Duration::min(), -1s, 0ms, 20ms, 21ms, 1h, Duration::max()};
+  const Duration steps[] = {-1000h, -1ms, 0ms, 1ns, 10ms, 1s, 1000h};
+  double least = 16, most = 1;
+  for (int i = 0; i < 10000; ++i) {
+    const double boost =
+        weight.update(predictions[random.next() % 7], now += steps[random.next() % 7]);
+    REQUIRE(boost >= 1);
+    REQUIRE(boost <= 16);
+    least = std::min(least, boost);
+    most = std::max(most, boost);
+  }
+  CHECK(least == 1);
+  CHECK(most == 16);
 }
