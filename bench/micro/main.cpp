@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
 
   Suite suite;
   add_decide(suite);
+  add_tenants(suite);
   add_classify(suite);
   add_gate(suite);
   add_scheduler(suite);

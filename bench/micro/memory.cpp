@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "config/defaults.hpp"
+#include "crowd.hpp"
 #include "dispatch/scheduler.hpp"
-#include "overload/plan.hpp"
+#include "overload/rules.hpp"
 #include "overload/shard.hpp"
 #include "overload/signals.hpp"
 #include "site.hpp"
@@ -50,16 +50,16 @@ void print_sizes(std::ostream& out) {
     }
     return window;
   });
+  print_size(out, "tenant shard after 10^6 tenants (same)",
+             [] { return shard_after(requests_of(1000000, Crowd::uniform)); });
   print_size(out, "scheduler with its queues (upstream)", [&] {
     return std::make_unique<dispatch::Scheduler>(upstream.dispatch, config.classes);
   });
   out << sizes_line("waiter (waiting request)", sizeof(dispatch::Waiter)) << '\n';
   print_size(out, "classifier of 10 000 routes",
              [&] { return std::make_unique<traffic::Classifier>(config); });
-  print_size(out, "admission plan of 10 000 routes", [&] {
-    return std::make_unique<overload::AdmissionPlan>(
-        overload::build_plan(config, upstream, State::overloaded, Reason::tail_latency));
-  });
+  print_size(out, "rules of 10 000 routes (upstream), 4 states",
+             [&] { return std::make_unique<overload::RuleTables>(config, upstream); });
 }
 
 }  // namespace spillway::micro

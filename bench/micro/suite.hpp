@@ -33,6 +33,7 @@ class Suite {
 };
 
 void add_decide(Suite& suite);
+void add_tenants(Suite& suite);
 void add_gate(Suite& suite);
 void add_scheduler(Suite& suite);
 void add_classify(Suite& suite);
