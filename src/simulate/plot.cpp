@@ -128,9 +128,9 @@ class Column {
     const Box box = next(kWhole);
     const Values p95 = tail_latency(run_);
     const bool gaps = std::ranges::any_of(p95, [](double each) { return std::isnan(each); });
-    std::string note = gaps ? "gaps: nothing served in time" : "";
+    std::string note = gaps ? "gaps: none served in time" : "";
     if (shared_.latency.logarithmic) note += gaps ? "; log scale" : "log scale";
-    title(box, 0, "p95 from arrival to answer, of those served in time", note);
+    title(box, 0, "p95 of those served in time", note);
     Panel drawn = panel(box, scale(box, shared_.latency), duration_label);
     drawn.steps(p95, palette::kInk, 1.8);
     drawn.warm_up(run_.warm_up);

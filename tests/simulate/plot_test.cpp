@@ -58,7 +58,7 @@ TEST_CASE("a comparison shows both runs beside each other with their states and 
     CAPTURE(text);
     CHECK(shows(picture, text));
   }
-  for (const char* title : {"Queue depth", "p95 from arrival to answer, of those served in time"}) {
+  for (const char* title : {"Queue depth", "p95 of those served in time"}) {
     CAPTURE(title);
     CHECK(occurrences(picture, title) == 2);
   }
@@ -150,9 +150,9 @@ TEST_CASE("a run that nothing watched over has no states to show") {
 
 TEST_CASE("seconds in which nothing was served leave a gap in the line of p95") {
   Recording run = made_up_run(1, 10);
-  CHECK(!shows(plot(run, nullptr), "gaps: nothing served in time"));
+  CHECK(!shows(plot(run, nullptr), "gaps: none served in time"));
   run.seconds[4].p95 = 0;
-  CHECK(shows(plot(run, nullptr), "gaps: nothing served in time"));
+  CHECK(shows(plot(run, nullptr), "gaps: none served in time"));
 }
 
 TEST_CASE("the reasons for states are told where the strip has no room for them") {
