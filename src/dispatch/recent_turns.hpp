@@ -21,16 +21,21 @@ class RecentTurns {
 
   // `id` got a slot.
   void record(ClassId id) {
-    for (std::size_t i = 0; i < classes_; ++i) parts_[i] -= parts_[i] * kRecent;
-    parts_[index(id)] += kRecent;
+    // In a unit that grows, so that the others need not be made smaller.
+    unit_ *= 1 / (1 - kRecent);
+    in_parts_ *= 1 - kRecent;
+    turns_[index(id)] += kRecent * unit_;
+    if (unit_ < kGreatestUnit) return;
+    for (double& turns : turns_) turns *= in_parts_;
+    unit_ = in_parts_ = 1;
   }
 
-  double part(std::size_t i) const { return parts_[i]; }
+  double part(std::size_t i) const { return turns_[i] * in_parts_; }
 
   // Turns that class i takes among `turns` of all: as many as the discipline allows it, but no
   // more than wait there now or, if more, than its recent part.
   double taken(std::size_t i, double allowed, double waiting, double turns) const {
-    return std::min(allowed, std::max(waiting, parts_[i] * turns));
+    return std::min(allowed, std::max(waiting, part(i) * turns));
   }
 
   // `own` turns of the newcomer's class plus those taken by each other class, which is allowed
@@ -43,15 +48,15 @@ class RecentTurns {
     // close in from above, each time as if who takes a part of the turns (and neither what it
     // is allowed nor just those who wait) went on to do so.
     for (int round = 0; round < kRounds; ++round) {
-      double fixed = own, part = 0;
+      double fixed = own, parts = 0;
       for (std::size_t i = 0; i < classes_; ++i) {
         const double most = taken(i, allowed[i], waiting[i], turns);
         const bool grows = most < allowed[i] && most > waiting[i];
-        part += grows ? parts_[i] : 0;
+        parts += grows ? part(i) : 0;
         fixed += grows ? 0 : most;
       }
       const double last = turns;
-      turns = part > 0 ? with_overtakers(fixed, part) : fixed;
+      turns = parts > 0 ? with_overtakers(fixed, parts) : fixed;
       if (std::abs(last - turns) < kCloseEnough) break;
     }
     return turns;
@@ -65,11 +70,14 @@ class RecentTurns {
 
  private:
   static constexpr double kRecent = 1.0 / 64;  // weight of one turn
+  static constexpr double kGreatestUnit = 1e100;
   static constexpr int kRounds = 5;
   static constexpr double kCloseEnough = 0.25;  // turns
 
   std::size_t classes_;
-  std::array<double, kMaxClasses> parts_{};
+  std::array<double, kMaxClasses> turns_{};  // in units
+  double unit_ = 1;
+  double in_parts_ = 1;  // 1 / unit_
 };
 
 }  // namespace spillway::dispatch
