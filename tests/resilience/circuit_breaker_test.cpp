@@ -132,6 +132,7 @@ TEST_CASE("it stays open longer each time it opens again and starts anew once it
   CHECK(line.circuit.probe_at() - line.now == seconds(8));
   line.now = line.circuit.probe_at();
   CHECK(line.succeed());
+  CHECK(line.circuit.state() == CircuitState::half_open);  // the success before no longer counts
   CHECK(line.succeed());
   CHECK(line.circuit.state() == CircuitState::closed);
   line.fail_times(3);
@@ -214,6 +215,8 @@ TEST_CASE("a late result from before the opening neither closes nor opens a circ
 
 TEST_CASE("a call that was not allowed is not recorded") {
   Line line;
+  for (int i = 0; i < 3; ++i) line.circuit.record({}, CallResult::failure, line.now, line.random);
+  CHECK(line.circuit.state() == CircuitState::closed);
   line.fail_times(3);
   const CircuitBreaker::Call refused = line.circuit.allow(line.now);
   REQUIRE_FALSE(refused);
