@@ -19,9 +19,10 @@ Tick Controller::tick(const TickInput& input, TimePoint now) {
   result.transition = machine_.step(signals_, now);
 
   const auto& rules = rules_.of(state());
+  share_.note_queues(input.queued, now);
   std::shared_ptr<const TenantExcess> tenants;
   if (fairness_ && state() != State::normal)
-    tenants = share_.judge(input.tenants, input.queued, *rules, reason());
+    tenants = share_.judge(input.tenants, *rules, reason());
   const bool is_as_before = state() == plan_->state() && reason() == plan_->reason() &&
                             tenants == nullptr && plan_->tenants() == nullptr;
   if (is_as_before) return result;

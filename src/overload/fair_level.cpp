@@ -13,21 +13,23 @@ namespace {
 constexpr double kPresent = 0.25;
 // Above an equal share by this much, and by what chance alone makes of it, is not above it.
 constexpr double kTolerance = 1.1;
-// Of what the tracked tenants' demand would get in proportion, the part that is left to them
-// whatever the untracked ones ask for.
-constexpr double kGuaranteed = 0.5;
 
 // Three standard deviations of a Poisson count that decays exponentially (its variance is half
 // its mean).
 double by_chance(double mean) { return 3 * std::sqrt(mean / 2); }
 
-// The untracked rest counts whole, each of its tenants being small. But names may be cheap: who
-// makes up a new one for each request is part of that rest and would take everything from the
-// honest. Hence the guarantee.
-double level_of(std::span<const TenantDemand> tracked, double demand, const ClassLoad& load) {
+// `known` are the tenants that are told apart. The rest counts whole, each of its tenants being
+// small. But names may be cheap: who makes up a new one for each request is part of that rest and
+// would take everything from the honest. Hence two things that the rest cannot take:
+// half of what the known would have in proportion to their demand, and, from any one of them,
+// what is below a sixteenth of the service (as far as there is a rest).
+double level_of(std::span<const TenantDemand> known, const ClassLoad& load) {
+  double demand = 0;
+  for (const TenantDemand& one : known) demand += one.demand;
   const double rest = std::max(load.offered - demand, 0.0);
-  return std::max(water_level(tracked, load.service - rest),
-                  kGuaranteed * water_level(tracked, load.service * demand / load.offered));
+  const double in_proportion = water_level(known, load.service * demand / load.offered);
+  const double sixteenth = load.service / 16 * rest / load.offered;
+  return std::max({water_level(known, load.service - rest), in_proportion / 2, sixteenth});
 }
 
 // The probability p with which the rule refuses everybody, so that all in all a share
@@ -66,21 +68,22 @@ double water_level(std::span<const TenantDemand> demands, double service) {
 
 ClassExcess tenants_above(ClassLoad load, double probability) {
   if (load.offered < double(kEnoughSamples) || load.service >= load.offered) return {};
+  const auto present = std::count_if(load.tenants.begin(), load.tenants.end(),
+                                     [](const auto& one) { return one.demand >= kPresent; });
+  if (present < 2) return {};
+  const auto known_end =
+      std::partition(load.tenants.begin(), load.tenants.end(),
+                     [](const auto& one) { return one.demand >= std::max(kPresent, one.error); });
   const auto by_demand = [](const auto& a, const auto& b) { return a.demand < b.demand; };
-  std::sort(load.tenants.begin(), load.tenants.end(), by_demand);
-  const auto present = std::find_if(load.tenants.begin(), load.tenants.end(),
-                                    [](const auto& one) { return one.demand >= kPresent; });
-  const std::span<const TenantDemand> tracked(present, load.tenants.end());
-  if (tracked.size() < 2) return {};
+  std::sort(load.tenants.begin(), known_end, by_demand);
+  const std::span<const TenantDemand> known(load.tenants.begin(), known_end);
 
-  double demand = 0;
-  for (const TenantDemand& one : tracked) demand += one.demand;
-  const double level = level_of(tracked, demand, load);
-  const double equal = load.offered / static_cast<double>(tracked.size());
+  const double level = level_of(known, load);
+  const double equal = load.offered / static_cast<double>(present);
   const double share = std::max(level, kTolerance * equal + by_chance(equal));
   const auto above =
-      std::upper_bound(tracked.begin(), tracked.end(), TenantDemand{{}, share}, by_demand);
-  const std::span<const TenantDemand> demands(above, tracked.end());
+      std::upper_bound(known.begin(), known.end(), TenantDemand{.demand = share}, by_demand);
+  const std::span<const TenantDemand> demands(above, known.end());
   if (demands.empty()) return {};
 
   std::vector<Excess> cuts;

@@ -20,7 +20,7 @@ namespace spillway::overload {
 struct ClassLoad {
   double offered = 0;
   double service = 0;               // how many of them may pass
-  std::span<TenantDemand> tenants;  // those that are told apart, each once; will be sorted
+  std::span<TenantDemand> tenants;  // those that have a counter, each once; will be sorted
 };
 
 // The level L at which the demands, each cut down to L, add up to `service`; infinite when they

@@ -17,10 +17,13 @@ TenantShard::TenantShard(const config::Config& config) {
     classes_.emplace_back(config.tenants.tracked);
 }
 
+double TenantShard::decay(Duration passed) {
+  return std::exp2(-to_seconds(std::max(passed, Duration{0})) / to_seconds(kHalfLife));
+}
+
 void TenantShard::publish(TimePoint now) {
-  const Duration passed = std::max(now - published_.value_or(now), Duration{0});
+  const double factor = decay(now - published_.value_or(now));
   published_ = now;
-  const double factor = std::exp2(-to_seconds(passed) / to_seconds(kHalfLife));
   const std::uint32_t next = 1 - current_.load(std::memory_order_relaxed);
   for (Class& c : classes_) {
     c.offered.decay(factor);
@@ -33,6 +36,7 @@ void TenantShard::publish(TimePoint now) {
       Place& place = shown.places[size++];
       place.tenant.store(static_cast<std::uint64_t>(one.tenant), std::memory_order_relaxed);
       place.demand.store(one.certain(), std::memory_order_relaxed);
+      place.error.store(one.error, std::memory_order_relaxed);
     }
     shown.size.store(static_cast<std::uint32_t>(size), std::memory_order_relaxed);
   }
@@ -46,8 +50,10 @@ TenantShard::Sums TenantShard::read(ClassId traffic_class,
   const Shown& shown = (*of_class.shown)[current_.load(std::memory_order_acquire)];
   const std::uint32_t size = shown.size.load(std::memory_order_relaxed);
   for (std::uint32_t i = 0; i < size; ++i) {
-    tenants.push_back({TenantId{shown.places[i].tenant.load(std::memory_order_relaxed)},
-                       shown.places[i].demand.load(std::memory_order_relaxed)});
+    const Place& place = shown.places[i];
+    tenants.push_back({TenantId{place.tenant.load(std::memory_order_relaxed)},
+                       place.demand.load(std::memory_order_relaxed),
+                       place.error.load(std::memory_order_relaxed)});
   }
   return {shown.offered.load(std::memory_order_relaxed),
           shown.admitted.load(std::memory_order_relaxed)};

@@ -21,12 +21,15 @@ namespace spillway::overload {
 
 struct TenantDemand {
   TenantId tenant{};
-  double demand = 0;  // requests, decayed; at least that many
+  double demand = 0;  // requests, decayed: at least that many,
+  double error = 0;   // and at most that many more
 };
 
 class TenantShard {
  public:
   static constexpr Duration kHalfLife = std::chrono::seconds(1);
+  // What is left of a count after some time.
+  static double decay(Duration passed);
 
   // Follows config.tenants.tracked tenants per class; nothing at all without tenants.fairness.
   explicit TenantShard(const config::Config& config);
@@ -54,6 +57,7 @@ class TenantShard {
   struct Place {
     std::atomic<std::uint64_t> tenant{0};
     std::atomic<double> demand{0};
+    std::atomic<double> error{0};
   };
   struct Shown {
     std::atomic<double> offered{0};

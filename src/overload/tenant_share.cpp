@@ -9,7 +9,10 @@ namespace spillway::overload {
 namespace {
 
 // A service this close to the demand is no shortage: some requests are still on their way.
-constexpr double kSlack = 1.05;
+constexpr double kEnough = 0.95;
+// What is measured as service was reached with a queue that stays full, and in a full queue the
+// quiet find no place either. A little less lets it run short.
+constexpr double kDrain = 0.98;
 
 double refusing_probability(const config::Rule& rule, Reason reason) {
   const bool refuses =
@@ -18,15 +21,16 @@ double refusing_probability(const config::Rule& rule, Reason reason) {
 }
 
 // How much of its demand a class can have. For lack of room it is what it got, as refusals are
-// work-conserving, and what still waits, so that a rising demand is not taken for a shortage.
+// work-conserving, and what joined the queue, so that a rising demand is not taken for a shortage.
 // Otherwise it is what its rule lets pass, and not what it got: a rule refuses its share of
 // whatever comes, so each measurement would find less than the last, down to nothing.
-double service_of(const TenantShard::Sums& sums, double queued, double probability, Reason reason) {
+double service_of(const TenantShard::Sums& sums, double joined, double probability, Reason reason) {
   if (!is_capacity(reason)) return (1 - probability) * sums.offered;
-  return kSlack * sums.admitted + queued;
+  const double served = sums.admitted + joined;
+  return served >= kEnough * sums.offered ? sums.offered : kDrain * served;
 }
 
-// Each tenant once, with the sum of its demands.
+// Each tenant once, with the sums of its demands and errors.
 void merge(std::vector<TenantDemand>& tenants) {
   std::sort(tenants.begin(), tenants.end(),
             [](const auto& a, const auto& b) { return a.tenant < b.tenant; });
@@ -34,6 +38,7 @@ void merge(std::vector<TenantDemand>& tenants) {
   for (std::size_t i = 0; i < tenants.size(); ++i) {
     if (kept > 0 && tenants[kept - 1].tenant == tenants[i].tenant) {
       tenants[kept - 1].demand += tenants[i].demand;
+      tenants[kept - 1].error += tenants[i].error;
     } else {
       tenants[kept++] = tenants[i];
     }
@@ -43,11 +48,19 @@ void merge(std::vector<TenantDemand>& tenants) {
 
 }  // namespace
 
+void TenantShare::note_queues(std::span<const std::uint32_t> queued, TimePoint now) {
+  const double keep = TenantShard::decay(now - noted_.value_or(now));
+  noted_ = now;
+  for (std::size_t i = 0; i < std::min(queues_.size(), queued.size()); ++i) {
+    const double waiting = queued[i];
+    queues_[i] = {waiting, queues_[i].joined * keep + waiting - queues_[i].waiting};
+  }
+}
+
 std::shared_ptr<const TenantExcess> TenantShare::judge(std::span<const TenantShard* const> shards,
-                                                       std::span<const std::uint32_t> queued,
                                                        const RuleTable& rules, Reason reason) {
   std::vector<ClassExcess> result;
-  for (std::size_t i = 0; i < classes_; ++i) {
+  for (std::size_t i = 0; i < queues_.size(); ++i) {
     const ClassId traffic_class{static_cast<std::uint8_t>(i)};
     tenants_.clear();
     TenantShard::Sums sums;
@@ -58,10 +71,10 @@ std::shared_ptr<const TenantExcess> TenantShare::judge(std::span<const TenantSha
     }
     merge(tenants_);
     const double probability = refusing_probability(rules.class_rule(traffic_class), reason);
-    const double service = service_of(sums, i < queued.size() ? queued[i] : 0, probability, reason);
+    const double service = service_of(sums, queues_[i].joined, probability, reason);
     ClassExcess excess = tenants_above({sums.offered, service, tenants_}, probability);
     if (excess.empty()) continue;
-    result.resize(classes_);
+    result.resize(queues_.size());
     result[i] = std::move(excess);
   }
   if (result.empty()) return nullptr;

@@ -4,13 +4,14 @@
 // A tenant's demand is taken for the least that it can have been: nobody is refused on suspicion.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/reason.hpp"
+#include "base/time.hpp"
 #include "config/config.hpp"
 #include "overload/excess.hpp"
 #include "overload/rules.hpp"
@@ -20,16 +21,24 @@ namespace spillway::overload {
 
 class TenantShare {
  public:
-  explicit TenantShare(const config::Config& config) : classes_(config.classes.size()) {}
+  explicit TenantShare(const config::Config& config) : queues_(config.classes.size()) {}
 
-  // While the upstream is overloaded with `reason` and `rules` hold; `queued` by class. Null when
-  // nobody is above its share in any class.
+  // Every tick, overloaded or not; by class.
+  void note_queues(std::span<const std::uint32_t> queued, TimePoint now);
+
+  // While the upstream is overloaded with `reason` and `rules` hold. Null when nobody is above its
+  // share in any class.
   std::shared_ptr<const TenantExcess> judge(std::span<const TenantShard* const> shards,
-                                            std::span<const std::uint32_t> queued,
                                             const RuleTable& rules, Reason reason);
 
  private:
-  std::size_t classes_;
+  struct Queue {
+    double waiting = 0;
+    double joined = 0;  // the change of `waiting`, decayed as the shards decay
+  };
+
+  std::vector<Queue> queues_;  // by class
+  std::optional<TimePoint> noted_;
   std::vector<TenantDemand> tenants_;  // kept for its memory
 };
 

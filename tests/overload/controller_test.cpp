@@ -1,0 +1,130 @@
+#include "overload/controller.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "overload/decide.hpp"
+
+using namespace spillway;
+using namespace spillway::overload;
+using namespace std::chrono_literals;
+using config::Strategy;
+
+namespace {
+
+constexpr ClassId kOnly{0};
+
+// One upstream, one class, one worker, and a tick each 100 ms.
+struct Scene {
+  explicit Scene(bool fairness = true) : config(configured(fairness)) {}
+
+  static config::Config configured(bool fairness) {
+    config::Config config;
+    config.classes.resize(1);
+    config.routes.resize(1);
+    config.upstreams.resize(1);
+    config.upstreams[0].overload.rules = {{Strategy::deny, 0.5, 1s}};
+    config.tenants.fairness = fairness;
+    return config;
+  }
+
+  Tick tick(double queue_ratio = 0, std::optional<double> lag = std::nullopt) {
+    now += 100ms;
+    tenants.publish(now);
+    const SignalShard* const shards[] = {&shard};
+    const TenantShard* const tenant_shards[] = {&tenants};
+    const std::uint32_t places[] = {100};
+    const std::uint32_t queued[] = {static_cast<std::uint32_t>(100 * queue_ratio)};
+    return controller.tick({.shards = shards,
+                            .queued = queued,
+                            .max_queue = places,
+                            .event_loop_lag = lag,
+                            .tenants = tenant_shards},
+                           now);
+  }
+
+  config::Config config;
+  Controller controller{config, config.upstreams[0]};
+  SignalShard shard;
+  TenantShard tenants{config};
+  TimePoint now = TimePoint{} + 1h;
+};
+
+}  // namespace
+
+TEST_CASE("a controller begins NORMAL with a plan that allows") {
+  Scene scene;
+  REQUIRE(scene.controller.plan() != nullptr);
+  CHECK(scene.controller.plan()->state() == State::normal);
+  CHECK(scene.controller.plan()->rule(RouteId{0}, kOnly).retry_after == 1s);
+  const Tick tick = scene.tick();
+  CHECK_FALSE(tick.transition);
+  CHECK(tick.plan == nullptr);
+}
+
+TEST_CASE("a plan is published when state or reason change and not otherwise") {
+  Scene scene;
+  Tick tick = scene.tick(0.9);
+  REQUIRE(tick.transition);
+  CHECK(tick.transition->to == State::overloaded);
+  REQUIRE(tick.plan != nullptr);
+  CHECK(tick.plan == scene.controller.plan());
+  CHECK(tick.plan->reason() == Reason::queue_saturation);
+  CHECK(*scene.controller.signals().queue_ratio == doctest::Approx(0.9));
+  CHECK(scene.tick(0.95).plan == nullptr);
+
+  tick = scene.tick(0.6, 0.2);  // another reason
+  CHECK_FALSE(tick.transition);
+  REQUIRE(tick.plan != nullptr);
+  CHECK(tick.plan->reason() == Reason::event_loop_lag);
+
+  int published = 0;
+  for (int i = 0; i < 40; ++i) published += scene.tick().plan != nullptr ? 1 : 0;
+  CHECK(scene.controller.state() == State::normal);
+  CHECK(scene.controller.plan()->state() == State::normal);
+  CHECK(published == 2);  // back to the reason of the entry, then back to NORMAL
+}
+
+TEST_CASE("plans of a state share their rules") {
+  Scene scene;
+  const auto first = scene.tick(0.9).plan;
+  const auto second = scene.tick(0.6, 0.2).plan;
+  REQUIRE(first != nullptr);
+  REQUIRE(second != nullptr);
+  CHECK(&first->rule(RouteId{0}, kOnly) == &second->rule(RouteId{0}, kOnly));
+}
+
+TEST_CASE("a noisy tenant is in the plan while overloaded and leaves it when it is quiet") {
+  Scene scene;
+  const auto offer = [&] {
+    for (int i = 0; i < 50; ++i) scene.tenants.record_offered(kOnly, TenantId(i < 45 ? 1 : i));
+  };
+  for (int i = 0; i < 30; ++i) {
+    offer();
+    scene.tick(0, 0);
+    CHECK(scene.controller.plan()->tenants() == nullptr);  // while NORMAL
+  }
+  offer();
+  Tick tick = scene.tick(0, 0.1);
+  REQUIRE(tick.plan != nullptr);
+  REQUIRE(tick.plan->tenants() != nullptr);
+  CHECK(tick.plan->tenants()->of(kOnly).chance(TenantId{1}) > 0.4);
+  CHECK(tick.plan->tenants()->of(kOnly).chance(TenantId{47}) == 0);
+  offer();
+  CHECK(scene.tick(0, 0.1).plan != nullptr);  // new figures with each tick
+
+  for (int i = 0; i < 80; ++i) tick = scene.tick(0, 0.1);
+  CHECK(scene.controller.state() == State::overloaded);
+  CHECK(scene.controller.plan()->tenants() == nullptr);
+  CHECK(tick.plan == nullptr);
+}
+
+TEST_CASE("without fairness no tenant is ever in the plan") {
+  Scene scene(false);
+  for (int i = 0; i < 30; ++i) {
+    for (int k = 0; k < 50; ++k) scene.tenants.record_offered(kOnly, TenantId(k < 45 ? 1 : k));
+    scene.tick(0, 0.1);
+    CHECK(scene.controller.plan()->tenants() == nullptr);
+  }
+}
