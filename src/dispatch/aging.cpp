@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 
 namespace spillway::dispatch {
 namespace {
@@ -10,6 +11,11 @@ constexpr int kRounds = 6;        // of a prediction
 constexpr double kLongest = 1e6;  // seconds: nobody waits that long
 
 }  // namespace
+
+Aging::Aging(const Weights& weights, std::size_t classes, Duration half_life)
+    : Discipline(weights, classes), half_life_(to_seconds(half_life)) {
+  assert(half_life_ > 0);
+}
 
 // The logarithm grows with its argument: the products order as the sums of logarithms do.
 ClassId Aging::pick(ClassSet ready, const Queues& queues, TimePoint now) {

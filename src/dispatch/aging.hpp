@@ -15,8 +15,7 @@ namespace spillway::dispatch {
 class Aging final : public Discipline {
  public:
   // half_life > 0.
-  Aging(const Weights& weights, std::size_t classes, Duration half_life)
-      : Discipline(weights, classes), half_life_(to_seconds(half_life)) {}
+  Aging(const Weights& weights, std::size_t classes, Duration half_life);
 
   ClassId pick(ClassSet ready, const Queues& queues, TimePoint now) override;
   void served(const Waiter& waiter, const Queues& queues) override;
@@ -24,6 +23,9 @@ class Aging final : public Discipline {
   // Those of the other classes that will have the higher score when it is served, taking the
   // waiters of a class to have arrived evenly between its oldest and its youngest.
   double turns(const Place& place, const Queues& queues) const override;
+
+  // A boost would stretch the bound as many times; waiting is boost enough.
+  bool shares_by_weight() const override { return false; }
 
  private:
   double half_life_;  // seconds

@@ -53,8 +53,9 @@ class Discipline {
   // How many turns of all classes it takes, its own included, until the newcomer is served.
   virtual double turns(const Place& place, const Queues& queues) const = 0;
 
-  // Whether weights change anything.
-  virtual bool weighted() const { return true; }
+  // Whether a class's share is in proportion to its weight: what a boost of the weight is made
+  // for, see DynamicWeight.
+  virtual bool shares_by_weight() const { return true; }
 
   double weight(ClassId id) const { return weights_[index(id)]; }
   void set_weight(ClassId id, double weight) { weights_[index(id)] = weight; }

@@ -19,7 +19,7 @@ class EarliestDeadline final : public Discipline {
   // between its oldest's and its youngest's, and the arrivals until then of classes whose
   // requests have less time.
   double turns(const Place& place, const Queues& queues) const override;
-  bool weighted() const override { return false; }
+  bool shares_by_weight() const override { return false; }
 
  private:
   Duration allowance_of(std::size_t i, const Queues& queues) const;

@@ -15,7 +15,7 @@ class RoundRobin final : public Discipline {
 
   // Another class takes one turn for each of the newcomer's class.
   double turns(const Place& place, const Queues& queues) const override;
-  bool weighted() const override { return false; }
+  bool shares_by_weight() const override { return false; }
 
  private:
   std::size_t last_;  // served

@@ -23,7 +23,7 @@ Scheduler::Scheduler(const config::Dispatch& settings,
       classes_(classes.size()),
       discipline_(make_discipline(settings, classes)),
       boost_(settings.target_wait) {
-  dynamic_weights_ = settings.dynamic_weights && discipline_->weighted();
+  dynamic_weights_ = settings.dynamic_weights && discipline_->shares_by_weight();
   for (std::size_t i = 0; i < classes.size(); ++i) {
     Class& c = classes_[i];
     c.max_queue = classes[i].max_queue;

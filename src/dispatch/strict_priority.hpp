@@ -15,7 +15,7 @@ class StrictPriority final : public Discipline {
 
   // All that wait above it, and what arrives above until then.
   double turns(const Place& place, const Queues& queues) const override;
-  bool weighted() const override { return false; }
+  bool shares_by_weight() const override { return false; }
 };
 
 }  // namespace spillway::dispatch

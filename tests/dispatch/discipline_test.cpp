@@ -53,7 +53,7 @@ TEST_CASE("strict priority serves the highest class that waits and only it") {
   lines.fill(kP0, 2);
   lines.fill(kP1, 2);
   CHECK(order(*pq, lines, 6) == "001122");
-  CHECK_FALSE(pq->weighted());
+  CHECK_FALSE(pq->shares_by_weight());
 }
 
 TEST_CASE("round robin serves one each whatever the weights and skips the empty") {
@@ -165,14 +165,14 @@ TEST_CASE("earliest deadline first goes by the deadlines of the oldest") {
   lines.join(kP2, 1, now + 60ms);
   lines.join(kP2, 1, now + 90ms);
   CHECK(order(*edf, lines, 6) == "202021");  // on equal deadlines the higher class
-  CHECK_FALSE(edf->weighted());
+  CHECK_FALSE(edf->shares_by_weight());
 }
 
 TEST_CASE("weights move what has weights") {
   for (const Kind kind : {Kind::wrr, Kind::drr, Kind::wfq}) {
     CAPTURE(index(kind));
     const auto d = discipline(kind, {8, 3, 1});
-    CHECK(d->weighted());
+    CHECK(d->shares_by_weight());
     d->set_weight(kP0, 16 * 8);
     CHECK(d->weight(kP0) == 128);
     CHECK(serve_backlogged(*d, 13200).count[0] == doctest::Approx(12800).epsilon(0.02));

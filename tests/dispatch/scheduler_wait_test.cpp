@@ -164,6 +164,16 @@ TEST_CASE("one asking for a short wait is refused only with no slot and a waiter
     CHECK(desk->totals(kP2).not_short == 1);
     CHECK(desk->queued(kP2) == 4);
   }
+  SUBCASE("how short is for each to say") {
+    Desk desk(4);
+    desk.teach(20ms, kP2);
+    for (int i = 0; i < 4; ++i) desk.arrive(kP2);
+    for (int i = 0; i < 8; ++i) desk.arrive(kP2);
+    desk.arrive(kP2, {.short_wait = 30ms, .short_wait_reason = Reason::tenant_share});
+    CHECK(desk.last.reason == Reason::tenant_share);  // 40 ms to wait
+    desk.arrive(kP2, {.short_wait = 50ms, .short_wait_reason = Reason::tenant_share});
+    CHECK(desk.last.kind == Kind::queued);
+  }
   SUBCASE("without a prediction it queues") {
     Desk desk;
     desk.arrive(kP2);
