@@ -160,3 +160,85 @@ TEST_CASE("a window of very many ticks keeps its length in fewer slices") {
   for (int i = 0; i < 50; ++i) tick();
   CHECK_FALSE(tick().latency_p95);
 }
+
+TEST_CASE("old samples leave the window smoothly") {
+  Scene scene;
+  for (int tick = 0; tick < 20; ++tick) {
+    for (int i = 0; i < 10; ++i) scene.one.record_latency(1s);
+    scene.tick();
+  }
+  // From now on fast ones: p95 falls when nineteen of twenty slices are fast, not at once.
+  int fell_at = 0;
+  for (int tick = 1; tick <= 25 && fell_at == 0; ++tick) {
+    for (int i = 0; i < 10; ++i) scene.one.record_latency(10ms);
+    if (*scene.tick().latency_p95 < 0.011) fell_at = tick;
+  }
+  CHECK(fell_at == 19);
+  // And with no more samples the evidence dwindles to the last twenty.
+  int lost_at = 0;
+  for (int tick = 1; tick <= 25 && lost_at == 0; ++tick)
+    if (!scene.tick().latency_p95) lost_at = tick;
+  CHECK(lost_at == 19);
+}
+
+TEST_CASE("an empty window has no evidence of anything but the queue and the slots") {
+  Scene scene;
+  OverloadSignals signals;
+  for (int i = 0; i < 30; ++i) signals = scene.tick();
+  CHECK_FALSE(signals.latency_p95);
+  CHECK_FALSE(signals.latency_p99);
+  CHECK_FALSE(signals.queue_wait_p95);
+  CHECK_FALSE(signals.error_rate);
+  CHECK_FALSE(signals.event_loop_lag);
+  CHECK(*signals.inflight_ratio == 0);
+  CHECK(*signals.queue_ratio == 0);
+  CHECK(signals.offered_rate == 0);
+}
+
+TEST_CASE("a stream counts with its head and not with its length") {
+  Scene scene;
+  // Thirty streams whose heads came after 10 ms are still being read an hour later: they are not
+  // among the ages, which are of requests that wait for their head.
+  for (int i = 0; i < 30; ++i) scene.one.record_latency(10ms);
+  scene.one.publish_ages({});
+  OverloadSignals signals = scene.tick(16);
+  CHECK(*signals.latency_p95 == doctest::Approx(0.01).epsilon(0.03));
+  for (int i = 0; i < 600; ++i) signals = scene.tick(16);
+  CHECK_FALSE(signals.latency_p95);
+  CHECK(*signals.inflight_ratio == doctest::Approx(1));  // the slots that they hold are held
+}
+
+TEST_CASE("a stalled upstream stays slow for as long as it is stalled") {
+  Scene scene;
+  for (int i = 0; i < 100; ++i) scene.one.record_latency(10ms);
+  scene.tick();
+  Duration age = 0ms;
+  for (int tick = 0; tick < 100; ++tick) {
+    age += 100ms;
+    scene.one.publish_ages(std::vector<Duration>(16, age));
+    scene.two.publish_ages(std::vector<Duration>(16, age));
+    const OverloadSignals signals = scene.tick(16);
+    if (tick < 3) continue;
+    REQUIRE(signals.latency_p95);
+    REQUIRE(*signals.latency_p95 > 0.9 * to_seconds(age));
+  }
+}
+
+TEST_CASE("few requests in flight and no completions are no evidence") {
+  Scene scene;
+  scene.one.publish_ages(std::vector<Duration>(19, 10s));
+  CHECK_FALSE(scene.tick().latency_p95);
+  scene.two.publish_ages(std::vector<Duration>(1, 10s));
+  CHECK(scene.tick().latency_p95);
+}
+
+TEST_CASE("errors leave with the window and come back as a rate of what was finished") {
+  Scene scene;
+  for (int i = 0; i < 30; ++i) scene.one.record_result(i < 15);
+  CHECK(*scene.tick().error_rate == doctest::Approx(0.5));
+  for (int tick = 0; tick < 20; ++tick) {
+    for (int i = 0; i < 5; ++i) scene.two.record_result(false);
+    scene.tick();
+  }
+  CHECK(*scene.tick().error_rate == 0);
+}
