@@ -7,22 +7,24 @@
 namespace spillway::micro {
 namespace {
 
-void classify(benchmark::State& state, std::size_t routes) {
+void classify(benchmark::State& state, std::size_t routes, Caller caller) {
   const config::Config config = site(routes);
   const traffic::Classifier classifier(config);
-  const traffic::Peer peer = classifier.peer(*parse_ip_address("192.0.2.7"));
+  const traffic::Peer peer = classifier.peer(
+      *parse_ip_address(caller == Caller::behind_proxy ? "192.0.2.7" : "203.0.113.7"));
   Random random(1);
-  const auto asked = requests(routes, random);
+  const auto asked = requests(routes, caller, random);
   const TimePoint now = TimePoint{} + std::chrono::hours(1);
-  std::size_t next = 0, found = 0, iterations = 0;
+  std::size_t next = 0, found = 0, named = 0;
   for (auto _ : state) {
     const http::RequestHead& head = asked[next++ % asked.size()]->head;
     const traffic::Subject subject = classifier.classify(head, peer, now);
     found += index(subject.route) < routes ? 1 : 0;
-    ++iterations;
+    named += subject.tenant.id != peer.tenant.id ? 1 : 0;
     benchmark::DoNotOptimize(subject.deadline);
   }
-  if (found != iterations) state.SkipWithError("a request met the default route");
+  if (found != next) state.SkipWithError("a request met the default route");
+  if (named != (caller == Caller::unnamed ? 0 : next)) state.SkipWithError("wrong tenant");
 }
 
 }  // namespace
@@ -30,8 +32,12 @@ void classify(benchmark::State& state, std::size_t routes) {
 void add_classify(Suite& suite) {
   for (const std::size_t routes : {10, 100, 1000, 10000}) {
     suite.add("classify/" + size_name(routes) + " routes", 300,
-              [routes](benchmark::State& state) { classify(state, routes); });
+              [routes](benchmark::State& state) { classify(state, routes, Caller::unnamed); });
   }
+  suite.add("classify/10^4 routes, API key", 300,
+            [](benchmark::State& state) { classify(state, 10000, Caller::with_api_key); });
+  suite.add("classify/10^4 routes, behind a trusted proxy", 300,
+            [](benchmark::State& state) { classify(state, 10000, Caller::behind_proxy); });
 }
 
 }  // namespace spillway::micro

@@ -10,6 +10,20 @@ namespace spillway::micro {
 namespace {
 
 constexpr std::size_t kRequests = 1024;
+constexpr std::size_t kApiKeys = 1000;
+
+std::string api_key(std::size_t i) { return "0123456789abcdef-" + std::to_string(i); }
+
+// Field lines.
+std::string credentials(Caller caller, Random& random) {
+  switch (caller) {
+    case Caller::unnamed: break;
+    case Caller::with_api_key: return "X-Api-Key: " + api_key(random.next() % kApiKeys) + "\r\n";
+    case Caller::behind_proxy:
+      return "X-Forwarded-For: 198.51.100." + std::to_string(random.next() % 256) + "\r\n";
+  }
+  return {};
+}
 
 std::string folder(std::size_t route) {
   return "/area-" + std::to_string(route % 97) + "/resource-" + std::to_string(route);
@@ -26,7 +40,7 @@ std::string path(std::size_t route) {
   return folder(route) + endings[route % endings.size()];
 }
 
-std::unique_ptr<Request> request(std::size_t route) {
+std::unique_ptr<Request> request(std::size_t route, const std::string& more_fields) {
   auto made = std::make_unique<Request>();
   made->text = "GET " + path(route) +
                " HTTP/1.1\r\n"
@@ -38,7 +52,8 @@ std::unique_ptr<Request> request(std::size_t route) {
                "Referer: http://shop.example/\r\n"
                "Cookie: session=0123456789abcdef\r\n"
                "Connection: keep-alive\r\n"
-               "Priority: u=1\r\n\r\n";
+               "Priority: u=1\r\n" +
+               more_fields + "\r\n";
   if (http::parse_request(made->text, made->head) != http::Error::none ||
       http::request_framing(made->head) != http::Error::none) {
     throw std::logic_error("a request of the benchmark is malformed");
@@ -53,6 +68,9 @@ config::Config site(std::size_t routes) {
   config.classes = config::default_classes();
   config.upstreams.push_back(
       {.name = "app", .dispatch = config.dispatch, .overload = config.overload});
+  config.trusted_peers = {"192.0.2.0/24"};
+  for (std::size_t i = 0; i < kApiKeys; ++i)
+    config.tenants.api_keys.push_back({.tenant = std::to_string(i), .key = api_key(i)});
   std::vector<config::Route> all;
   all.reserve(routes + 1);
   for (std::size_t i = 0; i < routes; ++i) {
@@ -67,10 +85,13 @@ config::Config site(std::size_t routes) {
   return config;
 }
 
-std::vector<std::unique_ptr<Request>> requests(std::size_t routes, Random& random) {
+std::vector<std::unique_ptr<Request>> requests(std::size_t routes, Caller caller, Random& random) {
   std::vector<std::unique_ptr<Request>> made;
   made.reserve(kRequests);
-  for (std::size_t i = 0; i < kRequests; ++i) made.push_back(request(random.next() % routes));
+  for (std::size_t i = 0; i < kRequests; ++i) {
+    const std::size_t route = random.next() % routes;
+    made.push_back(request(route, credentials(caller, random)));
+  }
   return made;
 }
 
