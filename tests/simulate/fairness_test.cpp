@@ -1,0 +1,26 @@
+#include "simulate/fairness.hpp"
+
+#include <doctest/doctest.h>
+
+using spillway::simulate::max_min_fairness;
+
+TEST_CASE("a max-min fair division has index one whatever the demands") {
+  CHECK(max_min_fairness({10, 10, 10}, {5, 5, 5}) == doctest::Approx(1));
+  CHECK(max_min_fairness({90, 10, 10}, {40, 10, 10}) == doctest::Approx(1));
+  CHECK(max_min_fairness({90, 10}, {90, 10}) == doctest::Approx(1));
+}
+
+TEST_CASE("a division in proportion to the demands is unfair to the modest") {
+  // Shares relative to the fair ones, 18 6 6: 27/18 and 1.5/5 twice.
+  CHECK(max_min_fairness({90, 5, 5}, {27, 1.5, 1.5}) == doctest::Approx(0.63).epsilon(0.01));
+}
+
+TEST_CASE("one who has it all has one of n") {
+  CHECK(max_min_fairness({10, 10, 10, 10}, {8, 0, 0, 0}) == doctest::Approx(0.25));
+}
+
+TEST_CASE("who asks for nothing does not count and nothing is nothing unfair") {
+  CHECK(max_min_fairness({10, 0, 10}, {5, 0, 5}) == doctest::Approx(1));
+  CHECK(max_min_fairness({}, {}) == 1);
+  CHECK(max_min_fairness({10, 10}, {0, 0}) == 1);
+}
