@@ -158,6 +158,24 @@ TEST_CASE("explain names route and class and tenant and deadline") {
   CHECK(contains(explain("GET /checkout/7"), "default (no other route matches)"));
 }
 
+TEST_CASE("explain shows the tenant and the priority that are believed") {
+  const ScratchFile file("trust.json", R"({
+    "trusted_peers": ["127.0.0.1"],
+    "tenants": {"api_keys": [{"tenant": "shop", "key": "key-of-the-shop"}]},
+    "upstreams": [{"name": "app", "servers": ["127.0.0.1:3000"]}]})");
+  const auto told = [&](const std::string& field) {
+    const Result result =
+        spillway("explain --config " + file.path() + " GET /x -H '" + field + "'");
+    CHECK_MESSAGE(result.code == 0, result.err);
+    return result.out;
+  };
+  CHECK(contains(told("X-Api-Key: key-of-the-shop"), "tenant    api_key shop\n"));
+  CHECK(contains(told("X-Api-Key: guessed"), "tenant    client_address 127.0.0.1\n"));
+  CHECK(contains(told("X-Tenant: acme"), "tenant    trusted_header acme\n"));
+  CHECK(contains(told("X-Forwarded-For: 2001:db8::5"), "client_address 2001:db8::/64\n"));
+  CHECK(contains(told("X-Priority: 0"), "from the priority 0 that X-Priority gives it\n"));
+}
+
 TEST_CASE("explain at OVERLOADED says what the draw means and when a slot is free") {
   for (const std::string state : {"OVERLOADED", "overloaded"}) {
     const std::string out = explain("GET /search/x --at " + state);
