@@ -4,7 +4,7 @@ namespace spillway::overload {
 
 ClassExcess::ClassExcess(std::span<const Excess> tenants, double relief) : relief_(relief) {
   if (tenants.empty()) return;
-  places_.resize(std::bit_ceil(2 * tenants.size()));
+  places_.resize(std::bit_ceil(4 * tenants.size()));
   shift_ = 64 - std::countr_zero(places_.size());
   for (const Excess& one : tenants) {
     std::size_t i = place_of(one.tenant);

@@ -41,7 +41,7 @@ class ClassExcess {
     return (static_cast<std::uint64_t>(tenant) * 0x9e3779b97f4a7c15u) >> shift_;
   }
 
-  std::vector<Excess> places_;  // open addressing, a power of two, at most half full
+  std::vector<Excess> places_;  // open addressing, a power of two, at most a quarter full
   int shift_ = 63;
   double relief_ = 1;
 };

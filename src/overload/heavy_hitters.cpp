@@ -7,7 +7,7 @@ namespace spillway::overload {
 
 HeavyHitters::HeavyHitters(std::size_t capacity)
     : capacity_(std::clamp<std::size_t>(capacity, 1, kNone)),
-      places_(std::bit_ceil(2 * capacity_), kNone),
+      places_(std::bit_ceil(4 * capacity_), kNone),
       shift_(64 - std::countr_zero(places_.size())) {
   counted_.reserve(capacity_);
   heap_.reserve(capacity_);
@@ -18,25 +18,26 @@ void HeavyHitters::record(TenantId tenant, double weight) {
   total_ += weight;
   const std::size_t place = place_of(tenant);
   if (places_[place] != kNone) {
-    counted_[places_[place]].count += weight;
-    sift_down(heap_place_[places_[place]]);
+    const Counter counter = places_[place];
+    const double count = counted_[counter].count += weight;
+    sift_down(heap_place_[counter], {count, counter});
     return;
   }
   if (counted_.size() < capacity_) {
     const auto counter = static_cast<Counter>(counted_.size());
     counted_.push_back({tenant, weight, 0});
-    heap_.push_back(counter);
+    heap_.push_back({weight, counter});
     heap_place_.push_back(counter);
     places_[place] = counter;
     sift_up(counter);
     return;
   }
-  const Counter smallest = heap_[0];
+  const Counter smallest = heap_[0].counter;
   Counted& taken = counted_[smallest];
   forget(taken.tenant);
   taken = {tenant, taken.count + weight, taken.count};
   places_[place_of(tenant)] = smallest;  // forgetting may have moved its place
-  sift_down(0);
+  sift_down(0, {taken.count, smallest});
 }
 
 void HeavyHitters::decay(double factor) {
@@ -45,6 +46,7 @@ void HeavyHitters::decay(double factor) {
     one.count *= factor;
     one.error *= factor;
   }
+  for (Ranked& one : heap_) one.count *= factor;
 }
 
 std::size_t HeavyHitters::place_of(TenantId tenant) const {
@@ -68,34 +70,27 @@ void HeavyHitters::forget(TenantId tenant) {
   places_[gap] = kNone;
 }
 
-void HeavyHitters::put(std::size_t at, Counter counter) {
-  heap_[at] = counter;
-  heap_place_[counter] = static_cast<std::uint16_t>(at);
+void HeavyHitters::put(std::size_t at, Ranked one) {
+  heap_[at] = one;
+  heap_place_[one.counter] = static_cast<std::uint16_t>(at);
 }
 
 void HeavyHitters::sift_up(std::size_t at) {
-  const Counter counter = heap_[at];
-  const double count = counted_[counter].count;
-  while (at > 0 && counted_[heap_[(at - 1) / 2]].count > count) {
+  const Ranked one = heap_[at];
+  for (; at > 0 && heap_[(at - 1) / 2].count > one.count; at = (at - 1) / 2)
     put(at, heap_[(at - 1) / 2]);
-    at = (at - 1) / 2;
-  }
-  put(at, counter);
+  put(at, one);
 }
 
-void HeavyHitters::sift_down(std::size_t at) {
-  const Counter counter = heap_[at];
-  const double count = counted_[counter].count;
+// Puts `one` where `at` was or below.
+void HeavyHitters::sift_down(std::size_t at, Ranked one) {
   for (std::size_t child = 2 * at + 1; child < heap_.size(); child = 2 * at + 1) {
-    if (child + 1 < heap_.size() &&
-        counted_[heap_[child + 1]].count < counted_[heap_[child]].count) {
-      ++child;
-    }
-    if (counted_[heap_[child]].count >= count) break;
+    if (child + 1 < heap_.size() && heap_[child + 1].count < heap_[child].count) ++child;
+    if (heap_[child].count >= one.count) break;
     put(at, heap_[child]);
     at = child;
   }
-  put(at, counter);
+  put(at, one);
 }
 
 }  // namespace spillway::overload

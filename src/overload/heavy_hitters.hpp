@@ -35,12 +35,17 @@ class HeavyHitters {
 
   std::span<const Counted> counted() const { return counted_; }  // in no particular order
   double total() const { return total_; }
-  double least() const { return counted_.size() < capacity_ ? 0 : counted_[heap_[0]].count; }
+  double least() const { return counted_.size() < capacity_ ? 0 : heap_[0].count; }
   std::size_t capacity() const { return capacity_; }
 
  private:
   using Counter = std::uint16_t;  // index in counted_
   static constexpr Counter kNone = 0xffff;
+
+  struct Ranked {
+    double count;  // the counter's own, beside its neighbours': the heap is read most
+    Counter counter;
+  };
 
   std::size_t home_of(TenantId tenant) const {
     return (static_cast<std::uint64_t>(tenant) * 0x9e3779b97f4a7c15u) >> shift_;
@@ -48,15 +53,15 @@ class HeavyHitters {
   std::size_t place_of(TenantId tenant) const;  // its place, or the one it would get
   void forget(TenantId tenant);
   void sift_up(std::size_t at);
-  void sift_down(std::size_t at);
-  void put(std::size_t at, Counter counter);
+  void sift_down(std::size_t at, Ranked one);
+  void put(std::size_t at, Ranked one);
 
   std::size_t capacity_;
   double total_ = 0;
   std::vector<Counted> counted_;
-  std::vector<Counter> heap_;              // smallest count first
+  std::vector<Ranked> heap_;               // smallest count first
   std::vector<std::uint16_t> heap_place_;  // of each counter
-  std::vector<Counter> places_;            // open addressing, at most half full
+  std::vector<Counter> places_;            // open addressing, at most a quarter full
   int shift_;
 };
 

@@ -25,7 +25,7 @@
 
 namespace spillway::overload {
 
-struct EffectiveRule {
+struct alignas(64) EffectiveRule {  // one cache line for one request
   config::Rule rule;
   std::uint32_t bucket = 0;  // which of Budgets its budget is
 };
