@@ -27,6 +27,10 @@ struct Configuration {
             config::Problems& problems) const;
 };
 
+inline std::string words(const Configuration&) {
+  return "an object, all keys of the configuration";
+}
+
 inline constexpr config::Real kSeconds{0, 86'400};
 
 template <class Visitor>

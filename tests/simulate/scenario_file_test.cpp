@@ -10,6 +10,7 @@
 
 #include "config/load.hpp"
 #include "simulate/built_in.hpp"
+#include "simulate/scenario_reference.hpp"
 #include "simulate/scenarios.hpp"
 
 namespace spillway::simulate {
@@ -49,6 +50,20 @@ TEST_CASE("the built-in scenarios are the files of config scenarios") {
     CHECK(text.str() == one.json);
     CHECK(open_good(std::string(one.name)).name == one.name);
   }
+}
+
+TEST_CASE("the reference table of the scenarios is the code's") {
+  std::stringstream text;
+  text << std::ifstream(kFolder + "/README.md").rdbuf();
+  const std::string readme = text.str();
+  const std::string begin = "<!-- reference table: begin -->\n";
+  const auto from = readme.find(begin);
+  const auto to = readme.find("<!-- reference table: end -->");
+  REQUIRE(from != std::string::npos);
+  REQUIRE(to != std::string::npos);
+  const std::string table = scenario_reference();
+  CHECK_MESSAGE(readme.substr(from + begin.size(), to - from - begin.size()) == table,
+                "put this between the markers of config/scenarios/README.md:\n", table);
 }
 
 TEST_CASE("the promised scenarios are built in") {
