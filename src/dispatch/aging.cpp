@@ -50,8 +50,8 @@ double Aging::turns(const Place& place, const Queues& queues) const {
       if (wins > wait) {
         if (queues.waiting()[i] == 0) continue;
         const TimePoint since = place.now - from_seconds(std::min(wins - wait, kLongest));
-        before += queues.waiting()[i] *
-                  part_until(since, queues.oldest(i)->arrived, queues.youngest(i)->arrived);
+        before += count_until(since, queues.waiting()[i], queues.oldest(i)->arrived,
+                              queues.youngest(i)->arrived);
         continue;
       }
       before += queues.waiting()[i];

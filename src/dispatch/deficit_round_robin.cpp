@@ -15,8 +15,12 @@ constexpr double kRecent = 1.0 / 64;  // weight of one request in a mean cost
 DeficitRoundRobin::DeficitRoundRobin(const Weights& weights, std::size_t classes)
     : Discipline(weights, classes), visited_(classes - 1) {}
 
-double DeficitRoundRobin::visits_needed(std::size_t i, double cost) const {
-  return std::max(1.0, std::ceil((cost - deficits_[i] - kRounding) / quantum(i)));
+double DeficitRoundRobin::greatest_weight() const {
+  return *std::max_element(weights_.begin(), weights_.begin() + classes_);
+}
+
+double DeficitRoundRobin::visits_needed(std::size_t i, double cost, double quantum) const {
+  return std::max(1.0, std::ceil((cost - deficits_[i] - kRounding) / quantum));
 }
 
 ClassId DeficitRoundRobin::pick(ClassSet ready, const Queues& queues, TimePoint now) {
@@ -30,7 +34,7 @@ ClassId DeficitRoundRobin::pick(ClassSet ready, const Queues& queues, TimePoint 
       deficits_[visited_] + kRounding >= queues.oldest(visited_)->cost)
     return visited;
 
-  greatest_weight_ = *std::max_element(weights_.begin(), weights_.begin() + classes_);
+  const double greatest = greatest_weight();
   std::size_t next = visited_;
   double visits = INFINITY;
   const auto following = [this](std::size_t i) { return i + 1 < classes_ ? i + 1 : 0; };
@@ -38,7 +42,7 @@ ClassId DeficitRoundRobin::pick(ClassSet ready, const Queues& queues, TimePoint 
   do {
     i = following(i);
     if ((ready >> i & 1) == 0) continue;
-    const double needed = visits_needed(i, queues.oldest(i)->cost);
+    const double needed = visits_needed(i, queues.oldest(i)->cost, weights_[i] / greatest);
     if (needed >= visits) continue;
     visits = needed;
     next = i;
@@ -47,7 +51,8 @@ ClassId DeficitRoundRobin::pick(ClassSet ready, const Queues& queues, TimePoint 
   bool reached = false;
   do {
     i = following(i);
-    if ((ready >> i & 1) != 0) deficits_[i] += (reached ? visits - 1 : visits) * quantum(i);
+    if ((ready >> i & 1) != 0)
+      deficits_[i] += (reached ? visits - 1 : visits) * weights_[i] / greatest;
     reached = reached || i == next;
   } while (i != visited_);
   visited_ = next;
@@ -68,12 +73,13 @@ void DeficitRoundRobin::passed(const Waiter& waiter) {
 
 double DeficitRoundRobin::turns(const Place& place, const Queues& queues) const {
   const std::size_t mine = index(place.traffic_class);
+  const double greatest = greatest_weight();
   const auto cost_of = [&](std::size_t i) {
     return mean_costs_[i] > 0 ? mean_costs_[i] : place.cost;
   };
   const auto distance = [&](std::size_t i) { return (i + classes_ - visited_ - 1) % classes_; };
   const double own_cost = place.cost + place.ahead * cost_of(mine);
-  const double visits = visits_needed(mine, own_cost);
+  const double visits = visits_needed(mine, own_cost, weights_[mine] / greatest);
   std::array<double, kMaxClasses> allowed{};
   double part = 0, mean = 0;
   for (std::size_t i = 0; i < classes_; ++i) {
@@ -81,7 +87,8 @@ double DeficitRoundRobin::turns(const Place& place, const Queues& queues) const 
     mean += recent_.part(i) * cost_of(i);
     if (i == mine) continue;
     const double visited = distance(i) < distance(mine) ? visits : visits - 1;
-    allowed[i] = std::floor((deficits_[i] + visited * quantum(i) + kRounding) / cost_of(i));
+    allowed[i] =
+        std::floor((deficits_[i] + visited * weights_[i] / greatest + kRounding) / cost_of(i));
   }
   const double turns = recent_.settle(place.ahead + 1, allowed, queues.waiting());
   if (part == 0) return turns;

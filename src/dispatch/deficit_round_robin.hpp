@@ -28,13 +28,12 @@ class DeficitRoundRobin final : public Discipline {
   double turns(const Place& place, const Queues& queues) const override;
 
  private:
-  double visits_needed(std::size_t i, double cost) const;
-  double quantum(std::size_t i) const { return weights_[i] / greatest_weight_; }
+  double greatest_weight() const;
+  double visits_needed(std::size_t i, double cost, double quantum) const;
 
   Weights deficits_{};    // milliseconds
   Weights mean_costs_{};  // of each class's recent ones; 0: none yet
-  double greatest_weight_ = 1;
-  std::size_t visited_;  // the class that is being visited
+  std::size_t visited_;   // the class that is being visited
 };
 
 }  // namespace spillway::dispatch

@@ -46,8 +46,8 @@ double EarliestDeadline::turns(const Place& place, const Queues& queues) const {
   for (std::size_t i = 0; i < classes_; ++i) {
     window[i] = i == mine ? 0 : to_seconds(deadline - place.now - allowance_of(i, queues));
     if (i == mine || queues.waiting()[i] == 0) continue;
-    waiting += queues.waiting()[i] *
-               part_until(deadline, queues.oldest(i)->deadline, queues.youngest(i)->deadline);
+    waiting += count_until(deadline, queues.waiting()[i], queues.oldest(i)->deadline,
+                           queues.youngest(i)->deadline);
   }
   // Arrivals as long as the window is open or until the newcomer's turn: close in from above.
   double turns = waiting;

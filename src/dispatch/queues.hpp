@@ -17,11 +17,11 @@ static_assert(kMaxClasses <= 32);
 
 constexpr ClassSet set_of(ClassId id) { return ClassSet{1} << index(id); }
 
-// Which part, in [0, 1], of times that lie evenly between `first` and `last` is not after `t`.
-inline double part_until(TimePoint t, TimePoint first, TimePoint last) {
+// How many of `count` times that lie evenly between `first` and `last` are not after `t`.
+inline double count_until(TimePoint t, std::uint32_t count, TimePoint first, TimePoint last) {
   if (t < first) return 0;
-  if (t >= last) return 1;
-  return to_seconds(t - first) / to_seconds(last - first);
+  if (t >= last) return count;
+  return 1 + (count - 1) * to_seconds(t - first) / to_seconds(last - first);
 }
 
 // Waiters by class.

@@ -143,9 +143,11 @@ namespace {
 
 // Three classes on 400 slots/s, overloaded from P1 or P2 down; nobody is refused on a prediction.
 std::array<Outcome, 3> overloaded(Kind discipline, const std::array<double, 3>& rates,
-                                  const std::array<Duration, 3>& holds) {
+                                  const std::array<Duration, 3>& holds,
+                                  Milliseconds half_life = 200ms) {
   Desk desk(4);
   desk.settings.discipline = discipline;
+  desk.settings.aging_half_life = half_life;
   desk.settings.evict.clear();
   desk.settings.late = config::Late::process_with_tag;
   for (auto& c : desk.classes) c.max_queue = 40;
@@ -177,6 +179,16 @@ TEST_CASE("predictions are near what the wait turns out to be under every discip
   const auto rr = overloaded(Kind::rr, {100, 200, 300}, {10ms, 10ms, 10ms});
   CHECK_FALSE(near(pq[0].predicted, rr[0].waited));
   CHECK_FALSE(near(rr[1].predicted, pq[1].waited));
+}
+
+TEST_CASE("aging predicts whom P2 lets pass and whom it has outgrown") {
+  // After 140 ms P2 has the score of a P0 that just arrived; it waits for longer.
+  const auto outcomes = overloaded(Kind::aging, {100, 200, 300}, {10ms, 10ms, 10ms}, 20ms);
+  for (const Outcome& o : outcomes) {
+    CAPTURE(o.waited);
+    CAPTURE(o.predicted);
+    CHECK(near(o.predicted, o.waited));
+  }
 }
 
 TEST_CASE("deficit round robin predicts in cost where requests of classes differ") {
