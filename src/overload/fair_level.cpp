@@ -70,7 +70,6 @@ ClassExcess tenants_above(ClassLoad load, double probability) {
   if (load.offered < double(kEnoughSamples) || load.service >= load.offered) return {};
   const auto present = std::count_if(load.tenants.begin(), load.tenants.end(),
                                      [](const auto& one) { return one.demand >= kPresent; });
-  if (present < 2) return {};
   const auto known_end =
       std::partition(load.tenants.begin(), load.tenants.end(),
                      [](const auto& one) { return one.demand >= std::max(kPresent, one.error); });
@@ -79,6 +78,7 @@ ClassExcess tenants_above(ClassLoad load, double probability) {
   const std::span<const TenantDemand> known(load.tenants.begin(), known_end);
 
   const double level = level_of(known, load);
+  // Of one tenant it is everything: nobody is above it alone.
   const double equal = load.offered / static_cast<double>(present);
   const double share = std::max(level, kTolerance * equal + by_chance(equal));
   const auto above =

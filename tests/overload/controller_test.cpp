@@ -120,6 +120,22 @@ TEST_CASE("a noisy tenant is in the plan while overloaded and leaves it when it 
   CHECK(tick.plan == nullptr);
 }
 
+TEST_CASE("who waits in a queue that just filled was not refused") {
+  Scene scene;
+  for (int i = 0; i < 200; ++i) scene.tenants.record_offered(kOnly, TenantId(i % 10 == 0 ? 1 : 2));
+  for (int i = 0; i < 110; ++i) scene.tenants.record_admitted(kOnly);
+  const Tick tick = scene.tick(0.9);
+  REQUIRE(tick.transition);
+  CHECK(tick.plan->tenants() == nullptr);
+  // With the queue as full for seconds, 90 of 200 are refused.
+  for (int i = 0; i < 40; ++i) {
+    for (int k = 0; k < 20; ++k) scene.tenants.record_offered(kOnly, TenantId(k < 2 ? 1 : 2));
+    for (int k = 0; k < 11; ++k) scene.tenants.record_admitted(kOnly);
+    scene.tick(0.9);
+  }
+  CHECK(scene.controller.plan()->tenants() != nullptr);
+}
+
 TEST_CASE("without fairness no tenant is ever in the plan") {
   Scene scene(false);
   for (int i = 0; i < 30; ++i) {

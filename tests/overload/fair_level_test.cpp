@@ -124,6 +124,19 @@ TEST_CASE("cuts and rule together refuse what the rule alone would") {
   CHECK(partly > 20);
 }
 
+TEST_CASE("a tenant that is cut less than the others are refused is refused as they are") {
+  const std::vector<double> demands{1000, 300, 100};
+  auto known = beside_a_crowd(demands);
+  const ClassExcess excess = tenants_above({4000, 1000, known}, 0.75);
+  const double others = excess.relief() * 0.75;
+  REQUIRE(excess.chance(TenantId{2}) > 0);
+  REQUIRE(excess.chance(TenantId{2}) < others);
+  double refused = (4000 - 1400) * others;
+  for (std::size_t i = 0; i < demands.size(); ++i)
+    refused += demands[i] * std::max(excess.chance(TenantId{i}), others);
+  CHECK(refused == doctest::Approx(3000));
+}
+
 TEST_CASE("the untracked rest passes before a tenant that is above its share") {
   auto known = beside_a_crowd({300, 5});
   const ClassExcess excess = tenants_above({1000, 850, known}, 0.15);

@@ -35,11 +35,12 @@ class Skewed {
 using Exact = std::unordered_map<std::uint64_t, double>;
 
 void check_guarantees(const HeavyHitters& sketch, Exact& exact) {
-  double most_untracked = 0, total = 0;
+  double most_untracked = 0, total = 0, smallest = sketch.total();
   std::unordered_map<std::uint64_t, bool> tracked;
   for (const auto& one : sketch.counted()) {
     const auto id = static_cast<std::uint64_t>(one.tenant);
     const double truth = exact[id];
+    smallest = std::min(smallest, one.count);
     CHECK_FALSE(tracked[id]);  // each once
     tracked[id] = true;
     REQUIRE(truth <= one.count * (1 + 1e-9));
@@ -50,6 +51,7 @@ void check_guarantees(const HeavyHitters& sketch, Exact& exact) {
     if (!tracked[id]) most_untracked = std::max(most_untracked, truth);
   }
   CHECK(sketch.total() == doctest::Approx(total));
+  CHECK(sketch.least() == smallest);
   CHECK(most_untracked <= sketch.least() * (1 + 1e-9));
   // Every element above N/K is present.
   CHECK(most_untracked <= total / double(sketch.capacity()));
