@@ -84,21 +84,22 @@ SimulateResult simulate_scenario(const SimulateOptions& options, const config::C
     list_scenarios(out);
     return SimulateResult::done;
   }
-  auto [scenario, problems] = simulate::open_scenario(options.scenario, config);
-  for (const auto& problem : problems) {
+  simulate::ScenarioResult opened = simulate::open_scenario(options.scenario, config);
+  for (const auto& problem : opened.problems) {
     err << "error: " << problem.path << ": " << problem.message << '\n';
   }
-  if (!scenario) {
-    err << options.scenario << ": " << problems.size() << " error(s)\n";
+  if (!opened.scenario) {
+    err << options.scenario << ": " << opened.problems.size() << " error(s)\n";
     return SimulateResult::bad_scenario;
   }
-  scenario->seed = options.seed.value_or(scenario->seed);
+  simulate::Scenario& scenario = *opened.scenario;
+  scenario.seed = options.seed.value_or(scenario.seed);
   if (!options.plot.empty() && !open_plot(options.plot, err)) return SimulateResult::plot_failed;
 
   const auto run = [&](bool shedding) {
-    if (!show_progress) return simulate::simulate(*scenario, shedding);
+    if (!show_progress) return simulate::simulate(scenario, shedding);
     const char* what = shedding ? "with shedding" : "without shedding";
-    return simulate::simulate(*scenario, shedding, progress_to(err, scenario->seconds, what));
+    return simulate::simulate(scenario, shedding, progress_to(err, scenario.seconds, what));
   };
   const Recording with = run(true);
   std::optional<Recording> without;

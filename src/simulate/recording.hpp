@@ -66,7 +66,7 @@ struct Recording {
   double wasted = 0;   // share of the backend's work done for clients that had given up
   std::uint32_t max_queued = 0;
   double p95 = 0;   // seconds, all classes, of those served
-  double jain = 1;  // fairness of success among tenants (Jain, Chiu, Hawe, 1984), if any
+  double jain = 1;  // fairness among tenants, if any: see max_min_fairness
   std::vector<Second> seconds;
   std::vector<StateChange> changes;
   std::vector<ClassSummary> classes;   // highest first

@@ -1,66 +1,15 @@
 // The commands of the built binary: what they print, where, and their exit codes.
 #include <doctest/doctest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
-#include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
 
+#include "cli/command.hpp"
+
+using namespace cli;
+
 namespace {
-
-struct Result {
-  int code;
-  std::string out;
-  std::string err;
-};
-
-// A file of this test's own, gone with it.
-class ScratchFile {
- public:
-  explicit ScratchFile(const std::string& name, const std::string& text = {})
-      : path_(std::filesystem::temp_directory_path() /
-              ("spillway-cli-" + std::to_string(getpid()) + "-" + name)) {
-    std::ofstream(path_) << text;
-  }
-  ~ScratchFile() { std::filesystem::remove(path_); }
-  ScratchFile(const ScratchFile&) = delete;
-  ScratchFile& operator=(const ScratchFile&) = delete;
-
-  std::string path() const { return path_.string(); }
-  std::string text() const {
-    std::stringstream out;
-    out << std::ifstream(path_).rdbuf();
-    return out.str();
-  }
-
- private:
-  std::filesystem::path path_;
-};
-
-Result spillway(const std::string& arguments) {
-  const ScratchFile errors("stderr");
-  const std::string command = SPILLWAY_BINARY_DIR "/spillway " + arguments + " 2>" + errors.path();
-  FILE* pipe = popen(command.c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  std::string out;
-  std::array<char, 4096> block{};
-  while (const auto size = std::fread(block.data(), 1, block.size(), pipe)) {
-    out.append(block.data(), size);
-  }
-  const int status = pclose(pipe);
-  REQUIRE(WIFEXITED(status));
-  return {WEXITSTATUS(status), out, errors.text()};
-}
-
-bool contains(const std::string& text, std::string_view fragment) {
-  return text.find(fragment) != std::string::npos;
-}
-
-const std::string kShipped = SPILLWAY_SOURCE_DIR "/config/spillway.json";
 
 std::string explain(const std::string& arguments) {
   const Result result = spillway("explain --config " + kShipped + " " + arguments);
