@@ -25,9 +25,12 @@ struct Overloaded {
   overload::RuleTables rules{config, config.upstreams.front()};
   overload::TenantShare share{config};
   std::vector<std::uint32_t> queued{0, 0, 100};
+  TimePoint now = TimePoint{} + std::chrono::hours(1);
 
-  std::shared_ptr<const overload::TenantExcess> judge(std::span<const TenantShard* const> shards) {
-    return share.judge(shards, queued, *rules.of(State::overloaded), Reason::queue_saturation);
+  std::shared_ptr<const overload::TenantExcess> tick(std::span<const TenantShard* const> shards) {
+    now += config.overload.tick;
+    share.note_queues(queued, now);
+    return share.judge(shards, *rules.of(State::overloaded), Reason::queue_saturation);
   }
 };
 
@@ -63,7 +66,7 @@ void tick(benchmark::State& state, std::size_t workers) {
   const std::vector<const TenantShard*> shards(workers, shard.get());
   Overloaded upstream;
   bool some = true;
-  for (auto _ : state) some = upstream.judge(shards) != nullptr && some;
+  for (auto _ : state) some = upstream.tick(shards) != nullptr && some;
   if (!some) state.SkipWithError("nobody was above its share");
 }
 
@@ -73,7 +76,7 @@ void decide(benchmark::State& state, std::size_t tenants) {
   Overloaded upstream;
   const auto plan = std::make_unique<overload::AdmissionPlan>(
       State::overloaded, Reason::queue_saturation, upstream.rules.of(State::overloaded),
-      upstream.judge(shards));
+      upstream.tick(shards));
   overload::Budgets budgets(upstream.config, upstream.config.upstreams.front());
   Random random(3);
   const TimePoint now = TimePoint{} + std::chrono::hours(1);
