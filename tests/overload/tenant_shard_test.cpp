@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 #include <vector>
 
 using namespace spillway;
@@ -98,4 +100,28 @@ TEST_CASE("without fairness a shard keeps nothing") {
   shard.publish(kStart);
   CHECK(read(shard, kFirst).sums.offered == 0);
   CHECK(read(shard, kFirst).tenants.empty());
+}
+
+TEST_CASE("a tick may read while the worker records and publishes") {
+  TenantShard shard(two_classes(64));
+  std::atomic<bool> done{false};
+  std::thread worker([&] {
+    for (int round = 0; round < 2000; ++round) {
+      for (std::uint64_t i = 0; i < 100; ++i) shard.record_offered(kFirst, TenantId{i});
+      shard.publish(kStart + round * 50ms);
+    }
+    done = true;
+  });
+  std::size_t most = 0;
+  bool all_known = true;
+  while (!done) {
+    const Reading reading = read(shard, kFirst);
+    most = std::max(most, reading.tenants.size());
+    for (const TenantDemand& one : reading.tenants)
+      all_known = all_known && one.tenant < TenantId{100} && one.demand >= 0;
+  }
+  worker.join();
+  CHECK(all_known);
+  CHECK(most <= 64);
+  CHECK(read(shard, kFirst).tenants.size() == 64);
 }
