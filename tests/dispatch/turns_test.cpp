@@ -68,3 +68,26 @@ TEST_CASE("a newcomer's turns are predicted to within a few while nobody arrives
   }
   CHECK(most_off(Kind::aging) <= 4);  // of up to 90: two classes' waiters are counted by their age
 }
+
+TEST_CASE("earliest deadline first predicts for whom it knows no deadline by its class's last") {
+  const auto edf = discipline(Kind::edf, {1, 1});
+  Lines lines;
+  lines.join(ClassId{0}, 1, lines.now + 50ms);
+  lines.serve(*edf);
+  for (int i = 0; i < 10; ++i) lines.join(ClassId{1}, 1, lines.now + 200ms);
+  Place place{.traffic_class = ClassId{0}, .now = lines.now, .hold = 0.001};
+  CHECK(edf->turns(place, lines.queues) == 1);
+  place.traffic_class = ClassId{1};
+  place.ahead = 10;
+  CHECK(edf->turns(place, lines.queues) == doctest::Approx(11).epsilon(0.02));
+}
+
+TEST_CASE("a newcomer in a hurry is not before those of its class that have time") {
+  const auto edf = discipline(Kind::edf, {1, 1});
+  Lines lines;
+  lines.join(ClassId{0}, 1, lines.now + 300ms);
+  for (int i = 0; i < 10; ++i) lines.join(ClassId{1}, 1, lines.now + 200ms);
+  const Place place{
+      .traffic_class = ClassId{0}, .ahead = 1, .now = lines.now, .deadline = lines.now + 20ms};
+  CHECK(edf->turns(place, lines.queues) == 12);
+}
