@@ -12,7 +12,7 @@ std::string dumped(std::string_view json) { return effective(load_good(json)).du
 TEST_CASE("the effective dump of the effective dump is the same text") {
   for (const char* path :
        {"config/spillway.json", "config/examples/shop.json", "config/examples/api-and-reports.json",
-        "config/examples/minimal.json"}) {
+        "config/examples/minimal.json", "config/examples/ladder.json"}) {
     CAPTURE(path);
     const std::string once = dumped(read_source(path));
     CHECK(dumped(once) == once);
