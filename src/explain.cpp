@@ -18,8 +18,6 @@ namespace {
 using overload::State;
 using overload::Verdict;
 
-constexpr std::string_view kPeer = "127.0.0.1";
-
 // The head as a client would send it; empty when an argument would break out of its line.
 std::string head_of(const ExplainedRequest& request) {
   const auto is_line = [](std::string_view text) {
@@ -90,18 +88,25 @@ void tell_subject(Lines& lines, const config::Config& config, const traffic::Sub
 }
 
 void tell_rule(Lines& lines, const config::Config& config, const traffic::Subject& subject,
-               const config::Rule& rule) {
+               const config::Rule& rule, State state) {
   auto& line = lines.add("rule");
   line << config::name(rule.strategy);
   if (rule.strategy == config::Strategy::deny || rule.strategy == config::Strategy::drop) {
     line << ", probability " << rule.probability << ", retry after " << rule.retry_after.count()
          << " ms";
   }
+  if (rule.strategy == config::Strategy::degrade) {
+    line << ", mode " << config::name(rule.mode) << ", on a miss "
+         << config::name(config::miss_of(rule));
+  }
+  if (rule.budget)
+    line << ", budget " << rule.budget->rate << " a second, " << rule.budget->burst << " at once";
   const auto& overrides = config.routes[index(subject.route)].rules;
   const bool is_overridden = std::any_of(overrides.begin(), overrides.end(), [&](const auto& one) {
     return one.traffic_class == subject.traffic_class;
   });
-  line << (is_overridden ? " (the class's rule as the route changes it)" : " (the class's rule)");
+  line << (is_overridden && state != State::elevated ? " (the class's rule as the route changes it)"
+                                                     : " (the class's rule)");
 }
 
 // What holds in every state: the queue is bounded and nobody waits in vain.
@@ -132,24 +137,21 @@ std::string refusal(const config::Rule& rule, const Verdict& verdict) {
          " ms";
 }
 
-void tell_overloaded(Lines& lines, const config::Config& config, const traffic::Subject& subject,
-                     const config::Rule& rule) {
-  // A draw of zero is the one that a rule refuses if it ever refuses.
-  const Verdict untrusted = overload::judge(rule, State::overloaded, Reason::tail_latency, 0);
-  const Verdict full = overload::judge(rule, State::overloaded, Reason::inflight_saturation, 0);
-  if (untrusted.kind == Verdict::Kind::allow) {
-    lines.add("verdict") << name(untrusted.kind);
-    lines.add("why") << (rule.probability == 0 ? "The rule's probability is 0: it never refuses."
-                                               : "The rule lets this class pass while overloaded.");
-    tell_hard_limits(lines, config, subject);
-    return;
-  }
-  lines.add("verdict") << "depends on " << (rule.probability < 1 ? "the draw and on " : "")
-                       << "the reason of the overload:";
-  lines.add("") << "TAIL_LATENCY, EVENT_LOOP_LAG, ERROR_BURST: " << name(untrusted.kind) << " ("
-                << refusal(rule, untrusted) << ")";
-  lines.add("") << "INFLIGHT_SATURATION, QUEUE_SATURATION, QUEUE_WAIT_RISK: " << name(full.kind);
-  if (rule.probability >= 1) {
+// With the draw of zero, which a rule refuses if it ever refuses. Nothing is stored to answer from.
+Verdict worst(const config::Rule& rule, State state, Reason reason) {
+  const Verdict verdict = overload::judge(rule, state, reason, 0);
+  if (verdict.kind != Verdict::Kind::degrade ||
+      verdict.mode == config::DegradeMode::skip_downstream)
+    return verdict;
+  return overload::on_miss(verdict);
+}
+
+void tell_why_refused(Lines& lines, const config::Dispatch& dispatch, const config::Rule& rule,
+                      const Verdict& full) {
+  if (rule.strategy == config::Strategy::degrade) {
+    lines.add("why")
+        << "The rule degrades, there is no stored answer yet, and it denies on a miss.";
+  } else if (rule.probability >= 1) {
     lines.add("why") << "The rule refuses every request: its probability is 1.";
   } else {
     lines.add("why") << "One number is drawn from [0, 1) for each request: below "
@@ -162,7 +164,58 @@ void tell_overloaded(Lines& lines, const config::Config& config, const traffic::
   lines.add("") << "For the others no slot is left idle: refused (" << refusal(rule, full)
                 << ") only when no slot";
   lines.add("") << "is free, its class has a waiter already and the predicted wait passes "
-                << config.upstreams[index(subject.upstream)].dispatch.target_wait.count() << " ms.";
+                << dispatch.target_wait.count() << " ms.";
+}
+
+void tell_own_fault(Lines& lines, const config::Config& config, const config::Rule& rule) {
+  if (rule.budget) {
+    lines.add("budget") << "Whatever the rule lets through takes a token; without one: 429 "
+                        << "BUDGET_EXCEEDED.";
+  }
+  if (config.tenants.fairness) {
+    lines.add("fairness") << "If its tenant asks for more than its fair share of the class, that "
+                          << "part goes first: 429 TENANT_SHARE.";
+  }
+}
+
+void tell_overloaded(Lines& lines, const config::Config& config, const traffic::Subject& subject,
+                     const config::Rule& rule, State state) {
+  const Verdict untrusted = worst(rule, state, Reason::tail_latency);
+  const Verdict full = worst(rule, state, Reason::inflight_saturation);
+  if (untrusted.kind == Verdict::Kind::allow || untrusted.kind == Verdict::Kind::degrade) {
+    lines.add("verdict") << name(untrusted.kind);
+    auto& why = lines.add("why");
+    if (untrusted.kind == Verdict::Kind::degrade) {
+      why << "It is forwarded with Spillway-Degrade: skip-downstream, for the backend to leave out "
+          << "its expensive part.";
+    } else if (rule.strategy == config::Strategy::degrade) {
+      why << "The rule degrades, there is no stored answer yet, and it forwards on a miss.";
+    } else {
+      why << (rule.probability == 0 ? "The rule's probability is 0: it never refuses."
+                                    : "The rule lets this class pass in this state.");
+    }
+    tell_hard_limits(lines, config, subject);
+  } else {
+    lines.add("verdict") << "depends on " << (rule.probability < 1 ? "the draw and on " : "")
+                         << "the reason of the overload:";
+    lines.add("") << "TAIL_LATENCY, EVENT_LOOP_LAG, ERROR_BURST: " << name(untrusted.kind) << " ("
+                  << refusal(rule, untrusted) << ")";
+    lines.add("") << "INFLIGHT_SATURATION, QUEUE_SATURATION, QUEUE_WAIT_RISK: " << name(full.kind);
+    tell_why_refused(lines, config.upstreams[index(subject.upstream)].dispatch, rule, full);
+  }
+  tell_own_fault(lines, config, rule);
+}
+
+// The states that an upstream can be in, for a person.
+std::string states_of(const config::Overload& overload) {
+  std::string out(name(State::normal));
+  for (const config::Stage& stage : overload.stages) out += ", " + std::string(name(stage.name));
+  if (overload.stages.empty()) out += ", " + std::string(name(State::overloaded));
+  return out;
+}
+
+bool can_be(const config::Overload& overload, State state) {
+  return states_of(overload).find(name(state)) != std::string::npos;
 }
 
 }  // namespace
@@ -178,28 +231,37 @@ Explanation explain(const config::Config& config, const ExplainedRequest& reques
                        std::string(describe(error)) + "\n"};
   }
 
+  const auto address = parse_ip_address(request.peer);
+  if (!address) return {false, "error: not an IP address: " + request.peer + "\n"};
   const traffic::Classifier classifier(config);
-  const traffic::Peer peer = classifier.peer(*parse_ip_address(kPeer));
+  const traffic::Peer peer = classifier.peer(*address);
   const traffic::Subject subject = classifier.classify(head, peer, TimePoint{});
-  const bool is_overloaded = request.state == name(State::overloaded);
-  const auto plan = overload::build_plan(config, config.upstreams[index(subject.upstream)],
-                                         is_overloaded ? State::overloaded : State::normal,
-                                         is_overloaded ? Reason::tail_latency : Reason::none);
+  const config::Upstream& upstream = config.upstreams[index(subject.upstream)];
+  if (!can_be(upstream.overload, request.state)) {
+    return {false, "error: upstream " + upstream.name + " is never " +
+                       std::string(name(request.state)) + ": its states are " +
+                       states_of(upstream.overload) + "\n"};
+  }
+  const auto plan =
+      overload::build_plan(config, upstream, request.state,
+                           request.state == State::normal ? Reason::none : Reason::tail_latency);
   const config::Rule& rule = plan.rule(subject.route, subject.traffic_class);
 
   Lines lines;
   lines.add("request") << request.method << " " << request.url;
   tell_subject(lines, config, subject);
-  tell_rule(lines, config, subject, rule);
-  lines.add("state") << name(plan.state())
-                     << (is_overloaded ? "" : " (--at OVERLOADED: the other)");
-  if (is_overloaded) {
-    tell_overloaded(lines, config, subject, rule);
-  } else {
+  tell_rule(lines, config, subject, rule, request.state);
+  lines.add("state") << name(plan.state()) << " (of " << states_of(upstream.overload) << ")";
+  if (request.state == State::normal) {
     lines.add("verdict") << name(Verdict::Kind::allow);
     lines.add("why") << "Rules apply only while the upstream is overloaded.";
     tell_hard_limits(lines, config, subject);
+  } else {
+    tell_overloaded(lines, config, subject, rule, request.state);
   }
+  if (upstream.overload.mode == config::Mode::shadow)
+    lines.add("mode") << "shadow: whatever the verdict, it is only counted and logged, and the "
+                      << "request is forwarded.";
   return {true, lines.text()};
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/state.hpp"
 #include "config/config.hpp"
 
 namespace spillway {
@@ -14,15 +15,16 @@ struct ExplainedRequest {
   std::string method;
   std::string url;                   // origin-form, or absolute with http://
   std::vector<std::string> headers;  // "Name: value"
-  std::string state = "NORMAL";      // of its upstream; or "OVERLOADED"
+  State state = State::normal;       // of its upstream
+  std::string peer = "127.0.0.1";    // address of the other end of the connection
 };
 
 struct Explanation {
-  bool understood;   // false: this is no request that a client could send
+  bool understood;   // false: no such request can come, or no such state can be
   std::string text;  // lines for a person
 };
 
-// `config` is one that load() accepted. The client is taken to be this machine.
+// `config` is one that load() accepted.
 Explanation explain(const config::Config& config, const ExplainedRequest& request);
 
 }  // namespace spillway

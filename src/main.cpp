@@ -6,12 +6,15 @@
 #include <boost/version.hpp>
 #include <exception>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
+#include "base/ip_address.hpp"
+#include "base/state.hpp"
 #include "config/effective.hpp"
 #include "config/load.hpp"
 #include "config/schema.hpp"
@@ -76,6 +79,10 @@ int print_version() {
   return kFine;
 }
 
+std::string is_ip_address(const std::string& text) {
+  return spillway::parse_ip_address(text) ? "" : "not an IP address: " + text;
+}
+
 int explain(const std::string& path, const spillway::ExplainedRequest& request) {
   const auto config = load(path);
   if (!config) return kBadUsage;
@@ -123,8 +130,14 @@ int main(int argc, char** argv) {
       ->required();
   explain_command->add_option("-H,--header", request.headers, "Header field 'Name: value'")
       ->allow_extra_args(false);
-  explain_command->add_option("--at", request.state, "State of the upstream")
-      ->transform(CLI::IsMember({"NORMAL", "OVERLOADED"}, CLI::ignore_case))
+  const std::map<std::string, spillway::State> states{{"NORMAL", spillway::State::normal},
+                                                      {"ELEVATED", spillway::State::elevated},
+                                                      {"OVERLOADED", spillway::State::overloaded},
+                                                      {"CRITICAL", spillway::State::critical}};
+  explain_command->add_option("--at", request.state, "State of the upstream; default: NORMAL")
+      ->transform(CLI::CheckedTransformer(states, CLI::ignore_case));
+  explain_command->add_option("--from", request.peer, "Address that the connection comes from")
+      ->check(is_ip_address, "ADDRESS")
       ->capture_default_str();
 
   auto* simulate_command = app.add_subcommand(
