@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "config/choices.hpp"
 #include "observe/json_line.hpp"
 
 namespace spillway::observe {
@@ -17,6 +18,7 @@ namespace {
 constexpr std::size_t kMaxPath = 256;
 constexpr std::size_t kMaxMethod = 32;
 constexpr std::size_t kMaxRequestId = 128;
+constexpr std::size_t kMaxTenant = 64;
 
 spdlog::level::level_enum to_spdlog(Level level) {
   switch (level) {
@@ -48,6 +50,22 @@ JsonLine event(Level level, std::string_view what) {
 void add_signal(JsonLine& line, std::string_view key, std::optional<double> value,
                 double scale = 1) {
   if (value) line.number(key, *value * scale);
+}
+
+void add_decision(JsonLine& line, const overload::DecisionRecord& decision, TimePoint arrived) {
+  line.open("decision")
+      .text("state", spillway::name(decision.state))
+      .text("overload", spillway::name(decision.overload))
+      .text("rule", config::name(decision.rule))
+      .text("verdict", overload::name(decision.verdict))
+      .text("reason", spillway::name(decision.reason))
+      .number("probability", decision.probability)
+      .number("draw", decision.draw);
+  if (decision.predicted_wait)
+    line.number("predicted_wait_ms", to_milliseconds(*decision.predicted_wait));
+  if (decision.deadline != kNever)
+    line.number("deadline_ms", to_milliseconds(decision.deadline - arrived));
+  line.integer("limit", decision.limit).close();
 }
 
 }  // namespace
@@ -134,19 +152,22 @@ void Log::message(Level level, std::string_view text) {
 
 void Log::access(const AccessLine& line) {
   if (!logger_->should_log(spdlog::level::info)) return;
-  write(Level::info, event(Level::info, "access")
-                         .text("request_id", line.request_id.substr(0, kMaxRequestId))
-                         .text("method", line.method.substr(0, kMaxMethod))
-                         .text("path", line.path.substr(0, kMaxPath))
-                         .text("route", line.route)
-                         .text("class", line.traffic_class)
-                         .integer("status", line.status)
-                         .text("outcome", spillway::name(line.outcome))
-                         .text("reason", spillway::name(line.reason))
-                         .number("wait_ms", to_milliseconds(line.wait))
-                         .number("duration_ms", to_milliseconds(line.duration))
-                         .integer("bytes", line.bytes)
-                         .members());
+  JsonLine out = event(Level::info, "access");
+  out.text("request_id", line.request_id.substr(0, kMaxRequestId))
+      .text("method", line.method.substr(0, kMaxMethod))
+      .text("path", line.path.substr(0, kMaxPath))
+      .text("route", line.route)
+      .text("class", line.traffic_class)
+      .text("tenant", line.tenant.substr(0, kMaxTenant))
+      .integer("status", line.status)
+      .text("outcome", spillway::name(line.outcome))
+      .text("reason", spillway::name(line.reason))
+      .number("wait_ms", to_milliseconds(line.wait))
+      .number("duration_ms", to_milliseconds(line.duration))
+      .integer("bytes", line.bytes);
+  if (line.shadow) out.text("shadow", spillway::name(*line.shadow));
+  if (line.decision != nullptr) add_decision(out, *line.decision, line.arrived);
+  write(Level::info, out.members());
 }
 
 std::uint64_t Log::dropped() const { return pool_->overrun_counter(); }

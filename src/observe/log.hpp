@@ -8,12 +8,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "base/outcome.hpp"
 #include "base/reason.hpp"
 #include "base/time.hpp"
 #include "config/config.hpp"
+#include "overload/decision_record.hpp"
 #include "overload/signals.hpp"
 #include "overload/state.hpp"
 
@@ -31,15 +33,19 @@ namespace spillway::observe {
 
 enum class Level : std::uint8_t { debug, info, warn, error };
 
-// One request, for the access log. The views need to live only during the call.
+// One request, for the access log. Views and pointers need to live only during the call.
 struct AccessLine {
   std::string_view method;
   std::string_view path;  // cut at 256 bytes
   std::string_view route;
   std::string_view traffic_class;
-  unsigned status = 0;  // 0: closed without an answer
+  std::string_view tenant;  // cut at 64 bytes
+  unsigned status = 0;      // 0: closed without an answer
   Outcome outcome{};
+  std::optional<Outcome> shadow;  // how it would have ended if this were not shadow mode
   Reason reason = Reason::none;
+  const overload::DecisionRecord* decision = nullptr;  // null: it came to none
+  TimePoint arrived{};                                 // what the record's deadline counts from
   Duration wait{};
   Duration duration{};
   std::string_view request_id;

@@ -26,9 +26,8 @@ inline std::optional<double> in_seconds(std::optional<Milliseconds> threshold) {
 }
 
 inline std::array<NamedSignal, 7> signal_list(const overload::OverloadSignals& signals,
-                                              const config::Overload& thresholds) {
-  const config::Thresholds& enter = thresholds.enter;
-  const config::Thresholds& exit = thresholds.exit;
+                                              const config::Thresholds& enter,
+                                              const config::Thresholds& exit) {
   return {{
       {"inflight_ratio", "inflight_ratio", signals.inflight_ratio, enter.inflight_ratio,
        exit.inflight_ratio, false},

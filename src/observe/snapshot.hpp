@@ -32,6 +32,23 @@ struct TransitionCount {
   std::uint64_t count = 0;
 };
 
+// A tenant that asks for more than its fair share, while overloaded.
+struct TenantSnapshot {
+  ClassId traffic_class{};
+  std::string name;   // empty: it was not refused yet, and so far only an id
+  double excess = 0;  // share of its requests that is above
+};
+
+// One expired request (expire_policy dead_letter).
+struct DeadLetterSnapshot {
+  Duration age{};  // since it expired
+  Reason reason = Reason::none;
+  ClassId traffic_class{};
+  RouteId route{};
+  Duration waited{};
+  std::string method, path, request_id, tenant;
+};
+
 // In the order of the configuration's upstreams.
 struct UpstreamSnapshot {
   std::size_t inflight = 0;
@@ -42,6 +59,9 @@ struct UpstreamSnapshot {
   overload::OverloadSignals signals;
   std::vector<TransitionCount> transitions;
   std::vector<ClassSnapshot> classes;  // in the order of the configuration's classes
+  std::vector<TenantSnapshot> tenants_above_share;
+  std::uint64_t dead_letters_total = 0;
+  std::vector<DeadLetterSnapshot> dead_letters;  // newest first
 };
 
 struct Snapshot {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "config/choices.hpp"
 #include "observe/signal_list.hpp"
 
 namespace spillway::observe {
@@ -23,6 +24,10 @@ std::string iso8601(WallTime time) {
                      fmt::gmtime(std::chrono::system_clock::to_time_t(time)), milliseconds);
 }
 
+WallTime::duration wall(Duration duration) {
+  return std::chrono::duration_cast<WallTime::duration>(duration);
+}
+
 // In milliseconds to the microsecond, so that the page does not show float noise.
 double rounded_ms(double seconds) { return std::round(seconds * 1e6) / 1e3; }
 double rounded_ms(Duration duration) { return rounded_ms(to_seconds(duration)); }
@@ -32,14 +37,24 @@ Json optional_json(std::optional<double> value, bool is_time) {
   return is_time ? rounded_ms(*value) : *value;
 }
 
-Json signals_json(const overload::OverloadSignals& signals, const config::Overload& thresholds) {
+void add_thresholds(Json& entry, const NamedSignal& signal) {
+  entry["enter"] = optional_json(signal.enter, signal.is_time);
+  entry["exit"] = optional_json(signal.exit, signal.is_time);
+  entry["breached"] = signal.value && signal.enter && *signal.value >= *signal.enter;
+}
+
+// Each signal beside its thresholds; with stages, beside those of each stage.
+Json signals_json(const overload::OverloadSignals& signals, const config::Overload& overload) {
   Json result = Json::object();
-  for (const NamedSignal& signal : signal_list(signals, thresholds)) {
+  for (const NamedSignal& signal : signal_list(signals, overload.enter, overload.exit)) {
     Json& entry = result[std::string(signal.key)];
     entry["value"] = optional_json(signal.value, signal.is_time);
-    entry["enter"] = optional_json(signal.enter, signal.is_time);
-    entry["exit"] = optional_json(signal.exit, signal.is_time);
-    entry["breached"] = signal.value && signal.enter && *signal.value >= *signal.enter;
+    if (overload.stages.empty()) add_thresholds(entry, signal);
+  }
+  for (const config::Stage& stage : overload.stages) {
+    for (const NamedSignal& signal : signal_list(signals, stage.enter, stage.exit)) {
+      add_thresholds(result[std::string(signal.key)][std::string(name(stage.name))], signal);
+    }
   }
   return result;
 }
@@ -81,21 +96,51 @@ class Report {
       transitions.push_back(
           {{"to", overload::name(each.to)}, {"reason", name(each.reason)}, {"count", each.count}});
     }
-    return {
-        {"name", configured.name},
-        {"state", overload::name(now.state)},
-        {"reason", now.reason == Reason::none ? Json(nullptr) : Json(name(now.reason))},
-        {"since", iso8601(snapshot_.taken_at -
-                          std::chrono::duration_cast<WallTime::duration>(now.in_state))},
-        {"signals", signals_json(now.signals, configured.overload)},
-        {"rates",
-         {{"offered", now.signals.offered_rate},
-          {"admitted", now.signals.admitted_rate},
-          {"completed", now.signals.completed_rate}}},
-        {"transitions", std::move(transitions)},
-        {"dispatch",
-         {{"concurrency", now.concurrency_limit}, {"inflight", now.inflight}, {"queued", queued}}},
-        {"classes", std::move(classes)}};
+    return {{"name", configured.name},
+            {"mode", config::name(configured.overload.mode)},
+            {"state", overload::name(now.state)},
+            {"reason", now.reason == Reason::none ? Json(nullptr) : Json(name(now.reason))},
+            {"since", iso8601(snapshot_.taken_at - wall(now.in_state))},
+            {"signals", signals_json(now.signals, configured.overload)},
+            {"rates",
+             {{"offered", now.signals.offered_rate},
+              {"admitted", now.signals.admitted_rate},
+              {"completed", now.signals.completed_rate}}},
+            {"transitions", std::move(transitions)},
+            {"dispatch",
+             {{"discipline", config::name(configured.dispatch.discipline)},
+              {"concurrency", now.concurrency_limit},
+              {"inflight", now.inflight},
+              {"queued", queued}}},
+            {"classes", std::move(classes)},
+            {"tenants_above_share", tenants(now)},
+            {"dead_letters", dead_letters(now)}};
+  }
+
+  Json tenants(const UpstreamSnapshot& now) const {
+    Json result = Json::array();
+    for (const TenantSnapshot& tenant : now.tenants_above_share) {
+      result.push_back({{"class", config_.classes[index(tenant.traffic_class)].name},
+                        {"tenant", tenant.name.empty() ? Json(nullptr) : Json(tenant.name)},
+                        {"excess", tenant.excess}});
+    }
+    return result;
+  }
+
+  Json dead_letters(const UpstreamSnapshot& now) const {
+    Json newest_first = Json::array();
+    for (const DeadLetterSnapshot& letter : now.dead_letters) {
+      newest_first.push_back({{"time", iso8601(snapshot_.taken_at - wall(letter.age))},
+                              {"reason", name(letter.reason)},
+                              {"class", config_.classes[index(letter.traffic_class)].name},
+                              {"route", config_.routes[index(letter.route)].name},
+                              {"waited_ms", rounded_ms(letter.waited)},
+                              {"method", letter.method},
+                              {"path", letter.path},
+                              {"request_id", letter.request_id},
+                              {"tenant", letter.tenant}});
+    }
+    return {{"total", now.dead_letters_total}, {"newest_first", std::move(newest_first)}};
   }
 
   Json traffic_class(std::size_t u, std::size_t c) const {
@@ -122,6 +167,7 @@ class Report {
             {"started", totals.started},
             {"completed", finished(Outcome::forwarded) + finished(Outcome::degraded)},
             {"failed", finished(Outcome::error)},
+            {"degraded", finished(Outcome::degraded)},
             {"denied", finished(Outcome::denied)},
             {"dropped", finished(Outcome::dropped)},
             {"client_gone", finished(Outcome::client_gone)},

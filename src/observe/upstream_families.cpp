@@ -16,11 +16,18 @@ namespace {
 using prometheus::MetricFamily;
 using prometheus::MetricType;
 
-// What can turn an upstream OVERLOADED: shown from the start, at 0, so that the first time
+// What can turn an upstream away from NORMAL: shown from the start, at 0, so that the first time
 // already shows as an increase.
 constexpr std::array kEntryReasons{Reason::inflight_saturation, Reason::queue_saturation,
                                    Reason::queue_wait_risk,     Reason::tail_latency,
                                    Reason::event_loop_lag,      Reason::error_burst};
+
+std::vector<State> states_above_normal(const config::Overload& overload) {
+  if (overload.stages.empty()) return {State::overloaded};
+  std::vector<State> states;
+  for (const config::Stage& stage : overload.stages) states.push_back(stage.name);
+  return states;
+}
 
 class Families {
  public:
@@ -79,15 +86,17 @@ MetricFamily Families::transitions() const {
              "Changes of an upstream's overload state, by the state entered and the signal that "
              "caused it. Many in a short time: the enter and exit thresholds are too close.");
   for (std::size_t u = 0; u < snapshot_.upstreams.size(); ++u) {
-    std::map<std::pair<overload::State, Reason>, std::uint64_t> counts;
-    for (const Reason reason : kEntryReasons) counts[{overload::State::overloaded, reason}] = 0;
+    std::map<std::pair<State, Reason>, std::uint64_t> counts;
+    for (const State to : states_above_normal(config_.upstreams[u].overload)) {
+      for (const Reason reason : kEntryReasons) counts[{to, reason}] = 0;
+    }
     for (const TransitionCount& each : snapshot_.upstreams[u].transitions) {
       counts[{each.to, each.reason}] += each.count;
     }
     for (const auto& [key, count] : counts) {
       add_counter(result,
                   {{"upstream", config_.upstreams[u].name},
-                   {"to", std::string(overload::name(key.first))},
+                   {"to", std::string(name(key.first))},
                    {"reason", std::string(name(key.second))}},
                   static_cast<double>(count));
     }
@@ -106,7 +115,7 @@ MetricFamily Families::signals() const {
     const auto add = [&](std::string_view label, double value) {
       add_gauge(result, {{"upstream", upstream}, {"name", std::string(label)}}, value);
     };
-    for (const NamedSignal& signal : signal_list(signals, config_.upstreams[u].overload)) {
+    for (const NamedSignal& signal : signal_list(signals, {}, {})) {
       if (signal.value) add(signal.label, *signal.value);
     }
     add("offered_rate", signals.offered_rate);
@@ -150,7 +159,9 @@ std::vector<MetricFamily> upstream_families(const config::Config& config,
           [](const UpstreamSnapshot& u) { return static_cast<double>(u.concurrency_limit); }),
       families.upstream_gauge(
           "spillway_overload_state",
-          "0 NORMAL, 1 ELEVATED, 2 OVERLOADED, 3 CRITICAL; from 2 on the class rules refuse work.",
+          "0 NORMAL, 1 ELEVATED, 2 OVERLOADED, 3 CRITICAL; from 2 on the class rules refuse work, "
+          "at "
+          "1 only what that stage names.",
           [](const UpstreamSnapshot& u) { return static_cast<double>(index(u.state)); }),
       families.transitions(),
       families.signals(),

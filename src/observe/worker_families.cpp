@@ -130,10 +130,16 @@ MetricFamily denied(const config::Config& config, Workers workers) {
 
 MetricFamily shadowed(const config::Config& config, Workers workers) {
   MetricFamily result =
-      family("spillway_shadow_denied_total", MetricType::Counter,
-             "Requests that would have been refused, by reason, and were forwarded because the "
-             "upstream's overload mode is shadow.");
-  add_by_reason(result, config, workers, {}, {}, std::mem_fn(&WorkerMetrics::shadow_refusals));
+      family("spillway_shadow_total", MetricType::Counter,
+             "Requests that were forwarded only because their upstream's overload mode is shadow, "
+             "by how they would have ended otherwise.");
+  for (const Outcome outcome :
+       {Outcome::degraded, Outcome::denied, Outcome::dropped, Outcome::expired, Outcome::evicted}) {
+    add_by_reason(result, config, workers, {}, {{"outcome", std::string(name(outcome))}},
+                  [&](const WorkerMetrics& worker, ClassId c, Reason reason) {
+                    return worker.in_shadow(c, outcome, reason);
+                  });
+  }
   return result;
 }
 

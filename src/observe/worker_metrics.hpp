@@ -51,9 +51,9 @@ class WorkerMetrics {
     degraded_[index(traffic_class)][index(mode)][index(reason)].add();
   }
 
-  // Would have been refused, and was forwarded because of shadow mode.
-  void shadowed(ClassId traffic_class, Reason reason) {
-    shadowed_[index(traffic_class)][index(reason)].add();
+  // Would have ended so, and was forwarded because of shadow mode.
+  void shadowed(ClassId traffic_class, Outcome outcome, Reason reason) {
+    shadowed_[index(traffic_class)][index(outcome)][index(reason)].add();
   }
 
   // From the complete request head to the end of the answer.
@@ -102,8 +102,8 @@ class WorkerMetrics {
   std::uint64_t degradations(ClassId traffic_class, config::DegradeMode mode, Reason reason) const {
     return degraded_[index(traffic_class)][index(mode)][index(reason)].value();
   }
-  std::uint64_t shadow_refusals(ClassId traffic_class, Reason reason) const {
-    return shadowed_[index(traffic_class)][index(reason)].value();
+  std::uint64_t in_shadow(ClassId traffic_class, Outcome outcome, Reason reason) const {
+    return shadowed_[index(traffic_class)][index(outcome)][index(reason)].value();
   }
   const DurationHistogram& request_durations(ClassId c) const {
     return request_duration_[index(c)];
@@ -138,7 +138,7 @@ class WorkerMetrics {
   std::vector<StatusCounters> responses_;
   using ReasonCounters = std::array<Counter, kReasonCount>;
   std::vector<ReasonCounters> denied_;
-  std::vector<ReasonCounters> shadowed_;
+  std::vector<std::array<ReasonCounters, kOutcomeCount>> shadowed_;
   std::vector<std::array<ReasonCounters, config::kDegradeModeCount>> degraded_;
   std::vector<DurationHistogram> request_duration_;
   std::vector<DurationHistogram> upstream_duration_;

@@ -25,6 +25,8 @@ class ClassExcess {
   ClassExcess(std::span<const Excess> tenants, double relief);
 
   bool empty() const { return places_.empty(); }
+  // For who wants to see them all: the largest chance first.
+  std::vector<Excess> list() const;
   // Zero for a tenant that is not above its share.
   double chance(TenantId tenant) const {
     if (places_.empty()) return 0;

@@ -31,7 +31,7 @@ struct Yield {
 Task<> Exchange::answer() {
   if (upstream_) upstream_->retire();
   if (pump_ == Pump::running) stop_pump();
-  slot_.release(Clock::now());
+  release_slot(Clock::now());
   if (response_started_) {  // too late for another answer: let nobody take it for complete
     client_->abort();
     connection_broken_ = true;
@@ -72,7 +72,7 @@ Task<> Exchange::answer() {
 
 // True when bytes of another request have been received already.
 Task<bool> Exchange::next_request() {
-  slot_.release(Clock::now());
+  release_slot(Clock::now());
   if (upstream_) {
     upstream_->retire();
     upstream_.reset();

@@ -16,6 +16,7 @@ Control::Control(const Generation& generation, std::deque<Upstream>& upstreams,
       watched.max_queue.push_back(traffic_class.max_queue);
     }
     for (const auto& shard : upstreams_[u].shards) watched.shards.push_back(shard.get());
+    for (const auto& shard : upstreams_[u].tenant_shards) watched.tenants.push_back(shard.get());
   }
 }
 
@@ -56,13 +57,15 @@ void Control::tick(Watched& watched, TimePoint now) {
        .concurrency = static_cast<double>(upstream.config.dispatch.concurrency),
        .queued = watched.load.queued,
        .max_queue = watched.max_queue,
-       .event_loop_lag = to_seconds(lag)},
+       .event_loop_lag = to_seconds(lag),
+       .tenants = watched.tenants},
       now);
   {
     const std::lock_guard lock(watched.mutex);
     watched.signals = watched.controller.signals();
     watched.published_state = watched.controller.state();
     watched.published_reason = watched.controller.reason();
+    watched.published_plan = watched.controller.plan();
     if (transition) {
       watched.since = now;
       const auto known = std::find_if(
@@ -93,6 +96,14 @@ void Control::read_snapshot(std::vector<observe::UpstreamSnapshot>& upstreams) {
     upstreams[u].in_state = now - watched.since;
     upstreams[u].signals = watched.signals;
     upstreams[u].transitions = watched.transitions;
+    if (watched.published_plan == nullptr || watched.published_plan->tenants() == nullptr) continue;
+    for (std::size_t c = 0; c < generation_.config.classes.size(); ++c) {
+      const ClassId id{static_cast<std::uint8_t>(c)};
+      for (const overload::Excess& excess : watched.published_plan->tenants()->of(id).list()) {
+        upstreams[u].tenants_above_share.push_back(
+            {id, upstreams_[u].tenant_names.find(excess.tenant), excess.chance});
+      }
+    }
   }
 }
 

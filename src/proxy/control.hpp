@@ -47,10 +47,12 @@ class Control {
     Gate::Load load;
     std::vector<std::uint32_t> max_queue;
     std::vector<const overload::SignalShard*> shards;
+    std::vector<const overload::TenantShard*> tenants;
 
     std::mutex mutex;  // guards what scrapes read
     overload::State published_state{};
     Reason published_reason = Reason::none;
+    std::shared_ptr<const overload::AdmissionPlan> published_plan;
     TimePoint since{};
     overload::OverloadSignals signals;
     std::vector<observe::TransitionCount> transitions;

@@ -34,6 +34,7 @@ Detached Exchange::serve(ClientPtr client) {
     if (!requested) break;
     co_await handle();
     if (failed()) co_await answer();
+    if (ghost_) co_await settle_ghost();
     observe();
     more = co_await next_request();
   }
@@ -117,56 +118,43 @@ void Exchange::classify() {
 }
 
 bool Exchange::admit() {
-  const auto& plan = worker_.plan(subject_.upstream);
+  const overload::AdmissionPlan& plan = worker_.plan(subject_.upstream);
   const overload::Asking asking{subject_.route, subject_.traffic_class, subject_.tenant.id};
+  worker_.tenants(subject_.upstream).record_offered(asking.traffic_class, asking.tenant);
   verdict_ = overload::decide(plan, worker_.upstream(subject_.upstream).budgets, asking, began_,
                               worker_.random);
-  // Nothing is stored to answer from.
-  if (verdict_.kind == overload::Verdict::Kind::degrade) verdict_ = overload::on_miss(verdict_);
+  record_ = overload::record_of(asking, plan, verdict_);
+  using Kind = overload::Verdict::Kind;
+  // No answer is stored yet: only leaving out the expensive part works without one.
+  if (verdict_.kind == Kind::degrade && verdict_.mode != config::DegradeMode::skip_downstream)
+    verdict_ = overload::on_miss(verdict_);
   switch (verdict_.kind) {
-    case overload::Verdict::Kind::degrade:
-    case overload::Verdict::Kind::allow:
-    case overload::Verdict::Kind::allow_if_short_wait: return true;
-    case overload::Verdict::Kind::deny: return fail(denied(verdict_.reason, verdict_.retry_after));
-    case overload::Verdict::Kind::drop: break;
+    case Kind::allow:
+    case Kind::allow_if_short_wait: return true;
+    case Kind::degrade: return degrade();
+    case Kind::deny: return refuse(denied(verdict_.reason, verdict_.retry_after));
+    case Kind::drop: break;
   }
-  return fail(dropped(verdict_.reason));
+  return refuse(dropped(verdict_.reason));
 }
 
 Task<bool> Exchange::wait_for_slot() {
-  const auto& traffic_class = worker_.config().classes[index(subject_.traffic_class)];
   const TimePoint arrived = body_block_ ? Clock::now() : began_;
-  std::optional<Duration> short_wait;
-  if (verdict_.only_if_free) {
-    short_wait = Duration{0};
-  } else if (verdict_.kind == overload::Verdict::Kind::allow_if_short_wait) {
-    short_wait = worker_.config().upstreams[index(subject_.upstream)].dispatch.target_wait;
-  }
-  const dispatch::Terms terms{
-      .traffic_class = subject_.traffic_class,
-      // The time that the client took to send the body is not counted against it.
-      .deadline = subject_.deadline + (arrived - began_),
-      .max_wait = traffic_class.max_wait,
-      .short_wait = short_wait,
-      .short_wait_reason = verdict_.reason};
-  Gate& gate = worker_.upstream(subject_.upstream).gate;
-  auto& signals = worker_.signals(subject_.upstream);
-  ticket_.delivered = false;
-  ticket_.state = dispatch::Waiter::State::idle;
-  const dispatch::Offer offer = gate.enter(ticket_, terms, arrived);
-
-  if (offer.kind == dispatch::Offer::Kind::refused) {
-    if (verdict_.refuse_silently && offer.reason == verdict_.reason) {
-      co_return fail(dropped(offer.reason));
-    }
-    const auto& rule = worker_.plan(subject_.upstream).rule(subject_.route, subject_.traffic_class);
-    const Milliseconds retry_after = overload::spread_retry_after(rule.retry_after, worker_.random);
-    co_return fail(offer.reason == Reason::deadline_expired
-                       ? waited_in_vain(offer.reason, retry_after)
-                       : denied(offer.reason, retry_after));
-  }
   dispatched_ = arrived;
+  if (shadow_outcome_ == Outcome::denied || shadow_outcome_ == Outcome::dropped) co_return true;
+  Gate& gate = worker_.upstream(subject_.upstream).gate;
+  ticket_.delivered = false;
+  ticket_.parking = &parking_;
+  ticket_.state = dispatch::Waiter::State::idle;
+  const dispatch::Offer offer = gate.enter(ticket_, terms(arrived), arrived);
+  record_.predicted_wait = offer.predicted_wait;
+
+  if (offer.kind == dispatch::Offer::Kind::refused) co_return refused_by_gate(offer.reason);
   if (offer.kind == dispatch::Offer::Kind::queued) {
+    if (is_shadow()) {
+      leave_ghost();
+      co_return true;
+    }
     watches_client_ = true;
     bool gone = false;
     while (!ticket_.delivered) {
@@ -179,32 +167,23 @@ Task<bool> Exchange::wait_for_slot() {
     watches_client_ = false;
     dispatched_ = Clock::now();
     waited_ = dispatched_ - arrived;
-    signals.record_wait(waited_);
-    if (ticket_.state != dispatch::Waiter::State::granted) {
-      const auto& rule =
-          worker_.plan(subject_.upstream).rule(subject_.route, subject_.traffic_class);
-      co_return fail(waited_in_vain(
-          ticket_.reason, overload::spread_retry_after(rule.retry_after, worker_.random)));
-    }
+    worker_.signals(subject_.upstream).record_wait(waited_);
+    if (ticket_.state != dispatch::Waiter::State::granted) co_return waited_in_vain_for_slot();
     slot_ = Slot(gate, subject_.traffic_class, dispatched_);
     if (gone) co_return fail(client_gone());
   } else {
     slot_ = Slot(gate, subject_.traffic_class, dispatched_);
-    signals.record_wait(Duration{0});
+    worker_.signals(subject_.upstream).record_wait(Duration{0});
   }
-  signals.record_admitted();
-  worker_.metrics.queue_wait(subject_.traffic_class, waited_);
-  if (offer.predicted_wait && offer.kind == dispatch::Offer::Kind::queued) {
-    const Duration error = waited_ - *offer.predicted_wait;
-    worker_.metrics.wait_prediction_error(subject_.traffic_class,
-                                          error < Duration{0} ? -error : error);
-  }
+  got_slot(offer);
   co_return true;
 }
 
 void Exchange::observe() {
   auto& metrics = worker_.metrics;
-  const Outcome outcome = failed() ? fault_.outcome : Outcome::forwarded;
+  const Outcome outcome = failed()       ? fault_.outcome
+                          : is_degraded_ ? Outcome::degraded
+                                         : Outcome::forwarded;
   const Duration duration = Clock::now() - began_;
   metrics.finish(subject_.route, subject_.traffic_class, outcome);
   metrics.request_duration(subject_.traffic_class, duration);
@@ -213,21 +192,10 @@ void Exchange::observe() {
       outcome != Outcome::client_gone) {
     metrics.denied(subject_.traffic_class, fault_.reason);
   }
-  const double sample = worker_.config().log.access_sample;
-  if (sample > 0 && worker_.random.uniform() < sample) {
-    worker_.log().access(
-        {.method = request_.method_name,
-         .path = request_.path_and_query.empty() ? request_.target : request_.path_and_query,
-         .route = worker_.config().routes[index(subject_.route)].name,
-         .traffic_class = worker_.config().classes[index(subject_.traffic_class)].name,
-         .status = status_,
-         .outcome = outcome,
-         .reason = failed() ? fault_.reason : Reason::none,
-         .wait = waited_,
-         .duration = duration,
-         .request_id = find_request_id(),
-         .bytes = body_bytes_sent_});
-  }
+  if (outcome == Outcome::degraded)
+    metrics.degraded(subject_.traffic_class, verdict_.mode, verdict_.reason);
+  if (shadow_outcome_) metrics.shadowed(subject_.traffic_class, *shadow_outcome_, record_.reason);
+  if (is_logged()) log_access(outcome, duration);
 }
 
 // Gives the connection back to idleness, or ends it.
@@ -262,6 +230,10 @@ void Exchange::begin_request() {
   body_block_.release();
   in_block_.release();
   body_ = {};
+  verdict_ = {};
+  record_ = {};
+  is_degraded_ = false;
+  shadow_outcome_.reset();
   waited_ = {};
   head_awaited_since_.reset();
   watches_client_ = false;

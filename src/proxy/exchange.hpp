@@ -1,6 +1,6 @@
 // One request and its answer, from head to observation: the coroutine that walks a request's life
-// (exchange.cpp), its body (request_body.cpp), its way to the upstream and back (forward.cpp,
-// relay.cpp) and what Spillway says itself (answer.cpp).
+// (exchange.cpp), what becomes of a verdict (admission.cpp), its body (request_body.cpp), its way
+// to the upstream and back (forward.cpp, relay.cpp) and what Spillway says itself (answer.cpp).
 //
 // An Exchange object serves one client connection while it is active, one request after the
 // other, and is reused for others afterwards; it lives on one worker's thread.
@@ -20,6 +20,7 @@
 #include "http/request_id.hpp"
 #include "http/scan.hpp"
 #include "overload/decide.hpp"
+#include "overload/decision_record.hpp"
 #include "proxy/block_pool.hpp"
 #include "proxy/client_connection.hpp"
 #include "proxy/fault.hpp"
@@ -86,6 +87,22 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   std::size_t skippable_body();
   Task<> discard_input(std::size_t most, TimePoint deadline, bool until_closed);
 
+  // What becomes of a verdict (admission.cpp).
+  bool is_shadow() const;
+  bool refuse(const Fault& fault);
+  bool degrade();
+  dispatch::Terms terms(TimePoint arrived) const;
+  bool refused_by_gate(Reason reason);
+  bool waited_in_vain_for_slot();
+  Milliseconds retry_after();
+  void keep_dead_letter(Reason reason);
+  void got_slot(const dispatch::Offer& offer);
+  void release_slot(TimePoint now);
+  void leave_ghost();
+  Task<> settle_ghost();
+  bool is_logged();
+  void log_access(Outcome outcome, Duration duration);
+
   // The way to the upstream (forward.cpp).
   enum class Attempt : std::uint8_t { done, broken, failed };
   Task<bool> connect(bool fresh_only);
@@ -137,7 +154,11 @@ class Exchange : public boost::intrusive::list_base_hook<> {
 
   // Its admission.
   overload::Verdict verdict_;
+  overload::DecisionRecord record_;
+  bool is_degraded_ = false;
+  std::optional<Outcome> shadow_outcome_;  // how it would have ended, had this not been shadow mode
   Ticket ticket_;
+  bool ghost_ = false;  // the ticket queues without the request, which is under way (shadow mode)
   Slot slot_;
   Duration waited_{};
   TimePoint dispatched_{};

@@ -21,13 +21,17 @@ Fault client_gone() {
 }
 
 Fault denied(Reason reason, Milliseconds retry_after) {
-  return {
-      .outcome = Outcome::denied,
-      .reason = reason,
-      .status = is_callers_own(reason) ? 429u : 503u,
-      .detail =
-          "The service is busy and is taking only part of its requests. Please try again later.",
-      .retry_after = retry_after};
+  std::string_view detail =
+      "The service is busy and is taking only part of its requests. Please try again later.";
+  if (reason == Reason::budget_exceeded)
+    detail = "The service is busy, and requests of this kind come faster than it takes them now.";
+  if (reason == Reason::tenant_share)
+    detail = "The service is busy, and you ask for more than your share of it.";
+  return {.outcome = Outcome::denied,
+          .reason = reason,
+          .status = is_callers_own(reason) ? 429u : 503u,
+          .detail = detail,
+          .retry_after = retry_after};
 }
 
 Fault dropped(Reason reason) {

@@ -106,7 +106,8 @@ bool Exchange::write_request_head() {
       .traceparent = trace != nullptr && http::valid_traceparent(trace->value)
                          ? std::string_view{}
                          : http::make_traceparent(worker_.random, made_traceparent_),
-      .late = ticket_.late};
+      .late = ticket_.late,
+      .skip_downstream = is_degraded_};
   for (BlockPool* pool : {&worker_.small_blocks, &worker_.large_blocks}) {
     out_block_ = pool->take();
     TextWriter out(out_block_.bytes());

@@ -25,7 +25,8 @@ void Mailbox::drain() {
   while (reversed != nullptr) {
     Ticket& ticket = *std::exchange(reversed, reversed->next);
     ticket.delivered = true;
-    ticket.parking->wake(Wake::ready);  // the ticket may be gone after this
+    // The ticket may be gone after this.
+    if (ticket.parking != nullptr) ticket.parking->wake(Wake::ready);
   }
 }
 

@@ -17,9 +17,9 @@ class Mailbox;
 // Whoever takes it out of the queue delivers it exactly once; until then it must stay alive.
 struct Ticket : dispatch::Waiter {
   Mailbox* home = nullptr;
-  Parking* parking = nullptr;
-  bool delivered = false;  // owner's thread only
-  Ticket* next = nullptr;  // in the mailbox
+  Parking* parking = nullptr;  // null: nobody waits for it, it is only marked as delivered
+  bool delivered = false;      // owner's thread only
+  Ticket* next = nullptr;      // in the mailbox
 };
 
 class Mailbox {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "config/choices.hpp"
 #include "http/rewrite.hpp"
 #include "proxy/exchange.hpp"
 #include "proxy/worker.hpp"
@@ -111,7 +112,9 @@ bool Exchange::write_response_head(bool dechunk) {
       .keep_alive = keep_client_,
       .request_id = find_request_id(),
       .queue_wait = waited_ > Duration{0} ? std::optional(waited_) : std::nullopt,
-      .dechunk = dechunk};
+      .dechunk = dechunk,
+      .degraded = is_degraded_ ? config::name(verdict_.mode) : std::string_view{},
+      .degraded_for = verdict_.reason};
   TextWriter out(out_block_.bytes());
   if (!http::write_response_head(out, response_, with)) {
     out_block_ = worker_.large_blocks.take();
@@ -161,7 +164,7 @@ void Exchange::upstream_finished() {
     if (!request_complete) keep_client_ = false;
   }
   upstream_.reset();
-  slot_.release(now);
+  release_slot(now);
 }
 
 Task<bool> Exchange::send_to_client(std::string_view bytes) {

@@ -45,6 +45,25 @@ std::uint64_t random_seed() {
   return (std::uint64_t{entropy()} << 32) | entropy();
 }
 
+void read_dead_letters(const DeadLetterBox& box, observe::UpstreamSnapshot& snapshot,
+                       TimePoint now) {
+  box.look([&](const dispatch::DeadLetters& letters) {
+    snapshot.dead_letters_total = letters.total();
+    for (std::size_t i = letters.size(); i-- > 0;) {
+      const dispatch::DeadLetter letter = letters[i];
+      snapshot.dead_letters.push_back({.age = now - letter.at,
+                                       .reason = letter.reason,
+                                       .traffic_class = letter.traffic_class,
+                                       .route = letter.route,
+                                       .waited = letter.waited,
+                                       .method = std::string(letter.method),
+                                       .path = std::string(letter.path),
+                                       .request_id = std::string(letter.request_id),
+                                       .tenant = std::string(letter.tenant)});
+    }
+  });
+}
+
 observe::BuildInfo build_info() { return {SPILLWAY_VERSION, SPILLWAY_COMPILER}; }
 
 }  // namespace
@@ -54,7 +73,7 @@ struct Server::Parts {
       : generation(std::move(settings), random_seed()), log(config().log) {
     const std::size_t workers_wanted = worker_count(config());
     for (const auto& upstream : config().upstreams) {
-      upstreams.emplace_back(upstream, config(), workers_wanted);
+      upstreams.emplace_back(config(), upstream, workers_wanted);
     }
     for (std::size_t n = 0; n < workers_wanted; ++n) {
       const Worker::Shared shared{generation, upstreams, workers, log};
@@ -84,7 +103,9 @@ struct Server::Parts {
     snapshot.log_dropped = log.dropped();
     snapshot.upstreams.resize(upstreams.size());
     for (std::size_t u = 0; u < upstreams.size(); ++u) {
-      upstreams[u].gate.read_snapshot(snapshot.upstreams[u], Clock::now());
+      const TimePoint now = Clock::now();
+      upstreams[u].gate.read_snapshot(snapshot.upstreams[u], now);
+      read_dead_letters(upstreams[u].dead_letters, snapshot.upstreams[u], now);
     }
     control->read_snapshot(snapshot.upstreams);
     return snapshot;
@@ -113,7 +134,8 @@ struct Server::Parts {
     return {.metrics = [this] { return observe::to_text(*collector); },
             .state =
                 [this] {
-                  return observe::state_report(config(), metrics, snapshot(), build_info()).dump(2);
+                  return observe::state_report(config(), metrics, snapshot(), build_info())
+                      .dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
                 },
             .config = [this] { return config::effective(config()).dump(2); },
             .not_ready = [this] { return not_ready(); }};

@@ -82,6 +82,7 @@ void Sweep::publish_ages(TimePoint now) {
       if (since && exchange.upstream_id() == upstream) ages_.push_back(now - *since);
     }
     worker_.signals(upstream).publish_ages(ages_);
+    worker_.tenants(upstream).publish(now);
   }
 }
 

@@ -1,5 +1,5 @@
-// What all workers share of one upstream: its servers, its gate, its connection budget, and the
-// shards into which each worker writes what it sees.
+// What all workers share of one upstream: its servers, its gate, its budgets, and the shards into
+// which each worker writes what it sees.
 #pragma once
 
 #include <atomic>
@@ -10,31 +10,41 @@
 #include "config/config.hpp"
 #include "overload/budgets.hpp"
 #include "overload/shard.hpp"
+#include "overload/tenant_shard.hpp"
+#include "proxy/dead_letter_box.hpp"
 #include "proxy/endpoint.hpp"
 #include "proxy/gate.hpp"
+#include "proxy/tenant_names.hpp"
 #include "proxy/upstream_pool.hpp"
 
 namespace spillway::proxy {
 
 struct Upstream {
   // Resolves the servers; throws std::runtime_error.
-  Upstream(const config::Upstream& settings, const config::Config& whole, std::size_t workers)
+  Upstream(const config::Config& all, const config::Upstream& settings, std::size_t workers)
       : config(settings),
-        gate(settings.dispatch, whole.classes),
-        budgets(whole, settings),
+        gate(settings.dispatch, all.classes),
+        budgets(all, settings),
+        dead_letters(settings.dispatch),
         connections(settings.dispatch.concurrency + static_cast<std::uint32_t>(workers),
                     settings.idle_connections),
         shards(workers) {
     for (const auto& server : settings.servers) endpoints.push_back(resolve(server));
-    for (auto& shard : shards) shard = std::make_unique<overload::SignalShard>();
+    for (std::size_t n = 0; n < workers; ++n) {
+      shards[n] = std::make_unique<overload::SignalShard>();
+      tenant_shards.push_back(std::make_unique<overload::TenantShard>(all));
+    }
   }
 
   const config::Upstream& config;
   std::vector<Endpoint> endpoints;
   Gate gate;
   overload::Budgets budgets;
+  DeadLetterBox dead_letters;
+  TenantNames tenant_names;
   ConnectionBudget connections;
-  std::vector<std::unique_ptr<overload::SignalShard>> shards;  // by worker
+  std::vector<std::unique_ptr<overload::SignalShard>> shards;         // by worker
+  std::vector<std::unique_ptr<overload::TenantShard>> tenant_shards;  // likewise
   // False from a request that could connect to no server until one that could.
   std::atomic<bool> reachable{true};
 };

@@ -35,6 +35,7 @@ class Descriptor {
 
 Worker::Worker(std::size_t number, const Shared& shared, std::uint64_t seed)
     : metrics(shared.generation.config),
+      route_cost(shared.generation.config.routes.size()),
       random(seed),
       small_blocks(kSmallBlock),
       // A head of the largest size, rewritten with all that is added to it.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "dispatch/route_cost.hpp"
 #include "observe/log.hpp"
 #include "observe/worker_metrics.hpp"
 #include "overload/plan.hpp"
@@ -24,6 +25,7 @@
 #include "proxy/mailbox.hpp"
 #include "proxy/sweep.hpp"
 #include "proxy/upstream.hpp"
+#include "resilience/token_bucket.hpp"
 
 namespace spillway::proxy {
 
@@ -63,6 +65,7 @@ class Worker {
   observe::Log& log() { return shared_.log; }
   Upstream& upstream(UpstreamId id) { return shared_.upstreams[index(id)]; }
   overload::SignalShard& signals(UpstreamId id) { return *upstream(id).shards[number_]; }
+  overload::TenantShard& tenants(UpstreamId id) { return *upstream(id).tenant_shards[number_]; }
   UpstreamPool& pool(UpstreamId id) { return pools_[index(id)]; }
   const overload::AdmissionPlan& plan(UpstreamId id) const { return *plans_[index(id)]; }
   std::vector<std::unique_ptr<Worker>>& all() { return shared_.workers; }
@@ -80,7 +83,11 @@ class Worker {
   void connection_opened();
   void connection_closed();
 
+  // What shadow mode tells is held to ten lines a second.
+  bool may_log_shadow() { return shadow_lines_.try_take(10, 10, Clock::now()); }
+
   observe::WorkerMetrics metrics;
+  dispatch::RouteCost route_cost;
   Random random;
   BlockPool small_blocks;  // a head
   BlockPool large_blocks;  // a larger head, or a piece of a body
@@ -102,6 +109,7 @@ class Worker {
   std::vector<std::shared_ptr<const overload::AdmissionPlan>> plans_;
   std::vector<std::unique_ptr<Exchange>> spare_exchanges_;
   std::atomic<std::uint32_t> connections_{0};
+  resilience::TokenBucket shadow_lines_;
   bool draining_ = false;
   TimePoint drain_began_{};
   std::array<char, 29> date_{};

@@ -134,10 +134,36 @@ TEST_CASE("an access line of the most hostile client keeps all its members") {
   access.method = hostile;
   access.path = hostile;
   access.request_id = hostile;
+  access.tenant = hostile;
+  access.shadow = Outcome::degraded;
+  overload::DecisionRecord decision;
+  decision.state = State::overloaded;
+  decision.overload = Reason::inflight_saturation;
+  decision.rule = config::Strategy::deny;
+  decision.verdict = overload::Verdict::Kind::allow_if_short_wait;
+  decision.reason = Reason::inflight_saturation;
+  decision.probability = 0.5;
+  decision.draw = 0.25;
+  decision.predicted_wait = Milliseconds{30};
+  decision.deadline = TimePoint{} + Milliseconds{1000};
+  decision.limit = 64;
+  access.decision = &decision;
   const auto lines = lines_of([&](Log& log) { log.access(access); });
   REQUIRE(lines.size() == 1);
   CHECK(lines[0]["path"].get<std::string>().size() == 256);
   CHECK(lines[0].contains("bytes"));
+  CHECK(lines[0]["shadow"] == "degraded");
+  CHECK(lines[0]["tenant"].get<std::string>().size() == 64);
+  const auto& told = lines[0]["decision"];
+  CHECK(told["state"] == "OVERLOADED");
+  CHECK(told["overload"] == "INFLIGHT_SATURATION");
+  CHECK(told["rule"] == "deny");
+  CHECK(told["verdict"] == "allow_if_short_wait");
+  CHECK(told["probability"] == 0.5);
+  CHECK(told["draw"] == 0.25);
+  CHECK(told["predicted_wait_ms"] == 30);
+  CHECK(told["deadline_ms"] == 1000);
+  CHECK(told["limit"] == 64);
 }
 
 TEST_CASE("lines below the configured level are not written") {

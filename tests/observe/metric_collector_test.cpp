@@ -56,7 +56,7 @@ void touch_everything(WorkerMetrics& metrics) {
   for (const unsigned status : {200u, 503u, 999u}) metrics.response(kP1, status);
   for (std::size_t r = 1; r < kReasonCount; ++r) {
     metrics.denied(kP1, static_cast<Reason>(r));
-    metrics.shadowed(kP1, static_cast<Reason>(r));
+    metrics.shadowed(kP1, Outcome::denied, static_cast<Reason>(r));
     for (std::size_t m = 0; m < config::kDegradeModeCount; ++m) {
       metrics.degraded(kP0, static_cast<config::DegradeMode>(m), static_cast<Reason>(r));
     }
@@ -93,7 +93,8 @@ TEST_CASE("the workers' counts add up") {
   CHECK(has_line(text, R"(spillway_responses_total{class="P1",code="503"} 2)"));
   CHECK(has_line(text, R"(spillway_responses_total{class="P1",code="other"} 2)"));
   CHECK(has_line(text, R"(spillway_denied_total{class="P1",reason="QUEUE_FULL"} 2)"));
-  CHECK(has_line(text, R"(spillway_shadow_denied_total{class="P1",reason="TENANT_SHARE"} 2)"));
+  CHECK(has_line(
+      text, R"(spillway_shadow_total{class="P1",outcome="denied",reason="TENANT_SHARE"} 2)"));
   CHECK(has_line(text,
                  "spillway_degraded_total{class=\"P0\",mode=\"skip_downstream\","
                  "reason=\"TAIL_LATENCY\"} 2"));

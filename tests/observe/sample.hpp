@@ -75,6 +75,17 @@ inline Snapshot sample_snapshot() {
   p1.totals.deadline_miss = 6;
   p1.totals.wait_sum = Milliseconds{500};
   p1.totals.wait_max = Milliseconds{90};
+  app.tenants_above_share = {{kP1, "api_key acme", 0.75}, {kP1, "", 0.5}};
+  app.dead_letters_total = 300;
+  app.dead_letters = {{.age = Milliseconds{250},
+                       .reason = Reason::queue_timeout,
+                       .traffic_class = kP1,
+                       .route = RouteId{2},
+                       .waited = Milliseconds{100},
+                       .method = "GET",
+                       .path = "/list?\xff",
+                       .request_id = "0123",
+                       .tenant = "192.0.2.1"}};
   snapshot.upstreams[1].classes[1].totals.started = 2;
   return snapshot;
 }

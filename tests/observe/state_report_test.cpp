@@ -62,6 +62,44 @@ TEST_CASE("the state report counts each class at each upstream") {
   CHECK(json["upstreams"][0]["classes"][0]["average_wait_ms"] == 0);
 }
 
+TEST_CASE("the state report names tenants above their share and requests that expired") {
+  const auto json = report();
+  const auto& app = json["upstreams"][0];
+  CHECK(app["tenants_above_share"][0]["class"] == "P1");
+  CHECK(app["tenants_above_share"][0]["tenant"] == "api_key acme");
+  CHECK(app["tenants_above_share"][0]["excess"] == 0.75);
+  CHECK(app["tenants_above_share"][1]["tenant"].is_null());
+  CHECK(app["dead_letters"]["total"] == 300);
+  const auto& letter = app["dead_letters"]["newest_first"][0];
+  CHECK(letter["time"] == "2001-09-09T01:46:40.000Z");
+  CHECK(letter["reason"] == "QUEUE_TIMEOUT");
+  CHECK(letter["class"] == "P1");
+  CHECK(letter["route"] == "default");
+  CHECK(letter["waited_ms"] == 100);
+  CHECK(letter["tenant"] == "192.0.2.1");
+  CHECK_NOTHROW(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  CHECK(json["upstreams"][1]["dead_letters"]["total"] == 0);
+}
+
+TEST_CASE("with stages each signal stands beside the thresholds of each stage") {
+  config::Config config = sample_config();
+  config::Stage stage;
+  stage.name = State::critical;
+  stage.enter.queue_wait_p95 = Milliseconds{200};
+  stage.exit.queue_wait_p95 = Milliseconds{100};
+  config.upstreams[0].overload.stages = {stage};
+  config.upstreams[0].overload.mode = config::Mode::shadow;
+  const WorkerMetrics one(config);
+  const std::array<const WorkerMetrics*, 1> workers{&one};
+  const auto json = state_report(config, workers, sample_snapshot(), {"0.1.0", "g++"});
+  const auto& wait = json["upstreams"][0]["signals"]["queue_wait_p95_ms"];
+  CHECK(wait["value"] == 250);
+  CHECK(wait["CRITICAL"]["enter"] == 200);
+  CHECK(wait["CRITICAL"]["breached"] == true);
+  CHECK_FALSE(wait.contains("enter"));
+  CHECK(json["upstreams"][0]["mode"] == "shadow");
+}
+
 TEST_CASE("the state report shows the workers and the process") {
   const auto json = report();
   CHECK(json["version"] == "0.1.0");

@@ -1,0 +1,151 @@
+// What becomes of a verdict: refusals, places at the gate, and what shadow mode makes of both.
+//
+// In shadow mode (overload.mode) nobody is refused, delayed or degraded; what would have happened
+// is counted and logged. A request that would have to wait goes to the upstream at once, and its
+// ticket stays in the queue as a ghost until the request ends: so the queue that the signals and
+// the rules see is as long as the requests beyond the cap are many.
+#include "config/choices.hpp"
+#include "proxy/exchange.hpp"
+#include "proxy/worker.hpp"
+
+namespace spillway::proxy {
+
+bool Exchange::is_shadow() const {
+  return worker_.upstream(subject_.upstream).config.overload.mode == config::Mode::shadow;
+}
+
+// Ends the request, unless this is shadow mode: true when it goes on.
+bool Exchange::refuse(const Fault& fault) {
+  worker_.upstream(subject_.upstream).budgets.give_back(verdict_.token);
+  record_.reason = fault.reason;
+  if (fault.reason == Reason::tenant_share) {
+    worker_.upstream(subject_.upstream)
+        .tenant_names.remember(subject_.tenant.id, config::name(subject_.tenant.source),
+                               subject_.tenant.value());
+  }
+  if (!is_shadow()) return fail(fault);
+  shadow_outcome_ = fault.outcome;
+  return true;
+}
+
+bool Exchange::degrade() {
+  is_degraded_ = !is_shadow();
+  if (!is_degraded_) shadow_outcome_ = Outcome::degraded;
+  return true;
+}
+
+dispatch::Terms Exchange::terms(TimePoint arrived) const {
+  const config::Dispatch& settings = worker_.upstream(subject_.upstream).config.dispatch;
+  dispatch::Terms terms;
+  terms.traffic_class = subject_.traffic_class;
+  // The time that the client took to send the body is not counted against it.
+  terms.deadline = subject_.deadline + (arrived - began_);
+  terms.max_wait = worker_.config().classes[index(subject_.traffic_class)].max_wait;
+  if (verdict_.kind == overload::Verdict::Kind::allow_if_short_wait) {
+    terms.short_wait = verdict_.only_if_free ? Duration{0} : Duration(settings.target_wait);
+    terms.short_wait_reason = verdict_.reason;
+  }
+  terms.cost = worker_.route_cost.estimate(subject_.route);
+  return terms;
+}
+
+bool Exchange::refused_by_gate(Reason reason) {
+  if (verdict_.refuse_silently && reason == verdict_.reason) return refuse(dropped(reason));
+  if (reason != Reason::deadline_expired) return refuse(denied(reason, retry_after()));
+  keep_dead_letter(reason);
+  return refuse(waited_in_vain(reason, retry_after()));
+}
+
+bool Exchange::waited_in_vain_for_slot() {
+  if (ticket_.reason != Reason::evicted) keep_dead_letter(ticket_.reason);
+  return refuse(waited_in_vain(ticket_.reason, retry_after()));
+}
+
+Milliseconds Exchange::retry_after() {
+  const auto& rule = worker_.plan(subject_.upstream).rule(subject_.route, subject_.traffic_class);
+  return overload::spread_retry_after(rule.retry_after, worker_.random);
+}
+
+void Exchange::keep_dead_letter(Reason reason) {
+  Upstream& upstream = worker_.upstream(subject_.upstream);
+  if (!upstream.dead_letters.keeps()) return;
+  upstream.dead_letters.record({.reason = reason,
+                                .traffic_class = subject_.traffic_class,
+                                .route = subject_.route,
+                                .at = Clock::now(),
+                                .waited = waited_,
+                                .method = request_.method_name,
+                                .path = request_.path_and_query,
+                                .request_id = find_request_id(),
+                                .tenant = subject_.tenant.value()});
+}
+
+void Exchange::got_slot(const dispatch::Offer& offer) {
+  worker_.signals(subject_.upstream).record_admitted();
+  worker_.tenants(subject_.upstream).record_admitted(subject_.traffic_class);
+  worker_.metrics.queue_wait(subject_.traffic_class, waited_);
+  if (offer.predicted_wait && offer.kind == dispatch::Offer::Kind::queued) {
+    const Duration error = waited_ - *offer.predicted_wait;
+    worker_.metrics.wait_prediction_error(subject_.traffic_class,
+                                          error < Duration{0} ? -error : error);
+  }
+}
+
+void Exchange::release_slot(TimePoint now) {
+  if (!slot_) return;
+  worker_.route_cost.record(subject_.route, now - dispatched_);
+  slot_.release(now);
+}
+
+// The request goes on without its ticket, which nobody waits for.
+void Exchange::leave_ghost() {
+  ghost_ = true;
+  ticket_.parking = nullptr;
+}
+
+// The request has ended: so must its ghost, wherever it is by now.
+Task<> Exchange::settle_ghost() {
+  ghost_ = false;
+  Gate& gate = worker_.upstream(subject_.upstream).gate;
+  if (gate.cancel(ticket_, Clock::now())) co_return;
+  ticket_.parking = &parking_;
+  while (!ticket_.delivered) co_await parking_.park(kNever);
+  worker_.signals(subject_.upstream).record_wait(ticket_.waited);
+  if (ticket_.state == dispatch::Waiter::State::granted) {
+    const TimePoint now = Clock::now();
+    worker_.tenants(subject_.upstream).record_admitted(subject_.traffic_class);
+    gate.leave(subject_.traffic_class, now - dispatched_, now);
+  } else {
+    waited_in_vain_for_slot();
+  }
+}
+
+bool Exchange::is_logged() {
+  const double sample = worker_.config().log.access_sample;
+  if (sample > 0 && worker_.random.uniform() < sample) return true;
+  return shadow_outcome_ && worker_.may_log_shadow();
+}
+
+void Exchange::log_access(Outcome outcome, Duration duration) {
+  record_.wait = waited_;
+  record_.deadline = subject_.deadline;
+  record_.limit = worker_.upstream(subject_.upstream).config.dispatch.concurrency;
+  worker_.log().access(
+      {.method = request_.method_name,
+       .path = request_.path_and_query.empty() ? request_.target : request_.path_and_query,
+       .route = worker_.config().routes[index(subject_.route)].name,
+       .traffic_class = worker_.config().classes[index(subject_.traffic_class)].name,
+       .tenant = subject_.tenant.value(),
+       .status = status_,
+       .outcome = outcome,
+       .shadow = shadow_outcome_,
+       .reason = failed() ? fault_.reason : Reason::none,
+       .decision = classified_ ? &record_ : nullptr,
+       .arrived = began_,
+       .wait = waited_,
+       .duration = duration,
+       .request_id = find_request_id(),
+       .bytes = body_bytes_sent_});
+}
+
+}  // namespace spillway::proxy
