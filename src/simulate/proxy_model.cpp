@@ -30,9 +30,8 @@ ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
   signals_.record_offered();
   tenants_.record_offered(request.traffic_class, request.tenant_id);
   const Verdict verdict = decide(request, now);
-  if (verdict.kind == Verdict::Kind::deny || verdict.kind == Verdict::Kind::drop) {
-    return {Offer::Kind::refused, verdict.retry_after, nullptr};
-  }
+  if (verdict.kind == Verdict::Kind::deny || verdict.kind == Verdict::Kind::drop)
+    return refuse(request, verdict.retry_after, now);
 
   const Subject& subject = subject_of(request);
   dispatch::Terms terms{.traffic_class = request.traffic_class,
@@ -44,11 +43,20 @@ ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
     terms.short_wait_reason = verdict.reason;
   }
   const Offer offer = scheduler_.offer(request, terms, now);
-  Admission admission{offer.kind, Duration{0}, static_cast<Request*>(offer.evicted)};
-  if (offer.kind == Offer::Kind::refused) {
-    budgets_.give_back(request.token);
-    admission.retry_after = retry_after(request);
+  Admission admission;
+  switch (offer.kind) {
+    case Offer::Kind::granted: admission.entry = Entry::start; break;
+    case Offer::Kind::refused: admission = refuse(request, retry_after(request), now); break;
+    case Offer::Kind::queued:
+      admission.entry = Entry::wait;
+      if (is_shadow()) {  // its place stays in the queue, so that the signals see it
+        request.is_ghost = true;
+        admission.entry = Entry::forward;
+        forward(request, now);
+      }
+      break;
   }
+  if (!is_shadow()) admission.evicted = static_cast<Request*>(offer.evicted);
   return admission;
 }
 
@@ -58,29 +66,36 @@ Verdict ProxyModel::decide(Request& request, TimePoint now) {
   const overload::Asking asking{subject_of(request).route, request.traffic_class,
                                 request.tenant_id};
   Verdict verdict = overload::decide(*controller_.plan(), budgets_, asking, now, random_);
-  if (upstream_.overload.mode == config::Mode::shadow) {
-    budgets_.give_back(verdict.token);
-    return {};
-  }
   if (verdict.kind == Verdict::Kind::degrade) {
-    if (verdict.mode == config::DegradeMode::skip_downstream) {
+    if (verdict.mode != config::DegradeMode::skip_downstream) {
+      verdict = on_miss(verdict);
+    } else if (!is_shadow()) {
       request.degraded = true;
       request.work *= scenario_.backend.degraded_factor;
-      request.token = std::exchange(verdict.token, {});
-      return verdict;
     }
-    verdict = on_miss(verdict);
   }
   request.token = verdict.token;
   return verdict;
 }
 
+ProxyModel::Admission ProxyModel::refuse(Request& request, Duration retry_after, TimePoint now) {
+  budgets_.give_back(request.token);
+  if (!is_shadow()) return {Entry::refused, retry_after, nullptr};
+  forward(request, now);
+  return {Entry::forward, Duration{0}, nullptr};
+}
+
+void ProxyModel::forward(Request& request, TimePoint now) {
+  request.dispatched = now;
+  request.is_forwarded = true;
+  request.in_flight = in_flight_.size();
+  in_flight_.push_back(&request);
+}
+
 void ProxyModel::start(Request& request, TimePoint now) {
   request.token = {};
   request.has_slot = true;
-  request.dispatched = now;
-  request.in_flight = in_flight_.size();
-  in_flight_.push_back(&request);
+  forward(request, now);
   signals_.record_wait(request.waited);
   signals_.record_admitted();
   tenants_.record_admitted(request.traffic_class);
@@ -91,14 +106,31 @@ void ProxyModel::answered(const Request& request, TimePoint now) {
   signals_.record_result(false);
 }
 
-void ProxyModel::release(Request& request, TimePoint now) {
-  request.has_slot = false;
+void ProxyModel::end(Request& request, TimePoint now) {
+  if (!request.is_forwarded) return;
+  request.is_forwarded = false;
   in_flight_.back()->in_flight = request.in_flight;
   std::swap(in_flight_[request.in_flight], in_flight_.back());
   in_flight_.pop_back();
+  if (request.is_ghost) settle_ghost(request, now);
+  if (!request.has_slot) return;
+  request.has_slot = false;
   const Duration held = now - request.dispatched;
   costs_.record(subject_of(request).route, held);
   granted_ = scheduler_.release(request.traffic_class, held, now);
+}
+
+// What became of its place in the meantime.
+void ProxyModel::settle_ghost(Request& request, TimePoint now) {
+  request.is_ghost = false;
+  if (cancel(request, now)) return;
+  signals_.record_wait(request.waited);
+  if (request.state == dispatch::Waiter::State::granted) {
+    tenants_.record_admitted(request.traffic_class);
+    granted_ = scheduler_.release(request.traffic_class, now - request.dispatched, now);
+  } else {
+    budgets_.give_back(request.token);
+  }
 }
 
 bool ProxyModel::cancel(Request& request, TimePoint now) {
@@ -107,7 +139,12 @@ bool ProxyModel::cancel(Request& request, TimePoint now) {
   return true;
 }
 
-Request* ProxyModel::expire(TimePoint now) { return static_cast<Request*>(scheduler_.expire(now)); }
+Request* ProxyModel::expire(TimePoint now) {
+  for (;;) {
+    auto* request = static_cast<Request*>(scheduler_.expire(now));
+    if (request == nullptr || !request->is_ghost) return request;
+  }
+}
 
 Duration ProxyModel::waited_in_vain(Request& request) {
   signals_.record_wait(request.waited);
@@ -116,9 +153,12 @@ Duration ProxyModel::waited_in_vain(Request& request) {
 }
 
 Request* ProxyModel::next(TimePoint now) {
-  dispatch::Waiter* waiter = granted_ != nullptr ? granted_ : scheduler_.next(now);
-  granted_ = nullptr;
-  return static_cast<Request*>(waiter);
+  for (;;) {
+    dispatch::Waiter* waiter = granted_ != nullptr ? granted_ : scheduler_.next(now);
+    granted_ = nullptr;
+    auto* request = static_cast<Request*>(waiter);
+    if (request == nullptr || !request->is_ghost) return request;
+  }
 }
 
 void ProxyModel::sweep(TimePoint now) {

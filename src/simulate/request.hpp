@@ -25,7 +25,9 @@ struct Request : dispatch::Waiter {
   TimePoint begun{};       // worked on
   bool client_waits = false;
   bool in_backend = false;
-  bool has_slot = false;  // of the gate
+  bool has_slot = false;      // of the gate
+  bool is_forwarded = false;  // for the proxy: neither answered nor left
+  bool is_ghost = false;      // shadow mode: is in the backend, and its place still in the queue
   bool degraded = false;
   overload::Token token;      // of its class's budget, until it is sent to the backend
   std::size_t in_flight = 0;  // its place among those dispatched, while it has a slot

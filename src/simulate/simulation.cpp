@@ -20,7 +20,6 @@ namespace spillway::simulate {
 namespace {
 
 using namespace std::chrono_literals;
-using dispatch::Offer;
 
 // As the proxy's workers do it.
 constexpr Milliseconds kTimerPeriod{10};
@@ -153,10 +152,11 @@ class Simulation {
     const ProxyModel::Admission admission = proxy_->arrive(request, now_);
     if (request.degraded) recorder_.degraded(request);
     if (admission.evicted != nullptr) wait_in_vain(*admission.evicted);
-    switch (admission.kind) {
-      case Offer::Kind::granted: start(request); break;
-      case Offer::Kind::queued: note_depth(); break;
-      case Offer::Kind::refused:
+    switch (admission.entry) {
+      case ProxyModel::Entry::start: start(request); break;
+      case ProxyModel::Entry::forward: send(request); break;
+      case ProxyModel::Entry::wait: note_depth(); break;
+      case ProxyModel::Entry::refused:
         recorder_.denied(request);
         lose(request, admission.retry_after);
         break;
@@ -199,18 +199,16 @@ class Simulation {
       recorder_.late(request, now_);
     }
     work_in_backend();
-    const bool had_slot = request.has_slot;
-    if (had_slot) proxy_->release(request, now_);
+    if (proxy_) proxy_->end(request, now_);
     store_.give_back(request);
-    if (had_slot) start_waiting();
+    if (proxy_) start_waiting();
   }
 
   // The client leaves. The proxy sees it and frees the place or the slot; the backend works on.
   void give_up(Request& request) {
     if (!request.client_waits) return;
-    if (proxy_ && proxy_->cancel(request, now_)) recorder_.expired(request);
-    const bool had_slot = request.has_slot;
-    if (had_slot) proxy_->release(request, now_);
+    if (proxy_ && !request.in_backend && proxy_->cancel(request, now_)) recorder_.expired(request);
+    if (proxy_) proxy_->end(request, now_);
     lose(request, Duration{0});
     if (proxy_) start_waiting();
   }

@@ -173,6 +173,20 @@ TEST_CASE("in shadow mode no rule refuses anybody") {
   CHECK(run(scenario_of(members)).classes[2].success == 0);
 }
 
+TEST_CASE("shadow mode sees the overload that it does nothing against") {
+  const std::string clients = R"("clients":[{"class":"P0","rate":200,"until_seconds":12},
+                                            {"class":"P2","rate":1400,"until_seconds":12}])";
+  const Scenario scenario = scenario_of(clients, R"(,"overload":{"mode":"shadow"})");
+  const Recording shadow = run(scenario), off = run(scenario, false);
+  CHECK_FALSE(shadow.changes.empty());
+  CHECK(shadow.seconds[8].state == State::overloaded);
+  // Everything goes to the backend at once, as it would without Spillway.
+  for (std::size_t s = 0; s < shadow.seconds.size(); ++s) {
+    CHECK(shadow.seconds[s].queued == off.seconds[s].queued);
+    CHECK(shadow.seconds[s].classes[2].served == off.seconds[s].classes[2].served);
+  }
+}
+
 TEST_CASE("a ladder of stages is climbed and left step by step") {
   const Recording recording = run(scenario_of(
       R"("clients":[{"class":"P1","rate":550,"until_seconds":6},
