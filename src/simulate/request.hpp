@@ -45,7 +45,6 @@ class RequestStore {
   // It is neither queued nor in the backend.
   void give_back(Request& request) {
     ++request.turn;
-    request.attempt = 1;
     request.degraded = false;
     free_.push_back(&request);
   }

@@ -4,17 +4,15 @@
 #include <chrono>
 #include <memory>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "resilience/backoff.hpp"
 #include "simulate/backend_model.hpp"
+#include "simulate/client_model.hpp"
 #include "simulate/event_queue.hpp"
 #include "simulate/proxy_model.hpp"
 #include "simulate/recorder.hpp"
 #include "simulate/request.hpp"
-#include "simulate/traffic_source.hpp"
 
 namespace spillway::simulate {
 namespace {
@@ -28,26 +26,16 @@ constexpr Milliseconds kSweepPeriod{50};
 constexpr Duration kDrain = 2s;
 constexpr TimePoint kBegin = TimePoint{} + 1h;
 
-// What a client of one kind always does.
-struct Behaviour {
-  ClassId traffic_class{};
-  std::optional<Milliseconds> timeout;
-  std::uint32_t retries = 0;
-  bool honours_retry_after = true;
-  resilience::Backoff backoff;
-  Random random;
-};
-
 class Simulation {
  public:
   Simulation(const Scenario& scenario, bool shedding, const Progress& progress)
       : scenario_(scenario),
         tick_(scenario.config.upstreams[index(scenario.upstream)].overload.tick),
         progress_(progress),
+        clients_(scenario),
         backend_(scenario.backend),
         recorder_(scenario, shedding, kBegin) {
     if (shedding) proxy_ = std::make_unique<ProxyModel>(scenario);
-    for (std::uint32_t i = 0; i < scenario.clients.size(); ++i) add(scenario.clients[i], i);
   }
 
   Recording run() {
@@ -67,24 +55,13 @@ class Simulation {
   }
 
  private:
-  void add(const Clients& clients, std::uint32_t number) {
-    sources_.emplace_back(scenario_, number);
-    const Duration base = clients.retry_backoff;
-    behaviours_.push_back({class_of(scenario_, clients),
-                           clients.timeout,
-                           clients.retries,
-                           clients.honours_retry_after,
-                           {.base = base, .cap = 1h, .jitter = 0.5},
-                           random_stream(scenario_.seed, Draws::clients, number)});
-  }
-
   void schedule_beginning() {
     for (const Change& change : scenario_.changes) {
       schedule(kBegin + from_seconds(change.at), Happening::change);
       if (change.until) schedule(kBegin + from_seconds(*change.until), Happening::change);
     }
     schedule(kBegin + std::chrono::seconds(scenario_.warm_up_seconds), Happening::measure);
-    for (std::uint32_t i = 0; i < sources_.size(); ++i) schedule_arrival(i);
+    for (std::uint32_t i = 0; i < scenario_.clients.size(); ++i) schedule_arrival(i);
     if (proxy_) {
       schedule(kBegin + kTimerPeriod, Happening::timer);
       schedule(kBegin + kSweepPeriod, Happening::sweep);
@@ -100,15 +77,13 @@ class Simulation {
 
   // The next request of these clients, which waits for its time to come.
   void schedule_arrival(std::uint32_t clients) {
-    const auto arrival = sources_[clients].next();
-    if (!arrival) return;
     Request& request = store_.take();
-    request.clients = clients;
-    request.tenant = arrival->tenant;
-    request.tenant_id = tenant_id(scenario_.clients[clients], arrival->tenant);
-    request.traffic_class = behaviours_[clients].traffic_class;
-    request.work = request.full_work = arrival->work;
-    schedule(kBegin + from_seconds(arrival->at), Happening::arrival, request);
+    const auto at = clients_.next(clients, request);
+    if (at) {
+      schedule(kBegin + *at, Happening::arrival, request);
+    } else {
+      store_.give_back(request);
+    }
   }
 
   void handle(const Event& event) {
@@ -140,11 +115,11 @@ class Simulation {
   }
 
   void arrive(Request& request) {
-    const Behaviour& client = behaviours_[request.clients];
     request.came = now_;
     request.client_waits = true;
     recorder_.offered(request);
-    if (client.timeout) schedule(now_ + *client.timeout, Happening::gives_up, request);
+    if (const auto timeout = clients_.timeout(request))
+      schedule(now_ + *timeout, Happening::gives_up, request);
     if (!proxy_) {
       send(request);
       return;
@@ -220,19 +195,11 @@ class Simulation {
 
   // Its client has no answer, and perhaps tries again: a request of its own.
   void lose(Request& request, Duration retry_after) {
-    Behaviour& client = behaviours_[request.clients];
     request.client_waits = false;
-    if (request.attempt <= client.retries) {
-      Duration pause = client.backoff.delay(request.attempt, client.random);
-      if (client.honours_retry_after) pause = std::max(pause, retry_after);
+    if (const auto pause = clients_.pause_before_retry(request, retry_after)) {
       Request& again = store_.take();
-      again.clients = request.clients;
-      again.tenant = request.tenant;
-      again.tenant_id = request.tenant_id;
-      again.traffic_class = request.traffic_class;
-      again.attempt = request.attempt + 1;
-      again.work = again.full_work = request.full_work;
-      schedule(now_ + pause, Happening::retry, again);
+      ClientModel::repeat(request, again);
+      schedule(now_ + *pause, Happening::retry, again);
     }
     if (!request.in_backend) store_.give_back(request);
   }
@@ -284,29 +251,15 @@ class Simulation {
   std::size_t depth() const { return backend_.queued() + (proxy_ ? proxy_->queued() : 0); }
   void note_depth() { recorder_.depth(depth(), now_); }
 
-  // Clients without a tenant are strangers, each a tenant of its own.
-  TenantId tenant_id(const Clients& clients, std::uint32_t number) {
-    const std::uint64_t name =
-        clients.tenant.empty() ? ++strangers_ : hash(tenant_name(clients, number));
-    return TenantId{Random(name).next()};
-  }
-  // FNV-1a (Fowler, Noll, Vo): the same on every machine.
-  static std::uint64_t hash(std::string_view text) {
-    std::uint64_t value = 0xcbf29ce484222325u;
-    for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-    return value;
-  }
   const Scenario& scenario_;
   const Milliseconds tick_;
   const Progress& progress_;
+  ClientModel clients_;
   BackendModel backend_;
   std::unique_ptr<ProxyModel> proxy_;  // null: without shedding
   Recorder recorder_;
-  std::vector<TrafficSource> sources_;
-  std::vector<Behaviour> behaviours_;
   RequestStore store_;
   EventQueue events_;
-  std::uint64_t strangers_ = 0;
   TimePoint now_ = kBegin;
   WorkDone work_at_start_, work_at_end_;
 };

@@ -1,0 +1,72 @@
+#include "simulate/client_model.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <string_view>
+
+namespace spillway::simulate {
+namespace {
+
+constexpr Duration kLongestPause = std::chrono::hours(1);
+constexpr double kJitter = 0.5;
+
+// FNV-1a (Fowler, Noll, Vo): the same on every machine.
+std::uint64_t hash(std::string_view text) {
+  std::uint64_t value = 0xcbf29ce484222325u;
+  for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return value;
+}
+
+}  // namespace
+
+ClientModel::ClientModel(const Scenario& scenario) {
+  kinds_.reserve(scenario.clients.size());
+  for (std::uint32_t i = 0; i < scenario.clients.size(); ++i) {
+    const Clients& clients = scenario.clients[i];
+    kinds_.push_back({clients,
+                      TrafficSource(scenario, i),
+                      random_stream(scenario.seed, Draws::clients, i),
+                      class_of(scenario, clients),
+                      clients.timeout,
+                      {.base = clients.retry_backoff, .cap = kLongestPause, .jitter = kJitter}});
+  }
+}
+
+std::optional<Duration> ClientModel::next(std::uint32_t clients, Request& request) {
+  Kind& kind = kinds_[clients];
+  const auto arrival = kind.source.next();
+  if (!arrival) return std::nullopt;
+  request.clients = clients;
+  request.tenant = arrival->tenant;
+  request.tenant_id = tenant_id(kind.clients, arrival->tenant);
+  request.traffic_class = kind.traffic_class;
+  request.attempt = 1;
+  request.work = request.full_work = arrival->work;
+  return from_seconds(arrival->at);
+}
+
+std::optional<Duration> ClientModel::pause_before_retry(const Request& request,
+                                                        Duration retry_after) {
+  Kind& kind = kinds_[request.clients];
+  if (request.attempt > kind.clients.retries) return std::nullopt;
+  const Duration pause = kind.backoff.delay(request.attempt, kind.random);
+  return kind.clients.honours_retry_after ? std::max(pause, retry_after) : pause;
+}
+
+void ClientModel::repeat(const Request& request, Request& again) {
+  again.clients = request.clients;
+  again.tenant = request.tenant;
+  again.tenant_id = request.tenant_id;
+  again.traffic_class = request.traffic_class;
+  again.attempt = request.attempt + 1;
+  again.work = again.full_work = request.full_work;
+}
+
+// Clients without a tenant are strangers, each a tenant of its own.
+TenantId ClientModel::tenant_id(const Clients& clients, std::uint32_t number) {
+  const std::uint64_t name =
+      clients.tenant.empty() ? ++strangers_ : hash(tenant_name(clients, number));
+  return TenantId{Random(name).next()};
+}
+
+}  // namespace spillway::simulate
