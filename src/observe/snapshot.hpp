@@ -6,11 +6,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/reason.hpp"
 #include "base/time.hpp"
+#include "config/config.hpp"
 #include "dispatch/scheduler.hpp"
 #include "overload/signals.hpp"
 #include "overload/state.hpp"
@@ -24,6 +26,9 @@ struct ClassSnapshot {
   Duration oldest_wait{};  // 0 when nobody waits
   double weight = 0;       // the share it is served with now, dynamic weights included
   dispatch::ClassTotals totals;
+  config::Rule rule;                    // in force, on routes that override nothing
+  std::size_t above_share = 0;          // tenants
+  std::optional<double> budget_tokens;  // left; nullopt without a budget
 };
 
 struct TransitionCount {

@@ -59,6 +59,37 @@ Json signals_json(const overload::OverloadSignals& signals, const config::Overlo
   return result;
 }
 
+// With enter_by score: the sum that each stage's thresholds give, beside what makes the state.
+Json scores_json(const overload::OverloadSignals& signals, const config::Overload& overload) {
+  if (overload.enter_by != config::EnterBy::score) return nullptr;
+  const auto sum = [&](const config::Thresholds& enter) {
+    return overload::scored(enter, overload.score.weights, signals).sum;
+  };
+  Json result = {{"enter", overload.score.enter}, {"exit", overload.score.exit}};
+  if (overload.stages.empty()) result[std::string(name(State::overloaded))] = sum(overload.enter);
+  for (const config::Stage& stage : overload.stages)
+    result[std::string(name(stage.name))] = sum(stage.enter);
+  return result;
+}
+
+// What the class is in for now: in NORMAL nothing is refused by rule.
+Json rule_json(const ClassSnapshot& now) {
+  const config::Rule& rule = now.rule;
+  Json result = {{"strategy", config::name(rule.strategy)}};
+  if (rule.strategy == config::Strategy::deny || rule.strategy == config::Strategy::drop)
+    result["probability"] = rule.probability;
+  if (rule.strategy == config::Strategy::degrade) {
+    result["mode"] = config::name(rule.mode);
+    result["miss"] = config::name(config::miss_of(rule));
+  }
+  if (rule.budget) {
+    result["budget"] = {{"rate", rule.budget->rate},
+                        {"burst", rule.budget->burst},
+                        {"tokens", now.budget_tokens.value_or(0)}};
+  }
+  return result;
+}
+
 class Report {
  public:
   Report(const config::Config& config, std::span<const WorkerMetrics* const> workers,
@@ -102,6 +133,7 @@ class Report {
             {"reason", now.reason == Reason::none ? Json(nullptr) : Json(name(now.reason))},
             {"since", iso8601(snapshot_.taken_at - wall(now.in_state))},
             {"signals", signals_json(now.signals, configured.overload)},
+            {"score", scores_json(now.signals, configured.overload)},
             {"rates",
              {{"offered", now.signals.offered_rate},
               {"admitted", now.signals.admitted_rate},
@@ -109,6 +141,10 @@ class Report {
             {"transitions", std::move(transitions)},
             {"dispatch",
              {{"discipline", config::name(configured.dispatch.discipline)},
+              {"late", config::name(configured.dispatch.late)},
+              {"expire_policy", config::name(configured.dispatch.expire_policy)},
+              {"dynamic_weights", configured.dispatch.dynamic_weights},
+              {"target_wait_ms", configured.dispatch.target_wait.count()},
               {"concurrency", now.concurrency_limit},
               {"inflight", now.inflight},
               {"queued", queued}}},
@@ -156,28 +192,34 @@ class Report {
     };
     const double average_wait =
         totals.started == 0 ? 0 : to_seconds(totals.wait_sum) / static_cast<double>(totals.started);
-    return {{"name", config_.classes[c].name},
-            {"weight", now.weight},
-            {"inflight", now.inflight},
-            {"queued", now.queued},
-            {"oldest_wait_ms", rounded_ms(now.oldest_wait)},
-            {"average_wait_ms", rounded_ms(average_wait)},
-            {"max_wait_ms", rounded_ms(totals.wait_max)},
-            {"enqueued", totals.enqueued},
-            {"started", totals.started},
-            {"completed", finished(Outcome::forwarded) + finished(Outcome::degraded)},
-            {"failed", finished(Outcome::error)},
-            {"degraded", finished(Outcome::degraded)},
-            {"denied", finished(Outcome::denied)},
-            {"dropped", finished(Outcome::dropped)},
-            {"client_gone", finished(Outcome::client_gone)},
-            {"expired", totals.expired},
-            {"missed", totals.deadline_miss},
-            {"timed_out", totals.queue_timeout},
-            {"evicted", totals.evicted},
-            {"cancelled", totals.cancelled},
-            {"queue_full", totals.queue_full},
-            {"wait_risk", totals.wait_risk}};
+    const config::TrafficClass& configured = config_.classes[c];
+    return {
+        {"name", configured.name},
+        {"rule", rule_json(now)},
+        {"weight", now.weight},
+        {"reserved", configured.reserved},
+        {"max_inflight", configured.max_inflight ? Json(*configured.max_inflight) : Json(nullptr)},
+        {"max_queue", configured.max_queue},
+        {"inflight", now.inflight},
+        {"queued", now.queued},
+        {"oldest_wait_ms", rounded_ms(now.oldest_wait)},
+        {"average_wait_ms", rounded_ms(average_wait)},
+        {"max_wait_ms", rounded_ms(totals.wait_max)},
+        {"enqueued", totals.enqueued},
+        {"started", totals.started},
+        {"completed", finished(Outcome::forwarded) + finished(Outcome::degraded)},
+        {"failed", finished(Outcome::error)},
+        {"degraded", finished(Outcome::degraded)},
+        {"denied", finished(Outcome::denied)},
+        {"dropped", finished(Outcome::dropped)},
+        {"client_gone", finished(Outcome::client_gone)},
+        {"expired", totals.expired},
+        {"missed", totals.deadline_miss},
+        {"timed_out", totals.queue_timeout},
+        {"evicted", totals.evicted},
+        {"cancelled", totals.cancelled},
+        {"queue_full", totals.queue_full},
+        {"wait_risk", totals.wait_risk}};
   }
 
   const config::Config& config_;

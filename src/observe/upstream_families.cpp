@@ -163,6 +163,10 @@ std::vector<MetricFamily> upstream_families(const config::Config& config,
           "at "
           "1 only what that stage names.",
           [](const UpstreamSnapshot& u) { return static_cast<double>(index(u.state)); }),
+      families.queue_gauge(
+          "spillway_tenants_above_share",
+          "Tenants that ask for more than their fair share and are refused first.",
+          [](const ClassSnapshot& c) { return static_cast<double>(c.above_share); }),
       families.transitions(),
       families.signals(),
   };

@@ -35,6 +35,12 @@ class Budgets {
     return true;
   }
 
+  // Tokens left in the rule's budget.
+  double available(const EffectiveRule& rule, TimePoint now) const {
+    const config::Budget& budget = *rule.rule.budget;
+    return buckets_[rule.bucket].tokens.available(budget.rate, budget.burst, now);
+  }
+
   // For a request that was refused after all or answered without its upstream. Without a token,
   // or the second time: nothing.
   void give_back(Token& token) {

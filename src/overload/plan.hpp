@@ -34,6 +34,11 @@ class AdmissionPlan {
     return effective(route, traffic_class).rule;
   }
 
+  // Of routes that override nothing.
+  const EffectiveRule& class_rule(ClassId traffic_class) const {
+    return rules_->class_rule(traffic_class);
+  }
+
   // Who is above its fair share; null when nobody is.
   const TenantExcess* tenants() const { return tenants_.get(); }
 

@@ -37,8 +37,8 @@ class RuleTable {
     return rows_[row_of_route_[index(route)] + index(traffic_class)];
   }
   // Without any route's overrides.
-  const config::Rule& class_rule(ClassId traffic_class) const {
-    return rows_[index(traffic_class)].rule;
+  const EffectiveRule& class_rule(ClassId traffic_class) const {
+    return rows_[index(traffic_class)];
   }
 
  private:

@@ -70,7 +70,7 @@ std::shared_ptr<const TenantExcess> TenantShare::judge(std::span<const TenantSha
       sums.admitted += of_worker.admitted;
     }
     merge(tenants_);
-    const double probability = refusing_probability(rules.class_rule(traffic_class), reason);
+    const double probability = refusing_probability(rules.class_rule(traffic_class).rule, reason);
     const double service = service_of(sums, queues_[i].joined, probability, reason);
     ClassExcess excess = tenants_above({sums.offered, service, tenants_}, probability);
     if (excess.empty()) continue;

@@ -12,6 +12,7 @@ Control::Control(const Generation& generation, std::deque<Upstream>& upstreams,
     Watched& watched = watched_.emplace_back(UpstreamId(static_cast<std::uint16_t>(u)),
                                              generation_.config, upstreams_[u].config, io_);
     watched.since = now;
+    watched.published_plan = watched.controller.plan();
     for (const auto& traffic_class : generation_.config.classes) {
       watched.max_queue.push_back(traffic_class.max_queue);
     }
@@ -96,10 +97,15 @@ void Control::read_snapshot(std::vector<observe::UpstreamSnapshot>& upstreams) {
     upstreams[u].in_state = now - watched.since;
     upstreams[u].signals = watched.signals;
     upstreams[u].transitions = watched.transitions;
-    if (watched.published_plan == nullptr || watched.published_plan->tenants() == nullptr) continue;
     for (std::size_t c = 0; c < generation_.config.classes.size(); ++c) {
       const ClassId id{static_cast<std::uint8_t>(c)};
+      const overload::EffectiveRule& rule = watched.published_plan->class_rule(id);
+      upstreams[u].classes[c].rule = rule.rule;
+      if (rule.rule.budget)
+        upstreams[u].classes[c].budget_tokens = upstreams_[u].budgets.available(rule, now);
+      if (watched.published_plan->tenants() == nullptr) continue;
       for (const overload::Excess& excess : watched.published_plan->tenants()->of(id).list()) {
+        ++upstreams[u].classes[c].above_share;
         upstreams[u].tenants_above_share.push_back(
             {id, upstreams_[u].tenant_names.find(excess.tenant), excess.chance});
       }

@@ -81,6 +81,42 @@ TEST_CASE("the state report names tenants above their share and requests that ex
   CHECK(json["upstreams"][1]["dead_letters"]["total"] == 0);
 }
 
+TEST_CASE("the state report shows the rule in force and what is left of its budget") {
+  const config::Config config = sample_config();
+  Snapshot snapshot = sample_snapshot();
+  ClassSnapshot& p0 = snapshot.upstreams[0].classes[0];
+  p0.rule.strategy = config::Strategy::degrade;
+  p0.rule.mode = config::DegradeMode::cache_only;
+  ClassSnapshot& p1 = snapshot.upstreams[0].classes[1];
+  p1.rule.strategy = config::Strategy::deny;
+  p1.rule.probability = 0.5;
+  p1.rule.budget = config::Budget{10, 20};
+  p1.budget_tokens = 7.5;
+  const WorkerMetrics one(config);
+  const std::array<const WorkerMetrics*, 1> workers{&one};
+  const auto classes =
+      state_report(config, workers, snapshot, {"0.1.0", "g++"})["upstreams"][0]["classes"];
+  CHECK(classes[0]["rule"]["strategy"] == "degrade");
+  CHECK(classes[0]["rule"]["mode"] == "cache_only");
+  CHECK(classes[0]["rule"]["miss"] == "deny");
+  CHECK_FALSE(classes[0]["rule"].contains("budget"));
+  CHECK(classes[1]["rule"]["probability"] == 0.5);
+  CHECK(classes[1]["rule"]["budget"]["rate"] == 10);
+  CHECK(classes[1]["rule"]["budget"]["tokens"] == 7.5);
+}
+
+TEST_CASE("by score the state report shows the sum beside what makes the state") {
+  config::Config config = sample_config();
+  config.upstreams[0].overload.enter_by = config::EnterBy::score;
+  const WorkerMetrics one(config);
+  const std::array<const WorkerMetrics*, 1> workers{&one};
+  const auto upstreams = state_report(config, workers, sample_snapshot(), {"0.1.0", "g++"});
+  const auto& score = upstreams["upstreams"][0]["score"];
+  CHECK(score["enter"] == 1.5);
+  CHECK(score["OVERLOADED"].get<double>() == doctest::Approx(0.5 / 0.95 + 0.25 / 0.2));
+  CHECK(upstreams["upstreams"][1]["score"].is_null());
+}
+
 TEST_CASE("with stages each signal stands beside the thresholds of each stage") {
   config::Config config = sample_config();
   config::Stage stage;
