@@ -95,7 +95,7 @@ Verdict decide(const AdmissionPlan& plan, Budgets& budgets, const Asking& asking
   if (plan.tenants() != nullptr && shares_count(rule, plan.state(), reason)) {
     const ClassExcess& excess = plan.tenants()->of(asking.traffic_class);
     chance = excess.chance(asking.tenant);
-    if (!is_capacity(reason)) probability *= excess.relief();
+    probability *= excess.relief();
   }
   // One draw for both: a tenant above its share is refused by the larger of the two chances,
   // not by one after the other.

@@ -14,10 +14,10 @@ constexpr double kEnough = 0.95;
 // quiet find no place either. A little less lets it run short.
 constexpr double kDrain = 0.98;
 
-double refusing_probability(const config::Rule& rule, Reason reason) {
+double refusing_probability(const config::Rule& rule) {
   const bool refuses =
       rule.strategy == config::Strategy::deny || rule.strategy == config::Strategy::drop;
-  return refuses && !is_capacity(reason) ? rule.probability : 0;
+  return refuses ? rule.probability : 0;
 }
 
 // How much of its demand a class can have. For lack of room it is what it got, as refusals are
@@ -70,7 +70,7 @@ std::shared_ptr<const TenantExcess> TenantShare::judge(std::span<const TenantSha
       sums.admitted += of_worker.admitted;
     }
     merge(tenants_);
-    const double probability = refusing_probability(rules.class_rule(traffic_class).rule, reason);
+    const double probability = refusing_probability(rules.class_rule(traffic_class).rule);
     const double service = service_of(sums, queues_[i].joined, probability, reason);
     ClassExcess excess = tenants_above({sums.offered, service, tenants_}, probability);
     if (excess.empty()) continue;

@@ -203,11 +203,16 @@ TEST_CASE("for lack of room a tenant above its share passes only where a slot is
   CHECK(desk.ask(Reason::inflight_saturation, kQuiet).kind == Kind::allow);
 }
 
-TEST_CASE("for lack of room the rule holds for the others as ever") {
-  Desk desk(Rule{.strategy = Strategy::deny, .probability = 0.5});
-  desk.cut_heavy(0.75, 0);
-  CHECK(desk.share(Reason::queue_wait_risk, kQuiet, Kind::allow_if_short_wait,
-                   Reason::queue_wait_risk) == doctest::Approx(0.5).epsilon(0.03));
+TEST_CASE("for lack of room too heavy tenants stand in for the others") {
+  const auto share_of_quiet = [](double relief) {
+    Desk desk(Rule{.strategy = Strategy::deny, .probability = 0.5});
+    desk.cut_heavy(0.75, relief);
+    return desk.share(Reason::queue_wait_risk, kQuiet, Kind::allow_if_short_wait,
+                      Reason::queue_wait_risk);
+  };
+  CHECK(share_of_quiet(0) == 0);
+  CHECK(share_of_quiet(0.5) == doctest::Approx(0.25).epsilon(0.05));
+  CHECK(share_of_quiet(1) == doctest::Approx(0.5).epsilon(0.03));
 }
 
 TEST_CASE("where the upstream is not to be trusted heavy tenants are denied in place of others") {
