@@ -167,14 +167,18 @@ void tell_why_refused(Lines& lines, const config::Dispatch& dispatch, const conf
                 << dispatch.target_wait.count() << " ms.";
 }
 
-void tell_own_fault(Lines& lines, const config::Config& config, const config::Rule& rule) {
+void tell_own_fault(Lines& lines, const config::Config& config, const config::Rule& rule,
+                    State state) {
+  const bool refuses =
+      rule.strategy == config::Strategy::deny || rule.strategy == config::Strategy::drop;
   if (rule.budget) {
     lines.add("budget") << "Whatever the rule lets through takes a token; without one: 429 "
                         << "BUDGET_EXCEEDED.";
   }
-  if (config.tenants.fairness) {
+  if (config.tenants.fairness && (refuses || state != State::elevated)) {
     lines.add("fairness") << "If its tenant asks for more than its fair share of the class, that "
-                          << "part goes first: 429 TENANT_SHARE.";
+                          << "part goes first" << (refuses ? "" : " when there is no room")
+                          << ": 429 TENANT_SHARE.";
   }
 }
 
@@ -203,7 +207,7 @@ void tell_overloaded(Lines& lines, const config::Config& config, const traffic::
     lines.add("") << "INFLIGHT_SATURATION, QUEUE_SATURATION, QUEUE_WAIT_RISK: " << name(full.kind);
     tell_why_refused(lines, config.upstreams[index(subject.upstream)].dispatch, rule, full);
   }
-  tell_own_fault(lines, config, rule);
+  tell_own_fault(lines, config, rule, state);
 }
 
 // The states that an upstream can be in, for a person.

@@ -135,7 +135,8 @@ int main(int argc, char** argv) {
                                                       {"OVERLOADED", spillway::State::overloaded},
                                                       {"CRITICAL", spillway::State::critical}};
   explain_command->add_option("--at", request.state, "State of the upstream; default: NORMAL")
-      ->transform(CLI::CheckedTransformer(states, CLI::ignore_case));
+      ->transform(CLI::CheckedTransformer(states, CLI::ignore_case)
+                      .description("NORMAL, ELEVATED, OVERLOADED or CRITICAL"));
   explain_command->add_option("--from", request.peer, "Address that the connection comes from")
       ->check(is_ip_address, "ADDRESS")
       ->capture_default_str();

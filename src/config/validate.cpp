@@ -57,6 +57,7 @@ class Validator {
     check_names(std::vector(config.routes.begin(), config.routes.end() - 1), "$.routes", "route");
     check_routes(config);
     check_api_keys(config.tenants.api_keys);
+    check_tracked(config);
     check_evict(config.dispatch, "$.dispatch.evict", config);
     check_overload(config.overload, "$.overload");
     check_lanes(config);
@@ -122,6 +123,18 @@ class Validator {
                                                " of that name");
       }
     }
+  }
+
+  // Each worker keeps counters for each upstream and class, some 60 bytes each.
+  void check_tracked(const Config& config) {
+    constexpr std::uint64_t kMost = 4'000'000;
+    const std::uint64_t counters = std::uint64_t{config.tenants.tracked} * config.classes.size() *
+                                   config.upstreams.size() * std::max(config.workers, 1u);
+    if (!config.tenants.fairness || counters <= kMost) return;
+    report("$.tenants.tracked", "found " + std::to_string(config.tenants.tracked) +
+                                    ", which makes " + std::to_string(counters) +
+                                    " counters over all classes, upstreams and workers, allowed: " +
+                                    std::to_string(kMost));
   }
 
   void check_api_keys(const std::vector<ApiKey>& api_keys) {
@@ -193,10 +206,14 @@ class Validator {
   void check_stages(Overload& overload, const std::string& path) {
     replaced_by_stages(overload.enter, path + ".enter");
     replaced_by_stages(overload.exit, path + ".exit");
+    for (Stage& stage : overload.stages) {
+      if (!stage.cooldown) stage.cooldown = overload.cooldown;
+    }
+    // An upstream that inherits its stages has been told about them already.
+    if (!is_given(path + ".stages")) return;
     for (std::size_t i = 0; i < overload.stages.size(); ++i) {
       Stage& stage = overload.stages[i];
       const std::string here = element(path + ".stages", i);
-      if (!stage.cooldown) stage.cooldown = overload.cooldown;
       check_thresholds(stage.enter, stage.exit, here);
       const auto enter = list(stage.enter);
       if (std::none_of(enter.begin(), enter.end(), [](auto& one) { return one.value; })) {
@@ -209,7 +226,8 @@ class Validator {
                                    shown(name(below.name)) +
                                    ", allowed: ELEVATED, OVERLOADED, CRITICAL in this order");
       }
-      check_above(enter, overload.stages[i - 1], here, element(path + ".stages", i - 1));
+      for (std::size_t j = 0; j < i; ++j)
+        check_above(enter, overload.stages[j], here, element(path + ".stages", j));
     }
   }
 
@@ -222,7 +240,7 @@ class Validator {
     }
   }
 
-  // A stage that is entered before the one below it makes that one useless.
+  // A stage that is entered before one below it makes that one useless.
   void check_above(const std::vector<Threshold>& enter, Stage& below, const std::string& path,
                    const std::string& path_below) {
     const auto lower = list(below.enter);

@@ -20,9 +20,9 @@ struct DecisionRecord {
   RouteId route{};
   ClassId traffic_class{};
   TenantId tenant{};
-  State state = State::normal;     // of the upstream
-  Reason overload = Reason::none;  // what the upstream is overloaded with
-  config::Strategy rule = config::Strategy::allow;
+  State state = State::normal;                      // of the upstream
+  Reason overload = Reason::none;                   // what the upstream is overloaded with
+  config::Strategy rule = config::Strategy::allow;  // what counts: in NORMAL none of the rules
   Verdict::Kind verdict = Verdict::Kind::allow;
   Reason reason = Reason::none;  // of the refusal, then also the gate's; none when allowed
   double probability = 0;        // see Verdict
@@ -42,7 +42,8 @@ inline DecisionRecord record_of(const Asking& asking, const AdmissionPlan& plan,
   record.tenant = asking.tenant;
   record.state = plan.state();
   record.overload = plan.reason();
-  record.rule = plan.rule(asking.route, asking.traffic_class).strategy;
+  if (plan.state() != State::normal)
+    record.rule = plan.rule(asking.route, asking.traffic_class).strategy;
   record.verdict = verdict.kind;
   record.reason = verdict.reason;
   record.probability = verdict.probability;

@@ -41,12 +41,12 @@ void HeavyHitters::record(TenantId tenant, double weight) {
 }
 
 void HeavyHitters::decay(double factor) {
-  total_ *= factor;
+  total_ = decayed(total_, factor);
   for (Counted& one : counted_) {
-    one.count *= factor;
-    one.error *= factor;
+    one.count = decayed(one.count, factor);
+    one.error = decayed(one.error, factor);
   }
-  for (Ranked& one : heap_) one.count *= factor;
+  for (Ranked& one : heap_) one.count = decayed(one.count, factor);
 }
 
 std::size_t HeavyHitters::place_of(TenantId tenant) const {

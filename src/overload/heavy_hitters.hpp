@@ -17,6 +17,13 @@
 
 namespace spillway::overload {
 
+// What has decayed to next to nothing is nothing: without this, what idles would end among
+// the denormal numbers, on which arithmetic is slow, and stay there.
+constexpr double decayed(double weight, double factor) {
+  const double left = weight * factor;
+  return left > 1e-9 || left < -1e-9 ? left : 0;
+}
+
 class HeavyHitters {
  public:
   struct Counted {

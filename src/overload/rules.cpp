@@ -46,6 +46,10 @@ const std::vector<config::RuleOverride>& overrides_of(const config::Config& conf
 
 }  // namespace
 
+bool RuleTable::all_refuse(ClassId traffic_class) const {
+  return (refusing_ & std::uint32_t{1} << index(traffic_class)) != 0;
+}
+
 RuleTables::RuleTables(const config::Config& config, const config::Upstream& upstream) {
   const auto build = [&](const ClassRules& rules, bool with_routes) {
     auto table = std::make_shared<RuleTable>();
@@ -66,6 +70,11 @@ RuleTables::RuleTables(const config::Config& config, const config::Upstream& ups
         apply(changes, cell.rule);
         if (changes.budget) cell.bucket = next_bucket++;
       }
+    }
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      const config::Strategy strategy = rows[row].rule.strategy;
+      if (strategy == config::Strategy::allow || strategy == config::Strategy::degrade)
+        table->refusing_ &= ~(std::uint32_t{1} << row % rules.size());
     }
     return std::shared_ptr<const RuleTable>(std::move(table));
   };

@@ -36,6 +36,8 @@ class RuleTable {
   const EffectiveRule& at(RouteId route, ClassId traffic_class) const {
     return rows_[row_of_route_[index(route)] + index(traffic_class)];
   }
+  // Whether every route's rule for this class denies or drops.
+  bool all_refuse(ClassId traffic_class) const;
   // Without any route's overrides.
   const EffectiveRule& class_rule(ClassId traffic_class) const {
     return rows_[index(traffic_class)];
@@ -44,8 +46,9 @@ class RuleTable {
  private:
   friend class RuleTables;
 
-  std::vector<std::uint32_t> row_of_route_;  // where its row of class rules begins
-  std::vector<EffectiveRule> rows_;          // the first row is that of routes without overrides
+  std::vector<std::uint32_t> row_of_route_;     // where its row of class rules begins
+  std::uint32_t refusing_ = ~std::uint32_t{0};  // bit by class: see all_refuse
+  std::vector<EffectiveRule> rows_;             // the first row is that of routes without overrides
 };
 
 class RuleTables {

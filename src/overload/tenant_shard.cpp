@@ -27,7 +27,7 @@ void TenantShard::publish(TimePoint now) {
   const std::uint32_t next = 1 - current_.load(std::memory_order_relaxed);
   for (Class& c : classes_) {
     c.offered.decay(factor);
-    c.admitted *= factor;
+    c.admitted = decayed(c.admitted, factor);
     Shown& shown = (*c.shown)[next];
     shown.offered.store(c.offered.total(), std::memory_order_relaxed);
     shown.admitted.store(c.admitted, std::memory_order_relaxed);

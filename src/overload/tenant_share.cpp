@@ -53,7 +53,7 @@ void TenantShare::note_queues(std::span<const std::uint32_t> queued, TimePoint n
   noted_ = now;
   for (std::size_t i = 0; i < std::min(queues_.size(), queued.size()); ++i) {
     const double waiting = queued[i];
-    queues_[i] = {waiting, queues_[i].joined * keep + waiting - queues_[i].waiting};
+    queues_[i] = {waiting, decayed(queues_[i].joined, keep) + waiting - queues_[i].waiting};
   }
 }
 
@@ -72,7 +72,11 @@ std::shared_ptr<const TenantExcess> TenantShare::judge(std::span<const TenantSha
     merge(tenants_);
     const double probability = refusing_probability(rules.class_rule(traffic_class).rule);
     const double service = service_of(sums, queues_[i].joined, probability, reason);
-    ClassExcess excess = tenants_above({sums.offered, service, tenants_}, probability);
+    // On a route whose rule lets pass, a heavy tenant is cut only for lack of room. For any other
+    // reason it cannot be counted on to stand in for the rule.
+    const bool stands_in = is_capacity(reason) || rules.all_refuse(traffic_class);
+    ClassExcess excess =
+        tenants_above({sums.offered, service, tenants_}, stands_in ? probability : 0);
     if (excess.empty()) continue;
     result.resize(queues_.size());
     result[i] = std::move(excess);

@@ -18,7 +18,7 @@ bool Exchange::is_shadow() const {
 bool Exchange::refuse(const Fault& fault) {
   worker_.upstream(subject_.upstream).budgets.give_back(verdict_.token);
   record_.reason = fault.reason;
-  if (fault.reason == Reason::tenant_share) {
+  if (fault.reason == Reason::tenant_share && worker_.is_new_name(subject_.tenant.id)) {
     worker_.upstream(subject_.upstream)
         .tenant_names.remember(subject_.tenant.id, config::name(subject_.tenant.source),
                                subject_.tenant.value());
@@ -68,7 +68,7 @@ Milliseconds Exchange::retry_after() {
 
 void Exchange::keep_dead_letter(Reason reason) {
   Upstream& upstream = worker_.upstream(subject_.upstream);
-  if (!upstream.dead_letters.keeps()) return;
+  if (!upstream.dead_letters.keeps() || is_shadow()) return;
   upstream.dead_letters.record({.reason = reason,
                                 .traffic_class = subject_.traffic_class,
                                 .route = subject_.route,
@@ -91,9 +91,11 @@ void Exchange::got_slot(const dispatch::Offer& offer) {
   }
 }
 
+// The upstream has finished with the request, or will not be asked.
 void Exchange::release_slot(TimePoint now) {
+  if (ghost_) release_ghost();
   if (!slot_) return;
-  worker_.route_cost.record(subject_.route, now - dispatched_);
+  if (upstream_done_) worker_.route_cost.record(subject_.route, now - dispatched_);
   slot_.release(now);
 }
 
@@ -103,21 +105,33 @@ void Exchange::leave_ghost() {
   ticket_.parking = nullptr;
 }
 
-// The request has ended: so must its ghost, wherever it is by now.
-Task<> Exchange::settle_ghost() {
-  ghost_ = false;
+// Takes the ghost out of the queue or gives its slot back. False while it is on its way here from
+// another thread.
+bool Exchange::release_ghost() {
   Gate& gate = worker_.upstream(subject_.upstream).gate;
-  if (gate.cancel(ticket_, Clock::now())) co_return;
+  const TimePoint now = Clock::now();
+  if (gate.cancel(ticket_, now)) {
+    ghost_ = false;
+    return true;
+  }
+  if (!ticket_.delivered) return false;
+  ghost_ = false;
+  worker_.signals(subject_.upstream).record_wait(ticket_.waited);
+  if (ticket_.state != dispatch::Waiter::State::granted) {
+    waited_in_vain_for_slot();
+    return true;
+  }
+  worker_.signals(subject_.upstream).record_admitted();
+  worker_.tenants(subject_.upstream).record_admitted(subject_.traffic_class);
+  if (upstream_done_) worker_.route_cost.record(subject_.route, now - dispatched_);
+  gate.leave(subject_.traffic_class, now - dispatched_, now);
+  return true;
+}
+
+Task<> Exchange::await_ghost() {
   ticket_.parking = &parking_;
   while (!ticket_.delivered) co_await parking_.park(kNever);
-  worker_.signals(subject_.upstream).record_wait(ticket_.waited);
-  if (ticket_.state == dispatch::Waiter::State::granted) {
-    const TimePoint now = Clock::now();
-    worker_.tenants(subject_.upstream).record_admitted(subject_.traffic_class);
-    gate.leave(subject_.traffic_class, now - dispatched_, now);
-  } else {
-    waited_in_vain_for_slot();
-  }
+  release_ghost();
 }
 
 bool Exchange::is_logged() {

@@ -9,10 +9,10 @@ Control::Control(const Generation& generation, std::deque<Upstream>& upstreams,
     : generation_(generation), upstreams_(upstreams), workers_(workers), log_(log) {
   const TimePoint now = Clock::now();
   for (std::size_t u = 0; u < upstreams_.size(); ++u) {
-    Watched& watched = watched_.emplace_back(UpstreamId(static_cast<std::uint16_t>(u)),
-                                             generation_.config, upstreams_[u].config, io_);
+    Watched& watched =
+        watched_.emplace_back(UpstreamId(static_cast<std::uint16_t>(u)), upstreams_[u].config, io_);
     watched.since = now;
-    watched.published_plan = watched.controller.plan();
+    watched.published_plan = upstreams_[u].controller.plan();
     for (const auto& traffic_class : generation_.config.classes) {
       watched.max_queue.push_back(traffic_class.max_queue);
     }
@@ -52,7 +52,7 @@ void Control::tick(Watched& watched, TimePoint now) {
   upstream.gate.read_load(watched.load, now);
   Duration lag{0};
   for (const auto& worker : workers_) lag = std::max(lag, worker->metrics.event_loop_lag());
-  const auto [transition, plan] = watched.controller.tick(
+  const auto [transition, plan] = upstream.controller.tick(
       {.shards = watched.shards,
        .busy_slot_seconds = watched.load.busy_slot_seconds,
        .concurrency = static_cast<double>(upstream.config.dispatch.concurrency),
@@ -63,10 +63,10 @@ void Control::tick(Watched& watched, TimePoint now) {
       now);
   {
     const std::lock_guard lock(watched.mutex);
-    watched.signals = watched.controller.signals();
-    watched.published_state = watched.controller.state();
-    watched.published_reason = watched.controller.reason();
-    watched.published_plan = watched.controller.plan();
+    watched.signals = upstream.controller.signals();
+    watched.published_state = upstream.controller.state();
+    watched.published_reason = upstream.controller.reason();
+    watched.published_plan = upstream.controller.plan();
     if (transition) {
       watched.since = now;
       const auto known = std::find_if(
@@ -81,7 +81,7 @@ void Control::tick(Watched& watched, TimePoint now) {
   }
   if (transition) {
     log_.transition(upstream.config.name, transition->from, transition->to, transition->reason,
-                    watched.controller.signals());
+                    upstream.controller.signals());
   }
   if (plan == nullptr) return;
   for (const auto& worker : workers_) worker->publish(watched.id, plan);

@@ -36,12 +36,10 @@ class Control {
 
  private:
   struct Watched {  // one upstream
-    Watched(UpstreamId upstream_id, const config::Config& config, const config::Upstream& upstream,
-            boost::asio::io_context& io)
-        : id(upstream_id), controller(config, upstream), timer(io), tick(upstream.overload.tick) {}
+    Watched(UpstreamId upstream_id, const config::Upstream& upstream, boost::asio::io_context& io)
+        : id(upstream_id), timer(io), tick(upstream.overload.tick) {}
 
     UpstreamId id;
-    overload::Controller controller;
     boost::asio::steady_timer timer;
     Milliseconds tick;
     Gate::Load load;

@@ -20,8 +20,13 @@ std::uint32_t affordable_connections(const config::Config& config, std::size_t w
   if (files.rlim_cur == RLIM_INFINITY) return config.limits.connections;
 
   std::uint64_t needed = kOwn + 8 * workers;
-  for (const auto& upstream : config.upstreams) needed += upstream.dispatch.concurrency + workers;
-  const std::uint64_t left = files.rlim_cur > needed ? files.rlim_cur - needed : 1;
+  bool is_shadow = false;
+  for (const auto& upstream : config.upstreams) {
+    needed += upstream.dispatch.concurrency + workers;
+    is_shadow = is_shadow || upstream.overload.mode == config::Mode::shadow;
+  }
+  std::uint64_t left = files.rlim_cur > needed ? files.rlim_cur - needed : 1;
+  if (is_shadow) left = std::max<std::uint64_t>(left / 2, 1);  // each may bring an upstream one
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(left, config.limits.connections));
 }
 

@@ -34,7 +34,7 @@ Detached Exchange::serve(ClientPtr client) {
     if (!requested) break;
     co_await handle();
     if (failed()) co_await answer();
-    if (ghost_) co_await settle_ghost();
+    if (ghost_ && !release_ghost()) co_await await_ghost();
     observe();
     more = co_await next_request();
   }
@@ -123,11 +123,11 @@ bool Exchange::admit() {
   worker_.tenants(subject_.upstream).record_offered(asking.traffic_class, asking.tenant);
   verdict_ = overload::decide(plan, worker_.upstream(subject_.upstream).budgets, asking, began_,
                               worker_.random);
-  record_ = overload::record_of(asking, plan, verdict_);
   using Kind = overload::Verdict::Kind;
   // No answer is stored yet: only leaving out the expensive part works without one.
   if (verdict_.kind == Kind::degrade && verdict_.mode != config::DegradeMode::skip_downstream)
     verdict_ = overload::on_miss(verdict_);
+  record_ = overload::record_of(asking, plan, verdict_);
   switch (verdict_.kind) {
     case Kind::allow:
     case Kind::allow_if_short_wait: return true;
@@ -195,6 +195,8 @@ void Exchange::observe() {
   if (outcome == Outcome::degraded)
     metrics.degraded(subject_.traffic_class, verdict_.mode, verdict_.reason);
   if (shadow_outcome_) metrics.shadowed(subject_.traffic_class, *shadow_outcome_, record_.reason);
+  // Of a request that its upstream never heard of, whoever ended it.
+  worker_.upstream(subject_.upstream).budgets.give_back(verdict_.token);
   if (is_logged()) log_access(outcome, duration);
 }
 

@@ -99,7 +99,8 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   void got_slot(const dispatch::Offer& offer);
   void release_slot(TimePoint now);
   void leave_ghost();
-  Task<> settle_ghost();
+  bool release_ghost();
+  Task<> await_ghost();
   bool is_logged();
   void log_access(Outcome outcome, Duration duration);
 

@@ -58,6 +58,7 @@ Task<bool> Exchange::forward() {
     }
     const bool sent = co_await send_request();
     if (!sent) co_return false;
+    verdict_.token = {};  // used
     awaits_head_ = true;
     head_awaited_since_.reset();
     if (body_is_streamed_) {
@@ -106,7 +107,7 @@ bool Exchange::write_request_head() {
       .traceparent = trace != nullptr && http::valid_traceparent(trace->value)
                          ? std::string_view{}
                          : http::make_traceparent(worker_.random, made_traceparent_),
-      .late = ticket_.late,
+      .late = slot_ && ticket_.late,
       .skip_downstream = is_degraded_};
   for (BlockPool* pool : {&worker_.small_blocks, &worker_.large_blocks}) {
     out_block_ = pool->take();

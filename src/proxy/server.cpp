@@ -90,12 +90,12 @@ struct Server::Parts {
     listener.emplace(config().listen, connections_most, workers);
     admin.emplace(config().admin, pages());
     collector.emplace(
-        config(), metrics, [this] { return snapshot(); }, build_info());
+        config(), metrics, [this] { return snapshot(false); }, build_info());
   }
 
   const config::Config& config() const { return generation.config; }
 
-  observe::Snapshot snapshot() {
+  observe::Snapshot snapshot(bool with_dead_letters) {
     observe::Snapshot snapshot;
     snapshot.taken_at = std::chrono::system_clock::now();
     snapshot.uptime = Clock::now() - started;
@@ -105,7 +105,8 @@ struct Server::Parts {
     for (std::size_t u = 0; u < upstreams.size(); ++u) {
       const TimePoint now = Clock::now();
       upstreams[u].gate.read_snapshot(snapshot.upstreams[u], now);
-      read_dead_letters(upstreams[u].dead_letters, snapshot.upstreams[u], now);
+      if (with_dead_letters)
+        read_dead_letters(upstreams[u].dead_letters, snapshot.upstreams[u], now);
     }
     control->read_snapshot(snapshot.upstreams);
     return snapshot;
@@ -134,7 +135,7 @@ struct Server::Parts {
     return {.metrics = [this] { return observe::to_text(*collector); },
             .state =
                 [this] {
-                  return observe::state_report(config(), metrics, snapshot(), build_info())
+                  return observe::state_report(config(), metrics, snapshot(true), build_info())
                       .dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
                 },
             .config = [this] { return config::effective(config()).dump(2); },

@@ -2,6 +2,7 @@
 // which each worker writes what it sees.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <memory>
@@ -9,6 +10,7 @@
 
 #include "config/config.hpp"
 #include "overload/budgets.hpp"
+#include "overload/controller.hpp"
 #include "overload/shard.hpp"
 #include "overload/tenant_shard.hpp"
 #include "proxy/dead_letter_box.hpp"
@@ -19,15 +21,25 @@
 
 namespace spillway::proxy {
 
+// Connections to an upstream that may be needed at a time: one for each slot, and one that each
+// worker is about to close. In shadow mode every client may have one.
+inline std::uint32_t most_connections(const config::Config& all, const config::Upstream& settings,
+                                      std::size_t workers) {
+  const bool is_shadow = settings.overload.mode == config::Mode::shadow;
+  return static_cast<std::uint32_t>(workers) +
+         (is_shadow ? std::max(all.limits.connections, settings.dispatch.concurrency)
+                    : settings.dispatch.concurrency);
+}
+
 struct Upstream {
   // Resolves the servers; throws std::runtime_error.
   Upstream(const config::Config& all, const config::Upstream& settings, std::size_t workers)
       : config(settings),
         gate(settings.dispatch, all.classes),
+        controller(all, settings),
         budgets(all, settings),
         dead_letters(settings.dispatch),
-        connections(settings.dispatch.concurrency + static_cast<std::uint32_t>(workers),
-                    settings.idle_connections),
+        connections(most_connections(all, settings, workers), settings.idle_connections),
         shards(workers) {
     for (const auto& server : settings.servers) endpoints.push_back(resolve(server));
     for (std::size_t n = 0; n < workers; ++n) {
@@ -39,6 +51,7 @@ struct Upstream {
   const config::Upstream& config;
   std::vector<Endpoint> endpoints;
   Gate gate;
+  overload::Controller controller;  // the control thread's, once that runs
   overload::Budgets budgets;
   DeadLetterBox dead_letters;
   TenantNames tenant_names;

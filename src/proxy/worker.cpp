@@ -52,8 +52,7 @@ Worker::Worker(std::size_t number, const Shared& shared, std::uint64_t seed)
   for (std::size_t u = 0; u < config.upstreams.size(); ++u) {
     Upstream& upstream = shared.upstreams[u];
     pools_.emplace_back(io_, upstream.connections, upstream.endpoints.size(), metrics);
-    plans_.push_back(std::make_shared<const overload::AdmissionPlan>(
-        overload::build_plan(config, config.upstreams[u], overload::State::normal, Reason::none)));
+    plans_.push_back(upstream.controller.plan());
   }
   static_assert(kSmallBlock >= http::kProblemRoom, "an answer of our own always fits");
   spare_exchanges_.reserve(kSpareExchanges);

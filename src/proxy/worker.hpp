@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/random.hpp"
@@ -83,6 +84,11 @@ class Worker {
   void connection_opened();
   void connection_closed();
 
+  // False for a tenant that was named lately, so that not every refusal need name it again.
+  bool is_new_name(TenantId tenant) {
+    TenantId& named = named_[static_cast<std::uint64_t>(tenant) % named_.size()];
+    return std::exchange(named, tenant) != tenant;
+  }
   // What shadow mode tells is held to ten lines a second.
   bool may_log_shadow() { return shadow_lines_.try_take(10, 10, Clock::now()); }
 
@@ -110,6 +116,7 @@ class Worker {
   std::vector<std::unique_ptr<Exchange>> spare_exchanges_;
   std::atomic<std::uint32_t> connections_{0};
   resilience::TokenBucket shadow_lines_;
+  std::array<TenantId, 256> named_{};
   bool draining_ = false;
   TimePoint drain_began_{};
   std::array<char, 29> date_{};

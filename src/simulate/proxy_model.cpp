@@ -31,7 +31,8 @@ ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
   tenants_.record_offered(request.traffic_class, request.tenant_id);
   const Verdict verdict = decide(request, now);
   if (verdict.kind == Verdict::Kind::deny || verdict.kind == Verdict::Kind::drop)
-    return refuse(request, verdict.retry_after, now);
+    return refuse(request, verdict.kind == Verdict::Kind::deny ? verdict.retry_after : Duration{0},
+                  now);
 
   const Subject& subject = subject_of(request);
   dispatch::Terms terms{.traffic_class = request.traffic_class,
@@ -46,7 +47,12 @@ ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
   Admission admission;
   switch (offer.kind) {
     case Offer::Kind::granted: admission.entry = Entry::start; break;
-    case Offer::Kind::refused: admission = refuse(request, retry_after(request), now); break;
+    case Offer::Kind::refused: {
+      // Who is dropped is told nothing.
+      const bool is_dropped = verdict.refuse_silently && offer.reason == verdict.reason;
+      admission = refuse(request, is_dropped ? Duration{0} : retry_after(request), now);
+      break;
+    }
     case Offer::Kind::queued:
       admission.entry = Entry::wait;
       if (is_shadow()) {  // its place stays in the queue, so that the signals see it

@@ -203,6 +203,27 @@ TEST_CASE("stages are a ladder with thresholds of their own") {
                 "$.upstreams[0].overload.exit.error_rate", "stages take the place");
 }
 
+TEST_CASE("a stage may not come before any that is below it") {
+  check_problem(with(R"("overload":{"stages":[
+      {"name":"ELEVATED","enter":{"queue_ratio":0.8},"exit":{"queue_ratio":0.5}},
+      {"name":"OVERLOADED","enter":{"error_rate":0.3},"exit":{"error_rate":0.1}},
+      {"name":"CRITICAL","enter":{"queue_ratio":0.4},"exit":{"queue_ratio":0.2}}]})"),
+                "$.overload.stages[2].enter.queue_ratio",
+                "at least $.overload.stages[0].enter.queue_ratio (0.8)");
+}
+
+TEST_CASE("a wrong stage is reported where it stands and not at upstreams that inherit it") {
+  check_problem(R"({"upstreams":[{"name":"a","servers":["h:1"],"overload":{"cooldown_ms":1}}],
+                    "overload":{"stages":[{"name":"CRITICAL","enter":{"queue_ratio":0.7}}]}})",
+                "$.overload.stages[0].exit.queue_ratio", "missing");
+}
+
+TEST_CASE("all the tenants that are tracked must fit into memory") {
+  check_problem(with(R"("workers":1000,"tenants":{"tracked":4096})"), "$.tenants.tracked",
+                "12288000 counters over all classes, upstreams and workers, allowed: 4000000");
+  load_good(with(R"("workers":1000,"tenants":{"tracked":4096,"fairness":false})"));
+}
+
 TEST_CASE("stages take the cooldown of their section and their rules say only what differs") {
   const Config config = load_good(with(R"("overload":{"cooldown_ms":700,"stages":[
       {"name":"ELEVATED","enter":{"queue_ratio":0.3},"exit":{"queue_ratio":0.2}},

@@ -108,6 +108,19 @@ TEST_CASE("decay scales counts and errors alike and keeps the guarantees") {
   check_guarantees(sketch, exact);
 }
 
+TEST_CASE("what idles comes to nothing instead of to ever smaller numbers") {
+  HeavyHitters sketch(2);
+  for (std::uint64_t tenant = 1; tenant <= 3; ++tenant) sketch.record(TenantId{tenant}, 100);
+  for (int i = 0; i < 60; ++i) sketch.decay(0.5);
+  CHECK(sketch.total() == 0);
+  for (const HeavyHitters::Counted& one : sketch.counted()) {
+    CHECK(one.count == 0);
+    CHECK(one.error == 0);
+  }
+  sketch.record(TenantId{9}, 1);
+  CHECK(sketch.total() == 1);
+}
+
 TEST_CASE("the heaviest of a million tenants are found in the memory of a few") {
   HeavyHitters sketch(128);
   const void* const memory = sketch.counted().data();

@@ -306,3 +306,27 @@ TEST_CASE("the tenants of all workers are put together") {
   CHECK(excess->of(kOnly).chance(TenantId{7}) == doctest::Approx(1 - 10.0 / 60));
   CHECK(excess->of(kOnly).chance(TenantId{101}) == 0);
 }
+
+TEST_CASE("a heavy tenant on a route that lets it pass stands in for nobody") {
+  const auto relief = [](bool exempt, Reason reason) {
+    config::Config config;
+    config.classes.resize(1);
+    config.upstreams.resize(1);
+    config.upstreams[0].overload.rules = {{Strategy::deny, 0.5, 1s}};
+    config.routes.resize(2);
+    if (exempt) config.routes[1].rules = {{.traffic_class = kOnly, .strategy = Strategy::allow}};
+    const RuleTables rules(config, config.upstreams[0]);
+    TenantShard shard(config);
+    for (int i = 0; i < 100; ++i) shard.record_offered(kOnly, TenantId(i % 5 < 3 ? 7 : 100 + i));
+    shard.publish(TimePoint{} + 1h);
+    TenantShare share(config);
+    const TenantShard* const shards[] = {&shard};
+    const auto excess = share.judge(shards, *rules.of(State::overloaded), reason);
+    REQUIRE(excess != nullptr);
+    CHECK(excess->of(kOnly).chance(TenantId{7}) > 0);
+    return excess->of(kOnly).relief();
+  };
+  CHECK(relief(false, Reason::tail_latency) < 0.5);
+  CHECK(relief(true, Reason::tail_latency) == 1);
+  CHECK(relief(true, Reason::queue_saturation) < 0.5);  // there it is cut on every route
+}
