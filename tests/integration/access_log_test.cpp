@@ -1,0 +1,96 @@
+// What the access log tells about a decision: enough to see why, without asking anybody.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "integration/access_line.hpp"
+#include "integration/overloaded.hpp"
+#include "integration/refusal.hpp"
+#include "support/proxy_process.hpp"
+
+namespace spillway {
+namespace {
+
+using namespace support;
+using nlohmann::json;
+
+std::string with_id(const std::string& target, const std::string& id) {
+  return get(target, "X-Request-Id: " + id + "\r\n");
+}
+
+}  // namespace
+
+TEST_CASE("the access log tells why a request was denied or degraded or let pass") {
+  Backend backend;
+  ProxyProcess proxy(overloadable(
+      backend.peer.address(), {{"log", {{"access_sample", 1}}},
+                               {"dispatch", {{"concurrency", 7}}},
+                               {"overload",
+                                {{"rules",
+                                  {{"P1", {{"strategy", "degrade"}, {"mode", "skip_downstream"}}},
+                                   {"P2", {{"strategy", "deny"}, {"probability", 1}}}}}}}}));
+  RawClient client(proxy.port());
+  CHECK(client.ask(with_id("/p2", "early-1")).status() == 200);
+  overload_by_errors(client);
+  check_refusal(client.ask(with_id("/p2/x?y=1", "denied-1")), 503, "P2", "ERROR_BURST");
+  CHECK(client.ask(with_id("/p1", "degraded-1")).status() == 200);
+  CHECK(client.ask(with_id("/p0", "passed-1")).status() == 200);
+
+  const json early = access_line(proxy, "early-1");
+  CHECK(early["event"] == "access");
+  CHECK(early["outcome"] == "forwarded");
+  CHECK(early["decision"]["state"] == "NORMAL");
+  CHECK(early["decision"]["verdict"] == "allow");
+
+  const json denied = access_line(proxy, "denied-1");
+  CHECK(denied["path"] == "/p2/x?y=1");
+  CHECK(denied["route"] == "p2");
+  CHECK(denied["class"] == "P2");
+  CHECK(denied["status"] == 503);
+  CHECK(denied["outcome"] == "denied");
+  CHECK(denied["reason"] == "ERROR_BURST");
+  const json& why = denied["decision"];
+  CHECK(why["state"] == "OVERLOADED");
+  CHECK(why["overload"] == "ERROR_BURST");
+  CHECK(why["rule"] == "deny");
+  CHECK(why["verdict"] == "deny");
+  CHECK(why["reason"] == "ERROR_BURST");
+  CHECK(why["probability"] == 1);
+  CHECK(why["draw"] >= 0);
+  CHECK(why["draw"] < 1);
+  CHECK(why["limit"] == 7);
+  CHECK(why["deadline_ms"] == 3'600'000);
+
+  const json degraded = access_line(proxy, "degraded-1");
+  CHECK(degraded["outcome"] == "degraded");
+  CHECK(degraded["decision"]["rule"] == "degrade");
+  CHECK(degraded["decision"]["verdict"] == "degrade");
+
+  const json passed = access_line(proxy, "passed-1");
+  CHECK(passed["outcome"] == "forwarded");
+  CHECK(passed["decision"]["state"] == "OVERLOADED");
+  CHECK(passed["decision"]["rule"] == "allow");
+  CHECK(passed["decision"]["verdict"] == "allow");
+  CHECK(passed["decision"]["reason"] == "");
+}
+
+TEST_CASE("the access log tells of the gate's refusal though the rules let the request try") {
+  Backend backend;
+  ProxyProcess proxy(overloadable(backend.peer.address(), {{"log", {{"access_sample", 1}}},
+                                                           {"dispatch", {{"concurrency", 1}}},
+                                                           {"classes", patient_classes(4, 30)}}));
+  RawClient holder(proxy.port()), waiting(proxy.port());
+  holder.send(get("/p0/held"));
+  REQUIRE(backend.holds(1));
+  check_refusal(waiting.ask(with_id("/p1", "vain-1")), 503, "P1", "QUEUE_TIMEOUT");
+  const json line = access_line(proxy, "vain-1");
+  CHECK(line["outcome"] == "expired");
+  CHECK(line["reason"] == "QUEUE_TIMEOUT");
+  CHECK(line["wait_ms"] >= 30);
+  CHECK(line["decision"]["verdict"] == "allow");
+  CHECK(line["decision"]["reason"] == "QUEUE_TIMEOUT");
+  CHECK(line["decision"]["limit"] == 1);
+}
+
+}  // namespace spillway
