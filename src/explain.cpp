@@ -105,8 +105,17 @@ void tell_rule(Lines& lines, const config::Config& config, const traffic::Subjec
   const bool is_overridden = std::any_of(overrides.begin(), overrides.end(), [&](const auto& one) {
     return one.traffic_class == subject.traffic_class;
   });
-  line << (is_overridden && state != State::elevated ? " (the class's rule as the route changes it)"
-                                                     : " (the class's rule)");
+  const auto& stages = config.upstreams[index(subject.upstream)].overload.stages;
+  const bool is_staged = std::any_of(stages.begin(), stages.end(), [&](const auto& stage) {
+    return stage.name <= state &&
+           std::any_of(stage.rules.begin(), stage.rules.end(),
+                       [&](const auto& one) { return one.traffic_class == subject.traffic_class; });
+  });
+  line << " (the class's rule";
+  if (is_staged) line << " as the stages up to " << name(state) << " change it";
+  if (is_overridden && state != State::elevated)
+    line << (is_staged ? ", and the route" : " as the route changes it");
+  line << ")";
 }
 
 // What holds in every state: the queue is bounded and nobody waits in vain.

@@ -6,11 +6,11 @@
 #include <boost/version.hpp>
 #include <exception>
 #include <iostream>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/ip_address.hpp"
@@ -79,6 +79,13 @@ int print_version() {
   return kFine;
 }
 
+std::optional<spillway::State> state_named(std::string_view text) {
+  for (std::size_t i = 0; i < spillway::kStateCount; ++i) {
+    if (name(spillway::State(i)) == text) return spillway::State(i);
+  }
+  return std::nullopt;
+}
+
 std::string is_ip_address(const std::string& text) {
   return spillway::parse_ip_address(text) ? "" : "not an IP address: " + text;
 }
@@ -130,13 +137,10 @@ int main(int argc, char** argv) {
       ->required();
   explain_command->add_option("-H,--header", request.headers, "Header field 'Name: value'")
       ->allow_extra_args(false);
-  const std::map<std::string, spillway::State> states{{"NORMAL", spillway::State::normal},
-                                                      {"ELEVATED", spillway::State::elevated},
-                                                      {"OVERLOADED", spillway::State::overloaded},
-                                                      {"CRITICAL", spillway::State::critical}};
-  explain_command->add_option("--at", request.state, "State of the upstream; default: NORMAL")
-      ->transform(CLI::CheckedTransformer(states, CLI::ignore_case)
-                      .description("NORMAL, ELEVATED, OVERLOADED or CRITICAL"));
+  std::string state(name(request.state));
+  explain_command->add_option("--at", state, "State of the upstream")
+      ->transform(CLI::IsMember({"NORMAL", "ELEVATED", "OVERLOADED", "CRITICAL"}, CLI::ignore_case))
+      ->capture_default_str();
   explain_command->add_option("--from", request.peer, "Address that the connection comes from")
       ->check(is_ip_address, "ADDRESS")
       ->capture_default_str();
@@ -148,7 +152,8 @@ int main(int argc, char** argv) {
                                "Configuration file (JSON) in place of the scenario's own");
   simulate_command->add_option("--scenario", simulated.scenario, "A built-in one, or a file (JSON)")
       ->capture_default_str();
-  simulate_command->add_option("--seed", simulated.seed, "In place of the scenario's seed");
+  simulate_command->add_option("--seed", simulated.seed, "In place of the scenario's seed")
+      ->check(CLI::NonNegativeNumber);
   simulate_command->add_flag("--compare", simulated.compare,
                              "Play the same traffic without shedding, too");
   simulate_command->add_option("--plot", simulated.plot, "Draw what happened into this SVG file");
@@ -164,6 +169,7 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? kFine : kBadUsage;
   }
   try {
+    request.state = state_named(state).value_or(spillway::State::normal);
     const int code = run_command->parsed()          ? run(path)
                      : check_command->parsed()      ? check(path)
                      : explain_command->parsed()    ? explain(path, request)

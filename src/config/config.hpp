@@ -199,8 +199,8 @@ struct Tenants {
 
 // Fields that are believed when they come from a trusted peer; empty: none.
 struct TrustedHeaders {
-  std::string tenant = "X-Tenant";
-  std::string priority = "X-Priority";  // 0-100, as a route's priority
+  std::string tenant;
+  std::string priority;  // 0-100, as a route's priority
 };
 
 struct Log {

@@ -261,9 +261,10 @@ void describe(Visitor& visit, Tenants& x) {
 
 template <class Visitor>
 void describe(Visitor& visit, TrustedHeaders& x) {
-  visit("tenant", x.tenant, kFieldName, "Field that names the tenant; empty: none.");
+  visit("tenant", x.tenant, kFieldName, "Field that names the tenant, e.g. X-Tenant; empty: none.");
   visit("priority", x.priority, kFieldName,
-        "Field with a priority of 0-100 in place of the route's class; empty: none.");
+        "Field with a priority of 0-100 in place of the route's class, e.g. X-Priority; empty: "
+        "none.");
 }
 
 template <class Visitor>

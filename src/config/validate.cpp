@@ -186,7 +186,7 @@ class Validator {
                  ")",
              path + ".tick_ms");
     }
-    check_score(overload.score, path + ".score");
+    check_score(overload, path + ".score");
     if (overload.stages.empty()) {
       check_thresholds(overload.enter, overload.exit, path);
     } else {
@@ -194,7 +194,15 @@ class Validator {
     }
   }
 
-  void check_score(const Score& score, const std::string& path) {
+  void check_score(const Overload& overload, const std::string& path) {
+    const Score& score = overload.score;
+    const SignalWeights& w = score.weights;
+    if (overload.enter_by == EnterBy::score && w.inflight_ratio + w.queue_ratio + w.queue_wait_p95 +
+                                                       w.latency_p95 + w.event_loop_lag +
+                                                       w.error_rate ==
+                                                   0) {
+      report(path + ".weights", "all are 0: no state is ever entered");
+    }
     if (score.exit >= score.enter) {
       report(path + ".exit",
              "found " + number_text(score.exit) + ", allowed: below " + path + ".enter (" +

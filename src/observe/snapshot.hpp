@@ -40,7 +40,7 @@ struct TransitionCount {
 // A tenant that asks for more than its fair share, while overloaded.
 struct TenantSnapshot {
   ClassId traffic_class{};
-  std::string name;   // empty: it was not refused yet, and so far only an id
+  std::string name;   // empty: it has not asked since, and is only an id
   double excess = 0;  // share of its requests that is above
 };
 

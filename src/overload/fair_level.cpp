@@ -89,9 +89,10 @@ ClassExcess tenants_above(ClassLoad load, double probability) {
   std::vector<Excess> cuts;
   cuts.reserve(demands.size());
   for (const TenantDemand& one : demands) cuts.push_back({one.tenant, 1 - level / one.demand});
-  const double left =
-      probability > 0 ? remaining_probability(cuts, demands, load.offered, probability) : 0;
-  return {cuts, probability > 0 ? left / probability : 1};
+  if (probability <= 0) return {cuts, 1};
+  // For lack of room a rule refuses no more than there is no room for, whatever its probability.
+  const double to_refuse = std::min(probability, 1 - load.service / load.offered);
+  return {cuts, remaining_probability(cuts, demands, load.offered, to_refuse) / probability};
 }
 
 }  // namespace spillway::overload

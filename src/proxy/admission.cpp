@@ -18,14 +18,18 @@ bool Exchange::is_shadow() const {
 bool Exchange::refuse(const Fault& fault) {
   worker_.upstream(subject_.upstream).budgets.give_back(verdict_.token);
   record_.reason = fault.reason;
-  if (fault.reason == Reason::tenant_share && worker_.is_new_name(subject_.tenant.id)) {
-    worker_.upstream(subject_.upstream)
-        .tenant_names.remember(subject_.tenant.id, config::name(subject_.tenant.source),
-                               subject_.tenant.value());
-  }
   if (!is_shadow()) return fail(fault);
   shadow_outcome_ = fault.outcome;
   return true;
+}
+
+// Decisions know tenants by ids; whoever looks at /state wants to see names.
+void Exchange::name_heavy_tenant(const overload::AdmissionPlan& plan) {
+  const traffic::Tenant& tenant = subject_.tenant;
+  if (plan.tenants()->of(subject_.traffic_class).chance(tenant.id) == 0) return;
+  if (!worker_.is_new_name(tenant.id)) return;
+  worker_.upstream(subject_.upstream)
+      .tenant_names.remember(tenant.id, config::name(tenant.source), tenant.value());
 }
 
 bool Exchange::degrade() {

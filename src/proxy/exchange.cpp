@@ -121,6 +121,7 @@ bool Exchange::admit() {
   const overload::AdmissionPlan& plan = worker_.plan(subject_.upstream);
   const overload::Asking asking{subject_.route, subject_.traffic_class, subject_.tenant.id};
   worker_.tenants(subject_.upstream).record_offered(asking.traffic_class, asking.tenant);
+  if (plan.tenants() != nullptr) name_heavy_tenant(plan);
   verdict_ = overload::decide(plan, worker_.upstream(subject_.upstream).budgets, asking, began_,
                               worker_.random);
   using Kind = overload::Verdict::Kind;

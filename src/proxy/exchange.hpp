@@ -90,6 +90,7 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   // What becomes of a verdict (admission.cpp).
   bool is_shadow() const;
   bool refuse(const Fault& fault);
+  void name_heavy_tenant(const overload::AdmissionPlan& plan);
   bool degrade();
   dispatch::Terms terms(TimePoint arrived) const;
   bool refused_by_gate(Reason reason);

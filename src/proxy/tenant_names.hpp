@@ -1,5 +1,5 @@
-// Who the tenants are that were refused for more than their share: decisions know only ids, and the
-// operator wants names. Any thread; bounded, the one named first is forgotten first.
+// Who the tenants above their share are: decisions know only ids, and the operator wants names. Any
+// thread; bounded, the one named first is forgotten first.
 #pragma once
 
 #include <array>

@@ -110,6 +110,7 @@ TEST_CASE("explain names route and class and tenant and deadline") {
 TEST_CASE("explain shows the tenant and the priority that are believed") {
   const ScratchFile file("trust.json", R"({
     "trusted_peers": ["127.0.0.1"],
+    "trusted_headers": {"tenant": "X-Tenant", "priority": "X-Priority"},
     "tenants": {"api_keys": [{"tenant": "shop", "key": "key-of-the-shop"}]},
     "upstreams": [{"name": "app", "servers": ["127.0.0.1:3000"]}]})");
   const auto told = [&](const std::string& field) {

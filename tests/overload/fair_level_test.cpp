@@ -137,6 +137,16 @@ TEST_CASE("a tenant that is cut less than the others are refused is refused as t
   CHECK(refused == doctest::Approx(3000));
 }
 
+TEST_CASE(
+    "for lack of room a rule that refuses all is relieved down to what there is no room for") {
+  std::vector<TenantDemand> known;
+  for (std::uint64_t i = 0; i < 9; ++i) known.push_back({TenantId{i}, 10, 0});
+  known.push_back({TenantId{9}, 810, 0});
+  const ClassExcess excess = tenants_above({900, 360, known}, 1.0);
+  CHECK(excess.chance(TenantId{9}) == doctest::Approx(1 - 270.0 / 810));
+  CHECK(excess.relief() == doctest::Approx(0));
+}
+
 TEST_CASE("the untracked rest passes before a tenant that is above its share") {
   auto known = beside_a_crowd({300, 5});
   const ClassExcess excess = tenants_above({1000, 850, known}, 0.15);

@@ -21,6 +21,7 @@ config::Config two_keys() {
                              {.tenant = "192.0.2.7", .key = "address"},
                              {.tenant = "partner", .key = std::string(256, 'k')},
                              {.tenant = "long", .key = std::string(257, 'k')}};
+  config.trusted_headers.tenant = "X-Tenant";
   return config;
 }
 

@@ -19,6 +19,7 @@ config::Config shop() {
   config.classes[0].sla = Milliseconds(100);
   config.classes[2].sla = Milliseconds(3000);
   config.tenants.api_keys = {{.tenant = "shop", .key = "s3cret"}};
+  config.trusted_headers = {.tenant = "X-Tenant", .priority = "X-Priority"};
   config.routes = {
       {.name = "export", .match = {.path = "/export"}, .traffic_class = ClassId{2}},
       {.name = "report",
@@ -56,6 +57,16 @@ const std::string kEverything =
     "Priority: u=0\r\n";
 
 }  // namespace
+
+TEST_CASE("a balancer that is trusted with addresses alone vouches for nothing else") {
+  config::Config config = shop();
+  config.trusted_headers = {};
+  House house(config);
+  const Subject subject = house.classify("10.0.0.1", "/export", kEverything);
+  CHECK(index(subject.traffic_class) == 2);
+  CHECK(subject.tenant.source == config::TenantKey::client_address);
+  CHECK(subject.tenant.value() == "203.0.113.9");
+}
 
 TEST_CASE("an untrusted client that claims everything gets its address and its route's class") {
   House house;
