@@ -162,8 +162,8 @@ TEST_CASE("an untrusted client's claims change neither its tenant nor its class"
 }
 
 TEST_CASE("a trusted peer's word about tenant and priority and client counts") {
-  const json settings = {{"trusted_peers", {"127.0.0.0/8"}}};
-  Claims claims(settings);
+  Claims claims({{"trusted_peers", {"127.0.0.0/8"}},
+                 {"trusted_headers", {{"tenant", "X-Tenant"}, {"priority", "X-Priority"}}}});
   check_claim(claims.of(""), "127.0.0.1", "P1");
   check_claim(claims.of("X-Tenant: customer-9\r\n"), "customer-9", "P1");
   check_claim(claims.of("X-Priority: 100\r\n"), "127.0.0.1", "P0");
