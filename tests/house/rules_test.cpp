@@ -11,23 +11,21 @@ namespace {
 
 // The arrows of the house, and all of them.
 const House kSpillway{
-    .arrows = {{"base", {}},
-               {"config", {"base"}},
-               {"http", {"base", "config"}},
-               {"traffic", {"base", "config", "http"}},
-               {"resilience", {"base", "config"}},
-               {"overload", {"base", "config", "http", "resilience"}},
-               {"dispatch", {"base", "config", "http"}},
-               {"simulate",
-                {"base", "config", "http", "traffic", "resilience", "overload", "dispatch"}},
-               {"observe",
-                {"base", "config", "http", "traffic", "resilience", "overload", "dispatch"}},
-               {"proxy",
-                {"base", "config", "http", "traffic", "resilience", "overload", "dispatch",
-                 "observe"}},
-               {"main",
-                {"base", "config", "http", "traffic", "resilience", "overload", "dispatch",
-                 "observe", "proxy", "simulate"}}},
+    .arrows =
+        {{"base", {}},
+         {"config", {"base"}},
+         {"http", {"base", "config"}},
+         {"traffic", {"base", "config", "http"}},
+         {"resilience", {"base", "config"}},
+         {"overload", {"base", "config", "http", "resilience"}},
+         {"dispatch", {"base", "config", "http"}},
+         {"simulate", {"base", "config", "http", "traffic", "resilience", "overload", "dispatch"}},
+         {"observe", {"base", "config", "http", "traffic", "resilience", "overload", "dispatch"}},
+         {"proxy",
+          {"base", "config", "http", "traffic", "resilience", "overload", "dispatch", "observe"}},
+         {"main",
+          {"base", "config", "http", "traffic", "resilience", "overload", "dispatch", "observe",
+           "proxy", "simulate"}}},
     .pure = {"base", "http", "traffic", "resilience", "overload", "dispatch"}};
 
 const std::string kRoot = SPILLWAY_SOURCE_DIR;

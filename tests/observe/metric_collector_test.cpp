@@ -93,8 +93,8 @@ TEST_CASE("the workers' counts add up") {
   CHECK(has_line(text, R"(spillway_responses_total{class="P1",code="503"} 2)"));
   CHECK(has_line(text, R"(spillway_responses_total{class="P1",code="other"} 2)"));
   CHECK(has_line(text, R"(spillway_denied_total{class="P1",reason="QUEUE_FULL"} 2)"));
-  CHECK(has_line(
-      text, R"(spillway_shadow_total{class="P1",outcome="denied",reason="TENANT_SHARE"} 2)"));
+  CHECK(has_line(text,
+                 R"(spillway_shadow_total{class="P1",outcome="denied",reason="TENANT_SHARE"} 2)"));
   CHECK(has_line(text,
                  "spillway_degraded_total{class=\"P0\",mode=\"skip_downstream\","
                  "reason=\"TAIL_LATENCY\"} 2"));
