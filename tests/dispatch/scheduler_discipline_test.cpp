@@ -101,6 +101,7 @@ TEST_CASE("earliest deadline first misses fewer deadlines than fair shares and o
     return late;
   };
   const auto edf = misses(Kind::edf, false);
+  CHECK(misses(Kind::wfq, false) > 10 * edf);
   CHECK(misses(Kind::wfq, true) > 10 * edf);
 }
 
