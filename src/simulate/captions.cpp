@@ -119,7 +119,7 @@ double legend(Svg& svg, const Place& place) {
   swatch(svg, x, y, palette::kLate);
   x += 20;
   label("answered too late", 124);
-  label("gap: denied, degraded, expired or waiting", 0);
+  label("gap: denied, expired or waiting", 0);
   x = place.x + place.width;
   for (const State state : {State::critical, State::overloaded, State::elevated, State::normal}) {
     x -= 40 + static_cast<double>(name(state).size()) * kSmall * kCharacter * 1.15;

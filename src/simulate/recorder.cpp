@@ -70,6 +70,7 @@ void Recorder::offered(const Request& request) {
 
 void Recorder::served(const Request& request, TimePoint now) {
   count(request, now, &ClassCounts::served);
+  if (request.degraded) count(request, now, &ClassCounts::degraded);
   const double latency = to_seconds(now - request.came);
   latencies_of_second_.push_back(latency);
   if (!in_summary(request)) return;

@@ -23,9 +23,8 @@ class Recorder {
   Recorder(const Scenario& scenario, bool shedding, TimePoint begin);
 
   // Of each request: offered, then at most one of denied, expired, served and late; on the way
-  // degraded and admitted.
+  // admitted. One that is served may have been degraded.
   void offered(const Request& request);
-  void degraded(const Request& request) { count(request, request.came, &ClassCounts::degraded); }
   void denied(const Request& request) { count(request, request.came, &ClassCounts::denied); }
   void expired(const Request& request) { count(request, request.came, &ClassCounts::expired); }
   void admitted(const Request& request, TimePoint now) {

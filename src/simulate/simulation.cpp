@@ -125,7 +125,6 @@ class Simulation {
       return;
     }
     const ProxyModel::Admission admission = proxy_->arrive(request, now_);
-    if (request.degraded) recorder_.degraded(request);
     if (admission.evicted != nullptr) wait_in_vain(*admission.evicted);
     switch (admission.entry) {
       case ProxyModel::Entry::start: start(request); break;

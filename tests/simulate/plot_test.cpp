@@ -54,7 +54,8 @@ TEST_CASE("a comparison shows both runs beside each other with their states and 
   for (const char* text :
        {"spike", "Twice as much as the backend can do arrives for forty seconds.", "With shedding",
         "Without shedding", "98.10 %", "11.80 %", "93 ms", "16.9 s", "OVERLOADED: QUEUE_WAIT_RISK",
-        "CRITICAL: TAIL_LATENCY", "offered", "served in time", "answered too late", "CRITICAL"}) {
+        "CRITICAL: TAIL_LATENCY", "offered", "served in time", "answered too late",
+        "gap: denied, expired or waiting", "CRITICAL"}) {
     CAPTURE(text);
     CHECK(shows(picture, text));
   }

@@ -143,6 +143,31 @@ TEST_CASE("a rule that skips the expensive part serves more with less") {
   CHECK(plain.classes[1].counts.degraded == 0);
 }
 
+TEST_CASE("only who is served counts as degraded") {
+  // Half as dear, they are still too many; a budget refuses on top of the gate, and some give up.
+  const Recording recording = run(scenario_of(
+      R"("changes":[{"at_seconds":0,"event_loop_lag_ms":80},
+                    {"at_seconds":10,"until_seconds":11,"slots":0}],
+         "clients":[{"class":"P1","rate":1500,"timeout_ms":500},
+                    {"class":"P2","rate":1500,"timeout_ms":500}])",
+      R"(,"overload":{"rules":{
+            "P1":{"strategy":"degrade","mode":"skip_downstream"},
+            "P2":{"strategy":"degrade","mode":"skip_downstream",
+                  "budget":{"rate":200,"burst":20}}}})"));
+  for (const std::size_t c : {1u, 2u}) {
+    const ClassCounts& counts = recording.classes[c].counts;
+    CAPTURE(c);
+    CHECK(counts.denied > 1000);
+    CHECK(counts.expired > 10);
+    CHECK(counts.late > 0);
+    CHECK(counts.offered == counts.served + counts.denied + counts.expired + counts.late);
+    CHECK(counts.degraded == counts.served);
+  }
+  for (const Second& second : recording.seconds) {
+    for (const ClassCounts& counts : second.classes) CHECK(counts.degraded <= counts.served);
+  }
+}
+
 TEST_CASE("a class's budget holds while the upstream is overloaded") {
   const std::string budget =
       R"(,"overload":{"rules":{"P0":{"strategy":"allow","budget":{"rate":100,"burst":5}}}})";
