@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "config/load.hpp"
 #include "simulate/scenarios.hpp"
 #include "simulate/simulation.hpp"
 #include "simulate/table.hpp"
@@ -151,6 +152,29 @@ TEST_CASE("mix-shift keeps P0 whole when requests get dear") {
     CHECK(runs.with.classes[1].success > 0.6);
     CHECK(runs.without.classes[1].success < 0.6);
     CHECK(runs.without.goodput < 0.6);
+  }
+}
+
+TEST_CASE("the example of a ladder is climbed by what it is for and without swinging") {
+  const auto config = config::load_file(SPILLWAY_SOURCE_DIR "/config/examples/ladder.json").config;
+  REQUIRE(config.has_value());
+  const auto states = [&](const std::string& name, std::uint64_t seed) {
+    ScenarioResult result = open_scenario(name, &*config);
+    REQUIRE_MESSAGE(result.scenario.has_value(), listing(result.problems));
+    result.scenario->seed = seed;
+    std::vector<State> out;
+    for (const StateChange& change : simulate(*result.scenario, true).changes) {
+      out.push_back(change.to);
+    }
+    return out;
+  };
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    CAPTURE(seed);
+    CHECK(states("spike", seed) == std::vector{State::elevated, State::overloaded});
+    const std::vector<State> storm = states("retry-storm", seed);
+    CHECK(std::ranges::find(storm, State::critical) != storm.end());
+    CHECK(storm.back() == State::normal);
+    CHECK(storm.size() <= 12);
   }
 }
 
