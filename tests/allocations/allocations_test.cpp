@@ -11,12 +11,14 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "allocations/counter.hpp"
 #include "allocations/peers.hpp"
 #include "support/child_process.hpp"
 #include "support/proxy_under_test.hpp"
+#include "support/raw_client.hpp"
 
 namespace spillway::allocations {
 namespace {
@@ -78,6 +80,38 @@ double allocations_per_request(const ProxyUnderTest& proxy, const std::string& s
   return allocations / requests;
 }
 
+// Overloaded for as long as its backend is asked for anything: it takes longer than it may.
+class Overloaded {
+ public:
+  explicit Overloaded(std::string_view overload, int concurrency = 64) : backend_(5ms) {
+    json settings = kOneWorker;
+    settings["trusted_peers"] = {"127.0.0.1/32"};
+    settings["trusted_headers"]["tenant"] = "X-Tenant";
+    settings["dispatch"]["concurrency"] = concurrency;
+    settings["overload"] = json::parse(R"({
+      "enter": {"latency_p95_ms": 3}, "exit": {"latency_p95_ms": 2}})");
+    settings["overload"].merge_patch(json::parse(overload));
+    proxy_ = std::make_unique<ProxyUnderTest>(backend_.address(), settings);
+  }
+  const ProxyUnderTest& operator*() const { return *proxy_; }
+  const ProxyUnderTest* operator->() const { return proxy_.get(); }
+
+ private:
+  Backend backend_;
+  std::unique_ptr<ProxyUnderTest> proxy_;
+};
+
+// A few of the first class keep the upstream overloaded whatever becomes of the others.
+std::vector<std::string> mostly_exports() {
+  std::vector<std::string> requests(kConnections, get("/export"));
+  std::fill_n(requests.begin(), 8, get("/checkout"));
+  return requests;
+}
+
+std::string denied(std::string_view reason) {
+  return R"(spillway_denied_total{class="P2",reason=")" + std::string(reason) + "\"}";
+}
+
 }  // namespace
 
 TEST_CASE("a forwarded keep-alive request allocates nothing once the proxy is warm") {
@@ -87,26 +121,63 @@ TEST_CASE("a forwarded keep-alive request allocates nothing once the proxy is wa
   SUBCASE("most of them waiting for a slot") { settings["dispatch"]["concurrency"] = 8; }
   const ProxyUnderTest proxy(backend.address(), settings);
   const ChildProcess clients(
-      clients_command(proxy.port(), std::vector<std::string>(kConnections, "/checkout")));
+      clients_command(proxy.port(), std::vector<std::string>(kConnections, get("/checkout"))));
   CHECK(allocations_per_request(
             proxy, R"(spillway_requests_total{route="checkout",class="P0",outcome="forwarded"})") <
         0.001);
 }
 
 TEST_CASE("a denied request allocates nothing once the proxy is warm") {
-  // A few slow requests of the first class keep the upstream overloaded.
-  const Backend backend(5ms);
-  json settings = kOneWorker;
-  settings["overload"] = json::parse(R"({
-    "enter": {"latency_p95_ms": 3}, "exit": {"latency_p95_ms": 2},
-    "rules": {"P2": {"strategy": "deny", "probability": 1}}})");
-  const ProxyUnderTest proxy(backend.address(), settings);
-  std::vector<std::string> paths(kConnections, "/export");
-  std::fill_n(paths.begin(), 8, "/checkout");
-  const ChildProcess clients(clients_command(proxy.port(), paths));
+  const Overloaded proxy(R"({"rules": {"P2": {"strategy": "deny", "probability": 1}}})");
+  const ChildProcess clients(clients_command(proxy->port(), mostly_exports()));
+  CHECK(allocations_per_request(*proxy, denied("TAIL_LATENCY")) < 0.001);
+}
+
+TEST_CASE("a request beyond its class's budget allocates nothing once the proxy is warm") {
+  const Overloaded proxy(
+      R"({"rules": {"P2": {"strategy": "allow", "budget": {"rate": 1, "burst": 1}}}})");
+  const ChildProcess clients(clients_command(proxy->port(), mostly_exports()));
+  CHECK(allocations_per_request(*proxy, denied("BUDGET_EXCEEDED")) < 0.001);
+}
+
+TEST_CASE("a request beyond its tenant's share allocates nothing once the proxy is warm") {
+  const Overloaded proxy(R"({"rules": {"P2": {"strategy": "deny", "probability": 0.5}}})");
+  std::vector<std::string> requests(kConnections, get("/export", "X-Tenant: noisy\r\n"));
+  for (std::size_t i = 0; i < 8; ++i)
+    requests[i] = get("/export", "X-Tenant: quiet-" + std::to_string(i) + "\r\n");
+  const ChildProcess clients(clients_command(proxy->port(), requests));
+  CHECK(allocations_per_request(*proxy, denied("TENANT_SHARE")) < 0.001);
+}
+
+TEST_CASE("a degraded request allocates nothing once the proxy is warm") {
+  const Overloaded proxy(
+      R"({"rules": {"P2": {"strategy": "degrade", "mode": "skip_downstream"}}})");
+  const ChildProcess clients(clients_command(proxy->port(), mostly_exports()));
   CHECK(allocations_per_request(
-            proxy, R"(spillway_requests_total{route="export",class="P2",outcome="denied"})") <
+            *proxy, R"(spillway_requests_total{route="export",class="P2",outcome="degraded"})") <
         0.001);
+}
+
+TEST_CASE("a request in shadow mode allocates nothing once the proxy is warm") {
+  SUBCASE("that would be denied") {
+    const Overloaded proxy(
+        R"({"mode": "shadow", "rules": {"P2": {"strategy": "deny", "probability": 1}}})");
+    const ChildProcess clients(clients_command(proxy->port(), mostly_exports()));
+    CHECK(
+        allocations_per_request(
+            *proxy, R"(spillway_shadow_total{class="P2",outcome="denied",reason="TAIL_LATENCY"})") <
+        0.001);
+  }
+  SUBCASE("whose ghost waits for a slot") {
+    const Overloaded proxy(R"({"mode": "shadow"})", 8);
+    const ChildProcess clients(
+        clients_command(proxy->port(), std::vector<std::string>(kConnections, get("/checkout"))));
+    CHECK(
+        allocations_per_request(
+            *proxy, R"(spillway_requests_total{route="checkout",class="P0",outcome="forwarded"})") <
+        0.001);
+    CHECK(proxy->metric(R"(spillway_queue_depth{upstream="app",class="P0"})") > 8);
+  }
 }
 
 TEST_CASE("allocations are counted however they are asked for") {

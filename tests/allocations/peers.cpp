@@ -28,10 +28,10 @@ constexpr std::string_view kClients = "--be-clients";
   for (;;) ::pause();
 }
 
-[[noreturn]] void be_clients(std::uint16_t port, const std::vector<std::string>& paths) {
+[[noreturn]] void be_clients(std::uint16_t port, const std::vector<std::string>& requests) {
   std::vector<std::thread> clients;
-  for (const std::string& path : paths) {
-    clients.emplace_back([port, request = support::get(path)] {
+  for (const std::string& request : requests) {
+    clients.emplace_back([port, &request] {
       support::RawClient client(port);
       for (;;) client.ask(request);
     });
@@ -64,10 +64,10 @@ std::vector<std::string> backend_command(support::Milliseconds service) {
 }
 
 std::vector<std::string> clients_command(std::uint16_t port,
-                                         const std::vector<std::string>& paths) {
+                                         const std::vector<std::string>& requests) {
   auto command = this_program();
   command.insert(command.end(), {std::string(kClients), std::to_string(port)});
-  command.insert(command.end(), paths.begin(), paths.end());
+  command.insert(command.end(), requests.begin(), requests.end());
   return command;
 }
 

@@ -17,7 +17,8 @@ void play_peer(int argc, char** argv);
 // A backend that takes `service` for each request. Its output is its port, on a line.
 std::vector<std::string> backend_command(support::Milliseconds service);
 // Clients that ask again as soon as they are answered, each on a connection of its own, one for
-// each path.
-std::vector<std::string> clients_command(std::uint16_t port, const std::vector<std::string>& paths);
+// each request.
+std::vector<std::string> clients_command(std::uint16_t port,
+                                         const std::vector<std::string>& requests);
 
 }  // namespace spillway::allocations
