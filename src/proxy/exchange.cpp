@@ -142,6 +142,7 @@ bool Exchange::admit() {
 Task<bool> Exchange::wait_for_slot() {
   const TimePoint arrived = body_block_ ? Clock::now() : began_;
   dispatched_ = arrived;
+  // Refused, had this not been shadow mode: it would take no place at the gate.
   if (shadow_outcome_ == Outcome::denied || shadow_outcome_ == Outcome::dropped) co_return true;
   Gate& gate = worker_.upstream(subject_.upstream).gate;
   ticket_.delivered = false;
