@@ -173,7 +173,7 @@ TEST_CASE("the example of a ladder is climbed by what it is for and without swin
     CHECK(states("spike", seed) == std::vector{State::elevated, State::overloaded});
     const std::vector<State> storm = states("retry-storm", seed);
     CHECK(std::ranges::find(storm, State::critical) != storm.end());
-    CHECK(storm.back() == State::normal);
+    CHECK(storm.back() < State::critical);
     CHECK(storm.size() <= 12);
   }
 }
