@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <vector>
 
 #include "integration/wire.hpp"
 #include "support/proxy_under_test.hpp"
@@ -40,6 +41,24 @@ TEST_CASE("when a client leaves its upstream request is cancelled soon and its s
     CHECK(closed.wait(kSoon));
     CHECK(proxy.metric_becomes(kInflight, 0, kSoon));
   }
+}
+
+TEST_CASE("requests whose clients left say nothing about latency but those still waiting do") {
+  ScriptedPeer peer([](PeerConnection& proxy) {
+    if (proxy.read_request()) proxy.wait_closed();  // never answers
+  });
+  ProxyUnderTest proxy(peer.address(), never_shed({{"dispatch", {{"concurrency", 64}}}}));
+  const auto latency = [](const nlohmann::json& state) {
+    return state["upstreams"][0]["signals"]["latency_p95_ms"]["value"];
+  };
+  std::vector<RawClient> clients;
+  for (int i = 0; i < 30; ++i) clients.emplace_back(proxy.port()).send(get("/"));
+  CHECK(peer.wait_until([](const auto& seen) { return seen.requests == 30; }));
+  CHECK(proxy.state_becomes([&](const auto& state) { return !latency(state).is_null(); }));
+  clients.clear();
+  CHECK(proxy.metric_becomes(kInflight, 0));
+  CHECK(proxy.state_becomes([&](const auto& state) { return latency(state).is_null(); }));
+  CHECK(proxy.metric(R"(spillway_upstream_duration_seconds_count{upstream="app"})") == 0);
 }
 
 TEST_CASE("a client that leaves behind pipelined requests is noticed too") {
