@@ -122,6 +122,9 @@ class Report {
       queued += now.classes[c].queued;
       classes.push_back(traffic_class(u, c));
     }
+    Json evict = Json::array();
+    for (const ClassId id : configured.dispatch.evict)
+      evict.push_back(config_.classes[index(id)].name);
     Json transitions = Json::array();
     for (const TransitionCount& each : now.transitions) {
       transitions.push_back(
@@ -139,11 +142,13 @@ class Report {
               {"admitted", now.signals.admitted_rate},
               {"completed", now.signals.completed_rate}}},
             {"transitions", std::move(transitions)},
+            {"fairness", config_.tenants.fairness},
             {"dispatch",
              {{"discipline", config::name(configured.dispatch.discipline)},
               {"late", config::name(configured.dispatch.late)},
               {"expire_policy", config::name(configured.dispatch.expire_policy)},
               {"dynamic_weights", configured.dispatch.dynamic_weights},
+              {"evict", std::move(evict)},
               {"target_wait_ms", configured.dispatch.target_wait.count()},
               {"concurrency", now.concurrency_limit},
               {"inflight", now.inflight},

@@ -72,6 +72,17 @@ class Families {
     return result;
   }
 
+  // One counter an upstream.
+  template <class Read>
+  MetricFamily upstream_counter(std::string name, std::string help, Read read) const {
+    MetricFamily result = family(std::move(name), MetricType::Counter, std::move(help));
+    for (std::size_t u = 0; u < snapshot_.upstreams.size(); ++u) {
+      add_counter(result, {{"upstream", config_.upstreams[u].name}},
+                  static_cast<double>(read(snapshot_.upstreams[u])));
+    }
+    return result;
+  }
+
   MetricFamily transitions() const;
   MetricFamily signals() const;
 
@@ -167,6 +178,13 @@ std::vector<MetricFamily> upstream_families(const config::Config& config,
           "spillway_tenants_above_share",
           "Tenants that ask for more than their fair share and are refused first.",
           [](const ClassSnapshot& c) { return static_cast<double>(c.above_share); }),
+      families.queue_gauge("spillway_class_weight",
+                           "What the class counts when slots are shared out, its dynamic boost "
+                           "included.",
+                           [](const ClassSnapshot& c) { return c.weight; }),
+      families.upstream_counter("spillway_dead_letters_total",
+                                "Expired requests kept for a look at /state (expire_policy).",
+                                [](const UpstreamSnapshot& u) { return u.dead_letters_total; }),
       families.transitions(),
       families.signals(),
   };

@@ -45,10 +45,12 @@ std::uint64_t random_seed() {
   return (std::uint64_t{entropy()} << 32) | entropy();
 }
 
-void read_dead_letters(const DeadLetterBox& box, observe::UpstreamSnapshot& snapshot,
-                       TimePoint now) {
+// Their texts are copied only for who shows them: workers wait meanwhile.
+void read_dead_letters(const DeadLetterBox& box, bool with_letters,
+                       observe::UpstreamSnapshot& snapshot, TimePoint now) {
   box.look([&](const dispatch::DeadLetters& letters) {
     snapshot.dead_letters_total = letters.total();
+    if (!with_letters) return;
     for (std::size_t i = letters.size(); i-- > 0;) {
       const dispatch::DeadLetter letter = letters[i];
       snapshot.dead_letters.push_back({.age = now - letter.at,
@@ -105,8 +107,7 @@ struct Server::Parts {
     for (std::size_t u = 0; u < upstreams.size(); ++u) {
       const TimePoint now = Clock::now();
       upstreams[u].gate.read_snapshot(snapshot.upstreams[u], now);
-      if (with_dead_letters)
-        read_dead_letters(upstreams[u].dead_letters, snapshot.upstreams[u], now);
+      read_dead_letters(upstreams[u].dead_letters, with_dead_letters, snapshot.upstreams[u], now);
     }
     control->read_snapshot(snapshot.upstreams);
     return snapshot;

@@ -114,6 +114,8 @@ TEST_CASE("the gates' snapshot is shown by upstream and summed by class") {
   CHECK(has_line(text, R"(spillway_queue_depth{upstream="app",class="P1"} 7)"));
   CHECK(has_line(text, R"(spillway_oldest_wait_seconds{upstream="app",class="P1"} 0.15)"));
   CHECK(has_line(text, R"(spillway_inflight{upstream="app"} 64)"));
+  CHECK(has_line(text, R"(spillway_class_weight{upstream="app",class="P1"} 3)"));
+  CHECK(has_line(text, R"(spillway_dead_letters_total{upstream="app"} 300)"));
   CHECK(has_line(text, R"(spillway_overload_state{upstream="app"} 2)"));
   CHECK(has_line(text, R"(spillway_overload_state{upstream="reports"} 0)"));
   CHECK(has_line(text,

@@ -35,6 +35,7 @@ inline config::Config sample_config() {
   for (const char* name : {"app", "reports"}) {
     config::Upstream upstream;
     upstream.name = name;
+    upstream.dispatch.evict = {kP1};
     config.upstreams.push_back(upstream);
   }
   config.routes = {sample_route("checkout", kP0), sample_route("export", kP1, kReports),

@@ -42,6 +42,8 @@ TEST_CASE("the state report names state and cause and shows each signal beside i
   CHECK(app["dispatch"]["concurrency"] == 64);
   CHECK(app["dispatch"]["queued"] == 7);
   CHECK(app["transitions"][0]["count"] == 2);
+  CHECK(app["dispatch"]["evict"][0] == "P1");
+  CHECK(app["fairness"] == true);
   CHECK(json["upstreams"][1]["state"] == "NORMAL");
   CHECK(json["upstreams"][1]["reason"].is_null());
 }
