@@ -52,7 +52,7 @@ void Control::tick(Watched& watched, TimePoint now) {
   upstream.gate.read_load(watched.load, now);
   Duration lag{0};
   for (const auto& worker : workers_) lag = std::max(lag, worker->metrics.event_loop_lag());
-  const auto [transition, plan] = upstream.controller.tick(
+  const overload::Tick judged = upstream.controller.tick(
       {.shards = watched.shards,
        .busy_slot_seconds = watched.load.busy_slot_seconds,
        .concurrency = static_cast<double>(upstream.config.dispatch.concurrency),
@@ -67,24 +67,25 @@ void Control::tick(Watched& watched, TimePoint now) {
     watched.published_state = upstream.controller.state();
     watched.published_reason = upstream.controller.reason();
     watched.published_plan = upstream.controller.plan();
-    if (transition) {
+    if (judged.transition) {
       watched.since = now;
-      const auto known = std::find_if(
-          watched.transitions.begin(), watched.transitions.end(),
-          [&](const auto& t) { return t.to == transition->to && t.reason == transition->reason; });
+      const auto known =
+          std::find_if(watched.transitions.begin(), watched.transitions.end(), [&](const auto& t) {
+            return t.to == judged.transition->to && t.reason == judged.transition->reason;
+          });
       if (known == watched.transitions.end()) {
-        watched.transitions.push_back({transition->to, transition->reason, 1});
+        watched.transitions.push_back({judged.transition->to, judged.transition->reason, 1});
       } else {
         ++known->count;
       }
     }
   }
-  if (transition) {
-    log_.transition(upstream.config.name, transition->from, transition->to, transition->reason,
-                    upstream.controller.signals());
+  if (judged.transition) {
+    log_.transition(upstream.config.name, judged.transition->from, judged.transition->to,
+                    judged.transition->reason, upstream.controller.signals());
   }
-  if (plan == nullptr) return;
-  for (const auto& worker : workers_) worker->publish(watched.id, plan);
+  if (judged.plan == nullptr) return;
+  for (const auto& worker : workers_) worker->publish(watched.id, judged.plan);
 }
 
 void Control::read_snapshot(std::vector<observe::UpstreamSnapshot>& upstreams) {
