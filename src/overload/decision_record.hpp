@@ -1,4 +1,4 @@
-// Why a request fared as it did: what the log, the trace, `explain` and the simulator tell.
+// Why a request fared as it did, as one value: the access log tells it whole.
 //
 // A plain value. record_of() fills in what the decision knows; the gate's part, from `wait` on, is
 // filled in by whoever asks the gate.
