@@ -70,6 +70,7 @@ struct Rule {
   Milliseconds retry_after{1000};
   DegradeMode mode = DegradeMode::stale_ok;
   std::optional<Miss> miss;      // default: see miss_of
+  std::optional<bool> annotate;  // skip_downstream; default: where the route has no fallback
   std::optional<Budget> budget;  // of requests let through while overloaded
 };
 
@@ -86,6 +87,7 @@ struct RuleOverride {
   std::optional<Milliseconds> retry_after;
   std::optional<DegradeMode> mode;
   std::optional<Miss> miss;
+  std::optional<bool> annotate;
   std::optional<Budget> budget;
 };
 
@@ -172,6 +174,44 @@ struct Match {
   std::string path = "/**";
 };
 
+// When stored answers are given: to degrade only, or whenever they are fresh.
+enum class Serve : std::uint8_t { overload, fresh };
+
+// A route's response cache.
+struct Cache {
+  Milliseconds ttl{1000};       // how long a response is fresh that does not say so itself
+  Milliseconds stale{60000};    // how long after that it may still be given
+  std::uint64_t max_bytes = 0;  // of memory, over all workers; always given
+  std::uint64_t max_entry_bytes = 1 << 20;
+  std::vector<std::string> vary;  // request fields that tell answers apart, besides the response's
+  std::vector<std::string> methods{"GET", "HEAD"};
+  Serve serve = Serve::overload;
+  bool stale_if_error = true;  // in place of an upstream's failure
+  // Request fields (and Authorization) that make an answer one person's, unless it is `public`.
+  std::vector<std::string> personal{"Cookie", "X-Api-Key"};
+  bool across_tenants = false;  // tenants with a key or a trusted name share answers
+};
+
+// A text that stands in the configuration or in a file that it names.
+struct Content {
+  std::string body;
+  std::string file;
+  std::string text;  // set by load(): the body, or what the file holds
+};
+
+struct HeaderField {
+  std::string name;
+  std::string value;
+};
+
+// A route's prepared answer.
+struct Fallback {
+  std::uint32_t status = 200;
+  std::vector<HeaderField> headers;
+  std::optional<Content> json;  // at least one of the two
+  std::optional<Content> html;
+};
+
 struct Route {
   std::string name;
   Match match;
@@ -180,6 +220,8 @@ struct Route {
   UpstreamId upstream{};
   std::optional<Milliseconds> deadline;  // default: the class's sla
   std::vector<RuleOverride> rules;
+  std::optional<Cache> cache;
+  std::optional<Fallback> fallback;
 };
 
 enum class TenantKey : std::uint8_t { api_key, trusted_header, client_address };

@@ -20,12 +20,15 @@ const House kSpillway{
          {"overload", {"base", "config", "http", "resilience"}},
          {"dispatch", {"base", "config", "http"}},
          {"simulate", {"base", "config", "http", "traffic", "resilience", "overload", "dispatch"}},
-         {"observe", {"base", "config", "http", "traffic", "resilience", "overload", "dispatch"}},
+         {"degrade", {"base", "config", "http", "traffic", "resilience", "overload", "dispatch"}},
+         {"observe",
+          {"base", "config", "http", "traffic", "resilience", "overload", "dispatch", "degrade"}},
          {"proxy",
-          {"base", "config", "http", "traffic", "resilience", "overload", "dispatch", "observe"}},
+          {"base", "config", "http", "traffic", "resilience", "overload", "dispatch", "degrade",
+           "observe"}},
          {"main",
-          {"base", "config", "http", "traffic", "resilience", "overload", "dispatch", "observe",
-           "proxy", "simulate"}}},
+          {"base", "config", "http", "traffic", "resilience", "overload", "dispatch", "degrade",
+           "observe", "proxy", "simulate"}}},
     .pure = {"base", "http", "traffic", "resilience", "overload", "dispatch"}};
 
 const std::string kRoot = SPILLWAY_SOURCE_DIR;
