@@ -28,6 +28,7 @@ Verdict degrade(const config::Rule& rule, Reason reason) {
   verdict.kind = Kind::degrade;
   verdict.mode = rule.mode;
   verdict.miss = miss_of(rule);
+  verdict.annotate = rule.annotate;
   verdict.reason = reason;
   verdict.retry_after = rule.retry_after;
   return verdict;
@@ -111,8 +112,10 @@ Verdict decide(const AdmissionPlan& plan, Budgets& budgets, const Asking& asking
 
 Verdict on_miss(const Verdict& degraded) {
   Verdict verdict;
-  if (degraded.miss != config::Miss::forward)
+  if (degraded.miss != config::Miss::forward) {
     verdict = refuse(degraded.reason, false, degraded.retry_after);
+    if (degraded.mode == config::DegradeMode::cache_only) verdict.kind = Kind::deny;
+  }
   verdict.token = degraded.token;
   return verdict;
 }

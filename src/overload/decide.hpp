@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "base/ids.hpp"
@@ -34,6 +35,7 @@ struct Verdict {
   bool only_if_free = false;     // with allow_if_short_wait: the short wait is none at all
   config::DegradeMode mode = config::DegradeMode::stale_ok;  // with degrade
   config::Miss miss = config::Miss::forward;                 // with degrade
+  std::optional<bool> annotate;  // with skip_downstream; unset: where the route has no fallback
   Reason reason = Reason::none;  // of the refusal or degradation; none with allow
   Milliseconds retry_after{0};   // to hand out with the refusal, already spread
   // Compared with one another, draw < probability being the refusal. Both zero when nothing was
@@ -55,8 +57,9 @@ Verdict judge(const config::Rule& rule, State state, Reason reason, double draw)
 Verdict decide(const AdmissionPlan& plan, Budgets& budgets, const Asking& asking, TimePoint now,
                Random& random);
 
-// What becomes of a `degrade` verdict when there is no degraded answer: allow, or a refusal,
-// work-conserving as any other. A configured fallback is refused likewise.
+// What becomes of a `degrade` verdict when there is no degraded answer: allow, or a refusal. That is
+// work-conserving as any other, but for cache_only, which is the promise not to ask the upstream.
+// Where a fallback is wanted and the route has none, it is a refusal too.
 Verdict on_miss(const Verdict& degraded);
 
 // configured x U[1, 1.5), so that refused clients do not return all at once.
