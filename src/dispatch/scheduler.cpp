@@ -50,6 +50,11 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
   waiter.cost = std::isfinite(terms.cost) && terms.cost > 0 ? terms.cost : 1;
   waiter.waited = Duration{0};
   waiter.predicted_wait = Duration{0};
+  if (terms.in_background) {
+    if (queued_ > 0 || !may_start(c)) return {};
+    take_slot(waiter, now);
+    return {Offer::Kind::granted, Reason::none, Duration{0}, nullptr};
+  }
   if (terms.deadline <= now) return refuse(waiter, Reason::deadline_expired, c.totals.expired);
   if (queued(terms.traffic_class) == 0 && may_start(c)) {
     discipline_->passed(waiter);
@@ -237,7 +242,7 @@ void Scheduler::adapt_weights(TimePoint now) {
   discipline_->set_weight(kTop, top.weight * boost_.update(duration_of(last), now));
 }
 
-void Scheduler::start(Waiter& waiter, TimePoint now) {
+void Scheduler::take_slot(Waiter& waiter, TimePoint now) {
   Class& c = classes_[index(waiter.traffic_class)];
   assert(running_ < concurrency_ && c.running < c.max_inflight);
   if (c.running < c.reserved) --open_reserved_;
@@ -245,6 +250,11 @@ void Scheduler::start(Waiter& waiter, TimePoint now) {
   ++running_;
   slots_changed_ = now;
   waiter.state = Waiter::State::granted;
+}
+
+void Scheduler::start(Waiter& waiter, TimePoint now) {
+  take_slot(waiter, now);
+  Class& c = classes_[index(waiter.traffic_class)];
   waiter.late = waiter.deadline <= now;
   ++c.totals.started;
   c.totals.deadline_miss += waiter.late ? 1 : 0;

@@ -38,6 +38,9 @@ struct Terms {
   // class to choose.
   std::optional<Duration> short_wait;
   Reason short_wait_reason = Reason::none;
+  // A slot that is free now or none: refused without a reason otherwise. Not counted in ClassTotals,
+  // which are about clients' requests.
+  bool in_background = false;
   // Estimated milliseconds of the upstream's time; what is not above 0 and finite counts as 1.
   double cost = 1;
 };
@@ -130,6 +133,7 @@ class Scheduler {
   Waiter* evict_for(ClassId id, TimePoint now);
   std::optional<double> seconds_to_wait(Place& place) const;  // fills in hold and slots
   void adapt_weights(TimePoint now);
+  void take_slot(Waiter& waiter, TimePoint now);
   void start(Waiter& waiter, TimePoint now);
   void enqueue(Waiter& waiter, TimePoint now);
   void leave_queue(Waiter& waiter, TimePoint now);

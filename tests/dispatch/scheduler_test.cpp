@@ -271,3 +271,36 @@ TEST_CASE("the oldest wait of a class shows starvation") {
   CHECK(desk->oldest_wait(kP2, desk.now) == 40ms);
   CHECK(desk->oldest_wait(kP1, desk.now) == 0ms);
 }
+
+TEST_CASE("work in the background takes a slot that nobody wants or none and is not counted") {
+  Desk desk(2);
+  Terms background;
+  background.in_background = true;
+  Waiter& first = desk.arrive(kP2, background);
+  CHECK(desk.last.kind == Kind::granted);
+  CHECK(first.state == Waiter::State::granted);
+  CHECK(desk->running() == 1);
+  desk.arrive(kP0);
+  desk.arrive(kP2, background);
+  CHECK(desk.last.kind == Kind::refused);
+  CHECK(desk.last.reason == Reason::none);
+  CHECK(desk->queued() == 0);
+  Waiter& client = desk.arrive(kP1);
+  CHECK(desk.last.kind == Kind::queued);
+  CHECK(desk.release(kP2) == &client);
+  CHECK(desk->totals(kP2).started == 0);
+  CHECK(desk->totals(kP2).enqueued == 0);
+}
+
+TEST_CASE("work in the background does not overtake who waits for a lane of its own") {
+  Desk desk(3);
+  desk.classes[0].max_inflight = 1;
+  desk.arrive(kP0);
+  desk.arrive(kP0);
+  CHECK(desk->queued() == 1);
+  CHECK(desk->running() == 1);
+  Terms background;
+  background.in_background = true;
+  desk.arrive(kP2, background);
+  CHECK(desk.last.kind == Kind::refused);
+}
