@@ -5,11 +5,11 @@
 
 namespace spillway::proxy {
 
-void Mailbox::deliver(Ticket& ticket) {
-  Ticket* newest = newest_.load(std::memory_order_relaxed);
+void Mailbox::deliver(Letter& letter) {
+  Letter* newest = newest_.load(std::memory_order_relaxed);
   do {
-    ticket.next = newest;
-  } while (!newest_.compare_exchange_weak(newest, &ticket, std::memory_order_release,
+    letter.next = newest;
+  } while (!newest_.compare_exchange_weak(newest, &letter, std::memory_order_release,
                                           std::memory_order_relaxed));
   if (newest == nullptr) {
     boost::asio::post(io_, [this] { drain(); });
@@ -17,16 +17,16 @@ void Mailbox::deliver(Ticket& ticket) {
 }
 
 void Mailbox::drain() {
-  Ticket* reversed = nullptr;  // oldest first: who was granted first starts first
-  for (Ticket* ticket = newest_.exchange(nullptr, std::memory_order_acquire); ticket != nullptr;) {
-    Ticket* const next = std::exchange(ticket->next, reversed);
-    reversed = std::exchange(ticket, next);
+  Letter* reversed = nullptr;  // oldest first: who was granted first starts first
+  for (Letter* letter = newest_.exchange(nullptr, std::memory_order_acquire); letter != nullptr;) {
+    Letter* const next = std::exchange(letter->next, reversed);
+    reversed = std::exchange(letter, next);
   }
   while (reversed != nullptr) {
-    Ticket& ticket = *std::exchange(reversed, reversed->next);
-    ticket.delivered = true;
-    // The ticket may be gone after this.
-    if (ticket.parking != nullptr) ticket.parking->wake(Wake::ready);
+    Letter& letter = *std::exchange(reversed, reversed->next);
+    letter.delivered = true;
+    // The letter may be gone after this.
+    if (letter.parking != nullptr) letter.parking->wake(Wake::ready);
   }
 }
 

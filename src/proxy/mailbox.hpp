@@ -1,6 +1,6 @@
 // How the fate of a waiting request, decided on any thread, reaches the worker that owns it.
 //
-// Tickets are pushed without a lock; only the first of a batch posts to the worker's loop.
+// Letters are pushed without a lock; only the first of a batch posts to the worker's loop.
 #pragma once
 
 #include <atomic>
@@ -13,14 +13,17 @@ namespace spillway::proxy {
 
 class Mailbox;
 
-// A request's place at the gate: the scheduler's waiter and the way back to its coroutine.
-// Whoever takes it out of the queue delivers it exactly once; until then it must stay alive.
-struct Ticket : dispatch::Waiter {
+// The way back to a waiting coroutine. Whoever decides delivers it exactly once; until then it
+// must stay alive.
+struct Letter {
   Mailbox* home = nullptr;
   Parking* parking = nullptr;  // null: nobody waits for it, it is only marked as delivered
   bool delivered = false;      // owner's thread only
-  Ticket* next = nullptr;      // in the mailbox
+  Letter* next = nullptr;      // in the mailbox
 };
+
+// A request's place at the gate.
+struct Ticket : dispatch::Waiter, Letter {};
 
 class Mailbox {
  public:
@@ -28,14 +31,14 @@ class Mailbox {
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
 
-  // Any thread. The ticket's coroutine is resumed later, on the owner's thread.
-  void deliver(Ticket& ticket);
+  // Any thread. The letter's coroutine is resumed later, on the owner's thread.
+  void deliver(Letter& letter);
 
  private:
   void drain();
 
   boost::asio::io_context& io_;
-  std::atomic<Ticket*> newest_{nullptr};
+  std::atomic<Letter*> newest_{nullptr};
 };
 
 }  // namespace spillway::proxy
