@@ -73,6 +73,10 @@ bool leaves_out(const RequestHead& head, const Field& field, const HopByHop& hop
   switch (field.id) {
     case FieldId::host: return true;
     case FieldId::forwarded: return true;
+    case FieldId::if_none_match:
+    case FieldId::if_modified_since: return with.for_store;
+    case FieldId::cache_control:
+    case FieldId::pragma: return with.in_background;
     // RFC 9110 section 10.1.1: ignored from HTTP/1.0, and the upstream is spoken HTTP/1.1 to.
     case FieldId::expect: return head.version < 11;
     case FieldId::te:
@@ -172,7 +176,7 @@ void write_status_line(TextWriter& out, const ResponseHead& head) {
 
 bool write_request_head(TextWriter& out, const RequestHead& head, const ForwardedRequest& with) {
   const std::string_view host = head.host.empty() ? with.default_host : head.host;
-  out << head.method_name << ' ';
+  out << (with.in_background ? std::string_view("GET") : head.method_name) << ' ';
   if (head.path_is_missing) out << '/';
   out << head.path_and_query << " HTTP/1.1\r\nHost: " << host << "\r\n";
 
@@ -191,6 +195,10 @@ bool write_request_head(TextWriter& out, const RequestHead& head, const Forwarde
   out << "Via: " << version_of(head.version) << " spillway\r\n";
   write_own_line(out, "X-Request-Id: ", with.request_id);
   write_own_line(out, "traceparent: ", with.traceparent);
+  if (with.for_store) {
+    write_own_line(out, "If-None-Match: ", with.etag);
+    write_own_line(out, "If-Modified-Since: ", with.last_modified);
+  }
   if (with.late) out << "Spillway-Late: 1\r\n";
   if (with.skip_downstream) out << "Spillway-Degrade: skip-downstream\r\n";
   out << "\r\n";
@@ -216,8 +224,16 @@ bool write_response_head(TextWriter& out, const ResponseHead& head, const Forwar
   if (head.framing.kind == Framing::Kind::chunked && !with.dechunk) {
     out << "Transfer-Encoding: chunked\r\n";
   }
-  out << "Via: " << version_of(head.version) << " spillway\r\n";
-  if (!has_request_id) write_own_line(out, "X-Request-Id: ", with.request_id);
+  // RFC 9110 section 6.6.1.
+  if (!head.fields.contains(FieldId::date)) write_own_line(out, "Date: ", with.date);
+  write_additions(out, head.version, has_request_id ? std::string_view{} : with.request_id, with);
+  return !out.overflowed();
+}
+
+void write_additions(TextWriter& out, unsigned upstream_version, std::string_view request_id,
+                     const ForwardedResponse& with) {
+  if (upstream_version != 0) out << "Via: " << version_of(upstream_version) << " spillway\r\n";
+  write_own_line(out, "X-Request-Id: ", request_id);
   if (with.queue_wait) {
     out << "Server-Timing: queue;dur=";
     write_tenths(out, *with.queue_wait);
@@ -227,13 +243,13 @@ bool write_response_head(TextWriter& out, const ResponseHead& head, const Forwar
     out << "Spillway-Degraded: mode=" << with.degraded << "; reason=" << name(with.degraded_for)
         << "\r\n";
   }
+  write_cache_status(out, with.cache_status);
   if (!with.keep_alive) {
     out << "Connection: close\r\n";
   } else if (with.client_version < 11) {
     out << "Connection: keep-alive\r\n";
   }
   out << "\r\n";
-  return !out.overflowed();
 }
 
 bool write_interim_head(TextWriter& out, const ResponseHead& head) {

@@ -13,6 +13,7 @@
 #include "base/reason.hpp"
 #include "base/text_writer.hpp"
 #include "base/time.hpp"
+#include "http/cache_status.hpp"
 #include "http/head.hpp"
 
 namespace spillway::http {
@@ -27,6 +28,11 @@ struct ForwardedRequest {
   std::string_view traceparent;     // likewise
   bool late = false;                // adds `Spillway-Late: 1`
   bool skip_downstream = false;     // adds `Spillway-Degrade: skip-downstream`
+  bool for_store = false;          // the answer is to be stored whole: leaves out If-None-Match and
+                                   // If-Modified-Since, and sends these, unless they are empty:
+  std::string_view etag;           // If-None-Match
+  std::string_view last_modified;  // If-Modified-Since
+  bool in_background = false;      // no client waits: GET, without Cache-Control and Pragma
 };
 
 // The request line in origin-form, HTTP/1.1 whatever the client speaks; Host; the client's fields;
@@ -38,15 +44,22 @@ struct ForwardedResponse {
   unsigned client_version = 11;
   bool keep_alive = true;              // the client's connection stays open after this response
   std::string_view request_id;         // added unless the upstream sent one; may be empty
+  std::string_view date;               // likewise (RFC 9110 section 6.6.1)
   std::optional<Duration> queue_wait;  // adds `Server-Timing: queue;dur=3.1`
   bool dechunk = false;                // the chunked body is relayed without its chunk framing
   std::string_view degraded;           // adds `Spillway-Degraded: mode=MODE; reason=REASON`:
   Reason degraded_for = Reason::none;  // the mode, empty if it is not, and why
+  CacheStatus cache_status;
 };
 
 // The status line as HTTP/1.1, the upstream's fields, then Via, X-Request-Id, Server-Timing and
 // Connection as needed. A de-chunked body ends with the connection: pass keep_alive = false.
 bool write_response_head(TextWriter& out, const ResponseHead& head, const ForwardedResponse& with);
+
+// What Spillway adds to any answer, and the empty line. `upstream_version` is 0 for an answer that
+// no upstream ever gave: it gets no Via.
+void write_additions(TextWriter& out, unsigned upstream_version, std::string_view request_id,
+                     const ForwardedResponse& with);
 
 // A 1xx other than 101, passed on as it came but for hop-by-hop fields. Not for HTTP/1.0 clients.
 bool write_interim_head(TextWriter& out, const ResponseHead& head);

@@ -236,6 +236,43 @@ TEST_CASE("a degraded response says how and why") {
       has_line(relay(text, with), "Spillway-Degraded: mode=skip_downstream; reason=TAIL_LATENCY"));
 }
 
+TEST_CASE("a response without a date gets the time it came at") {
+  ForwardedResponse with;
+  with.date = "Sun, 06 Nov 1994 08:49:37 GMT";
+  CHECK(has_line(relay("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", with),
+                 "Date: Sun, 06 Nov 1994 08:49:37 GMT"));
+  const std::string dated =
+      relay("HTTP/1.1 200 OK\r\nDate: Mon\r\nContent-Length: 5\r\n\r\n", with);
+  CHECK(has_line(dated, "Date: Mon"));
+  CHECK(dated.find("1994") == std::string::npos);
+}
+
+TEST_CASE("a request whose answer is to be stored asks for it on the cache's own conditions") {
+  const std::string text =
+      "HEAD /a HTTP/1.1\r\nHost: h\r\nIf-None-Match: \"9\"\r\nIf-Modified-Since: Mon\r\n"
+      "Cache-Control: no-cache\r\nPragma: no-cache\r\nAccept: a/b\r\n\r\n";
+  ForwardedRequest with = kClient;
+  const std::string plain = forward(text, with);
+  CHECK(has_line(plain, "If-None-Match: \"9\""));
+  CHECK(has_line(plain, "If-Modified-Since: Mon"));
+  with.for_store = true;
+  const std::string whole = forward(text, with);
+  CHECK(whole.starts_with("HEAD /a "));
+  CHECK_FALSE(has_field(whole, "If-None-Match"));
+  CHECK_FALSE(has_field(whole, "If-Modified-Since"));
+  CHECK(has_line(whole, "Cache-Control: no-cache"));
+  with.etag = "\"1\"";
+  with.last_modified = "Tue";
+  with.in_background = true;
+  const std::string refresh = forward(text, with);
+  CHECK(refresh.starts_with("GET /a "));
+  CHECK(has_line(refresh, "If-None-Match: \"1\""));
+  CHECK(has_line(refresh, "If-Modified-Since: Tue"));
+  CHECK_FALSE(has_field(refresh, "Cache-Control"));
+  CHECK_FALSE(has_field(refresh, "Pragma"));
+  CHECK(has_line(refresh, "Accept: a/b"));
+}
+
 TEST_CASE("the client's connection is announced as its version needs") {
   const std::string text = "HTTP/1.0 200 OK\r\nContent-Length: 5\r\nX-Request-ID: up\r\n\r\n";
   ForwardedResponse with{.client_version = 10, .keep_alive = true, .request_id = "0123"};

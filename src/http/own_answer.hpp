@@ -1,0 +1,41 @@
+// Writes the heads of answers that do not come from the upstream now: stored ones and prepared
+// ones. All return false when the block is too small; the lines given plus kRewriteRoom are always
+// enough.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/text_writer.hpp"
+#include "http/rewrite.hpp"
+
+namespace spillway::http {
+
+struct StoredHead {
+  unsigned status = 200;
+  std::string_view reason_phrase;
+  std::string_view lines;  // end-to-end fields, each with its CRLF, without Content-Length and Age
+  std::optional<std::uint64_t> content_length;  // nullopt: a status without content (204)
+  std::int64_t age = 0;                         // seconds (RFC 9111 section 4.2.3)
+};
+
+bool write_stored_head(TextWriter& out, const StoredHead& head, const ForwardedResponse& with);
+
+// 304 in its place, for a client that has it already: of the lines only those that RFC 9110
+// section 15.4.5 names.
+bool write_not_modified_head(TextWriter& out, const StoredHead& head,
+                             const ForwardedResponse& with);
+
+struct PreparedHead {
+  unsigned status = 200;
+  std::string_view lines;         // configured fields, each with its CRLF
+  std::string_view content_type;  // empty: among the lines
+  std::uint64_t content_length = 0;
+  bool varies = false;    // chosen by Accept
+  bool is_final = false;  // the lines say how it may be cached; otherwise it may not
+};
+
+bool write_prepared_head(TextWriter& out, const PreparedHead& head, const ForwardedResponse& with);
+
+}  // namespace spillway::http
