@@ -11,6 +11,7 @@ namespace spillway {
 
 enum class Outcome : std::uint8_t {
   forwarded,    // the upstream's response was relayed
+  cached,       // answered from the store in normal operation: nothing is missing
   degraded,     // answered with less than asked for
   denied,       // refused on arrival, 429 or 503
   dropped,      // closed without an answer, by rule
@@ -20,11 +21,12 @@ enum class Outcome : std::uint8_t {
   client_gone,  // the client left before its answer was complete
 };
 
-inline constexpr std::size_t kOutcomeCount = 8;
+inline constexpr std::size_t kOutcomeCount = 9;
 
 constexpr std::string_view name(Outcome outcome) {
   constexpr std::array<std::string_view, kOutcomeCount> names{
-      "forwarded", "degraded", "denied", "dropped", "expired", "evicted", "error", "client_gone"};
+      "forwarded", "cached",  "degraded", "denied",     "dropped",
+      "expired",   "evicted", "error",    "client_gone"};
   return names[index(outcome)];
 }
 

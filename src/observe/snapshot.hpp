@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/ids.hpp"
 #include "base/reason.hpp"
 #include "base/time.hpp"
 #include "config/config.hpp"
@@ -69,12 +70,25 @@ struct UpstreamSnapshot {
   std::vector<DeadLetterSnapshot> dead_letters;  // newest first
 };
 
+// One route's response cache. Memory counts with all that belongs to it.
+struct CacheSnapshot {
+  RouteId route{};
+  std::uint64_t bytes = 0;
+  std::uint64_t max_bytes = 0;
+  std::uint64_t entries = 0;
+  // Since the start.
+  std::uint64_t stores = 0;         // answers stored, renewed ones included
+  std::uint64_t evictions = 0;      // answers that had to make room
+  std::uint64_t invalidations = 0;  // URIs whose answers an unsafe method voided
+};
+
 struct Snapshot {
   std::chrono::system_clock::time_point taken_at;
   Duration uptime{};
   bool draining = false;
   std::uint64_t log_dropped = 0;
   std::vector<UpstreamSnapshot> upstreams;
+  std::vector<CacheSnapshot> caches;  // of the routes that have one, in the configuration's order
 };
 
 // What `spillway version` prints and spillway_build_info carries.

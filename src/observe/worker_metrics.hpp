@@ -7,6 +7,7 @@
 
 #include <array>
 #include <atomic>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "base/reason.hpp"
 #include "base/time.hpp"
 #include "config/config.hpp"
+#include "observe/cache_use.hpp"
 #include "observe/counter.hpp"
 #include "observe/duration_histogram.hpp"
 
@@ -49,6 +51,14 @@ class WorkerMetrics {
   // Answered with less than asked for.
   void degraded(ClassId traffic_class, config::DegradeMode mode, Reason reason) {
     degraded_[index(traffic_class)][index(mode)][index(reason)].add();
+  }
+
+  // Only for routes that have a cache; any other is a programming error.
+  void cache_lookup(RouteId route, CacheLookup result) {
+    caches_[cache_cell(route)].lookups[index(result)].add();
+  }
+  void cache_refresh(RouteId route, CacheRefresh result) {
+    caches_[cache_cell(route)].refreshes[index(result)].add();
   }
 
   // Would have ended so, and was forwarded because of shadow mode.
@@ -102,6 +112,13 @@ class WorkerMetrics {
   std::uint64_t degradations(ClassId traffic_class, config::DegradeMode mode, Reason reason) const {
     return degraded_[index(traffic_class)][index(mode)][index(reason)].value();
   }
+  // Only for routes that have a cache.
+  std::uint64_t cache_lookups(RouteId route, CacheLookup result) const {
+    return caches_[cache_cell(route)].lookups[index(result)].value();
+  }
+  std::uint64_t cache_refreshes(RouteId route, CacheRefresh result) const {
+    return caches_[cache_cell(route)].refreshes[index(result)].value();
+  }
   std::uint64_t in_shadow(ClassId traffic_class, Outcome outcome, Reason reason) const {
     return shadowed_[index(traffic_class)][index(outcome)][index(reason)].value();
   }
@@ -130,6 +147,17 @@ class WorkerMetrics {
     return (index(u) * classes_ + index(c)) * kOutcomeCount + index(outcome);
   }
 
+  std::size_t cache_cell(RouteId route) const {
+    assert(cache_cells_[index(route)] != kNoCache);
+    return cache_cells_[index(route)];
+  }
+
+  struct CacheCounters {
+    std::array<Counter, kCacheLookupCount> lookups;
+    std::array<Counter, kCacheRefreshCount> refreshes;
+  };
+  static constexpr std::size_t kNoCache = SIZE_MAX;
+
   std::size_t classes_;
   std::size_t route_slots_;
   std::vector<UpstreamId> route_upstream_;
@@ -140,6 +168,8 @@ class WorkerMetrics {
   std::vector<ReasonCounters> denied_;
   std::vector<std::array<ReasonCounters, kOutcomeCount>> shadowed_;
   std::vector<std::array<ReasonCounters, config::kDegradeModeCount>> degraded_;
+  std::vector<std::size_t> cache_cells_;  // by route; kNoCache: the route has none
+  std::vector<CacheCounters> caches_;
   std::vector<DurationHistogram> request_duration_;
   std::vector<DurationHistogram> upstream_duration_;
   std::vector<DurationHistogram> queue_wait_;
