@@ -1,0 +1,67 @@
+#include "degrade/personal.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "http/ascii.hpp"
+
+namespace spillway::degrade {
+namespace {
+
+using http::FieldId;
+using http::iequals;
+
+bool lists(std::string_view names, std::string_view name) {
+  bool found = false;
+  http::for_each_element(names, [&](std::string_view other) { found |= iequals(other, name); });
+  return found;
+}
+
+bool tells_tenant(const TenantInKey& tenant, std::string_view name) {
+  return (tenant.by_api_key && iequals(name, "X-Api-Key")) ||
+         (!tenant.by_field.empty() && iequals(name, tenant.by_field));
+}
+
+bool names_field(const std::vector<std::string>& names, std::string_view name) {
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& other) { return iequals(other, name); });
+}
+
+// `varies` tells whether the names learned from responses include one.
+template <class Varies>
+bool is_personal_unless(const http::FieldList& request, const config::Cache& settings,
+                        const TenantInKey& tenant, const Varies& varies) {
+  if (request.contains(FieldId::authorization)) return true;
+  for (const std::string& name : settings.personal) {
+    if (!request.find(name)) continue;
+    const bool in_key = (!settings.across_tenants && tells_tenant(tenant, name)) ||
+                        names_field(settings.vary, name) || varies(name);
+    if (!in_key) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool is_personal(const http::FieldList& request, const config::Cache& settings,
+                 const TenantInKey& tenant, std::string_view vary) {
+  return is_personal_unless(request, settings, tenant,
+                            [&](std::string_view name) { return lists(vary, name); });
+}
+
+bool is_personal(const http::FieldList& request, const config::Cache& settings,
+                 const TenantInKey& tenant, const http::FieldList& response) {
+  return is_personal_unless(request, settings, tenant, [&](std::string_view name) {
+    return std::any_of(response.begin(), response.end(), [&](const http::Field& field) {
+      return field.id == FieldId::vary && lists(field.value, name);
+    });
+  });
+}
+
+bool is_open(const http::FieldList& request, const http::CacheControl& response) {
+  if (response.is_public || response.s_maxage) return true;
+  return response.must_revalidate && request.contains(FieldId::authorization);
+}
+
+}  // namespace spillway::degrade
