@@ -22,11 +22,9 @@ inline std::string alternatives(const std::vector<std::string_view>& words) {
 }
 
 template <Chosen Enum>
-std::vector<std::string_view> available_choices() {
+std::vector<std::string_view> choice_names() {
   std::vector<std::string_view> out;
-  for (const auto& choice : kChoices<Enum>) {
-    if (choice.available) out.push_back(choice.name);
-  }
+  for (const auto& choice : kChoices<Enum>) out.push_back(choice.name);
   return out;
 }
 
@@ -44,6 +42,9 @@ inline std::string words(const OneOf& one) {
 inline std::string words(ClassName) { return "the name of a class"; }
 inline std::string words(UpstreamName) { return "the name of an upstream"; }
 inline std::string words(RouteName) { return "the name of a route"; }
+inline std::string words(const FieldValues& values) {
+  return "an object, each key " + words(values.name) + ", each value " + words(values.value);
+}
 template <class Constraint>
 std::string words(const OrOff<Constraint>& constraint) {
   return words(constraint.inner) + ", or null";
@@ -55,7 +56,7 @@ std::string allowed(const Constraint& constraint) {
   if constexpr (kIsOptional<T>) {
     return allowed<typename T::value_type>(constraint);
   } else if constexpr (Chosen<T>) {
-    return alternatives(available_choices<T>());
+    return alternatives(choice_names<T>());
   } else if constexpr (std::is_same_v<T, bool>) {
     return "true or false";
   } else {

@@ -1,7 +1,4 @@
 // The names of the enumerated values, as the file writes them.
-//
-// A choice that this version does not have is listed all the same: it is part of the contract,
-// so it is recognised, and refused with a reason.
 #pragma once
 
 #include <array>
@@ -15,11 +12,10 @@ template <class Enum>
 struct Choice {
   Enum value;
   std::string_view name;
-  bool available = true;
 };
 // clang 14 does not yet deduce aggregates by itself.
 template <class Enum>
-Choice(Enum, std::string_view, bool = true) -> Choice<Enum>;
+Choice(Enum, std::string_view) -> Choice<Enum>;
 
 template <class Enum>
 inline constexpr std::array<Choice<Enum>, 0> kChoices{};
@@ -36,8 +32,12 @@ inline constexpr std::array kChoices<DegradeMode>{
 
 template <>
 inline constexpr std::array kChoices<Miss>{Choice{Miss::forward, "forward"},
-                                           Choice{Miss::fallback, "fallback", false},
+                                           Choice{Miss::fallback, "fallback"},
                                            Choice{Miss::deny, "deny"}};
+
+template <>
+inline constexpr std::array kChoices<Serve>{Choice{Serve::overload, "overload"},
+                                            Choice{Serve::fresh, "fresh"}};
 
 template <>
 inline constexpr std::array kChoices<EnterBy>{Choice{EnterBy::any, "any"},

@@ -182,7 +182,7 @@ struct Cache {
   Milliseconds ttl{1000};       // how long a response is fresh that does not say so itself
   Milliseconds stale{60000};    // how long after that it may still be given
   std::uint64_t max_bytes = 0;  // of memory, over all workers; always given
-  std::uint64_t max_entry_bytes = 1 << 20;
+  std::uint64_t max_entry_bytes = 1 << 20;  // load() makes it an eighth of max_bytes at most
   std::vector<std::string> vary;  // request fields that tell answers apart, besides the response's
   std::vector<std::string> methods{"GET", "HEAD"};
   Serve serve = Serve::overload;
@@ -194,9 +194,9 @@ struct Cache {
 
 // A text that stands in the configuration or in a file that it names.
 struct Content {
-  std::string body;
-  std::string file;
-  std::string text;  // set by load(): the body, or what the file holds
+  std::optional<std::string> body;  // exactly one of the two
+  std::optional<std::string> file;  // relative to the directory of the configuration file
+  std::string text;                 // set by load(): the body, or what the file holds
 };
 
 struct HeaderField {

@@ -60,6 +60,12 @@ struct RouteName {};  // of a configured route, or of the default route
 
 struct ByClass {};  // an object with class names as keys; a class that is left out keeps its rule
 
+struct FieldValues {  // an object with names of HTTP fields as keys
+  Format name;
+  Format value;
+  std::size_t max;
+};
+
 struct Overrides {  // the keys of another section, any of them, replacing its values
   std::string_view section;
 };
@@ -76,5 +82,6 @@ concept Section = std::is_class_v<T> && !kIsOptional<T>;
 // Milliseconds that nobody means are slips: an hour of waiting, a day of asking to come back.
 inline constexpr std::int64_t kHour = 3'600'000;
 inline constexpr std::int64_t kDay = 24 * kHour;
+inline constexpr std::int64_t kYear = 365 * kDay;
 
 }  // namespace spillway::config

@@ -4,7 +4,6 @@
 //
 // A visitor offers
 //   visit(Key, member&, constraint, sentence)   a key of this version
-//   visit.later(Key, sentence)                  a key of the contract that this version refuses
 //   visit.annotation(Key, sentence)             a text for editors, without meaning here
 #pragma once
 
@@ -16,6 +15,7 @@
 
 #include "config/config.hpp"
 #include "config/constraint.hpp"
+#include "config/describe_answers.hpp"
 
 namespace spillway::config {
 
@@ -97,7 +97,10 @@ void describe(Visitor& visit, AnyRule& x) {
   visit("mode", x.mode, ByType{}, "How a degraded answer is made.");
   visit("miss", x.miss, ByType{},
         "What happens when there is no degraded answer; default: deny with cache_only, else "
-        "forward.");
+        "forward. A fallback that the route does not have is a denial.");
+  visit("annotate", x.annotate, ByType{},
+        "With skip_downstream: forward it with Spillway-Degrade: skip-downstream rather than give "
+        "the route's fallback; default: where there is none.");
   visit("budget", x.budget, ByType{},
         "Token bucket for the requests that the rule lets through while overloaded; an empty one "
         "refuses with 429.");
@@ -225,8 +228,9 @@ void describe_treatment(Visitor& visit, Route& x) {
   visit("deadline_ms", x.deadline, Range{1, kHour},
         "Time after which an answer is of no use; default: the sla_ms of the class.");
   visit("rules", x.rules, ByClass{}, "What differs from the class's overload rules on this route.");
-  visit.later("cache", "storing responses");
-  visit.later("fallback", "a prepared answer");
+  visit("cache", x.cache, ByType{},
+        "Stores what a shared cache may store (RFC 9111); default: nothing is stored.");
+  visit("fallback", x.fallback, ByType{}, "A prepared answer; default: none.");
 }
 
 template <class Visitor>

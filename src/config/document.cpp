@@ -130,7 +130,7 @@ class TreeBuilder : public nlohmann::json_sax<json> {
 
 }  // namespace
 
-FileText read_file(const std::filesystem::path& path) {
+FileText read_file(const std::filesystem::path& path, std::size_t max_bytes) {
   const auto failed = [&](std::string message) {
     return FileText{std::nullopt, {{path.string(), std::move(message)}}};
   };
@@ -139,7 +139,7 @@ FileText read_file(const std::filesystem::path& path) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) return failed("cannot read: " + std::generic_category().message(errno));
-  std::string text(kMaxFileBytes + 1, '\0');
+  std::string text(max_bytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (file.bad()) return failed("cannot read to its end");
   text.resize(static_cast<std::size_t>(file.gcount()));

@@ -21,11 +21,11 @@ struct Document {
 };
 
 struct FileText {
-  std::optional<std::string> text;  // up to one byte more than kMaxFileBytes
+  std::optional<std::string> text;  // up to one byte more than asked for
   Problems problems;                // why it cannot be read
 };
 
-FileText read_file(const std::filesystem::path& path);
+FileText read_file(const std::filesystem::path& path, std::size_t max_bytes = kMaxFileBytes);
 
 // RFC 8259 with /* */ and // comments. Never throws, never recurses over the input.
 Document parse(std::string_view text, std::string_view file_name);

@@ -89,6 +89,11 @@ class Dump {
     }
     return out;
   }
+  Written write(const std::vector<HeaderField>& fields, const FieldValues&) {
+    Json out = Json::object();
+    for (const HeaderField& field : fields) out[field.name] = field.value;
+    return out;
+  }
   template <class Struct>
   Written write(Struct& value, Overrides) {
     return write(value, ByType{});
@@ -105,7 +110,6 @@ class Dump {
         out[std::string(key.text)] = std::move(*written);
       }
     }
-    void later(Key, std::string_view) {}
     void annotation(Key, std::string_view) {}
   };
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <optional>
+#include <string>
 
 #include "base/ip_address.hpp"
 
@@ -116,6 +118,40 @@ bool is_token(std::string_view text) {
 }
 
 bool is_secret(std::string_view text) { return !text.empty() && is_token(text); }
+
+bool is_request_field(std::string_view text) {
+  return !text.empty() && text != "*" && is_field_name(text);
+}
+
+bool is_answer_field(std::string_view text) {
+  constexpr std::string_view ours[] = {
+      // what ends at each hop (RFC 9110 7.6.1), and what only concerns a proxy
+      "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info",
+      "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+      // what follows from the text and from the moment
+      "age", "cache-status", "content-encoding", "content-length", "content-range", "content-type",
+      "date", "proxy-status", "x-request-id"};
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; });
+  return !text.empty() && is_field_name(text) && !lower.starts_with("spillway-") &&
+         std::find(std::begin(ours), std::end(ours), lower) == std::end(ours);
+}
+
+bool is_field_value(std::string_view text) {
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+  const auto is_printable = [](char c) { return c > ' ' && c <= '~'; };
+  return text.size() <= 4096 && all(text, [&](char c) { return is_printable(c) || is_blank(c); }) &&
+         (text.empty() || (is_printable(text.front()) && is_printable(text.back())));
+}
+
+bool is_stored_method(std::string_view text) { return text == "GET" || text == "HEAD"; }
+
+bool is_file_name(std::string_view text) {
+  return !text.empty() && text.size() <= 4096 && !std::any_of(text.begin(), text.end(), is_control);
+}
+
+bool is_content(std::string_view text) { return !text.empty() && text.size() <= kMaxContentBytes; }
 
 bool is_field_name(std::string_view text) {
   return text.size() <= 64 && all(text, [](char c) {

@@ -12,18 +12,24 @@ struct Format {
   bool secret = false;  // never shown: not in messages, not in dumps
 };
 
-bool is_name(std::string_view text);          // [A-Za-z0-9_.-]{1,64}, no reserved word
-bool is_class_name(std::string_view text);    // a name that we keep for no class of ours
-bool is_address(std::string_view text);       // IPv4 or IPv6 literal
-bool is_loopback(std::string_view address);   // of an address: 127.0.0.0/8 or ::1
-bool is_server(std::string_view text);        // host:port or [v6]:port
-bool is_peer(std::string_view text);          // address or CIDR block
-bool is_method(std::string_view text);        // upper-case token
-bool is_host(std::string_view text);          // lower-case host name or address, no port
-bool is_path_pattern(std::string_view text);  // literal segments, *, a final /**
-bool is_token(std::string_view text);         // printable ASCII without blanks, or empty
-bool is_secret(std::string_view text);        // the same, and not empty
-bool is_field_name(std::string_view text);    // an HTTP field name (RFC 9110 5.1), or empty
+bool is_name(std::string_view text);           // [A-Za-z0-9_.-]{1,64}, no reserved word
+bool is_class_name(std::string_view text);     // a name that we keep for no class of ours
+bool is_address(std::string_view text);        // IPv4 or IPv6 literal
+bool is_loopback(std::string_view address);    // of an address: 127.0.0.0/8 or ::1
+bool is_server(std::string_view text);         // host:port or [v6]:port
+bool is_peer(std::string_view text);           // address or CIDR block
+bool is_method(std::string_view text);         // upper-case token
+bool is_host(std::string_view text);           // lower-case host name or address, no port
+bool is_path_pattern(std::string_view text);   // literal segments, *, a final /**
+bool is_token(std::string_view text);          // printable ASCII without blanks, or empty
+bool is_secret(std::string_view text);         // the same, and not empty
+bool is_field_name(std::string_view text);     // an HTTP field name (RFC 9110 5.1), or empty
+bool is_request_field(std::string_view text);  // the same, not empty, and not the "*" of Vary
+bool is_answer_field(std::string_view text);   // a field that a prepared answer may set
+bool is_field_value(std::string_view text);    // printable ASCII, blanks and tabs within
+bool is_stored_method(std::string_view text);  // GET, HEAD
+bool is_file_name(std::string_view text);      // not empty, no control characters
+bool is_content(std::string_view text);        // not empty, up to kMaxContentBytes
 
 inline constexpr Format kName{
     "1 to 64 letters, digits, '_', '.' or '-', other than the reserved \"other\" and \"default\"",
@@ -47,6 +53,21 @@ inline constexpr Format kToken{"8 to 256 printable ASCII characters without blan
 inline constexpr Format kSecret{"8 to 256 printable ASCII characters without blanks", is_secret,
                                 true};
 inline constexpr Format kFieldName{"the name of an HTTP field, or empty", is_field_name};
+inline constexpr Format kRequestField{"the name of an HTTP field", is_request_field};
+inline constexpr Format kAnswerField{
+    "the name of an HTTP field that Spillway does not set or take out itself (Content-Type, "
+    "Content-Length, Content-Encoding, Content-Range, Age, Cache-Status, Date, Proxy-Status, "
+    "X-Request-Id, Spillway-* and the fields that end at each hop)",
+    is_answer_field};
+inline constexpr Format kFieldValue{
+    "up to 4096 printable ASCII characters, blanks and tabs only between them", is_field_value};
+inline constexpr Format kStoredMethod{
+    "\"GET\" or \"HEAD\" (no answer to another method is good for the next request)",
+    is_stored_method};
+inline constexpr Format kFileName{"the name of a file, up to 4096 bytes without control characters",
+                                  is_file_name};
+inline constexpr std::size_t kMaxContentBytes = 1024 * 1024;
+inline constexpr Format kContent{"a text of 1 to 1048576 bytes", is_content};
 
 // What stands in a dump for a secret. Not acceptable as one: a dump is no working secret.
 inline constexpr std::string_view kRedacted = "<redacted>";

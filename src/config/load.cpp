@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "config/contents.hpp"
 #include "config/defaults.hpp"
 #include "config/document.hpp"
 #include "config/reader.hpp"
@@ -45,12 +46,14 @@ Config read_config(const json& root, Problems& problems) {
 
 }  // namespace
 
-LoadResult load_text(std::string_view text, std::string_view file_name) {
+LoadResult load_text(std::string_view text, std::string_view file_name,
+                     const std::filesystem::path& directory) {
   Document document = parse(text, file_name);
   LoadResult out{std::nullopt, std::move(document.problems)};
   if (!document.root) return out;
   Config config = read_config(*document.root, out.problems);
   validate(config, *document.root, out.problems);
+  read_contents(config, directory, out.problems);
   if (out.problems.empty()) out.config = std::move(config);
   return out;
 }
@@ -58,7 +61,7 @@ LoadResult load_text(std::string_view text, std::string_view file_name) {
 LoadResult load_file(const std::filesystem::path& path) {
   FileText file = read_file(path);
   if (!file.text) return {std::nullopt, std::move(file.problems)};
-  return load_text(*file.text, path.string());
+  return load_text(*file.text, path.string(), path.parent_path());
 }
 
 }  // namespace spillway::config

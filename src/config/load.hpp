@@ -15,8 +15,10 @@ struct LoadResult {
   Problems problems;             // one syntax error, or everything else that is wrong
 };
 
-// Never throws on bad input; `file_name` is for the position of a syntax error only.
-LoadResult load_text(std::string_view json, std::string_view file_name);
+// Never throws on bad input; `file_name` is for the position of a syntax error only. Files that the
+// text names are relative to `directory`; empty: the current one.
+LoadResult load_text(std::string_view json, std::string_view file_name,
+                     const std::filesystem::path& directory = {});
 LoadResult load_file(const std::filesystem::path& path);
 
 }  // namespace spillway::config

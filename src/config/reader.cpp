@@ -20,12 +20,6 @@ bool Reader::reject(const std::string& path, const json& node, const std::string
   return false;
 }
 
-bool Reader::reject_later(const std::string& path, const std::string& what,
-                          const std::string& allowed) {
-  problems_.push_back({path, "this version does not have " + what + " yet, allowed: " + allowed});
-  return false;
-}
-
 std::optional<std::int64_t> Reader::integer_of(const json& node) {
   if (node.is_number_unsigned()) {
     const auto value = node.get<std::uint64_t>();
@@ -103,17 +97,28 @@ bool Reader::read(const json& node, const std::string& path, std::vector<RuleOve
   return true;
 }
 
+bool Reader::read(const json& node, const std::string& path, std::vector<HeaderField>& fields,
+                  const FieldValues& allowed_fields) {
+  if (!node.is_object()) return reject(path, node, "an object with names of fields as keys");
+  if (node.size() > allowed_fields.max) {
+    problems_.push_back({path, "found " + std::to_string(node.size()) + " fields, allowed: up to " +
+                                   std::to_string(allowed_fields.max)});
+    return false;
+  }
+  fields.clear();
+  for (const auto& [name, value] : node.items()) {
+    const std::string here = member(path, name);
+    HeaderField& field = fields.emplace_back();
+    read(json(name), here, field.name, allowed_fields.name);
+    read(value, here, field.value, allowed_fields.value);
+  }
+  return true;
+}
+
 const json* Reader::Members::find(Key key) {
   known.emplace_back(key.text);
   const auto at = object.find(known.back());
   return at == object.end() ? nullptr : &*at;
-}
-
-void Reader::Members::later(Key key, std::string_view what) {
-  if (find(key) == nullptr) return;
-  reader.problems_.push_back({member(path, key.text), "this version does not have " +
-                                                          shown(key.text) + " yet (" +
-                                                          std::string(what) + "): leave it out"});
 }
 
 void Reader::Members::annotation(Key key, std::string_view) {

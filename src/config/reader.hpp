@@ -54,7 +54,6 @@ class Reader {
     const auto* text = node.get_ptr<const std::string*>();
     for (const auto& choice : kChoices<Enum>) {
       if (text == nullptr || *text != choice.name) continue;
-      if (!choice.available) return reject_later(path, shown(*text), allowed_text<Enum>());
       value = choice.value;
       return true;
     }
@@ -66,7 +65,9 @@ class Reader {
                                                   const std::string& path, Integer& value,
                                                   const Range& range) {
     if (node.is_string() && !range.later.empty() && node == range.later) {
-      return reject_later(path, shown(range.later), allowed<Integer>(range));
+      problems_.push_back({path, "this version does not have " + shown(range.later) +
+                                     " yet, allowed: " + allowed<Integer>(range)});
+      return false;
     }
     const auto integer = integer_of(node);
     if (!integer || *integer < range.min || *integer > range.max) {
@@ -172,6 +173,9 @@ class Reader {
   bool read(const nlohmann::json& node, const std::string& path, std::vector<RuleOverride>& rules,
             ByClass);
 
+  bool read(const nlohmann::json& node, const std::string& path, std::vector<HeaderField>& fields,
+            const FieldValues& allowed_fields);
+
   template <class Struct>
   bool read(const nlohmann::json& node, const std::string& path, Struct& value, Overrides) {
     return read(node, path, value, ByType{});
@@ -193,7 +197,6 @@ class Reader {
         reader.problems_.push_back({member(path, key.text), "missing: this key is required"});
       }
     }
-    void later(Key key, std::string_view what);
     void annotation(Key key, std::string_view sentence);
     const nlohmann::json* find(Key key);
     void report_unknown() const;
@@ -229,7 +232,6 @@ class Reader {
                                        const std::vector<std::string>& names);
   void report_repeated(const nlohmann::json& list, const std::string& path);
   bool reject(const std::string& path, const nlohmann::json& node, const std::string& allowed);
-  bool reject_later(const std::string& path, const std::string& what, const std::string& allowed);
 
   const ReadContext& context_;
   Problems& problems_;

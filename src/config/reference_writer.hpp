@@ -95,7 +95,6 @@ struct ReferenceWriter {
   void operator()(Key key, Struct&, const Overrides& overrides, std::string_view sentence) {
     line(key, "", "the keys of `" + std::string(overrides.section) + "`", sentence);
   }
-  void later(Key key, std::string_view what) { line(key, "", "not in this version", what); }
   void annotation(Key key, std::string_view sentence) { line(key, "", "any text", sentence); }
 };
 

@@ -34,7 +34,7 @@ class SchemaWriter {
   Json value(bool, ByType) { return {{"type", "boolean"}}; }
   template <Chosen Enum>
   Json value(Enum, ByType) {
-    return {{"enum", available_choices<Enum>()}};
+    return {{"enum", choice_names<Enum>()}};
   }
   template <class T>
   Json value(const T&, const Range& range) {
@@ -75,6 +75,9 @@ class SchemaWriter {
     RuleOverride rule;  // its fields have no defaults of their own
     return {{"type", "object"}, {"additionalProperties", value(rule, ByType{})}};
   }
+  Json value(const std::vector<HeaderField>&, const FieldValues&) {
+    return {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}};
+  }
   template <class Struct>
   Json value(Struct&, const Overrides& overrides) {
     return {{"allOf", {{{"$ref", "#/properties/" + std::string(overrides.section)}}}}};
@@ -105,7 +108,6 @@ class SchemaWriter {
       if (key.is_required) required.push_back(key.text);
       properties[std::string(key.text)] = std::move(out);
     }
-    void later(Key, std::string_view) {}
     void annotation(Key key, std::string_view sentence) {
       properties[std::string(key.text)] = {{"description", sentence}, {"type", "string"}};
     }

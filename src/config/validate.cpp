@@ -6,7 +6,9 @@
 #include <set>
 #include <tuple>
 
+#include "config/check_answers.hpp"
 #include "config/describe.hpp"
+#include "config/findings.hpp"
 
 namespace spillway::config {
 namespace {
@@ -48,7 +50,7 @@ std::string number_text(double value) {
 
 class Validator {
  public:
-  Validator(const json& root, Problems& problems) : root_(root), problems_(problems) {}
+  explicit Validator(Findings& findings) : findings_(findings) {}
 
   void check(Config& config) {
     check_listeners(config);
@@ -72,27 +74,14 @@ class Validator {
       }
       check_slots(upstream, i, config.classes);
     }
-    problems_.insert(problems_.end(), found_.begin(), found_.end());
+    check_answers(config, findings_);
   }
 
  private:
-  // Whether the file itself says something but null at this path of plain keys and indexes.
-  bool is_given(std::string_view path) const {
-    std::string pointer(path.substr(1));
-    std::replace_if(
-        pointer.begin(), pointer.end(), [](char c) { return c == '.' || c == '['; }, '/');
-    std::erase(pointer, ']');
-    const json::json_pointer at(pointer);
-    return root_.contains(at) && !root_.at(at).is_null();
-  }
-
-  bool is_sound(const std::string& path) const {
-    return std::none_of(problems_.begin(), problems_.end(),
-                        [&](const Problem& problem) { return problem.path == path; });
-  }
+  bool is_given(std::string_view path) const { return findings_.is_given(path); }
 
   void report(const std::string& path, std::string message, const std::string& depends_on = {}) {
-    if (is_sound(path) && is_sound(depends_on)) found_.push_back({path, std::move(message)});
+    findings_.report(path, std::move(message), depends_on);
   }
 
   void check_listeners(const Config& config) {
@@ -320,15 +309,15 @@ class Validator {
                                        : ": the classes that reserve none would never run"));
   }
 
-  const json& root_;
-  Problems& problems_;  // of single fields
-  Problems found_;
+  Findings& findings_;
 };
 
 }  // namespace
 
 void validate(Config& config, const json& root, Problems& problems) {
-  Validator(root, problems).check(config);
+  Findings findings(root, problems);
+  Validator(findings).check(config);
+  findings.settle();
 }
 
 }  // namespace spillway::config

@@ -10,7 +10,8 @@ namespace spillway::config {
 
 // Adds every broken rule to `problems`, except where a field it depends on is already there. `root`
 // is the file `config` was read from: it tells what was written from what was filled in. Exit
-// thresholds without an enter threshold are switched off, as they take no part.
+// thresholds without an enter threshold are switched off, as they take no part, and an entry of a
+// cache is bounded to an eighth of it where the file does not say how long it may be.
 void validate(Config& config, const nlohmann::json& root, Problems& problems);
 
 }  // namespace spillway::config

@@ -2,19 +2,12 @@
 
 #include <algorithm>
 
+#include "config/layers.hpp"
+
 namespace spillway::overload {
 namespace {
 
 using ClassRules = std::vector<config::Rule>;
-
-void apply(const config::RuleOverride& changes, config::Rule& rule) {
-  if (changes.strategy) rule.strategy = *changes.strategy;
-  if (changes.probability) rule.probability = *changes.probability;
-  if (changes.retry_after) rule.retry_after = *changes.retry_after;
-  if (changes.mode) rule.mode = *changes.mode;
-  if (changes.miss) rule.miss = changes.miss;
-  if (changes.budget) rule.budget = changes.budget;
-}
 
 void apply_stage(const config::Overload& settings, State state, ClassRules& rules) {
   for (const config::Stage& stage : settings.stages) {

@@ -31,6 +31,29 @@ TEST_CASE("the effective dump of the effective dump is the same text") {
       { "name": "CRITICAL", "enter": { "queue_ratio": 0.9 }, "exit": { "queue_ratio": 0.6 },
         "rules": { "P1": { "strategy": "degrade", "miss": "deny" } } }] })"));
   CHECK(dumped(staged) == staged);
+  const std::string answers = dumped(with(R"("routes": [{ "name": "r", "match": {},
+      "rules": { "P1": { "strategy": "degrade", "miss": "fallback", "annotate": true,
+                         "mode": "skip_downstream" } },
+      "cache": { "max_bytes": 100000, "vary": ["Accept"], "serve": "fresh", "personal": [] },
+      "fallback": { "headers": { "X-B": "1", "X-A": "2" }, "json": { "body": "{}" } } }])"));
+  CHECK(dumped(answers) == answers);
+}
+
+TEST_CASE("the effective dump shows caches and fallbacks where there are any") {
+  const auto dump = effective(load_good(with(R"("routes": [{ "name": "r", "match": {},
+      "rules": { "P1": { "annotate": true, "mode": "skip_downstream" } },
+      "cache": { "max_bytes": 100000 },
+      "fallback": { "headers": { "X-A": "2" }, "html": { "body": "<p>" } } }])")));
+  const auto& route = dump["routes"][0];
+  CHECK(route["rules"]["P1"]["annotate"] == true);
+  CHECK(route["cache"].dump() ==
+        R"({"ttl_ms":1000,"stale_ms":60000,"max_bytes":100000,"max_entry_bytes":12500,"vary":[],)"
+        R"("methods":["GET","HEAD"],"serve":"overload","stale_if_error":true,)"
+        R"("personal":["Cookie","X-Api-Key"],"across_tenants":false})");
+  CHECK(route["fallback"].dump() ==
+        R"({"status":200,"headers":{"X-A":"2"},"html":{"body":"<p>"}})");
+  CHECK_FALSE(dump["default_route"].contains("cache"));
+  CHECK_FALSE(dump["default_route"].contains("fallback"));
 }
 
 TEST_CASE("the effective dump shows what the file leaves to the defaults") {

@@ -55,6 +55,20 @@ TEST_CASE("methods and hosts have one spelling") {
         {"Example.com", "example.com:80", "a b", "http://a", "[::1]:80", "[1.2.3.4]", "["});
 }
 
+TEST_CASE("fields of a prepared answer are names and printable values") {
+  check(is_request_field, {"Accept", "x-a", "!#$%&'*+-.^_`|~"}, {"", "*", "a b", "a:", "\xc3\xa9"});
+  check(is_answer_field, {"Retry-After", "Cache-Control", "Set-Cookie", "Spillway", "Datex"},
+        {"", "a b", "Date", "DATE", "te", "Spillway-Degraded", "proxy-authenticate"});
+  check(is_field_value, {"", "a", "a b\tc", "\"q\"; x=1", std::string(4096, 'v')},
+        {" a", "a ", "\ta", "a\nb", "a\rb", "\x7f", "\xc3\xa9", std::string(1, '\0'),
+         std::string(4097, 'v')});
+}
+
+TEST_CASE("names of files have no control characters") {
+  check(is_file_name, {"a", "../b c.html", "/caf\xc3\xa9.json"},
+        {"", "a\nb", std::string("a\0b", 3), std::string(4097, 'f')});
+}
+
 TEST_CASE("a token is long enough and cannot be a dump's placeholder") {
   check(is_token, {"", "s3cret-token", std::string(256, 't')},
         {"short", "with blank", "tab\ttab99", "<redacted>", std::string(257, 't')});

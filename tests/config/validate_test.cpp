@@ -290,10 +290,6 @@ TEST_CASE("what comes in later versions is recognised and refused") {
   const char* later = "this version does not have";
   check_all({
       {R"("dispatch":{"concurrency":"auto"})", "$.dispatch.concurrency", later},
-      {R"("overload":{"rules":{"P1":{"miss":"fallback"}}})", "$.overload.rules.P1.miss",
-       "this version does not have \"fallback\" yet, allowed: \"forward\" or \"deny\""},
-      {R"("routes":[{"name":"a","match":{},"cache":{}}])", "$.routes[0].cache", later},
-      {R"("default_route":{"fallback":{}})", "$.default_route.fallback", later},
   });
 }
 
