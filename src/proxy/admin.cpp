@@ -32,7 +32,8 @@ using asio::ip::tcp;
 
 constexpr int kMaxConnections = 64;
 constexpr std::uint32_t kMaxHead = 8192;
-constexpr std::uint64_t kMaxBody = 4096;
+constexpr std::uint64_t kMaxBody = 65536;
+constexpr std::size_t kReadAhead = 4096;  // of bodies, which go on into their string
 constexpr std::chrono::seconds kTimeout{5};
 constexpr std::chrono::seconds kLinger{1};
 constexpr std::chrono::milliseconds kAcceptPause{100};
@@ -53,7 +54,7 @@ bool refusal_of(boost::system::error_code error, AdminResponse& response) {
     response = admin_refusal(http::status::request_header_fields_too_large,
                              "the request head is too large");
   } else if (error == http::error::body_limit) {
-    response = admin_refusal(http::status::payload_too_large, "these pages take no body");
+    response = admin_refusal(http::status::payload_too_large, "no page takes a body as large");
   } else {
     response = admin_refusal(http::status::bad_request, "this is not an HTTP/1.1 request");
   }
@@ -124,7 +125,7 @@ asio::awaitable<void> AdminServer::Server::serve(boost::beast::tcp_stream stream
     int& count_;
   } counted(connections);
 
-  boost::beast::flat_buffer buffer(kMaxHead + kMaxBody);
+  boost::beast::flat_buffer buffer(kMaxHead + kReadAhead);
   while (true) {
     http::request_parser<http::string_body> parser;
     parser.header_limit(kMaxHead);

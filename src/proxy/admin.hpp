@@ -1,4 +1,5 @@
-// The operator's door: /metrics, /healthz, /readyz, /state, /config and a small index.
+// The operator's door: /metrics, /healthz, /readyz, /state, /config and a small index; and one page
+// that changes something, POST /cache/purge.
 //
 // Runs on a thread of its own, so that a large scrape delays neither a request nor a tick. At
 // most 64 connections; a head, a body or an answer that takes longer than 5 s closes its
@@ -14,6 +15,7 @@
 #include <string>
 
 #include "config/config.hpp"
+#include "proxy/admin_purge.hpp"
 
 namespace spillway::proxy {
 
@@ -24,6 +26,8 @@ struct AdminSource {
   std::function<std::string()> config;   // JSON
   // Why no traffic should be sent here, e.g. "draining"; empty when ready.
   std::function<std::string()> not_ready;
+  // Forgets stored answers.
+  std::function<PurgeResult(const PurgeRequest&)> purge;
 };
 
 class AdminServer {

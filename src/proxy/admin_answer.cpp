@@ -9,6 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <variant>
+
+#include "http/ascii.hpp"
+#include "proxy/admin_purge.hpp"
 
 namespace spillway::proxy {
 namespace {
@@ -27,7 +31,8 @@ constexpr std::string_view kIndex =
     "<li><a href=\"/metrics\">/metrics</a> for Prometheus"
     "<li><a href=\"/config\">/config</a> the configuration in effect"
     "<li><a href=\"/healthz\">/healthz</a> the process is alive"
-    "<li><a href=\"/readyz\">/readyz</a> traffic may be sent here</ul>\n";
+    "<li><a href=\"/readyz\">/readyz</a> traffic may be sent here"
+    "<li>POST /cache/purge forgets stored answers</ul>\n";
 
 // A dump that cannot throw: bytes that are not UTF-8 become U+FFFD.
 std::string dump(const nlohmann::ordered_json& json) {
@@ -138,6 +143,38 @@ AdminResponse unauthorized(bool tried) {
   return response;
 }
 
+AdminResponse wrong_method(const char* allowed) {
+  AdminResponse response = problem(http::status::method_not_allowed,
+                                   "this page answers " + std::string(allowed) + " only");
+  response.set(http::field::allow, allowed);
+  return response;
+}
+
+// RFC 9110 section 8.3.1, whatever the parameters.
+bool is_json(const AdminRequest& request) {
+  if (request.count(http::field::content_type) != 1) return false;
+  const std::string_view type = view(request[http::field::content_type]);
+  return spillway::http::iequals(spillway::http::trim(type.substr(0, type.find(';'))), kJson);
+}
+
+// A web page that the operator visits can have a browser post here, but not with this media type:
+// for that the browser asks first, with OPTIONS, and is told no (Fetch standard, CORS-preflight).
+AdminResponse purge_page(const AdminRequest& request, const AdminSource& source) {
+  if (request.method() != http::verb::post) return wrong_method("POST");
+  if (!is_json(request)) {
+    AdminResponse response =
+        problem(http::status::unsupported_media_type, "Content-Type: application/json is needed");
+    response.set(http::field::accept, kJson);
+    return response;
+  }
+  const auto read = read_purge(request.body());
+  if (const auto* wrong = std::get_if<std::string>(&read))
+    return problem(http::status::bad_request, *wrong);
+  const PurgeResult result = source.purge(std::get<PurgeRequest>(read));
+  if (!result.unknown.empty()) return problem(http::status::not_found, result.unknown);
+  return page(http::status::ok, kJson, dump({{"purged", result.purged}}));
+}
+
 AdminResponse choose(const AdminRequest& request, std::string_view token,
                      const AdminSource& source) {
   const auto hosts = request.count(http::field::host);
@@ -162,6 +199,8 @@ AdminResponse choose(const AdminRequest& request, std::string_view token,
     }
   }
 
+  if (target.path == "/cache/purge") return purge_page(request, source);
+
   AdminResponse (*make)(const AdminSource&) = nullptr;
   if (target.path == "/metrics") {
     make = [](const AdminSource& s) {
@@ -181,12 +220,8 @@ AdminResponse choose(const AdminRequest& request, std::string_view token,
     make = [](const AdminSource&) { return page(http::status::ok, kHtml, std::string(kIndex)); };
   }
   if (make == nullptr) return problem(http::status::not_found, "there is no such page; see /");
-  if (request.method() != http::verb::get && request.method() != http::verb::head) {
-    AdminResponse response =
-        problem(http::status::method_not_allowed, "this page answers GET and HEAD");
-    response.set(http::field::allow, "GET, HEAD");
-    return response;
-  }
+  if (request.method() != http::verb::get && request.method() != http::verb::head)
+    return wrong_method("GET, HEAD");
   return make(source);
 }
 

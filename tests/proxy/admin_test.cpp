@@ -21,7 +21,8 @@ namespace {
 
 AdminSource sample_source() {
   return {[] { return std::string("# metrics\n"); }, [] { return std::string("{\"state\":1}"); },
-          [] { return std::string("{\"config\":1}"); }, [] { return std::string(); }};
+          [] { return std::string("{\"config\":1}"); }, [] { return std::string(); },
+          [](const PurgeRequest&) { return PurgeResult{}; }};
 }
 
 // A server on a free port with the given token.
@@ -149,6 +150,27 @@ TEST_CASE("an unknown page is 404 and a method that changes things is 405 with A
   CHECK(has(answer, "application/problem+json"));
 }
 
+TEST_CASE("a purge on the wire is read whole however it is framed") {
+  AdminSource source = sample_source();
+  source.purge = [](const PurgeRequest& what) {
+    return PurgeResult{.purged = what.path_and_query.size(), .unknown = {}};
+  };
+  const Running admin({}, source);
+  constexpr std::string_view json = "Content-Type: application/json\r\n";
+  const std::string body = "{\"key\":\"/" + std::string(8191, 'x') + "\"}";
+  const std::string padded = body + std::string(65536 - body.size(), ' ');
+  Client client(admin.server);
+  client.send(request("POST /cache/purge", std::string(json) + "Content-Length: 65536\r\n") +
+              padded +
+              request("POST /cache/purge", std::string(json) + "Transfer-Encoding: chunked\r\n") +
+              "10000\r\n" + padded + "\r\n0\r\n\r\n" + request("OPTIONS /cache/purge") +
+              request("GET /state"));
+  CHECK(client.answer().ends_with("\r\n\r\n{\"purged\":8192}\n"));
+  CHECK(client.answer().ends_with("\r\n\r\n{\"purged\":8192}\n"));
+  CHECK(has(client.answer(), "Allow: POST\r\n"));
+  CHECK(client.answer().ends_with("{\"state\":1}"));
+}
+
 TEST_CASE("readiness is 503 with its reason while it is not ready and 200 afterwards") {
   std::string reason = "draining";
   AdminSource source = sample_source();
@@ -236,10 +258,10 @@ TEST_CASE("garbage and oversized requests are refused and the connection closed"
         400);
   CHECK(refused(request("GET /" + std::string(100'000, 'x'))) == 431);
   CHECK(refused(request("GET /state", "X: " + std::string(100'000, 'x') + "\r\n")) == 431);
-  CHECK(refused(request("POST /state", "Content-Length: 5000\r\n") + std::string(5000, 'x')) ==
+  CHECK(refused(request("POST /state", "Content-Length: 65537\r\n") + std::string(65537, 'x')) ==
         413);
-  CHECK(refused(request("POST /state", "Transfer-Encoding: chunked\r\n") + "2000\r\n" +
-                std::string(0x2000, 'x') + "\r\n0\r\n\r\n") == 413);
+  CHECK(refused(request("POST /state", "Transfer-Encoding: chunked\r\n") + "10001\r\n" +
+                std::string(0x10001, 'x') + "\r\n0\r\n\r\n") == 413);
   CHECK(status(fetch(admin.server, "GET /state")) == 200);
 }
 
