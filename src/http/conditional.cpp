@@ -17,7 +17,6 @@ std::optional<std::string_view> take_opaque_tag(std::string_view& text) {
   const std::size_t end = text.find('"', 1);
   if (end == std::string_view::npos) return std::nullopt;
   const std::string_view opaque = text.substr(1, end - 1);
-  if (opaque.find_first_of(" \t") != std::string_view::npos) return std::nullopt;
   text.remove_prefix(end + 1);
   return opaque;
 }
@@ -47,7 +46,10 @@ bool matches_none(const FieldList& request, std::string_view etag) {
   const auto opaque = opaque_tag(etag);
   for (const Field& field : request) {
     if (field.id != FieldId::if_none_match) continue;
-    if (field.value == "*" || (opaque && lists(field.value, *opaque))) return false;
+    // Servers that forget the quotes get their own text back.
+    const bool same_text = !etag.empty() && field.value == etag;
+    if (same_text || field.value == "*") return false;
+    if (opaque && lists(field.value, *opaque)) return false;
   }
   return true;
 }

@@ -18,10 +18,10 @@ struct Validators {
 // Whether a GET or HEAD request is answered 304 (Not Modified) in place of a response of 2xx with
 // these validators; for other statuses conditions do not count (section 13.2.1).
 //
-// If-None-Match: `*`, or a list of which one tag is equal by weak comparison (section 13.1.2);
-// If-Modified-Since is then ignored. Else If-Modified-Since (13.1.3): the response is not younger.
-// What cannot be read matches nothing: the client then gets the whole response. `now` is for
-// years of two digits.
+// If-None-Match: `*`, a list of which one tag is equal by weak comparison (section 13.1.2), or the
+// very text of the ETag, even if that is no valid one; If-Modified-Since is then ignored. Else
+// If-Modified-Since (13.1.3): the response is not younger. What cannot be read matches nothing: the
+// client then gets the whole response. `now` is for years of two digits.
 bool not_modified(const FieldList& request, const Validators& response,
                   std::chrono::sys_seconds now);
 
