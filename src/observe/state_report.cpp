@@ -2,7 +2,9 @@
 
 #include <spdlog/fmt/chrono.h>
 
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -90,6 +92,23 @@ Json rule_json(const ClassSnapshot& now) {
   return result;
 }
 
+template <class Result, std::size_t N>
+Json counts_json(const std::array<std::uint64_t, N>& counts) {
+  Json result = Json::object();
+  for (std::size_t i = 0; i < N; ++i) result[std::string(name(static_cast<Result>(i)))] = counts[i];
+  return result;
+}
+
+// Of the requests for which the store was asked, the share that asked nothing of the upstream.
+Json hit_ratio(const std::array<std::uint64_t, kCacheLookupCount>& lookups) {
+  const std::uint64_t hits = lookups[index(CacheLookup::fresh)] +
+                             lookups[index(CacheLookup::stale)] +
+                             lookups[index(CacheLookup::collapsed)];
+  const std::uint64_t asked = hits + lookups[index(CacheLookup::miss)];
+  if (asked == 0) return nullptr;
+  return std::round(static_cast<double>(hits) / static_cast<double>(asked) * 1e4) / 1e4;
+}
+
 class Report {
  public:
   Report(const config::Config& config, std::span<const WorkerMetrics* const> workers,
@@ -99,6 +118,12 @@ class Report {
   Json upstreams() const {
     Json result = Json::array();
     for (std::size_t u = 0; u < snapshot_.upstreams.size(); ++u) result.push_back(upstream(u));
+    return result;
+  }
+
+  Json caches() const {
+    Json result = Json::array();
+    for (const CacheSnapshot& now : snapshot_.caches) result.push_back(cache(now));
     return result;
   }
 
@@ -184,6 +209,27 @@ class Report {
     return {{"total", now.dead_letters_total}, {"newest_first", std::move(newest_first)}};
   }
 
+  Json cache(const CacheSnapshot& now) const {
+    std::array<std::uint64_t, kCacheLookupCount> lookups{};
+    std::array<std::uint64_t, kCacheRefreshCount> refreshes{};
+    for (const WorkerMetrics* worker : workers_) {
+      for (std::size_t i = 0; i < lookups.size(); ++i)
+        lookups[i] += worker->cache_lookups(now.route, static_cast<CacheLookup>(i));
+      for (std::size_t i = 0; i < refreshes.size(); ++i)
+        refreshes[i] += worker->cache_refreshes(now.route, static_cast<CacheRefresh>(i));
+    }
+    return {{"route", config_.routes[index(now.route)].name},
+            {"bytes", now.bytes},
+            {"max_bytes", now.max_bytes},
+            {"entries", now.entries},
+            {"stores", now.stores},
+            {"evictions", now.evictions},
+            {"invalidations", now.invalidations},
+            {"lookups", counts_json<CacheLookup>(lookups)},
+            {"refreshes", counts_json<CacheRefresh>(refreshes)},
+            {"hit_ratio", hit_ratio(lookups)}};
+  }
+
   Json traffic_class(std::size_t u, std::size_t c) const {
     const ClassSnapshot& now = snapshot_.upstreams[u].classes[c];
     const dispatch::ClassTotals& totals = now.totals;
@@ -212,8 +258,10 @@ class Report {
         {"max_wait_ms", rounded_ms(totals.wait_max)},
         {"enqueued", totals.enqueued},
         {"started", totals.started},
-        {"completed", finished(Outcome::forwarded) + finished(Outcome::degraded)},
+        {"completed",
+         finished(Outcome::forwarded) + finished(Outcome::cached) + finished(Outcome::degraded)},
         {"failed", finished(Outcome::error)},
+        {"cached", finished(Outcome::cached)},
         {"degraded", finished(Outcome::degraded)},
         {"denied", finished(Outcome::denied)},
         {"dropped", finished(Outcome::dropped)},
@@ -243,6 +291,7 @@ nlohmann::ordered_json state_report(const config::Config& config,
           {"uptime_seconds", std::round(to_seconds(snapshot.uptime) * 1e3) / 1e3},
           {"draining", snapshot.draining},
           {"upstreams", report.upstreams()},
+          {"caches", report.caches()},
           {"workers", report.workers()},
           {"log_dropped", snapshot.log_dropped}};
 }

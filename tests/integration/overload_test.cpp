@@ -103,8 +103,8 @@ TEST_CASE("four times the capacity costs the lowest class its answers and not th
     const std::string name = "P" + std::to_string(c);
     CAPTURE(name);
     double offered = 0;
-    for (const char* outcome : {"forwarded", "degraded", "denied", "dropped", "expired", "evicted",
-                                "error", "client_gone"}) {
+    for (const char* outcome : {"forwarded", "cached", "degraded", "denied", "dropped", "expired",
+                                "evicted", "error", "client_gone"}) {
       offered += requests(metrics, name, outcome);
     }
     CHECK(offered == results[c].sent);

@@ -61,6 +61,10 @@ void touch_everything(WorkerMetrics& metrics) {
       metrics.degraded(kP0, static_cast<config::DegradeMode>(m), static_cast<Reason>(r));
     }
   }
+  for (std::size_t i = 0; i < kCacheLookupCount; ++i)
+    metrics.cache_lookup(kExport, static_cast<CacheLookup>(i));
+  for (std::size_t i = 0; i < kCacheRefreshCount; ++i)
+    metrics.cache_refresh(kExport, static_cast<CacheRefresh>(i));
   metrics.request_duration(kP0, Milliseconds{12});
   metrics.upstream_duration(kApp, Milliseconds{8});
   metrics.queue_wait(kP1, Milliseconds{80});
@@ -75,6 +79,14 @@ TEST_CASE("promtool has nothing to say about an empty or a full page") {
   CHECK(promtool(page.text()) == "");
   touch_everything(page.one);
   touch_everything(page.other);
+  CHECK(promtool(page.text()) == "");
+}
+
+TEST_CASE("promtool has nothing to say about a page without a cache") {
+  config::Config config = sample_config();
+  config.routes[index(kExport)].cache.reset();
+  Page page(config);
+  page.snapshot.caches.clear();
   CHECK(promtool(page.text()) == "");
 }
 
@@ -125,6 +137,33 @@ TEST_CASE("the gates' snapshot is shown by upstream and summed by class") {
   CHECK(has_line(text, "spillway_log_dropped_total 3"));
 }
 
+TEST_CASE("a cache is shown by its route with what the workers counted") {
+  Page page;
+  touch_everything(page.one);
+  touch_everything(page.other);
+  page.other.cache_lookup(kExport, CacheLookup::stale);
+  const std::string text = page.text();
+  CHECK(
+      has_line(text, R"(spillway_requests_total{route="checkout",class="P0",outcome="cached"} 2)"));
+  CHECK(has_line(text, R"(spillway_cache_lookups_total{route="export",result="fresh"} 2)"));
+  CHECK(has_line(text, R"(spillway_cache_lookups_total{route="export",result="stale"} 3)"));
+  CHECK(has_line(text, R"(spillway_cache_lookups_total{route="export",result="miss"} 2)"));
+  CHECK(has_line(text, R"(spillway_cache_lookups_total{route="export",result="collapsed"} 2)"));
+  CHECK(has_line(text, R"(spillway_cache_lookups_total{route="export",result="bypass"} 2)"));
+  CHECK(has_line(text, R"(spillway_cache_refreshes_total{route="export",result="stored"} 2)"));
+  CHECK(
+      has_line(text, R"(spillway_cache_refreshes_total{route="export",result="not_modified"} 2)"));
+  CHECK(has_line(text, R"(spillway_cache_refreshes_total{route="export",result="failed"} 2)"));
+  CHECK(has_line(text, R"(spillway_cache_refreshes_total{route="export",result="no_room"} 2)"));
+  CHECK(has_line(text, R"(spillway_cache_stores_total{route="export"} 40)"));
+  CHECK(has_line(text, R"(spillway_cache_evictions_total{route="export"} 25)"));
+  CHECK(has_line(text, R"(spillway_cache_invalidations_total{route="export"} 3)"));
+  CHECK(has_line(text, R"(spillway_cache_bytes{route="export"} 900000)"));
+  CHECK(has_line(text, R"(spillway_cache_max_bytes{route="export"} 1048576)"));
+  CHECK(has_line(text, R"(spillway_cache_entries{route="export"} 12)"));
+  CHECK(text.find(R"(spillway_cache_bytes{route="checkout"})") == std::string::npos);
+}
+
 TEST_CASE("what can happen is at 0 from the start so that the first time shows as an increase") {
   const std::string text = Page().text();
   CHECK(
@@ -133,6 +172,8 @@ TEST_CASE("what can happen is at 0 from the start so that the first time shows a
   CHECK(has_line(text,
                  "spillway_overload_transitions_total{upstream=\"reports\","
                  "to=\"OVERLOADED\",reason=\"ERROR_BURST\"} 0"));
+  CHECK(has_line(text, R"(spillway_cache_lookups_total{route="export",result="stale"} 0)"));
+  CHECK(has_line(text, R"(spillway_cache_refreshes_total{route="export",result="no_room"} 0)"));
   // A route never counts under another class unless it did.
   CHECK(text.find(R"(route="checkout",class="P1")") == std::string::npos);
   // No evidence is absent; a 0 would look healthy.
@@ -142,12 +183,19 @@ TEST_CASE("what can happen is at 0 from the start so that the first time shows a
 TEST_CASE("no two samples share name and labels even when routes share a name") {
   config::Config config = sample_config();
   for (int i = 0; i < 1100; ++i) config.routes.push_back(sample_route("other", kP0));
+  for (const std::size_t r : {500u, 1100u}) config.routes[r].cache.emplace();
   Page page(config);
+  for (const RouteId route : {RouteId{500}, RouteId{1100}}) {
+    page.one.cache_lookup(route, CacheLookup::fresh);
+    page.snapshot.caches.push_back({.route = route, .bytes = 100, .max_bytes = 1000});
+  }
   page.one.finish(RouteId{500}, kP0, Outcome::forwarded);
   page.one.finish(RouteId{1100}, kP0, Outcome::forwarded);
   const std::string text = page.text();
   CHECK(
       has_line(text, R"(spillway_requests_total{route="other",class="P0",outcome="forwarded"} 2)"));
+  CHECK(has_line(text, R"(spillway_cache_lookups_total{route="other",result="fresh"} 2)"));
+  CHECK(has_line(text, R"(spillway_cache_bytes{route="other"} 200)"));
   std::set<std::string> seen;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {

@@ -23,8 +23,10 @@ inline config::Route sample_route(std::string name, ClassId traffic_class,
   return route;
 }
 
-// Classes P0 and P1; upstreams app and reports; routes checkout (P0), export (P1, to reports) and
-// default (P1).
+inline constexpr RouteId kExport{1};
+
+// Classes P0 and P1; upstreams app and reports; routes checkout (P0), export (P1, to reports, with
+// a cache) and default (P1).
 inline config::Config sample_config() {
   config::Config config;
   for (const char* name : {"P0", "P1"}) {
@@ -40,6 +42,7 @@ inline config::Config sample_config() {
   }
   config.routes = {sample_route("checkout", kP0), sample_route("export", kP1, kReports),
                    sample_route("default", kP1)};
+  config.routes[index(kExport)].cache.emplace().max_bytes = 1 << 20;
   return config;
 }
 
@@ -88,6 +91,13 @@ inline Snapshot sample_snapshot() {
                        .request_id = "0123",
                        .tenant = "192.0.2.1"}};
   snapshot.upstreams[1].classes[1].totals.started = 2;
+  snapshot.caches = {{.route = kExport,
+                      .bytes = 900'000,
+                      .max_bytes = 1 << 20,
+                      .entries = 12,
+                      .stores = 40,
+                      .evictions = 25,
+                      .invalidations = 3}};
   return snapshot;
 }
 

@@ -20,6 +20,8 @@ nlohmann::ordered_json report() {
   other.finish(RouteId{2}, kP1, Outcome::forwarded);
   other.finish(RouteId{2}, kP1, Outcome::error);
   other.finish(RouteId{1}, kP1, Outcome::forwarded);
+  other.finish(RouteId{1}, kP1, Outcome::cached);
+  one.finish(RouteId{1}, kP1, Outcome::degraded);
   const std::array<const WorkerMetrics*, 2> workers{&one, &other};
   return state_report(config, workers, sample_snapshot(), {"0.1.0", "g++"});
 }
@@ -60,7 +62,9 @@ TEST_CASE("the state report counts each class at each upstream") {
   CHECK(p1["failed"] == 1);
   CHECK(p1["missed"] == 6);
   CHECK(p1["weight"] == 3);
-  CHECK(json["upstreams"][1]["classes"][1]["completed"] == 1);
+  CHECK(json["upstreams"][1]["classes"][1]["completed"] == 3);
+  CHECK(json["upstreams"][1]["classes"][1]["cached"] == 1);
+  CHECK(json["upstreams"][1]["classes"][1]["degraded"] == 1);
   CHECK(json["upstreams"][0]["classes"][0]["average_wait_ms"] == 0);
 }
 
@@ -136,6 +140,39 @@ TEST_CASE("with stages each signal stands beside the thresholds of each stage") 
   CHECK(wait["CRITICAL"]["breached"] == true);
   CHECK_FALSE(wait.contains("enter"));
   CHECK(json["upstreams"][0]["mode"] == "shadow");
+}
+
+TEST_CASE("the state report shows each cache and how much it spares the upstream") {
+  const config::Config config = sample_config();
+  WorkerMetrics one(config);
+  WorkerMetrics other(config);
+  const std::array<const WorkerMetrics*, 2> workers{&one, &other};
+  const auto cache = [&] {
+    const auto caches =
+        state_report(config, workers, sample_snapshot(), {"0.1.0", "g++"})["caches"];
+    REQUIRE(caches.size() == 1);
+    return caches[0];
+  };
+  for (int n = 0; n < 5; ++n) one.cache_lookup(kExport, CacheLookup::bypass);
+  CHECK(cache()["hit_ratio"].is_null());
+
+  for (const CacheLookup result : {CacheLookup::fresh, CacheLookup::stale, CacheLookup::miss})
+    one.cache_lookup(kExport, result);
+  for (const CacheLookup result : {CacheLookup::fresh, CacheLookup::collapsed, CacheLookup::miss})
+    other.cache_lookup(kExport, result);
+  one.cache_refresh(kExport, CacheRefresh::stored);
+  other.cache_refresh(kExport, CacheRefresh::stored);
+  const auto json = cache();
+  CHECK(json["route"] == "export");
+  CHECK(json["bytes"] == 900'000);
+  CHECK(json["max_bytes"] == 1 << 20);
+  CHECK(json["entries"] == 12);
+  CHECK(json["stores"] == 40);
+  CHECK(json["evictions"] == 25);
+  CHECK(json["invalidations"] == 3);
+  CHECK(json["lookups"].dump() == R"({"fresh":2,"stale":1,"miss":2,"collapsed":1,"bypass":5})");
+  CHECK(json["refreshes"].dump() == R"({"stored":2,"not_modified":0,"failed":0,"no_room":0})");
+  CHECK(json["hit_ratio"] == 0.6667);
 }
 
 TEST_CASE("the state report shows the workers and the process") {
