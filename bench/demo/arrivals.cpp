@@ -4,6 +4,7 @@
 
 #include "base/random.hpp"
 #include "kinds.hpp"
+#include "pages.hpp"
 
 namespace spillway::demo {
 namespace {
@@ -19,10 +20,13 @@ std::uint8_t draw_kind(Random& random) {
 
 }  // namespace
 
-std::vector<Arrival> schedule(std::span<const Phase> phases, std::uint64_t seed) {
+std::vector<Arrival> schedule(std::span<const Phase> phases, std::uint64_t seed,
+                              const Reads& reads) {
   std::vector<Arrival> arrivals;
   arrivals.reserve(static_cast<std::size_t>(expected_arrivals(phases) * 1.1) + 16);
   Random random(seed);
+  Random read_random(~seed);
+  const PageDraw pages(reads.pages);
   Duration phase_start{};
   for (std::size_t phase = 0; phase < phases.size(); ++phase) {
     const Duration phase_end = phase_start + phases[phase].length;
@@ -31,7 +35,12 @@ std::vector<Arrival> schedule(std::span<const Phase> phases, std::uint64_t seed)
     while (rate > 0) {
       at += from_seconds(-std::log(1.0 - random.uniform()) / rate);
       if (at >= phase_end) break;
-      arrivals.push_back({at, draw_kind(random), static_cast<std::uint8_t>(phase)});
+      const std::uint8_t kind = draw_kind(random);
+      const bool page = kKinds[kind].read && read_random.uniform() < reads.cacheable;
+      arrivals.push_back({.at = at,
+                          .kind = kind,
+                          .phase = static_cast<std::uint8_t>(phase),
+                          .page = page ? pages.draw(read_random) : 0});
     }
     phase_start = phase_end;
   }

@@ -21,14 +21,23 @@ struct Phase {
   double rate = 0;  // arrivals per second of all kinds together, >= 0
 };
 
+// How many of the reads ask for a page, which a cache may store.
+struct Reads {
+  double cacheable = 0;       // share of the reads, [0, 1]
+  std::uint32_t pages = 500;  // distinct ones of each kind, at least 1
+};
+
 struct Arrival {
   Duration at{};  // since the start of the first phase
   std::uint8_t kind = 0;
   std::uint8_t phase = 0;
+  std::uint32_t page = 0;  // 0: none
 };
 
-// Poisson arrivals over the phases, in order of time; the kind of each is drawn by its share.
-std::vector<Arrival> schedule(std::span<const Phase> phases, std::uint64_t seed);
+// Poisson arrivals over the phases, in order of time; the kind of each is drawn by its share, its
+// page as `reads` says. Instants and kinds are the same whatever `reads` says.
+std::vector<Arrival> schedule(std::span<const Phase> phases, std::uint64_t seed,
+                              const Reads& reads = {});
 
 // How many arrivals schedule() will give on average.
 double expected_arrivals(std::span<const Phase> phases);

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <boost/asio/as_tuple.hpp>
@@ -15,6 +16,8 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 
+#include "pages.hpp"
+
 namespace spillway::demo {
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
@@ -23,6 +26,40 @@ using asio::ip::tcp;
 namespace {
 constexpr auto kNoThrow = asio::as_tuple(asio::use_awaitable);
 constexpr std::uint64_t kLargestBody = 16 << 20;
+
+using Request = http::request<http::string_body>;
+using Response = http::response<http::string_body>;
+
+std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
+
+bool reads_page(const Request& request) {
+  const bool read = request.method() == http::verb::get || request.method() == http::verb::head;
+  return read && is_page(view(request.target()));
+}
+
+Response answer(const Request& request, std::string_view page_caching, Duration took) {
+  Response response(http::status::ok, request.version());
+  if (reads_page(request)) {
+    const std::string tag = entity_tag(view(request.target()));
+    response.set(http::field::etag, tag);
+    response.set(http::field::cache_control, page_caching);
+    if (none_match_names(view(request[http::field::if_none_match]), tag)) {
+      response.result(http::status::not_modified);
+      return response;
+    }
+    response.body() = "{\"page\":\"" + tag.substr(1, tag.size() - 2) +
+                      "\",\"served_by\":\"spillway-demo-backend\"}\n";
+  } else {
+    response.set(http::field::cache_control, "no-store");
+    response.body() = "{\"took_ms\":" + std::to_string(to_milliseconds(took)) +
+                      ",\"served_by\":\"spillway-demo-backend\"}\n";
+  }
+  response.set(http::field::content_type, "application/json");
+  response.prepare_payload();
+  if (request.method() == http::verb::head) response.body().clear();
+  return response;
+}
+
 }  // namespace
 
 // Shared with the pending watch on the socket, which may complete after the session ended.
@@ -55,6 +92,7 @@ Backend::Backend(asio::io_context& io, const tcp::endpoint& listen, const Backen
     : io_(io),
       acceptor_(io.get_executor(), listen),
       thrash_(options.thrash),
+      page_caching_("max-age=" + std::to_string(options.max_age.count())),
       service_(options.service, options.sigma, options.seed),
       slots_(options.slots) {}
 
@@ -100,6 +138,7 @@ asio::awaitable<void> Backend::serve(Backend& backend, Socket accepted) {
     co_await work(backend, *session);
     session->answering = true;
     ++backend.counters_.finished;
+    if (reads_page(request.get())) ++backend.counters_.pages;
     if (session->gone) {
       ++backend.counters_.wasted;
       co_return;
@@ -107,12 +146,7 @@ asio::awaitable<void> Backend::serve(Backend& backend, Socket accepted) {
     if (session->watching) session->socket.cancel();
 
     keep_alive = request.get().keep_alive();
-    http::response<http::string_body> response(http::status::ok, request.get().version());
-    response.set(http::field::content_type, "application/json");
-    response.body() = "{\"took_ms\":" + std::to_string(to_milliseconds(Clock::now() - arrived)) +
-                      ",\"served_by\":\"spillway-demo-backend\"}\n";
-    response.prepare_payload();
-    if (request.get().method() == http::verb::head) response.body().clear();
+    auto response = answer(request.get(), backend.page_caching_, Clock::now() - arrived);
     response.keep_alive(keep_alive);
     const auto [write_error, bytes_written] =
         co_await http::async_write(session->socket, response, kNoThrow);

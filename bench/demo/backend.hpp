@@ -1,12 +1,16 @@
 // An HTTP/1.1 backend of limited capacity, for showing what happens at peak.
 //
 // Every request waits in an unbounded line for one of a few slots, occupies the slot for a
-// drawn service time and gets a small JSON answer, whatever its path. Like most backends it
-// goes on working for clients that have already left; such work is counted as wasted.
+// drawn service time and gets a small JSON answer, whatever its path. Answers to reads of pages
+// (pages.hpp) may be stored for `max_age` and checked by their ETag, at the price of any other
+// request; all other answers must not be stored. Like most backends it goes on working for clients
+// that have already left; such work is counted as wasted.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <boost/asio/awaitable.hpp>
@@ -27,6 +31,7 @@ struct BackendOptions {
   Milliseconds service{20};  // mean; capacity is slots / service
   double sigma = 0.35;       // spread of the service time, see ServiceTime
   std::size_t thrash = 0;    // requests inside beyond which everything slows down; 0: never
+  std::chrono::seconds max_age{2};
   std::uint64_t seed = 1;
 };
 
@@ -48,6 +53,7 @@ class Backend {
   struct Counters {
     std::uint64_t finished = 0;  // pieces of work, wasted ones included
     std::uint64_t wasted = 0;    // finished for a client that had already gone
+    std::uint64_t pages = 0;     // finished reads of pages
   };
   const Counters& counters() const { return counters_; }
   std::size_t waiting() const { return slots_.waiting(); }
@@ -63,6 +69,7 @@ class Backend {
   boost::asio::basic_socket_acceptor<boost::asio::ip::tcp, boost::asio::io_context::executor_type>
       acceptor_;
   std::size_t thrash_;
+  std::string page_caching_;  // Cache-Control of a page
   ServiceTime service_;
   Slots<boost::asio::steady_timer*> slots_;
   Counters counters_;

@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
   std::string listen = "127.0.0.1:0";
   demo::BackendOptions options;
   std::int64_t service_ms = options.service.count();
+  std::int64_t max_age_s = options.max_age.count();
 
   CLI::App app("A demo HTTP backend of limited capacity", "spillway-demo-backend");
   app.add_option("--listen", listen, "ADDRESS:PORT; port 0 takes a free one and prints it")
@@ -33,6 +34,9 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--thrash", options.thrash, "requests inside beyond which all slow down, 0: none")
       ->capture_default_str();
+  app.add_option("--max-age-s", max_age_s, "how long a page may be taken from a store")
+      ->check(CLI::Range(0, 86400))
+      ->capture_default_str();
   app.add_option("--seed", options.seed, "of the service times")->capture_default_str();
   try {
     app.parse(argc, argv);
@@ -40,6 +44,7 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   options.service = spillway::Milliseconds(service_ms);
+  options.max_age = std::chrono::seconds(max_age_s);
   const auto endpoint = demo::parse_endpoint(listen);
   if (!endpoint) {
     std::cerr << "spillway-demo-backend: --listen needs ADDRESS:PORT, not " << listen << '\n';
@@ -56,8 +61,9 @@ int main(int argc, char** argv) {
     std::cout << backend.port() << std::endl;
     io.run();
     std::cout << "demo backend: finished " << backend.counters().finished << " requests, "
-              << backend.counters().wasted << " of them for clients already gone, "
-              << backend.waiting() << " still waiting" << std::endl;
+              << backend.counters().pages << " of them reads of pages, "
+              << backend.counters().wasted << " for clients already gone, " << backend.waiting()
+              << " still waiting" << std::endl;
   } catch (const std::exception& error) {
     std::cerr << "spillway-demo-backend: " << error.what() << '\n';
     return 1;

@@ -12,6 +12,8 @@
 #include <boost/asio/write.hpp>
 #include <boost/beast/http.hpp>
 
+#include "pages.hpp"
+
 namespace spillway::demo {
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
@@ -22,9 +24,11 @@ namespace {
 constexpr auto kNoThrow = asio::as_tuple(asio::use_awaitable);
 constexpr Milliseconds kSweep{5};  // how exactly the patience is kept
 
-std::string request_text(const Kind& kind) {
+std::string request_text(const Arrival& arrival) {
+  const Kind& kind = kKinds[arrival.kind];
   std::string text;
-  text.append(kind.method).append(" ").append(kind.path).append(" HTTP/1.1\r\n");
+  text.append(kind.method).append(" ").append(path_of(kind.path, arrival.page));
+  text.append(" HTTP/1.1\r\n");
   text.append("Host: demo.example\r\nAccept: application/json\r\n");
   if (!kind.body.empty()) {
     text.append("Content-Type: application/json\r\nContent-Length: ");
@@ -48,9 +52,7 @@ Client::Client(asio::io_context& io, const tcp::endpoint& target, std::span<cons
       arrivals_(arrivals),
       tally_(tally),
       patience_(patience),
-      ended_(arrivals.size()) {
-  for (const Kind& kind : kKinds) requests_.push_back(request_text(kind));
-}
+      ended_(arrivals.size()) {}
 
 asio::awaitable<void> Client::run(TimePoint start) {
   start_ = start;
@@ -104,8 +106,8 @@ std::shared_ptr<Client::Connection> Client::connection() {
 asio::awaitable<void> Client::exchange(Client& client, std::shared_ptr<Connection> c,
                                        std::size_t number) {
   const Arrival& arrival = client.arrivals_[number];
-  Ending ending = co_await ask(client, *c, arrival.kind);
-  if (c->timed_out) ending = {Fate::failed, "timeout", std::nullopt};
+  Ending ending = co_await ask(client, *c, arrival);
+  if (c->timed_out) ending = {.fate = Fate::failed, .cause = "timeout"};
   client.ended_[number] = true;
   --client.in_flight_;
   client.tally_.ended(arrival, ending, Clock::now() - (client.start_ + arrival.at));
@@ -113,18 +115,19 @@ asio::awaitable<void> Client::exchange(Client& client, std::shared_ptr<Connectio
 }
 
 // Leaves the socket open only if it can carry another request.
-asio::awaitable<Ending> Client::ask(Client& client, Connection& c, std::size_t kind) {
+asio::awaitable<Ending> Client::ask(Client& client, Connection& c, const Arrival& arrival) {
   boost::system::error_code ignored;
   if (!c.socket.is_open()) {
     const auto [error] = co_await c.socket.async_connect(client.target_, kNoThrow);
     if (error) {
       c.socket.close(ignored);
-      co_return Ending{Fate::failed, "connect: " + error.message(), std::nullopt};
+      co_return Ending{.fate = Fate::failed, .cause = "connect: " + error.message()};
     }
     c.socket.set_option(tcp::no_delay(true), ignored);
   }
+  const std::string request = request_text(arrival);
   const auto [write_error, written] =
-      co_await asio::async_write(c.socket, asio::buffer(client.requests_[kind]), kNoThrow);
+      co_await asio::async_write(c.socket, asio::buffer(request), kNoThrow);
   http::response_parser<http::string_body> response;
   boost::system::error_code error = write_error;
   if (!error) {
@@ -134,12 +137,12 @@ asio::awaitable<Ending> Client::ask(Client& client, Connection& c, std::size_t k
   }
   if (error) {
     c.socket.close(ignored);
-    co_return Ending{Fate::failed, "broken: " + error.message(), std::nullopt};
+    co_return Ending{.fate = Fate::failed, .cause = "broken: " + error.message()};
   }
   const auto& message = response.get();
   if (!message.keep_alive()) c.socket.close(ignored);
   co_return ending_of(message.result_int(), value(message, "Proxy-Status"),
-                      value(message, "Retry-After"));
+                      value(message, "Retry-After"), value(message, "Spillway-Degraded"));
 }
 
 }  // namespace spillway::demo

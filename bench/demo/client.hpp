@@ -9,7 +9,6 @@
 #include <deque>
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 #include <boost/asio/awaitable.hpp>
@@ -58,14 +57,13 @@ class Client {
   void give_up_on_late(TimePoint now);
   static boost::asio::awaitable<void> exchange(Client& client, std::shared_ptr<Connection> c,
                                                std::size_t number);
-  static boost::asio::awaitable<Ending> ask(Client& client, Connection& c, std::size_t kind);
+  static boost::asio::awaitable<Ending> ask(Client& client, Connection& c, const Arrival& arrival);
 
   boost::asio::io_context& io_;
   boost::asio::ip::tcp::endpoint target_;
   std::span<const Arrival> arrivals_;
   Tally& tally_;
   Duration patience_;
-  std::vector<std::string> requests_;  // by kind, as sent
   std::vector<std::shared_ptr<Connection>> idle_;
   std::deque<Pending> pending_;  // one patience for all, so the deadlines come in order
   std::vector<bool> ended_;      // by arrival

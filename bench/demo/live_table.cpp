@@ -9,7 +9,7 @@
 namespace spillway::demo {
 namespace {
 
-constexpr std::string_view kCellHeading = "req/s ok% den% fail  p50/p95 ";
+constexpr std::string_view kCellHeading = "req/s ok% dgr% den% fail  p50/p95 ";
 constexpr int kLead = 14;
 
 std::string cell(const Counts& counts, Duration span, const Paint& paint) {
@@ -28,9 +28,9 @@ std::string cell(const Counts& counts, Duration span, const Paint& paint) {
           ? "-"
           : fmt::format("{:.0f}/{:.0f}", to_milliseconds(percentile(counts.latencies, 0.5)),
                         to_milliseconds(percentile(counts.latencies, 0.95)));
-  return fmt::format("{:5.0f} {} {:4.0f} {} {:>8} ",
+  return fmt::format("{:5.0f} {} {:4.0f} {:4.0f} {} {:>8} ",
                      static_cast<double>(counts.offered) / to_seconds(span), ok_text,
-                     per_cent(counts.denied), failed, times);
+                     per_cent(counts.degraded), per_cent(counts.denied), failed, times);
 }
 
 std::string proxy_cell(const ProxyView& proxy, const Paint& paint) {

@@ -28,8 +28,8 @@ struct Paint {
 std::string heading(const Paint& paint);
 
 // One row, without a line end: the time since the start of the run, the phase, for each class
-// what happened in the last `span` (offered per second, ok and denied in per cent of the
-// requests that ended, failed in number, p50/p95 of the ok ones), and the proxy's own view.
+// what happened in the last `span` (offered per second; ok, of these degraded, and denied in per
+// cent of the requests that ended; failed in number; p50/p95 of the ok ones), and the proxy's view.
 std::string row(Duration at, std::string_view phase, const CountsByKind& counts, Duration span,
                 const std::optional<ProxyView>& proxy, const Paint& paint);
 

@@ -91,9 +91,9 @@ echo "The backend on http://127.0.0.1:$backend can do $capacity requests a secon
 echo "Spillway listens on http://127.0.0.1:$proxy, its admin on http://127.0.0.1:$admin"
 
 # In the background, so that a signal to this script is acted on at once.
-"$programs/spillway-demo-spike" --target "http://127.0.0.1:$proxy" \
-  --admin "http://127.0.0.1:$admin" --direct "http://127.0.0.1:$bare" \
-  --capacity "$capacity" "$@" &
+"$programs/spillway-demo-spike" --capacity "$capacity" \
+  --run "without Spillway=http://127.0.0.1:$bare" \
+  --run "with Spillway=http://127.0.0.1:$proxy,http://127.0.0.1:$admin" "$@" &
 status=0
 wait $! || status=$?
 if ! kill -0 $proxy_pid 2> /dev/null; then

@@ -1,11 +1,9 @@
-// spillway-demo-spike: calm, spike, recovery, against the proxy and optionally first against
-// a bare backend. Exit status 0 only if P0 kept 99 % success while P2 was shed; 1 if not;
-// 2 on bad usage.
+// spillway-demo-spike: calm, spike, recovery, the same for each --run in turn. Exit status 0 only
+// if in the last run P0 kept 99 % success while P2 was shed; 1 if not; 2 on bad usage.
 #include <unistd.h>
 
 #include <cstdint>
 #include <iostream>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,8 +11,9 @@
 
 #include "arrivals.hpp"
 #include "client.hpp"
+#include "comparison.hpp"
+#include "contender.hpp"
 #include "descriptors.hpp"
-#include "endpoint.hpp"
 #include "scene.hpp"
 #include "summary.hpp"
 #include "verdict.hpp"
@@ -28,24 +27,29 @@ constexpr double kMostArrivals = 2e6;
 constexpr double kLongestRun = 600;  // seconds
 
 struct Options {
-  std::string target;
-  std::string admin;
-  std::string direct;
+  std::vector<std::string> runs;
+  std::string table = "phases";
   double capacity = 800;
   double calm = 0.5;
   double spike = 5;
   double calm_s = 2;
   double spike_s = 5;
   double recovery_s = 4;
+  demo::Reads reads;
   std::uint64_t seed = 1;
 };
 
-std::optional<demo::Endpoint> loopback(const std::string& option, const std::string& url) {
-  const auto endpoint = demo::parse_endpoint(url);
-  if (endpoint && endpoint->address().is_loopback()) return endpoint;
-  std::cerr << "spillway-demo-spike: " << option << " needs http://127.0.0.1:PORT, not '" << url
-            << "': the spike only ever runs against this machine\n";
-  return std::nullopt;
+bool read_contenders(const Options& options, std::vector<demo::Contender>& contenders) {
+  for (const std::string& text : options.runs) {
+    auto contender = demo::parse_contender(text);
+    if (!contender) {
+      std::cerr << "spillway-demo-spike: --run needs TITLE=http://127.0.0.1:PORT, not '" << text
+                << "': the spike only ever runs against this machine\n";
+      return false;
+    }
+    contenders.push_back(std::move(*contender));
+  }
+  return true;
 }
 
 std::vector<demo::Phase> phases_of(const Options& options) {
@@ -75,9 +79,14 @@ bool within_bounds(const std::vector<demo::Phase>& phases, double spike_rate) {
 int main(int argc, char** argv) {
   Options options;
   CLI::App app("Open-loop load: calm, a spike, recovery", "spillway-demo-spike");
-  app.add_option("--target", options.target, "the proxy, http://127.0.0.1:PORT")->required();
-  app.add_option("--admin", options.admin, "the proxy's admin listener, for the live table");
-  app.add_option("--direct", options.direct, "a bare backend that gets the same load first");
+  app.add_option("--run", options.runs,
+                 "TITLE=URL[,ADMIN]: who gets the load, each in turn; ADMIN is the proxy's admin "
+                 "listener, for the live table. The last one is judged")
+      ->required();
+  app.add_option("--table", options.table,
+                 "at the end: all phases, or the spike alone with degraded shares and p99")
+      ->check(CLI::IsMember({"phases", "spike"}))
+      ->capture_default_str();
   app.add_option("--capacity", options.capacity, "what the backend can do, requests per second")
       ->check(CLI::Range(1.0, 1e5))
       ->capture_default_str();
@@ -94,6 +103,13 @@ int main(int argc, char** argv) {
   app.add_option("--recovery-s", options.recovery_s)
       ->check(CLI::Range(0.0, 600.0))
       ->capture_default_str();
+  app.add_option("--cacheable", options.reads.cacheable,
+                 "share of the reads that ask for a page, which a cache may store")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  app.add_option("--pages", options.reads.pages, "distinct pages of each kind of read")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
   app.add_option("--seed", options.seed, "of the arrival times")->capture_default_str();
   try {
     app.parse(argc, argv);
@@ -101,26 +117,24 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
 
-  const auto target = loopback("--target", options.target);
-  if (!target) return 2;
-  std::optional<demo::Endpoint> admin;
-  if (!options.admin.empty() && !(admin = loopback("--admin", options.admin))) return 2;
-  std::optional<demo::Endpoint> direct;
-  if (!options.direct.empty() && !(direct = loopback("--direct", options.direct))) return 2;
+  std::vector<demo::Contender> contenders;
+  if (!read_contenders(options, contenders)) return 2;
   const auto phases = phases_of(options);
   if (!within_bounds(phases, options.spike * options.capacity)) return 2;
 
-  const auto arrivals = demo::schedule(phases, options.seed);
+  const auto arrivals = demo::schedule(phases, options.seed, options.reads);
   const demo::Paint paint{isatty(STDOUT_FILENO) == 1};
   std::vector<demo::Run> runs;
-  if (direct) {
-    runs.push_back({"without Spillway", demo::play({*direct, std::nullopt, phases, arrivals},
-                                                   "Without Spillway", paint)});
+  for (const demo::Contender& contender : contenders) {
+    runs.push_back(
+        {contender.title, demo::play({contender.target, contender.admin, phases, arrivals},
+                                     contender.title, paint)});
   }
-  runs.push_back(
-      {"with Spillway", demo::play({*target, admin, phases, arrivals}, "With Spillway", paint)});
 
-  std::cout << '\n' << demo::summary(runs, phases, paint) << std::endl;
+  std::cout << '\n'
+            << (options.table == "spike" ? demo::comparison(runs, phases, kSpikePhase, paint)
+                                         : demo::summary(runs, phases, paint))
+            << std::endl;
   const demo::Tally& tally = runs.back().tally;
   const bool kept = demo::kept_its_promise(tally, kSpikePhase);
   std::cout << (kept ? paint.good("kept") : paint.bad("NOT kept")) << ": P0 success "

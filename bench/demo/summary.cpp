@@ -10,7 +10,7 @@
 namespace spillway::demo {
 namespace {
 
-constexpr std::string_view kColumns = "    ok%  denied  failed   p50   p95";
+constexpr std::string_view kColumns = "    ok%   degr.  denied  failed   p50   p95";
 constexpr std::size_t kLead = 26;
 
 double per_cent(std::uint64_t part, const Counts& counts) {
@@ -31,8 +31,8 @@ std::string result(const Counts& counts, const Paint& paint) {
                ? std::string("-")
                : fmt::format("{:.0f}", to_milliseconds(percentile(counts.latencies, share)));
   };
-  return fmt::format("{} {:7} {:7} {:>5} {:>5}", ok, counts.denied, counts.failed, time(0.5),
-                     time(0.95));
+  return fmt::format("{} {:7} {:7} {:7} {:>5} {:>5}", ok, counts.degraded, counts.denied,
+                     counts.failed, time(0.5), time(0.95));
 }
 
 // "12040 x QUEUE_WAIT_RISK, 88 x EVICTED", the most frequent first.
@@ -51,6 +51,9 @@ std::string told(const Run& run) {
   std::string text;
   for (std::size_t kind = 0; kind < kKindCount; ++kind) {
     const auto name = kKinds[kind].traffic_class;
+    if (const auto& modes = run.tally.degraded_modes(kind); !modes.empty()) {
+      text += fmt::format("  {} degraded: {}\n", name, listed(modes));
+    }
     if (const auto& reasons = run.tally.denial_reasons(kind); !reasons.empty()) {
       text += fmt::format("  {} denied: {}", name, listed(reasons));
       if (const auto& retry = run.tally.retry_after(kind); retry.seen > 0) {

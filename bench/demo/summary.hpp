@@ -15,8 +15,8 @@ struct Run {
   Tally tally;
 };
 
-// Runs side by side, phase by phase and class by class; then what denied and failed requests
-// were told, and whether the load generator kept up. All runs have the phases `phases`.
+// Runs side by side, phase by phase and class by class; then what degraded, denied and failed
+// requests were told, and whether the load generator kept up. All runs have the phases `phases`.
 std::string summary(std::span<const Run> runs, std::span<const Phase> phases, const Paint& paint);
 
 }  // namespace spillway::demo

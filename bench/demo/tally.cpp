@@ -18,9 +18,18 @@ std::string_view details(std::string_view proxy_status) {
   return value.substr(0, value.find('"'));
 }
 
+// The mode of a Spillway-Degraded value: "mode=stale_ok; reason=TAIL_LATENCY".
+std::string_view mode(std::string_view degraded) {
+  constexpr std::string_view key = "mode=";
+  if (!degraded.starts_with(key)) return "no mode given";
+  degraded.remove_prefix(key.size());
+  return degraded.substr(0, degraded.find(';'));
+}
+
 }  // namespace
 
-Ending ending_of(unsigned status, std::string_view proxy_status, std::string_view retry_after) {
+Ending ending_of(unsigned status, std::string_view proxy_status, std::string_view retry_after,
+                 std::string_view degraded) {
   Ending ending;
   std::uint32_t seconds = 0;
   const char* const end = retry_after.data() + retry_after.size();
@@ -30,6 +39,7 @@ Ending ending_of(unsigned status, std::string_view proxy_status, std::string_vie
   }
   if (status >= 200 && status < 300) {
     ending.fate = Fate::ok;
+    if (!degraded.empty()) ending.degraded = mode(degraded);
   } else if (status == 429 || status == 503) {
     ending.fate = Fate::denied;
     ending.cause = details(proxy_status);
@@ -44,10 +54,11 @@ double Counts::ok_share() const {
   return ended() == 0 ? 1.0 : static_cast<double>(ok) / static_cast<double>(ended());
 }
 
-void Counts::add(Fate fate, Duration latency) {
-  switch (fate) {
+void Counts::add(const Ending& ending, Duration latency) {
+  switch (ending.fate) {
     case Fate::ok:
       ++ok;
+      if (!ending.degraded.empty()) ++degraded;
       latencies.push_back(latency);
       break;
     case Fate::denied: ++denied; break;
@@ -58,6 +69,7 @@ void Counts::add(Fate fate, Duration latency) {
 void Counts::add(const Counts& other) {
   offered += other.offered;
   ok += other.ok;
+  degraded += other.degraded;
   denied += other.denied;
   failed += other.failed;
   latencies.insert(latencies.end(), other.latencies.begin(), other.latencies.end());
@@ -70,8 +82,9 @@ void Tally::offered(const Arrival& arrival, Duration sent_late_by) {
 }
 
 void Tally::ended(const Arrival& arrival, const Ending& ending, Duration latency) {
-  phases_[arrival.phase][arrival.kind].add(ending.fate, latency);
-  recent_[arrival.kind].add(ending.fate, latency);
+  phases_[arrival.phase][arrival.kind].add(ending, latency);
+  recent_[arrival.kind].add(ending, latency);
+  if (!ending.degraded.empty()) ++degraded_[arrival.kind][ending.degraded];
   if (ending.fate == Fate::denied) ++denials_[arrival.kind][ending.cause];
   if (ending.fate == Fate::failed) ++failures_[arrival.kind][ending.cause];
   if (ending.retry_after) {

@@ -25,23 +25,26 @@ enum class Fate : std::uint8_t {
 struct Ending {
   Fate fate = Fate::failed;
   std::string cause;  // of denial: its reason; of failure: "timeout", "connect", "status 502"…
-  std::optional<std::uint32_t> retry_after;  // seconds, as the Retry-After field said
+  std::optional<std::uint32_t> retry_after{};  // seconds, as the Retry-After field said
+  std::string degraded{};  // how an ok answer is less than a full one; empty: it is not
 };
 
-// What a complete answer means for the client. `proxy_status` and `retry_after` are the values
-// of the fields of that name, empty when absent.
-Ending ending_of(unsigned status, std::string_view proxy_status, std::string_view retry_after);
+// What a complete answer means for the client. The texts are the values of the fields Proxy-Status,
+// Retry-After and Spillway-Degraded, empty when absent.
+Ending ending_of(unsigned status, std::string_view proxy_status, std::string_view retry_after,
+                 std::string_view degraded);
 
 struct Counts {
   std::uint64_t offered = 0;
   std::uint64_t ok = 0;
+  std::uint64_t degraded = 0;  // of the ok ones
   std::uint64_t denied = 0;
   std::uint64_t failed = 0;
   std::vector<Duration> latencies;  // of the ok ones, from the intended instant to the end
 
   std::uint64_t ended() const { return ok + denied + failed; }
   double ok_share() const;  // of the ended ones; 1 when there were none
-  void add(Fate fate, Duration latency);
+  void add(const Ending& ending, Duration latency);
   void add(const Counts& other);
 };
 
@@ -69,6 +72,7 @@ class Tally {
   const RetryAfter& retry_after(std::size_t kind) const { return retry_after_[kind]; }
   using Causes = std::map<std::string, std::uint64_t, std::less<>>;
   const Causes& denial_reasons(std::size_t kind) const { return denials_[kind]; }
+  const Causes& degraded_modes(std::size_t kind) const { return degraded_[kind]; }
   const Causes& failure_causes(std::size_t kind) const { return failures_[kind]; }
 
   // How long after its intended instant 99 % of the requests were sent: tells whether the
@@ -80,6 +84,7 @@ class Tally {
   CountsByKind recent_;
   std::array<RetryAfter, kKindCount> retry_after_{};
   std::array<Causes, kKindCount> denials_;
+  std::array<Causes, kKindCount> degraded_;
   std::array<Causes, kKindCount> failures_;
   std::vector<Duration> sending_lags_;
 };

@@ -54,6 +54,28 @@ TEST_CASE("each phase has its rate and the mix is 10 to 30 to 60") {
   }
 }
 
+TEST_CASE("half of the reads ask for a page and no purchase does") {
+  const auto arrivals = schedule(kPhases, 3, {.cacheable = 0.5, .pages = 40});
+  std::array<double, kKindCount> pages{};
+  std::array<double, kKindCount> by_kind{};
+  for (const Arrival& arrival : arrivals) {
+    REQUIRE(arrival.page <= 40);
+    pages[arrival.kind] += arrival.page > 0 ? 1 : 0;
+    ++by_kind[arrival.kind];
+  }
+  CHECK(pages[0] == 0);
+  CHECK(pages[1] / by_kind[1] == doctest::Approx(0.5).epsilon(0.05));
+  CHECK(pages[2] / by_kind[2] == doctest::Approx(0.5).epsilon(0.05));
+}
+
+TEST_CASE("instants and kinds do not depend on what the reads ask for") {
+  const auto without = schedule(kPhases, 3);
+  const auto with = schedule(kPhases, 3, {.cacheable = 1, .pages = 7});
+  CHECK(std::equal(without.begin(), without.end(), with.begin(), with.end(),
+                   [](const auto& a, const auto& b) { return a.at == b.at && a.kind == b.kind; }));
+  CHECK(std::all_of(without.begin(), without.end(), [](const auto& a) { return a.page == 0; }));
+}
+
 TEST_CASE("gaps between arrivals spread as a Poisson process does") {
   // The deviation of exponential gaps equals their mean; evenly spaced arrivals would give 0.
   const std::array<Phase, 1> phases{{{"steady", std::chrono::seconds(20), 1000}}};

@@ -5,13 +5,19 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http.hpp>
 
 #include "backend.hpp"
 #include "endpoint.hpp"
+#include "pages.hpp"
 
 using namespace spillway;
 using namespace spillway::demo;
 namespace asio = boost::asio;
+namespace http = boost::beast::http;
+using Response = http::response<http::string_body>;
 
 namespace {
 
@@ -29,6 +35,30 @@ Tally send(asio::io_context& io, const Endpoint& target, std::span<const Arrival
   asio::co_spawn(io, run_and_stop(client, io), asio::detached);
   io.run();
   return tally;
+}
+
+asio::awaitable<void> get(asio::io_context& io, Endpoint target, std::string path,
+                          std::string if_none_match, Response& response) {
+  asio::ip::tcp::socket socket(io);
+  co_await socket.async_connect(target, asio::use_awaitable);
+  http::request<http::empty_body> request(http::verb::get, path, 11);
+  request.set(http::field::host, "demo.example");
+  if (!if_none_match.empty()) request.set(http::field::if_none_match, if_none_match);
+  co_await http::async_write(socket, request, asio::use_awaitable);
+  boost::beast::flat_buffer input;
+  co_await http::async_read(socket, input, response, asio::use_awaitable);
+  io.stop();
+}
+
+Response get(asio::io_context& io, const Backend& backend, std::string path,
+             std::string if_none_match = "") {
+  Response response;
+  const Endpoint target(kAnyPort.address(), backend.port());
+  asio::co_spawn(io, get(io, target, std::move(path), std::move(if_none_match), response),
+                 asio::detached);
+  io.restart();
+  io.run();
+  return response;
 }
 
 }  // namespace
@@ -76,4 +106,36 @@ TEST_CASE("a refused connection is a failure and not a hang") {
   const std::vector<Arrival> arrivals(3, Arrival{Duration::zero(), 1, 0});
   const Tally tally = send(io, closed, arrivals, std::chrono::seconds(5));
   CHECK(tally.phase(0)[1].failed == 3);
+}
+
+TEST_CASE("a page may be stored and checked and anything else may not be stored") {
+  asio::io_context io(1);
+  Backend backend(io, kAnyPort, {.service = Milliseconds(1), .max_age = std::chrono::seconds(7)});
+  backend.start();
+  const Response page = get(io, backend, path_of("/search", 3));
+  CHECK(page[http::field::cache_control] == "max-age=7");
+  const std::string tag(page[http::field::etag]);
+  CHECK(tag == entity_tag("/search/page/3"));
+  CHECK(get(io, backend, "/search/page/3").body() == page.body());
+
+  const Response same = get(io, backend, "/search/page/3", "\"other\", " + tag);
+  CHECK(same.result() == http::status::not_modified);
+  CHECK(same[http::field::etag] == tag);
+  CHECK(same.body().empty());
+  CHECK(get(io, backend, "/search/page/4", tag).result() == http::status::ok);
+
+  const Response own = get(io, backend, "/search", tag);
+  CHECK(own.result() == http::status::ok);
+  CHECK(own[http::field::cache_control] == "no-store");
+  CHECK(own.count(http::field::etag) == 0);
+}
+
+TEST_CASE("the client asks for the page of the arrival") {
+  asio::io_context io(1);
+  Backend backend(io, kAnyPort, {.service = Milliseconds(1)});
+  backend.start();
+  const std::vector<Arrival> arrivals(3, Arrival{.kind = 1, .page = 9});
+  const Endpoint target(kAnyPort.address(), backend.port());
+  CHECK(send(io, target, arrivals, std::chrono::seconds(20)).phase(0)[1].ok == 3);
+  CHECK(backend.counters().pages == 3);
 }

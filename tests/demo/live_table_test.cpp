@@ -15,7 +15,7 @@ namespace {
 CountsByKind some_counts() {
   CountsByKind counts;
   counts[0] = {.offered = 40, .ok = 40, .latencies = std::vector<Duration>(40, Milliseconds(21))};
-  counts[1] = {.offered = 120, .ok = 60, .denied = 60, .latencies = {}};
+  counts[1] = {.offered = 120, .ok = 60, .degraded = 36, .denied = 60, .latencies = {}};
   counts[1].latencies.assign(60, Milliseconds(30));
   counts[2] = {.offered = 240, .denied = 230, .failed = 10, .latencies = {}};
   return counts;
@@ -32,8 +32,8 @@ TEST_CASE("a row says per class what was offered and what became of it") {
   const auto line =
       row(std::chrono::seconds(5), "spike", some_counts(), std::chrono::seconds(1), proxy, Paint{});
   CHECK(line ==
-        "  5s spike    |    40 100    0    0    21/21 |   120  50   50    0    30/30 "
-        "|   240   0   96   10        - | OVERLOADED  16   25 TAIL_LATENCY");
+        "  5s spike    |    40 100    0    0    0    21/21 |   120  50   30   50    0    30/30 "
+        "|   240   0    0   96   10        - | OVERLOADED  16   25 TAIL_LATENCY");
 }
 
 TEST_CASE("the rows line up with the heading") {
@@ -73,12 +73,14 @@ TEST_CASE("the summary shows the runs side by side with reasons and Retry-After"
   const Arrival export_request{Duration::zero(), 2, 0};
   without.ended(important, {Fate::failed, "timeout", std::nullopt}, std::chrono::seconds(1));
   with.ended(important, {Fate::ok, "", std::nullopt}, Milliseconds(22));
+  with.ended(important, {Fate::ok, "", std::nullopt, "stale_ok"}, Milliseconds(22));
   with.ended(export_request, {Fate::denied, "QUEUE_WAIT_RISK", 6}, Milliseconds(1));
   const std::array<Run, 2> runs{{{"without Spillway", without}, {"with Spillway", with}}};
   const auto text = summary(runs, phases, Paint{});
   CAPTURE(text);
-  CHECK(text.find("spike     P0           10 |    0.00       0       1     -     - "
-                  "|  100.00       0       0    22    22") != std::string::npos);
+  CHECK(text.find("spike     P0           10 |    0.00       0       0       1     -     - "
+                  "|  100.00       1       0       0    22    22") != std::string::npos);
   CHECK(text.find("P0 failed: 1 x timeout") != std::string::npos);
+  CHECK(text.find("P0 degraded: 1 x stale_ok") != std::string::npos);
   CHECK(text.find("P2 denied: 1 x QUEUE_WAIT_RISK; Retry-After 6-6 s") != std::string::npos);
 }
