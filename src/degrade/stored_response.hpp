@@ -1,0 +1,110 @@
+// A complete answer as the store keeps it, and a pointer that keeps it while it is being sent.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "base/time.hpp"
+#include "degrade/record.hpp"
+#include "degrade/validity.hpp"
+#include "http/field_list.hpp"
+
+namespace spillway::degrade {
+
+// Immutable; any thread may read it while it holds a StoredPtr.
+class StoredResponse : public Record {
+ public:
+  unsigned status() const { return status_; }
+  std::string_view reason_phrase() const { return {text() + key_size(), reason_size_}; }
+  // The stored field lines, each with its CRLF, as they go on (merge.hpp says which).
+  std::string_view lines() const { return {text() + key_size() + reason_size_, lines_size_}; }
+  // The body, without transfer coding.
+  std::string_view content() const { return {content_begin(), content_size_}; }
+
+  // Values of the fields of these names, empty when there are none.
+  std::string_view etag() const { return etag_.in(lines()); }
+  std::string_view last_modified() const { return last_modified_.in(lines()); }
+  std::string_view date() const { return date_.in(lines()); }
+  // All of them, as views of lines().
+  void read_fields(http::FieldList& fields) const;
+
+  // May be given to anyone (personal.hpp).
+  bool is_open() const { return open_; }
+
+  const Validity& validity() const { return validity_; }
+  Duration lifetime() const { return validity_.lifetime; }
+  // RFC 9111 section 4.2.3.
+  Duration age(TimePoint now) const { return validity_.age + (now - arrived_at_); }
+  // Negative once it is stale.
+  Duration freshness_left(TimePoint now) const { return validity_.lifetime - age(now); }
+  bool is_fresh(TimePoint now) const { return age(now) < validity_.lifetime; }
+  bool may_serve_stale(TimePoint now) const {
+    return age(now) < validity_.lifetime + validity_.stale_for;
+  }
+  bool may_serve_on_error(TimePoint now) const {
+    return age(now) < validity_.lifetime + validity_.stale_on_error;
+  }
+
+ private:
+  friend class ResponseBuilder;
+  friend class StoredPtr;
+
+  struct Piece {  // of the lines
+    std::uint32_t at = 0;
+    std::uint32_t size = 0;
+    std::string_view in(std::string_view lines) const { return lines.substr(at, size); }
+  };
+
+  const char* text() const { return reinterpret_cast<const char*>(this + 1); }
+  const char* content_begin() const {
+    return elsewhere_ != nullptr ? elsewhere_ : text() + key_size() + reason_size_ + lines_size_;
+  }
+
+  Validity validity_;
+  TimePoint arrived_at_{};
+  const char* elsewhere_ = nullptr;  // the content, when it is that of source_
+  const StoredResponse* source_ = nullptr;
+  std::size_t content_size_ = 0;
+  std::uint32_t lines_size_ = 0;
+  Piece etag_, last_modified_, date_;
+  std::uint16_t status_ = 0;
+  std::uint16_t reason_size_ = 0;
+  bool open_ = false;
+};
+
+// Counts one who reads it. The cache outlives all of them.
+class StoredPtr {
+ public:
+  StoredPtr() = default;
+  StoredPtr(std::nullptr_t) {}
+  StoredPtr(const StoredPtr& other) : response_(other.response_) {
+    if (response_ != nullptr) response_->hold();
+  }
+  StoredPtr(StoredPtr&& other) noexcept : response_(std::exchange(other.response_, nullptr)) {}
+  StoredPtr& operator=(StoredPtr other) noexcept {
+    std::swap(response_, other.response_);
+    return *this;
+  }
+  ~StoredPtr() { reset(); }
+
+  void reset() {
+    if (response_ != nullptr) std::exchange(response_, nullptr)->let_go();
+  }
+  explicit operator bool() const { return response_ != nullptr; }
+  const StoredResponse& operator*() const { return *response_; }
+  const StoredResponse* operator->() const { return response_; }
+  const StoredResponse* get() const { return response_; }
+  friend bool operator==(const StoredPtr&, const StoredPtr&) = default;
+
+ private:
+  friend class ResponseCache;
+  friend class CacheShard;
+  // Takes over a reference that is counted already.
+  explicit StoredPtr(const StoredResponse* counted) : response_(counted) {}
+
+  const StoredResponse* response_ = nullptr;
+};
+
+}  // namespace spillway::degrade
