@@ -95,7 +95,7 @@ class AnswerChecks {
     }
     if (fallback.json) check_content(path + ".json");
     if (fallback.html) check_content(path + ".html");
-    check_headers(fallback.headers, path + ".headers");
+    check_headers(fallback, path + ".headers");
   }
 
   void check_content(const std::string& path) {
@@ -108,12 +108,16 @@ class AnswerChecks {
     }
   }
 
-  void check_headers(const std::vector<HeaderField>& fields, const std::string& path) {
+  void check_headers(const Fallback& fallback, const std::string& path) {
     std::map<std::string, std::string_view> first;
-    for (const HeaderField& field : fields) {
+    for (const HeaderField& field : fallback.headers) {
       std::string lower = field.name;
       std::transform(lower.begin(), lower.end(), lower.begin(),
                      [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+      if (lower == "content-type" && fallback.json && fallback.html) {
+        findings_.report(member(path, field.name),
+                         "one type for two texts: leave it out, or give only one of json and html");
+      }
       const auto [at, is_new] = first.emplace(std::move(lower), field.name);
       if (!is_new)
         findings_.report(member(path, field.name), "the same field as " + shown(at->second));

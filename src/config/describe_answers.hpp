@@ -51,7 +51,9 @@ template <class Visitor>
 void describe(Visitor& visit, Fallback& x) {
   visit("status", x.status, Range{200, 599}, "Its status; one that has a body.");
   visit("headers", x.headers, FieldValues{kAnswerField, kFieldValue, 32},
-        "Its fields; Cache-Control: no-store unless given here.");
+        "Its fields. Unless they are given here: Cache-Control: no-store, and the Content-Type of "
+        "the "
+        "text.");
   visit("json", x.json, ByType{}, "The text for clients that prefer application/json.");
   visit("html", x.html, ByType{}, "The text for clients that prefer text/html.");
 }

@@ -129,8 +129,8 @@ bool is_answer_field(std::string_view text) {
       "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info",
       "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
       // what follows from the text and from the moment
-      "age", "cache-status", "content-encoding", "content-length", "content-range", "content-type",
-      "date", "proxy-status", "x-request-id"};
+      "age", "cache-status", "content-encoding", "content-length", "content-range", "date",
+      "proxy-status", "x-request-id"};
   std::string lower(text);
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; });

@@ -55,8 +55,8 @@ inline constexpr Format kSecret{"8 to 256 printable ASCII characters without bla
 inline constexpr Format kFieldName{"the name of an HTTP field, or empty", is_field_name};
 inline constexpr Format kRequestField{"the name of an HTTP field", is_request_field};
 inline constexpr Format kAnswerField{
-    "the name of an HTTP field that Spillway does not set or take out itself (Content-Type, "
-    "Content-Length, Content-Encoding, Content-Range, Age, Cache-Status, Date, Proxy-Status, "
+    "the name of an HTTP field that Spillway does not set or take out itself (Content-Length, "
+    "Content-Encoding, Content-Range, Age, Cache-Status, Date, Proxy-Status, "
     "X-Request-Id, Spillway-* and the fields that end at each hop)",
     is_answer_field};
 inline constexpr Format kFieldValue{

@@ -115,9 +115,9 @@ TEST_CASE("a fallback sets no field that frames the answer or is ours to set") {
   };
   const std::string at = "$.routes[0].fallback.headers";
   for (const char* name :
-       {"Connection", "content-length", "Transfer-Encoding", "Date", "Content-Type", "Upgrade",
-        "Trailer", "Keep-Alive", "TE", "Proxy-Connection", "Age", "Cache-Status",
-        "Spillway-Degraded", "SPILLWAY-X", "Content-Encoding", "Content-Range", "X-Request-Id"}) {
+       {"Connection", "content-length", "Transfer-Encoding", "Date", "Upgrade", "Trailer",
+        "Keep-Alive", "TE", "Proxy-Connection", "Age", "Cache-Status", "Spillway-Degraded",
+        "SPILLWAY-X", "Content-Encoding", "Content-Range", "X-Request-Id"}) {
     check_problem(headers("{\"" + std::string(name) + "\":\"1\"}"), member(at, name),
                   "that Spillway does not set or take out itself");
   }
@@ -127,6 +127,10 @@ TEST_CASE("a fallback sets no field that frames the answer or is ours to set") {
   check_problem(headers(R"({"X-A":" 1"})"), at + ".X-A", "printable ASCII");
   check_problem(headers(R"({"X-A":1})"), at + ".X-A", "found 1");
   check_problem(headers(R"({"X-A":"1","x-a":"2"})"), at + ".x-a", "the same field as \"X-A\"");
+  check_problem(route(R"("fallback":{"json":{"body":"{}"},"html":{"body":"<p>"},
+                           "headers":{"content-type":"text/html"}})"),
+                at + ".content-type", "one type for two texts");
+  load_good(headers(R"({"Content-Type":"application/problem+json"})"));
   check_problem(headers("[]"), at, "names of fields as keys");
   load_good(headers(R"({"Set-Cookie":"busy=1","Cache-Control":"max-age=5","X-Empty":"",
                         "Retry-After":"3"})"));
