@@ -30,9 +30,8 @@ bool names_field(const std::vector<std::string>& names, std::string_view name) {
 
 // `varies` tells whether the names learned from responses include one.
 template <class Varies>
-bool is_personal_unless(const http::FieldList& request, const config::Cache& settings,
-                        const TenantInKey& tenant, const Varies& varies) {
-  if (request.contains(FieldId::authorization)) return true;
+bool has_personal_field_unless(const http::FieldList& request, const config::Cache& settings,
+                               const TenantInKey& tenant, const Varies& varies) {
   for (const std::string& name : settings.personal) {
     if (!request.find(name)) continue;
     const bool in_key = (!settings.across_tenants && tells_tenant(tenant, name)) ||
@@ -44,24 +43,19 @@ bool is_personal_unless(const http::FieldList& request, const config::Cache& set
 
 }  // namespace
 
-bool is_personal(const http::FieldList& request, const config::Cache& settings,
-                 const TenantInKey& tenant, std::string_view vary) {
-  return is_personal_unless(request, settings, tenant,
-                            [&](std::string_view name) { return lists(vary, name); });
+bool has_personal_field(const http::FieldList& request, const config::Cache& settings,
+                        const TenantInKey& tenant, std::string_view vary) {
+  return has_personal_field_unless(request, settings, tenant,
+                                   [&](std::string_view name) { return lists(vary, name); });
 }
 
-bool is_personal(const http::FieldList& request, const config::Cache& settings,
-                 const TenantInKey& tenant, const http::FieldList& response) {
-  return is_personal_unless(request, settings, tenant, [&](std::string_view name) {
+bool has_personal_field(const http::FieldList& request, const config::Cache& settings,
+                        const TenantInKey& tenant, const http::FieldList& response) {
+  return has_personal_field_unless(request, settings, tenant, [&](std::string_view name) {
     return std::any_of(response.begin(), response.end(), [&](const http::Field& field) {
       return field.id == FieldId::vary && lists(field.value, name);
     });
   });
-}
-
-bool is_open(const http::FieldList& request, const http::CacheControl& response) {
-  if (response.is_public || response.s_maxage) return true;
-  return response.must_revalidate && request.contains(FieldId::authorization);
 }
 
 }  // namespace spillway::degrade

@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "config/config.hpp"
-#include "http/cache_control.hpp"
 #include "http/field_list.hpp"
 
 namespace spillway::degrade {
@@ -16,19 +15,21 @@ struct TenantInKey {
   std::string_view by_field{};  // the trusted field that told it; empty: none did
 };
 
-// A request is personal by Authorization, and by each of the configured `personal` fields that it
-// brings (an empty value too) unless the key holds what the field tells: because it told the
-// tenant, or because the configured `vary` or `vary` here (names, comma-separated, as in a Vary
-// field) names it. Authorization stays personal even then.
-bool is_personal(const http::FieldList& request, const config::Cache& settings,
-                 const TenantInKey& tenant, std::string_view vary);
+// Whether the request brings one of the configured `personal` fields (an empty value too) of which
+// the key does not hold what it tells: it did not tell the tenant, and neither the configured
+// `vary` nor `vary` here (names, comma-separated, as in a Vary field) names it.
+bool has_personal_field(const http::FieldList& request, const config::Cache& settings,
+                        const TenantInKey& tenant, std::string_view vary);
 // Likewise, with the names of the response's Vary fields.
-bool is_personal(const http::FieldList& request, const config::Cache& settings,
-                 const TenantInKey& tenant, const http::FieldList& response);
+bool has_personal_field(const http::FieldList& request, const config::Cache& settings,
+                        const TenantInKey& tenant, const http::FieldList& response);
 
-// Whether a response to this request may be given to anyone: `public` or `s-maxage`, and for one
-// to a request with Authorization also must-revalidate (RFC 9111 section 3.5).
-bool is_open(const http::FieldList& request, const http::CacheControl& response);
+// A request is personal by Authorization, even where Vary names it, and by those fields.
+inline bool is_personal(const http::FieldList& request, const config::Cache& settings,
+                        const TenantInKey& tenant, std::string_view vary) {
+  return request.contains(http::FieldId::authorization) ||
+         has_personal_field(request, settings, tenant, vary);
+}
 
 // Whether a stored answer, open or not, whose key was made with these names of `vary`, may be
 // given to this request.

@@ -64,6 +64,17 @@ Unstorable refused_by_response(const http::ResponseHead& response, const CacheCo
   return Unstorable::none;
 }
 
+// RFC 9111 section 3.5: public, s-maxage and must-revalidate give leave to share the answer to a
+// request with Authorization. Only the first two are taken as meant for the other fields too.
+Storable leave_of(const FieldList& request, const FieldList& response, const CacheControl& control,
+                  const config::Cache& settings, const TenantInKey& tenant) {
+  if (control.is_public || control.s_maxage) return {Unstorable::none, true};
+  const bool authorized = request.contains(FieldId::authorization);
+  if (authorized && !control.must_revalidate) return {Unstorable::authorization};
+  if (has_personal_field(request, settings, tenant, response)) return {Unstorable::personal};
+  return {Unstorable::none, authorized};
+}
+
 }  // namespace
 
 bool request_may_use_cache(const http::RequestHead& request, const config::Cache& settings) {
@@ -80,12 +91,7 @@ Storable storable(const http::RequestHead& request, const http::ResponseHead& re
   const CacheControl control = http::cache_control(response.fields);
   const Unstorable by_response = refused_by_response(response, control);
   if (by_response != Unstorable::none) return {by_response};
-  if (is_open(request.fields, control)) return {Unstorable::none, true};
-  if (request.fields.contains(FieldId::authorization)) return {Unstorable::authorization};
-  if (is_personal(request.fields, settings, tenant, response.fields)) {
-    return {Unstorable::personal};
-  }
-  return {};
+  return leave_of(request.fields, response.fields, control, settings, tenant);
 }
 
 Storable storable_after(const http::ResponseHead& not_modified, const http::RequestHead& request,

@@ -41,7 +41,7 @@ constexpr std::string_view name(Unstorable why) {
 
 struct Storable {
   Unstorable why_not = Unstorable::none;
-  bool open = false;  // it may be given to anyone (personal.hpp)
+  bool open = false;  // the response gives leave to give it to anyone (RFC 9111 section 3.5)
 
   explicit operator bool() const { return why_not == Unstorable::none; }
 };

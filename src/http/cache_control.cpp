@@ -77,6 +77,8 @@ void apply(const Directive& directive, CacheControl& out) {
 // The end of the list element that begins the text: its comma, or that of the text. Nothing when
 // a quoted string in it has no end (RFC 9110 section 5.6.4).
 std::optional<std::size_t> element_end(std::string_view text) {
+  const std::string_view unquoted = text.substr(0, text.find(','));
+  if (unquoted.find('"') == std::string_view::npos) return unquoted.size();
   bool quoted = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '"') quoted = !quoted;

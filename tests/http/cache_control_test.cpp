@@ -6,6 +6,9 @@
 #include <initializer_list>
 #include <optional>
 #include <string>
+#include <utility>
+
+#include "base/random.hpp"
 
 using namespace spillway::http;
 using std::chrono::seconds;
@@ -146,6 +149,20 @@ TEST_CASE("a quoted string without end forbids everything") {
     CHECK(read(line).no_store);
     CHECK(read(line).is_private);
     CHECK(read({"max-age=5", line}).no_store);
+  }
+}
+
+TEST_CASE("no text before it hides a no-store") {
+  constexpr std::string_view kAlphabet = "\",\\=; \ta0";
+  spillway::Random random(9111);
+  for (int n = 0; n < 20000; ++n) {
+    std::string line;
+    for (auto size = random.next() % 12; size > 0; --size) {
+      line += kAlphabet[random.next() % kAlphabet.size()];
+    }
+    line += ", no-store";
+    CAPTURE(line);
+    CHECK(read(line).no_store);
   }
 }
 
