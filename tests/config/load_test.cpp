@@ -48,6 +48,22 @@ constexpr std::string_view kContract = R"({
   }
 })";
 
+// Whatever is missing from its end, and whatever byte of each `step` is another.
+void check_broken(const std::string& text, std::size_t step) {
+  for (std::size_t length = 0; length < text.size(); ++length) {
+    const auto result = load_text(std::string_view(text).substr(0, length), "f");
+    CHECK(result.config.has_value() == result.problems.empty());
+  }
+  for (std::size_t at = 0; at < text.size(); at += step) {
+    for (const char byte : {'\0', '"', '{', ']', '9', 'x'}) {
+      std::string broken = text;
+      broken[at] = byte;
+      const auto result = load_text(broken, "f");
+      REQUIRE(result.config.has_value() == result.problems.empty());
+    }
+  }
+}
+
 }  // namespace
 
 TEST_CASE("the contract's default file loads and says nothing but the defaults") {
@@ -156,19 +172,15 @@ TEST_CASE("a file that cannot be read says why") {
 }
 
 TEST_CASE("every prefix and every broken byte of the example file is handled") {
-  const std::string text = read_source("config/spillway.json");
-  for (std::size_t length = 0; length < text.size(); ++length) {
-    const auto result = load_text(std::string_view(text).substr(0, length), "f");
-    CHECK(result.config.has_value() == result.problems.empty());
-  }
-  for (std::size_t at = 0; at < text.size(); at += 3) {
-    for (const char byte : {'\0', '"', '{', ']', '9', 'x'}) {
-      std::string broken = text;
-      broken[at] = byte;
-      const auto result = load_text(broken, "f");
-      REQUIRE(result.config.has_value() == result.problems.empty());
-    }
-  }
+  check_broken(read_source("config/spillway.json"), 3);
+}
+
+TEST_CASE("every prefix and every broken byte of a route with prepared answers is handled") {
+  check_broken(with(R"("routes":[{"name":"a","match":{"methods":["GET"]},
+      "cache":{"max_bytes":99999,"vary":["A"],"methods":["GET"],"serve":"fresh"},
+      "fallback":{"status":503,"headers":{"B":"c"},"json":{"body":"[]"},"html":{"file":"."}},
+      "rules":{"P1":{"strategy":"degrade","mode":"skip_downstream","annotate":true}}}])"),
+               1);
 }
 
 }  // namespace spillway::config
