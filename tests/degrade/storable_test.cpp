@@ -170,6 +170,8 @@ TEST_CASE("a personal field that Vary names is in the key and so may be stored f
   CHECK(verdict(cookie, {{"Vary", "cookie"}}) == "yes");
   CHECK(verdict(cookie, {{"Vary", "Accept"}, {"Vary", "Accept-Language, COOKIE"}}) == "yes");
   CHECK(verdict(cookie, {{"Vary", "Accept"}}) == "personal");
+  CHECK(verdict(cookie, {{"Vary", "Accept"}, {"Access-Control-Allow-Headers", "Cookie"}}) ==
+        "personal");
   CHECK(verdict({{"Cookie", "a"}, {"X-Api-Key", "k"}}, {{"Vary", "Cookie"}}) == "personal");
   CHECK(verdict({{"Cookie", "a"}, {"X-Api-Key", "k"}},
                 {{"Vary", "Cookie"}, {"Vary", "X-Api-Key"}}) == "yes");
