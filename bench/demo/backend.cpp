@@ -92,6 +92,7 @@ Backend::Backend(asio::io_context& io, const tcp::endpoint& listen, const Backen
     : io_(io),
       acceptor_(io.get_executor(), listen),
       thrash_(options.thrash),
+      expensive_(options.expensive),
       page_caching_("max-age=" + std::to_string(options.max_age.count())),
       service_(options.service, options.sigma, options.seed),
       slots_(options.slots) {}
@@ -113,12 +114,12 @@ asio::awaitable<void> Backend::accept_all(Backend& backend) {
   }
 }
 
-asio::awaitable<void> Backend::work(Backend& backend, Session& session) {
+asio::awaitable<void> Backend::work(Backend& backend, Session& session, double share) {
   session.turn.expires_at(kNever);
   session.watch();
   if (!backend.slots_.take(&session.turn)) co_await session.turn.async_wait(kNoThrow);
   const double slower = slowdown(backend.slots_.inside(), backend.thrash_);
-  session.turn.expires_after(from_seconds(to_seconds(backend.service_.draw()) * slower));
+  session.turn.expires_after(from_seconds(to_seconds(backend.service_.draw()) * share * slower));
   co_await session.turn.async_wait(kNoThrow);
   if (auto next = backend.slots_.give_back()) (*next)->cancel();
 }
@@ -135,7 +136,8 @@ asio::awaitable<void> Backend::serve(Backend& backend, Socket accepted) {
 
     const TimePoint arrived = Clock::now();
     session->answering = false;
-    co_await work(backend, *session);
+    const bool cheap = request.get()["Spillway-Degrade"] == "skip-downstream";
+    co_await work(backend, *session, cheap ? 1 - backend.expensive_ : 1);
     session->answering = true;
     ++backend.counters_.finished;
     if (reads_page(request.get())) ++backend.counters_.pages;

@@ -3,7 +3,8 @@
 // Every request waits in an unbounded line for one of a few slots, occupies the slot for a
 // drawn service time and gets a small JSON answer, whatever its path. Answers to reads of pages
 // (pages.hpp) may be stored for `max_age` and checked by their ETag, at the price of any other
-// request; all other answers must not be stored. Like most backends it goes on working for clients
+// request; all other answers must not be stored. Asked by Spillway-Degrade to, it leaves out the
+// expensive part of the work. Like most backends it goes on working for clients
 // that have already left; such work is counted as wasted.
 #pragma once
 
@@ -32,6 +33,7 @@ struct BackendOptions {
   double sigma = 0.35;       // spread of the service time, see ServiceTime
   std::size_t thrash = 0;    // requests inside beyond which everything slows down; 0: never
   std::chrono::seconds max_age{2};
+  double expensive = 0.5;  // share of the work left out for `Spillway-Degrade: skip-downstream`
   std::uint64_t seed = 1;
 };
 
@@ -63,12 +65,14 @@ class Backend {
 
   static boost::asio::awaitable<void> accept_all(Backend& backend);
   static boost::asio::awaitable<void> serve(Backend& backend, Socket socket);
-  static boost::asio::awaitable<void> work(Backend& backend, Session& session);
+  // Waits for a slot and holds it for `share` of a drawn service time.
+  static boost::asio::awaitable<void> work(Backend& backend, Session& session, double share);
 
   boost::asio::io_context& io_;
   boost::asio::basic_socket_acceptor<boost::asio::ip::tcp, boost::asio::io_context::executor_type>
       acceptor_;
   std::size_t thrash_;
+  double expensive_;
   std::string page_caching_;  // Cache-Control of a page
   ServiceTime service_;
   Slots<boost::asio::steady_timer*> slots_;

@@ -37,6 +37,10 @@ int main(int argc, char** argv) {
   app.add_option("--max-age-s", max_age_s, "how long a page may be taken from a store")
       ->check(CLI::Range(0, 86400))
       ->capture_default_str();
+  app.add_option("--expensive", options.expensive,
+                 "share of the work left out when asked with Spillway-Degrade: skip-downstream")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
   app.add_option("--seed", options.seed, "of the service times")->capture_default_str();
   try {
     app.parse(argc, argv);

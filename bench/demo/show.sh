@@ -1,6 +1,7 @@
 #!/bin/bash
 # Shows the same traffic spike twice: against a bare backend, and through Spillway in front of
-# a backend of the same capacity. run.sh calls this after building.
+# a backend of the same capacity. Half of the reads may be stored, and P1 is given stored answers
+# while the backend is overloaded. run.sh calls this after building.
 #
 #   bench/demo/show.sh PROGRAMS [--exit] [options of spillway-demo-spike]
 #
@@ -23,49 +24,13 @@ fi
 
 slots=16
 service_ms=20
-patience=100 # tenths of a second to wait for a program to start
+. "$(dirname "$0")/stage.sh"
 
-files=$(mktemp -d)
-end_all() {
-  local running
-  running=$(jobs -rp) # of this shell, so never anybody else's process
-  [[ -z $running ]] || kill -TERM $running 2> /dev/null || true
-  wait
-  rm -rf "$files"
-}
-trap end_all EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-
-# Prints the first line of FILE that the sed SCRIPT extracts, as soon as there is one; fails
-# when process PID ends before that.
-await() {
-  local pid=$1 file=$2 script=$3 found
-  for ((i = 0; i < patience; ++i)); do
-    found=$(sed -nE "$script" "$file" | head -n 1)
-    if [[ -n $found ]]; then
-      echo "$found"
-      return
-    fi
-    kill -0 "$pid" 2> /dev/null || break
-    sleep 0.1
-  done
-  echo "$0: a program did not start; it said:" >&2
-  cat "$file" >&2
-  return 1
-}
-
-start_backend() {
-  : > "$files/$1" # there before await looks
-  "$programs/spillway-demo-backend" --slots $slots --service-ms $service_ms > "$files/$1" 2>&1 &
-}
-
-start_backend bare-backend
-bare=$(await $! "$files/bare-backend" 's/^([0-9]+)$/\1/p')
-start_backend backend
-backend=$(await $! "$files/backend" 's/^([0-9]+)$/\1/p')
-
-cat > "$files/spillway.json" << END
+start_backend
+bare=$port
+start_backend
+backend=$port
+start_spillway << END
 {
   "listen": { "port": 0 },
   "admin": { "port": 0 },
@@ -73,17 +38,17 @@ cat > "$files/spillway.json" << END
   "dispatch": { "concurrency": $slots },
   "routes": [
     { "name": "checkout", "match": { "methods": ["POST"], "path": "/checkout/**" }, "class": "P0" },
-    { "name": "search", "match": { "path": "/search/**" }, "class": "P1" },
+    { "name": "search", "match": { "path": "/search/**" }, "class": "P1",
+      "cache": { "max_bytes": 8388608 } },
     { "name": "export", "match": { "path": "/export/**" }, "class": "P2" }
-  ]
+  ],
+  "overload": {
+    "enter": { "queue_wait_p95_ms": 100 },
+    "exit": { "queue_wait_p95_ms": 60 },
+    "rules": { "P1": { "strategy": "degrade", "mode": "stale_ok", "miss": "deny" } }
+  }
 }
 END
-: > "$files/proxy"
-"$programs/spillway" run --config "$files/spillway.json" > "$files/proxy" 2>&1 &
-proxy_pid=$!
-# {"time":…,"event":"listening","listener":"proxy","address":"127.0.0.1","port":40123}
-proxy=$(await $proxy_pid "$files/proxy" 's/.*"listener":"proxy".*"port":([0-9]+).*/\1/p')
-admin=$(await $proxy_pid "$files/proxy" 's/.*"listener":"admin".*"port":([0-9]+).*/\1/p')
 
 capacity=$((slots * 1000 / service_ms))
 echo "The backend on http://127.0.0.1:$backend can do $capacity requests a second" \
@@ -91,21 +56,17 @@ echo "The backend on http://127.0.0.1:$backend can do $capacity requests a secon
 echo "Spillway listens on http://127.0.0.1:$proxy, its admin on http://127.0.0.1:$admin"
 
 # In the background, so that a signal to this script is acted on at once.
-"$programs/spillway-demo-spike" --capacity "$capacity" \
+"$programs/spillway-demo-spike" --capacity "$capacity" --cacheable 0.5 --pages 100 \
   --run "without Spillway=http://127.0.0.1:$bare" \
   --run "with Spillway=http://127.0.0.1:$proxy,http://127.0.0.1:$admin" "$@" &
 status=0
 wait $! || status=$?
-if ! kill -0 $proxy_pid 2> /dev/null; then
-  echo "$0: Spillway ended during the spike; its last words:" >&2
-  tail -n 20 "$files/proxy" >&2
-  exit 1
-fi
+still_runs "$proxy_pid" "$proxy_log"
 
 if [[ -n $keep_serving ]] && ((status != 2)); then
   echo
   echo "Still serving, until Ctrl-C. Try:"
-  echo "  curl -i http://127.0.0.1:$proxy/search"
+  echo "  curl -i http://127.0.0.1:$proxy/search/page/1"
   echo "  curl -s http://127.0.0.1:$admin/metrics"
   trap 'exit 0' INT
   wait "$proxy_pid" || true

@@ -9,6 +9,10 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "backend.hpp"
 #include "endpoint.hpp"
 #include "pages.hpp"
@@ -37,25 +41,25 @@ Tally send(asio::io_context& io, const Endpoint& target, std::span<const Arrival
   return tally;
 }
 
-asio::awaitable<void> get(asio::io_context& io, Endpoint target, std::string path,
-                          std::string if_none_match, Response& response) {
+using Fields = std::vector<std::pair<std::string, std::string>>;
+
+asio::awaitable<void> get(asio::io_context& io, Endpoint target, std::string path, Fields fields,
+                          Response& response) {
   asio::ip::tcp::socket socket(io);
   co_await socket.async_connect(target, asio::use_awaitable);
   http::request<http::empty_body> request(http::verb::get, path, 11);
   request.set(http::field::host, "demo.example");
-  if (!if_none_match.empty()) request.set(http::field::if_none_match, if_none_match);
+  for (const auto& [name, value] : fields) request.set(name, value);
   co_await http::async_write(socket, request, asio::use_awaitable);
   boost::beast::flat_buffer input;
   co_await http::async_read(socket, input, response, asio::use_awaitable);
   io.stop();
 }
 
-Response get(asio::io_context& io, const Backend& backend, std::string path,
-             std::string if_none_match = "") {
+Response get(asio::io_context& io, const Backend& backend, std::string path, Fields fields = {}) {
   Response response;
   const Endpoint target(kAnyPort.address(), backend.port());
-  asio::co_spawn(io, get(io, target, std::move(path), std::move(if_none_match), response),
-                 asio::detached);
+  asio::co_spawn(io, get(io, target, std::move(path), std::move(fields), response), asio::detached);
   io.restart();
   io.run();
   return response;
@@ -118,16 +122,31 @@ TEST_CASE("a page may be stored and checked and anything else may not be stored"
   CHECK(tag == entity_tag("/search/page/3"));
   CHECK(get(io, backend, "/search/page/3").body() == page.body());
 
-  const Response same = get(io, backend, "/search/page/3", "\"other\", " + tag);
+  const Response same =
+      get(io, backend, "/search/page/3", {{"If-None-Match", "\"other\", " + tag}});
   CHECK(same.result() == http::status::not_modified);
   CHECK(same[http::field::etag] == tag);
   CHECK(same.body().empty());
-  CHECK(get(io, backend, "/search/page/4", tag).result() == http::status::ok);
+  CHECK(get(io, backend, "/search/page/4", {{"If-None-Match", tag}}).result() == http::status::ok);
 
-  const Response own = get(io, backend, "/search", tag);
+  const Response own = get(io, backend, "/search", {{"If-None-Match", tag}});
   CHECK(own.result() == http::status::ok);
   CHECK(own[http::field::cache_control] == "no-store");
   CHECK(own.count(http::field::etag) == 0);
+}
+
+TEST_CASE("a backend told to leave out the expensive part does") {
+  asio::io_context io(1);
+  Backend backend(io, kAnyPort,
+                  {.slots = 1, .service = Milliseconds(40), .sigma = 0, .expensive = 1});
+  backend.start();
+  const TimePoint start = Clock::now();
+  get(io, backend, "/checkout", {{"Spillway-Degrade", "something-else"}});
+  const Duration full = Clock::now() - start;
+  for (int i = 0; i < 20; ++i)
+    get(io, backend, "/checkout", {{"Spillway-Degrade", "skip-downstream"}});
+  CHECK(full >= Milliseconds(40));
+  CHECK(Clock::now() - start < full + 20 * Milliseconds(40));
 }
 
 TEST_CASE("the client asks for the page of the arrival") {

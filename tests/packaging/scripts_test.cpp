@@ -16,8 +16,11 @@ namespace {
 const std::vector<std::string> kScripts{"run.sh",
                                         "test.sh",
                                         ".ci/run",
+                                        "bench/cost/cache-hit.sh",
+                                        "bench/cost/first-figure.sh",
                                         "bench/demo/show.sh",
                                         "bench/micro/run.sh",
+                                        "bench/overload/cacheable-reads.sh",
                                         "docker/install-deps.sh"};
 
 bool has_line(const std::string& file, const std::string& line) {
@@ -90,7 +93,7 @@ TEST_CASE("bad usage is refused with status 2 before anything is installed or bu
        {"./run.sh --nonsense", "./run.sh --exit --exit", "./run.sh --config",
         "./run.sh --config /nonexistent/spillway.json", "bench/demo/show.sh",
         "bench/demo/show.sh /nonexistent", "bench/micro/run.sh --nonsense",
-        "bench/micro/run.sh --quick --quick"}) {
+        "bench/micro/run.sh --quick --quick", "bench/overload/cacheable-reads.sh /nonexistent"}) {
     CAPTURE(command);
     const Finished finished = run(command);
     CHECK(finished.status == 2);
