@@ -2,27 +2,17 @@
 
 #include <fmt/format.h>
 
-#include "percentile.hpp"
+#include "figures.hpp"
 
 namespace spillway::demo {
 namespace {
 
 constexpr std::string_view kColumns = "   ok%  degr.%   p50   p99";
 
-double per_cent(std::uint64_t part, const Counts& counts) {
-  return counts.ended() == 0
-             ? 0
-             : 100.0 * static_cast<double>(part) / static_cast<double>(counts.ended());
-}
-
 std::string result(const Counts& counts) {
-  const auto time = [&](double share) {
-    return counts.ok == 0
-               ? std::string("-")
-               : fmt::format("{:.0f}", to_milliseconds(percentile(counts.latencies, share)));
-  };
   return fmt::format("{:6.2f} {:7.2f} {:>5} {:>5}", per_cent(counts.ok, counts),
-                     per_cent(counts.degraded, counts), time(0.5), time(0.99));
+                     per_cent(counts.degraded, counts), latency(counts, 0.5),
+                     latency(counts, 0.99));
 }
 
 }  // namespace

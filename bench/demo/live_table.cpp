@@ -4,33 +4,27 @@
 
 #include <cmath>
 
-#include "percentile.hpp"
+#include "figures.hpp"
 
 namespace spillway::demo {
 namespace {
 
-constexpr std::string_view kCellHeading = "req/s ok% dgr% den% fail  p50/p95 ";
+constexpr std::string_view kCellHeading = "req/s ok% dgr% den% fail   p50/p95 ";
 constexpr int kLead = 14;
 
 std::string cell(const Counts& counts, Duration span, const Paint& paint) {
-  const double ended = static_cast<double>(counts.ended());
-  const auto per_cent = [&](std::uint64_t part) {
-    return ended == 0 ? 0.0 : 100.0 * static_cast<double>(part) / ended;
-  };
-  const double ok = per_cent(counts.ok);
+  const double ok = per_cent(counts.ok, counts);
   std::string ok_text = fmt::format("{:3.0f}", ok);
-  if (ended > 0)
+  if (counts.ended() > 0)
     ok_text = ok >= 99 ? paint.good(ok_text) : ok >= 50 ? ok_text : paint.mild(ok_text);
   std::string failed = fmt::format("{:4}", counts.failed);
   if (counts.failed > 0) failed = paint.bad(failed);
   const std::string times =
-      counts.ok == 0
-          ? "-"
-          : fmt::format("{:.0f}/{:.0f}", to_milliseconds(percentile(counts.latencies, 0.5)),
-                        to_milliseconds(percentile(counts.latencies, 0.95)));
-  return fmt::format("{:5.0f} {} {:4.0f} {:4.0f} {} {:>8} ",
+      counts.ok == 0 ? "-" : fmt::format("{}/{}", latency(counts, 0.5), latency(counts, 0.95));
+  return fmt::format("{:5.0f} {} {:4.0f} {:4.0f} {} {:>9} ",
                      static_cast<double>(counts.offered) / to_seconds(span), ok_text,
-                     per_cent(counts.degraded), per_cent(counts.denied), failed, times);
+                     per_cent(counts.degraded, counts), per_cent(counts.denied, counts), failed,
+                     times);
 }
 
 std::string proxy_cell(const ProxyView& proxy, const Paint& paint) {

@@ -79,10 +79,12 @@ bool within_bounds(const std::vector<demo::Phase>& phases, double spike_rate) {
 int main(int argc, char** argv) {
   Options options;
   CLI::App app("Open-loop load: calm, a spike, recovery", "spillway-demo-spike");
+  app.option_defaults()->take_last();  // a script's own options can be overridden
   app.add_option("--run", options.runs,
                  "TITLE=URL[,ADMIN]: who gets the load, each in turn; ADMIN is the proxy's admin "
                  "listener, for the live table. The last one is judged")
-      ->required();
+      ->required()
+      ->take_all();
   app.add_option("--table", options.table,
                  "at the end: all phases, or the spike alone with degraded shares and p99")
       ->check(CLI::IsMember({"phases", "spike"}))

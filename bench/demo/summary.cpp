@@ -5,19 +5,13 @@
 #include <algorithm>
 #include <vector>
 
-#include "percentile.hpp"
+#include "figures.hpp"
 
 namespace spillway::demo {
 namespace {
 
 constexpr std::string_view kColumns = "    ok%   degr.  denied  failed   p50   p95";
 constexpr std::size_t kLead = 26;
-
-double per_cent(std::uint64_t part, const Counts& counts) {
-  return counts.ended() == 0
-             ? 0
-             : 100.0 * static_cast<double>(part) / static_cast<double>(counts.ended());
-}
 
 std::string result(const Counts& counts, const Paint& paint) {
   std::string ok = fmt::format("{:7.2f}", per_cent(counts.ok, counts));
@@ -26,13 +20,8 @@ std::string result(const Counts& counts, const Paint& paint) {
          : counts.ok_share() < 0.5 ? paint.bad(std::move(ok))
                                    : ok;
   }
-  const auto time = [&](double share) {
-    return counts.ok == 0
-               ? std::string("-")
-               : fmt::format("{:.0f}", to_milliseconds(percentile(counts.latencies, share)));
-  };
   return fmt::format("{} {:7} {:7} {:7} {:>5} {:>5}", ok, counts.degraded, counts.denied,
-                     counts.failed, time(0.5), time(0.95));
+                     counts.failed, latency(counts, 0.5), latency(counts, 0.95));
 }
 
 // "12040 x QUEUE_WAIT_RISK, 88 x EVICTED", the most frequent first.

@@ -1,8 +1,9 @@
 #!/bin/bash
 # Ten times what the backend can do, half of the reads cacheable: the same load first onto a bare
 # backend, then through Spillway with rules that deny, then with rules that degrade the same classes.
-# Each run has a fresh backend of the same capacity. Prints one line a second, then one table of the
-# spike: success, degraded answers, p50 and p99 by class.
+# Each run has a fresh backend of the same capacity, of which P0 alone is all at ten times; asked to,
+# it leaves out half of its work (skip_downstream). Prints one line a second, then one table of the
+# spike: success, of that degraded answers, p50 and p99 by class. The calm before it fills the stores.
 #
 #   bench/overload/cacheable-reads.sh [--short] [PROGRAMS=build/release] [options of the spike]
 #
@@ -27,7 +28,7 @@ service_ms=20
 capacity=$((slots * 1000 / service_ms))
 . "$(dirname "$0")/../demo/stage.sh"
 
-# Starts Spillway and a backend behind it. P0 is about all that the backend can do by itself.
+# Starts a backend and Spillway before it.
 start() { # rules of the classes
   start_backend
   start_spillway << END
@@ -63,6 +64,8 @@ start '"P0": { "strategy": "degrade", "mode": "skip_downstream", "annotate": tru
   "P2": { "strategy": "degrade", "mode": "cache_only", "retry_after_ms": 5000 }'
 degrading=http://127.0.0.1:$proxy,http://127.0.0.1:$admin
 
+echo "$((10 * capacity)) requests a second onto backends that can do $capacity" \
+  "($slots at once, $service_ms ms each); half of the reads ask for one of 100 pages that may be stored."
 # In the background, so that a signal to this script is acted on at once.
 "$programs/spillway-demo-spike" --capacity "$capacity" --calm 0.7 --spike 10 --cacheable 0.5 \
   --pages 100 "${phases[@]}" --table spike --run "bare backend=http://127.0.0.1:$bare" \

@@ -32,8 +32,8 @@ TEST_CASE("a row says per class what was offered and what became of it") {
   const auto line =
       row(std::chrono::seconds(5), "spike", some_counts(), std::chrono::seconds(1), proxy, Paint{});
   CHECK(line ==
-        "  5s spike    |    40 100    0    0    0    21/21 |   120  50   30   50    0    30/30 "
-        "|   240   0    0   96   10        - | OVERLOADED  16   25 TAIL_LATENCY");
+        "  5s spike    |    40 100    0    0    0     21/21 |   120  50   30   50    0     30/30 "
+        "|   240   0    0   96   10         - | OVERLOADED  16   25 TAIL_LATENCY");
 }
 
 TEST_CASE("the rows line up with the heading") {
