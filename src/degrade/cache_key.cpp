@@ -14,6 +14,7 @@ using traffic::sip_hash;
 using traffic::SipKey;
 
 constexpr std::uint32_t kAbsent = 0xffffffff;
+constexpr std::size_t kFixedParts = 6;  // before those of the configured fields
 constexpr std::size_t kMostNames = 16;
 constexpr std::size_t kMostNameBytes = 1024;
 
@@ -80,7 +81,8 @@ void CacheKey::add_values(const http::FieldList& fields, std::string_view name) 
   std::memcpy(text_.data() + begin, &size, sizeof size);
 }
 
-void CacheKey::start(SipKey key, const Asked& asked, const std::vector<std::string>& vary) {
+void CacheKey::start(SipKey key, const Asked& asked, const TenantInKey& tenant,
+                     const std::vector<std::string>& vary, bool by_tenant) {
   sip_key_ = key;
   uri_hash_ = uri_hash(key, asked.authority, asked.path_and_query);
   text_.clear();
@@ -92,11 +94,9 @@ void CacheKey::start(SipKey key, const Asked& asked, const std::vector<std::stri
 
   add(asked.scheme);
   add(asked.forwarded_host);
-  add(asked.tenant);
-  // Names of different sources are different tenants.
-  add(asked.tenant.empty()             ? std::string_view{}
-      : asked.tenant_in_key.by_api_key ? std::string_view("X-Api-Key")
-                                       : asked.tenant_in_key.by_field);
+  add(by_tenant ? asked.tenant : std::string_view{});
+  // The same name from different sources is two tenants.
+  add(tenant.by_api_key ? std::string_view("X-Api-Key") : tenant.by_field);
   for (const std::string& name : vary) add_values(asked.fields, name);
   primary_size_ = text_.size();
   // The hash of the URI stands for its text, which need not be hashed twice.
@@ -106,15 +106,18 @@ void CacheKey::start(SipKey key, const Asked& asked, const std::vector<std::stri
   names_.clear();
 }
 
-void CacheKey::vary_by(std::string_view names, const http::FieldList& fields) {
-  if (names.data() != names_.data()) names_.assign(names);
+void CacheKey::vary(const http::FieldList& fields) {
   text_.resize(primary_size_);
-  hash_ = primary_hash_;
-  if (names_.empty()) return;
   add(names_);
   http::for_each_element(names_, [&](std::string_view name) { add_values(fields, name); });
   hash_ = sip_hash({sip_key_.low ^ primary_hash_, sip_key_.high},
                    std::string_view(text_).substr(primary_size_));
+}
+
+std::string_view names_in(std::string_view text, std::size_t configured) {
+  KeyParts parts(text);
+  for (std::size_t i = 0; i < kFixedParts + configured; ++i) parts.next();
+  return parts.next();
 }
 
 bool unite_names(std::string_view known, const http::FieldList& response,

@@ -12,8 +12,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "degrade/personal.hpp"
+#include "degrade/record.hpp"
 #include "http/field_list.hpp"
 #include "traffic/sip_hash.hpp"
 
@@ -59,19 +61,18 @@ class CacheKey {
  private:
   friend class ResponseCache;
 
-  void start(traffic::SipKey key, const Asked& asked, const std::vector<std::string>& vary);
-  // Adds, or makes anew, the part that depends on what answers vary by: names in lower case,
-  // sorted, comma-separated. None: the key is the primary one.
-  void vary_by(std::string_view names, const http::FieldList& fields);
-
-  std::string_view text() const { return text_; }
-  std::string_view primary() const { return std::string_view(text_).substr(0, primary_size_); }
+  void start(traffic::SipKey key, const Asked& asked, const TenantInKey& tenant,
+             const std::vector<std::string>& vary, bool by_tenant);
+  // Makes the variant's key from the names and the request's values of them.
+  void vary(const http::FieldList& fields);
+  KeyView view() const { return {text_, hash_, uri_hash_}; }
 
   void add(std::string_view part);
   void add_values(const http::FieldList& fields, std::string_view name);
 
   std::string text_;
-  std::string names_;
+  std::string names_;   // that answers vary by: lower case, sorted, comma-separated
+  std::string unused_;  // memory for such
   std::size_t primary_size_ = 0;
   traffic::SipKey sip_key_;
   std::uint64_t uri_hash_ = 0;
@@ -79,6 +80,10 @@ class CacheKey {
   std::uint64_t hash_ = 0;
   bool personal_ = false;
 };
+
+// The names in the text of a variant's key, with so many configured `vary` fields; empty when it is
+// no variant's.
+std::string_view names_in(std::string_view text, std::size_t configured);
 
 // The names of the response's Vary fields and those known already: in lower case, sorted, without
 // duplicates and without those of `configured`, which are in every key. False when there is no such

@@ -1,165 +1,232 @@
 #include "degrade/cache_shard.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cstdlib>
-#include <cstring>
-#include <new>
+
+#include "degrade/cache_key.hpp"
 
 namespace spillway::degrade {
 namespace {
 
-bool is_answer_or_names(Record::Kind kind) {
-  return kind == Record::Kind::answer || kind == Record::Kind::names;
+constexpr std::size_t kSegments = 128;  // in a shard, about
+constexpr std::size_t kMostSegmentBytes = std::size_t{256} << 10;
+constexpr std::size_t kBytesForBucket = 1024;
+constexpr std::size_t kBytesForStamp = 4096;
+constexpr std::size_t kMallocOverhead = 16;
+constexpr std::size_t kBucketsInSlice = 1024;
+
+std::size_t segment_bytes_for(std::size_t max_bytes) {
+  return std::max(std::min(std::bit_floor(max_bytes / kSegments), kMostSegmentBytes), page_bytes());
 }
 
 }  // namespace
 
-void Record::let_go() const {
-  if (references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  shard_->give_back(const_cast<char*>(reinterpret_cast<const char*>(this)), bytes_);
-}
+CacheShard::CacheShard(std::size_t max_bytes)
+    : segment_bytes_(segment_bytes_for(max_bytes)),
+      pages_(max_bytes),
+      index_(max_bytes / kBytesForBucket),
+      stamps_(std::clamp<std::size_t>(max_bytes / kBytesForStamp, 64, 65536)),
+      fifo_(max_bytes, segment_bytes_, index_, stamps_),
+      fixed_bytes_(sizeof *this + pages_.book_bytes() + index_.bytes() + stamps_.bytes() +
+                   fifo_.bytes()),
+      capacity_(max_bytes - std::min(max_bytes, fixed_bytes_)) {}
 
-CacheShard::~CacheShard() {
-  for (const auto& [hash, record] : index_) record->let_go();
-}
-
-char* CacheShard::take(std::size_t bytes) {
-  if (bytes_.fetch_add(bytes) + bytes > max_bytes_) {
-    bytes_ -= bytes;
-    return nullptr;
-  }
-  return static_cast<char*>(std::malloc(bytes));
-}
-
-void CacheShard::give_back(char* block, std::size_t bytes) {
-  std::free(block);
-  bytes_ -= bytes;
-}
-
-StoredPtr CacheShard::find(const KeyView& key, std::string& names, TimePoint) {
+StoredPtr CacheShard::find(const KeyView& key, std::string& names) {
   const std::lock_guard lock(mutex_);
   names.clear();
-  const auto [first, last] = index_.equal_range(key.hash);
-  for (auto at = first; at != last; ++at) {
-    const Record& record = *at->second;
-    const char* text = reinterpret_cast<const char*>(&record);
-    if (record.kind() == Record::Kind::answer) {
-      const auto& response = static_cast<const StoredResponse&>(record);
-      text += sizeof(StoredResponse);
-      if (std::string_view(text, record.key_size()) != key.text) continue;
-      const auto stamp = stamps_.find(key.uri_hash);
-      if (stamp != stamps_.end() && record.requested_at() <= stamp->second) return {};
-      record.hold();
-      return StoredPtr(&response);
-    }
-    if (record.kind() != Record::Kind::names) continue;
-    text += sizeof(Record);
-    if (std::string_view(text, record.key_size()) != key.text) continue;
-    names.assign(text + record.key_size(), record.bytes_ - sizeof(Record) - record.key_size());
+  Record* const record = index_.find(key, RecordKind::answer);
+  if (record == nullptr) return {};
+  if (record->kind == RecordKind::names) {
+    S3Fifo::hit(*record);
+    names.assign(record->note());
     return {};
   }
-  return {};
+  if (stamps_.has_ended(key.uri_hash, record->requested_at())) return {};
+  S3Fifo::hit(*record);
+  return StoredPtr(static_cast<const StoredResponse&>(*record));
 }
 
-bool CacheShard::has_note(const KeyView& key, Record::Kind kind, TimePoint now) {
+bool CacheShard::has_note(const KeyView& key, RecordKind kind, TimePoint now) {
   const std::lock_guard lock(mutex_);
-  const auto [first, last] = index_.equal_range(key.hash);
-  for (auto at = first; at != last; ++at) {
-    const Record& record = *at->second;
-    const char* text = reinterpret_cast<const char*>(&record) + sizeof(Record);
-    if (record.kind() == kind && std::string_view(text, record.key_size()) == key.text &&
-        now < record.requested_at()) {
-      return true;
-    }
-  }
-  return false;
-}
-
-bool CacheShard::put_note(const KeyView& key, Record::Kind kind, std::string_view body,
-                          TimePoint until) {
-  const std::size_t bytes = sizeof(Record) + key.text.size() + body.size();
-  char* const block = take(bytes);
-  if (block == nullptr) return false;
-  auto* const record = new (block) Record;
-  record->kind_ = kind;
-  record->shard_ = this;
-  record->bytes_ = bytes;
-  record->hash_ = key.hash;
-  record->uri_hash_ = key.uri_hash;
-  record->key_size_ = static_cast<std::uint32_t>(key.text.size());
-  record->requested_at_ = until;
-  std::memcpy(block + sizeof(Record), key.text.data(), key.text.size());
-  if (!body.empty())
-    std::memcpy(block + sizeof(Record) + key.text.size(), body.data(), body.size());
-  const std::lock_guard lock(mutex_);
-  if (kind == Record::Kind::names) {
-    const auto at = look(key, is_answer_or_names);
-    if (at != index_.end()) unlink(at);
-  }
-  index_.emplace(key.hash, record);
+  Record* const note = index_.find(key, kind);
+  if (note == nullptr || note->useless_after <= now) return false;
+  S3Fifo::hit(*note);
   return true;
 }
 
-CacheShard::Index::iterator CacheShard::look(const KeyView& key, bool (*wanted)(Record::Kind)) {
-  const auto [first, last] = index_.equal_range(key.hash);
-  for (auto at = first; at != last; ++at) {
-    const Record& record = *at->second;
-    if (!wanted(record.kind())) continue;
-    const char* text =
-        reinterpret_cast<const char*>(&record) +
-        (record.kind() == Record::Kind::answer ? sizeof(StoredResponse) : sizeof(Record));
-    if (std::string_view(text, record.key_size()) == key.text) return at;
+bool CacheShard::put_note(const KeyView& key, RecordKind kind, std::string_view body,
+                          TimePoint until, TimePoint now) {
+  FreedRuns freed;
+  Lock lock(mutex_);
+  const std::size_t bytes = Record::note_bytes(key, body);
+  if (bytes >= run_from()) return false;
+  Slot* const slot = add(lock, false, bytes, now, freed);
+  if (slot != nullptr) {
+    if (Record* const old = index_.find(key, kind)) fifo_.unlink(*old, freed);
+    Record& note = *Record::build_note(slot->room(), kind, key, body);
+    note.useless_after = until;
+    fifo_.link(*slot, note, false);
+    keep_slack(now, freed);
   }
-  return index_.end();
+  give_back(lock, freed);
+  return slot != nullptr;
 }
 
-void CacheShard::unlink(Index::iterator at) {
-  const Record* const record = at->second;
-  entries -= record->kind() == Record::Kind::answer;
-  index_.erase(at);
-  record->let_go();
+bool CacheShard::put_names(const KeyView& primary, std::string_view names, TimePoint now) {
+  {
+    const std::lock_guard lock(mutex_);
+    Record* const record = index_.find(primary, RecordKind::names);
+    if (record != nullptr && record->kind == RecordKind::names && record->note() == names) {
+      return true;
+    }
+  }
+  return put_note(primary, RecordKind::names, names, kNever, now);
 }
 
-StoredPtr CacheShard::insert(StoredResponse* response, TimePoint) {
-  const char* const text = reinterpret_cast<const char*>(response) + sizeof(StoredResponse);
-  const KeyView key{{text, response->key_size()}, response->hash_, response->uri_hash_};
-  StoredPtr mine(response);
-  const std::lock_guard lock(mutex_);
-  const auto stamp = stamps_.find(key.uri_hash);
-  if ((stamp != stamps_.end() && response->requested_at() <= stamp->second) ||
-      response->requested_at() <= purged_at_) {
+Block CacheShard::take(std::size_t bytes, TimePoint now) {
+  const bool has_run = bytes >= run_from();
+  bytes = has_run ? round_to_pages(bytes) : bytes;
+  const std::size_t counted = has_run ? bytes : bytes + kMallocOverhead;
+  Lock lock(mutex_);
+  if (filling_ > 0 && filling_ + counted > capacity_ / 2) return {};
+  if (!make_room(lock, counted, now)) return {};
+  char* const memory = has_run ? pages_.take(bytes) : static_cast<char*>(std::malloc(bytes));
+  if (memory == nullptr) return {};
+  held_ += counted;
+  filling_ += counted;
+  return {memory, bytes, has_run};
+}
+
+void CacheShard::give_back(const Block& block) {
+  if (block.memory == nullptr) return;
+  if (block.has_run) {
+    FreedRuns freed;
+    freed.add(block.memory, block.bytes);
+    give_back(freed);
+    filling_ -= block.bytes;
+  } else {
+    std::free(block.memory);
+    held_ -= block.bytes + kMallocOverhead;
+    filling_ -= block.bytes + kMallocOverhead;
+  }
+}
+
+bool CacheShard::is_ended(const StoredResponse& response) const {
+  return response.requested_at() <= purged_at_ ||
+         stamps_.has_ended(response.key().uri_hash, response.requested_at());
+}
+
+StoredPtr CacheShard::insert(StoredResponse& response, Block& block, TimePoint now) {
+  const KeyView key = response.key();
+  FreedRuns freed;
+  // A short one had better not take pages of its own.
+  const bool keeps_run = block.has_run && response.bytes() >= run_from();
+  if (keeps_run) {
+    const std::size_t used = round_to_pages(response.bytes());
+    if (used < block.bytes) {
+      freed.add(block.memory + used, block.bytes - used);
+      give_back(freed);
+      filling_ -= block.bytes - used;
+      block.bytes = used;
+    }
+  }
+  response.shard = this;
+
+  Lock lock(mutex_);
+  if (is_ended(response)) return {};
+  const Record* const before = index_.find(key, RecordKind::answer);
+  const bool to_main = before != nullptr ? before->in_main : fifo_.left_lately(key);
+  Slot* const slot = add(lock, to_main, keeps_run ? 0 : response.bytes(), now, freed);
+  if (slot == nullptr) {
+    give_back(lock, freed);
     return {};
   }
-  const auto at = look(key, is_answer_or_names);
-  if (at != index_.end()) unlink(at);
-  response->hold();
-  index_.emplace(key.hash, response);
-  ++entries;
-  ++stores;
-  return mine;
+  // The lock may have been given away in the meantime.
+  Record* const old = index_.find(key, RecordKind::answer);
+  const bool is_newer = old != nullptr && old->kind == RecordKind::answer &&
+                        old->requested_at() > response.requested_at();
+  StoredPtr held;
+  if (is_newer) {
+    const auto& newer = static_cast<const StoredResponse&>(*old);
+    if (newer.is_open() || !response.is_open()) held = StoredPtr(newer);
+  } else if (!is_ended(response) && (old == nullptr || old->kind == RecordKind::answer)) {
+    if (old != nullptr) {
+      response.frequency = old->frequency;
+      fifo_.unlink(*old, freed);
+    }
+    Record* record = &response;
+    if (keeps_run) {
+      response.has_run = true;
+      response.set_bytes(block.bytes);
+      filling_ -= block.bytes;
+      block = {};
+    } else {
+      record = response.copy_to(slot->room());
+    }
+    fifo_.link(*slot, *record, to_main);
+    ++stores_;
+    held = StoredPtr(static_cast<const StoredResponse&>(*record));
+  }
+  keep_slack(now, freed);
+  give_back(lock, freed);
+  return held;
 }
 
-void CacheShard::remove(const KeyView& key) {
-  const std::lock_guard lock(mutex_);
-  const auto at = look(key, [](Record::Kind kind) { return kind == Record::Kind::answer; });
-  if (at != index_.end()) unlink(at);
+void CacheShard::remove(const KeyView& key, TimePoint requested_until) {
+  FreedRuns freed;
+  Lock lock(mutex_);
+  Record* const record = index_.find(key, RecordKind::answer);
+  if (record != nullptr && record->kind == RecordKind::answer &&
+      record->requested_at() <= requested_until) {
+    fifo_.unlink(*record, freed);
+  }
+  give_back(lock, freed);
 }
 
-void CacheShard::invalidate(std::uint64_t uri, TimePoint now) {
+void CacheShard::invalidate(std::uint64_t uri_hash, TimePoint now) {
   const std::lock_guard lock(mutex_);
-  stamps_[uri] = now;
-  ++invalidations;
+  stamps_.end(uri_hash, now);
+  ++invalidations_;
 }
 
 void CacheShard::begin_purge(TimePoint now) {
   const std::lock_guard lock(mutex_);
-  purged_at_ = now;
+  purged_at_ = std::max(purged_at_, now);
 }
 
-std::size_t CacheShard::purge(const Purge&) {
-  const std::lock_guard lock(mutex_);
-  const std::size_t gone = entries;
-  while (!index_.empty()) unlink(index_.begin());
+std::size_t CacheShard::purge(const Purge& purge) {
+  std::size_t gone = 0;
+  for (std::size_t bucket = 0; bucket < index_.buckets();) {
+    FreedRuns freed;
+    Lock lock(mutex_);
+    std::size_t looked_at = 0;
+    const std::size_t end = std::min(bucket + kBucketsInSlice, index_.buckets());
+    for (; bucket < end && looked_at < kSlice; ++bucket) {
+      for (Record* at = index_.first(bucket); at != nullptr;) {
+        Record& record = *std::exchange(at, at->chain);
+        ++looked_at;
+        KeyParts parts(record.key().text);
+        const std::string_view authority = parts.next();
+        const std::string_view path = parts.next();
+        if (!matches(purge, parts.next(), authority, path)) continue;
+        gone += record.kind == RecordKind::answer;
+        fifo_.unlink(record, freed);
+      }
+    }
+    give_back(lock, freed);
+  }
   return gone;
+}
+
+CacheShard::Counts CacheShard::counts() const {
+  const std::lock_guard lock(mutex_);
+  return {.bytes = fixed_bytes_ + held_,
+          .answers = fifo_.answers(),
+          .stores = stores_,
+          .evictions = fifo_.evictions(),
+          .invalidations = invalidations_,
+          .examined = fifo_.examined()};
 }
 
 }  // namespace spillway::degrade

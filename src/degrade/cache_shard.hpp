@@ -1,4 +1,7 @@
 // A part of a route's store, with its own lock, memory and order of eviction.
+//
+// Any thread. No more than kSlice records are looked at under one holding of the lock, and memory
+// is given back to the system outside of it.
 #pragma once
 
 #include <atomic>
@@ -7,54 +10,109 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "base/time.hpp"
+#include "degrade/freed_runs.hpp"
+#include "degrade/page_runs.hpp"
 #include "degrade/purge.hpp"
 #include "degrade/record.hpp"
+#include "degrade/record_index.hpp"
+#include "degrade/s3_fifo.hpp"
+#include "degrade/stamps.hpp"
 #include "degrade/stored_response.hpp"
 
 namespace spillway::degrade {
 
-struct KeyView {
-  std::string_view text;
-  std::uint64_t hash = 0;
-  std::uint64_t uri_hash = 0;
+// Memory of an answer on its way in.
+struct Block {
+  char* memory = nullptr;  // null: there is no room
+  std::size_t bytes = 0;
+  bool has_run = false;
 };
 
 class CacheShard {
  public:
-  explicit CacheShard(std::size_t max_bytes) : max_bytes_(max_bytes) {}
-  ~CacheShard();
+  static constexpr std::size_t kSlice = 64;
 
-  StoredPtr find(const KeyView& key, std::string& names, TimePoint now);
-  bool has_note(const KeyView& key, Record::Kind kind, TimePoint now);
-  bool put_note(const KeyView& key, Record::Kind kind, std::string_view body, TimePoint until);
+  // All of its memory counts, its tables too.
+  explicit CacheShard(std::size_t max_bytes);
 
-  char* take(std::size_t bytes);
-  void give_back(char* block, std::size_t bytes);
+  // The answer at that key, or nothing; then, if there are any, the names that answers to it vary
+  // by (else `names` is empty). Counts as a hit.
+  StoredPtr find(const KeyView& key, std::string& names);
+  bool has_note(const KeyView& key, RecordKind kind, TimePoint now);
 
-  StoredPtr insert(StoredResponse* response, TimePoint now);
-  void remove(const KeyView& key);
-  void invalidate(std::uint64_t uri, TimePoint now);
+  // A note, in place of one of its kind, or of the answer at its key if it is of names. False:
+  // there is no room.
+  bool put_note(const KeyView& key, RecordKind kind, std::string_view body, TimePoint until,
+                TimePoint now);
+  // The names that answers to it vary by, unless they are known.
+  bool put_names(const KeyView& primary, std::string_view names, TimePoint now);
+
+  // Memory of answers on their way in; they get no more than half of all. From so many bytes on it
+  // is a run of pages, which may be inserted as it is.
+  std::size_t run_from() const { return segment_bytes_ / 4; }
+  Block take(std::size_t bytes, TimePoint now);
+  void give_back(const Block& block);
+
+  // What the store holds for its key afterwards: see Filling::commit(). A response in a run becomes
+  // part of the store if it is what is held, and `block` is empty then; another is copied.
+  StoredPtr insert(StoredResponse& response, Block& block, TimePoint now);
+
+  // The answer at that key leaves, if it was asked for until then.
+  void remove(const KeyView& key, TimePoint requested_until);
+  void invalidate(std::uint64_t uri_hash, TimePoint now);
+
+  // What was asked for until then and is not stored yet will not be.
   void begin_purge(TimePoint now);
-  std::size_t purge(const Purge& what);
+  std::size_t purge(const Purge& purge);
 
-  std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
-  std::uint64_t entries = 0, stores = 0, evictions = 0, invalidations = 0;
+  // Of readers: memory that nobody reads any more.
+  void give_back(FreedRuns& freed);
+
+  struct Counts {
+    std::uint64_t bytes = 0;
+    std::uint64_t answers = 0;
+    std::uint64_t stores = 0;
+    std::uint64_t evictions = 0;
+    std::uint64_t invalidations = 0;
+    std::uint64_t examined = 0;  // records, to find who leaves
+  };
+  Counts counts() const;
 
  private:
-  friend class Record;
-  using Index = std::unordered_multimap<std::uint64_t, Record*>;
-  Index::iterator look(const KeyView& key, bool (*wanted)(Record::Kind));
-  void unlink(Index::iterator at);
+  using Lock = std::unique_lock<std::mutex>;
 
-  std::mutex mutex_;
-  std::size_t max_bytes_;
-  std::atomic<std::size_t> bytes_{0};
-  Index index_;
-  std::unordered_map<std::uint64_t, TimePoint> stamps_;
+  // Lets the next ones leave, in slices between which others may take the lock, until done();
+  // enough(freed) tells when what will be given back at the end of a slice will do.
+  template <class Enough, class Done>
+  bool evict_until(Lock& lock, std::size_t bytes, TimePoint now, Enough enough, Done done);
+  bool make_room(Lock& lock, std::size_t bytes, TimePoint now);
+  bool make_spare(Lock& lock, TimePoint now);
+  bool take_spare();
+  void keep_slack(TimePoint now, FreedRuns& freed);
+  bool step(TimePoint now, std::size_t& chances, FreedRuns& freed);
+  void give_back(Lock& lock, FreedRuns& freed);
+
+  bool has_room(std::size_t bytes) const { return held_ + bytes <= capacity_; }
+  std::size_t free_bytes() const;
+  // The slot is to be linked before the lock is given away.
+  Slot* add(Lock& lock, bool to_main, std::size_t record_bytes, TimePoint now, FreedRuns& freed);
+  bool is_ended(const StoredResponse& response) const;
+
+  mutable std::mutex mutex_;
+  const std::size_t segment_bytes_;
+  PageRuns pages_;
+  RecordIndex index_;
+  Stamps stamps_;
+  S3Fifo fifo_;
+  std::size_t fixed_bytes_;
+  std::size_t capacity_;  // without them
+  std::atomic<std::size_t> held_{0};
+  std::atomic<std::size_t> filling_{0};  // of these, of answers on their way in
   TimePoint purged_at_ = TimePoint::min();
+  std::uint64_t stores_ = 0;
+  std::uint64_t invalidations_ = 0;
 };
 
 }  // namespace spillway::degrade

@@ -3,43 +3,93 @@
 #include <algorithm>
 #include <cstring>
 
-#include "degrade/cache_shard.hpp"
+#include "degrade/cache_key.hpp"
 #include "degrade/response_builder.hpp"
 
 namespace spillway::degrade {
+namespace {
+
+constexpr std::size_t kFirstContent = 4096;  // room for a body of unknown length
+
+}  // namespace
+
+Filling::Filling(CacheShard& shard, const ResponseParts& parts, const Limits& limits, TimePoint now)
+    : limits_(limits), now_(now), head_bytes_(ResponseBuilder::head_bytes(parts)) {
+  const std::size_t content = static_cast<std::size_t>(
+      std::min<std::uint64_t>(limits.length.value_or(kFirstContent), limits.max_bytes));
+  std::size_t bytes = head_bytes_ + content;
+  if (bytes > limits.max_bytes) {
+    if (limits.length || head_bytes_ > limits.max_bytes) return;
+    bytes = limits.max_bytes;
+  }
+  block_ = shard.take(bytes, now);
+  if (block_.memory == nullptr) return;
+  ResponseBuilder::build(block_.memory, parts);
+  shard_ = &shard;
+  size_ = head_bytes_;
+}
 
 Filling::~Filling() {
-  if (shard_ != nullptr) shard_->give_back(block_, capacity_);
+  if (shard_ != nullptr) shard_->give_back(block_);
 }
 
 void Filling::swap(Filling& other) noexcept {
   std::swap(shard_, other.shard_);
   std::swap(block_, other.block_);
-  std::swap(capacity_, other.capacity_);
+  std::swap(limits_, other.limits_);
+  std::swap(now_, other.now_);
+  std::swap(head_bytes_, other.head_bytes_);
   std::swap(size_, other.size_);
-  std::swap(head_size_, other.head_size_);
-  std::swap(length_, other.length_);
-  std::swap(response_, other.response_);
+  std::swap(primary_size_, other.primary_size_);
+  std::swap(primary_hash_, other.primary_hash_);
 }
 
-bool Filling::make_room(std::size_t size) { return size <= capacity_; }
+bool Filling::give_up() {
+  *this = Filling();
+  return false;
+}
 
-bool Filling::append(std::string_view content) {
-  if (shard_ == nullptr) return false;
-  if (!make_room(size_ + content.size())) {
-    *this = Filling();
-    return false;
-  }
-  if (!content.empty()) std::memcpy(block_ + size_, content.data(), content.size());
-  size_ += content.size();
+bool Filling::grow(std::size_t bytes) {
+  const Block bigger =
+      shard_->take(std::min(std::max(bytes, 2 * block_.bytes), limits_.max_bytes), now_);
+  if (bigger.memory == nullptr) return false;
+  response().copy_to(bigger.memory);
+  std::memcpy(bigger.memory + head_bytes_, block_.memory + head_bytes_, size_ - head_bytes_);
+  shard_->give_back(std::exchange(block_, bigger));
   return true;
 }
 
+bool Filling::append(std::string_view content) {
+  if (shard_ == nullptr) return false;
+  if (content.empty()) return true;
+  const std::size_t size = size_ + content.size();
+  const bool is_too_long = limits_.length && size - head_bytes_ > *limits_.length;
+  if (is_too_long || size > limits_.max_bytes) return give_up();
+  if (size > block_.bytes && !grow(size)) return give_up();
+  content.copy(block_.memory + size_, content.size());
+  size_ = size;
+  return true;
+}
+
+void Filling::share_content(const StoredResponse& of) {
+  ResponseBuilder::share_content(response(), of);
+}
+
 StoredPtr Filling::commit(TimePoint now) {
-  if (shard_ == nullptr || (length_ && size_ - head_size_ != *length_)) return {};
-  ResponseBuilder::set_content_size(*response_, size_ - head_size_);
-  CacheShard* const shard = std::exchange(shard_, nullptr);
-  return shard->insert(response_, now);
+  if (shard_ == nullptr) return {};
+  const std::size_t content = size_ - head_bytes_;
+  if (limits_.length && content != *limits_.length) return {};
+  if (content > 0) ResponseBuilder::set_content(response(), content);
+  if (primary_size_ > 0) {
+    const KeyView key = response().key();
+    KeyParts rest(key.text.substr(primary_size_));
+    const KeyView primary{key.text.substr(0, primary_size_), primary_hash_, key.uri_hash};
+    if (!shard_->put_names(primary, rest.next(), now)) return {};
+  }
+  StoredPtr held = shard_->insert(response(), block_, now);
+  shard_->give_back(block_);
+  shard_ = nullptr;
+  return held;
 }
 
 }  // namespace spillway::degrade

@@ -1,9 +1,8 @@
 // Lays out a stored response in a block of memory: header, key, reason phrase, field lines, and
-// then room for the content.
+// room for the content behind.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string_view>
 
 #include "base/time.hpp"
@@ -15,9 +14,7 @@ namespace spillway::degrade {
 
 // Views of what goes into the block.
 struct ResponseParts {
-  std::string_view key;
-  std::uint64_t hash = 0;
-  std::uint64_t uri_hash = 0;
+  KeyView key;
   unsigned status = 0;
   std::string_view reason_phrase;
   const http::FieldList& fields;
@@ -31,12 +28,15 @@ struct ResponseParts {
 class ResponseBuilder {
  public:
   // Of everything but the content.
-  static std::size_t head_size(const ResponseParts& parts);
-  // In a block of at least head_size(), aligned for it.
-  static StoredResponse* build(char* block, const ResponseParts& parts);
+  static std::size_t head_bytes(const ResponseParts& parts);
+  // In a block of at least that size.
+  static StoredResponse& build(char* block, const ResponseParts& parts);
 
-  static char* content(StoredResponse& response);
-  static void set_content_size(StoredResponse& response, std::size_t size);
+  // The content that was written behind the head.
+  static void set_content(StoredResponse& response, std::size_t content_bytes);
+  // The content of another response that has a run of pages of its own. The other must be held
+  // until this one is copied; the copy holds it.
+  static void share_content(StoredResponse& response, const StoredResponse& of);
 };
 
 }  // namespace spillway::degrade

@@ -49,6 +49,7 @@ struct CacheCounts {
   std::uint64_t stores = 0;
   std::uint64_t evictions = 0;
   std::uint64_t invalidations = 0;
+  std::uint64_t examined = 0;  // records, to find who is to leave
 };
 
 class ResponseCache {
@@ -87,8 +88,9 @@ class ResponseCache {
   // For ten seconds nobody need wait for an answer to this key.
   void mark_unstorable(const CacheKey& key, TimePoint now);
 
-  // Takes the answer at this key out of the store: what came after it is not to be stored.
-  void withdraw(const CacheKey& key);
+  // Takes the answer at this key out of the store, unless it was asked for after this: what came in
+  // its place is not to be stored.
+  void withdraw(const CacheKey& key, TimePoint requested_at = kNever);
 
   // Ends what is stored for a URI, and what is on its way: asked for until now. At once, however
   // much that is.
@@ -102,8 +104,11 @@ class ResponseCache {
   Flights& flights() { return flights_; }
 
  private:
-  CacheShard& shard_of(const CacheKey& key);
-  bool learn(const CacheKey& key, TimePoint now);
+  CacheShard& shard_of(std::uint64_t uri_hash) const;
+  TenantInKey tenant_in_key(const Asked& asked) const;
+  std::size_t max_entry_bytes() const {
+    return static_cast<std::size_t>(settings_.max_entry_bytes);
+  }
 
   config::Cache settings_;
   traffic::SipKey key_;

@@ -2,7 +2,33 @@
 
 #include <boost/beast/http/field.hpp>
 
+#include "degrade/cache_shard.hpp"
+
 namespace spillway::degrade {
+
+StoredResponse::StoredResponse(const StoredResponse& other)
+    : Record(other),
+      validity_(other.validity_),
+      arrived_at_(other.arrived_at_),
+      elsewhere_(other.elsewhere_),
+      source_(other.source_),
+      content_size_(other.content_size_),
+      lines_size_(other.lines_size_),
+      etag_(other.etag_),
+      last_modified_(other.last_modified_),
+      date_(other.date_),
+      status_(other.status_),
+      reason_size_(other.reason_size_),
+      open_(other.open_) {
+  if (source_ != nullptr) source_->hold();
+}
+
+void StoredPtr::release(const StoredResponse& response) {
+  CacheShard& shard = *response.shard;
+  FreedRuns freed;
+  response.let_go(freed);
+  if (!freed.empty()) shard.give_back(freed);
+}
 
 void StoredResponse::read_fields(http::FieldList& fields) const {
   fields.clear();

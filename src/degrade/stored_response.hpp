@@ -17,11 +17,13 @@ namespace spillway::degrade {
 class StoredResponse : public Record {
  public:
   unsigned status() const { return status_; }
-  std::string_view reason_phrase() const { return {text() + key_size(), reason_size_}; }
+  std::string_view reason_phrase() const { return {text() + key_size_, reason_size_}; }
   // The stored field lines, each with its CRLF, as they go on (merge.hpp says which).
-  std::string_view lines() const { return {text() + key_size() + reason_size_, lines_size_}; }
+  std::string_view lines() const { return {text() + key_size_ + reason_size_, lines_size_}; }
   // The body, without transfer coding.
-  std::string_view content() const { return {content_begin(), content_size_}; }
+  std::string_view content() const {
+    return {elsewhere_ != nullptr ? elsewhere_ : own_content(), content_size_};
+  }
 
   // Values of the fields of these names, empty when there are none.
   std::string_view etag() const { return etag_.in(lines()); }
@@ -29,6 +31,9 @@ class StoredResponse : public Record {
   std::string_view date() const { return date_.in(lines()); }
   // All of them, as views of lines().
   void read_fields(http::FieldList& fields) const;
+
+  // Whether another may give its content as well: it does not move.
+  bool is_shareable() const { return has_run || source_ != nullptr; }
 
   // May be given to anyone (personal.hpp).
   bool is_open() const { return open_; }
@@ -48,8 +53,14 @@ class StoredResponse : public Record {
   }
 
  private:
+  friend class Record;
   friend class ResponseBuilder;
-  friend class StoredPtr;
+
+  StoredResponse(const KeyView& key, std::size_t bytes) : Record(RecordKind::answer, key, bytes) {}
+  StoredResponse(const StoredResponse& other);
+
+  // Whose content this one gives as well; null: nobody else's.
+  const StoredResponse* source() const { return source_; }
 
   struct Piece {  // of the lines
     std::uint32_t at = 0;
@@ -57,10 +68,7 @@ class StoredResponse : public Record {
     std::string_view in(std::string_view lines) const { return lines.substr(at, size); }
   };
 
-  const char* text() const { return reinterpret_cast<const char*>(this + 1); }
-  const char* content_begin() const {
-    return elsewhere_ != nullptr ? elsewhere_ : text() + key_size() + reason_size_ + lines_size_;
-  }
+  const char* own_content() const { return text() + key_size_ + reason_size_ + lines_size_; }
 
   Validity validity_;
   TimePoint arrived_at_{};
@@ -90,7 +98,7 @@ class StoredPtr {
   ~StoredPtr() { reset(); }
 
   void reset() {
-    if (response_ != nullptr) std::exchange(response_, nullptr)->let_go();
+    if (response_ != nullptr) release(*std::exchange(response_, nullptr));
   }
   explicit operator bool() const { return response_ != nullptr; }
   const StoredResponse& operator*() const { return *response_; }
@@ -99,10 +107,9 @@ class StoredPtr {
   friend bool operator==(const StoredPtr&, const StoredPtr&) = default;
 
  private:
-  friend class ResponseCache;
   friend class CacheShard;
-  // Takes over a reference that is counted already.
-  explicit StoredPtr(const StoredResponse* counted) : response_(counted) {}
+  explicit StoredPtr(const StoredResponse& response) : response_(&response) { response.hold(); }
+  static void release(const StoredResponse& response);
 
   const StoredResponse* response_ = nullptr;
 };
