@@ -41,12 +41,13 @@ Classifier::Classifier(const config::Config& config, std::uint64_t seed)
   }
 }
 
-RouteId Classifier::route_of(const http::RequestHead& head) const {
+RouteId Classifier::route_of(http::Verb method, std::string_view method_name,
+                             std::string_view host, std::string_view path_and_query) const {
   std::array<char, 2 * http::kMaxRequestLine + 2> scratch;
-  const NormalisedPath path = normalise(head.path_and_query, scratch);
-  const RouteId literal = routes_.match(head.method, head.method_name, head.host, path.literal);
+  const NormalisedPath path = normalise(path_and_query, scratch);
+  const RouteId literal = routes_.match(method, method_name, host, path.literal);
   if (!path.ambiguous()) return literal;
-  const RouteId decoded = routes_.match(head.method, head.method_name, head.host, path.decoded);
+  const RouteId decoded = routes_.match(method, method_name, host, path.decoded);
   // A greater id is a lower class.
   return facts_[index(decoded)].traffic_class > facts_[index(literal)].traffic_class ? decoded
                                                                                      : literal;
@@ -64,7 +65,7 @@ std::optional<std::uint32_t> Classifier::priority_of(const http::RequestHead& he
 }
 
 Subject Classifier::classify(const http::RequestHead& head, const Peer& peer, TimePoint now) const {
-  const RouteId route = route_of(head);
+  const RouteId route = route_of(head.method, head.method_name, head.host, head.path_and_query);
   const RouteFacts& facts = facts_[index(route)];
   const std::optional<std::uint32_t> priority = priority_of(head, peer);
   const ClassId traffic_class = priority ? class_of_priority_[*priority] : facts.traffic_class;

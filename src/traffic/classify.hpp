@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/ids.hpp"
@@ -51,6 +52,10 @@ class Classifier {
   // none of its own.
   Subject classify(const http::RequestHead& head, const Peer& peer, TimePoint now) const;
 
+  // The route alone, of a request-target in origin-form.
+  RouteId route_of(http::Verb method, std::string_view method_name, std::string_view host,
+                   std::string_view path_and_query) const;
+
   const RouteTable& routes() const { return routes_; }
 
  private:
@@ -60,7 +65,6 @@ class Classifier {
     std::optional<Duration> deadline;  // none: the class's
   };
 
-  RouteId route_of(const http::RequestHead& head) const;
   std::optional<std::uint32_t> priority_of(const http::RequestHead& head, const Peer& peer) const;
 
   RouteTable routes_;
