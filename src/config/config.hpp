@@ -266,6 +266,7 @@ struct Config {
   Log log;
 
   const Route& default_route() const { return routes.back(); }
+  ClassId lowest_class() const { return static_cast<ClassId>(classes.size() - 1); }
 };
 
 }  // namespace spillway::config

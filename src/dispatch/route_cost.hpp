@@ -1,7 +1,8 @@
 // What a request of each route costs the upstream, learned: the exponentially weighted mean of
 // the milliseconds for which its slots were held.
 //
-// The first samples of a route are averaged; from the sixty-fourth on each weighs 1/64. One owner
+// Requests that are announced as degraded (skip_downstream) have a mean of their own: the upstream
+// leaves out what is expensive. The first samples of a route are averaged; from the sixty-fourth on each weighs 1/64. One owner
 // (a worker), not thread-safe; a few nanoseconds a call, nothing allocates after construction.
 #pragma once
 
@@ -20,21 +21,22 @@ class RouteCost {
   static constexpr double kLeast = 0.001;  // milliseconds: nothing is free
 
   // RouteIds are below `routes`.
-  explicit RouteCost(std::size_t routes) : means_(routes) {}
+  explicit RouteCost(std::size_t routes) : means_(2 * routes) {}
 
   // Milliseconds, >= kLeast. Before the route's first sample the mean over all routes; 1 before
-  // any.
-  double estimate(RouteId route) const {
-    const Mean& mean = means_[index(route)];
+  // any. Before its first degraded sample a degraded request counts as half of a whole one.
+  double estimate(RouteId route, bool degraded = false) const {
+    const Mean& mean = means_[place(route, degraded)];
     if (mean.samples > 0) return std::max(mean.value, kLeast);
+    if (degraded) return std::max(estimate(route) / 2, kLeast);
     return all_.samples > 0 ? std::max(all_.value, kLeast) : 1;
   }
 
   // Less than no time counts as none.
-  void record(RouteId route, Duration held) {
+  void record(RouteId route, Duration held, bool degraded = false) {
     const double milliseconds = std::max(to_milliseconds(held), 0.0);
-    means_[index(route)].add(milliseconds);
-    all_.add(milliseconds);
+    means_[place(route, degraded)].add(milliseconds);
+    if (!degraded) all_.add(milliseconds);
   }
 
  private:
@@ -50,7 +52,11 @@ class RouteCost {
     }
   };
 
-  std::vector<Mean> means_;
+  static std::size_t place(RouteId route, bool degraded) {
+    return 2 * index(route) + (degraded ? 1 : 0);
+  }
+
+  std::vector<Mean> means_;  // by route: whole, degraded
   Mean all_;
 };
 

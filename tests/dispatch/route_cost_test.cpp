@@ -45,3 +45,14 @@ TEST_CASE("a route that takes no time or less still costs something") {
   CHECK(cost.estimate(kHome) == RouteCost::kLeast);
   CHECK(cost.estimate(kReport) == RouteCost::kLeast);
 }
+
+TEST_CASE("a degraded request is cheaper until its own cost is known and keeps the whole one's") {
+  RouteCost cost(2);
+  cost.record(kHome, 40ms);
+  CHECK(cost.estimate(kHome, true) == doctest::Approx(20));
+  cost.record(kHome, 4ms, true);
+  CHECK(cost.estimate(kHome, true) == doctest::Approx(4));
+  CHECK(cost.estimate(kHome) == doctest::Approx(40));
+  CHECK(cost.estimate(kReport) == doctest::Approx(40));
+  CHECK(cost.estimate(kReport, true) == doctest::Approx(20));
+}
