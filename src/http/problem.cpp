@@ -94,6 +94,7 @@ bool write_problem(TextWriter& out, const Problem& problem) {
     out << "Retry-After: " << whole_seconds(problem.retry_after) << "\r\n";
   }
   write_proxy_status(out, problem);
+  write_cache_status(out, problem.cache_status);
   // RFC 9110 section 15.5.6: a 405 says what is allowed.
   if (problem.status == 405) out << "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n";
   if (!shown.request_id.empty()) {

@@ -10,6 +10,7 @@
 #include "base/reason.hpp"
 #include "base/text_writer.hpp"
 #include "base/time.hpp"
+#include "http/cache_status.hpp"
 
 namespace spillway::http {
 
@@ -27,6 +28,7 @@ struct Problem {
   std::string_view date;         // RFC 9110 5.6.7, for the Date field; empty: left out
   bool html = false;             // an HTML page instead of JSON
   bool close = false;            // adds `Connection: close`
+  CacheStatus cache_status;
   bool head_only = false;        // the request was HEAD: same head, no body
 };
 

@@ -176,7 +176,7 @@ void write_status_line(TextWriter& out, const ResponseHead& head) {
 
 bool write_request_head(TextWriter& out, const RequestHead& head, const ForwardedRequest& with) {
   const std::string_view host = head.host.empty() ? with.default_host : head.host;
-  out << (with.in_background ? std::string_view("GET") : head.method_name) << ' ';
+  out << head.method_name << ' ';
   if (head.path_is_missing) out << '/';
   out << head.path_and_query << " HTTP/1.1\r\nHost: " << host << "\r\n";
 
