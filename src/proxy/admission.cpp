@@ -32,9 +32,55 @@ void Exchange::name_heavy_tenant(const overload::AdmissionPlan& plan) {
       .tenant_names.remember(tenant.id, config::name(tenant.source), tenant.value());
 }
 
+// Answers with less than asked for, without the upstream's help or with less of it. False when
+// there is no such answer and the request is refused.
 bool Exchange::degrade() {
-  is_degraded_ = !is_shadow();
-  if (!is_degraded_) shadow_outcome_ = Outcome::degraded;
+  if (is_shadow()) {
+    shadow_outcome_ = Outcome::degraded;
+    return true;
+  }
+  if (verdict_.mode == config::DegradeMode::skip_downstream) return skip_downstream();
+  if (cache_ != nullptr) {
+    if (!looked_up_) look_up();
+    if (may_give_stale()) {
+      is_degraded_ = true;
+      // The promise of cache_only is not to ask the upstream.
+      wants_refresh_ = verdict_.mode == config::DegradeMode::stale_ok && !wishes_.no_store;
+      answer_from_store();
+      return true;
+    }
+  }
+  return miss();
+}
+
+bool Exchange::skip_downstream() {
+  if (verdict_.annotate.value_or(!has_fallback())) {
+    is_degraded_ = announces_degrade_ = true;
+    return true;
+  }
+  if (!has_fallback()) return miss();
+  is_degraded_ = true;
+  source_ = Source::prepared;
+  return true;
+}
+
+// There is no degraded answer of the rule's mode.
+bool Exchange::miss() {
+  if (wishes_.only_if_cached) return fail(only_if_cached());
+  if (verdict_.miss == config::Miss::fallback && has_fallback()) {
+    is_degraded_ = true;
+    source_ = Source::prepared;
+    return true;
+  }
+  const config::DegradeMode mode = verdict_.mode;
+  verdict_ = overload::on_miss(verdict_);
+  record_.verdict = verdict_.kind;
+  record_.reason = verdict_.reason;
+  if (verdict_.kind == overload::Verdict::Kind::deny) {
+    const Fault fault = denied(verdict_.reason, verdict_.retry_after);
+    return refuse(mode == config::DegradeMode::cache_only ? not_stored(fault) : fault);
+  }
+  shares_answer_ = may_share();
   return true;
 }
 
@@ -45,11 +91,15 @@ dispatch::Terms Exchange::terms(TimePoint arrived) const {
   // The time that the client took to send the body is not counted against it.
   terms.deadline = subject_.deadline + (arrived - began_);
   terms.max_wait = worker_.config().classes[index(subject_.traffic_class)].max_wait;
+  if (in_background_) {
+    terms.in_background = true;
+    terms.traffic_class = worker_.config().lowest_class();
+  }
   if (verdict_.kind == overload::Verdict::Kind::allow_if_short_wait) {
     terms.short_wait = verdict_.only_if_free ? Duration{0} : Duration(settings.target_wait);
     terms.short_wait_reason = verdict_.reason;
   }
-  terms.cost = worker_.route_cost.estimate(subject_.route);
+  terms.cost = worker_.route_cost.estimate(subject_.route, announces_degrade_);
   return terms;
 }
 
@@ -85,6 +135,7 @@ void Exchange::keep_dead_letter(Reason reason) {
 }
 
 void Exchange::got_slot(const dispatch::Offer& offer) {
+  if (in_background_) return;
   worker_.signals(subject_.upstream).record_admitted();
   worker_.tenants(subject_.upstream).record_admitted(subject_.traffic_class);
   worker_.metrics.queue_wait(subject_.traffic_class, waited_);
@@ -99,7 +150,8 @@ void Exchange::got_slot(const dispatch::Offer& offer) {
 void Exchange::release_slot(TimePoint now) {
   if (ghost_) release_ghost();
   if (!slot_) return;
-  if (upstream_done_) worker_.route_cost.record(subject_.route, now - dispatched_);
+  if (upstream_done_)
+    worker_.route_cost.record(subject_.route, now - dispatched_, announces_degrade_);
   slot_.release(now);
 }
 
@@ -127,7 +179,8 @@ bool Exchange::release_ghost() {
   }
   worker_.signals(subject_.upstream).record_admitted();
   worker_.tenants(subject_.upstream).record_admitted(subject_.traffic_class);
-  if (upstream_done_) worker_.route_cost.record(subject_.route, now - dispatched_);
+  if (upstream_done_)
+    worker_.route_cost.record(subject_.route, now - dispatched_, announces_degrade_);
   gate.leave(subject_.traffic_class, now - dispatched_, now);
   return true;
 }

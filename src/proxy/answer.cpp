@@ -27,11 +27,26 @@ struct Yield {
 };
 }  // namespace
 
-// The answer to a request that failed: what Spillway says itself.
-Task<> Exchange::answer() {
+// The upstream will not be asked, or not be listened to any more.
+void Exchange::let_go_of_upstream() {
   if (upstream_) upstream_->retire();
+  upstream_.reset();
   if (pump_ == Pump::running) stop_pump();
   release_slot(Clock::now());
+}
+
+// Whether the connection goes on after an answer that does not come from the upstream, and where.
+void Exchange::plan_next_request(bool may_keep) {
+  keep_client_ = request_.keep_alive && may_keep && !worker_.draining();
+  // What is in the body block has been read already and is not to be skipped again.
+  const bool body_is_unread = !body_is_streamed_ && !body_block_;
+  if (keep_client_ && body_is_unread) consumed_ = head_end_ + skippable_body();
+  if (body_is_streamed_ || pump_ == Pump::failed) keep_client_ = false;
+}
+
+// The answer to a request that failed: what Spillway says itself.
+Task<> Exchange::answer() {
+  let_go_of_upstream();
   if (response_started_) {  // too late for another answer: let nobody take it for complete
     client_->abort();
     connection_broken_ = true;
@@ -43,28 +58,26 @@ Task<> Exchange::answer() {
     co_return;
   }
   // An HTTP/1.0 client expects the end of the connection after an answer like ours.
-  keep_client_ =
-      request_.keep_alive && request_.version >= 11 && !fault_.close && !worker_.draining();
-  // What is in the body block has been read already and is not to be skipped again.
-  const bool body_is_unread = !body_is_streamed_ && !body_block_;
-  if (keep_client_ && body_is_unread) consumed_ = head_end_ + skippable_body();
-  if (body_is_streamed_ || pump_ == Pump::failed) keep_client_ = false;
+  plan_next_request(request_.version >= 11 && !fault_.close);
 
   if (!out_block_) out_block_ = worker_.small_blocks.take();
   TextWriter out(out_block_.bytes());
   http::write_problem(
-      out, {.status = fault_.status,
-            .reason = fault_.reason,
-            .class_name = classified_ ? worker_.config().classes[index(subject_.traffic_class)].name
-                                      : std::string_view{},
-            .retry_after = fault_.retry_after,
-            .request_id = find_request_id(),
-            .detail = fault_.detail,
-            .proxy_error = fault_.proxy_error,
-            .date = worker_.date(),
-            .html = http::prefers_html(request_.fields),
-            .close = !keep_client_,
-            .head_only = request_.method == http::Verb::head});
+      out,
+      {.status = fault_.status,
+       .reason = fault_.reason,
+       .class_name = classified_ ? worker_.config().classes[index(subject_.traffic_class)].name
+                                 : std::string_view{},
+       .retry_after = fault_.retry_after,
+       .request_id = find_request_id(),
+       .detail = fault_.detail,
+       .proxy_error = fault_.proxy_error,
+       .date = worker_.date(),
+       .html = http::prefers_html(request_.fields),
+       .close = !keep_client_,
+       .cache_status = fault_.only_stored ? http::CacheStatus{.has_cache = true, .detail = "miss"}
+                                          : cache_status_,
+       .head_only = request_.method == http::Verb::head});
   status_ = fault_.status;
   const bool sent = co_await send_to_client(out.text());
   if (!sent) connection_broken_ = true;
@@ -79,12 +92,13 @@ Task<bool> Exchange::next_request() {
   }
   if (connection_broken_) co_return false;
   if (!keep_client_) {
-    const bool all_read = !failed() && !input_is_lost_ && received_ == consumed_ &&
-                          (!body_is_streamed_ || pump_ == Pump::done);
+    const bool all_read = !failed() && source_ != Source::prepared && !input_is_lost_ &&
+                          received_ == consumed_ && (!body_is_streamed_ || pump_ == Pump::done);
     if (!all_read) {
       client_->shutdown_send();
       // A refusal must stay cheap. An answer of the upstream ahead of the body is worth more.
-      const std::size_t most = failed() ? kSmallBody : std::numeric_limits<std::size_t>::max();
+      const bool is_own = failed() || source_ == Source::prepared;
+      const std::size_t most = is_own ? kSmallBody : std::numeric_limits<std::size_t>::max();
       co_await discard_input(most, Clock::now() + kLinger, true);
     }
     co_return false;

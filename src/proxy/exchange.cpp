@@ -17,6 +17,8 @@ Exchange::Exchange(Worker& worker)
       response_body_({}, 0, http::BodyReader::Of::response) {
   ticket_.home = &worker.mailbox;
   ticket_.parking = &parking_;
+  follower_.home = &worker.mailbox;
+  follower_.parking = &parking_;
 }
 
 // The life of a connection while it is active: request after request.
@@ -33,6 +35,7 @@ Detached Exchange::serve(ClientPtr client) {
     const bool requested = co_await read_head();
     if (!requested) break;
     co_await handle();
+    if (leads_) leave_flight();
     if (failed()) co_await answer();
     if (ghost_ && !release_ghost()) co_await await_ghost();
     observe();
@@ -46,13 +49,28 @@ Task<> Exchange::handle() {
   if (failed()) co_return;  // the head never became one
   if (!check_framing()) co_return;
   classify();
-  if (!admit()) co_return;
+  consult_store();
+  if (source_ == Source::upstream && !admit()) co_return;
+  if (shares_answer_) co_await share_answer();
+  if (source_ == Source::upstream && !failed()) co_await ask_upstream();
+  if (failed() && !stand_in()) co_return;
+  if (source_ == Source::store) co_await give_stored();
+  if (source_ == Source::prepared) co_await give_prepared();
+}
+
+// The part of it that costs the upstream something.
+Task<> Exchange::ask_upstream() {
+  if (wishes_.only_if_cached) {
+    fail(only_if_cached());
+    co_return;
+  }
   const bool body_read = co_await read_body();
   if (!body_read) co_return;
   const bool has_slot = co_await wait_for_slot();
   if (!has_slot) co_return;
   const bool answered = co_await forward();
-  if (answered) co_await relay();
+  if (!answered || takes_stored_instead()) co_return;
+  co_await relay();
 }
 
 // False when no request came: the connection is idle or ended.
@@ -62,6 +80,7 @@ Task<bool> Exchange::read_head() {
     if (received_ > 0) {
       const http::Scan scan = scanner_.scan({head_block_.bytes().data(), received_});
       if (scan.state == http::Scan::State::complete) {
+        head_begin_ = scan.begin;
         head_end_ = scan.end;
         const std::string_view head(head_block_.bytes().data() + scan.begin, scan.end - scan.begin);
         const http::Error error = http::parse_request(head, request_);
@@ -125,9 +144,6 @@ bool Exchange::admit() {
   verdict_ = overload::decide(plan, worker_.upstream(subject_.upstream).budgets, asking, began_,
                               worker_.random);
   using Kind = overload::Verdict::Kind;
-  // No answer is stored yet: only leaving out the expensive part works without one.
-  if (verdict_.kind == Kind::degrade && verdict_.mode != config::DegradeMode::skip_downstream)
-    verdict_ = overload::on_miss(verdict_);
   record_ = overload::record_of(asking, plan, verdict_);
   switch (verdict_.kind) {
     case Kind::allow:
@@ -140,7 +156,7 @@ bool Exchange::admit() {
 }
 
 Task<bool> Exchange::wait_for_slot() {
-  const TimePoint arrived = body_block_ ? Clock::now() : began_;
+  const TimePoint arrived = body_block_ || has_followed_ ? Clock::now() : began_;
   dispatched_ = arrived;
   // Refused, had this not been shadow mode: it would take no place at the gate.
   if (shadow_outcome_ == Outcome::denied || shadow_outcome_ == Outcome::dropped) co_return true;
@@ -183,9 +199,10 @@ Task<bool> Exchange::wait_for_slot() {
 
 void Exchange::observe() {
   auto& metrics = worker_.metrics;
-  const Outcome outcome = failed()       ? fault_.outcome
-                          : is_degraded_ ? Outcome::degraded
-                                         : Outcome::forwarded;
+  const Outcome outcome = failed()                   ? fault_.outcome
+                          : is_degraded_             ? Outcome::degraded
+                          : source_ == Source::store ? Outcome::cached
+                                                     : Outcome::forwarded;
   const Duration duration = Clock::now() - began_;
   metrics.finish(subject_.route, subject_.traffic_class, outcome);
   metrics.request_duration(subject_.traffic_class, duration);
@@ -196,6 +213,7 @@ void Exchange::observe() {
   }
   if (outcome == Outcome::degraded)
     metrics.degraded(subject_.traffic_class, verdict_.mode, verdict_.reason);
+  if (cache_status_.has_cache) metrics.cache_lookup(subject_.route, lookup_);
   if (shadow_outcome_) metrics.shadowed(subject_.traffic_class, *shadow_outcome_, record_.reason);
   // Of a request that its upstream never heard of, whoever ended it.
   worker_.upstream(subject_.upstream).budgets.give_back(verdict_.token);
@@ -236,7 +254,9 @@ void Exchange::begin_request() {
   body_ = {};
   verdict_ = {};
   record_ = {};
-  is_degraded_ = false;
+  source_ = Source::upstream;
+  is_degraded_ = announces_degrade_ = false;
+  if (cache_status_.has_cache) forget_store();
   shadow_outcome_.reset();
   waited_ = {};
   head_awaited_since_.reset();
@@ -250,6 +270,16 @@ void Exchange::begin_request() {
   response_started_ = false;
   status_ = 0;
   body_bytes_sent_ = 0;
+}
+
+void Exchange::forget_store() {
+  cache_ = nullptr;
+  cache_status_ = {};
+  lookup_ = observe::CacheLookup::bypass;
+  wishes_ = {};
+  looked_up_ = is_unstorable_ = shares_answer_ = has_followed_ = wants_refresh_ = false;
+  stored_.reset();
+  filling_.reset();
 }
 
 bool Exchange::fail(const Fault& fault) {
@@ -273,6 +303,7 @@ void Exchange::abandon() {
   if (pump_parking_.parked()) pump_frame_.destroy();
   frame_.destroy();
   worker_.upstream(subject_.upstream).gate.cancel(ticket_, Clock::now());
+  if (cache_ != nullptr) cache_->flights().leave(follower_);
   if (upstream_) upstream_->retire();
   client_->close();
 }

@@ -1,6 +1,8 @@
 // One request and its answer, from head to observation: the coroutine that walks a request's life
 // (exchange.cpp), what becomes of a verdict (admission.cpp), its body (request_body.cpp), its way
-// to the upstream and back (forward.cpp, relay.cpp) and what Spillway says itself (answer.cpp).
+// to the upstream and back (forward.cpp, relay.cpp), answers that need no upstream (stored.cpp,
+// prepared.cpp), how they come to be stored (storing.cpp, flight.cpp, refresh.cpp) and what
+// Spillway says itself (answer.cpp).
 //
 // An Exchange object serves one client connection while it is active, one request after the
 // other, and is reused for others afterwards; it lives on one worker's thread.
@@ -15,10 +17,18 @@
 #include <string_view>
 
 #include "base/time.hpp"
+#include "degrade/cache_key.hpp"
+#include "degrade/filling.hpp"
+#include "degrade/flights.hpp"
+#include "degrade/response_cache.hpp"
+#include "degrade/stored_response.hpp"
 #include "http/body.hpp"
+#include "http/cache_control.hpp"
+#include "http/cache_status.hpp"
 #include "http/head.hpp"
 #include "http/request_id.hpp"
 #include "http/scan.hpp"
+#include "observe/worker_metrics.hpp"
 #include "overload/decide.hpp"
 #include "overload/decision_record.hpp"
 #include "proxy/block_pool.hpp"
@@ -33,6 +43,9 @@ namespace spillway::proxy {
 
 class Worker;
 
+// A request's place among those who wait for an answer that another one is fetching.
+struct SharedAnswer : degrade::Follower, Letter {};
+
 // Bodies up to this size are read before a slot is taken (and can be sent again); a refused
 // request's body up to this size is read and discarded to keep the connection.
 inline constexpr std::size_t kSmallBody = 64 * 1024;
@@ -45,6 +58,11 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   // the object back to the worker at the end.
   Detached serve(ClientPtr client);
 
+  // Asks the upstream again, in the background and for nobody, what `served` was just answered
+  // with though it was stale. False, and nothing happens, when there is no room for that. Gives
+  // the object back to the worker at the end.
+  bool refresh(const Exchange& served);
+
   // When the worker's loop has ended: drops what is under way, where it waits. Only the
   // destructor may follow.
   void abandon();
@@ -52,7 +70,7 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   // For the sweep, which runs only while every exchange is parked:
   void wake_if_late(TimePoint now);
   // The client is waiting for us, so that its leaving is worth noticing.
-  bool watches_client() const { return watches_client_ && parking_.parked(); }
+  bool watches_client() const { return watches_client_ && !in_background_ && parking_.parked(); }
   int client_descriptor() { return client_->descriptor(); }
   void client_left() { parking_.wake(Wake::client_gone); }
   // Since when the upstream owes a response head; nullopt if it does not.
@@ -65,11 +83,16 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   Task<> handle();
   bool check_framing();
   void classify();
+  void consult_store();
   bool admit();
+  Task<> share_answer();
+  Task<> ask_upstream();
   Task<bool> read_body();
   Task<bool> wait_for_slot();
   Task<bool> forward();
   Task<> relay();
+  Task<> give_stored();
+  Task<> give_prepared();
   Task<> answer();
   void observe();
   Task<bool> next_request();
@@ -84,6 +107,9 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   }
   std::string_view find_request_id();
   void begin_request();
+  void forget_store();
+  void let_go_of_upstream();
+  void plan_next_request(bool may_keep);
   std::size_t skippable_body();
   Task<> discard_input(std::size_t most, TimePoint deadline, bool until_closed);
 
@@ -92,6 +118,8 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   bool refuse(const Fault& fault);
   void name_heavy_tenant(const overload::AdmissionPlan& plan);
   bool degrade();
+  bool skip_downstream();
+  bool miss();
   dispatch::Terms terms(TimePoint arrived) const;
   bool refused_by_gate(Reason reason);
   bool waited_in_vain_for_slot();
@@ -104,6 +132,36 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   Task<> await_ghost();
   bool is_logged();
   void log_access(Outcome outcome, Duration duration);
+
+  // Answers that need no upstream (stored.cpp, prepared.cpp).
+  degrade::TenantInKey tenant_in_key() const;
+  degrade::Asked asked() const;
+  void look_up();
+  bool is_fresh_enough() const;
+  bool may_give_stale() const;
+  bool may_share() const;
+  void answer_from_store();
+  bool stand_in();
+  bool takes_stored_instead();
+  void confirm_stored();
+  bool has_fallback() const;
+
+  // How answers come to be stored (storing.cpp, flight.cpp, refresh.cpp).
+  void begin_storing();
+  void store(std::string_view content);
+  void finish_storing();
+  void invalidate_stored();
+  void forget_stored(std::string_view path_and_query);
+  void land(bool stored);
+  void leave_flight();
+  Task<bool> await_landing();
+  bool may_give_shared() const;
+  Detached run_refresh();
+  Task<bool> absorb();
+  void end_refresh();
+  std::string_view head() const {
+    return {head_block_.bytes().data() + head_begin_, head_end_ - head_begin_};
+  }
 
   // The way to the upstream (forward.cpp).
   enum class Attempt : std::uint8_t { done, broken, failed };
@@ -119,7 +177,7 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   bool write_response_head(bool dechunk);
   bool take_in_body(bool dechunk);
   void upstream_finished();
-  Task<bool> send_to_client(std::string_view bytes);
+  Task<bool> send_to_client(std::string_view head, std::string_view body = {});
 
   // The request's body (request_body.cpp).
   std::optional<std::size_t> check_body(std::string_view received);
@@ -141,6 +199,7 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   // The request.
   Block head_block_;          // head, then what was received after it
   std::size_t received_ = 0;  // bytes in the head block
+  std::size_t head_begin_ = 0;
   std::size_t head_end_ = 0;  // where the head ends in it
   std::size_t consumed_ = 0;  // where the next request begins in it
   http::HeadScanner scanner_;
@@ -157,7 +216,10 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   // Its admission.
   overload::Verdict verdict_;
   overload::DecisionRecord record_;
+  enum class Source : std::uint8_t { upstream, store, prepared };
+  Source source_ = Source::upstream;  // where the answer comes from
   bool is_degraded_ = false;
+  bool announces_degrade_ = false;         // to the upstream, which may leave out what is expensive
   std::optional<Outcome> shadow_outcome_;  // how it would have ended, had this not been shadow mode
   Ticket ticket_;
   bool ghost_ = false;  // the ticket queues without the request, which is under way (shadow mode)
@@ -166,6 +228,24 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   TimePoint dispatched_{};
   bool awaits_head_ = false;
   std::optional<TimePoint> head_awaited_since_;  // the request has been sent, its answer is due
+
+  // What is stored for it, if its route has a cache that may answer it.
+  degrade::ResponseCache* cache_ = nullptr;
+  http::CacheControl wishes_;  // the request's own
+  bool looked_up_ = false;
+  bool is_unstorable_ = false;  // lately it was: nobody waits for it
+  degrade::CacheKey key_;       // once looked up
+  degrade::StoredPtr stored_;
+  bool shares_answer_ = false;  // one request per key asks the upstream, the others wait for it
+  SharedAnswer follower_;
+  bool leads_ = false;         // others may be waiting for this one's answer
+  bool has_followed_ = false;  // it waited for another's
+  std::uint64_t flight_ = 0;   // of those who wait for the same
+  std::optional<degrade::Filling> filling_;
+  bool wants_refresh_ = false;
+  bool in_background_ = false;  // a refresh: there is no client to answer
+  http::CacheStatus cache_status_;
+  observe::CacheLookup lookup_ = observe::CacheLookup::bypass;
 
   // Its body, while it is streamed.
   Pump pump_ = Pump::none;

@@ -34,6 +34,20 @@ Fault denied(Reason reason, Milliseconds retry_after) {
           .retry_after = retry_after};
 }
 
+Fault not_stored(Fault denied) {
+  denied.detail =
+      "The service is busy and answers only from what it has stored, where this is not. Please try "
+      "again later.";
+  denied.only_stored = true;
+  return denied;
+}
+
+Fault only_if_cached() {
+  return {.status = 504,
+          .detail = "The request asks for a stored answer only, and none is stored.",
+          .only_stored = true};
+}
+
 Fault dropped(Reason reason) {
   return {.outcome = Outcome::dropped, .reason = reason, .close = true};
 }
@@ -60,6 +74,12 @@ Fault upstream_reset() {
           .status = 502,
           .proxy_error = "connection_terminated",
           .detail = "The service behind this proxy closed the connection without an answer."};
+}
+
+Fault upstream_failed() {
+  return {.reason = Reason::upstream_unavailable,
+          .status = 502,
+          .detail = "The service behind this proxy failed."};
 }
 
 Fault upstream_timeout() {

@@ -19,7 +19,8 @@ struct Fault {
   std::string_view proxy_error;  // RFC 9209 error type; empty: derived from the reason
   std::string_view detail;       // one sentence
   Milliseconds retry_after{0};
-  bool close = false;  // where the next request begins is not known
+  bool only_stored = false;  // said in Cache-Status
+  bool close = false;        // where the next request begins is not known
 };
 
 // The request itself is at fault.
@@ -30,6 +31,11 @@ Fault request_timeout();
 Fault client_gone();
 // Refused on arrival, by rule or by the gate.
 Fault denied(Reason reason, Milliseconds retry_after);
+// The same where nothing but a stored answer would do, and there is none: says so.
+Fault not_stored(Fault denied);
+// Nothing is stored for a request that asks for a stored answer only (RFC 9111 section 5.2.1.7):
+// 504.
+Fault only_if_cached();
 // Refused by a `drop` rule: closed without an answer.
 Fault dropped(Reason reason);
 // The queue's verdict on one that waited (or came too late to): QUEUE_TIMEOUT, DEADLINE_EXPIRED
@@ -40,6 +46,8 @@ Fault waited_in_vain(Reason reason, Milliseconds retry_after);
 Fault cannot_connect(bool timed_out);
 // The connection broke before a response came: 502.
 Fault upstream_reset();
+// It answered 500, 502, 503 or 504, of which the client is told something better.
+Fault upstream_failed();
 // No response head, or no more of the body, in time: 504.
 Fault upstream_timeout();
 // The response is not HTTP that may be passed on: 502.

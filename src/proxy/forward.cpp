@@ -108,7 +108,11 @@ bool Exchange::write_request_head() {
                          ? std::string_view{}
                          : http::make_traceparent(worker_.random, made_traceparent_),
       .late = slot_ && ticket_.late,
-      .skip_downstream = is_degraded_};
+      .skip_downstream = announces_degrade_,
+      .for_store = leads_,
+      .etag = leads_ && stored_ ? stored_->etag() : std::string_view{},
+      .last_modified = leads_ && stored_ ? stored_->last_modified() : std::string_view{},
+      .in_background = in_background_};
   for (BlockPool* pool : {&worker_.small_blocks, &worker_.large_blocks}) {
     out_block_ = pool->take();
     TextWriter out(out_block_.bytes());
@@ -270,7 +274,7 @@ Task<Exchange::Attempt> Exchange::read_response_head() {
 
 // Passes a 1xx on. It lies in the in block, which the caller moves on from.
 Task<bool> Exchange::relay_interim() {
-  if (request_.version == 10) co_return true;
+  if (request_.version == 10 || in_background_) co_return true;
   // The request has been sent, so its block is free, unless it may have to be sent again: it may
   // not, now that a byte of a response has come.
   TextWriter out(out_block_.bytes());

@@ -30,6 +30,7 @@ Task<> Exchange::relay() {
       request_.version == 10 && response_.framing.kind == http::Framing::Kind::chunked;
   keep_client_ = request_.keep_alive && !worker_.draining() && !dechunk &&
                  response_.framing.kind != http::Framing::Kind::until_close;
+  begin_storing();
   if (!take_in_body(dechunk)) co_return;
   // The rest of the body would be taken for the next request.
   if (upstream_done_ && body_is_streamed_ && pump_ != Pump::done) keep_client_ = false;
@@ -83,6 +84,8 @@ Task<> Exchange::relay() {
     const bool to_send = !head.empty() || in_sent_ < in_valid_;
     const bool to_read = !upstream_done_ && in_received_ < block.size();
     const bool more = to_send || to_read;
+    // Who waits for this answer does not wait for its client.
+    if (leads_ && !upstream_done_ && !to_read) land(false);
     if (progress && (!more || round % kRoundsInARow != 0)) continue;
 
     watches_client_ = true;
@@ -111,10 +114,12 @@ bool Exchange::write_response_head(bool dechunk) {
       .client_version = request_.version,
       .keep_alive = keep_client_,
       .request_id = find_request_id(),
+      .date = worker_.date(),
       .queue_wait = waited_ > Duration{0} ? std::optional(waited_) : std::nullopt,
       .dechunk = dechunk,
       .degraded = is_degraded_ ? config::name(verdict_.mode) : std::string_view{},
-      .degraded_for = verdict_.reason};
+      .degraded_for = verdict_.reason,
+      .cache_status = cache_status_};
   TextWriter out(out_block_.bytes());
   if (!http::write_response_head(out, response_, with)) {
     out_block_ = worker_.large_blocks.take();
@@ -137,6 +142,7 @@ bool Exchange::take_in_body(bool dechunk) {
       worker_.signals(subject_.upstream).record_result(true);
       return fail(upstream_invalid(step.error));
     }
+    if (filling_) store(step.payload);
     const std::string_view part = dechunk ? step.payload : rest.substr(0, step.consumed);
     if (part.data() != block + in_valid_) std::memmove(block + in_valid_, part.data(), part.size());
     in_valid_ += part.size();
@@ -154,6 +160,7 @@ bool Exchange::take_in_body(bool dechunk) {
 void Exchange::upstream_finished() {
   const TimePoint now = Clock::now();
   worker_.signals(subject_.upstream).record_result(response_.status >= 500);
+  if (filling_) finish_storing();
   const bool request_complete = !body_is_streamed_ || pump_ == Pump::done;
   if (request_complete && response_.keep_alive &&
       response_.framing.kind != http::Framing::Kind::until_close && !worker_.draining()) {
@@ -167,11 +174,14 @@ void Exchange::upstream_finished() {
   release_slot(now);
 }
 
-Task<bool> Exchange::send_to_client(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const IoResult result = client_->send(bytes);
+Task<bool> Exchange::send_to_client(std::string_view head, std::string_view body) {
+  while (!head.empty() || !body.empty()) {
+    const IoResult result = client_->send(head, body);
     if (result.status == IoResult::Status::done) {
-      bytes.remove_prefix(result.bytes);
+      const std::size_t of_head = std::min(result.bytes, head.size());
+      head.remove_prefix(of_head);
+      body.remove_prefix(result.bytes - of_head);
+      body_bytes_sent_ += result.bytes - of_head;
     } else if (result.status == IoResult::Status::failed) {
       co_return false;
     } else {

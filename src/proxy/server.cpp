@@ -72,13 +72,15 @@ observe::BuildInfo build_info() { return {SPILLWAY_VERSION, SPILLWAY_COMPILER}; 
 
 struct Server::Parts {
   explicit Parts(config::Config settings)
-      : generation(std::move(settings), random_seed()), log(config().log) {
+      : generation(std::move(settings), random_seed()),
+        log(config().log),
+        answers(config(), {random_seed(), random_seed()}) {
     const std::size_t workers_wanted = worker_count(config());
     for (const auto& upstream : config().upstreams) {
       upstreams.emplace_back(config(), upstream, workers_wanted);
     }
     for (std::size_t n = 0; n < workers_wanted; ++n) {
-      const Worker::Shared shared{generation, upstreams, workers, log};
+      const Worker::Shared shared{generation, upstreams, answers, workers, log};
       workers.push_back(std::make_unique<Worker>(n, shared, random_seed()));
       metrics.push_back(&workers.back()->metrics);
     }
@@ -110,6 +112,7 @@ struct Server::Parts {
       read_dead_letters(upstreams[u].dead_letters, with_dead_letters, snapshot.upstreams[u], now);
     }
     control->read_snapshot(snapshot.upstreams);
+    answers.read_snapshot(snapshot.caches);
     return snapshot;
   }
 
@@ -133,14 +136,16 @@ struct Server::Parts {
   }
 
   AdminSource pages() {
-    return {.metrics = [this] { return observe::to_text(*collector); },
-            .state =
-                [this] {
-                  return observe::state_report(config(), metrics, snapshot(true), build_info())
-                      .dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
-                },
-            .config = [this] { return config::effective(config()).dump(2); },
-            .not_ready = [this] { return not_ready(); }};
+    return {
+        .metrics = [this] { return observe::to_text(*collector); },
+        .state =
+            [this] {
+              return observe::state_report(config(), metrics, snapshot(true), build_info())
+                  .dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+            },
+        .config = [this] { return config::effective(config()).dump(2); },
+        .not_ready = [this] { return not_ready(); },
+        .purge = [this](const PurgeRequest& what) { return answers.purge(what, Clock::now()); }};
   }
 
   std::uint32_t connections() const {
@@ -152,6 +157,7 @@ struct Server::Parts {
   const Generation generation;
   observe::Log log;
   std::deque<Upstream> upstreams;
+  OwnAnswers answers;
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<const observe::WorkerMetrics*> metrics;
   std::optional<observe::MetricCollector> collector;

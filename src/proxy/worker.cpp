@@ -70,6 +70,7 @@ void Worker::stop() { io_.stop(); }
 
 void Worker::refresh_date() {
   const std::time_t now = std::time(nullptr);
+  wall_time_ = std::chrono::sys_seconds(std::chrono::seconds(now));
   std::tm utc{};
   ::gmtime_r(&now, &utc);
   char text[30];  // with the terminator
@@ -117,7 +118,8 @@ void Worker::connection_closed() {
   connections_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-void Worker::begin_exchange(ClientPtr client) {
+// Given back by end_exchange().
+Exchange& Worker::take_exchange() {
   std::unique_ptr<Exchange> exchange;
   if (spare_exchanges_.empty()) {
     exchange = std::make_unique<Exchange>(*this);
@@ -126,7 +128,15 @@ void Worker::begin_exchange(ClientPtr client) {
     spare_exchanges_.pop_back();
   }
   exchanges.push_back(*exchange);
-  exchange.release()->serve(std::move(client));  // end_exchange() takes it back
+  return *exchange.release();
+}
+
+void Worker::begin_exchange(ClientPtr client) { take_exchange().serve(std::move(client)); }
+
+void Worker::begin_refresh(const Exchange& served) {
+  if (draining_) return;
+  Exchange& exchange = take_exchange();
+  if (!exchange.refresh(served)) end_exchange(exchange);
 }
 
 void Worker::end_exchange(Exchange& exchange) {

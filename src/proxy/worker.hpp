@@ -7,6 +7,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -24,6 +25,7 @@
 #include "proxy/exchange.hpp"
 #include "proxy/generation.hpp"
 #include "proxy/mailbox.hpp"
+#include "proxy/own_answers.hpp"
 #include "proxy/sweep.hpp"
 #include "proxy/upstream.hpp"
 #include "resilience/token_bucket.hpp"
@@ -36,6 +38,7 @@ class Worker {
   struct Shared {
     const Generation& generation;
     std::deque<Upstream>& upstreams;  // by UpstreamId
+    const OwnAnswers& answers;
     std::vector<std::unique_ptr<Worker>>& workers;
     observe::Log& log;
   };
@@ -70,8 +73,13 @@ class Worker {
   UpstreamPool& pool(UpstreamId id) { return pools_[index(id)]; }
   const overload::AdmissionPlan& plan(UpstreamId id) const { return *plans_[index(id)]; }
   std::vector<std::unique_ptr<Worker>>& all() { return shared_.workers; }
+  // Null when the route has none.
+  degrade::ResponseCache* cache(RouteId id) const { return shared_.answers.cache(id); }
+  const degrade::PreparedAnswer* prepared(RouteId id) const { return shared_.answers.prepared(id); }
+  bool stores_answers() const { return shared_.answers.has_cache(); }
   // The wall clock as an HTTP date (RFC 9110 section 5.6.7), to the second.
   std::string_view date() const { return {date_.data(), date_.size()}; }
+  std::chrono::sys_seconds wall_time() const { return wall_time_; }  // 50 ms old at most
   void refresh_date();
   bool draining() const { return draining_; }
   TimePoint drain_began() const { return drain_began_; }
@@ -79,6 +87,8 @@ class Worker {
   // Bytes arrived on an idle connection: an exchange takes it over until it is idle again.
   void begin_exchange(ClientPtr client);
   void end_exchange(Exchange& exchange);
+  // If there is room for it: what was just given out stale is asked for again.
+  void begin_refresh(const Exchange& served);
 
   // Called by a client connection that begins or ends.
   void connection_opened();
@@ -103,6 +113,8 @@ class Worker {
   std::deque<UpstreamPool>& pools() { return pools_; }
 
  private:
+  Exchange& take_exchange();
+
   static constexpr std::size_t kSmallBlock = 16 * 1024;
   static constexpr std::size_t kLargeBlock = 64 * 1024;
   static constexpr std::size_t kSpareExchanges = 256;
@@ -120,6 +132,7 @@ class Worker {
   bool draining_ = false;
   TimePoint drain_began_{};
   std::array<char, 29> date_{};
+  std::chrono::sys_seconds wall_time_{};
   Sweep sweep_;
 };
 

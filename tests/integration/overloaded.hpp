@@ -134,11 +134,13 @@ class Crowd {
     return all;
   }
 
-  Crowd(Backend& backend, const ProxyUnderTest& proxy) : backend_(backend), holder_(proxy.port()) {
+  // `before`: requests that the backend has had already.
+  Crowd(Backend& backend, const ProxyUnderTest& proxy, std::size_t before = 0)
+      : backend_(backend), holder_(proxy.port()) {
     // The gate predicts nothing before it has seen twenty requests.
     for (int n = 0; n < 25; ++n) REQUIRE(holder_.ask(get("/p0")).status() == 200);
     holder_.send(get("/p0/held"));
-    REQUIRE(backend.holds(26));
+    REQUIRE(backend.holds(before + 26));
     for (int n = 0; n < 4; ++n) waiting_.emplace_back(proxy.port()).send(get("/p2"));
     REQUIRE(proxy.state_becomes(
         [](const auto& state) { return state["upstreams"][0]["reason"] == "QUEUE_SATURATION"; }));

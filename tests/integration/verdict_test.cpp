@@ -70,7 +70,9 @@ TEST_CASE("modes that need a stored answer do on a miss what the rule says") {
   Backend backend;
   const auto degraded = [](const char* name, json rule) {
     rule.update({{"strategy", "degrade"}, {"retry_after_ms", 3000}});
-    return route(name, "P1", rule);
+    json all = route(name, "P1", rule);
+    all["cache"] = {{"max_bytes", 1 << 20}};  // with nothing in it
+    return all;
   };
   const ProxyUnderTest proxy(overloadable(
       backend.peer.address(),

@@ -1,0 +1,97 @@
+// One request per key asks the upstream, however many want the same answer: the first leads, the
+// others wait for what it brings, without a slot or a place in the queue.
+#include "proxy/exchange.hpp"
+#include "proxy/worker.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+
+// An answer that turns out to vary sends those who waited for another variant on to flights of
+// their own; more often than this nobody waits.
+constexpr int kMostFlights = 3;
+
+void deliver_all(degrade::Follower* first) {
+  while (first != nullptr) {
+    degrade::Follower* const next = first->next;  // the follower may be gone once delivered
+    auto& letter = static_cast<SharedAnswer&>(*first);
+    letter.home->deliver(letter);
+    first = next;
+  }
+}
+
+}  // namespace
+
+// Leads, or waits for who leads. After it the answer is in the store, or this request has to ask
+// the upstream itself, or it has failed.
+Task<> Exchange::share_answer() {
+  for (int flight = 0; flight < kMostFlights && shares_answer_; ++flight) {
+    flight_ = key_.hash();
+    follower_.delivered = false;
+    if (cache_->flights().join(flight_, follower_) == degrade::Flights::Role::leader) {
+      leads_ = true;
+      look_up();  // who led before may have landed since
+      if (may_give_shared()) {
+        land(true);
+        answer_from_store();
+      }
+      co_return;
+    }
+    has_followed_ = true;
+    const bool is_there = co_await await_landing();
+    if (!is_there) {
+      fail(client_gone());
+      co_return;
+    }
+    if (follower_.landing == degrade::Landing::leads) leads_ = true;
+    if (follower_.landing != degrade::Landing::stored) co_return;
+    const std::uint64_t before = key_.hash();
+    look_up();
+    if (may_give_shared()) {
+      answer_from_store();
+      co_return;
+    }
+    if (key_.hash() == before) co_return;  // stored, but not for reuse without asking
+  }
+}
+
+// False when the client left meanwhile.
+Task<bool> Exchange::await_landing() {
+  watches_client_ = true;
+  bool gone = false;
+  while (!follower_.delivered) {
+    const Wake wake = co_await parking_.park(kNever);
+    if (wake != Wake::client_gone || gone) continue;
+    gone = true;
+    // If it is too late to leave, the letter is on its way and must be waited for.
+    if (cache_->flights().leave(follower_)) break;
+  }
+  watches_client_ = false;
+  if (gone && follower_.delivered && follower_.landing == degrade::Landing::leads) leads_ = true;
+  co_return !gone;
+}
+
+// Whether what is stored will do for one that wanted to ask the upstream for it.
+bool Exchange::may_give_shared() const {
+  return stored_ &&
+         (cache_->settings().serve == config::Serve::fresh ? is_fresh_enough()
+                                                           : stored_->is_fresh(Clock::now()));
+}
+
+// The answer that others wait for has come, stored or not.
+void Exchange::land(bool stored) {
+  if (!leads_) return;
+  leads_ = false;
+  deliver_all(cache_->flights().land(flight_, stored));
+}
+
+// At the end of a request that still leads. If the upstream has had its say, that was it for all;
+// otherwise the one who waited longest takes over.
+void Exchange::leave_flight() {
+  const bool is_asked = !failed() || fault_.outcome == Outcome::error;
+  if (is_asked) return land(false);
+  leads_ = false;
+  deliver_all(cache_->flights().hand_over(flight_));
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,42 @@
+// What the routes have to answer with when the upstream is not asked: the response cache of each
+// that has one, and its prepared answer. Shared by all workers; outlives them.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/time.hpp"
+#include "config/config.hpp"
+#include "degrade/prepared_answer.hpp"
+#include "degrade/response_cache.hpp"
+#include "observe/snapshot.hpp"
+#include "proxy/admin_purge.hpp"
+#include "traffic/sip_hash.hpp"
+
+namespace spillway::proxy {
+
+class OwnAnswers {
+ public:
+  // Keeps references to the configuration. The key is secret: clients choose what is hashed.
+  OwnAnswers(const config::Config& config, traffic::SipKey key);
+
+  // Null when the route has none.
+  degrade::ResponseCache* cache(RouteId route) const { return caches_[index(route)].get(); }
+  const degrade::PreparedAnswer* prepared(RouteId route) const {
+    return prepared_[index(route)].get();
+  }
+  bool has_cache() const { return has_cache_; }
+
+  // Any thread.
+  void read_snapshot(std::vector<observe::CacheSnapshot>& caches) const;
+  PurgeResult purge(const PurgeRequest& what, TimePoint now) const;
+
+ private:
+  const config::Config& config_;
+  std::vector<std::unique_ptr<degrade::ResponseCache>> caches_;           // by route
+  std::vector<std::unique_ptr<const degrade::PreparedAnswer>> prepared_;  // by route
+  bool has_cache_ = false;
+};
+
+}  // namespace spillway::proxy

@@ -1,0 +1,43 @@
+// The route's prepared answer, which costs the upstream nothing.
+#include "config/choices.hpp"
+#include "http/accept.hpp"
+#include "http/own_answer.hpp"
+#include "proxy/exchange.hpp"
+#include "proxy/worker.hpp"
+
+namespace spillway::proxy {
+
+bool Exchange::has_fallback() const { return worker_.prepared(subject_.route) != nullptr; }
+
+Task<> Exchange::give_prepared() {
+  const degrade::PreparedAnswer& prepared = *worker_.prepared(subject_.route);
+  const degrade::PreparedAnswer::Form& form = prepared.form(http::prefers_html(request_.fields));
+  plan_next_request(true);
+  const http::PreparedHead head{.status = prepared.status(),
+                                .lines = prepared.lines(),
+                                .content_type = form.type,
+                                .content_length = form.content.size(),
+                                .varies = prepared.varies(),
+                                .is_final = prepared.says_how_to_cache()};
+  const http::ForwardedResponse with{.client_version = request_.version,
+                                     .keep_alive = keep_client_,
+                                     .request_id = find_request_id(),
+                                     .date = worker_.date(),
+                                     .degraded = config::name(verdict_.mode),
+                                     .degraded_for = verdict_.reason,
+                                     .cache_status = {}};
+  if (!out_block_) out_block_ = worker_.small_blocks.take();
+  TextWriter out(out_block_.bytes());
+  if (!http::write_prepared_head(out, head, with)) {
+    out_block_ = worker_.large_blocks.take();
+    out = TextWriter(out_block_.bytes());
+    http::write_prepared_head(out, head, with);
+  }
+  status_ = prepared.status();
+  response_started_ = true;
+  const bool sent = co_await send_to_client(
+      out.text(), request_.method == http::Verb::head ? std::string_view{} : form.content);
+  if (!sent) fail(client_gone());
+}
+
+}  // namespace spillway::proxy

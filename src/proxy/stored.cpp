@@ -1,0 +1,257 @@
+// Answers that are made of what is stored: whether there is one, whether it will do, giving it.
+#include <algorithm>
+#include <algorithm>
+#include <chrono>
+
+#include "config/choices.hpp"
+#include "degrade/merge.hpp"
+#include "degrade/request_limits.hpp"
+#include "degrade/storable.hpp"
+#include "http/conditional.hpp"
+#include "http/own_answer.hpp"
+#include "proxy/exchange.hpp"
+#include "proxy/worker.hpp"
+#include "traffic/tenant.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+
+std::int64_t whole_seconds(Duration duration) {
+  return std::chrono::floor<std::chrono::seconds>(duration).count();
+}
+
+// A failure of the upstream's, in place of which even a stale answer is welcome (RFC 5861 section
+// 4).
+bool is_of_upstream(Reason reason) {
+  switch (reason) {
+    case Reason::upstream_unavailable:
+    case Reason::upstream_timeout:
+    case Reason::upstream_invalid:
+    case Reason::circuit_open: return true;
+    default: return false;
+  }
+}
+
+http::CacheStatus::Forward forward_of(degrade::Lookup lookup) {
+  using Forward = http::CacheStatus::Forward;
+  switch (lookup) {
+    case degrade::Lookup::fresh: return Forward::request;
+    case degrade::Lookup::stale: return Forward::stale;
+    case degrade::Lookup::vary_miss: return Forward::vary_miss;
+    case degrade::Lookup::miss:
+    case degrade::Lookup::unstorable: break;
+  }
+  return Forward::uri_miss;
+}
+
+}  // namespace
+
+// Before anything is asked of anyone: a fresh answer, where the route gives those whenever it has
+// them.
+void Exchange::consult_store() {
+  degrade::ResponseCache* const cache = worker_.cache(subject_.route);
+  if (cache == nullptr) return;
+  const config::Cache& settings = cache->settings();
+  cache_status_.has_cache = true;
+  cache_status_.forward = http::CacheStatus::Forward::bypass;
+  if (!degrade::request_may_use_cache(request_, settings)) {
+    if (request_.method != http::Verb::get && request_.method != http::Verb::head)
+      cache_status_.forward = http::CacheStatus::Forward::method;
+    return;
+  }
+  cache_ = cache;
+  wishes_ = http::request_cache_control(request_.fields);
+  if (settings.serve != config::Serve::fresh && !wishes_.only_if_cached) return;
+  look_up();
+  if (is_fresh_enough()) {
+    answer_from_store();
+  } else {
+    shares_answer_ = may_share();
+  }
+}
+
+// Whether it is worth waiting for an answer that another request is fetching.
+bool Exchange::may_share() const {
+  return cache_ != nullptr && request_.method == http::Verb::get && !is_unstorable_ &&
+         !wishes_.no_store && !wishes_.only_if_cached;
+}
+
+// Tenants that prove who they are never see each other's answers, unless the route says so.
+degrade::TenantInKey Exchange::tenant_in_key() const {
+  const config::TenantKey source = subject_.tenant.source;
+  if (cache_->settings().across_tenants) return {};
+  return {.by_api_key = source == config::TenantKey::api_key,
+          .by_field = source == config::TenantKey::trusted_header
+                          ? std::string_view(worker_.config().trusted_headers.tenant)
+                          : std::string_view{}};
+}
+
+degrade::Asked Exchange::asked() const {
+  const bool has_name = subject_.tenant.source != config::TenantKey::client_address;
+  // A backend may answer differently by these, which a trusted peer sets and others cannot.
+  const auto trusted = [&](const char* name) {
+    return client_->trusted() ? traffic::only_value(request_.fields, name) : std::string_view{};
+  };
+  const std::string_view scheme = trusted("X-Forwarded-Proto");
+  return {.scheme = scheme.empty() ? std::string_view("http") : scheme,
+          .authority = request_.host,
+          .forwarded_host = trusted("X-Forwarded-Host"),
+          .path_and_query = request_.path_and_query,
+          .tenant = has_name ? subject_.tenant.value() : std::string_view{},
+          .tenant_in_key = tenant_in_key(),
+          .fields = request_.fields};
+}
+
+void Exchange::look_up() {
+  const degrade::Found found = cache_->find(asked(), key_, Clock::now());
+  looked_up_ = true;
+  stored_ = found.response;
+  lookup_ = observe::CacheLookup::miss;
+  cache_status_.forward = forward_of(found.result);
+  is_unstorable_ = found.unstorable || found.result == degrade::Lookup::unstorable;
+}
+
+bool Exchange::is_fresh_enough() const {
+  if (!stored_) return false;
+  const TimePoint now = Clock::now();
+  return degrade::takes(wishes_, {.age = stored_->age(now),
+                                  .freshness_left = stored_->freshness_left(now),
+                                  .stale_for = stored_->validity().stale_for});
+}
+
+// While overloaded the request's own wish for something newer does not count: it is advisory (RFC
+// 9111 section 5.2.1), and a crowd that reloads must not get past the cache.
+bool Exchange::may_give_stale() const { return stored_ && stored_->may_serve_stale(Clock::now()); }
+
+void Exchange::answer_from_store() {
+  source_ = Source::store;
+  const bool is_fresh = stored_->is_fresh(Clock::now());
+  wants_refresh_ = wants_refresh_ && !is_fresh;
+  lookup_ = has_followed_ ? observe::CacheLookup::collapsed
+            : is_fresh    ? observe::CacheLookup::fresh
+                          : observe::CacheLookup::stale;
+  cache_status_.hit = !has_followed_;
+  cache_status_.collapsed = has_followed_;
+  if (!has_followed_) cache_status_.forward = http::CacheStatus::Forward::none;
+}
+
+// In place of a failure of the upstream: what is stored, even if it is stale. False when nothing
+// will do.
+bool Exchange::stand_in() {
+  if (cache_ == nullptr || response_started_ || !is_of_upstream(fault_.reason)) return false;
+  if (!cache_->settings().stale_if_error) return false;
+  if (!looked_up_) look_up();
+  if (!stored_ || !stored_->may_serve_on_error(Clock::now())) return false;
+  land(false);
+  let_go_of_upstream();
+  failed_ = false;
+  is_degraded_ = true;
+  verdict_.mode = config::DegradeMode::stale_ok;
+  verdict_.reason = fault_.reason;
+  wants_refresh_ = false;
+  answer_from_store();
+  return true;
+}
+
+// When the upstream's answer is not what the client gets: it confirms what is stored, or it is a
+// failure for which something is stored.
+bool Exchange::takes_stored_instead() {
+  if (cache_ == nullptr) return false;
+  if (response_.status == 304 && leads_ && stored_) {
+    confirm_stored();
+    return true;
+  }
+  switch (response_.status) {
+    case 500:
+    case 502:
+    case 503:
+    case 504: break;
+    default: return false;
+  }
+  fail(upstream_failed());
+  if (stand_in()) {
+    worker_.signals(subject_.upstream).record_result(true);
+    return true;
+  }
+  failed_ = false;
+  return false;
+}
+
+// 304: the stored answer, with other fields and times (RFC 9111 section 4.3.4).
+void Exchange::confirm_stored() {
+  const TimePoint now = Clock::now();
+  http::ResponseHead merged;
+  http::FieldList fields;
+  stored_->read_fields(fields);
+  merged.status = stored_->status();
+  const bool has_room = degrade::merge(fields, response_.fields, merged.fields);
+  const degrade::Storable storable =
+      degrade::storable_after(response_, request_, merged, cache_->settings(), tenant_in_key());
+  if (storable && has_room) {
+    const auto of = [&](const http::ResponseHead& head) {
+      return degrade::validity_of(head, cache_->settings(), worker_.wall_time(), now - dispatched_);
+    };
+    degrade::Validity validity = of(merged);
+    validity.age = std::max(validity.age, of(response_).age);  // its Age is not among the stored
+    stored_ = cache_->refreshed(stored_, merged.fields, validity, storable.open, dispatched_, now);
+  } else if (degrade::withdraws(storable.why_not)) {
+    cache_->withdraw(key_);
+  }
+  worker_.metrics.cache_refresh(subject_.route, observe::CacheRefresh::not_modified);
+  upstream_done_ = true;
+  upstream_finished();
+  land(bool(storable));
+  source_ = Source::store;
+  cache_status_.forward = http::CacheStatus::Forward::stale;
+  cache_status_.forward_status = 304;
+}
+
+Task<> Exchange::give_stored() {
+  consumed_ = head_end_;  // a request with a body is never answered so
+  keep_client_ = request_.keep_alive && !worker_.draining();
+  const degrade::StoredResponse& stored = *stored_;
+  const TimePoint now = Clock::now();
+  if (cache_status_.hit) cache_status_.ttl = whole_seconds(stored.freshness_left(now));
+  const http::StoredHead head{
+      .status = stored.status(),
+      .reason_phrase = stored.reason_phrase(),
+      .lines = stored.lines(),
+      .content_length = stored.status() == 204
+                            ? std::nullopt
+                            : std::optional<std::uint64_t>(stored.content().size()),
+      .age = whole_seconds(stored.age(now))};
+  const http::ForwardedResponse with{
+      .client_version = request_.version,
+      .keep_alive = keep_client_,
+      .request_id = find_request_id(),
+      .queue_wait = waited_ > Duration{0} ? std::optional(waited_) : std::nullopt,
+      .degraded = is_degraded_ ? config::name(verdict_.mode) : std::string_view{},
+      .degraded_for = verdict_.reason,
+      .cache_status = cache_status_};
+  const bool is_known =
+      stored.status() == 200 &&
+      http::not_modified(
+          request_.fields,
+          {.etag = stored.etag(), .last_modified = stored.last_modified(), .date = stored.date()},
+          worker_.wall_time());
+  const auto write = is_known ? http::write_not_modified_head : http::write_stored_head;
+  if (!out_block_) out_block_ = worker_.small_blocks.take();
+  TextWriter out(out_block_.bytes());
+  if (!write(out, head, with)) {
+    out_block_ = worker_.large_blocks.take();
+    out = TextWriter(out_block_.bytes());
+    write(out, head, with);
+  }
+  const bool with_content = !is_known && request_.method != http::Verb::head;
+  status_ = is_known ? 304 : stored.status();
+  response_started_ = true;
+  watches_client_ = true;
+  const bool sent =
+      co_await send_to_client(out.text(), with_content ? stored.content() : std::string_view{});
+  watches_client_ = false;
+  if (!sent) fail(client_gone());
+  if (wants_refresh_) worker_.begin_refresh(*this);
+}
+
+}  // namespace spillway::proxy

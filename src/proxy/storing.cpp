@@ -1,0 +1,80 @@
+// How answers come to be stored: a copy of what is relayed, kept once it is complete.
+#include <algorithm>
+
+#include "degrade/invalidation.hpp"
+#include "degrade/storable.hpp"
+#include "degrade/validity.hpp"
+#include "proxy/exchange.hpp"
+#include "proxy/worker.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+
+// What is stored need not be stored again at once: copying every answer would cost more than the
+// little that the newest of them is better.
+bool is_recent(const degrade::StoredResponse& stored, TimePoint now) {
+  const Duration since = stored.age(now) - stored.validity().age;
+  return since < std::min<Duration>(stored.lifetime() / 10, Milliseconds{1000});
+}
+
+}  // namespace
+
+// Called with the response's head, before its body.
+void Exchange::begin_storing() {
+  if (worker_.stores_answers() && degrade::invalidates(request_.method, response_.status))
+    invalidate_stored();
+  // What the upstream made of an announced degradation is less than what is asked for.
+  if (cache_ == nullptr || request_.method != http::Verb::get || announces_degrade_) return;
+  const TimePoint now = Clock::now();
+  if (!looked_up_) {
+    const degrade::Found found = cache_->find(asked(), key_, now);
+    if (found.result == degrade::Lookup::fresh && is_recent(*found.response, now)) return;
+  }
+  const degrade::Storable storable =
+      degrade::storable(request_, response_, cache_->settings(), tenant_in_key());
+  const degrade::Validity validity =
+      degrade::validity_of(response_, cache_->settings(), worker_.wall_time(), now - dispatched_);
+  if (storable && degrade::is_of_use(validity, response_)) {
+    const bool counted = response_.framing.kind == http::Framing::Kind::length;
+    filling_ = cache_->begin(key_, asked(), response_, validity, storable.open, dispatched_, now,
+                             worker_.date(),
+                             counted ? std::optional(response_.framing.length) : std::nullopt);
+  } else if (leads_) {
+    cache_->mark_unstorable(key_, now);
+  }
+  cache_status_.stored = filling_.has_value();
+  if (!filling_) land(false);
+}
+
+void Exchange::store(std::string_view content) {
+  if (filling_->append(content)) return;
+  filling_.reset();
+  land(false);
+}
+
+void Exchange::finish_storing() {
+  const degrade::StoredPtr stored = filling_->commit(Clock::now());
+  filling_.reset();
+  land(stored != nullptr);
+}
+
+// What was changed by this request is not what is stored any more (RFC 9111 section 4.4).
+void Exchange::invalidate_stored() {
+  forget_stored(request_.path_and_query);
+  for (const http::FieldId id : {http::FieldId::location, http::FieldId::content_location}) {
+    const http::Field* const field = response_.fields.find(id);
+    if (field == nullptr) continue;
+    const std::string_view target = degrade::same_authority_target(field->value, request_.host);
+    if (!target.empty()) forget_stored(target);
+  }
+}
+
+void Exchange::forget_stored(std::string_view path_and_query) {
+  const RouteId route = worker_.generation().classifier.route_of(http::Verb::get, "GET",
+                                                                 request_.host, path_and_query);
+  degrade::ResponseCache* const cache = worker_.cache(route);
+  if (cache != nullptr) cache->invalidate(request_.host, path_and_query, Clock::now());
+}
+
+}  // namespace spillway::proxy
