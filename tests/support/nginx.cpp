@@ -13,11 +13,11 @@
 
 namespace spillway::support {
 
-Nginx::Nginx(std::string_view server) {
+Nginx::Nginx(std::string_view server, std::string_view http) {
   std::filesystem::create_directory(files());
   // A port that was free a moment ago may be taken when NGINX binds it.
   for (int attempt = 0; attempt < 5; ++attempt) {
-    start(server);
+    start(server, http);
     if (accepts(kPatience)) return;
   }
   throw std::runtime_error("nginx does not start: " + process_->err());
@@ -29,7 +29,7 @@ Nginx::~Nginx() {
   process_->wait(Milliseconds{5000});
 }
 
-void Nginx::start(std::string_view server) {
+void Nginx::start(std::string_view server, std::string_view http) {
   process_.reset();
   port_ = RefusingPort().port();
   const std::string directory = directory_.path().string();
@@ -41,8 +41,10 @@ void Nginx::start(std::string_view server) {
   for (const char* kind : {"client_body", "proxy", "fastcgi", "uwsgi", "scgi"}) {
     text += std::string("  ") + kind + "_temp_path " + directory + "/" + kind + ";\n";
   }
+  text.append("  access_log off;\n  client_max_body_size 0;\n  keepalive_timeout 60s;\n")
+      .append(http);
   text +=
-      "  access_log off;\n  client_max_body_size 0;\n  keepalive_timeout 60s;\n  server {\n"
+      "  server {\n"
       "    listen 127.0.0.1:" +
       std::to_string(port_) + ";\n    root " + files().string() + ";\n";
   text.append(server).append("\n  }\n}\n");

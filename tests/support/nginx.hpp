@@ -1,4 +1,4 @@
-// A real NGINX as backend, in a directory of its own on a free port of 127.0.0.1.
+// A real NGINX, in a directory of its own on a free port of 127.0.0.1.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,10 @@ namespace spillway::support {
 
 class Nginx {
  public:
-  // `server`: the directives inside the server block, but for `listen`; its root is files(). One
-  // worker process. Throws std::runtime_error when it does not come up, with its words.
-  explicit Nginx(std::string_view server);
+  // `server`: the directives inside the server block, but for `listen`; its root is files().
+  // `http`: those before it; relative paths are of the directory. One worker process. Throws
+  // std::runtime_error when it does not come up, with its words.
+  explicit Nginx(std::string_view server, std::string_view http = {});
   ~Nginx();  // asks it to end, then kills
   Nginx(const Nginx&) = delete;
   Nginx& operator=(const Nginx&) = delete;
@@ -25,7 +26,7 @@ class Nginx {
   std::filesystem::path files() const { return directory_.path() / "files"; }
 
  private:
-  void start(std::string_view server);
+  void start(std::string_view server, std::string_view http);
   bool accepts(Milliseconds within);
 
   TemporaryDirectory directory_;
