@@ -136,16 +136,24 @@ struct Server::Parts {
   }
 
   AdminSource pages() {
-    return {
-        .metrics = [this] { return observe::to_text(*collector); },
-        .state =
-            [this] {
-              return observe::state_report(config(), metrics, snapshot(true), build_info())
-                  .dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
-            },
-        .config = [this] { return config::effective(config()).dump(2); },
-        .not_ready = [this] { return not_ready(); },
-        .purge = [this](const PurgeRequest& what) { return answers.purge(what, Clock::now()); }};
+    return {.metrics = [this] { return observe::to_text(*collector); },
+            .state =
+                [this] {
+                  return observe::state_report(config(), metrics, snapshot(true), build_info())
+                      .dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+                },
+            .config = [this] { return config::effective(config()).dump(2); },
+            .not_ready = [this] { return not_ready(); },
+            .purge = [this](const PurgeRequest& what) { return purge(what); }};
+  }
+
+  PurgeResult purge(const PurgeRequest& what) {
+    PurgeResult result = answers.purge(what, Clock::now());
+    if (result.unknown.empty()) {
+      log.message(observe::Level::info,
+                  "purged " + std::to_string(result.purged) + " stored answers");
+    }
+    return result;
   }
 
   std::uint32_t connections() const {

@@ -83,8 +83,12 @@ double allocations_per_request(const ProxyUnderTest& proxy, const std::string& s
 // Overloaded for as long as its backend is asked for anything: it takes longer than it may.
 class Overloaded {
  public:
-  explicit Overloaded(std::string_view overload, int concurrency = 64) : backend_(5ms) {
+  // `export_route`: what is changed of that route.
+  explicit Overloaded(std::string_view overload, int concurrency = 64,
+                      const json& export_route = json::object())
+      : backend_(5ms) {
     json settings = kOneWorker;
+    if (!export_route.is_null()) settings["routes"][1].merge_patch(export_route);
     settings["trusted_peers"] = {"127.0.0.1/32"};
     settings["trusted_headers"]["tenant"] = "X-Tenant";
     settings["dispatch"]["concurrency"] = concurrency;
@@ -150,11 +154,31 @@ TEST_CASE("a request beyond its tenant's share allocates nothing once the proxy 
 }
 
 TEST_CASE("a degraded request allocates nothing once the proxy is warm") {
-  const Overloaded proxy(
-      R"({"rules": {"P2": {"strategy": "degrade", "mode": "skip_downstream"}}})");
+  json changes;
+  SUBCASE("forwarded with less to do") {}
+  SUBCASE("answered with what is prepared") { changes["fallback"]["json"]["body"] = "{}"; }
+  SUBCASE("answered with what is stored") {
+    changes["cache"] = json::parse(R"({"max_bytes": 1048576, "ttl_ms": 3600000})");
+    changes["rules"]["P2"]["mode"] = "stale_ok";
+  }
+  const Overloaded proxy(R"({"rules": {"P2": {"strategy": "degrade", "mode": "skip_downstream"}}})",
+                         64, changes);
   const ChildProcess clients(clients_command(proxy->port(), mostly_exports()));
   CHECK(allocations_per_request(
             *proxy, R"(spillway_requests_total{route="export",class="P2",outcome="degraded"})") <
+        0.001);
+}
+
+TEST_CASE("an answer from the store allocates nothing once the proxy is warm") {
+  const Backend backend(0ms);
+  json settings = kOneWorker;
+  settings["routes"][0]["cache"] =
+      json::parse(R"({"max_bytes": 1048576, "ttl_ms": 3600000, "serve": "fresh"})");
+  const ProxyUnderTest proxy(backend.address(), settings);
+  const ChildProcess clients(
+      clients_command(proxy.port(), std::vector<std::string>(kConnections, get("/checkout"))));
+  CHECK(allocations_per_request(
+            proxy, R"(spillway_requests_total{route="checkout",class="P0",outcome="cached"})") <
         0.001);
 }
 
