@@ -40,7 +40,7 @@ void Exchange::begin_storing() {
     filling_ = cache_->begin(key_, asked(), response_, validity, storable.open, dispatched_, now,
                              worker_.date(),
                              counted ? std::optional(response_.framing.length) : std::nullopt);
-  } else if (leads_) {
+  } else if (leads_ && response_.status < 500) {  // a failure says nothing of the next answer
     cache_->mark_unstorable(key_, now);
   }
   cache_status_.stored = filling_.has_value();
