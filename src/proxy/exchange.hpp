@@ -139,6 +139,7 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   void look_up();
   bool is_fresh_enough() const;
   bool may_give_stale() const;
+  bool may_give_while_revalidating() const;
   bool may_share() const;
   void answer_from_store();
   bool stand_in();
@@ -148,6 +149,7 @@ class Exchange : public boost::intrusive::list_base_hook<> {
 
   // How answers come to be stored (storing.cpp, flight.cpp, refresh.cpp).
   void begin_storing();
+  bool shows_another() const;
   void store(std::string_view content);
   void finish_storing();
   void invalidate_stored();

@@ -66,6 +66,9 @@ void Exchange::consult_store() {
   look_up();
   if (is_fresh_enough()) {
     answer_from_store();
+  } else if (may_give_while_revalidating()) {
+    wants_refresh_ = !wishes_.only_if_cached && !wishes_.no_store;
+    answer_from_store();
   } else {
     shares_answer_ = may_share();
   }
@@ -123,6 +126,15 @@ bool Exchange::is_fresh_enough() const {
 // While overloaded the request's own wish for something newer does not count: it is advisory (RFC
 // 9111 section 5.2.1), and a crowd that reloads must not get past the cache.
 bool Exchange::may_give_stale() const { return stored_ && stored_->may_serve_stale(Clock::now()); }
+
+// The origin itself said for how long to answer at once and ask afterwards (RFC 5861 section 3),
+// and the client has no wish that speaks against it.
+bool Exchange::may_give_while_revalidating() const {
+  if (wishes_.no_cache || wishes_.max_age || wishes_.min_fresh || !may_give_stale()) return false;
+  http::FieldList fields;
+  stored_->read_fields(fields);
+  return http::cache_control(fields).stale_while_revalidate.has_value();
+}
 
 void Exchange::answer_from_store() {
   source_ = Source::store;

@@ -24,6 +24,7 @@ bool is_recent(const degrade::StoredResponse& stored, TimePoint now) {
 void Exchange::begin_storing() {
   if (worker_.stores_answers() && degrade::invalidates(request_.method, response_.status))
     invalidate_stored();
+  if (shows_another()) cache_->withdraw(key_);
   // What the upstream made of an announced degradation is less than what is asked for.
   if (cache_ == nullptr || request_.method != http::Verb::get || announces_degrade_) return;
   const TimePoint now = Clock::now();
@@ -45,6 +46,18 @@ void Exchange::begin_storing() {
   }
   cache_status_.stored = filling_.has_value();
   if (!filling_) land(false);
+}
+
+// Whether the answer to HEAD has other validators than what is stored for a GET (RFC 9111 section
+// 4.3.5). Its Content-Length is not looked at: of HEAD many backends say a wrong one.
+bool Exchange::shows_another() const {
+  if (!stored_ || request_.method != http::Verb::head || response_.status != 200) return false;
+  const auto differs = [this](http::FieldId id, std::string_view stored) {
+    const http::Field* const field = response_.fields.find(id);
+    return field != nullptr && field->value != stored;
+  };
+  return differs(http::FieldId::etag, stored_->etag()) ||
+         differs(http::FieldId::last_modified, stored_->last_modified());
 }
 
 void Exchange::store(std::string_view content) {
