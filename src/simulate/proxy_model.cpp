@@ -33,12 +33,16 @@ ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
   if (verdict.kind == Verdict::Kind::deny || verdict.kind == Verdict::Kind::drop)
     return refuse(request, verdict.kind == Verdict::Kind::deny ? verdict.retry_after : Duration{0},
                   now);
+  if (verdict.kind == Verdict::Kind::degrade && request.is_answered) {
+    budgets_.give_back(request.token);
+    return {Entry::answered, Duration{0}, nullptr};
+  }
 
   const Subject& subject = subject_of(request);
   dispatch::Terms terms{.traffic_class = request.traffic_class,
                         .deadline = now + subject.deadline,
                         .max_wait = scenario_.config.classes[index(request.traffic_class)].max_wait,
-                        .cost = costs_.estimate(subject.route)};
+                        .cost = costs_.estimate(subject.route, request.degraded)};
   if (verdict.kind == Verdict::Kind::allow_if_short_wait) {
     terms.short_wait = verdict.only_if_free ? Duration{0} : upstream_.dispatch.target_wait;
     terms.short_wait_reason = verdict.reason;
@@ -66,18 +70,26 @@ ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
   return admission;
 }
 
+bool ProxyModel::has_fallback(const Request& request) const {
+  return scenario_.config.routes[index(subject_of(request).route)].fallback.has_value();
+}
+
 // The plan's answer. Nothing is stored that a degraded answer could be made from, so stale_ok and
-// cache_only miss; skip_downstream asks the backend for less.
+// cache_only miss; skip_downstream gives what is prepared or asks the backend for less.
 Verdict ProxyModel::decide(Request& request, TimePoint now) {
   const overload::Asking asking{subject_of(request).route, request.traffic_class,
                                 request.tenant_id};
   Verdict verdict = overload::decide(*controller_.plan(), budgets_, asking, now, random_);
-  if (verdict.kind == Verdict::Kind::degrade) {
-    if (verdict.mode != config::DegradeMode::skip_downstream) {
-      verdict = on_miss(verdict);
-    } else if (!is_shadow()) {
+  if (verdict.kind == Verdict::Kind::degrade && !is_shadow()) {
+    const bool has_prepared = has_fallback(request);
+    const bool skips = verdict.mode == config::DegradeMode::skip_downstream;
+    if (skips && verdict.annotate.value_or(!has_prepared)) {
       request.degraded = true;
       request.work *= scenario_.backend.degraded_factor;
+    } else if (has_prepared && (skips || verdict.miss == config::Miss::fallback)) {
+      request.degraded = request.is_answered = true;
+    } else {
+      verdict = on_miss(verdict);
     }
   }
   request.token = verdict.token;
@@ -122,7 +134,7 @@ void ProxyModel::end(Request& request, TimePoint now) {
   if (!request.has_slot) return;
   request.has_slot = false;
   const Duration held = now - request.dispatched;
-  costs_.record(subject_of(request).route, held);
+  costs_.record(subject_of(request).route, held, request.degraded);
   granted_ = scheduler_.release(request.traffic_class, held, now);
 }
 

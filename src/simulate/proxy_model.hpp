@@ -31,6 +31,7 @@ class ProxyModel {
     forward,  // shadow mode: has none, and goes to the backend all the same
     wait,
     refused,
+    answered,  // with what its route has prepared
   };
   struct Admission {
     Entry entry = Entry::refused;
@@ -74,6 +75,7 @@ class ProxyModel {
   const Subject& subject_of(const Request& request) const { return subjects_[request.clients]; }
   bool is_shadow() const { return upstream_.overload.mode == config::Mode::shadow; }
   overload::Verdict decide(Request& request, TimePoint now);
+  bool has_fallback(const Request& request) const;
   Admission refuse(Request& request, Duration retry_after, TimePoint now);
   void forward(Request& request, TimePoint now);
   void settle_ghost(Request& request, TimePoint now);

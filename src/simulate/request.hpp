@@ -29,6 +29,7 @@ struct Request : dispatch::Waiter {
   bool is_forwarded = false;  // for the proxy: neither answered nor left
   bool is_ghost = false;      // shadow mode: is in the backend, and its place still in the queue
   bool degraded = false;
+  bool is_answered = false;   // with a prepared answer, without the backend
   overload::Token token;      // of its class's budget, until it is sent to the backend
   std::size_t in_flight = 0;  // its place among those dispatched, while it has a slot
   std::uint64_t turn = 0;     // changes when it becomes another request: old timers are void
@@ -45,7 +46,7 @@ class RequestStore {
   // It is neither queued nor in the backend.
   void give_back(Request& request) {
     ++request.turn;
-    request.degraded = false;
+    request.degraded = request.is_answered = false;
     free_.push_back(&request);
   }
 

@@ -134,6 +134,14 @@ class Simulation {
         recorder_.denied(request);
         lose(request, admission.retry_after);
         break;
+      case ProxyModel::Entry::answered:
+        recorder_.admitted(request, now_);
+        request.begun = now_;
+        request.work = 0;
+        recorder_.served(request, now_);
+        request.client_waits = false;
+        store_.give_back(request);
+        break;
     }
   }
 

@@ -143,6 +143,19 @@ TEST_CASE("a rule that skips the expensive part serves more with less") {
   CHECK(plain.classes[1].counts.degraded == 0);
 }
 
+TEST_CASE("a prepared answer costs the backend nothing") {
+  const std::string skip =
+      R"(,"default_route":{"class":"P1","fallback":{"json":{"body":"{}"}}},
+         "overload":{"rules":{"P1":{"strategy":"degrade","mode":"skip_downstream"}}})";
+  // Five times what the backend can do. Between two times of overload it is asked again.
+  const std::string crowd = R"("clients":[{"class":"P1","rate":4000}])";
+  const Recording prepared = run(scenario_of(crowd, skip));
+  const Recording plain = run(scenario_of(crowd));
+  CHECK(prepared.classes[1].success > 0.5);
+  CHECK(prepared.classes[1].counts.degraded > 20'000);
+  CHECK(plain.classes[1].success < 0.3);
+}
+
 TEST_CASE("only who is served counts as degraded") {
   // Half as dear, they are still too many; a budget refuses on top of the gate, and some give up.
   const Recording recording = run(scenario_of(
