@@ -33,6 +33,10 @@ struct Block {
 class CacheShard {
  public:
   static constexpr std::size_t kSlice = 64;
+  static constexpr std::size_t kSlices = 4;  // for an insertion, and one for each segment it needs
+  static constexpr std::size_t kStepsAhead = 16;
+  // By an insertion that needs no more than a segment.
+  static constexpr std::size_t kMostExamined = (kSlices + 1) * kSlice + kStepsAhead;
 
   // All of its memory counts, its tables too.
   explicit CacheShard(std::size_t max_bytes);

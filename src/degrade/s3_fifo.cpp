@@ -71,8 +71,8 @@ bool S3Fifo::step(TimePoint now, std::size_t& chances, FreedRuns& freed) {
   if (slot->record == nullptr) return true;
   Record& record = *slot->record;
   const bool is_of_use = !is_useless(record, now);
-  if (is_of_use && chances > 0 && stays(record)) {
-    --chances;
+  if (is_of_use && stays(record) && (!record.in_main || chances > 0)) {
+    chances -= record.in_main;
     if (move_to_main(record, freed)) {
       collect_spares(freed);
       return true;

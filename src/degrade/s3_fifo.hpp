@@ -60,8 +60,8 @@ class S3Fifo {
     if (record.frequency < kMostFrequency) ++record.frequency;
   }
 
-  // Looks at the next record that may have to leave. `chances`: how many may still be put back.
-  // False when there is none in the store.
+  // Looks at the next record that may have to leave. `chances`: how many may still be put back to
+  // the newest end of the main queue. False when there is none in the store.
   bool step(TimePoint now, std::size_t& chances, FreedRuns& freed);
 
   // Segments that wait to be used.

@@ -6,9 +6,7 @@
 namespace spillway::degrade {
 namespace {
 
-constexpr std::size_t kStepsAhead = 8;
-constexpr std::size_t kSlack = 2;   // segments
-constexpr std::size_t kSlices = 8;  // and one more for each segment's worth of memory
+constexpr std::size_t kSlack = 2;  // segments
 constexpr std::size_t kChances = 16;
 constexpr std::size_t kBytesForChance = 1024;
 
