@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
   add_gate(suite);
   add_scheduler(suite);
   add_quantile(suite);
+  add_cache(suite);
 
   Reporter reporter(suite);
   if (benchmark::RunSpecifiedBenchmarks(&reporter) == 0) return 2;

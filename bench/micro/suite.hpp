@@ -38,6 +38,7 @@ void add_gate(Suite& suite);
 void add_scheduler(Suite& suite);
 void add_classify(Suite& suite);
 void add_quantile(Suite& suite);
+void add_cache(Suite& suite);
 
 // "10", "10^4": how sizes are written in names.
 std::string size_name(std::size_t size);
