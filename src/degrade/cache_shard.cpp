@@ -20,6 +20,10 @@ std::size_t segment_bytes_for(std::size_t max_bytes) {
   return std::max(std::min(std::bit_floor(max_bytes / kSegments), kMostSegmentBytes), page_bytes());
 }
 
+RecordKind mark(bool personal) {
+  return personal ? RecordKind::unstorable_for_one : RecordKind::unstorable;
+}
+
 }  // namespace
 
 CacheShard::CacheShard(std::size_t max_bytes)
@@ -47,12 +51,16 @@ StoredPtr CacheShard::find(const KeyView& key, std::string& names) {
   return StoredPtr(static_cast<const StoredResponse&>(*record));
 }
 
-bool CacheShard::has_note(const KeyView& key, RecordKind kind, TimePoint now) {
+bool CacheShard::is_unstorable(const KeyView& key, bool personal, TimePoint now) {
   const std::lock_guard lock(mutex_);
-  Record* const note = index_.find(key, kind);
+  Record* const note = index_.find(key, mark(personal));
   if (note == nullptr || note->useless_after <= now) return false;
   S3Fifo::hit(*note);
   return true;
+}
+
+void CacheShard::mark_unstorable(const KeyView& key, bool personal, TimePoint now) {
+  put_note(key, mark(personal), {}, now + kUnstorableFor, now);
 }
 
 bool CacheShard::put_note(const KeyView& key, RecordKind kind, std::string_view body,

@@ -32,6 +32,7 @@ struct Block {
 
 class CacheShard {
  public:
+  static constexpr Duration kUnstorableFor = std::chrono::seconds(10);
   static constexpr std::size_t kSlice = 64;
   static constexpr std::size_t kSlices = 4;  // for an insertion, and one for each segment it needs
   static constexpr std::size_t kStepsAhead = 16;
@@ -44,13 +45,11 @@ class CacheShard {
   // The answer at that key, or nothing; then, if there are any, the names that answers to it vary
   // by (else `names` is empty). Counts as a hit.
   StoredPtr find(const KeyView& key, std::string& names);
-  bool has_note(const KeyView& key, RecordKind kind, TimePoint now);
+  // Lately an answer to this key could not be stored, one that was one person's or another.
+  bool is_unstorable(const KeyView& key, bool personal, TimePoint now);
+  void mark_unstorable(const KeyView& key, bool personal, TimePoint now);
 
-  // A note, in place of one of its kind, or of the answer at its key if it is of names. False:
-  // there is no room.
-  bool put_note(const KeyView& key, RecordKind kind, std::string_view body, TimePoint until,
-                TimePoint now);
-  // The names that answers to it vary by, unless they are known.
+  // The names that answers to it vary by, in place of an answer. False: there is no room.
   bool put_names(const KeyView& primary, std::string_view names, TimePoint now);
 
   // Memory of answers on their way in; they get no more than half of all. From so many bytes on it
@@ -103,6 +102,8 @@ class CacheShard {
   // The slot is to be linked before the lock is given away.
   Slot* add(Lock& lock, bool to_main, std::size_t record_bytes, TimePoint now, FreedRuns& freed);
   bool is_ended(const StoredResponse& response) const;
+  bool put_note(const KeyView& key, RecordKind kind, std::string_view body, TimePoint until,
+                TimePoint now);
 
   mutable std::mutex mutex_;
   const std::size_t segment_bytes_;

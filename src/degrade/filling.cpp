@@ -15,14 +15,10 @@ constexpr std::size_t kFirstContent = 4096;  // room for a body of unknown lengt
 
 Filling::Filling(CacheShard& shard, const ResponseParts& parts, const Limits& limits, TimePoint now)
     : limits_(limits), now_(now), head_bytes_(ResponseBuilder::head_bytes(parts)) {
-  const std::size_t content = static_cast<std::size_t>(
-      std::min<std::uint64_t>(limits.length.value_or(kFirstContent), limits.max_bytes));
-  std::size_t bytes = head_bytes_ + content;
-  if (bytes > limits.max_bytes) {
-    if (limits.length || head_bytes_ > limits.max_bytes) return;
-    bytes = limits.max_bytes;
-  }
-  block_ = shard.take(bytes, now);
+  if (is_too_big()) return;
+  const std::size_t content =
+      limits.length ? static_cast<std::size_t>(*limits.length) : kFirstContent;
+  block_ = shard.take(std::min(head_bytes_ + content, limits.max_bytes), now);
   if (block_.memory == nullptr) return;
   ResponseBuilder::build(block_.memory, parts);
   shard_ = &shard;
@@ -42,6 +38,7 @@ void Filling::swap(Filling& other) noexcept {
   std::swap(size_, other.size_);
   std::swap(primary_size_, other.primary_size_);
   std::swap(primary_hash_, other.primary_hash_);
+  std::swap(personal_, other.personal_);
 }
 
 bool Filling::give_up() {
@@ -63,8 +60,11 @@ bool Filling::append(std::string_view content) {
   if (shard_ == nullptr) return false;
   if (content.empty()) return true;
   const std::size_t size = size_ + content.size();
-  const bool is_too_long = limits_.length && size - head_bytes_ > *limits_.length;
-  if (is_too_long || size > limits_.max_bytes) return give_up();
+  if (limits_.length && size - head_bytes_ > *limits_.length) return give_up();
+  if (size > limits_.max_bytes) {
+    shard_->mark_unstorable(response().key(), personal_, now_);
+    return give_up();
+  }
   if (size > block_.bytes && !grow(size)) return give_up();
   content.copy(block_.memory + size_, content.size());
   size_ = size;

@@ -46,6 +46,11 @@ class Filling {
   // Without a shard when there is no room.
   Filling(CacheShard& shard, const ResponseParts& parts, const Limits& limits, TimePoint now);
   bool is_good() const { return shard_ != nullptr; }
+  bool is_too_big() const {
+    return head_bytes_ > limits_.max_bytes ||
+           limits_.length.value_or(0) > limits_.max_bytes - head_bytes_;
+  }
+  void set_personal(bool personal) { personal_ = personal; }
   void share_content(const StoredResponse& of);
   // The key's first part when it is a variant's: answers to it vary by names.
   void set_primary(std::size_t size, std::uint64_t hash) {
@@ -65,6 +70,7 @@ class Filling {
   std::size_t size_ = 0;  // with the head
   std::size_t primary_size_ = 0;
   std::uint64_t primary_hash_ = 0;
+  bool personal_ = false;  // made for a request that is one person's
 };
 
 }  // namespace spillway::degrade

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <new>
+#include <cerrno>
+#include <string>
+#include <system_error>
 
 namespace spillway::degrade {
 namespace {
@@ -27,7 +29,10 @@ PageRuns::PageRuns(std::size_t max_bytes) {
   taken_.assign(words, 0);
   void* const base = ::mmap(nullptr, pages_ * page_bytes(), PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (base == MAP_FAILED) throw std::bad_alloc();
+  if (base == MAP_FAILED) {
+    throw std::system_error(errno, std::generic_category(),
+                            "no addresses for a store of " + std::to_string(max_bytes) + " bytes");
+  }
   base_ = static_cast<char*>(base);
   // A huge page would be memory that nobody took.
   ::madvise(base_, pages_ * page_bytes(), MADV_NOHUGEPAGE);

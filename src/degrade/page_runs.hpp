@@ -24,7 +24,7 @@ inline std::size_t round_to_pages(std::size_t bytes) {
 
 class PageRuns {
  public:
-  // For at most max_bytes at a time. Throws std::bad_alloc when there are no addresses.
+  // For at most max_bytes at a time. Throws std::system_error when there are no addresses.
   explicit PageRuns(std::size_t max_bytes);
   ~PageRuns();
   PageRuns(const PageRuns&) = delete;

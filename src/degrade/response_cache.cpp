@@ -21,10 +21,6 @@ std::size_t shards_for(const config::Cache& settings) {
   return shards;
 }
 
-RecordKind unstorable(bool personal) {
-  return personal ? RecordKind::unstorable_for_one : RecordKind::unstorable;
-}
-
 // Validators that say the same, strong or weak (RFC 9110 section 8.8.3.2).
 bool is_same_tag(std::string_view a, std::string_view b) {
   if (a.starts_with("W/")) a.remove_prefix(2);
@@ -68,7 +64,7 @@ Found ResponseCache::find(const Asked& asked, CacheKey& key, TimePoint now) {
   if (response && key.personal_ && !response->is_open()) response.reset();
 
   if (response && response->is_fresh(now)) return {Lookup::fresh, std::move(response)};
-  const bool marked = shard.has_note(key.view(), unstorable(key.personal_), now);
+  const bool marked = shard.is_unstorable(key.view(), key.personal_, now);
   if (response) return {Lookup::stale, std::move(response), marked};
   if (marked) return {Lookup::unstorable, {}, true};
   return {key.is_variant() ? Lookup::vary_miss : Lookup::miss};
@@ -80,13 +76,19 @@ std::optional<Filling> ResponseCache::begin(CacheKey& key, const Asked& asked,
                                             TimePoint requested_at, TimePoint arrived_at,
                                             std::string_view date,
                                             std::optional<std::uint64_t> length) {
-  if (!unite_names(key.names_, response.fields, settings_.vary, key.unused_)) return {};
+  if (!unite_names(key.names_, response.fields, settings_.vary, key.unused_)) {
+    mark_unstorable(key, arrived_at);
+    return {};
+  }
   if (key.unused_ != key.names_) {
     std::swap(key.names_, key.unused_);
     key.vary(asked.fields);
   }
   key.personal_ = is_personal(asked.fields, settings_, tenant_in_key(asked), key.names_);
-  if (key.personal_ && !open) return {};
+  if (key.personal_ && !open) {
+    mark_unstorable(key, arrived_at);
+    return {};
+  }
 
   const ResponseParts parts{.key = key.view(),
                             .status = response.status,
@@ -98,7 +100,9 @@ std::optional<Filling> ResponseCache::begin(CacheKey& key, const Asked& asked,
                             .requested_at = requested_at,
                             .arrived_at = arrived_at};
   Filling filling(shard_of(key.uri_hash_), parts, {length, max_entry_bytes()}, arrived_at);
+  if (filling.is_too_big()) mark_unstorable(key, arrived_at);
   if (!filling.is_good()) return {};
+  filling.set_personal(key.personal_);
   if (key.is_variant()) filling.set_primary(key.primary_size_, key.primary_hash_);
   return filling;
 }
@@ -139,8 +143,7 @@ StoredPtr ResponseCache::refreshed(const StoredPtr& old, const http::FieldList& 
 }
 
 void ResponseCache::mark_unstorable(const CacheKey& key, TimePoint now) {
-  shard_of(key.uri_hash_)
-      .put_note(key.view(), unstorable(key.personal_), {}, now + kUnstorableFor, now);
+  shard_of(key.uri_hash_).mark_unstorable(key.view(), key.personal_, now);
 }
 
 void ResponseCache::withdraw(const CacheKey& key, TimePoint requested_at) {

@@ -54,9 +54,6 @@ struct CacheCounts {
 
 class ResponseCache {
  public:
-  // Answers cannot be stored for so long after one could not.
-  static constexpr Duration kUnstorableFor = std::chrono::seconds(10);
-
   // The key is secret: clients choose what is hashed.
   ResponseCache(const config::Cache& settings, traffic::SipKey key);
   ~ResponseCache();

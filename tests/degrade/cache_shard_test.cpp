@@ -53,13 +53,13 @@ TEST_CASE("keys whose hashes are equal are told apart by their texts") {
   CHECK(found(shard, {"b", hash, 1}) == "of b");
   CHECK(found(shard, {"c", hash, 1}) == "-");
   CHECK(found(shard, {"ab", hash, 1}) == "-");
-  CHECK(shard.put_note({"c", hash, 1}, RecordKind::names, "x,y", kNever, kStart));
+  CHECK(shard.put_names({"c", hash, 1}, "x,y", kStart));
   CHECK(found(shard, {"c", hash, 1}) == "-x,y");
   CHECK(found(shard, {"a", hash, 1}) == "of a");
-  CHECK(shard.put_note({"a", hash, 1}, RecordKind::unstorable, "", kNever, kStart));
-  CHECK(shard.has_note({"a", hash, 1}, RecordKind::unstorable, kStart));
-  CHECK_FALSE(shard.has_note({"b", hash, 1}, RecordKind::unstorable, kStart));
-  CHECK_FALSE(shard.has_note({"a", hash, 1}, RecordKind::unstorable_for_one, kStart));
+  shard.mark_unstorable({"a", hash, 1}, false, kStart);
+  CHECK(shard.is_unstorable({"a", hash, 1}, false, kStart));
+  CHECK_FALSE(shard.is_unstorable({"b", hash, 1}, false, kStart));
+  CHECK_FALSE(shard.is_unstorable({"a", hash, 1}, true, kStart));
   shard.remove({"a", hash, 1}, kNever);
   CHECK(found(shard, {"a", hash, 1}) == "-");
   CHECK(found(shard, {"b", hash, 1}) == "of b");

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "degrade/asking.hpp"
 
 namespace spillway::degrade {
@@ -145,12 +147,19 @@ TEST_CASE("a body of any length and in any pieces is stored as it came") {
 TEST_CASE("an answer that is bigger than an entry may be is not stored") {
   ResponseCache cache({.max_bytes = 4 << 20, .max_entry_bytes = 10000}, kSipKey);
   Response response("");
-  CHECK_FALSE(begin(cache, Request("/a"), response, 10000));
+  CHECK_FALSE(begin(cache, Request("/b"), response, 10000));
+  CHECK_FALSE(begin(cache, Request("/b"), response, std::numeric_limits<std::uint64_t>::max()));
   CHECK(begin(cache, Request("/a"), response, 9000));
   auto filling = begin(cache, Request("/a"), response, std::nullopt);
   REQUIRE(filling);
   CHECK(filling->append(std::string(9000, 'x')));
   CHECK_FALSE(filling->append(std::string(1000, 'x')));
+  SUBCASE("and not waited for") {
+    CHECK(look(cache, Request("/a")).result == Lookup::unstorable);
+    begin(cache, Request("/long"), response, 20000);
+    CHECK(look(cache, Request("/long")).result == Lookup::unstorable);
+    CHECK(look(cache, Request("/other")).result == Lookup::miss);
+  }
   const std::string path(10000, 'p');
   CHECK_FALSE(begin(cache, Request(path), response, 1));
   CHECK_FALSE(begin(cache, Request(path), response, std::nullopt));
