@@ -158,14 +158,25 @@ struct Overload {
   Mode mode = Mode::enforce;
 };
 
+// When a server that fails is left alone for a while. Each worker judges for itself.
+struct CircuitBreaker {
+  std::uint32_t consecutive_failures = 5;  // 0: takes no part
+  double failure_rate = 0.5;               // in `window`, (0, 1]; 0: takes no part
+  std::uint32_t min_samples = 20;          // calls in `window` before the rate counts
+  Milliseconds window{10000};
+  Milliseconds open{1000};  // the first time; twice as long each time a probe fails
+  Milliseconds max_open{30000};
+};
+
 struct Upstream {
   std::string name;
   std::vector<std::string> servers;  // "host:port"
   Milliseconds connect_timeout{1000};
   Milliseconds response_timeout{30000};  // until the response head, then between reads
   std::uint32_t idle_connections = 256;  // over all workers
-  Dispatch dispatch;                     // the global one with this upstream's overrides
-  Overload overload;                     // likewise
+  std::optional<CircuitBreaker> circuit_breaker;
+  Dispatch dispatch;  // the global one with this upstream's overrides
+  Overload overload;  // likewise
 };
 
 struct Match {

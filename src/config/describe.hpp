@@ -197,6 +197,21 @@ void describe(Visitor& visit, Overload& x) {
 }
 
 template <class Visitor>
+void describe(Visitor& visit, CircuitBreaker& x) {
+  visit("consecutive_failures", x.consecutive_failures, Range{0, 1'000'000},
+        "Failures in a row that open the circuit; 0: these do not.");
+  visit("failure_rate", x.failure_rate, Real{0, 1},
+        "Share of failures in the window that opens it; 0: it does not.");
+  visit("min_samples", x.min_samples, Range{1, 1'000'000},
+        "Requests in the window below which the share says nothing.");
+  visit("window_ms", x.window, Range{100, 600'000}, "Time over which the share is taken.");
+  visit("open_ms", x.open, Range{1, kHour},
+        "Time before an open circuit lets a request through to see, within a tenth; doubled each "
+        "time that one fails.");
+  visit("max_open_ms", x.max_open, Range{1, kHour}, "What that time is doubled up to.");
+}
+
+template <class Visitor>
 void describe(Visitor& visit, Upstream& x) {
   constexpr ListOf<Format> servers{kServer, 1, 64};
   visit(required("name"), x.name, kName, "Name of the upstream, as routes and metrics say it.");
@@ -206,6 +221,8 @@ void describe(Visitor& visit, Upstream& x) {
         "Time until the response head, then between two reads of the body.");
   visit("idle_connections", x.idle_connections, Range{0, 100'000},
         "Connections kept open for reuse, over all workers.");
+  visit("circuit_breaker", x.circuit_breaker, ByType{},
+        "Leaves a server that fails alone for a while; default: every request may find out.");
   visit("dispatch", x.dispatch, Overrides{"dispatch"}, "What differs from the global dispatch.");
   visit("overload", x.overload, Overrides{"overload"}, "What differs from the global overload.");
 }

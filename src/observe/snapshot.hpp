@@ -64,6 +64,7 @@ struct UpstreamSnapshot {
   Duration in_state{};  // how long it has been in this state
   overload::OverloadSignals signals;
   std::vector<TransitionCount> transitions;
+  std::uint32_t open_circuits = 0;     // of its servers, over all workers: those not closed
   std::vector<ClassSnapshot> classes;  // in the order of the configuration's classes
   std::vector<TenantSnapshot> tenants_above_share;
   std::uint64_t dead_letters_total = 0;

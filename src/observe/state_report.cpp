@@ -167,6 +167,7 @@ class Report {
               {"admitted", now.signals.admitted_rate},
               {"completed", now.signals.completed_rate}}},
             {"transitions", std::move(transitions)},
+            {"open_circuits", configured.circuit_breaker ? Json(now.open_circuits) : Json(nullptr)},
             {"fairness", config_.tenants.fairness},
             {"dispatch",
              {{"discipline", config::name(configured.dispatch.discipline)},

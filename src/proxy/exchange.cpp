@@ -64,6 +64,7 @@ Task<> Exchange::ask_upstream() {
     fail(only_if_cached());
     co_return;
   }
+  if (refused_by_circuits()) co_return;
   const bool body_read = co_await read_body();
   if (!body_read) co_return;
   const bool has_slot = co_await wait_for_slot();

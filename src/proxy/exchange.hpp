@@ -32,6 +32,7 @@
 #include "overload/decide.hpp"
 #include "overload/decision_record.hpp"
 #include "proxy/block_pool.hpp"
+#include "proxy/circuits.hpp"
 #include "proxy/client_connection.hpp"
 #include "proxy/fault.hpp"
 #include "proxy/gate.hpp"
@@ -167,6 +168,8 @@ class Exchange : public boost::intrusive::list_base_hook<> {
 
   // The way to the upstream (forward.cpp).
   enum class Attempt : std::uint8_t { done, broken, failed };
+  bool refused_by_circuits();
+  bool fail_for_circuits(Milliseconds left);
   Task<bool> connect(bool fresh_only);
   Task<> reserve_connection();
   bool write_request_head();
@@ -174,6 +177,7 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   Task<Attempt> read_response_head();
   Task<bool> relay_interim();
   bool replayable() const;
+  void end_call();
 
   // The way back (relay.cpp).
   bool write_response_head(bool dechunk);
@@ -258,7 +262,8 @@ class Exchange : public boost::intrusive::list_base_hook<> {
 
   // The response.
   UpstreamPtr upstream_;
-  Block out_block_;  // the head sent on: to the upstream, then to the client
+  Circuits::Call call_;  // from connect() until it is known what came of it
+  Block out_block_;      // the head sent on: to the upstream, then to the client
   std::string_view out_;
   Block in_block_;  // received from the upstream
   std::size_t in_received_ = 0;

@@ -2,6 +2,20 @@
 
 namespace spillway::proxy {
 
+bool is_of_upstream(Reason reason) {
+  switch (reason) {
+    case Reason::upstream_unavailable:
+    case Reason::upstream_timeout:
+    case Reason::upstream_invalid:
+    case Reason::circuit_open: return true;
+    default: return false;
+  }
+}
+
+bool says_failure(unsigned status) {
+  return status == 500 || status == 502 || status == 503 || status == 504;
+}
+
 Fault bad_request(http::Error error) {
   return {.status = static_cast<unsigned>(http::status_of(error)),
           .proxy_error = http::proxy_status(error),
@@ -59,6 +73,13 @@ Fault waited_in_vain(Reason reason, Milliseconds retry_after) {
           .detail = reason == Reason::evicted
                         ? "The request gave way to a more urgent one. Please try again later."
                         : "The request could not be started in time. Please try again later.",
+          .retry_after = retry_after};
+}
+
+Fault circuit_open(Milliseconds retry_after) {
+  return {.reason = Reason::circuit_open,
+          .status = 503,
+          .detail = "The service behind this proxy fails and is not asked for the time being.",
           .retry_after = retry_after};
 }
 

@@ -23,6 +23,12 @@ struct Fault {
   bool close = false;        // where the next request begins is not known
 };
 
+// The upstream has failed, or is not asked because it has: a stored answer may take the place of
+// this one.
+bool is_of_upstream(Reason reason);
+// A response of 500, 502, 503 or 504 says so itself.
+bool says_failure(unsigned status);
+
 // The request itself is at fault.
 Fault bad_request(http::Error error);
 // The request's head or body did not arrive in time: 408.
@@ -42,6 +48,8 @@ Fault dropped(Reason reason);
 // or EVICTED.
 Fault waited_in_vain(Reason reason, Milliseconds retry_after);
 
+// The circuits of all the upstream's servers are open, so that none is asked: 503.
+Fault circuit_open(Milliseconds retry_after);
 // No server of the upstream could be connected to: 502 (refused) or 504 (no answer in time).
 Fault cannot_connect(bool timed_out);
 // The connection broke before a response came: 502.

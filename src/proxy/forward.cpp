@@ -53,11 +53,16 @@ Task<bool> Exchange::forward() {
   for (bool retried = false;; retried = true) {
     const bool connected = co_await connect(retried);
     if (!connected) {
-      if (fault_.outcome != Outcome::client_gone) signals.record_result(true);
+      const bool is_asked =
+          fault_.outcome != Outcome::client_gone && fault_.reason != Reason::circuit_open;
+      if (is_asked) signals.record_result(true);
       co_return false;
     }
     const bool sent = co_await send_request();
-    if (!sent) co_return false;
+    if (!sent) {
+      end_call();
+      co_return false;
+    }
     verdict_.token = {};  // used
     awaits_head_ = true;
     head_awaited_since_.reset();
@@ -75,15 +80,20 @@ Task<bool> Exchange::forward() {
     upstream_->retire();
     if (pump_ == Pump::running) stop_pump();
     if (attempt == Attempt::broken) {
-      if (reused && !retried && replayable()) continue;
+      if (reused && !retried && replayable()) {
+        call_.end(resilience::CallResult::ignored);  // it may have idled for too long
+        continue;
+      }
       fail(upstream_reset());
     }
+    end_call();
     if (fault_.reason == Reason::upstream_unavailable ||
         fault_.reason == Reason::upstream_timeout || fault_.reason == Reason::upstream_invalid) {
       signals.record_result(true);
     }
     co_return false;
   }
+  end_call();
   // An answer ahead of the request body says nothing about how long answers take.
   if (head_awaited_since_) {
     const Duration latency = Clock::now() - *head_awaited_since_;
@@ -95,6 +105,14 @@ Task<bool> Exchange::forward() {
 }
 
 bool Exchange::replayable() const { return idempotent(request_.method) && !body_is_streamed_; }
+
+// Tells the server's circuit what came of the request: a response head, or a fault.
+void Exchange::end_call() {
+  using resilience::CallResult;
+  CallResult result = says_failure(response_.status) ? CallResult::failure : CallResult::success;
+  if (failed()) result = is_of_upstream(fault_.reason) ? CallResult::failure : CallResult::ignored;
+  call_.end(result);
+}
 
 bool Exchange::write_request_head() {
   const http::Field* trace = request_.fields.find("traceparent");
@@ -124,21 +142,43 @@ bool Exchange::write_request_head() {
   return false;
 }
 
+// True, and the request has failed, while no server may be asked.
+bool Exchange::refused_by_circuits() {
+  const Milliseconds left = worker_.circuits(subject_.upstream).time_until_allowed();
+  return left.count() != 0 && !fail_for_circuits(left);
+}
+
+// The crowd does not come back in step.
+bool Exchange::fail_for_circuits(Milliseconds left) {
+  const Milliseconds least{1};  // the time may be over by now
+  return fail(circuit_open(overload::spread_retry_after(std::max(left, least), worker_.random)));
+}
+
+// Passes by servers whose circuit is open.
 Task<bool> Exchange::connect(bool fresh_only) {
   Upstream& upstream = worker_.upstream(subject_.upstream);
   UpstreamPool& pool = worker_.pool(subject_.upstream);
   const Duration max_idle = idempotent(request_.method) ? Duration::max() : Duration(kFreshEnough);
+  Circuits& circuits = worker_.circuits(subject_.upstream);
+  bool is_any_asked = false;
   bool timed_out = false;
   for (std::size_t tries = 0; tries < upstream.endpoints.size(); ++tries) {
     const std::size_t server = pool.next_server();
+    Circuits::Call call = circuits.allow(server);
+    if (!call.allowed()) continue;
+    is_any_asked = true;
     if (!fresh_only) {
       upstream_ = pool.take(server, max_idle, dispatched_);
-      if (upstream_) co_return true;
+      if (upstream_) {
+        call_ = std::move(call);
+        co_return true;
+      }
     }
     if (!upstream.connections.try_open()) co_await reserve_connection();
     const ConnectAttempt attempt = begin_connect(upstream.endpoints[server]);
     if (attempt.descriptor < 0) {
       upstream.connections.closed();
+      call.end(resilience::CallResult::failure);
       continue;
     }
     upstream_ = new UpstreamConnection(worker_.io(), pool, server, attempt.descriptor);
@@ -152,12 +192,15 @@ Task<bool> Exchange::connect(bool fresh_only) {
         upstream_->retire();
         upstream_.reset();
         if (wake == Wake::client_gone) co_return fail(client_gone());
+        call.end(resilience::CallResult::failure);
         continue;
       }
     }
     upstream.reachable.store(true, std::memory_order_relaxed);
+    call_ = std::move(call);
     co_return true;
   }
+  if (!is_any_asked) co_return fail_for_circuits(circuits.time_until_allowed());
   upstream.reachable.store(false, std::memory_order_relaxed);
   co_return fail(cannot_connect(timed_out));
 }

@@ -109,6 +109,7 @@ struct Server::Parts {
     for (std::size_t u = 0; u < upstreams.size(); ++u) {
       const TimePoint now = Clock::now();
       upstreams[u].gate.read_snapshot(snapshot.upstreams[u], now);
+      snapshot.upstreams[u].open_circuits = upstreams[u].open_circuits.load();
       read_dead_letters(upstreams[u].dead_letters, with_dead_letters, snapshot.upstreams[u], now);
     }
     control->read_snapshot(snapshot.upstreams);

@@ -1,6 +1,5 @@
 // Answers that are made of what is stored: whether there is one, whether it will do, giving it.
 #include <algorithm>
-#include <algorithm>
 #include <chrono>
 
 #include "config/choices.hpp"
@@ -19,18 +18,6 @@ namespace {
 
 std::int64_t whole_seconds(Duration duration) {
   return std::chrono::floor<std::chrono::seconds>(duration).count();
-}
-
-// A failure of the upstream's, in place of which even a stale answer is welcome (RFC 5861 section
-// 4).
-bool is_of_upstream(Reason reason) {
-  switch (reason) {
-    case Reason::upstream_unavailable:
-    case Reason::upstream_timeout:
-    case Reason::upstream_invalid:
-    case Reason::circuit_open: return true;
-    default: return false;
-  }
 }
 
 http::CacheStatus::Forward forward_of(degrade::Lookup lookup) {
@@ -148,8 +135,8 @@ void Exchange::answer_from_store() {
   if (!has_followed_) cache_status_.forward = http::CacheStatus::Forward::none;
 }
 
-// In place of a failure of the upstream: what is stored, even if it is stale. False when nothing
-// will do.
+// In place of a failure of the upstream: what is stored, even if it is stale (RFC 5861 section 4).
+// False when nothing will do.
 bool Exchange::stand_in() {
   if (cache_ == nullptr || response_started_ || !is_of_upstream(fault_.reason)) return false;
   if (!cache_->settings().stale_if_error) return false;
@@ -174,13 +161,7 @@ bool Exchange::takes_stored_instead() {
     confirm_stored();
     return true;
   }
-  switch (response_.status) {
-    case 500:
-    case 502:
-    case 503:
-    case 504: break;
-    default: return false;
-  }
+  if (!says_failure(response_.status)) return false;
   fail(upstream_failed());
   if (stand_in()) {
     worker_.signals(subject_.upstream).record_result(true);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -60,6 +61,8 @@ struct Upstream {
   std::vector<std::unique_ptr<overload::TenantShard>> tenant_shards;  // likewise
   // False from a request that could connect to no server until one that could.
   std::atomic<bool> reachable{true};
+  // Of its servers, over all workers: those not closed.
+  std::atomic<std::uint32_t> open_circuits{0};
 };
 
 }  // namespace spillway::proxy

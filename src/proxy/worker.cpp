@@ -52,6 +52,7 @@ Worker::Worker(std::size_t number, const Shared& shared, std::uint64_t seed)
   for (std::size_t u = 0; u < config.upstreams.size(); ++u) {
     Upstream& upstream = shared.upstreams[u];
     pools_.emplace_back(io_, upstream.connections, upstream.endpoints.size(), metrics);
+    circuits_.emplace_back(upstream, random, shared.log);
     plans_.push_back(upstream.controller.plan());
   }
   static_assert(kSmallBlock >= http::kProblemRoom, "an answer of our own always fits");
@@ -134,7 +135,7 @@ Exchange& Worker::take_exchange() {
 void Worker::begin_exchange(ClientPtr client) { take_exchange().serve(std::move(client)); }
 
 void Worker::begin_refresh(const Exchange& served) {
-  if (draining_) return;
+  if (draining_ || circuits(served.upstream_id()).time_until_allowed().count() != 0) return;
   Exchange& exchange = take_exchange();
   if (!exchange.refresh(served)) end_exchange(exchange);
 }

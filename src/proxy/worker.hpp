@@ -21,6 +21,7 @@
 #include "observe/worker_metrics.hpp"
 #include "overload/plan.hpp"
 #include "proxy/block_pool.hpp"
+#include "proxy/circuits.hpp"
 #include "proxy/client_connection.hpp"
 #include "proxy/exchange.hpp"
 #include "proxy/generation.hpp"
@@ -71,6 +72,7 @@ class Worker {
   overload::SignalShard& signals(UpstreamId id) { return *upstream(id).shards[number_]; }
   overload::TenantShard& tenants(UpstreamId id) { return *upstream(id).tenant_shards[number_]; }
   UpstreamPool& pool(UpstreamId id) { return pools_[index(id)]; }
+  Circuits& circuits(UpstreamId id) { return circuits_[index(id)]; }
   const overload::AdmissionPlan& plan(UpstreamId id) const { return *plans_[index(id)]; }
   std::vector<std::unique_ptr<Worker>>& all() { return shared_.workers; }
   // Null when the route has none.
@@ -124,6 +126,7 @@ class Worker {
   std::size_t number_;
   Shared shared_;
   std::deque<UpstreamPool> pools_;
+  std::deque<Circuits> circuits_;
   std::vector<std::shared_ptr<const overload::AdmissionPlan>> plans_;
   std::vector<std::unique_ptr<Exchange>> spare_exchanges_;
   std::atomic<std::uint32_t> connections_{0};

@@ -10,6 +10,15 @@ CircuitBreaker::CircuitBreaker(const CircuitBreakerLimits& limits)
   limits_.successes_to_close = std::max(limits_.successes_to_close, 1u);
 }
 
+bool CircuitBreaker::would_allow(TimePoint now) const {
+  switch (state_) {
+    case CircuitState::closed: return true;
+    case CircuitState::open: return now >= probe_at_;
+    case CircuitState::half_open: break;
+  }
+  return probes_running_ < limits_.probes;
+}
+
 CircuitBreaker::Call CircuitBreaker::allow(TimePoint now) {
   if (state_ == CircuitState::closed) return {true, era_};
   if (state_ == CircuitState::open) {

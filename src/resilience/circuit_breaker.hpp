@@ -46,6 +46,8 @@ class CircuitBreaker {
 
   explicit CircuitBreaker(const CircuitBreakerLimits& limits);
 
+  // Whether allow() would say yes. Changes nothing.
+  bool would_allow(TimePoint now) const;
   // May this call be made? The first call after the open time makes the circuit half-open.
   Call allow(TimePoint now);
   // A call that was not allowed is ignored. Draws from `random` when the circuit opens.

@@ -155,6 +155,40 @@ TEST_CASE("slots that are reserved must exist") {
                     {"name":"b","reserved":1}])"));
 }
 
+TEST_CASE("a circuit breaker is there only when asked for and must be able to open") {
+  CHECK_FALSE(load_good(with("")).upstreams[0].circuit_breaker);
+  const auto upstream = [](const std::string& breaker) {
+    return R"({"upstreams":[{"name":"app","servers":["a:1"],"circuit_breaker":)" + breaker + "}]}";
+  };
+  const Config plain = load_good(upstream("{}"));
+  REQUIRE(plain.upstreams[0].circuit_breaker);
+  CHECK(plain.upstreams[0].circuit_breaker->consecutive_failures == 5);
+  CHECK(plain.upstreams[0].circuit_breaker->open == Milliseconds{1000});
+  const Config own = load_good(
+      upstream(R"({"consecutive_failures":0,"failure_rate":0.9,"min_samples":7,"window_ms":500,)"
+               R"("open_ms":40000,"max_open_ms":40000})"));
+  CHECK(own.upstreams[0].circuit_breaker->failure_rate == 0.9);
+  CHECK(own.upstreams[0].circuit_breaker->min_samples == 7);
+  CHECK(own.upstreams[0].circuit_breaker->window == Milliseconds{500});
+  CHECK(own.upstreams[0].circuit_breaker->max_open == Milliseconds{40000});
+
+  const std::string path = "$.upstreams[0].circuit_breaker";
+  check_problem(upstream("true"), path, "found true");
+  check_problem(upstream(R"({"failures":3})"), path + ".failures", "unknown");
+  check_problem(upstream(R"({"consecutive_failures":-1})"), path + ".consecutive_failures",
+                "found -1");
+  check_problem(upstream(R"({"failure_rate":1.1})"), path + ".failure_rate", "0.0 to 1.0");
+  check_problem(upstream(R"({"min_samples":0})"), path + ".min_samples", "from 1");
+  check_problem(upstream(R"({"window_ms":99})"), path + ".window_ms", "from 100");
+  check_problem(upstream(R"({"open_ms":0})"), path + ".open_ms", "from 1");
+  check_problem(upstream(R"({"open_ms":30001})"), path + ".open_ms",
+                "found 30001, allowed: up to " + path + ".max_open_ms (30000)");
+  check_problem(upstream(R"({"open_ms":40000,"max_open_ms":"8"})"), path + ".max_open_ms",
+                "found \"8\"");
+  check_problem(upstream(R"({"consecutive_failures":0,"failure_rate":0})"),
+                path + ".consecutive_failures", "would never open");
+}
+
 TEST_CASE("an admin listener that others can reach needs a token") {
   check_all({
       {R"("admin":{"address":"0.0.0.0"})", "$.admin.address", "needs $.admin.token"},

@@ -40,6 +40,7 @@ inline config::Config sample_config() {
     upstream.dispatch.evict = {kP1};
     config.upstreams.push_back(upstream);
   }
+  config.upstreams[index(kReports)].circuit_breaker.emplace();
   config.routes = {sample_route("checkout", kP0), sample_route("export", kP1, kReports),
                    sample_route("default", kP1)};
   config.routes[index(kExport)].cache.emplace().max_bytes = 1 << 20;
@@ -58,6 +59,7 @@ inline Snapshot sample_snapshot() {
     upstream.concurrency_limit = 64;
     upstream.classes.resize(2);
   }
+  snapshot.upstreams[1].open_circuits = 3;
   UpstreamSnapshot& app = snapshot.upstreams[0];
   app.inflight = 64;
   app.state = overload::State::overloaded;

@@ -48,6 +48,8 @@ TEST_CASE("the state report names state and cause and shows each signal beside i
   CHECK(app["fairness"] == true);
   CHECK(json["upstreams"][1]["state"] == "NORMAL");
   CHECK(json["upstreams"][1]["reason"].is_null());
+  CHECK(json["upstreams"][0]["open_circuits"].is_null());
+  CHECK(json["upstreams"][1]["open_circuits"] == 3);
 }
 
 TEST_CASE("the state report counts each class at each upstream") {

@@ -29,8 +29,11 @@ struct Line {
   TimePoint now = kStart;
   Random random{1};
 
+  // Whether it was allowed, as the circuit foretold.
   bool call(CallResult result) {
+    const bool foretold = circuit.would_allow(now);
     const CircuitBreaker::Call call = circuit.allow(now);
+    CHECK(call.allowed == foretold);
     if (call) circuit.record(call, result, now, random);
     return call.allowed;
   }

@@ -1,0 +1,94 @@
+#include "proxy/circuits.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "proxy/upstream.hpp"
+
+namespace spillway::proxy {
+
+using resilience::CallResult;
+using resilience::CircuitBreaker;
+using resilience::CircuitState;
+
+Circuits::Call::Call(Call&& other) noexcept
+    : allowed_(other.allowed_),
+      circuits_(std::exchange(other.circuits_, nullptr)),
+      server_(other.server_),
+      call_(other.call_) {}
+
+Circuits::Call& Circuits::Call::operator=(Call&& other) noexcept {
+  if (this == &other) return *this;
+  end(CallResult::ignored);
+  allowed_ = other.allowed_;
+  circuits_ = std::exchange(other.circuits_, nullptr);
+  server_ = other.server_;
+  call_ = other.call_;
+  return *this;
+}
+
+void Circuits::Call::end(CallResult result) {
+  if (circuits_ != nullptr) std::exchange(circuits_, nullptr)->record(*this, result);
+}
+
+Circuits::Circuits(Upstream& upstream, Random& random, observe::Log& log)
+    : upstream_(upstream), random_(random), log_(log) {
+  if (!upstream.config.circuit_breaker) return;
+  const config::CircuitBreaker& settings = *upstream.config.circuit_breaker;
+  resilience::CircuitBreakerLimits limits;
+  limits.consecutive_failures = settings.consecutive_failures;
+  limits.failure_rate = settings.failure_rate;
+  limits.min_samples = settings.min_samples;
+  limits.window = settings.window;
+  limits.open_for.base = settings.open;
+  limits.open_for.cap = settings.max_open;
+  for (std::size_t server = 0; server < upstream.endpoints.size(); ++server)
+    breakers_.emplace_back(limits);
+}
+
+Milliseconds Circuits::time_until_allowed() const {
+  if (breakers_.empty()) return Milliseconds{0};
+  const TimePoint now = Clock::now();
+  Milliseconds least = Milliseconds::max();
+  for (const CircuitBreaker& breaker : breakers_) {
+    if (breaker.would_allow(now)) return Milliseconds{0};
+    // What becomes of the probes under way is not known; who knows by then what to say is right.
+    const Milliseconds left = breaker.state() == CircuitState::open
+                                  ? std::chrono::ceil<Milliseconds>(breaker.probe_at() - now)
+                                  : upstream_.config.circuit_breaker->open;
+    least = std::min(least, left);
+  }
+  return least;
+}
+
+Circuits::Call Circuits::allow(std::size_t server) {
+  Call call;
+  call.allowed_ = true;
+  if (breakers_.empty()) return call;
+  call.call_ = breakers_[server].allow(Clock::now());
+  call.allowed_ = call.call_.allowed;
+  call.server_ = server;
+  if (call.allowed_) call.circuits_ = this;
+  return call;
+}
+
+void Circuits::record(const Call& call, CallResult result) {
+  CircuitBreaker& breaker = breakers_[call.server_];
+  const bool was_closed = breaker.state() == CircuitState::closed;
+  breaker.record(call.call_, result, Clock::now(), random_);
+  const bool is_closed = breaker.state() == CircuitState::closed;
+  if (is_closed == was_closed) return;
+  if (is_closed) {
+    upstream_.open_circuits.fetch_sub(1, std::memory_order_relaxed);
+  } else {
+    upstream_.open_circuits.fetch_add(1, std::memory_order_relaxed);
+  }
+  log_.message(is_closed ? observe::Level::info : observe::Level::warn,
+               (is_closed ? "circuit closed: server " : "circuit opened: server ") +
+                   upstream_.endpoints[call.server_].name + " of upstream " +
+                   upstream_.config.name);
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,65 @@
+// One worker's circuit breakers of one upstream, one for each server, so that a server that keeps
+// failing is left alone for a while. Without `circuit_breaker` in the configuration every call is
+// allowed and nothing is counted.
+//
+// A call is a connection attempt with the request sent on it, up to the head of its response. It
+// fails if there is no connection, no head in time, no valid one, or one of 500, 502, 503 or 504.
+// What comes after the head counts for nothing: a probe must not hold its place for as long as a
+// body takes. Used on its worker's thread only; reads the clock.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+
+#include "base/random.hpp"
+#include "base/time.hpp"
+#include "observe/log.hpp"
+#include "resilience/circuit_breaker.hpp"
+
+namespace spillway::proxy {
+
+struct Upstream;
+
+class Circuits {
+ public:
+  // Leave to ask one server once. It ends once; with its object at the latest, and then as
+  // `ignored`. Must not outlive its Circuits.
+  class Call {
+   public:
+    Call() = default;
+    Call(Call&& other) noexcept;
+    Call& operator=(Call&& other) noexcept;
+    ~Call() { end(resilience::CallResult::ignored); }
+
+    // No effect if it was not allowed or has ended.
+    void end(resilience::CallResult result);
+    bool allowed() const { return allowed_; }
+
+   private:
+    friend class Circuits;
+    bool allowed_ = false;
+    Circuits* circuits_ = nullptr;  // who wants to hear of its end
+    std::size_t server_ = 0;
+    resilience::CircuitBreaker::Call call_;
+  };
+
+  // `upstream` and `random` are referred to, and so is `log`, which hears of every circuit that
+  // opens or closes.
+  Circuits(Upstream& upstream, Random& random, observe::Log& log);
+  Circuits(const Circuits&) = delete;
+  Circuits& operator=(const Circuits&) = delete;
+
+  // 0: a server may be asked now. Otherwise how long to wait, at least, until one may.
+  Milliseconds time_until_allowed() const;
+  Call allow(std::size_t server);
+
+ private:
+  void record(const Call& call, resilience::CallResult result);
+
+  Upstream& upstream_;
+  Random& random_;
+  observe::Log& log_;
+  std::deque<resilience::CircuitBreaker> breakers_;  // by server; empty: there are none
+};
+
+}  // namespace spillway::proxy
