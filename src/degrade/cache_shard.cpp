@@ -9,7 +9,7 @@
 namespace spillway::degrade {
 namespace {
 
-constexpr std::size_t kSegments = 128;  // in a shard, about
+constexpr std::size_t kSegments = 64;  // in a shard, at least
 constexpr std::size_t kMostSegmentBytes = std::size_t{256} << 10;
 constexpr std::size_t kBytesForBucket = 1024;
 constexpr std::size_t kBytesForStamp = 4096;
@@ -120,63 +120,87 @@ void CacheShard::give_back(const Block& block) {
   }
 }
 
-bool CacheShard::is_ended(const StoredResponse& response) const {
-  return response.requested_at() <= purged_at_ ||
-         stamps_.has_ended(response.key().uri_hash, response.requested_at());
+bool CacheShard::is_ended(const Record& record) const {
+  return record.requested_at() <= purged_at_ ||
+         stamps_.has_ended(record.key().uri_hash, record.requested_at());
+}
+
+// In place of what is at its key, if there is anything.
+bool CacheShard::may_link(const StoredResponse& response, const Record* old) const {
+  if (is_ended(response)) return false;
+  return old == nullptr ||
+         (old->kind == RecordKind::answer && old->requested_at() <= response.requested_at());
+}
+
+// What is at its key instead, if it may be given to the same.
+StoredPtr CacheShard::newer_than(const StoredResponse& response, const Record* old) const {
+  if (old == nullptr || old->kind != RecordKind::answer || is_ended(*old)) return {};
+  const auto& other = static_cast<const StoredResponse&>(*old);
+  const bool is_newer = other.requested_at() > response.requested_at();
+  return is_newer && (other.is_open() || !response.is_open()) ? StoredPtr(other) : StoredPtr();
+}
+
+// A long response keeps its run, without the pages that it did not need; a short one had better not
+// have pages of its own.
+bool CacheShard::keeps_run(const StoredResponse& response, Block& block) {
+  if (!block.has_run || response.bytes() < run_from()) return false;
+  const std::size_t used = round_to_pages(response.bytes());
+  if (used < block.bytes) {
+    FreedRuns freed;
+    freed.add(block.memory + used, block.bytes - used);
+    give_back(freed);
+    filling_ -= block.bytes - used;
+    block.bytes = used;
+  }
+  return true;
+}
+
+Record& CacheShard::link(StoredResponse& response, Block& block, Slot& slot, bool to_main) {
+  Record* record = &response;
+  if (slot.has_room()) {
+    record = response.copy_to(slot.room());
+  } else {
+    response.has_run = true;
+    response.set_bytes(block.bytes);
+    filling_ -= block.bytes;
+    block = {};
+  }
+  fifo_.link(slot, *record, to_main);
+  return *record;
 }
 
 StoredPtr CacheShard::insert(StoredResponse& response, Block& block, TimePoint now) {
   const KeyView key = response.key();
-  FreedRuns freed;
-  // A short one had better not take pages of its own.
-  const bool keeps_run = block.has_run && response.bytes() >= run_from();
-  if (keeps_run) {
-    const std::size_t used = round_to_pages(response.bytes());
-    if (used < block.bytes) {
-      freed.add(block.memory + used, block.bytes - used);
-      give_back(freed);
-      filling_ -= block.bytes - used;
-      block.bytes = used;
-    }
-  }
+  const bool has_run = keeps_run(response, block);
   response.shard = this;
 
+  FreedRuns freed;
   Lock lock(mutex_);
-  if (is_ended(response)) return {};
-  const Record* const before = index_.find(key, RecordKind::answer);
-  const bool to_main = before != nullptr ? before->in_main : fifo_.left_lately(key);
-  Slot* const slot = add(lock, to_main, keeps_run ? 0 : response.bytes(), now, freed);
-  if (slot == nullptr) {
-    give_back(lock, freed);
-    return {};
+  Record* old = index_.find(key, RecordKind::answer);
+  Record* record = nullptr;
+  if (may_link(response, old)) {
+    if (old != nullptr && !has_run) record = fifo_.replace(*old, response, freed);
+    if (record == nullptr) {
+      const bool to_main = old != nullptr ? old->in_main : fifo_.left_lately(key);
+      Slot* const slot = add(lock, to_main, has_run ? 0 : response.bytes(), now, freed);
+      old = index_.find(key, RecordKind::answer);  // the lock may have been given away
+      if (slot != nullptr && may_link(response, old)) {
+        if (old != nullptr) {
+          response.frequency = old->frequency;
+          fifo_.unlink(*old, freed);
+        }
+        record = &link(response, block, *slot, to_main);
+      }
+    }
   }
-  // The lock may have been given away in the meantime.
-  Record* const old = index_.find(key, RecordKind::answer);
-  const bool is_newer = old != nullptr && old->kind == RecordKind::answer &&
-                        old->requested_at() > response.requested_at();
   StoredPtr held;
-  if (is_newer) {
-    const auto& newer = static_cast<const StoredResponse&>(*old);
-    if (newer.is_open() || !response.is_open()) held = StoredPtr(newer);
-  } else if (!is_ended(response) && (old == nullptr || old->kind == RecordKind::answer)) {
-    if (old != nullptr) {
-      response.frequency = old->frequency;
-      fifo_.unlink(*old, freed);
-    }
-    Record* record = &response;
-    if (keeps_run) {
-      response.has_run = true;
-      response.set_bytes(block.bytes);
-      filling_ -= block.bytes;
-      block = {};
-    } else {
-      record = response.copy_to(slot->room());
-    }
-    fifo_.link(*slot, *record, to_main);
+  if (record != nullptr) {
     ++stores_;
     held = StoredPtr(static_cast<const StoredResponse&>(*record));
+    keep_slack(now, freed);
+  } else {
+    held = newer_than(response, old);
   }
-  keep_slack(now, freed);
   give_back(lock, freed);
   return held;
 }

@@ -4,6 +4,7 @@
 // is given back to the system outside of it.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -54,7 +55,9 @@ class CacheShard {
 
   // Memory of answers on their way in; they get no more than half of all. From so many bytes on it
   // is a run of pages, which may be inserted as it is.
-  std::size_t run_from() const { return segment_bytes_ / 4; }
+  std::size_t run_from() const {
+    return std::max(segment_bytes_ / 4, std::min(segment_bytes_ / 2, 4 * page_bytes()));
+  }
   Block take(std::size_t bytes, TimePoint now);
   void give_back(const Block& block);
 
@@ -101,7 +104,12 @@ class CacheShard {
   std::size_t free_bytes() const;
   // The slot is to be linked before the lock is given away.
   Slot* add(Lock& lock, bool to_main, std::size_t record_bytes, TimePoint now, FreedRuns& freed);
-  bool is_ended(const StoredResponse& response) const;
+
+  bool is_ended(const Record& record) const;
+  bool may_link(const StoredResponse& response, const Record* old) const;
+  StoredPtr newer_than(const StoredResponse& response, const Record* old) const;
+  bool keeps_run(const StoredResponse& response, Block& block);
+  Record& link(StoredResponse& response, Block& block, Slot& slot, bool to_main);
   bool put_note(const KeyView& key, RecordKind kind, std::string_view body, TimePoint until,
                 TimePoint now);
 

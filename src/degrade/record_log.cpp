@@ -36,6 +36,16 @@ void RecordLog::unlink(Record& record, FreedRuns& freed) {
   if (--segment.linked == 0 && &segment != newest_) remove(segment, freed);
 }
 
+Record& RecordLog::replace(Record& record, const Record& by, FreedRuns& freed) {
+  Slot& slot = *record.slot;
+  bytes_ -= record.outside_bytes();
+  record.let_go(freed);  // not the segment, which holds itself
+  Record& fresh = *by.copy_to(slot.room());
+  --slot.segment->linked;
+  link(slot, fresh);
+  return fresh;
+}
+
 Slot* RecordLog::next_to_examine() {
   if (oldest_ == nullptr || oldest_->examined == oldest_->used) return nullptr;
   auto* const slot = reinterpret_cast<Slot*>(reinterpret_cast<char*>(oldest_) + oldest_->examined);

@@ -44,6 +44,7 @@ struct Slot {
   Record* record;  // null when it is linked no more
   Segment* segment;
   std::size_t bytes;  // up to the next slot
+  bool has_room() const { return bytes > sizeof(Slot); }
   char* room() { return reinterpret_cast<char*>(this + 1); }
 };
 
@@ -66,6 +67,13 @@ class RecordLog {
   // The record is linked no more. Frees the segment if it was the last one, unless it is the
   // newest.
   void unlink(Record& record, FreedRuns& freed);
+
+  // Another record in the memory of one that nobody reads, which is gone then; it must be no
+  // bigger.
+  static bool can_replace(const Record& record, std::size_t by_bytes) {
+    return !record.has_run && !record.is_read() && slot_bytes(by_bytes) <= record.slot->bytes;
+  }
+  Record& replace(Record& record, const Record& by, FreedRuns& freed);
 
   // From the oldest on; slots that are not linked any more as well. Null when the oldest segment
   // has been gone through: close_oldest() then.

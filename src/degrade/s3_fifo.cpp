@@ -18,6 +18,19 @@ void S3Fifo::link(Slot& slot, Record& record, bool to_main) {
   answers_ += record.kind == RecordKind::answer;
 }
 
+// What is asked for much is stored anew much: without this the queues would be full of holes.
+Record* S3Fifo::replace(Record& record, const Record& by, FreedRuns& freed) {
+  if (!RecordLog::can_replace(record, by.bytes())) return nullptr;
+  const bool in_main = record.in_main;
+  const std::uint8_t frequency = record.frequency;
+  Record* const chain = record.chain;
+  Record& fresh = log_of(record).replace(record, by, freed);  // at the same address
+  fresh.in_main = in_main;
+  fresh.frequency = frequency;
+  fresh.chain = chain;
+  return &fresh;
+}
+
 void S3Fifo::unlink(Record& record, FreedRuns& freed) {
   index_.remove(record);
   answers_ -= record.kind == RecordKind::answer;

@@ -53,6 +53,9 @@ class S3Fifo {
   Slot* add(bool to_main, std::size_t record_bytes, FreedRuns& freed);
   // Also adds it to the index.
   void link(Slot& slot, Record& record, bool to_main);
+  // A newer answer in the place and rank of one, if it fits in there and nobody reads the old one.
+  // Null: it does not.
+  Record* replace(Record& record, const Record& by, FreedRuns& freed);
   // It leaves for another reason than for want of room.
   void unlink(Record& record, FreedRuns& freed);
 

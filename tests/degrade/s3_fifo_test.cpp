@@ -187,6 +187,26 @@ TEST_CASE("an answer that is renewed keeps its rank") {
   CHECK(cache.has(1));
 }
 
+TEST_CASE("answers that are stored anew time and again leave no holes") {
+  const auto working_set = static_cast<Key>(Store().size() * 85 / 100);
+  const auto misses = [&](bool are_read) {
+    Store cache;
+    std::mt19937 random(1);
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < 40 * working_set; ++i) {
+      const Request request("/" + std::to_string(random() % working_set));
+      StoredPtr reader = look(cache.cache, request).response;
+      if (i > 20 * working_set) count += !reader;
+      if (!are_read) reader.reset();
+      store(cache.cache, request, cache.response, kStart);
+    }
+    return count;
+  };
+  CHECK(misses(false) == 0);
+  // The control: while they are read they cannot be written over.
+  CHECK(misses(true) > working_set);
+}
+
 TEST_CASE("to put one answer into a full store few others are looked at") {
   Store store;
   const std::size_t room = store.size();
