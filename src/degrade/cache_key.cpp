@@ -120,6 +120,19 @@ std::string_view names_in(std::string_view text, std::size_t configured) {
   return parts.next();
 }
 
+namespace {
+
+// Of these the upstream sees other values than the client sent.
+bool is_rewritten(std::string_view name) {
+  for (const std::string_view one :
+       {"X-Forwarded-For", "Forwarded", "X-Request-Id", "traceparent"}) {
+    if (http::iequals(name, one)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 bool unite_names(std::string_view known, const http::FieldList& response,
                  const std::vector<std::string>& configured, std::string& names) {
   std::array<std::string_view, kMostNames> all;
@@ -132,7 +145,8 @@ bool unite_names(std::string_view known, const http::FieldList& response,
       if (http::iequals(other, name)) return;
     }
     bytes += name.size() + 1;
-    fits = fits && name != "*" && count < all.size() && bytes <= kMostNameBytes;
+    fits =
+        fits && name != "*" && !is_rewritten(name) && count < all.size() && bytes <= kMostNameBytes;
     if (fits) all[count++] = name;
   };
   if (!known.empty()) http::for_each_element(known, take);

@@ -97,6 +97,7 @@ Block CacheShard::take(std::size_t bytes, TimePoint now) {
   bytes = has_run ? round_to_pages(bytes) : bytes;
   const std::size_t counted = has_run ? bytes : bytes + kMallocOverhead;
   Lock lock(mutex_);
+  if (counted > capacity_) return {};  // it would empty the store and still not fit
   if (filling_ > 0 && filling_ + counted > capacity_ / 2) return {};
   if (!make_room(lock, counted, now)) return {};
   char* const memory = has_run ? pages_.take(bytes) : static_cast<char*>(std::malloc(bytes));
@@ -241,7 +242,7 @@ std::size_t CacheShard::purge(const Purge& purge) {
         KeyParts parts(record.key().text);
         const std::string_view authority = parts.next();
         const std::string_view path = parts.next();
-        if (!matches(purge, parts.next(), authority, path)) continue;
+        if (!matches(purge, authority, path)) continue;
         gone += record.kind == RecordKind::answer;
         fifo_.unlink(record, freed);
       }

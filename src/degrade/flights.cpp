@@ -58,7 +58,7 @@ bool Flights::try_lead(std::uint64_t hash) {
   return true;
 }
 
-Follower* Flights::land(std::uint64_t hash, bool stored) {
+Follower* Flights::land(std::uint64_t hash, Landing how) {
   Shard& shard = shard_of(hash);
   const std::lock_guard lock(shard.mutex);
   Flight** const at = shard.find(hash);
@@ -66,7 +66,7 @@ Follower* Flights::land(std::uint64_t hash, bool stored) {
   Follower* const first = (*at)->first;
   shard.end(at);
   for (Follower* follower = first; follower != nullptr; follower = follower->next) {
-    follower->landing = stored ? Landing::stored : Landing::nothing;
+    follower->landing = how;
     follower->waits_ = false;
   }
   return first;

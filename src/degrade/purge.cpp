@@ -4,12 +4,10 @@
 
 namespace spillway::degrade {
 
-bool matches(const Purge& purge, std::string_view scheme, std::string_view authority,
-             std::string_view path_and_query) {
+bool matches(const Purge& purge, std::string_view authority, std::string_view path_and_query) {
   if (purge.what == Purge::What::all) return true;
   std::string_view text = purge.text;
   if (const std::size_t end = text.find("://"); end != std::string_view::npos && text[0] != '/') {
-    if (!http::iequals(text.substr(0, end), scheme)) return false;
     text.remove_prefix(end + 3);
     const std::size_t path = text.find_first_of("/?");
     if (!http::iequals(text.substr(0, path), authority)) return false;

@@ -6,10 +6,10 @@
 
 namespace spillway::degrade {
 
-// A text names a URI as `http://host/path?query`, or as `/path?query` on any host and scheme; the
-// host in any case, with its port if requests have one. Every tenant's and every variant's answer
-// goes. A prefix is one of the path; a text without a path names a whole host. Another text matches
-// nothing.
+// A text names a URI as `http://host/path?query`, whatever the scheme, or as `/path?query` on any
+// host; the host in any case, with its port if requests have one. Every tenant's and every
+// variant's answer goes. A prefix is one of the path; a text without a path names a whole host.
+// Another text matches nothing.
 struct Purge {
   enum class What : std::uint8_t { key, prefix, all };
   What what = What::all;
@@ -17,7 +17,6 @@ struct Purge {
 };
 
 // Whether the purge is about the answers to a request; the authority in lower case.
-bool matches(const Purge& purge, std::string_view scheme, std::string_view authority,
-             std::string_view path_and_query);
+bool matches(const Purge& purge, std::string_view authority, std::string_view path_and_query);
 
 }  // namespace spillway::degrade

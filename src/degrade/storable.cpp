@@ -65,14 +65,14 @@ Unstorable refused_by_response(const http::ResponseHead& response, const CacheCo
 }
 
 // RFC 9111 section 3.5: public, s-maxage and must-revalidate give leave to share the answer to a
-// request with Authorization. Only the first two are taken as meant for the other fields too.
+// request with Authorization. Only the first two are taken for leave: whoever writes
+// must-revalidate seldom means that everybody may have it.
 Storable leave_of(const FieldList& request, const FieldList& response, const CacheControl& control,
                   const config::Cache& settings, const TenantInKey& tenant) {
   if (control.is_public || control.s_maxage) return {Unstorable::none, true};
-  const bool authorized = request.contains(FieldId::authorization);
-  if (authorized && !control.must_revalidate) return {Unstorable::authorization};
+  if (request.contains(FieldId::authorization)) return {Unstorable::authorization};
   if (has_personal_field(request, settings, tenant, response)) return {Unstorable::personal};
-  return {Unstorable::none, authorized};
+  return {Unstorable::none, false};
 }
 
 }  // namespace

@@ -49,13 +49,17 @@ seconds until_expires(const http::FieldList& fields, sys_seconds date, sys_secon
 }
 
 Duration lifetime_of(const http::ResponseHead& response, const http::CacheControl& control,
-                     const config::Cache& settings, sys_seconds date, sys_seconds arrived) {
+                     const config::Cache& settings, sys_seconds date, sys_seconds arrived,
+                     Duration age) {
   if (control.s_maxage) return *control.s_maxage;
   if (control.max_age) return *control.max_age;
   if (response.fields.contains(FieldId::expires)) {
     return until_expires(response.fields, date, arrived);
   }
-  return may_guess_lifetime(response, control) ? said_or({}, settings.ttl) : Duration(0);
+  // The configured time runs from the arrival: a slow answer is not stale at once.
+  return may_guess_lifetime(response, control)
+             ? std::min<Duration>(age + said_or({}, settings.ttl), http::kMaxDeltaSeconds)
+             : Duration(0);
 }
 
 }  // namespace
@@ -75,7 +79,7 @@ Validity validity_of(const http::ResponseHead& response, const config::Cache& se
 
   Validity validity{.age = age_of(fields, date, arrived, delay)};
   if (control.no_cache) return validity;
-  validity.lifetime = lifetime_of(response, control, settings, date, arrived);
+  validity.lifetime = lifetime_of(response, control, settings, date, arrived, validity.age);
   if (control.must_revalidate || control.proxy_revalidate || control.s_maxage) return validity;
   validity.stale_for = said_or(control.stale_while_revalidate, settings.stale);
   if (settings.stale_if_error) {

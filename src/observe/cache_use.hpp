@@ -14,7 +14,7 @@ namespace spillway::observe {
 // Each request on a route with a cache counts in exactly one, whatever it was answered with.
 enum class CacheLookup : std::uint8_t {
   fresh,      // answered with a stored response that was fresh
-  stale,      // answered with one that was not, in overload or in place of the upstream's failure
+  stale,      // answered with one that was not fresh, without asking the upstream
   miss,       // nothing was stored that it could be given
   collapsed,  // answered with what another request for the same thing had the upstream send
   bypass,     // the store was not asked: normal operation, or a request that no cache may answer

@@ -22,13 +22,13 @@ bool is_blank_or_control(char c) {
 }
 
 Read read_url(PurgeRequest::Kind kind, const std::string& text) {
-  constexpr std::string_view kScheme = "http://";
   PurgeRequest request{.kind = kind, .authority = {}, .path_and_query = {}, .route = {}};
   std::string_view rest = text;
   if (std::any_of(rest.begin(), rest.end(), is_blank_or_control))
     return "blanks and control characters must be percent-encoded";
-  if (http::istarts_with(rest, kScheme)) {
-    rest.remove_prefix(kScheme.size());
+  const bool is_secure = http::istarts_with(rest, "https://");
+  if (is_secure || http::istarts_with(rest, "http://")) {
+    rest.remove_prefix(is_secure ? 8 : 7);
     const std::size_t end = std::min(rest.find_first_of("/?"), rest.size());
     request.authority = rest.substr(0, end);
     rest.remove_prefix(end);
@@ -37,7 +37,7 @@ Read read_url(PurgeRequest::Kind kind, const std::string& text) {
                    http::to_lower);
     if (!rest.starts_with('/')) request.path_and_query = "/";  // RFC 9110 section 4.2.3
   } else if (!rest.starts_with('/')) {
-    return "a URL that begins with http:// or a path that begins with / is needed";
+    return "a URL that begins with http:// or https:// or a path that begins with / is needed";
   }
   request.path_and_query += rest;
   return request;

@@ -32,6 +32,25 @@ void Exchange::name_heavy_tenant(const overload::AdmissionPlan& plan) {
       .tenant_names.remember(tenant.id, config::name(tenant.source), tenant.value());
 }
 
+// An answer that costs the upstream nothing is refused to nobody: not to a tenant above its share,
+// not to a class whose budget is spent.
+void Exchange::prefer_own_answer(const overload::AdmissionPlan& plan) {
+  using Kind = overload::Verdict::Kind;
+  if (plan.state() == State::normal || verdict_.kind == Kind::degrade || is_shadow()) return;
+  const config::Rule& rule = plan.rule(subject_.route, subject_.traffic_class);
+  if (rule.strategy != config::Strategy::degrade || !has_own_answer(rule)) return;
+  worker_.upstream(subject_.upstream).budgets.give_back(verdict_.token);
+  verdict_ = overload::judge(rule, plan.state(), plan.reason(), 0);
+}
+
+bool Exchange::has_own_answer(const config::Rule& rule) {
+  if (rule.mode == config::DegradeMode::skip_downstream)
+    return has_fallback() && !rule.annotate.value_or(false);
+  if (cache_ == nullptr) return false;
+  if (!looked_up_) look_up();
+  return may_give_stale();
+}
+
 // Answers with less than asked for, without the upstream's help or with less of it. False when
 // there is no such answer and the request is refused.
 bool Exchange::degrade() {
@@ -41,12 +60,14 @@ bool Exchange::degrade() {
   }
   if (verdict_.mode == config::DegradeMode::skip_downstream) return skip_downstream();
   if (cache_ != nullptr) {
+    stale_will_do_ = true;
     if (!looked_up_) look_up();
     if (may_give_stale()) {
       is_degraded_ = true;
       // The promise of cache_only is not to ask the upstream.
       wants_refresh_ = verdict_.mode == config::DegradeMode::stale_ok && !wishes_.no_store;
       answer_from_store();
+      worker_.upstream(subject_.upstream).budgets.give_back(verdict_.token);
       return true;
     }
   }
@@ -56,20 +77,24 @@ bool Exchange::degrade() {
 bool Exchange::skip_downstream() {
   if (verdict_.annotate.value_or(!has_fallback())) {
     is_degraded_ = announces_degrade_ = true;
+    is_for_store_ = shares_answer_ = false;  // what comes is less than what is to be stored
     return true;
   }
   if (!has_fallback()) return miss();
+  answer_with_prepared();
+  return true;
+}
+
+void Exchange::answer_with_prepared() {
   is_degraded_ = true;
   source_ = Source::prepared;
-  return true;
+  worker_.upstream(subject_.upstream).budgets.give_back(verdict_.token);
 }
 
 // There is no degraded answer of the rule's mode.
 bool Exchange::miss() {
-  if (wishes_.only_if_cached) return fail(only_if_cached());
   if (verdict_.miss == config::Miss::fallback && has_fallback()) {
-    is_degraded_ = true;
-    source_ = Source::prepared;
+    answer_with_prepared();
     return true;
   }
   const config::DegradeMode mode = verdict_.mode;
@@ -80,7 +105,7 @@ bool Exchange::miss() {
     const Fault fault = denied(verdict_.reason, verdict_.retry_after);
     return refuse(mode == config::DegradeMode::cache_only ? not_stored(fault) : fault);
   }
-  shares_answer_ = may_share();
+  plan_fetch();
   return true;
 }
 

@@ -44,6 +44,13 @@ void Exchange::plan_next_request(bool may_keep) {
   if (body_is_streamed_ || pump_ == Pump::failed) keep_client_ = false;
 }
 
+// What a refusal or a failure says of the cache. A refusal did not go on to the upstream.
+http::CacheStatus Exchange::status_of_cache() const {
+  if (fault_.only_stored) return {.has_cache = true, .detail = "miss"};
+  if (fault_.outcome == Outcome::error) return cache_status_;
+  return {.has_cache = cache_status_.has_cache};
+}
+
 // The answer to a request that failed: what Spillway says itself.
 Task<> Exchange::answer() {
   let_go_of_upstream();
@@ -63,21 +70,19 @@ Task<> Exchange::answer() {
   if (!out_block_) out_block_ = worker_.small_blocks.take();
   TextWriter out(out_block_.bytes());
   http::write_problem(
-      out,
-      {.status = fault_.status,
-       .reason = fault_.reason,
-       .class_name = classified_ ? worker_.config().classes[index(subject_.traffic_class)].name
-                                 : std::string_view{},
-       .retry_after = fault_.retry_after,
-       .request_id = find_request_id(),
-       .detail = fault_.detail,
-       .proxy_error = fault_.proxy_error,
-       .date = worker_.date(),
-       .html = http::prefers_html(request_.fields),
-       .close = !keep_client_,
-       .cache_status = fault_.only_stored ? http::CacheStatus{.has_cache = true, .detail = "miss"}
-                                          : cache_status_,
-       .head_only = request_.method == http::Verb::head});
+      out, {.status = fault_.status,
+            .reason = fault_.reason,
+            .class_name = classified_ ? worker_.config().classes[index(subject_.traffic_class)].name
+                                      : std::string_view{},
+            .retry_after = fault_.retry_after,
+            .request_id = find_request_id(),
+            .detail = fault_.detail,
+            .proxy_error = fault_.proxy_error,
+            .date = worker_.date(),
+            .html = http::prefers_html(request_.fields),
+            .close = !keep_client_,
+            .cache_status = status_of_cache(),
+            .head_only = request_.method == http::Verb::head});
   status_ = fault_.status;
   const bool sent = co_await send_to_client(out.text());
   if (!sent) connection_broken_ = true;

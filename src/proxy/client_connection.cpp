@@ -15,19 +15,20 @@ ClientConnection::ClientConnection(Worker& worker, int descriptor, const sockadd
   const char* text = nullptr;
   if (peer.ss_family == AF_INET) {
     const auto& v4 = reinterpret_cast<const sockaddr_in&>(peer);
-    text = ::inet_ntop(AF_INET, &v4.sin_addr, address_.data(), address_.size());
+    text = ::inet_ntop(AF_INET, &v4.sin_addr, facts_.text.data(), facts_.text.size());
     ip.bytes[10] = ip.bytes[11] = 0xff;
     std::memcpy(&ip.bytes[12], &v4.sin_addr, 4);
   } else if (peer.ss_family == AF_INET6) {
     const auto& v6 = reinterpret_cast<const sockaddr_in6&>(peer);
     std::memcpy(ip.bytes.data(), &v6.sin6_addr, 16);
     // A client of a dual-stack socket is shown as the IPv4 address it has.
-    text = ip.is_v4() ? ::inet_ntop(AF_INET, &ip.bytes[12], address_.data(), address_.size())
-                      : ::inet_ntop(AF_INET6, &v6.sin6_addr, address_.data(), address_.size());
+    text = ip.is_v4()
+               ? ::inet_ntop(AF_INET, &ip.bytes[12], facts_.text.data(), facts_.text.size())
+               : ::inet_ntop(AF_INET6, &v6.sin6_addr, facts_.text.data(), facts_.text.size());
   }
-  if (text == nullptr) std::memcpy(address_.data(), "unknown", sizeof "unknown");
-  address_length_ = static_cast<std::uint8_t>(std::strlen(address_.data()));
-  if (text != nullptr) peer_ = worker.generation().classifier.peer(ip);
+  if (text == nullptr) std::memcpy(facts_.text.data(), "unknown", sizeof "unknown");
+  facts_.text_size = static_cast<std::uint8_t>(std::strlen(facts_.text.data()));
+  if (text != nullptr) facts_.peer = worker.generation().classifier.peer(ip);
   worker_.connection_opened();
 }
 

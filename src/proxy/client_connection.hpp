@@ -21,15 +21,23 @@ struct IdleHook
     : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
 };
 
+// Who is at the other end, for as long as it is there and beyond.
+struct ClientFacts {
+  std::array<char, 46> text{};  // INET6_ADDRSTRLEN
+  std::uint8_t text_size = 0;
+  traffic::Peer peer;
+
+  // The peer's address as text, without port; "unknown" for what is not IP.
+  std::string_view address() const { return {text.data(), text_size}; }
+  // The peer's word about the client is believed (trusted_peers).
+  bool trusted() const { return peer.trusted; }
+};
+
 class ClientConnection final : public Stream, public IdleHook {
  public:
   ClientConnection(Worker& worker, int descriptor, const sockaddr_storage& peer);
 
-  // The peer's address as text, without port; "unknown" for what is not IP.
-  std::string_view address() const { return {address_.data(), address_length_}; }
-  // The peer's word about the client is believed (trusted_peers).
-  bool trusted() const { return peer_.trusted; }
-  const traffic::Peer& peer() const { return peer_; }
+  const ClientFacts& facts() const { return facts_; }
 
   // Waits for the next request, holding nothing.
   void become_idle(TimePoint now);
@@ -41,9 +49,7 @@ class ClientConnection final : public Stream, public IdleHook {
 
   Worker& worker_;
   TimePoint idle_since_{};
-  std::array<char, 46> address_;  // INET6_ADDRSTRLEN
-  std::uint8_t address_length_ = 0;
-  traffic::Peer peer_;
+  ClientFacts facts_;
 };
 
 using ClientPtr = boost::intrusive_ptr<ClientConnection>;

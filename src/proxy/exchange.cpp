@@ -25,6 +25,7 @@ Exchange::Exchange(Worker& worker)
 Detached Exchange::serve(ClientPtr client) {
   frame_ = co_await OwnFrame{};
   client_ = std::move(client);
+  asker_ = &client_->facts();
   head_block_ = worker_.small_blocks.take();
   received_ = 0;
   keep_client_ = true;
@@ -51,7 +52,7 @@ Task<> Exchange::handle() {
   classify();
   consult_store();
   if (source_ == Source::upstream && !admit()) co_return;
-  if (shares_answer_) co_await share_answer();
+  if (shares_answer_ && source_ == Source::upstream) co_await share_answer();
   if (source_ == Source::upstream && !failed()) co_await ask_upstream();
   if (failed() && !stand_in()) co_return;
   if (source_ == Source::store) co_await give_stored();
@@ -60,10 +61,6 @@ Task<> Exchange::handle() {
 
 // The part of it that costs the upstream something.
 Task<> Exchange::ask_upstream() {
-  if (wishes_.only_if_cached) {
-    fail(only_if_cached());
-    co_return;
-  }
   if (refused_by_circuits()) co_return;
   const bool body_read = co_await read_body();
   if (!body_read) co_return;
@@ -133,7 +130,7 @@ bool Exchange::check_framing() {
 
 void Exchange::classify() {
   classified_ = true;
-  subject_ = worker_.generation().classifier.classify(request_, client_->peer(), began_);
+  subject_ = worker_.generation().classifier.classify(request_, asker_->peer, began_);
   worker_.signals(subject_.upstream).record_offered();
 }
 
@@ -145,6 +142,8 @@ bool Exchange::admit() {
   verdict_ = overload::decide(plan, worker_.upstream(subject_.upstream).budgets, asking, began_,
                               worker_.random);
   using Kind = overload::Verdict::Kind;
+  prefer_own_answer(plan);
+  if (wishes_.only_if_cached && !takes_stored(verdict_)) return fail(only_if_cached());
   record_ = overload::record_of(asking, plan, verdict_);
   switch (verdict_.kind) {
     case Kind::allow:
@@ -224,6 +223,7 @@ void Exchange::observe() {
 // Gives the connection back to idleness, or ends it.
 void Exchange::finish() {
   const ClientPtr client = std::move(client_);
+  if (cache_status_.has_cache) forget_store();
   head_block_.release();
   body_block_.release();
   out_block_.release();
@@ -278,7 +278,8 @@ void Exchange::forget_store() {
   cache_status_ = {};
   lookup_ = observe::CacheLookup::bypass;
   wishes_ = {};
-  looked_up_ = is_unstorable_ = shares_answer_ = has_followed_ = wants_refresh_ = false;
+  looked_up_ = is_unstorable_ = is_for_store_ = shares_answer_ = stale_will_do_ = false;
+  has_followed_ = wants_refresh_ = false;
   stored_.reset();
   filling_.reset();
 }
@@ -306,7 +307,7 @@ void Exchange::abandon() {
   worker_.upstream(subject_.upstream).gate.cancel(ticket_, Clock::now());
   if (cache_ != nullptr) cache_->flights().leave(follower_);
   if (upstream_) upstream_->retire();
-  client_->close();
+  if (client_) client_->close();
 }
 
 void Exchange::wake_if_late(TimePoint now) {

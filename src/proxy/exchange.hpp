@@ -109,6 +109,7 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   std::string_view find_request_id();
   void begin_request();
   void forget_store();
+  http::CacheStatus status_of_cache() const;
   void let_go_of_upstream();
   void plan_next_request(bool may_keep);
   std::size_t skippable_body();
@@ -118,8 +119,10 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   bool is_shadow() const;
   bool refuse(const Fault& fault);
   void name_heavy_tenant(const overload::AdmissionPlan& plan);
+  void prefer_own_answer(const overload::AdmissionPlan& plan);
   bool degrade();
   bool skip_downstream();
+  void answer_with_prepared();
   bool miss();
   dispatch::Terms terms(TimePoint arrived) const;
   bool refused_by_gate(Reason reason);
@@ -140,8 +143,12 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   void look_up();
   bool is_fresh_enough() const;
   bool may_give_stale() const;
+  bool takes_stored(const overload::Verdict& verdict) const;
   bool may_give_while_revalidating() const;
-  bool may_share() const;
+  bool is_forwarded_unclearly() const;
+  void plan_fetch();
+  bool may_stand_in() const;
+  bool has_own_answer(const config::Rule& rule);
   void answer_from_store();
   bool stand_in();
   bool takes_stored_instead();
@@ -155,7 +162,7 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   void finish_storing();
   void invalidate_stored();
   void forget_stored(std::string_view path_and_query);
-  void land(bool stored);
+  void land(degrade::Landing how);
   void leave_flight();
   Task<bool> await_landing();
   bool may_give_shared() const;
@@ -198,7 +205,9 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   Worker& worker_;
   std::coroutine_handle<> frame_;       // serve(), while this object serves
   std::coroutine_handle<> pump_frame_;  // pump_body(), while it is parked
-  ClientPtr client_;
+  ClientPtr client_;                    // null in the background
+  const ClientFacts* asker_ = nullptr;
+  ClientFacts gone_asker_;  // of a refresh: who asked may have left
   Parking parking_;
   bool watches_client_ = false;
 
@@ -242,7 +251,9 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   bool is_unstorable_ = false;  // lately it was: nobody waits for it
   degrade::CacheKey key_;       // once looked up
   degrade::StoredPtr stored_;
-  bool shares_answer_ = false;  // one request per key asks the upstream, the others wait for it
+  bool is_for_store_ = false;   // it asks the upstream for what the store lacks
+  bool shares_answer_ = false;  // one request per key does that, the others wait for it
+  bool stale_will_do_ = false;  // its rule takes what is stored even if it is stale
   SharedAnswer follower_;
   bool leads_ = false;         // others may be waiting for this one's answer
   bool has_followed_ = false;  // it waited for another's

@@ -32,7 +32,7 @@ Task<> Exchange::share_answer() {
       leads_ = true;
       look_up();  // who led before may have landed since
       if (may_give_shared()) {
-        land(true);
+        land(degrade::Landing::stored);
         answer_from_store();
       }
       co_return;
@@ -44,6 +44,7 @@ Task<> Exchange::share_answer() {
       co_return;
     }
     if (follower_.landing == degrade::Landing::leads) leads_ = true;
+    if (follower_.landing == degrade::Landing::failed && may_stand_in()) fail(upstream_failed());
     if (follower_.landing != degrade::Landing::stored) co_return;
     const std::uint64_t before = key_.hash();
     look_up();
@@ -73,23 +74,22 @@ Task<bool> Exchange::await_landing() {
 
 // Whether what is stored will do for one that wanted to ask the upstream for it.
 bool Exchange::may_give_shared() const {
-  return stored_ &&
-         (cache_->settings().serve == config::Serve::fresh ? is_fresh_enough()
-                                                           : stored_->is_fresh(Clock::now()));
+  return stale_will_do_ ? may_give_stale() : is_fresh_enough();
 }
 
 // The answer that others wait for has come, stored or not.
-void Exchange::land(bool stored) {
+void Exchange::land(degrade::Landing how) {
   if (!leads_) return;
   leads_ = false;
-  deliver_all(cache_->flights().land(flight_, stored));
+  deliver_all(cache_->flights().land(flight_, how));
 }
 
-// At the end of a request that still leads. If the upstream has had its say, that was it for all;
-// otherwise the one who waited longest takes over.
+// At the end of a request that still leads. If only its client left, the one who waited longest
+// takes over. What the gate refused would be refused to each of them after another wait: they ask
+// for themselves, all at once.
 void Exchange::leave_flight() {
-  const bool is_asked = !failed() || fault_.outcome == Outcome::error;
-  if (is_asked) return land(false);
+  if (!failed() || fault_.outcome == Outcome::error) return land(degrade::Landing::failed);
+  if (fault_.outcome != Outcome::client_gone) return land(degrade::Landing::nothing);
   leads_ = false;
   deliver_all(cache_->flights().hand_over(flight_));
 }

@@ -118,18 +118,18 @@ bool Exchange::write_request_head() {
   const http::Field* trace = request_.fields.find("traceparent");
   const std::string_view id = find_request_id();
   const http::ForwardedRequest with{
-      .client_address = client_->address(),
+      .client_address = asker_->address(),
       .default_host = worker_.upstream(subject_.upstream).endpoints.front().name,
-      .trusted_peer = client_->trusted(),
+      .trusted_peer = asker_->trusted(),
       .request_id = id.data() == made_request_id_.data() ? id : std::string_view{},
       .traceparent = trace != nullptr && http::valid_traceparent(trace->value)
                          ? std::string_view{}
                          : http::make_traceparent(worker_.random, made_traceparent_),
       .late = slot_ && ticket_.late,
       .skip_downstream = announces_degrade_,
-      .for_store = leads_,
-      .etag = leads_ && stored_ ? stored_->etag() : std::string_view{},
-      .last_modified = leads_ && stored_ ? stored_->last_modified() : std::string_view{},
+      .for_store = is_for_store_,
+      .etag = is_for_store_ && stored_ ? stored_->etag() : std::string_view{},
+      .last_modified = is_for_store_ && stored_ ? stored_->last_modified() : std::string_view{},
       .in_background = in_background_};
   for (BlockPool* pool : {&worker_.small_blocks, &worker_.large_blocks}) {
     out_block_ = pool->take();

@@ -4,9 +4,27 @@
 
 namespace spillway::proxy {
 
+namespace {
+
+// What the whole configuration makes of a route's: the field that names a tenant is personal, and
+// what trusted proxies say of a request, and pass on, tells answers apart.
+config::Cache settings_of(const config::Cache& cache, const config::Config& config) {
+  config::Cache settings = cache;
+  if (!config.trusted_headers.tenant.empty())
+    settings.personal.push_back(config.trusted_headers.tenant);
+  if (!config.trusted_peers.empty()) {
+    for (const char* name : {"X-Forwarded-Port", "X-Forwarded-Prefix"})
+      settings.vary.emplace_back(name);
+  }
+  return settings;
+}
+
+}  // namespace
+
 OwnAnswers::OwnAnswers(const config::Config& config, traffic::SipKey key) : config_(config) {
   for (const config::Route& route : config.routes) {
-    caches_.push_back(route.cache ? std::make_unique<degrade::ResponseCache>(*route.cache, key)
+    caches_.push_back(route.cache ? std::make_unique<degrade::ResponseCache>(
+                                        settings_of(*route.cache, config), key)
                                   : nullptr);
     has_cache_ = has_cache_ || route.cache;
     prepared_.push_back(route.fallback

@@ -10,6 +10,7 @@ namespace spillway::proxy {
 
 bool Exchange::refresh(const Exchange& served) {
   degrade::ResponseCache& cache = *served.cache_;
+  if (worker_.failed_lately(served.key_.hash())) return false;
   if (!cache.flights().try_lead(served.key_.hash())) return false;  // somebody is about it
   begin_request();
   in_background_ = true;
@@ -19,10 +20,11 @@ bool Exchange::refresh(const Exchange& served) {
   key_ = served.key_;
   stored_ = served.stored_;
   flight_ = key_.hash();
-  leads_ = true;
+  leads_ = is_for_store_ = true;
   classified_ = true;
   subject_ = served.subject_;
-  client_ = served.client_;  // on whose behalf it asks; never read from or written to
+  gone_asker_ = *served.asker_;
+  asker_ = &gone_asker_;
 
   began_ = dispatched_ = Clock::now();
   Gate& gate = worker_.upstream(subject_.upstream).gate;
@@ -30,7 +32,7 @@ bool Exchange::refresh(const Exchange& served) {
   const dispatch::Terms its_terms = terms(began_);
   if (gate.enter(ticket_, its_terms, began_).kind != dispatch::Offer::Kind::granted) {
     worker_.metrics.cache_refresh(subject_.route, observe::CacheRefresh::no_room);
-    land(false);
+    land(degrade::Landing::nothing);
     end_refresh();
     return false;
   }
@@ -46,7 +48,7 @@ bool Exchange::refresh(const Exchange& served) {
   request_.method = http::Verb::get;
   request_.method_name = "GET";
   // Its texts are views of the head.
-  subject_ = worker_.generation().classifier.classify(request_, client_->peer(), began_);
+  subject_ = worker_.generation().classifier.classify(request_, asker_->peer, began_);
   run_refresh();
   return true;
 }
@@ -56,13 +58,15 @@ Detached Exchange::run_refresh() {
   const bool answered = co_await forward();
   if (answered && response_.status == 304) {
     confirm_stored();
+    worker_.metrics.cache_refresh(subject_.route, observe::CacheRefresh::not_modified);
   } else {
     bool stored = false;
     if (answered) stored = co_await absorb();
+    if (!stored) worker_.remember_failed(key_.hash());
     worker_.metrics.cache_refresh(
         subject_.route, stored ? observe::CacheRefresh::stored : observe::CacheRefresh::failed);
   }
-  land(false);
+  land(degrade::Landing::nothing);
   let_go_of_upstream();
   end_refresh();
   worker_.end_exchange(*this);
@@ -74,6 +78,7 @@ Task<bool> Exchange::absorb() {
                                     http::BodyReader::Of::response);
   upstream_done_ = response_body_.done();
   begin_storing();
+  if (!filling_) worker_.signals(subject_.upstream).record_result(response_.status >= 500);
   const Milliseconds timeout = worker_.upstream(subject_.upstream).config.response_timeout;
   while (filling_) {
     if (!take_in_body(true)) co_return false;
@@ -88,11 +93,16 @@ Task<bool> Exchange::absorb() {
       in_received_ = result.bytes;
     } else if (result.status == IoResult::Status::would_block) {
       const Wake wake = co_await parking_.park(Clock::now() + timeout, &upstream_->readable());
-      if (wake == Wake::timeout) co_return false;
+      if (wake != Wake::timeout) continue;
+      worker_.signals(subject_.upstream).record_result(true);
+      co_return false;
     } else {
       upstream_done_ = result.status == IoResult::Status::end &&
                        response_body_.end_of_input() == http::Error::none;
-      if (!upstream_done_) co_return false;
+      if (!upstream_done_) {
+        worker_.signals(subject_.upstream).record_result(true);
+        co_return false;
+      }
       const bool stored = filling_.has_value();
       upstream_finished();
       co_return stored;
@@ -103,7 +113,6 @@ Task<bool> Exchange::absorb() {
 
 void Exchange::end_refresh() {
   in_background_ = false;
-  client_.reset();
   forget_store();
   head_block_.release();
   out_block_.release();

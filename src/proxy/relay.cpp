@@ -85,7 +85,7 @@ Task<> Exchange::relay() {
     const bool to_read = !upstream_done_ && in_received_ < block.size();
     const bool more = to_send || to_read;
     // Who waits for this answer does not wait for its client.
-    if (leads_ && !upstream_done_ && !to_read) land(false);
+    if (leads_ && !upstream_done_ && !to_read) land(degrade::Landing::nothing);
     if (progress && (!more || round % kRoundsInARow != 0)) continue;
 
     watches_client_ = true;

@@ -42,7 +42,7 @@ void Exchange::consult_store() {
   const config::Cache& settings = cache->settings();
   cache_status_.has_cache = true;
   cache_status_.forward = http::CacheStatus::Forward::bypass;
-  if (!degrade::request_may_use_cache(request_, settings)) {
+  if (!degrade::request_may_use_cache(request_, settings) || is_forwarded_unclearly()) {
     if (request_.method != http::Verb::get && request_.method != http::Verb::head)
       cache_status_.forward = http::CacheStatus::Forward::method;
     return;
@@ -57,14 +57,28 @@ void Exchange::consult_store() {
     wants_refresh_ = !wishes_.only_if_cached && !wishes_.no_store;
     answer_from_store();
   } else {
-    shares_answer_ = may_share();
+    plan_fetch();
   }
 }
 
-// Whether it is worth waiting for an answer that another request is fetching.
-bool Exchange::may_share() const {
-  return cache_ != nullptr && request_.method == http::Verb::get && !is_unstorable_ &&
-         !wishes_.no_store && !wishes_.only_if_cached;
+// By what a trusted proxy says of the request the backend may answer differently; what it says
+// twice, or in a Forwarded field, is not in the key.
+bool Exchange::is_forwarded_unclearly() const {
+  if (!asker_->trusted()) return false;
+  if (request_.fields.contains(http::FieldId::forwarded)) return true;
+  for (const char* name : {"X-Forwarded-Proto", "X-Forwarded-Host"}) {
+    const http::Field* const field = request_.fields.find(name);
+    if (field != nullptr && traffic::only_value(request_.fields, name).empty()) return true;
+  }
+  return false;
+}
+
+// The store is to get what it lacks. Whether it is worth waiting for another request that does so:
+// not for an answer that cannot be kept, and not if this one insists on asking.
+void Exchange::plan_fetch() {
+  is_for_store_ = cache_ != nullptr && request_.method == http::Verb::get && !wishes_.no_store;
+  const bool insists = wishes_.no_cache || wishes_.max_age == std::chrono::seconds(0);
+  shares_answer_ = is_for_store_ && !is_unstorable_ && (stale_will_do_ || !insists);
 }
 
 // Tenants that prove who they are never see each other's answers, unless the route says so.
@@ -81,7 +95,7 @@ degrade::Asked Exchange::asked() const {
   const bool has_name = subject_.tenant.source != config::TenantKey::client_address;
   // A backend may answer differently by these, which a trusted peer sets and others cannot.
   const auto trusted = [&](const char* name) {
-    return client_->trusted() ? traffic::only_value(request_.fields, name) : std::string_view{};
+    return asker_->trusted() ? traffic::only_value(request_.fields, name) : std::string_view{};
   };
   const std::string_view scheme = trusted("X-Forwarded-Proto");
   return {.scheme = scheme.empty() ? std::string_view("http") : scheme,
@@ -98,7 +112,7 @@ void Exchange::look_up() {
   looked_up_ = true;
   stored_ = found.response;
   lookup_ = observe::CacheLookup::miss;
-  cache_status_.forward = forward_of(found.result);
+  if (!has_followed_) cache_status_.forward = forward_of(found.result);
   is_unstorable_ = found.unstorable || found.result == degrade::Lookup::unstorable;
 }
 
@@ -123,6 +137,12 @@ bool Exchange::may_give_while_revalidating() const {
   return http::cache_control(fields).stale_while_revalidate.has_value();
 }
 
+// Whether this verdict is to answer with what is stored, and something is.
+bool Exchange::takes_stored(const overload::Verdict& verdict) const {
+  return verdict.kind == overload::Verdict::Kind::degrade && !is_shadow() &&
+         verdict.mode != config::DegradeMode::skip_downstream && may_give_stale();
+}
+
 void Exchange::answer_from_store() {
   source_ = Source::store;
   const bool is_fresh = stored_->is_fresh(Clock::now());
@@ -135,21 +155,29 @@ void Exchange::answer_from_store() {
   if (!has_followed_) cache_status_.forward = http::CacheStatus::Forward::none;
 }
 
+bool Exchange::may_stand_in() const {
+  return cache_->settings().stale_if_error && stored_ && stored_->may_serve_on_error(Clock::now());
+}
+
 // In place of a failure of the upstream: what is stored, even if it is stale (RFC 5861 section 4).
 // False when nothing will do.
 bool Exchange::stand_in() {
   if (cache_ == nullptr || response_started_ || !is_of_upstream(fault_.reason)) return false;
-  if (!cache_->settings().stale_if_error) return false;
   if (!looked_up_) look_up();
-  if (!stored_ || !stored_->may_serve_on_error(Clock::now())) return false;
-  land(false);
+  if (!may_stand_in()) return false;
+  land(degrade::Landing::failed);
   let_go_of_upstream();
+  filling_.reset();
   failed_ = false;
   is_degraded_ = true;
   verdict_.mode = config::DegradeMode::stale_ok;
-  verdict_.reason = fault_.reason;
-  wants_refresh_ = false;
-  answer_from_store();
+  verdict_.reason = record_.reason = fault_.reason;
+  wants_refresh_ = has_followed_ = false;
+  source_ = Source::store;
+  cache_status_.stored = cache_status_.collapsed = false;
+  cache_status_.hit = fault_.reason == Reason::circuit_open;  // the upstream was not asked
+  if (cache_status_.hit) cache_status_.forward = http::CacheStatus::Forward::none;
+  cache_status_.ttl = whole_seconds(stored_->freshness_left(Clock::now()));
   return true;
 }
 
@@ -157,18 +185,20 @@ bool Exchange::stand_in() {
 // failure for which something is stored.
 bool Exchange::takes_stored_instead() {
   if (cache_ == nullptr) return false;
-  if (response_.status == 304 && leads_ && stored_) {
+  if (response_.status == 304 && is_for_store_ && stored_) {
     confirm_stored();
     return true;
   }
   if (!says_failure(response_.status)) return false;
+  const unsigned status = response_.status;
   fail(upstream_failed());
-  if (stand_in()) {
-    worker_.signals(subject_.upstream).record_result(true);
-    return true;
+  if (!stand_in()) {
+    failed_ = false;
+    return false;
   }
-  failed_ = false;
-  return false;
+  worker_.signals(subject_.upstream).record_result(true);
+  cache_status_.forward_status = status;
+  return true;
 }
 
 // 304: the stored answer, with other fields and times (RFC 9111 section 4.3.4).
@@ -178,6 +208,8 @@ void Exchange::confirm_stored() {
   http::FieldList fields;
   stored_->read_fields(fields);
   merged.status = stored_->status();
+  if (!response_.fields.contains(http::FieldId::date))
+    response_.fields.push({.name = "Date", .value = worker_.date(), .id = http::FieldId::date});
   const bool has_room = degrade::merge(fields, response_.fields, merged.fields);
   const degrade::Storable storable =
       degrade::storable_after(response_, request_, merged, cache_->settings(), tenant_in_key());
@@ -191,10 +223,11 @@ void Exchange::confirm_stored() {
   } else if (degrade::withdraws(storable.why_not)) {
     cache_->withdraw(key_);
   }
-  worker_.metrics.cache_refresh(subject_.route, observe::CacheRefresh::not_modified);
   upstream_done_ = true;
+  // Bytes behind the head belong to nothing that was asked for.
+  if (in_received_ > in_valid_) response_.keep_alive = false;
   upstream_finished();
-  land(bool(storable));
+  land(storable ? degrade::Landing::stored : degrade::Landing::nothing);
   source_ = Source::store;
   cache_status_.forward = http::CacheStatus::Forward::stale;
   cache_status_.forward_status = 304;
@@ -234,7 +267,10 @@ Task<> Exchange::give_stored() {
   if (!write(out, head, with)) {
     out_block_ = worker_.large_blocks.take();
     out = TextWriter(out_block_.bytes());
-    write(out, head, with);
+    if (!write(out, head, with)) {
+      fail(head_too_large());
+      co_return;
+    }
   }
   const bool with_content = !is_known && request_.method != http::Verb::head;
   status_ = is_known ? 304 : stored.status();

@@ -11,6 +11,9 @@ namespace spillway::proxy {
 
 namespace {
 
+// Of a status line; longer ones are no phrases.
+constexpr std::size_t kMostPhrase = 1024;
+
 // What is stored need not be stored again at once: copying every answer would cost more than the
 // little that the newest of them is better.
 bool is_recent(const degrade::StoredResponse& stored, TimePoint now) {
@@ -36,7 +39,8 @@ void Exchange::begin_storing() {
       degrade::storable(request_, response_, cache_->settings(), tenant_in_key());
   const degrade::Validity validity =
       degrade::validity_of(response_, cache_->settings(), worker_.wall_time(), now - dispatched_);
-  if (storable && degrade::is_of_use(validity, response_)) {
+  if (storable && degrade::is_of_use(validity, response_) &&
+      response_.reason_phrase.size() <= kMostPhrase) {
     const bool counted = response_.framing.kind == http::Framing::Kind::length;
     filling_ = cache_->begin(key_, asked(), response_, validity, storable.open, dispatched_, now,
                              worker_.date(),
@@ -45,16 +49,27 @@ void Exchange::begin_storing() {
     cache_->mark_unstorable(key_, now);
   }
   cache_status_.stored = filling_.has_value();
-  if (!filling_) land(false);
+  const bool can_be_shared = filling_ && (stale_will_do_ || validity.age < validity.lifetime);
+  if (!can_be_shared) land(degrade::Landing::nothing);  // nobody waits for what he cannot use
 }
 
 // Whether the answer to HEAD has other validators than what is stored for a GET (RFC 9111 section
 // 4.3.5). Its Content-Length is not looked at: of HEAD many backends say a wrong one.
 bool Exchange::shows_another() const {
   if (!stored_ || request_.method != http::Verb::head || response_.status != 200) return false;
+  // What one person is shown is nobody else's business.
+  if (announces_degrade_ || request_.fields.contains(http::FieldId::authorization) ||
+      degrade::has_personal_field(request_.fields, cache_->settings(), tenant_in_key(),
+                                  response_.fields))
+    return false;
   const auto differs = [this](http::FieldId id, std::string_view stored) {
     const http::Field* const field = response_.fields.find(id);
-    return field != nullptr && field->value != stored;
+    if (field == nullptr) return false;
+    std::string_view shown = field->value;
+    for (std::string_view* tag : {&shown, &stored}) {
+      if (tag->starts_with("W/")) tag->remove_prefix(2);
+    }
+    return shown != stored;
   };
   return differs(http::FieldId::etag, stored_->etag()) ||
          differs(http::FieldId::last_modified, stored_->last_modified());
@@ -63,13 +78,14 @@ bool Exchange::shows_another() const {
 void Exchange::store(std::string_view content) {
   if (filling_->append(content)) return;
   filling_.reset();
-  land(false);
+  if (leads_) cache_->mark_unstorable(key_, Clock::now());
+  land(degrade::Landing::nothing);
 }
 
 void Exchange::finish_storing() {
   const degrade::StoredPtr stored = filling_->commit(Clock::now());
   filling_.reset();
-  land(stored != nullptr);
+  land(stored ? degrade::Landing::stored : degrade::Landing::nothing);
 }
 
 // What was changed by this request is not what is stored any more (RFC 9111 section 4.4).

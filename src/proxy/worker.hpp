@@ -101,6 +101,14 @@ class Worker {
     TenantId& named = named_[static_cast<std::uint64_t>(tenant) % named_.size()];
     return std::exchange(named, tenant) != tenant;
   }
+  // A refresh that failed is not tried again for a second.
+  bool failed_lately(std::uint64_t key) const {
+    const Failure& failure = failures_[key % failures_.size()];
+    return failure.key == key && Clock::now() - failure.at < Milliseconds{1000};
+  }
+  void remember_failed(std::uint64_t key) {
+    failures_[key % failures_.size()] = {key, Clock::now()};
+  }
   // What shadow mode tells is held to ten lines a second.
   bool may_log_shadow() { return shadow_lines_.try_take(10, 10, Clock::now()); }
 
@@ -132,6 +140,11 @@ class Worker {
   std::atomic<std::uint32_t> connections_{0};
   resilience::TokenBucket shadow_lines_;
   std::array<TenantId, 256> named_{};
+  struct Failure {
+    std::uint64_t key = 0;
+    TimePoint at{};
+  };
+  std::array<Failure, 256> failures_{};
   bool draining_ = false;
   TimePoint drain_began_{};
   std::array<char, 29> date_{};

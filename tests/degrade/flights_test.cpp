@@ -31,7 +31,7 @@ TEST_CASE("of a thousand that want the same one leads") {
   std::size_t leaders = 0;
   for (Follower& follower : followers) leaders += flights.join(7, follower) == Role::leader;
   CHECK(leaders == 1);
-  const Places landed = places(flights.land(7, true), followers);
+  const Places landed = places(flights.land(7, Landing::stored), followers);
   REQUIRE(landed.size() == 999);
   for (std::size_t i = 0; i < landed.size(); ++i) {
     CHECK(landed[i] == i + 1);
@@ -48,7 +48,7 @@ TEST_CASE("flights to other answers are not waited for") {
     REQUIRE(flights.join(i * 0x9e3779b97f4a7c15u, followers[i]) == Role::leader);
   }
   for (std::size_t i = 0; i < followers.size(); ++i) {
-    REQUIRE(flights.land(i * 0x9e3779b97f4a7c15u, false) == nullptr);
+    REQUIRE(flights.land(i * 0x9e3779b97f4a7c15u, Landing::nothing) == nullptr);
   }
 }
 
@@ -56,10 +56,10 @@ TEST_CASE("followers are told when nothing was stored") {
   Flights flights;
   std::vector<Follower> followers(3);
   for (Follower& follower : followers) flights.join(7, follower);
-  CHECK(places(flights.land(7, false), followers) == Places{1, 2});
+  CHECK(places(flights.land(7, Landing::nothing), followers) == Places{1, 2});
   CHECK(followers[1].landing == Landing::nothing);
   CHECK(followers[2].landing == Landing::nothing);
-  CHECK(flights.land(7, false) == nullptr);
+  CHECK(flights.land(7, Landing::nothing) == nullptr);
 }
 
 TEST_CASE("who waited longest takes over") {
@@ -70,7 +70,7 @@ TEST_CASE("who waited longest takes over") {
   CHECK(followers[1].landing == Landing::leads);
   CHECK(places(flights.hand_over(7), followers) == Places{2});
   CHECK(flights.join(7, followers[0]) == Role::follower);
-  CHECK(places(flights.land(7, true), followers) == Places{3, 0});
+  CHECK(places(flights.land(7, Landing::stored), followers) == Places{3, 0});
   CHECK(followers[2].landing == Landing::leads);
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("a follower leaves before it is landed or not at all") {
   CHECK(flights.leave(followers[3]));  // in the middle
   CHECK(flights.leave(followers[5]));  // the last
   CHECK(flights.join(7, followers[1]) == Role::follower);
-  CHECK(places(flights.land(7, true), followers) == Places{2, 4, 1});
+  CHECK(places(flights.land(7, Landing::stored), followers) == Places{2, 4, 1});
   CHECK_FALSE(flights.leave(followers[2]));
   CHECK(followers[3].landing == Landing::none);
 
@@ -108,7 +108,7 @@ TEST_CASE(
   flights.join(7, followers[1]);
   CHECK(flights.leave(followers[1]));
   CHECK(flights.join(7, followers[1]) == Role::follower);
-  CHECK(places(flights.land(7, true), followers) == Places{1});
+  CHECK(places(flights.land(7, Landing::stored), followers) == Places{1});
 }
 
 TEST_CASE("who must not be waited for leads only what nobody leads") {
@@ -117,7 +117,7 @@ TEST_CASE("who must not be waited for leads only what nobody leads") {
   CHECK(flights.try_lead(7));
   CHECK_FALSE(flights.try_lead(7));
   CHECK(flights.join(7, followers[0]) == Role::follower);
-  CHECK(places(flights.land(7, true), followers) == Places{0});
+  CHECK(places(flights.land(7, Landing::stored), followers) == Places{0});
   CHECK(flights.try_lead(7));
 }
 
@@ -129,7 +129,7 @@ TEST_CASE("flights take memory for as many as there are at once") {
     for (std::size_t i = 0; i < followers.size(); ++i) flights.join(i, followers[i]);
     CHECK(flights.bytes() > empty);
     CHECK(flights.bytes() < empty + 100 * 200);
-    for (std::size_t i = 0; i < followers.size(); ++i) flights.land(i, true);
+    for (std::size_t i = 0; i < followers.size(); ++i) flights.land(i, Landing::stored);
   }
 }
 
@@ -157,7 +157,8 @@ TEST_CASE("in each flight of several threads one leads and everybody gets down")
     ++led;
     std::this_thread::yield();
     flying.fetch_sub(1);
-    deliver(round % 3 == 0 ? flights.hand_over(7) : flights.land(7, round % 3 == 1));
+    deliver(round % 3 == 0 ? flights.hand_over(7)
+                           : flights.land(7, round % 3 == 1 ? Landing::stored : Landing::nothing));
   };
   std::vector<std::thread> threads;
   for (int thread = 0; thread < kThreads; ++thread) {

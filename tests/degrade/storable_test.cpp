@@ -152,7 +152,7 @@ TEST_CASE("what is one person's is stored only with leave") {
       {"proxy-revalidate", "Authorization", "personal", "Authorization"},
       {"public", "open", "open", "open"},
       {"s-maxage=60", "open", "open", "open"},
-      {"max-age=60, must-revalidate", "open", "personal", "personal"},
+      {"max-age=60, must-revalidate", "Authorization", "personal", "Authorization"},
       {"public, no-store", "no-store", "no-store", "no-store"},
       {"public, private", "private", "private", "private"},
   };

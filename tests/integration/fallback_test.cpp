@@ -12,10 +12,10 @@ using nlohmann::json;
 
 namespace {
 
-json prepared_route(const std::string& name, const json& rule) {
+json prepared_route(const std::string& name, const json& rule, int status = 203) {
   json all = route(name, "P1", rule);
   all["match"]["path"] = "/" + name + "/**";
-  all["fallback"] = {{"status", 203},
+  all["fallback"] = {{"status", status},
                      {"headers", {{"X-Reduced", "yes"}}},
                      {"json", {{"body", R"({"items":[]})"}}},
                      {"html", {{"body", "<p>nothing now</p>"}}}};
@@ -56,28 +56,40 @@ TEST_CASE("skip_downstream gives the prepared answer in the form that the client
 
 TEST_CASE("a prepared answer leaves the connection in order whatever the request brought") {
   Origin origin;
-  const ProxyUnderTest proxy(
-      overloadable(origin.peer.address(), {{"more_routes", {prepared_route("list", skip())}}}));
+  const ProxyUnderTest proxy(overloadable(
+      origin.peer.address(), {{"more_routes", {prepared_route("list", skip(), 503)}}}));
   RawClient client(proxy.port());
   overload_by_errors(client);
   client.send("HEAD /list HTTP/1.1\r\nHost: h\r\n\r\n");
   const Message head = client.read_response(Expected::head_only);
-  CHECK(head.status() == 203);
+  CHECK(head.status() == 503);
   CHECK(field(head, "Content-Length") == "12");
-  CHECK(client.ask(post("/list", "some text")).status() == 203);
-  CHECK(client.ask(get("/list")).status() == 203);
+  CHECK(client.ask(post("/list", "some text")).status() == 503);
+  CHECK(client.ask(get("/list")).status() == 503);
   client.send(
       "POST /list HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n");
   const Message unasked = client.read_response();
-  CHECK(unasked.status() == 203);
+  CHECK(unasked.status() == 503);
   CHECK(field(unasked, "Connection") == "close");
   RawClient big(proxy.port());
   big.send("POST /list HTTP/1.1\r\nHost: h\r\nContent-Length: 10000000\r\n\r\n" +
            std::string(100'000, 'x'));
-  CHECK(big.read_response().status() == 203);
+  CHECK(big.read_response().status() == 503);
   CHECK(big.read_to_end() == "");
   CHECK_FALSE(big.was_reset());
   CHECK(origin.answers == 0);
+}
+
+TEST_CASE("who sends something is not told of a success that nobody worked for") {
+  Origin origin;
+  const ProxyUnderTest proxy(
+      overloadable(origin.peer.address(), {{"more_routes", {prepared_route("list", skip())}}}));
+  RawClient client(proxy.port());
+  overload_by_errors(client);
+  CHECK(client.ask(get("/list")).status() == 203);
+  const Message done = client.ask(post("/list", "some text"));
+  CHECK(done.status() == 200);
+  CHECK(origin.answers == 1);
 }
 
 TEST_CASE("with annotate the upstream is told to leave out what is expensive") {

@@ -102,9 +102,9 @@ TEST_CASE("a purge that is not exactly one string of a known name is explained")
 
 TEST_CASE("a URL that no request can have asked for is refused instead of purging nothing") {
   for (const char* text :
-       {"list", "shop.example/list", "https://shop.example/list", "http:/list", "*"}) {
+       {"list", "shop.example/list", "ftp://shop.example/list", "http:/list", "*"}) {
     const std::string body = "{\"key\":\"" + std::string(text) + "\"}";
-    CHECK_MESSAGE(wrong(body).find("begins with http://") != std::string::npos, text);
+    CHECK_MESSAGE(wrong(body).find("begins with http") != std::string::npos, text);
   }
   for (const char* text : {"http://", "http:///list", "http://a b/", "http://user@host/",
                            "http://shop.example:99999/", "http://[::g]/"}) {
