@@ -20,6 +20,7 @@ enum class Landing : std::uint8_t {
   none,     // it waits, or left
   stored,   // the answer, or a newer one, is in the store
   nothing,  // it is not: ask for yourself
+  refused,  // who led was not let through to the upstream
   failed,   // the upstream failed: something older may do in its place
   leads,    // it leads the flight now
 };
@@ -49,8 +50,8 @@ class Flights {
   Role join(std::uint64_t hash, Follower& follower);
   // Leads, if there is no such flight yet: for one that nobody may wait in the place of.
   bool try_lead(std::uint64_t hash);
-  // Ends the flight: stored, nothing or failed. Its followers in order, marked so: to be delivered
-  // each to its thread. Null: none.
+  // Ends the flight: stored, nothing, refused or failed. Its followers in order, marked so: to be
+  // delivered each to its thread. Null: none.
   Follower* land(std::uint64_t hash, Landing how);
   // Makes the follower that waited longest the leader; it is to be delivered. Null: nobody waits,
   // and the flight has ended.

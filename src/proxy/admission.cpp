@@ -4,6 +4,8 @@
 // is counted and logged. A request that would have to wait goes to the upstream at once, and its
 // ticket stays in the queue as a ghost until the request ends: so the queue that the signals and
 // the rules see is as long as the requests beyond the cap are many.
+#include <algorithm>
+
 #include "config/choices.hpp"
 #include "proxy/exchange.hpp"
 #include "proxy/worker.hpp"
@@ -113,9 +115,16 @@ dispatch::Terms Exchange::terms(TimePoint arrived) const {
   const config::Dispatch& settings = worker_.upstream(subject_.upstream).config.dispatch;
   dispatch::Terms terms;
   terms.traffic_class = subject_.traffic_class;
-  // The time that the client took to send the body is not counted against it.
-  terms.deadline = subject_.deadline + (arrived - began_);
+  terms.deadline = subject_.deadline;
   terms.max_wait = worker_.config().classes[index(subject_.traffic_class)].max_wait;
+  const Duration before = arrived - began_;
+  if (patience_spent_) {
+    terms.max_wait = std::max(terms.max_wait - before, Duration{0});
+  } else {
+    // The time that the client took to send the body, or another request to be answered, is not
+    // counted against it.
+    terms.deadline += before;
+  }
   if (in_background_) {
     terms.in_background = true;
     terms.traffic_class = worker_.config().lowest_class();

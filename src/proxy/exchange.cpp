@@ -279,7 +279,7 @@ void Exchange::forget_store() {
   lookup_ = observe::CacheLookup::bypass;
   wishes_ = {};
   looked_up_ = is_unstorable_ = is_for_store_ = shares_answer_ = stale_will_do_ = false;
-  has_followed_ = wants_refresh_ = false;
+  has_followed_ = patience_spent_ = wants_refresh_ = false;
   stored_.reset();
   filling_.reset();
 }

@@ -255,9 +255,10 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   bool shares_answer_ = false;  // one request per key does that, the others wait for it
   bool stale_will_do_ = false;  // its rule takes what is stored even if it is stale
   SharedAnswer follower_;
-  bool leads_ = false;         // others may be waiting for this one's answer
-  bool has_followed_ = false;  // it waited for another's
-  std::uint64_t flight_ = 0;   // of those who wait for the same
+  bool leads_ = false;           // others may be waiting for this one's answer
+  bool has_followed_ = false;    // it waited for another's
+  bool patience_spent_ = false;  // in vain: as if it had waited at the gate
+  std::uint64_t flight_ = 0;     // of those who wait for the same
   std::optional<degrade::Filling> filling_;
   bool wants_refresh_ = false;
   bool in_background_ = false;  // a refresh: there is no client to answer

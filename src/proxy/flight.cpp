@@ -45,6 +45,8 @@ Task<> Exchange::share_answer() {
     }
     if (follower_.landing == degrade::Landing::leads) leads_ = true;
     if (follower_.landing == degrade::Landing::failed && may_stand_in()) fail(upstream_failed());
+    patience_spent_ = follower_.landing == degrade::Landing::refused ||
+                      follower_.landing == degrade::Landing::failed;
     if (follower_.landing != degrade::Landing::stored) co_return;
     const std::uint64_t before = key_.hash();
     look_up();
@@ -86,10 +88,10 @@ void Exchange::land(degrade::Landing how) {
 
 // At the end of a request that still leads. If only its client left, the one who waited longest
 // takes over. What the gate refused would be refused to each of them after another wait: they ask
-// for themselves, all at once.
+// for themselves, all at once and with what is left of their patience.
 void Exchange::leave_flight() {
   if (!failed() || fault_.outcome == Outcome::error) return land(degrade::Landing::failed);
-  if (fault_.outcome != Outcome::client_gone) return land(degrade::Landing::nothing);
+  if (fault_.outcome != Outcome::client_gone) return land(degrade::Landing::refused);
   leads_ = false;
   deliver_all(cache_->flights().hand_over(flight_));
 }

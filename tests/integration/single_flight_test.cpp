@@ -129,3 +129,49 @@ TEST_CASE("refreshes keep to the slots that there are") {
   CHECK(proxy.metric(refreshes("page", "no_room")) > 0);
   CHECK(backend.seen().most_in_progress <= 4);
 }
+
+TEST_CASE("those who wait for one that the gate refuses are not kept waiting after it") {
+  Origin origin;
+  json settings = fresh(origin.peer.address(), 1);
+  settings["dispatch"]["concurrency"] = 1;
+  settings["classes"] = patient_classes(8, 150);
+  const ProxyUnderTest proxy(settings);
+  RawClient holder(proxy.port());
+  holder.send(get("/p1?held"));
+  REQUIRE(origin.peer.wait_until([](const auto& seen) { return seen.requests == 1; }));
+  const auto began = std::chrono::steady_clock::now();
+  std::vector<RawClient> clients = crowd(proxy, 30, "/page?age=60");
+  for (RawClient& client : clients) CHECK(client.read_response().status() == 503);
+  // One after the other they would take 30 x 150 ms.
+  CHECK(std::chrono::steady_clock::now() - began < Milliseconds{kSanitized ? 4000 : 1500});
+  origin.go.set();
+  CHECK(holder.read_response().status() == 200);
+}
+
+TEST_CASE("a slow answer without a lifetime of its own is shared all the same") {
+  Origin origin;
+  json settings = overloadable(
+      origin.peer.address(),
+      {{"more_routes",
+        {cached_route("page", json::object(), cache({{"serve", "fresh"}, {"ttl_ms", 60'000}}))}}});
+  const ProxyUnderTest proxy(settings);
+  std::vector<RawClient> clients = crowd(proxy, 20, "/page?held");
+  REQUIRE(origin.peer.wait_until([](const auto& seen) { return seen.requests == 1; }));
+  origin.go.set();
+  for (RawClient& client : clients) CHECK(client.read_response().body == "1");
+  CHECK(origin.answers == 1);
+}
+
+TEST_CASE("who has an answer already waits for nobody else's") {
+  Origin origin;
+  json page = cached_route("page", {{"strategy", "degrade"}, {"mode", "stale_ok"}},
+                           cache({{"serve", "fresh"}}));
+  const ProxyUnderTest proxy(overloadable(origin.peer.address(), {{"more_routes", {page}}}));
+  RawClient client(proxy.port());
+  origin.go.set();
+  CHECK(client.ask(get("/page?old")).body == "1");
+  overload_by_errors(client);
+  for (int n = 0; n < 3; ++n) CHECK(client.ask(get("/page?old")).status() == 200);
+  CHECK(proxy.state_becomes(
+      [](const auto& state) { return state["caches"][0]["refreshes"]["stored"] >= 1; }));
+}
