@@ -109,6 +109,14 @@ class AnswerChecks {
   }
 
   void check_headers(const Fallback& fallback, const std::string& path) {
+    constexpr std::size_t kMostBytes = 8192;
+    std::size_t bytes = 0;
+    for (const HeaderField& field : fallback.headers)
+      bytes += field.name.size() + field.value.size();
+    if (bytes > kMostBytes) {
+      findings_.report(path, "found " + std::to_string(bytes) + " bytes of fields, allowed: up to " +
+                                 std::to_string(kMostBytes));
+    }
     std::map<std::string, std::string_view> first;
     for (const HeaderField& field : fallback.headers) {
       std::string lower = field.name;

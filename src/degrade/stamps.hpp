@@ -1,8 +1,13 @@
 // Since when answers to a URI must have been asked for to be good: a small table of times, so that
-// a URI's answers, however many, are ended at once. URIs that share a place are ended together.
+// a URI's answers, however many, are ended at once.
+//
+// Each place of the table knows the last few of its URIs that were ended. Of one that is pushed out
+// by another it keeps only the time, and from then on ends everything in the place that was asked
+// for before: too much at times, never too little.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -14,25 +19,53 @@ namespace spillway::degrade {
 
 class Stamps {
  public:
-  explicit Stamps(std::size_t places)
-      : ended_at_(std::bit_ceil(std::max<std::size_t>(places, 1)), TimePoint::min()) {}
+  static constexpr std::size_t kUrisInPlace = 3;
+
+  // Room for about as many URIs.
+  explicit Stamps(std::size_t uris)
+      : places_(std::bit_ceil(std::max<std::size_t>(uris / kUrisInPlace, 1))) {}
 
   void end(std::uint64_t uri_hash, TimePoint now) {
-    TimePoint& at = ended_at_[place(uri_hash)];
-    at = std::max(at, now);
+    Place& place = place_of(uri_hash);
+    Stamp* oldest = place.latest.data();
+    for (Stamp& stamp : place.latest) {
+      if (stamp.uri_hash == uri_hash) {
+        stamp.at = std::max(stamp.at, now);
+        return;
+      }
+      if (stamp.at < oldest->at) oldest = &stamp;
+    }
+    place.others = std::max(place.others, oldest->at);
+    *oldest = {uri_hash, now};
   }
   // Those asked for in the same instant may be from before.
   bool has_ended(std::uint64_t uri_hash, TimePoint requested_at) const {
-    return requested_at <= ended_at_[place(uri_hash)];
+    const Place& place = place_of(uri_hash);
+    if (requested_at <= place.others) return true;
+    for (const Stamp& stamp : place.latest) {
+      if (stamp.uri_hash == uri_hash) return requested_at <= stamp.at;
+    }
+    return false;
   }
 
-  std::size_t bytes() const { return ended_at_.capacity() * sizeof(TimePoint); }
+  std::size_t bytes() const { return places_.capacity() * sizeof(Place); }
 
  private:
-  // Shards go by the lowest bits.
-  std::size_t place(std::uint64_t hash) const { return (hash >> 8) & (ended_at_.size() - 1); }
+  struct Stamp {
+    std::uint64_t uri_hash = 0;
+    TimePoint at = TimePoint::min();
+  };
+  struct Place {
+    std::array<Stamp, kUrisInPlace> latest;
+    TimePoint others = TimePoint::min();
+  };
 
-  std::vector<TimePoint> ended_at_;
+  // Shards go by the lowest bits.
+  std::size_t index_of(std::uint64_t hash) const { return (hash >> 8) & (places_.size() - 1); }
+  Place& place_of(std::uint64_t hash) { return places_[index_of(hash)]; }
+  const Place& place_of(std::uint64_t hash) const { return places_[index_of(hash)]; }
+
+  std::vector<Place> places_;
 };
 
 }  // namespace spillway::degrade

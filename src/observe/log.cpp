@@ -165,6 +165,8 @@ void Log::access(const AccessLine& line) {
       .number("wait_ms", to_milliseconds(line.wait))
       .number("duration_ms", to_milliseconds(line.duration))
       .integer("bytes", line.bytes);
+  if (!line.mode.empty()) out.text("mode", line.mode);
+  if (!line.cache.empty()) out.text("cache", line.cache);
   if (line.shadow) out.text("shadow", spillway::name(*line.shadow));
   if (line.decision != nullptr) add_decision(out, *line.decision, line.arrived);
   write(Level::info, out.members());

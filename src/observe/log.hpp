@@ -50,6 +50,8 @@ struct AccessLine {
   Duration duration{};
   std::string_view request_id;
   std::uint64_t bytes = 0;  // of the response's body
+  std::string_view mode;    // of a degraded answer; empty: it was none
+  std::string_view cache;   // what the route's cache did for it; empty: the route has none
 };
 
 class Log {

@@ -244,13 +244,17 @@ void Exchange::log_access(Outcome outcome, Duration duration) {
        .status = status_,
        .outcome = outcome,
        .shadow = shadow_outcome_,
-       .reason = failed() ? fault_.reason : Reason::none,
+       .reason = failed()       ? fault_.reason
+                 : is_degraded_ ? verdict_.reason
+                                : Reason::none,
        .decision = classified_ ? &record_ : nullptr,
        .arrived = began_,
        .wait = waited_,
        .duration = duration,
        .request_id = find_request_id(),
-       .bytes = body_bytes_sent_});
+       .bytes = body_bytes_sent_,
+       .mode = outcome == Outcome::degraded ? config::name(verdict_.mode) : std::string_view{},
+       .cache = cache_status_.has_cache ? observe::name(lookup_) : std::string_view{}});
 }
 
 }  // namespace spillway::proxy

@@ -83,6 +83,7 @@ void Exchange::store(std::string_view content) {
 }
 
 void Exchange::finish_storing() {
+  stored_.reset();  // what nobody reads is written over
   const degrade::StoredPtr stored = filling_->commit(Clock::now());
   filling_.reset();
   land(stored ? degrade::Landing::stored : degrade::Landing::nothing);

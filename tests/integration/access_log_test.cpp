@@ -37,6 +37,11 @@ TEST_CASE("the access log tells why a request was denied or degraded or let pass
   CHECK(client.ask(with_id("/p1", "degraded-1")).status() == 200);
   CHECK(client.ask(with_id("/p0", "passed-1")).status() == 200);
 
+  const json degraded_line = access_line(proxy, "degraded-1");
+  CHECK(degraded_line["mode"] == "skip_downstream");
+  CHECK(degraded_line["reason"] == "ERROR_BURST");
+  CHECK_FALSE(degraded_line.contains("cache"));
+
   const json early = access_line(proxy, "early-1");
   CHECK(early["event"] == "access");
   CHECK(early["outcome"] == "forwarded");

@@ -252,8 +252,12 @@ TEST_CASE("a process that was held up measures its event-loop lag and sheds by i
   const auto becomes = [&](const std::string& sample) {
     const Deadline deadline;
     while (!deadline.passed()) {
-      if (admin(proxy, "/metrics").body.find("\n" + sample + "\n") != std::string::npos)
-        return true;
+      const std::string page = admin(proxy, "/metrics").body;
+      const std::size_t at = page.find("\n" + sample);
+      if (at == std::string::npos) continue;
+      const char after = page[at + 1 + sample.size()];
+      // A sample that ends in a blank stands for any value but 0.
+      if (sample.back() == ' ' ? after != '0' : after == '\n') return true;
     }
     return false;
   };
@@ -262,8 +266,9 @@ TEST_CASE("a process that was held up measures its event-loop lag and sheds by i
   const Event nothing;
   CHECK_FALSE(nothing.wait(1000ms));  // the stall itself: only real time can be late
   proxy.process().signal(SIGCONT);
+  // At least once: a busy machine holds it up more often.
   CHECK(becomes(
-      R"(spillway_overload_transitions_total{upstream="app",to="OVERLOADED",reason="EVENT_LOOP_LAG"} 1)"));
+      R"(spillway_overload_transitions_total{upstream="app",to="OVERLOADED",reason="EVENT_LOOP_LAG"} )"));
   CHECK(becomes(R"(spillway_overload_state{upstream="app"} 0)"));
 }
 
