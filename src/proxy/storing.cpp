@@ -49,8 +49,10 @@ void Exchange::begin_storing() {
     cache_->mark_unstorable(key_, now);
   }
   cache_status_.stored = filling_.has_value();
+  // Nobody waits for what he cannot use.
   const bool can_be_shared = filling_ && (stale_will_do_ || validity.age < validity.lifetime);
-  if (!can_be_shared) land(degrade::Landing::nothing);  // nobody waits for what he cannot use
+  if (!can_be_shared)
+    land(response_.status >= 500 ? degrade::Landing::failed : degrade::Landing::nothing);
 }
 
 // Whether the answer to HEAD has other validators than what is stored for a GET (RFC 9111 section
