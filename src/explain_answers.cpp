@@ -29,7 +29,8 @@ bool is_personal(const RuledRequest& request) {
   const degrade::TenantInKey in_key{
       request.subject.tenant.source == config::TenantKey::api_key,
       by_field ? std::string_view(request.config.trusted_headers.tenant) : std::string_view{}};
-  return degrade::is_personal(request.head.fields, *request.route().cache, in_key, std::string_view{});
+  return degrade::is_personal(request.head.fields, *request.route().cache, in_key,
+                              std::string_view{});
 }
 
 Way way_of(const RuledRequest& request) {

@@ -114,8 +114,8 @@ class AnswerChecks {
     for (const HeaderField& field : fallback.headers)
       bytes += field.name.size() + field.value.size();
     if (bytes > kMostBytes) {
-      findings_.report(path, "found " + std::to_string(bytes) + " bytes of fields, allowed: up to " +
-                                 std::to_string(kMostBytes));
+      findings_.report(path, "found " + std::to_string(bytes) +
+                                 " bytes of fields, allowed: up to " + std::to_string(kMostBytes));
     }
     std::map<std::string, std::string_view> first;
     for (const HeaderField& field : fallback.headers) {

@@ -2,8 +2,9 @@
 // the milliseconds for which its slots were held.
 //
 // Requests that are announced as degraded (skip_downstream) have a mean of their own: the upstream
-// leaves out what is expensive. The first samples of a route are averaged; from the sixty-fourth on each weighs 1/64. One owner
-// (a worker), not thread-safe; a few nanoseconds a call, nothing allocates after construction.
+// leaves out what is expensive. The first samples of a route are averaged; from the sixty-fourth on
+// each weighs 1/64. One owner (a worker), not thread-safe; a few nanoseconds a call, nothing
+// allocates after construction.
 #pragma once
 
 #include <algorithm>

@@ -38,8 +38,8 @@ struct Terms {
   // class to choose.
   std::optional<Duration> short_wait;
   Reason short_wait_reason = Reason::none;
-  // A slot that is free now or none: refused without a reason otherwise. Not counted in ClassTotals,
-  // which are about clients' requests.
+  // A slot that is free now or none: refused without a reason otherwise. Not counted in
+  // ClassTotals, which are about clients' requests.
   bool in_background = false;
   // Estimated milliseconds of the upstream's time; what is not above 0 and finite counts as 1.
   double cost = 1;

@@ -29,7 +29,7 @@ struct Problem {
   bool html = false;             // an HTML page instead of JSON
   bool close = false;            // adds `Connection: close`
   CacheStatus cache_status;
-  bool head_only = false;        // the request was HEAD: same head, no body
+  bool head_only = false;  // the request was HEAD: same head, no body
 };
 
 // False when the block is too small.

@@ -57,9 +57,9 @@ Verdict judge(const config::Rule& rule, State state, Reason reason, double draw)
 Verdict decide(const AdmissionPlan& plan, Budgets& budgets, const Asking& asking, TimePoint now,
                Random& random);
 
-// What becomes of a `degrade` verdict when there is no degraded answer: allow, or a refusal. That is
-// work-conserving as any other, but for cache_only, which is the promise not to ask the upstream.
-// Where a fallback is wanted and the route has none, it is a refusal too.
+// What becomes of a `degrade` verdict when there is no degraded answer: allow, or a refusal. That
+// is work-conserving as any other, but for cache_only, which is the promise not to ask the
+// upstream. Where a fallback is wanted and the route has none, it is a refusal too.
 Verdict on_miss(const Verdict& degraded);
 
 // configured x U[1, 1.5), so that refused clients do not return all at once.

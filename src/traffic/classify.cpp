@@ -41,8 +41,8 @@ Classifier::Classifier(const config::Config& config, std::uint64_t seed)
   }
 }
 
-RouteId Classifier::route_of(http::Verb method, std::string_view method_name,
-                             std::string_view host, std::string_view path_and_query) const {
+RouteId Classifier::route_of(http::Verb method, std::string_view method_name, std::string_view host,
+                             std::string_view path_and_query) const {
   std::array<char, 2 * http::kMaxRequestLine + 2> scratch;
   const NormalisedPath path = normalise(path_and_query, scratch);
   const RouteId literal = routes_.match(method, method_name, host, path.literal);
