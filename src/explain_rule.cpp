@@ -49,6 +49,8 @@ void tell_own_fault(ExplainedLines& lines, const RuledRequest& request) {
     lines.add("fairness") << "If its tenant asks for more than its fair share of the class, that "
                           << "part goes first" << (is_refused ? "" : " when there is no room")
                           << ": 429 TENANT_SHARE.";
+    if (request.rule.strategy == Strategy::degrade)
+      lines.add("") << "What can be answered without the upstream is refused to nobody.";
   }
 }
 

@@ -70,7 +70,10 @@ bool may_try(const Verdict& verdict) {
   switch (verdict.kind) {
     case Kind::allow:
     case Kind::allow_if_short_wait: return true;
-    case Kind::degrade: return on_miss(verdict).kind != Kind::deny;
+    // Without a fallback skip_downstream asks for less, whatever its miss.
+    case Kind::degrade:
+      return verdict.mode == config::DegradeMode::skip_downstream ||
+             on_miss(verdict).kind != Kind::deny;
     case Kind::deny:
     case Kind::drop: break;
   }

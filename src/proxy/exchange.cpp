@@ -223,7 +223,7 @@ void Exchange::observe() {
 // Gives the connection back to idleness, or ends it.
 void Exchange::finish() {
   const ClientPtr client = std::move(client_);
-  if (cache_status_.has_cache) forget_store();
+  if (cache_status_.has_cache) reset_store_use();
   head_block_.release();
   body_block_.release();
   out_block_.release();
@@ -257,7 +257,7 @@ void Exchange::begin_request() {
   record_ = {};
   source_ = Source::upstream;
   is_degraded_ = announces_degrade_ = false;
-  if (cache_status_.has_cache) forget_store();
+  if (cache_status_.has_cache) reset_store_use();
   shadow_outcome_.reset();
   waited_ = {};
   head_awaited_since_.reset();
@@ -273,7 +273,7 @@ void Exchange::begin_request() {
   body_bytes_sent_ = 0;
 }
 
-void Exchange::forget_store() {
+void Exchange::reset_store_use() {
   cache_ = nullptr;
   cache_status_ = {};
   lookup_ = observe::CacheLookup::bypass;

@@ -108,7 +108,7 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   }
   std::string_view find_request_id();
   void begin_request();
-  void forget_store();
+  void reset_store_use();
   http::CacheStatus status_of_cache() const;
   void let_go_of_upstream();
   void plan_next_request(bool may_keep);
@@ -161,7 +161,7 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   void store(std::string_view content);
   void finish_storing();
   void invalidate_stored();
-  void forget_stored(std::string_view path_and_query);
+  void end_stored_at(std::string_view path_and_query);
   void land(degrade::Landing how);
   void leave_flight();
   Task<bool> await_landing();

@@ -113,7 +113,7 @@ Task<bool> Exchange::absorb() {
 
 void Exchange::end_refresh() {
   in_background_ = false;
-  forget_store();
+  reset_store_use();
   head_block_.release();
   out_block_.release();
   in_block_.release();

@@ -93,16 +93,16 @@ void Exchange::finish_storing() {
 
 // What was changed by this request is not what is stored any more (RFC 9111 section 4.4).
 void Exchange::invalidate_stored() {
-  forget_stored(request_.path_and_query);
+  end_stored_at(request_.path_and_query);
   for (const http::FieldId id : {http::FieldId::location, http::FieldId::content_location}) {
     const http::Field* const field = response_.fields.find(id);
     if (field == nullptr) continue;
     const std::string_view target = degrade::same_authority_target(field->value, request_.host);
-    if (!target.empty()) forget_stored(target);
+    if (!target.empty()) end_stored_at(target);
   }
 }
 
-void Exchange::forget_stored(std::string_view path_and_query) {
+void Exchange::end_stored_at(std::string_view path_and_query) {
   const RouteId route = worker_.generation().classifier.route_of(http::Verb::get, "GET",
                                                                  request_.host, path_and_query);
   degrade::ResponseCache* const cache = worker_.cache(route);

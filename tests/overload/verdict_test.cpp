@@ -166,6 +166,7 @@ TEST_CASE("a degraded request costs a token if it may be forwarded") {
   CHECK(cost(degrading(DegradeMode::stale_ok), Reason::tail_latency));
   CHECK_FALSE(cost(degrading(DegradeMode::cache_only), Reason::tail_latency));
   CHECK_FALSE(cost(degrading(DegradeMode::cache_only), Reason::queue_saturation));
+  CHECK(cost(degrading(DegradeMode::skip_downstream, Miss::deny), Reason::tail_latency));
 
   Rule rule = degrading(DegradeMode::stale_ok);
   rule.budget = Budget{0.001, 1};
