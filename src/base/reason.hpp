@@ -26,6 +26,7 @@ enum class Reason : std::uint8_t {
   circuit_open,
   budget_exceeded,
   tenant_share,
+  tunnel_limit,
   upstream_unavailable,
   upstream_timeout,
   upstream_invalid,
@@ -33,7 +34,7 @@ enum class Reason : std::uint8_t {
   draining,
 };
 
-inline constexpr std::size_t kReasonCount = 19;
+inline constexpr std::size_t kReasonCount = 20;
 
 // The name that clients, operators and dashboards see, e.g. "TAIL_LATENCY"; empty for none.
 constexpr std::string_view name(Reason reason) {
@@ -52,6 +53,7 @@ constexpr std::string_view name(Reason reason) {
       "CIRCUIT_OPEN",
       "BUDGET_EXCEEDED",
       "TENANT_SHARE",
+      "TUNNEL_LIMIT",
       "UPSTREAM_UNAVAILABLE",
       "UPSTREAM_TIMEOUT",
       "UPSTREAM_INVALID",

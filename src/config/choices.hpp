@@ -69,6 +69,11 @@ inline constexpr std::array kChoices<Mode>{Choice{Mode::enforce, "enforce"},
                                            Choice{Mode::shadow, "shadow"}};
 
 template <>
+inline constexpr std::array kChoices<Balance>{Choice{Balance::least_inflight, "least_inflight"},
+                                              Choice{Balance::power_of_two, "power_of_two"},
+                                              Choice{Balance::round_robin, "round_robin"}};
+
+template <>
 inline constexpr std::array kChoices<TenantKey>{
     Choice{TenantKey::api_key, "api_key"}, Choice{TenantKey::trusted_header, "trusted_header"},
     Choice{TenantKey::client_address, "client_address"}};

@@ -35,6 +35,10 @@ struct Limits {
   Milliseconds header_timeout{10000};
   Milliseconds idle_timeout{60000};
   Milliseconds drain_timeout{30000};
+  std::optional<std::uint32_t> connections_per_address;  // default: no cap; not for trusted peers
+  std::uint64_t min_rate_bytes = 240;                    // per second, of a body; 0: any
+  std::uint32_t tunnels = 1000;  // upgraded connections and event streams, over all workers
+  Milliseconds tunnel_idle_timeout{300000};
 };
 
 struct TrafficClass {
@@ -168,12 +172,50 @@ struct CircuitBreaker {
   Milliseconds max_open{30000};
 };
 
+// Which of an upstream's servers gets a request. `power_of_two` is the less busy of two drawn at
+// random (Mitzenmacher, "The Power of Two Choices in Randomized Load Balancing", IEEE TPDS 2001).
+enum class Balance : std::uint8_t { least_inflight, power_of_two, round_robin };
+
+// Asks each server at intervals whether it is well.
+struct HealthCheck {
+  std::string path;  // of a GET; empty: a connection will do
+  std::string host;  // its Host; empty: the server's own name
+  Milliseconds interval{2000};
+  Milliseconds timeout{1000};
+  std::uint32_t healthy_after = 2;    // successes in a row
+  std::uint32_t unhealthy_after = 3;  // failures in a row
+  std::uint32_t min_status = 200;
+  std::uint32_t max_status = 399;
+};
+
+// Leaves a server out that fails while others do not. Judged over all workers.
+struct Ejection {
+  std::uint32_t consecutive_failures = 5;  // 0: none is ejected
+  Milliseconds base{10000};                // the first time; twice as long each time again
+  Milliseconds max{300000};
+  double max_ejected_ratio = 0.5;  // of the servers, rounded down
+};
+
+// Further attempts at another server or on another connection, where nothing can have happened yet.
+struct Retries {
+  std::uint32_t attempts = 1;    // besides the first; 0: none
+  double budget_ratio = 0.2;     // of the requests of the last ten seconds
+  double budget_per_second = 1;  // besides, so that a quiet upstream has retries at all
+  Milliseconds backoff{25};      // before the second further attempt; doubled for each one more
+  Milliseconds max_backoff{250};
+};
+
 struct Upstream {
   std::string name;
   std::vector<std::string> servers;  // "host:port"
   Milliseconds connect_timeout{1000};
-  Milliseconds response_timeout{30000};  // until the response head, then between reads
-  std::uint32_t idle_connections = 256;  // over all workers
+  Milliseconds response_timeout{30000};       // until the response head, then between reads
+  std::uint32_t idle_connections = 256;       // over all workers
+  std::optional<Milliseconds> total_timeout;  // from dispatch to the end of the response
+  Balance balance = Balance::least_inflight;
+  std::optional<HealthCheck> health_check;
+  Ejection ejection;
+  Retries retries;
   std::optional<CircuitBreaker> circuit_breaker;
   Dispatch dispatch;  // the global one with this upstream's overrides
   Overload overload;  // likewise
@@ -229,7 +271,8 @@ struct Route {
   ClassId traffic_class{};
   std::optional<std::uint32_t> priority;  // 0-100 instead of a class
   UpstreamId upstream{};
-  std::optional<Milliseconds> deadline;  // default: the class's sla
+  std::optional<Milliseconds> deadline;            // default: the class's sla
+  std::vector<std::string> upgrades{"websocket"};  // protocols that clients may switch to
   std::vector<RuleOverride> rules;
   std::optional<Cache> cache;
   std::optional<Fallback> fallback;

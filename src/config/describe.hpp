@@ -16,6 +16,7 @@
 #include "config/config.hpp"
 #include "config/constraint.hpp"
 #include "config/describe_answers.hpp"
+#include "config/describe_upstreams.hpp"
 
 namespace spillway::config {
 
@@ -57,6 +58,16 @@ void describe(Visitor& visit, Limits& x) {
         "Time a connection may be silent, between requests or within a body.");
   visit("drain_timeout_ms", x.drain_timeout, Range{0, kHour},
         "Time that running requests get to finish after SIGTERM.");
+  visit("connections_per_address", x.connections_per_address, Range{1, 1'000'000},
+        "Connections at a time from one address (IPv6: one /64), trusted_peers excepted; more are "
+        "closed at once; default: no cap.");
+  visit("min_rate_bytes", x.min_rate_bytes, Range{0, 1 << 30},
+        "Bytes per second that a client must send of a body or take of an answer, after 5 s of "
+        "grace; 0: any.");
+  visit("tunnels", x.tunnels, Range{0, 1'000'000},
+        "Upgraded connections and event streams at a time, over all workers; they hold no slot.");
+  visit("tunnel_idle_timeout_ms", x.tunnel_idle_timeout, Range{1, kDay},
+        "Time that both ends of one of these may be silent.");
 }
 
 template <class Visitor>
@@ -197,37 +208,6 @@ void describe(Visitor& visit, Overload& x) {
 }
 
 template <class Visitor>
-void describe(Visitor& visit, CircuitBreaker& x) {
-  visit("consecutive_failures", x.consecutive_failures, Range{0, 1'000'000},
-        "Failures in a row that open the circuit; 0: these do not.");
-  visit("failure_rate", x.failure_rate, Real{0, 1},
-        "Share of failures in the window that opens it; 0: it does not.");
-  visit("min_samples", x.min_samples, Range{1, 1'000'000},
-        "Requests in the window below which the share says nothing.");
-  visit("window_ms", x.window, Range{100, 600'000}, "Time over which the share is taken.");
-  visit("open_ms", x.open, Range{1, kHour},
-        "Time before an open circuit lets a request through to see, within a tenth; doubled each "
-        "time that one fails.");
-  visit("max_open_ms", x.max_open, Range{1, kHour}, "What that time is doubled up to.");
-}
-
-template <class Visitor>
-void describe(Visitor& visit, Upstream& x) {
-  constexpr ListOf<Format> servers{kServer, 1, 64};
-  visit(required("name"), x.name, kName, "Name of the upstream, as routes and metrics say it.");
-  visit(required("servers"), x.servers, servers, "Servers that share its requests.");
-  visit("connect_timeout_ms", x.connect_timeout, Range{1, kHour}, "Time to connect to a server.");
-  visit("response_timeout_ms", x.response_timeout, Range{1, kHour},
-        "Time until the response head, then between two reads of the body.");
-  visit("idle_connections", x.idle_connections, Range{0, 100'000},
-        "Connections kept open for reuse, over all workers.");
-  visit("circuit_breaker", x.circuit_breaker, ByType{},
-        "Leaves a server that fails alone for a while; default: every request may find out.");
-  visit("dispatch", x.dispatch, Overrides{"dispatch"}, "What differs from the global dispatch.");
-  visit("overload", x.overload, Overrides{"overload"}, "What differs from the global overload.");
-}
-
-template <class Visitor>
 void describe(Visitor& visit, Match& x) {
   visit("methods", x.methods, ListOf<Format>{kMethod, 0, 32}, "Methods that match; empty: any.");
   visit("host", x.host, kHost, "Host that matches; empty: any.");
@@ -244,6 +224,8 @@ void describe_treatment(Visitor& visit, Route& x) {
   visit("upstream", x.upstream, UpstreamName{}, "Where requests go; default: the first upstream.");
   visit("deadline_ms", x.deadline, Range{1, kHour},
         "Time after which an answer is of no use; default: the sla_ms of the class.");
+  visit("upgrades", x.upgrades, ListOf<Format>{kProtocol, 0, 8},
+        "Protocols that a connection may be upgraded to; another Upgrade is not passed on.");
   visit("rules", x.rules, ByClass{}, "What differs from the class's overload rules on this route.");
   visit("cache", x.cache, ByType{},
         "Stores what a shared cache may store (RFC 9111); default: nothing is stored.");

@@ -151,6 +151,17 @@ bool is_file_name(std::string_view text) {
   return !text.empty() && text.size() <= 4096 && !std::any_of(text.begin(), text.end(), is_control);
 }
 
+bool is_protocol(std::string_view text) {
+  return !text.empty() && is_field_name(text) && text != "h2c" &&
+         std::none_of(text.begin(), text.end(), is_upper);
+}
+
+bool is_probe_target(std::string_view text) {
+  if (text.empty()) return true;
+  return text.front() == '/' && text.size() <= 2048 &&
+         all(text, [](char c) { return c > ' ' && c <= '~' && c != '#'; });
+}
+
 bool is_content(std::string_view text) { return !text.empty() && text.size() <= kMaxContentBytes; }
 
 bool is_field_name(std::string_view text) {

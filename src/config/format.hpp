@@ -29,6 +29,8 @@ bool is_answer_field(std::string_view text);   // a field that a prepared answer
 bool is_field_value(std::string_view text);    // printable ASCII, blanks and tabs within
 bool is_stored_method(std::string_view text);  // GET, HEAD
 bool is_file_name(std::string_view text);      // not empty, no control characters
+bool is_protocol(std::string_view text);       // what an Upgrade may name, but not h2c
+bool is_probe_target(std::string_view text);   // a path with or without a query, or empty
 bool is_content(std::string_view text);        // not empty, up to kMaxContentBytes
 
 inline constexpr Format kName{
@@ -52,6 +54,10 @@ inline constexpr Format kToken{"8 to 256 printable ASCII characters without blan
                                is_token, true};
 inline constexpr Format kSecret{"8 to 256 printable ASCII characters without blanks", is_secret,
                                 true};
+inline constexpr Format kProtocol{
+    "the name of a protocol in lower case, e.g. \"websocket\", other than h2c", is_protocol};
+inline constexpr Format kProbeTarget{
+    "a path that starts with '/', with or without a query, or empty", is_probe_target};
 inline constexpr Format kFieldName{"the name of an HTTP field, or empty", is_field_name};
 inline constexpr Format kRequestField{"the name of an HTTP field", is_request_field};
 inline constexpr Format kAnswerField{

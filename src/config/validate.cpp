@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "config/check_answers.hpp"
+#include "config/check_upstreams.hpp"
 #include "config/describe.hpp"
 #include "config/findings.hpp"
 
@@ -73,9 +74,8 @@ class Validator {
         upstream.overload = config.overload;
       }
       check_slots(upstream, i, config.classes);
-      if (upstream.circuit_breaker)
-        check_circuit_breaker(*upstream.circuit_breaker, path + ".circuit_breaker");
     }
+    check_upstreams(config, findings_);
     check_answers(config, findings_);
   }
 
@@ -309,20 +309,6 @@ class Validator {
                      ", of which classes reserve " + std::to_string(reserved) +
                      (reserved > slots ? ": more than there are"
                                        : ": the classes that reserve none would never run"));
-  }
-
-  void check_circuit_breaker(const CircuitBreaker& breaker, const std::string& path) {
-    if (breaker.consecutive_failures == 0 && breaker.failure_rate == 0) {
-      report(path + ".consecutive_failures",
-             "found 0, and " + path + ".failure_rate is 0: the circuit would never open",
-             path + ".failure_rate");
-    }
-    if (breaker.open > breaker.max_open) {
-      report(path + ".open_ms",
-             "found " + std::to_string(breaker.open.count()) + ", allowed: up to " + path +
-                 ".max_open_ms (" + std::to_string(breaker.max_open.count()) + ")",
-             path + ".max_open_ms");
-    }
   }
 
   Findings& findings_;

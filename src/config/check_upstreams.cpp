@@ -1,0 +1,55 @@
+#include "config/check_upstreams.hpp"
+
+#include <string>
+
+namespace spillway::config {
+namespace {
+
+// Two keys of one object, the first of which may not be above the second.
+void check_order(const std::string& path, std::string_view lower_key, std::int64_t lower,
+                 std::string_view upper_key, std::int64_t upper, Findings& findings) {
+  if (lower <= upper) return;
+  const std::string upper_path = path + "." + std::string(upper_key);
+  findings.report(path + "." + std::string(lower_key),
+                  "found " + std::to_string(lower) + ", allowed: up to " + upper_path + " (" +
+                      std::to_string(upper) + ")",
+                  upper_path);
+}
+
+void check_circuit_breaker(const CircuitBreaker& breaker, const std::string& path,
+                           Findings& findings) {
+  if (breaker.consecutive_failures == 0 && breaker.failure_rate == 0) {
+    findings.report(path + ".consecutive_failures",
+                    "found 0, and " + path + ".failure_rate is 0: the circuit would never open",
+                    path + ".failure_rate");
+  }
+  check_order(path, "open_ms", breaker.open.count(), "max_open_ms", breaker.max_open.count(),
+              findings);
+}
+
+void check_health_check(const HealthCheck& check, const std::string& path, Findings& findings) {
+  check_order(path, "min_status", check.min_status, "max_status", check.max_status, findings);
+  check_order(path, "timeout_ms", check.timeout.count(), "interval_ms", check.interval.count(),
+              findings);
+}
+
+}  // namespace
+
+void check_upstreams(const Config& config, Findings& findings) {
+  for (std::size_t i = 0; i < config.upstreams.size(); ++i) {
+    const std::string path = element("$.upstreams", i);
+    const Upstream& upstream = config.upstreams[i];
+    if (upstream.circuit_breaker) {
+      check_circuit_breaker(*upstream.circuit_breaker, path + ".circuit_breaker", findings);
+    }
+    if (upstream.health_check) {
+      check_health_check(*upstream.health_check, path + ".health_check", findings);
+    }
+    check_order(path + ".ejection", "base_ms", upstream.ejection.base.count(), "max_ms",
+                upstream.ejection.max.count(), findings);
+    check_order(path + ".retries", "backoff_ms", upstream.retries.backoff.count(), "max_backoff_ms",
+                upstream.retries.max_backoff.count(), findings);
+  }
+}
+
+}  // namespace spillway::config
