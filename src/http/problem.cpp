@@ -116,6 +116,7 @@ std::string_view proxy_error_of(Reason reason) {
     case Reason::queue_wait_risk:
     case Reason::queue_full:
     case Reason::queue_timeout:
+    case Reason::tunnel_limit:
     case Reason::deadline_expired:
     case Reason::evicted: return "connection_limit_reached";
     case Reason::tail_latency:

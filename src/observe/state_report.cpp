@@ -130,9 +130,9 @@ class Report {
   Json workers() const {
     Json result = Json::array();
     for (const WorkerMetrics* worker : workers_) {
-      result.push_back({{"connections", worker->client_connections.value()},
-                        {"upstream_connections", worker->upstream_connections.value()},
-                        {"event_loop_lag_ms", rounded_ms(worker->event_loop_lag())}});
+      result.push_back({{"connections", worker->gauges->client_connections.value()},
+                        {"upstream_connections", worker->gauges->upstream_connections.value()},
+                        {"event_loop_lag_ms", rounded_ms(worker->gauges->event_loop_lag())}});
     }
     return result;
   }

@@ -178,8 +178,8 @@ MetricFamily connections(Workers workers) {
   std::int64_t client = 0;
   std::int64_t upstream = 0;
   for (const WorkerMetrics* worker : workers) {
-    client += worker->client_connections.value();
-    upstream += worker->upstream_connections.value();
+    client += worker->gauges->client_connections.value();
+    upstream += worker->gauges->upstream_connections.value();
   }
   add_gauge(result, {{"side", "client"}}, static_cast<double>(client));
   add_gauge(result, {{"side", "upstream"}}, static_cast<double>(upstream));
@@ -192,7 +192,8 @@ MetricFamily event_loop_lag(Workers workers) {
              "How late a 10 ms timer fires on a worker, 90th percentile of the last second. High "
              "values mean that Spillway itself lacks CPU.");
   for (std::size_t w = 0; w < workers.size(); ++w) {
-    add_gauge(result, {{"worker", std::to_string(w)}}, to_seconds(workers[w]->event_loop_lag()));
+    add_gauge(result, {{"worker", std::to_string(w)}},
+              to_seconds(workers[w]->gauges->event_loop_lag()));
   }
   return result;
 }

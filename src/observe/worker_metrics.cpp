@@ -1,11 +1,13 @@
 #include "observe/worker_metrics.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace spillway::observe {
 
-WorkerMetrics::WorkerMetrics(const config::Config& config)
-    : classes_(config.classes.size()),
+WorkerMetrics::WorkerMetrics(const config::Config& config, std::shared_ptr<WorkerGauges> shared)
+    : gauges(std::move(shared)),
+      classes_(config.classes.size()),
       route_slots_(std::min(config.routes.size(), kMaxRouteLabels + 1)),
       routes_(route_slots_ * classes_ * kOutcomeCount),
       upstreams_(config.upstreams.size() * classes_ * kOutcomeCount),

@@ -10,6 +10,7 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/ids.hpp"
@@ -26,9 +27,32 @@ namespace spillway::observe {
 // So many routes have a name in the metrics; those after them share the label "other".
 inline constexpr std::size_t kMaxRouteLabels = 1000;
 
+// What a worker has now, whatever its configuration: it outlives changes of that.
+struct WorkerGauges {
+  Gauge client_connections;
+  Gauge upstream_connections;
+
+  void set_event_loop_lag(Duration lag) {
+    event_loop_lag_.store(lag.count(), std::memory_order_relaxed);
+  }
+  Duration event_loop_lag() const {
+    return Duration{event_loop_lag_.load(std::memory_order_relaxed)};
+  }
+
+ private:
+  std::atomic<Duration::rep> event_loop_lag_{0};
+};
+
 class WorkerMetrics {
  public:
-  explicit WorkerMetrics(const config::Config& config);
+  explicit WorkerMetrics(const config::Config& config,
+                         std::shared_ptr<WorkerGauges> gauges = std::make_shared<WorkerGauges>());
+
+  // Never null.
+  const std::shared_ptr<WorkerGauges> gauges;
+
+  // A request's head is complete, whatever it is. finish() follows.
+  void accept() { accepted_.add(); }
 
   // A request ended; to be called exactly once for each request.
   void finish(RouteId route, ClassId traffic_class, Outcome outcome) {
@@ -83,15 +107,9 @@ class WorkerMetrics {
     wait_prediction_error_[index(traffic_class)].observe(error);
   }
 
-  Gauge client_connections;
-  Gauge upstream_connections;
-
-  void set_event_loop_lag(Duration lag) {
-    event_loop_lag_.store(lag.count(), std::memory_order_relaxed);
-  }
-
   // What a scrape reads. `slot` is a route's label: its index, or kMaxRouteLabels for "other".
   std::size_t route_slots() const { return route_slots_; }
+  std::uint64_t accepted() const { return accepted_.value(); }
   std::uint64_t finished(std::size_t slot, ClassId traffic_class, Outcome outcome) const {
     return routes_[route_cell(slot, traffic_class, outcome)].value();
   }
@@ -132,9 +150,6 @@ class WorkerMetrics {
   const DurationHistogram& wait_prediction_errors(ClassId c) const {
     return wait_prediction_error_[index(c)];
   }
-  Duration event_loop_lag() const {
-    return Duration{event_loop_lag_.load(std::memory_order_relaxed)};
-  }
 
  private:
   static std::size_t route_slot(std::size_t route) {
@@ -174,7 +189,7 @@ class WorkerMetrics {
   std::vector<DurationHistogram> upstream_duration_;
   std::vector<DurationHistogram> queue_wait_;
   std::vector<DurationHistogram> wait_prediction_error_;
-  std::atomic<Duration::rep> event_loop_lag_{0};
+  Counter accepted_;
 };
 
 }  // namespace spillway::observe

@@ -13,12 +13,12 @@
 namespace spillway::proxy {
 
 bool Exchange::is_shadow() const {
-  return worker_.upstream(subject_.upstream).config.overload.mode == config::Mode::shadow;
+  return here_->upstream(subject_.upstream).config.overload.mode == config::Mode::shadow;
 }
 
 // Ends the request, unless this is shadow mode: true when it goes on.
 bool Exchange::refuse(const Fault& fault) {
-  worker_.upstream(subject_.upstream).budgets.give_back(verdict_.token);
+  here_->upstream(subject_.upstream).budgets.give_back(verdict_.token);
   record_.reason = fault.reason;
   if (!is_shadow()) return fail(fault);
   shadow_outcome_ = fault.outcome;
@@ -30,7 +30,7 @@ void Exchange::name_heavy_tenant(const overload::AdmissionPlan& plan) {
   const traffic::Tenant& tenant = subject_.tenant;
   if (plan.tenants()->of(subject_.traffic_class).chance(tenant.id) == 0) return;
   if (!worker_.is_new_name(tenant.id)) return;
-  worker_.upstream(subject_.upstream)
+  here_->upstream(subject_.upstream)
       .tenant_names.remember(tenant.id, config::name(tenant.source), tenant.value());
 }
 
@@ -41,7 +41,7 @@ void Exchange::prefer_own_answer(const overload::AdmissionPlan& plan) {
   if (plan.state() == State::normal || verdict_.kind == Kind::degrade || is_shadow()) return;
   const config::Rule& rule = plan.rule(subject_.route, subject_.traffic_class);
   if (rule.strategy != config::Strategy::degrade || !has_own_answer(rule)) return;
-  worker_.upstream(subject_.upstream).budgets.give_back(verdict_.token);
+  here_->upstream(subject_.upstream).budgets.give_back(verdict_.token);
   verdict_ = overload::judge(rule, plan.state(), plan.reason(), 0);
 }
 
@@ -69,7 +69,7 @@ bool Exchange::degrade() {
       // The promise of cache_only is not to ask the upstream.
       wants_refresh_ = verdict_.mode == config::DegradeMode::stale_ok && !wishes_.no_store;
       answer_from_store();
-      worker_.upstream(subject_.upstream).budgets.give_back(verdict_.token);
+      here_->upstream(subject_.upstream).budgets.give_back(verdict_.token);
       return true;
     }
   }
@@ -90,7 +90,7 @@ bool Exchange::skip_downstream() {
 void Exchange::answer_with_prepared() {
   is_degraded_ = true;
   source_ = Source::prepared;
-  worker_.upstream(subject_.upstream).budgets.give_back(verdict_.token);
+  here_->upstream(subject_.upstream).budgets.give_back(verdict_.token);
 }
 
 // There is no degraded answer of the rule's mode.
@@ -112,11 +112,11 @@ bool Exchange::miss() {
 }
 
 dispatch::Terms Exchange::terms(TimePoint arrived) const {
-  const config::Dispatch& settings = worker_.upstream(subject_.upstream).config.dispatch;
+  const config::Dispatch& settings = here_->upstream(subject_.upstream).config.dispatch;
   dispatch::Terms terms;
   terms.traffic_class = subject_.traffic_class;
   terms.deadline = subject_.deadline;
-  terms.max_wait = worker_.config().classes[index(subject_.traffic_class)].max_wait;
+  terms.max_wait = here_->config().classes[index(subject_.traffic_class)].max_wait;
   const Duration before = arrived - began_;
   if (patience_spent_) {
     terms.max_wait = std::max(terms.max_wait - before, Duration{0});
@@ -127,13 +127,13 @@ dispatch::Terms Exchange::terms(TimePoint arrived) const {
   }
   if (in_background_) {
     terms.in_background = true;
-    terms.traffic_class = worker_.config().lowest_class();
+    terms.traffic_class = here_->config().lowest_class();
   }
   if (verdict_.kind == overload::Verdict::Kind::allow_if_short_wait) {
     terms.short_wait = verdict_.only_if_free ? Duration{0} : Duration(settings.target_wait);
     terms.short_wait_reason = verdict_.reason;
   }
-  terms.cost = worker_.route_cost.estimate(subject_.route, announces_degrade_);
+  terms.cost = here_->route_cost.estimate(subject_.route, announces_degrade_);
   return terms;
 }
 
@@ -150,12 +150,12 @@ bool Exchange::waited_in_vain_for_slot() {
 }
 
 Milliseconds Exchange::retry_after() {
-  const auto& rule = worker_.plan(subject_.upstream).rule(subject_.route, subject_.traffic_class);
+  const auto& rule = here_->plan(subject_.upstream).rule(subject_.route, subject_.traffic_class);
   return overload::spread_retry_after(rule.retry_after, worker_.random);
 }
 
 void Exchange::keep_dead_letter(Reason reason) {
-  Upstream& upstream = worker_.upstream(subject_.upstream);
+  Upstream& upstream = here_->upstream(subject_.upstream);
   if (!upstream.dead_letters.keeps() || is_shadow()) return;
   upstream.dead_letters.record({.reason = reason,
                                 .traffic_class = subject_.traffic_class,
@@ -170,13 +170,13 @@ void Exchange::keep_dead_letter(Reason reason) {
 
 void Exchange::got_slot(const dispatch::Offer& offer) {
   if (in_background_) return;
-  worker_.signals(subject_.upstream).record_admitted();
-  worker_.tenants(subject_.upstream).record_admitted(subject_.traffic_class);
-  worker_.metrics.queue_wait(subject_.traffic_class, waited_);
+  here_->signals(subject_.upstream).record_admitted();
+  here_->tenants(subject_.upstream).record_admitted(subject_.traffic_class);
+  here_->metrics.queue_wait(subject_.traffic_class, waited_);
   if (offer.predicted_wait && offer.kind == dispatch::Offer::Kind::queued) {
     const Duration error = waited_ - *offer.predicted_wait;
-    worker_.metrics.wait_prediction_error(subject_.traffic_class,
-                                          error < Duration{0} ? -error : error);
+    here_->metrics.wait_prediction_error(subject_.traffic_class,
+                                         error < Duration{0} ? -error : error);
   }
 }
 
@@ -185,7 +185,7 @@ void Exchange::release_slot(TimePoint now) {
   if (ghost_) release_ghost();
   if (!slot_) return;
   if (upstream_done_)
-    worker_.route_cost.record(subject_.route, now - dispatched_, announces_degrade_);
+    here_->route_cost.record(subject_.route, now - dispatched_, announces_degrade_);
   slot_.release(now);
 }
 
@@ -198,7 +198,7 @@ void Exchange::leave_ghost() {
 // Takes the ghost out of the queue or gives its slot back. False while it is on its way here from
 // another thread.
 bool Exchange::release_ghost() {
-  Gate& gate = worker_.upstream(subject_.upstream).gate;
+  Gate& gate = here_->upstream(subject_.upstream).gate;
   const TimePoint now = Clock::now();
   if (gate.cancel(ticket_, now)) {
     ghost_ = false;
@@ -206,15 +206,15 @@ bool Exchange::release_ghost() {
   }
   if (!ticket_.delivered) return false;
   ghost_ = false;
-  worker_.signals(subject_.upstream).record_wait(ticket_.waited);
+  here_->signals(subject_.upstream).record_wait(ticket_.waited);
   if (ticket_.state != dispatch::Waiter::State::granted) {
     waited_in_vain_for_slot();
     return true;
   }
-  worker_.signals(subject_.upstream).record_admitted();
-  worker_.tenants(subject_.upstream).record_admitted(subject_.traffic_class);
+  here_->signals(subject_.upstream).record_admitted();
+  here_->tenants(subject_.upstream).record_admitted(subject_.traffic_class);
   if (upstream_done_)
-    worker_.route_cost.record(subject_.route, now - dispatched_, announces_degrade_);
+    here_->route_cost.record(subject_.route, now - dispatched_, announces_degrade_);
   gate.leave(subject_.traffic_class, now - dispatched_, now);
   return true;
 }
@@ -226,7 +226,7 @@ Task<> Exchange::await_ghost() {
 }
 
 bool Exchange::is_logged() {
-  const double sample = worker_.config().log.access_sample;
+  const double sample = here_->config().log.access_sample;
   if (sample > 0 && worker_.random.uniform() < sample) return true;
   return shadow_outcome_ && worker_.may_log_shadow();
 }
@@ -234,12 +234,12 @@ bool Exchange::is_logged() {
 void Exchange::log_access(Outcome outcome, Duration duration) {
   record_.wait = waited_;
   record_.deadline = subject_.deadline;
-  record_.limit = worker_.upstream(subject_.upstream).config.dispatch.concurrency;
+  record_.limit = here_->upstream(subject_.upstream).config.dispatch.concurrency;
   worker_.log().access(
       {.method = request_.method_name,
        .path = request_.path_and_query.empty() ? request_.target : request_.path_and_query,
-       .route = worker_.config().routes[index(subject_.route)].name,
-       .traffic_class = worker_.config().classes[index(subject_.traffic_class)].name,
+       .route = here_->config().routes[index(subject_.route)].name,
+       .traffic_class = here_->config().classes[index(subject_.traffic_class)].name,
        .tenant = subject_.tenant.value(),
        .status = status_,
        .outcome = outcome,

@@ -72,7 +72,7 @@ Task<> Exchange::answer() {
   http::write_problem(
       out, {.status = fault_.status,
             .reason = fault_.reason,
-            .class_name = classified_ ? worker_.config().classes[index(subject_.traffic_class)].name
+            .class_name = classified_ ? here_->config().classes[index(subject_.traffic_class)].name
                                       : std::string_view{},
             .retry_after = fault_.retry_after,
             .request_id = find_request_id(),
@@ -111,13 +111,13 @@ Task<bool> Exchange::next_request() {
   if (consumed_ > received_) {  // the rest of a refused request's small body
     const std::size_t rest = consumed_ - received_;
     received_ = consumed_ = 0;
-    co_await discard_input(rest, Clock::now() + worker_.config().limits.idle_timeout, false);
+    co_await discard_input(rest, Clock::now() + here_->config().limits.idle_timeout, false);
     if (!keep_client_) co_return false;
   }
   received_ -= consumed_;
   if (received_ == 0) co_return false;
   std::memmove(head_block_.bytes().data(), head_block_.bytes().data() + consumed_, received_);
-  begin_request();
+  begin_request(worker_.local());
   // A client that pipelines refused requests would otherwise keep the loop to itself (and, where
   // the compiler makes no tail calls, nest ever deeper).
   if (++requests_in_a_row_ % kRequestsInARow == 0) co_await Yield{worker_.io()};

@@ -28,7 +28,7 @@ ClientConnection::ClientConnection(Worker& worker, int descriptor, const sockadd
   }
   if (text == nullptr) std::memcpy(facts_.text.data(), "unknown", sizeof "unknown");
   facts_.text_size = static_cast<std::uint8_t>(std::strlen(facts_.text.data()));
-  if (text != nullptr) facts_.peer = worker.generation().classifier.peer(ip);
+  if (text != nullptr) facts_.peer = worker.local().generation().classifier.peer(ip);
   worker_.connection_opened();
 }
 

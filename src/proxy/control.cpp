@@ -1,23 +1,25 @@
 #include "proxy/control.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace spillway::proxy {
 
-Control::Control(const Generation& generation, std::deque<Upstream>& upstreams,
+Control::Control(std::shared_ptr<Generation> generation,
                  std::vector<std::unique_ptr<Worker>>& workers, observe::Log& log)
-    : generation_(generation), upstreams_(upstreams), workers_(workers), log_(log) {
+    : generation_(std::move(generation)), workers_(workers), log_(log) {
+  std::deque<Upstream>& upstreams = generation_->upstreams;
   const TimePoint now = Clock::now();
-  for (std::size_t u = 0; u < upstreams_.size(); ++u) {
+  for (std::size_t u = 0; u < upstreams.size(); ++u) {
     Watched& watched =
-        watched_.emplace_back(UpstreamId(static_cast<std::uint16_t>(u)), upstreams_[u].config, io_);
+        watched_.emplace_back(UpstreamId(static_cast<std::uint16_t>(u)), upstreams[u].config, io_);
     watched.since = now;
-    watched.published_plan = upstreams_[u].controller.plan();
-    for (const auto& traffic_class : generation_.config.classes) {
+    watched.published_plan = upstreams[u].controller.plan();
+    for (const auto& traffic_class : generation_->config.classes) {
       watched.max_queue.push_back(traffic_class.max_queue);
     }
-    for (const auto& shard : upstreams_[u].shards) watched.shards.push_back(shard.get());
-    for (const auto& shard : upstreams_[u].tenant_shards) watched.tenants.push_back(shard.get());
+    for (const auto& shard : upstreams[u].shards) watched.shards.push_back(shard.get());
+    for (const auto& shard : upstreams[u].tenant_shards) watched.tenants.push_back(shard.get());
   }
 }
 
@@ -48,10 +50,10 @@ void Control::arm(Watched& watched) {
 }
 
 void Control::tick(Watched& watched, TimePoint now) {
-  Upstream& upstream = upstreams_[index(watched.id)];
+  Upstream& upstream = generation_->upstreams[index(watched.id)];
   upstream.gate.read_load(watched.load, now);
   Duration lag{0};
-  for (const auto& worker : workers_) lag = std::max(lag, worker->metrics.event_loop_lag());
+  for (const auto& worker : workers_) lag = std::max(lag, worker->gauges().event_loop_lag());
   const overload::Tick judged = upstream.controller.tick(
       {.shards = watched.shards,
        .busy_slot_seconds = watched.load.busy_slot_seconds,
@@ -85,7 +87,7 @@ void Control::tick(Watched& watched, TimePoint now) {
                     judged.transition->reason, upstream.controller.signals());
   }
   if (judged.plan == nullptr) return;
-  for (const auto& worker : workers_) worker->publish(watched.id, judged.plan);
+  for (const auto& worker : workers_) worker->publish(generation_, watched.id, judged.plan);
 }
 
 void Control::read_snapshot(std::vector<observe::UpstreamSnapshot>& upstreams) {
@@ -98,17 +100,18 @@ void Control::read_snapshot(std::vector<observe::UpstreamSnapshot>& upstreams) {
     upstreams[u].in_state = now - watched.since;
     upstreams[u].signals = watched.signals;
     upstreams[u].transitions = watched.transitions;
-    for (std::size_t c = 0; c < generation_.config.classes.size(); ++c) {
+    for (std::size_t c = 0; c < generation_->config.classes.size(); ++c) {
       const ClassId id{static_cast<std::uint8_t>(c)};
       const overload::EffectiveRule& rule = watched.published_plan->class_rule(id);
       upstreams[u].classes[c].rule = rule.rule;
       if (rule.rule.budget)
-        upstreams[u].classes[c].budget_tokens = upstreams_[u].budgets.available(rule, now);
+        upstreams[u].classes[c].budget_tokens =
+            generation_->upstreams[u].budgets.available(rule, now);
       if (watched.published_plan->tenants() == nullptr) continue;
       for (const overload::Excess& excess : watched.published_plan->tenants()->of(id).list()) {
         ++upstreams[u].classes[c].above_share;
         upstreams[u].tenants_above_share.push_back(
-            {id, upstreams_[u].tenant_names.find(excess.tenant), excess.chance});
+            {id, generation_->upstreams[u].tenant_names.find(excess.tenant), excess.chance});
       }
     }
   }

@@ -22,8 +22,8 @@ namespace spillway::proxy {
 
 class Control {
  public:
-  Control(const Generation& generation, std::deque<Upstream>& upstreams,
-          std::vector<std::unique_ptr<Worker>>& workers, observe::Log& log);
+  Control(std::shared_ptr<Generation> generation, std::vector<std::unique_ptr<Worker>>& workers,
+          observe::Log& log);
   ~Control();  // stops
   Control(const Control&) = delete;
   Control& operator=(const Control&) = delete;
@@ -59,8 +59,7 @@ class Control {
   void arm(Watched& watched);
   void tick(Watched& watched, TimePoint now);
 
-  const Generation& generation_;
-  std::deque<Upstream>& upstreams_;
+  std::shared_ptr<Generation> generation_;
   std::vector<std::unique_ptr<Worker>>& workers_;
   observe::Log& log_;
   boost::asio::io_context io_{1};

@@ -12,7 +12,7 @@ namespace spillway::proxy {
 Exchange::Exchange(Worker& worker)
     : worker_(worker),
       scanner_(http::HeadScanner::Kind::request,
-               {.head_bytes = worker.config().limits.header_bytes}),
+               {.head_bytes = worker.local().config().limits.header_bytes}),
       request_body_({}, 0, http::BodyReader::Of::request),
       response_body_({}, 0, http::BodyReader::Of::response) {
   ticket_.home = &worker.mailbox;
@@ -31,10 +31,11 @@ Detached Exchange::serve(ClientPtr client) {
   keep_client_ = true;
   connection_broken_ = false;
   requests_in_a_row_ = 0;
-  begin_request();
+  begin_request(worker_.local());
   for (bool more = true; more;) {
     const bool requested = co_await read_head();
     if (!requested) break;
+    here_->metrics.accept();
     co_await handle();
     if (leads_) leave_flight();
     if (failed()) co_await answer();
@@ -108,7 +109,7 @@ Task<bool> Exchange::read_head() {
       scanner_.reset();
       co_return false;
     }
-    if (deadline == kNever) deadline = Clock::now() + worker_.config().limits.header_timeout;
+    if (deadline == kNever) deadline = Clock::now() + here_->config().limits.header_timeout;
     const Wake wake = co_await parking_.park(deadline, &client_->readable());
     if (wake == Wake::timeout) {
       fail(request_timeout());
@@ -122,7 +123,7 @@ Task<bool> Exchange::read_head() {
 bool Exchange::check_framing() {
   http::Error error = http::request_framing(request_);
   if (error == http::Error::none && request_.framing.kind == http::Framing::Kind::length &&
-      request_.framing.length > worker_.config().limits.body_bytes) {
+      request_.framing.length > here_->config().limits.body_bytes) {
     error = http::Error::body_too_large;
   }
   return error == http::Error::none || fail(bad_request(error));
@@ -130,16 +131,16 @@ bool Exchange::check_framing() {
 
 void Exchange::classify() {
   classified_ = true;
-  subject_ = worker_.generation().classifier.classify(request_, asker_->peer, began_);
-  worker_.signals(subject_.upstream).record_offered();
+  subject_ = here_->generation().classifier.classify(request_, asker_->peer, began_);
+  here_->signals(subject_.upstream).record_offered();
 }
 
 bool Exchange::admit() {
-  const overload::AdmissionPlan& plan = worker_.plan(subject_.upstream);
+  const overload::AdmissionPlan& plan = here_->plan(subject_.upstream);
   const overload::Asking asking{subject_.route, subject_.traffic_class, subject_.tenant.id};
-  worker_.tenants(subject_.upstream).record_offered(asking.traffic_class, asking.tenant);
+  here_->tenants(subject_.upstream).record_offered(asking.traffic_class, asking.tenant);
   if (plan.tenants() != nullptr) name_heavy_tenant(plan);
-  verdict_ = overload::decide(plan, worker_.upstream(subject_.upstream).budgets, asking, began_,
+  verdict_ = overload::decide(plan, here_->upstream(subject_.upstream).budgets, asking, began_,
                               worker_.random);
   using Kind = overload::Verdict::Kind;
   prefer_own_answer(plan);
@@ -160,7 +161,7 @@ Task<bool> Exchange::wait_for_slot() {
   dispatched_ = arrived;
   // Refused, had this not been shadow mode: it would take no place at the gate.
   if (shadow_outcome_ == Outcome::denied || shadow_outcome_ == Outcome::dropped) co_return true;
-  Gate& gate = worker_.upstream(subject_.upstream).gate;
+  Gate& gate = here_->upstream(subject_.upstream).gate;
   ticket_.delivered = false;
   ticket_.parking = &parking_;
   ticket_.state = dispatch::Waiter::State::idle;
@@ -185,20 +186,20 @@ Task<bool> Exchange::wait_for_slot() {
     watches_client_ = false;
     dispatched_ = Clock::now();
     waited_ = dispatched_ - arrived;
-    worker_.signals(subject_.upstream).record_wait(waited_);
+    here_->signals(subject_.upstream).record_wait(waited_);
     if (ticket_.state != dispatch::Waiter::State::granted) co_return waited_in_vain_for_slot();
     slot_ = Slot(gate, subject_.traffic_class, dispatched_);
     if (gone) co_return fail(client_gone());
   } else {
     slot_ = Slot(gate, subject_.traffic_class, dispatched_);
-    worker_.signals(subject_.upstream).record_wait(Duration{0});
+    here_->signals(subject_.upstream).record_wait(Duration{0});
   }
   got_slot(offer);
   co_return true;
 }
 
 void Exchange::observe() {
-  auto& metrics = worker_.metrics;
+  auto& metrics = here_->metrics;
   const Outcome outcome = failed()                   ? fault_.outcome
                           : is_degraded_             ? Outcome::degraded
                           : source_ == Source::store ? Outcome::cached
@@ -216,14 +217,14 @@ void Exchange::observe() {
   if (cache_status_.has_cache) metrics.cache_lookup(subject_.route, lookup_);
   if (shadow_outcome_) metrics.shadowed(subject_.traffic_class, *shadow_outcome_, record_.reason);
   // Of a request that its upstream never heard of, whoever ended it.
-  worker_.upstream(subject_.upstream).budgets.give_back(verdict_.token);
+  here_->upstream(subject_.upstream).budgets.give_back(verdict_.token);
   if (is_logged()) log_access(outcome, duration);
 }
 
 // Gives the connection back to idleness, or ends it.
 void Exchange::finish() {
   const ClientPtr client = std::move(client_);
-  if (cache_status_.has_cache) reset_store_use();
+  let_go_of_generation();
   head_block_.release();
   body_block_.release();
   out_block_.release();
@@ -236,7 +237,9 @@ void Exchange::finish() {
   worker_.end_exchange(*this);
 }
 
-void Exchange::begin_request() {
+void Exchange::begin_request(LocalGeneration& local) {
+  let_go_of_generation();
+  here_ = &local;
   scanner_.reset();
   head_end_ = consumed_ = 0;
   request_.fields.clear();
@@ -246,9 +249,9 @@ void Exchange::begin_request() {
   request_.keep_alive = request_.expect_continue = false;
   classified_ = false;
   subject_ = {};
-  subject_.route = worker_.generation().default_route();
-  subject_.traffic_class = worker_.config().default_route().traffic_class;
-  subject_.upstream = worker_.config().default_route().upstream;
+  subject_.route = here_->generation().default_route();
+  subject_.traffic_class = here_->config().default_route().traffic_class;
+  subject_.upstream = here_->config().default_route().upstream;
   request_id_ = {};
   body_block_.release();
   in_block_.release();
@@ -257,7 +260,6 @@ void Exchange::begin_request() {
   record_ = {};
   source_ = Source::upstream;
   is_degraded_ = announces_degrade_ = false;
-  if (cache_status_.has_cache) reset_store_use();
   shadow_outcome_.reset();
   waited_ = {};
   head_awaited_since_.reset();
@@ -271,6 +273,13 @@ void Exchange::begin_request() {
   response_started_ = false;
   status_ = 0;
   body_bytes_sent_ = 0;
+}
+
+// Whatever belongs to the last request's configuration goes before it does.
+void Exchange::let_go_of_generation() {
+  if (cache_status_.has_cache) reset_store_use();
+  call_.end(resilience::CallResult::ignored);
+  here_.reset();
 }
 
 void Exchange::reset_store_use() {
@@ -304,7 +313,7 @@ void Exchange::abandon() {
   // The coroutines stay suspended for good; what they hold goes with their frames.
   if (pump_parking_.parked()) pump_frame_.destroy();
   frame_.destroy();
-  worker_.upstream(subject_.upstream).gate.cancel(ticket_, Clock::now());
+  here_->upstream(subject_.upstream).gate.cancel(ticket_, Clock::now());
   if (cache_ != nullptr) cache_->flights().leave(follower_);
   if (upstream_) upstream_->retire();
   if (client_) client_->close();

@@ -1,8 +1,8 @@
 // One request and its answer, from head to observation: the coroutine that walks a request's life
 // (exchange.cpp), what becomes of a verdict (admission.cpp), its body (request_body.cpp), its way
-// to the upstream and back (forward.cpp, relay.cpp), answers that need no upstream (stored.cpp,
-// prepared.cpp), how they come to be stored (storing.cpp, flight.cpp, refresh.cpp) and what
-// Spillway says itself (answer.cpp).
+// to the upstream and back (forward.cpp, connect.cpp, response_head.cpp, relay.cpp), answers that
+// need no upstream (stored.cpp, prepared.cpp), how they come to be stored (storing.cpp, flight.cpp,
+// refresh.cpp) and what Spillway says itself (answer.cpp).
 //
 // An Exchange object serves one client connection while it is active, one request after the
 // other, and is reused for others afterwards; it lives on one worker's thread.
@@ -36,6 +36,7 @@
 #include "proxy/client_connection.hpp"
 #include "proxy/fault.hpp"
 #include "proxy/gate.hpp"
+#include "proxy/local_generation.hpp"
 #include "proxy/task.hpp"
 #include "proxy/upstream_pool.hpp"
 #include "traffic/classify.hpp"
@@ -77,6 +78,7 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   // Since when the upstream owes a response head; nullopt if it does not.
   std::optional<TimePoint> head_awaited_since() const { return head_awaited_since_; }
   UpstreamId upstream_id() const { return subject_.upstream; }
+  LocalGeneration& local() const { return *here_; }
 
  private:
   // The phases of a request's life (exchange.cpp).
@@ -107,7 +109,8 @@ class Exchange : public boost::intrusive::list_base_hook<> {
     return {head_block_.bytes().data() + head_end_, received_ - head_end_};
   }
   std::string_view find_request_id();
-  void begin_request();
+  void begin_request(LocalGeneration& local);
+  void let_go_of_generation();
   void reset_store_use();
   http::CacheStatus status_of_cache() const;
   void let_go_of_upstream();
@@ -173,7 +176,7 @@ class Exchange : public boost::intrusive::list_base_hook<> {
     return {head_block_.bytes().data() + head_begin_, head_end_ - head_begin_};
   }
 
-  // The way to the upstream (forward.cpp).
+  // The way to the upstream (forward.cpp, connect.cpp, response_head.cpp).
   enum class Attempt : std::uint8_t { done, broken, failed };
   bool refused_by_circuits();
   bool fail_for_circuits(Milliseconds left);
@@ -203,6 +206,7 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   void pump_failed(const Fault& fault);
 
   Worker& worker_;
+  LocalGenerationPtr here_;             // the configuration that the request keeps to
   std::coroutine_handle<> frame_;       // serve(), while this object serves
   std::coroutine_handle<> pump_frame_;  // pump_body(), while it is parked
   ClientPtr client_;                    // null in the background

@@ -1,19 +1,46 @@
-// One configuration and what is computed from it once: everything about it that requests read.
-// Immutable; shared by all workers.
+// One configuration with everything that is made from it and shared by all workers: what requests
+// are classified by, the upstreams with their gates, the answers that need no upstream, the counts.
+//
+// Lives as long as a worker has a part of it (LocalGeneration); a reload makes the next one.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "config/config.hpp"
+#include "observe/worker_metrics.hpp"
+#include "proxy/own_answers.hpp"
+#include "proxy/upstream.hpp"
 #include "traffic/classify.hpp"
+#include "traffic/sip_hash.hpp"
 
 namespace spillway::proxy {
 
+// What all generations of a process have in common. The seed and the key are secret; with the same
+// ones a tenant keeps its id.
+struct Lineage {
+  std::uint64_t tenant_seed = 0;
+  traffic::SipKey cache_key{};
+  std::vector<std::shared_ptr<observe::WorkerGauges>> workers;
+};
+
 struct Generation {
-  // The seed is secret, and one for all generations: a tenant keeps its id.
-  Generation(config::Config settings, std::uint64_t seed)
-      : config(std::move(settings)), classifier(config, seed) {}
+  // Resolves the upstreams' servers; throws std::runtime_error.
+  Generation(config::Config settings, const Lineage& lineage)
+      : config(std::move(settings)),
+        classifier(config, lineage.tenant_seed),
+        answers(config, lineage.cache_key) {
+    for (const config::Upstream& upstream : config.upstreams)
+      upstreams.emplace_back(config, upstream, lineage.workers.size());
+    for (const auto& gauges : lineage.workers)
+      metrics.push_back(std::make_unique<observe::WorkerMetrics>(config, gauges));
+  }
+  Generation(const Generation&) = delete;
+  Generation& operator=(const Generation&) = delete;
 
   RouteId default_route() const {
     return RouteId(static_cast<std::uint32_t>(config.routes.size() - 1));
@@ -21,6 +48,9 @@ struct Generation {
 
   const config::Config config;
   const traffic::Classifier classifier;
+  std::deque<Upstream> upstreams;  // by UpstreamId
+  const OwnAnswers answers;
+  std::vector<std::unique_ptr<observe::WorkerMetrics>> metrics;  // by worker
 };
 
 }  // namespace spillway::proxy

@@ -10,14 +10,14 @@ namespace spillway::proxy {
 // A success that nobody worked for may be told of what is only read. Whoever sends something must
 // not believe that it was done.
 bool Exchange::has_fallback() const {
-  const degrade::PreparedAnswer* const prepared = worker_.prepared(subject_.route);
+  const degrade::PreparedAnswer* const prepared = here_->prepared(subject_.route);
   if (prepared == nullptr) return false;
   return request_.method == http::Verb::get || request_.method == http::Verb::head ||
          prepared->status() >= 400;
 }
 
 Task<> Exchange::give_prepared() {
-  const degrade::PreparedAnswer& prepared = *worker_.prepared(subject_.route);
+  const degrade::PreparedAnswer& prepared = *here_->prepared(subject_.route);
   const degrade::PreparedAnswer::Form& form = prepared.form(http::prefers_html(request_.fields));
   plan_next_request(true);
   const http::PreparedHead head{.status = prepared.status(),

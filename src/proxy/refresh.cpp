@@ -12,7 +12,7 @@ bool Exchange::refresh(const Exchange& served) {
   degrade::ResponseCache& cache = *served.cache_;
   if (worker_.failed_lately(served.key_.hash())) return false;
   if (!cache.flights().try_lead(served.key_.hash())) return false;  // somebody is about it
-  begin_request();
+  begin_request(*served.here_);
   in_background_ = true;
   cache_ = &cache;
   cache_status_.has_cache = true;
@@ -27,11 +27,11 @@ bool Exchange::refresh(const Exchange& served) {
   asker_ = &gone_asker_;
 
   began_ = dispatched_ = Clock::now();
-  Gate& gate = worker_.upstream(subject_.upstream).gate;
+  Gate& gate = here_->upstream(subject_.upstream).gate;
   ticket_.state = dispatch::Waiter::State::idle;
   const dispatch::Terms its_terms = terms(began_);
   if (gate.enter(ticket_, its_terms, began_).kind != dispatch::Offer::Kind::granted) {
-    worker_.metrics.cache_refresh(subject_.route, observe::CacheRefresh::no_room);
+    here_->metrics.cache_refresh(subject_.route, observe::CacheRefresh::no_room);
     land(degrade::Landing::nothing);
     end_refresh();
     return false;
@@ -48,7 +48,7 @@ bool Exchange::refresh(const Exchange& served) {
   request_.method = http::Verb::get;
   request_.method_name = "GET";
   // Its texts are views of the head.
-  subject_ = worker_.generation().classifier.classify(request_, asker_->peer, began_);
+  subject_ = here_->generation().classifier.classify(request_, asker_->peer, began_);
   run_refresh();
   return true;
 }
@@ -58,12 +58,12 @@ Detached Exchange::run_refresh() {
   const bool answered = co_await forward();
   if (answered && response_.status == 304) {
     confirm_stored();
-    worker_.metrics.cache_refresh(subject_.route, observe::CacheRefresh::not_modified);
+    here_->metrics.cache_refresh(subject_.route, observe::CacheRefresh::not_modified);
   } else {
     bool stored = false;
     if (answered) stored = co_await absorb();
     if (!stored) worker_.remember_failed(key_.hash());
-    worker_.metrics.cache_refresh(
+    here_->metrics.cache_refresh(
         subject_.route, stored ? observe::CacheRefresh::stored : observe::CacheRefresh::failed);
   }
   land(degrade::Landing::nothing);
@@ -78,8 +78,8 @@ Task<bool> Exchange::absorb() {
                                     http::BodyReader::Of::response);
   upstream_done_ = response_body_.done();
   begin_storing();
-  if (!filling_) worker_.signals(subject_.upstream).record_result(response_.status >= 500);
-  const Milliseconds timeout = worker_.upstream(subject_.upstream).config.response_timeout;
+  if (!filling_) here_->signals(subject_.upstream).record_result(response_.status >= 500);
+  const Milliseconds timeout = here_->upstream(subject_.upstream).config.response_timeout;
   while (filling_) {
     if (!take_in_body(true)) co_return false;
     in_valid_ = in_received_ = 0;
@@ -94,13 +94,13 @@ Task<bool> Exchange::absorb() {
     } else if (result.status == IoResult::Status::would_block) {
       const Wake wake = co_await parking_.park(Clock::now() + timeout, &upstream_->readable());
       if (wake != Wake::timeout) continue;
-      worker_.signals(subject_.upstream).record_result(true);
+      here_->signals(subject_.upstream).record_result(true);
       co_return false;
     } else {
       upstream_done_ = result.status == IoResult::Status::end &&
                        response_body_.end_of_input() == http::Error::none;
       if (!upstream_done_) {
-        worker_.signals(subject_.upstream).record_result(true);
+        here_->signals(subject_.upstream).record_result(true);
         co_return false;
       }
       const bool stored = filling_.has_value();

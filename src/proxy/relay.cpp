@@ -20,8 +20,8 @@ constexpr int kRoundsInARow = 16;
 
 Task<> Exchange::relay() {
   const Milliseconds upstream_timeout_ms =
-      worker_.upstream(subject_.upstream).config.response_timeout;
-  const Milliseconds client_timeout = worker_.config().limits.idle_timeout;
+      here_->upstream(subject_.upstream).config.response_timeout;
+  const Milliseconds client_timeout = here_->config().limits.idle_timeout;
   response_body_ = http::BodyReader(response_.framing, http::BodyReader::kNoLimit,
                                     http::BodyReader::Of::response);
   upstream_done_ = response_body_.done();
@@ -72,7 +72,7 @@ Task<> Exchange::relay() {
                                       ? response_body_.end_of_input()
                                       : http::Error::truncated;
         if (error != http::Error::none) {
-          worker_.signals(subject_.upstream).record_result(true);
+          here_->signals(subject_.upstream).record_result(true);
           fail(upstream_invalid(error));
           co_return;
         }
@@ -100,7 +100,7 @@ Task<> Exchange::relay() {
     watches_client_ = false;
     if (wake == Wake::ready && pump_ != Pump::failed) continue;
     if (wake == Wake::timeout && upstream_owes) {
-      worker_.signals(subject_.upstream).record_result(true);
+      here_->signals(subject_.upstream).record_result(true);
       fail(upstream_timeout());
     } else {
       fail(pump_ == Pump::failed ? body_fault_ : client_gone());
@@ -139,7 +139,7 @@ bool Exchange::take_in_body(bool dechunk) {
     const std::string_view rest(block + checked, in_received_ - checked);
     const auto step = response_body_.read(rest);
     if (step.error != http::Error::none) {
-      worker_.signals(subject_.upstream).record_result(true);
+      here_->signals(subject_.upstream).record_result(true);
       return fail(upstream_invalid(step.error));
     }
     if (filling_) store(step.payload);
@@ -159,12 +159,12 @@ bool Exchange::take_in_body(bool dechunk) {
 // the client may still have to take its bytes.
 void Exchange::upstream_finished() {
   const TimePoint now = Clock::now();
-  worker_.signals(subject_.upstream).record_result(response_.status >= 500);
+  here_->signals(subject_.upstream).record_result(response_.status >= 500);
   if (filling_) finish_storing();
   const bool request_complete = !body_is_streamed_ || pump_ == Pump::done;
   if (request_complete && response_.keep_alive &&
       response_.framing.kind != http::Framing::Kind::until_close && !worker_.draining()) {
-    worker_.pool(subject_.upstream).give_back(std::move(upstream_), now);
+    here_->pool(subject_.upstream).give_back(std::move(upstream_), now);
   } else {
     upstream_->retire();
     if (pump_ == Pump::running) stop_pump();
@@ -185,7 +185,7 @@ Task<bool> Exchange::send_to_client(std::string_view head, std::string_view body
     } else if (result.status == IoResult::Status::failed) {
       co_return false;
     } else {
-      const Wake wake = co_await parking_.park(Clock::now() + worker_.config().limits.idle_timeout,
+      const Wake wake = co_await parking_.park(Clock::now() + here_->config().limits.idle_timeout,
                                                &client_->writable());
       if (wake == Wake::timeout || wake == Wake::client_gone) co_return false;
     }

@@ -23,7 +23,7 @@ Task<bool> Exchange::read_body() {
   if (framing.kind == http::Framing::Kind::none) co_return true;
 
   request_body_ =
-      http::BodyReader(framing, worker_.config().limits.body_bytes, http::BodyReader::Of::request);
+      http::BodyReader(framing, here_->config().limits.body_bytes, http::BodyReader::Of::request);
   const std::optional<std::size_t> checked = check_body(available);
   if (!checked) co_return false;
   body_ = available.substr(0, *checked);
@@ -43,7 +43,7 @@ Task<bool> Exchange::read_body() {
     const std::size_t most = std::min(block.size() - size, most_of_body());
     const IoResult result = client_->receive(block.subspan(size, most));
     if (result.status == IoResult::Status::would_block) {
-      const TimePoint deadline = Clock::now() + worker_.config().limits.idle_timeout;
+      const TimePoint deadline = Clock::now() + here_->config().limits.idle_timeout;
       const Wake wake = co_await parking_.park(deadline, &client_->readable());
       if (wake == Wake::timeout) co_return fail(request_timeout());
       continue;
@@ -108,7 +108,7 @@ Detached Exchange::pump_body() {
     const IoResult result = round % kRoundsInARow == 0 ? IoResult{IoResult::Status::would_block}
                                                        : client_->receive(block.first(most));
     if (result.status == IoResult::Status::would_block) {
-      const TimePoint deadline = Clock::now() + worker_.config().limits.idle_timeout;
+      const TimePoint deadline = Clock::now() + here_->config().limits.idle_timeout;
       const Wake wake = co_await pump_parking_.park(deadline, &client_->readable());
       if (wake == Wake::ready) continue;
       if (wake == Wake::timeout) pump_failed(request_timeout());
@@ -136,7 +136,7 @@ Detached Exchange::pump_body() {
 
 // False when the pump is to end, quietly or with pump_failed().
 Task<bool> Exchange::pump_out(std::string_view bytes) {
-  const Milliseconds timeout = worker_.upstream(subject_.upstream).config.response_timeout;
+  const Milliseconds timeout = here_->upstream(subject_.upstream).config.response_timeout;
   while (!bytes.empty()) {
     const IoResult result = upstream_->send(bytes);
     if (result.status == IoResult::Status::done) {

@@ -45,6 +45,13 @@ std::uint64_t random_seed() {
   return (std::uint64_t{entropy()} << 32) | entropy();
 }
 
+Lineage new_lineage(std::size_t workers) {
+  Lineage lineage{random_seed(), {random_seed(), random_seed()}, {}};
+  for (std::size_t n = 0; n < workers; ++n)
+    lineage.workers.push_back(std::make_shared<observe::WorkerGauges>());
+  return lineage;
+}
+
 // Their texts are copied only for who shows them: workers wait meanwhile.
 void read_dead_letters(const DeadLetterBox& box, bool with_letters,
                        observe::UpstreamSnapshot& snapshot, TimePoint now) {
@@ -72,19 +79,15 @@ observe::BuildInfo build_info() { return {SPILLWAY_VERSION, SPILLWAY_COMPILER}; 
 
 struct Server::Parts {
   explicit Parts(config::Config settings)
-      : generation(std::move(settings), random_seed()),
-        log(config().log),
-        answers(config(), {random_seed(), random_seed()}) {
-    const std::size_t workers_wanted = worker_count(config());
-    for (const auto& upstream : config().upstreams) {
-      upstreams.emplace_back(config(), upstream, workers_wanted);
-    }
+      : lineage(new_lineage(worker_count(settings))),
+        generation(std::make_shared<Generation>(std::move(settings), lineage)),
+        log(config().log) {
+    const std::size_t workers_wanted = lineage.workers.size();
     for (std::size_t n = 0; n < workers_wanted; ++n) {
-      const Worker::Shared shared{generation, upstreams, answers, workers, log};
-      workers.push_back(std::make_unique<Worker>(n, shared, random_seed()));
-      metrics.push_back(&workers.back()->metrics);
+      workers.push_back(
+          std::make_unique<Worker>(n, Worker::Shared{workers, log}, generation, random_seed()));
     }
-    control.emplace(generation, upstreams, workers, log);
+    control.emplace(generation, workers, log);
     const std::uint32_t connections_most = affordable_connections(config(), workers_wanted);
     if (connections_most < config().limits.connections) {
       log.message(observe::Level::warn, "the limit of open files leaves room for " +
@@ -93,11 +96,12 @@ struct Server::Parts {
     }
     listener.emplace(config().listen, connections_most, workers);
     admin.emplace(config().admin, pages());
+    for (const auto& each : generation->metrics) metrics.push_back(each.get());
     collector.emplace(
         config(), metrics, [this] { return snapshot(false); }, build_info());
   }
 
-  const config::Config& config() const { return generation.config; }
+  const config::Config& config() const { return generation->config; }
 
   observe::Snapshot snapshot(bool with_dead_letters) {
     observe::Snapshot snapshot;
@@ -105,6 +109,7 @@ struct Server::Parts {
     snapshot.uptime = Clock::now() - started;
     snapshot.draining = draining.load();
     snapshot.log_dropped = log.dropped();
+    std::deque<Upstream>& upstreams = generation->upstreams;
     snapshot.upstreams.resize(upstreams.size());
     for (std::size_t u = 0; u < upstreams.size(); ++u) {
       const TimePoint now = Clock::now();
@@ -113,17 +118,17 @@ struct Server::Parts {
       read_dead_letters(upstreams[u].dead_letters, with_dead_letters, snapshot.upstreams[u], now);
     }
     control->read_snapshot(snapshot.upstreams);
-    answers.read_snapshot(snapshot.caches);
+    generation->answers.read_snapshot(snapshot.caches);
     return snapshot;
   }
 
   std::string not_ready() {
     if (draining.load()) return "draining";
-    for (const Upstream& upstream : upstreams) {
+    for (const Upstream& upstream : generation->upstreams) {
       if (upstream.reachable.load()) return {};
     }
     // Only requests find out that an upstream is back, and who is not ready is sent none: ask.
-    for (Upstream& upstream : upstreams) {
+    for (Upstream& upstream : generation->upstreams) {
       if (!upstream.connections.try_open()) continue;
       for (const Endpoint& endpoint : upstream.endpoints) {
         if (!accepts_connections(endpoint, kProbeTimeout)) continue;
@@ -149,7 +154,7 @@ struct Server::Parts {
   }
 
   PurgeResult purge(const PurgeRequest& what) {
-    PurgeResult result = answers.purge(what, Clock::now());
+    PurgeResult result = generation->answers.purge(what, Clock::now());
     if (result.unknown.empty()) {
       log.message(observe::Level::info,
                   "purged " + std::to_string(result.purged) + " stored answers");
@@ -163,10 +168,9 @@ struct Server::Parts {
     return sum;
   }
 
-  const Generation generation;
+  const Lineage lineage;
+  std::shared_ptr<Generation> generation;
   observe::Log log;
-  std::deque<Upstream> upstreams;
-  OwnAnswers answers;
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<const observe::WorkerMetrics*> metrics;
   std::optional<observe::MetricCollector> collector;

@@ -37,7 +37,7 @@ http::CacheStatus::Forward forward_of(degrade::Lookup lookup) {
 // Before anything is asked of anyone: a fresh answer, where the route gives those whenever it has
 // them.
 void Exchange::consult_store() {
-  degrade::ResponseCache* const cache = worker_.cache(subject_.route);
+  degrade::ResponseCache* const cache = here_->cache(subject_.route);
   if (cache == nullptr) return;
   const config::Cache& settings = cache->settings();
   cache_status_.has_cache = true;
@@ -87,7 +87,7 @@ degrade::TenantInKey Exchange::tenant_in_key() const {
   if (cache_->settings().across_tenants) return {};
   return {.by_api_key = source == config::TenantKey::api_key,
           .by_field = source == config::TenantKey::trusted_header
-                          ? std::string_view(worker_.config().trusted_headers.tenant)
+                          ? std::string_view(here_->config().trusted_headers.tenant)
                           : std::string_view{}};
 }
 
@@ -196,7 +196,7 @@ bool Exchange::takes_stored_instead() {
     failed_ = false;
     return false;
   }
-  worker_.signals(subject_.upstream).record_result(true);
+  here_->signals(subject_.upstream).record_result(true);
   cache_status_.forward_status = status;
   return true;
 }

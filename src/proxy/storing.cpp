@@ -25,7 +25,7 @@ bool is_recent(const degrade::StoredResponse& stored, TimePoint now) {
 
 // Called with the response's head, before its body.
 void Exchange::begin_storing() {
-  if (worker_.stores_answers() && degrade::invalidates(request_.method, response_.status))
+  if (here_->stores_answers() && degrade::invalidates(request_.method, response_.status))
     invalidate_stored();
   if (shows_another()) cache_->withdraw(key_);
   // What the upstream made of an announced degradation is less than what is asked for.
@@ -103,9 +103,9 @@ void Exchange::invalidate_stored() {
 }
 
 void Exchange::end_stored_at(std::string_view path_and_query) {
-  const RouteId route = worker_.generation().classifier.route_of(http::Verb::get, "GET",
-                                                                 request_.host, path_and_query);
-  degrade::ResponseCache* const cache = worker_.cache(route);
+  const RouteId route = here_->generation().classifier.route_of(http::Verb::get, "GET",
+                                                                request_.host, path_and_query);
+  degrade::ResponseCache* const cache = here_->cache(route);
   if (cache != nullptr) cache->invalidate(request_.host, path_and_query, Clock::now());
 }
 

@@ -31,8 +31,8 @@ void Sweep::on_timer() {
   lag_.record(now - due_, now);
   // After a stall the missed firings are not made up for.
   if (now - due_ > overload::LoopLag::kPeriod) due_ = now;
-  for (std::size_t u = 0; u < worker_.config().upstreams.size(); ++u) {
-    worker_.upstream(UpstreamId(static_cast<std::uint16_t>(u))).gate.expire(now);
+  for (LocalGeneration& local : worker_.generations) {
+    for (Upstream& upstream : local.shared()->upstreams) upstream.gate.expire(now);
   }
   if (now >= next_sweep_) {
     next_sweep_ = now + kSweepPeriod;
@@ -42,7 +42,7 @@ void Sweep::on_timer() {
 }
 
 void Sweep::sweep(TimePoint now) {
-  worker_.metrics.set_event_loop_lag(lag_.p90(now).value_or(Duration{0}));
+  worker_.gauges().set_event_loop_lag(lag_.p90(now).value_or(Duration{0}));
   wake_late(now);
   wake_abandoned();
   publish_ages(now);
@@ -74,20 +74,23 @@ void Sweep::wake_abandoned() {
 }
 
 void Sweep::publish_ages(TimePoint now) {
-  for (std::size_t u = 0; u < worker_.config().upstreams.size(); ++u) {
-    const auto upstream = UpstreamId(static_cast<std::uint16_t>(u));
-    ages_.clear();
-    for (const Exchange& exchange : worker_.exchanges) {
-      const auto since = exchange.head_awaited_since();
-      if (since && exchange.upstream_id() == upstream) ages_.push_back(now - *since);
+  for (LocalGeneration& local : worker_.generations) {
+    for (std::size_t u = 0; u < local.config().upstreams.size(); ++u) {
+      const auto upstream = UpstreamId(static_cast<std::uint16_t>(u));
+      ages_.clear();
+      for (const Exchange& exchange : worker_.exchanges) {
+        const auto since = exchange.head_awaited_since();
+        if (since && &exchange.local() == &local && exchange.upstream_id() == upstream)
+          ages_.push_back(now - *since);
+      }
+      local.signals(upstream).publish_ages(ages_);
+      local.tenants(upstream).publish(now);
     }
-    worker_.signals(upstream).publish_ages(ages_);
-    worker_.tenants(upstream).publish(now);
   }
 }
 
 void Sweep::close_idle(TimePoint now) {
-  const Milliseconds idle_timeout = worker_.config().limits.idle_timeout;
+  const Milliseconds idle_timeout = worker_.local().config().limits.idle_timeout;
   // Oldest first, so that only those to close are looked at.
   while (!worker_.idle_clients.empty()) {
     auto& client = static_cast<ClientConnection&>(worker_.idle_clients.front());
@@ -97,7 +100,9 @@ void Sweep::close_idle(TimePoint now) {
     client.IdleHook::unlink();
     client.close();
   }
-  for (UpstreamPool& pool : worker_.pools()) pool.close_idle_since(now - idle_timeout);
+  for (LocalGeneration& local : worker_.generations) {
+    for (UpstreamPool& pool : local.pools()) pool.close_idle_since(now - idle_timeout);
+  }
 }
 
 }  // namespace spillway::proxy

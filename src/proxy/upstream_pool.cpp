@@ -7,7 +7,7 @@ namespace spillway::proxy {
 UpstreamConnection::UpstreamConnection(asio::io_context& io, UpstreamPool& pool, std::size_t server,
                                        int descriptor)
     : Stream(io, descriptor), pool_(pool), server_(server) {
-  pool_.metrics_.upstream_connections.add();
+  pool_.gauges_->upstream_connections.add();
 }
 
 UpstreamConnection::~UpstreamConnection() { retire(); }
@@ -16,7 +16,7 @@ void UpstreamConnection::retire() {
   if (retired_) return;
   retired_ = true;
   close();
-  pool_.metrics_.upstream_connections.subtract();
+  pool_.gauges_->upstream_connections.subtract();
   pool_.budget_.closed();
 }
 

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/time.hpp"
@@ -78,7 +79,7 @@ class UpstreamPool {
  public:
   UpstreamPool(asio::io_context& io, ConnectionBudget& budget, std::size_t servers,
                observe::WorkerMetrics& metrics)
-      : io_(io), budget_(budget), metrics_(metrics), idle_(servers) {}
+      : io_(io), budget_(budget), gauges_(metrics.gauges), idle_(servers) {}
   UpstreamPool(const UpstreamPool&) = delete;
   UpstreamPool& operator=(const UpstreamPool&) = delete;
 
@@ -101,7 +102,7 @@ class UpstreamPool {
 
   asio::io_context& io_;
   ConnectionBudget& budget_;
-  observe::WorkerMetrics& metrics_;
+  std::shared_ptr<observe::WorkerGauges> gauges_;
   std::size_t next_server_ = 0;
   std::vector<std::vector<UpstreamPtr>> idle_;  // by server, least recently used first
 };

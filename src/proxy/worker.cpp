@@ -33,28 +33,23 @@ class Descriptor {
 
 }  // namespace
 
-Worker::Worker(std::size_t number, const Shared& shared, std::uint64_t seed)
-    : metrics(shared.generation.config),
-      route_cost(shared.generation.config.routes.size()),
-      random(seed),
+Worker::Worker(std::size_t number, const Shared& shared, std::shared_ptr<Generation> generation,
+               std::uint64_t seed)
+    : random(seed),
       small_blocks(kSmallBlock),
       // A head of the largest size, rewritten with all that is added to it.
-      large_blocks(std::max<std::size_t>(kLargeBlock, shared.generation.config.limits.header_bytes +
-                                                          http::kRewriteRoom +
-                                                          2 * http::kMaxRequestLine)),
+      large_blocks(std::max<std::size_t>(
+          kLargeBlock,
+          generation->config.limits.header_bytes + http::kRewriteRoom + 2 * http::kMaxRequestLine)),
       mailbox(io_),
       io_(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO),
       work_(io_.get_executor()),
       number_(number),
       shared_(shared),
+      gauges_(generation->metrics[number]->gauges),
       sweep_(*this) {
-  const auto& config = shared.generation.config;
-  for (std::size_t u = 0; u < config.upstreams.size(); ++u) {
-    Upstream& upstream = shared.upstreams[u];
-    pools_.emplace_back(io_, upstream.connections, upstream.endpoints.size(), metrics);
-    circuits_.emplace_back(upstream, random, shared.log);
-    plans_.push_back(upstream.controller.plan());
-  }
+  local_ = new LocalGeneration(std::move(generation), {number_, io_, random, shared_.log});
+  generations.push_back(*local_);
   static_assert(kSmallBlock >= http::kProblemRoom, "an answer of our own always fits");
   spare_exchanges_.reserve(kSpareExchanges);
 }
@@ -84,10 +79,7 @@ void Worker::abandon() {
     exchange->abandon();
     delete exchange;
   });
-  for (UpstreamPool& pool : pools_) {
-    while (pool.close_one()) {
-    }
-  }
+  for (LocalGeneration& local : generations) local.close_idle();
 }
 
 void Worker::begin_drain() {
@@ -97,10 +89,18 @@ void Worker::begin_drain() {
   });
 }
 
-void Worker::publish(UpstreamId upstream, std::shared_ptr<const overload::AdmissionPlan> plan) {
-  boost::asio::post(io_, [this, upstream, plan = std::move(plan)]() mutable {
-    plans_[index(upstream)] = std::move(plan);
+void Worker::publish(const std::shared_ptr<Generation>& generation, UpstreamId upstream,
+                     std::shared_ptr<const overload::AdmissionPlan> plan) {
+  boost::asio::post(io_, [this, generation, upstream, plan = std::move(plan)]() mutable {
+    if (LocalGeneration* local = find(*generation)) local->publish(upstream, std::move(plan));
   });
+}
+
+LocalGeneration* Worker::find(const Generation& generation) {
+  for (LocalGeneration& local : generations) {
+    if (&local.generation() == &generation) return &local;
+  }
+  return nullptr;
 }
 
 void Worker::adopt(int descriptor, const sockaddr_storage& peer) {
@@ -112,10 +112,10 @@ void Worker::adopt(int descriptor, const sockaddr_storage& peer) {
   });
 }
 
-void Worker::connection_opened() { metrics.client_connections.add(); }
+void Worker::connection_opened() { gauges_->client_connections.add(); }
 
 void Worker::connection_closed() {
-  metrics.client_connections.subtract();
+  gauges_->client_connections.subtract();
   connections_.fetch_sub(1, std::memory_order_relaxed);
 }
 
@@ -135,7 +135,8 @@ Exchange& Worker::take_exchange() {
 void Worker::begin_exchange(ClientPtr client) { take_exchange().serve(std::move(client)); }
 
 void Worker::begin_refresh(const Exchange& served) {
-  if (draining_ || circuits(served.upstream_id()).time_until_allowed().count() != 0) return;
+  if (draining_ || served.local().circuits(served.upstream_id()).time_until_allowed().count() != 0)
+    return;
   Exchange& exchange = take_exchange();
   if (!exchange.refresh(served)) end_exchange(exchange);
 }

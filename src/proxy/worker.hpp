@@ -10,25 +10,20 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "base/random.hpp"
-#include "dispatch/route_cost.hpp"
 #include "observe/log.hpp"
 #include "observe/worker_metrics.hpp"
-#include "overload/plan.hpp"
 #include "proxy/block_pool.hpp"
-#include "proxy/circuits.hpp"
 #include "proxy/client_connection.hpp"
 #include "proxy/exchange.hpp"
 #include "proxy/generation.hpp"
+#include "proxy/local_generation.hpp"
 #include "proxy/mailbox.hpp"
-#include "proxy/own_answers.hpp"
 #include "proxy/sweep.hpp"
-#include "proxy/upstream.hpp"
 #include "resilience/token_bucket.hpp"
 
 namespace spillway::proxy {
@@ -37,14 +32,13 @@ class Worker {
  public:
   // What the workers share; outlives them.
   struct Shared {
-    const Generation& generation;
-    std::deque<Upstream>& upstreams;  // by UpstreamId
-    const OwnAnswers& answers;
     std::vector<std::unique_ptr<Worker>>& workers;
     observe::Log& log;
   };
 
-  Worker(std::size_t number, const Shared& shared, std::uint64_t seed);
+  // Begins with that generation, whose `metrics` has a place for it.
+  Worker(std::size_t number, const Shared& shared, std::shared_ptr<Generation> generation,
+         std::uint64_t seed);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -57,7 +51,9 @@ class Worker {
   // From any thread:
   void stop();
   void begin_drain();
-  void publish(UpstreamId upstream, std::shared_ptr<const overload::AdmissionPlan> plan);
+  // The plan of one of that generation's upstreams.
+  void publish(const std::shared_ptr<Generation>& generation, UpstreamId upstream,
+               std::shared_ptr<const overload::AdmissionPlan> plan);
   // Hands over an accepted connection.
   void adopt(int descriptor, const sockaddr_storage& peer);
   std::uint32_t connections() const { return connections_.load(std::memory_order_relaxed); }
@@ -65,20 +61,13 @@ class Worker {
   asio::io_context& io() { return io_; }
 
   // On the worker's thread:
-  const Generation& generation() const { return shared_.generation; }
-  const config::Config& config() const { return shared_.generation.config; }
+  // Its part of the newest generation: what a request that begins now keeps to.
+  LocalGeneration& local() const { return *local_; }
+  // Its part of that generation; null when it has none any more.
+  LocalGeneration* find(const Generation& generation);
+  observe::WorkerGauges& gauges() const { return *gauges_; }
   observe::Log& log() { return shared_.log; }
-  Upstream& upstream(UpstreamId id) { return shared_.upstreams[index(id)]; }
-  overload::SignalShard& signals(UpstreamId id) { return *upstream(id).shards[number_]; }
-  overload::TenantShard& tenants(UpstreamId id) { return *upstream(id).tenant_shards[number_]; }
-  UpstreamPool& pool(UpstreamId id) { return pools_[index(id)]; }
-  Circuits& circuits(UpstreamId id) { return circuits_[index(id)]; }
-  const overload::AdmissionPlan& plan(UpstreamId id) const { return *plans_[index(id)]; }
   std::vector<std::unique_ptr<Worker>>& all() { return shared_.workers; }
-  // Null when the route has none.
-  degrade::ResponseCache* cache(RouteId id) const { return shared_.answers.cache(id); }
-  const degrade::PreparedAnswer* prepared(RouteId id) const { return shared_.answers.prepared(id); }
-  bool stores_answers() const { return shared_.answers.has_cache(); }
   // The wall clock as an HTTP date (RFC 9110 section 5.6.7), to the second.
   std::string_view date() const { return {date_.data(), date_.size()}; }
   std::chrono::sys_seconds wall_time() const { return wall_time_; }  // 50 ms old at most
@@ -112,15 +101,14 @@ class Worker {
   // What shadow mode tells is held to ten lines a second.
   bool may_log_shadow() { return shadow_lines_.try_take(10, 10, Clock::now()); }
 
-  observe::WorkerMetrics metrics;
-  dispatch::RouteCost route_cost;
   Random random;
   BlockPool small_blocks;  // a head
   BlockPool large_blocks;  // a larger head, or a piece of a body
   Mailbox mailbox;
   boost::intrusive::list<IdleHook, boost::intrusive::constant_time_size<false>> idle_clients;
   boost::intrusive::list<Exchange, boost::intrusive::constant_time_size<false>> exchanges;
-  std::deque<UpstreamPool>& pools() { return pools_; }
+  // Its parts of all generations that requests still keep to, the newest last.
+  boost::intrusive::list<LocalGeneration, boost::intrusive::constant_time_size<false>> generations;
 
  private:
   Exchange& take_exchange();
@@ -133,9 +121,8 @@ class Worker {
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   std::size_t number_;
   Shared shared_;
-  std::deque<UpstreamPool> pools_;
-  std::deque<Circuits> circuits_;
-  std::vector<std::shared_ptr<const overload::AdmissionPlan>> plans_;
+  std::shared_ptr<observe::WorkerGauges> gauges_;
+  LocalGenerationPtr local_;
   std::vector<std::unique_ptr<Exchange>> spare_exchanges_;
   std::atomic<std::uint32_t> connections_{0};
   resilience::TokenBucket shadow_lines_;

@@ -32,11 +32,11 @@ TEST_CASE("scrapes while workers count see totals that only grow and lose nothin
   std::atomic<int> working{2};
   const auto work = [&](WorkerMetrics& metrics) {
     for (int i = 0; i < kRequests; ++i) {
-      metrics.client_connections.add();
+      metrics.gauges->client_connections.add();
       metrics.finish(RouteId{0}, kP0, Outcome::forwarded);
       metrics.response(kP0, 200);
       metrics.request_duration(kP0, std::chrono::microseconds{i});
-      metrics.client_connections.subtract();
+      metrics.gauges->client_connections.subtract();
     }
     --working;
   };

@@ -69,9 +69,9 @@ void touch_everything(WorkerMetrics& metrics) {
   metrics.upstream_duration(kApp, Milliseconds{8});
   metrics.queue_wait(kP1, Milliseconds{80});
   metrics.wait_prediction_error(kP1, Milliseconds{3});
-  metrics.client_connections.add(5);
-  metrics.upstream_connections.add(2);
-  metrics.set_event_loop_lag(Milliseconds{1});
+  metrics.gauges->client_connections.add(5);
+  metrics.gauges->upstream_connections.add(2);
+  metrics.gauges->set_event_loop_lag(Milliseconds{1});
 }
 
 TEST_CASE("promtool has nothing to say about an empty or a full page") {

@@ -14,8 +14,8 @@ nlohmann::ordered_json report() {
   const config::Config config = sample_config();
   WorkerMetrics one(config);
   WorkerMetrics other(config);
-  one.client_connections.add(4);
-  one.set_event_loop_lag(Milliseconds{2});
+  one.gauges->client_connections.add(4);
+  one.gauges->set_event_loop_lag(Milliseconds{2});
   one.finish(RouteId{2}, kP1, Outcome::forwarded);
   other.finish(RouteId{2}, kP1, Outcome::forwarded);
   other.finish(RouteId{2}, kP1, Outcome::error);

@@ -65,12 +65,12 @@ TEST_CASE("each cache is counted for its own route") {
 
 TEST_CASE("gauges go up and down") {
   WorkerMetrics metrics(sample_config());
-  metrics.client_connections.add();
-  metrics.client_connections.add();
-  metrics.client_connections.subtract();
-  CHECK(metrics.client_connections.value() == 1);
-  metrics.set_event_loop_lag(Milliseconds{7});
-  CHECK(metrics.event_loop_lag() == Milliseconds{7});
+  metrics.gauges->client_connections.add();
+  metrics.gauges->client_connections.add();
+  metrics.gauges->client_connections.subtract();
+  CHECK(metrics.gauges->client_connections.value() == 1);
+  metrics.gauges->set_event_loop_lag(Milliseconds{7});
+  CHECK(metrics.gauges->event_loop_lag() == Milliseconds{7});
 }
 
 }  // namespace

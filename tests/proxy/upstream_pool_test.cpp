@@ -107,7 +107,7 @@ TEST_CASE("an idle connection that the upstream closes leaves the pool at once")
   under.settle();
   CHECK(under.budget.idle() == 0);
   CHECK(under.budget.open() == 0);
-  CHECK(under.metrics.upstream_connections.value() == 0);
+  CHECK(under.metrics.gauges->upstream_connections.value() == 0);
   CHECK(under.pool.take(0, kAnyAge, at(2)) == nullptr);
 }
 

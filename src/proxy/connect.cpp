@@ -1,0 +1,112 @@
+// Which server is asked, and a connection to it.
+#include <algorithm>
+#include <boost/asio/post.hpp>
+
+#include "http/method.hpp"
+#include "proxy/exchange.hpp"
+#include "proxy/worker.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+
+// An idle connection may have been closed by the upstream a moment ago. A request that must not be
+// sent twice only uses one that was in use just now.
+constexpr Milliseconds kFreshEnough{1000};
+
+// Asks the other workers, one after the other, to close an idle connection; then wakes `asker`.
+void close_one_elsewhere(const Generation& generation, UpstreamId upstream, Worker& home,
+                         std::size_t hop, Parking& asker) {
+  auto& workers = home.all();
+  Worker& next = *workers[(home.number() + hop) % workers.size()];
+  // The asker keeps to its generation meanwhile.
+  boost::asio::post(next.io(), [&generation, &next, &home, &asker, upstream, hop] {
+    LocalGeneration* const local = next.find(generation);
+    if (&next == &home) {
+      asker.wake(Wake::ready);
+    } else if (local != nullptr && local->pool(upstream).close_one()) {
+      boost::asio::post(home.io(), [&asker] { asker.wake(Wake::ready); });
+    } else {
+      close_one_elsewhere(generation, upstream, home, hop + 1, asker);
+    }
+  });
+}
+
+}  // namespace
+
+// True, and the request has failed, while no server may be asked.
+bool Exchange::refused_by_circuits() {
+  const Milliseconds left = here_->circuits(subject_.upstream).time_until_allowed();
+  return left.count() != 0 && !fail_for_circuits(left);
+}
+
+// The crowd does not come back in step.
+bool Exchange::fail_for_circuits(Milliseconds left) {
+  const Milliseconds least{1};  // the time may be over by now
+  return fail(circuit_open(overload::spread_retry_after(std::max(left, least), worker_.random)));
+}
+
+// Passes by servers whose circuit is open.
+Task<bool> Exchange::connect(bool fresh_only) {
+  Upstream& upstream = here_->upstream(subject_.upstream);
+  UpstreamPool& pool = here_->pool(subject_.upstream);
+  const Duration max_idle =
+      http::is_idempotent(request_.method) ? Duration::max() : Duration(kFreshEnough);
+  Circuits& circuits = here_->circuits(subject_.upstream);
+  bool is_any_asked = false;
+  bool timed_out = false;
+  for (std::size_t tries = 0; tries < upstream.endpoints.size(); ++tries) {
+    const std::size_t server = pool.next_server();
+    Circuits::Call call = circuits.allow(server);
+    if (!call.allowed()) continue;
+    is_any_asked = true;
+    if (!fresh_only) {
+      upstream_ = pool.take(server, max_idle, dispatched_);
+      if (upstream_) {
+        call_ = std::move(call);
+        co_return true;
+      }
+    }
+    if (!upstream.connections.try_open()) co_await reserve_connection();
+    const ConnectAttempt attempt = begin_connect(upstream.endpoints[server]);
+    if (attempt.descriptor < 0) {
+      upstream.connections.closed();
+      call.end(resilience::CallResult::failure);
+      continue;
+    }
+    upstream_ = new UpstreamConnection(worker_.io(), pool, server, attempt.descriptor);
+    if (!attempt.connected) {
+      watches_client_ = true;
+      const Wake wake = co_await parking_.park(Clock::now() + upstream.config.connect_timeout,
+                                               &upstream_->writable());
+      watches_client_ = false;
+      if (wake != Wake::ready || connect_error(attempt.descriptor) != 0) {
+        timed_out = wake == Wake::timeout;
+        upstream_->retire();
+        upstream_.reset();
+        if (wake == Wake::client_gone) co_return fail(client_gone());
+        call.end(resilience::CallResult::failure);
+        continue;
+      }
+    }
+    upstream.reachable.store(true, std::memory_order_relaxed);
+    call_ = std::move(call);
+    co_return true;
+  }
+  if (!is_any_asked) co_return fail_for_circuits(circuits.time_until_allowed());
+  upstream.reachable.store(false, std::memory_order_relaxed);
+  co_return fail(cannot_connect(timed_out));
+}
+
+// Waits for a place in the connection budget. We hold a dispatch slot, so fewer than
+// `concurrency` connections are busy elsewhere: some connection is idle, here or at another worker.
+Task<> Exchange::reserve_connection() {
+  UpstreamPool& pool = here_->pool(subject_.upstream);
+  do {
+    if (pool.close_one()) continue;
+    close_one_elsewhere(here_->generation(), subject_.upstream, worker_, 1, parking_);
+    co_await parking_.park(kNever);
+  } while (!pool.budget().try_open());
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,26 @@
+#include "proxy/local_generation.hpp"
+
+#include <utility>
+
+namespace spillway::proxy {
+
+LocalGeneration::LocalGeneration(std::shared_ptr<Generation> shared, const Home& home)
+    : metrics(*shared->metrics[home.number]),
+      route_cost(shared->config.routes.size()),
+      shared_(std::move(shared)),
+      number_(home.number) {
+  for (Upstream& upstream : shared_->upstreams) {
+    pools_.emplace_back(home.io, upstream.connections, upstream.endpoints.size(), metrics);
+    circuits_.emplace_back(upstream, home.random, home.log);
+    plans_.push_back(upstream.controller.plan());
+  }
+}
+
+void LocalGeneration::close_idle() {
+  for (UpstreamPool& pool : pools_) {
+    while (pool.close_one()) {
+    }
+  }
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,94 @@
+// The head of the response, and what comes before it.
+#include <cstring>
+
+#include "http/framing.hpp"
+#include "http/rewrite.hpp"
+#include "proxy/exchange.hpp"
+#include "proxy/worker.hpp"
+
+namespace spillway::proxy {
+
+Task<Exchange::Attempt> Exchange::read_response_head() {
+  const Milliseconds timeout = here_->upstream(subject_.upstream).config.response_timeout;
+  if (!in_block_) in_block_ = worker_.large_blocks.take();
+  const std::span<char> block = in_block_.bytes();
+  in_received_ = 0;
+  http::HeadScanner scanner(http::HeadScanner::Kind::response,
+                            {.head_bytes = here_->config().limits.header_bytes});
+  bool any = false;
+  for (;;) {
+    if (pump_ == Pump::failed) {
+      fail(body_fault_);
+      co_return Attempt::failed;
+    }
+    if (in_received_ == 0) {
+      // While the request body is still on its way the upstream owes nothing.
+      const TimePoint deadline = pump_ == Pump::running ? kNever : Clock::now() + timeout;
+      const Wake wake = co_await parking_.park(deadline, &upstream_->readable());
+      if (wake == Wake::client_gone) fail(client_gone());
+      if (wake == Wake::timeout) fail(upstream_timeout());
+      if (failed()) co_return Attempt::failed;
+    }
+    const IoResult result = upstream_->receive(block.subspan(in_received_));
+    if (result.status == IoResult::Status::would_block) {
+      if (in_received_ == 0) continue;
+      const Wake wake = co_await parking_.park(Clock::now() + timeout, &upstream_->readable());
+      if (wake == Wake::client_gone) fail(client_gone());
+      if (wake == Wake::timeout) fail(upstream_timeout());
+      if (failed()) co_return Attempt::failed;
+      continue;
+    }
+    if (result.status != IoResult::Status::done) {
+      if (!any) co_return Attempt::broken;
+      fail(upstream_invalid(http::Error::truncated));
+      co_return Attempt::failed;
+    }
+    any = true;
+    in_received_ += result.bytes;
+
+    http::Scan scan;
+    while ((scan = scanner.scan({block.data(), in_received_})).state ==
+           http::Scan::State::complete) {
+      http::Error error = http::parse_response({block.data(), scan.end}, response_);
+      if (error == http::Error::none) error = http::response_framing(response_, request_.method);
+      // 101 answers an Upgrade, which is not passed on.
+      if (error == http::Error::none && response_.status == 101)
+        error = http::Error::bad_status_line;
+      if (error != http::Error::none) {
+        fail(upstream_invalid(error));
+        co_return Attempt::failed;
+      }
+      if (response_.status >= 200) {
+        in_sent_ = in_valid_ = scan.end;
+        co_return Attempt::done;
+      }
+      const bool passed_on = co_await relay_interim();
+      if (!passed_on) {
+        fail(client_gone());
+        co_return Attempt::failed;
+      }
+      in_received_ -= scan.end;
+      std::memmove(block.data(), block.data() + scan.end, in_received_);
+      scanner.reset();
+    }
+    const bool full = in_received_ == block.size();
+    if (scan.state == http::Scan::State::invalid || full) {
+      fail(upstream_invalid(scan.error != http::Error::none ? scan.error
+                                                            : http::Error::head_too_large));
+      co_return Attempt::failed;
+    }
+  }
+}
+
+// Passes a 1xx on. It lies in the in block, which the caller moves on from.
+Task<bool> Exchange::relay_interim() {
+  if (request_.version == 10 || in_background_) co_return true;
+  // The request has been sent, so its block is free, unless it may have to be sent again: it may
+  // not, now that a byte of a response has come.
+  TextWriter out(out_block_.bytes());
+  if (!http::write_interim_head(out, response_)) co_return true;  // optional to pass on
+  const bool sent = co_await send_to_client(out.text());
+  co_return sent;
+}
+
+}  // namespace spillway::proxy
