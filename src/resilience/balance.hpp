@@ -1,0 +1,69 @@
+// Which of several servers gets the next request.
+//
+// Two of the three ways look at how much each server has in flight, so that a slow one gets less:
+// the least of all, or the lesser of two drawn at random (Mitzenmacher, "The Power of Two Choices
+// in Randomized Load Balancing", IEEE Transactions on Parallel and Distributed Systems, 2001),
+// which looks at two counts however many servers there are, and does not send everybody who looks
+// at the same moment to the same server. Taking turns is blind to that: requests pile up at a slow
+// server.
+//
+// In all of them `among` is not empty and may change from call to call; `in_flight(server)` is what
+// a server has in flight now; `turn` goes up by one from call to call (it may wrap).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/random.hpp"
+#include "config/config.hpp"
+#include "resilience/server_set.hpp"
+
+namespace spillway::resilience {
+
+inline std::size_t in_turn(ServerSet among, std::uint64_t turn) {
+  return among.nth(turn % among.size());
+}
+
+// Those who have equally little take turns.
+template <class InFlight>
+std::size_t with_least(ServerSet among, std::uint64_t turn, InFlight in_flight) {
+  ServerSet least;
+  std::uint64_t fewest = UINT64_MAX;
+  for (ServerSet rest = among; !rest.empty();) {
+    const std::size_t server = rest.front();
+    rest.erase(server);
+    const std::uint64_t count = in_flight(server);
+    if (count > fewest) continue;
+    if (count < fewest) least = {};
+    fewest = count;
+    least.insert(server);
+  }
+  return in_turn(least, turn);
+}
+
+// Draws two different servers, if there are two; if both have the same, the first drawn.
+template <class InFlight>
+std::size_t better_of_two(ServerSet among, Random& random, InFlight in_flight) {
+  const std::size_t size = among.size();
+  if (size == 1) return among.front();
+  const auto draw = [&](std::size_t below) {
+    return static_cast<std::size_t>(random.uniform() * static_cast<double>(below));
+  };
+  const std::size_t first = among.nth(draw(size));
+  among.erase(first);
+  const std::size_t second = among.nth(draw(size - 1));
+  return in_flight(second) < in_flight(first) ? second : first;
+}
+
+template <class InFlight>
+std::size_t choose(config::Balance way, ServerSet among, std::uint64_t turn, Random& random,
+                   InFlight in_flight) {
+  switch (way) {
+    case config::Balance::least_inflight: return with_least(among, turn, in_flight);
+    case config::Balance::power_of_two: return better_of_two(among, random, in_flight);
+    case config::Balance::round_robin: break;
+  }
+  return in_turn(among, turn);
+}
+
+}  // namespace spillway::resilience

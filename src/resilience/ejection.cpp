@@ -1,0 +1,93 @@
+#include "resilience/ejection.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace spillway::resilience {
+
+std::size_t most_ejected(double ratio, std::size_t servers) {
+  if (!(ratio > 0)) return 0;
+  // A share such as 0.29 of 100 is meant as 29, though the product is a hair less.
+  constexpr double kHair = 1e-9;
+  return static_cast<std::size_t>(
+      std::floor(std::min(ratio, 1.0) * static_cast<double>(servers) + kHair));
+}
+
+Ejections::Ejections(const EjectionLimits& limits, std::size_t servers)
+    : limits_(limits), servers_(servers) {
+  limits_.base = std::max(limits_.base, Duration(1));
+  limits_.max = std::max(limits_.max, limits_.base);
+}
+
+Ejections::Change Ejections::record(std::size_t server, bool failed, TimePoint now) {
+  Server& it = servers_[server];
+  if (now < it.until) return Change::none;
+  if (!failed) {
+    it.failures = 0;
+    if (!it.on_probation) return Change::none;
+    it.on_probation = false;
+    return Change::back;
+  }
+  if (it.failures < UINT32_MAX) ++it.failures;
+  if (limits_.consecutive_failures == 0) return Change::none;
+  if (it.failures < (it.on_probation ? 1 : limits_.consecutive_failures)) return Change::none;
+  if (ejected(now).size() >= limits_.most) return Change::none;
+  forget(it, now);
+  const Duration time = next_time(it);
+  it.until = now < kNever - time ? now + time : kNever;
+  ++it.doublings;
+  it.failures = 0;
+  it.on_probation = true;
+  return Change::ejected;
+}
+
+void Ejections::readmit(std::size_t server, TimePoint now) {
+  if (is_ejected(server, now)) servers_[server].until = now;
+}
+
+void Ejections::adopt(std::size_t server, const Ejections& previous, std::size_t there,
+                      TimePoint now) {
+  const bool fits = !previous.is_ejected(there, now) || ejected(now).size() < limits_.most;
+  servers_[server] = previous.servers_[there];
+  if (!fits) readmit(server, now);
+}
+
+ServerSet Ejections::ejected(TimePoint now) const {
+  ServerSet result;
+  for (std::size_t server = 0; server < servers_.size(); ++server) {
+    if (is_ejected(server, now)) result.insert(server);
+  }
+  return result;
+}
+
+Duration Ejections::left(std::size_t server, TimePoint now) const {
+  return is_ejected(server, now) ? servers_[server].until - now : Duration{0};
+}
+
+TimePoint Ejections::next_return(TimePoint now) const {
+  TimePoint next = kNever;
+  for (const Server& server : servers_) {
+    if (now < server.until) next = std::min(next, server.until);
+  }
+  return next;
+}
+
+Duration Ejections::next_time(const Server& server) const {
+  Duration time = limits_.base;
+  for (std::uint32_t n = 0; n < server.doublings && time < limits_.max; ++n) {
+    time = time > limits_.max / 2 ? limits_.max : time * 2;
+  }
+  return time;
+}
+
+void Ejections::forget(Server& server, TimePoint now) const {
+  if (server.doublings == 0) return;
+  // Further doublings than the longest time takes would only have to be forgotten again.
+  while (server.doublings > 1 && next_time({.doublings = server.doublings - 1}) == limits_.max)
+    --server.doublings;
+  const auto forgotten = (now - server.until) / limits_.base;
+  server.doublings -=
+      static_cast<std::uint32_t>(std::min<std::int64_t>(forgotten, std::int64_t{server.doublings}));
+}
+
+}  // namespace spillway::resilience

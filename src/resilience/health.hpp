@@ -1,0 +1,47 @@
+// What a server's health checks say of it. Several in a row that agree turn it, so that one lost
+// check does not.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace spillway::resilience {
+
+// Until enough checks have agreed nothing is known; who asks counts that as well.
+enum class HealthState : std::uint8_t { unknown, well, unwell };
+
+class Health {
+ public:
+  // A threshold of 0 counts as 1.
+  Health(std::uint32_t healthy_after, std::uint32_t unhealthy_after)
+      : healthy_after_(std::max(healthy_after, 1u)),
+        unhealthy_after_(std::max(unhealthy_after, 1u)) {}
+
+  // Takes in the result of one check. True when that turned the state.
+  bool record(bool success) {
+    if (success != last_) in_a_row_ = 0;
+    last_ = success;
+    const HealthState said = success ? HealthState::well : HealthState::unwell;
+    if (state_ == said) return false;
+    if (++in_a_row_ < (success ? healthy_after_ : unhealthy_after_)) return false;
+    in_a_row_ = 0;
+    state_ = said;
+    return true;
+  }
+
+  HealthState state() const { return state_; }
+  // Goes on from what was known of the same server before.
+  void adopt(HealthState state) {
+    state_ = state;
+    in_a_row_ = 0;
+  }
+
+ private:
+  std::uint32_t healthy_after_;
+  std::uint32_t unhealthy_after_;
+  HealthState state_ = HealthState::unknown;
+  bool last_ = false;
+  std::uint32_t in_a_row_ = 0;  // that agree with the last and not with the state
+};
+
+}  // namespace spillway::resilience
