@@ -3,6 +3,7 @@
 // Whoever owns them fills it in; nothing here refers back to them.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -15,8 +16,10 @@
 #include "base/time.hpp"
 #include "config/config.hpp"
 #include "dispatch/scheduler.hpp"
+#include "observe/health_check_result.hpp"
 #include "overload/signals.hpp"
 #include "overload/state.hpp"
+#include "resilience/health.hpp"
 
 namespace spillway::observe {
 
@@ -55,6 +58,18 @@ struct DeadLetterSnapshot {
   std::string method, path, request_id, tenant;
 };
 
+// One server of an upstream.
+struct ServerSnapshot {
+  bool is_up = true;  // neither unwell nor ejected
+  resilience::HealthState health{};
+  Duration ejected_for{};  // from now; 0 when it is not
+  std::uint32_t in_flight = 0;
+  std::uint32_t open_circuits = 0;  // over all workers: those not closed
+  // Since the start.
+  std::uint64_t ejections = 0;
+  std::array<std::uint64_t, kHealthCheckResultCount> checks{};
+};
+
 // In the order of the configuration's upstreams.
 struct UpstreamSnapshot {
   std::size_t inflight = 0;
@@ -64,7 +79,9 @@ struct UpstreamSnapshot {
   Duration in_state{};  // how long it has been in this state
   overload::OverloadSignals signals;
   std::vector<TransitionCount> transitions;
-  std::uint32_t open_circuits = 0;     // of its servers, over all workers: those not closed
+  std::uint32_t open_circuits = 0;      // of its servers, over all workers: those not closed
+  std::vector<ServerSnapshot> servers;  // in the order of its configuration
+  std::uint64_t shortages = 0;  // connections not made for want of our own descriptors or ports
   std::vector<ClassSnapshot> classes;  // in the order of the configuration's classes
   std::vector<TenantSnapshot> tenants_above_share;
   std::uint64_t dead_letters_total = 0;

@@ -66,29 +66,49 @@ Milliseconds Circuits::time_until_allowed() const {
 Circuits::Call Circuits::allow(std::size_t server) {
   Call call;
   call.allowed_ = true;
-  if (breakers_.empty()) return call;
-  call.call_ = breakers_[server].allow(Clock::now());
-  call.allowed_ = call.call_.allowed;
   call.server_ = server;
-  if (call.allowed_) call.circuits_ = this;
+  if (!breakers_.empty()) {
+    call.call_ = breakers_[server].allow(Clock::now());
+    call.allowed_ = call.call_.allowed;
+  }
+  const bool is_heard = !breakers_.empty() || upstream_.servers.hears_results();
+  if (call.allowed_ && is_heard) call.circuits_ = this;
   return call;
 }
 
 void Circuits::record(const Call& call, CallResult result) {
+  if (!breakers_.empty()) record_at_circuit(call, result);
+  if (result == CallResult::ignored || !upstream_.servers.hears_results()) return;
+  using resilience::Ejections;
+  switch (upstream_.servers.record(call.server_, result == CallResult::failure)) {
+    case Ejections::Change::none: break;
+    case Ejections::Change::ejected:
+      log_.message(observe::Level::warn, "ejected: " + name_of(call.server_));
+      break;
+    case Ejections::Change::back:
+      log_.message(observe::Level::info, "back from ejection: " + name_of(call.server_));
+      break;
+  }
+}
+
+void Circuits::record_at_circuit(const Call& call, CallResult result) {
   CircuitBreaker& breaker = breakers_[call.server_];
   const bool was_closed = breaker.state() == CircuitState::closed;
   breaker.record(call.call_, result, Clock::now(), random_);
   const bool is_closed = breaker.state() == CircuitState::closed;
   if (is_closed == was_closed) return;
+  upstream_.servers.circuit_changed(call.server_, is_closed);
   if (is_closed) {
     upstream_.open_circuits.fetch_sub(1, std::memory_order_relaxed);
   } else {
     upstream_.open_circuits.fetch_add(1, std::memory_order_relaxed);
   }
   log_.message(is_closed ? observe::Level::info : observe::Level::warn,
-               (is_closed ? "circuit closed: server " : "circuit opened: server ") +
-                   upstream_.endpoints[call.server_].name + " of upstream " +
-                   upstream_.config.name);
+               (is_closed ? "circuit closed: " : "circuit opened: ") + name_of(call.server_));
+}
+
+std::string Circuits::name_of(std::size_t server) const {
+  return "server " + upstream_.endpoints[server].name + " of upstream " + upstream_.config.name;
 }
 
 }  // namespace spillway::proxy

@@ -1,6 +1,7 @@
-// One worker's circuit breakers of one upstream, one for each server, so that a server that keeps
-// failing is left alone for a while. Without `circuit_breaker` in the configuration every call is
-// allowed and nothing is counted.
+// Leave to ask the servers of one upstream, and what came of it. One worker's circuit breakers, one
+// for each server, so that a server that keeps failing is left alone for a while; without
+// `circuit_breaker` in the configuration every call is allowed. What came of a call is told to
+// Servers as well, which ejects.
 //
 // A call is a connection attempt with the request sent on it, up to the head of its response. It
 // fails if there is no connection, no head in time, no valid one, or one of 500, 502, 503 or 504.
@@ -10,6 +11,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <string>
 
 #include "base/random.hpp"
 #include "base/time.hpp"
@@ -44,7 +46,7 @@ class Circuits {
   };
 
   // `upstream` and `random` are referred to, and so is `log`, which hears of every circuit that
-  // opens or closes.
+  // opens or closes and of every server that is ejected or back.
   Circuits(Upstream& upstream, Random& random, observe::Log& log);
   Circuits(const Circuits&) = delete;
   Circuits& operator=(const Circuits&) = delete;
@@ -55,6 +57,8 @@ class Circuits {
 
  private:
   void record(const Call& call, resilience::CallResult result);
+  void record_at_circuit(const Call& call, resilience::CallResult result);
+  std::string name_of(std::size_t server) const;
 
   Upstream& upstream_;
   Random& random_;

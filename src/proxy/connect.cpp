@@ -46,7 +46,9 @@ bool Exchange::fail_for_circuits(Milliseconds left) {
   return fail(circuit_open(overload::spread_retry_after(std::max(left, least), worker_.random)));
 }
 
-// Passes by servers whose circuit is open.
+// Asks each server once at most, in the order that the balance gives, those tried in vain before
+// only when all were; passes by those whose circuit is open. Nothing was sent to a server that
+// cannot be connected to, so that the next one may be asked whatever the method.
 Task<bool> Exchange::connect(bool fresh_only) {
   Upstream& upstream = here_->upstream(subject_.upstream);
   UpstreamPool& pool = here_->pool(subject_.upstream);
@@ -55,11 +57,23 @@ Task<bool> Exchange::connect(bool fresh_only) {
   Circuits& circuits = here_->circuits(subject_.upstream);
   bool is_any_asked = false;
   bool timed_out = false;
-  for (std::size_t tries = 0; tries < upstream.endpoints.size(); ++tries) {
-    const std::size_t server = pool.next_server();
+  bool is_short = false;
+  resilience::ServerSet refused;
+  for (;;) {
+    const auto left = upstream.servers.all() - tried_ - refused;
+    if (left.empty()) {
+      if (is_any_asked || tried_.empty() || refused == upstream.servers.all()) break;
+      tried_ = {};
+      continue;
+    }
+    const std::size_t server = upstream.servers.choose(left, pool.next_turn(), worker_.random);
     Circuits::Call call = circuits.allow(server);
-    if (!call.allowed()) continue;
+    if (!call.allowed()) {
+      refused.insert(server);
+      continue;
+    }
     is_any_asked = true;
+    tried_.insert(server);
     if (!fresh_only) {
       upstream_ = pool.take(server, max_idle, dispatched_);
       if (upstream_) {
@@ -68,10 +82,13 @@ Task<bool> Exchange::connect(bool fresh_only) {
       }
     }
     if (!upstream.connections.try_open()) co_await reserve_connection();
-    const ConnectAttempt attempt = begin_connect(upstream.endpoints[server]);
+    ConnectAttempt attempt = begin_connect(upstream.endpoints[server]);
+    if (is_local_shortage(attempt.error) && pool.close_one())
+      attempt = begin_connect(upstream.endpoints[server]);
     if (attempt.descriptor < 0) {
       upstream.connections.closed();
-      call.end(resilience::CallResult::failure);
+      is_short = is_short || is_local_shortage(attempt.error);
+      if (!is_local_shortage(attempt.error)) call.end(resilience::CallResult::failure);
       continue;
     }
     upstream_ = new UpstreamConnection(worker_.io(), pool, server, attempt.descriptor);
@@ -94,6 +111,10 @@ Task<bool> Exchange::connect(bool fresh_only) {
     co_return true;
   }
   if (!is_any_asked) co_return fail_for_circuits(circuits.time_until_allowed());
+  if (is_short) {
+    upstream.servers.count_shortage();
+    co_return fail(local_shortage());
+  }
   upstream.reachable.store(false, std::memory_order_relaxed);
   co_return fail(cannot_connect(timed_out));
 }

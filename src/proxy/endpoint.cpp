@@ -36,12 +36,15 @@ Endpoint resolve(const std::string& server) {
 ConnectAttempt begin_connect(const Endpoint& endpoint) {
   const int descriptor =
       ::socket(endpoint.address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (descriptor < 0) return {};
+  if (descriptor < 0) return {.error = errno};
   const auto* address = reinterpret_cast<const sockaddr*>(&endpoint.address);
-  if (::connect(descriptor, address, endpoint.length) == 0) return {descriptor, true};
-  if (errno == EINPROGRESS) return {descriptor, false};
+  if (::connect(descriptor, address, endpoint.length) == 0) {
+    return {.descriptor = descriptor, .connected = true};
+  }
+  const int error = errno;
+  if (error == EINPROGRESS) return {.descriptor = descriptor};
   ::close(descriptor);
-  return {};
+  return {.error = error};
 }
 
 int connect_error(int descriptor) {
@@ -49,6 +52,18 @@ int connect_error(int descriptor) {
   socklen_t length = sizeof error;
   if (::getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) != 0) return errno;
   return error;
+}
+
+bool is_local_shortage(int error) {
+  switch (error) {
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+    case ENOBUFS:
+    case EADDRNOTAVAIL:  // every port towards that address is in use
+    case EAGAIN: return true;
+    default: return false;
+  }
 }
 
 bool accepts_connections(const Endpoint& endpoint, Milliseconds within) {

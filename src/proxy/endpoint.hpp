@@ -26,11 +26,16 @@ Endpoint resolve(const std::string& server);
 struct ConnectAttempt {
   int descriptor = -1;
   bool connected = false;
+  int error = 0;  // why there is no descriptor: an errno value
 };
 ConnectAttempt begin_connect(const Endpoint& endpoint);
 
 // The outcome of a connection attempt that became writable: 0, or an errno value.
 int connect_error(int descriptor);
+
+// Such an error says nothing about the server: this process or machine has no descriptor, port or
+// memory left for one more connection.
+bool is_local_shortage(int error);
 
 // Whether the server takes a connection within that time; it is closed at once. Blocks: not for
 // the threads that serve.

@@ -39,6 +39,7 @@
 #include "proxy/local_generation.hpp"
 #include "proxy/task.hpp"
 #include "proxy/upstream_pool.hpp"
+#include "resilience/server_set.hpp"
 #include "traffic/classify.hpp"
 
 namespace spillway::proxy {
@@ -277,6 +278,7 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   Fault body_fault_;
 
   // The response.
+  resilience::ServerSet tried_;  // servers asked in vain in this round, to be passed by
   UpstreamPtr upstream_;
   Circuits::Call call_;  // from connect() until it is known what came of it
   Block out_block_;      // the head sent on: to the upstream, then to the client

@@ -90,6 +90,13 @@ Fault cannot_connect(bool timed_out) {
           .detail = "The service behind this proxy cannot be reached."};
 }
 
+Fault local_shortage() {
+  return {.status = 503,
+          .proxy_error = "proxy_internal_error",
+          .detail = "This proxy has no room for another connection. Please try again later.",
+          .retry_after = Milliseconds{1000}};
+}
+
 Fault upstream_reset() {
   return {.reason = Reason::upstream_unavailable,
           .status = 502,

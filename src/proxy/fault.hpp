@@ -52,6 +52,9 @@ Fault waited_in_vain(Reason reason, Milliseconds retry_after);
 Fault circuit_open(Milliseconds retry_after);
 // No server of the upstream could be connected to: 502 (refused) or 504 (no answer in time).
 Fault cannot_connect(bool timed_out);
+// No connection for want of descriptors, ports or memory of our own, of which the upstream is
+// innocent: 503.
+Fault local_shortage();
 // The connection broke before a response came: 502.
 Fault upstream_reset();
 // It answered 500, 502, 503 or 504, of which the client is told something better.

@@ -14,12 +14,12 @@ namespace spillway::proxy {
 Task<bool> Exchange::forward() {
   if (!write_request_head()) co_return fail(head_too_large());
   auto& signals = here_->signals(subject_.upstream);
+  tried_ = {};
   for (bool retried = false;; retried = true) {
     const bool connected = co_await connect(retried);
     if (!connected) {
-      const bool is_asked =
-          fault_.outcome != Outcome::client_gone && fault_.reason != Reason::circuit_open;
-      if (is_asked) signals.record_result(true);
+      if (is_of_upstream(fault_.reason) && fault_.reason != Reason::circuit_open)
+        signals.record_result(true);
       co_return false;
     }
     const bool sent = co_await send_request();

@@ -10,7 +10,7 @@ LocalGeneration::LocalGeneration(std::shared_ptr<Generation> shared, const Home&
       shared_(std::move(shared)),
       number_(home.number) {
   for (Upstream& upstream : shared_->upstreams) {
-    pools_.emplace_back(home.io, upstream.connections, upstream.endpoints.size(), metrics);
+    pools_.emplace_back(home.io, upstream.connections, upstream.servers.in_flight, metrics);
     circuits_.emplace_back(upstream, home.random, home.log);
     plans_.push_back(upstream.controller.plan());
   }

@@ -17,6 +17,7 @@
 #include "proxy/dead_letter_box.hpp"
 #include "proxy/endpoint.hpp"
 #include "proxy/gate.hpp"
+#include "proxy/servers.hpp"
 #include "proxy/tenant_names.hpp"
 #include "proxy/upstream_pool.hpp"
 
@@ -36,6 +37,7 @@ struct Upstream {
   // Resolves the servers; throws std::runtime_error.
   Upstream(const config::Config& all, const config::Upstream& settings, std::size_t workers)
       : config(settings),
+        servers(settings),
         gate(settings.dispatch, all.classes),
         controller(all, settings),
         budgets(all, settings),
@@ -50,7 +52,8 @@ struct Upstream {
   }
 
   const config::Upstream& config;
-  std::vector<Endpoint> endpoints;
+  std::vector<Endpoint> endpoints;  // by server
+  Servers servers;
   Gate gate;
   overload::Controller controller;  // the control thread's, once that runs
   overload::Budgets budgets;

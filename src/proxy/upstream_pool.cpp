@@ -8,6 +8,7 @@ UpstreamConnection::UpstreamConnection(asio::io_context& io, UpstreamPool& pool,
                                        int descriptor)
     : Stream(io, descriptor), pool_(pool), server_(server) {
   pool_.gauges_->upstream_connections.add();
+  pool_.in_flight_.begin(server_);
 }
 
 UpstreamConnection::~UpstreamConnection() { retire(); }
@@ -15,9 +16,22 @@ UpstreamConnection::~UpstreamConnection() { retire(); }
 void UpstreamConnection::retire() {
   if (retired_) return;
   retired_ = true;
+  if (!idle_) pool_.in_flight_.end(server_);
   close();
   pool_.gauges_->upstream_connections.subtract();
   pool_.budget_.closed();
+}
+
+void UpstreamConnection::become_idle(TimePoint now) {
+  idle_since_ = now;
+  idle_ = true;
+  pool_.in_flight_.end(server_);
+}
+
+void UpstreamConnection::become_busy() {
+  idle_ = false;
+  pool_.budget_.not_idle();
+  pool_.in_flight_.begin(server_);
 }
 
 void UpstreamConnection::on_idle_readable() {
@@ -37,8 +51,7 @@ UpstreamPtr UpstreamPool::take(std::size_t server, Duration max_idle, TimePoint 
   while (!idle.empty() && now - idle.back()->idle_since_ < max_idle) {
     UpstreamPtr connection = std::move(idle.back());
     idle.pop_back();
-    budget_.not_idle();
-    connection->idle_ = false;
+    connection->become_busy();
     // Its end, or stray bytes, may have come without our loop having seen it yet. Stray bytes would
     // be taken for the answer to the next request, which is another client's.
     if (connection->has_input()) {
@@ -56,8 +69,7 @@ void UpstreamPool::give_back(UpstreamPtr connection, TimePoint now) {
     connection->retire();
     return;
   }
-  connection->idle_since_ = now;
-  connection->idle_ = true;
+  connection->become_idle(now);
   connection->readable();
   idle_[connection->server_].push_back(std::move(connection));
 }
@@ -79,14 +91,18 @@ void UpstreamPool::close_idle_since(TimePoint before) {
   }
 }
 
+void UpstreamPool::close_idle_to(std::size_t server) {
+  auto& idle = idle_[server];
+  while (!idle.empty()) remove(*idle.back());
+}
+
 void UpstreamPool::remove(UpstreamConnection& connection) {
   auto& idle = idle_[connection.server_];
   const auto found = std::find(idle.begin(), idle.end(), &connection);
   if (found == idle.end()) return;
   const UpstreamPtr keep = std::move(*found);
   idle.erase(found);
-  budget_.not_idle();
-  keep->idle_ = false;
+  keep->become_busy();
   keep->retire();
 }
 

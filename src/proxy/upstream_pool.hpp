@@ -14,7 +14,7 @@
 
 #include "base/time.hpp"
 #include "observe/worker_metrics.hpp"
-#include "proxy/endpoint.hpp"
+#include "proxy/in_flight.hpp"
 #include "proxy/stream.hpp"
 
 namespace spillway::proxy {
@@ -52,7 +52,8 @@ class UpstreamPool;
 
 class UpstreamConnection final : public Stream {
  public:
-  // Takes over one place of the pool's budget; retire() or the destructor gives it back.
+  // Takes over one place of the pool's budget; retire() or the destructor gives it back. In flight
+  // at its server whenever it is not idle.
   UpstreamConnection(asio::io_context& io, UpstreamPool& pool, std::size_t server, int descriptor);
 
   bool reused() const { return reused_; }
@@ -64,6 +65,8 @@ class UpstreamConnection final : public Stream {
   friend class UpstreamPool;
   ~UpstreamConnection() override;
   void on_idle_readable() override;
+  void become_idle(TimePoint now);
+  void become_busy();
 
   UpstreamPool& pool_;
   std::size_t server_;
@@ -77,9 +80,13 @@ using UpstreamPtr = boost::intrusive_ptr<UpstreamConnection>;
 
 class UpstreamPool {
  public:
-  UpstreamPool(asio::io_context& io, ConnectionBudget& budget, std::size_t servers,
+  UpstreamPool(asio::io_context& io, ConnectionBudget& budget, InFlight& in_flight,
                observe::WorkerMetrics& metrics)
-      : io_(io), budget_(budget), gauges_(metrics.gauges), idle_(servers) {}
+      : io_(io),
+        budget_(budget),
+        in_flight_(in_flight),
+        gauges_(metrics.gauges),
+        idle_(in_flight.servers()) {}
   UpstreamPool(const UpstreamPool&) = delete;
   UpstreamPool& operator=(const UpstreamPool&) = delete;
 
@@ -90,11 +97,13 @@ class UpstreamPool {
   // Makes room in the budget by closing the connection idle longest. False: none is idle here.
   bool close_one();
   void close_idle_since(TimePoint before);
+  // Those to one server.
+  void close_idle_to(std::size_t server);
 
   asio::io_context& io() { return io_; }
   ConnectionBudget& budget() { return budget_; }
-  // The servers take turns.
-  std::size_t next_server() { return next_server_++ % idle_.size(); }
+  // One more with each call: the servers take turns.
+  std::uint64_t next_turn() { return next_turn_++; }
 
  private:
   friend class UpstreamConnection;
@@ -102,8 +111,9 @@ class UpstreamPool {
 
   asio::io_context& io_;
   ConnectionBudget& budget_;
+  InFlight& in_flight_;
   std::shared_ptr<observe::WorkerGauges> gauges_;
-  std::size_t next_server_ = 0;
+  std::uint64_t next_turn_ = 0;
   std::vector<std::vector<UpstreamPtr>> idle_;  // by server, least recently used first
 };
 

@@ -24,7 +24,7 @@ config::Config one_upstream() {
 // A pool over two servers, and the far ends of its connections.
 struct PoolUnderTest {
   PoolUnderTest(std::uint32_t most_open, std::uint32_t most_idle)
-      : budget(most_open, most_idle), pool(io, budget, 2, metrics) {}
+      : budget(most_open, most_idle), pool(io, budget, in_flight, metrics) {}
   ~PoolUnderTest() {
     for (const int descriptor : far_ends) ::close(descriptor);
   }
@@ -46,6 +46,7 @@ struct PoolUnderTest {
   observe::WorkerMetrics metrics{config};
   asio::io_context io;
   ConnectionBudget budget;
+  InFlight in_flight{2};
   UpstreamPool pool;
   std::vector<int> far_ends;
 };
@@ -76,9 +77,33 @@ TEST_CASE("a connection belongs to its server") {
   under.pool.give_back(connection, at(1));
   CHECK(under.pool.take(0, kAnyAge, at(1)) == nullptr);
   CHECK(under.pool.take(1, kAnyAge, at(1)) == connection);
-  CHECK(under.pool.next_server() == 0);
-  CHECK(under.pool.next_server() == 1);
-  CHECK(under.pool.next_server() == 0);
+}
+
+TEST_CASE("a connection is in flight at its server whenever it is not idle") {
+  PoolUnderTest under(8, 1);
+  UpstreamPtr first = under.open(1), second = under.open(1);
+  CHECK(under.in_flight[0] == 0);
+  CHECK(under.in_flight[1] == 2);
+  under.pool.give_back(std::move(first), at(0));
+  CHECK(under.in_flight[1] == 1);
+  under.pool.give_back(std::move(second), at(0));  // one too many: closed
+  CHECK(under.in_flight[1] == 0);
+  const UpstreamPtr taken = under.pool.take(1, kAnyAge, at(1));
+  CHECK(under.in_flight[1] == 1);
+  under.pool.give_back(taken, at(2));
+  CHECK(under.pool.close_one());
+  CHECK(under.in_flight[1] == 0);
+}
+
+TEST_CASE("the idle connections of one server can be closed without the others'") {
+  PoolUnderTest under(8, 8);
+  under.pool.give_back(under.open(0), at(0));
+  under.pool.give_back(under.open(1), at(0));
+  under.pool.give_back(under.open(1), at(1));
+  under.pool.close_idle_to(1);
+  CHECK(under.budget.open() == 1);
+  CHECK(under.pool.take(1, kAnyAge, at(2)) == nullptr);
+  CHECK(under.pool.take(0, kAnyAge, at(2)) != nullptr);
 }
 
 TEST_CASE("who asks for a fresh connection does not get one idle for longer") {

@@ -1,0 +1,27 @@
+// How a health check ended: an enum to count by.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/ids.hpp"
+
+namespace spillway::observe {
+
+enum class HealthCheckResult : std::uint8_t {
+  success,  // connected, and the status asked for
+  failure,  // refused, reset, no HTTP, or another status
+  timeout,  // none of this in time
+  skipped,  // not made, for want of descriptors or ports of our own: says nothing of the server
+};
+inline constexpr std::size_t kHealthCheckResultCount = 4;
+
+constexpr std::string_view name(HealthCheckResult result) {
+  constexpr std::array<std::string_view, kHealthCheckResultCount> names{"success", "failure",
+                                                                        "timeout", "skipped"};
+  return names[index(result)];
+}
+
+}  // namespace spillway::observe
