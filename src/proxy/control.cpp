@@ -44,6 +44,7 @@ void Control::arm(Watched& watched) {
   watched.timer.expires_at(std::max(watched.timer.expiry() + watched.tick, now));
   watched.timer.async_wait([this, &watched](const boost::system::error_code& stopped) {
     if (stopped) return;
+    heartbeat_.beat();
     tick(watched, Clock::now());
     arm(watched);
   });

@@ -15,6 +15,7 @@
 #include "observe/snapshot.hpp"
 #include "overload/controller.hpp"
 #include "proxy/generation.hpp"
+#include "proxy/heartbeat.hpp"
 #include "proxy/upstream.hpp"
 #include "proxy/worker.hpp"
 
@@ -33,6 +34,8 @@ class Control {
 
   // Any thread: fills in states, signals and transitions, in the order of the configuration.
   void read_snapshot(std::vector<observe::UpstreamSnapshot>& upstreams);
+  // Of its loop, at every tick.
+  const Heartbeat& heartbeat() const { return heartbeat_; }
 
  private:
   struct Watched {  // one upstream
@@ -64,6 +67,7 @@ class Control {
   observe::Log& log_;
   boost::asio::io_context io_{1};
   std::deque<Watched> watched_;
+  Heartbeat heartbeat_;
   std::thread thread_;
 };
 

@@ -25,6 +25,7 @@
 #include "proxy/descriptor_limit.hpp"
 #include "proxy/generation.hpp"
 #include "proxy/listener.hpp"
+#include "proxy/service_manager.hpp"
 #include "proxy/upstream.hpp"
 #include "proxy/worker.hpp"
 
@@ -162,6 +163,18 @@ struct Server::Parts {
     return result;
   }
 
+  std::vector<const Heartbeat*> heartbeats() const {
+    std::vector<const Heartbeat*> all{&control->heartbeat()};
+    for (const auto& worker : workers) all.push_back(&worker->heartbeat);
+    return all;
+  }
+
+  std::string where() const {
+    const config::Config& settings = config();
+    return "serving on " + settings.listen.address + " port " + std::to_string(listener->port()) +
+           ", admin on " + settings.admin.address + " port " + std::to_string(admin->port());
+  }
+
   std::uint32_t connections() const {
     std::uint32_t sum = 0;
     for (const auto& worker : workers) sum += worker->connections();
@@ -236,6 +249,7 @@ int Server::serve_until_signalled() {
   asio::io_context io{1};
   asio::signal_set signals(io, SIGTERM, SIGINT, SIGHUP);
   asio::steady_timer timer(io);
+  ServiceManager service_manager(io);
   TimePoint drain_until = kNever;
 
   const std::function<void()> watch_drain = [&] {
@@ -250,12 +264,14 @@ int Server::serve_until_signalled() {
   const std::function<void()> wait = [&] {
     signals.async_wait([&](const boost::system::error_code&, int signal) {
       if (signal == SIGINT || (signal == SIGTERM && drain_until != kNever)) {
+        service_manager.stopping("ending at once");
         io.stop();
         return;
       }
       if (signal == SIGHUP) {
         parts_->log.reload_ignored();
       } else {
+        service_manager.stopping("finishing what runs");
         drain_until = Clock::now() + parts_->config().limits.drain_timeout;
         begin_drain();
         watch_drain();
@@ -265,6 +281,8 @@ int Server::serve_until_signalled() {
   };
   wait();
   start();
+  service_manager.ready(parts_->where());
+  service_manager.feed_watchdog(parts_->heartbeats());
   io.run();
   stop();
   parts_->log.stopped(Clock::now() - parts_->started);

@@ -28,6 +28,7 @@ void Sweep::arm() {
 
 void Sweep::on_timer() {
   const TimePoint now = Clock::now();
+  worker_.heartbeat.beat();
   lag_.record(now - due_, now);
   // After a stall the missed firings are not made up for.
   if (now - due_ > overload::LoopLag::kPeriod) due_ = now;

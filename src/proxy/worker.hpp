@@ -21,6 +21,7 @@
 #include "proxy/client_connection.hpp"
 #include "proxy/exchange.hpp"
 #include "proxy/generation.hpp"
+#include "proxy/heartbeat.hpp"
 #include "proxy/local_generation.hpp"
 #include "proxy/mailbox.hpp"
 #include "proxy/sweep.hpp"
@@ -101,6 +102,7 @@ class Worker {
   // What shadow mode tells is held to ten lines a second.
   bool may_log_shadow() { return shadow_lines_.try_take(10, 10, Clock::now()); }
 
+  Heartbeat heartbeat;  // of its loop, every 10 ms; any thread may look
   Random random;
   BlockPool small_blocks;  // a head
   BlockPool large_blocks;  // a larger head, or a piece of a body

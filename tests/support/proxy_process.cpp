@@ -1,9 +1,14 @@
 #include "support/proxy_process.hpp"
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "support/proxy_under_test.hpp"
 
@@ -11,41 +16,59 @@ namespace spillway::support {
 
 namespace {
 
-std::vector<std::string> command(const TemporaryDirectory& directory, nlohmann::json settings) {
+std::vector<std::string> command(const TemporaryDirectory& directory, const NotifySocket& notify,
+                                 nlohmann::json settings, std::vector<std::string> under) {
   const nlohmann::json given = std::move(settings);
   settings = {{"listen", {{"port", 0}}}, {"admin", {{"port", 0}}}, {"workers", 2}};
   settings.merge_patch(given);
-  return {SPILLWAY_BINARY_DIR "/spillway", "run", "--config",
-          directory.write("spillway.json", settings.dump())};
+  std::vector<std::string> all{"env", "NOTIFY_SOCKET=" + notify.name()};
+  all.insert(all.end(), under.begin(), under.end());
+  all.insert(all.end(), {SPILLWAY_BINARY_DIR "/spillway", "run", "--config",
+                         directory.write("spillway.json", settings.dump())});
+  return all;
 }
 
-// The port in the log's line about this listener.
-std::uint16_t logged_port(const std::string& log, const std::string& listener) {
-  const std::size_t line = log.find(R"("listener":")" + listener + '"');
-  const std::string_view key = R"("port":)";
-  const std::size_t found = line == std::string::npos ? line : log.find(key, line);
-  if (found == std::string::npos) throw std::runtime_error("no " + listener + " port in " + log);
-  return static_cast<std::uint16_t>(std::atoi(log.c_str() + found + key.size()));
+// The port that its status names behind these words.
+std::uint16_t port_after(const std::string& status, const std::string& words) {
+  const std::size_t found = status.find(words);
+  const std::string_view key = " port ";
+  const std::size_t port = found == std::string::npos ? found : status.find(key, found);
+  if (port == std::string::npos) throw std::runtime_error("no port in " + status);
+  return static_cast<std::uint16_t>(std::atoi(status.c_str() + port + key.size()));
 }
 
 }  // namespace
 
-ProxyProcess::ProxyProcess(nlohmann::json settings)
-    : process_(command(directory_, std::move(settings))) {
-  const bool listens =
-      process_.wait_for_output(R"("listener":"admin")") && process_.wait_for_output("\n");
-  const std::string log = process_.out() + process_.err();
-  if (!listens) throw std::runtime_error("the proxy does not start: " + log);
-  port_ = logged_port(log, "proxy");
-  admin_port_ = logged_port(log, "admin");
+ProxyProcess::ProxyProcess(nlohmann::json settings, std::vector<std::string> under)
+    : process_(command(directory_, notify_, std::move(settings), std::move(under))) {
+  // It tells the service manager, so that its log may go anywhere.
+  std::optional<std::string> told;
+  for (const Deadline deadline; !told && !deadline.passed();) {
+    told = notify_.next_with("READY=1", Milliseconds{50});
+    if (!told && process_.wait(Milliseconds{0})) break;
+  }
+  if (!told) {
+    throw std::runtime_error("the proxy does not start: " + process_.out() + process_.err());
+  }
+  port_ = port_after(*told, "serving on");
+  admin_port_ = port_after(*told, "admin on");
 }
 
-std::size_t ProxyProcess::peak_memory() const {
+std::size_t ProxyProcess::memory() const { return status_bytes("VmRSS:"); }
+
+std::size_t ProxyProcess::open_files() const {
+  const std::filesystem::directory_iterator all("/proc/" + std::to_string(process_.pid()) + "/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+std::size_t ProxyProcess::peak_memory() const { return status_bytes("VmHWM:"); }
+
+std::size_t ProxyProcess::status_bytes(std::string_view key) const {
   std::ifstream status("/proc/" + std::to_string(process_.pid()) + "/status");
   for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmHWM:")) return std::strtoull(line.c_str() + 6, nullptr, 10) * 1024;
+    if (line.starts_with(key)) return std::strtoull(line.c_str() + key.size(), nullptr, 10) * 1024;
   }
-  throw std::runtime_error("no VmHWM: the proxy has ended");
+  throw std::runtime_error("the proxy has ended");
 }
 
 }  // namespace spillway::support

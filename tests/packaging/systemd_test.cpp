@@ -1,0 +1,123 @@
+// The unit file for systemd.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "files.hpp"
+
+using namespace spillway::packaging;
+
+namespace {
+
+const std::string kUnit = "config/systemd/spillway.service";
+const std::string kBuilt = (kPrograms / "spillway").string();
+
+// The values of a key, in order.
+std::vector<std::string> values(const std::string& key) {
+  return matches(read(kUnit), "(?:^|\n)" + key + "=([^\n]*)");
+}
+
+std::string value(const std::string& key) {
+  const std::vector<std::string> all = values(key);
+  REQUIRE_MESSAGE(all.size() == 1, key);
+  return all.front();
+}
+
+// What is in force where the file says nothing.
+nlohmann::json defaults() {
+  const Finished checked =
+      run(kBuilt + " check --config " + shell_quoted(kSource / "config/examples/minimal.json"));
+  REQUIRE(checked.status == 0);
+  return nlohmann::json::parse(checked.output);
+}
+
+}  // namespace
+
+TEST_CASE("every line of the unit is a section or a setting or a remark that is no setting") {
+  for (const std::string& line : lines(read(kUnit))) {
+    CAPTURE(line);
+    if (line.starts_with("#")) {
+      CHECK(line.find('=') == std::string::npos);
+    } else if (!line.empty()) {
+      CHECK(!matches(line, "^(\\[[A-Z][a-z]+\\]|[A-Z][A-Za-z]+=.*)$").empty());
+    }
+  }
+}
+
+TEST_CASE("the command of the unit is one that the program knows") {
+  const std::string command = value("ExecStart");
+  const auto parts = matches(command, "[^ ]+");
+  REQUIRE(parts.size() == 4);
+  const Finished help = run(kBuilt + " " + parts[1] + " --help");
+  CHECK(help.status == 0);
+  CHECK(help.output.find(parts[2]) != std::string::npos);
+  // Where the README puts the program and its configuration.
+  const std::string installing = read("config/systemd/README.md");
+  CHECK(installing.find("build/release/spillway " + parts[0]) != std::string::npos);
+  CHECK(installing.find("config/spillway.json " + parts[3]) != std::string::npos);
+  CHECK(installing.find(kUnit + " /etc/systemd/system/spillway.service") != std::string::npos);
+}
+
+TEST_CASE("a reload is SIGHUP sent by a program that exists") {
+  const std::string command = value("ExecReload");
+  CHECK(command == "/bin/kill -HUP $MAINPID");
+  CHECK(access("/bin/kill", X_OK) == 0);
+}
+
+TEST_CASE("the unit waits for readiness and longer than a drain takes") {
+  CHECK(value("Type") == "notify");
+  const auto settings = defaults();
+  CHECK(std::stoi(value("TimeoutStopSec")) * 1000 >
+        settings.at("limits").at("drain_timeout_ms").get<int>() + 5'000);
+  CHECK(std::stoi(value("WatchdogSec")) * 1000 >=
+        3 * settings.at("overload").at("tick_ms").get<int>());
+  CHECK(std::stoi(value("LimitNOFILE")) > 2 * settings.at("limits").at("connections").get<int>());
+}
+
+TEST_CASE("what ends with an error is started again but not with a bad configuration") {
+  CHECK(value("Restart") == "on-failure");
+  const Finished bad = run(kBuilt + " run --config /dev/null");
+  CHECK(std::to_string(bad.status) == value("RestartPreventExitStatus"));
+}
+
+TEST_CASE("the unit gives no privilege and takes what is not needed") {
+  CHECK(value("CapabilityBoundingSet") == "");
+  CHECK(values("AmbientCapabilities").empty());
+  CHECK(values("User").empty());
+  for (const char* key :
+       {"DynamicUser", "NoNewPrivileges", "PrivateTmp", "PrivateDevices", "ProtectHome",
+        "MemoryDenyWriteExecute", "RestrictNamespaces", "ProtectKernelTunables"}) {
+    CAPTURE(key);
+    CHECK(value(key) == "yes");
+  }
+  CHECK(value("ProtectSystem") == "strict");
+  CHECK(value("RestrictAddressFamilies") == "AF_INET AF_INET6 AF_UNIX");
+  CHECK(values("SystemCallFilter").front() == "@system-service");
+}
+
+// Where there is no systemd the rules above have to do.
+TEST_CASE("systemd understands the unit") {
+  if (run("command -v systemd-analyze").status != 0) {
+    MESSAGE("no systemd-analyze here");
+    return;
+  }
+  const std::filesystem::path unit = kPrograms / "unit-test" / "spillway.service";
+  std::filesystem::create_directories(unit.parent_path());
+  const auto verified = [&](const std::string& text) {
+    std::ofstream(unit) << text;
+    return run("systemd-analyze verify --man=no " + shell_quoted(unit));
+  };
+  std::string text = read(kUnit);
+  const std::string installed = "/usr/local/bin/spillway";
+  text.replace(text.find(installed), installed.size(), kBuilt);
+  const Finished sound = verified(text);
+  INFO(sound.output);
+  CHECK(sound.status == 0);
+  CHECK(sound.output == "");
+  // A setting that it does not know is not passed over.
+  CHECK(verified(text + "\n[Service]\nNoSuchSetting=yes\n").output.find("NoSuchSetting") !=
+        std::string::npos);
+}
