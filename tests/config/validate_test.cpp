@@ -71,6 +71,16 @@ TEST_CASE("values of the wrong type or range say what was found and what is allo
   });
 }
 
+TEST_CASE("a class with any name at all is reported and nothing else") {
+  for (const std::string name : {"~x", "a~", "a/b", "a.b~2", "\\"}) {
+    CAPTURE(name);
+    const auto result =
+        load_text(with(R"("classes":[{"name":")" + name + R"("},{"name":"y"}])"), "test.json");
+    CHECK_FALSE(result.config.has_value());
+    CHECK_FALSE(result.problems.empty());
+  }
+}
+
 TEST_CASE("names that nobody has are refused with the nearest that somebody has") {
   check_all({
       {R"("default_route":{"class":"P3"})", "$.default_route.class", "did you mean \"P0\"?"},
