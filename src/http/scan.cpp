@@ -49,7 +49,9 @@ Scan HeadScanner::fail(Error error) {
 
 Error HeadScanner::check_method(std::string_view received) {
   if (method_ < begin_) method_ = begin_;
-  for (; method_ < received.size(); ++method_) {
+  // What lies beyond a limit does not count: the line is too long, however it is split.
+  const std::size_t limit = std::min(limits_.line_bytes, limits_.head_bytes);
+  for (; method_ < received.size() && method_ - begin_ <= limit; ++method_) {
     const char c = received[method_];
     if (is_token(c)) continue;
     if (c == '\r' && method_ == begin_) return Error::none;  // an empty line, perhaps
@@ -79,8 +81,11 @@ Scan HeadScanner::scan(std::string_view received) {
     // A line end that is cut in half is looked at again when the rest has come.
     position_ = at;
     const std::size_t length = at - begin_;
-    if (length > limits_.head_bytes) return fail(Error::head_too_large);
-    if (request && lines_ == 0 && length > limits_.line_bytes) return fail(Error::uri_too_long);
+    // Of two limits the one that is met first.
+    const bool too_large = length > limits_.head_bytes;
+    const bool too_long = request && lines_ == 0 && length > limits_.line_bytes;
+    if (too_long && limits_.line_bytes < limits_.head_bytes) return fail(Error::uri_too_long);
+    if (too_large) return fail(Error::head_too_large);
     if (at == received.size()) return {};
     if (received[at] == '\t' && (lines_ > 0 || !request)) {
       position_ = at + 1;
@@ -91,15 +96,14 @@ Scan HeadScanner::scan(std::string_view received) {
     if (received[at + 1] != '\n') return fail(Error::bad_character);
     const bool empty = at == line_;
     line_ = position_ = at + 2;
-    if (!empty) {
-      ++lines_;
-    } else if (lines_ > 0) {
-      if (line_ - begin_ > limits_.head_bytes) return fail(Error::head_too_large);
-      return {Scan::State::complete, begin_, line_, Error::none};
-    } else {
+    if (empty && lines_ == 0) {
       if (!request || ++empty_lines_ > kMaxEmptyLines) return fail(bad_start);
       begin_ = line_;
+      continue;
     }
+    if (line_ - begin_ > limits_.head_bytes) return fail(Error::head_too_large);
+    if (empty) return {Scan::State::complete, begin_, line_, Error::none};
+    ++lines_;
   }
 }
 

@@ -106,6 +106,31 @@ TEST_CASE("a head that can never become valid is refused at once") {
   }
 }
 
+TEST_CASE("the limit that is met first counts at every split") {
+  const std::string method(40, 'A');
+  const std::string path = "GET /" + std::string(100, 'a');
+  const HeadLimits line_first{.head_bytes = 64, .line_bytes = 32};
+  const HeadLimits head_first{.head_bytes = 32, .line_bytes = 64};
+  const struct {
+    std::string text;
+    HeadLimits limits;
+    Error error;
+  } cases[] = {
+      {method + "\x01", line_first, Error::uri_too_long},
+      {method + "(", head_first, Error::head_too_large},
+      {path + " HTTP/1.1\r\n", line_first, Error::uri_too_long},
+      {path + " HTTP/1.1\r\n", head_first, Error::head_too_large},
+      {"GET / HTTP/1.1\r\n" + std::string(15, 'a') + ":\r\n b", head_first, Error::head_too_large},
+  };
+  for (const auto& one : cases) {
+    CAPTURE(one.text);
+    HeadScanner whole(Kind::request, one.limits);
+    CHECK(whole.scan(one.text).error == one.error);
+    HeadScanner bytewise(Kind::request, one.limits);
+    CHECK(scan_bytewise(bytewise, one.text).error == one.error);
+  }
+}
+
 TEST_CASE("limits hold exactly and before the head is complete") {
   const std::string head(kHead);
   HeadScanner exact(Kind::request, {.head_bytes = head.size()});
