@@ -1,0 +1,190 @@
+#include "fuzz/chunk_reference.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+
+namespace spillway::fuzz {
+namespace {
+
+using Verdict = Decoded::Verdict;
+
+constexpr std::size_t kSizeLine = 272;  // with its CR
+constexpr std::size_t kExtensions = 64 * 1024;
+constexpr std::size_t kTrailerSection = 8 * 1024;
+
+constexpr std::string_view kHexadecimal = "0123456789abcdefABCDEF";
+constexpr std::string_view kToken =
+    "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+constexpr std::string_view kExtension =
+    ";= \t!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+constexpr std::array<std::string_view, 12> kNeverTrailers{
+    "content-length", "transfer-encoding", "host",         "connection",
+    "keep-alive",     "proxy-connection",  "upgrade",      "te",
+    "trailer",        "content-encoding",  "content-type", "content-range"};
+constexpr std::array<std::string_view, 23> kNeverRequestTrailers{"authorization",
+                                                                 "proxy-authorization",
+                                                                 "cookie",
+                                                                 "expect",
+                                                                 "max-forwards",
+                                                                 "cache-control",
+                                                                 "pragma",
+                                                                 "range",
+                                                                 "if-match",
+                                                                 "if-none-match",
+                                                                 "if-modified-since",
+                                                                 "if-unmodified-since",
+                                                                 "if-range",
+                                                                 "origin",
+                                                                 "forwarded",
+                                                                 "via",
+                                                                 "x-request-id",
+                                                                 "traceparent",
+                                                                 "tracestate",
+                                                                 "x-api-key",
+                                                                 "x-tenant",
+                                                                 "x-priority",
+                                                                 "x-real-ip"};
+
+bool is_control(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return (byte < 0x20 && c != '\t') || byte == 0x7f;
+}
+
+bool allowed_trailer(std::string_view name, bool of_request) {
+  std::string lower(name);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const auto among = [&](const auto& names) {
+    return std::find(names.begin(), names.end(), lower) != names.end();
+  };
+  if (among(kNeverTrailers)) return false;
+  return !of_request || (!among(kNeverRequestTrailers) && !lower.starts_with("x-forwarded-") &&
+                         !lower.starts_with("spillway-"));
+}
+
+// Reads on from where it is. Each step says refused at the first byte that cannot be right, and
+// incomplete where the text ends before that.
+class Decoder {
+ public:
+  Decoder(std::string_view text, std::uint64_t limit, bool of_request)
+      : text_(text), limit_(limit), of_request_(of_request) {}
+
+  Decoded run() {
+    std::optional<Verdict> verdict;
+    while (!verdict) verdict = chunk();
+    out_.verdict = *verdict;
+    out_.consumed = at_;
+    return std::move(out_);
+  }
+
+ private:
+  bool ended() const { return at_ == text_.size(); }
+
+  // Nothing: all of it was there.
+  std::optional<Verdict> literal(std::string_view wanted) {
+    for (const char c : wanted) {
+      if (ended()) return Verdict::incomplete;
+      if (text_[at_] != c) return Verdict::refused;
+      ++at_;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Verdict> chunk() {
+    const std::size_t line = at_;
+    std::uint64_t size = 0;
+    while (!ended() && at_ - line < kSizeLine && kHexadecimal.find(text_[at_]) != text_.npos) {
+      const std::uint64_t digit = std::stoul(std::string(1, text_[at_]), nullptr, 16);
+      if (size > (UINT64_MAX - digit) / 16) return Verdict::refused;
+      size = size * 16 + digit;
+      ++at_;
+    }
+    if (ended()) return Verdict::incomplete;
+    if (at_ == line || at_ - line >= kSizeLine) return Verdict::refused;
+    if (text_[at_] == ';') {
+      ++at_;
+      if (const auto verdict = extension(line)) return verdict;
+    } else if (text_[at_] != '\r') {
+      return Verdict::refused;
+    }
+    if (const auto verdict = literal("\r\n")) return verdict;
+    if (size > limit_ - out_.content.size()) {
+      out_.too_large = true;
+      return Verdict::refused;
+    }
+    if (size == 0) return trailers();
+    const std::string_view data = text_.substr(at_, size);
+    out_.content += data;
+    at_ += data.size();
+    if (data.size() < size) return Verdict::incomplete;
+    return literal("\r\n");
+  }
+
+  // Up to its CR: tokens and separators, and quoted strings, which may hold anything but controls.
+  std::optional<Verdict> extension(std::size_t line) {
+    const std::size_t begin = at_;
+    const auto full = [&] {
+      return at_ - line >= kSizeLine || extensions_ + at_ - begin >= kExtensions;
+    };
+    for (bool quoted = false;; ++at_) {
+      if (ended()) return Verdict::incomplete;
+      if (full()) return Verdict::refused;
+      const char c = text_[at_];
+      if (!quoted && c == '\r') break;
+      if (quoted && is_control(c)) return Verdict::refused;
+      if (!quoted && c != '"' && kExtension.find(c) == text_.npos) return Verdict::refused;
+      if (c == '"') quoted = !quoted;
+      if (!quoted || c != '\\') continue;
+      ++at_;
+      if (ended()) return Verdict::incomplete;
+      if (full() || is_control(text_[at_])) return Verdict::refused;
+    }
+    extensions_ += at_ - begin + 1;
+    return std::nullopt;
+  }
+
+  std::optional<Verdict> trailers() {
+    const std::size_t section = at_;
+    const auto full = [&] { return at_ - section >= kTrailerSection; };
+    for (;;) {
+      if (ended()) return Verdict::incomplete;
+      if (full()) return Verdict::refused;
+      if (text_[at_] == '\r') {
+        ++at_;
+        if (!ended() && full()) return Verdict::refused;
+        const auto verdict = literal("\n");
+        return verdict ? *verdict : Verdict::complete;
+      }
+      const std::size_t name = at_;
+      while (!ended() && !full() && kToken.find(text_[at_]) != kToken.npos) ++at_;
+      if (ended()) return Verdict::incomplete;
+      if (full() || text_[at_] != ':' || at_ == name) return Verdict::refused;
+      if (!allowed_trailer(text_.substr(name, at_ - name), of_request_)) return Verdict::refused;
+      while (!ended() && !full() && !is_control(text_[at_])) ++at_;
+      if (ended()) return Verdict::incomplete;
+      if (full() || text_[at_] != '\r') return Verdict::refused;
+      ++at_;
+      if (!ended() && full()) return Verdict::refused;
+      if (const auto verdict = literal("\n")) return verdict;
+    }
+  }
+
+  std::string_view text_;
+  std::uint64_t limit_;
+  bool of_request_;
+  std::size_t at_ = 0;
+  std::size_t extensions_ = 0;
+  Decoded out_;
+};
+
+}  // namespace
+
+Decoded decode_chunked(std::string_view text, std::uint64_t limit, bool of_request) {
+  return Decoder(text, limit, of_request).run();
+}
+
+}  // namespace spillway::fuzz

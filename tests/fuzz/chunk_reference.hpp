@@ -1,0 +1,22 @@
+// The chunked coding once more, in another way than the proxy reads it: whole, from left to right,
+// by the grammar of RFC 9112 section 7.1 with the limits that http/body.hpp states.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace spillway::fuzz {
+
+struct Decoded {
+  enum class Verdict : std::uint8_t { complete, incomplete, refused };
+  Verdict verdict = Verdict::incomplete;
+  std::size_t consumed = 0;  // complete: bytes up to the end of the body
+  std::string content;       // what came of it, also when it is incomplete or refused
+  bool too_large = false;    // refused for its size
+};
+
+Decoded decode_chunked(std::string_view text, std::uint64_t limit, bool of_request);
+
+}  // namespace spillway::fuzz

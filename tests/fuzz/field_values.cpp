@@ -1,0 +1,178 @@
+// Any text as a field's value: what the small parsers make of it holds to their contracts. Two
+// values, apart by a line feed, stand in for two fields of one name.
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text_writer.hpp"
+#include "fuzz/claim.hpp"
+#include "fuzz/targets.hpp"
+#include "http/accept.hpp"
+#include "http/ascii.hpp"
+#include "http/cache_control.hpp"
+#include "http/conditional.hpp"
+#include "http/date.hpp"
+#include "http/escape.hpp"
+#include "http/request_id.hpp"
+#include "http/target.hpp"
+#include "traffic/client_address.hpp"
+
+namespace spillway::fuzz {
+namespace {
+
+using http::CacheControl;
+using http::FieldId;
+using http::FieldList;
+using std::chrono::seconds;
+using std::chrono::sys_seconds;
+
+constexpr sys_seconds kNow{seconds{1750000000}};
+
+FieldList fields(FieldId id, std::string_view name,
+                 std::initializer_list<std::string_view> values) {
+  FieldList out;
+  for (const std::string_view value : values) out.push({name, value, id});
+  return out;
+}
+
+bool within(const std::optional<seconds>& value) {
+  return !value || (*value >= seconds{0} && *value <= http::kMaxDeltaSeconds);
+}
+
+// A number that allows no more than the other one does, where there is one.
+bool no_more(const std::optional<seconds>& value, const std::optional<seconds>& than) {
+  return !than || (value && *value <= *than);
+}
+
+bool as_strict(const CacheControl& a, const CacheControl& b) {
+  return a.no_cache >= b.no_cache && a.no_store >= b.no_store && a.is_private >= b.is_private &&
+         a.must_revalidate >= b.must_revalidate && a.proxy_revalidate >= b.proxy_revalidate &&
+         a.no_transform >= b.no_transform && a.only_if_cached >= b.only_if_cached &&
+         no_more(a.max_age, b.max_age) && no_more(a.s_maxage, b.s_maxage) &&
+         no_more(a.max_stale, b.max_stale) &&
+         (!b.min_fresh || (a.min_fresh && *a.min_fresh >= *b.min_fresh)) &&
+         no_more(a.stale_if_error, b.stale_if_error) &&
+         no_more(a.stale_while_revalidate, b.stale_while_revalidate);
+}
+
+void check_cache_control(std::string_view one, std::string_view two) {
+  const auto read = [](std::initializer_list<std::string_view> values) {
+    return http::cache_control(fields(FieldId::cache_control, "Cache-Control", values));
+  };
+  const CacheControl first = read({one});
+  for (const auto& value : {first.max_age, first.s_maxage, first.max_stale, first.min_fresh,
+                            first.stale_if_error, first.stale_while_revalidate}) {
+    require(within(value), "seconds are from 0 to 2^31", one);
+  }
+  const CacheControl both = read({one, two});
+  require(as_strict(both, first), "a further field never allows more", one);
+  require(as_strict(both, read({two})), "nor does one before", two);
+  const CacheControl turned = read({two, one});
+  require(as_strict(both, turned) && as_strict(turned, both), "the order does not matter", one);
+}
+
+void check_dates(std::string_view one, std::string_view two) {
+  const auto first = http::parse_date(one, kNow);
+  const auto second = http::parse_date(two, kNow);
+  if (first) {
+    const http::DateText text = http::date_text(*first);
+    const auto again = http::parse_date({text.data(), text.size()}, kNow);
+    require(again == first, "a date is written as it is read", one);
+  }
+  const FieldList asked = fields(FieldId::if_modified_since, "If-Modified-Since", {two});
+  const bool unchanged = http::not_modified(asked, {.last_modified = one}, kNow);
+  require(!unchanged || (first && second && *first <= *second) || one == two,
+          "what is not known to be old is sent whole", two);
+  require(!first || !second || *first > *second || unchanged, "what is not younger is not sent",
+          two);
+}
+
+void check_tags(std::string_view one, std::string_view two) {
+  const FieldList asked = fields(FieldId::if_none_match, "If-None-Match", {two});
+  const bool matches = http::not_modified(asked, {.etag = one}, kNow);
+  require(matches || one != two || one.empty(), "a tag matches itself", one);
+  const std::string_view opaque = one.starts_with("W/") ? one.substr(2) : one;
+  require(!matches || two == "*" || (!opaque.empty() && two.find(opaque) != two.npos),
+          "no other tag does", two);
+}
+
+void check_names(std::string_view text) {
+  if (http::valid_request_id(text)) {
+    require(!text.empty() && text.size() <= http::kMaxRequestIdSize, "a request id has a length");
+    const bool visible = std::all_of(text.begin(), text.end(), [](char c) {
+      return c > ' ' && c <= '~' && std::string_view("\"\\,;").find(c) == std::string_view::npos;
+    });
+    require(visible, "a request id can stand anywhere as it is", text);
+  }
+  if (http::valid_traceparent(text)) {
+    const bool lower = std::all_of(text.begin(), text.begin() + http::kTraceparentSize, [](char c) {
+      return c == '-' || std::isdigit(static_cast<unsigned char>(c)) != 0 || (c >= 'a' && c <= 'f');
+    });
+    require(lower && !text.starts_with("ff"), "a traceparent is lower-case hexadecimal", text);
+  }
+  if (http::valid_authority(text)) {
+    require(text.find_first_of("@/?#\\\"<> \t") == text.npos, "an authority is a host and a port",
+            text);
+    require(http::valid_authority(http::without_port(text)), "and a host without one", text);
+  }
+}
+
+void check_client(std::string_view one, std::string_view two) {
+  static const traffic::TrustedPeers trusted({"10.0.0.0/8", "2001:db8::/32"});
+  const IpAddress peer = *parse_ip_address("10.0.0.1");
+  const FieldList sent = fields(FieldId::unknown, "X-Forwarded-For", {one, two});
+  const IpAddress client = traffic::client_behind(peer, sent, trusted);
+  const traffic::ClientNetworkText network(traffic::client_network(client));
+  const std::string_view text = network.text();
+  require(parse_ip_address(text.substr(0, text.find('/'))).has_value(), "a client has an address",
+          one);
+  // What a stranger says of those before it does not count.
+  const std::string hearsay = std::string(one) + ", 192.0.2.9";
+  const FieldList heard = fields(FieldId::unknown, "X-Forwarded-For", {hearsay});
+  require(traffic::client_behind(peer, heard, trusted) == *parse_ip_address("192.0.2.9"),
+          "the last stranger is the client", one);
+}
+
+void check_escapes(std::string_view text) {
+  std::vector<char> block(8 * text.size() + 64);
+  TextWriter json(block);
+  http::write_json_string(json, text);
+  require(nlohmann::json::parse(json.text(), nullptr, false).is_string(),
+          "any text is written as a JSON string", json.text());
+  TextWriter html(block);
+  http::write_html_text(html, text);
+  require(html.text().find_first_of("<>\"'") == std::string_view::npos, "no text becomes markup",
+          html.text());
+  TextWriter value(block);
+  http::write_field_value(value, text);
+  require(std::none_of(value.text().begin(), value.text().end(), http::is_forbidden_control),
+          "no text ends a field", value.text());
+}
+
+}  // namespace
+
+void field_values(std::string_view input) {
+  check_escapes(input);
+  const std::size_t end = std::min(input.find('\n'), input.size());
+  const std::string_view one = http::trim(input.substr(0, end));
+  const std::string_view two = http::trim(input.substr(std::min(end + 1, input.size())));
+  // What a head does not let through never comes here.
+  if (std::any_of(one.begin(), one.end(), http::is_forbidden_control)) return;
+  if (std::any_of(two.begin(), two.end(), http::is_forbidden_control)) return;
+
+  check_cache_control(one, two);
+  check_dates(one, two);
+  check_tags(one, two);
+  check_names(one);
+  check_client(one, two);
+  const bool html = http::prefers_html(fields(FieldId::accept, "Accept", {one, two}));
+  require(!html || one.size() + two.size() > 4, "who names nothing gets JSON");
+}
+
+}  // namespace spillway::fuzz

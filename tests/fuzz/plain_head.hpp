@@ -1,0 +1,33 @@
+// A head taken apart by its line ends and colons alone, independently of the parsers under test.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "http/head.hpp"
+
+namespace spillway::fuzz {
+
+struct PlainField {
+  std::string_view name;
+  std::string_view value;  // without white space around it
+  std::string_view line;   // with its CRLF
+};
+
+struct PlainHead {
+  std::string_view start_line;
+  std::vector<PlainField> fields;
+
+  std::size_t count(std::string_view name) const;  // in any case
+};
+
+// Of a head that was accepted or written. broken() unless it is one: each line ends in CRLF, there
+// are no other control characters but HTAB, each field has a token as its name and each value none
+// but those, and the first empty line is the end.
+PlainHead plain_head(std::string_view head);
+
+// The framing fields' meaning (RFC 9112 section 6.3), none when there are none; broken() when they
+// could be read in two ways.
+http::Framing plain_framing(const PlainHead& head);
+
+}  // namespace spillway::fuzz

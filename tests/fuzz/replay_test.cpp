@@ -1,0 +1,71 @@
+// The corpus once through its targets: what fuzzing has found stays found.
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "fuzz/claim.hpp"
+#include "fuzz/targets.hpp"
+
+namespace spillway::fuzz {
+
+void broken(const std::string& claim) { throw std::logic_error(claim); }
+
+namespace {
+
+using Target = void (*)(std::string_view);
+
+void run(Target target, const std::string& text) {
+  // In memory of exactly its size, so that reading beyond it is seen by the address sanitizer.
+  const auto copy = std::make_unique<char[]>(text.size());
+  std::copy(text.begin(), text.end(), copy.get());
+  target({copy.get(), text.size()});
+}
+
+void replay(const std::string& name, Target target) {
+  const std::filesystem::path folder =
+      std::filesystem::path(SPILLWAY_SOURCE_DIR) / "tests/fuzz/corpus" / name;
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::ifstream stream(entry.path(), std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(stream), {}};
+    CAPTURE(entry.path());
+    CHECK_NOTHROW(run(target, text));
+    ++files;
+  }
+  CHECK(files > 5);
+}
+
+}  // namespace
+
+TEST_CASE("every request head of the corpus keeps the claims") {
+  replay("request_head", request_head);
+}
+
+TEST_CASE("every body of the corpus is read as by the reference decoder") {
+  replay("chunked_body", chunked_body);
+}
+
+TEST_CASE("every path of the corpus is classified as by the reference") { replay("path", path); }
+
+TEST_CASE("every configuration of the corpus is refused with a path or loads again") {
+  replay("configuration", configuration);
+}
+
+TEST_CASE("every upstream response of the corpus keeps the claims") {
+  replay("upstream_response", upstream_response);
+}
+
+TEST_CASE("every message of the corpus reads the same at every split") { replay("splits", splits); }
+
+TEST_CASE("every field value of the corpus keeps the claims") {
+  replay("field_values", field_values);
+}
+
+}  // namespace spillway::fuzz

@@ -1,0 +1,67 @@
+#!/bin/bash
+# Builds the fuzz targets and runs each for some seconds, two at a time. Prints a table of what was
+# done and fails when a claim was broken; the input that did it is then in build/fuzz/crashes.
+#
+#   tests/fuzz/run.sh [seconds [target ...]]     60 seconds and all targets by default
+#
+# What is found on the way stays in build/fuzz/found; tests/fuzz/keep.sh picks from it for the
+# corpus.
+set -euo pipefail
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
+
+seconds=${1:-60}
+targets=("${@:2}")
+if ((${#targets[@]} == 0)); then
+  targets=(request_head chunked_body path configuration upstream_response splits field_values)
+fi
+# The longest input that is worth its time: longer ones are tried less often.
+declare -A longest=([path]=256 [splits]=512 [field_values]=512)
+
+cmake --preset fuzz > /dev/null
+cmake --build --preset fuzz
+
+build=build/fuzz
+mkdir -p "$build/crashes"
+failed=$build/crashes/failed
+rm -f "$failed"
+
+fuzz() {
+  local target=$1 status=0
+  mkdir -p "$build/found/$target"
+  "$build/fuzz-$target" "$build/found/$target" "tests/fuzz/corpus/$target" \
+    -dict="tests/fuzz/dictionaries/$target.dict" -max_len="${longest[$target]:-4096}" \
+    -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+    -artifact_prefix="$build/crashes/$target-" > "$build/$target.log" 2>&1 || status=$?
+  if ((status != 0)); then echo "$target" >> "$failed"; fi
+}
+
+running=0
+for target in "${targets[@]}"; do
+  if ((running == 2)); then
+    wait -n
+    running=1
+  fi
+  fuzz "$target" &
+  running=$((running + 1))
+done
+wait
+
+printf '%-18s %12s %9s %7s %7s %8s\n' target executions exec/s edges corpus result
+for target in "${targets[@]}"; do
+  log=$build/$target.log
+  stat() { grep -a "^stat::$1:" "$log" | grep -o '[0-9]*$' || echo 0; }
+  last() { grep -ao "$1: [0-9]*" "$log" | tail -n 1 | grep -o '[0-9]*$' || echo 0; }
+  result=ok
+  if [[ -e $failed ]] && grep -qx "$target" "$failed"; then result=FAILED; fi
+  printf '%-18s %12s %9s %7s %7s %8s\n' "$target" "$(stat number_of_executed_units)" \
+    "$(stat average_exec_per_sec)" "$(last cov)" "$(last corp)" "$result"
+done
+
+if [[ -e $failed ]]; then
+  while read -r target; do
+    printf '\n--- %s\n' "$target"
+    grep -a -A 30 -E 'broken claim|ERROR|runtime error' "$build/$target.log" | head -n 60
+    grep -a 'Test unit written' "$build/$target.log" || true
+  done < "$failed"
+  exit 1
+fi

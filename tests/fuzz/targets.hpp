@@ -1,0 +1,16 @@
+// The fuzz targets: each reads any bytes at all and is broken() when a claim does not hold.
+#pragma once
+
+#include <string_view>
+
+namespace spillway::fuzz {
+
+void request_head(std::string_view input);
+void chunked_body(std::string_view input);
+void path(std::string_view input);
+void configuration(std::string_view input);
+void upstream_response(std::string_view input);
+void splits(std::string_view input);
+void field_values(std::string_view input);
+
+}  // namespace spillway::fuzz
