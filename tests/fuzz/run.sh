@@ -9,11 +9,16 @@
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
 
+all=(request_head chunked_body path configuration upstream_response splits field_values)
 seconds=${1:-60}
 targets=("${@:2}")
-if ((${#targets[@]} == 0)); then
-  targets=(request_head chunked_body path configuration upstream_response splits field_values)
-fi
+if ((${#targets[@]} == 0)); then targets=("${all[@]}"); fi
+for target in "${targets[@]}"; do
+  if [[ ! "$seconds" =~ ^[1-9][0-9]*$ || " ${all[*]} " != *" $target "* ]]; then
+    echo "usage: $0 [seconds [target ...]], targets: ${all[*]}" >&2
+    exit 2
+  fi
+done
 # The longest input that is worth its time: longer ones are tried less often.
 declare -A longest=([path]=256 [splits]=512 [field_values]=512)
 

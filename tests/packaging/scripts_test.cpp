@@ -61,7 +61,7 @@ TEST_CASE("the two commands install and configure and build in this order") {
                              "ctest --preset test \"$@\"\n") != std::string::npos);
 }
 
-TEST_CASE("CI runs the tests as a developer does and then both sanitizers") {
+TEST_CASE("CI runs the tests as a developer does and then both sanitizers and the fuzz targets") {
   const std::string ci = read(".ci/run");
   const auto tests = ci.find("./test.sh");
   const auto asan = ci.find("ctest --preset asan");
@@ -71,6 +71,7 @@ TEST_CASE("CI runs the tests as a developer does and then both sanitizers") {
   REQUIRE(tsan != std::string::npos);
   CHECK(tests < asan);
   CHECK(asan < tsan);
+  CHECK(ci.find("tests/fuzz/run.sh 60") != std::string::npos);
 }
 
 TEST_CASE("every preset that a script names exists") {
@@ -79,8 +80,8 @@ TEST_CASE("every preset that a script names exists") {
   for (const auto& preset : presets.at("configurePresets")) {
     known.insert(preset.at("name").get<std::string>());
   }
-  for (const std::string file :
-       {"run.sh", "test.sh", ".ci/run", "docker/Dockerfile", "README.md", "bench/micro/run.sh"}) {
+  for (const std::string file : {"run.sh", "test.sh", ".ci/run", "docker/Dockerfile", "README.md",
+                                 "bench/micro/run.sh", "tests/fuzz/run.sh"}) {
     for (const std::string& name : matches(read(file), "--preset ([a-z]+)")) {
       CAPTURE(file);
       CHECK_MESSAGE(known.count(name) == 1, "unknown preset " << name);
@@ -93,7 +94,8 @@ TEST_CASE("bad usage is refused with status 2 before anything is installed or bu
        {"./run.sh --nonsense", "./run.sh --exit --exit", "./run.sh --config",
         "./run.sh --config /nonexistent/spillway.json", "bench/demo/show.sh",
         "bench/demo/show.sh /nonexistent", "bench/micro/run.sh --nonsense",
-        "bench/micro/run.sh --quick --quick", "bench/overload/cacheable-reads.sh /nonexistent"}) {
+        "bench/micro/run.sh --quick --quick", "tests/fuzz/run.sh a-minute",
+        "tests/fuzz/run.sh 60 nonsense", "bench/overload/cacheable-reads.sh /nonexistent"}) {
     CAPTURE(command);
     const Finished finished = run(command);
     CHECK(finished.status == 2);
