@@ -1,0 +1,30 @@
+// Whether something grows that should not: a robust slope, so that one spike says nothing.
+#pragma once
+
+#include <span>
+#include <vector>
+
+namespace spillway::soak {
+
+struct Point {
+  double x = 0;
+  double y = 0;
+};
+
+// The median of the slopes between all pairs of points with different x (Theil, "A rank-invariant
+// method of linear and polynomial regression analysis", 1950; Sen, "Estimates of the regression
+// coefficient based on Kendall's tau", JASA 1968). Up to 29 % of the points may be anything. 0 if
+// there are not two points.
+double slope(std::span<const Point> points);
+
+// The second half, in which whatever warms up is warm.
+std::span<const Point> second_half(std::span<const Point> points);
+
+// A process is as large at the end as in the middle if it does not grow by so many bytes with each
+// request: the smallest thing that is worth leaking is larger.
+inline constexpr double kMostBytesPerRequest = 50;
+
+// `points` are requests and bytes. True when the second half grows by less than that.
+bool is_flat(std::span<const Point> points);
+
+}  // namespace spillway::soak
