@@ -9,6 +9,7 @@
 
 #include "observe/cache_families.hpp"
 #include "observe/metric_family.hpp"
+#include "observe/server_families.hpp"
 #include "observe/upstream_families.hpp"
 #include "observe/worker_families.hpp"
 
@@ -30,6 +31,8 @@ std::vector<MetricFamily> MetricCollector::Collect() const {
   std::vector<MetricFamily> result = worker_families(config_, workers_);
   std::vector<MetricFamily> upstreams = upstream_families(config_, snapshot);
   std::move(upstreams.begin(), upstreams.end(), std::back_inserter(result));
+  std::vector<MetricFamily> servers = server_families(config_, snapshot);
+  std::move(servers.begin(), servers.end(), std::back_inserter(result));
   std::vector<MetricFamily> caches = cache_families(config_, workers_, snapshot);
   std::move(caches.begin(), caches.end(), std::back_inserter(result));
 

@@ -168,6 +168,8 @@ class Report {
               {"completed", now.signals.completed_rate}}},
             {"transitions", std::move(transitions)},
             {"open_circuits", configured.circuit_breaker ? Json(now.open_circuits) : Json(nullptr)},
+            {"balance", config::name(configured.balance)},
+            {"servers", servers(u)},
             {"fairness", config_.tenants.fairness},
             {"dispatch",
              {{"discipline", config::name(configured.dispatch.discipline)},
@@ -182,6 +184,23 @@ class Report {
             {"classes", std::move(classes)},
             {"tenants_above_share", tenants(now)},
             {"dead_letters", dead_letters(now)}};
+  }
+
+  Json servers(std::size_t u) const {
+    const config::Upstream& configured = config_.upstreams[u];
+    Json result = Json::array();
+    for (std::size_t s = 0; s < snapshot_.upstreams[u].servers.size(); ++s) {
+      const ServerSnapshot& now = snapshot_.upstreams[u].servers[s];
+      const char* const circuit = now.open_circuits == 0 ? "closed" : "open";
+      result.push_back(
+          {{"name", configured.servers[s]},
+           {"up", now.is_up},
+           {"health", configured.health_check ? Json(resilience::name(now.health)) : Json(nullptr)},
+           {"ejected_for_ms", rounded_ms(now.ejected_for)},
+           {"inflight", now.in_flight},
+           {"circuit", configured.circuit_breaker ? Json(circuit) : Json(nullptr)}});
+    }
+    return result;
   }
 
   Json tenants(const UpstreamSnapshot& now) const {

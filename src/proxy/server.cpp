@@ -24,6 +24,7 @@
 #include "proxy/control.hpp"
 #include "proxy/descriptor_limit.hpp"
 #include "proxy/generation.hpp"
+#include "proxy/health_checks.hpp"
 #include "proxy/listener.hpp"
 #include "proxy/service_manager.hpp"
 #include "proxy/upstream.hpp"
@@ -89,6 +90,7 @@ struct Server::Parts {
           std::make_unique<Worker>(n, Worker::Shared{workers, log}, generation, random_seed()));
     }
     control.emplace(generation, workers, log);
+    health_checks.emplace(generation, workers, log, random_seed());
     const std::uint32_t connections_most = affordable_connections(config(), workers_wanted);
     if (connections_most < config().limits.connections) {
       log.message(observe::Level::warn, "the limit of open files leaves room for " +
@@ -116,6 +118,7 @@ struct Server::Parts {
       const TimePoint now = Clock::now();
       upstreams[u].gate.read_snapshot(snapshot.upstreams[u], now);
       snapshot.upstreams[u].open_circuits = upstreams[u].open_circuits.load();
+      upstreams[u].servers.read_snapshot(snapshot.upstreams[u]);
       read_dead_letters(upstreams[u].dead_letters, with_dead_letters, snapshot.upstreams[u], now);
     }
     control->read_snapshot(snapshot.upstreams);
@@ -125,8 +128,8 @@ struct Server::Parts {
 
   std::string not_ready() {
     if (draining.load()) return "draining";
-    for (const Upstream& upstream : generation->upstreams) {
-      if (upstream.reachable.load()) return {};
+    for (Upstream& upstream : generation->upstreams) {
+      if (upstream.is_live()) return {};
     }
     // Only requests find out that an upstream is back, and who is not ready is sent none: ask.
     for (Upstream& upstream : generation->upstreams) {
@@ -137,7 +140,7 @@ struct Server::Parts {
         break;
       }
       upstream.connections.closed();
-      if (upstream.reachable) return {};
+      if (upstream.is_live()) return {};
     }
     return "no live upstream";
   }
@@ -188,6 +191,7 @@ struct Server::Parts {
   std::vector<const observe::WorkerMetrics*> metrics;
   std::optional<observe::MetricCollector> collector;
   std::optional<Control> control;
+  std::optional<HealthChecks> health_checks;
   std::optional<Listener> listener;
   std::optional<AdminServer> admin;
   std::vector<std::thread> threads;
@@ -205,6 +209,7 @@ void Server::start() {
   std::signal(SIGPIPE, SIG_IGN);
   parts.admin->start();
   parts.control->start();
+  parts.health_checks->start();
   parts.listener->start();
   parts.listening = true;
   for (const auto& worker : parts.workers) {
@@ -241,6 +246,7 @@ void Server::stop() {
   for (std::thread& thread : parts.threads) thread.join();
   parts.threads.clear();
   parts.control->stop();
+  parts.health_checks->stop();
   parts.admin->stop();
   for (const auto& worker : parts.workers) worker->abandon();
 }

@@ -51,6 +51,9 @@ struct Upstream {
     }
   }
 
+  // Some request or check could connect to it lately, if any tried, and not all servers are out.
+  bool is_live() { return reachable.load() && !servers.up().empty(); }
+
   const config::Upstream& config;
   std::vector<Endpoint> endpoints;  // by server
   Servers servers;

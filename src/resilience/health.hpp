@@ -4,11 +4,21 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string_view>
 
 namespace spillway::resilience {
 
 // Until enough checks have agreed nothing is known; who asks counts that as well.
 enum class HealthState : std::uint8_t { unknown, well, unwell };
+
+constexpr std::string_view name(HealthState state) {
+  switch (state) {
+    case HealthState::unknown: break;
+    case HealthState::well: return "well";
+    case HealthState::unwell: return "unwell";
+  }
+  return "unknown";
+}
 
 class Health {
  public:

@@ -74,6 +74,19 @@ void touch_everything(WorkerMetrics& metrics) {
   metrics.gauges->set_event_loop_lag(Milliseconds{1});
 }
 
+TEST_CASE("each server of an upstream has its samples") {
+  const std::string text = Page().text();
+  const std::string sick = "{upstream=\"reports\",server=\"10.0.0.2:80\"";
+  CHECK(has_line(text, "spillway_server_up{upstream=\"app\",server=\"10.0.0.1:80\"} 1"));
+  CHECK(has_line(text, "spillway_server_up" + sick + "} 0"));
+  CHECK(has_line(text, "spillway_server_inflight" + sick + "} 4"));
+  CHECK(has_line(text, "spillway_server_ejections_total" + sick + "} 2"));
+  CHECK(has_line(text, "spillway_health_checks_total" + sick + ",result=\"success\"} 10"));
+  CHECK(has_line(text, "spillway_health_checks_total" + sick + ",result=\"skipped\"} 0"));
+  CHECK(text.find("spillway_health_checks_total{upstream=\"app\"") == std::string::npos);
+  CHECK(has_line(text, "spillway_local_shortages_total{upstream=\"reports\"} 7"));
+}
+
 TEST_CASE("promtool has nothing to say about an empty or a full page") {
   Page page;
   CHECK(promtool(page.text()) == "");

@@ -37,10 +37,12 @@ inline config::Config sample_config() {
   for (const char* name : {"app", "reports"}) {
     config::Upstream upstream;
     upstream.name = name;
+    upstream.servers = {"10.0.0.1:80", "10.0.0.2:80"};
     upstream.dispatch.evict = {kP1};
     config.upstreams.push_back(upstream);
   }
   config.upstreams[index(kReports)].circuit_breaker.emplace();
+  config.upstreams[index(kReports)].health_check.emplace();
   config.routes = {sample_route("checkout", kP0), sample_route("export", kP1, kReports),
                    sample_route("default", kP1)};
   config.routes[index(kExport)].cache.emplace().max_bytes = 1 << 20;
@@ -58,8 +60,18 @@ inline Snapshot sample_snapshot() {
   for (UpstreamSnapshot& upstream : snapshot.upstreams) {
     upstream.concurrency_limit = 64;
     upstream.classes.resize(2);
+    upstream.servers.resize(2);
   }
   snapshot.upstreams[1].open_circuits = 3;
+  snapshot.upstreams[1].shortages = 7;
+  ServerSnapshot& sick = snapshot.upstreams[1].servers[1];
+  sick.is_up = false;
+  sick.health = resilience::HealthState::unwell;
+  sick.ejected_for = Milliseconds{1500};
+  sick.in_flight = 4;
+  sick.open_circuits = 3;
+  sick.ejections = 2;
+  sick.checks = {10, 5, 1, 0};
   UpstreamSnapshot& app = snapshot.upstreams[0];
   app.inflight = 64;
   app.state = overload::State::overloaded;

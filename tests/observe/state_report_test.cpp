@@ -52,6 +52,26 @@ TEST_CASE("the state report names state and cause and shows each signal beside i
   CHECK(json["upstreams"][1]["open_circuits"] == 3);
 }
 
+TEST_CASE("the state report shows each server of each upstream") {
+  const auto json = report();
+  CHECK(json["upstreams"][0]["balance"] == "least_inflight");
+  const auto& well = json["upstreams"][0]["servers"][0];
+  CHECK(well["name"] == "10.0.0.1:80");
+  CHECK(well["up"] == true);
+  CHECK(well["health"].is_null());
+  CHECK(well["ejected_for_ms"] == 0);
+  CHECK(well["circuit"].is_null());
+  const auto& sick = json["upstreams"][1]["servers"][1];
+  CHECK(sick["name"] == "10.0.0.2:80");
+  CHECK(sick["up"] == false);
+  CHECK(sick["health"] == "unwell");
+  CHECK(sick["ejected_for_ms"] == 1500);
+  CHECK(sick["inflight"] == 4);
+  CHECK(sick["circuit"] == "open");
+  CHECK(json["upstreams"][1]["servers"][0]["health"] == "unknown");
+  CHECK(json["upstreams"][1]["servers"][0]["circuit"] == "closed");
+}
+
 TEST_CASE("the state report counts each class at each upstream") {
   const auto json = report();
   const auto& p1 = json["upstreams"][0]["classes"][1];

@@ -26,6 +26,8 @@ struct PoolUnderTest {
   PoolUnderTest(std::uint32_t most_open, std::uint32_t most_idle)
       : budget(most_open, most_idle), pool(io, budget, in_flight, metrics) {}
   ~PoolUnderTest() {
+    // A pending callback would keep it for longer than the pool lives.
+    for (const UpstreamPtr& connection : opened) connection->retire();
     for (const int descriptor : far_ends) ::close(descriptor);
   }
 
@@ -34,7 +36,7 @@ struct PoolUnderTest {
     int pair[2];
     REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) == 0);
     far_ends.push_back(pair[1]);
-    return new UpstreamConnection(io, pool, server, pair[0]);
+    return opened.emplace_back(new UpstreamConnection(io, pool, server, pair[0]));
   }
   // Lets readiness callbacks run.
   void settle() {
@@ -49,6 +51,7 @@ struct PoolUnderTest {
   InFlight in_flight{2};
   UpstreamPool pool;
   std::vector<int> far_ends;
+  std::vector<UpstreamPtr> opened;
 };
 
 constexpr TimePoint at(int milliseconds) { return TimePoint{} + Milliseconds{milliseconds}; }

@@ -1,0 +1,208 @@
+// Several servers behind one upstream: who gets how much, and who is left out.
+#include <doctest/doctest.h>
+
+#include <array>
+#include <atomic>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "integration/wire.hpp"
+#include "support/mortal_server.hpp"
+#include "support/proxy_under_test.hpp"
+#include "support/raw_client.hpp"
+#include "support/scripted_peer.hpp"
+
+namespace spillway::support {
+namespace {
+
+using nlohmann::json;
+
+json over(const std::vector<std::string>& servers, const json& upstream) {
+  return configuration(servers, never_shed({{"app", upstream}}));
+}
+
+// Every client asks again as soon as it is answered, until so many were asked for in all.
+std::map<int, int> ask_from_many(const ProxyUnderTest& proxy, int clients, int requests) {
+  std::atomic<int> left{requests};
+  std::vector<std::map<int, int>> statuses(static_cast<std::size_t>(clients));
+  std::vector<std::thread> threads;
+  for (std::map<int, int>& mine : statuses) {
+    threads.emplace_back([&] {
+      RawClient client(proxy.port());
+      while (left.fetch_sub(1) > 0) ++mine[client.ask(get("/")).status()];
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::map<int, int> sum;
+  for (const auto& mine : statuses) {
+    for (const auto& [status, count] : mine) sum[status] += count;
+  }
+  return sum;
+}
+
+std::string sample(std::string_view family, const std::string& server) {
+  return "spillway_server_" + std::string(family) + "{upstream=\"app\",server=\"" + server + "\"}";
+}
+
+// How many are ejected or unwell.
+int servers_down(const ProxyUnderTest& proxy) {
+  int down = 0;
+  const json servers = proxy.state()["upstreams"][0]["servers"];
+  for (const json& server : servers) down += server["up"] == false ? 1 : 0;
+  return down;
+}
+
+bool settles(const ProxyUnderTest& proxy, const std::vector<std::string>& servers) {
+  bool settled = proxy.metric_becomes(R"(spillway_inflight{upstream="app"})", 0);
+  for (const std::string& server : servers)
+    settled = proxy.metric_becomes(sample("inflight", server), 0) && settled;
+  return settled;
+}
+
+}  // namespace
+
+TEST_CASE("three servers get equal shares whatever the balance") {
+  for (const char* balance : {"least_inflight", "round_robin", "power_of_two"}) {
+    CAPTURE(balance);
+    std::array<MortalServer, 3> servers;
+    const ProxyUnderTest proxy(
+        over({servers[0].address(), servers[1].address(), servers[2].address()},
+             {{"balance", balance}}));
+    RawClient client(proxy.port());
+    for (int n = 0; n < 300; ++n) CHECK(client.ask(get("/")).status() == 200);
+    CHECK(proxy.state()["upstreams"][0]["balance"] == balance);
+    // Who draws is only nearly equal.
+    const std::uint64_t off = std::string_view(balance) == "power_of_two" ? 40 : 0;
+    for (const MortalServer& server : servers) {
+      CHECK(server.requests() >= 100 - off);
+      CHECK(server.requests() <= 100 + off);
+      CHECK(proxy.metric(sample("up", server.address())) == 1);
+    }
+    CHECK(settles(proxy, {servers[0].address(), servers[1].address(), servers[2].address()}));
+  }
+}
+
+TEST_CASE("a slow server gets less unless requests just take turns") {
+  const auto share_of_slow = [](const char* balance) {
+    MortalServer slow(100ms);
+    std::array<MortalServer, 2> quick;
+    const ProxyUnderTest proxy(
+        over({quick[0].address(), slow.address(), quick[1].address()}, {{"balance", balance}}));
+    CHECK(ask_from_many(proxy, 12, 300) == std::map<int, int>{{200, 300}});
+    return static_cast<double>(slow.requests()) / 300;
+  };
+  CHECK(share_of_slow("least_inflight") < 0.2);
+  CHECK(share_of_slow("power_of_two") < 0.2);
+  // The control.
+  CHECK(share_of_slow("round_robin") == doctest::Approx(1. / 3).epsilon(0.05));
+}
+
+TEST_CASE("a server that is dead is ejected and nobody sees an error until it is back") {
+  std::array<MortalServer, 3> servers;
+  MortalServer& dead = servers[1];
+  dead.die();
+  const ProxyUnderTest proxy(
+      over({servers[0].address(), dead.address(), servers[2].address()},
+           {{"ejection", {{"consecutive_failures", 3}, {"base_ms", 200}, {"max_ms", 200}}}}));
+  RawClient client(proxy.port());
+  const auto ask = [&] { CHECK(client.ask(get("/")).status() == 200); };
+  const auto ejections = [&] { return proxy.metric(sample("ejections_total", dead.address())); };
+  const Deadline deadline;
+  while (ejections() < 1 && !deadline.passed()) ask();
+  const json state = proxy.state()["upstreams"][0]["servers"];
+  CHECK(state[1]["name"] == dead.address());
+  CHECK(state[1]["up"] == false);
+  CHECK(state[1]["ejected_for_ms"] > 0);
+  CHECK(state[1]["ejected_for_ms"] <= 200);
+  CHECK(state[1]["health"].is_null());
+  CHECK(state[0]["up"] == true);
+  // It is asked again when its time is over, and left out again at its first failure.
+  while (ejections() < 3 && !deadline.passed()) ask();
+  CHECK(dead.requests() == 0);
+  dead.revive();
+  while (dead.requests() < 20 && !deadline.passed()) ask();
+  CHECK(dead.requests() >= 20);
+  CHECK(proxy.metric(sample("up", dead.address())) == 1);
+  CHECK(ejections() >= 3);
+}
+
+TEST_CASE("a server that answers failures is left out and without ejection it is asked forever") {
+  const auto asked = [](int failures) {
+    MortalServer broken, sound;
+    broken.answer_with(500);
+    const ProxyUnderTest proxy(over({broken.address(), sound.address()},
+                                    {{"ejection", {{"consecutive_failures", failures}}}}));
+    RawClient client(proxy.port());
+    for (int n = 0; n < 100; ++n) client.ask(get("/"));
+    return broken.requests();
+  };
+  CHECK(asked(5) == 5);
+  // The control.
+  CHECK(asked(0) == 50);
+}
+
+TEST_CASE("no more servers than the share are ejected however many fail") {
+  const RefusingPort first, second, third;
+  MortalServer sound;
+  const std::vector<std::string> all{first.address(), second.address(), third.address(),
+                                     sound.address()};
+  const ProxyUnderTest proxy(over(all, {{"ejection", {{"consecutive_failures", 2}}}}));
+  CHECK(ask_from_many(proxy, 8, 400) == std::map<int, int>{{200, 400}});
+  CHECK(sound.requests() == 400);
+  CHECK(servers_down(proxy) == 2);
+  CHECK(settles(proxy, all));
+}
+
+TEST_CASE("a single server is never ejected") {
+  MortalServer server;
+  server.answer_with(503);
+  const ProxyUnderTest proxy(
+      over({server.address()}, {{"ejection", {{"max_ejected_ratio", 0.9}}}}));
+  RawClient client(proxy.port());
+  for (int n = 0; n < 50; ++n) CHECK(client.ask(get("/")).status() == 503);
+  CHECK(server.requests() == 50);
+  CHECK(proxy.metric(sample("up", server.address())) == 1);
+}
+
+TEST_CASE("servers that are all ejected are asked all the same") {
+  MortalServer first, second;
+  first.answer_with(500);
+  second.answer_with(500);
+  const ProxyUnderTest proxy(
+      over({first.address(), second.address()},
+           {{"ejection", {{"consecutive_failures", 1}, {"max_ejected_ratio", 1}}}}));
+  RawClient client(proxy.port());
+  for (int n = 0; n < 50; ++n) CHECK(client.ask(get("/")).status() == 500);
+  CHECK(first.requests() + second.requests() == 50);
+  CHECK(servers_down(proxy) == 2);
+  CHECK(proxy.admin("/readyz").status() == 503);
+}
+
+TEST_CASE("half of the servers die under load and nothing hangs or leaks") {
+  std::array<MortalServer, 4> servers;
+  std::vector<std::string> all;
+  for (const MortalServer& server : servers) all.push_back(server.address());
+  const ProxyUnderTest proxy(over(all, {{"ejection", {{"consecutive_failures", 3}}}}));
+  std::map<int, int> statuses;
+  std::thread load([&] { statuses = ask_from_many(proxy, 32, 6000); });
+  const Deadline deadline;
+  while (servers[3].requests() < 400 && !deadline.passed()) std::this_thread::yield();
+  servers[1].die();
+  servers[2].die();
+  load.join();
+  int answered = 0;
+  for (const auto& [status, count] : statuses) answered += count;
+  CHECK(answered == 6000);
+  // What the dead had in hand is asked again elsewhere.
+  CHECK(statuses[200] == 6000);
+  CHECK(servers_down(proxy) == 2);
+  CHECK(settles(proxy, all));
+  // A POST that was in no hand when they died fares no worse.
+  RawClient client(proxy.port());
+  for (int n = 0; n < 20; ++n) CHECK(client.ask(post("/", "")).status() == 200);
+}
+
+}  // namespace spillway::support
