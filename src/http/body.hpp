@@ -7,8 +7,8 @@
 // Chunked coding (RFC 9112 section 7.1): sizes are hexadecimal digits only (no sign, no 0x, no
 // white space, no overflow), line ends are CRLF exactly, a chunk's size and its extensions are at
 // most 272 bytes, the extensions of all chunks 64 KiB, free of control characters, the trailer
-// section is at most 8 KiB of valid fields, none of which may be about framing, routing or authentication (RFC 9110
-// section 6.5.1).
+// section is at most 8 KiB of valid fields, none of which may be about framing, routing or
+// authentication (RFC 9110 section 6.5.1).
 #pragma once
 
 #include <array>
