@@ -154,7 +154,8 @@ void request_head(std::string_view input) {
   }
   if (error != Error::none) {
     const int status = http::status_of(error);
-    require((status >= 400 && status < 500) || status == 505, "a fault has a status");
+    require((status >= 400 && status < 500) || status == 501 || status == 505,
+            "a fault has a status");
     require(!http::describe(error).empty(), "a fault has a sentence");
     return;
   }
