@@ -179,7 +179,9 @@ bool Backend::give(Wire& wire, const support::Message& request) {
     std::vector<std::string> parts{body.substr(0, half), body.substr(half)};
     std::erase(parts, "");
     body = support::chunked(parts, "X-Trailer: t\r\n");
-  } else if (framing != "close") {
+  } else if (framing == "close") {
+    lines += "Connection: close\r\n";
+  } else {
     lines += "Content-Length: " + std::to_string(body.size()) + "\r\n";
   }
   std::string answer = "HTTP/1.1 200 OK\r\n" + lines + "\r\n";

@@ -14,6 +14,7 @@ constexpr std::array kKinds{
     Kind{"slow_reader", 3, slow_reader},
     Kind{"slow_sender", 3, slow_sender},
     Kind{"slowloris", 2, slowloris},
+    Kind{"dawdle", 2, dawdle},
     Kind{"leave", 6, leave},
     Kind{"smuggle", 2, smuggle},
     Kind{"garble", 2, garble},

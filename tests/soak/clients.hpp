@@ -27,6 +27,7 @@ void fresh_connection(Player& player);
 void slow_reader(Player& player);
 void slow_sender(Player& player);
 void slowloris(Player& player);
+void dawdle(Player& player);
 
 // They leave at any moment (leaving_clients.cpp).
 void leave(Player& player);

@@ -18,6 +18,7 @@ struct Scene {
   std::uint16_t port = 0;
   std::uint16_t admin_port = 0;
   bool has_tunnels = false;            // the proxy passes upgrades on
+  bool has_min_rate = false;           // it cuts off who is slower
   std::atomic<bool> ending = false;    // no more sessions; those that run come to an end
   std::atomic<bool> draining = false;  // the proxy may refuse and close whatever it likes
   Failures failures;

@@ -92,11 +92,12 @@ ProxyChild::~ProxyChild() {
   ::waitpid(pid_, nullptr, 0);
 }
 
-void ProxyChild::signal(int number) const {
-  if (!exit_code_) ::kill(pid_, number);
+void ProxyChild::signal(int number) {
+  if (runs()) ::kill(pid_, number);
 }
 
 std::optional<int> ProxyChild::wait(Milliseconds within) {
+  const std::lock_guard lock(reaping_);
   if (exit_code_) return exit_code_;
   const int process = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
   const bool ended = process >= 0 && support::wait_ready(process, POLLIN, Deadline(within));

@@ -1,10 +1,11 @@
-// The real binary as a child of the soak, its log in a file, watched from outside.
+// The real binary as a child of the soak, its log in a file, watched from outside, by any thread.
 #pragma once
 
 #include <sys/types.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,7 +25,7 @@ class ProxyChild {
 
   std::uint16_t port() const { return port_; }
   std::uint16_t admin_port() const { return admin_port_; }
-  void signal(int number) const;
+  void signal(int number);
   // The exit code, 128 + n after signal n; nullopt when it still runs by then.
   std::optional<int> wait(Milliseconds within);
   bool runs() { return !wait(Milliseconds{0}); }
@@ -39,6 +40,7 @@ class ProxyChild {
  private:
   pid_t pid_ = -1;
   std::string log_;
+  std::mutex reaping_;
   std::optional<int> exit_code_;
   std::uint16_t port_ = 0;
   std::uint16_t admin_port_ = 0;

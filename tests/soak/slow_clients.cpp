@@ -59,4 +59,36 @@ void slowloris(Player& player) {
   }
 }
 
+// Below any least rate: bodies of ten bytes a second, answers that nobody takes. Both are cut off,
+// which takes seconds, so there are several at a time.
+void dawdle(Player& player) {
+  std::vector<std::unique_ptr<Wire>> senders, takers;
+  const Asked sent{.target = player.target("calm", "a=b"), .method = "POST"};
+  const Asked taken{.target = player.target("calm", "size=8000000")};
+  for (int n = 0; n < 4; ++n) {
+    const auto source = static_cast<std::uint16_t>(10 + player.random.below(60'000));
+    senders.push_back(std::make_unique<Wire>(player.scene.port, source));
+    senders.back()->send(Player::head(sent) + "Content-Length: 5000\r\n\r\n", kPatience);
+    takers.push_back(std::make_unique<Wire>(player.scene.port, source, 4096));
+    takers.back()->send(Player::request(taken), kPatience);
+  }
+  for (int second = 0; second < 20 && player.pause(1000); ++second) {
+    for (const auto& wire : senders) wire->send("0123456789", Milliseconds{0});
+  }
+  const bool is_cut_off = player.scene.has_min_rate && !player.ending();
+  for (const auto& wire : senders) {
+    if (!is_cut_off) wire->close();
+    player.take_end(*wire, Milliseconds{5000});
+    player.count(wire->received().empty() ? End::left : End::refused);
+  }
+  for (const auto& wire : takers) {
+    const bool ended = !is_cut_off || wire->read_to_end(Milliseconds{5000}) != Wire::Read::late;
+    if (ended && wire->received().size() < 8'000'000) {
+      player.count(is_cut_off ? End::ended : End::left);
+    } else {
+      player.fail(End::wrong, "an answer goes on though nobody took it for 20 s");
+    }
+  }
+}
+
 }  // namespace spillway::soak

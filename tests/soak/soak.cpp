@@ -50,7 +50,9 @@ class Soak {
         proxy_(options.binary, written_settings(), options.directory + "/soak-proxy.log") {
     scene_.port = proxy_.port();
     scene_.admin_port = proxy_.admin_port();
-    scene_.has_tunnels = has(proxy_.page("/metrics"), "spillway_tunnels");
+    const std::string page = proxy_.page("/metrics");
+    scene_.has_tunnels = has(page, "spillway_tunnels");
+    scene_.has_min_rate = has(page, "spillway_slow_clients_total");
     for (const Kind& kind : kinds()) {
       if (options.only.empty() || options.only == kind.name) casts_.emplace_back().kind = &kind;
     }

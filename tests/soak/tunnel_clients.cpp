@@ -54,8 +54,9 @@ void tunnel(Player& player) {
     player.count(End::right);
     player.pause(random.below(40));
   }
-  const std::size_t how = random.below(3);
+  const std::size_t how = random.below(4);
   if (how == 0) wire.reset();
+  if (how == 3) player.take_end(wire);  // which comes when both have been silent for long
   if (how == 1) {
     wire.half_close();
     player.take_end(wire);
