@@ -29,17 +29,22 @@ constexpr int kFine = 0;
 constexpr int kFailed = 1;
 constexpr int kBadUsage = 2;
 
+// What the file says, or all that is wrong with it.
+spillway::config::LoadResult read(const std::string& path) {
+  auto result = spillway::config::load_file(path);
+  if (!result.config) return result;
+  try {
+    spillway::traffic::Classifier{*result.config};
+  } catch (const std::invalid_argument& error) {
+    result.problems.push_back({"$.routes", error.what()});
+    result.config.reset();
+  }
+  return result;
+}
+
 // A checked configuration, or every problem on standard error.
 std::optional<spillway::config::Config> load(const std::string& path) {
-  auto [config, problems] = spillway::config::load_file(path);
-  if (config) {
-    try {
-      spillway::traffic::Classifier{*config};
-    } catch (const std::invalid_argument& error) {
-      problems.push_back({"$.routes", error.what()});
-      config.reset();
-    }
-  }
+  auto [config, problems] = read(path);
   for (const auto& problem : problems) {
     std::cerr << "error: " << problem.path << ": " << problem.message << '\n';
   }
@@ -57,7 +62,7 @@ int check(const std::string& path) {
 int run(const std::string& path) {
   auto config = load(path);
   if (!config) return kBadUsage;
-  spillway::proxy::Server server(std::move(*config));
+  spillway::proxy::Server server(std::move(*config), [path] { return read(path); });
   return server.serve_until_signalled();
 }
 

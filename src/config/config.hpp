@@ -225,6 +225,8 @@ struct Match {
   std::vector<std::string> methods;  // empty: any
   std::string host;                  // empty: any; lower case, without port
   std::string path = "/**";
+
+  bool operator==(const Match&) const = default;
 };
 
 // When stored answers are given: to degrade only, or whenever they are fresh.
@@ -243,6 +245,8 @@ struct Cache {
   // Request fields (and Authorization) that make an answer one person's, unless it is `public`.
   std::vector<std::string> personal{"Cookie", "X-Api-Key"};
   bool across_tenants = false;  // tenants with a key or a trusted name share answers
+
+  bool operator==(const Cache&) const = default;
 };
 
 // A text that stands in the configuration or in a file that it names.
@@ -283,6 +287,8 @@ enum class TenantKey : std::uint8_t { api_key, trusted_header, client_address };
 struct ApiKey {
   std::string tenant;
   std::string key;
+
+  bool operator==(const ApiKey&) const = default;
 };
 
 struct Tenants {
@@ -297,6 +303,8 @@ struct Tenants {
 struct TrustedHeaders {
   std::string tenant;
   std::string priority;  // 0-100, as a route's priority
+
+  bool operator==(const TrustedHeaders&) const = default;
 };
 
 struct Log {

@@ -110,7 +110,7 @@ Waiter* Scheduler::release(ClassId traffic_class, Duration held, TimePoint at) {
 Waiter* Scheduler::next(TimePoint at) {
   const TimePoint now = advance(at);
   adapt_weights(now);
-  while (running_ < concurrency_) {
+  while (free_slots() > 0) {
     ClassSet ready = 0;
     for (ClassSet rest = queues_.backlogged(); rest != 0; rest &= rest - 1) {
       const int i = std::countr_zero(rest);
@@ -181,7 +181,7 @@ TimePoint Scheduler::advance(TimePoint now) {
 // A slot is free that is not kept for another class, and its own cap is not reached.
 bool Scheduler::may_start(const Class& c) const {
   const std::uint32_t kept = open_reserved_ - c.open_reserved();
-  return concurrency_ - running_ > kept && c.running < c.max_inflight;
+  return free_slots() > kept && c.running < c.max_inflight;
 }
 
 // A class may fill its own places unless a higher one borrowed from it: the waiters of a class
@@ -217,10 +217,11 @@ std::optional<double> Scheduler::seconds_to_wait(Place& place) const {
   if (!hold) return std::nullopt;
   // While no slot changes hands every running request has been held at least that long: a
   // stalled upstream gives back no slots to learn from.
-  if (running_ == concurrency_) hold = std::max(*hold, to_seconds(place.now - slots_changed_));
+  if (free_slots() == 0) hold = std::max(*hold, to_seconds(place.now - slots_changed_));
   const Class& c = classes_[index(place.traffic_class)];
   Backlog backlog;
-  backlog.slots = std::max<double>(1, concurrency_ - (reserved_ - c.reserved));
+  const double reserved_for_others = reserved_ - c.reserved;
+  backlog.slots = std::max<double>(1, concurrency_ - reserved_for_others);
   place.hold = *hold;
   place.slots = backlog.slots;
   backlog.turns = discipline_->turns(place, queues_);
@@ -244,7 +245,7 @@ void Scheduler::adapt_weights(TimePoint now) {
 
 void Scheduler::take_slot(Waiter& waiter, TimePoint now) {
   Class& c = classes_[index(waiter.traffic_class)];
-  assert(running_ < concurrency_ && c.running < c.max_inflight);
+  assert(free_slots() > 0 && c.running < c.max_inflight);
   if (c.running < c.reserved) --open_reserved_;
   ++c.running;
   ++running_;

@@ -3,7 +3,7 @@
 // Pure and not thread-safe: the gate holds a lock around every call, and after a release hands
 // out slots until next() yields nothing more.
 // A `now` older than the last one (read just before another thread got the lock) is taken for
-// the last one. Never more than `concurrency` slots are held. Nothing
+// the last one. Never more than `concurrency` slots are held, but after set_slots(). Nothing
 // allocates after construction.
 #pragma once
 
@@ -98,6 +98,13 @@ class Scheduler {
   // With Late::process_with_tag nobody does.
   Waiter* expire(TimePoint now);
 
+  // Until further notice there are so many slots, of which another scheduler's requests hold so
+  // many. More may be held then than there are: none is granted until enough are given back.
+  void set_slots(std::uint32_t concurrency, std::uint32_t elsewhere) {
+    concurrency_ = concurrency;
+    elsewhere_ = elsewhere;
+  }
+
   std::uint32_t concurrency() const { return concurrency_; }
   std::uint32_t running() const { return running_; }
   std::uint32_t running(ClassId id) const { return classes_[index(id)].running; }
@@ -128,6 +135,10 @@ class Scheduler {
   };
 
   TimePoint advance(TimePoint now);
+  std::uint32_t free_slots() const {
+    const std::uint64_t held = std::uint64_t{running_} + elsewhere_;
+    return held < concurrency_ ? concurrency_ - static_cast<std::uint32_t>(held) : 0;
+  }
   bool may_start(const Class& c) const;
   bool has_place(std::size_t i) const;
   Waiter* evict_for(ClassId id, TimePoint now);
@@ -140,6 +151,7 @@ class Scheduler {
   Offer refuse(Waiter& waiter, Reason reason, std::uint64_t& count);
 
   std::uint32_t concurrency_;
+  std::uint32_t elsewhere_ = 0;
   config::Late late_;
   bool dynamic_weights_ = false;
   std::vector<ClassId> evict_;

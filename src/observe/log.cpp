@@ -139,11 +139,17 @@ void Log::stopped(Duration uptime) {
         event(Level::info, "stopped").number("uptime_seconds", to_seconds(uptime)).members());
 }
 
-void Log::reload_ignored() {
-  write(Level::warn,
-        event(Level::warn, "reload_ignored")
-            .text("message", "SIGHUP: the configuration cannot be reloaded; restart to apply it")
-            .members());
+void Log::reloaded(std::uint64_t generation) {
+  write(Level::info, event(Level::info, "reloaded").integer("generation", generation).members());
+}
+
+void Log::reload_failed(std::string_view path, std::string_view problem) {
+  write(Level::error,
+        event(Level::error, "reload_failed").text("path", path).text("message", problem).members());
+}
+
+void Log::set_level(const config::Log& config) {
+  logger_->set_level(spdlog::level::from_str(config.level));
 }
 
 void Log::message(Level level, std::string_view text) {

@@ -75,7 +75,9 @@ class Log {
                   Reason reason, const overload::OverloadSignals& signals);
   void draining(std::size_t connections, Milliseconds timeout);
   void stopped(Duration uptime);
-  void reload_ignored();  // SIGHUP
+  void reloaded(std::uint64_t generation);
+  void reload_failed(std::string_view path, std::string_view problem);  // once for each problem
+  void set_level(const config::Log& config);
   void message(Level level, std::string_view text);
   void access(const AccessLine& line);
 

@@ -8,6 +8,7 @@
 #include <prometheus/metric_family.h>
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,10 +18,17 @@
 
 namespace spillway::observe {
 
+// All that is counted and measured under one configuration.
+std::vector<prometheus::MetricFamily> families_of(const config::Config& config,
+                                                  std::span<const WorkerMetrics* const> workers,
+                                                  const Snapshot& snapshot);
+
 class MetricCollector : public prometheus::Collectable {
  public:
+  // `former`: what former configurations counted, by now (see metric_history.hpp); none: nothing.
   MetricCollector(const config::Config& config, std::vector<const WorkerMetrics*> workers,
-                  std::function<Snapshot()> snapshot, BuildInfo build);
+                  std::function<Snapshot()> snapshot, BuildInfo build,
+                  std::function<std::vector<prometheus::MetricFamily>()> former = {});
 
   std::vector<prometheus::MetricFamily> Collect() const override;
 
@@ -29,6 +37,7 @@ class MetricCollector : public prometheus::Collectable {
   std::vector<const WorkerMetrics*> workers_;
   std::function<Snapshot()> snapshot_;
   BuildInfo build_;
+  std::function<std::vector<prometheus::MetricFamily>()> former_;
 };
 
 // The text exposition format, version 0.0.4.

@@ -100,9 +100,20 @@ struct CacheSnapshot {
   std::uint64_t invalidations = 0;  // URIs whose answers an unsafe method voided
 };
 
+// The configuration in effect, and how it came to be.
+struct Reloads {
+  std::uint64_t generation = 1;  // the one that was started with is the first
+  Duration in_effect{};          // how long it has been
+  std::uint64_t former = 0;      // earlier ones that running requests still keep to
+  std::uint64_t done = 0;
+  std::uint64_t failed = 0;
+  std::vector<std::string> problems;  // of the last attempt; empty: it succeeded
+};
+
 struct Snapshot {
   std::chrono::system_clock::time_point taken_at;
   Duration uptime{};
+  Reloads reloads;
   bool draining = false;
   std::uint64_t log_dropped = 0;
   std::vector<UpstreamSnapshot> upstreams;

@@ -121,6 +121,16 @@ class Report {
     return result;
   }
 
+  Json configuration() const {
+    const Reloads& reloads = snapshot_.reloads;
+    return {{"generation", reloads.generation},
+            {"since", iso8601(snapshot_.taken_at - wall(reloads.in_effect))},
+            {"former_in_use", reloads.former},
+            {"reloads", reloads.done},
+            {"failed_reloads", reloads.failed},
+            {"problems", reloads.problems}};
+  }
+
   Json caches() const {
     Json result = Json::array();
     for (const CacheSnapshot& now : snapshot_.caches) result.push_back(cache(now));
@@ -310,6 +320,7 @@ nlohmann::ordered_json state_report(const config::Config& config,
           {"time", iso8601(snapshot.taken_at)},
           {"uptime_seconds", std::round(to_seconds(snapshot.uptime) * 1e3) / 1e3},
           {"draining", snapshot.draining},
+          {"configuration", report.configuration()},
           {"upstreams", report.upstreams()},
           {"caches", report.caches()},
           {"workers", report.workers()},

@@ -186,6 +186,17 @@ MetricFamily connections(Workers workers) {
   return result;
 }
 
+MetricFamily accepted(Workers workers) {
+  MetricFamily result =
+      family("spillway_requests_accepted_total", MetricType::Counter,
+             "Requests whose head has come. While none is running it is the sum of "
+             "spillway_requests_total.");
+  add_counter(result, {}, static_cast<double>(sum(workers, [](const WorkerMetrics& worker) {
+                return worker.accepted();
+              })));
+  return result;
+}
+
 MetricFamily event_loop_lag(Workers workers) {
   MetricFamily result =
       family("spillway_event_loop_lag_seconds", MetricType::Gauge,
@@ -202,6 +213,7 @@ MetricFamily event_loop_lag(Workers workers) {
 
 std::vector<MetricFamily> worker_families(const config::Config& config, Workers workers) {
   return {
+      accepted(workers),
       requests(config, workers),
       responses(config, workers),
       denied(config, workers),

@@ -13,6 +13,11 @@ Controller::Controller(const config::Config& config, const config::Upstream& ups
       plan_(std::make_shared<const AdmissionPlan>(State::normal, Reason::none,
                                                   rules_.of(State::normal))) {}
 
+void Controller::continue_from(const Controller& former, TimePoint now) {
+  machine_.continue_from(former.machine_, now);
+  plan_ = std::make_shared<const AdmissionPlan>(state(), reason(), rules_.of(state()));
+}
+
 Tick Controller::tick(const TickInput& input, TimePoint now) {
   signals_ = window_.tick(input, now);
   Tick result;

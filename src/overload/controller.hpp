@@ -27,6 +27,10 @@ class Controller {
  public:
   Controller(const config::Config& config, const config::Upstream& upstream);
 
+  // Takes over from the controller of the same upstream in a former configuration: its state stays,
+  // under the new rules. Before the first tick.
+  void continue_from(const Controller& former, TimePoint now);
+
   // Every upstream.overload.tick. `now` never goes back.
   Tick tick(const TickInput& input, TimePoint now);
 

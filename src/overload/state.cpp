@@ -77,6 +77,14 @@ StateMachine::StateMachine(const config::Overload& settings)
     stages_.push_back({State::overloaded, settings.enter, settings.exit, settings.cooldown});
 }
 
+void StateMachine::continue_from(const StateMachine& other, TimePoint now) {
+  while (level_ < stages_.size() && stages_[level_].name <= other.state()) ++level_;
+  if (level_ == 0) return;
+  reason_ = other.reason_;
+  entry_reason_ = other.entry_reason_;
+  since_ = now;
+}
+
 std::optional<Transition> StateMachine::step(const OverloadSignals& signals, TimePoint now) {
   std::optional<Transition> transition;
   std::size_t highest = stages_.size();

@@ -47,6 +47,10 @@ class StateMachine {
  public:
   explicit StateMachine(const config::Overload& settings);
 
+  // Goes on from where another one, of other settings perhaps, is: in the state of that name, else
+  // in the highest below it. Its cooldown begins anew. Before the first step.
+  void continue_from(const StateMachine& other, TimePoint now);
+
   std::optional<Transition> step(const OverloadSignals& signals, TimePoint now);
 
   State state() const { return level_ == 0 ? State::normal : stages_[level_ - 1].name; }

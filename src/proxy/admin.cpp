@@ -7,6 +7,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -16,6 +17,7 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
 #include <chrono>
+#include <memory>
 #include <stdexcept>
 #include <thread>
 #include <tuple>
@@ -71,6 +73,7 @@ struct AdminServer::Server {
   void bind();
   asio::awaitable<void> accept();
   asio::awaitable<void> serve(boost::beast::tcp_stream stream);
+  asio::awaitable<ReloadResult> reload();
   asio::awaitable<void> close(boost::beast::tcp_stream& stream);
 
   config::Admin config;
@@ -133,7 +136,10 @@ asio::awaitable<void> AdminServer::Server::serve(boost::beast::tcp_stream stream
     stream.expires_after(kTimeout);
     const auto [read_error, read_size] = co_await http::async_read(stream, buffer, parser, kAwait);
     AdminResponse response;
-    if (!read_error) {
+    if (!read_error && asks_to_reload(parser.get(), config.token)) {
+      const ReloadResult result = co_await reload();
+      response = reload_answer(parser.get(), result);
+    } else if (!read_error) {
       response = admin_answer(parser.get(), config.token, source);
     } else if (!refusal_of(read_error, response)) {
       co_return;
@@ -146,6 +152,24 @@ asio::awaitable<void> AdminServer::Server::serve(boost::beast::tcp_stream stream
       co_return;
     }
   }
+}
+
+// The timer stands for the event that the attempt is over; the other pages are served meanwhile.
+asio::awaitable<ReloadResult> AdminServer::Server::reload() {
+  struct Attempt {
+    explicit Attempt(asio::io_context& io) : over(io, asio::steady_timer::time_point::max()) {}
+    asio::steady_timer over;
+    ReloadResult result;
+  };
+  const auto attempt = std::make_shared<Attempt>(io);
+  source.reload([this, attempt](const ReloadResult& result) {
+    asio::post(io, [attempt, result] {
+      attempt->result = result;
+      attempt->over.cancel();
+    });
+  });
+  co_await attempt->over.async_wait(kAwait);
+  co_return attempt->result;
 }
 
 // Closing with unread input would reset the connection and could take the answer with it

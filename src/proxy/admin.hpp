@@ -1,5 +1,5 @@
-// The operator's door: /metrics, /healthz, /readyz, /state, /config and a small index; and one page
-// that changes something, POST /cache/purge.
+// The operator's door: /metrics, /healthz, /readyz, /state, /config and a small index; and two
+// pages that change something, POST /reload and POST /cache/purge.
 //
 // Runs on a thread of its own, so that a large scrape delays neither a request nor a tick. At
 // most 64 connections; a head, a body or an answer that takes longer than 5 s closes its
@@ -16,6 +16,7 @@
 
 #include "config/config.hpp"
 #include "proxy/admin_purge.hpp"
+#include "proxy/reloader.hpp"
 
 namespace spillway::proxy {
 
@@ -28,6 +29,8 @@ struct AdminSource {
   std::function<std::string()> not_ready;
   // Forgets stored answers.
   std::function<PurgeResult(const PurgeRequest&)> purge;
+  // Reads the configuration again; calls back when that is done, on a thread of its own.
+  std::function<void(Reloader::Done)> reload;
 };
 
 class AdminServer {

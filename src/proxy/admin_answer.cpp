@@ -32,6 +32,7 @@ constexpr std::string_view kIndex =
     "<li><a href=\"/config\">/config</a> the configuration in effect"
     "<li><a href=\"/healthz\">/healthz</a> the process is alive"
     "<li><a href=\"/readyz\">/readyz</a> traffic may be sent here"
+    "<li>POST /reload reads the configuration again"
     "<li>POST /cache/purge forgets stored answers</ul>\n";
 
 // A dump that cannot throw: bytes that are not UTF-8 become U+FFFD.
@@ -175,13 +176,13 @@ AdminResponse purge_page(const AdminRequest& request, const AdminSource& source)
   return page(http::status::ok, kJson, dump({{"purged", result.purged}}));
 }
 
-AdminResponse choose(const AdminRequest& request, std::string_view token,
-                     const AdminSource& source) {
+// The answer to who may not ask for this page; nullopt: he may.
+std::optional<AdminResponse> turned_away(const AdminRequest& request, const Target& target,
+                                         std::string_view token) {
   const auto hosts = request.count(http::field::host);
   if (hosts > 1 || (hosts == 0 && request.version() >= 11)) {
     return problem(http::status::bad_request, "exactly one Host field is needed");
   }
-  const Target target = split(view(request.target()));
   // A load balancer asks for these two, without a token and by whatever name it knows us; they
   // tell no more than the answer of the proxy itself would.
   const bool is_open = target.path == "/healthz" || target.path == "/readyz";
@@ -198,7 +199,31 @@ AdminResponse choose(const AdminRequest& request, std::string_view token,
                      "without admin.token only a loopback host name is served");
     }
   }
+  return std::nullopt;
+}
 
+// A browser says where a page is from that has it post here (Fetch standard, "Origin").
+bool is_from_web_page(const AdminRequest& request) {
+  return request.count(http::field::origin) > 0;
+}
+
+AdminResponse finished(const AdminRequest& request, AdminResponse response) {
+  response.version(request.version());
+  response.keep_alive(request.keep_alive());
+  response.prepare_payload();
+  if (request.method() == http::verb::head) response.body().clear();
+  return response;
+}
+
+AdminResponse choose(const AdminRequest& request, std::string_view token,
+                     const AdminSource& source) {
+  const Target target = split(view(request.target()));
+  if (auto refusal = turned_away(request, target, token)) return std::move(*refusal);
+
+  if (target.path == "/reload") {
+    if (request.method() != http::verb::post) return wrong_method("POST");
+    return problem(http::status::forbidden, "a web page may not ask for this");
+  }
   if (target.path == "/cache/purge") return purge_page(request, source);
 
   AdminResponse (*make)(const AdminSource&) = nullptr;
@@ -227,6 +252,30 @@ AdminResponse choose(const AdminRequest& request, std::string_view token,
 
 }  // namespace
 
+bool asks_to_reload(const AdminRequest& request, std::string_view token) {
+  const Target target = split(view(request.target()));
+  return target.path == "/reload" && request.method() == http::verb::post &&
+         !is_from_web_page(request) && !turned_away(request, target, token);
+}
+
+AdminResponse reload_answer(const AdminRequest& request, const ReloadResult& result) {
+  if (result.problems.empty()) {
+    return finished(request, page(http::status::ok, kJson,
+                                  dump({{"reloaded", true}, {"generation", result.generation}})));
+  }
+  nlohmann::ordered_json problems = nlohmann::ordered_json::array();
+  for (const config::Problem& each : result.problems)
+    problems.push_back({{"path", each.path}, {"message", each.message}});
+  const auto status = http::status::unprocessable_entity;
+  return finished(request, page(status, kProblem,
+                                dump({{"type", "about:blank"},
+                                      {"title", std::string(http::obsolete_reason(status))},
+                                      {"status", static_cast<unsigned>(status)},
+                                      {"detail", "the configuration stays as it was"},
+                                      {"generation", result.generation},
+                                      {"problems", std::move(problems)}})));
+}
+
 AdminResponse admin_answer(const AdminRequest& request, std::string_view token,
                            const AdminSource& source) {
   AdminResponse response = [&] {
@@ -236,11 +285,7 @@ AdminResponse admin_answer(const AdminRequest& request, std::string_view token,
       return problem(http::status::internal_server_error, "this page could not be made");
     }
   }();
-  response.version(request.version());
-  response.keep_alive(request.keep_alive());
-  response.prepare_payload();
-  if (request.method() == http::verb::head) response.body().clear();
-  return response;
+  return finished(request, std::move(response));
 }
 
 AdminResponse admin_refusal(http::status status, std::string_view detail) {

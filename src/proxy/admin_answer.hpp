@@ -12,8 +12,13 @@ namespace spillway::proxy {
 using AdminRequest = boost::beast::http::request<boost::beast::http::string_body>;
 using AdminResponse = boost::beast::http::response<boost::beast::http::string_body>;
 
-// The whole answer, keep-alive as the request asked. `token` is empty when none is configured.
-// An exception of a page becomes a 500.
+// Whether the request may have the configuration reloaded, and asks for it: reload_answer() says
+// what came of that. `token` is empty when none is configured.
+bool asks_to_reload(const AdminRequest& request, std::string_view token);
+AdminResponse reload_answer(const AdminRequest& request, const ReloadResult& result);
+
+// The whole answer to any other request, keep-alive as it asked. An exception of a page becomes a
+// 500.
 AdminResponse admin_answer(const AdminRequest& request, std::string_view token,
                            const AdminSource& source);
 

@@ -29,10 +29,18 @@ ClientConnection::ClientConnection(Worker& worker, int descriptor, const sockadd
   if (text == nullptr) std::memcpy(facts_.text.data(), "unknown", sizeof "unknown");
   facts_.text_size = static_cast<std::uint8_t>(std::strlen(facts_.text.data()));
   if (text != nullptr) facts_.peer = worker.local().generation().classifier.peer(ip);
+  recognised_by_ = worker.local().generation().number;
   worker_.connection_opened();
 }
 
 ClientConnection::~ClientConnection() { worker_.connection_closed(); }
+
+void ClientConnection::recognise(const Generation& generation) {
+  if (recognised_by_ == generation.number) return;
+  recognised_by_ = generation.number;
+  if (const auto ip = parse_ip_address(facts_.address()))
+    facts_.peer = generation.classifier.peer(*ip);
+}
 
 void ClientConnection::become_idle(TimePoint now) {
   idle_since_ = now;

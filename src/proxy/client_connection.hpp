@@ -16,6 +16,7 @@
 namespace spillway::proxy {
 
 class Worker;
+struct Generation;
 
 struct IdleHook
     : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
@@ -38,6 +39,8 @@ class ClientConnection final : public Stream, public IdleHook {
   ClientConnection(Worker& worker, int descriptor, const sockaddr_storage& peer);
 
   const ClientFacts& facts() const { return facts_; }
+  // A reload may have changed whose word is believed.
+  void recognise(const Generation& generation);
 
   // Waits for the next request, holding nothing.
   void become_idle(TimePoint now);
@@ -49,6 +52,7 @@ class ClientConnection final : public Stream, public IdleHook {
 
   Worker& worker_;
   TimePoint idle_since_{};
+  std::uint64_t recognised_by_ = 0;  // the number of the generation
   ClientFacts facts_;
 };
 

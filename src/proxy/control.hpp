@@ -5,18 +5,14 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <deque>
+#include <functional>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "observe/log.hpp"
-#include "observe/snapshot.hpp"
-#include "overload/controller.hpp"
 #include "proxy/generation.hpp"
 #include "proxy/heartbeat.hpp"
-#include "proxy/upstream.hpp"
 #include "proxy/worker.hpp"
 
 namespace spillway::proxy {
@@ -32,42 +28,39 @@ class Control {
   void start();
   void stop();
 
-  // Any thread: fills in states, signals and transitions, in the order of the configuration.
-  void read_snapshot(std::vector<observe::UpstreamSnapshot>& upstreams);
   // Of its loop, at every tick.
   const Heartbeat& heartbeat() const { return heartbeat_; }
 
+  // Any thread: judges the upstreams of that generation from now on, each from where the one of its
+  // name was, and has every worker begin its requests with it. `on_worker` is called by each worker
+  // that does.
+  void replace(std::shared_ptr<Generation> generation, std::function<void()> on_worker);
+
  private:
   struct Watched {  // one upstream
-    Watched(UpstreamId upstream_id, const config::Upstream& upstream, boost::asio::io_context& io)
-        : id(upstream_id), timer(io), tick(upstream.overload.tick) {}
+    Watched(std::shared_ptr<Generation> of, UpstreamId upstream_id, boost::asio::io_context& io);
 
+    Upstream& upstream() const { return generation->upstreams[index(id)]; }
+
+    std::shared_ptr<Generation> generation;
     UpstreamId id;
     boost::asio::steady_timer timer;
-    Milliseconds tick;
     Gate::Load load;
     std::vector<std::uint32_t> max_queue;
     std::vector<const overload::SignalShard*> shards;
     std::vector<const overload::TenantShard*> tenants;
-
-    std::mutex mutex;  // guards what scrapes read
-    overload::State published_state{};
-    Reason published_reason = Reason::none;
-    std::shared_ptr<const overload::AdmissionPlan> published_plan;
-    TimePoint since{};
-    overload::OverloadSignals signals;
-    std::vector<observe::TransitionCount> transitions;
   };
+  using WatchedPtr = std::shared_ptr<Watched>;
 
-  void arm(Watched& watched);
+  void watch(const std::shared_ptr<Generation>& generation);
+  void arm(const WatchedPtr& watched);
   void tick(Watched& watched, TimePoint now);
 
-  std::shared_ptr<Generation> generation_;
   std::vector<std::unique_ptr<Worker>>& workers_;
   observe::Log& log_;
   boost::asio::io_context io_{1};
-  std::deque<Watched> watched_;
   Heartbeat heartbeat_;
+  std::vector<WatchedPtr> watched_;  // by UpstreamId
   std::thread thread_;
 };
 

@@ -240,6 +240,7 @@ void Exchange::finish() {
 void Exchange::begin_request(LocalGeneration& local) {
   let_go_of_generation();
   here_ = &local;
+  if (client_) client_->recognise(here_->generation());
   scanner_.reset();
   head_end_ = consumed_ = 0;
   request_.fields.clear();

@@ -1,5 +1,8 @@
 #include "proxy/gate.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace spillway::proxy {
 
 namespace {
@@ -12,32 +15,49 @@ void deliver(dispatch::Waiter& waiter) {
 }
 }  // namespace
 
-Gate::Gate(const config::Dispatch& settings, std::span<const config::TrafficClass> classes)
-    : scheduler_(settings, classes) {}
+Gate::Gate(const config::Dispatch& settings, std::span<const config::TrafficClass> classes,
+           std::shared_ptr<Slots> slots)
+    : slots_(std::move(slots)), concurrency_(settings.concurrency), scheduler_(settings, classes) {
+  const std::lock_guard lock(slots_->mutex);
+  slots_->gates.push_back(this);
+}
+
+Gate::~Gate() {
+  const std::lock_guard lock(slots_->mutex);
+  std::erase(slots_->gates, this);
+  for (Gate* gate : slots_->gates) gate->see_slots();
+}
 
 dispatch::Offer Gate::enter(Ticket& ticket, const dispatch::Terms& terms, TimePoint now) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(slots_->mutex);
+  if (!is_alone()) see_slots();
   const dispatch::Offer offer = scheduler_.offer(ticket, terms, now);
   if (offer.evicted != nullptr) deliver(*offer.evicted);
   return offer;
 }
 
 void Gate::leave(ClassId traffic_class, Duration held, TimePoint now) {
-  const std::lock_guard lock(mutex_);
-  deliver_startable(scheduler_.release(traffic_class, held, now), now);
+  const std::lock_guard lock(slots_->mutex);
+  if (is_alone()) {
+    deliver_startable(scheduler_.release(traffic_class, held, now), now);
+    return;
+  }
+  scheduler_.set_slots(0, 0);  // whose turn it is the gates find out together
+  scheduler_.release(traffic_class, held, now);
+  hand_out(now);
 }
 
 bool Gate::cancel(Ticket& ticket, TimePoint now) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(slots_->mutex);
   const bool cancelled = scheduler_.cancel(ticket, now);
-  if (cancelled) deliver_startable(scheduler_.next(now), now);
+  if (cancelled) hand_out(now);
   return cancelled;
 }
 
 void Gate::expire(TimePoint now) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(slots_->mutex);
   while (dispatch::Waiter* waiter = scheduler_.expire(now)) deliver(*waiter);
-  deliver_startable(scheduler_.next(now), now);
+  hand_out(now);
 }
 
 void Gate::deliver_startable(dispatch::Waiter* first, TimePoint now) {
@@ -46,8 +66,32 @@ void Gate::deliver_startable(dispatch::Waiter* first, TimePoint now) {
   }
 }
 
+std::uint32_t Gate::running_elsewhere() const {
+  std::uint32_t sum = 0;
+  for (const Gate* gate : slots_->gates) {
+    if (gate != this) sum += gate->scheduler_.running();
+  }
+  return sum;
+}
+
+void Gate::see_slots() {
+  scheduler_.set_slots(slots_->gates.back()->concurrency_, running_elsewhere());
+}
+
+// The free slots go to those who wait longest, gate by gate.
+void Gate::hand_out(TimePoint now) {
+  if (is_alone()) {
+    deliver_startable(scheduler_.next(now), now);
+    return;
+  }
+  for (Gate* gate : slots_->gates) {
+    gate->see_slots();
+    gate->deliver_startable(gate->scheduler_.next(now), now);
+  }
+}
+
 void Gate::read_load(Load& load, TimePoint now) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(slots_->mutex);
   load.busy_slot_seconds = scheduler_.busy_slot_seconds(now);
   load.queued.resize(scheduler_.class_count());
   for (std::size_t c = 0; c < load.queued.size(); ++c)
@@ -55,9 +99,9 @@ void Gate::read_load(Load& load, TimePoint now) {
 }
 
 void Gate::read_snapshot(observe::UpstreamSnapshot& snapshot, TimePoint now) {
-  const std::lock_guard lock(mutex_);
-  snapshot.inflight = scheduler_.running();
-  snapshot.concurrency_limit = scheduler_.concurrency();
+  const std::lock_guard lock(slots_->mutex);
+  snapshot.inflight = scheduler_.running() + running_elsewhere();
+  snapshot.concurrency_limit = concurrency_;
   snapshot.classes.resize(scheduler_.class_count());
   for (std::size_t c = 0; c < snapshot.classes.size(); ++c) {
     const ClassId id{static_cast<std::uint8_t>(c)};

@@ -3,8 +3,14 @@
 // The lock is held for tens of nanoseconds; a request's fate changes only under it, so there is
 // no check-then-act. Whoever leaves the queue other than by its own enter() or cancel() is
 // delivered to its worker's mailbox.
+//
+// After a reload the requests of the former configuration keep to its gate, with its classes and
+// queues; the slots are the same. The gates of one upstream therefore share them: as many as the
+// newest says, and who waits at an older gate goes first.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -16,9 +22,24 @@
 
 namespace spillway::proxy {
 
+class Gate;
+
+// The slots of one upstream and the gates before them, the oldest first.
+struct Slots {
+  std::mutex mutex;
+  std::vector<Gate*> gates;
+};
+
 class Gate {
  public:
-  Gate(const config::Dispatch& settings, std::span<const config::TrafficClass> classes);
+  // The newest of the gates before these slots.
+  Gate(const config::Dispatch& settings, std::span<const config::TrafficClass> classes,
+       std::shared_ptr<Slots> slots = std::make_shared<Slots>());
+  ~Gate();
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+
+  const std::shared_ptr<Slots>& slots() const { return slots_; }
 
   // See dispatch::Scheduler::offer. A granted request must leave() exactly once (see Slot). A
   // queued one will be delivered, unless cancel() returns true.
@@ -34,14 +55,19 @@ class Gate {
     std::vector<std::uint32_t> queued;  // by class
   };
   void read_load(Load& load, TimePoint now);
-  // Fills in what the gate knows of an upstream.
+  // Fills in what the gate knows of an upstream; in flight are also the requests of older gates.
   void read_snapshot(observe::UpstreamSnapshot& snapshot, TimePoint now);
 
  private:
   void deliver_startable(dispatch::Waiter* first, TimePoint now);
+  bool is_alone() const { return slots_->gates.size() == 1; }
+  std::uint32_t running_elsewhere() const;
+  void see_slots();
+  void hand_out(TimePoint now);
 
-  std::mutex mutex_;
-  dispatch::Scheduler scheduler_;
+  const std::shared_ptr<Slots> slots_;
+  std::uint32_t concurrency_;
+  dispatch::Scheduler scheduler_;  // under the mutex of the slots
 };
 
 // A dispatch slot, given back when it goes out of scope.

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,13 +30,17 @@ struct Lineage {
 };
 
 struct Generation {
-  // Resolves the upstreams' servers; throws std::runtime_error.
-  Generation(config::Config settings, const Lineage& lineage)
-      : config(std::move(settings)),
+  // Resolves the upstreams' servers; throws std::runtime_error. Where `former` (null: this is the
+  // first) has an upstream of the same name, its slots stay the same, and what is stored stays.
+  Generation(config::Config settings, const Lineage& lineage, const Generation* former = nullptr)
+      : number(former == nullptr ? 1 : former->number + 1),
+        config(std::move(settings)),
         classifier(config, lineage.tenant_seed),
-        answers(config, lineage.cache_key) {
-    for (const config::Upstream& upstream : config.upstreams)
-      upstreams.emplace_back(config, upstream, lineage.workers.size());
+        answers(config, lineage.cache_key, former == nullptr ? nullptr : &former->answers) {
+    for (const config::Upstream& upstream : config.upstreams) {
+      upstreams.emplace_back(config, upstream, lineage.workers.size(),
+                             former == nullptr ? nullptr : former->find(upstream.name));
+    }
     for (const auto& gauges : lineage.workers)
       metrics.push_back(std::make_unique<observe::WorkerMetrics>(config, gauges));
   }
@@ -46,6 +51,15 @@ struct Generation {
     return RouteId(static_cast<std::uint32_t>(config.routes.size() - 1));
   }
 
+  // Null when there is none of that name.
+  const Upstream* find(std::string_view upstream) const {
+    for (const Upstream& each : upstreams) {
+      if (each.config.name == upstream) return &each;
+    }
+    return nullptr;
+  }
+
+  const std::uint64_t number;  // 1, 2, ...
   const config::Config config;
   const traffic::Classifier classifier;
   std::deque<Upstream> upstreams;  // by UpstreamId

@@ -26,8 +26,9 @@ class Listener {
 
   std::uint16_t port() const { return port_; }
 
-  // Both on the first worker's thread (or before it runs).
+  // All on the first worker's thread (or before it runs).
   void start();
+  void set_most_connections(std::uint32_t most) { most_connections_ = most; }
   // Takes in what is in the backlog already, then listens no more.
   void stop();
 

@@ -4,15 +4,16 @@
 
 namespace spillway::proxy {
 
-LocalGeneration::LocalGeneration(std::shared_ptr<Generation> shared, const Home& home)
+LocalGeneration::LocalGeneration(std::shared_ptr<Generation> shared, const Home& home,
+                                 const Plans& plans)
     : metrics(*shared->metrics[home.number]),
       route_cost(shared->config.routes.size()),
       shared_(std::move(shared)),
-      number_(home.number) {
+      number_(home.number),
+      plans_(plans) {
   for (Upstream& upstream : shared_->upstreams) {
     pools_.emplace_back(home.io, upstream.connections, upstream.servers.in_flight, metrics);
     circuits_.emplace_back(upstream, home.random, home.log);
-    plans_.push_back(upstream.controller.plan());
   }
 }
 
@@ -21,6 +22,11 @@ void LocalGeneration::close_idle() {
     while (pool.close_one()) {
     }
   }
+}
+
+void LocalGeneration::retire() {
+  for (UpstreamPool& pool : pools_) pool.keep_none();
+  close_idle();
 }
 
 }  // namespace spillway::proxy

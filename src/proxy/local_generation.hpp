@@ -25,6 +25,8 @@
 
 namespace spillway::proxy {
 
+using Plans = std::vector<std::shared_ptr<const overload::AdmissionPlan>>;  // by UpstreamId
+
 class LocalGeneration : public boost::intrusive::list_base_hook<
                             boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
@@ -36,7 +38,7 @@ class LocalGeneration : public boost::intrusive::list_base_hook<
     observe::Log& log;
   };
 
-  LocalGeneration(std::shared_ptr<Generation> shared, const Home& home);
+  LocalGeneration(std::shared_ptr<Generation> shared, const Home& home, const Plans& plans);
   LocalGeneration(const LocalGeneration&) = delete;
   LocalGeneration& operator=(const LocalGeneration&) = delete;
 
@@ -62,6 +64,8 @@ class LocalGeneration : public boost::intrusive::list_base_hook<
 
   // Closes every upstream connection that is idle.
   void close_idle();
+  // No request begins with it any more: no connection is kept.
+  void retire();
 
   observe::WorkerMetrics& metrics;
   dispatch::RouteCost route_cost;
@@ -77,7 +81,7 @@ class LocalGeneration : public boost::intrusive::list_base_hook<
   std::size_t number_;
   std::deque<UpstreamPool> pools_;
   std::deque<Circuits> circuits_;
-  std::vector<std::shared_ptr<const overload::AdmissionPlan>> plans_;
+  Plans plans_;
   std::uint32_t references_ = 0;
 };
 

@@ -19,23 +19,49 @@ config::Cache settings_of(const config::Cache& cache, const config::Config& conf
   return settings;
 }
 
+// Who is asking, and whose word about that is believed, is part of what is stored.
+bool says_the_same_of_clients(const config::Config& one, const config::Config& other) {
+  return one.trusted_peers == other.trusted_peers && one.trusted_headers == other.trusted_headers &&
+         one.tenants.key == other.tenants.key && one.tenants.api_keys == other.tenants.api_keys;
+}
+
 }  // namespace
 
-OwnAnswers::OwnAnswers(const config::Config& config, traffic::SipKey key) : config_(config) {
+OwnAnswers::OwnAnswers(const config::Config& config, traffic::SipKey key, const OwnAnswers* former)
+    : config_(config) {
+  if (former != nullptr && !says_the_same_of_clients(former->config_, config)) former = nullptr;
   for (const config::Route& route : config.routes) {
-    caches_.push_back(route.cache ? std::make_unique<degrade::ResponseCache>(
-                                        settings_of(*route.cache, config), key)
-                                  : nullptr);
-    has_cache_ = has_cache_ || route.cache;
+    std::shared_ptr<degrade::ResponseCache>& cache = caches_.emplace_back();
+    if (route.cache) {
+      const config::Cache settings = settings_of(*route.cache, config);
+      if (former != nullptr) cache = former->find(route, config.upstreams, settings);
+      if (!cache) cache = std::make_shared<degrade::ResponseCache>(settings, key);
+      has_cache_ = true;
+    }
     prepared_.push_back(route.fallback
                             ? std::make_unique<const degrade::PreparedAnswer>(*route.fallback)
                             : nullptr);
   }
 }
 
-void OwnAnswers::read_snapshot(std::vector<observe::CacheSnapshot>& caches) const {
+// What is stored for a route of this name, for the same requests to the same upstream.
+std::shared_ptr<degrade::ResponseCache> OwnAnswers::find(
+    const config::Route& route, const std::vector<config::Upstream>& upstreams,
+    const config::Cache& settings) const {
   for (std::size_t i = 0; i < caches_.size(); ++i) {
-    if (!caches_[i]) continue;
+    const config::Route& own = config_.routes[i];
+    if (caches_[i] && own.name == route.name && own.match == route.match &&
+        caches_[i]->settings() == settings &&
+        config_.upstreams[index(own.upstream)].name == upstreams[index(route.upstream)].name) {
+      return caches_[i];
+    }
+  }
+  return nullptr;
+}
+
+void OwnAnswers::read_snapshot(std::vector<observe::CacheSnapshot>& caches, bool its_own) const {
+  for (std::size_t i = 0; i < caches_.size(); ++i) {
+    if (!caches_[i] || (its_own && caches_[i].use_count() > 1)) continue;
     const degrade::CacheCounts counts = caches_[i]->counts();
     caches.push_back({.route = RouteId(static_cast<std::uint32_t>(i)),
                       .bytes = counts.bytes,

@@ -19,7 +19,9 @@ namespace spillway::proxy {
 class OwnAnswers {
  public:
   // Keeps references to the configuration. The key is secret: clients choose what is hashed.
-  OwnAnswers(const config::Config& config, traffic::SipKey key);
+  // What `former` has stored for a route stays, if nothing has changed that says what is stored for
+  // whom; it may be null.
+  OwnAnswers(const config::Config& config, traffic::SipKey key, const OwnAnswers* former = nullptr);
 
   // Null when the route has none.
   degrade::ResponseCache* cache(RouteId route) const { return caches_[index(route)].get(); }
@@ -28,13 +30,17 @@ class OwnAnswers {
   }
   bool has_cache() const { return has_cache_; }
 
-  // Any thread.
-  void read_snapshot(std::vector<observe::CacheSnapshot>& caches) const;
+  // Any thread. `its_own`: without those that are another's as well.
+  void read_snapshot(std::vector<observe::CacheSnapshot>& caches, bool its_own = false) const;
   PurgeResult purge(const PurgeRequest& what, TimePoint now) const;
 
  private:
   const config::Config& config_;
-  std::vector<std::unique_ptr<degrade::ResponseCache>> caches_;           // by route
+  std::shared_ptr<degrade::ResponseCache> find(const config::Route& route,
+                                               const std::vector<config::Upstream>& upstreams,
+                                               const config::Cache& settings) const;
+
+  std::vector<std::shared_ptr<degrade::ResponseCache>> caches_;           // by route
   std::vector<std::unique_ptr<const degrade::PreparedAnswer>> prepared_;  // by route
   bool has_cache_ = false;
 };

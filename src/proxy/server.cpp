@@ -8,8 +8,8 @@
 #include <boost/asio/steady_timer.hpp>
 #include <csignal>
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
@@ -17,17 +17,19 @@
 #include <thread>
 
 #include "config/effective.hpp"
+#include "config/reload.hpp"
 #include "observe/log.hpp"
 #include "observe/metric_collector.hpp"
 #include "observe/state_report.hpp"
 #include "proxy/admin.hpp"
 #include "proxy/control.hpp"
 #include "proxy/descriptor_limit.hpp"
-#include "proxy/generation.hpp"
+#include "proxy/generations.hpp"
 #include "proxy/health_checks.hpp"
 #include "proxy/listener.hpp"
+#include "proxy/reloader.hpp"
 #include "proxy/service_manager.hpp"
-#include "proxy/upstream.hpp"
+#include "proxy/snapshot.hpp"
 #include "proxy/worker.hpp"
 
 namespace spillway::proxy {
@@ -54,25 +56,10 @@ Lineage new_lineage(std::size_t workers) {
   return lineage;
 }
 
-// Their texts are copied only for who shows them: workers wait meanwhile.
-void read_dead_letters(const DeadLetterBox& box, bool with_letters,
-                       observe::UpstreamSnapshot& snapshot, TimePoint now) {
-  box.look([&](const dispatch::DeadLetters& letters) {
-    snapshot.dead_letters_total = letters.total();
-    if (!with_letters) return;
-    for (std::size_t i = letters.size(); i-- > 0;) {
-      const dispatch::DeadLetter letter = letters[i];
-      snapshot.dead_letters.push_back({.age = now - letter.at,
-                                       .reason = letter.reason,
-                                       .traffic_class = letter.traffic_class,
-                                       .route = letter.route,
-                                       .waited = letter.waited,
-                                       .method = std::string(letter.method),
-                                       .path = std::string(letter.path),
-                                       .request_id = std::string(letter.request_id),
-                                       .tenant = std::string(letter.tenant)});
-    }
-  });
+std::vector<const observe::WorkerMetrics*> metrics_of(const Generation& generation) {
+  std::vector<const observe::WorkerMetrics*> metrics;
+  for (const auto& each : generation.metrics) metrics.push_back(each.get());
+  return metrics;
 }
 
 observe::BuildInfo build_info() { return {SPILLWAY_VERSION, SPILLWAY_COMPILER}; }
@@ -80,54 +67,61 @@ observe::BuildInfo build_info() { return {SPILLWAY_VERSION, SPILLWAY_COMPILER}; 
 }  // namespace
 
 struct Server::Parts {
-  explicit Parts(config::Config settings)
+  Parts(config::Config settings, LoadConfig load_again)
       : lineage(new_lineage(worker_count(settings))),
-        generation(std::make_shared<Generation>(std::move(settings), lineage)),
-        log(config().log) {
-    const std::size_t workers_wanted = lineage.workers.size();
-    for (std::size_t n = 0; n < workers_wanted; ++n) {
+        generations(std::make_shared<Generation>(std::move(settings), lineage)),
+        load(std::move(load_again)),
+        log(generations.current()->config.log),
+        reloader([this] { return reload(); }, [this] { return generations.collect() == 0; }) {
+    const std::shared_ptr<Generation> generation = generations.current();
+    const config::Config& config = generation->config;
+    for (std::size_t n = 0; n < lineage.workers.size(); ++n) {
       workers.push_back(
           std::make_unique<Worker>(n, Worker::Shared{workers, log}, generation, random_seed()));
     }
     control.emplace(generation, workers, log);
-    health_checks.emplace(generation, workers, log, random_seed());
-    const std::uint32_t connections_most = affordable_connections(config(), workers_wanted);
-    if (connections_most < config().limits.connections) {
-      log.message(observe::Level::warn, "the limit of open files leaves room for " +
-                                            std::to_string(connections_most) +
-                                            " client connections, fewer than limits.connections");
-    }
-    listener.emplace(config().listen, connections_most, workers);
-    admin.emplace(config().admin, pages());
-    for (const auto& each : generation->metrics) metrics.push_back(each.get());
-    collector.emplace(
-        config(), metrics, [this] { return snapshot(false); }, build_info());
+    check_health_of(generation);
+    listener.emplace(config.listen, most_connections(config), workers);
+    admin.emplace(config.admin, pages());
   }
 
-  const config::Config& config() const { return generation->config; }
+  // No longer of the one before.
+  void check_health_of(const std::shared_ptr<Generation>& generation) {
+    health_checks.reset();
+    health_checks = std::make_unique<HealthChecks>(generation, workers, log, random_seed());
+  }
 
-  observe::Snapshot snapshot(bool with_dead_letters) {
+  std::uint32_t most_connections(const config::Config& config) {
+    const std::uint32_t most = affordable_connections(config, workers.size());
+    if (most < config.limits.connections) {
+      log.message(observe::Level::warn, "the limit of open files leaves room for " +
+                                            std::to_string(most) +
+                                            " client connections, fewer than limits.connections");
+    }
+    return most;
+  }
+
+  observe::Snapshot snapshot(Generation& generation, bool with_dead_letters) {
     observe::Snapshot snapshot;
     snapshot.taken_at = std::chrono::system_clock::now();
     snapshot.uptime = Clock::now() - started;
     snapshot.draining = draining.load();
     snapshot.log_dropped = log.dropped();
-    std::deque<Upstream>& upstreams = generation->upstreams;
-    snapshot.upstreams.resize(upstreams.size());
-    for (std::size_t u = 0; u < upstreams.size(); ++u) {
-      const TimePoint now = Clock::now();
-      upstreams[u].gate.read_snapshot(snapshot.upstreams[u], now);
-      snapshot.upstreams[u].open_circuits = upstreams[u].open_circuits.load();
-      upstreams[u].servers.read_snapshot(snapshot.upstreams[u]);
-      read_dead_letters(upstreams[u].dead_letters, with_dead_letters, snapshot.upstreams[u], now);
+    {
+      const std::lock_guard lock(reloads_mutex);
+      snapshot.reloads = reloads;
     }
-    control->read_snapshot(snapshot.upstreams);
-    generation->answers.read_snapshot(snapshot.caches);
+    snapshot.reloads.generation = generation.number;
+    snapshot.reloads.in_effect = Clock::now() - generations.since();
+    snapshot.reloads.former = generations.collect();
+    read_upstreams(generation, with_dead_letters, snapshot);
+    generation.answers.read_snapshot(snapshot.caches);
     return snapshot;
   }
 
   std::string not_ready() {
     if (draining.load()) return "draining";
+    const std::shared_ptr<Generation> generation = generations.current();
     for (Upstream& upstream : generation->upstreams) {
       if (upstream.is_live()) return {};
     }
@@ -145,20 +139,33 @@ struct Server::Parts {
     return "no live upstream";
   }
 
+  std::string metrics_page() {
+    const std::shared_ptr<Generation> generation = generations.current();
+    const observe::MetricCollector collector(
+        generation->config, metrics_of(*generation),
+        [this, &generation] { return snapshot(*generation, false); }, build_info(),
+        [this] { return generations.former_counts(); });
+    return observe::to_text(collector);
+  }
+
+  std::string state_page() {
+    const std::shared_ptr<Generation> generation = generations.current();
+    return observe::state_report(generation->config, metrics_of(*generation),
+                                 snapshot(*generation, true), build_info())
+        .dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+
   AdminSource pages() {
-    return {.metrics = [this] { return observe::to_text(*collector); },
-            .state =
-                [this] {
-                  return observe::state_report(config(), metrics, snapshot(true), build_info())
-                      .dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
-                },
-            .config = [this] { return config::effective(config()).dump(2); },
+    return {.metrics = [this] { return metrics_page(); },
+            .state = [this] { return state_page(); },
+            .config = [this] { return config::effective(generations.current()->config).dump(2); },
             .not_ready = [this] { return not_ready(); },
-            .purge = [this](const PurgeRequest& what) { return purge(what); }};
+            .purge = [this](const PurgeRequest& what) { return purge(what); },
+            .reload = [this](Reloader::Done done) { reloader.request(std::move(done)); }};
   }
 
   PurgeResult purge(const PurgeRequest& what) {
-    PurgeResult result = generation->answers.purge(what, Clock::now());
+    PurgeResult result = generations.current()->answers.purge(what, Clock::now());
     if (result.unknown.empty()) {
       log.message(observe::Level::info,
                   "purged " + std::to_string(result.purged) + " stored answers");
@@ -173,9 +180,62 @@ struct Server::Parts {
   }
 
   std::string where() const {
-    const config::Config& settings = config();
+    const std::shared_ptr<Generation> generation = generations.current();
+    const config::Config& settings = generation->config;
     return "serving on " + settings.listen.address + " port " + std::to_string(listener->port()) +
            ", admin on " + settings.admin.address + " port " + std::to_string(admin->port());
+  }
+
+  // On the reloader's thread.
+  ReloadResult reload() {
+    ReloadResult result;
+    result.problems = try_reload();
+    result.generation = generations.current()->number;
+    for (const config::Problem& each : result.problems) log.reload_failed(each.path, each.message);
+    if (result.problems.empty()) log.reloaded(result.generation);
+    const std::lock_guard lock(reloads_mutex);
+    ++(result.problems.empty() ? reloads.done : reloads.failed);
+    reloads.problems.clear();
+    for (const config::Problem& each : result.problems)
+      reloads.problems.push_back(each.path + ": " + each.message);
+    return result;
+  }
+
+  // Nothing has changed when it returns a problem.
+  config::Problems try_reload() {
+    if (draining.load()) return {{"$", "draining: the configuration stays as it is"}};
+    if (!load) return {{"$", "there is no file to read again"}};
+    if (generations.collect() >= Generations::kMostFormer) {
+      return {{"$", "running requests still keep to " + std::to_string(Generations::kMostFormer) +
+                        " earlier configurations: try again when some of them have ended"}};
+    }
+    const std::shared_ptr<Generation> former = generations.current();
+    config::LoadResult loaded = load();
+    if (!loaded.config) return loaded.problems;
+    if (auto problems = config::needs_restart(former->config, *loaded.config); !problems.empty())
+      return problems;
+    try {
+      put_into_effect(std::make_shared<Generation>(std::move(*loaded.config), lineage, &*former));
+    } catch (const std::exception& error) {
+      return {{"$", error.what()}};
+    }
+    return {};
+  }
+
+  // Returns once every worker begins its requests with it.
+  void put_into_effect(const std::shared_ptr<Generation>& next) {
+    generations.replace(next);
+    log.set_level(next->config.log);
+    asio::post(workers.front()->io(), [this, most = most_connections(next->config)] {
+      listener->set_most_connections(most);
+    });
+    const auto left = std::make_shared<std::atomic<std::size_t>>(workers.size());
+    control->replace(next, [left] {
+      if (left->fetch_sub(1) == 1) left->notify_all();
+    });
+    for (std::size_t now = left->load(); now != 0; now = left->load()) left->wait(now);
+    check_health_of(next);
+    health_checks->start();
   }
 
   std::uint32_t connections() const {
@@ -185,22 +245,25 @@ struct Server::Parts {
   }
 
   const Lineage lineage;
-  std::shared_ptr<Generation> generation;
+  Generations generations;
+  const LoadConfig load;
   observe::Log log;
   std::vector<std::unique_ptr<Worker>> workers;
-  std::vector<const observe::WorkerMetrics*> metrics;
-  std::optional<observe::MetricCollector> collector;
   std::optional<Control> control;
-  std::optional<HealthChecks> health_checks;
+  std::unique_ptr<HealthChecks> health_checks;
   std::optional<Listener> listener;
   std::optional<AdminServer> admin;
   std::vector<std::thread> threads;
   TimePoint started = Clock::now();
   std::atomic<bool> draining{false};
   std::atomic<bool> listening{false};
+  std::mutex reloads_mutex;
+  observe::Reloads reloads;
+  Reloader reloader;  // its thread uses all of the above
 };
 
-Server::Server(config::Config config) : parts_(std::make_unique<Parts>(std::move(config))) {}
+Server::Server(config::Config config, LoadConfig load)
+    : parts_(std::make_unique<Parts>(std::move(config), std::move(load))) {}
 
 Server::~Server() { stop(); }
 
@@ -220,8 +283,9 @@ void Server::start() {
     });
   }
   parts.log.started(SPILLWAY_VERSION, parts.workers.size());
-  parts.log.listening("proxy", parts.config().listen.address, port());
-  parts.log.listening("admin", parts.config().admin.address, admin_port());
+  const std::shared_ptr<Generation> generation = parts.generations.current();
+  parts.log.listening("proxy", generation->config.listen.address, port());
+  parts.log.listening("admin", generation->config.admin.address, admin_port());
 }
 
 std::uint16_t Server::port() const { return parts_->listener->port(); }
@@ -230,7 +294,7 @@ std::uint16_t Server::admin_port() const { return parts_->admin->port(); }
 void Server::begin_drain() {
   Parts& parts = *parts_;
   if (parts.draining.exchange(true)) return;
-  parts.log.draining(parts.connections(), parts.config().limits.drain_timeout);
+  parts.log.draining(parts.connections(), parts.generations.current()->config.limits.drain_timeout);
   asio::post(parts.workers.front()->io(), [&parts] {
     parts.listener->stop();
     for (const auto& worker : parts.workers) worker->begin_drain();
@@ -242,6 +306,7 @@ bool Server::drained() const { return !parts_->listening && parts_->connections(
 
 void Server::stop() {
   Parts& parts = *parts_;
+  parts.reloader.stop();  // while there are workers to take up what it puts into effect
   for (const auto& worker : parts.workers) worker->stop();
   for (std::thread& thread : parts.threads) thread.join();
   parts.threads.clear();
@@ -275,10 +340,13 @@ int Server::serve_until_signalled() {
         return;
       }
       if (signal == SIGHUP) {
-        parts_->log.reload_ignored();
+        service_manager.reloading(Clock::now());
+        parts_->reloader.request([&](const ReloadResult&) {
+          asio::post(io, [&] { service_manager.ready(parts_->where()); });
+        });
       } else {
         service_manager.stopping("finishing what runs");
-        drain_until = Clock::now() + parts_->config().limits.drain_timeout;
+        drain_until = Clock::now() + parts_->generations.current()->config.limits.drain_timeout;
         begin_drain();
         watch_drain();
       }

@@ -2,16 +2,21 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
-#include "config/config.hpp"
+#include "config/load.hpp"
 
 namespace spillway::proxy {
 
 class Server {
  public:
-  // Resolves upstream servers; throws std::runtime_error when one has no address.
-  explicit Server(config::Config config);
+  // Reads the configuration again, for a reload.
+  using LoadConfig = std::function<config::LoadResult()>;
+
+  // Resolves upstream servers; throws std::runtime_error when one has no address. Without `load`
+  // the configuration cannot be reloaded.
+  explicit Server(config::Config config, LoadConfig load = {});
   ~Server();  // stops at once
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -23,7 +28,7 @@ class Server {
   std::uint16_t admin_port() const;
 
   // start(), then blocks until a signal: SIGTERM drains (a second one, or SIGINT, ends at once);
-  // SIGHUP is logged and ignored. Signals count from before the first connection is accepted.
+  // SIGHUP reloads the configuration. Signals count from before the first connection is accepted.
   // Returns the exit code.
   int serve_until_signalled();
 

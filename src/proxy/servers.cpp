@@ -91,9 +91,6 @@ void Servers::adopt(const Servers& previous) {
   for (std::size_t here = 0; here < config_.servers.size(); ++here) {
     for (std::size_t there = 0; there < previous.config_.servers.size(); ++there) {
       if (config_.servers[here] != previous.config_.servers[there]) continue;
-      counts_[here].ejections = previous.counts_[there].ejections.load();
-      for (std::size_t result = 0; result < observe::kHealthCheckResultCount; ++result)
-        counts_[here].checks[result] = previous.counts_[there].checks[result].load();
       ejections_.adopt(here, previous.ejections_, there, now);
       // Without checks nothing would ever turn it again.
       if (config_.health_check && previous.config_.health_check)
@@ -101,7 +98,6 @@ void Servers::adopt(const Servers& previous) {
       break;
     }
   }
-  shortages_ = previous.shortages_.load();
   publish(now);
 }
 

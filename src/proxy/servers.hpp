@@ -56,7 +56,8 @@ class Servers {
   bool checked(std::size_t server, observe::HealthCheckResult result);
   resilience::HealthState health(std::size_t server) const;
 
-  // Goes on from what was known of servers of the same name before a reload, counts included.
+  // Goes on from what was known of servers of the same name before a reload. What was
+  // counted stays there (see observe/metric_history.hpp).
   // Before anyone else knows this object.
   void adopt(const Servers& previous);
 

@@ -17,6 +17,7 @@
 #include "proxy/dead_letter_box.hpp"
 #include "proxy/endpoint.hpp"
 #include "proxy/gate.hpp"
+#include "proxy/judgement.hpp"
 #include "proxy/servers.hpp"
 #include "proxy/tenant_names.hpp"
 #include "proxy/upstream_pool.hpp"
@@ -34,17 +35,22 @@ inline std::uint32_t most_connections(const config::Config& all, const config::U
 }
 
 struct Upstream {
-  // Resolves the servers; throws std::runtime_error.
-  Upstream(const config::Config& all, const config::Upstream& settings, std::size_t workers)
+  // Resolves the servers; throws std::runtime_error. `former`: the upstream of the same name in the
+  // configuration before, whose slots these are as well; null: none.
+  Upstream(const config::Config& all, const config::Upstream& settings, std::size_t workers,
+           const Upstream* former = nullptr)
       : config(settings),
         servers(settings),
-        gate(settings.dispatch, all.classes),
+        gate(settings.dispatch, all.classes,
+             former != nullptr ? former->gate.slots() : std::make_shared<Slots>()),
         controller(all, settings),
+        judgement(controller, Clock::now()),
         budgets(all, settings),
         dead_letters(settings.dispatch),
         connections(most_connections(all, settings, workers), settings.idle_connections),
         shards(workers) {
     for (const auto& server : settings.servers) endpoints.push_back(resolve(server));
+    if (former != nullptr) servers.adopt(former->servers);
     for (std::size_t n = 0; n < workers; ++n) {
       shards[n] = std::make_unique<overload::SignalShard>();
       tenant_shards.push_back(std::make_unique<overload::TenantShard>(all));
@@ -59,6 +65,7 @@ struct Upstream {
   Servers servers;
   Gate gate;
   overload::Controller controller;  // the control thread's, once that runs
+  Judgement judgement;
   overload::Budgets budgets;
   DeadLetterBox dead_letters;
   TenantNames tenant_names;

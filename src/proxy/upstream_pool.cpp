@@ -65,7 +65,7 @@ UpstreamPtr UpstreamPool::take(std::size_t server, Duration max_idle, TimePoint 
 }
 
 void UpstreamPool::give_back(UpstreamPtr connection, TimePoint now) {
-  if (!budget_.try_idle()) {
+  if (!keeps_ || !budget_.try_idle()) {
     connection->retire();
     return;
   }

@@ -99,6 +99,8 @@ class UpstreamPool {
   void close_idle_since(TimePoint before);
   // Those to one server.
   void close_idle_to(std::size_t server);
+  // From now on what is given back is closed.
+  void keep_none() { keeps_ = false; }
 
   asio::io_context& io() { return io_; }
   ConnectionBudget& budget() { return budget_; }
@@ -114,6 +116,7 @@ class UpstreamPool {
   InFlight& in_flight_;
   std::shared_ptr<observe::WorkerGauges> gauges_;
   std::uint64_t next_turn_ = 0;
+  bool keeps_ = true;
   std::vector<std::vector<UpstreamPtr>> idle_;  // by server, least recently used first
 };
 

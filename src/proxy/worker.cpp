@@ -48,7 +48,9 @@ Worker::Worker(std::size_t number, const Shared& shared, std::shared_ptr<Generat
       shared_(shared),
       gauges_(generation->metrics[number]->gauges),
       sweep_(*this) {
-  local_ = new LocalGeneration(std::move(generation), {number_, io_, random, shared_.log});
+  Plans plans;
+  for (Upstream& upstream : generation->upstreams) plans.push_back(upstream.controller.plan());
+  local_ = new LocalGeneration(std::move(generation), {number_, io_, random, shared_.log}, plans);
   generations.push_back(*local_);
   static_assert(kSmallBlock >= http::kProblemRoom, "an answer of our own always fits");
   spare_exchanges_.reserve(kSpareExchanges);
@@ -86,6 +88,19 @@ void Worker::begin_drain() {
   boost::asio::post(io_, [this] {
     draining_ = true;
     drain_began_ = Clock::now();
+  });
+}
+
+void Worker::replace(std::shared_ptr<Generation> generation, Plans plans,
+                     std::function<void()> done) {
+  boost::asio::post(io_, [this, generation = std::move(generation), plans = std::move(plans),
+                          done = std::move(done)]() mutable {
+    const LocalGenerationPtr former = std::exchange(
+        local_,
+        new LocalGeneration(std::move(generation), {number_, io_, random, shared_.log}, plans));
+    generations.push_back(*local_);
+    former->retire();
+    done();
   });
 }
 

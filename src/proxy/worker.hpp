@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -52,6 +53,8 @@ class Worker {
   // From any thread:
   void stop();
   void begin_drain();
+  // Requests that begin from now on keep to that generation, whose upstreams have these plans.
+  void replace(std::shared_ptr<Generation> generation, Plans plans, std::function<void()> done);
   // The plan of one of that generation's upstreams.
   void publish(const std::shared_ptr<Generation>& generation, UpstreamId upstream,
                std::shared_ptr<const overload::AdmissionPlan> plan);

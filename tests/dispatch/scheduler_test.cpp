@@ -304,3 +304,28 @@ TEST_CASE("work in the background does not overtake who waits for a lane of its 
   desk.arrive(kP2, background);
   CHECK(desk.last.kind == Kind::refused);
 }
+
+TEST_CASE("slots held elsewhere are not granted here") {
+  Desk desk(3);
+  desk.arrive(kP1);
+  desk->set_slots(3, 1);
+  desk.arrive(kP1);
+  CHECK(desk.last.kind == Kind::granted);
+  Waiter& third = desk.arrive(kP1);
+  CHECK(desk.last.kind == Kind::queued);
+  CHECK(desk->next(desk.now) == nullptr);
+  desk->set_slots(3, 0);
+  CHECK(desk->next(desk.now) == &third);
+}
+
+TEST_CASE("with fewer slots than are held none is granted until enough are given back") {
+  Desk desk(3);
+  for (int i = 0; i < 3; ++i) desk.arrive(kP1);
+  desk->set_slots(1, 0);
+  Waiter& waiter = desk.arrive(kP0);
+  CHECK(desk.last.kind == Kind::queued);
+  CHECK(desk.release(kP1) == nullptr);
+  CHECK(desk.release(kP1) == nullptr);
+  CHECK(desk.release(kP1) == &waiter);
+  CHECK(desk->running() == 1);
+}

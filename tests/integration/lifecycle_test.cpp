@@ -272,14 +272,20 @@ TEST_CASE("a process that was held up measures its event-loop lag and sheds by i
   CHECK(becomes(R"(spillway_overload_state{upstream="app"} 0)"));
 }
 
-TEST_CASE("SIGHUP is logged and ignored until configurations can be reloaded") {
-  CountingBackend backend({});
-  ProxyProcess proxy(configuration({backend.address()}));
+TEST_CASE("SIGHUP reads the file again and a bad one leaves everything as it was") {
+  const ScriptedPeer one("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\none");
+  const ScriptedPeer other("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nother");
+  ProxyProcess proxy(configuration({one.address()}));
   RawClient client(proxy.port());
-  CHECK(client.ask(get("/")).status() == 200);
+  CHECK(client.ask(get("/")).body == "one");
+  proxy.rewrite("{ \"upstreams\": [ }");
   proxy.process().signal(SIGHUP);
-  CHECK(proxy.process().wait_for_output(R"("event":"reload_ignored")"));
-  CHECK(client.ask(get("/")).status() == 200);
+  CHECK(proxy.process().wait_for_output(R"("event":"reload_failed","path":")"));
+  CHECK(client.ask(get("/")).body == "one");
+  proxy.reconfigure(configuration({other.address()}));
+  proxy.process().signal(SIGHUP);
+  CHECK(proxy.process().wait_for_output(R"("event":"reloaded","generation":2)"));
+  CHECK(client.ask(get("/")).body == "other");
 }
 
 }  // namespace spillway

@@ -63,10 +63,11 @@ TEST_CASE("every event is one JSON object with time and level") {
     log.listening("proxy", "127.0.0.1", 8080);
     log.draining(12, Milliseconds{30000});
     log.stopped(std::chrono::seconds{5});
-    log.reload_ignored();
+    log.reloaded(2);
+    log.reload_failed("$.workers", "found 3");
     log.message(Level::error, "no room");
   });
-  REQUIRE(lines.size() == 6);
+  REQUIRE(lines.size() == 7);
   const std::regex iso8601(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)");
   for (const auto& line : lines) CHECK(std::regex_match(line["time"].get<std::string>(), iso8601));
   CHECK(lines[0]["event"] == "started");
@@ -75,9 +76,9 @@ TEST_CASE("every event is one JSON object with time and level") {
   CHECK(lines[1]["listener"] == "proxy");
   CHECK(lines[1]["port"] == 8080);
   CHECK(lines[2]["timeout_ms"] == 30000);
-  CHECK(lines[4]["level"] == "warn");
+  CHECK(lines[4]["generation"] == 2);
   CHECK(lines[5]["level"] == "error");
-  CHECK(lines[5]["message"] == "no room");
+  CHECK(lines[6]["message"] == "no room");
 }
 
 TEST_CASE("a state transition is logged with the signals that caused it") {
@@ -173,17 +174,18 @@ TEST_CASE("lines below the configured level are not written") {
       [](Log& log) {
         log.started("0.1.0", 1);
         log.access({});
-        log.reload_ignored();
+        log.reload_failed("$.workers", "found 3");
       },
       config);
   REQUIRE(lines.size() == 1);
-  CHECK(lines[0]["event"] == "reload_ignored");
+  CHECK(lines[0]["event"] == "reload_failed");
+  CHECK(lines[0]["path"] == "$.workers");
 }
 
 TEST_CASE("a stuck output makes the log lose lines and count them but never wait") {
   const auto sink = std::make_shared<StuckSink>();
   Log log({}, sink, 16);
-  log.reload_ignored();
+  log.reloaded(2);
   sink->wait_until_stuck();  // that line is out of the queue now
   for (int i = 0; i < 116; ++i) log.message(Level::info, "more");
   CHECK(log.dropped() == 100);

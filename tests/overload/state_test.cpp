@@ -129,3 +129,33 @@ TEST_CASE("hysteresis and cooldown keep a noisy signal from flapping") {
   only_cooldown.exit.inflight_ratio = only_cooldown.enter.inflight_ratio;
   CHECK(transitions(only_cooldown) > 20);
 }
+
+TEST_CASE("another machine goes on in the same state with its cooldown anew") {
+  StateMachine former{config::Overload{}};
+  former.step(with_inflight(1), kStart);
+  REQUIRE(former.state() == State::overloaded);
+  config::Overload settings;
+  settings.cooldown = 3s;
+  StateMachine next(settings);
+  next.continue_from(former, kStart + 10s);
+  CHECK(next.state() == State::overloaded);
+  CHECK(next.reason() == Reason::inflight_saturation);
+  CHECK_FALSE(next.step(with_inflight(0), kStart + 12s));
+  CHECK(next.step(with_inflight(0), kStart + 13s));
+}
+
+TEST_CASE("a state that the new settings do not have becomes the highest below it") {
+  StateMachine former{config::Overload{}};
+  former.step(with_inflight(1), kStart);
+  config::Overload settings;
+  settings.stages.emplace_back().name = State::elevated;
+  settings.stages.emplace_back().name = State::critical;
+  StateMachine next(settings);
+  next.continue_from(former, kStart);
+  CHECK(next.state() == State::elevated);
+  StateMachine calm{config::Overload{}};
+  StateMachine after_calm(settings);
+  after_calm.continue_from(calm, kStart);
+  CHECK(after_calm.state() == State::normal);
+  CHECK_FALSE(after_calm.since());
+}

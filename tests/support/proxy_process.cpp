@@ -16,15 +16,18 @@ namespace spillway::support {
 
 namespace {
 
-std::vector<std::string> command(const TemporaryDirectory& directory, const NotifySocket& notify,
-                                 nlohmann::json settings, std::vector<std::string> under) {
-  const nlohmann::json given = std::move(settings);
-  settings = {{"listen", {{"port", 0}}}, {"admin", {{"port", 0}}}, {"workers", 2}};
+std::string completed(const nlohmann::json& given) {
+  nlohmann::json settings = {{"listen", {{"port", 0}}}, {"admin", {{"port", 0}}}, {"workers", 2}};
   settings.merge_patch(given);
+  return settings.dump();
+}
+
+std::vector<std::string> command(const TemporaryDirectory& directory, const NotifySocket& notify,
+                                 const nlohmann::json& settings, std::vector<std::string> under) {
   std::vector<std::string> all{"env", "NOTIFY_SOCKET=" + notify.name()};
   all.insert(all.end(), under.begin(), under.end());
   all.insert(all.end(), {SPILLWAY_BINARY_DIR "/spillway", "run", "--config",
-                         directory.write("spillway.json", settings.dump())});
+                         directory.write("spillway.json", completed(settings))});
   return all;
 }
 
@@ -53,6 +56,8 @@ ProxyProcess::ProxyProcess(nlohmann::json settings, std::vector<std::string> und
   port_ = port_after(*told, "serving on");
   admin_port_ = port_after(*told, "admin on");
 }
+
+void ProxyProcess::reconfigure(const nlohmann::json& settings) { rewrite(completed(settings)); }
 
 std::size_t ProxyProcess::memory() const { return status_bytes("VmRSS:"); }
 

@@ -20,6 +20,10 @@ class ProxyProcess {
   // `under`: the command it is to run under, which has to become it at last: {"env", "NAME=value"}.
   explicit ProxyProcess(nlohmann::json settings, std::vector<std::string> under = {});
 
+  // Another text, or other settings, in place of its configuration file.
+  void rewrite(const std::string& text) { directory_.write("spillway.json", text); }
+  void reconfigure(const nlohmann::json& settings);
+
   std::uint16_t port() const { return port_; }
   std::uint16_t admin_port() const { return admin_port_; }
   ChildProcess& process() { return process_; }

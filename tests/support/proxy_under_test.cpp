@@ -20,14 +20,21 @@ nlohmann::json configuration(const std::vector<std::string>& servers, nlohmann::
   return settings;
 }
 
-config::Config checked(nlohmann::json settings) {
-  const nlohmann::json given = std::move(settings);
-  settings = {{"listen", {{"port", 0}}},
-              {"admin", {{"port", 0}}},
-              {"workers", 2},
-              {"log", {{"level", "error"}}}};
+namespace {
+
+std::string completed(const nlohmann::json& given) {
+  nlohmann::json settings = {{"listen", {{"port", 0}}},
+                             {"admin", {{"port", 0}}},
+                             {"workers", 2},
+                             {"log", {{"level", "error"}}}};
   settings.merge_patch(given);
-  config::LoadResult loaded = config::load_text(settings.dump(), "test");
+  return settings.dump();
+}
+
+}  // namespace
+
+config::Config checked(const nlohmann::json& settings) {
+  config::LoadResult loaded = config::load_text(completed(settings), "test");
   if (loaded.config) return *std::move(loaded.config);
   std::string problems;
   for (const auto& problem : loaded.problems)
@@ -35,8 +42,21 @@ config::Config checked(nlohmann::json settings) {
   throw std::runtime_error(problems);
 }
 
-ProxyUnderTest::ProxyUnderTest(config::Config config) : server_(std::move(config)) {
+ProxyUnderTest::ProxyUnderTest(config::Config config)
+    : server_(std::move(config), [this] {
+        const std::lock_guard lock(mutex_);
+        return config::load_text(wanted_, "test");
+      }) {
   server_.start();
+}
+
+Message ProxyUnderTest::reload(const nlohmann::json& settings) {
+  {
+    const std::lock_guard lock(mutex_);
+    wanted_ = completed(settings);
+  }
+  return RawClient(admin_port())
+      .ask("POST /reload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n");
 }
 
 Message ProxyUnderTest::admin(std::string_view path) const {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -22,12 +23,15 @@ nlohmann::json configuration(const std::vector<std::string>& servers,
 
 // The same as a checked configuration on free ports (0), with two workers and a log of errors only
 // unless it says otherwise. Throws std::runtime_error with every problem.
-config::Config checked(nlohmann::json settings);
+config::Config checked(const nlohmann::json& settings);
 
 class ProxyUnderTest {
  public:
   explicit ProxyUnderTest(config::Config config);
   explicit ProxyUnderTest(const nlohmann::json& settings) : ProxyUnderTest(checked(settings)) {}
+  // Asks for a reload with these settings in place of the ones it has: what the page answers. Only
+  // settings that were not given as a checked configuration can be replaced.
+  Message reload(const nlohmann::json& settings);
   // In front of one server.
   explicit ProxyUnderTest(const std::string& server,
                           const nlohmann::json& changes = nlohmann::json::object())
@@ -50,6 +54,8 @@ class ProxyUnderTest {
                      Milliseconds within = kPatience) const;
 
  private:
+  std::mutex mutex_;
+  std::string wanted_;  // what a reload reads
   proxy::Server server_;
 };
 
