@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 
 #include "base/ip_address.hpp"
 #include "config/choices.hpp"
@@ -71,7 +72,26 @@ void tell_subject(ExplainedLines& lines, const config::Config& config,
   for (const std::string& server : upstream.servers) upstream_line << ' ' << server;
 
   lines.add("tenant") << config::name(subject.tenant.source) << " " << subject.tenant.value();
-  lines.add("deadline") << to_milliseconds(subject.deadline - TimePoint{}) << " ms after arrival";
+}
+
+// When it ends, what it ends, and who set it. The request arrived at TimePoint{}.
+void tell_deadline(ExplainedLines& lines, const config::Config& config,
+                   const traffic::Subject& subject) {
+  const TimePoint slot = subject.wait_until(Duration{0});
+  const TimePoint answer = subject.answer_by(Duration{0});
+  const auto setter = [&](TimePoint at) -> std::string {
+    if (at == subject.client.at) return "its client";
+    return subject.has_route_deadline ? "the route's deadline_ms" : "the class's sla_ms";
+  };
+  const auto after_arrival = [](TimePoint at) { return to_milliseconds(at - TimePoint{}); };
+  auto& line = lines.add("deadline");
+  line << after_arrival(slot) << " ms after arrival for a slot, set by " << setter(slot);
+  if (config.upstreams[index(subject.upstream)].dispatch.late == config::Late::process_with_tag) {
+    line << "; late requests are tagged";
+  } else if (answer != kNever) {
+    line << "; " << after_arrival(answer) << " ms for the response head";
+    if (answer != slot) line << ", set by " << setter(answer);
+  }
 }
 
 // The states that an upstream can be in, for a person.
@@ -103,7 +123,9 @@ Explanation explain(const config::Config& config, const ExplainedRequest& reques
   if (!address) return {false, "error: not an IP address: " + request.peer + "\n"};
   const traffic::Classifier classifier(config);
   const traffic::Peer peer = classifier.peer(*address);
-  const traffic::Subject subject = classifier.classify(head, peer, TimePoint{});
+  traffic::Subject subject = classifier.classify(head, peer, TimePoint{});
+  subject.client = traffic::client_deadline(traffic::deadline_fields(head.fields), TimePoint{},
+                                            std::chrono::system_clock::now());
   const config::Upstream& upstream = config.upstreams[index(subject.upstream)];
   if (!can_be(upstream.overload, request.state)) {
     return {false, "error: upstream " + upstream.name + " is never " +
@@ -118,6 +140,7 @@ Explanation explain(const config::Config& config, const ExplainedRequest& reques
   ExplainedLines lines;
   lines.add("request") << request.method << " " << request.url;
   tell_subject(lines, config, subject);
+  tell_deadline(lines, config, subject);
   const RuledRequest ruled{config, head, subject, rule, request.state};
   tell_rule(lines, ruled);
   tell_cache(lines, ruled);

@@ -47,7 +47,7 @@ struct TrafficClass {
   std::optional<double> ingress_weight;  // where a numeric priority lands; default: weight
   std::optional<double> egress_weight;   // how often it is served; default: weight
   std::uint32_t max_queue = 128;
-  Milliseconds sla{1000};  // deadline of a request that brings none of its own
+  Milliseconds sla{1000};  // deadline for the slot of a request whose route has none
   Milliseconds max_wait{100};
   std::uint32_t reserved = 0;                 // slots only this class may take
   std::optional<std::uint32_t> max_inflight;  // slots it may hold at most; default: no cap
@@ -201,7 +201,7 @@ struct Retries {
   std::uint32_t attempts = 1;    // besides the first; 0: none
   double budget_ratio = 0.2;     // of the requests of the last ten seconds
   double budget_per_second = 1;  // besides, so that a quiet upstream has retries at all
-  Milliseconds backoff{25};      // before the second further attempt; doubled for each one more
+  Milliseconds backoff{25};      // before a server is asked again; doubled each time
   Milliseconds max_backoff{250};
 };
 
@@ -275,7 +275,7 @@ struct Route {
   ClassId traffic_class{};
   std::optional<std::uint32_t> priority;  // 0-100 instead of a class
   UpstreamId upstream{};
-  std::optional<Milliseconds> deadline;            // default: the class's sla
+  std::optional<Milliseconds> deadline;            // default: the class's sla, for a slot only
   std::vector<std::string> upgrades{"websocket"};  // protocols that clients may switch to
   std::vector<RuleOverride> rules;
   std::optional<Cache> cache;

@@ -82,7 +82,7 @@ void describe(Visitor& visit, TrafficClass& x) {
         "How often the class is served relative to the others; default: weight.");
   visit("max_queue", x.max_queue, Range{1, 1'000'000},
         "Requests that may wait per upstream; a full queue refuses.");
-  visit("sla_ms", x.sla, Range{1, kHour}, "Deadline of a request that brings none of its own.");
+  visit("sla_ms", x.sla, Range{1, kHour}, "Deadline for the slot of a request whose route has none.");
   visit("max_wait_ms", x.max_wait, Range{0, kHour}, "Longest wait for a slot.");
   visit("reserved", x.reserved, Range{0, 1'000'000},
         "Slots of each upstream that only this class may take.");
@@ -223,7 +223,8 @@ void describe_treatment(Visitor& visit, Route& x) {
         "In place of class: 100 is the highest, mapped onto classes by ingress weight.");
   visit("upstream", x.upstream, UpstreamName{}, "Where requests go; default: the first upstream.");
   visit("deadline_ms", x.deadline, Range{1, kHour},
-        "Time after which an answer is of no use; default: the sla_ms of the class.");
+        "Time after which an answer is of no use: ends the wait for a slot and for the response "
+        "head, and the upstream is told; default: for a slot, the sla_ms of the class.");
   visit("upgrades", x.upgrades, ListOf<Format>{kProtocol, 0, 8},
         "Protocols that a connection may be upgraded to; another Upgrade is not passed on.");
   visit("rules", x.rules, ByClass{}, "What differs from the class's overload rules on this route.");

@@ -55,7 +55,8 @@ void describe(Visitor& visit, Retries& x) {
   visit("budget_per_second", x.budget_per_second, Real{0, 1e6},
         "Retries per second besides, so that there are any while it is quiet.");
   visit("backoff_ms", x.backoff, Range{0, kHour},
-        "Pause before the second further attempt, within a half; doubled for each one more.");
+        "Pause before a server is asked again, within a half; doubled each time. None before one "
+        "that was not asked yet.");
   visit("max_backoff_ms", x.max_backoff, Range{0, kHour}, "What that pause is doubled up to.");
 }
 

@@ -37,6 +37,7 @@ enum class Special : std::uint8_t {
   forwarded_proto,
   forwarded_host,
   forwarded_other,
+  deadline,
   request_id,
   traceparent,
   spillway
@@ -48,11 +49,13 @@ Special special_of(const Field& field) {
   switch (to_lower(name.front())) {
     case 'x':
       if (iequals(name, "X-Request-Id")) return Special::request_id;
+      if (iequals(name, "X-Request-Deadline")) return Special::deadline;
       if (!istarts_with(name, "X-Forwarded-")) return Special::none;
       if (iequals(name, "X-Forwarded-For")) return Special::forwarded_for;
       if (iequals(name, "X-Forwarded-Proto")) return Special::forwarded_proto;
       if (iequals(name, "X-Forwarded-Host")) return Special::forwarded_host;
       return Special::forwarded_other;
+    case 'g': return iequals(name, "grpc-timeout") ? Special::deadline : Special::none;
     case 't': return iequals(name, "traceparent") ? Special::traceparent : Special::none;
     case 's': return istarts_with(name, "Spillway-") ? Special::spillway : Special::none;
     default: return Special::none;
@@ -93,6 +96,7 @@ bool leaves_out(const RequestHead& head, const Field& field, const HopByHop& hop
     case Special::forwarded_proto: seen.forwarded_proto = true; return !with.trusted_peer;
     case Special::forwarded_host: seen.forwarded_host = true; return !with.trusted_peer;
     case Special::forwarded_other: return !with.trusted_peer;
+    case Special::deadline: return true;
     case Special::request_id: return !with.request_id.empty();
     case Special::traceparent: return !with.traceparent.empty();
     case Special::spillway: return true;
@@ -195,6 +199,8 @@ bool write_request_head(TextWriter& out, const RequestHead& head, const Forwarde
   out << "Via: " << version_of(head.version) << " spillway\r\n";
   write_own_line(out, "X-Request-Id: ", with.request_id);
   write_own_line(out, "traceparent: ", with.traceparent);
+  write_own_line(out, "X-Request-Deadline: ", with.request_deadline);
+  write_own_line(out, "grpc-timeout: ", with.grpc_timeout);
   if (with.for_store) {
     write_own_line(out, "If-None-Match: ", with.etag);
     write_own_line(out, "If-Modified-Since: ", with.last_modified);

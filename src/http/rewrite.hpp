@@ -33,6 +33,9 @@ struct ForwardedRequest {
   std::string_view etag;           // If-None-Match
   std::string_view last_modified;  // If-Modified-Since
   bool in_background = false;      // no client waits: GET, without Cache-Control and Pragma
+  std::string_view
+      request_deadline;           // X-Request-Deadline; empty: none. The client's does not go on
+  std::string_view grpc_timeout;  // grpc-timeout, likewise
 };
 
 // The request line in origin-form, HTTP/1.1 whatever the client speaks; Host; the client's fields;

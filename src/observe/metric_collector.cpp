@@ -8,6 +8,7 @@
 #include "observe/cache_families.hpp"
 #include "observe/metric_family.hpp"
 #include "observe/metric_history.hpp"
+#include "observe/retry_families.hpp"
 #include "observe/server_families.hpp"
 #include "observe/upstream_families.hpp"
 #include "observe/worker_families.hpp"
@@ -24,6 +25,7 @@ std::vector<MetricFamily> families_of(const config::Config& config,
   for (auto& more : {upstream_families(config, snapshot), server_families(config, snapshot),
                      cache_families(config, workers, snapshot)})
     result.insert(result.end(), more.begin(), more.end());
+  result.push_back(retries(config, workers));
   return result;
 }
 

@@ -16,6 +16,7 @@ WorkerMetrics::WorkerMetrics(const config::Config& config, std::shared_ptr<Worke
       shadowed_(classes_),
       degraded_(classes_),
       cache_cells_(config.routes.size(), kNoCache),
+      retries_(config.upstreams.size()),
       request_duration_(classes_),
       upstream_duration_(config.upstreams.size()),
       queue_wait_(classes_),

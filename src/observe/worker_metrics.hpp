@@ -21,6 +21,7 @@
 #include "observe/cache_use.hpp"
 #include "observe/counter.hpp"
 #include "observe/duration_histogram.hpp"
+#include "observe/retry_result.hpp"
 
 namespace spillway::observe {
 
@@ -85,6 +86,10 @@ class WorkerMetrics {
     caches_[cache_cell(route)].refreshes[index(result)].add();
   }
 
+  void retry(UpstreamId upstream, RetryResult result) {
+    retries_[index(upstream)][index(result)].add();
+  }
+
   // Would have ended so, and was forwarded because of shadow mode.
   void shadowed(ClassId traffic_class, Outcome outcome, Reason reason) {
     shadowed_[index(traffic_class)][index(outcome)][index(reason)].add();
@@ -137,6 +142,9 @@ class WorkerMetrics {
   std::uint64_t cache_refreshes(RouteId route, CacheRefresh result) const {
     return caches_[cache_cell(route)].refreshes[index(result)].value();
   }
+  std::uint64_t retries(UpstreamId upstream, RetryResult result) const {
+    return retries_[index(upstream)][index(result)].value();
+  }
   std::uint64_t in_shadow(ClassId traffic_class, Outcome outcome, Reason reason) const {
     return shadowed_[index(traffic_class)][index(outcome)][index(reason)].value();
   }
@@ -185,6 +193,7 @@ class WorkerMetrics {
   std::vector<std::array<ReasonCounters, config::kDegradeModeCount>> degraded_;
   std::vector<std::size_t> cache_cells_;  // by route; kNoCache: the route has none
   std::vector<CacheCounters> caches_;
+  std::vector<std::array<Counter, kRetryResultCount>> retries_;  // by upstream
   std::vector<DurationHistogram> request_duration_;
   std::vector<DurationHistogram> upstream_duration_;
   std::vector<DurationHistogram> queue_wait_;

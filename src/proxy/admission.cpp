@@ -115,16 +115,10 @@ dispatch::Terms Exchange::terms(TimePoint arrived) const {
   const config::Dispatch& settings = here_->upstream(subject_.upstream).config.dispatch;
   dispatch::Terms terms;
   terms.traffic_class = subject_.traffic_class;
-  terms.deadline = subject_.deadline;
   terms.max_wait = here_->config().classes[index(subject_.traffic_class)].max_wait;
   const Duration before = arrived - began_;
-  if (patience_spent_) {
-    terms.max_wait = std::max(terms.max_wait - before, Duration{0});
-  } else {
-    // The time that the client took to send the body, or another request to be answered, is not
-    // counted against it.
-    terms.deadline += before;
-  }
+  if (patience_spent_) terms.max_wait = std::max(terms.max_wait - before, Duration{0});
+  terms.deadline = subject_.wait_until(uncounted(before));
   if (in_background_) {
     terms.in_background = true;
     terms.traffic_class = here_->config().lowest_class();
@@ -135,6 +129,12 @@ dispatch::Terms Exchange::terms(TimePoint arrived) const {
   }
   terms.cost = here_->route_cost.estimate(subject_.route, announces_degrade_);
   return terms;
+}
+
+// The time that the client took to send the body, or another request to be answered, is not counted
+// against a request.
+Duration Exchange::uncounted(Duration before_gate) const {
+  return patience_spent_ ? Duration{0} : before_gate;
 }
 
 bool Exchange::refused_by_gate(Reason reason) {
@@ -233,7 +233,7 @@ bool Exchange::is_logged() {
 
 void Exchange::log_access(Outcome outcome, Duration duration) {
   record_.wait = waited_;
-  record_.deadline = subject_.deadline;
+  record_.deadline = subject_.wait_until(Duration{0});
   record_.limit = here_->upstream(subject_.upstream).config.dispatch.concurrency;
   worker_.log().access(
       {.method = request_.method_name,

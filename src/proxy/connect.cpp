@@ -94,14 +94,15 @@ Task<bool> Exchange::connect(bool fresh_only) {
     upstream_ = new UpstreamConnection(worker_.io(), pool, server, attempt.descriptor);
     if (!attempt.connected) {
       watches_client_ = true;
-      const Wake wake = co_await parking_.park(Clock::now() + upstream.config.connect_timeout,
-                                               &upstream_->writable());
+      const Wake wake =
+          co_await parking_.park(head_due(upstream.config.connect_timeout), &upstream_->writable());
       watches_client_ = false;
       if (wake != Wake::ready || connect_error(attempt.descriptor) != 0) {
         timed_out = wake == Wake::timeout;
         upstream_->retire();
         upstream_.reset();
         if (wake == Wake::client_gone) co_return fail(client_gone());
+        if (timed_out && Clock::now() >= head_due()) co_return fail(out_of_time());
         call.end(resilience::CallResult::failure);
         continue;
       }

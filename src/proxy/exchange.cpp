@@ -1,6 +1,7 @@
 #include "proxy/exchange.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <optional>
 
@@ -132,6 +133,12 @@ bool Exchange::check_framing() {
 void Exchange::classify() {
   classified_ = true;
   subject_ = here_->generation().classifier.classify(request_, asker_->peer, began_);
+  const traffic::DeadlineFields deadline = traffic::deadline_fields(request_.fields);
+  if (deadline.any()) {
+    const traffic::WallTime wall =
+        deadline.is_unix_time() ? std::chrono::system_clock::now() : traffic::WallTime{};
+    subject_.client = traffic::client_deadline(deadline, began_, wall);
+  }
   here_->signals(subject_.upstream).record_offered();
 }
 
@@ -253,7 +260,7 @@ void Exchange::begin_request(LocalGeneration& local) {
   subject_.route = here_->generation().default_route();
   subject_.traffic_class = here_->config().default_route().traffic_class;
   subject_.upstream = here_->config().default_route().upstream;
-  request_id_ = {};
+  request_id_ = traceparent_ = {};
   body_block_.release();
   in_block_.release();
   body_ = {};

@@ -8,6 +8,7 @@
 // other, and is reused for others afterwards; it lives on one worker's thread.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <boost/intrusive/list.hpp>
 #include <coroutine>
@@ -27,6 +28,7 @@
 #include "http/cache_status.hpp"
 #include "http/head.hpp"
 #include "http/request_id.hpp"
+#include "http/rewrite.hpp"
 #include "http/scan.hpp"
 #include "observe/worker_metrics.hpp"
 #include "overload/decide.hpp"
@@ -129,6 +131,7 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   void answer_with_prepared();
   bool miss();
   dispatch::Terms terms(TimePoint arrived) const;
+  Duration uncounted(Duration before_gate) const;
   bool refused_by_gate(Reason reason);
   bool waited_in_vain_for_slot();
   Milliseconds retry_after();
@@ -177,8 +180,13 @@ class Exchange : public boost::intrusive::list_base_hook<> {
     return {head_block_.bytes().data() + head_begin_, head_end_ - head_begin_};
   }
 
-  // The way to the upstream (forward.cpp, connect.cpp, response_head.cpp).
-  enum class Attempt : std::uint8_t { done, broken, failed };
+  // The way to the upstream (forward.cpp, retry.cpp, connect.cpp, response_head.cpp).
+  enum class Attempt : std::uint8_t {
+    done,    // the head of a response is there
+    unsent,  // no connection, or one that broke before it took a byte
+    broken,  // the connection broke before a byte of a response
+    failed,  // nothing to be tried again
+  };
   bool refused_by_circuits();
   bool fail_for_circuits(Milliseconds left);
   Task<bool> connect(bool fresh_only);
@@ -187,8 +195,23 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   Task<bool> send_request();
   Task<Attempt> read_response_head();
   Task<bool> relay_interim();
-  bool replayable() const;
   void end_call();
+  Task<Attempt> attempt_upstream(TimePoint began);
+  bool may_send_again(Attempt attempt) const;
+  Task<bool> retry(Attempt attempt);
+  bool has_untried_server() const;
+  std::string_view find_traceparent();
+
+  // How long it waits for the upstream (due.cpp).
+  struct DeadlineTexts {
+    traffic::DeadlineText request_deadline;
+    traffic::DeadlineText grpc_timeout;
+  };
+  void set_due_times();
+  TimePoint head_due() const { return std::min(answer_by_, response_due_); }
+  TimePoint head_due(Milliseconds timeout) const;
+  Fault out_of_time() const;
+  bool tell_deadline(http::ForwardedRequest& with, DeadlineTexts& texts) const;
 
   // The way back (relay.cpp).
   bool write_response_head(bool dechunk);
@@ -230,6 +253,7 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   std::string_view request_id_;
   std::array<char, http::kRequestIdSize> made_request_id_;
   std::array<char, http::kTraceparentSize> made_traceparent_;
+  std::string_view traceparent_;  // once made
   Block body_block_;
   std::string_view body_;  // as much of it as is sent with the head; all of it unless pumped
 
@@ -246,6 +270,8 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   Slot slot_;
   Duration waited_{};
   TimePoint dispatched_{};
+  TimePoint answer_by_ = kNever;     // the request's deadline, if it ends the wait for a head
+  TimePoint response_due_ = kNever;  // the end of the response, by total_timeout_ms
   bool awaits_head_ = false;
   std::optional<TimePoint> head_awaited_since_;  // the request has been sent, its answer is due
 
@@ -280,6 +306,11 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   // The response.
   resilience::ServerSet tried_;  // servers asked in vain in this round, to be passed by
   UpstreamPtr upstream_;
+  bool is_on_kept_connection_ = false;
+  bool is_replaced_ = false;   // a kept connection turned out dead: this attempt is on a fresh one
+  bool sent_any_ = false;      // of this attempt
+  std::uint32_t retries_ = 0;  // attempts besides the first, and pauses before them
+  std::uint32_t pauses_ = 0;
   Circuits::Call call_;  // from connect() until it is known what came of it
   Block out_block_;      // the head sent on: to the upstream, then to the client
   std::string_view out_;

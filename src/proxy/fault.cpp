@@ -117,6 +117,13 @@ Fault upstream_timeout() {
           .detail = "The service behind this proxy did not answer in time."};
 }
 
+Fault deadline_passed() {
+  return {.reason = Reason::deadline_expired,
+          .status = 504,
+          .proxy_error = "http_response_timeout",
+          .detail = "The answer did not come before the deadline of the request."};
+}
+
 Fault upstream_invalid(http::Error error) {
   return {.reason = Reason::upstream_invalid,
           .status = 502,

@@ -61,6 +61,9 @@ Fault upstream_reset();
 Fault upstream_failed();
 // No response head, or no more of the body, in time: 504.
 Fault upstream_timeout();
+// The request's deadline passed while its answer was awaited: 504. No fault of the upstream, which
+// may have been given very little time.
+Fault deadline_passed();
 // The response is not HTTP that may be passed on: 502.
 Fault upstream_invalid(http::Error error);
 // A head that has no room in the block it must be rewritten into.

@@ -39,10 +39,7 @@ Task<> Exchange::share_answer() {
     }
     has_followed_ = true;
     const bool is_there = co_await await_landing();
-    if (!is_there) {
-      fail(client_gone());
-      co_return;
-    }
+    if (!is_there) co_return;
     if (follower_.landing == degrade::Landing::leads) leads_ = true;
     if (follower_.landing == degrade::Landing::failed && may_stand_in()) fail(upstream_failed());
     patience_spent_ = follower_.landing == degrade::Landing::refused ||
@@ -58,20 +55,22 @@ Task<> Exchange::share_answer() {
   }
 }
 
-// False when the client left meanwhile.
+// False, and the request has failed, when the client left meanwhile or the deadline passed.
 Task<bool> Exchange::await_landing() {
   watches_client_ = true;
-  bool gone = false;
+  const TimePoint answer_by = is_shadow() ? kNever : subject_.answer_by(Duration{0});
+  bool leaves = false;
   while (!follower_.delivered) {
-    const Wake wake = co_await parking_.park(kNever);
-    if (wake != Wake::client_gone || gone) continue;
-    gone = true;
+    const Wake wake = co_await parking_.park(leaves ? kNever : answer_by);
+    if (wake == Wake::ready || leaves) continue;
+    leaves = true;
+    fail(wake == Wake::timeout ? deadline_passed() : client_gone());
     // If it is too late to leave, the letter is on its way and must be waited for.
     if (cache_->flights().leave(follower_)) break;
   }
   watches_client_ = false;
-  if (gone && follower_.delivered && follower_.landing == degrade::Landing::leads) leads_ = true;
-  co_return !gone;
+  if (leaves && follower_.delivered && follower_.landing == degrade::Landing::leads) leads_ = true;
+  co_return !leaves;
 }
 
 // Whether what is stored will do for one that wanted to ask the upstream for it.
@@ -86,12 +85,16 @@ void Exchange::land(degrade::Landing how) {
   deliver_all(cache_->flights().land(flight_, how));
 }
 
-// At the end of a request that still leads. If only its client left, the one who waited longest
-// takes over. What the gate refused would be refused to each of them after another wait: they ask
-// for themselves, all at once and with what is left of their patience.
+// At the end of a request that still leads. If only its client left, or had no more time, the one
+// who waited longest takes over. What the gate refused would be refused to each of them after
+// another wait: they ask for themselves, all at once and with what is left of their patience.
 void Exchange::leave_flight() {
-  if (!failed() || fault_.outcome == Outcome::error) return land(degrade::Landing::failed);
-  if (fault_.outcome != Outcome::client_gone) return land(degrade::Landing::refused);
+  const bool ran_out_of_time =
+      failed() && fault_.outcome == Outcome::error && fault_.reason == Reason::deadline_expired;
+  if (!failed() || (fault_.outcome == Outcome::error && !ran_out_of_time))
+    return land(degrade::Landing::failed);
+  if (fault_.outcome != Outcome::client_gone && !ran_out_of_time)
+    return land(degrade::Landing::refused);
   leads_ = false;
   deliver_all(cache_->flights().hand_over(flight_));
 }

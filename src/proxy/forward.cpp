@@ -1,75 +1,96 @@
 // The way to the upstream: the request, on a connection (connect.cpp), and again where that is
-// safe; then the head of the response (response_head.cpp).
+// safe (retry.cpp) and while there is time (due.cpp); then the head of the response
+// (response_head.cpp).
 #include <algorithm>
 
-#include "http/method.hpp"
 #include "http/rewrite.hpp"
 #include "proxy/exchange.hpp"
 #include "proxy/worker.hpp"
 
 namespace spillway::proxy {
 
-// Sends the request and reads the response head; once more, on a fresh connection, when a reused
-// one turned out to be closed already and sending again is safe.
+// Sends the request and reads the response head; again, where that is safe (retry.cpp).
 Task<bool> Exchange::forward() {
-  if (!write_request_head()) co_return fail(head_too_large());
-  auto& signals = here_->signals(subject_.upstream);
+  set_due_times();
+  here_->retry_budget(subject_.upstream).on_request(dispatched_);
   tried_ = {};
-  for (bool retried = false;; retried = true) {
-    const bool connected = co_await connect(retried);
-    if (!connected) {
-      if (is_of_upstream(fault_.reason) && fault_.reason != Reason::circuit_open)
-        signals.record_result(true);
-      co_return false;
-    }
-    const bool sent = co_await send_request();
-    if (!sent) {
-      end_call();
-      co_return false;
-    }
-    verdict_.token = {};  // used
-    awaits_head_ = true;
-    head_awaited_since_.reset();
-    if (body_is_streamed_) {
-      pump_body();  // the response is due once it is done
-    } else {
-      head_awaited_since_ = dispatched_;
-    }
-    watches_client_ = true;
-    const Attempt attempt = co_await read_response_head();
-    watches_client_ = false;
-    awaits_head_ = false;
+  is_replaced_ = false;
+  retries_ = pauses_ = 0;
+  TimePoint began = dispatched_;
+  Fault before;
+  bool has_upstream_failed = false;
+  for (;;) {
+    const Attempt attempt = co_await attempt_upstream(began);
     if (attempt == Attempt::done) break;
-    const bool reused = upstream_->reused();
-    upstream_->retire();
-    if (pump_ == Pump::running) stop_pump();
-    if (attempt == Attempt::broken) {
-      if (reused && !retried && replayable()) {
-        call_.end(resilience::CallResult::ignored);  // it may have idled for too long
-        continue;
-      }
-      fail(upstream_reset());
+    // What the upstream did says more than that it is not asked any more because of it.
+    if (fault_.reason == Reason::circuit_open && before.reason != Reason::none) fail(before);
+    before = fault_;
+    if (is_of_upstream(fault_.reason) && fault_.reason != Reason::circuit_open)
+      has_upstream_failed = true;
+    const bool again = co_await retry(attempt);
+    if (!again) {
+      // The request as a whole: what a retry mends is no failure of the upstream.
+      if (has_upstream_failed) here_->signals(subject_.upstream).record_result(true);
+      co_return false;
     }
-    end_call();
-    if (fault_.reason == Reason::upstream_unavailable ||
-        fault_.reason == Reason::upstream_timeout || fault_.reason == Reason::upstream_invalid) {
-      signals.record_result(true);
-    }
-    co_return false;
+    began = Clock::now();
   }
-  end_call();
+  if (retries_ > 0) here_->metrics.retry(subject_.upstream, observe::RetryResult::success);
   // An answer ahead of the request body says nothing about how long answers take.
   if (head_awaited_since_) {
     const Duration latency = Clock::now() - *head_awaited_since_;
     head_awaited_since_.reset();
-    signals.record_latency(latency);
+    here_->signals(subject_.upstream).record_latency(latency);
     here_->metrics.upstream_duration(subject_.upstream, latency);
   }
   co_return true;
 }
 
-bool Exchange::replayable() const {
-  return http::is_idempotent(request_.method) && !body_is_streamed_;
+// One connection and the request on it, up to the head of the response. Unless that came, the
+// request has failed.
+Task<Exchange::Attempt> Exchange::attempt_upstream(TimePoint began) {
+  is_on_kept_connection_ = sent_any_ = false;
+  const bool connected = co_await connect(is_replaced_ || retries_ > 0);
+  // Nothing was sent. A connection that was refused may be tried again, one that timed out took
+  // time enough.
+  if (!connected) {
+    co_return fault_.reason == Reason::upstream_unavailable ? Attempt::unsent : Attempt::failed;
+  }
+  is_on_kept_connection_ = upstream_->reused();
+  bool sent = write_request_head();
+  if (sent) sent = co_await send_request();
+  if (!sent) {
+    upstream_->retire();
+    end_call();
+    co_return Attempt::failed;
+  }
+  if (sent_any_) verdict_.token = {};  // used
+  awaits_head_ = true;
+  head_awaited_since_.reset();
+  if (!body_is_streamed_) {
+    head_awaited_since_ = began;
+  } else if (sent_any_) {
+    pump_body();  // the response is due once it is done
+  }
+  watches_client_ = true;
+  Attempt attempt = co_await read_response_head();
+  watches_client_ = false;
+  awaits_head_ = false;
+  if (attempt == Attempt::done) {
+    end_call();
+    co_return attempt;
+  }
+  upstream_->retire();
+  if (pump_ == Pump::running) stop_pump();
+  if (attempt == Attempt::broken) {
+    fail(upstream_reset());
+    if (!sent_any_) attempt = Attempt::unsent;
+    // It may have idled for too long.
+    if (is_on_kept_connection_ && !is_replaced_ && may_send_again(attempt))
+      call_.end(resilience::CallResult::ignored);
+  }
+  end_call();
+  co_return attempt;
 }
 
 // Tells the server's circuit what came of the request: a response head, or a fault.
@@ -80,23 +101,23 @@ void Exchange::end_call() {
   call_.end(result);
 }
 
+// Anew for each attempt: what is left of the deadline is less each time.
 bool Exchange::write_request_head() {
-  const http::Field* trace = request_.fields.find("traceparent");
   const std::string_view id = find_request_id();
-  const http::ForwardedRequest with{
+  http::ForwardedRequest with{
       .client_address = asker_->address(),
       .default_host = here_->upstream(subject_.upstream).endpoints.front().name,
       .trusted_peer = asker_->trusted(),
       .request_id = id.data() == made_request_id_.data() ? id : std::string_view{},
-      .traceparent = trace != nullptr && http::valid_traceparent(trace->value)
-                         ? std::string_view{}
-                         : http::make_traceparent(worker_.random, made_traceparent_),
+      .traceparent = find_traceparent(),
       .late = slot_ && ticket_.late,
       .skip_downstream = announces_degrade_,
       .for_store = is_for_store_,
       .etag = is_for_store_ && stored_ ? stored_->etag() : std::string_view{},
       .last_modified = is_for_store_ && stored_ ? stored_->last_modified() : std::string_view{},
       .in_background = in_background_};
+  DeadlineTexts texts;
+  if (!tell_deadline(with, texts)) return fail(deadline_passed());
   for (BlockPool* pool : {&worker_.small_blocks, &worker_.large_blocks}) {
     out_block_ = pool->take();
     TextWriter out(out_block_.bytes());
@@ -105,7 +126,16 @@ bool Exchange::write_request_head() {
       return true;
     }
   }
-  return false;
+  return fail(head_too_large());
+}
+
+// The one made for the request; empty when the client sent a valid one.
+std::string_view Exchange::find_traceparent() {
+  if (!traceparent_.empty()) return traceparent_;
+  const http::Field* sent = request_.fields.find("traceparent");
+  if (sent != nullptr && http::valid_traceparent(sent->value)) return {};
+  traceparent_ = http::make_traceparent(worker_.random, made_traceparent_);
+  return traceparent_;
 }
 
 // False when the client left or the upstream took too long. A connection that breaks here may
@@ -118,19 +148,17 @@ Task<bool> Exchange::send_request() {
     const IoResult result = upstream_->send(head, body);
     if (result.status == IoResult::Status::failed) break;
     if (result.status == IoResult::Status::done) {
+      sent_any_ = true;
       const std::size_t of_head = std::min(result.bytes, head.size());
       head.remove_prefix(of_head);
       body.remove_prefix(result.bytes - of_head);
       continue;
     }
     watches_client_ = true;
-    const Wake wake = co_await parking_.park(Clock::now() + timeout, &upstream_->writable());
+    const Wake wake = co_await parking_.park(head_due(timeout), &upstream_->writable());
     watches_client_ = false;
     if (wake == Wake::ready) continue;
-    upstream_->retire();
-    if (wake == Wake::client_gone) co_return fail(client_gone());
-    here_->signals(subject_.upstream).record_result(true);
-    co_return fail(upstream_timeout());
+    co_return fail(wake == Wake::client_gone ? client_gone() : out_of_time());
   }
   co_return true;
 }

@@ -14,6 +14,11 @@ LocalGeneration::LocalGeneration(std::shared_ptr<Generation> shared, const Home&
   for (Upstream& upstream : shared_->upstreams) {
     pools_.emplace_back(home.io, upstream.connections, upstream.servers.in_flight, metrics);
     circuits_.emplace_back(upstream, home.random, home.log);
+    // The ratio holds for each worker's requests; the minimum is split between them.
+    const config::Retries& retries = upstream.config.retries;
+    const auto workers = static_cast<double>(shared_->metrics.size());
+    retry_budgets_.emplace_back(resilience::RetryBudget::Limits{
+        .ratio = retries.budget_ratio, .min_per_second = retries.budget_per_second / workers});
   }
 }
 

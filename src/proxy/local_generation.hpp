@@ -22,6 +22,7 @@
 #include "proxy/circuits.hpp"
 #include "proxy/generation.hpp"
 #include "proxy/upstream_pool.hpp"
+#include "resilience/retry_budget.hpp"
 
 namespace spillway::proxy {
 
@@ -51,6 +52,7 @@ class LocalGeneration : public boost::intrusive::list_base_hook<
   UpstreamPool& pool(UpstreamId id) { return pools_[index(id)]; }
   std::deque<UpstreamPool>& pools() { return pools_; }
   Circuits& circuits(UpstreamId id) { return circuits_[index(id)]; }
+  resilience::RetryBudget& retry_budget(UpstreamId id) { return retry_budgets_[index(id)]; }
   const overload::AdmissionPlan& plan(UpstreamId id) const { return *plans_[index(id)]; }
   void publish(UpstreamId id, std::shared_ptr<const overload::AdmissionPlan> plan) {
     plans_[index(id)] = std::move(plan);
@@ -81,6 +83,7 @@ class LocalGeneration : public boost::intrusive::list_base_hook<
   std::size_t number_;
   std::deque<UpstreamPool> pools_;
   std::deque<Circuits> circuits_;
+  std::vector<resilience::RetryBudget> retry_budgets_;
   Plans plans_;
   std::uint32_t references_ = 0;
 };

@@ -1,5 +1,6 @@
 // The background request that makes a stale answer fresh again after it has been given out: of the
 // lowest class, only if a slot is free, one at a time per key, and with nobody waiting for it.
+#include <algorithm>
 #include <cstring>
 
 #include "http/framing.hpp"
@@ -92,7 +93,8 @@ Task<bool> Exchange::absorb() {
     if (result.status == IoResult::Status::done) {
       in_received_ = result.bytes;
     } else if (result.status == IoResult::Status::would_block) {
-      const Wake wake = co_await parking_.park(Clock::now() + timeout, &upstream_->readable());
+      const TimePoint deadline = std::min(Clock::now() + timeout, response_due_);
+      const Wake wake = co_await parking_.park(deadline, &upstream_->readable());
       if (wake != Wake::timeout) continue;
       here_->signals(subject_.upstream).record_result(true);
       co_return false;

@@ -92,15 +92,17 @@ Task<> Exchange::relay() {
     // While the request body is still on its way the upstream owes nothing; the pump has timeouts.
     const bool upstream_owes = to_read && pump_ != Pump::running;
     const TimePoint now = Clock::now();
-    const TimePoint deadline = upstream_owes ? now + upstream_timeout_ms
+    const TimePoint patience = upstream_owes ? now + upstream_timeout_ms
                                : to_send     ? now + client_timeout
                                              : kNever;
+    const TimePoint deadline = upstream_done_ ? patience : std::min(patience, response_due_);
     const Wake wake = co_await parking_.park(deadline, to_read ? &upstream_->readable() : nullptr,
                                              to_send ? &client_->writable() : nullptr);
     watches_client_ = false;
     if (wake == Wake::ready && pump_ != Pump::failed) continue;
-    if (wake == Wake::timeout && upstream_owes) {
-      here_->signals(subject_.upstream).record_result(true);
+    const bool is_overdue = !upstream_done_ && Clock::now() >= response_due_;
+    if (wake == Wake::timeout && (upstream_owes || is_overdue)) {
+      if (upstream_owes) here_->signals(subject_.upstream).record_result(true);
       fail(upstream_timeout());
     } else {
       fail(pump_ == Pump::failed ? body_fault_ : client_gone());

@@ -23,18 +23,18 @@ Task<Exchange::Attempt> Exchange::read_response_head() {
     }
     if (in_received_ == 0) {
       // While the request body is still on its way the upstream owes nothing.
-      const TimePoint deadline = pump_ == Pump::running ? kNever : Clock::now() + timeout;
+      const TimePoint deadline = pump_ == Pump::running ? head_due() : head_due(timeout);
       const Wake wake = co_await parking_.park(deadline, &upstream_->readable());
       if (wake == Wake::client_gone) fail(client_gone());
-      if (wake == Wake::timeout) fail(upstream_timeout());
+      if (wake == Wake::timeout) fail(out_of_time());
       if (failed()) co_return Attempt::failed;
     }
     const IoResult result = upstream_->receive(block.subspan(in_received_));
     if (result.status == IoResult::Status::would_block) {
       if (in_received_ == 0) continue;
-      const Wake wake = co_await parking_.park(Clock::now() + timeout, &upstream_->readable());
+      const Wake wake = co_await parking_.park(head_due(timeout), &upstream_->readable());
       if (wake == Wake::client_gone) fail(client_gone());
-      if (wake == Wake::timeout) fail(upstream_timeout());
+      if (wake == Wake::timeout) fail(out_of_time());
       if (failed()) co_return Attempt::failed;
       continue;
     }

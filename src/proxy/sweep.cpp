@@ -38,6 +38,8 @@ void Sweep::on_timer() {
   if (now >= next_sweep_) {
     next_sweep_ = now + kSweepPeriod;
     sweep(now);
+  } else if (worker_.pausing > 0) {
+    wake_late(now);
   }
   arm();
 }

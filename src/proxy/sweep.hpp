@@ -1,8 +1,9 @@
 // A worker's two coarse timers, which replace a timer per operation.
 //
-// Every 10 ms: how late the timer itself fires is the event-loop lag, and waiters at the gates
-// whose time has run out are answered. Every 50 ms: exchanges past their deadline are woken,
-// clients that left are noticed, idle connections past their time are closed.
+// Every 10 ms: how late the timer itself fires is the event-loop lag, waiters at the gates whose
+// time has run out are answered, and exchanges that paused before another attempt go on. Every
+// 50 ms: exchanges past their deadline are woken, clients that left are noticed, idle connections
+// past their time are closed.
 #pragma once
 
 #include <poll.h>

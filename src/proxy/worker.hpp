@@ -105,7 +105,8 @@ class Worker {
   // What shadow mode tells is held to ten lines a second.
   bool may_log_shadow() { return shadow_lines_.try_take(10, 10, Clock::now()); }
 
-  Heartbeat heartbeat;  // of its loop, every 10 ms; any thread may look
+  Heartbeat heartbeat;        // of its loop, every 10 ms; any thread may look
+  std::uint32_t pausing = 0;  // exchanges that will try again in a moment
   Random random;
   BlockPool small_blocks;  // a head
   BlockPool large_blocks;  // a larger head, or a piece of a body

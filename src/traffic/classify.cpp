@@ -74,6 +74,8 @@ Subject Classifier::classify(const http::RequestHead& head, const Peer& peer, Ti
           .upstream = facts.upstream,
           .tenant = tenants_.resolve(head, peer),
           .deadline = now + facts.deadline.value_or(deadlines_[index(traffic_class)]),
+          .has_route_deadline = facts.deadline.has_value(),
+          .client = {},
           .trusted_priority = priority};
 }
 

@@ -1,6 +1,7 @@
 // Who is asking, and for what: the facts that admission and dispatch decide on.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "base/time.hpp"
 #include "config/config.hpp"
 #include "http/head.hpp"
+#include "traffic/deadline.hpp"
 #include "traffic/peers.hpp"
 #include "traffic/routes.hpp"
 #include "traffic/tenant.hpp"
@@ -23,9 +25,21 @@ struct Subject {
   ClassId traffic_class{};
   UpstreamId upstream{};
   Tenant tenant;
-  TimePoint deadline;  // after which the answer is of no use
+  TimePoint deadline;               // the route's or else the class's
+  bool has_route_deadline = false;  // which then ends the wait for an answer, too
+  ClientDeadline client;            // set by who reads its fields; can only shorten that
   // The priority that a trusted peer gave it, which then gave it its class.
   std::optional<std::uint32_t> trusted_priority;
+
+  // When the wait for a slot ends, and the wait for an answer (kNever: by no deadline). `uncounted`
+  // is time since arrival that neither route nor class holds against the request; the client's own
+  // deadline stays where it is.
+  TimePoint wait_until(Duration uncounted) const {
+    return std::min(deadline + uncounted, client.at);
+  }
+  TimePoint answer_by(Duration uncounted) const {
+    return has_route_deadline ? wait_until(uncounted) : client.at;
+  }
 };
 
 // The class of a numeric priority, 100 the highest: [0, 100] is cut, from the top, into one band

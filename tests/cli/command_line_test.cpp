@@ -102,9 +102,25 @@ TEST_CASE("explain names route and class and tenant and deadline") {
   CHECK(contains(out, "upstream  app, 64 slots: 127.0.0.1:3000\n"));
   // No such key is configured.
   CHECK(contains(out, "tenant    client_address 127.0.0.1\n"));
-  CHECK(contains(out, "deadline  1000 ms after arrival\n"));
+  CHECK(contains(out, "deadline  1000 ms after arrival for a slot, set by the class's sla_ms\n"));
   CHECK(contains(out, "verdict   allow\n"));
   CHECK(contains(explain("GET /checkout/7"), "default (no other route matches)"));
+}
+
+TEST_CASE("explain shows whose deadline counts and what it ends") {
+  const auto line = [](const std::string& fields) {
+    const std::string out = explain("POST http://shop.example/checkout/7" + fields);
+    const std::size_t at = out.find("deadline  ");
+    return at == std::string::npos ? out : out.substr(at, out.find('\n', at) - at);
+  };
+  CHECK(line(" -H 'X-Request-Deadline: 250ms'") ==
+        "deadline  250 ms after arrival for a slot, set by its client; 250 ms for the response "
+        "head");
+  CHECK(line(" -H 'grpc-timeout: 5S'") ==
+        "deadline  1000 ms after arrival for a slot, set by the class's sla_ms; 5000 ms for the "
+        "response head, set by its client");
+  CHECK(line(" -H 'X-Request-Deadline: soon'") ==
+        "deadline  1000 ms after arrival for a slot, set by the class's sla_ms");
 }
 
 TEST_CASE("explain shows the tenant and the priority that are believed") {

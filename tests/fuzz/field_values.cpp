@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/text_writer.hpp"
@@ -22,6 +23,7 @@
 #include "http/request_id.hpp"
 #include "http/target.hpp"
 #include "traffic/client_address.hpp"
+#include "traffic/deadline.hpp"
 
 namespace spillway::fuzz {
 namespace {
@@ -139,6 +141,40 @@ void check_client(std::string_view one, std::string_view two) {
           "the last stranger is the client", one);
 }
 
+void check_deadlines(std::string_view one, std::string_view two) {
+  constexpr TimePoint arrived{std::chrono::hours(1)};
+  traffic::DeadlineText text;
+  const auto read = [&](FieldList&& sent) {
+    return traffic::client_deadline(traffic::deadline_fields(sent), arrived, kNow);
+  };
+  const auto of_request = read(fields(FieldId::unknown, "X-Request-Deadline", {one}));
+  const auto of_grpc = read(fields(FieldId::unknown, "grpc-timeout", {two}));
+  for (const TimePoint at : {of_request.at, of_grpc.at}) {
+    if (at == kNever) continue;
+    const Duration left = at - arrived;
+    require(left >= -traffic::kFurthest && left <= traffic::kFurthest,
+            "no deadline is further than the furthest", one);
+    if (left <= Duration{0}) continue;
+    const auto told = traffic::parse_request_deadline(traffic::write_time_left(left, text));
+    require(told && !told->is_unix_time && (told->value <= left || told->value.count() == 1),
+            "what is left is told as no more", one);
+    const auto grpc = traffic::parse_grpc_timeout(traffic::write_grpc_timeout(left, text));
+    require(grpc && (*grpc <= left || *grpc == std::chrono::microseconds(1)), "in grpc-timeout too",
+            two);
+  }
+  const auto digits = [](std::string_view value) {
+    return !value.empty() && value.front() >= '0' && value.front() <= '9';
+  };
+  require(of_request.at == kNever || digits(one), "a deadline begins with a digit", one);
+  require(of_grpc.at == kNever || digits(two), "so does a grpc-timeout", two);
+  FieldList both = fields(FieldId::unknown, "X-Request-Deadline", {one});
+  both.push({"Grpc-Timeout", two, FieldId::unknown});
+  require(read(std::move(both)).at == std::min(of_request.at, of_grpc.at),
+          "the earlier deadline counts", one);
+  require(read(fields(FieldId::unknown, "X-Request-Deadline", {one, two})).at == kNever,
+          "of two of one name none counts", one);
+}
+
 void check_escapes(std::string_view text) {
   std::vector<char> block(8 * text.size() + 64);
   TextWriter json(block);
@@ -171,6 +207,7 @@ void field_values(std::string_view input) {
   check_tags(one, two);
   check_names(one);
   check_client(one, two);
+  check_deadlines(one, two);
   const bool html = http::prefers_html(fields(FieldId::accept, "Accept", {one, two}));
   require(!html || one.size() + two.size() > 4, "who names nothing gets JSON");
 }

@@ -208,6 +208,8 @@ TEST_CASE("a block that is too small is reported and one with the stated room is
   with.request_id = id;
   with.traceparent = "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01";
   with.late = true;
+  with.request_deadline = "1234567890123456";
+  with.grpc_timeout = "12345678u";
   std::string many = "GET http://" + host + "?q HTTP/1.1\r\nHost: a\r\nTE: trailers\r\n";
   for (int i = 0; i < 60; ++i) many += "Forwarded:a=b\r\nX-Forwarded-For:1\r\n";
   CHECK(forward(many + "\r\n", with).ends_with("\r\n\r\n"));
@@ -245,6 +247,29 @@ TEST_CASE("a response without a date gets the time it came at") {
       relay("HTTP/1.1 200 OK\r\nDate: Mon\r\nContent-Length: 5\r\n\r\n", with);
   CHECK(has_line(dated, "Date: Mon"));
   CHECK(dated.find("1994") == std::string::npos);
+}
+
+TEST_CASE("only what Spillway says of the deadline goes on") {
+  const std::string text =
+      "GET / HTTP/1.1\r\nHost: a\r\nX-Request-Deadline: 5s\r\nGRPC-Timeout: 5S\r\n"
+      "x-request-deadline: 6s\r\nX-Request-Deadlines: kept\r\n\r\n";
+  const std::string plain = forward(text, kClient);
+  CHECK(plain.find("5s") == std::string::npos);
+  CHECK(plain.find("5S") == std::string::npos);
+  CHECK(plain.find("6s") == std::string::npos);
+  CHECK(has_line(plain, "X-Request-Deadlines: kept"));
+  ForwardedRequest with = kClient;
+  with.request_deadline = "4987ms";
+  with.grpc_timeout = "4987654u";
+  const std::string told = forward(text, with);
+  CHECK(has_line(told, "X-Request-Deadline: 4987ms"));
+  CHECK(has_line(told, "grpc-timeout: 4987654u"));
+  CHECK(told.find("5s") == std::string::npos);
+  // Named in Connection they are told all the same.
+  CHECK(has_line(forward("GET / HTTP/1.1\r\nHost: a\r\nConnection: X-Request-Deadline\r\n"
+                         "X-Request-Deadline: 5s\r\n\r\n",
+                         with),
+                 "X-Request-Deadline: 4987ms"));
 }
 
 TEST_CASE("a request whose answer is to be stored asks for it on the cache's own conditions") {

@@ -221,12 +221,13 @@ TEST_CASE("a POST on a kept connection that turns out dead is not sent again") {
   }
 }
 
-TEST_CASE("a request is sent twice at most and not again after bytes of an answer") {
+TEST_CASE(
+    "without retries a request is sent twice at most and not again after bytes of an answer") {
   ScriptedPeer dead([](PeerConnection& proxy) {
     if (proxy.number() == 0 && proxy.read_request()) proxy.send(ok("answer"));
     proxy.read_request();
   });
-  ProxyUnderTest proxy(dead.address(), never_shed());
+  ProxyUnderTest proxy(dead.address(), never_shed({{"app", {{"retries", {{"attempts", 0}}}}}}));
   RawClient client(proxy.port());
   CHECK(client.ask(get("/1")).body == "answer");
   check_bad_gateway(client.ask(get("/2")), "connection_terminated");

@@ -1,0 +1,225 @@
+// How long the proxy waits for an upstream, and what a trickle of bytes changes about it: nothing.
+#include <arpa/inet.h>
+#include <doctest/doctest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <string>
+
+#include "integration/wire.hpp"
+#include "support/proxy_under_test.hpp"
+#include "support/raw_client.hpp"
+#include "support/scripted_peer.hpp"
+
+using namespace spillway::support;
+using nlohmann::json;
+
+namespace {
+
+constexpr Milliseconds kTotal{400};
+
+json within_total(json app = json::object()) {
+  app["total_timeout_ms"] = kTotal.count();
+  return never_shed({{"app", app}});
+}
+
+class Stopwatch {
+ public:
+  Milliseconds elapsed() const {
+    return std::chrono::duration_cast<Milliseconds>(std::chrono::steady_clock::now() - began_);
+  }
+
+ private:
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+// A byte every 40 ms, until all have gone or the proxy closes.
+bool trickle(PeerConnection& proxy, std::string_view bytes) {
+  for (const char byte : bytes) {
+    if (!proxy.send({&byte, 1}) || proxy.wait_closed(Milliseconds(40))) return false;
+  }
+  return true;
+}
+
+ScriptedPeer::Script trickles(std::string at_once, std::string slowly, Event& cut_off) {
+  return [=, &cut_off](PeerConnection& proxy) {
+    if (!proxy.read_request()) return;
+    proxy.send(at_once);
+    if (!trickle(proxy, slowly)) cut_off.set();
+  };
+}
+
+// Listens and takes no connection: those that nobody accepts fill its backlog, and the kernel
+// ignores the next ones.
+class FullBacklog {
+ public:
+  FullBacklog() {
+    for (int& socket : sockets_) socket = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    sockaddr_in here{};
+    here.sin_family = AF_INET;
+    here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof here;
+    auto* const address = reinterpret_cast<sockaddr*>(&here);
+    REQUIRE(::bind(sockets_[0], address, size) == 0);
+    REQUIRE(::getsockname(sockets_[0], address, &size) == 0);
+    REQUIRE(::listen(sockets_[0], 0) == 0);
+    for (std::size_t i = 1; i < sockets_.size(); ++i) ::connect(sockets_[i], address, size);
+    address_ = "127.0.0.1:" + std::to_string(ntohs(here.sin_port));
+  }
+  ~FullBacklog() {
+    for (const int socket : sockets_) ::close(socket);
+  }
+  FullBacklog(const FullBacklog&) = delete;
+  FullBacklog& operator=(const FullBacklog&) = delete;
+
+  const std::string& address() const { return address_; }
+
+ private:
+  std::array<int, 4> sockets_;  // the listener first
+  std::string address_;
+};
+
+const std::string kHead = "HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n";
+const std::string kBody(20, 'x');
+
+void check_timeout(const Message& answer) {
+  CHECK(answer.status() == 504);
+  CHECK(answer.body.find("UPSTREAM_TIMEOUT") != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("a response that is not complete within the total timeout is not waited for") {
+  ScriptedPeer peer([](PeerConnection& proxy) {
+    if (proxy.read_request()) proxy.wait_closed();
+  });
+  const ProxyUnderTest proxy(peer.address(), within_total());
+  const Stopwatch stopwatch;
+  check_timeout(RawClient(proxy.port()).ask(get("/")));
+  CHECK(stopwatch.elapsed() >= kTotal);
+  CHECK(stopwatch.elapsed() < kTotal + kSoon * 5);
+  CHECK(peer.wait_until([](const auto& seen) { return seen.open == 0; }));
+  CHECK(proxy.metric(R"(spillway_inflight{upstream="app"})") == 0);
+}
+
+TEST_CASE("a head that trickles in does not put off the total timeout") {
+  Event cut_off;
+  ScriptedPeer peer(trickles("", kHead, cut_off));
+  const ProxyUnderTest proxy(peer.address(), within_total({{"response_timeout_ms", 200}}));
+  const Stopwatch stopwatch;
+  check_timeout(RawClient(proxy.port()).ask(get("/")));
+  CHECK(stopwatch.elapsed() >= kTotal);
+  CHECK(cut_off.wait());
+  CHECK(proxy.metric(R"(spillway_inflight{upstream="app"})") == 0);
+}
+
+TEST_CASE("a body that trickles in does not put off the total timeout and is cut off") {
+  Event cut_off;
+  ScriptedPeer peer(trickles(kHead, kBody, cut_off));
+  const ProxyUnderTest proxy(peer.address(), within_total({{"response_timeout_ms", 200}}));
+  RawClient client(proxy.port());
+  const Stopwatch stopwatch;
+  client.send(get("/"));
+  const std::string answer = client.read_to_end();
+  CHECK(client.was_reset());
+  CHECK(answer.starts_with("HTTP/1.1 200"));
+  CHECK(answer.find(kBody) == std::string::npos);
+  CHECK(stopwatch.elapsed() >= kTotal);
+  CHECK(stopwatch.elapsed() < kTotal + kSoon * 5);
+  CHECK(cut_off.wait());
+  CHECK(proxy.metric_becomes(R"(spillway_inflight{upstream="app"})", 0));
+}
+
+TEST_CASE("an endless body that comes as fast as it can is cut off too") {
+  ScriptedPeer peer([](PeerConnection& proxy) {
+    if (!proxy.read_request()) return;
+    proxy.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+    const std::string chunk = "10000\r\n" + std::string(0x10000, 'x') + "\r\n";
+    while (proxy.send(chunk)) {
+    }
+  });
+  const ProxyUnderTest proxy(peer.address(), within_total());
+  RawClient client(proxy.port());
+  client.send(get("/"));
+  client.read_to_end();
+  CHECK(client.was_reset());
+}
+
+TEST_CASE("without a total timeout a trickle is waited for") {
+  Event cut_off;
+  ScriptedPeer peer(trickles(kHead, kBody, cut_off));
+  const ProxyUnderTest proxy(peer.address(), never_shed({{"app", {{"response_timeout_ms", 200}}}}));
+  const Stopwatch stopwatch;
+  CHECK(RawClient(proxy.port()).ask(get("/")).body == kBody);
+  CHECK(stopwatch.elapsed() > kTotal);
+  CHECK_FALSE(cut_off.is_set());
+}
+
+TEST_CASE("a request body that trickles in does not put off the total timeout") {
+  ScriptedPeer peer([](PeerConnection& proxy) {
+    if (proxy.read_head()) proxy.skip_bytes(1'000'000);
+  });
+  const ProxyUnderTest proxy(peer.address(), within_total());
+  RawClient client(proxy.port());
+  client.send("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n");
+  const Stopwatch stopwatch;
+  while (!client.has_bytes(Milliseconds(40)) && client.try_send("x")) {
+    REQUIRE(stopwatch.elapsed() < kPatience);
+  }
+  check_timeout(client.read_response());
+  CHECK(proxy.metric(R"(spillway_inflight{upstream="app"})") == 0);
+}
+
+TEST_CASE("time at the gate is not counted into the total timeout") {
+  Event go;
+  ScriptedPeer peer([&](PeerConnection& proxy) {
+    while (const auto request = proxy.read_request()) {
+      if (request->target() == "/held" && !proxy.wait(go)) return;
+      if (!proxy.send(ok("answer"))) return;
+    }
+  });
+  json settings = within_total();
+  settings["dispatch"]["concurrency"] = 1;
+  settings["classes"] = {{{"name", "P0"}, {"sla_ms", 60'000}, {"max_wait_ms", 60'000}}};
+  settings["default_route"]["class"] = "P0";
+  const ProxyUnderTest proxy(peer.address(), settings);
+  RawClient first(proxy.port());
+  first.send(get("/held"));
+  REQUIRE(peer.wait_until([](const auto& seen) { return seen.requests == 1; }));
+  RawClient second(proxy.port());
+  second.send(get("/"));
+  // The first one ends by the total timeout, after which the second one has all its time.
+  check_timeout(first.read_response());
+  CHECK(second.read_response().body == "answer");
+}
+
+TEST_CASE("a client that takes nothing does not hold the upstream beyond the total timeout") {
+  ScriptedPeer peer([](PeerConnection& proxy) {
+    if (!proxy.read_request()) return;
+    proxy.send("HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n");
+    while (proxy.send(std::string(65536, 'x'))) {
+    }
+  });
+  const ProxyUnderTest proxy(peer.address(), within_total());
+  RawClient client(proxy.port(), 4096);
+  client.send(get("/"));
+  CHECK(peer.wait_until([](const auto& seen) { return seen.connections == 1 && seen.open == 0; }));
+  CHECK(proxy.metric_becomes(R"(spillway_inflight{upstream="app"})", 0));
+}
+
+TEST_CASE("a server that takes no connection is given up after the connect timeout") {
+  const FullBacklog full;
+  const ProxyUnderTest proxy(full.address(), never_shed({{"app", {{"connect_timeout_ms", 150}}}}));
+  const Stopwatch stopwatch;
+  const Message answer = RawClient(proxy.port()).ask(get("/"));
+  CHECK(answer.status() == 504);
+  CHECK(answer.field("Proxy-Status").value_or("").find("error=connection_timeout") !=
+        std::string::npos);
+  CHECK(stopwatch.elapsed() >= Milliseconds(150));
+  CHECK(stopwatch.elapsed() < Milliseconds(150) + kSoon * 5);
+  // Not tried again: it took time enough.
+  CHECK(proxy.metric(R"(spillway_retries_total{upstream="app",result="sent"})") == 0);
+}
