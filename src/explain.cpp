@@ -70,6 +70,7 @@ void tell_subject(ExplainedLines& lines, const config::Config& config,
   auto& upstream_line = lines.add("upstream");
   upstream_line << upstream.name << ", " << upstream.dispatch.concurrency << " slots:";
   for (const std::string& server : upstream.servers) upstream_line << ' ' << server;
+  if (upstream.servers.size() > 1) upstream_line << " by " << config::name(upstream.balance);
 
   lines.add("tenant") << config::name(subject.tenant.source) << " " << subject.tenant.value();
 }

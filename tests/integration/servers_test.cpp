@@ -1,5 +1,7 @@
 // Several servers behind one upstream: who gets how much, and who is left out.
 #include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -185,7 +187,9 @@ TEST_CASE("half of the servers die under load and nothing hangs or leaks") {
   std::array<MortalServer, 4> servers;
   std::vector<std::string> all;
   for (const MortalServer& server : servers) all.push_back(server.address());
-  const ProxyUnderTest proxy(over(all, {{"ejection", {{"consecutive_failures", 3}}}}));
+  // A second attempt may fall into the other's death.
+  const ProxyUnderTest proxy(over(all, {{"ejection", {{"consecutive_failures", 3}}},
+                                        {"retries", {{"attempts", 3}, {"budget_ratio", 1}}}}));
   std::map<int, int> statuses;
   std::thread load([&] { statuses = ask_from_many(proxy, 32, 6000); });
   const Deadline deadline;
@@ -203,6 +207,42 @@ TEST_CASE("half of the servers die under load and nothing hangs or leaks") {
   // A POST that was in no hand when they died fares no worse.
   RawClient client(proxy.port());
   for (int n = 0; n < 20; ++n) CHECK(client.ask(post("/", "")).status() == 200);
+}
+
+TEST_CASE("a want of descriptors is held against no server and passes") {
+  MortalServer first, second;
+  const std::vector<std::string> all{first.address(), second.address()};
+  const json upstream = {{"idle_connections", 0},
+                         {"ejection", {{"consecutive_failures", 1}}},
+                         {"circuit_breaker", {{"consecutive_failures", 1}, {"open_ms", 30'000}}}};
+  const ProxyUnderTest proxy(over(all, upstream));
+  RawClient client(proxy.port());
+  CHECK(client.ask(get("/")).status() == 200);
+  CHECK(settles(proxy, all));
+
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  // Whatever is opened takes the least number that is free.
+  const int least_free = ::dup(0);
+  REQUIRE(::close(least_free) == 0);
+  const rlimit none{static_cast<rlim_t>(least_free), before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  std::vector<Message> answers;
+  for (int n = 0; n < 10; ++n) answers.push_back(client.ask(post("/", "once")));
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  for (const Message& answer : answers) {
+    CHECK(answer.status() == 503);
+    CHECK(answer.field("Proxy-Status").value_or("").find("error=proxy_internal_error") !=
+          std::string::npos);
+    CHECK(answer.field("Retry-After") == "1");
+  }
+
+  CHECK(client.ask(get("/")).status() == 200);
+  CHECK(proxy.metric(R"(spillway_local_shortages_total{upstream="app"})") == 10);
+  CHECK(servers_down(proxy) == 0);
+  CHECK(proxy.state()["upstreams"][0]["open_circuits"] == 0);
+  CHECK(proxy.admin("/readyz").status() == 200);
+  CHECK(settles(proxy, all));
 }
 
 }  // namespace spillway::support
