@@ -27,4 +27,10 @@ bool is_flat(std::span<const Point> points) {
   return slope(second_half(points)) < kMostBytesPerRequest;
 }
 
+bool is_level(std::span<const Point> points) {
+  const auto half = second_half(points);
+  if (half.empty()) return true;
+  return slope(half) * (half.back().x - half.front().x) <= 20 + half.front().y / 4;
+}
+
 }  // namespace spillway::soak

@@ -27,4 +27,8 @@ inline constexpr double kMostBytesPerRequest = 50;
 // `points` are requests and bytes. True when the second half grows by less than that.
 bool is_flat(std::span<const Point> points);
 
+// `points` are times and open files, which come and go with the clients. True when the second half
+// does not rise by a quarter and 20 more.
+bool is_level(std::span<const Point> points);
+
 }  // namespace spillway::soak

@@ -72,4 +72,17 @@ TEST_CASE("what warms up in the first half is no leak") {
   CHECK(is_flat(points));
 }
 
+TEST_CASE("open files that come and go are level and two a second that stay are not") {
+  Random random(1);
+  std::vector<Point> coming_and_going, staying;
+  for (int second = 0; second < 100; ++second) {
+    const double open = 100 + static_cast<double>(random.below(60));
+    coming_and_going.push_back({second * 1.0, open});
+    staying.push_back({second * 1.0, open + 2 * second});
+  }
+  CHECK(is_level(coming_and_going));
+  CHECK_FALSE(is_level(staying));
+  CHECK(is_level({}));
+}
+
 }  // namespace spillway::soak
