@@ -21,6 +21,14 @@ std::string position(std::string_view file, std::string_view text, std::size_t o
   return std::string(file) + ":" + std::to_string(line) + ":" + std::to_string(column);
 }
 
+// The parser quotes what it read last, which may be a secret.
+void leave_out_quotation(std::string& message) {
+  const auto from = message.find("; last read: '");
+  if (from == message.npos) return;
+  const auto to = message.rfind("'; expected ");
+  message.erase(from, to == message.npos || to < from ? message.npos : to + 1 - from);
+}
+
 // Builds the tree from the parser's events. `open_` is the way from the root to here.
 class TreeBuilder : public nlohmann::json_sax<json> {
  public:
@@ -50,14 +58,15 @@ class TreeBuilder : public nlohmann::json_sax<json> {
     return true;
   }
 
-  bool parse_error(std::size_t offset, const std::string& last_token,
+  bool parse_error(std::size_t offset, const std::string& /*last_token*/,
                    const json::exception& exception) override {
     std::string message = exception.what();
     // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error ..."
     if (const auto at = message.find(": "); exception.id == 101 && at != message.npos) {
       message.erase(0, at + 2);
+      leave_out_quotation(message);
     } else {
-      message = "number out of range: " + shown(last_token);
+      message = "number out of range";
     }
     if (message.size() > kMessage) message = message.substr(0, kMessage) + "...";
     std::replace_if(

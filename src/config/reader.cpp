@@ -15,6 +15,13 @@ std::string found(const json& node) {
   return node.dump();
 }
 
+bool Reader::reject_kind(const std::string& path, const json& node, const std::string& allowed) {
+  const bool is_text = node.is_string();
+  problems_.push_back(
+      {path, "found " + (is_text ? "a text" : found(node)) + ", allowed: " + allowed});
+  return false;
+}
+
 bool Reader::reject(const std::string& path, const json& node, const std::string& allowed) {
   problems_.push_back({path, "found " + found(node) + ", allowed: " + allowed});
   return false;

@@ -36,7 +36,7 @@ class Reader {
 
   template <Section Struct>
   bool read(const nlohmann::json& node, const std::string& path, Struct& value, ByType) {
-    if (!node.is_object()) return reject(path, node, "an object");
+    if (!node.is_object()) return reject_kind(path, node, "an object");
     Members members{*this, node, path, {}};
     describe(members, value);
     members.report_unknown();
@@ -144,7 +144,7 @@ class Reader {
   template <class T, class Constraint>
   bool read(const nlohmann::json& node, const std::string& path, std::vector<T>& value,
             const ListOf<Constraint>& list) {
-    if (!node.is_array()) return reject(path, node, "an array");
+    if (!node.is_array()) return reject_kind(path, node, "an array");
     if (node.size() < list.min || node.size() > list.max) {
       problems_.push_back({path, "found " + std::to_string(node.size()) +
                                      " elements, allowed: " + count_text(list.min, list.max)});
@@ -232,6 +232,8 @@ class Reader {
                                        const std::vector<std::string>& names);
   void report_repeated(const nlohmann::json& list, const std::string& path);
   bool reject(const std::string& path, const nlohmann::json& node, const std::string& allowed);
+  // The same where a text can only be there by mistake: it might be a secret, and is not shown.
+  bool reject_kind(const std::string& path, const nlohmann::json& node, const std::string& allowed);
 
   const ReadContext& context_;
   Problems& problems_;

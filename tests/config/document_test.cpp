@@ -30,6 +30,20 @@ TEST_CASE("a syntax error has a line and a column") {
   check_syntax_error("/* open", "f.json:1:8", "comment");
 }
 
+TEST_CASE("a syntax error does not quote the file which has secrets in it") {
+  for (const std::string text : {R"({"token" "s3cret-s3cret"})", R"({"token": "s3cret-s3cret})",
+                                 R"({"token":s3cret-s3cret})", R"({"token": "s3cret-s3cret" "x"})",
+                                 "{\"token\": \"s3cret-s3cret\x01\"}",
+                                 R"({"token": "s3cret-s3cret'; expected "})", "[1e9993]"}) {
+    CAPTURE(text);
+    const auto document = parse(text, "f.json");
+    REQUIRE(document.problems.size() == 1);
+    CHECK(document.problems[0].message.find("cret") == std::string::npos);
+    CHECK(document.problems[0].message.find("9993") == std::string::npos);
+    CHECK_FALSE(document.problems[0].message.empty());
+  }
+}
+
 TEST_CASE("comments are allowed and a byte order mark is skipped") {
   const auto document = parse("\xef\xbb\xbf// one\n{ /* two */ \"a\": 1 } // three", "f");
   REQUIRE(document.root.has_value());

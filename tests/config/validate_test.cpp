@@ -38,6 +38,11 @@ TEST_CASE("values of the wrong type or range say what was found and what is allo
   check_all({
       {R"("listen":3)", "$.listen", "found 3, allowed: an object"},
       {R"("listen":null)", "$.listen", "found null, allowed: an object"},
+      {R"("tenants":{"api_keys":["s3cret-s3cret"]})", "$.tenants.api_keys[0]",
+       "found a text, allowed: an object"},
+      {R"("admin":"s3cret-s3cret")", "$.admin", "found a text, allowed: an object"},
+      {R"("tenants":{"api_keys":"s3cret-s3cret"})", "$.tenants.api_keys",
+       "found a text, allowed: an array"},
       {R"("listen":{"port":"80"})", "$.listen.port",
        "found \"80\", allowed: an integer from 0 to 65535"},
       {R"("listen":{"port":65536})", "$.listen.port", "found 65536"},
