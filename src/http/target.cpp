@@ -59,6 +59,15 @@ std::string_view without_port(std::string_view authority) {
   return authority.substr(0, authority.find(':'));
 }
 
+std::string_view path_of(std::string_view target) {
+  target = target.substr(0, target.find_first_of("?#"));
+  if (target.starts_with('/') || target == "*") return target;
+  const std::size_t scheme = target.find("://");
+  if (scheme == std::string_view::npos) return {};
+  const std::size_t path = target.find('/', scheme + 3);
+  return path == std::string_view::npos ? std::string_view{} : target.substr(path);
+}
+
 bool valid_authority(std::string_view authority) {
   const std::string_view host = without_port(authority);
   const std::string_view rest = authority.substr(host.size());

@@ -18,4 +18,8 @@ bool valid_authority(std::string_view authority);
 // The authority without its port, e.g. "example.com", "[::1]".
 std::string_view without_port(std::string_view authority);
 
+// What may be written down of a request target, valid or not: its path. Clients put secrets into
+// the query (RFC 6750 section 2.3) and the user info; empty for a target that has no path.
+std::string_view path_of(std::string_view target);
+
 }  // namespace spillway::http

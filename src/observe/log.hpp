@@ -36,7 +36,7 @@ enum class Level : std::uint8_t { debug, info, warn, error };
 // One request, for the access log. Views and pointers need to live only during the call.
 struct AccessLine {
   std::string_view method;
-  std::string_view path;  // cut at 256 bytes
+  std::string_view path;  // without the query; cut at 256 bytes
   std::string_view route;
   std::string_view traffic_class;
   std::string_view tenant;  // cut at 64 bytes

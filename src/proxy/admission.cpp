@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "config/choices.hpp"
+#include "http/target.hpp"
 #include "proxy/exchange.hpp"
 #include "proxy/worker.hpp"
 
@@ -163,7 +164,7 @@ void Exchange::keep_dead_letter(Reason reason) {
                                 .at = Clock::now(),
                                 .waited = waited_,
                                 .method = request_.method_name,
-                                .path = request_.path_and_query,
+                                .path = http::path_of(request_.path_and_query),
                                 .request_id = find_request_id(),
                                 .tenant = subject_.tenant.value()});
 }
@@ -237,7 +238,8 @@ void Exchange::log_access(Outcome outcome, Duration duration) {
   record_.limit = here_->upstream(subject_.upstream).config.dispatch.concurrency;
   worker_.log().access(
       {.method = request_.method_name,
-       .path = request_.path_and_query.empty() ? request_.target : request_.path_and_query,
+       .path = http::path_of(request_.path_and_query.empty() ? request_.target
+                                                             : request_.path_and_query),
        .route = here_->config().routes[index(subject_.route)].name,
        .traffic_class = here_->config().classes[index(subject_.traffic_class)].name,
        .tenant = subject_.tenant.value(),

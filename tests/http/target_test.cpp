@@ -77,3 +77,15 @@ TEST_CASE("an authority is told from its port") {
   CHECK(without_port("[::1]:80") == "[::1]");
   CHECK(without_port("") == "");
 }
+
+TEST_CASE("what is written down of a target is its path without query and user info") {
+  CHECK(path_of("/a/b?token=s3cret") == "/a/b");
+  CHECK(path_of("/a/b#s3cret") == "/a/b");
+  CHECK(path_of("/") == "/");
+  CHECK(path_of("*") == "*");
+  CHECK(path_of("http://user:s3cret@h.example/a?b") == "/a");
+  CHECK(path_of("http://user:s3cret@h.example") == "");
+  CHECK(path_of("http://h.example?s3cret=/x") == "");
+  CHECK(path_of("user:s3cret@h.example:443") == "");
+  CHECK(path_of("") == "");
+}
