@@ -3,12 +3,13 @@
 #include <spdlog/async_logger.h>
 #include <spdlog/details/thread_pool.h>
 #include <spdlog/pattern_formatter.h>
-#include <spdlog/sinks/stdout_sinks.h>
+#include <unistd.h>
 
 #include <optional>
 #include <string>
 
 #include "config/choices.hpp"
+#include "observe/descriptor_sink.hpp"
 #include "observe/json_line.hpp"
 
 namespace spillway::observe {
@@ -47,6 +48,11 @@ JsonLine event(Level level, std::string_view what) {
   return line;
 }
 
+// Null with another sink.
+DescriptorSink* descriptor_sink(const spdlog::logger& logger) {
+  return dynamic_cast<DescriptorSink*>(logger.sinks().front().get());
+}
+
 void add_signal(JsonLine& line, std::string_view key, std::optional<double> value,
                 double scale = 1) {
   if (value) line.number(key, *value * scale);
@@ -71,7 +77,7 @@ void add_decision(JsonLine& line, const overload::DecisionRecord& decision, Time
 }  // namespace
 
 Log::Log(const config::Log& config)
-    : Log(config, std::make_shared<spdlog::sinks::stderr_sink_mt>()) {}
+    : Log(config, std::make_shared<DescriptorSink>(STDERR_FILENO)) {}
 
 Log::Log(const config::Log& config, std::shared_ptr<spdlog::sinks::sink> sink,
          std::size_t queued_lines)
@@ -85,7 +91,10 @@ Log::Log(const config::Log& config, std::shared_ptr<spdlog::sinks::sink> sink,
 
 // The queued lines refer to the logger: end their thread first, so that it is gone for certain
 // before the logger and its sink are.
-Log::~Log() { pool_.reset(); }
+Log::~Log() {
+  if (DescriptorSink* sink = descriptor_sink(*logger_)) sink->finish();
+  pool_.reset();
+}
 
 void Log::write(Level level, std::string_view fields) {
   logger_->log(to_spdlog(level), spdlog::string_view_t(fields.data(), fields.size()));
@@ -178,6 +187,9 @@ void Log::access(const AccessLine& line) {
   write(Level::info, out.members());
 }
 
-std::uint64_t Log::dropped() const { return pool_->overrun_counter(); }
+std::uint64_t Log::dropped() const {
+  const DescriptorSink* const sink = descriptor_sink(*logger_);
+  return pool_->overrun_counter() + (sink == nullptr ? 0 : sink->lost());
+}
 
 }  // namespace spillway::observe

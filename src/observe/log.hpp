@@ -63,7 +63,7 @@ class Log {
   // The same to another sink.
   Log(const config::Log& config, std::shared_ptr<spdlog::sinks::sink> sink,
       std::size_t queued_lines = kQueuedLines);
-  // Writes what is still queued.
+  // Writes what is still queued; where nobody reads it, for a second at most.
   ~Log();
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
@@ -81,7 +81,7 @@ class Log {
   void message(Level level, std::string_view text);
   void access(const AccessLine& line);
 
-  // Lines lost since the start because the queue was full.
+  // Lines lost since the start: the queue was full, or they could not be written.
   std::uint64_t dropped() const;
 
  private:

@@ -46,7 +46,8 @@ std::vector<MetricFamily> MetricCollector::Collect() const {
 
   result.push_back(
       family("spillway_log_dropped_total", MetricType::Counter,
-             "Log lines lost because stderr was slower than the log; workers never wait for it."));
+             "Log lines lost because stderr was slower than the log or took none; workers never "
+             "wait for it."));
   add_counter(result.back(), {}, static_cast<double>(snapshot.log_dropped));
   result.push_back(family("spillway_config_reloads_total", MetricType::Counter,
                           "Reloads of the configuration; a failed one leaves it as it was."));
