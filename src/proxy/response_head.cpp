@@ -8,6 +8,11 @@
 
 namespace spillway::proxy {
 
+namespace {
+// More 1xx than this before the response are no progress but a flood.
+constexpr int kMostInterim = 64;
+}  // namespace
+
 Task<Exchange::Attempt> Exchange::read_response_head() {
   const Milliseconds timeout = here_->upstream(subject_.upstream).config.response_timeout;
   if (!in_block_) in_block_ = worker_.large_blocks.take();
@@ -16,6 +21,7 @@ Task<Exchange::Attempt> Exchange::read_response_head() {
   http::HeadScanner scanner(http::HeadScanner::Kind::response,
                             {.head_bytes = here_->config().limits.header_bytes});
   bool any = false;
+  int interim = 0;
   for (;;) {
     if (pump_ == Pump::failed) {
       fail(body_fault_);
@@ -61,6 +67,10 @@ Task<Exchange::Attempt> Exchange::read_response_head() {
       if (response_.status >= 200) {
         in_sent_ = in_valid_ = scan.end;
         co_return Attempt::done;
+      }
+      if (++interim > kMostInterim) {
+        fail(upstream_invalid(http::Error::head_too_large));
+        co_return Attempt::failed;
       }
       const bool passed_on = co_await relay_interim();
       if (!passed_on) {
