@@ -1,0 +1,64 @@
+// An upstream that answers as it should, or does wrong what the first segment of the target names:
+// "/good/17" is answered, "/resets-in-body/17" is broken off.
+//
+// A right answer is 200 with body_of(target), so that whoever asked sees whether it is his, and
+// whole. HEAD is answered with the same head. "/cached/..." may be stored.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/scripted_peer.hpp"
+
+namespace spillway::support {
+
+class FaultyBackend {
+ public:
+  FaultyBackend();
+
+  std::uint16_t port() const { return peer_.port(); }
+  std::string address() const { return peer_.address(); }
+
+  // How often a request for this target has come.
+  std::size_t times_asked(const std::string& target) const;
+  // False if none comes.
+  bool wait_asked(const std::string& target, Milliseconds within = kPatience) const;
+  std::size_t open_connections() const { return peer_.seen().open; }
+
+  // What it can do wrong.
+  static std::vector<std::string> faults();
+
+ private:
+  void play(PeerConnection& proxy);
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  std::map<std::string, std::size_t> asked_;
+  ScriptedPeer peer_;
+};
+
+// The body of the right answer to a request for this target: small, of several reads, or (for
+// every third number at its end) more than a proxy's block.
+std::string body_of(std::string_view target);
+
+// A port of 127.0.0.1 where a connection is never accepted nor refused, as at a host that is gone.
+class SilentPort {
+ public:
+  SilentPort();  // throws std::system_error
+  ~SilentPort();
+  SilentPort(const SilentPort&) = delete;
+  SilentPort& operator=(const SilentPort&) = delete;
+  std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+
+ private:
+  std::uint16_t port_ = 0;
+  std::vector<int> sockets_;
+};
+
+}  // namespace spillway::support
