@@ -33,6 +33,13 @@ inline constexpr std::array<bool, 256> kToken = token_characters();
 
 // tchar of RFC 9110 section 5.6.2.
 constexpr bool is_token(char c) { return detail::kToken[static_cast<unsigned char>(c)]; }
+// One or more of them.
+constexpr bool is_token_text(std::string_view text) {
+  for (const char c : text) {
+    if (!is_token(c)) return false;
+  }
+  return !text.empty();
+}
 // What may not be in a field value: controls but HTAB (RFC 9110 section 5.5).
 constexpr bool is_forbidden_control(char c) {
   return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f;

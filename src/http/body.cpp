@@ -79,6 +79,7 @@ BodyReader::Step BodyReader::read_chunked(std::string_view in) {
 Error BodyReader::step(char c) {
   switch (state_) {
     case State::chunk_size: return step_chunk_size(c);
+    case State::size_space: return step_size_space(c);
     case State::extension:
     case State::quoted:
     case State::quoted_pair: return step_extension(c);
@@ -104,10 +105,18 @@ Error BodyReader::step_chunk_size(char c) {
     state_ = State::size_lf;
   } else if (c == ';') {
     state_ = State::extension;
+  } else if (c == ' ' || c == '\t') {
+    state_ = State::size_space;
   } else {
     return Error::bad_chunk;
   }
   return Error::none;
+}
+
+Error BodyReader::step_size_space(char c) {
+  if (++section_ > kMaxSizeLine) return Error::bad_chunk;
+  if (c == ';') state_ = State::extension;
+  return c == ';' || c == ' ' || c == '\t' ? Error::none : Error::bad_chunk;
 }
 
 // Nothing reads extensions; what matters is that everyone finds the same end of the line.

@@ -5,10 +5,10 @@
 // copied or kept but a few counters.
 //
 // Chunked coding (RFC 9112 section 7.1): sizes are hexadecimal digits only (no sign, no 0x, no
-// white space, no overflow), line ends are CRLF exactly, a chunk's size and its extensions are at
-// most 272 bytes, the extensions of all chunks 64 KiB, free of control characters, the trailer
-// section is at most 8 KiB of valid fields, none of which may be about framing, routing or
-// authentication (RFC 9110 section 6.5.1).
+// overflow; white space only before an extension's semicolon, RFC 9110 section 5.6.3), line ends
+// are CRLF exactly, a chunk's size and its extensions are at most 272 bytes, the extensions of all
+// chunks 64 KiB, free of control characters, the trailer section is at most 8 KiB of valid fields,
+// none of which may be about framing, routing or authentication (RFC 9110 section 6.5.1).
 #pragma once
 
 #include <array>
@@ -53,6 +53,7 @@ class BodyReader {
     counted,  // remaining_ content bytes, then done
     to_close,
     chunk_size,
+    size_space,
     extension,
     quoted,
     quoted_pair,
@@ -73,6 +74,7 @@ class BodyReader {
   Step read_chunked(std::string_view in);
   Error step(char c);
   Error step_chunk_size(char c);
+  Error step_size_space(char c);
   Error step_extension(char c);
   Error step_trailer(char c);
   Error begin_chunk();

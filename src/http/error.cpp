@@ -26,6 +26,7 @@ constexpr std::array<Row, kErrorCount> kRows{{
     {400, "Line folding in header fields is not allowed.", kProtocol},
     {400, "The Host field is missing, repeated or not valid.", kProtocol},
     {400, "The length of the message is ambiguous or malformed.", kProtocol},
+    {501, "No transfer coding but chunked is supported.", "http_response_transfer_coding"},
     {400, "The chunked body is malformed.", "http_response_transfer_coding"},
     {400, "The trailer section is malformed or has a field that may not be there.",
      "http_response_transfer_coding"},

@@ -18,6 +18,7 @@ enum class Error : std::uint8_t {
   obs_fold,             // a field value continued on the next line
   bad_host,             // missing, repeated or not `host [":" port]`
   bad_framing,          // Transfer-Encoding and Content-Length: conflicting, repeated, malformed
+  unknown_coding,       // 501: a transfer coding besides chunked, which is the last one
   bad_chunk,            // chunk size, extension or line end
   bad_trailer,          // malformed trailer section, or a field that may not be a trailer
   head_too_large,       // 431
@@ -30,7 +31,7 @@ enum class Error : std::uint8_t {
   truncated,            // the connection ended inside the message
 };
 
-inline constexpr std::size_t kErrorCount = 19;
+inline constexpr std::size_t kErrorCount = 20;
 
 // The status a client whose request has this fault is answered with (400 unless the enum says
 // otherwise). Faults in an upstream's response are 502 whatever they are. 0 for none.

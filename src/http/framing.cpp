@@ -4,6 +4,7 @@
 
 #include "http/ascii.hpp"
 #include "http/hop_by_hop.hpp"
+#include "http/max_forwards.hpp"
 #include "http/target.hpp"
 
 namespace spillway::http {
@@ -22,6 +23,21 @@ bool parse_length(std::string_view text, std::uint64_t& length) {
   return true;
 }
 
+// What is wrong with a Transfer-Encoding that is more or less than "chunked". Where the body ends
+// is only known if chunked is the last coding, and only then can it be a mere lack of ours.
+Error fault_of_coding(std::string_view codings) {
+  std::string_view last;
+  std::size_t chunked = 0;
+  bool sound = true;
+  for_each_element(codings, [&](std::string_view coding) {
+    last = coding;
+    chunked += iequals(coding, "chunked");
+    sound = sound && is_token_text(coding);
+  });
+  return sound && chunked == 1 && iequals(last, "chunked") ? Error::unknown_coding
+                                                           : Error::bad_framing;
+}
+
 // What the framing fields say by themselves, for either direction. `framed` is false when there
 // are none.
 Error explicit_framing(const FieldList& fields, unsigned version, Framing& framing, bool& framed) {
@@ -30,9 +46,10 @@ Error explicit_framing(const FieldList& fields, unsigned version, Framing& frami
   const Field* length = fields.find(FieldId::content_length);
   framed = coding != nullptr || length != nullptr;
   if (coding != nullptr) {
-    const bool clear = length == nullptr && version >= 11 && iequals(coding->value, "chunked") &&
-                       fields.count(FieldId::transfer_encoding) == 1;
-    if (!clear) return Error::bad_framing;
+    const bool alone =
+        length == nullptr && version >= 11 && fields.count(FieldId::transfer_encoding) == 1;
+    if (!alone) return Error::bad_framing;
+    if (!iequals(coding->value, "chunked")) return fault_of_coding(coding->value);
     framing.kind = Framing::Kind::chunked;
   } else if (length != nullptr) {
     if (fields.count(FieldId::content_length) > 1) return Error::bad_framing;
@@ -61,6 +78,7 @@ Error request_framing(RequestHead& head) {
   const ConnectionOptions& options = hop.options();
   if (options.too_many) return Error::bad_field;
   head.keep_alive = keeps_alive(head.version, options);
+  head.ends_here = head.method == Verb::options && forwards_left(head.fields) == 0;
   head.upgrade = options.upgrade && head.version >= 11 && head.fields.contains(FieldId::upgrade);
 
   head.expect_continue = false;

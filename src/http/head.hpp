@@ -41,6 +41,7 @@ struct RequestHead {
   bool keep_alive = false;       // the client lets the connection stay open
   bool expect_continue = false;  // it waits for 100 Continue before sending the body
   bool upgrade = false;          // Connection: upgrade with an Upgrade field
+  bool ends_here = false;        // OPTIONS with Max-Forwards: 0, which is for this proxy to answer
 };
 
 struct ResponseHead {
@@ -54,7 +55,7 @@ struct ResponseHead {
 };
 
 // Reads one complete head block, blank line included (a HeadScanner found it). Fills everything
-// but host, path_and_query, framing, keep_alive, expect_continue and upgrade, which
+// but host, path_and_query, framing, keep_alive, expect_continue, upgrade and ends_here, which
 // request_framing() adds. On error the head is unspecified.
 Error parse_request(std::string_view head, RequestHead& out);
 

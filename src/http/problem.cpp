@@ -95,8 +95,10 @@ bool write_problem(TextWriter& out, const Problem& problem) {
   }
   write_proxy_status(out, problem);
   write_cache_status(out, problem.cache_status);
-  // RFC 9110 section 15.5.6: a 405 says what is allowed.
-  if (problem.status == 405) out << "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n";
+  // RFC 9110 sections 15.5.6 and 9.3.7: a 405 says what is allowed, and so does an answer to
+  // OPTIONS.
+  if (problem.status == 405 || problem.status == 200)
+    out << "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n";
   if (!shown.request_id.empty()) {
     out << "X-Request-Id: ";
     write_field_value(out, shown.request_id);

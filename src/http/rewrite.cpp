@@ -2,6 +2,7 @@
 
 #include "http/ascii.hpp"
 #include "http/hop_by_hop.hpp"
+#include "http/max_forwards.hpp"
 
 namespace spillway::http {
 namespace {
@@ -68,6 +69,7 @@ struct Seen {
   bool forwarded_proto = false;
   bool forwarded_host = false;
   bool wants_trailers = false;
+  bool counts_forwards = false;
 };
 
 // True when the field does not go on as it is.
@@ -82,6 +84,9 @@ bool leaves_out(const RequestHead& head, const Field& field, const HopByHop& hop
     case FieldId::pragma: return with.in_background;
     // RFC 9110 section 10.1.1: ignored from HTTP/1.0, and the upstream is spoken HTTP/1.1 to.
     case FieldId::expect: return head.version < 11;
+    case FieldId::max_forwards:
+      if (head.method == Verb::options && forwards_left(head.fields)) seen.counts_forwards = true;
+      return seen.counts_forwards || hop.strips(field);
     case FieldId::te:
       for_each_element(field.value, [&](std::string_view coding) {
         if (iequals(coding.substr(0, coding.find(';')), "trailers")) seen.wants_trailers = true;
@@ -110,13 +115,6 @@ void write_elements(TextWriter& out, const FieldList& fields, FieldId id, std::s
     const bool same = id == FieldId::unknown ? iequals(field.name, name) : field.id == id;
     if (same && !field.value.empty()) out << field.value << ", ";
   }
-}
-
-bool is_token_text(std::string_view text) {
-  for (const char c : text) {
-    if (!is_token(c)) return false;
-  }
-  return !text.empty();
 }
 
 // RFC 7239 section 4: what is not a token is quoted; IPv6 addresses also go in brackets.
@@ -193,6 +191,10 @@ bool write_request_head(TextWriter& out, const RequestHead& head, const Forwarde
   copier.finish();
 
   if (head.framing.kind == Framing::Kind::chunked) out << "Transfer-Encoding: chunked\r\n";
+  if (seen.counts_forwards) {
+    const std::uint64_t left = forwards_left(head.fields).value_or(0);
+    out << "Max-Forwards: " << (left > 0 ? left - 1 : 0) << "\r\n";
+  }
   // RFC 9110 section 10.1.4: who sends TE names it in Connection.
   if (seen.wants_trailers) out << "Connection: TE\r\nTE: trailers\r\n";
   write_forwarding_fields(out, head, host, with, seen);

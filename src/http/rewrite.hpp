@@ -40,7 +40,8 @@ struct ForwardedRequest {
 
 // The request line in origin-form, HTTP/1.1 whatever the client speaks; Host; the client's fields;
 // X-Forwarded-For, -Proto, -Host, Forwarded (RFC 7239), Via (RFC 9110 section 7.6.3). Exactly one
-// framing field if there is a body; `TE: trailers` and Expect: 100-continue go on.
+// framing field if there is a body; `TE: trailers` and Expect: 100-continue go on; OPTIONS has
+// Max-Forwards one less.
 bool write_request_head(TextWriter& out, const RequestHead& head, const ForwardedRequest& with);
 
 struct ForwardedResponse {

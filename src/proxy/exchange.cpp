@@ -127,7 +127,8 @@ bool Exchange::check_framing() {
       request_.framing.length > here_->config().limits.body_bytes) {
     error = http::Error::body_too_large;
   }
-  return error == http::Error::none || fail(bad_request(error));
+  if (error != http::Error::none) return fail(bad_request(error));
+  return !request_.ends_here || fail(options_answered());
 }
 
 void Exchange::classify() {

@@ -23,6 +23,12 @@ Fault bad_request(http::Error error) {
           .close = true};
 }
 
+Fault options_answered() {
+  return {.outcome = Outcome::cached,
+          .status = 200,
+          .detail = "This proxy is as far as the request was to go."};
+}
+
 Fault request_timeout() {
   return {.status = 408,
           .proxy_error = "http_request_error",

@@ -32,6 +32,8 @@ bool says_failure(unsigned status);
 // The request itself is at fault.
 Fault bad_request(http::Error error);
 // The request's head or body did not arrive in time: 408.
+// Not one: OPTIONS that was to come no further than here.
+Fault options_answered();
 Fault request_timeout();
 // The client left: nobody to tell.
 Fault client_gone();

@@ -105,10 +105,14 @@ class Decoder {
     }
     if (ended()) return Verdict::incomplete;
     if (at_ == line || at_ - line >= kSizeLine) return Verdict::refused;
+    const bool spaced = text_[at_] == ' ' || text_[at_] == '\t';
+    while (!ended() && at_ - line < kSizeLine && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
+    if (ended()) return Verdict::incomplete;
+    if (at_ - line >= kSizeLine) return Verdict::refused;
     if (text_[at_] == ';') {
       ++at_;
       if (const auto verdict = extension(line)) return verdict;
-    } else if (text_[at_] != '\r') {
+    } else if (text_[at_] != '\r' || spaced) {
       return Verdict::refused;
     }
     if (const auto verdict = literal("\r\n")) return verdict;

@@ -89,7 +89,8 @@ TEST_CASE("a malformed chunked body is refused at every split and never consumed
       {"minus", "-4\r\n", Error::bad_chunk},
       {"leading space", " 4\r\n", Error::bad_chunk},
       {"trailing space", "4 \r\n", Error::bad_chunk},
-      {"space before an extension", "4 ;a\r\n", Error::bad_chunk},
+      {"space and no extension", "4 \t\r\nWiki\r\n0\r\n\r\n", Error::bad_chunk},
+      {"space within", "4 0\r\n", Error::bad_chunk},
       {"no hexadecimal", "g\r\n", Error::bad_chunk},
       {"overflow", "10000000000000000\r\n", Error::bad_chunk},
       {"overflow that wraps to 4", "100000000000000004\r\n", Error::bad_chunk},
@@ -126,6 +127,18 @@ TEST_CASE("a malformed chunked body is refused at every split and never consumed
       CHECK(feed(chunked(), one.text, {split, one.text.size()}).error == one.error);
     }
   }
+}
+
+// RFC 9110 section 5.6.3.
+TEST_CASE("white space before a chunk extension is bad and read all the same") {
+  const std::string text = "4 \t;a\r\nWiki\r\n0 ; b = c\r\n\r\n";
+  const Outcome whole = read_all(chunked(), text);
+  CHECK(whole.payload == "Wiki");
+  CHECK(whole.done);
+  for (std::size_t split = 1; split < text.size(); ++split) {
+    CHECK(feed(chunked(), text, {split, text.size()}) == whole);
+  }
+  CHECK(chunk_error("4" + std::string(300, ' ') + ";a\r\n") == Error::bad_chunk);
 }
 
 TEST_CASE("chunk extensions and trailers are bounded") {

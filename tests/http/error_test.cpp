@@ -21,5 +21,6 @@ TEST_CASE("every fault of a message has a status and a sentence") {
   CHECK(status_of(Error::method_refused) == 405);
   CHECK(status_of(Error::version_unsupported) == 505);
   CHECK(status_of(Error::expectation_failed) == 417);
+  CHECK(status_of(Error::unknown_coding) == 501);
   CHECK(upstream_proxy_status(Error::truncated) == "http_response_incomplete");
 }

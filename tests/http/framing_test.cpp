@@ -26,7 +26,9 @@ TEST_CASE("ambiguous or malformed request framing is refused") {
   const Case cases[] = {
       {"9112 6.3 gzip only", post("Transfer-Encoding: gzip\r\n")},
       {"9112 6.3 final coding is not chunked", post("Transfer-Encoding: chunked, gzip\r\n")},
-      {"9112 7.1.2 a coding besides chunked", post("Transfer-Encoding: gzip, chunked\r\n")},
+      {"9112 6.3 no token before chunked", post("Transfer-Encoding: g z, chunked\r\n")},
+      {"9112 6.3 nothing before chunked", post("Transfer-Encoding: , chunked\r\n")},
+      {"9112 6.3 chunked before and after", post("Transfer-Encoding: chunked, x, chunked\r\n")},
       {"9112 6.1 identity", post("Transfer-Encoding: identity\r\n")},
       {"9112 6.1 twice in one field", post("Transfer-Encoding: chunked, chunked\r\n")},
       {"9112 6.1 twice", post("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n")},
@@ -55,6 +57,35 @@ TEST_CASE("ambiguous or malformed request framing is refused") {
     CAPTURE(one.section);
     CHECK(read_request(one.text, head) == Error::bad_framing);
   }
+}
+
+TEST_CASE("a transfer coding that is not known is told apart from framing that is not clear") {
+  RequestHead head;
+  for (const char* codings : {"gzip, chunked", "x-a,gzip , CHUNKED"}) {
+    const std::string text = post("Transfer-Encoding: " + std::string(codings) + "\r\n");
+    CHECK(read_request(text, head) == Error::unknown_coding);
+  }
+  CHECK(read_request(post("Transfer-Encoding: gzip, chunked\r\nContent-Length: 3\r\n"), head) ==
+        Error::bad_framing);
+  CHECK(read_request(post("Transfer-Encoding: gzip, chunked\r\n", "1.0"), head) ==
+        Error::bad_framing);
+}
+
+TEST_CASE("only OPTIONS that may go no further ends here") {
+  const auto ends_here = [](const std::string& method, const std::string& fields) {
+    const std::string text = method + " / HTTP/1.1\r\nHost: a\r\n" + fields + "\r\n";
+    RequestHead head;
+    REQUIRE(read_request(text, head) == Error::none);
+    return head.ends_here;
+  };
+  CHECK(ends_here("OPTIONS", "Max-Forwards: 0\r\n"));
+  CHECK(ends_here("OPTIONS", "max-forwards: 000\r\n"));
+  CHECK_FALSE(ends_here("OPTIONS", "Max-Forwards: 1\r\n"));
+  CHECK_FALSE(ends_here("OPTIONS", "Max-Forwards: 99999999999999999999999\r\n"));
+  CHECK_FALSE(ends_here("OPTIONS", "Max-Forwards:\r\n"));
+  CHECK_FALSE(ends_here("OPTIONS", "Max-Forwards: 0\r\nMax-Forwards: 0\r\n"));
+  CHECK_FALSE(ends_here("OPTIONS", ""));
+  CHECK_FALSE(ends_here("GET", "Max-Forwards: 0\r\n"));
 }
 
 TEST_CASE("clear request framing is understood") {

@@ -59,6 +59,20 @@ TEST_CASE("a request goes on with its fields byte for byte and the proxy's own")
         "Via: 1.1 spillway\r\nX-Request-Id: 0123\r\ntraceparent: 00-ab-cd-01\r\n\r\n");
 }
 
+// RFC 9110 section 7.6.2.
+TEST_CASE("OPTIONS goes on with one less in Max-Forwards and other methods as they came") {
+  const auto sent = [](const std::string& method, const std::string& value) {
+    return forward(method + " / HTTP/1.1\r\nHost: a\r\nMax-Forwards: " + value + "\r\n\r\n",
+                   kClient);
+  };
+  CHECK(has_line(sent("OPTIONS", "10"), "Max-Forwards: 9"));
+  CHECK(has_line(sent("OPTIONS", "1"), "Max-Forwards: 0"));
+  CHECK_FALSE(has_line(sent("OPTIONS", "10"), "Max-Forwards: 10"));
+  CHECK(has_line(sent("OPTIONS", "99999999999999999999"), "Max-Forwards: 4294967294"));
+  CHECK(has_line(sent("OPTIONS", "ten"), "Max-Forwards: ten"));
+  CHECK(has_line(sent("GET", "10"), "Max-Forwards: 10"));
+}
+
 TEST_CASE("an untrusted peer's forwarding fields are replaced") {
   const std::string text =
       "GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 6.6.6.6\r\nx-forwarded-proto: https\r\n"

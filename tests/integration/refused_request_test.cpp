@@ -30,7 +30,7 @@ std::vector<Trap> traps() {
   return {
       {"TE gzip", 400, with("Transfer-Encoding: gzip\r\n", smuggled)},
       {"TE chunked, gzip", 400, with("Transfer-Encoding: chunked, gzip\r\n", smuggled)},
-      {"TE gzip, chunked", 400, with("Transfer-Encoding: gzip, chunked\r\n", "0\r\n\r\n")},
+      {"TE gzip, chunked", 501, with("Transfer-Encoding: gzip, chunked\r\n", "0\r\n\r\n")},
       {"TE gzip and CL", 400,
        with("Transfer-Encoding: gzip\r\nContent-Length: 3\r\n", "abc" + smuggled)},
       {"TE and CL", 400,
