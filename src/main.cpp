@@ -130,7 +130,7 @@ int main(int argc, char** argv) {
   };
 
   auto* run_command =
-      with_config(app.add_subcommand("run", "Serve until SIGTERM (drains) or SIGINT"));
+      with_config(app.add_subcommand("run", "Serve until SIGTERM (drains) or SIGINT; SIGHUP reloads"));
   auto* check_command = with_config(
       app.add_subcommand("check", "Validate a configuration and print it with every default"));
 

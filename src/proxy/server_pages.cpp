@@ -1,0 +1,100 @@
+// The operator's pages, as the whole server fills them.
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "config/effective.hpp"
+#include "observe/metric_collector.hpp"
+#include "observe/state_report.hpp"
+#include "proxy/server_parts.hpp"
+#include "proxy/snapshot.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+
+// Per server, while /readyz looks for one that is back.
+constexpr Milliseconds kProbeTimeout{100};
+
+std::vector<const observe::WorkerMetrics*> metrics_of(const Generation& generation) {
+  std::vector<const observe::WorkerMetrics*> metrics;
+  for (const auto& each : generation.metrics) metrics.push_back(each.get());
+  return metrics;
+}
+
+observe::BuildInfo build_info() { return {SPILLWAY_VERSION, SPILLWAY_COMPILER}; }
+
+}  // namespace
+
+AdminSource Server::Parts::pages() {
+  return {.metrics = [this] { return metrics_page(); },
+          .state = [this] { return state_page(); },
+          .config = [this] { return config::effective(generations.current()->config).dump(2); },
+          .not_ready = [this] { return not_ready(); },
+          .purge = [this](const PurgeRequest& what) { return purge(what); },
+          .reload = [this](Reloader::Done done) { reloader.request(std::move(done)); }};
+}
+
+observe::Snapshot Server::Parts::snapshot(Generation& generation, bool with_dead_letters) {
+  observe::Snapshot snapshot;
+  snapshot.taken_at = std::chrono::system_clock::now();
+  snapshot.uptime = Clock::now() - started;
+  snapshot.draining = draining.load();
+  snapshot.log_dropped = log.dropped();
+  {
+    const std::lock_guard lock(reloads_mutex);
+    snapshot.reloads = reloads;
+  }
+  snapshot.reloads.generation = generation.number;
+  snapshot.reloads.in_effect = Clock::now() - generations.since();
+  snapshot.reloads.former = generations.collect();
+  read_upstreams(generation, with_dead_letters, snapshot);
+  generation.answers.read_snapshot(snapshot.caches);
+  return snapshot;
+}
+
+std::string Server::Parts::not_ready() {
+  if (draining.load()) return "draining";
+  const std::shared_ptr<Generation> generation = generations.current();
+  for (Upstream& upstream : generation->upstreams) {
+    if (upstream.is_live()) return {};
+  }
+  // Only requests find out that an upstream is back, and who is not ready is sent none: ask.
+  for (Upstream& upstream : generation->upstreams) {
+    if (!upstream.connections.try_open()) continue;
+    for (const Endpoint& endpoint : upstream.endpoints) {
+      if (!accepts_connections(endpoint, kProbeTimeout)) continue;
+      upstream.reachable = true;
+      break;
+    }
+    upstream.connections.closed();
+    if (upstream.is_live()) return {};
+  }
+  return "no live upstream";
+}
+
+std::string Server::Parts::metrics_page() {
+  const std::shared_ptr<Generation> generation = generations.current();
+  const observe::MetricCollector collector(
+      generation->config, metrics_of(*generation),
+      [this, &generation] { return snapshot(*generation, false); }, build_info(),
+      [this] { return generations.former_counts(); });
+  return observe::to_text(collector);
+}
+
+std::string Server::Parts::state_page() {
+  const std::shared_ptr<Generation> generation = generations.current();
+  return observe::state_report(generation->config, metrics_of(*generation),
+                               snapshot(*generation, true), build_info())
+      .dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+PurgeResult Server::Parts::purge(const PurgeRequest& what) {
+  PurgeResult result = generations.current()->answers.purge(what, Clock::now());
+  if (result.unknown.empty()) {
+    log.message(observe::Level::info,
+                "purged " + std::to_string(result.purged) + " stored answers");
+  }
+  return result;
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,73 @@
+// What a server is made of, and what is done with all of it: the operator's pages
+// (server_pages.cpp) and reloads (server_reload.cpp).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "observe/log.hpp"
+#include "proxy/admin.hpp"
+#include "proxy/control.hpp"
+#include "proxy/generations.hpp"
+#include "proxy/health_checks.hpp"
+#include "proxy/listener.hpp"
+#include "proxy/reloader.hpp"
+#include "proxy/server.hpp"
+#include "proxy/worker.hpp"
+
+namespace spillway::proxy {
+
+// From the system's entropy.
+std::uint64_t random_seed();
+
+struct Server::Parts {
+  Parts(config::Config settings, LoadConfig load);
+
+  std::uint32_t connections() const;
+  std::vector<const Heartbeat*> heartbeats() const;
+  std::string where() const;
+
+  // server_pages.cpp
+  AdminSource pages();
+  observe::Snapshot snapshot(Generation& generation, bool with_dead_letters);
+  std::string not_ready();
+  std::string metrics_page();
+  std::string state_page();
+  PurgeResult purge(const PurgeRequest& what);
+
+  // server_reload.cpp
+  // On the reloader's thread.
+  ReloadResult reload();
+  // Nothing has changed when it returns a problem.
+  config::Problems try_reload();
+  // Returns once every worker begins its requests with it.
+  void put_into_effect(const std::shared_ptr<Generation>& next);
+  // No longer of the one before.
+  void check_health_of(const std::shared_ptr<Generation>& generation);
+  std::uint32_t most_connections(const config::Config& config);
+
+  const Lineage lineage;
+  Generations generations;
+  const LoadConfig load;
+  observe::Log log;
+  std::vector<std::unique_ptr<Worker>> workers;
+  std::optional<Control> control;
+  std::unique_ptr<HealthChecks> health_checks;
+  std::optional<Listener> listener;
+  std::optional<AdminServer> admin;
+  std::vector<std::thread> threads;
+  TimePoint started = Clock::now();
+  std::atomic<bool> draining{false};
+  std::atomic<bool> listening{false};
+  std::mutex reloads_mutex;
+  observe::Reloads reloads;
+  Reloader reloader;  // its thread uses all of the above
+};
+
+}  // namespace spillway::proxy
