@@ -1,0 +1,104 @@
+#include "resilience/min_rate.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+
+namespace spillway::resilience {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr TimePoint kStart{1h};
+constexpr std::uint64_t kRate = 240;
+constexpr Duration kGrace = 5s;
+constexpr Duration kMost = 60s;
+
+// How long somebody lasts who moves `bytes` every `step`, with all the time in the world being its
+// turn; an hour if that is for ever.
+Duration lasts(std::uint64_t bytes, Duration step, std::uint64_t rate = kRate) {
+  MinRate peer(rate, kGrace, kMost);
+  peer.begin_turn(kStart);
+  for (TimePoint now = kStart; now < kStart + 1h;) {
+    if (peer.deadline() <= now + step) return peer.deadline() - kStart;
+    now += step;
+    peer.moved(bytes, now);
+  }
+  return 1h;
+}
+
+TEST_CASE("who moves nothing has its grace and no more") {
+  CHECK(lasts(0, 100ms) == kGrace);
+  CHECK(lasts(0, 1h) == kGrace);
+}
+
+TEST_CASE("who moves less than the rate lasts for its grace and what its bytes buy") {
+  // 239/240 of each second are bought, so of its 5 s the last but one are used up in 240 times 4 s.
+  CHECK(lasts(kRate - 1, 1s) >= 15min);
+  CHECK(lasts(kRate - 1, 1s) < 20min);
+  CHECK(lasts(kRate / 2, 1s) >= 9s);
+  CHECK(lasts(kRate / 2, 1s) <= 11s);
+  CHECK(lasts(1, 1s) < 6s);  // a byte a second would please an idle timeout for ever
+}
+
+TEST_CASE("who keeps to the rate lasts for ever whatever the size of its pieces") {
+  CHECK(lasts(kRate, 1s) == 1h);
+  CHECK(lasts(kRate / 10, 100ms) == 1h);
+  CHECK(lasts(4 * kRate, 4s) == 1h);
+  CHECK(lasts(6 * kRate, 6s) < kGrace + 1s);  // but a first pause longer than the grace is too long
+}
+
+TEST_CASE("a rate of zero asks for nothing") {
+  CHECK(lasts(0, 1s, 0) == 1h);
+  MinRate none;
+  none.begin_turn(kStart);
+  none.moved(100, kStart + 1h);
+  CHECK(none.deadline() == kNever);
+}
+
+TEST_CASE("what was moved faster is credited up to the most and not beyond") {
+  MinRate peer(kRate, kGrace, kMost);
+  peer.begin_turn(kStart);
+  peer.moved(10 * kRate, kStart);
+  CHECK(peer.deadline() == kStart + kGrace + 10s);
+  peer.moved(1'000'000'000, kStart);
+  CHECK(peer.deadline() == kStart + kMost);
+  peer.moved(~std::uint64_t{0}, kStart + 1s);
+  CHECK(peer.deadline() == kStart + 1s + kMost);
+  MinRate strict(kRate, kGrace, 0s);
+  strict.begin_turn(kStart);
+  strict.moved(1'000'000'000, kStart);
+  CHECK(strict.deadline() == kStart + kGrace);
+}
+
+TEST_CASE("time that is not its turn costs nothing") {
+  MinRate peer(kRate, kGrace, kMost);
+  CHECK(peer.deadline() == kNever);
+  peer.begin_turn(kStart);
+  peer.end_turn(kStart + 2s);
+  CHECK(peer.deadline() == kNever);
+  peer.begin_turn(kStart + 1h);
+  CHECK(peer.deadline() == kStart + 1h + 3s);
+  peer.begin_turn(kStart + 1h + 1s);  // it goes on
+  CHECK(peer.deadline() == kStart + 1h + 3s);
+}
+
+TEST_CASE("a clock that steps back gives nothing and takes nothing") {
+  MinRate peer(kRate, kGrace, kMost);
+  peer.begin_turn(kStart);
+  peer.moved(kRate, kStart - 1min);
+  CHECK(peer.deadline() == kStart + 6s);
+  peer.end_turn(kStart - 1min);
+  peer.begin_turn(kStart);
+  CHECK(peer.deadline() == kStart + 6s);
+}
+
+TEST_CASE("who was noticed late owes nothing for that") {
+  MinRate peer(kRate, kGrace, kMost);
+  peer.begin_turn(kStart);
+  peer.moved(kRate, kStart + kGrace + 1s);
+  CHECK(peer.deadline() == kStart + kGrace + 2s);
+}
+
+}  // namespace
+}  // namespace spillway::resilience
