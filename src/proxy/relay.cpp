@@ -146,7 +146,8 @@ bool Exchange::take_in_body(bool dechunk) {
     }
     if (filling_) store(step.payload);
     const std::string_view part = dechunk ? step.payload : rest.substr(0, step.consumed);
-    if (part.data() != block + in_valid_) std::memmove(block + in_valid_, part.data(), part.size());
+    if (!part.empty() && part.data() != block + in_valid_)
+      std::memmove(block + in_valid_, part.data(), part.size());
     in_valid_ += part.size();
     checked += step.consumed;
   }

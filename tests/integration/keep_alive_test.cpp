@@ -175,6 +175,26 @@ TEST_CASE("a chunked response reaches an HTTP/1.0 client without its chunks and 
   CHECK_FALSE(client.was_reset());
 }
 
+TEST_CASE("an HTTP/1.0 client gets each chunk as it comes though its frame is cut off") {
+  Event got_first;
+  ScriptedPeer peer([&](PeerConnection& proxy) {
+    proxy.read_request();
+    proxy.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none");
+    if (!proxy.wait(got_first)) return;
+    // The next read begins with what has no content.
+    proxy.send("\r\n");
+    proxy.send("0\r\n\r\n");
+    proxy.read_request();
+  });
+  ProxyUnderTest proxy(peer.address(), never_shed());
+  RawClient client(proxy.port());
+  client.send("GET / HTTP/1.0\r\n\r\n").read_head();
+  CHECK(client.read_bytes(3) == "one");
+  got_first.set();
+  CHECK(client.read_to_end() == "");
+  CHECK_FALSE(client.was_reset());
+}
+
 TEST_CASE("a large chunked response reaches an HTTP/1.0 client byte for byte") {
   const std::string body = pattern(3'000'000);
   std::vector<std::string> parts;
