@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "integration/origin.hpp"
+#include "integration/stopwatch.hpp"
 #include "support/proxy_under_test.hpp"
 #include "support/raw_client.hpp"
 #include "support/scripted_peer.hpp"
@@ -22,16 +23,6 @@ std::int64_t unix_time() {
              std::chrono::system_clock::now().time_since_epoch())
       .count();
 }
-
-class Stopwatch {
- public:
-  Milliseconds elapsed() const {
-    return std::chrono::duration_cast<Milliseconds>(std::chrono::steady_clock::now() - began_);
-  }
-
- private:
-  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-};
 
 // Takes requests and answers none.
 ScriptedPeer::Script silent() {

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include <array>
-#include <chrono>
 #include <string>
 
+#include "integration/stopwatch.hpp"
 #include "integration/wire.hpp"
 #include "support/proxy_under_test.hpp"
 #include "support/raw_client.hpp"
@@ -25,16 +25,6 @@ json within_total(json app = json::object()) {
   app["total_timeout_ms"] = kTotal.count();
   return never_shed({{"app", app}});
 }
-
-class Stopwatch {
- public:
-  Milliseconds elapsed() const {
-    return std::chrono::duration_cast<Milliseconds>(std::chrono::steady_clock::now() - began_);
-  }
-
- private:
-  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-};
 
 // A byte every 40 ms, until all have gone or the proxy closes.
 bool trickle(PeerConnection& proxy, std::string_view bytes) {

@@ -65,6 +65,8 @@ void touch_everything(WorkerMetrics& metrics) {
     metrics.cache_lookup(kExport, static_cast<CacheLookup>(i));
   for (std::size_t i = 0; i < kCacheRefreshCount; ++i)
     metrics.cache_refresh(kExport, static_cast<CacheRefresh>(i));
+  for (std::size_t i = 0; i < kRetryResultCount; ++i)
+    metrics.retry(kReports, static_cast<RetryResult>(i));
   metrics.request_duration(kP0, Milliseconds{12});
   metrics.upstream_duration(kApp, Milliseconds{8});
   metrics.queue_wait(kP1, Milliseconds{80});
@@ -123,6 +125,11 @@ TEST_CASE("the workers' counts add up") {
   CHECK(has_line(text,
                  "spillway_degraded_total{class=\"P0\",mode=\"skip_downstream\","
                  "reason=\"TAIL_LATENCY\"} 2"));
+  CHECK(has_line(text, R"(spillway_retries_total{upstream="app",result="sent"} 0)"));
+  for (const char* result : {"sent", "success", "no_budget", "stale"}) {
+    CHECK(has_line(text, "spillway_retries_total{upstream=\"reports\",result=\"" +
+                             std::string(result) + "\"} 2"));
+  }
   CHECK(has_line(text, R"(spillway_connections{side="client"} 10)"));
   CHECK(has_line(text, R"(spillway_event_loop_lag_seconds{worker="1"} 0.001)"));
   CHECK(has_line(text, R"(spillway_request_duration_seconds_count{class="P0"} 3)"));
