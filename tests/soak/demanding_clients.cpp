@@ -13,9 +13,10 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kLanguages{"", "de", "en", "fr"};
 constexpr std::array<std::string_view, 7> kDeadlines{
-    "X-Request-Deadline: 80ms\r\n", "X-Request-Deadline: 2s\r\n", "X-Request-Deadline: 0ms\r\n",
-    "X-Request-Deadline: 1700000000000\r\n", "X-Request-Deadline: soon\r\n",
-    "grpc-timeout: 40m\r\n", "grpc-timeout: 99999999H\r\n"};
+    "X-Request-Deadline: 80ms\r\n", "X-Request-Deadline: 2s\r\n",
+    "X-Request-Deadline: 0ms\r\n",  "X-Request-Deadline: 1700000000000\r\n",
+    "X-Request-Deadline: soon\r\n", "grpc-timeout: 40m\r\n",
+    "grpc-timeout: 99999999H\r\n"};
 
 // One of the things that many ask for.
 Asked popular(Player& player, std::string_view route, std::size_t things) {

@@ -14,11 +14,6 @@ inline constexpr std::array<std::string_view, 18> kFaults{
     "no_end",       "stall_before", "stall_head",  "stall_body",    "flood_of_heads",
     "many_interim", "extra_bytes",  "closes_after"};
 
-// Those after which a whole answer may have come, which is then right.
-constexpr bool may_answer(std::string_view fault) {
-  return fault == "extra_bytes" || fault == "closes_after" || fault == "many_interim";
-}
-
 // Answers the request for `target` wrongly. Afterwards the connection is of no use.
 void play_fault(Wire& wire, std::string_view fault, std::string_view target);
 

@@ -35,11 +35,12 @@ std::uint16_t logged_port(const std::string& log, const std::string& listener) {
   return static_cast<std::uint16_t>(std::atoi(log.c_str() + key + kKey.size()));
 }
 
-// Options of the sanitizers that bound what they keep themselves, besides those of the caller.
+// Options of the sanitizers that bound what they keep themselves, besides those of the caller: it
+// has to be full by the time the first half ends.
 std::vector<std::string> environment() {
   std::vector<std::string> result;
   std::string options =
-      "quarantine_size_mb=16:thread_local_quarantine_size_kb=256:"
+      "quarantine_size_mb=4:thread_local_quarantine_size_kb=64:"
       "malloc_context_size=6:allocator_release_to_os_interval_ms=500";
   for (char** each = environ; *each != nullptr; ++each) {
     const std::string_view variable = *each;
