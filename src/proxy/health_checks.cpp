@@ -15,6 +15,11 @@
 
 namespace spillway::proxy {
 
+namespace {
+// poll(2) fails when the limit of open files was set below what is watched, or without memory.
+constexpr Milliseconds kAfterError{100};
+}  // namespace
+
 HealthChecks::HealthChecks(std::shared_ptr<Generation> generation,
                            std::vector<std::unique_ptr<Worker>>& workers, observe::Log& log,
                            std::uint64_t seed)
@@ -75,7 +80,9 @@ void HealthChecks::run() {
       running.push_back(&watched);
     }
     const auto wait = std::chrono::ceil<Milliseconds>(std::max(next - now, Duration{0}));
-    if (::poll(polled.data(), polled.size(), static_cast<int>(wait.count())) <= 0) continue;
+    const int ready = ::poll(polled.data(), polled.size(), static_cast<int>(wait.count()));
+    if (ready < 0 && errno != EINTR) std::this_thread::sleep_for(kAfterError);
+    if (ready <= 0) continue;
     if (polled[0].revents != 0) return;
     for (std::size_t i = 0; i < running.size(); ++i) {
       if (polled[i + 1].revents == 0) continue;
