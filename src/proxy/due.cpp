@@ -25,9 +25,12 @@ TimePoint Exchange::head_due(Milliseconds timeout) const {
   return std::min(Clock::now() + timeout, head_due());
 }
 
-// Such a step was given up.
+// Such a step was given up. While the request's body is still on its way the server owes nothing: a
+// client that dawdles is not to have servers ejected. (One that takes no more of the body is found
+// by the pump.)
 Fault Exchange::out_of_time() const {
-  return Clock::now() >= answer_by_ ? deadline_passed() : upstream_timeout();
+  if (Clock::now() >= answer_by_) return deadline_passed();
+  return pump_ == Pump::running ? request_timeout() : upstream_timeout();
 }
 
 // What is left of the deadline, for the upstream to know, in the forms that the client used; in
