@@ -174,6 +174,16 @@ void write_status_line(TextWriter& out, const ResponseHead& head) {
   out << "HTTP/1.1 " << head.status << ' ' << head.reason_phrase << "\r\n";
 }
 
+// The fields of a 1xx that go on.
+void copy_bodiless(TextWriter& out, const ResponseHead& head) {
+  const HopByHop hop(head.fields);
+  LineCopier copier(out, head.field_lines);
+  for (std::size_t i = 0; i < head.fields.size(); ++i) {
+    if (!stays(head.fields[i], hop, false)) copier.skip(head.fields, i);
+  }
+  copier.finish();
+}
+
 }  // namespace
 
 bool write_request_head(TextWriter& out, const RequestHead& head, const ForwardedRequest& with) {
@@ -196,7 +206,11 @@ bool write_request_head(TextWriter& out, const RequestHead& head, const Forwarde
     out << "Max-Forwards: " << (left > 0 ? left - 1 : 0) << "\r\n";
   }
   // RFC 9110 section 10.1.4: who sends TE names it in Connection.
-  if (seen.wants_trailers) out << "Connection: TE\r\nTE: trailers\r\n";
+  if (!with.upgrade.empty()) {
+    out << "Connection: upgrade\r\nUpgrade: " << with.upgrade << "\r\n";
+  } else if (seen.wants_trailers) {
+    out << "Connection: TE\r\nTE: trailers\r\n";
+  }
   write_forwarding_fields(out, head, host, with, seen);
   out << "Via: " << version_of(head.version) << " spillway\r\n";
   write_own_line(out, "X-Request-Id: ", with.request_id);
@@ -262,12 +276,18 @@ void write_additions(TextWriter& out, unsigned upstream_version, std::string_vie
 
 bool write_interim_head(TextWriter& out, const ResponseHead& head) {
   write_status_line(out, head);
-  const HopByHop hop(head.fields);
-  LineCopier copier(out, head.field_lines);
-  for (std::size_t i = 0; i < head.fields.size(); ++i) {
-    if (!stays(head.fields[i], hop, false)) copier.skip(head.fields, i);
-  }
-  copier.finish();
+  copy_bodiless(out, head);
+  out << "\r\n";
+  return !out.overflowed();
+}
+
+bool write_switching_head(TextWriter& out, const ResponseHead& head, std::string_view protocol,
+                          std::string_view request_id) {
+  write_status_line(out, head);
+  copy_bodiless(out, head);
+  out << "Connection: upgrade\r\nUpgrade: " << protocol << "\r\n";
+  if (head.fields.find("X-Request-Id") == nullptr)
+    write_own_line(out, "X-Request-Id: ", request_id);
   out << "\r\n";
   return !out.overflowed();
 }

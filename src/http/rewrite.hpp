@@ -36,12 +36,13 @@ struct ForwardedRequest {
   std::string_view
       request_deadline;           // X-Request-Deadline; empty: none. The client's does not go on
   std::string_view grpc_timeout;  // grpc-timeout, likewise
+  std::string_view upgrade;       // the protocol to ask for (upgrade.hpp); empty: none
 };
 
 // The request line in origin-form, HTTP/1.1 whatever the client speaks; Host; the client's fields;
 // X-Forwarded-For, -Proto, -Host, Forwarded (RFC 7239), Via (RFC 9110 section 7.6.3). Exactly one
-// framing field if there is a body; `TE: trailers` and Expect: 100-continue go on; OPTIONS has
-// Max-Forwards one less.
+// framing field if there is a body; `TE: trailers` (not beside an Upgrade) and Expect: 100-continue
+// go on; OPTIONS has Max-Forwards one less.
 bool write_request_head(TextWriter& out, const RequestHead& head, const ForwardedRequest& with);
 
 struct ForwardedResponse {
@@ -67,5 +68,9 @@ void write_additions(TextWriter& out, unsigned upstream_version, std::string_vie
 
 // A 1xx other than 101, passed on as it came but for hop-by-hop fields. Not for HTTP/1.0 clients.
 bool write_interim_head(TextWriter& out, const ResponseHead& head);
+
+// A 101: what Connection and Upgrade say is said anew, the rest goes on as it came.
+bool write_switching_head(TextWriter& out, const ResponseHead& head, std::string_view protocol,
+                          std::string_view request_id);
 
 }  // namespace spillway::http

@@ -10,6 +10,7 @@
 #include "observe/metric_history.hpp"
 #include "observe/retry_families.hpp"
 #include "observe/server_families.hpp"
+#include "observe/tunnel_families.hpp"
 #include "observe/upstream_families.hpp"
 #include "observe/worker_families.hpp"
 
@@ -43,6 +44,8 @@ std::vector<MetricFamily> MetricCollector::Collect() const {
   const Snapshot snapshot = snapshot_();
   std::vector<MetricFamily> result = families_of(config_, workers_, snapshot);
   if (former_) add_counts(result, former_());
+  // Not among former_(): their counts outlive configurations.
+  for (MetricFamily& tunnels : tunnel_families(workers_)) result.push_back(std::move(tunnels));
 
   result.push_back(
       family("spillway_log_dropped_total", MetricType::Counter,

@@ -137,6 +137,18 @@ class Report {
     return result;
   }
 
+  // Over all workers, as the limit is.
+  Json tunnels() const {
+    Json result = {{"limit", config_.limits.tunnels}};
+    for (std::size_t kind = 0; kind < kTunnelKindCount; ++kind) {
+      std::int64_t open = 0;
+      for (const WorkerMetrics* worker : workers_)
+        open += worker->gauges->tunnels[kind].open.value();
+      result[std::string(name(static_cast<TunnelKind>(kind)))] = open;
+    }
+    return result;
+  }
+
   Json workers() const {
     Json result = Json::array();
     for (const WorkerMetrics* worker : workers_) {
@@ -323,6 +335,7 @@ nlohmann::ordered_json state_report(const config::Config& config,
           {"configuration", report.configuration()},
           {"upstreams", report.upstreams()},
           {"caches", report.caches()},
+          {"tunnels", report.tunnels()},
           {"workers", report.workers()},
           {"log_dropped", snapshot.log_dropped}};
 }

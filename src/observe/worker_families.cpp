@@ -22,10 +22,11 @@ using prometheus::MetricType;
 
 // A refusal for one of these can happen in any configuration: shown from the start, at 0, so
 // that the first one already shows as an increase.
-constexpr std::array kCommonDenials{
-    Reason::inflight_saturation, Reason::queue_saturation, Reason::queue_wait_risk,
-    Reason::tail_latency,        Reason::event_loop_lag,   Reason::error_burst,
-    Reason::queue_full,          Reason::deadline_expired, Reason::draining};
+constexpr std::array kCommonDenials{Reason::inflight_saturation, Reason::queue_saturation,
+                                    Reason::queue_wait_risk,     Reason::tail_latency,
+                                    Reason::event_loop_lag,      Reason::error_burst,
+                                    Reason::queue_full,          Reason::deadline_expired,
+                                    Reason::tunnel_limit,        Reason::draining};
 
 template <class Read>
 std::uint64_t sum(Workers workers, Read read) {

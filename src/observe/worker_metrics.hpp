@@ -22,6 +22,7 @@
 #include "observe/counter.hpp"
 #include "observe/duration_histogram.hpp"
 #include "observe/retry_result.hpp"
+#include "observe/tunnel_use.hpp"
 
 namespace spillway::observe {
 
@@ -32,6 +33,7 @@ inline constexpr std::size_t kMaxRouteLabels = 1000;
 struct WorkerGauges {
   Gauge client_connections;
   Gauge upstream_connections;
+  TunnelUse tunnels;  // their counts, too, since they outlive the configuration they began with
 
   void set_event_loop_lag(Duration lag) {
     event_loop_lag_.store(lag.count(), std::memory_order_relaxed);

@@ -95,7 +95,7 @@ Task<bool> Exchange::next_request() {
     upstream_->retire();
     upstream_.reset();
   }
-  if (connection_broken_) co_return false;
+  if (connection_broken_ || tunnel_) co_return false;
   if (!keep_client_) {
     const bool all_read = !failed() && source_ != Source::prepared && !input_is_lost_ &&
                           received_ == consumed_ && (!body_is_streamed_ || pump_ == Pump::done);

@@ -26,7 +26,10 @@ std::uint32_t affordable_connections(const config::Config& config, std::size_t w
     is_shadow = is_shadow || upstream.overload.mode == config::Mode::shadow;
   }
   std::uint64_t left = files.rlim_cur > needed ? files.rlim_cur - needed : 1;
-  if (is_shadow) left = std::max<std::uint64_t>(left / 2, 1);  // each may bring an upstream one
+  // A tunnel brings an upstream connection; in shadow mode any client may.
+  const std::uint64_t upstream_ones =
+      is_shadow ? left / 2 : std::min<std::uint64_t>(left / 2, config.limits.tunnels);
+  left = std::max<std::uint64_t>(left - upstream_ones, 1);
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(left, config.limits.connections));
 }
 

@@ -68,9 +68,16 @@ Task<> Exchange::ask_upstream() {
   if (!body_read) co_return;
   const bool has_slot = co_await wait_for_slot();
   if (!has_slot) co_return;
+  if (!upgrade_.empty() && !take_tunnel_place(observe::TunnelKind::upgrade)) co_return;
   const bool answered = co_await forward();
+  if (answered && response_.status == 101) {
+    co_await open_tunnel();
+    co_return;
+  }
+  tunnel_place_ = {};
   if (!answered || takes_stored_instead()) co_return;
   co_await relay();
+  end_event_stream();
 }
 
 // False when no request came: the connection is idle or ended.
@@ -141,6 +148,7 @@ void Exchange::classify() {
     subject_.client = traffic::client_deadline(deadline, began_, wall);
   }
   here_->signals(subject_.upstream).record_offered();
+  choose_upgrade();
 }
 
 bool Exchange::admit() {
@@ -214,7 +222,8 @@ void Exchange::observe() {
                                                      : Outcome::forwarded;
   const Duration duration = Clock::now() - began_;
   metrics.finish(subject_.route, subject_.traffic_class, outcome);
-  metrics.request_duration(subject_.traffic_class, duration);
+  metrics.request_duration(subject_.traffic_class,
+                           stream_began_ ? *stream_began_ - began_ : duration);
   if (status_ != 0) metrics.response(subject_.traffic_class, status_);
   if (failed() && fault_.reason != Reason::none && outcome != Outcome::error &&
       outcome != Outcome::client_gone) {
@@ -237,7 +246,9 @@ void Exchange::finish() {
   body_block_.release();
   out_block_.release();
   in_block_.release();
-  if (keep_client_ && !connection_broken_) {
+  if (tunnel_) {
+    worker_.begin_tunnel(std::move(tunnel_), client);
+  } else if (keep_client_ && !connection_broken_) {
     client->become_idle(Clock::now());
   } else {
     client->close();
@@ -261,6 +272,9 @@ void Exchange::begin_request(LocalGeneration& local) {
   subject_.route = here_->generation().default_route();
   subject_.traffic_class = here_->config().default_route().traffic_class;
   subject_.upstream = here_->config().default_route().upstream;
+  upgrade_ = {};
+  tunnel_place_ = {};
+  stream_began_.reset();
   request_id_ = traceparent_ = {};
   body_block_.release();
   in_block_.release();

@@ -2,7 +2,7 @@
 // (exchange.cpp), what becomes of a verdict (admission.cpp), its body (request_body.cpp), its way
 // to the upstream and back (forward.cpp, connect.cpp, response_head.cpp, relay.cpp), answers that
 // need no upstream (stored.cpp, prepared.cpp), how they come to be stored (storing.cpp, flight.cpp,
-// refresh.cpp) and what Spillway says itself (answer.cpp).
+// refresh.cpp), answers that stay open (long_lived.cpp) and what Spillway says itself (answer.cpp).
 //
 // An Exchange object serves one client connection while it is active, one request after the
 // other, and is reused for others afterwards; it lives on one worker's thread.
@@ -14,6 +14,7 @@
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -40,6 +41,8 @@
 #include "proxy/gate.hpp"
 #include "proxy/local_generation.hpp"
 #include "proxy/task.hpp"
+#include "proxy/tunnel.hpp"
+#include "proxy/tunnel_place.hpp"
 #include "proxy/upstream_pool.hpp"
 #include "resilience/server_set.hpp"
 #include "traffic/classify.hpp"
@@ -78,8 +81,11 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   bool watches_client() const { return watches_client_ && !in_background_ && parking_.parked(); }
   int client_descriptor() { return client_->descriptor(); }
   void client_left() { parking_.wake(Wake::client_gone); }
-  // Since when the upstream owes a response head; nullopt if it does not.
-  std::optional<TimePoint> head_awaited_since() const { return head_awaited_since_; }
+  // Since when the upstream owes a response head; nullopt if it does not, or if its time would be
+  // no sign of latency.
+  std::optional<TimePoint> head_awaited_since() const {
+    return head_awaited_since_ && !expects_long_answer() ? head_awaited_since_ : std::nullopt;
+  }
   UpstreamId upstream_id() const { return subject_.upstream; }
   LocalGeneration& local() const { return *here_; }
 
@@ -219,6 +225,18 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   void upstream_finished();
   Task<bool> send_to_client(std::string_view head, std::string_view body = {});
 
+  // Answers that stay open (long_lived.cpp).
+  void choose_upgrade();
+  bool take_tunnel_place(observe::TunnelKind kind);
+  bool is_event_stream() const;
+  bool is_long_lived() const { return response_.status == 101 || is_event_stream(); }
+  bool expects_long_answer() const;
+  Task<> open_tunnel();
+  bool begin_event_stream();
+  void cut_event_stream(observe::TunnelEnd how);
+  void end_event_stream();
+  void record_result(bool is_failure);
+
   // The request's body (request_body.cpp).
   std::optional<std::size_t> check_body(std::string_view received);
   std::size_t most_of_body();
@@ -250,6 +268,7 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   traffic::Subject subject_;
   bool classified_ = false;
   TimePoint began_{};
+  std::string_view upgrade_;  // the protocol that the upstream is asked to switch to
   std::string_view request_id_;
   std::array<char, http::kRequestIdSize> made_request_id_;
   std::array<char, http::kTraceparentSize> made_traceparent_;
@@ -321,6 +340,10 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   http::ResponseHead response_;
   http::BodyReader response_body_;
   bool upstream_done_ = false;
+  TunnelPlace tunnel_place_;
+  std::unique_ptr<Tunnel> tunnel_;         // both connections are its at the end
+  std::optional<TimePoint> stream_began_;  // it is an event stream
+  observe::TunnelEnd stream_end_{};
 
   // How it ends.
   bool failed_ = false;

@@ -50,6 +50,10 @@ Fault dropped(Reason reason);
 // or EVICTED.
 Fault waited_in_vain(Reason reason, Milliseconds retry_after);
 
+// There is no room for one more upgraded connection or event stream (TUNNEL_LIMIT), or the proxy
+// is DRAINING: 503.
+Fault no_tunnel(Reason reason, Milliseconds retry_after);
+
 // The circuits of all the upstream's servers are open, so that none is asked: 503.
 Fault circuit_open(Milliseconds retry_after);
 // No server of the upstream could be connected to: 502 (refused) or 504 (no answer in time).

@@ -2,6 +2,8 @@
 // safe (retry.cpp) and while there is time (due.cpp); then the head of the response
 // (response_head.cpp).
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "http/rewrite.hpp"
 #include "proxy/exchange.hpp"
@@ -37,9 +39,9 @@ Task<bool> Exchange::forward() {
   }
   if (retries_ > 0) here_->metrics.retry(subject_.upstream, observe::RetryResult::success);
   // An answer ahead of the request body says nothing about how long answers take.
-  if (head_awaited_since_) {
-    const Duration latency = Clock::now() - *head_awaited_since_;
-    head_awaited_since_.reset();
+  if (const auto since = std::exchange(head_awaited_since_, std::nullopt);
+      since && !is_long_lived()) {
+    const Duration latency = Clock::now() - *since;
     here_->signals(subject_.upstream).record_latency(latency);
     here_->metrics.upstream_duration(subject_.upstream, latency);
   }
@@ -115,7 +117,8 @@ bool Exchange::write_request_head() {
       .for_store = is_for_store_,
       .etag = is_for_store_ && stored_ ? stored_->etag() : std::string_view{},
       .last_modified = is_for_store_ && stored_ ? stored_->last_modified() : std::string_view{},
-      .in_background = in_background_};
+      .in_background = in_background_,
+      .upgrade = upgrade_};
   DeadlineTexts texts;
   if (!tell_deadline(with, texts)) return fail(deadline_passed());
   for (BlockPool* pool : {&worker_.small_blocks, &worker_.large_blocks}) {

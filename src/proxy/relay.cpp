@@ -32,6 +32,7 @@ Task<> Exchange::relay() {
                  response_.framing.kind != http::Framing::Kind::until_close;
   begin_storing();
   if (!take_in_body(dechunk)) co_return;
+  if (!upstream_done_ && is_event_stream() && !begin_event_stream()) co_return;
   // The rest of the body would be taken for the next request.
   if (upstream_done_ && body_is_streamed_ && pump_ != Pump::done) keep_client_ = false;
   if (!write_response_head(dechunk)) {
@@ -47,7 +48,11 @@ Task<> Exchange::relay() {
     if (!head.empty() || in_sent_ < in_valid_) {
       const IoResult result = client_->send(head, {block.data() + in_sent_, in_valid_ - in_sent_});
       if (result.status == IoResult::Status::failed) {
-        fail(client_gone());
+        if (stream_began_) {
+          cut_event_stream(observe::TunnelEnd::finished);
+        } else {
+          fail(client_gone());
+        }
         co_return;
       }
       if (result.status == IoResult::Status::done) {
@@ -72,7 +77,7 @@ Task<> Exchange::relay() {
                                       ? response_body_.end_of_input()
                                       : http::Error::truncated;
         if (error != http::Error::none) {
-          here_->signals(subject_.upstream).record_result(true);
+          record_result(true);
           fail(upstream_invalid(error));
           co_return;
         }
@@ -90,19 +95,24 @@ Task<> Exchange::relay() {
 
     watches_client_ = true;
     // While the request body is still on its way the upstream owes nothing; the pump has timeouts.
-    const bool upstream_owes = to_read && pump_ != Pump::running;
+    const bool upstream_owes = to_read && pump_ != Pump::running && !stream_began_;
     const TimePoint now = Clock::now();
-    const TimePoint patience = upstream_owes ? now + upstream_timeout_ms
-                               : to_send     ? now + client_timeout
-                                             : kNever;
+    const TimePoint patience = upstream_owes   ? now + upstream_timeout_ms
+                               : to_send       ? now + client_timeout
+                               : stream_began_ ? now + here_->config().limits.tunnel_idle_timeout
+                                               : kNever;
     const TimePoint deadline = upstream_done_ ? patience : std::min(patience, response_due_);
     const Wake wake = co_await parking_.park(deadline, to_read ? &upstream_->readable() : nullptr,
                                              to_send ? &client_->writable() : nullptr);
     watches_client_ = false;
     if (wake == Wake::ready && pump_ != Pump::failed) continue;
     const bool is_overdue = !upstream_done_ && Clock::now() >= response_due_;
-    if (wake == Wake::timeout && (upstream_owes || is_overdue)) {
-      if (upstream_owes) here_->signals(subject_.upstream).record_result(true);
+    if (stream_began_ && wake == Wake::client_gone) {
+      cut_event_stream(observe::TunnelEnd::finished);
+    } else if (stream_began_ && wake == Wake::timeout && !to_send) {
+      cut_event_stream(observe::TunnelEnd::idle);
+    } else if (wake == Wake::timeout && (upstream_owes || is_overdue)) {
+      if (upstream_owes) record_result(true);
       fail(upstream_timeout());
     } else {
       fail(pump_ == Pump::failed ? body_fault_ : client_gone());
@@ -141,7 +151,7 @@ bool Exchange::take_in_body(bool dechunk) {
     const std::string_view rest(block + checked, in_received_ - checked);
     const auto step = response_body_.read(rest);
     if (step.error != http::Error::none) {
-      here_->signals(subject_.upstream).record_result(true);
+      record_result(true);
       return fail(upstream_invalid(step.error));
     }
     if (filling_) store(step.payload);
@@ -162,10 +172,10 @@ bool Exchange::take_in_body(bool dechunk) {
 // the client may still have to take its bytes.
 void Exchange::upstream_finished() {
   const TimePoint now = Clock::now();
-  here_->signals(subject_.upstream).record_result(response_.status >= 500);
+  record_result(response_.status >= 500);
   if (filling_) finish_storing();
   const bool request_complete = !body_is_streamed_ || pump_ == Pump::done;
-  if (request_complete && response_.keep_alive &&
+  if (request_complete && response_.keep_alive && !stream_began_ &&
       response_.framing.kind != http::Framing::Kind::until_close && !worker_.draining()) {
     here_->pool(subject_.upstream).give_back(std::move(upstream_), now);
   } else {

@@ -3,6 +3,7 @@
 
 #include "http/framing.hpp"
 #include "http/rewrite.hpp"
+#include "http/upgrade.hpp"
 #include "proxy/exchange.hpp"
 #include "proxy/worker.hpp"
 
@@ -57,14 +58,15 @@ Task<Exchange::Attempt> Exchange::read_response_head() {
            http::Scan::State::complete) {
       http::Error error = http::parse_response({block.data(), scan.end}, response_);
       if (error == http::Error::none) error = http::response_framing(response_, request_.method);
-      // 101 answers an Upgrade, which is not passed on.
-      if (error == http::Error::none && response_.status == 101)
+      const bool switches = response_.status == 101;
+      if (error == http::Error::none && switches &&
+          (upgrade_.empty() || !http::switches_to(response_, upgrade_)))
         error = http::Error::bad_status_line;
       if (error != http::Error::none) {
         fail(upstream_invalid(error));
         co_return Attempt::failed;
       }
-      if (response_.status >= 200) {
+      if (switches || response_.status >= 200) {
         in_sent_ = in_valid_ = scan.end;
         co_return Attempt::done;
       }

@@ -56,6 +56,7 @@ struct Server::Parts {
   Generations generations;
   const LoadConfig load;
   observe::Log log;
+  TunnelPlaces tunnel_places;
   std::vector<std::unique_ptr<Worker>> workers;
   std::optional<Control> control;
   std::unique_ptr<HealthChecks> health_checks;

@@ -42,7 +42,8 @@ void Exchange::consult_store() {
   const config::Cache& settings = cache->settings();
   cache_status_.has_cache = true;
   cache_status_.forward = http::CacheStatus::Forward::bypass;
-  if (!degrade::request_may_use_cache(request_, settings) || is_forwarded_unclearly()) {
+  if (!degrade::request_may_use_cache(request_, settings) || is_forwarded_unclearly() ||
+      !upgrade_.empty()) {
     if (request_.method != http::Verb::get && request_.method != http::Verb::head)
       cache_status_.forward = http::CacheStatus::Forward::method;
     return;

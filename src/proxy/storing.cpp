@@ -39,7 +39,7 @@ void Exchange::begin_storing() {
       degrade::storable(request_, response_, cache_->settings(), tenant_in_key());
   const degrade::Validity validity =
       degrade::validity_of(response_, cache_->settings(), worker_.wall_time(), now - dispatched_);
-  if (storable && degrade::is_of_use(validity, response_) &&
+  if (storable && !is_event_stream() && degrade::is_of_use(validity, response_) &&
       response_.reason_phrase.size() <= kMostPhrase) {
     const bool counted = response_.framing.kind == http::Framing::Kind::length;
     filling_ = cache_->begin(key_, asked(), response_, validity, storable.open, dispatched_, now,

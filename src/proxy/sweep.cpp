@@ -48,6 +48,7 @@ void Sweep::sweep(TimePoint now) {
   worker_.gauges().set_event_loop_lag(lag_.p90(now).value_or(Duration{0}));
   wake_late(now);
   wake_abandoned();
+  break_tunnels();
   publish_ages(now);
   close_idle(now);
   worker_.refresh_date();
@@ -58,6 +59,9 @@ void Sweep::wake_late(TimePoint now) {
   watched_.clear();
   for (Exchange& exchange : worker_.exchanges) watched_.push_back(&exchange);
   for (Exchange* exchange : watched_) exchange->wake_if_late(now);
+  tunnels_.clear();
+  for (Tunnel& tunnel : worker_.tunnels) tunnels_.push_back(&tunnel);
+  for (Tunnel* tunnel : tunnels_) tunnel->wake_if_late(now);
 }
 
 // One poll(2) over all clients that wait for us. POLLRDHUP is seen even behind pipelined bytes
@@ -73,6 +77,23 @@ void Sweep::wake_abandoned() {
   if (polled_.empty() || ::poll(polled_.data(), polled_.size(), 0) <= 0) return;
   for (std::size_t i = 0; i < polled_.size(); ++i) {
     if (polled_[i].revents != 0) watched_[i]->client_left();
+  }
+}
+
+// A tunnel sees a reset when it reads. Of those that do not read from a side now, one poll(2).
+void Sweep::break_tunnels() {
+  tunnels_.clear();
+  polled_.clear();
+  for (Tunnel& tunnel : worker_.tunnels) {
+    if (!tunnel.may_break_unseen()) continue;
+    tunnels_.push_back(&tunnel);
+    polled_.push_back({tunnel.client_descriptor(), 0, 0});  // POLLERR is always told
+    polled_.push_back({tunnel.upstream_descriptor(), 0, 0});
+  }
+  if (polled_.empty() || ::poll(polled_.data(), polled_.size(), 0) <= 0) return;
+  for (std::size_t i = 0; i < tunnels_.size(); ++i) {
+    if (((polled_[2 * i].revents | polled_[2 * i + 1].revents) & POLLERR) != 0)
+      tunnels_[i]->broken();
   }
 }
 

@@ -20,6 +20,7 @@ namespace spillway::proxy {
 
 class Worker;
 class Exchange;
+class Tunnel;
 
 class Sweep {
  public:
@@ -38,6 +39,7 @@ class Sweep {
   void sweep(TimePoint now);
   void wake_late(TimePoint now);
   void wake_abandoned();
+  void break_tunnels();
   void publish_ages(TimePoint now);
   void close_idle(TimePoint now);
 
@@ -49,6 +51,7 @@ class Sweep {
   std::vector<Parking*> late_;
   std::vector<pollfd> polled_;
   std::vector<Exchange*> watched_;
+  std::vector<Tunnel*> tunnels_;
   std::vector<Duration> ages_;
 };
 

@@ -6,32 +6,38 @@ namespace spillway::proxy {
 
 UpstreamConnection::UpstreamConnection(asio::io_context& io, UpstreamPool& pool, std::size_t server,
                                        int descriptor)
-    : Stream(io, descriptor), pool_(pool), server_(server) {
-  pool_.gauges_->upstream_connections.add();
-  pool_.in_flight_.begin(server_);
+    : Stream(io, descriptor), pool_(&pool), gauges_(*pool.gauges_), server_(server) {
+  gauges_.upstream_connections.add();
+  pool_->in_flight_.begin(server_);
 }
 
 UpstreamConnection::~UpstreamConnection() { retire(); }
 
 void UpstreamConnection::retire() {
   if (retired_) return;
+  leave_pool();
   retired_ = true;
-  if (!idle_) pool_.in_flight_.end(server_);
   close();
-  pool_.gauges_->upstream_connections.subtract();
-  pool_.budget_.closed();
+  gauges_.upstream_connections.subtract();
+}
+
+void UpstreamConnection::leave_pool() {
+  if (pool_ == nullptr) return;
+  if (!idle_) pool_->in_flight_.end(server_);
+  pool_->budget_.closed();
+  pool_ = nullptr;
 }
 
 void UpstreamConnection::become_idle(TimePoint now) {
   idle_since_ = now;
   idle_ = true;
-  pool_.in_flight_.end(server_);
+  pool_->in_flight_.end(server_);
 }
 
 void UpstreamConnection::become_busy() {
   idle_ = false;
-  pool_.budget_.not_idle();
-  pool_.in_flight_.begin(server_);
+  pool_->budget_.not_idle();
+  pool_->in_flight_.begin(server_);
 }
 
 void UpstreamConnection::on_idle_readable() {
@@ -43,7 +49,7 @@ void UpstreamConnection::on_idle_readable() {
     readable();
     return;
   }
-  pool_.remove(*this);
+  pool_->remove(*this);
 }
 
 UpstreamPtr UpstreamPool::take(std::size_t server, Duration max_idle, TimePoint now) {

@@ -58,6 +58,9 @@ class UpstreamConnection final : public Stream {
 
   bool reused() const { return reused_; }
   std::size_t server() const { return server_; }
+  // Stays open without being one of the pool's: gives its place back and is not in flight any more.
+  // For connections that outlast requests; they must not be given back to a pool.
+  void leave_pool();
   // Closes the connection and frees its place at once, while callbacks may still be pending.
   void retire();
 
@@ -68,7 +71,8 @@ class UpstreamConnection final : public Stream {
   void become_idle(TimePoint now);
   void become_busy();
 
-  UpstreamPool& pool_;
+  UpstreamPool* pool_;  // null: it has left
+  observe::WorkerGauges& gauges_;
   std::size_t server_;
   TimePoint idle_since_{};
   bool idle_ = false;

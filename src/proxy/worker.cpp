@@ -81,6 +81,10 @@ void Worker::abandon() {
     exchange->abandon();
     delete exchange;
   });
+  tunnels.clear_and_dispose([](Tunnel* tunnel) {
+    tunnel->abandon();
+    delete tunnel;
+  });
   for (LocalGeneration& local : generations) local.close_idle();
 }
 
@@ -160,6 +164,16 @@ void Worker::end_exchange(Exchange& exchange) {
   exchanges.erase(exchanges.iterator_to(exchange));
   std::unique_ptr<Exchange> owned(&exchange);
   if (spare_exchanges_.size() < kSpareExchanges) spare_exchanges_.push_back(std::move(owned));
+}
+
+void Worker::begin_tunnel(std::unique_ptr<Tunnel> tunnel, ClientPtr client) {
+  tunnels.push_back(*tunnel);
+  tunnel.release()->start(std::move(client));
+}
+
+void Worker::end_tunnel(Tunnel& tunnel) {
+  tunnels.erase(tunnels.iterator_to(tunnel));
+  const std::unique_ptr<Tunnel> owned(&tunnel);
 }
 
 }  // namespace spillway::proxy

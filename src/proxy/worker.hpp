@@ -26,6 +26,8 @@
 #include "proxy/local_generation.hpp"
 #include "proxy/mailbox.hpp"
 #include "proxy/sweep.hpp"
+#include "proxy/tunnel.hpp"
+#include "proxy/tunnel_place.hpp"
 #include "resilience/token_bucket.hpp"
 
 namespace spillway::proxy {
@@ -36,6 +38,7 @@ class Worker {
   struct Shared {
     std::vector<std::unique_ptr<Worker>>& workers;
     observe::Log& log;
+    TunnelPlaces& tunnel_places;
   };
 
   // Begins with that generation, whose `metrics` has a place for it.
@@ -71,6 +74,7 @@ class Worker {
   LocalGeneration* find(const Generation& generation);
   observe::WorkerGauges& gauges() const { return *gauges_; }
   observe::Log& log() { return shared_.log; }
+  TunnelPlaces& tunnel_places() { return shared_.tunnel_places; }
   std::vector<std::unique_ptr<Worker>>& all() { return shared_.workers; }
   // The wall clock as an HTTP date (RFC 9110 section 5.6.7), to the second.
   std::string_view date() const { return {date_.data(), date_.size()}; }
@@ -84,6 +88,10 @@ class Worker {
   void end_exchange(Exchange& exchange);
   // If there is room for it: what was just given out stale is asked for again.
   void begin_refresh(const Exchange& served);
+
+  // Both connections go on without exchange or configuration, until end_tunnel().
+  void begin_tunnel(std::unique_ptr<Tunnel> tunnel, ClientPtr client);
+  void end_tunnel(Tunnel& tunnel);
 
   // Called by a client connection that begins or ends.
   void connection_opened();
@@ -113,6 +121,7 @@ class Worker {
   Mailbox mailbox;
   boost::intrusive::list<IdleHook, boost::intrusive::constant_time_size<false>> idle_clients;
   boost::intrusive::list<Exchange, boost::intrusive::constant_time_size<false>> exchanges;
+  boost::intrusive::list<Tunnel, boost::intrusive::constant_time_size<false>> tunnels;
   // Its parts of all generations that requests still keep to, the newest last.
   boost::intrusive::list<LocalGeneration, boost::intrusive::constant_time_size<false>> generations;
 

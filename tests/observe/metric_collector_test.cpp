@@ -74,6 +74,10 @@ void touch_everything(WorkerMetrics& metrics) {
   metrics.gauges->client_connections.add(5);
   metrics.gauges->upstream_connections.add(2);
   metrics.gauges->set_event_loop_lag(Milliseconds{1});
+  TunnelCounts& streams = metrics.gauges->tunnels[index(TunnelKind::event_stream)];
+  streams.open.add(3);
+  streams.asked[index(TunnelResult::refused)].add();
+  streams.ended[index(TunnelEnd::idle)].add(2);
 }
 
 TEST_CASE("each server of an upstream has its samples") {
@@ -107,6 +111,19 @@ TEST_CASE("promtool has nothing to say about a page without a cache") {
 
 TEST_CASE("promtool would complain about a page with a fault") {
   CHECK(promtool("# HELP bad_count x\n# TYPE bad_count counter\nbad_count 1\n") != "");
+}
+
+TEST_CASE("tunnels of all workers add up by kind and every series is there at once") {
+  Page page;
+  CHECK(has_line(page.text(), R"(spillway_tunnels_total{kind="event_stream",result="refused"} 0)"));
+  touch_everything(page.one);
+  touch_everything(page.other);
+  const std::string text = page.text();
+  CHECK(has_line(text, R"(spillway_tunnels{kind="event_stream"} 6)"));
+  CHECK(has_line(text, R"(spillway_tunnels{kind="upgrade"} 0)"));
+  CHECK(has_line(text, R"(spillway_tunnels_total{kind="event_stream",result="refused"} 2)"));
+  CHECK(has_line(text, R"(spillway_tunnels_ended_total{kind="event_stream",how="idle"} 4)"));
+  CHECK(has_line(text, R"(spillway_tunnels_ended_total{kind="upgrade",how="broken"} 0)"));
 }
 
 TEST_CASE("the workers' counts add up") {
