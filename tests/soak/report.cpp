@@ -46,7 +46,8 @@ std::string report(const Result& result) {
         << half.front().y / kMebi << " MiB in the middle, " << result.memory.back().y / kMebi
         << " MiB last; " << slope(half) << " bytes a request over the last "
         << static_cast<std::uint64_t>(half.back().x - half.front().x)
-        << " requests (allowed: " << kMostBytesPerRequest << ") |\n";
+        << " requests (allowed: " << kMostBytesPerRequest << ", or " << kMostBytes / kMebi
+        << " MiB in all) |\n";
     const auto [least, most] =
         std::minmax_element(result.descriptors.begin(), result.descriptors.end(),
                             [](const Point& a, const Point& b) { return a.y < b.y; });

@@ -24,7 +24,10 @@ std::span<const Point> second_half(std::span<const Point> points) {
 }
 
 bool is_flat(std::span<const Point> points) {
-  return slope(second_half(points)) < kMostBytesPerRequest;
+  const auto half = second_half(points);
+  if (half.empty()) return true;
+  const double rate = slope(half);
+  return rate < kMostBytesPerRequest || rate * (half.back().x - half.front().x) < kMostBytes;
 }
 
 bool is_level(std::span<const Point> points) {

@@ -62,6 +62,18 @@ TEST_CASE("a leak of 100 bytes a request is none that is flat") {
   }
 }
 
+TEST_CASE("a few megabytes between few requests are no leak and between many requests are one") {
+  std::vector<Point> few, many;
+  for (int second = 0; second < 100; ++second) {
+    few.push_back({second * 100.0, 150 * kMebi + second * 0.04 * kMebi});
+    many.push_back({second * 1000.0, 150 * kMebi + second * 0.2 * kMebi});
+  }
+  CHECK(slope(few) > kMostBytesPerRequest);
+  CHECK(is_flat(few));
+  CHECK_FALSE(is_flat(many));
+  CHECK(is_flat({}));
+}
+
 TEST_CASE("what warms up in the first half is no leak") {
   std::vector<Point> points;
   for (int second = 0; second < 100; ++second) {
