@@ -43,11 +43,26 @@ http::ForwardedRequest forwarded(unsigned options) {
 
 // Fields that are written anew, or not at all.
 bool is_rewritten(std::string_view name) {
-  for (const std::string_view own :
-       {"Host", "Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host",
-        "X-Request-Id", "traceparent", "TE", "Connection", "Transfer-Encoding", "Expect",
-        "If-None-Match", "If-Modified-Since", "Cache-Control", "Pragma", "Via", "Upgrade",
-        "Max-Forwards"}) {
+  for (const std::string_view own : {"Host",
+                                     "Forwarded",
+                                     "X-Forwarded-For",
+                                     "X-Forwarded-Proto",
+                                     "X-Forwarded-Host",
+                                     "X-Request-Id",
+                                     "traceparent",
+                                     "TE",
+                                     "Connection",
+                                     "Transfer-Encoding",
+                                     "Expect",
+                                     "If-None-Match",
+                                     "If-Modified-Since",
+                                     "Cache-Control",
+                                     "Pragma",
+                                     "Via",
+                                     "Upgrade",
+                                     "Max-Forwards",
+                                     "X-Request-Deadline",
+                                     "grpc-timeout"}) {
     if (http::iequals(name, own)) return true;
   }
   return http::istarts_with(name, "X-Forwarded-") || http::istarts_with(name, "Spillway-");
