@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "observe/cache_families.hpp"
+#include "observe/client_families.hpp"
 #include "observe/metric_family.hpp"
 #include "observe/metric_history.hpp"
 #include "observe/retry_families.hpp"
@@ -46,6 +47,7 @@ std::vector<MetricFamily> MetricCollector::Collect() const {
   if (former_) add_counts(result, former_());
   // Not among former_(): their counts outlive configurations.
   for (MetricFamily& tunnels : tunnel_families(workers_)) result.push_back(std::move(tunnels));
+  for (MetricFamily& each : client_families(workers_, snapshot)) result.push_back(std::move(each));
 
   result.push_back(
       family("spillway_log_dropped_total", MetricType::Counter,

@@ -110,12 +110,20 @@ struct Reloads {
   std::vector<std::string> problems;  // of the last attempt; empty: it succeeded
 };
 
+// What the listener did since the start.
+struct ListenerSnapshot {
+  std::uint64_t refused_by_address = 0;      // connections beyond limits.connections_per_address
+  std::uint64_t pauses_for_connections = 0;  // times that accepting paused: at limits.connections
+  std::uint64_t pauses_for_descriptors = 0;  // and when the process could open no more
+};
+
 struct Snapshot {
   std::chrono::system_clock::time_point taken_at;
   Duration uptime{};
   Reloads reloads;
   bool draining = false;
   std::uint64_t log_dropped = 0;
+  ListenerSnapshot listener;
   std::vector<UpstreamSnapshot> upstreams;
   std::vector<CacheSnapshot> caches;  // of the routes that have one, in the configuration's order
 };

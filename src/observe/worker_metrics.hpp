@@ -34,6 +34,9 @@ struct WorkerGauges {
   Gauge client_connections;
   Gauge upstream_connections;
   TunnelUse tunnels;  // their counts, too, since they outlive the configuration they began with
+  // Clients below limits.min_rate_bytes: connections ended over a request's body, over an answer.
+  Counter too_slow_bodies;
+  Counter too_slow_takers;
 
   void set_event_loop_lag(Duration lag) {
     event_loop_lag_.store(lag.count(), std::memory_order_relaxed);

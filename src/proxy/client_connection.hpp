@@ -8,9 +8,11 @@
 #include <boost/intrusive/list.hpp>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "base/time.hpp"
 #include "proxy/stream.hpp"
+#include "traffic/address_count.hpp"
 #include "traffic/tenant.hpp"
 
 namespace spillway::proxy {
@@ -27,6 +29,7 @@ struct ClientFacts {
   std::array<char, 46> text{};  // INET6_ADDRSTRLEN
   std::uint8_t text_size = 0;
   traffic::Peer peer;
+  std::uint64_t recognised_by = 0;  // the number of the generation
 
   // The peer's address as text, without port; "unknown" for what is not IP.
   std::string_view address() const { return {text.data(), text_size}; }
@@ -34,9 +37,12 @@ struct ClientFacts {
   bool trusted() const { return peer.trusted; }
 };
 
+ClientFacts facts_of(const sockaddr_storage& peer, const Generation& generation);
+
 class ClientConnection final : public Stream, public IdleHook {
  public:
-  ClientConnection(Worker& worker, int descriptor, const sockaddr_storage& peer);
+  ClientConnection(Worker& worker, int descriptor, const ClientFacts& facts,
+                   traffic::AddressCount::Place place);
 
   const ClientFacts& facts() const { return facts_; }
   // A reload may have changed whose word is believed.
@@ -46,14 +52,20 @@ class ClientConnection final : public Stream, public IdleHook {
   void become_idle(TimePoint now);
   TimePoint idle_since() const { return idle_since_; }
 
+  // An empty line came instead of a request: true for the first one since the last request. Were
+  // there no end to them, a client that asks for nothing could stay for ever.
+  bool pardons_empty_line() { return !std::exchange(sent_empty_line_, true); }
+  void request_came() { sent_empty_line_ = false; }
+
  private:
   ~ClientConnection() override;
   void on_idle_readable() override;
 
   Worker& worker_;
   TimePoint idle_since_{};
-  std::uint64_t recognised_by_ = 0;  // the number of the generation
+  bool sent_empty_line_ = false;
   ClientFacts facts_;
+  traffic::AddressCount::Place place_;
 };
 
 using ClientPtr = boost::intrusive_ptr<ClientConnection>;

@@ -11,6 +11,23 @@ namespace {
 constexpr std::uint64_t kOwn = 128;
 }  // namespace
 
+std::uint32_t connections_within(std::uint64_t open_files, const config::Config& config,
+                                 std::size_t workers) {
+  std::uint64_t needed = kOwn + 8 * workers;
+  bool is_shadow = false;
+  for (const auto& upstream : config.upstreams) {
+    needed += 2 * (upstream.dispatch.concurrency + workers);
+    if (upstream.health_check) needed += upstream.servers.size();
+    is_shadow = is_shadow || upstream.overload.mode == config::Mode::shadow;
+  }
+  const std::uint64_t left = open_files > needed ? open_files - needed : 0;
+  // A client that has a tunnel, or is forwarded in shadow mode, brings an upstream connection.
+  const std::uint64_t in_pairs =
+      is_shadow ? left / 2 : std::min<std::uint64_t>(config.limits.tunnels, left / 2);
+  return static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(left - in_pairs, 1, config.limits.connections));
+}
+
 std::uint32_t affordable_connections(const config::Config& config, std::size_t workers) {
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return config.limits.connections;
@@ -18,19 +35,7 @@ std::uint32_t affordable_connections(const config::Config& config, std::size_t w
   ::setrlimit(RLIMIT_NOFILE, &files);
   ::getrlimit(RLIMIT_NOFILE, &files);
   if (files.rlim_cur == RLIM_INFINITY) return config.limits.connections;
-
-  std::uint64_t needed = kOwn + 8 * workers;
-  bool is_shadow = false;
-  for (const auto& upstream : config.upstreams) {
-    needed += upstream.dispatch.concurrency + workers;
-    is_shadow = is_shadow || upstream.overload.mode == config::Mode::shadow;
-  }
-  std::uint64_t left = files.rlim_cur > needed ? files.rlim_cur - needed : 1;
-  // A tunnel brings an upstream connection; in shadow mode any client may.
-  const std::uint64_t upstream_ones =
-      is_shadow ? left / 2 : std::min<std::uint64_t>(left / 2, config.limits.tunnels);
-  left = std::max<std::uint64_t>(left - upstream_ones, 1);
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(left, config.limits.connections));
+  return connections_within(files.rlim_cur, config, workers);
 }
 
 }  // namespace spillway::proxy

@@ -112,7 +112,9 @@ Task<bool> Exchange::read_head() {
       keep_client_ = false;
       co_return false;
     }
-    if (!scanner_.started()) {  // nothing but an empty line, if that (RFC 9112 section 2.2)
+    const bool whole_lines = received_ == 0 || head_block_.bytes()[received_ - 1] == '\n';
+    if (!scanner_.started() && whole_lines) {  // an empty line, if that (RFC 9112 section 2.2)
+      if (received_ > 0 && !client_->pardons_empty_line()) keep_client_ = false;
       received_ = 0;
       scanner_.reset();
       co_return false;
@@ -125,6 +127,7 @@ Task<bool> Exchange::read_head() {
     }
   }
   began_ = Clock::now();
+  client_->request_came();
   co_return true;
 }
 
@@ -296,6 +299,7 @@ void Exchange::begin_request(LocalGeneration& local) {
   response_started_ = false;
   status_ = 0;
   body_bytes_sent_ = 0;
+  taking_.begin(here_->config().limits.min_rate_bytes, here_->config().limits.idle_timeout);
 }
 
 // Whatever belongs to the last request's configuration goes before it does.
@@ -345,6 +349,8 @@ void Exchange::abandon() {
 void Exchange::wake_if_late(TimePoint now) {
   if (parking_.parked() && parking_.deadline() <= now) {
     parking_.wake(Wake::timeout);  // `this` may serve another connection now
+  } else if (parking_.parked() && taking_.deadline() <= now && client_dawdles(now)) {
+    parking_.wake(Wake::client_gone);
   } else if (pump_parking_.parked() && pump_parking_.deadline() <= now) {
     pump_parking_.wake(Wake::timeout);
   }

@@ -40,6 +40,7 @@
 #include "proxy/fault.hpp"
 #include "proxy/gate.hpp"
 #include "proxy/local_generation.hpp"
+#include "proxy/taking.hpp"
 #include "proxy/task.hpp"
 #include "proxy/tunnel.hpp"
 #include "proxy/tunnel_place.hpp"
@@ -224,6 +225,7 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   bool take_in_body(bool dechunk);
   void upstream_finished();
   Task<bool> send_to_client(std::string_view head, std::string_view body = {});
+  bool client_dawdles(TimePoint now);
 
   // Answers that stay open (long_lived.cpp).
   void choose_upgrade();
@@ -246,6 +248,8 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   Task<bool> pump_out(std::string_view bytes);
   void stop_pump();
   void pump_failed(const Fault& fault);
+  resilience::MinRate body_rate() const;
+  Fault late_body(const resilience::MinRate& rate);
 
   Worker& worker_;
   LocalGenerationPtr here_;             // the configuration that the request keeps to
@@ -256,6 +260,7 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   ClientFacts gone_asker_;  // of a refresh: who asked may have left
   Parking parking_;
   bool watches_client_ = false;
+  Taking taking_;  // of the answer, by the client
 
   // The request.
   Block head_block_;          // head, then what was received after it

@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "proxy/worker.hpp"
 
@@ -52,6 +54,18 @@ std::uint16_t port_of(int descriptor) {
                                            : reinterpret_cast<const sockaddr_in&>(bound).sin_port);
 }
 
+traffic::SipKey random_key() {
+  std::random_device entropy;
+  const auto word = [&] { return (std::uint64_t{entropy()} << 32) | entropy(); };
+  return {word(), word()};
+}
+
+void reset(int descriptor) {
+  const linger at_once{1, 0};
+  ::setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  ::close(descriptor);
+}
+
 }  // namespace
 
 Listener::Listener(const config::Listen& address, std::uint32_t most_connections,
@@ -59,7 +73,8 @@ Listener::Listener(const config::Listen& address, std::uint32_t most_connections
     : workers_(workers),
       socket_(workers.front()->io().get_executor()),
       timer_(workers.front()->io().get_executor()),
-      most_connections_(most_connections) {
+      most_connections_(most_connections),
+      addresses_(most_connections, random_key()) {
   const int descriptor = bind_and_listen(address);
   socket_.assign(descriptor);
   port_ = port_of(descriptor);
@@ -70,10 +85,10 @@ void Listener::start() { wait(); }
 void Listener::wait() {
   socket_.async_wait(socket_.wait_read, [this](const boost::system::error_code& stopped) {
     if (stopped) return;
-    if (accept_all()) {
-      wait();
-    } else {
+    if (accept_some() == Next::pause) {
       pause();
+    } else {
+      wait();
     }
   });
 }
@@ -85,41 +100,87 @@ void Listener::pause() {
   });
 }
 
-bool Listener::accept_all() {
-  for (;;) {
+Listener::Next Listener::accept_some() {
+  for (int accepted = 0; accepted < kAcceptsInARow; ++accepted) {
     std::uint32_t connections = 0;
     Worker* idlest = workers_.front().get();
     for (const auto& worker : workers_) {
       connections += worker->connections();
       if (worker->connections() < idlest->connections()) idlest = worker.get();
     }
-    if (connections >= most_connections_) return false;
+    if (connections >= most_connections_)
+      return begin_pause(pauses_for_connections_, "there are as many connections as there may be");
+    const Next next = accept_one(*idlest);
+    if (next != Next::go_on) return next;
+  }
+  return Next::go_on;
+}
 
-    sockaddr_storage peer{};
-    socklen_t length = sizeof peer;
-    const int descriptor = ::accept4(socket_.native_handle(), reinterpret_cast<sockaddr*>(&peer),
-                                     &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (descriptor >= 0) {
-      idlest->adopt(descriptor, peer);
-      continue;
-    }
+Listener::Next Listener::accept_one(Worker& worker) {
+  sockaddr_storage peer{};
+  socklen_t length = sizeof peer;
+  const int descriptor = ::accept4(socket_.native_handle(), reinterpret_cast<sockaddr*>(&peer),
+                                   &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  if (descriptor < 0) {
     switch (errno) {
-      case EAGAIN: return true;
+      case EAGAIN: paused_ = false; return Next::wait;
       case EMFILE:
-      case ENFILE:
+      case ENFILE: return begin_pause(pauses_for_descriptors_, "no file descriptors are left");
       case ENOBUFS:
-      case ENOMEM: return false;
-      default: continue;  // this connection broke before it was accepted (accept(2))
+      case ENOMEM: return begin_pause(pauses_for_descriptors_, "the system is out of memory");
+      default: return Next::go_on;  // this connection broke before it was accepted (accept(2))
     }
   }
+  paused_ = false;
+  admit(descriptor, facts_of(peer, workers_.front()->local().generation()), worker);
+  return Next::go_on;
+}
+
+// Clients are counted whether or not there is a cap, so that one that comes with a reload holds for
+// those who are here already.
+void Listener::admit(int descriptor, const ClientFacts& client, Worker& worker) {
+  const config::Limits& limits = workers_.front()->local().config().limits;
+  if (client.trusted()) return worker.adopt(descriptor, client, {});
+  auto place = addresses_.admit(client.peer.address,
+                                limits.connections_per_address.value_or(limits.connections));
+  if (!place) return refuse(descriptor, client);
+  worker.adopt(descriptor, client, std::move(*place));
+}
+
+void Listener::refuse(int descriptor, const ClientFacts& client) {
+  reset(descriptor);
+  refused_by_address_.add();
+  if (!refusal_lines_.try_take(1, 1, Clock::now())) return;
+  workers_.front()->log().message(observe::Level::warn,
+                                  "closed a connection: " + std::string(client.address()) +
+                                      " has limits.connections_per_address of them");
+}
+
+// A pause lasts until something is accepted again or nobody waits.
+Listener::Next Listener::begin_pause(observe::Counter& reason, const char* why) {
+  if (!std::exchange(paused_, true)) {
+    reason.add();
+    if (pause_lines_.try_take(1, 1, Clock::now())) {
+      workers_.front()->log().message(observe::Level::warn,
+                                      std::string("accepting pauses: ") + why);
+    }
+  }
+  return Next::pause;
 }
 
 void Listener::stop() {
   if (!socket_.is_open()) return;
-  accept_all();
+  while (accept_some() == Next::go_on) {
+  }
   timer_.cancel();
   boost::system::error_code ignored;
   socket_.close(ignored);
+}
+
+void Listener::read_snapshot(observe::ListenerSnapshot& snapshot) const {
+  snapshot.refused_by_address = refused_by_address_.value();
+  snapshot.pauses_for_connections = pauses_for_connections_.value();
+  snapshot.pauses_for_descriptors = pauses_for_descriptors_.value();
 }
 
 }  // namespace spillway::proxy

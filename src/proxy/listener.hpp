@@ -2,6 +2,8 @@
 //
 // Lives on the first worker's loop. Accepting pauses while the connection cap is reached or the
 // process has no descriptors left, and goes on by itself; waiting clients stay in the backlog.
+// A connection from an address that has limits.connections_per_address of them is closed at once
+// with a reset: it costs one accept(2), and whoever goes on trying leaves nothing behind here.
 #pragma once
 
 #include <boost/asio/basic_waitable_timer.hpp>
@@ -13,6 +15,11 @@
 
 #include "base/time.hpp"
 #include "config/config.hpp"
+#include "observe/counter.hpp"
+#include "observe/snapshot.hpp"
+#include "proxy/client_connection.hpp"
+#include "resilience/token_bucket.hpp"
+#include "traffic/address_count.hpp"
 
 namespace spillway::proxy {
 
@@ -28,25 +35,45 @@ class Listener {
 
   // All on the first worker's thread (or before it runs).
   void start();
-  void set_most_connections(std::uint32_t most) { most_connections_ = most; }
+  void set_most_connections(std::uint32_t most) {
+    most_connections_ = most;
+    addresses_.grow(most);
+  }
   // Takes in what is in the backlog already, then listens no more.
   void stop();
+
+  // From any thread.
+  void read_snapshot(observe::ListenerSnapshot& snapshot) const;
 
  private:
   using Executor = boost::asio::io_context::executor_type;
   using Timer = boost::asio::basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor>;
   static constexpr Milliseconds kPause{50};
+  // So many connections may be accepted before others of this loop have their turn.
+  static constexpr int kAcceptsInARow = 256;
+
+  enum class Next : std::uint8_t { go_on, wait, pause };
 
   void wait();
-  // False when accepting has to pause.
-  bool accept_all();
   void pause();
+  Next accept_some();
+  Next accept_one(Worker& worker);
+  Next begin_pause(observe::Counter& reason, const char* why);
+  void admit(int descriptor, const ClientFacts& client, Worker& worker);
+  void refuse(int descriptor, const ClientFacts& client);
 
   std::vector<std::unique_ptr<Worker>>& workers_;
   boost::asio::posix::basic_stream_descriptor<Executor> socket_;
   Timer timer_;
   std::uint32_t most_connections_;
   std::uint16_t port_ = 0;
+  traffic::AddressCount addresses_;
+  bool paused_ = false;
+  observe::Counter refused_by_address_;
+  observe::Counter pauses_for_connections_;
+  observe::Counter pauses_for_descriptors_;
+  resilience::TokenBucket refusal_lines_;
+  resilience::TokenBucket pause_lines_;
 };
 
 }  // namespace spillway::proxy

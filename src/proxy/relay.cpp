@@ -21,7 +21,6 @@ constexpr int kRoundsInARow = 16;
 Task<> Exchange::relay() {
   const Milliseconds upstream_timeout_ms =
       here_->upstream(subject_.upstream).config.response_timeout;
-  const Milliseconds client_timeout = here_->config().limits.idle_timeout;
   response_body_ = http::BodyReader(response_.framing, http::BodyReader::kNoLimit,
                                     http::BodyReader::Of::response);
   upstream_done_ = response_body_.done();
@@ -62,6 +61,7 @@ Task<> Exchange::relay() {
         head.remove_prefix(of_head);
         in_sent_ += result.bytes - of_head;
         body_bytes_sent_ += result.bytes - of_head;
+        taking_.sent(result.bytes);
         progress = true;
       }
       if (in_sent_ == in_valid_) in_sent_ = in_valid_ = in_received_ = 0;
@@ -97,17 +97,19 @@ Task<> Exchange::relay() {
     // While the request body is still on its way the upstream owes nothing; the pump has timeouts.
     const bool upstream_owes = to_read && pump_ != Pump::running && !stream_began_;
     const TimePoint now = Clock::now();
-    const TimePoint patience = upstream_owes   ? now + upstream_timeout_ms
-                               : to_send       ? now + client_timeout
-                               : stream_began_ ? now + here_->config().limits.tunnel_idle_timeout
-                                               : kNever;
+    const TimePoint patience = upstream_owes ? now + upstream_timeout_ms
+                               : stream_began_ && !to_send
+                                   ? now + here_->config().limits.tunnel_idle_timeout
+                                   : kNever;
     const TimePoint deadline = upstream_done_ ? patience : std::min(patience, response_due_);
+    if (to_send) taking_.wait(client_->descriptor(), now);
     const Wake wake = co_await parking_.park(deadline, to_read ? &upstream_->readable() : nullptr,
                                              to_send ? &client_->writable() : nullptr);
     watches_client_ = false;
+    if (to_send) taking_.stop(Clock::now());
     if (wake == Wake::ready && pump_ != Pump::failed) continue;
     const bool is_overdue = !upstream_done_ && Clock::now() >= response_due_;
-    if (stream_began_ && wake == Wake::client_gone) {
+    if (stream_began_ && wake == Wake::client_gone && client_->open()) {
       cut_event_stream(observe::TunnelEnd::finished);
     } else if (stream_began_ && wake == Wake::timeout && !to_send) {
       cut_event_stream(observe::TunnelEnd::idle);
@@ -195,15 +197,27 @@ Task<bool> Exchange::send_to_client(std::string_view head, std::string_view body
       head.remove_prefix(of_head);
       body.remove_prefix(result.bytes - of_head);
       body_bytes_sent_ += result.bytes - of_head;
+      taking_.sent(result.bytes);
     } else if (result.status == IoResult::Status::failed) {
       co_return false;
     } else {
-      const Wake wake = co_await parking_.park(Clock::now() + here_->config().limits.idle_timeout,
-                                               &client_->writable());
-      if (wake == Wake::timeout || wake == Wake::client_gone) co_return false;
+      taking_.wait(client_->descriptor(), Clock::now());
+      const Wake wake = co_await parking_.park(kNever, &client_->writable());
+      taking_.stop(Clock::now());
+      if (wake == Wake::client_gone) co_return false;
     }
   }
   co_return true;
+}
+
+// A client that does not take its answer at the rate it should, or not at all, has its connection
+// reset: closed, the kernel would go on holding what is left for it. For the sweep.
+bool Exchange::client_dawdles(TimePoint now) {
+  const Taking::Verdict verdict = taking_.judge(client_->descriptor(), now);
+  if (verdict == Taking::Verdict::fast_enough) return false;
+  if (verdict == Taking::Verdict::too_slow) worker_.gauges().too_slow_takers.add();
+  client_->abort();
+  return true;
 }
 
 }  // namespace spillway::proxy

@@ -39,16 +39,21 @@ Task<bool> Exchange::read_body() {
   const std::span<char> block = body_block_.bytes().first(kSmallBody);
   std::size_t size = body_.size();
   std::memcpy(block.data(), body_.data(), size);
+  resilience::MinRate rate = body_rate();
   while (!request_body_.done() && size < block.size()) {
     const std::size_t most = std::min(block.size() - size, most_of_body());
     const IoResult result = client_->receive(block.subspan(size, most));
     if (result.status == IoResult::Status::would_block) {
-      const TimePoint deadline = Clock::now() + here_->config().limits.idle_timeout;
+      const TimePoint now = Clock::now();
+      rate.begin_turn(now);
+      const TimePoint deadline =
+          std::min(now + here_->config().limits.idle_timeout, rate.deadline());
       const Wake wake = co_await parking_.park(deadline, &client_->readable());
-      if (wake == Wake::timeout) co_return fail(request_timeout());
+      if (wake == Wake::timeout) co_return fail(late_body(rate));
       continue;
     }
     if (result.status != IoResult::Status::done) co_return fail(client_gone());
+    rate.moved(result.bytes, Clock::now());
     const std::string_view received(block.data() + size, result.bytes);
     const std::optional<std::size_t> of_body = check_body(received);
     if (!of_body) co_return false;
@@ -58,6 +63,18 @@ Task<bool> Exchange::read_body() {
   body_ = {block.data(), size};
   body_is_streamed_ = !request_body_.done();  // a chunked one that turned out to be large
   co_return true;
+}
+
+// What the client must keep to while a body is awaited from it.
+resilience::MinRate Exchange::body_rate() const {
+  const config::Limits& limits = here_->config().limits;
+  return {limits.min_rate_bytes, kRateGrace, limits.idle_timeout};
+}
+
+// The client sent nothing in time: within the idle timeout, or for the rate it must keep to.
+Fault Exchange::late_body(const resilience::MinRate& rate) {
+  if (rate.deadline() <= Clock::now()) worker_.gauges().too_slow_bodies.add();
+  return request_timeout();
 }
 
 // How many bytes may be received at once: of a counted body no more than it has, and of a chunked
@@ -103,21 +120,31 @@ Detached Exchange::pump_body() {
   pump_ = Pump::running;
   const Block body = worker_.large_blocks.take();
   const std::span<char> block = body.bytes();
+  resilience::MinRate rate = body_rate();
+  // Who waits for a 100 (Continue) does so for the upstream: its turn begins with its first byte.
+  bool is_clients_turn = !request_.expect_continue;
   for (int round = 1; !request_body_.done(); ++round) {
     const std::size_t most = std::min(block.size(), most_of_body());
     const IoResult result = round % kRoundsInARow == 0 ? IoResult{IoResult::Status::would_block}
                                                        : client_->receive(block.first(most));
     if (result.status == IoResult::Status::would_block) {
-      const TimePoint deadline = Clock::now() + here_->config().limits.idle_timeout;
+      const TimePoint now = Clock::now();
+      if (is_clients_turn) rate.begin_turn(now);
+      const TimePoint deadline =
+          std::min(now + here_->config().limits.idle_timeout, rate.deadline());
       const Wake wake = co_await pump_parking_.park(deadline, &client_->readable());
       if (wake == Wake::ready) continue;
-      if (wake == Wake::timeout) pump_failed(request_timeout());
+      if (wake == Wake::timeout) pump_failed(late_body(rate));
       co_return;
     }
     if (result.status != IoResult::Status::done) {
       pump_failed(client_gone());
       co_return;
     }
+    const TimePoint now = Clock::now();
+    rate.moved(result.bytes, now);
+    rate.end_turn(now);  // until there is room for more of it
+    is_clients_turn = true;
     const std::string_view received(block.data(), result.bytes);
     const std::optional<std::size_t> of_body = check_body(received);
     if (!of_body) {

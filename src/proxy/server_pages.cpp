@@ -40,6 +40,7 @@ observe::Snapshot Server::Parts::snapshot(Generation& generation, bool with_dead
   snapshot.uptime = Clock::now() - started;
   snapshot.draining = draining.load();
   snapshot.log_dropped = log.dropped();
+  listener->read_snapshot(snapshot.listener);
   {
     const std::lock_guard lock(reloads_mutex);
     snapshot.reloads = reloads;

@@ -122,13 +122,15 @@ LocalGeneration* Worker::find(const Generation& generation) {
   return nullptr;
 }
 
-void Worker::adopt(int descriptor, const sockaddr_storage& peer) {
+void Worker::adopt(int descriptor, const ClientFacts& facts, traffic::AddressCount::Place place) {
   // Counted from now on, so that the acceptor sees a burst of connections spread out.
   connections_.fetch_add(1, std::memory_order_relaxed);
-  boost::asio::dispatch(io_, [this, owned = Descriptor(descriptor), peer]() mutable {
-    const ClientPtr client(new ClientConnection(*this, owned.release(), peer));
-    if (client->open()) client->become_idle(Clock::now());
-  });
+  boost::asio::dispatch(
+      io_, [this, owned = Descriptor(descriptor), facts, its_place = std::move(place)]() mutable {
+        const ClientPtr client(
+            new ClientConnection(*this, owned.release(), facts, std::move(its_place)));
+        if (client->open()) client->become_idle(Clock::now());
+      });
 }
 
 void Worker::connection_opened() { gauges_->client_connections.add(); }

@@ -62,7 +62,7 @@ class Worker {
   void publish(const std::shared_ptr<Generation>& generation, UpstreamId upstream,
                std::shared_ptr<const overload::AdmissionPlan> plan);
   // Hands over an accepted connection.
-  void adopt(int descriptor, const sockaddr_storage& peer);
+  void adopt(int descriptor, const ClientFacts& client, traffic::AddressCount::Place place);
   std::uint32_t connections() const { return connections_.load(std::memory_order_relaxed); }
   std::size_t number() const { return number_; }
   asio::io_context& io() { return io_; }

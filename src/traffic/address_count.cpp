@@ -18,29 +18,41 @@ std::uint64_t client_of(const IpAddress& address) {
 
 }  // namespace
 
-AddressCount::AddressCount(std::uint32_t most, SipKey key) : key_(key) {
-  const std::uint32_t size = most + most / 4 + 1;
-  entries_ = Entries(new Entry[size]);
-  for (std::uint32_t i = 0; i < size; ++i) entries_[i].next = i + 1 < size ? i + 1 : kNone;
-  chains_.assign(std::bit_ceil(std::size_t{most}), kNone);
+AddressCount::AddressCount(std::uint32_t most, SipKey key) : key_(key) { grow(most); }
+
+void AddressCount::grow(std::uint32_t most) {
+  const std::size_t size = std::size_t{most} + most / 4 + 1;
+  if (size <= size_) return;
+  const std::size_t more = size - std::exchange(size_, size);
+  Entry* const block = memory_->blocks.emplace_back(new Entry[more]).get();
+  for (std::size_t i = 0; i < more; ++i) block[i].next = std::exchange(free_, block + i);
+
+  const std::vector<Entry*> before = std::exchange(chains_, {});
+  chains_.assign(std::bit_ceil(std::size_t{most}), nullptr);
+  for (Entry* entry : before) {
+    while (entry != nullptr) {
+      Entry*& first = chain(entry->client);
+      Entry* const next = std::exchange(entry->next, first);
+      first = std::exchange(entry, next);
+    }
+  }
 }
 
-std::uint32_t& AddressCount::chain(std::uint64_t client) {
+AddressCount::Entry*& AddressCount::chain(std::uint64_t client) {
   const std::string_view bytes(reinterpret_cast<const char*>(&client), sizeof client);
   return chains_[sip_hash(key_, bytes) & (chains_.size() - 1)];
 }
 
-void AddressCount::clear_chain(std::uint32_t& first) {
-  for (std::uint32_t* link = &first; *link != kNone;) {
-    const std::uint32_t at = *link;
-    Entry& entry = entries_[at];
+void AddressCount::clear_chain(Entry*& first) {
+  for (Entry** link = &first; *link != nullptr;) {
+    Entry* const entry = *link;
     // Only admit() makes more of nothing, and that is this thread.
-    if (entry.count.load(std::memory_order_acquire) != 0) {
-      link = &entry.next;
+    if (entry->count.load(std::memory_order_acquire) != 0) {
+      link = &entry->next;
       continue;
     }
-    *link = entry.next;
-    entry.next = std::exchange(free_, at);
+    *link = entry->next;
+    entry->next = std::exchange(free_, entry);
     --remembered_;
   }
 }
@@ -48,28 +60,25 @@ void AddressCount::clear_chain(std::uint32_t& first) {
 std::optional<AddressCount::Place> AddressCount::admit(const IpAddress& address,
                                                        std::uint32_t most_of_one) {
   const std::uint64_t client = client_of(address);
-  std::uint32_t& first = chain(client);
+  Entry*& first = chain(client);
   clear_chain(first);
-  for (std::uint32_t at = first; at != kNone; at = entries_[at].next) {
-    Entry& entry = entries_[at];
-    if (entry.client != client) continue;
-    if (entry.count.load(std::memory_order_relaxed) >= most_of_one) return std::nullopt;
-    entry.count.fetch_add(1, std::memory_order_relaxed);
-    return Place(entries_, &entry);
+  for (Entry* entry = first; entry != nullptr; entry = entry->next) {
+    if (entry->client != client) continue;
+    if (entry->count.load(std::memory_order_relaxed) >= most_of_one) return std::nullopt;
+    entry->count.fetch_add(1, std::memory_order_relaxed);
+    return Place(memory_, entry);
   }
   if (most_of_one == 0) return std::nullopt;
-  if (free_ == kNone) {
-    for (std::uint32_t& each : chains_) clear_chain(each);
-    if (free_ == kNone) return Place();
+  if (free_ == nullptr) {
+    for (Entry*& each : chains_) clear_chain(each);
+    if (free_ == nullptr) return Place();
   }
-  const std::uint32_t at = free_;
-  Entry& entry = entries_[at];
-  free_ = entry.next;
-  entry.client = client;
-  entry.next = std::exchange(first, at);
-  entry.count.store(1, std::memory_order_relaxed);
+  Entry* const entry = std::exchange(free_, free_->next);
+  entry->client = client;
+  entry->next = std::exchange(first, entry);
+  entry->count.store(1, std::memory_order_relaxed);
   ++remembered_;
-  return Place(entries_, &entry);
+  return Place(memory_, entry);
 }
 
 }  // namespace spillway::traffic

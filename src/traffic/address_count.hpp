@@ -24,10 +24,12 @@ class AddressCount {
  private:
   struct Entry {
     std::uint64_t client = 0;
-    std::uint32_t next = 0;  // in its chain, or among the free ones
+    Entry* next = nullptr;  // in its chain, or among the free ones
     std::atomic<std::uint32_t> count{0};
   };
-  using Entries = std::shared_ptr<Entry[]>;
+  struct Memory {
+    std::vector<std::unique_ptr<Entry[]>> blocks;
+  };
 
  public:
   // One connection's part of its address's count, given back at its end, whichever of the two
@@ -36,7 +38,7 @@ class AddressCount {
    public:
     Place() = default;
     Place(Place&& other) noexcept
-        : entries_(std::move(other.entries_)), entry_(std::exchange(other.entry_, nullptr)) {}
+        : memory_(std::move(other.memory_)), entry_(std::exchange(other.entry_, nullptr)) {}
     Place& operator=(Place&&) = delete;
     ~Place() {
       if (entry_ != nullptr) entry_->count.fetch_sub(1, std::memory_order_release);
@@ -44,14 +46,17 @@ class AddressCount {
 
    private:
     friend class AddressCount;
-    Place(Entries entries, Entry* entry) : entries_(std::move(entries)), entry_(entry) {}
+    Place(std::shared_ptr<Memory> memory, Entry* entry)
+        : memory_(std::move(memory)), entry_(entry) {}
 
-    Entries entries_;
+    std::shared_ptr<Memory> memory_;
     Entry* entry_ = nullptr;
   };
 
   // most: connections that there may be at a time, at least 1.
   AddressCount(std::uint32_t most, SipKey key);
+  // From now on there may be so many; fewer than before changes nothing.
+  void grow(std::uint32_t most);
 
   // nullopt when the address has that many already. Should there be more connections than `most`,
   // those for which no place is left count nowhere.
@@ -61,16 +66,15 @@ class AddressCount {
   std::size_t remembered() const { return remembered_; }
 
  private:
-  static constexpr std::uint32_t kNone = UINT32_MAX;
-
-  std::uint32_t& chain(std::uint64_t client);
+  Entry*& chain(std::uint64_t client);
   // Puts the entries of this chain that count nothing among the free ones.
-  void clear_chain(std::uint32_t& first);
+  void clear_chain(Entry*& first);
 
   SipKey key_;
-  Entries entries_;
-  std::vector<std::uint32_t> chains_;  // the first entry of each
-  std::uint32_t free_ = 0;
+  std::shared_ptr<Memory> memory_ = std::make_shared<Memory>();
+  std::size_t size_ = 0;        // entries in all
+  std::vector<Entry*> chains_;  // the first entry of each
+  Entry* free_ = nullptr;
   std::size_t remembered_ = 0;
 };
 

@@ -15,13 +15,17 @@
 
 namespace spillway::support {
 
-RawClient::RawClient(std::uint16_t port, int receive_buffer)
+RawClient::RawClient(std::uint16_t port, int receive_buffer, const char* from)
     : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   if (receive_buffer > 0) {
     ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
   }
   sockaddr_in address{};
   address.sin_family = AF_INET;
+  if (from != nullptr) {
+    ::inet_pton(AF_INET, from, &address.sin_addr);
+    ::bind(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address);
+  }
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   if (::connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {

@@ -17,8 +17,9 @@ namespace spillway::support {
 class RawClient {
  public:
   // Connects to 127.0.0.1. `receive_buffer`: bytes the kernel may hold for us (0: its own choice);
-  // a small one makes a slow client out of one that does not read.
-  explicit RawClient(std::uint16_t port, int receive_buffer = 0);
+  // a small one makes a slow client out of one that does not read. `from`: another address of this
+  // machine to come from, e.g. "127.0.0.2".
+  explicit RawClient(std::uint16_t port, int receive_buffer = 0, const char* from = nullptr);
   ~RawClient();
   RawClient(RawClient&& other) noexcept;
   RawClient(const RawClient&) = delete;

@@ -89,6 +89,23 @@ TEST_CASE("connections beyond the most count nowhere and do no harm") {
   CHECK(count.admit(numbered(0), 1));
 }
 
+TEST_CASE("more room keeps those who are there") {
+  AddressCount count(2, {3, 4});
+  std::deque<Place> places;
+  for (std::uint32_t n = 0; n < 2; ++n) places.push_back(std::move(*count.admit(numbered(n), 1)));
+  count.grow(1000);
+  count.grow(10);
+  for (std::uint32_t n = 2; n < 1000; ++n) {
+    auto place = count.admit(numbered(n), 1);
+    REQUIRE(place);
+    places.push_back(std::move(*place));
+  }
+  for (std::uint32_t n = 0; n < 1000; ++n) CHECK_FALSE(count.admit(numbered(n), 1));
+  CHECK(count.remembered() == 1000);
+  places.clear();
+  for (std::uint32_t n = 0; n < 1000; ++n) CHECK(count.admit(numbered(n), 1));
+}
+
 TEST_CASE("a place outlives the count it belongs to") {
   std::deque<Place> places;
   {
