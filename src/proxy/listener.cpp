@@ -139,10 +139,9 @@ Listener::Next Listener::accept_one(Worker& worker) {
 // Clients are counted whether or not there is a cap, so that one that comes with a reload holds for
 // those who are here already.
 void Listener::admit(int descriptor, const ClientFacts& client, Worker& worker) {
-  const config::Limits& limits = workers_.front()->local().config().limits;
   if (client.trusted()) return worker.adopt(descriptor, client, {});
-  auto place = addresses_.admit(client.peer.address,
-                                limits.connections_per_address.value_or(limits.connections));
+  const auto cap = workers_.front()->local().config().limits.connections_per_address;
+  auto place = addresses_.admit(client.peer.address, cap.value_or(UINT32_MAX));
   if (!place) return refuse(descriptor, client);
   worker.adopt(descriptor, client, std::move(*place));
 }
