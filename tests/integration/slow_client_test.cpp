@@ -74,11 +74,12 @@ TEST_CASE("empty lines in place of requests do not keep a connection") {
 // All clocks run at once: this one test takes as long as the grace and a little more.
 TEST_CASE("who is slower than the minimum rate is cut off after the grace and nobody else is") {
   Event end;
+  const std::string large = ok(pattern(64'000'000));
   ScriptedPeer peer([&](PeerConnection& proxy) {
     const auto request = proxy.read_head();
     if (!request) return;
     if (request->target() == "/large") {
-      proxy.send(ok(pattern(64'000'000)));
+      proxy.send(large);
     } else if (request->target() == "/quiet") {
       proxy.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nx");
       proxy.wait(end);
@@ -90,40 +91,39 @@ TEST_CASE("who is slower than the minimum rate is cut off after the grace and no
   const auto limits = [](int rate) {
     return never_shed({{"limits", {{"min_rate_bytes", rate}}}, {"tenants", {{"fairness", false}}}});
   };
-  ProxyUnderTest proxy(peer.address(), limits(1000));
+  ProxyUnderTest proxy(peer.address(), limits(10'000));
   ProxyUnderTest lenient(peer.address(), limits(0));
 
+  RawClient awaiting(proxy.port());
+  CHECK(awaiting.send(get("/quiet")).read_head().status() == 200);
+  RawClient taker(proxy.port(), 4096), idler(proxy.port(), 4096), leisure(lenient.port(), 4096);
+  for (RawClient* client : {&taker, &idler, &leisure}) {
+    CHECK(client->send(get("/large")).read_head().status() == 200);
+  }
   RawClient small(proxy.port()), streamed(proxy.port()), steady(proxy.port());
-  RawClient tolerated(lenient.port()), awaiting(proxy.port());
-  RawClient expecting(proxy.port());
+  RawClient tolerated(lenient.port()), expecting(proxy.port());
   small.send(std::string(kUpload) + "60000\r\n\r\n");
   streamed.send(std::string(kUpload) + "9000000\r\n\r\n");
   steady.send(std::string(kUpload) + "9000000\r\n\r\n");
   tolerated.send(std::string(kUpload) + "60000\r\n\r\n");
   expecting.send(std::string(kUpload) + "9000000\r\nExpect: 100-continue\r\n\r\n");
-  awaiting.send(get("/quiet"));
-  CHECK(awaiting.read_head().status() == 200);
-  RawClient taker(proxy.port(), 4096), idler(proxy.port(), 4096), leisure(lenient.port(), 4096);
-  for (RawClient* client : {&taker, &idler, &leisure}) {
-    CHECK(client->send(get("/large")).read_head().status() == 200);
-  }
 
   std::optional<Milliseconds> small_took, streamed_took;
   Milliseconds now{0};
-  every_tick(7500ms, [&] {
+  every_tick(8s, [&] {
     now += kTick;
     if (!small_took && (!small.try_send("x") || small.has_bytes(0ms))) small_took = now;
-    if (!streamed_took && (!streamed.try_send("xxxxxxxxxx") || streamed.has_bytes(0ms)))
+    if (!streamed_took && (!streamed.try_send(std::string(100, 'x')) || streamed.has_bytes(0ms)))
       streamed_took = now;
-    steady.send(std::string(100, 'x'));  // twice the rate
+    steady.send(std::string(1000, 'x'));  // twice the rate
     tolerated.send("x");
-    taker.read_bytes(200);  // four times the rate
+    taker.read_bytes(2000);  // four times the rate
     return true;
   });
   REQUIRE(small_took);
   CHECK(*small_took >= 4900ms);
   CHECK(*small_took < 6500ms);
-  REQUIRE(streamed_took);  // 200 of 1000 bytes a second: a quarter longer
+  REQUIRE(streamed_took);  // a fifth of the rate: a quarter longer
   CHECK(*streamed_took >= *small_took);
   for (RawClient* client : {&small, &streamed}) {
     const Message answer = client->read_response();
@@ -146,14 +146,16 @@ TEST_CASE("who is slower than the minimum rate is cut off after the grace and no
 }
 
 TEST_CASE("a client of modest speed makes progress though the socket has no room for long") {
+  const std::string large = ok(pattern(64'000'000));
   ScriptedPeer peer([&](PeerConnection& proxy) {
     proxy.read_request();
-    proxy.send(ok(pattern(64'000'000)));
+    proxy.send(large);
     proxy.wait_closed(30s);
   });
   ProxyUnderTest proxy(peer.address(), never_shed({{"limits", {{"idle_timeout_ms", 600}}}}));
-  RawClient modest(proxy.port()), idle(proxy.port());
+  RawClient modest(proxy.port());
   CHECK(modest.send(get("/")).read_head().status() == 200);
+  RawClient idle(proxy.port());
   CHECK(idle.send(get("/")).read_head().status() == 200);
   // 400 kB a second: what the kernel has taken in lasts for many times the idle timeout.
   every_tick(kSanitized ? 4s : 3s, [&] {
