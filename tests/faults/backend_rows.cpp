@@ -51,6 +51,17 @@ json with_response_timeout(int milliseconds) {
   return {{"app", {{"response_timeout_ms", milliseconds}}}};
 }
 
+// With a budget for all of them: what may be sent again is, and only that.
+Row fails_once() {
+  const json retries = {{"budget_ratio", 2}, {"budget_per_second", 100'000}};
+  Row row = asks("resets-first-time", {"200"}, {}, {{"app", {{"retries", retries}}}});
+  row.allows = [](Client client, const std::string& word) {
+    const std::size_t way = client.place % kWays;
+    return word == (is_idempotent(way) && way != 5 ? "200" : "502");
+  };
+  return row;
+}
+
 // Who may be told of a connection that went stale: those that must not be sent twice, or whose
 // body is gone by then.
 Row goes_stale(const std::string& fault) {
@@ -74,6 +85,7 @@ std::vector<Row> backend_rows() {
   std::vector<Row> rows{
       asks("resets-at-once", lost),
       asks("resets-before-head", lost),
+      fails_once(),
       asks("resets-in-head", lost),
       asks("resets-after-head", {"aborted", "502"}, fine),
       asks("resets-in-body", {"aborted", "502"}, fine),

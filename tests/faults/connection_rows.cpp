@@ -18,7 +18,7 @@ Outcome ask_both(Stand& stand, Client client) {
 Row unreachable(const std::string& name, const std::string& server, std::shared_ptr<void> needs,
                 const std::string& word) {
   return {.name = name,
-          .settings = {.servers = {server}},
+          .settings = {.changes = {{"app", {{"connect_timeout_ms", 300}}}}, .servers = {server}},
           .client = ask_both,
           .allows = any_of({word}),
           .must = word,

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdint>
 #include <ctime>
 #include <nlohmann/json.hpp>
@@ -153,6 +154,21 @@ Row clock_steps() {
   return row;
 }
 
+Row reloads() {
+  Row row = unnoticed("the configuration is read again all the time", {});
+  row.meanwhile = [](Stand& stand, std::size_t, const std::function<bool()>& at_it) {
+    const Event never;
+    while (at_it()) {
+      stand.proxy().process().signal(SIGHUP);
+      never.wait(5ms);
+    }
+  };
+  row.besides = [](Stand& stand) -> std::string {
+    return stand.scrape().sum("spillway_config_reloads_total", "success") > 0 ? "" : "it was not";
+  };
+  return row;
+}
+
 // Only where the kernel lets us give a process such a clock.
 std::vector<Row> long_running() {
   const std::vector<std::string> under{"unshare", "--time", "--monotonic", "1000000000"};
@@ -194,8 +210,8 @@ Row no_descriptors() {
 }  // namespace
 
 std::vector<Row> process_rows() {
-  std::vector<Row> rows{log_disk_full(), log_unread(), clock_steps(), few_descriptors(),
-                        no_descriptors()};
+  std::vector<Row> rows{log_disk_full(),   log_unread(),     clock_steps(),
+                        few_descriptors(), no_descriptors(), reloads()};
   for (Row& row : long_running()) rows.push_back(std::move(row));
   return rows;
 }

@@ -23,7 +23,7 @@ constexpr Milliseconds kUntilSettled{5000};
 json settings_of(const Stand::Settings& settings, const std::vector<std::string>& faulty,
                  const std::string& sound) {
   json changes = settings.changes;
-  json upstream = {{"connect_timeout_ms", 300}, {"response_timeout_ms", 10'000}};
+  json upstream = {{"connect_timeout_ms", 5'000}, {"response_timeout_ms", 10'000}};
   if (changes.contains("app")) {
     upstream.merge_patch(changes["app"]);
     changes.erase("app");
@@ -137,7 +137,8 @@ std::string Stand::left_over_now() const {
   std::size_t open = backend.open_connections() + sound.open_connections();
   for (const auto& each : more) open += each->open_connections();
   is("upstream connections", upstream, static_cast<double>(open));
-  is("descriptors", static_cast<double>(open_files()), static_cast<double>(files_) + upstream);
+  const double files = static_cast<double>(open_files()) - upstream;
+  if (files > static_cast<double>(files_)) is("descriptors", files, static_cast<double>(files_));
   if (now.has("spillway_requests_accepted_total")) {
     is("ended", now.sum("spillway_requests_total"), now.sum("spillway_requests_accepted_total"));
   }

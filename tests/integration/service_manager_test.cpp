@@ -74,6 +74,21 @@ TEST_CASE("a service is ready once both ports answer and says when it ends") {
   }
 }
 
+TEST_CASE("a service says when it reads its configuration and is ready again whatever it finds") {
+  NotifySocket manager;
+  Service service(manager, settings_for("127.0.0.1:1"));
+  const auto ready = manager.next_with("READY=1");
+  REQUIRE(ready);
+  for (const std::string& settings : {settings_for("127.0.0.1:2"), std::string("no JSON")}) {
+    service.directory.write("spillway.json", settings);
+    service.process.signal(SIGHUP);
+    const std::string told = manager.next().value_or("nothing");
+    CHECK(says(told, "RELOADING=1"));
+    CHECK(told.find("\nMONOTONIC_USEC=") != std::string::npos);
+    CHECK(manager.next() == ready);
+  }
+}
+
 TEST_CASE("what ends at once says so too") {
   NotifySocket manager;
   Service service(manager, settings_for("127.0.0.1:1"));

@@ -16,11 +16,12 @@ namespace {
 
 using std::string_literals::operator""s;
 
-// One request, its head read. `served`: requests answered before on this connection.
+// One request, its head read.
 struct Asked {
   PeerConnection& proxy;
   const Message& head;
-  std::size_t served;
+  std::size_t served;  // requests answered before on this connection
+  std::size_t times;   // that its target has been asked for, this one included
 
   std::string target() const { return head.target(); }
   bool take_body() const {
@@ -123,6 +124,13 @@ const std::map<std::string, Play, std::less<>>& plays() {
          return false;
        }},
       {"resets-before-head", says_and_resets(nothing)},
+      {"resets-first-time",
+       [](const Asked& asked) {
+         if (asked.times > 1) return good(asked);
+         asked.take_body();
+         asked.proxy.reset();
+         return false;
+       }},
       {"resets-in-head", says_and_resets(half_head)},
       {"resets-after-head", says_and_resets(head_for)},
       {"resets-in-body", says_and_resets(half_body)},
@@ -219,14 +227,15 @@ void FaultyBackend::play(PeerConnection& proxy) {
     const auto head = proxy.read_head();
     if (!head) return;
     const std::string target = head->target();
+    std::size_t times = 0;
     {
       const std::lock_guard lock(mutex_);
-      ++asked_[target];
+      times = ++asked_[target];
     }
     changed_.notify_all();
     const std::size_t begin = target.starts_with("/sound/slow/") ? 7 : 1;
     const auto found = plays().find(target.substr(begin, target.find('/', begin) - begin));
-    const Asked asked{proxy, *head, served};
+    const Asked asked{proxy, *head, served, times};
     if (!(found == plays().end() ? good(asked) : found->second(asked))) return;
   }
 }
