@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "proxy/server_parts.hpp"
-#include "proxy/service_manager.hpp"
+#include "proxy/supervisor.hpp"
 
 namespace spillway::proxy {
 
@@ -133,7 +133,7 @@ int Server::serve_until_signalled() {
   asio::io_context io{1};
   asio::signal_set signals(io, SIGTERM, SIGINT, SIGHUP);
   asio::steady_timer timer(io);
-  ServiceManager service_manager(io);
+  Supervisor supervisor(io);
   TimePoint drain_until = kNever;
 
   const std::function<void()> watch_drain = [&] {
@@ -148,17 +148,17 @@ int Server::serve_until_signalled() {
   const std::function<void()> wait = [&] {
     signals.async_wait([&](const boost::system::error_code&, int signal) {
       if (signal == SIGINT || (signal == SIGTERM && drain_until != kNever)) {
-        service_manager.stopping("ending at once");
+        supervisor.stopping("ending at once");
         io.stop();
         return;
       }
       if (signal == SIGHUP) {
-        service_manager.reloading(Clock::now());
+        supervisor.reloading(Clock::now());
         parts_->reloader.request([&](const ReloadResult&) {
-          asio::post(io, [&] { service_manager.ready(parts_->where()); });
+          asio::post(io, [&] { supervisor.ready(parts_->where()); });
         });
       } else {
-        service_manager.stopping("finishing what runs");
+        supervisor.stopping("finishing what runs");
         drain_until = Clock::now() + parts_->generations.current()->config.limits.drain_timeout;
         begin_drain();
         watch_drain();
@@ -168,8 +168,8 @@ int Server::serve_until_signalled() {
   };
   wait();
   start();
-  service_manager.ready(parts_->where());
-  service_manager.feed_watchdog(parts_->heartbeats());
+  supervisor.ready(parts_->where());
+  supervisor.feed_watchdog(parts_->heartbeats());
   io.run();
   stop();
   parts_->log.stopped(Clock::now() - parts_->started);

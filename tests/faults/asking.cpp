@@ -63,7 +63,7 @@ Message final_response(RawClient& client, Expected expected) {
   const Deadline deadline;
   for (;;) {
     Message answer = client.read_response(expected, Milliseconds{deadline.left()});
-    if (answer.status() >= 200) return answer;
+    if (answer.status() < 100 || answer.status() >= 200) return answer;
     if (deadline.passed()) throw std::runtime_error("no response in time, only interim ones");
   }
 }

@@ -115,8 +115,8 @@ std::vector<Row> backend_rows() {
       asks("floods-many-fields", lost),
       asks("floods-one-field", lost),
       asks("floods-interim", lost),
-      asks("floods-trailer", {"aborted", "502"}, fine),
-      asks("floods-chunk-size", {"aborted", "502"}, fine),
+      asks("floods-trailer", {"502", "aborted"}, fine),
+      asks("floods-chunk-size", {"502", "aborted"}, fine),
   };
   Row in_request =
       asks("stalls-in-request", late, {},

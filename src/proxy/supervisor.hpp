@@ -26,14 +26,14 @@ struct ServiceEnvironment {
   static ServiceEnvironment of_process();
 };
 
-class ServiceManager {
+class Supervisor {
  public:
   // `io`: the loop that feeds the watchdog, and on whose thread all this is called.
-  explicit ServiceManager(boost::asio::io_context& io,
-                          const ServiceEnvironment& environment = ServiceEnvironment::of_process());
-  ~ServiceManager();
-  ServiceManager(const ServiceManager&) = delete;
-  ServiceManager& operator=(const ServiceManager&) = delete;
+  explicit Supervisor(boost::asio::io_context& io,
+                      const ServiceEnvironment& environment = ServiceEnvironment::of_process());
+  ~Supervisor();
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
 
   // It serves, at first or again after reloading(). `status` is a line for the operator.
   void ready(std::string_view status);
@@ -49,6 +49,7 @@ class ServiceManager {
   void keep_feeding();
 
   int socket_ = -1;
+  bool deaf_ = false;  // the last message was not taken: none is waited for until one is
   sockaddr_un address_{};
   socklen_t address_size_ = 0;
   std::optional<Duration> watchdog_interval_;

@@ -1,4 +1,4 @@
-#include "proxy/service_manager.hpp"
+#include "proxy/supervisor.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ TEST_CASE("each message is one datagram of lines to either kind of socket") {
   for (const auto kind : {NotifySocket::Kind::path, NotifySocket::Kind::abstract}) {
     NotifySocket socket(kind);
     boost::asio::io_context io;
-    ServiceManager manager(io, {.notify_socket = socket.name()});
+    Supervisor manager(io, {.notify_socket = socket.name()});
     manager.ready("serving");
     CHECK(socket.next() == "READY=1\nSTATUS=serving\n");
     manager.reloading(TimePoint{} + Milliseconds{1'234});
@@ -37,7 +37,7 @@ TEST_CASE("each message is one datagram of lines to either kind of socket") {
 
 TEST_CASE("the time of a reload is that of the monotonic clock") {
   Told told;
-  ServiceManager manager(told.io, {.notify_socket = told.socket.name()});
+  Supervisor manager(told.io, {.notify_socket = told.socket.name()});
   timespec before{}, after{};
   ::clock_gettime(CLOCK_MONOTONIC, &before);
   manager.reloading(Clock::now());
@@ -58,7 +58,7 @@ TEST_CASE("a socket that is missing or no socket at all is nobody's problem") {
     CAPTURE(name);
     boost::asio::io_context io;
     const Heartbeat heartbeat;
-    ServiceManager manager(io, {.notify_socket = name, .watchdog_usec = "2000"});
+    Supervisor manager(io, {.notify_socket = name, .watchdog_usec = "2000"});
     manager.ready("serving");
     manager.feed_watchdog({&heartbeat});
     manager.stopping("draining");
@@ -67,7 +67,7 @@ TEST_CASE("a socket that is missing or no socket at all is nobody's problem") {
 
 TEST_CASE("a service manager that does not read holds nobody up for long") {
   Told told;
-  ServiceManager manager(told.io, {.notify_socket = told.socket.name()});
+  Supervisor manager(told.io, {.notify_socket = told.socket.name()});
   const TimePoint begin = Clock::now();
   // More than its queue takes (net.unix.max_dgram_qlen) would block for ever.
   while (Clock::now() - begin < Milliseconds{500}) manager.ready("serving");
@@ -87,9 +87,9 @@ TEST_CASE("the watchdog is fed for this process alone and only when there is one
     CAPTURE(each.usec);
     CAPTURE(each.pid);
     Told told;
-    ServiceManager manager(told.io, {.notify_socket = told.socket.name(),
-                                     .watchdog_usec = each.usec,
-                                     .watchdog_pid = each.pid});
+    Supervisor manager(told.io, {.notify_socket = told.socket.name(),
+                                 .watchdog_usec = each.usec,
+                                 .watchdog_pid = each.pid});
     Heartbeat heartbeat;
     manager.feed_watchdog({&heartbeat});
     heartbeat.beat();
@@ -101,7 +101,7 @@ TEST_CASE("the watchdog is fed for this process alone and only when there is one
 
 TEST_CASE("a loop that stands still is not fed for") {
   Told told;
-  ServiceManager manager(told.io, {.notify_socket = told.socket.name(), .watchdog_usec = "20000"});
+  Supervisor manager(told.io, {.notify_socket = told.socket.name(), .watchdog_usec = "20000"});
   Heartbeat turning, standing;
   manager.feed_watchdog({&turning, &standing});
   for (int n = 0; n < 5; ++n) {

@@ -1,4 +1,4 @@
-#include "proxy/service_manager.hpp"
+#include "proxy/supervisor.hpp"
 
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -17,7 +17,8 @@ namespace spillway::proxy {
 
 namespace {
 
-// A service manager that does not read holds up signals, not requests, and no longer than this.
+// A service manager that does not read holds up signals, not requests, and no longer than this,
+// once.
 constexpr timeval kPatience{.tv_sec = 1, .tv_usec = 0};
 
 std::string_view variable(const char* name) {
@@ -49,7 +50,7 @@ ServiceEnvironment ServiceEnvironment::of_process() {
           .watchdog_pid = variable("WATCHDOG_PID")};
 }
 
-ServiceManager::ServiceManager(boost::asio::io_context& io, const ServiceEnvironment& environment)
+Supervisor::Supervisor(boost::asio::io_context& io, const ServiceEnvironment& environment)
     : timer_(io) {
   const std::string_view path = environment.notify_socket;
   if (path.size() < 2 || (path[0] != '/' && path[0] != '@')) return;
@@ -68,33 +69,33 @@ ServiceManager::ServiceManager(boost::asio::io_context& io, const ServiceEnviron
   watchdog_interval_ = own_interval(environment);
 }
 
-ServiceManager::~ServiceManager() {
+Supervisor::~Supervisor() {
   if (socket_ >= 0) ::close(socket_);
 }
 
-void ServiceManager::ready(std::string_view status) {
+void Supervisor::ready(std::string_view status) {
   tell(std::string("READY=1\nSTATUS=").append(status).append("\n"));
 }
 
 // The time lets the service manager tell this reload from an earlier one.
-void ServiceManager::reloading(TimePoint now) {
+void Supervisor::reloading(TimePoint now) {
   const auto since_boot =
       std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch());
   tell("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(since_boot.count()) +
        "\nSTATUS=reading the configuration\n");
 }
 
-void ServiceManager::stopping(std::string_view status) {
+void Supervisor::stopping(std::string_view status) {
   tell(std::string("STOPPING=1\nSTATUS=").append(status).append("\n"));
 }
 
-void ServiceManager::feed_watchdog(std::vector<const Heartbeat*> loops) {
+void Supervisor::feed_watchdog(std::vector<const Heartbeat*> loops) {
   if (!watchdog_interval_) return;
   watchdog_.emplace(*watchdog_interval_, std::move(loops), Clock::now());
   keep_feeding();
 }
 
-void ServiceManager::keep_feeding() {
+void Supervisor::keep_feeding() {
   if (watchdog_->may_feed(Clock::now())) tell("WATCHDOG=1\n");
   timer_.expires_at(watchdog_->ask_at());
   timer_.async_wait([this](const boost::system::error_code& stopped) {
@@ -102,11 +103,11 @@ void ServiceManager::keep_feeding() {
   });
 }
 
-void ServiceManager::tell(std::string_view lines) {
+void Supervisor::tell(std::string_view lines) {
   if (socket_ < 0) return;
-  [[maybe_unused]] const auto sent =
-      ::sendto(socket_, lines.data(), lines.size(), MSG_NOSIGNAL,
-               reinterpret_cast<const sockaddr*>(&address_), address_size_);
+  const int waits = deaf_ ? MSG_DONTWAIT : 0;
+  deaf_ = ::sendto(socket_, lines.data(), lines.size(), MSG_NOSIGNAL | waits,
+                   reinterpret_cast<const sockaddr*>(&address_), address_size_) < 0;
 }
 
 }  // namespace spillway::proxy
