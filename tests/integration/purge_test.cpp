@@ -76,6 +76,9 @@ TEST_CASE("the state page shows what each cache holds and does") {
   RawClient client(proxy.port());
   for (int n = 0; n < 4; ++n) CHECK(client.ask(get("/page?age=60")).body == "1");
   CHECK(client.ask(post("/page?age=60", "x")).status() == 200);
+  // A request is counted when its answer has gone out.
+  REQUIRE(proxy.state_becomes(
+      [](const json& state) { return state.at("caches").at(0).at("lookups").at("bypass") == 1; }));
   const json caches = proxy.state().at("caches");
   REQUIRE(caches.size() == 2);
   const json& page = caches[0];
