@@ -16,7 +16,7 @@ std::uint32_t connections_within(std::uint64_t open_files, const config::Config&
   std::uint64_t needed = kOwn + 8 * workers;
   bool is_shadow = false;
   for (const auto& upstream : config.upstreams) {
-    needed += 2 * (upstream.dispatch.concurrency + workers);
+    needed += upstream.dispatch.concurrency + 2 * workers;  // after a reload, of both generations
     if (upstream.health_check) needed += upstream.servers.size();
     is_shadow = is_shadow || upstream.overload.mode == config::Mode::shadow;
   }
