@@ -95,7 +95,12 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
   return {Offer::Kind::queued, Reason::none, waiter.predicted_wait, evicted};
 }
 
-Waiter* Scheduler::release(ClassId traffic_class, Duration held, TimePoint at) {
+Waiter* Scheduler::release(ClassId traffic_class, Duration held, TimePoint now) {
+  give_back(traffic_class, held, now);
+  return next(now);
+}
+
+void Scheduler::give_back(ClassId traffic_class, Duration held, TimePoint at) {
   const TimePoint now = advance(at);
   Class& c = classes_[index(traffic_class)];
   assert(c.running > 0 && running_ > 0);
@@ -104,7 +109,6 @@ Waiter* Scheduler::release(ClassId traffic_class, Duration held, TimePoint at) {
   if (c.running < c.reserved) ++open_reserved_;
   slots_changed_ = now;
   hold_.record(held, now);
-  return next(now);
 }
 
 Waiter* Scheduler::next(TimePoint at) {
@@ -180,8 +184,8 @@ TimePoint Scheduler::advance(TimePoint now) {
 
 // A slot is free that is not kept for another class, and its own cap is not reached.
 bool Scheduler::may_start(const Class& c) const {
-  const std::uint32_t kept = open_reserved_ - c.open_reserved();
-  return free_slots() > kept && c.running < c.max_inflight;
+  const std::uint32_t kept = reserves_ ? open_reserved_ - c.open_reserved() : 0;
+  return free_slots() > kept && c.running + c.elsewhere < c.max_inflight;
 }
 
 // A class may fill its own places unless a higher one borrowed from it: the waiters of a class

@@ -3,7 +3,7 @@
 // Pure and not thread-safe: the gate holds a lock around every call, and after a release hands
 // out slots until next() yields nothing more.
 // A `now` older than the last one (read just before another thread got the lock) is taken for
-// the last one. Never more than `concurrency` slots are held, but after set_slots(). Nothing
+// the last one. Never more than `concurrency` slots are held, but after share_slots(). Nothing
 // allocates after construction.
 #pragma once
 
@@ -83,8 +83,10 @@ class Scheduler {
   Offer offer(Waiter& waiter, const Terms& terms, TimePoint now);
 
   // A slot that `traffic_class` was granted is free again, after being held for `held`. Returns
-  // next(now). Call it exactly once for each grant.
+  // next(now). Call it, or give_back(), exactly once for each grant.
   Waiter* release(ClassId traffic_class, Duration held, TimePoint now);
+  // The same without a next one.
+  void give_back(ClassId traffic_class, Duration held, TimePoint now);
 
   // The next waiter to start, now granted; nullptr when none may. One release can let several
   // start when lanes are configured: call until nullptr.
@@ -98,12 +100,17 @@ class Scheduler {
   // With Late::process_with_tag nobody does.
   Waiter* expire(TimePoint now);
 
-  // Until further notice there are so many slots, of which another scheduler's requests hold so
-  // many. More may be held then than there are: none is granted until enough are given back.
-  void set_slots(std::uint32_t concurrency, std::uint32_t elsewhere) {
-    concurrency_ = concurrency;
+  // Another scheduler before the same slots: until further notice there are so many, of which
+  // others hold so many. More may be held then than there are: none is granted until enough are
+  // given back. Without `reserves` none is kept for a class that reserved it: whoever that is for
+  // comes to the other scheduler.
+  void share_slots(std::uint32_t slots, std::uint32_t elsewhere, bool reserves) {
+    concurrency_ = slots;
     elsewhere_ = elsewhere;
+    reserves_ = reserves;
   }
+  // Likewise of a class, whose max_inflight holds for all of them together.
+  void set_elsewhere(ClassId id, std::uint32_t running) { classes_[index(id)].elsewhere = running; }
 
   std::uint32_t concurrency() const { return concurrency_; }
   std::uint32_t running() const { return running_; }
@@ -128,6 +135,7 @@ class Scheduler {
     std::uint32_t running = 0;
     std::uint32_t reserved = 0;
     std::uint32_t max_inflight = 0;
+    std::uint32_t elsewhere = 0;  // running, granted by other schedulers
     double weight = 1;
     ClassTotals totals;
 
@@ -152,6 +160,7 @@ class Scheduler {
 
   std::uint32_t concurrency_;
   std::uint32_t elsewhere_ = 0;
+  bool reserves_ = true;
   config::Late late_;
   bool dynamic_weights_ = false;
   std::vector<ClassId> evict_;

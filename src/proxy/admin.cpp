@@ -33,6 +33,7 @@ namespace http = boost::beast::http;
 using asio::ip::tcp;
 
 constexpr int kMaxConnections = 64;
+constexpr int kMostReloads = 4;  // that are waited for: the other pages need connections too
 constexpr std::uint32_t kMaxHead = 8192;
 constexpr std::uint64_t kMaxBody = 65536;
 constexpr std::size_t kReadAhead = 4096;  // of bodies, which go on into their string
@@ -78,6 +79,7 @@ struct AdminServer::Server {
 
   config::Admin config;
   AdminSource source;
+  int reloads = 0;      // that are waited for
   int connections = 0;  // outlives io, whose destructor ends the coroutines that count it
   asio::io_context io{1};
   tcp::acceptor acceptor{io};
@@ -136,7 +138,7 @@ asio::awaitable<void> AdminServer::Server::serve(boost::beast::tcp_stream stream
     stream.expires_after(kTimeout);
     const auto [read_error, read_size] = co_await http::async_read(stream, buffer, parser, kAwait);
     AdminResponse response;
-    if (!read_error && asks_to_reload(parser.get(), config.token)) {
+    if (!read_error && reloads < kMostReloads && asks_to_reload(parser.get(), config.token)) {
       const ReloadResult result = co_await reload();
       response = reload_answer(parser.get(), result);
     } else if (!read_error) {
@@ -162,6 +164,7 @@ asio::awaitable<ReloadResult> AdminServer::Server::reload() {
     ReloadResult result;
   };
   const auto attempt = std::make_shared<Attempt>(io);
+  ++reloads;
   source.reload([this, attempt](const ReloadResult& result) {
     asio::post(io, [attempt, result] {
       attempt->result = result;
@@ -169,6 +172,7 @@ asio::awaitable<ReloadResult> AdminServer::Server::reload() {
     });
   });
   co_await attempt->over.async_wait(kAwait);
+  --reloads;
   co_return attempt->result;
 }
 

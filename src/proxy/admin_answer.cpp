@@ -222,6 +222,8 @@ AdminResponse choose(const AdminRequest& request, std::string_view token,
 
   if (target.path == "/reload") {
     if (request.method() != http::verb::post) return wrong_method("POST");
+    if (!is_from_web_page(request))
+      return problem(http::status::service_unavailable, "several reloads are being waited for");
     return problem(http::status::forbidden, "a web page may not ask for this");
   }
   if (target.path == "/cache/purge") return purge_page(request, source);

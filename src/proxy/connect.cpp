@@ -1,6 +1,7 @@
 // Which server is asked, and a connection to it.
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <utility>
 
 #include "http/method.hpp"
 #include "proxy/exchange.hpp"
@@ -13,6 +14,9 @@ namespace {
 // An idle connection may have been closed by the upstream a moment ago. A request that must not be
 // sent twice only uses one that was in use just now.
 constexpr Milliseconds kFreshEnough{1000};
+
+// Between two rounds through all workers for a connection to close.
+constexpr Milliseconds kRoundPause{10};
 
 // Asks the other workers, one after the other, to close an idle connection; then wakes `asker`.
 void close_one_elsewhere(const Generation& generation, UpstreamId upstream, Worker& home,
@@ -124,11 +128,13 @@ Task<bool> Exchange::connect(bool fresh_only) {
 // `concurrency` connections are busy elsewhere: some connection is idle, here or at another worker.
 Task<> Exchange::reserve_connection() {
   UpstreamPool& pool = here_->pool(subject_.upstream);
-  do {
+  for (bool asked = false; !pool.budget().try_open();) {
     if (pool.close_one()) continue;
+    // In vain so far: the idle one has just been taken, or is on its way out.
+    if (std::exchange(asked, true)) co_await parking_.park(Clock::now() + kRoundPause);
     close_one_elsewhere(here_->generation(), subject_.upstream, worker_, 1, parking_);
     co_await parking_.park(kNever);
-  } while (!pool.budget().try_open());
+  }
 }
 
 }  // namespace spillway::proxy

@@ -304,6 +304,7 @@ void Exchange::begin_request(LocalGeneration& local) {
 
 // Whatever belongs to the last request's configuration goes before it does.
 void Exchange::let_go_of_generation() {
+  tunnel_place_ = {};
   if (cache_status_.has_cache) reset_store_use();
   call_.end(resilience::CallResult::ignored);
   here_.reset();
@@ -344,6 +345,16 @@ void Exchange::abandon() {
   if (cache_ != nullptr) cache_->flights().leave(follower_);
   if (upstream_) upstream_->retire();
   if (client_) client_->close();
+}
+
+void Exchange::end_early() {
+  if (watches_client()) {
+    client_left();
+  } else if (parking_.parked()) {
+    parking_.wake(Wake::timeout);
+  } else if (pump_parking_.parked()) {
+    pump_parking_.wake(Wake::timeout);
+  }
 }
 
 void Exchange::wake_if_late(TimePoint now) {

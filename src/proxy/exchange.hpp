@@ -82,6 +82,8 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   bool watches_client() const { return watches_client_ && !in_background_ && parking_.parked(); }
   int client_descriptor() { return client_->descriptor(); }
   void client_left() { parking_.wake(Wake::client_gone); }
+  // It has had its time: as if its client had left or the next deadline had passed.
+  void end_early();
   // Since when the upstream owes a response head; nullopt if it does not, or if its time would be
   // no sign of latency.
   std::optional<TimePoint> head_awaited_since() const {

@@ -18,6 +18,7 @@ void deliver(dispatch::Waiter& waiter) {
 Gate::Gate(const config::Dispatch& settings, std::span<const config::TrafficClass> classes,
            std::shared_ptr<Slots> slots)
     : slots_(std::move(slots)), concurrency_(settings.concurrency), scheduler_(settings, classes) {
+  for (const config::TrafficClass& each : classes) class_names_.push_back(each.name);
   const std::lock_guard lock(slots_->mutex);
   slots_->gates.push_back(this);
 }
@@ -42,8 +43,7 @@ void Gate::leave(ClassId traffic_class, Duration held, TimePoint now) {
     deliver_startable(scheduler_.release(traffic_class, held, now), now);
     return;
   }
-  scheduler_.set_slots(0, 0);  // whose turn it is the gates find out together
-  scheduler_.release(traffic_class, held, now);
+  scheduler_.give_back(traffic_class, held, now);
   hand_out(now);
 }
 
@@ -74,8 +74,23 @@ std::uint32_t Gate::running_elsewhere() const {
   return sum;
 }
 
+std::uint32_t Gate::running_elsewhere(std::string_view traffic_class) const {
+  std::uint32_t sum = 0;
+  for (const Gate* gate : slots_->gates) {
+    if (gate == this) continue;
+    for (std::size_t c = 0; c < gate->class_names_.size(); ++c) {
+      if (gate->class_names_[c] == traffic_class) sum += gate->scheduler_.running(ClassId(c));
+    }
+  }
+  return sum;
+}
+
 void Gate::see_slots() {
-  scheduler_.set_slots(slots_->gates.back()->concurrency_, running_elsewhere());
+  const Gate& newest = *slots_->gates.back();
+  scheduler_.share_slots(std::min(concurrency_, newest.concurrency_), running_elsewhere(),
+                         this == &newest);
+  for (std::size_t c = 0; c < class_names_.size(); ++c)
+    scheduler_.set_elsewhere(ClassId(c), running_elsewhere(class_names_[c]));
 }
 
 // The free slots go to those who wait longest, gate by gate.

@@ -6,13 +6,17 @@
 //
 // After a reload the requests of the former configuration keep to its gate, with its classes and
 // queues; the slots are the same. The gates of one upstream therefore share them: as many as the
-// newest says, and who waits at an older gate goes first.
+// newest says (an older gate hands out no more than it ever did, which its connections are counted
+// for), and who waits at an older gate goes first. So many slots as a class reserves are kept for
+// those who come to the newest; the max_inflight of a class, known by its name, holds for all.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/config.hpp"
@@ -62,11 +66,13 @@ class Gate {
   void deliver_startable(dispatch::Waiter* first, TimePoint now);
   bool is_alone() const { return slots_->gates.size() == 1; }
   std::uint32_t running_elsewhere() const;
+  std::uint32_t running_elsewhere(std::string_view traffic_class) const;
   void see_slots();
   void hand_out(TimePoint now);
 
   const std::shared_ptr<Slots> slots_;
   std::uint32_t concurrency_;
+  std::vector<std::string> class_names_;
   dispatch::Scheduler scheduler_;  // under the mutex of the slots
 };
 

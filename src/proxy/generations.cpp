@@ -36,15 +36,15 @@ TimePoint Generations::since() const {
 
 void Generations::replace(std::shared_ptr<Generation> next) {
   const std::lock_guard lock(mutex_);
-  former_.push_back(std::exchange(current_, std::move(next)));
   since_ = Clock::now();
+  former_.push_back({std::exchange(current_, std::move(next)), since_});
   observe::forget_unknown(counted_, current_->config);
 }
 
 void Generations::collect_locked() {
-  std::erase_if(former_, [this](const std::shared_ptr<Generation>& each) {
-    if (each.use_count() > 1) return false;
-    std::vector<prometheus::MetricFamily> counts = counts_of(*each);
+  std::erase_if(former_, [this](const Former& each) {
+    if (each.generation.use_count() > 1) return false;
+    std::vector<prometheus::MetricFamily> counts = counts_of(*each.generation);
     observe::forget_unknown(counts, current_->config);
     observe::add_counts(counted_, counts);
     return true;
@@ -57,11 +57,20 @@ std::size_t Generations::collect() {
   return former_.size();
 }
 
-std::vector<prometheus::MetricFamily> Generations::former_counts() {
+const Generation* Generations::oldest(TimePoint replaced_before) const {
+  const std::lock_guard lock(mutex_);
+  if (former_.empty() || former_.front().replaced_at > replaced_before) return nullptr;
+  return former_.front().generation.get();
+}
+
+std::vector<prometheus::MetricFamily> Generations::counts_of_others(const Generation& but) {
   const std::lock_guard lock(mutex_);
   collect_locked();
   std::vector<prometheus::MetricFamily> sum = counted_;
-  for (const auto& each : former_) {
+  std::vector<std::shared_ptr<Generation>> others{current_};
+  for (const Former& each : former_) others.push_back(each.generation);
+  for (const auto& each : others) {
+    if (each.get() == &but) continue;
     std::vector<prometheus::MetricFamily> counts = counts_of(*each);
     observe::forget_unknown(counts, current_->config);
     observe::add_counts(sum, counts);

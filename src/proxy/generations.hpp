@@ -18,7 +18,7 @@ namespace spillway::proxy {
 
 class Generations {
  public:
-  // So many former ones may be in use; another reload has to wait until some are not.
+  // So many former ones may be in use.
   static constexpr std::size_t kMostFormer = 16;
 
   explicit Generations(std::shared_ptr<Generation> first);
@@ -30,8 +30,11 @@ class Generations {
   // Clears away the former ones that nobody keeps to any more, all but what they counted. Returns
   // how many are left.
   std::size_t collect();
-  // What all former ones counted.
-  std::vector<prometheus::MetricFamily> former_counts();
+  // The one replaced first of those still in use; null: there is none, or it was replaced later
+  // than that. Only to be compared with.
+  const Generation* oldest(TimePoint replaced_before) const;
+  // What all others counted, which may be newer by now than `but`.
+  std::vector<prometheus::MetricFamily> counts_of_others(const Generation& but);
 
  private:
   void collect_locked();
@@ -39,8 +42,12 @@ class Generations {
   mutable std::mutex mutex_;
   std::shared_ptr<Generation> current_;
   TimePoint since_;
-  std::vector<std::shared_ptr<Generation>> former_;  // still in use
-  std::vector<prometheus::MetricFamily> counted_;    // by those that are gone
+  struct Former {
+    std::shared_ptr<Generation> generation;
+    TimePoint replaced_at;
+  };
+  std::vector<Former> former_;                     // still in use, the oldest first
+  std::vector<prometheus::MetricFamily> counted_;  // by those that are gone
 };
 
 }  // namespace spillway::proxy

@@ -18,9 +18,12 @@ void Reloader::request(Done done) {
     const std::lock_guard lock(mutex_);
     if (stopping_) return;
     wanted_.push_back(std::move(done));
-    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
   }
   changed_.notify_all();
+}
+
+void Reloader::start() {
+  thread_ = std::thread([this] { run(); });
 }
 
 void Reloader::stop() {
@@ -30,11 +33,7 @@ void Reloader::stop() {
   }
   changed_.notify_all();
   if (thread_.joinable()) thread_.join();
-}
-
-bool Reloader::stopping() const {
-  const std::lock_guard lock(mutex_);
-  return stopping_;
+  wanted_.clear();  // while those who asked are still there
 }
 
 void Reloader::run() {

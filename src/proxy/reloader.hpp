@@ -29,23 +29,23 @@ class Reloader {
   Reloader(const Reloader&) = delete;
   Reloader& operator=(const Reloader&) = delete;
 
-  // Any thread. `done` is called on this one's; not at all if it is stopped before. Requests that
-  // arrive during an attempt are served by one more.
+  void start();
+  // Any thread, after start(). `done` is called on this one's; not at all if it is stopped before.
+  // Requests that arrive during an attempt are served by one more.
   void request(Done done);
   // Waits for an attempt under way.
   void stop();
-  bool stopping() const;
 
  private:
   void run();
 
   std::function<ReloadResult()> reload_;
   std::function<bool()> tidy_;
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Done> wanted_;
   bool stopping_ = false;
-  std::thread thread_;  // begins with the first request
+  std::thread thread_;
 };
 
 }  // namespace spillway::proxy

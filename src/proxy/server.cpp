@@ -51,7 +51,7 @@ Server::Parts::Parts(config::Config settings, LoadConfig load_again)
                                                generation, random_seed()));
   }
   control.emplace(generation, workers, log);
-  check_health_of(generation);
+  health_checks = std::make_unique<HealthChecks>(generation, workers, log, random_seed());
   listener.emplace(config.listen, most_connections(config), workers);
   admin.emplace(config.admin, pages());
 }
@@ -86,6 +86,7 @@ void Server::start() {
   parts.admin->start();
   parts.control->start();
   parts.health_checks->start();
+  parts.reloader.start();
   parts.listener->start();
   parts.listening = true;
   for (const auto& worker : parts.workers) {
@@ -135,6 +136,7 @@ int Server::serve_until_signalled() {
   asio::steady_timer timer(io);
   Supervisor supervisor(io);
   TimePoint drain_until = kNever;
+  int reloading = 0;
 
   const std::function<void()> watch_drain = [&] {
     if (drained() || Clock::now() >= drain_until) {
@@ -152,11 +154,18 @@ int Server::serve_until_signalled() {
         io.stop();
         return;
       }
-      if (signal == SIGHUP) {
+      const bool draining = drain_until != kNever;
+      if (signal == SIGHUP && !draining) {
         supervisor.reloading(Clock::now());
+        ++reloading;
         parts_->reloader.request([&](const ReloadResult&) {
-          asio::post(io, [&] { supervisor.ready(parts_->where()); });
+          asio::post(io, [&] {
+            // Not while another is under way, nor after it was told that we end.
+            if (--reloading == 0 && drain_until == kNever) supervisor.ready(parts_->where());
+          });
         });
+      } else if (signal == SIGHUP) {
+        parts_->log.reload_failed("$", "draining: the configuration stays as it is");
       } else {
         supervisor.stopping("finishing what runs");
         drain_until = Clock::now() + parts_->generations.current()->config.limits.drain_timeout;

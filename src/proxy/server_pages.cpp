@@ -78,7 +78,7 @@ std::string Server::Parts::metrics_page() {
   const observe::MetricCollector collector(
       generation->config, metrics_of(*generation),
       [this, &generation] { return snapshot(*generation, false); }, build_info(),
-      [this] { return generations.former_counts(); });
+      [this, &generation] { return generations.counts_of_others(*generation); });
   return observe::to_text(collector);
 }
 

@@ -46,10 +46,12 @@ struct Server::Parts {
   ReloadResult reload();
   // Nothing has changed when it returns a problem.
   config::Problems try_reload();
+  // Requests that have had `drain_timeout_ms` since their configuration was replaced make room for
+  // another one.
+  bool end_oldest();
   // Returns once every worker begins its requests with it.
-  void put_into_effect(const std::shared_ptr<Generation>& next);
-  // No longer of the one before.
-  void check_health_of(const std::shared_ptr<Generation>& generation);
+  void put_into_effect(const std::shared_ptr<Generation>& next,
+                       std::unique_ptr<HealthChecks> checks) noexcept;
   std::uint32_t most_connections(const config::Config& config);
 
   const Lineage lineage;

@@ -1,12 +1,18 @@
 // How a new configuration takes the place of the one in effect.
 #include <boost/asio/post.hpp>
 #include <exception>
+#include <thread>
 
 #include "config/reload.hpp"
 #include "proxy/descriptor_limit.hpp"
 #include "proxy/server_parts.hpp"
 
 namespace spillway::proxy {
+
+namespace {
+// Requests that are told to end do so at once, but for the time a connection takes to close.
+constexpr Milliseconds kEnding{2000};
+}  // namespace
 
 ReloadResult Server::Parts::reload() {
   ReloadResult result;
@@ -25,7 +31,7 @@ ReloadResult Server::Parts::reload() {
 config::Problems Server::Parts::try_reload() {
   if (draining.load()) return {{"$", "draining: the configuration stays as it is"}};
   if (!load) return {{"$", "there is no file to read again"}};
-  if (generations.collect() >= Generations::kMostFormer) {
+  if (generations.collect() >= Generations::kMostFormer && !end_oldest()) {
     return {{"$", "running requests still keep to " + std::to_string(Generations::kMostFormer) +
                       " earlier configurations: try again when some of them have ended"}};
   }
@@ -35,14 +41,32 @@ config::Problems Server::Parts::try_reload() {
   if (auto problems = config::needs_restart(former->config, *loaded.config); !problems.empty())
     return problems;
   try {
-    put_into_effect(std::make_shared<Generation>(std::move(*loaded.config), lineage, &*former));
+    const auto next = std::make_shared<Generation>(std::move(*loaded.config), lineage, &*former);
+    auto checks = std::make_unique<HealthChecks>(next, workers, log, random_seed());
+    put_into_effect(next, std::move(checks));
   } catch (const std::exception& error) {
     return {{"$", error.what()}};
   }
   return {};
 }
 
-void Server::Parts::put_into_effect(const std::shared_ptr<Generation>& next) {
+bool Server::Parts::end_oldest() {
+  const Milliseconds grace = generations.current()->config.limits.drain_timeout;
+  const Generation* const oldest = generations.oldest(Clock::now() - grace);
+  if (oldest == nullptr) return false;
+  log.message(observe::Level::warn,
+              "too many earlier configurations are in use: ending what runs under the oldest");
+  for (const auto& worker : workers) worker->end_requests_of(*oldest);
+  for (const TimePoint until = Clock::now() + kEnding; Clock::now() < until;) {
+    if (generations.collect() < Generations::kMostFormer) return true;
+    std::this_thread::sleep_for(Milliseconds{10});
+  }
+  return false;
+}
+
+// From here on nothing fails any more, or it would be in effect in part.
+void Server::Parts::put_into_effect(const std::shared_ptr<Generation>& next,
+                                    std::unique_ptr<HealthChecks> checks) noexcept {
   generations.replace(next);
   log.set_level(next->config.log);
   asio::post(workers.front()->io(), [this, most = most_connections(next->config)] {
@@ -53,13 +77,12 @@ void Server::Parts::put_into_effect(const std::shared_ptr<Generation>& next) {
     if (left->fetch_sub(1) == 1) left->notify_all();
   });
   for (std::size_t now = left->load(); now != 0; now = left->load()) left->wait(now);
-  check_health_of(next);
-  health_checks->start();
-}
-
-void Server::Parts::check_health_of(const std::shared_ptr<Generation>& generation) {
-  health_checks.reset();
-  health_checks = std::make_unique<HealthChecks>(generation, workers, log, random_seed());
+  health_checks = std::move(checks);  // those of the former one end
+  try {
+    health_checks->start();
+  } catch (const std::exception& error) {
+    log.message(observe::Level::error, std::string("no health checks: ") + error.what());
+  }
 }
 
 std::uint32_t Server::Parts::most_connections(const config::Config& config) {

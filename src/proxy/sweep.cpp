@@ -1,5 +1,7 @@
 #include "proxy/sweep.hpp"
 
+#include <algorithm>
+
 #include "proxy/worker.hpp"
 
 namespace spillway::proxy {
@@ -98,15 +100,20 @@ void Sweep::break_tunnels() {
 }
 
 void Sweep::publish_ages(TimePoint now) {
+  awaiting_.clear();
+  for (const Exchange& exchange : worker_.exchanges) {
+    if (const auto since = exchange.head_awaited_since())
+      awaiting_.push_back({&exchange.local(), exchange.upstream_id(), now - *since});
+  }
   for (LocalGeneration& local : worker_.generations) {
     for (std::size_t u = 0; u < local.config().upstreams.size(); ++u) {
       const auto upstream = UpstreamId(static_cast<std::uint16_t>(u));
       ages_.clear();
-      for (const Exchange& exchange : worker_.exchanges) {
-        const auto since = exchange.head_awaited_since();
-        if (since && &exchange.local() == &local && exchange.upstream_id() == upstream)
-          ages_.push_back(now - *since);
-      }
+      const auto its = std::partition(awaiting_.begin(), awaiting_.end(), [&](const auto& one) {
+        return one.local != &local || one.upstream != upstream;
+      });
+      for (auto one = its; one != awaiting_.end(); ++one) ages_.push_back(one->age);
+      awaiting_.erase(its, awaiting_.end());
       local.signals(upstream).publish_ages(ages_);
       local.tenants(upstream).publish(now);
     }

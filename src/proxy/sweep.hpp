@@ -12,12 +12,14 @@
 #include <boost/asio/io_context.hpp>
 #include <vector>
 
+#include "base/ids.hpp"
 #include "base/time.hpp"
 #include "overload/lag.hpp"
 #include "proxy/parking.hpp"
 
 namespace spillway::proxy {
 
+class LocalGeneration;
 class Worker;
 class Exchange;
 class Tunnel;
@@ -52,6 +54,12 @@ class Sweep {
   std::vector<pollfd> polled_;
   std::vector<Exchange*> watched_;
   std::vector<Tunnel*> tunnels_;
+  struct Awaiting {  // a request whose response head is due
+    const LocalGeneration* local;
+    UpstreamId upstream;
+    Duration age;
+  };
+  std::vector<Awaiting> awaiting_;
   std::vector<Duration> ages_;
 };
 

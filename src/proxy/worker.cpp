@@ -108,6 +108,16 @@ void Worker::replace(std::shared_ptr<Generation> generation, Plans plans,
   });
 }
 
+void Worker::end_requests_of(const Generation& generation) {
+  boost::asio::post(io_, [this, &generation] {  // which may be gone by then: only compared
+    std::vector<Exchange*> ended;
+    for (Exchange& exchange : exchanges) {
+      if (&exchange.local().generation() == &generation) ended.push_back(&exchange);
+    }
+    for (Exchange* exchange : ended) exchange->end_early();  // ends or changes that one only
+  });
+}
+
 void Worker::publish(const std::shared_ptr<Generation>& generation, UpstreamId upstream,
                      std::shared_ptr<const overload::AdmissionPlan> plan) {
   boost::asio::post(io_, [this, generation, upstream, plan = std::move(plan)]() mutable {

@@ -58,6 +58,8 @@ class Worker {
   void begin_drain();
   // Requests that begin from now on keep to that generation, whose upstreams have these plans.
   void replace(std::shared_ptr<Generation> generation, Plans plans, std::function<void()> done);
+  // As if their client had left or their time were over.
+  void end_requests_of(const Generation& generation);
   // The plan of one of that generation's upstreams.
   void publish(const std::shared_ptr<Generation>& generation, UpstreamId upstream,
                std::shared_ptr<const overload::AdmissionPlan> plan);

@@ -308,24 +308,45 @@ TEST_CASE("work in the background does not overtake who waits for a lane of its 
 TEST_CASE("slots held elsewhere are not granted here") {
   Desk desk(3);
   desk.arrive(kP1);
-  desk->set_slots(3, 1);
+  desk->share_slots(3, 1, true);
   desk.arrive(kP1);
   CHECK(desk.last.kind == Kind::granted);
   Waiter& third = desk.arrive(kP1);
   CHECK(desk.last.kind == Kind::queued);
   CHECK(desk->next(desk.now) == nullptr);
-  desk->set_slots(3, 0);
+  desk->share_slots(3, 0, true);
   CHECK(desk->next(desk.now) == &third);
 }
 
 TEST_CASE("with fewer slots than are held none is granted until enough are given back") {
   Desk desk(3);
   for (int i = 0; i < 3; ++i) desk.arrive(kP1);
-  desk->set_slots(1, 0);
+  desk->share_slots(1, 0, true);
   Waiter& waiter = desk.arrive(kP0);
   CHECK(desk.last.kind == Kind::queued);
   CHECK(desk.release(kP1) == nullptr);
   CHECK(desk.release(kP1) == nullptr);
   CHECK(desk.release(kP1) == &waiter);
   CHECK(desk->running() == 1);
+}
+
+TEST_CASE("slots are kept for a class only where its requests come") {
+  Desk desk(2);
+  desk.classes[0].reserved = 1;
+  desk.arrive(kP1);
+  Waiter& waiter = desk.arrive(kP1);
+  CHECK(desk->next(desk.now) == nullptr);
+  desk->share_slots(2, 0, false);
+  CHECK(desk->next(desk.now) == &waiter);
+}
+
+TEST_CASE("what runs of a class elsewhere counts against its max inflight") {
+  Desk desk(5);
+  desk.classes[1].max_inflight = 2;
+  desk.arrive(kP1);
+  desk->set_elsewhere(kP1, 1);
+  Waiter& waiter = desk.arrive(kP1);
+  CHECK(desk.last.kind == Kind::queued);
+  desk->set_elsewhere(kP1, 0);
+  CHECK(desk->next(desk.now) == &waiter);
 }

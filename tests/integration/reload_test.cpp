@@ -279,6 +279,55 @@ TEST_CASE("an overloaded upstream stays overloaded under the new rules") {
   for (RawClient& client : clients) CHECK(client.read_response().status() == 200);
 }
 
+TEST_CASE("requests under very old configurations make room in the end") {
+  const ScriptedPeer endless([](PeerConnection& proxy) {
+    while (proxy.read_request()) {
+      proxy.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nand so on");
+      proxy.wait_closed();
+    }
+  });
+  const auto settings = [&](int drain_timeout) {
+    return to(endless, {{"limits", {{"drain_timeout_ms", drain_timeout}}}});
+  };
+  ProxyUnderTest proxy(settings(60000));
+  std::vector<RawClient> clients;
+  const auto begin = [&] {
+    clients.emplace_back(proxy.port()).send(get("/"));
+    clients.back().read_head();
+  };
+  for (int n = 0; n < 16; ++n) {
+    begin();
+    REQUIRE(proxy.reload(settings(n == 15 ? 0 : 60000)).status() == 200);
+  }
+  begin();
+  CHECK(proxy.reload(settings(60000)).status() == 200);
+  CHECK(clients[0].read_to_end() == "and so on");
+  begin();
+  CHECK(proxy.reload(settings(60000)).status() == 422);
+  CHECK_FALSE(clients[1].is_closed(Milliseconds{0}));
+}
+
+TEST_CASE("who waited before a reload is not kept waiting by slots that a class reserves") {
+  HeldPeer peer("late");
+  json settings = to(peer.peer, {{"dispatch", {{"concurrency", 2}}}});
+  settings["classes"] = {
+      {{"name", "gold"}, {"reserved", 1}, {"max_wait_ms", 20000}, {"sla_ms", 20000}},
+      {{"name", "silver"}, {"max_wait_ms", 20000}, {"sla_ms", 20000}}};
+  settings["default_route"] = {{"class", "silver"}};
+  ProxyUnderTest proxy(settings);
+  RawClient running(proxy.port());
+  running.send(get("/"));
+  REQUIRE(peer.has(1));
+  RawClient waiting(proxy.port());
+  waiting.send(get("/"));
+  REQUIRE(proxy.state_becomes(
+      [](const json& state) { return state.at("upstreams")[0].at("dispatch").at("queued") == 1; }));
+  CHECK(proxy.reload(settings).status() == 200);
+  peer.go.set();
+  CHECK(running.read_response().status() == 200);
+  CHECK(waiting.read_response().status() == 200);
+}
+
 TEST_CASE("only the operator has the configuration reloaded") {
   const ScriptedPeer peer(ok("one"));
   ProxyUnderTest proxy(to(peer));
