@@ -40,7 +40,7 @@ struct FreeFrames {
 class FramePool {
  public:
   static void* allocate(std::size_t size) {
-#ifndef __SANITIZE_ADDRESS__  // the sanitizer sees stale frames only if each is really freed
+#ifndef SPILLWAY_ADDRESS_SANITIZER  // the sanitizer sees stale frames only if each is really freed
     const std::size_t bucket = bucket_of(size);
     if (bucket < kBuckets) {
       if (auto*& head = free_.heads[bucket]) return std::exchange(head, head->next);
@@ -51,7 +51,7 @@ class FramePool {
   }
 
   static void deallocate(void* frame, [[maybe_unused]] std::size_t size) {
-#ifndef __SANITIZE_ADDRESS__
+#ifndef SPILLWAY_ADDRESS_SANITIZER
     const std::size_t bucket = bucket_of(size);
     if (bucket < kBuckets) {
       free_.heads[bucket] = new (frame) detail::FreeFrame{free_.heads[bucket]};

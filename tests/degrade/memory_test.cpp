@@ -15,7 +15,7 @@
 namespace spillway::degrade {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef SPILLWAY_SANITIZED
 constexpr bool kCanMeasure = false;  // sanitizers take memory of their own for each byte
 constexpr std::size_t kKeys = 40000;
 #else

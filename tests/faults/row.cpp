@@ -57,7 +57,7 @@ Round play_round(const Row& row, Stand& stand, std::size_t number) {
 
 long memory_kib(Stand& stand) { return static_cast<long>(stand.proxy().memory() / 1024); }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef SPILLWAY_SANITIZED
 constexpr bool kMeasuresMemory = false;  // what is freed stays in quarantine for a while
 #else
 constexpr bool kMeasuresMemory = true;

@@ -69,7 +69,7 @@ TEST_CASE("a coroutine parked on two sources is found at either and at none afte
 }
 
 TEST_CASE("frames of coroutines are used again") {
-#ifndef __SANITIZE_ADDRESS__  // there each frame is really freed
+#ifndef SPILLWAY_ADDRESS_SANITIZER  // there each frame is really freed
   const auto place_of_frame = [&] {
     void* frame = FramePool::allocate(500);
     FramePool::deallocate(frame, 500);
