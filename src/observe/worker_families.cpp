@@ -191,7 +191,7 @@ MetricFamily accepted(Workers workers) {
   MetricFamily result =
       family("spillway_requests_accepted_total", MetricType::Counter,
              "Requests whose head has come. While none is running it is the sum of "
-             "spillway_requests_total.");
+             "spillway_requests_total, but for routes and classes that a reload took away.");
   add_counter(result, {}, static_cast<double>(sum(workers, [](const WorkerMetrics& worker) {
                 return worker.accepted();
               })));

@@ -63,6 +63,8 @@ Task<bool> Exchange::connect(bool fresh_only) {
   bool timed_out = false;
   bool is_short = false;
   resilience::ServerSet refused;
+  // One a request: were passing by a server a turn, the next request would be its again.
+  const std::uint64_t turn = pool.next_turn();
   for (;;) {
     const auto left = upstream.servers.all() - tried_ - refused;
     if (left.empty()) {
@@ -70,7 +72,7 @@ Task<bool> Exchange::connect(bool fresh_only) {
       tried_ = {};
       continue;
     }
-    const std::size_t server = upstream.servers.choose(left, pool.next_turn(), worker_.random);
+    const std::size_t server = upstream.servers.choose(left, turn, worker_.random);
     Circuits::Call call = circuits.allow(server);
     if (!call.allowed()) {
       refused.insert(server);

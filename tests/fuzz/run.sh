@@ -1,5 +1,5 @@
 #!/bin/bash
-# Builds the fuzz targets and runs each for some seconds, two at a time. Prints a table of what was
+# Builds the fuzz targets and runs each for some seconds, three at a time. Prints a table of what was
 # done and fails when a claim was broken; the input that did it is then in build/fuzz/crashes.
 #
 #   tests/fuzz/run.sh [seconds [target ...]]     60 seconds and all targets by default
@@ -42,9 +42,9 @@ fuzz() {
 
 running=0
 for target in "${targets[@]}"; do
-  if ((running == 2)); then
+  if ((running == 3)); then
     wait -n
-    running=1
+    running=2
   fi
   fuzz "$target" &
   running=$((running + 1))

@@ -87,6 +87,21 @@ TEST_CASE("three servers get equal shares whatever the balance") {
   }
 }
 
+TEST_CASE("who passes by a server that refuses shares equally among the others") {
+  for (const char* balance : {"least_inflight", "round_robin"}) {
+    CAPTURE(balance);
+    const RefusingPort refusing;
+    std::array<MortalServer, 2> servers;
+    const ProxyUnderTest proxy(
+        over({refusing.address(), servers[0].address(), servers[1].address()},
+             {{"balance", balance}, {"ejection", {{"consecutive_failures", 0}}}}));
+    RawClient client(proxy.port());
+    for (int n = 0; n < 120; ++n) CHECK(client.ask(get("/")).status() == 200);
+    CHECK(servers[0].requests() == 60);
+    CHECK(servers[1].requests() == 60);
+  }
+}
+
 TEST_CASE("a slow server gets less unless requests just take turns") {
   const auto share_of_slow = [](const char* balance) {
     MortalServer slow(100ms);
