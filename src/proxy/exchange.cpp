@@ -41,7 +41,7 @@ Detached Exchange::serve(ClientPtr client) {
     if (leads_) leave_flight();
     if (failed()) co_await answer();
     if (ghost_ && !release_ghost()) co_await await_ghost();
-    observe();
+    if (!is_observed_) observe();
     more = co_await next_request();
   }
   finish();
@@ -225,8 +225,7 @@ void Exchange::observe() {
                                                      : Outcome::forwarded;
   const Duration duration = Clock::now() - began_;
   metrics.finish(subject_.route, subject_.traffic_class, outcome);
-  metrics.request_duration(subject_.traffic_class,
-                           stream_began_ ? *stream_began_ - began_ : duration);
+  metrics.request_duration(subject_.traffic_class, duration);
   if (status_ != 0) metrics.response(subject_.traffic_class, status_);
   if (failed() && fault_.reason != Reason::none && outcome != Outcome::error &&
       outcome != Outcome::client_gone) {
@@ -244,6 +243,7 @@ void Exchange::observe() {
 // Gives the connection back to idleness, or ends it.
 void Exchange::finish() {
   const ClientPtr client = std::move(client_);
+  tunnel_place_ = {};
   let_go_of_generation();
   head_block_.release();
   body_block_.release();
@@ -277,7 +277,7 @@ void Exchange::begin_request(LocalGeneration& local) {
   subject_.upstream = here_->config().default_route().upstream;
   upgrade_ = {};
   tunnel_place_ = {};
-  stream_began_.reset();
+  is_stream_ = is_observed_ = false;
   request_id_ = traceparent_ = {};
   body_block_.release();
   in_block_.release();
@@ -304,7 +304,6 @@ void Exchange::begin_request(LocalGeneration& local) {
 
 // Whatever belongs to the last request's configuration goes before it does.
 void Exchange::let_go_of_generation() {
-  tunnel_place_ = {};
   if (cache_status_.has_cache) reset_store_use();
   call_.end(resilience::CallResult::ignored);
   here_.reset();
@@ -341,7 +340,7 @@ void Exchange::abandon() {
   // The coroutines stay suspended for good; what they hold goes with their frames.
   if (pump_parking_.parked()) pump_frame_.destroy();
   frame_.destroy();
-  here_->upstream(subject_.upstream).gate.cancel(ticket_, Clock::now());
+  if (here_) here_->upstream(subject_.upstream).gate.cancel(ticket_, Clock::now());
   if (cache_ != nullptr) cache_->flights().leave(follower_);
   if (upstream_) upstream_->retire();
   if (client_) client_->close();

@@ -237,6 +237,7 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   bool expects_long_answer() const;
   Task<> open_tunnel();
   bool begin_event_stream();
+  void outlast_generation();
   void cut_event_stream(observe::TunnelEnd how);
   void end_event_stream();
   void record_result(bool is_failure);
@@ -254,7 +255,7 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   Fault late_body(const resilience::MinRate& rate);
 
   Worker& worker_;
-  LocalGenerationPtr here_;             // the configuration that the request keeps to
+  LocalGenerationPtr here_;  // the configuration that the request keeps to; null: it outlasts that
   std::coroutine_handle<> frame_;       // serve(), while this object serves
   std::coroutine_handle<> pump_frame_;  // pump_body(), while it is parked
   ClientPtr client_;                    // null in the background
@@ -348,8 +349,8 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   http::BodyReader response_body_;
   bool upstream_done_ = false;
   TunnelPlace tunnel_place_;
-  std::unique_ptr<Tunnel> tunnel_;         // both connections are its at the end
-  std::optional<TimePoint> stream_began_;  // it is an event stream
+  std::unique_ptr<Tunnel> tunnel_;  // both connections are its at the end
+  bool is_stream_ = false;          // of events, and open
   observe::TunnelEnd stream_end_{};
 
   // How it ends.
@@ -360,6 +361,7 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   bool connection_broken_ = false;
   bool input_is_lost_ = false;  // bytes of a next request were read and could not be kept
   std::uint32_t requests_in_a_row_ = 0;
+  bool is_observed_ = false;
   unsigned status_ = 0;
   std::uint64_t body_bytes_sent_ = 0;
 };

@@ -1,7 +1,8 @@
 // Answers that stay open: a connection that switches to another protocol (a tunnel from then on),
 // and event streams (relay.cpp). Admission holds for both as for any request. They give their slot
 // back at the head, leave the upstream's connection budget, and say nothing about latency; what
-// bounds their number is limits.tunnels.
+// bounds their number is limits.tunnels. The request ends with the head, in metrics and log, too;
+// what goes on keeps to no configuration.
 #include <cstring>
 
 #include "http/ascii.hpp"
@@ -95,13 +96,21 @@ Task<> Exchange::open_tunnel() {
 bool Exchange::begin_event_stream() {
   if (!take_tunnel_place(observe::TunnelKind::event_stream)) return false;
   tunnel_place_.open();
-  stream_began_ = Clock::now();
+  is_stream_ = true;
   stream_end_ = observe::TunnelEnd::finished;
   response_due_ = kNever;
   here_->signals(subject_.upstream).record_result(false);
   upstream_->leave_pool();
-  release_slot(*stream_began_);
+  release_slot(Clock::now());
   return true;
+}
+
+// Its head has gone out: the request is over, and only bytes go on. They must not keep a
+// configuration from being cleared away, for hours perhaps.
+void Exchange::outlast_generation() {
+  observe();
+  is_observed_ = true;
+  if (!body_is_streamed_ && !ghost_) let_go_of_generation();
 }
 
 // The client has left, which is how most event streams end, or nothing has come for too long.
@@ -113,13 +122,13 @@ void Exchange::cut_event_stream(observe::TunnelEnd how) {
 }
 
 void Exchange::end_event_stream() {
-  if (!stream_began_) return;
+  if (!is_stream_) return;
   tunnel_place_.end(failed() ? observe::TunnelEnd::broken : stream_end_);
 }
 
 // What the upstream made of the request. Of a long-lived answer that was told at its head.
 void Exchange::record_result(bool is_failure) {
-  if (!stream_began_) here_->signals(subject_.upstream).record_result(is_failure);
+  if (!is_stream_) here_->signals(subject_.upstream).record_result(is_failure);
 }
 
 }  // namespace spillway::proxy

@@ -21,6 +21,7 @@ constexpr int kRoundsInARow = 16;
 Task<> Exchange::relay() {
   const Milliseconds upstream_timeout_ms =
       here_->upstream(subject_.upstream).config.response_timeout;
+  const Milliseconds stream_timeout = here_->config().limits.tunnel_idle_timeout;
   response_body_ = http::BodyReader(response_.framing, http::BodyReader::kNoLimit,
                                     http::BodyReader::Of::response);
   upstream_done_ = response_body_.done();
@@ -47,7 +48,7 @@ Task<> Exchange::relay() {
     if (!head.empty() || in_sent_ < in_valid_) {
       const IoResult result = client_->send(head, {block.data() + in_sent_, in_valid_ - in_sent_});
       if (result.status == IoResult::Status::failed) {
-        if (stream_began_) {
+        if (is_stream_) {
           cut_event_stream(observe::TunnelEnd::finished);
         } else {
           fail(client_gone());
@@ -63,6 +64,7 @@ Task<> Exchange::relay() {
         body_bytes_sent_ += result.bytes - of_head;
         taking_.sent(result.bytes);
         progress = true;
+        if (is_stream_ && head.empty() && !is_observed_) outlast_generation();
       }
       if (in_sent_ == in_valid_) in_sent_ = in_valid_ = in_received_ = 0;
     }
@@ -95,12 +97,11 @@ Task<> Exchange::relay() {
 
     watches_client_ = true;
     // While the request body is still on its way the upstream owes nothing; the pump has timeouts.
-    const bool upstream_owes = to_read && pump_ != Pump::running && !stream_began_;
+    const bool upstream_owes = to_read && pump_ != Pump::running && !is_stream_;
     const TimePoint now = Clock::now();
-    const TimePoint patience = upstream_owes ? now + upstream_timeout_ms
-                               : stream_began_ && !to_send
-                                   ? now + here_->config().limits.tunnel_idle_timeout
-                                   : kNever;
+    const TimePoint patience = upstream_owes            ? now + upstream_timeout_ms
+                               : is_stream_ && !to_send ? now + stream_timeout
+                                                        : kNever;
     const TimePoint deadline = upstream_done_ ? patience : std::min(patience, response_due_);
     if (to_send) taking_.wait(client_->descriptor(), now);
     const Wake wake = co_await parking_.park(deadline, to_read ? &upstream_->readable() : nullptr,
@@ -109,9 +110,9 @@ Task<> Exchange::relay() {
     if (to_send) taking_.stop(Clock::now());
     if (wake == Wake::ready && pump_ != Pump::failed) continue;
     const bool is_overdue = !upstream_done_ && Clock::now() >= response_due_;
-    if (stream_began_ && wake == Wake::client_gone && client_->open()) {
+    if (is_stream_ && wake == Wake::client_gone && client_->open()) {
       cut_event_stream(observe::TunnelEnd::finished);
-    } else if (stream_began_ && wake == Wake::timeout && !to_send) {
+    } else if (is_stream_ && wake == Wake::timeout && !to_send) {
       cut_event_stream(observe::TunnelEnd::idle);
     } else if (wake == Wake::timeout && (upstream_owes || is_overdue)) {
       if (upstream_owes) record_result(true);
@@ -177,7 +178,7 @@ void Exchange::upstream_finished() {
   record_result(response_.status >= 500);
   if (filling_) finish_storing();
   const bool request_complete = !body_is_streamed_ || pump_ == Pump::done;
-  if (request_complete && response_.keep_alive && !stream_began_ &&
+  if (request_complete && response_.keep_alive && !is_stream_ &&
       response_.framing.kind != http::Framing::Kind::until_close && !worker_.draining()) {
     here_->pool(subject_.upstream).give_back(std::move(upstream_), now);
   } else {

@@ -2,14 +2,11 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
-#include <csignal>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "integration/upgrade.hpp"
-#include "support/open_load.hpp"
-#include "support/proxy_process.hpp"
 #include "support/proxy_under_test.hpp"
 
 namespace spillway::support {
@@ -337,60 +334,6 @@ TEST_CASE("an upgrade never asks the store nor fills it") {
   RawClient another = open_tunnel(proxy.port());
   CHECK(another.send("hi\n").read_bytes(3) == "hi\n");
   CHECK(proxy.metric(R"(spillway_cache_lookups_total{route="stored",result="bypass"})") == 2);
-}
-
-TEST_CASE("a drain waits for tunnels and opens no more") {
-  ScriptedPeer peer(echo_lines);
-  ProxyUnderTest proxy(peer.address(), never_shed());
-  RawClient client = open_tunnel(proxy.port());
-  RawClient idle(proxy.port());
-  CHECK(idle.ask(get("/")).body == "plain");
-  proxy.server().begin_drain();
-  CHECK(proxy.state_becomes([](const auto& state) { return state["draining"] == true; }));
-  const Message refusal = idle.ask(upgrade());
-  CHECK(refusal.status() == 503);
-  CHECK(refusal.body.find("DRAINING") != std::string::npos);
-  CHECK(client.send("hi\n").read_bytes(3) == "hi\n");
-  CHECK_FALSE(proxy.server().drained());
-  client.close();
-  CHECK(proxy.metric_becomes(kOpen, 0));
-  const Deadline deadline;
-  while (!proxy.server().drained() && !deadline.passed()) std::this_thread::yield();
-  CHECK(proxy.server().drained());
-}
-
-TEST_CASE("tunnels that outlast a drain are closed at its end") {
-  ScriptedPeer peer(echo_lines);
-  ProxyProcess proxy(
-      configuration({peer.address()}, never_shed({{"limits", {{"drain_timeout_ms", 300}}}})));
-  RawClient client = open_tunnel(proxy.port());
-  proxy.process().signal(SIGTERM);
-  CHECK(client.send("hi\n").read_bytes(3) == "hi\n");
-  CHECK(proxy.process().wait() == 0);
-  CHECK(client.is_closed());
-}
-
-TEST_CASE("a thousand idle tunnels take little memory") {
-  constexpr std::size_t kTunnels = kSanitized ? 100 : 1000;
-  constexpr std::size_t kMostEach = 4096;
-  raise_descriptor_limit();
-  ScriptedPeer peer(echo_lines);
-  ProxyProcess proxy(configuration({peer.address()}, never_shed()));
-  std::vector<RawClient> clients;
-  clients.reserve(kTunnels + 50);
-  const auto open = [&](std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) {
-      clients.push_back(open_tunnel(proxy.port()));
-      CHECK(clients.back().send("hi\n").read_bytes(3) == "hi\n");
-    }
-  };
-  open(50);
-  clients.clear();
-  const std::size_t before = proxy.peak_memory();
-  open(kTunnels);
-  const std::size_t each = (proxy.peak_memory() - before) / kTunnels;
-  MESSAGE("bytes per idle tunnel: " << each);
-  if (!kSanitized) CHECK(each < kMostEach);
 }
 
 }  // namespace
