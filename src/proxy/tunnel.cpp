@@ -29,13 +29,14 @@ Detached Tunnel::run() {
   auto how = observe::TunnelEnd::finished;
   TimePoint active = Clock::now();
   bool has_moved = false;
-  for (int round = 1; !up_.ended || !down_.ended; ++round) {
+  for (int round = 1;; ++round) {
     const Step up = move(up_, *client_, *upstream_);
     const Step down = move(down_, *upstream_, *client_);
     if (up == Step::failed || down == Step::failed) {
       how = observe::TunnelEnd::broken;
       break;
     }
+    if (up_.ended && down_.ended) break;
     const bool moved = up == Step::moved || down == Step::moved;
     has_moved = has_moved || moved;
     if (moved && round % kRoundsInARow != 0) continue;

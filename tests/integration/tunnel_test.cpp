@@ -175,6 +175,19 @@ TEST_CASE("a half-close is passed on and the other direction goes on") {
   CHECK(proxy.metric(ended("finished")) == 2);
 }
 
+TEST_CASE("a tunnel is over when both sides have ended it however much went through before") {
+  ScriptedPeer peer(echo_lines);
+  ProxyUnderTest proxy(peer.address(), never_shed());
+  for (int lines = 0; lines < 50; ++lines) {
+    CAPTURE(lines);
+    RawClient client = open_tunnel(proxy.port());
+    for (int i = 0; i < lines; ++i) CHECK(client.send("hi\n").read_bytes(3) == "hi\n");
+    client.half_close();
+    CHECK(client.read_to_end().empty());
+    REQUIRE(proxy.metric_becomes(kOpen, 0));
+  }
+}
+
 TEST_CASE("a reset is passed on") {
   Event go, closed;
   ScriptedPeer peer([&](PeerConnection& proxy) {
