@@ -34,7 +34,8 @@ Backend::~Backend() {
   ending_ = true;
   die();
   acceptor_.join();
-  while (connections_ > 0) std::this_thread::sleep_for(Milliseconds{1});
+  std::unique_lock lock(mutex_);
+  left_.wait(lock, [this] { return connections_ == 0; });
 }
 
 // Again on the port it had.
@@ -115,7 +116,9 @@ void Backend::serve(int socket) {
     const std::lock_guard lock(mutex_);
     wires_.erase(place);
   }
+  const std::lock_guard lock(mutex_);
   --connections_;
+  left_.notify_all();
 }
 
 bool Backend::answer(Wire& wire, support::Message& head) {

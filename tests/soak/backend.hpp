@@ -15,6 +15,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <list>
 #include <mutex>
@@ -66,6 +67,7 @@ class Backend {
   mutable std::mutex mutex_;
   std::list<Wire*> wires_;
   std::vector<std::string> smuggled_;
+  std::condition_variable left_;  // a connection has been closed
   std::thread acceptor_;
 };
 

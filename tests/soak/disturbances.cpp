@@ -30,7 +30,7 @@ Disturbances::Disturbances(Scene& scene, Backends& backends, ProxyChild& proxy,
 bool Disturbances::can_reload(std::string_view metrics) { return has(metrics, kReloads); }
 
 void Disturbances::end() {
-  ending_ = true;
+  ending_.set();
   if (thread_.joinable()) thread_.join();
   backends_.busy.be_slow(Milliseconds{0});
   backends_.second.revive();
@@ -39,7 +39,7 @@ void Disturbances::end() {
 void Disturbances::run() {
   bool is_slow = false;
   bool is_dead = false;
-  for (std::uint64_t step = 0; !ending_; ++step) {
+  for (std::uint64_t step = 0; !ending_.wait(kStep); ++step) {
     if (step % 20 == 7) {  // every two seconds one of these may change
       if (random_.chance(0.5)) {
         is_slow = !is_slow;
@@ -53,7 +53,6 @@ void Disturbances::run() {
       }
     }
     if (reloads_ && step % 30 == 13) reload();
-    std::this_thread::sleep_for(kStep);
   }
 }
 
@@ -69,9 +68,8 @@ void Disturbances::reload() {
   proxy_.signal(SIGHUP);
   const Deadline deadline(kPatience);
   while (counted() == before) {
-    if (deadline.passed() || !proxy_.runs())
+    if (deadline.passed() || proxy_.wait(kStep))
       return scene_.failures.add("a reload that never came to an end");
-    std::this_thread::sleep_for(kStep);
   }
   ++(is_wrong ? counts_.bad_reloads : counts_.reloads);
 }

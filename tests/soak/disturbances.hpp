@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "soak/backend.hpp"
+#include "soak/ending.hpp"
 #include "soak/player.hpp"
 #include "soak/proxy_child.hpp"
 #include "soak/random.hpp"
@@ -56,7 +57,7 @@ class Disturbances {
   bool reloads_;
   Variant variant_ = Variant::first;
   Counts counts_;
-  std::atomic<bool> ending_ = false;
+  Ending ending_;
   std::thread thread_;
 };
 

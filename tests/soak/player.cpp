@@ -1,15 +1,12 @@
 #include "soak/player.hpp"
 
 #include <algorithm>
-#include <thread>
 
 #include "soak/expected.hpp"
 
 namespace spillway::soak {
 
 namespace {
-
-constexpr std::size_t kPauseStep = 50;
 
 std::string shown(std::string_view text) {
   std::string result;
@@ -140,12 +137,7 @@ void Player::fail(End end, const std::string& what) {
 }
 
 bool Player::pause(std::size_t milliseconds) const {
-  const Deadline deadline{Milliseconds{milliseconds}};
-  while (!scene.ending && !deadline.passed()) {
-    std::this_thread::sleep_for(
-        Milliseconds{std::min<std::size_t>(static_cast<std::size_t>(deadline.left()), kPauseStep)});
-  }
-  return !scene.ending;
+  return !scene.ending.wait(Milliseconds{milliseconds});
 }
 
 }  // namespace spillway::soak

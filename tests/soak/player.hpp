@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "soak/ending.hpp"
 #include "soak/random.hpp"
 #include "soak/tally.hpp"
 #include "soak/wire.hpp"
@@ -19,7 +20,7 @@ struct Scene {
   std::uint16_t admin_port = 0;
   bool has_tunnels = false;            // the proxy passes upgrades on
   bool has_min_rate = false;           // it cuts off who is slower
-  std::atomic<bool> ending = false;    // no more sessions; those that run come to an end
+  Ending ending;                       // no more sessions; those that run come to an end
   std::atomic<bool> draining = false;  // the proxy may refuse and close whatever it likes
   Failures failures;
 };
@@ -64,9 +65,9 @@ class Player {
 
   void count(End end) { tally_.count(end); }
   void fail(End end, const std::string& what);
-  // Sleeps for so long, or until the soak ends; false when it does.
+  // Waits for so long, or until the soak ends; false when it does.
   bool pause(std::size_t milliseconds) const;
-  bool ending() const { return scene.ending; }
+  bool ending() const { return scene.ending.is_set(); }
 
  private:
   End judge(const Asked& asked, const support::Message& answer, std::string& why) const;

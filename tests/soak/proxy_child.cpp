@@ -16,7 +16,6 @@
 #include <sstream>
 #include <stdexcept>
 #include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -78,9 +77,8 @@ ProxyChild::ProxyChild(const std::string& binary, const std::string& settings, s
   if (error != 0) throw std::system_error(error, std::generic_category(), binary);
   const Deadline deadline(kPatience);
   while (port_ == 0 || admin_port_ == 0) {
-    if (deadline.passed() || !runs())
+    if (deadline.passed() || wait(Milliseconds{10}))
       throw std::runtime_error("the proxy does not start: " + this->log());
-    std::this_thread::sleep_for(Milliseconds{10});
     const std::string text = this->log();
     port_ = logged_port(text, "proxy");
     admin_port_ = logged_port(text, "admin");
@@ -98,11 +96,15 @@ void ProxyChild::signal(int number) {
 }
 
 std::optional<int> ProxyChild::wait(Milliseconds within) {
-  const std::lock_guard lock(reaping_);
-  if (exit_code_) return exit_code_;
+  {
+    const std::lock_guard lock(reaping_);
+    if (exit_code_) return exit_code_;
+  }
   const int process = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
   const bool ended = process >= 0 && support::wait_ready(process, POLLIN, Deadline(within));
   if (process >= 0) ::close(process);
+  const std::lock_guard lock(reaping_);
+  if (exit_code_) return exit_code_;
   int status = 0;
   if (!ended || ::waitpid(pid_, &status, 0) != pid_) return std::nullopt;
   exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

@@ -20,6 +20,7 @@ constexpr std::chrono::seconds kMostWarmUp{20};
 constexpr Milliseconds kRest{20'000};   // for everything to come to rest
 constexpr Milliseconds kDrain{20'000};  // more than drain_timeout_ms
 constexpr Milliseconds kLastTraffic{2'000};
+constexpr Milliseconds kLook{100};
 
 struct Cast {
   const Kind* kind;
@@ -28,7 +29,7 @@ struct Cast {
 
 // Plays sessions of one kind until the scene ends, each from a seed of its own.
 void play(Scene& scene, Cast& cast, std::uint64_t seed) {
-  for (Random seeds(seed); !scene.ending;) {
+  for (Random seeds(seed); !scene.ending.is_set();) {
     Player player(scene, cast.tally, cast.kind->name, seeds.next());
     try {
       cast.kind->session(player);
@@ -89,7 +90,7 @@ class Soak {
   }
 
   void begin_traffic() {
-    scene_.ending = false;
+    scene_.ending.set(false);
     Random seeds(options_.seed + round_++);
     for (Cast& cast : casts_) {
       for (int n = 0; n < cast.kind->clients; ++n)
@@ -98,7 +99,7 @@ class Soak {
   }
 
   void end_traffic() {
-    scene_.ending = true;
+    scene_.ending.set();
     for (std::thread& client : clients_) client.join();
     clients_.clear();
   }
@@ -109,8 +110,8 @@ class Soak {
     const auto warm = begin + std::min(kMostWarmUp, options_.duration / 6);
     const auto end = begin + options_.duration;
     for (auto next = warm; next < end; next += std::chrono::seconds{1}) {
-      std::this_thread::sleep_until(next);
-      if (!proxy_.runs()) return fail("the proxy has ended");
+      const auto left = next - std::chrono::steady_clock::now();
+      if (proxy_.wait(std::chrono::ceil<Milliseconds>(left))) return fail("the proxy has ended");
       const std::string page = proxy_.page("/metrics");
       if (page.empty()) continue;
       const double at = std::chrono::duration<double>(next - begin).count();
@@ -123,8 +124,7 @@ class Soak {
   void expect_rest() {
     const Deadline deadline(kRest);
     std::string running = "no metrics";
-    while (!running.empty() && !deadline.passed() && proxy_.runs()) {
-      std::this_thread::sleep_for(Milliseconds{100});
+    while (!running.empty() && !deadline.passed() && !proxy_.wait(kLook)) {
       const std::string page = proxy_.page("/metrics");
       if (!page.empty()) running = still_running(page);
     }
@@ -164,7 +164,7 @@ class Soak {
 
   void expect_drain() {
     begin_traffic();
-    std::this_thread::sleep_for(kLastTraffic);
+    if (proxy_.wait(kLastTraffic)) fail("the proxy has ended");
     scene_.draining = true;
     proxy_.signal(SIGTERM);
     const auto code = proxy_.wait(kDrain);

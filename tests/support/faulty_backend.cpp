@@ -113,7 +113,7 @@ const std::map<std::string, Play, std::less<>>& plays() {
   static const std::map<std::string, Play, std::less<>> all{
       {"good", good},
       {"slow",  // with all that comes of it
-       [](const Asked& asked) {
+       [](const Asked&) {
          const Event never;
          never.wait(100ms);
          return good(asked);
@@ -145,7 +145,7 @@ const std::map<std::string, Play, std::less<>>& plays() {
       {"stalls-in-chunk", says_and_stalls(half_chunk)},
       {"stalls-in-trailer", says_and_stalls(half_trailer)},
       {"stalls-in-request",  // takes the head and for long no more
-       [](const Asked& asked) {
+       [](const Asked&) {
          const Event never;
          never.wait(1500ms);
          return false;
