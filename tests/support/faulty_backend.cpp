@@ -113,7 +113,7 @@ const std::map<std::string, Play, std::less<>>& plays() {
   static const std::map<std::string, Play, std::less<>> all{
       {"good", good},
       {"slow",  // with all that comes of it
-       [](const Asked&) {
+       [](const Asked& asked) {
          const Event never;
          never.wait(100ms);
          return good(asked);
