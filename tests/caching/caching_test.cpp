@@ -34,7 +34,7 @@ TEST_CASE("every rule of HTTP caching holds for the proxy with NGINX beside it")
       CHECK_MESSAGE(cases[n].level != Level::must, cases[n].sentence);
     }
   }
-  CHECK(count(cases, columns[1]).passed >= kLeastForNginx);
+  CHECK(support::count(columns[1]).passed >= kLeastForNginx);
 }
 
 // A case that wants something from the store must fail without one.

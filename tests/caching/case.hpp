@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "support/held_table.hpp"
 #include "support/message.hpp"
 
 namespace spillway::caching {
@@ -28,7 +29,7 @@ namespace spillway::caching {
 using support::Message;
 using Lines = std::vector<std::string>;  // "Name: value", without line ends
 
-enum class Level { must, should, may, ours };
+using support::Level;
 
 enum class Framing {
   length,

@@ -1,6 +1,5 @@
 #include "caching/table.hpp"
 
-#include <algorithm>
 #include <exception>
 
 #include "support/raw_client.hpp"
@@ -15,22 +14,11 @@ using support::RawClient;
 namespace {
 
 constexpr Milliseconds kUntilRefreshed{3000};
-constexpr Level kLevels[] = {Level::must, Level::should, Level::may, Level::ours};
 
 std::string base_of(const Case& play, const Subject& subject, std::size_t number) {
   const std::string& place =
       play.staleness == Staleness::as_said ? subject.as_said : subject.by_leave;
   return "/" + place + "/" + subject.name + "/" + std::to_string(number);
-}
-
-std::string table_row(const std::vector<std::string>& cells) {
-  std::string text = "|";
-  for (const std::string& cell : cells) text += " " + cell + " |";
-  return text + "\n";
-}
-
-std::string share(const Count& count) {
-  return std::to_string(count.passed) + " / " + std::to_string(count.of);
 }
 
 }  // namespace
@@ -133,60 +121,14 @@ std::vector<Column> play(const std::vector<Case>& cases, const std::vector<Subje
   return columns;
 }
 
-std::string_view name_of(Level level) {
-  switch (level) {
-    case Level::must: return "MUST";
-    case Level::should: return "SHOULD";
-    case Level::may: return "MAY";
-    case Level::ours: return "ours";
-  }
-  return "";
-}
-
-Count count(const std::vector<Case>& cases, const Column& column) {
-  return {.passed = static_cast<std::size_t>(std::ranges::count(column, "")), .of = cases.size()};
-}
-
-Count count(const std::vector<Case>& cases, const Column& column, Level level) {
-  Count result;
-  for (std::size_t n = 0; n < cases.size(); ++n) {
-    if (cases[n].level != level) continue;
-    ++result.of;
-    result.passed += column[n].empty();
-  }
-  return result;
-}
-
 std::string printed(const std::vector<Case>& cases, const std::vector<Subject>& subjects,
                     const std::vector<Column>& columns) {
-  std::vector<std::string> heads{"case", "section", "level"};
-  for (const Subject& subject : subjects) heads.push_back(subject.name);
-  std::string text = table_row(heads) + table_row(std::vector<std::string>(heads.size(), "---"));
-  for (std::size_t n = 0; n < cases.size(); ++n) {
-    std::vector<std::string> cells{cases[n].sentence, cases[n].section,
-                                   std::string(name_of(cases[n].level))};
-    for (const Column& column : columns) cells.push_back(column[n].empty() ? "holds" : "-");
-    text += table_row(cells);
-  }
-  for (const Level level : kLevels) {
-    std::vector<std::string> cells{"total", "", std::string(name_of(level))};
-    for (const Column& column : columns) cells.push_back(share(count(cases, column, level)));
-    text += table_row(cells);
-  }
-  std::vector<std::string> cells{"total", "", ""};
-  for (const Column& column : columns) cells.push_back(share(count(cases, column)));
-  text += table_row(cells);
-  for (std::size_t i = 0; i < subjects.size(); ++i) {
-    text += "\nNot held by " + subjects[i].name + ":\n\n";
-    for (std::size_t n = 0; n < cases.size(); ++n) {
-      if (!columns[i][n].empty()) text += "* " + cases[n].sentence + ": " + columns[i][n] + "\n";
-    }
-  }
-  text += "\nOn purpose:\n\n";
-  for (const Case& each : cases) {
-    if (!each.otherwise.empty()) text += "* " + each.sentence + ": " + each.otherwise + "\n";
-  }
-  return text;
+  std::vector<support::HeldRow> rows;
+  for (const Case& each : cases)
+    rows.push_back({each.sentence, each.section, each.level, each.otherwise});
+  std::vector<support::HeldColumn> held;
+  for (std::size_t i = 0; i < subjects.size(); ++i) held.push_back({subjects[i].name, columns[i]});
+  return support::held_table(rows, held);
 }
 
 }  // namespace spillway::caching

@@ -31,16 +31,7 @@ inline constexpr support::Milliseconds kUntilStale{2100};
 std::vector<Column> play(const std::vector<Case>& cases, const std::vector<Subject>& subjects,
                          Origin& origin, support::Milliseconds pause = kUntilStale);
 
-std::string_view name_of(Level level);
-
-struct Count {
-  std::size_t passed = 0;
-  std::size_t of = 0;
-};
-Count count(const std::vector<Case>& cases, const Column& column);
-Count count(const std::vector<Case>& cases, const Column& column, Level level);
-
-// The table in Markdown, the totals by level, then what went wrong where.
+// What came of it, as a table (support/held_table.hpp).
 std::string printed(const std::vector<Case>& cases, const std::vector<Subject>& subjects,
                     const std::vector<Column>& columns);
 

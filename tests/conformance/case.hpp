@@ -25,13 +25,14 @@
 
 #include "conformance/messages.hpp"
 #include "conformance/recording.hpp"
+#include "support/held_table.hpp"
 #include "support/message.hpp"
 
 namespace spillway::conformance {
 
 using Lines = std::vector<std::string>;
 
-enum class Level { must, should, may, ours };
+using support::Level;
 
 // What came of it.
 struct Seen {

@@ -37,8 +37,8 @@ TEST_CASE("every rule of HTTP on the wire holds for the proxy with NGINX and HAP
       CHECK_MESSAGE(cases[n].level() != Level::must, cases[n].sentence());
     }
   }
-  CHECK(count(cases, columns[1]).passed >= kLeastForOthers);
-  CHECK(count(cases, columns[2]).passed >= kLeastForOthers);
+  CHECK(support::count(columns[1]).passed >= kLeastForOthers);
+  CHECK(support::count(columns[2]).passed >= kLeastForOthers);
 }
 
 // Whoever sends on what he does not understand, or takes nothing at all, must be found out; and so

@@ -18,6 +18,18 @@ Case never_passes(const std::string& name) {
       .asked_without(name);
 }
 
+// All its lines together, in their order.
+Check forwarded_for(const std::string& addresses) {
+  return [addresses](const Seen& seen) -> std::string {
+    std::string all;
+    for (const auto& field : seen.requests[0].fields) {
+      if (!support::find({field}, "X-Forwarded-For")) continue;
+      all += (all.empty() ? "" : ", ") + field.second;
+    }
+    return all == addresses ? "" : "X-Forwarded-For is " + all;
+  };
+}
+
 }  // namespace
 
 std::vector<Case> identity_cases() {
@@ -68,26 +80,12 @@ std::vector<Case> identity_cases() {
               .from_trusted_peer()
               .sends(get("/", "X-Forwarded-For: 192.0.2.1\r\n"))
               .passes()
-              .satisfies([](const Seen& seen) -> std::string {
-                std::string all;
-                for (const auto& field : seen.requests[0].fields) {
-                  if (!support::find({field}, "X-Forwarded-For")) continue;
-                  all += (all.empty() ? "" : ", ") + field.second;
-                }
-                return all == "192.0.2.1, 127.0.0.1" ? "" : "X-Forwarded-For is " + all;
-              }),
+              .satisfies(forwarded_for("192.0.2.1, 127.0.0.1")),
           ours("several X-Forwarded-For lines of a trusted peer stay in order")
               .from_trusted_peer()
               .sends(get("/", "X-Forwarded-For: 192.0.2.1\r\nX-Forwarded-For: 192.0.2.2\r\n"))
               .passes()
-              .satisfies([](const Seen& seen) -> std::string {
-                std::string all;
-                for (const auto& field : seen.requests[0].fields) {
-                  if (!support::find({field}, "X-Forwarded-For")) continue;
-                  all += (all.empty() ? "" : ", ") + field.second;
-                }
-                return all == "192.0.2.1, 192.0.2.2, 127.0.0.1" ? "" : "X-Forwarded-For is " + all;
-              }),
+              .satisfies(forwarded_for("192.0.2.1, 192.0.2.2, 127.0.0.1")),
           ours("X-Forwarded-Proto of a trusted peer stays")
               .from_trusted_peer()
               .sends(get("/", "X-Forwarded-Proto: https\r\n"))

@@ -12,6 +12,8 @@ std::string hints(std::string_view lines) {
   return "HTTP/1.1 103 Early Hints\r\n" + std::string(lines) + "\r\n";
 }
 
+std::string has_interim(const Seen& seen) { return seen.interim.empty() ? "no 100" : ""; }
+
 }  // namespace
 
 std::vector<Case> interim_cases() {
@@ -21,8 +23,7 @@ std::vector<Case> interim_cases() {
           .awaits_interim()
           .sends("abc")
           .answered(ok().continuing())
-          .satisfies(
-              [](const Seen& seen) -> std::string { return seen.interim.empty() ? "no 100" : ""; })
+          .satisfies(has_interim)
           .passes()
           .asked_body("abc")
           .open(),
@@ -37,8 +38,7 @@ std::vector<Case> interim_cases() {
           .awaits_interim()
           .sends("abc")
           .answered(ok().continuing())
-          .satisfies(
-              [](const Seen& seen) -> std::string { return seen.interim.empty() ? "no 100" : ""; })
+          .satisfies(has_interim)
           .passes()
           .asked_body("abc"),
       must("9110 10.1.1", "who expects 100 for chunks gets it")
@@ -46,8 +46,7 @@ std::vector<Case> interim_cases() {
           .awaits_interim()
           .sends("3\r\nabc\r\n0\r\n\r\n")
           .answered(ok().continuing())
-          .satisfies(
-              [](const Seen& seen) -> std::string { return seen.interim.empty() ? "no 100" : ""; })
+          .satisfies(has_interim)
           .passes()
           .asked_body("abc"),
       ours("the backend decides whether the body is wanted")

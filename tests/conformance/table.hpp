@@ -29,15 +29,7 @@ using Column = std::vector<std::string>;
 // Plays every case at every subject: the lanes of all subjects at the same time.
 std::vector<Column> play_all(const std::vector<Case>& cases, const std::vector<Subject>& subjects);
 
-std::string_view name_of(Level level);
-
-struct Count {
-  std::size_t passed = 0;
-  std::size_t of = 0;
-};
-Count count(const std::vector<Case>& cases, const Column& column);
-
-// The table in Markdown, the totals by level and by section, then what went wrong where.
+// What came of it, as a table (support/held_table.hpp).
 std::string printed(const std::vector<Case>& cases, const std::vector<Subject>& subjects,
                     const std::vector<Column>& columns);
 

@@ -7,13 +7,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
 #include "soak/expected.hpp"
 #include "soak/faults.hpp"
+#include "support/sockets.hpp"
 
 namespace spillway::soak {
 
@@ -40,22 +39,9 @@ Backend::~Backend() {
 
 // Again on the port it had.
 void Backend::listen() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  const int on = 1;
-  ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port_);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof address;
-  if (::bind(socket, reinterpret_cast<sockaddr*>(&address), length) != 0 ||
-      ::listen(socket, 1024) != 0 ||
-      ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &length) != 0) {
-    const int error = errno;
-    ::close(socket);
-    throw std::system_error(error, std::generic_category(), "listen");
-  }
-  port_ = ntohs(address.sin_port);
+  const int socket = support::bind_to_loopback(port_);
+  port_ = support::port_of(socket);
+  ::listen(socket, 1024);
   listener_ = socket;
 }
 

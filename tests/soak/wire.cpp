@@ -11,6 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include "support/sockets.hpp"
+
 namespace spillway::soak {
 
 namespace {
@@ -46,18 +48,7 @@ Wire::Wire(std::uint16_t port, std::uint16_t source, int receive_buffer)
 Wire::~Wire() { close(); }
 
 bool Wire::send(std::string_view bytes, Milliseconds within) {
-  const Deadline deadline(within);
-  while (!bytes.empty()) {
-    const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent > 0) {
-      bytes.remove_prefix(static_cast<std::size_t>(sent));
-    } else if (errno == EAGAIN) {
-      if (!support::wait_ready(socket_, POLLOUT, deadline)) return false;
-    } else if (errno != EINTR) {
-      return false;
-    }
-  }
-  return true;
+  return support::send_all(socket_, bytes, Deadline(within)) == support::Sent::all;
 }
 
 Wire::Read Wire::read_some(Milliseconds within, std::size_t most) {

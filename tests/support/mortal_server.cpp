@@ -1,6 +1,5 @@
 #include "support/mortal_server.hpp"
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -14,6 +13,8 @@
 #include <system_error>
 #include <thread>
 #include <vector>
+
+#include "support/sockets.hpp"
 
 namespace spillway::support {
 
@@ -31,12 +32,9 @@ struct MortalServer::Loop {
   Loop(MortalServer& of, Milliseconds service_time)
       : server(of), service(service_time), wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     // A port that the kernel chose is lost with the last use of it; one that was asked for is kept.
-    const int chosen = bind_to(0);
-    sockaddr_in address{};
-    socklen_t length = sizeof address;
-    ::getsockname(chosen, reinterpret_cast<sockaddr*>(&address), &length);
-    port = ntohs(address.sin_port);
-    listener = bind_to(port);
+    const int chosen = bind_to_loopback(0);
+    port = port_of(chosen);
+    listener = bind_to_loopback(port);
     ::close(chosen);
     thread = std::thread([this] { run(); });
   }
@@ -47,19 +45,6 @@ struct MortalServer::Loop {
     close_all();
     ::close(listener);
     ::close(wake);
-  }
-
-  static int bind_to(std::uint16_t port) {
-    const int made = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    const int on = 1;
-    ::setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (::bind(made, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-      throw std::system_error(errno, std::generic_category(), "mortal server");
-    return made;
   }
 
   void run() {

@@ -13,6 +13,8 @@
 #include <system_error>
 #include <utility>
 
+#include "support/sockets.hpp"
+
 namespace spillway::support {
 
 RawClient::RawClient(std::uint16_t port, int receive_buffer, const char* from)
@@ -46,18 +48,7 @@ RawClient::RawClient(RawClient&& other) noexcept
 RawClient::~RawClient() { close(); }
 
 bool RawClient::try_send(std::string_view bytes, Milliseconds within) {
-  const Deadline deadline(within);
-  while (!bytes.empty()) {
-    const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent > 0) {
-      bytes.remove_prefix(static_cast<std::size_t>(sent));
-    } else if (errno == EAGAIN) {
-      if (!wait_ready(socket_, POLLOUT, deadline)) return true;
-    } else if (errno != EINTR) {
-      return false;
-    }
-  }
-  return true;
+  return send_all(socket_, bytes, Deadline(within)) != Sent::broken;
 }
 
 RawClient& RawClient::send(std::string_view bytes) {
