@@ -93,7 +93,9 @@ std::string name_of(Phase phase) {
 Outcome leave(Stand& stand, Phase phase, std::size_t number) {
   Outcome outcome{"gone"};
   try {
-    RawClient client(stand.port(), phase == Phase::in_answer ? 4096 : 0);
+    // With a small buffer the answer is still on its way; who reads it whole takes it as it comes.
+    const bool reads_on = number % 3 == 2;
+    RawClient client(stand.port(), phase == Phase::in_answer && !reads_on ? 4096 : 0);
     outcome.requests = come(stand, client, phase, std::to_string(number));
     switch (number % 3) {
       case 0: client.close(); break;

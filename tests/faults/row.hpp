@@ -58,6 +58,7 @@ std::vector<Row> backend_rows();
 std::vector<Row> connection_rows();
 std::vector<Row> client_rows();
 std::vector<Row> process_rows();
+std::vector<Row> tunnel_rows();
 
 // The table, in Markdown.
 std::string printed(const std::vector<Row>& rows, const std::vector<Result>& results);

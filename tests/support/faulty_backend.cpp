@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <functional>
+#include <set>
 #include <system_error>
 
 namespace spillway::support {
@@ -107,6 +108,26 @@ std::string half_trailer(const Asked& asked) {
   return chunked_head(asked) + all.substr(0, all.size() - 2) + "X-Trai";
 }
 
+// To a protocol, in which `first` is said at once.
+std::string switching(const std::string& protocol, const std::string& first = {}) {
+  return "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: " + protocol +
+         "\r\n\r\n" + first;
+}
+// Says each line back, after the name of the target, until the other side has ended.
+bool echo(const Asked& asked) {
+  if (!asked.send(switching("websocket"))) return false;
+  while (const auto line = asked.proxy.read_until("\n")) {
+    if (!asked.send(asked.target() + " " + *line)) return false;
+  }
+  return false;
+}
+// One event of a stream that goes on.
+std::string event(const Asked& asked) {
+  std::string all = chunked({"data: " + asked.target() + "\n\n"});
+  all.resize(all.size() - std::string_view("0\r\n\r\n").size());
+  return kOk + "Content-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n" + all;
+}
+
 bool good(const Asked& asked) { return asked.take_body() && asked.send(whole(asked)); }
 
 const std::map<std::string, Play, std::less<>>& plays() {
@@ -190,6 +211,16 @@ const std::map<std::string, Play, std::less<>>& plays() {
          asked.send(whole(asked));
          return false;
        }},
+      {"tunnel", echo},
+      {"tunnel-stays-half-switched", says("HTTP/1.1 101 Switching Protocols\r\nConnection: Upg")},
+      {"tunnel-of-another-kind", says(switching("mqtt"))},
+      {"tunnel-closes", says(switching("websocket", "half a line"))},
+      {"tunnel-resets", says_and_resets([](const Asked&) { return switching("websocket"); })},
+      {"tunnel-stalls",
+       says_and_stalls([](const Asked&) { return switching("websocket", "half a line"); })},
+      {"events", says_and_stalls(event)},
+      {"events-close", says(event)},
+      {"events-reset", says_and_resets(event)},
       {"floods-many-fields", says_for_ever([](const Asked&) { return kOk; }, "X-Flood: water\r\n")},
       {"floods-one-field",
        says_for_ever([](const Asked&) { return kOk + "X-Flood: "; }, std::string(16'384, 'w'))},
@@ -252,9 +283,10 @@ bool FaultyBackend::wait_asked(const std::string& target, Milliseconds within) c
 }
 
 std::vector<std::string> FaultyBackend::faults() {
+  static const std::set<std::string> kSound{"good", "slow", "tunnel", "events"};
   std::vector<std::string> names;
   for (const auto& [name, play] : plays()) {
-    if (name != "good" && name != "slow") names.push_back(name);
+    if (!kSound.contains(name)) names.push_back(name);
   }
   return names;
 }

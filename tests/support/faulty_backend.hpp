@@ -3,6 +3,8 @@
 //
 // A right answer is 200 with body_of(target), so that whoever asked sees whether it is his, and
 // whole. HEAD is answered with the same head. "/cached/..." may be stored.
+// "/tunnel/17" switches to websocket and says each line back behind its target; "/events/17" sends
+// one event that holds its target and stays open.
 #pragma once
 
 #include <condition_variable>
