@@ -245,8 +245,10 @@ std::string body_of(std::string_view target) {
   const std::size_t size = target.starts_with("/huge") ? 4'000'000 : sizes[number % 3];
   std::string body;
   body.reserve(size + target.size() + 16);
+  // Numbered lines, long ones where there would be very many.
+  const std::string end(size > 1'000'000 ? 4'000 : 1, '\n');
   for (std::size_t line = 0; body.size() < size; ++line) {
-    body.append(target).append(" ").append(std::to_string(line)).append("\n");
+    body.append(target).append(" ").append(std::to_string(line)).append(end);
   }
   return body;
 }
