@@ -8,7 +8,7 @@ namespace spillway::dispatch {
 namespace {
 
 // Credits that differ by less are equal but for rounding.
-constexpr double kRounding = 1e-9;
+constexpr double kTolerance = 1e-9;
 
 }  // namespace
 
@@ -26,7 +26,7 @@ ClassId WeightedRoundRobin::pick(ClassSet ready, const Queues&, TimePoint) {
   for (; ready != 0; ready &= ready - 1) {
     const auto i = static_cast<std::size_t>(std::countr_zero(ready));
     const double credit = credits_[i] + weights_[i] / sum;
-    if (credit <= most + kRounding) continue;
+    if (credit <= most + kTolerance) continue;
     most = credit;
     best = i;
   }

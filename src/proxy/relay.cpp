@@ -13,11 +13,6 @@
 
 namespace spillway::proxy {
 
-namespace {
-// So many blocks may pass before other connections have their turn.
-constexpr int kRoundsInARow = 16;
-}  // namespace
-
 Task<> Exchange::relay() {
   const Milliseconds upstream_timeout_ms =
       here_->upstream(subject_.upstream).config.response_timeout;

@@ -11,8 +11,6 @@
 namespace spillway::proxy {
 
 namespace {
-// So many blocks may pass before other connections have their turn.
-constexpr int kRoundsInARow = 16;
 constexpr std::size_t kSmallestRead = 1024;
 }  // namespace
 

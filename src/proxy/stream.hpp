@@ -22,6 +22,9 @@ namespace spillway::proxy {
 
 namespace asio = boost::asio;
 
+// So many blocks in a row may go through one before other connections have their turn.
+inline constexpr int kRoundsInARow = 16;
+
 struct IoResult {
   enum class Status : std::uint8_t {
     done,         // at least one byte was moved

@@ -6,11 +6,6 @@
 
 namespace spillway::proxy {
 
-namespace {
-// So many blocks may pass before other connections have their turn.
-constexpr int kRoundsInARow = 16;
-}  // namespace
-
 Tunnel::Tunnel(Worker& worker, TunnelPlace place, UpstreamPtr upstream, Milliseconds idle_timeout)
     : worker_(worker),
       place_(std::move(place)),
