@@ -60,8 +60,8 @@ class TunnelPlace {
   void end(observe::TunnelEnd how) {
     if (places_ == nullptr) return;
     if (open_) {
+      counts_->ended[index(how)].add();  // in one of the two whenever somebody looks
       counts_->open.subtract();
-      counts_->ended[index(how)].add();
     } else {
       counts_->asked[index(observe::TunnelResult::declined)].add();
     }

@@ -49,8 +49,8 @@ TEST_CASE("tunnels hold no slot and no connection that requests may need") {
                        never_shed({{"workers", 1}, {"dispatch", {{"concurrency", 1}}}}));
   std::vector<RawClient> clients;
   for (int i = 0; i < 20; ++i) clients.push_back(open_tunnel(proxy.port()));
-  CHECK(proxy.metric(kOpen) == 20);
-  CHECK(proxy.metric(kInflight) == 0);
+  CHECK(proxy.metric_becomes(kOpen, 20));
+  CHECK(proxy.metric_becomes(kInflight, 0));
   for (int i = 0; i < 5; ++i) CHECK(RawClient(proxy.port()).ask(get("/")).body == "plain");
   for (RawClient& client : clients) CHECK(client.send("hi\n").read_bytes(3) == "hi\n");
   clients.clear();
