@@ -17,9 +17,11 @@ const std::vector<std::string> kScripts{"run.sh",
                                         "test.sh",
                                         ".ci/run",
                                         "bench/cost/cache-hit.sh",
-                                        "bench/cost/first-figure.sh",
+                                        "bench/cost/run.sh",
                                         "bench/demo/show.sh",
+                                        "bench/gate",
                                         "bench/micro/run.sh",
+                                        "bench/run",
                                         "bench/overload/cacheable-reads.sh",
                                         "docker/install-deps.sh"};
 
@@ -80,8 +82,9 @@ TEST_CASE("every preset that a script names exists") {
   for (const auto& preset : presets.at("configurePresets")) {
     known.insert(preset.at("name").get<std::string>());
   }
-  for (const std::string file : {"run.sh", "test.sh", ".ci/run", "docker/Dockerfile", "README.md",
-                                 "bench/micro/run.sh", "tests/fuzz/run.sh"}) {
+  for (const std::string file :
+       {"run.sh", "test.sh", ".ci/run", "docker/Dockerfile", "README.md", "bench/micro/run.sh",
+        "bench/build.sh", "bench/cost/run.sh", "tests/fuzz/run.sh"}) {
     for (const std::string& name : matches(read(file), "--preset ([a-z]+)")) {
       CAPTURE(file);
       CHECK_MESSAGE(known.count(name) == 1, "unknown preset " << name);
@@ -94,8 +97,9 @@ TEST_CASE("bad usage is refused with status 2 before anything is installed or bu
        {"./run.sh --nonsense", "./run.sh --exit --exit", "./run.sh --config",
         "./run.sh --config /nonexistent/spillway.json", "bench/demo/show.sh",
         "bench/demo/show.sh /nonexistent", "bench/micro/run.sh --nonsense",
-        "bench/micro/run.sh --quick --quick", "tests/fuzz/run.sh a-minute",
-        "tests/fuzz/run.sh 60 nonsense", "bench/overload/cacheable-reads.sh /nonexistent"}) {
+        "bench/micro/run.sh --quick --quick", "bench/run --nonsense", "bench/gate --nonsense",
+        "tests/fuzz/run.sh a-minute", "tests/fuzz/run.sh 60 nonsense",
+        "bench/overload/cacheable-reads.sh /nonexistent"}) {
     CAPTURE(command);
     const Finished finished = run(command);
     CHECK(finished.status == 2);

@@ -1,0 +1,40 @@
+# What bench/run and bench/gate share. Sourced from the root of the repository, with $programs set to
+# the folder of the programs or empty; then they are built, into build/bench.
+if [[ -z $programs ]]; then
+  docker/install-deps.sh develop >&2
+  cmake --preset bench >&2
+  cmake --build --preset bench --target spillway spillway-bench-relay spillway-bench-idle \
+    spillway-bench-report >&2
+  programs=build/bench
+fi
+for each in spillway spillway-bench-relay spillway-bench-idle spillway-bench-report; do
+  if [[ ! -x $programs/$each ]]; then
+    echo "$0: there is no program $programs/$each" >&2
+    exit 2
+  fi
+done
+
+# Waits for a child; when this script is to end meanwhile, so is the child, which cleans up.
+wait_for() { # pid
+  trap 'kill -TERM "$child" 2> /dev/null || true; wait "$child" || true; exit 130' INT
+  trap 'kill -TERM "$child" 2> /dev/null || true; wait "$child" || true; exit 143' TERM
+  child=$1
+  wait "$child"
+}
+
+# The result line about the run: when, what and where.
+describe_run() { # quick: 0 or not
+  local commit cpu quick=true
+  commit=$(git rev-parse --short HEAD 2> /dev/null || echo unknown)
+  [[ -z $(git status --porcelain --untracked-files=no 2> /dev/null) ]] || commit+=+
+  cpu=$(sed -nE 's/^model name\s*: //p' /proc/cpuinfo | head -n 1 | tr -d '"\\')
+  (($1)) || quick=false
+  printf '{"suite":"run","date":"%s","commit":"%s","quick":%s,"cpu":"%s","cores":%d,"kernel":"%s",' \
+    "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$commit" "$quick" "$cpu" "$(nproc)" "$(uname -r)"
+  printf '"load_average":%s,"versions":{"spillway":"%s","haproxy":"%s","nginx":"%s","wrk":"%s"}}\n' \
+    "$(cut -d' ' -f1 /proc/loadavg)" "$(first_version "$programs/spillway" version)" \
+    "$(first_version haproxy -v)" "$(first_version nginx -v)" "$(first_version wrk -v)"
+}
+
+# The first number with points that a program says of itself.
+first_version() { "$@" 2>&1 | grep -oE '[0-9]+(\.[0-9]+)+' | head -n 1; }

@@ -1,0 +1,112 @@
+#include "report.hpp"
+
+#include <string_view>
+#include <utility>
+
+#include "cost_figures.hpp"
+#include "cost_section.hpp"
+#include "load_plot.hpp"
+#include "overload_figures.hpp"
+#include "overload_section.hpp"
+#include "ratio_plot.hpp"
+#include "simulate/figures.hpp"
+
+namespace spillway::report {
+namespace {
+
+constexpr std::string_view kCostNotes =
+    "Each cell is a proxy started afresh, pinned to one core; load (wrk, which asks again as soon "
+    "as it\n"
+    "is answered) and backend (NGINX) share another. A figure is the median of the rounds; a ratio "
+    "is\n"
+    "the median of the ratios within each round, which a machine that gets slower does not move.\n"
+    "Only ratios within one run mean something. An aim is kept by the median; a question mark says "
+    "that\n"
+    "the rounds disagree. How it is measured: "
+    "[cost/README.md](cost/README.md).\n";
+
+constexpr std::string_view kOverloadNotes =
+    "Requests arrive at times fixed in advance, whatever becomes of those before, and latency "
+    "counts\n"
+    "from the intended instant. A figure is the median of the repetitions.\n";
+
+std::string machine_text(const Run& run) {
+  std::string text = run.date + ", commit " + run.commit + (run.quick ? ", a quick run" : "") +
+                     ".\n" + run.cpu + ", " + std::to_string(run.cores) + " cores, Linux " +
+                     run.kernel;
+  if (run.load_average) {
+    text += ", load average before " + simulate::fixed(*run.load_average, 2);
+  }
+  text += ".\n";
+  std::string versions;
+  for (const auto& [program, version] : run.versions) {
+    versions += (versions.empty() ? "" : ", ") + program + " " + version;
+  }
+  return versions.empty() ? text : text + versions + ".\n";
+}
+
+std::string rounds_text(const std::vector<CostCell>& cells) {
+  return std::to_string(rounds(cells)) + (rounds(cells) == 1 ? " round.\n" : " rounds.\n");
+}
+
+void add_section(std::string& text, const std::string& section) {
+  if (!section.empty()) text += "\n" + section;
+}
+
+void add_picture(Page& page, const std::string& folder, const std::string& name,
+                 const std::string& description, std::string svg) {
+  if (svg.empty()) return;
+  page.markdown += "\n![" + description + "](" + folder + "/" + name + ".svg)\n";
+  page.pictures[name + ".svg"] = std::move(svg);
+}
+
+void add_cost(Page& page, const std::vector<CostCell>& cells, const std::string& folder) {
+  if (cells.empty()) return;
+  page.markdown += "\n## Cost\n\n" + std::string(kCostNotes) + rounds_text(cells);
+  add_section(page.markdown, cost_tables(cells));
+  add_section(page.markdown, cost_remarks(cells));
+  add_picture(page, folder, "cost-cpu", "CPU per request of HAProxy's",
+              ratio_plot(cells, &CostCell::cpu_us, "CPU per request, of HAProxy's"));
+  add_picture(page, folder, "cost-p99", "p99 of HAProxy's",
+              ratio_plot(cells, &CostCell::p99_ms, "p99 under full load, of HAProxy's"));
+  page.markdown += "\n### All figures\n\nMedian (lowest–highest).\n";
+  add_section(page.markdown, cost_details(cells));
+}
+
+void add_overload(Page& page, const std::vector<OverloadCell>& cells, const std::string& folder) {
+  if (cells.empty()) return;
+  page.markdown += "\n## Overload\n\n" + std::string(kOverloadNotes);
+  add_section(page.markdown, overload_aims(cells));
+  add_section(page.markdown, overload_remarks(cells));
+  for (const std::string& scenario : scenarios(cells)) {
+    page.markdown += "\n### " + scenario + "\n";
+    add_section(page.markdown, overload_table(cells, scenario));
+    add_picture(page, folder, "overload-" + scenario, scenario, load_plot(cells, scenario));
+  }
+}
+
+}  // namespace
+
+std::string terminal_text(const Results& results) {
+  std::string text = machine_text(results.run);
+  if (!results.cost.empty()) text += "\ncost, " + rounds_text(results.cost);
+  add_section(text, cost_tables(results.cost));
+  add_section(text, cost_remarks(results.cost));
+  add_section(text, overload_aims(results.overload));
+  for (const std::string& scenario : scenarios(results.overload)) {
+    add_section(text, scenario + "\n\n" + overload_table(results.overload, scenario));
+  }
+  add_section(text, overload_remarks(results.overload));
+  return text;
+}
+
+Page page(const Results& results, const std::string& folder) {
+  Page page{.markdown = "# Measured\n\nWritten by `bench/run`; the lines it was made of are in `" +
+                        folder + "/results.jsonl`.\n\n" + machine_text(results.run),
+            .pictures = {}};
+  add_cost(page, results.cost, folder);
+  add_overload(page, results.overload, folder);
+  return page;
+}
+
+}  // namespace spillway::report
