@@ -22,20 +22,21 @@ std::string ratio(const Spread& spread) {
 }
 
 std::string range(const Spread& spread) {
-  if (spread.count == 0) return "";
+  if (spread.count < 2) return "";
   return simulate::fixed(spread.lowest, 2) + "–" + simulate::fixed(spread.highest, 2);
 }
 
 std::string with_range(const Spread& spread) {
-  if (spread.count == 0) return "";
+  if (spread.count < 2) return middle(spread);
   return number(spread.median) + " (" + number(spread.lowest) + "–" + number(spread.highest) + ")";
 }
 
-// With a question mark where the rounds disagree.
+// With a question mark where the rounds disagree, or one alone says nothing of the others.
 std::string kept(const Spread& spread, double aim) {
   if (spread.count == 0) return "?";
   const bool disagree = spread.lowest <= aim && spread.highest > aim;
-  return std::string(spread.median <= aim ? "yes" : "NO") + (disagree ? "?" : "");
+  return std::string(spread.median <= aim ? "yes" : "NO") +
+         (disagree || spread.count < 2 ? "?" : "");
 }
 
 std::string cpu_table(const std::vector<CostCell>& cells) {
@@ -82,7 +83,8 @@ std::string other_table(const std::vector<CostCell>& cells) {
     };
     if (figures(kUs).count + figures(kThem).count == 0) return;
     table.add({std::move(what), middle(figures(kUs)), middle(figures(kThem)),
-               middle(figures("nginx")), ratio(judged) + " (" + range(judged) + ")",
+               middle(figures("nginx")),
+               ratio(judged) + (judged.count < 2 ? "" : " (" + range(judged) + ")"),
                simulate::fixed(aim, 2), kept(judged, aim)});
   };
   row("RSS with 64 connections, KiB; of HAProxy's", "small-get", &CostCell::rss_kib,

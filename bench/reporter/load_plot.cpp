@@ -46,7 +46,7 @@ constexpr std::array<Subject, 6> kSubjects{
 
 struct Point {
   double load = 0;
-  double value = 0;
+  Spread spread;
 };
 
 struct Line {
@@ -65,7 +65,7 @@ std::vector<Line> lines_of(const std::vector<OverloadCell>& cells, std::string_v
       const Spread spread = over_repetitions(
           cells, {.scenario = scenario, .load = load, .contender = all[i], .cls = subject.cls},
           subject.figure);
-      if (spread.count > 0) line.points.push_back({load, spread.median});
+      if (spread.count > 0) line.points.push_back({load, spread});
     }
     if (!line.points.empty()) lines.push_back(std::move(line));
   }
@@ -76,12 +76,12 @@ Scale values_of(const std::vector<Line>& lines, const Subject& subject, const Bo
   double lowest = 1e9, highest = subject.is_time ? 1 : 1.1;
   for (const Line& line : lines) {
     for (const Point& point : line.points) {
-      highest = std::max(highest, point.value);
-      if (point.value > 0) lowest = std::min(lowest, point.value);
+      highest = std::max(highest, point.spread.highest);
+      if (point.spread.lowest > 0) lowest = std::min(lowest, point.spread.lowest);
     }
   }
   if (!subject.is_time) return Panel::linear(box, highest);
-  return Panel::logarithmic(box, std::max(lowest * 0.8, 0.01) / 1e3, highest * 1.25 / 1e3);
+  return Panel::logarithmic(box, std::max(lowest / 2, 0.01) / 1e3, highest * 2 / 1e3);
 }
 
 void draw_axes(Svg& svg, const Box& box, const Scale& values, bool is_time,
@@ -110,10 +110,16 @@ void draw_line(Svg& svg, const Line& line, const std::vector<double>& all_loads,
   for (const Point& point : line.points) {
     const auto at = std::find(all_loads.begin(), all_loads.end(), point.load) - all_loads.begin();
     const double px = x(static_cast<double>(at) + 0.5);
-    const double py = values(subject.is_time ? point.value / 1e3 : point.value);
+    const auto y = [&](double value) { return values(subject.is_time ? value / 1e3 : value); };
+    const double py = y(point.spread.median);
     path += (path.empty() ? "M" : "L") + coordinate(px) + " " + coordinate(py);
+    svg.element("path", {{"d", "M" + coordinate(px) + " " + coordinate(y(point.spread.lowest)) +
+                                   "V" + coordinate(y(point.spread.highest))},
+                         {"stroke", colour},
+                         {"stroke-width", 1}});
     svg.element("circle", {{"cx", px}, {"cy", py}, {"r", ours ? 4.0 : 3.0}, {"fill", colour}},
-                display_name(line.contender) + ": " + fixed(point.value, subject.is_time ? 1 : 3) +
+                display_name(line.contender) + ": " +
+                    fixed(point.spread.median, subject.is_time ? 1 : 3) +
                     (subject.is_time ? " ms" : ""));
   }
   svg.element(

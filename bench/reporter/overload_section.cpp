@@ -109,7 +109,7 @@ class Aims {
 }  // namespace
 
 std::string overload_aims(const std::vector<OverloadCell>& cells) {
-  Table table({"load", "aim", "Spillway", "HAProxy, tuned", "judged", "bound", "kept"});
+  Table table({"load", "aim", "Spillway", "HAProxy, tuned", "judged", "bound", "kept"}, 2);
   for (const double load : loads(cells, kScenario)) Aims(cells, load, table).add_all();
   return table.empty() ? "" : table.markdown();
 }

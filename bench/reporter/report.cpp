@@ -15,20 +15,17 @@ namespace spillway::report {
 namespace {
 
 constexpr std::string_view kCostNotes =
-    "Each cell is a proxy started afresh, pinned to one core; load (wrk, which asks again as soon "
-    "as it\n"
-    "is answered) and backend (NGINX) share another. A figure is the median of the rounds; a ratio "
-    "is\n"
-    "the median of the ratios within each round, which a machine that gets slower does not move.\n"
-    "Only ratios within one run mean something. An aim is kept by the median; a question mark says "
-    "that\n"
-    "the rounds disagree. How it is measured: "
-    "[cost/README.md](cost/README.md).\n";
+    R"(Each cell is a proxy started afresh, pinned to one core; load (wrk, which asks again as soon as it
+is answered) and backend (NGINX) share another. A figure is the median of the rounds; a ratio is
+the median of the ratios within each round, which a machine that gets slower does not move. Only
+ratios within one run mean something. An aim is kept by the median; a question mark says that the
+rounds disagree, or that there was but one. How it is measured: `bench/cost/README.md`.
+)";
 
 constexpr std::string_view kOverloadNotes =
-    "Requests arrive at times fixed in advance, whatever becomes of those before, and latency "
-    "counts\n"
-    "from the intended instant. A figure is the median of the repetitions.\n";
+    R"(Requests arrive at times fixed in advance, whatever becomes of those before, and latency counts
+from the intended instant. A figure is the median of the repetitions.
+)";
 
 std::string machine_text(const Run& run) {
   std::string text = run.date + ", commit " + run.commit + (run.quick ? ", a quick run" : "") +

@@ -17,7 +17,9 @@ std::size_t width(const std::string& text) {
 
 }  // namespace
 
-Table::Table(std::vector<std::string> headings) { rows_.push_back(std::move(headings)); }
+Table::Table(std::vector<std::string> headings, std::size_t flush_left) : flush_left_(flush_left) {
+  rows_.push_back(std::move(headings));
+}
 
 void Table::add(std::vector<std::string> cells) {
   cells.resize(rows_.front().size());
@@ -34,13 +36,13 @@ std::string Table::markdown() const {
     for (std::size_t i = 0; i < widths.size(); ++i) {
       const std::string& cell = rows_[r][i];
       const std::string room(widths[i] - width(cell), ' ');
-      text += i == 0 ? "| " + cell + room : " | " + room + cell;
+      text += (i == 0 ? "| " : " | ") + (i < flush_left_ ? cell + room : room + cell);
     }
     text += " |\n";
     if (r > 0) continue;
     for (std::size_t i = 0; i < widths.size(); ++i) {
-      text += i == 0 ? "| " + std::string(widths[i], '-')
-                     : " | " + std::string(widths[i] - 1, '-') + ':';
+      text +=
+          (i == 0 ? "| " : " | ") + std::string(widths[i] - 1, '-') + (i < flush_left_ ? '-' : ':');
     }
     text += " |\n";
   }

@@ -1,6 +1,7 @@
 // A table as Markdown whose columns also line up on a terminal.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -8,8 +9,8 @@ namespace spillway::report {
 
 class Table {
  public:
-  // The first column is flush left, the others flush right.
-  explicit Table(std::vector<std::string> headings);
+  // The first columns are flush left, the others flush right.
+  explicit Table(std::vector<std::string> headings, std::size_t flush_left = 1);
 
   // As many cells as headings: missing ones are empty, further ones are left out.
   void add(std::vector<std::string> cells);
@@ -19,6 +20,7 @@ class Table {
 
  private:
   std::vector<std::vector<std::string>> rows_;
+  std::size_t flush_left_;
 };
 
 // Three digits that mean something: "0.812", "17.8", "178", "17800"; "-" if it is not finite.

@@ -48,6 +48,10 @@ TEST_CASE("columns of a table line up whatever is in them") {
   CHECK(line_with(text, "a long name") == "| a long name | 1000000 |");
   CHECK(line_with(text, "none") == "| none        |         |");
   CHECK(line_with(text, "what") == "| what        |      µs |");
+  CHECK(line_with(text, "---") == "| ----------- | ------: |");
+  Table words({"one", "two"}, 2);
+  words.add({"a", "bb"});
+  CHECK(line_with(words.markdown(), "bb") == "| a    | bb   |");
 }
 
 TEST_CASE("a number has three digits that mean something") {
@@ -66,6 +70,14 @@ TEST_CASE("each workload is held to its own aim") {
   CHECK(has(small, "NO?"));  // one round was at the aim
   CHECK(has(large, " 1.00 |"));
   CHECK(has(large, " yes |"));
+}
+
+TEST_CASE("one round has no range and its verdict is in doubt") {
+  auto cells = cost_cells("get-16k", "spillway", {9});
+  add(cells, cost_cells("get-16k", "haproxy", {10}));
+  const std::string line = line_with(cost_tables(cells), "| get-16k");
+  CHECK(has(line, " yes? |"));
+  CHECK_FALSE(has(line, "–"));
 }
 
 TEST_CASE("what was not measured has no verdict") {
