@@ -1,6 +1,7 @@
 #include "http/rewrite.hpp"
 
 #include "http/ascii.hpp"
+#include "http/forwarded.hpp"
 #include "http/hop_by_hop.hpp"
 #include "http/max_forwards.hpp"
 
@@ -117,13 +118,9 @@ void write_elements(TextWriter& out, const FieldList& fields, FieldId id, std::s
   }
 }
 
-// RFC 7239 section 4: what is not a token is quoted; IPv6 addresses also go in brackets.
-void write_forwarded(TextWriter& out, const RequestHead& head, std::string_view host,
-                     const ForwardedRequest& with) {
-  out << "Forwarded: ";
-  if (with.trusted_peer && head.fields.contains(FieldId::forwarded)) {
-    write_elements(out, head.fields, FieldId::forwarded, "");
-  }
+// The element for the peer. RFC 7239 section 4: what is not a token is quoted; IPv6 addresses also
+// go in brackets.
+void write_forwarded(TextWriter& out, std::string_view host, const ForwardedRequest& with) {
   if (with.client_address.empty()) {
     out << "for=unknown";
   } else if (with.client_address.find(':') != std::string_view::npos) {
@@ -139,18 +136,43 @@ void write_forwarded(TextWriter& out, const RequestHead& head, std::string_view 
   out << ";proto=http\r\n";
 }
 
-void write_forwarding_fields(TextWriter& out, const RequestHead& head, std::string_view host,
-                             const ForwardedRequest& with, const Seen& seen) {
-  const std::string_view client =
-      with.client_address.empty() ? std::string_view("unknown") : with.client_address;
+std::string_view text_of_client(const ForwardedRequest& with) {
+  return with.client_address.empty() ? std::string_view("unknown") : with.client_address;
+}
+
+void write_forwarding_fields(TextWriter& out, std::string_view host, const ForwardedRequest& with) {
+  out << "X-Forwarded-For: " << text_of_client(with) << "\r\nX-Forwarded-Proto: http\r\n"
+      << "X-Forwarded-Host: " << host << "\r\nForwarded: ";
+  write_forwarded(out, host, with);
+}
+
+// What a trusted peer says goes on, and what it says in one form only is said in the other, too.
+void append_forwarding_fields(TextWriter& out, const FieldList& fields, std::string_view host,
+                              const ForwardedRequest& with, const Seen& seen) {
+  const ForwardedElements elements(fields);
+  const bool has_elements = elements.well_formed();
   out << "X-Forwarded-For: ";
-  if (with.trusted_peer && seen.forwarded_for) {
-    write_elements(out, head.fields, FieldId::unknown, "X-Forwarded-For");
+  if (seen.forwarded_for) {
+    write_elements(out, fields, FieldId::unknown, "X-Forwarded-For");
+  } else if (has_elements) {
+    elements.write_as_x_forwarded_for(out);
   }
-  out << client << "\r\n";
-  if (!with.trusted_peer || !seen.forwarded_proto) out << "X-Forwarded-Proto: http\r\n";
-  if (!with.trusted_peer || !seen.forwarded_host) out << "X-Forwarded-Host: " << host << "\r\n";
-  write_forwarded(out, head, host, with);
+  out << text_of_client(with) << "\r\n";
+  const auto said = has_elements ? elements.last() : ForwardedElements::Element{};
+  if (!seen.forwarded_proto) {
+    out << "X-Forwarded-Proto: "
+        << (is_convertible_proto(said.proto) ? said.proto : std::string_view("http")) << "\r\n";
+  }
+  if (!seen.forwarded_host) {
+    out << "X-Forwarded-Host: " << (is_convertible_host(said.host) ? said.host : host) << "\r\n";
+  }
+  out << "Forwarded: ";
+  if (has_elements) {
+    write_elements(out, fields, FieldId::forwarded, "");
+  } else if (seen.forwarded_for) {
+    write_as_forwarded(out, fields);
+  }
+  write_forwarded(out, host, with);
 }
 
 void write_own_line(TextWriter& out, std::string_view name, std::string_view value) {
@@ -211,7 +233,11 @@ bool write_request_head(TextWriter& out, const RequestHead& head, const Forwarde
   } else if (seen.wants_trailers) {
     out << "Connection: TE\r\nTE: trailers\r\n";
   }
-  write_forwarding_fields(out, head, host, with, seen);
+  if (with.trusted_peer) {
+    append_forwarding_fields(out, head.fields, host, with, seen);
+  } else {
+    write_forwarding_fields(out, host, with);
+  }
   out << "Via: " << version_of(head.version) << " spillway\r\n";
   write_own_line(out, "X-Request-Id: ", with.request_id);
   write_own_line(out, "traceparent: ", with.traceparent);

@@ -18,7 +18,7 @@
 
 namespace spillway::http {
 
-inline constexpr std::size_t kRewriteRoom = 1024;
+inline constexpr std::size_t kRewriteRoom = 2048;
 
 struct ForwardedRequest {
   std::string_view client_address;  // as text, without port; IPv6 without brackets
@@ -40,7 +40,9 @@ struct ForwardedRequest {
 };
 
 // The request line in origin-form, HTTP/1.1 whatever the client speaks; Host; the client's fields;
-// X-Forwarded-For, -Proto, -Host, Forwarded (RFC 7239), Via (RFC 9110 section 7.6.3). Exactly one
+// X-Forwarded-For, -Proto, -Host, Forwarded (RFC 7239), Via (RFC 9110 section 7.6.3). Where a
+// trusted peer sends only X-Forwarded-For or only Forwarded, the other begins with the same chain
+// (forwarded.hpp); a Forwarded that is not well-formed begins anew. Exactly one
 // framing field if there is a body; `TE: trailers` (not beside an Upgrade) and Expect: 100-continue
 // go on; OPTIONS has Max-Forwards one less.
 bool write_request_head(TextWriter& out, const RequestHead& head, const ForwardedRequest& with);

@@ -5,30 +5,10 @@
 #include <optional>
 
 #include "http/ascii.hpp"
+#include "http/forwarded.hpp"
 
 namespace spillway::traffic {
 namespace {
-
-bool is_port(std::string_view text) {
-  return !text.empty() && text.size() <= 5 && std::all_of(text.begin(), text.end(), http::is_digit);
-}
-
-// "192.0.2.7", "192.0.2.7:80", "2001:db8::1", "[2001:db8::1]" or "[2001:db8::1]:80".
-std::optional<IpAddress> address_of(std::string_view entry) {
-  const std::size_t colon = entry.rfind(':');
-  if (entry.starts_with('[')) {
-    const std::size_t end = entry.find(']');
-    if (end == std::string_view::npos) return std::nullopt;
-    if (end + 1 != entry.size() && (colon != end + 1 || !is_port(entry.substr(colon + 1)))) {
-      return std::nullopt;
-    }
-    const std::string_view inside = entry.substr(1, end - 1);
-    return inside.find(':') == std::string_view::npos ? std::nullopt : parse_ip_address(inside);
-  }
-  const bool has_port = colon != std::string_view::npos && entry.find(':') == colon;
-  if (!has_port) return parse_ip_address(entry);
-  return is_port(entry.substr(colon + 1)) ? parse_ip_address(entry.substr(0, colon)) : std::nullopt;
-}
 
 // Follows the chain of proxies from right to left.
 class Walk {
@@ -42,7 +22,7 @@ class Walk {
       const bool is_last = comma == std::string_view::npos;
       const std::string_view entry = http::trim(is_last ? list : list.substr(comma + 1));
       if (!entry.empty()) {
-        const std::optional<IpAddress> address = address_of(entry);
+        const std::optional<IpAddress> address = parse_ip_address(http::address_in(entry));
         if (!address) return false;
         client_ = *address;
         if (!trusted_.contains(client_)) return false;

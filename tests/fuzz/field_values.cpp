@@ -20,6 +20,7 @@
 #include "http/conditional.hpp"
 #include "http/date.hpp"
 #include "http/escape.hpp"
+#include "http/forwarded.hpp"
 #include "http/request_id.hpp"
 #include "http/target.hpp"
 #include "traffic/client_address.hpp"
@@ -141,6 +142,41 @@ void check_client(std::string_view one, std::string_view two) {
           "the last stranger is the client", one);
 }
 
+// What is appended to a chain must be read as its last element.
+void require_appendable(std::string chain, std::string_view input) {
+  chain += "for=192.0.2.9";
+  const http::ForwardedElements all(fields(FieldId::forwarded, "Forwarded", {chain}));
+  require(all.well_formed() && all.last().node == "192.0.2.9", "what is appended is the last",
+          input);
+}
+
+void check_forwarded(std::string_view one, std::string_view two) {
+  std::vector<char> block(1024);  // about half of what a rewritten head has room for
+  const http::ForwardedElements elements(fields(FieldId::forwarded, "Forwarded", {one, two}));
+  if (elements.well_formed()) {
+    TextWriter out(block);
+    elements.write_as_x_forwarded_for(out);
+    require(!out.overflowed() && out.text().ends_with(", "), "a chain has a bound", one);
+    http::for_each_element(out.text().substr(0, out.size() - 2), [&](std::string_view entry) {
+      require(entry == "unknown" || parse_ip_address(entry).has_value(),
+              "an entry is an address or unknown", entry);
+    });
+    std::string chain;
+    for (const std::string_view value : {one, two}) {
+      if (!value.empty()) chain.append(value).append(", ");
+    }
+    require_appendable(chain, one);
+  }
+  FieldList sent = fields(FieldId::unknown, "X-Forwarded-For", {one});
+  sent.push({"X-Forwarded-Host", two, FieldId::unknown});
+  sent.push({"X-Forwarded-Proto", one, FieldId::unknown});
+  std::vector<char> wider(1536);
+  TextWriter out(wider);
+  http::write_as_forwarded(out, sent);
+  require(!out.overflowed(), "so has one in the other form", one);
+  require_appendable(std::string(out.text()), one);
+}
+
 void check_deadlines(std::string_view one, std::string_view two) {
   constexpr TimePoint arrived{std::chrono::hours(1)};
   traffic::DeadlineText text;
@@ -207,6 +243,7 @@ void field_values(std::string_view input) {
   check_tags(one, two);
   check_names(one);
   check_client(one, two);
+  check_forwarded(one, two);
   check_deadlines(one, two);
   const bool html = http::prefers_html(fields(FieldId::accept, "Accept", {one, two}));
   require(!html || one.size() + two.size() > 4, "who names nothing gets JSON");

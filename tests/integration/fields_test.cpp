@@ -96,6 +96,21 @@ TEST_CASE("who asked and how is told to the upstream anew unless the peer is tru
   CHECK(count(appended.fields, "X-Forwarded-For") == 1);
 }
 
+TEST_CASE("a chain that a trusted peer tells in one form reaches the upstream in both") {
+  const nlohmann::json trusted = {{"trusted_peers", {"127.0.0.1"}}};
+  const Message x = seen_upstream(
+      get("/", "X-Forwarded-For: 203.0.113.9\r\nX-Forwarded-Proto: https\r\n"), trusted);
+  CHECK(x.field("X-Forwarded-For") == "203.0.113.9, 127.0.0.1");
+  CHECK(x.field("Forwarded") ==
+        "for=203.0.113.9;proto=https, for=127.0.0.1;host=a.example;proto=http");
+  const Message standard =
+      seen_upstream(get("/", "Forwarded: for=203.0.113.9;proto=https\r\n"), trusted);
+  CHECK(standard.field("X-Forwarded-For") == "203.0.113.9, 127.0.0.1");
+  CHECK(standard.field("X-Forwarded-Proto") == "https");
+  CHECK(standard.field("Forwarded") ==
+        "for=203.0.113.9;proto=https, for=127.0.0.1;host=a.example;proto=http");
+}
+
 TEST_CASE("a request gets an id and a trace when it has none and keeps those it has") {
   ScriptedPeer peer(ok("x"));
   ProxyUnderTest proxy(peer.address(), never_shed());
