@@ -8,6 +8,7 @@
 #include "config/choices.hpp"
 #include "explain_answers.hpp"
 #include "explain_lines.hpp"
+#include "explain_request.hpp"
 #include "explain_rule.hpp"
 #include "http/framing.hpp"
 #include "http/head.hpp"
@@ -142,6 +143,8 @@ Explanation explain(const config::Config& config, const ExplainedRequest& reques
   lines.add("request") << request.method << " " << request.url;
   tell_subject(lines, config, subject);
   tell_deadline(lines, config, subject);
+  tell_ignored_deadlines(lines, head, subject.client.fields);
+  tell_upgrade(lines, config, head, subject);
   const RuledRequest ruled{config, head, subject, rule, request.state};
   tell_rule(lines, ruled);
   tell_cache(lines, ruled);

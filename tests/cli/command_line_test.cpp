@@ -123,6 +123,40 @@ TEST_CASE("explain shows whose deadline counts and what it ends") {
         "deadline  1000 ms after arrival for a slot, set by the class's sla_ms");
 }
 
+TEST_CASE("explain says which deadline of a client is ignored and why") {
+  const auto told = [](const std::string& fields) { return explain("GET /a" + fields); };
+  CHECK(contains(told(" -H 'X-Request-Deadline: soon'"),
+                 "X-Request-Deadline is ignored, and not passed on: it is not what is left, such "
+                 "as 250ms or 2s"));
+  CHECK(contains(told(" -H 'grpc-timeout: 5s'"),
+                 "grpc-timeout is ignored, and not passed on: it is not 1 to 8 digits"));
+  CHECK(contains(told(" -H 'X-Request-Deadline: 1s' -H 'x-request-deadline: 1s'"),
+                 "X-Request-Deadline is ignored, and not passed on: it comes 2 times"));
+  for (const char* valid : {"", " -H 'grpc-timeout: 5S'", " -H 'X-Request-Deadline: 0ms'"})
+    CHECK_FALSE(contains(told(valid), "ignored"));
+}
+
+TEST_CASE("explain says whether an upgrade becomes a tunnel") {
+  const auto told = [](const std::string& upgrade,
+                       const std::string& rest = " -H 'Connection: upgrade'",
+                       const std::string& method = "GET") {
+    return explain(method + " /a -H 'Upgrade: " + upgrade + "'" + rest);
+  };
+  CHECK(contains(told("h2c, WebSocket/13"),
+                 "upgrade   WebSocket/13: asked of the upstream; once that agrees, a tunnel (one "
+                 "of 1000 of limits.tunnels)"));
+  const std::string other = told("irc");
+  CHECK(contains(other, "upgrade   none: the upgrades of route default allow websocket. "));
+  CHECK(contains(other, "goes on as any other, without its Upgrade."));
+  CHECK(contains(told("h2c"), "upgrade   none: the upgrades of route default allow websocket."));
+  CHECK(contains(told("websocket", ""), "upgrade   none: Connection does not name it."));
+  CHECK(contains(told("websocket", " -H 'Connection: upgrade'", "POST"),
+                 "upgrade   none: the method is not GET."));
+  CHECK(contains(told("websocket", " -H 'Connection: upgrade' -H 'Content-Length: 2'"),
+                 "upgrade   none: the request has a body."));
+  CHECK_FALSE(contains(explain("GET /a"), "upgrade "));
+}
+
 TEST_CASE("explain shows the tenant and the priority that are believed") {
   const ScratchFile file("trust.json", R"({
     "trusted_peers": ["127.0.0.1"],
