@@ -65,7 +65,8 @@ void describe(Visitor& visit, Upstream& x) {
   constexpr ListOf<Format> servers{kServer, 1, 64};
   visit(required("name"), x.name, kName, "Name of the upstream, as routes and metrics say it.");
   visit(required("servers"), x.servers, servers, "Servers that share its requests.");
-  visit("connect_timeout_ms", x.connect_timeout, Range{1, kHour}, "Time to connect to a server.");
+  visit("connect_timeout_ms", x.connect_timeout, Range{1, kHour},
+        "Time to connect to a server; no other is tried once twice as much is over.");
   visit("response_timeout_ms", x.response_timeout, Range{1, kHour},
         "Time until the response head, then between two reads of the body.");
   visit("total_timeout_ms", x.total_timeout, Range{1, kDay},

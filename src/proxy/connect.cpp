@@ -15,6 +15,10 @@ namespace {
 // sent twice only uses one that was in use just now.
 constexpr Milliseconds kFreshEnough{1000};
 
+// Once so many times connect_timeout_ms were waited no other server is tried: one that does not
+// answer is passed by, but a request is not to wait for each of many.
+constexpr int kMostConnectTimeouts = 2;
+
 // Between two rounds through all workers for a connection to close.
 constexpr Milliseconds kRoundPause{10};
 
@@ -52,7 +56,7 @@ bool Exchange::fail_for_circuits(Milliseconds left) {
 
 // Asks each server once at most, in the order that the balance gives, those tried in vain before
 // only when all were; passes by those whose circuit is open. Nothing was sent to a server that
-// cannot be connected to, so that the next one may be asked whatever the method.
+// cannot be connected to, so that the next one may be asked whatever the method. That is no retry.
 Task<bool> Exchange::connect(bool fresh_only) {
   Upstream& upstream = here_->upstream(subject_.upstream);
   UpstreamPool& pool = here_->pool(subject_.upstream);
@@ -63,6 +67,7 @@ Task<bool> Exchange::connect(bool fresh_only) {
   bool timed_out = false;
   bool is_short = false;
   resilience::ServerSet refused;
+  TimePoint give_up = kNever;  // from the first that is waited for
   // One a request: were passing by a server a turn, the next request would be its again.
   const std::uint64_t turn = pool.next_turn();
   for (;;) {
@@ -71,6 +76,10 @@ Task<bool> Exchange::connect(bool fresh_only) {
       if (is_any_asked || tried_.empty() || refused == upstream.servers.all()) break;
       tried_ = {};
       continue;
+    }
+    if (give_up != kNever && Clock::now() >= give_up) {
+      timed_out = true;
+      break;
     }
     const std::size_t server = upstream.servers.choose(left, turn, worker_.random);
     Circuits::Call call = circuits.allow(server);
@@ -99,9 +108,10 @@ Task<bool> Exchange::connect(bool fresh_only) {
     }
     upstream_ = new UpstreamConnection(worker_.io(), pool, server, attempt.descriptor);
     if (!attempt.connected) {
+      const Milliseconds patience = upstream.config.connect_timeout;
+      if (give_up == kNever) give_up = Clock::now() + kMostConnectTimeouts * patience;
       watches_client_ = true;
-      const Wake wake =
-          co_await parking_.park(head_due(upstream.config.connect_timeout), &upstream_->writable());
+      const Wake wake = co_await parking_.park(head_due(patience), &upstream_->writable());
       watches_client_ = false;
       if (wake != Wake::ready || connect_error(attempt.descriptor) != 0) {
         timed_out = wake == Wake::timeout;

@@ -136,6 +136,37 @@ TEST_CASE("there are as many attempts as the configuration says") {
   }
 }
 
+TEST_CASE("a GET reaches backends three times at most and a POST once") {
+  // Keeps the first connection, and breaks whatever comes after the first answer.
+  const auto sent = [](const std::string& request, const char* needle) {
+    ScriptedPeer peer([](PeerConnection& proxy) {
+      if (!proxy.read_request()) return;
+      if (proxy.number() == 0 && (!proxy.send(ok("first")) || !proxy.read_request())) return;
+      proxy.reset();
+    });
+    const ProxyUnderTest proxy(peer.address(), never_shed({{"workers", 1}}));
+    RawClient client(proxy.port());
+    CHECK(client.ask(get("/first")).body == "first");
+    CHECK(client.ask(request).status() == 502);
+    return received(peer, needle);
+  };
+  // The kept connection, the one that replaces it for free, and one retry.
+  CHECK(sent(get("/again"), "GET /again") == 3);
+  CHECK(sent(post("/once", "x"), "POST /once") == 1);
+}
+
+TEST_CASE("passing by a server that refuses is no retry and needs no budget") {
+  const RefusingPort refusing;
+  ScriptedPeer well(breaks(0, false));
+  json app = {{"ejection", {{"consecutive_failures", 0}}}, {"balance", "round_robin"}};
+  const ProxyUnderTest proxy(
+      configuration({refusing.address(), well.address()},
+                    with_retries({{"attempts", 0}, {"budget_per_second", 0}}, app)));
+  for (int i = 0; i < 20; ++i) CHECK(RawClient(proxy.port()).ask(post("/", "x")).status() == 200);
+  for (const char* result : {"sent", "no_budget", "stale"})
+    CHECK(proxy.metric(retries(result)) == 0);
+}
+
 TEST_CASE("a retry goes to the other server") {
   ScriptedPeer broken(breaks(1000, true));
   ScriptedPeer well(breaks(0, false));

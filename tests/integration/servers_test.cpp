@@ -11,7 +11,9 @@
 #include <thread>
 #include <vector>
 
+#include "integration/stopwatch.hpp"
 #include "integration/wire.hpp"
+#include "support/full_backlog.hpp"
 #include "support/mortal_server.hpp"
 #include "support/proxy_under_test.hpp"
 #include "support/raw_client.hpp"
@@ -100,6 +102,36 @@ TEST_CASE("who passes by a server that refuses shares equally among the others")
     CHECK(servers[0].requests() == 60);
     CHECK(servers[1].requests() == 60);
   }
+}
+
+TEST_CASE("a request waits for two servers that do not answer and for no more of them") {
+  constexpr Milliseconds kConnect{400};
+  const std::array<FullBacklog, 6> silent{};
+  std::vector<std::string> all;
+  for (const FullBacklog& server : silent) all.push_back(server.address());
+  const json upstream = {{"connect_timeout_ms", kConnect.count()},
+                         {"balance", "round_robin"},
+                         {"ejection", {{"consecutive_failures", 0}}}};
+  for (const char* method : {"GET", "POST"}) {
+    CAPTURE(method);
+    const ProxyUnderTest proxy(over(all, upstream));
+    const Stopwatch stopwatch;
+    const Message answer =
+        RawClient(proxy.port())
+            .ask(std::string(method) + " / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
+    CHECK(answer.status() == 504);
+    CHECK(answer.field("Proxy-Status").value_or("").find("error=connection_timeout") !=
+          std::string::npos);
+    CHECK(stopwatch.elapsed() >= 2 * kConnect);
+    CHECK(stopwatch.elapsed() < 3 * kConnect);  // all would take six
+    CHECK(proxy.metric(R"(spillway_retries_total{upstream="app",result="sent"})") == 0);
+    CHECK(proxy.metric(R"(spillway_retries_total{upstream="app",result="no_budget"})") == 0);
+  }
+  // One of them is passed by.
+  MortalServer well;
+  const ProxyUnderTest proxy(over({silent[0].address(), well.address()}, upstream));
+  for (int n = 0; n < 4; ++n) CHECK(RawClient(proxy.port()).ask(post("/", "x")).status() == 200);
+  CHECK(proxy.metric(R"(spillway_retries_total{upstream="app",result="sent"})") == 0);
 }
 
 TEST_CASE("a slow server gets less unless requests just take turns") {

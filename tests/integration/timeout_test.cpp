@@ -1,15 +1,11 @@
 // How long the proxy waits for an upstream, and what a trickle of bytes changes about it: nothing.
-#include <arpa/inet.h>
 #include <doctest/doctest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include <array>
 #include <string>
 
 #include "integration/stopwatch.hpp"
 #include "integration/wire.hpp"
+#include "support/full_backlog.hpp"
 #include "support/proxy_under_test.hpp"
 #include "support/raw_client.hpp"
 #include "support/scripted_peer.hpp"
@@ -41,36 +37,6 @@ ScriptedPeer::Script trickles(std::string at_once, std::string slowly, Event& cu
     if (!trickle(proxy, slowly)) cut_off.set();
   };
 }
-
-// Listens and takes no connection: those that nobody accepts fill its backlog, and the kernel
-// ignores the next ones.
-class FullBacklog {
- public:
-  FullBacklog() {
-    for (int& socket : sockets_) socket = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-    sockaddr_in here{};
-    here.sin_family = AF_INET;
-    here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof here;
-    auto* const address = reinterpret_cast<sockaddr*>(&here);
-    REQUIRE(::bind(sockets_[0], address, size) == 0);
-    REQUIRE(::getsockname(sockets_[0], address, &size) == 0);
-    REQUIRE(::listen(sockets_[0], 0) == 0);
-    for (std::size_t i = 1; i < sockets_.size(); ++i) ::connect(sockets_[i], address, size);
-    address_ = "127.0.0.1:" + std::to_string(ntohs(here.sin_port));
-  }
-  ~FullBacklog() {
-    for (const int socket : sockets_) ::close(socket);
-  }
-  FullBacklog(const FullBacklog&) = delete;
-  FullBacklog& operator=(const FullBacklog&) = delete;
-
-  const std::string& address() const { return address_; }
-
- private:
-  std::array<int, 4> sockets_;  // the listener first
-  std::string address_;
-};
 
 const std::string kHead = "HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n";
 const std::string kBody(20, 'x');
