@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <boost/asio/post.hpp>
 #include <cerrno>
 #include <random>
 #include <stdexcept>
@@ -78,19 +79,48 @@ Listener::Listener(const config::Listen& address, std::uint32_t most_connections
   const int descriptor = bind_and_listen(address);
   socket_.assign(descriptor);
   port_ = port_of(descriptor);
+  // Another worker's thread: nothing of ours is touched there.
+  room().on_freed([this, &io = workers_.front()->io()] {
+    boost::asio::post(io, [this] {
+      if (socket_.is_open()) wait();
+    });
+  });
 }
+
+Listener::~Listener() { room().stop_waiting(); }
+
+ConnectionRoom& Listener::room() const { return workers_.front()->room(); }
 
 void Listener::start() { wait(); }
 
 void Listener::wait() {
   socket_.async_wait(socket_.wait_read, [this](const boost::system::error_code& stopped) {
     if (stopped) return;
-    if (accept_some() == Next::pause) {
-      pause();
-    } else {
-      wait();
+    switch (accept_some()) {
+      case Next::pause: pause(); break;
+      case Next::wait_for_room: wait_for_room(); break;
+      case Next::go_on:
+      case Next::wait: wait(); break;
     }
   });
+}
+
+// Where one ended since they were counted, nobody else would tell.
+void Listener::wait_for_room() {
+  room().wait();
+  if (connections() < most_connections_ && room().stop_waiting()) wait();
+}
+
+void Listener::set_most_connections(std::uint32_t most) {
+  most_connections_ = most;
+  addresses_.grow(most);
+  if (connections() < most_connections_ && room().stop_waiting()) wait();
+}
+
+std::uint32_t Listener::connections() const {
+  std::uint32_t sum = 0;
+  for (const auto& worker : workers_) sum += worker->connections();
+  return sum;
 }
 
 void Listener::pause() {
@@ -108,8 +138,10 @@ Listener::Next Listener::accept_some() {
       connections += worker->connections();
       if (worker->connections() < idlest->connections()) idlest = worker.get();
     }
-    if (connections >= most_connections_)
-      return begin_pause(pauses_for_connections_, "there are as many connections as there may be");
+    if (connections >= most_connections_) {
+      begin_pause(pauses_for_connections_, "there are as many connections as there may be");
+      return Next::wait_for_room;
+    }
     const Next next = accept_one(*idlest);
     if (next != Next::go_on) return next;
   }
@@ -125,9 +157,13 @@ Listener::Next Listener::accept_one(Worker& worker) {
     switch (errno) {
       case EAGAIN: paused_ = false; return Next::wait;
       case EMFILE:
-      case ENFILE: return begin_pause(pauses_for_descriptors_, "no file descriptors are left");
+      case ENFILE:
+        begin_pause(pauses_for_descriptors_, "no file descriptors are left");
+        return Next::pause;
       case ENOBUFS:
-      case ENOMEM: return begin_pause(pauses_for_descriptors_, "the system is out of memory");
+      case ENOMEM:
+        begin_pause(pauses_for_descriptors_, "the system is out of memory");
+        return Next::pause;
       default: return Next::go_on;  // this connection broke before it was accepted (accept(2))
     }
   }
@@ -156,15 +192,11 @@ void Listener::refuse(int descriptor, const ClientFacts& client) {
 }
 
 // A pause lasts until something is accepted again or nobody waits.
-Listener::Next Listener::begin_pause(observe::Counter& reason, const char* why) {
-  if (!std::exchange(paused_, true)) {
-    reason.add();
-    if (pause_lines_.try_take(1, 1, Clock::now())) {
-      workers_.front()->log().message(observe::Level::warn,
-                                      std::string("accepting pauses: ") + why);
-    }
-  }
-  return Next::pause;
+void Listener::begin_pause(observe::Counter& reason, const char* why) {
+  if (std::exchange(paused_, true)) return;
+  reason.add();
+  if (!pause_lines_.try_take(1, 1, Clock::now())) return;
+  workers_.front()->log().message(observe::Level::warn, std::string("accepting pauses: ") + why);
 }
 
 void Listener::stop() {
@@ -172,6 +204,7 @@ void Listener::stop() {
   while (accept_some() == Next::go_on) {
   }
   timer_.cancel();
+  room().stop_waiting();
   boost::system::error_code ignored;
   socket_.close(ignored);
 }

@@ -1,7 +1,8 @@
 // Accepts connections and hands each to the worker that has the fewest.
 //
-// Lives on the first worker's loop. Accepting pauses while the connection cap is reached or the
-// process has no descriptors left, and goes on by itself; waiting clients stay in the backlog.
+// Lives on the first worker's loop. Accepting pauses while the connection cap is reached, until a
+// connection ends, and for 50 ms at a time while the process has no descriptors left; waiting
+// clients stay in the backlog.
 // A connection from an address that has limits.connections_per_address of them is closed at once
 // with a reset: it costs one accept(2), and whoever goes on trying leaves nothing behind here.
 #pragma once
@@ -18,6 +19,7 @@
 #include "observe/counter.hpp"
 #include "observe/snapshot.hpp"
 #include "proxy/client_connection.hpp"
+#include "proxy/connection_room.hpp"
 #include "resilience/token_bucket.hpp"
 #include "traffic/address_count.hpp"
 
@@ -30,15 +32,15 @@ class Listener {
   // Binds and listens; throws std::runtime_error naming the address when it cannot.
   Listener(const config::Listen& address, std::uint32_t most_connections,
            std::vector<std::unique_ptr<Worker>>& workers);
+  ~Listener();
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
 
   std::uint16_t port() const { return port_; }
 
   // All on the first worker's thread (or before it runs).
   void start();
-  void set_most_connections(std::uint32_t most) {
-    most_connections_ = most;
-    addresses_.grow(most);
-  }
+  void set_most_connections(std::uint32_t most);
   // Takes in what is in the backlog already, then listens no more.
   void stop();
 
@@ -52,13 +54,16 @@ class Listener {
   // So many connections may be accepted before others of this loop have their turn.
   static constexpr int kAcceptsInARow = 256;
 
-  enum class Next : std::uint8_t { go_on, wait, pause };
+  enum class Next : std::uint8_t { go_on, wait, pause, wait_for_room };
 
   void wait();
   void pause();
+  void wait_for_room();
+  ConnectionRoom& room() const;
+  std::uint32_t connections() const;
   Next accept_some();
   Next accept_one(Worker& worker);
-  Next begin_pause(observe::Counter& reason, const char* why);
+  void begin_pause(observe::Counter& reason, const char* why);
   void admit(int descriptor, const ClientFacts& client, Worker& worker);
   void refuse(int descriptor, const ClientFacts& client);
 

@@ -47,7 +47,7 @@ Server::Parts::Parts(config::Config settings, LoadConfig load_again)
   const std::shared_ptr<Generation> generation = generations.current();
   const config::Config& config = generation->config;
   for (std::size_t n = 0; n < lineage.workers.size(); ++n) {
-    workers.push_back(std::make_unique<Worker>(n, Worker::Shared{workers, log, tunnel_places},
+    workers.push_back(std::make_unique<Worker>(n, Worker::Shared{workers, log, tunnel_places, room},
                                                generation, random_seed()));
   }
   control.emplace(generation, workers, log);

@@ -59,6 +59,7 @@ struct Server::Parts {
   const LoadConfig load;
   observe::Log log;
   TunnelPlaces tunnel_places;
+  ConnectionRoom room;
   std::vector<std::unique_ptr<Worker>> workers;
   std::optional<Control> control;
   std::unique_ptr<HealthChecks> health_checks;

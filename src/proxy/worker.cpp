@@ -147,7 +147,8 @@ void Worker::connection_opened() { gauges_->client_connections.add(); }
 
 void Worker::connection_closed() {
   gauges_->client_connections.subtract();
-  connections_.fetch_sub(1, std::memory_order_relaxed);
+  connections_.fetch_sub(1);
+  shared_.room.freed();
 }
 
 // Given back by end_exchange().

@@ -20,6 +20,7 @@
 #include "observe/worker_metrics.hpp"
 #include "proxy/block_pool.hpp"
 #include "proxy/client_connection.hpp"
+#include "proxy/connection_room.hpp"
 #include "proxy/exchange.hpp"
 #include "proxy/generation.hpp"
 #include "proxy/heartbeat.hpp"
@@ -39,6 +40,7 @@ class Worker {
     std::vector<std::unique_ptr<Worker>>& workers;
     observe::Log& log;
     TunnelPlaces& tunnel_places;
+    ConnectionRoom& room;
   };
 
   // Begins with that generation, whose `metrics` has a place for it.
@@ -65,7 +67,7 @@ class Worker {
                std::shared_ptr<const overload::AdmissionPlan> plan);
   // Hands over an accepted connection.
   void adopt(int descriptor, const ClientFacts& client, traffic::AddressCount::Place place);
-  std::uint32_t connections() const { return connections_.load(std::memory_order_relaxed); }
+  std::uint32_t connections() const { return connections_.load(); }
   std::size_t number() const { return number_; }
   asio::io_context& io() { return io_; }
 
@@ -76,6 +78,7 @@ class Worker {
   LocalGeneration* find(const Generation& generation);
   observe::WorkerGauges& gauges() const { return *gauges_; }
   observe::Log& log() { return shared_.log; }
+  ConnectionRoom& room() { return shared_.room; }
   TunnelPlaces& tunnel_places() { return shared_.tunnel_places; }
   std::vector<std::unique_ptr<Worker>>& all() { return shared_.workers; }
   // The wall clock as an HTTP date (RFC 9110 section 5.6.7), to the second.

@@ -47,6 +47,41 @@ TEST_CASE("connections beyond the cap wait in the backlog until one ends") {
   CHECK(waiting.read_response().status() == 200);
 }
 
+TEST_CASE("at the cap whoever waits is let in as soon as one leaves") {
+  constexpr int kClients = 300;
+  const auto serve_all = [](int most) {
+    CountingBackend backend({});
+    const ProxyUnderTest proxy(backend.address(), {{"limits", {{"connections", most}}}});
+    const auto begin = std::chrono::steady_clock::now();
+    std::deque<RawClient> clients;
+    for (int n = 0; n < kClients; ++n)
+      clients.emplace_back(proxy.port()).send(get("/", "Connection: close\r\n"));
+    for (RawClient& client : clients) {
+      CHECK(client.read_response().status() == 200);
+      client.close();
+    }
+    return std::chrono::steady_clock::now() - begin;
+  };
+  // The control: all at once. A pause of 50 ms for every three of them would take five seconds.
+  const auto uncapped = serve_all(kClients);
+  CHECK(serve_all(3) < uncapped + 2500ms);
+}
+
+TEST_CASE("a cap that a reload raises lets in who waits") {
+  CountingBackend backend({});
+  const auto settings = [&](int most) {
+    return configuration({backend.address()}, {{"limits", {{"connections", most}}}});
+  };
+  ProxyUnderTest proxy(settings(1));
+  RawClient served(proxy.port()), waiting(proxy.port());
+  CHECK(served.ask(get("/")).status() == 200);
+  CHECK(!waiting.send(get("/")).has_bytes(kQuiet));
+  CHECK(proxy.reload(settings(2)).status() == 200);
+  CHECK(waiting.read_response().status() == 200);
+  RawClient third(proxy.port());
+  CHECK(!third.send(get("/")).has_bytes(kQuiet));
+}
+
 TEST_CASE("without descriptors left accepting pauses and everything else goes on") {
   CountingBackend backend({});
   ProxyProcess proxy(configuration({backend.address()}));
