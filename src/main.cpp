@@ -42,13 +42,17 @@ spillway::config::LoadResult read(const std::string& path) {
   return result;
 }
 
-// A checked configuration, or every problem on standard error.
-std::optional<spillway::config::Config> load(const std::string& path) {
-  auto [config, problems] = read(path);
+void report(const std::string& path, const spillway::config::Problems& problems) {
   for (const auto& problem : problems) {
     std::cerr << "error: " << problem.path << ": " << problem.message << '\n';
   }
-  if (!config) std::cerr << path << ": " << problems.size() << " error(s)\n";
+  std::cerr << path << ": " << problems.size() << " error(s)\n";
+}
+
+// A checked configuration, or every problem on standard error.
+std::optional<spillway::config::Config> load(const std::string& path) {
+  auto [config, problems] = read(path);
+  if (!config) report(path, problems);
   return config;
 }
 
@@ -59,11 +63,17 @@ int check(const std::string& path) {
   return kFine;
 }
 
+// A name that cannot be looked up now may be known in a moment: that is no bad configuration.
 int run(const std::string& path) {
   auto config = load(path);
   if (!config) return kBadUsage;
-  spillway::proxy::Server server(std::move(*config), [path] { return read(path); });
-  return server.serve_until_signalled();
+  try {
+    spillway::proxy::Server server(std::move(*config), [path] { return read(path); });
+    return server.serve_until_signalled();
+  } catch (const spillway::proxy::BadConfiguration& error) {
+    report(path, error.problems);
+    return kFailed;
+  }
 }
 
 int print_schema() {
@@ -129,8 +139,8 @@ int main(int argc, char** argv) {
     return command;
   };
 
-  auto* run_command =
-      with_config(app.add_subcommand("run", "Serve until SIGTERM (drains) or SIGINT; SIGHUP reloads"));
+  auto* run_command = with_config(
+      app.add_subcommand("run", "Serve until SIGTERM (drains) or SIGINT; SIGHUP reloads"));
   auto* check_command = with_config(
       app.add_subcommand("check", "Validate a configuration and print it with every default"));
 

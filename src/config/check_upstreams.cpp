@@ -1,6 +1,9 @@
 #include "config/check_upstreams.hpp"
 
 #include <string>
+#include <vector>
+
+#include "config/own_address.hpp"
 
 namespace spillway::config {
 namespace {
@@ -33,12 +36,25 @@ void check_health_check(const HealthCheck& check, const std::string& path, Findi
               findings);
 }
 
+// By what the file says; names are looked up when it is put into effect.
+void check_loop(const Listen& listen, const std::vector<std::string>& servers,
+                const std::string& path, Findings& findings) {
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    if (!is_own_server(listen, servers[i])) continue;
+    findings.report(element(path, i),
+                    "found " + shown(servers[i]) +
+                        ", where $.listen accepts: requests would come back for ever",
+                    "$.listen.port");
+  }
+}
+
 }  // namespace
 
 void check_upstreams(const Config& config, Findings& findings) {
   for (std::size_t i = 0; i < config.upstreams.size(); ++i) {
     const std::string path = element("$.upstreams", i);
     const Upstream& upstream = config.upstreams[i];
+    check_loop(config.listen, upstream.servers, path + ".servers", findings);
     if (upstream.circuit_breaker) {
       check_circuit_breaker(*upstream.circuit_breaker, path + ".circuit_breaker", findings);
     }

@@ -23,8 +23,7 @@ Endpoint resolve(const std::string& server) {
   const int failed = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, ::freeaddrinfo);
   if (failed != 0) {
-    throw std::runtime_error("cannot resolve upstream server \"" + server +
-                             "\": " + ::gai_strerror(failed));
+    throw std::runtime_error(std::string("which has no address: ") + ::gai_strerror(failed));
   }
   Endpoint endpoint;
   endpoint.name = server;

@@ -17,8 +17,8 @@ struct Endpoint {
   bool v6() const { return address.ss_family == AF_INET6; }
 };
 
-// Looks up "host:port" or "[v6]:port", once, at start. Throws std::runtime_error naming the server
-// when it has no address.
+// Looks up "host:port" or "[v6]:port", once, when a configuration is read. Throws
+// std::runtime_error that says why when it has no address.
 Endpoint resolve(const std::string& server);
 
 // A non-blocking connection attempt. Without a descriptor (-1) it has failed at once; if not yet

@@ -15,6 +15,7 @@
 #include "config/config.hpp"
 #include "observe/worker_metrics.hpp"
 #include "proxy/own_answers.hpp"
+#include "proxy/read_configuration.hpp"
 #include "proxy/upstream.hpp"
 #include "traffic/classify.hpp"
 #include "traffic/sip_hash.hpp"
@@ -30,15 +31,17 @@ struct Lineage {
 };
 
 struct Generation {
-  // Resolves the upstreams' servers; throws std::runtime_error. Where `former` (null: this is the
-  // first) has an upstream of the same name, its slots stay the same, and what is stored stays.
-  Generation(config::Config settings, const Lineage& lineage, const Generation* former = nullptr)
+  // Where `former` (null: this is the first) has an upstream of the same name, its slots stay the
+  // same, and what is stored stays.
+  Generation(config::Config settings, Endpoints endpoints, const Lineage& lineage,
+             const Generation* former = nullptr)
       : number(former == nullptr ? 1 : former->number + 1),
         config(std::move(settings)),
         classifier(config, lineage.tenant_seed),
         answers(config, lineage.cache_key, former == nullptr ? nullptr : &former->answers) {
     for (const config::Upstream& upstream : config.upstreams) {
-      upstreams.emplace_back(config, upstream, lineage.workers.size(),
+      upstreams.emplace_back(config, upstream, std::move(endpoints[upstreams.size()]),
+                             lineage.workers.size(),
                              former == nullptr ? nullptr : former->find(upstream.name));
     }
     for (const auto& gauges : lineage.workers)

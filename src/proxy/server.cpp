@@ -31,6 +31,21 @@ Lineage new_lineage(std::size_t workers) {
   return lineage;
 }
 
+ReadConfiguration looked_up(config::Config config) {
+  ReadConfiguration read = look_up_servers(std::move(config));
+  if (!read.config) throw BadConfiguration(std::move(read.problems));
+  return read;
+}
+
+// One line for the operator: what came of a reload, and what is served anyway.
+std::string status_after(const ReloadResult& result, const std::string& where) {
+  if (result.problems.empty()) return where;
+  const config::Problem& first = result.problems.front();
+  const std::size_t more = result.problems.size() - 1;
+  return "reload refused: " + first.path + ": " + first.message +
+         (more == 0 ? "" : " (and " + std::to_string(more) + " more)") + "; as before " + where;
+}
+
 }  // namespace
 
 std::uint64_t random_seed() {
@@ -38,12 +53,14 @@ std::uint64_t random_seed() {
   return (std::uint64_t{entropy()} << 32) | entropy();
 }
 
-Server::Parts::Parts(config::Config settings, LoadConfig load_again)
-    : lineage(new_lineage(worker_count(settings))),
-      generations(std::make_shared<Generation>(std::move(settings), lineage)),
-      load(std::move(load_again)),
+Server::Parts::Parts(ReadConfiguration first, LoadConfig load)
+    : lineage(new_lineage(worker_count(*first.config))),
+      generations(std::make_shared<Generation>(std::move(*first.config), std::move(first.endpoints),
+                                               lineage)),
       log(generations.current()->config.log),
-      reloader([this] { return reload(); }, [this] { return generations.collect() == 0; }) {
+      reloader([load = std::move(load)] { return read_configuration(load); },
+               [this](ReadConfiguration wanted) { return reload(std::move(wanted)); },
+               [this] { return generations.collect() == 0; }) {
   const std::shared_ptr<Generation> generation = generations.current();
   const config::Config& config = generation->config;
   for (std::size_t n = 0; n < lineage.workers.size(); ++n) {
@@ -76,7 +93,7 @@ std::string Server::Parts::where() const {
 }
 
 Server::Server(config::Config config, LoadConfig load)
-    : parts_(std::make_unique<Parts>(std::move(config), std::move(load))) {}
+    : parts_(std::make_unique<Parts>(looked_up(std::move(config)), std::move(load))) {}
 
 Server::~Server() { stop(); }
 
@@ -137,6 +154,15 @@ int Server::serve_until_signalled() {
   Supervisor supervisor(io);
   TimePoint drain_until = kNever;
   int reloading = 0;
+  std::string status;
+
+  parts_->on_reload = [&](const ReloadResult& result) {
+    asio::post(io, [&, now = status_after(result, parts_->where())] {
+      status = now;
+      // Whoever sent SIGHUP is told with the end of the reload; POST /reload has no other.
+      if (reloading == 0 && drain_until == kNever) supervisor.status(status);
+    });
+  };
 
   const std::function<void()> watch_drain = [&] {
     if (drained() || Clock::now() >= drain_until) {
@@ -161,7 +187,7 @@ int Server::serve_until_signalled() {
         parts_->reloader.request([&](const ReloadResult&) {
           asio::post(io, [&] {
             // Not while another is under way, nor after it was told that we end.
-            if (--reloading == 0 && drain_until == kNever) supervisor.ready(parts_->where());
+            if (--reloading == 0 && drain_until == kNever) supervisor.ready(status);
           });
         });
       } else if (signal == SIGHUP) {
@@ -177,7 +203,8 @@ int Server::serve_until_signalled() {
   };
   wait();
   start();
-  supervisor.ready(parts_->where());
+  status = parts_->where();
+  supervisor.ready(status);
   supervisor.feed_watchdog(parts_->heartbeats());
   io.run();
   stop();

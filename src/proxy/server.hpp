@@ -2,20 +2,21 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 
-#include "config/load.hpp"
+#include "config/config.hpp"
+#include "proxy/read_configuration.hpp"
 
 namespace spillway::proxy {
 
 class Server {
  public:
   // Reads the configuration again, for a reload.
-  using LoadConfig = std::function<config::LoadResult()>;
+  using LoadConfig = proxy::LoadConfig;
 
-  // Resolves upstream servers; throws std::runtime_error when one has no address. Without `load`
-  // the configuration cannot be reloaded.
+  // Looks up the servers; throws BadConfiguration when one has no address. Without `load` the
+  // configuration cannot be reloaded. `load` may still be running after this has ended, if reading
+  // the file takes so long: it must hold all that it uses.
   explicit Server(config::Config config, LoadConfig load = {});
   ~Server();  // stops at once
   Server(const Server&) = delete;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -27,7 +28,7 @@ namespace spillway::proxy {
 std::uint64_t random_seed();
 
 struct Server::Parts {
-  Parts(config::Config settings, LoadConfig load);
+  Parts(ReadConfiguration first, LoadConfig load);
 
   std::uint32_t connections() const;
   std::vector<const Heartbeat*> heartbeats() const;
@@ -43,9 +44,9 @@ struct Server::Parts {
 
   // server_reload.cpp
   // On the reloader's thread.
-  ReloadResult reload();
+  ReloadResult reload(ReadConfiguration wanted);
   // Nothing has changed when it returns a problem.
-  config::Problems try_reload();
+  config::Problems try_reload(ReadConfiguration wanted);
   // Requests that have had `drain_timeout_ms` since their configuration was replaced make room for
   // another one.
   bool end_oldest();
@@ -56,7 +57,6 @@ struct Server::Parts {
 
   const Lineage lineage;
   Generations generations;
-  const LoadConfig load;
   observe::Log log;
   TunnelPlaces tunnel_places;
   ConnectionRoom room;
@@ -71,7 +71,8 @@ struct Server::Parts {
   std::atomic<bool> listening{false};
   std::mutex reloads_mutex;
   observe::Reloads reloads;
-  Reloader reloader;  // its thread uses all of the above
+  std::function<void(const ReloadResult&)> on_reload;  // on the reloader's thread; may be empty
+  Reloader reloader;                                   // its thread uses all of the above
 };
 
 }  // namespace spillway::proxy

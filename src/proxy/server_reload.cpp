@@ -2,6 +2,7 @@
 #include <boost/asio/post.hpp>
 #include <exception>
 #include <thread>
+#include <utility>
 
 #include "config/reload.hpp"
 #include "proxy/descriptor_limit.hpp"
@@ -14,34 +15,36 @@ namespace {
 constexpr Milliseconds kEnding{2000};
 }  // namespace
 
-ReloadResult Server::Parts::reload() {
+ReloadResult Server::Parts::reload(ReadConfiguration wanted) {
   ReloadResult result;
-  result.problems = try_reload();
+  result.problems = try_reload(std::move(wanted));
   result.generation = generations.current()->number;
   for (const config::Problem& each : result.problems) log.reload_failed(each.path, each.message);
   if (result.problems.empty()) log.reloaded(result.generation);
-  const std::lock_guard lock(reloads_mutex);
-  ++(result.problems.empty() ? reloads.done : reloads.failed);
-  reloads.problems.clear();
-  for (const config::Problem& each : result.problems)
-    reloads.problems.push_back(each.path + ": " + each.message);
+  {
+    const std::lock_guard lock(reloads_mutex);
+    ++(result.problems.empty() ? reloads.done : reloads.failed);
+    reloads.problems.clear();
+    for (const config::Problem& each : result.problems)
+      reloads.problems.push_back(each.path + ": " + each.message);
+  }
+  if (on_reload) on_reload(result);
   return result;
 }
 
-config::Problems Server::Parts::try_reload() {
+config::Problems Server::Parts::try_reload(ReadConfiguration wanted) {
   if (draining.load()) return {{"$", "draining: the configuration stays as it is"}};
-  if (!load) return {{"$", "there is no file to read again"}};
+  if (!wanted.config) return wanted.problems;
   if (generations.collect() >= Generations::kMostFormer && !end_oldest()) {
     return {{"$", "running requests still keep to " + std::to_string(Generations::kMostFormer) +
                       " earlier configurations: try again when some of them have ended"}};
   }
   const std::shared_ptr<Generation> former = generations.current();
-  config::LoadResult loaded = load();
-  if (!loaded.config) return loaded.problems;
-  if (auto problems = config::needs_restart(former->config, *loaded.config); !problems.empty())
+  if (auto problems = config::needs_restart(former->config, *wanted.config); !problems.empty())
     return problems;
   try {
-    const auto next = std::make_shared<Generation>(std::move(*loaded.config), lineage, &*former);
+    const auto next = std::make_shared<Generation>(std::move(*wanted.config),
+                                                   std::move(wanted.endpoints), lineage, &*former);
     auto checks = std::make_unique<HealthChecks>(next, workers, log, random_seed());
     put_into_effect(next, std::move(checks));
   } catch (const std::exception& error) {
@@ -57,7 +60,8 @@ bool Server::Parts::end_oldest() {
   log.message(observe::Level::warn,
               "too many earlier configurations are in use: ending what runs under the oldest");
   for (const auto& worker : workers) worker->end_requests_of(*oldest);
-  for (const TimePoint until = Clock::now() + kEnding; Clock::now() < until;) {
+  for (const TimePoint until = Clock::now() + kEnding;
+       Clock::now() < until && !reloader.is_stopping();) {
     if (generations.collect() < Generations::kMostFormer) return true;
     std::this_thread::sleep_for(Milliseconds{10});
   }

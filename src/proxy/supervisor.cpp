@@ -4,6 +4,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstddef>
@@ -42,6 +43,16 @@ std::optional<Duration> own_interval(const ServiceEnvironment& environment) {
   return std::chrono::microseconds(*microseconds);
 }
 
+// A status may quote a file name or a message of the system: none of them begins a line of ours,
+// and the datagram stays small enough to be sent.
+std::string one_line(std::string_view status) {
+  constexpr std::size_t kMost = 1024;
+  std::string line(status.substr(0, kMost));
+  std::replace_if(
+      line.begin(), line.end(), [](unsigned char c) { return c < ' ' || c == 127; }, ' ');
+  return line;
+}
+
 }  // namespace
 
 ServiceEnvironment ServiceEnvironment::of_process() {
@@ -74,8 +85,10 @@ Supervisor::~Supervisor() {
 }
 
 void Supervisor::ready(std::string_view status) {
-  tell(std::string("READY=1\nSTATUS=").append(status).append("\n"));
+  tell("READY=1\nSTATUS=" + one_line(status) + "\n");
 }
+
+void Supervisor::status(std::string_view line) { tell("STATUS=" + one_line(line) + "\n"); }
 
 // The time lets the service manager tell this reload from an earlier one.
 void Supervisor::reloading(TimePoint now) {
@@ -86,7 +99,7 @@ void Supervisor::reloading(TimePoint now) {
 }
 
 void Supervisor::stopping(std::string_view status) {
-  tell(std::string("STOPPING=1\nSTATUS=").append(status).append("\n"));
+  tell("STOPPING=1\nSTATUS=" + one_line(status) + "\n");
 }
 
 void Supervisor::feed_watchdog(std::vector<const Heartbeat*> loops) {

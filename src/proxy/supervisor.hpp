@@ -37,6 +37,8 @@ class Supervisor {
 
   // It serves, at first or again after reloading(). `status` is a line for the operator.
   void ready(std::string_view status);
+  // The same, while it serves: a new line for the operator.
+  void status(std::string_view line);
   // It begins to read its configuration again; ready() has to follow.
   void reloading(TimePoint now);
   // It ends, for whatever reason. `status` as above.

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "config/config.hpp"
@@ -35,11 +36,13 @@ inline std::uint32_t most_connections(const config::Config& all, const config::U
 }
 
 struct Upstream {
-  // Resolves the servers; throws std::runtime_error. `former`: the upstream of the same name in the
-  // configuration before, whose slots these are as well; null: none.
-  Upstream(const config::Config& all, const config::Upstream& settings, std::size_t workers,
+  // `former`: the upstream of the same name in the configuration before, whose slots these are as
+  // well; null: none.
+  Upstream(const config::Config& all, const config::Upstream& settings,
+           std::vector<Endpoint> its_endpoints, std::size_t workers,
            const Upstream* former = nullptr)
       : config(settings),
+        endpoints(std::move(its_endpoints)),
         servers(settings),
         gate(settings.dispatch, all.classes,
              former != nullptr ? former->gate.slots() : std::make_shared<Slots>()),
@@ -49,7 +52,6 @@ struct Upstream {
         dead_letters(settings.dispatch),
         connections(most_connections(all, settings, workers), settings.idle_connections),
         shards(workers) {
-    for (const auto& server : settings.servers) endpoints.push_back(resolve(server));
     if (former != nullptr) servers.adopt(former->servers);
     for (std::size_t n = 0; n < workers; ++n) {
       shards[n] = std::make_unique<overload::SignalShard>();

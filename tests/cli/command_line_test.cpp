@@ -157,6 +157,20 @@ TEST_CASE("explain says whether an upgrade becomes a tunnel") {
   CHECK_FALSE(contains(explain("GET /a"), "upgrade "));
 }
 
+TEST_CASE("run names the place of each server that has no address") {
+  const ScratchFile file("names.json",
+                         R"({"listen": {"port": 0}, "admin": {"port": 0}, "upstreams": [
+    {"name": "one", "servers": ["127.0.0.1:1", "nowhere.invalid:80"]},
+    {"name": "two", "servers": ["nobody.invalid:81"]}]})");
+  const Result result = spillway("run --config " + file.path());
+  CHECK(result.code == 1);  // it may be known in a moment
+  CHECK(contains(result.err,
+                 "error: $.upstreams[0].servers[1]: found \"nowhere.invalid:80\", which has no "
+                 "address: "));
+  CHECK(contains(result.err, "error: $.upstreams[1].servers[0]: found \"nobody.invalid:81\""));
+  CHECK(contains(result.err, "2 error(s)"));
+}
+
 TEST_CASE("explain shows the tenant and the priority that are believed") {
   const ScratchFile file("trust.json", R"({
     "trusted_peers": ["127.0.0.1"],

@@ -1,5 +1,8 @@
 #include "config/check_upstreams.hpp"
 
+#include <string>
+#include <vector>
+
 #include "config/support.hpp"
 
 namespace spillway::config {
@@ -44,6 +47,41 @@ TEST_CASE("a health check must be able to succeed and to end before the next one
                 "found 2001, allowed: up to " + path + ".interval_ms (2000)");
   check_problem(upstream(R"("health_check":{"path":"up"})"), path + ".path", "starts with '/'");
   check_problem(upstream(R"("health_check":{"path":"/a b"})"), path + ".path", "starts with '/'");
+}
+
+TEST_CASE("a server may not be the listener itself") {
+  struct Listener {
+    const char* address;
+    std::vector<std::string> itself;
+    std::vector<std::string> others;
+  };
+  const std::vector<Listener> all{
+      {"127.0.0.1",
+       {"127.0.0.1:8080", "localhost:8080", "LocalHost:8080", "0.0.0.0:8080"},
+       {"127.0.0.1:8081", "127.0.0.2:8080", "[::1]:8080", "app.example:8080", "192.0.2.1:8080"}},
+      {"0.0.0.0",
+       {"127.0.0.1:8080", "127.0.0.2:8080", "localhost:8080", "0.0.0.0:8080"},
+       {"[::1]:8080"}},
+      {"::",
+       {"127.0.0.1:8080", "[::1]:8080", "[::]:8080", "localhost:8080"},
+       {"[2001:db8::1]:8080"}},
+      {"::1", {"[::1]:8080", "[::]:8080", "localhost:8080"}, {"127.0.0.1:8080"}},
+      {"192.0.2.1", {"192.0.2.1:8080"}, {"127.0.0.1:8080", "localhost:8080", "192.0.2.2:8080"}}};
+  const auto file = [](const Listener& listener, const std::string& server) {
+    return R"({"listen":{"address":")" + std::string(listener.address) +
+           R"("},"upstreams":[{"name":"one","servers":["app.example:1"]},)" +
+           R"({"name":"two","servers":["app.example:1",")" + server + "\"]}]}";
+  };
+  for (const Listener& listener : all) {
+    CAPTURE(listener.address);
+    for (const std::string& server : listener.itself) {
+      check_problem(file(listener, server), "$.upstreams[1].servers[1]",
+                    "found \"" + server + "\", where $.listen accepts");
+    }
+    for (const std::string& server : listener.others) load_good(file(listener, server));
+  }
+  // Whichever port that will be.
+  load_good(R"({"listen":{"port":0},"upstreams":[{"name":"a","servers":["127.0.0.1:8080"]}]})");
 }
 
 TEST_CASE("a route names the protocols that may be upgraded to and never h2c") {

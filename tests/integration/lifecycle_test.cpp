@@ -288,4 +288,21 @@ TEST_CASE("SIGHUP reads the file again and a bad one leaves everything as it was
   CHECK(client.ask(get("/")).body == "other");
 }
 
+TEST_CASE("a file that is never read to its end delays no end of the process") {
+  HeldPeer held;
+  ProxyProcess proxy(
+      configuration({held.peer.address()}, {{"limits", {{"drain_timeout_ms", 200}}}}));
+  const RawClient client = held.asking(proxy);
+  // Opening it waits for somebody who writes.
+  proxy.rewrite_as_pipe();
+  proxy.process().signal(SIGHUP);
+  RawClient operator_page(proxy.admin_port());
+  operator_page.send("POST /reload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n");
+  CHECK_FALSE(operator_page.has_bytes(200ms));
+  CHECK(admin(proxy, "/healthz").status() == 200);
+  SUBCASE("SIGINT") { proxy.process().signal(SIGINT); }
+  SUBCASE("a drain whose time is over") { proxy.process().signal(SIGTERM); }
+  CHECK(proxy.process().wait(3s) == 0);
+}
+
 }  // namespace spillway

@@ -74,19 +74,52 @@ TEST_CASE("a service is ready once both ports answer and says when it ends") {
   }
 }
 
-TEST_CASE("a service says when it reads its configuration and is ready again whatever it finds") {
+TEST_CASE("a service says when it reads its configuration and what came of it") {
   NotifySocket manager;
   Service service(manager, settings_for("127.0.0.1:1"));
   const auto ready = manager.next_with("READY=1");
   REQUIRE(ready);
-  for (const std::string& settings : {settings_for("127.0.0.1:2"), std::string("no JSON")}) {
+  const std::string where = ready->substr(ready->find("serving on"));
+  const auto after_reload = [&](const std::string& settings) {
     service.directory.write("spillway.json", settings);
     service.process.signal(SIGHUP);
     const std::string told = manager.next().value_or("nothing");
     CHECK(says(told, "RELOADING=1"));
     CHECK(told.find("\nMONOTONIC_USEC=") != std::string::npos);
-    CHECK(manager.next() == ready);
-  }
+    return manager.next().value_or("nothing");
+  };
+  CHECK(after_reload(settings_for("127.0.0.1:2")) == ready);
+  // It serves, so it is ready; that it serves the old one is in the status.
+  CHECK(after_reload(R"({"upstreams": [], "worker": 1})") ==
+        "READY=1\nSTATUS=reload refused: $.upstreams: found 0 elements, allowed: 1 to 256 (and 1 "
+        "more); as before " +
+            where);
+  const std::string syntax = after_reload("no JSON");
+  CHECK(syntax.starts_with("READY=1\nSTATUS=reload refused: "));
+  CHECK(syntax.ends_with("; as before " + where));
+  CHECK(after_reload(settings_for("nowhere.invalid:80"))
+            .find("refused: $.upstreams[0].servers[0]: found \"nowhere.invalid:80\", which has no "
+                  "address") != std::string::npos);
+  CHECK(after_reload(settings_for("127.0.0.1:2")) == ready);
+}
+
+TEST_CASE("what came of a reload by the page is in the status too") {
+  NotifySocket manager;
+  Service service(manager, settings_for("127.0.0.1:1"));
+  const auto ready = manager.next_with("READY=1");
+  REQUIRE(ready);
+  const std::string where = ready->substr(ready->find("serving on"));
+  const std::uint16_t admin = port_after(*ready, "admin on 127.0.0.1");
+  const auto reload = [&](const std::string& settings) {
+    service.directory.write("spillway.json", settings);
+    return RawClient(admin)
+        .ask("POST /reload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")
+        .status();
+  };
+  CHECK(reload("{}") == 422);
+  CHECK(manager.next().value_or("nothing").starts_with("STATUS=reload refused: $.upstreams"));
+  CHECK(reload(settings_for("127.0.0.1:1")) == 200);
+  CHECK(manager.next() == "STATUS=" + where);
 }
 
 TEST_CASE("what ends at once says so too") {

@@ -61,10 +61,28 @@ TEST_CASE("the command of the unit is one that the program knows") {
   CHECK(installing.find(kUnit + " /etc/systemd/system/spillway.service") != std::string::npos);
 }
 
-TEST_CASE("a reload is SIGHUP sent by a program that exists") {
-  const std::string command = value("ExecReload");
-  CHECK(command == "/bin/kill -HUP $MAINPID");
-  CHECK(access("/bin/kill", X_OK) == 0);
+TEST_CASE("a reload is SIGHUP sent by a program that exists once the file has been checked") {
+  const std::vector<std::string> commands = values("ExecReload");
+  REQUIRE(commands.size() == 2);
+  CHECK(commands[1] == "/bin/kill -HUP $MAINPID");
+  for (const char* program : {"/bin/sh", "/bin/kill"}) CHECK(access(program, X_OK) == 0);
+  // The same program and file as those that serve.
+  const auto parts = matches(value("ExecStart"), "[^ ]+");
+  REQUIRE(parts.size() == 4);
+  const std::string check = parts[0] + " check --config " + parts[3];
+  CHECK(commands[0] == "/bin/sh -c 'exec " + check + " >/dev/null'");
+  const auto status_for = [&](const std::string& file) {
+    std::string command = commands[0];
+    command.replace(command.find(parts[0]), parts[0].size(), kBuilt);
+    command.replace(command.find(parts[3]), parts[3].size(), file);
+    return run(command);
+  };
+  const Finished good = status_for((kSource / "config/spillway.json").string());
+  CHECK(good.status == 0);
+  CHECK(good.output == "");
+  const Finished bad = status_for("/dev/null");
+  CHECK(bad.status == 2);
+  CHECK(bad.output.find("error: ") != std::string::npos);
 }
 
 TEST_CASE("the unit waits for readiness and longer than a drain takes") {
@@ -112,7 +130,9 @@ TEST_CASE("systemd understands the unit") {
   };
   std::string text = read(kUnit);
   const std::string installed = "/usr/local/bin/spillway";
-  text.replace(text.find(installed), installed.size(), kBuilt);
+  for (std::size_t at = 0; (at = text.find(installed, at)) != std::string::npos;
+       at += kBuilt.size())
+    text.replace(at, installed.size(), kBuilt);
   const Finished sound = verified(text);
   INFO(sound.output);
   CHECK(sound.status == 0);

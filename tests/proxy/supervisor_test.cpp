@@ -35,6 +35,17 @@ TEST_CASE("each message is one datagram of lines to either kind of socket") {
   }
 }
 
+TEST_CASE("a status is one line of bounded length whatever it quotes") {
+  Told told;
+  Supervisor manager(told.io, {.notify_socket = told.socket.name()});
+  manager.status("a\nREADY=1\r\x7f\tb");
+  CHECK(told.socket.next() == "STATUS=a READY=1   b\n");
+  manager.ready("x\nSTOPPING=1");
+  CHECK(told.socket.next() == "READY=1\nSTATUS=x STOPPING=1\n");
+  manager.status(std::string(100'000, 'a'));
+  CHECK(told.socket.next().value_or("").size() == 1032);
+}
+
 TEST_CASE("the time of a reload is that of the monotonic clock") {
   Told told;
   Supervisor manager(told.io, {.notify_socket = told.socket.name()});

@@ -1,5 +1,8 @@
 #include "support/proxy_process.hpp"
 
+#include <sys/stat.h>
+
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +11,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "support/proxy_under_test.hpp"
@@ -58,6 +62,13 @@ ProxyProcess::ProxyProcess(nlohmann::json settings, std::vector<std::string> und
 }
 
 void ProxyProcess::reconfigure(const nlohmann::json& settings) { rewrite(completed(settings)); }
+
+void ProxyProcess::rewrite_as_pipe() {
+  const std::filesystem::path file = directory_.path() / "spillway.json";
+  std::filesystem::remove(file);
+  if (::mkfifo(file.c_str(), 0600) != 0)
+    throw std::system_error(errno, std::generic_category(), "mkfifo");
+}
 
 std::size_t ProxyProcess::memory() const { return status_bytes("VmRSS:"); }
 

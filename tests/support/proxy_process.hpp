@@ -23,6 +23,8 @@ class ProxyProcess {
   // Another text, or other settings, in place of its configuration file.
   void rewrite(const std::string& text) { directory_.write("spillway.json", text); }
   void reconfigure(const nlohmann::json& settings);
+  // A pipe that nobody writes to.
+  void rewrite_as_pipe();
 
   std::uint16_t port() const { return port_; }
   std::uint16_t admin_port() const { return admin_port_; }

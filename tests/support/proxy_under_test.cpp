@@ -43,17 +43,17 @@ config::Config checked(const nlohmann::json& settings) {
 }
 
 ProxyUnderTest::ProxyUnderTest(config::Config config)
-    : server_(std::move(config), [this] {
-        const std::lock_guard lock(mutex_);
-        return config::load_text(wanted_, "test");
+    : server_(std::move(config), [wanted = wanted_] {
+        const std::lock_guard lock(wanted->mutex);
+        return config::load_text(wanted->text, "test");
       }) {
   server_.start();
 }
 
 Message ProxyUnderTest::reload(const nlohmann::json& settings) {
   {
-    const std::lock_guard lock(mutex_);
-    wanted_ = completed(settings);
+    const std::lock_guard lock(wanted_->mutex);
+    wanted_->text = completed(settings);
   }
   return RawClient(admin_port())
       .ask("POST /reload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n");

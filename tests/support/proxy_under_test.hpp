@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -54,8 +55,12 @@ class ProxyUnderTest {
                      Milliseconds within = kPatience) const;
 
  private:
-  std::mutex mutex_;
-  std::string wanted_;  // what a reload reads
+  // What a reload reads, which may go on for longer than the server.
+  struct Wanted {
+    std::mutex mutex;
+    std::string text;
+  };
+  std::shared_ptr<Wanted> wanted_ = std::make_shared<Wanted>();
   proxy::Server server_;
 };
 
