@@ -1,7 +1,6 @@
 #include "proxy/endpoint.hpp"
 
 #include <netdb.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -63,17 +62,6 @@ bool is_local_shortage(int error) {
     case EAGAIN: return true;
     default: return false;
   }
-}
-
-bool accepts_connections(const Endpoint& endpoint, Milliseconds within) {
-  const ConnectAttempt attempt = begin_connect(endpoint);
-  if (attempt.descriptor < 0) return false;
-  pollfd polled{attempt.descriptor, POLLOUT, 0};
-  const bool accepted =
-      attempt.connected || (::poll(&polled, 1, static_cast<int>(within.count())) == 1 &&
-                            connect_error(attempt.descriptor) == 0);
-  ::close(attempt.descriptor);
-  return accepted;
 }
 
 }  // namespace spillway::proxy

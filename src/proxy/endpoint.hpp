@@ -5,8 +5,6 @@
 
 #include <string>
 
-#include "base/time.hpp"
-
 namespace spillway::proxy {
 
 struct Endpoint {
@@ -36,9 +34,5 @@ int connect_error(int descriptor);
 // Such an error says nothing about the server: this process or machine has no descriptor, port or
 // memory left for one more connection.
 bool is_local_shortage(int error);
-
-// Whether the server takes a connection within that time; it is closed at once. Blocks: not for
-// the threads that serve.
-bool accepts_connections(const Endpoint& endpoint, Milliseconds within);
 
 }  // namespace spillway::proxy

@@ -12,9 +12,6 @@ namespace spillway::proxy {
 
 namespace {
 
-// Per server, while /readyz looks for one that is back.
-constexpr Milliseconds kProbeTimeout{100};
-
 std::vector<const observe::WorkerMetrics*> metrics_of(const Generation& generation) {
   std::vector<const observe::WorkerMetrics*> metrics;
   for (const auto& each : generation.metrics) metrics.push_back(each.get());
@@ -55,22 +52,7 @@ observe::Snapshot Server::Parts::snapshot(Generation& generation, bool with_dead
 
 std::string Server::Parts::not_ready() {
   if (draining.load()) return "draining";
-  const std::shared_ptr<Generation> generation = generations.current();
-  for (Upstream& upstream : generation->upstreams) {
-    if (upstream.is_live()) return {};
-  }
-  // Only requests find out that an upstream is back, and who is not ready is sent none: ask.
-  for (Upstream& upstream : generation->upstreams) {
-    if (!upstream.connections.try_open()) continue;
-    for (const Endpoint& endpoint : upstream.endpoints) {
-      if (!accepts_connections(endpoint, kProbeTimeout)) continue;
-      upstream.reachable = true;
-      break;
-    }
-    upstream.connections.closed();
-    if (upstream.is_live()) return {};
-  }
-  return "no live upstream";
+  return std::string(readiness.why_not(*generations.current()));
 }
 
 std::string Server::Parts::metrics_page() {

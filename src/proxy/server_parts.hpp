@@ -18,6 +18,7 @@
 #include "proxy/generations.hpp"
 #include "proxy/health_checks.hpp"
 #include "proxy/listener.hpp"
+#include "proxy/readiness.hpp"
 #include "proxy/reloader.hpp"
 #include "proxy/server.hpp"
 #include "proxy/worker.hpp"
@@ -64,6 +65,7 @@ struct Server::Parts {
   std::optional<Control> control;
   std::unique_ptr<HealthChecks> health_checks;
   std::optional<Listener> listener;
+  Readiness readiness;  // the admin thread's
   std::optional<AdminServer> admin;
   std::vector<std::thread> threads;
   TimePoint started = Clock::now();

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -123,10 +124,38 @@ TEST_CASE("it is not ready while no upstream can be reached and ready again once
   CHECK(page.body.find("upstream") != std::string::npos);
   CHECK(proxy.admin("/healthz").status() == 200);
 
-  // Nobody sends requests to one that is not ready: it must find out by itself.
+  // Nobody sends requests to one that is not ready: it must find out by itself, within a second.
   down.reset();
   const ListeningPort up(port);
-  CHECK(proxy.admin("/readyz").status() == 200);
+  const Deadline deadline;
+  int status = 0;
+  while (status != 200 && !deadline.passed()) status = proxy.admin("/readyz").status();
+  CHECK(status == 200);
+}
+
+// Fields that are the same whatever the page tells.
+const std::set<std::string> kSaysNothing{
+    "Date",          "Content-Type",           "Content-Length",
+    "Cache-Control", "X-Content-Type-Options", "Content-Security-Policy"};
+
+TEST_CASE("who has no token learns that it is well and ready or not and nothing else") {
+  const RefusingPort down;
+  const ProxyUnderTest proxy(down.address(), {{"admin", {{"token", "a-token-that-is-long"}}}});
+  CHECK(proxy.admin("/healthz").body == "{\"status\":\"ok\"}\n");
+  CHECK(proxy.admin("/readyz").body == "{\"status\":\"ready\"}\n");
+  CHECK(RawClient(proxy.port()).ask(get("/")).status() == 502);
+  // Neither a name of an upstream nor an address.
+  const Message page = proxy.admin("/readyz");
+  CHECK(page.status() == 503);
+  CHECK(json::parse(page.body) == json{{"status", "not ready"}, {"reason", "no live upstream"}});
+  for (const Message& open : {page, proxy.admin("/healthz")}) {
+    for (const auto& [name, value] : open.fields) {
+      CAPTURE(name);
+      CHECK(kSaysNothing.contains(name));
+    }
+  }
+  for (const char* closed : {"/", "/metrics", "/state", "/config", "/healthz/", "/readyz/x"})
+    CHECK(proxy.admin(closed).status() == 401);
 }
 
 }  // namespace spillway
