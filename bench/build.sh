@@ -1,5 +1,5 @@
-# What bench/run and bench/gate share. Sourced from the root of the repository, with $programs set to
-# the folder of the programs or empty; then they are built, into build/bench.
+# What bench/run and bench/gate share. Sourced from the root of the repository, with $programs set
+# to the folder of the programs or empty; then they are built, into build/bench.
 if [[ -z $programs ]]; then
   docker/install-deps.sh develop >&2
   cmake --preset bench >&2

@@ -1,8 +1,8 @@
-# Starting and ending what bench/cost measures. Sourced by run.sh, with $programs set to the folder of
-# the programs and $work to a folder of its own. All listen on free ports of 127.0.0.1.
+# Starting and ending what bench/cost measures. Sourced by run.sh, with $programs set to the folder
+# of the programs and $work to a folder of its own. All listen on free ports of 127.0.0.1.
 #
-# start_contender NAME WORKLOAD sets $pid and $port. The workload matters for what is asked of a proxy:
-# "denied", "routes-N", "two-workers", anything else.
+# start_contender NAME WORKLOAD sets $pid and $port. The workload matters for what is asked of a
+# proxy: "denied", "routes-N", "two-workers", anything else.
 peers=bench/peers
 patience=100 # tenths of a second to wait for a program to start or to end
 held=        # the request that holds a slot, in "denied"
@@ -102,7 +102,8 @@ spillway_configuration() { # workload workers
       sed -i -e '/^  "routes": \[/,/^  \],/ { /^  "routes"/!{ /^  \],/!d } }' \
         -e "/^  \"routes\": \[/r $work/routes.spillway" "$work/spillway.json"
       ;;
-    # One slot taken is overload, and then nothing of the default class is let through: 429 for each.
+    # One slot taken is overload, and then nothing of the default class is let through: 429 for
+    # each.
     denied)
       replaced '"inflight_ratio": 0.95' '"inflight_ratio": 0.01' < "$work/spillway.json" |
         replaced '"inflight_ratio": 0.7' '"inflight_ratio": 0.005' |

@@ -3,9 +3,9 @@
 # A process and its children, e.g. NGINX's workers.
 family() { echo "$1" $(pgrep -P "$1" || true); }
 
-# CPU of a process and its children until now: nanoseconds, and of user and system mode clock ticks.
-# The kernel counts nanoseconds for each thread (schedstat), and is exact for one that sleeps, as all do
-# when the load is over. A thread that ended would be missing, so none may.
+# CPU of a process and its children until now: nanoseconds, and of user and system mode clock
+# ticks. The kernel counts nanoseconds for each thread (schedstat), and is exact for one that
+# sleeps, as all do when the load is over. A thread that ended would be missing, so none may.
 cpu_of() { # pid
   local each
   for each in $(family "$1"); do

@@ -1,13 +1,14 @@
 #!/bin/bash
-# What a request costs: CPU, memory and latency of Spillway beside HAProxy, NGINX, a relay of bytes and
-# the backend alone. README.md says how it is measured and what each figure means.
+# What a request costs: CPU, memory and latency of Spillway beside HAProxy, NGINX, a relay of bytes
+# and the backend alone. README.md says how it is measured and what each figure means.
 #
 #   bench/cost/run.sh [--quick] [--rounds N] [--seconds N] [--workload NAME]... [--contender NAME]...
 #                     [--out FILE] [--programs DIR]
 #
 # Appends a JSON line a cell to FILE (standard output without it), in the form that bench/README.md
-# lays down. --quick: 1 s a cell without warm-up, one round but of small-get and denied. A contender is
-# started for each cell and ended after it. Status 1 if a cell failed: it has no figures then.
+# lays down. --quick: 1 s a cell without warm-up, one round but of small-get and denied. A
+# contender is started for each cell and ended after it. Status 1 if a cell failed: it has no
+# figures then.
 set -euo pipefail
 
 usage() {
@@ -94,7 +95,8 @@ load() { # seconds connections
     awk '/^FIGURES / { $1 = ""; print }'
 }
 
-# Prints the figures of a cell as members of a JSON object, or says why there are none with status 1.
+# Prints the figures of a cell as members of a JSON object; status 1 with a reason if there are
+# none.
 measure_load() {
   local before after requests duration p50 p99 connect read write timeout refused
   local busy_before busy_after cpu=0 user=0 system=0 wrong
@@ -164,8 +166,8 @@ measure_cell() { # round workload contender
     [[ ! -s $work/$3.log ]] || tail -n 3 "$work/$3.log" >&2
   fi
   end_contender
-  printf '{"suite":"cost","workload":"%s","contender":"%s","round":%d,"connections":%d,"workers":%d,%s}\n' \
-    "$2" "$3" "$1" "$connections" "$workers" "$members" >> "$out"
+  printf '{"suite":"cost","workload":"%s","contender":"%s","round":%d,' "$2" "$3" "$1" >> "$out"
+  printf '"connections":%d,"workers":%d,%s}\n' "$connections" "$workers" "$members" >> "$out"
 }
 
 start_backend
@@ -174,8 +176,10 @@ started=$SECONDS
 for ((k = 0; k < ${#cells[@]}; ++k)); do
   read -r round workload contender <<< "${cells[k]}"
   left=$((k ? (SECONDS - started) * (${#cells[@]} - k) / k : ${#cells[@]} * (seconds + 2)))
-  printf '%scost: cell %d of %d, about %d s left: %s, %s, round %d%s' "${clear:=$([[ -t 2 ]] && printf '\r\033[K')}" \
-    $((k + 1)) "${#cells[@]}" "$left" "$workload" "$contender" "$round" "$([[ -t 2 ]] || echo .)" >&2
+  # One line that changes on a terminal, otherwise a line each.
+  [[ ! -t 2 ]] || printf '\r\033[K' >&2
+  printf 'cost: cell %d of %d, about %d s left: %s, %s, round %d' \
+    $((k + 1)) "${#cells[@]}" "$left" "$workload" "$contender" "$round" >&2
   [[ -t 2 ]] || echo >&2
   wrong=
   measure_cell "$round" "$workload" "$contender"

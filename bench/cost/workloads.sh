@@ -2,9 +2,9 @@
 #
 #   name | path | connections | workers | what wrk is told (load.lua) | answer: status and bytes | contenders
 #
-# "direct" is the backend alone, "relay" passes bytes on without a look at them: neither refuses, has
-# routes or workers. The relay would open a backend connection for each client's, so it is no floor
-# where each request has a connection of its own.
+# "direct" is the backend alone, "relay" passes bytes on without a look at them: neither refuses,
+# has routes or workers. The relay would open a backend connection for each client's, so it is no
+# floor where each request has a connection of its own.
 proxies="spillway haproxy nginx"
 workloads="
 small-get        | /        |   64 | 1 |                 | 200 30      | $proxies relay direct
