@@ -9,14 +9,14 @@
 #include <CLI/CLI.hpp>
 #include <boost/asio/signal_set.hpp>
 
-#include "backend.hpp"
-#include "descriptors.hpp"
-#include "endpoint.hpp"
+#include "bench/load/backend.hpp"
+#include "bench/load/descriptors.hpp"
+#include "bench/load/endpoint.hpp"
 
 int main(int argc, char** argv) {
-  namespace demo = spillway::demo;
+  namespace load = spillway::load;
   std::string listen = "127.0.0.1:0";
-  demo::BackendOptions options;
+  load::BackendOptions options;
   std::int64_t service_ms = options.service.count();
   std::int64_t max_age_s = options.max_age.count();
 
@@ -49,16 +49,16 @@ int main(int argc, char** argv) {
   }
   options.service = spillway::Milliseconds(service_ms);
   options.max_age = std::chrono::seconds(max_age_s);
-  const auto endpoint = demo::parse_endpoint(listen);
+  const auto endpoint = load::parse_endpoint(listen);
   if (!endpoint) {
     std::cerr << "spillway-demo-backend: --listen needs ADDRESS:PORT, not " << listen << '\n';
     return 2;
   }
 
   try {
-    demo::raise_descriptor_limit();
+    load::raise_descriptor_limit();
     boost::asio::io_context io(1);
-    demo::Backend backend(io, *endpoint, options);
+    load::Backend backend(io, *endpoint, options);
     backend.start();
     boost::asio::signal_set stop(io, SIGTERM, SIGINT);
     stop.async_wait([&io](auto, int) { io.stop(); });

@@ -3,8 +3,8 @@
 namespace spillway::demo {
 namespace {
 
-std::optional<Endpoint> loopback(std::string_view url) {
-  const auto endpoint = parse_endpoint(url);
+std::optional<load::Endpoint> loopback(std::string_view url) {
+  const auto endpoint = load::parse_endpoint(url);
   return endpoint && endpoint->address().is_loopback() ? endpoint : std::nullopt;
 }
 

@@ -5,14 +5,14 @@
 #include <string>
 #include <string_view>
 
-#include "endpoint.hpp"
+#include "bench/load/endpoint.hpp"
 
 namespace spillway::demo {
 
 struct Contender {
   std::string title;
-  Endpoint target;
-  std::optional<Endpoint> admin;  // of a proxy, for the live table
+  load::Endpoint target;
+  std::optional<load::Endpoint> admin;  // of a proxy, for the live table
 };
 
 // Reads TITLE=URL or TITLE=URL,ADMIN; nullopt for anything else, an empty title, or an address that

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "percentile.hpp"
+#include "bench/load/percentile.hpp"
 
 namespace spillway::demo {
 
@@ -13,7 +13,7 @@ double per_cent(std::uint64_t part, const Counts& counts) {
 
 std::string latency(const Counts& counts, double share) {
   if (counts.ok == 0) return "-";
-  const double ms = to_milliseconds(percentile(counts.latencies, share));
+  const double ms = to_milliseconds(load::percentile(counts.latencies, share));
   if (ms < 0.05) return "<0.1";
   return ms < 9.95 ? fmt::format("{:.1f}", ms) : fmt::format("{:.0f}", ms);
 }

@@ -46,7 +46,7 @@ std::string Paint::wrapped(std::string_view code, std::string text) const {
 std::string heading(const Paint& paint) {
   std::string titles(kLead, ' ');
   std::string columns = fmt::format("{:<{}}", "   t phase", kLead);
-  for (const Kind& kind : kKinds) {
+  for (const load::Kind& kind : load::kKinds) {
     const std::string title = fmt::format("{} {} {}", kind.traffic_class, kind.method, kind.path);
     titles += fmt::format("| {:<{}}", title, kCellHeading.size());
     columns += fmt::format("| {}", kCellHeading);

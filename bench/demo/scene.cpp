@@ -15,7 +15,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "admin_watch.hpp"
-#include "client.hpp"
+#include "bench/load/client.hpp"
 
 namespace spillway::demo {
 namespace asio = boost::asio;
@@ -25,8 +25,8 @@ namespace {
 constexpr std::chrono::seconds kRow{1};
 constexpr Milliseconds kRedraw{200};
 
-std::string_view phase_at(std::span<const Phase> phases, Duration at) {
-  for (const Phase& phase : phases) {
+std::string_view phase_at(std::span<const load::Phase> phases, Duration at) {
+  for (const load::Phase& phase : phases) {
     if (at <= phase.length) return phase.name;
     at -= phase.length;
   }
@@ -60,7 +60,7 @@ class Screen {
  private:
   void update(Duration at) {
     const CountsByKind recent = tally_.take_recent();
-    for (std::size_t kind = 0; kind < kKindCount; ++kind) second_[kind].add(recent[kind]);
+    for (std::size_t kind = 0; kind < load::kKindCount; ++kind) second_[kind].add(recent[kind]);
     const bool complete = at % kRow == Duration::zero();
     const Duration span = complete ? Duration(kRow) : at % kRow;
     const std::optional<ProxyView> view = admin_ != nullptr ? admin_->latest() : std::nullopt;
@@ -81,7 +81,7 @@ class Screen {
   CountsByKind second_;
 };
 
-asio::awaitable<void> run_and_stop(Client& client, TimePoint start, asio::io_context& io) {
+asio::awaitable<void> run_and_stop(load::Client& client, TimePoint start, asio::io_context& io) {
   co_await client.run(start);
   io.stop();
 }
@@ -92,7 +92,7 @@ Tally play(const Scene& scene, std::string_view title, const Paint& paint) {
   std::cout << '\n' << paint.strong(std::string(title)) << '\n' << heading(paint) << std::endl;
   Tally tally(scene.phases.size());
   asio::io_context io(1);
-  Client client(io, scene.target, scene.arrivals, tally);
+  load::Client client(io, scene.target, scene.arrivals, tally);
   std::optional<AdminWatch> admin;
   if (scene.admin) {
     admin.emplace(io, *scene.admin);

@@ -5,18 +5,18 @@
 #include <span>
 #include <string_view>
 
-#include "arrivals.hpp"
-#include "endpoint.hpp"
+#include "bench/load/arrivals.hpp"
+#include "bench/load/endpoint.hpp"
 #include "live_table.hpp"
 #include "tally.hpp"
 
 namespace spillway::demo {
 
 struct Scene {
-  Endpoint target;
-  std::optional<Endpoint> admin;  // of the proxy; its state appears in the table
-  std::span<const Phase> phases;
-  std::span<const Arrival> arrivals;
+  load::Endpoint target;
+  std::optional<load::Endpoint> admin;  // of the proxy; its state appears in the table
+  std::span<const load::Phase> phases;
+  std::span<const load::Arrival> arrivals;
 };
 
 // Returns when every request has ended. On a terminal the row of the current second is

@@ -9,11 +9,10 @@
 
 #include <CLI/CLI.hpp>
 
-#include "arrivals.hpp"
-#include "client.hpp"
-#include "comparison.hpp"
+#include "bench/load/arrivals.hpp"
+#include "bench/load/client.hpp"
+#include "bench/load/descriptors.hpp"
 #include "contender.hpp"
-#include "descriptors.hpp"
 #include "scene.hpp"
 #include "summary.hpp"
 #include "verdict.hpp"
@@ -21,6 +20,7 @@
 namespace {
 
 namespace demo = spillway::demo;
+namespace load = spillway::load;
 
 constexpr std::size_t kSpikePhase = 1;
 constexpr double kMostArrivals = 2e6;
@@ -28,14 +28,13 @@ constexpr double kLongestRun = 600;  // seconds
 
 struct Options {
   std::vector<std::string> runs;
-  std::string table = "phases";
   double capacity = 800;
   double calm = 0.5;
   double spike = 5;
   double calm_s = 2;
   double spike_s = 5;
   double recovery_s = 4;
-  demo::Reads reads;
+  load::Reads reads;
   std::uint64_t seed = 1;
 };
 
@@ -52,21 +51,21 @@ bool read_contenders(const Options& options, std::vector<demo::Contender>& conte
   return true;
 }
 
-std::vector<demo::Phase> phases_of(const Options& options) {
+std::vector<load::Phase> phases_of(const Options& options) {
   using spillway::from_seconds;
   return {{"calm", from_seconds(options.calm_s), options.calm * options.capacity},
           {"spike", from_seconds(options.spike_s), options.spike * options.capacity},
           {"recovery", from_seconds(options.recovery_s), options.calm * options.capacity}};
 }
 
-bool within_bounds(const std::vector<demo::Phase>& phases, double spike_rate) {
-  if (demo::expected_arrivals(phases) > kMostArrivals ||
-      spillway::to_seconds(demo::total_length(phases)) > kLongestRun) {
+bool within_bounds(const std::vector<load::Phase>& phases, double spike_rate) {
+  if (load::expected_arrivals(phases) > kMostArrivals ||
+      spillway::to_seconds(load::total_length(phases)) > kLongestRun) {
     std::cerr << "spillway-demo-spike: at most 2 million requests and 600 seconds\n";
     return false;
   }
-  const double connections = 1.2 * spike_rate * spillway::to_seconds(demo::kPatience) + 100;
-  if (static_cast<double>(demo::raise_descriptor_limit()) < connections) {
+  const double connections = 1.2 * spike_rate * spillway::to_seconds(load::kPatience) + 100;
+  if (static_cast<double>(load::raise_descriptor_limit()) < connections) {
     std::cerr << "spillway-demo-spike: needs " << static_cast<long>(connections)
               << " file descriptors; raise the limit (ulimit -n) or lower --spike\n";
     return false;
@@ -85,10 +84,6 @@ int main(int argc, char** argv) {
                  "listener, for the live table. The last one is judged")
       ->required()
       ->take_all();
-  app.add_option("--table", options.table,
-                 "at the end: all phases, or the spike alone with degraded shares and p99")
-      ->check(CLI::IsMember({"phases", "spike"}))
-      ->capture_default_str();
   app.add_option("--capacity", options.capacity, "what the backend can do, requests per second")
       ->check(CLI::Range(1.0, 1e5))
       ->capture_default_str();
@@ -124,7 +119,7 @@ int main(int argc, char** argv) {
   const auto phases = phases_of(options);
   if (!within_bounds(phases, options.spike * options.capacity)) return 2;
 
-  const auto arrivals = demo::schedule(phases, options.seed, options.reads);
+  const auto arrivals = load::schedule(phases, options.seed, options.reads);
   const demo::Paint paint{isatty(STDOUT_FILENO) == 1};
   std::vector<demo::Run> runs;
   for (const demo::Contender& contender : contenders) {
@@ -133,10 +128,7 @@ int main(int argc, char** argv) {
                                      contender.title, paint)});
   }
 
-  std::cout << '\n'
-            << (options.table == "spike" ? demo::comparison(runs, phases, kSpikePhase, paint)
-                                         : demo::summary(runs, phases, paint))
-            << std::endl;
+  std::cout << '\n' << demo::summary(runs, phases, paint) << std::endl;
   const demo::Tally& tally = runs.back().tally;
   const bool kept = demo::kept_its_promise(tally, kSpikePhase);
   std::cout << (kept ? paint.good("kept") : paint.bad("NOT kept")) << ": P0 success "

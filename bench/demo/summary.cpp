@@ -38,8 +38,8 @@ std::string listed(const Tally::Causes& causes) {
 
 std::string told(const Run& run) {
   std::string text;
-  for (std::size_t kind = 0; kind < kKindCount; ++kind) {
-    const auto name = kKinds[kind].traffic_class;
+  for (std::size_t kind = 0; kind < load::kKindCount; ++kind) {
+    const auto name = load::kKinds[kind].traffic_class;
     if (const auto& modes = run.tally.degraded_modes(kind); !modes.empty()) {
       text += fmt::format("  {} degraded: {}\n", name, listed(modes));
     }
@@ -59,7 +59,8 @@ std::string told(const Run& run) {
 
 }  // namespace
 
-std::string summary(std::span<const Run> runs, std::span<const Phase> phases, const Paint& paint) {
+std::string summary(std::span<const Run> runs, std::span<const load::Phase> phases,
+                    const Paint& paint) {
   std::string titles(kLead, ' ');
   std::string columns = fmt::format("{:<9} {:<5} {:>9}", "phase", "class", "req/s");
   columns.resize(kLead, ' ');
@@ -70,10 +71,10 @@ std::string summary(std::span<const Run> runs, std::span<const Phase> phases, co
   std::string text = paint.strong(titles) + '\n' + paint.strong(columns) + '\n';
 
   for (std::size_t phase = 0; phase < phases.size(); ++phase) {
-    for (std::size_t kind = 0; kind < kKindCount; ++kind) {
-      std::string line =
-          fmt::format("{:<9} {:<5} {:>9.0f}", kind == 0 ? phases[phase].name : "",
-                      kKinds[kind].traffic_class, phases[phase].rate * kKinds[kind].share);
+    for (std::size_t kind = 0; kind < load::kKindCount; ++kind) {
+      std::string line = fmt::format("{:<9} {:<5} {:>9.0f}", kind == 0 ? phases[phase].name : "",
+                                     load::kKinds[kind].traffic_class,
+                                     phases[phase].rate * load::kKinds[kind].share);
       line.resize(kLead, ' ');
       for (const Run& run : runs) {
         line += "| " + result(run.tally.phase(phase)[kind], paint) + " ";

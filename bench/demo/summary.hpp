@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "arrivals.hpp"
+#include "bench/load/arrivals.hpp"
 #include "live_table.hpp"
 #include "tally.hpp"
 
@@ -17,6 +17,7 @@ struct Run {
 
 // Runs side by side, phase by phase and class by class; then what degraded, denied and failed
 // requests were told, and whether the load generator kept up. All runs have the phases `phases`.
-std::string summary(std::span<const Run> runs, std::span<const Phase> phases, const Paint& paint);
+std::string summary(std::span<const Run> runs, std::span<const load::Phase> phases,
+                    const Paint& paint);
 
 }  // namespace spillway::demo

@@ -5,34 +5,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "arrivals.hpp"
 #include "base/time.hpp"
-#include "kinds.hpp"
+#include "bench/load/arrivals.hpp"
+#include "bench/load/ending.hpp"
+#include "bench/load/kinds.hpp"
+#include "bench/load/observer.hpp"
 
 namespace spillway::demo {
-
-enum class Fate : std::uint8_t {
-  ok,      // 2xx within the client's patience
-  denied,  // 429 or 503: refused, with word of when to come back
-  failed,  // anything else: another status, a timeout, a refused or broken connection
-};
-
-struct Ending {
-  Fate fate = Fate::failed;
-  std::string cause;  // of denial: its reason; of failure: "timeout", "connect", "status 502"…
-  std::optional<std::uint32_t> retry_after{};  // seconds, as the Retry-After field said
-  std::string degraded{};  // how an ok answer is less than a full one; empty: it is not
-};
-
-// What a complete answer means for the client. The texts are the values of the fields Proxy-Status,
-// Retry-After and Spillway-Degraded, empty when absent.
-Ending ending_of(unsigned status, std::string_view proxy_status, std::string_view retry_after,
-                 std::string_view degraded);
 
 struct Counts {
   std::uint64_t offered = 0;
@@ -44,18 +26,26 @@ struct Counts {
 
   std::uint64_t ended() const { return ok + denied + failed; }
   double ok_share() const;  // of the ended ones; 1 when there were none
-  void add(const Ending& ending, Duration latency);
+  void add(const load::Ending& ending, Duration latency);
   void add(const Counts& other);
 };
 
-using CountsByKind = std::array<Counts, kKindCount>;
+using CountsByKind = std::array<Counts, load::kKindCount>;
 
-class Tally {
+class Tally final : public load::Observer {
  public:
   explicit Tally(std::size_t phases) : phases_(phases) {}
 
-  void offered(const Arrival& arrival, Duration sent_late_by);
-  void ended(const Arrival& arrival, const Ending& ending, Duration latency);
+  void sent(const load::Attempt& attempt, Duration late) override {
+    offered(attempt.arrival, late);
+  }
+  void ended(const load::Attempt& attempt, const load::Ending& ending, Duration took,
+             bool /*again*/) override {
+    ended(attempt.arrival, ending, took);
+  }
+
+  void offered(const load::Arrival& arrival, Duration sent_late_by);
+  void ended(const load::Arrival& arrival, const load::Ending& ending, Duration latency);
 
   const CountsByKind& phase(std::size_t number) const { return phases_[number]; }
   std::size_t phase_count() const { return phases_.size(); }
@@ -82,10 +72,10 @@ class Tally {
  private:
   std::vector<CountsByKind> phases_;
   CountsByKind recent_;
-  std::array<RetryAfter, kKindCount> retry_after_{};
-  std::array<Causes, kKindCount> denials_;
-  std::array<Causes, kKindCount> degraded_;
-  std::array<Causes, kKindCount> failures_;
+  std::array<RetryAfter, load::kKindCount> retry_after_{};
+  std::array<Causes, load::kKindCount> denials_;
+  std::array<Causes, load::kKindCount> degraded_;
+  std::array<Causes, load::kKindCount> failures_;
   std::vector<Duration> sending_lags_;
 };
 

@@ -4,6 +4,7 @@
 
 using namespace spillway;
 using namespace spillway::demo;
+using namespace spillway::load;
 
 TEST_CASE("shares are of the requests that ended") {
   const Counts counts{.offered = 100, .ok = 10, .degraded = 5, .denied = 20, .failed = 10};

@@ -9,6 +9,7 @@
 
 using namespace spillway;
 using namespace spillway::demo;
+using namespace spillway::load;
 
 namespace {
 

@@ -1,5 +1,4 @@
-// The demo that run.sh shows, and the comparison with degraded answers, shorter and smaller, on the
-// programs of this build.
+// The demo that run.sh shows, shorter, on the programs of this build.
 #include <doctest/doctest.h>
 
 #include "files.hpp"
@@ -22,23 +21,6 @@ TEST_CASE("the demo keeps P0 and sheds P2 during a spike") {
   CHECK(demo.output.find("P2 denied: ") != std::string::npos);
   CHECK(demo.output.find("Retry-After ") != std::string::npos);
   CHECK(demo.output.find("OVERLOADED") != std::string::npos);
-}
-
-TEST_CASE("of ten times the load degrading answers far more reads than denying") {
-  const Finished load = run("bench/overload/cacheable-reads.sh --short " + shell_quoted(kPrograms) +
-                            " --calm-s 2 --spike-s 3 --recovery-s 0");
-  CHECK_MESSAGE(load.status == 0, load.output);  // P0 kept 99 %, P2 was shed
-  // class, req/s, then of each run ok%, degr.%, p50, p99
-  const std::string any_run = "\\| +[0-9.]+ +[0-9.]+ +[^ ]+ +[^ ]+ ";
-  for (const std::string traffic_class : {"P1", "P2"}) {
-    const std::string row = traffic_class + " +[0-9]+ ";
-    const auto denying = matches(load.output, row + any_run + "\\| +([0-9.]+) ");
-    const auto degrading = matches(load.output, row + any_run + any_run + "\\| +([0-9.]+) ");
-    REQUIRE_MESSAGE(denying.size() == 1, load.output);
-    REQUIRE_MESSAGE(degrading.size() == 1, load.output);
-    CHECK(std::stod(denying[0]) < 10);
-    CHECK(std::stod(degrading[0]) > 20);
-  }
 }
 
 TEST_CASE("the demo fails when there was nothing to shed") {

@@ -21,8 +21,8 @@ const std::vector<std::string> kScripts{"run.sh",
                                         "bench/demo/show.sh",
                                         "bench/gate",
                                         "bench/micro/run.sh",
+                                        "bench/overload/run.sh",
                                         "bench/run",
-                                        "bench/overload/cacheable-reads.sh",
                                         "docker/install-deps.sh"};
 
 bool has_line(const std::string& file, const std::string& line) {
@@ -98,8 +98,8 @@ TEST_CASE("bad usage is refused with status 2 before anything is installed or bu
         "./run.sh --config /nonexistent/spillway.json", "bench/demo/show.sh",
         "bench/demo/show.sh /nonexistent", "bench/micro/run.sh --nonsense",
         "bench/micro/run.sh --quick --quick", "bench/run --nonsense", "bench/gate --nonsense",
-        "tests/fuzz/run.sh a-minute", "tests/fuzz/run.sh 60 nonsense",
-        "bench/overload/cacheable-reads.sh /nonexistent"}) {
+        "bench/overload/run.sh --nonsense", "bench/overload/run.sh --out",
+        "tests/fuzz/run.sh a-minute", "tests/fuzz/run.sh 60 nonsense"}) {
     CAPTURE(command);
     const Finished finished = run(command);
     CHECK(finished.status == 2);

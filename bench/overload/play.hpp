@@ -1,0 +1,25 @@
+// Plays one cell: a fresh backend, a fresh contender before it, the load, and what came of it.
+#pragma once
+
+#include <string>
+
+#include "bench/overload/contender.hpp"
+#include "bench/overload/plan.hpp"
+#include "bench/overload/result.hpp"
+
+namespace spillway::bench {
+
+struct Stage {
+  ProgramPaths programs;
+  std::string configurations;  // the folder with the contenders' files
+  std::string work;            // a folder for what they write, which others may read
+  bool late_is_fine =
+      false;  // on a busy machine, for a look at what happens: no figures to compare
+  bool (*stopped)() = [] { return false; };  // true: end as soon as possible
+};
+
+// A cell that cannot be played or says nothing has a failure. Throws std::exception only for what
+// ails the benchmark itself, such as a folder that cannot be written.
+Result play(const Cell& cell, const Stage& stage);
+
+}  // namespace spillway::bench

@@ -1,0 +1,132 @@
+#include "bench/overload/scenario.hpp"
+
+#include <algorithm>
+
+#include "bench/load/kinds.hpp"
+
+namespace spillway::bench {
+namespace {
+
+using Names = std::vector<std::string_view>;
+
+const Names kAll{"direct",  "nginx",         "nginx-limit", "nginx-tuned",
+                 "haproxy", "haproxy-tuned", "spillway"};
+const Names kProtected{"nginx-limit", "nginx-tuned", "haproxy-tuned", "spillway"};
+const Names kWithDirect{"direct", "nginx-limit", "nginx-tuned", "haproxy-tuned", "spillway"};
+const Names kPair{"haproxy-tuned", "spillway"};
+
+constexpr double kQuietShare = 0.05;  // of the capacity that each quiet tenant asks for
+
+const std::vector<Scenario>& all() {
+  static const std::vector<Scenario> list{
+      {.name = "capacity-known",
+       .sentence = "proxies are told how many requests the backend works on at a time",
+       .loads = {0.7, 1.2, 2, 4, 6, 10},
+       .quick_loads = {2, 10},
+       .contenders = kAll,
+       .quick_contenders = {"direct", "haproxy-tuned", "spillway"}},
+      {.name = "capacity-wrong",
+       .sentence = "proxies are told four times what is true",
+       .loads = {1.2, 2, 4, 6, 10},
+       .quick_loads = {2},
+       .contenders = kProtected,
+       .quick_contenders = kPair,
+       .told = 4},
+      {.name = "capacity-cut",
+       .sentence = "three of four slots are lost for a while, and nobody is told",
+       .loads = {0.7, 2},
+       .quick_loads = {0.7},
+       .contenders = kWithDirect,
+       .quick_contenders = kPair,
+       .disturbance = Disturbance{.slots = 0.25}},
+      {.name = "slow-down",
+       .sentence = "everything takes three times as long for a while",
+       .loads = {0.7, 2},
+       .quick_loads = {0.7},
+       .contenders = kWithDirect,
+       .quick_contenders = kPair,
+       .disturbance = Disturbance{.speed = 1.0 / 3}},
+      {.name = "noisy-tenant",
+       .sentence = "ten tenants share P1, and one floods it; Jain's index is over those ten",
+       .loads = {2, 6},
+       .quick_loads = {2},
+       .contenders = {"direct", "nginx-tenants", "haproxy-tuned", "haproxy-tenants", "spillway"},
+       .quick_contenders = {"haproxy-tenants", "spillway"},
+       .noisy = true},
+      {.name = "retry-storm",
+       .sentence = "a short stall, and clients that try five times more, half of them without "
+                   "regard to Retry-After",
+       .loads = {0.7},
+       .quick_loads = {0.7},
+       .contenders = kWithDirect,
+       .quick_contenders = kPair,
+       .disturbance = Disturbance{.speed = 0.1, .seconds = 4, .quick_seconds = 1},
+       .retries = {.most = 5, .honouring = 0.5}},
+      {.name = "cacheable-reads",
+       .sentence = "half of the reads ask for one of 100 pages that may be stored for two seconds; "
+                   "P0 alone is all that the backend can do",
+       .loads = {10},
+       .quick_loads = {10},
+       .contenders = {"direct", "nginx-cache", "spillway-denying", "spillway-degrading"},
+       .quick_contenders = {"nginx-cache", "spillway-degrading"},
+       .slots = 8,
+       .warm_up_load = 0.7,  // fills the stores
+       .reads = {.cacheable = 0.5, .pages = 100}},
+      {.name = "thrash",
+       .sentence = "with more than 32 requests inside the backend gets slower, up to tenfold",
+       .loads = {1.2, 2, 10},
+       .quick_loads = {2},
+       .contenders = kWithDirect,
+       .quick_contenders = kPair,
+       .thrash = 32,
+       .usual = false},
+      {.name = "tail",
+       .sentence = "one request of a hundred takes ten times as long",
+       .loads = {0.7, 2, 6},
+       .quick_loads = {2},
+       .contenders = kProtected,
+       .quick_contenders = kPair,
+       .tail = {.share = 0.01, .factor = 10},
+       .usual = false},
+  };
+  return list;
+}
+
+}  // namespace
+
+std::span<const Scenario> scenarios() { return all(); }
+
+const Scenario* find_scenario(std::string_view name) {
+  const auto found = std::find_if(all().begin(), all().end(),
+                                  [&](const Scenario& one) { return one.name == name; });
+  return found == all().end() ? nullptr : &*found;
+}
+
+load::BackendOptions backend_of(const Scenario& scenario, std::uint64_t seed) {
+  return {.slots = scenario.slots,
+          .service = kService,
+          .sigma = kSigma,
+          .tail = scenario.tail,
+          .thrash = scenario.thrash,
+          .seed = seed};
+}
+
+double capacity_rps(const Scenario& scenario) {
+  const load::ServiceTime service(kService, kSigma, 0, scenario.tail);
+  return static_cast<double>(scenario.slots) / to_seconds(service.mean());
+}
+
+std::vector<load::Source> sources_of(const Scenario& scenario, double load) {
+  if (!scenario.noisy) return load::usual_mix();
+  const double purchases = load::kKinds[0].share / load;  // a tenth of the capacity at any load
+  std::vector<load::Source> sources{{.kind = 0, .share = purchases}};
+  double rest = 1 - purchases;
+  for (std::uint8_t tenant = 1; tenant <= kQuietTenants; ++tenant) {
+    sources.push_back({.kind = 1, .tenant = tenant, .share = kQuietShare / load});
+    rest -= kQuietShare / load;
+  }
+  sources.push_back({.kind = 1, .tenant = kNoisyTenant, .share = rest});
+  return sources;
+}
+
+}  // namespace spillway::bench
