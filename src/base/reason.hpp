@@ -32,9 +32,13 @@ enum class Reason : std::uint8_t {
   upstream_invalid,
   client_gone,
   draining,
+  bad_request,      // the client's own fault: not HTTP that may be passed on, too large, ...
+  request_timeout,  // the request did not arrive in time
+  not_stored,       // a stored answer only was asked for, and there is none
+  local_shortage,   // Spillway itself had no descriptor, port or memory left
 };
 
-inline constexpr std::size_t kReasonCount = 20;
+inline constexpr std::size_t kReasonCount = 24;
 
 // The name that clients, operators and dashboards see, e.g. "TAIL_LATENCY"; empty for none.
 constexpr std::string_view name(Reason reason) {
@@ -59,6 +63,10 @@ constexpr std::string_view name(Reason reason) {
       "UPSTREAM_INVALID",
       "CLIENT_GONE",
       "DRAINING",
+      "BAD_REQUEST",
+      "REQUEST_TIMEOUT",
+      "NOT_STORED",
+      "LOCAL_SHORTAGE",
   };
   return names[index(reason)];
 }

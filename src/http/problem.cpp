@@ -119,17 +119,21 @@ std::string_view proxy_error_of(Reason reason) {
     case Reason::queue_full:
     case Reason::queue_timeout:
     case Reason::tunnel_limit:
-    case Reason::deadline_expired:
     case Reason::evicted: return "connection_limit_reached";
     case Reason::tail_latency:
     case Reason::error_burst:
     case Reason::circuit_open:
     case Reason::upstream_unavailable: return "destination_unavailable";
     case Reason::budget_exceeded:
-    case Reason::tenant_share: return "http_request_error";
+    case Reason::tenant_share:
+    case Reason::bad_request:
+    case Reason::request_timeout: return "http_request_error";
     case Reason::event_loop_lag:
     case Reason::client_gone:
+    case Reason::not_stored:
     case Reason::draining: return "proxy_internal_response";
+    case Reason::local_shortage: return "proxy_internal_error";
+    case Reason::deadline_expired:
     case Reason::upstream_timeout: return "http_response_timeout";
     case Reason::upstream_invalid: return "http_protocol_error";
   }

@@ -40,9 +40,14 @@ bool write_problem(TextWriter& out, const Problem& problem);
 //    connection_limit_reached, "configured to limit the number of connections to the next hop";
 //  * the upstream does badly or is down (latency, errors, circuit, unavailable):
 //    destination_unavailable, "considers the next hop to be unavailable";
-//  * the caller's own excess, 429: http_request_error, the type that lists 429;
-//  * Spillway's own state (event loop lag, draining): proxy_internal_response;
-//  * upstream timeout, invalid answer: http_response_timeout, http_protocol_error.
+//  * the caller's own excess (429) or fault (400, 408, ...): http_request_error, the type of all
+//  4xx;
+//  * Spillway's own state (event loop lag, draining) or store (not stored):
+//  proxy_internal_response;
+//    its want of descriptors or ports: proxy_internal_error;
+//  * the deadline of the request passed, wherever it was by then, or a timeout of the upstream:
+//    http_response_timeout, "a configured time limit waiting for the complete response";
+//  * an invalid answer: http_protocol_error.
 std::string_view proxy_error_of(Reason reason);
 
 // The standard phrase, e.g. "Service Unavailable"; empty for codes nobody registered.

@@ -13,6 +13,12 @@ using prometheus::MetricType;
 std::vector<MetricFamily> client_families(Workers workers, const Snapshot& snapshot) {
   std::vector<MetricFamily> result;
   const ListenerSnapshot& listener = snapshot.listener;
+  MetricFamily& limit = result.emplace_back(
+      family("spillway_connections_limit", MetricType::Gauge,
+             "Client connections at a time beyond which accepting pauses: limits.connections, or "
+             "fewer where the limit of open files has no room for so many."));
+  add_gauge(limit, {}, static_cast<double>(listener.most_connections));
+
   MetricFamily& refused = result.emplace_back(family(
       "spillway_connections_refused_total", MetricType::Counter,
       "Client connections closed as soon as they were accepted: their address had as many as "

@@ -14,7 +14,7 @@ namespace spillway::observe {
 
 class JsonLine {
  public:
-  static constexpr std::size_t kCapacity = 4096;
+  static constexpr std::size_t kCapacity = 5120;
 
   JsonLine& text(std::string_view key, std::string_view value);
   JsonLine& integer(std::string_view key, std::uint64_t value);

@@ -42,6 +42,23 @@ std::string_view name(Level level) {
   return "error";
 }
 
+struct EventName {
+  std::string_view name;
+  Level level;
+};
+
+EventName name(ServerEvent what) {
+  switch (what) {
+    case ServerEvent::ejected: return {"server_ejected", Level::warn};
+    case ServerEvent::returned: return {"server_returned", Level::info};
+    case ServerEvent::circuit_opened: return {"circuit_opened", Level::warn};
+    case ServerEvent::circuit_closed: return {"circuit_closed", Level::info};
+    case ServerEvent::health_check_failed: return {"health_check_failed", Level::warn};
+    case ServerEvent::health_check_passed: return {"health_check_passed", Level::info};
+  }
+  return {"server_event", Level::warn};
+}
+
 JsonLine event(Level level, std::string_view what) {
   JsonLine line;
   line.text("level", name(level)).text("event", what);
@@ -161,6 +178,23 @@ void Log::set_level(const config::Log& config) {
   logger_->set_level(spdlog::level::from_str(config.level));
 }
 
+void Log::server_event(ServerEvent what, std::string_view upstream, std::string_view server,
+                       std::string_view reason) {
+  const EventName named = name(what);
+  write(named.level, event(named.level, named.name)
+                         .text("upstream", upstream)
+                         .text("server", server)
+                         .text("reason", reason)
+                         .members());
+}
+
+void Log::server_failure(const FailureLine& line) {
+  JsonLine out = event(Level::warn, "server_failure");
+  out.text("upstream", line.upstream).text("server", line.server).text("reason", name(line.kind));
+  if (!line.detail.empty()) out.text("detail", line.detail);
+  write(Level::warn, out.integer("left_out", line.left_out).members());
+}
+
 void Log::message(Level level, std::string_view text) {
   write(level, event(level, "message").text("message", text).members());
 }
@@ -168,8 +202,9 @@ void Log::message(Level level, std::string_view text) {
 void Log::access(const AccessLine& line) {
   if (!logger_->should_log(spdlog::level::info)) return;
   JsonLine out = event(Level::info, "access");
-  out.text("request_id", line.request_id.substr(0, kMaxRequestId))
-      .text("method", line.method.substr(0, kMaxMethod))
+  out.text("request_id", line.request_id.substr(0, kMaxRequestId)).text("client", line.client);
+  if (!line.peer.empty()) out.text("peer", line.peer);
+  out.text("method", line.method.substr(0, kMaxMethod))
       .text("path", line.path.substr(0, kMaxPath))
       .text("route", line.route)
       .text("class", line.traffic_class)
@@ -180,6 +215,10 @@ void Log::access(const AccessLine& line) {
       .number("wait_ms", to_milliseconds(line.wait))
       .number("duration_ms", to_milliseconds(line.duration))
       .integer("bytes", line.bytes);
+  if (!line.error.empty()) out.text("error", line.error);
+  if (!line.detail.empty()) out.text("detail", line.detail);
+  if (!line.server.empty()) out.text("server", line.server);
+  out.integer("attempts", line.attempts);
   if (!line.mode.empty()) out.text("mode", line.mode);
   if (!line.cache.empty()) out.text("cache", line.cache);
   if (line.shadow) out.text("shadow", spillway::name(*line.shadow));

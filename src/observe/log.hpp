@@ -15,6 +15,7 @@
 #include "base/reason.hpp"
 #include "base/time.hpp"
 #include "config/config.hpp"
+#include "observe/server_failure.hpp"
 #include "overload/decision_record.hpp"
 #include "overload/signals.hpp"
 #include "overload/state.hpp"
@@ -33,8 +34,29 @@ namespace spillway::observe {
 
 enum class Level : std::uint8_t { debug, info, warn, error };
 
+// What became of one server, for all requests.
+enum class ServerEvent : std::uint8_t {
+  ejected,              // it failed too often in a row
+  returned,             // the first success after that
+  circuit_opened,       // of one worker
+  circuit_closed,       // likewise
+  health_check_failed,  // it is unwell from now on
+  health_check_passed,  // it is well again
+};
+
+// A server that failed a request. Views need to live only during the call.
+struct FailureLine {
+  std::string_view upstream;
+  std::string_view server;
+  ServerFailure kind{};
+  std::string_view detail;     // what was wrong; empty: the kind says it all
+  std::uint64_t left_out = 0;  // of the same kind and server, since the last line
+};
+
 // One request, for the access log. Views and pointers need to live only during the call.
 struct AccessLine {
+  std::string_view client;  // its address
+  std::string_view peer;    // who spoke for it, where that is another
   std::string_view method;
   std::string_view path;  // without the query; cut at 256 bytes
   std::string_view route;
@@ -44,6 +66,10 @@ struct AccessLine {
   Outcome outcome{};
   std::optional<Outcome> shadow;  // how it would have ended if this were not shadow mode
   Reason reason = Reason::none;
+  std::string_view error;      // RFC 9209 error type of an answer of our own; empty: it was none
+  std::string_view detail;     // what was wrong; empty: nothing
+  std::string_view server;     // the last that was asked, which gave the answer if any did
+  std::uint32_t attempts = 0;  // how often servers were asked, connections that failed included
   const overload::DecisionRecord* decision = nullptr;  // null: it came to none
   TimePoint arrived{};                                 // what the record's deadline counts from
   Duration wait{};
@@ -78,6 +104,10 @@ class Log {
   void reloaded(std::uint64_t generation);
   void reload_failed(std::string_view path, std::string_view problem);  // once for each problem
   void set_level(const config::Log& config);
+  // `reason`: the kind of its last failure, the result of its health check, "success".
+  void server_event(ServerEvent what, std::string_view upstream, std::string_view server,
+                    std::string_view reason);
+  void server_failure(const FailureLine& line);
   void message(Level level, std::string_view text);
   void access(const AccessLine& line);
 

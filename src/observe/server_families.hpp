@@ -10,8 +10,9 @@
 
 namespace spillway::observe {
 
-// By upstream and server, as configured: up, requests in flight, ejections, health checks by their
-// result where there are any; by upstream, connections not made for want of our own means.
+// By upstream and server, as configured: up, requests in flight, failures by kind and in a row,
+// ejections, circuits and health checks by their result where there are any; by upstream, whether
+// it is live and connections not made for want of our own means.
 std::vector<prometheus::MetricFamily> server_families(const config::Config& config,
                                                       const Snapshot& snapshot);
 

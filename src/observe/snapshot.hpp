@@ -17,6 +17,7 @@
 #include "config/config.hpp"
 #include "dispatch/scheduler.hpp"
 #include "observe/health_check_result.hpp"
+#include "observe/server_failure.hpp"
 #include "overload/signals.hpp"
 #include "overload/state.hpp"
 #include "resilience/health.hpp"
@@ -64,9 +65,11 @@ struct ServerSnapshot {
   resilience::HealthState health{};
   Duration ejected_for{};  // from now; 0 when it is not
   std::uint32_t in_flight = 0;
-  std::uint32_t open_circuits = 0;  // over all workers: those not closed
+  std::uint32_t open_circuits = 0;      // over all workers: those not closed
+  std::uint32_t failures_in_a_row = 0;  // over all workers
   // Since the start.
   std::uint64_t ejections = 0;
+  std::array<std::uint64_t, kServerFailureCount> failures{};
   std::array<std::uint64_t, kHealthCheckResultCount> checks{};
 };
 
@@ -79,6 +82,7 @@ struct UpstreamSnapshot {
   Duration in_state{};  // how long it has been in this state
   overload::OverloadSignals signals;
   std::vector<TransitionCount> transitions;
+  bool is_live = true;                  // what /readyz asks
   std::uint32_t open_circuits = 0;      // of its servers, over all workers: those not closed
   std::vector<ServerSnapshot> servers;  // in the order of its configuration
   std::uint64_t shortages = 0;  // connections not made for want of our own descriptors or ports
@@ -112,6 +116,7 @@ struct Reloads {
 
 // What the listener did since the start.
 struct ListenerSnapshot {
+  std::uint64_t most_connections = 0;        // as few as the limit of open files leaves room for
   std::uint64_t refused_by_address = 0;      // connections beyond limits.connections_per_address
   std::uint64_t pauses_for_connections = 0;  // times that accepting paused: at limits.connections
   std::uint64_t pauses_for_descriptors = 0;  // and when the process could open no more

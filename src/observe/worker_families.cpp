@@ -28,6 +28,12 @@ constexpr std::array kCommonDenials{Reason::inflight_saturation, Reason::queue_s
                                     Reason::queue_full,          Reason::deadline_expired,
                                     Reason::tunnel_limit,        Reason::draining};
 
+// Likewise of proxy errors.
+constexpr std::array kCommonErrors{Reason::deadline_expired, Reason::upstream_unavailable,
+                                   Reason::upstream_timeout, Reason::upstream_invalid,
+                                   Reason::bad_request,      Reason::request_timeout,
+                                   Reason::local_shortage};
+
 template <class Read>
 std::uint64_t sum(Workers workers, Read read) {
   std::uint64_t total = 0;
@@ -129,6 +135,20 @@ MetricFamily denied(const config::Config& config, Workers workers) {
   return result;
 }
 
+MetricFamily errors(const config::Config& config, Workers workers) {
+  MetricFamily result =
+      family("spillway_errors_total", MetricType::Counter,
+             "Requests that ended in a proxy error, by reason, refusals by open circuits "
+             "(CIRCUIT_OPEN) among them: together those of spillway_requests_total with outcome "
+             "error.");
+  std::vector<Reason> always(kCommonErrors.begin(), kCommonErrors.end());
+  if (std::ranges::any_of(config.upstreams,
+                          [](const auto& each) { return each.circuit_breaker.has_value(); }))
+    always.push_back(Reason::circuit_open);
+  add_by_reason(result, config, workers, always, {}, std::mem_fn(&WorkerMetrics::errors));
+  return result;
+}
+
 MetricFamily shadowed(const config::Config& config, Workers workers) {
   MetricFamily result =
       family("spillway_shadow_total", MetricType::Counter,
@@ -218,6 +238,7 @@ std::vector<MetricFamily> worker_families(const config::Config& config, Workers 
       requests(config, workers),
       responses(config, workers),
       denied(config, workers),
+      errors(config, workers),
       degraded(config, workers),
       shadowed(config, workers),
       histogram("spillway_request_duration_seconds",

@@ -13,7 +13,7 @@ namespace spillway::observe {
 
 using Workers = std::span<const WorkerMetrics* const>;
 
-// Requests, responses and denials; durations and waits; connections and event-loop lag.
+// Requests, responses, denials and errors; durations and waits; connections and event-loop lag.
 std::vector<prometheus::MetricFamily> worker_families(const config::Config& config,
                                                       Workers workers);
 

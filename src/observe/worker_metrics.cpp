@@ -13,6 +13,7 @@ WorkerMetrics::WorkerMetrics(const config::Config& config, std::shared_ptr<Worke
       upstreams_(config.upstreams.size() * classes_ * kOutcomeCount),
       responses_(classes_),
       denied_(classes_),
+      errors_(classes_),
       shadowed_(classes_),
       degraded_(classes_),
       cache_cells_(config.routes.size(), kNoCache),

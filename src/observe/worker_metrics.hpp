@@ -78,6 +78,11 @@ class WorkerMetrics {
     denied_[index(traffic_class)][index(reason)].add();
   }
 
+  // Ended in a proxy error: finish() counts it as Outcome::error.
+  void error(ClassId traffic_class, Reason reason) {
+    errors_[index(traffic_class)][index(reason)].add();
+  }
+
   // Answered with less than asked for.
   void degraded(ClassId traffic_class, config::DegradeMode mode, Reason reason) {
     degraded_[index(traffic_class)][index(mode)][index(reason)].add();
@@ -137,6 +142,9 @@ class WorkerMetrics {
   std::uint64_t denials(ClassId traffic_class, Reason reason) const {
     return denied_[index(traffic_class)][index(reason)].value();
   }
+  std::uint64_t errors(ClassId traffic_class, Reason reason) const {
+    return errors_[index(traffic_class)][index(reason)].value();
+  }
   std::uint64_t degradations(ClassId traffic_class, config::DegradeMode mode, Reason reason) const {
     return degraded_[index(traffic_class)][index(mode)][index(reason)].value();
   }
@@ -194,6 +202,7 @@ class WorkerMetrics {
   std::vector<StatusCounters> responses_;
   using ReasonCounters = std::array<Counter, kReasonCount>;
   std::vector<ReasonCounters> denied_;
+  std::vector<ReasonCounters> errors_;
   std::vector<std::array<ReasonCounters, kOutcomeCount>> shadowed_;
   std::vector<std::array<ReasonCounters, config::kDegradeModeCount>> degraded_;
   std::vector<std::size_t> cache_cells_;  // by route; kNoCache: the route has none

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "config/choices.hpp"
+#include "http/problem.hpp"
 #include "http/target.hpp"
 #include "proxy/exchange.hpp"
 #include "proxy/worker.hpp"
@@ -235,9 +236,19 @@ bool Exchange::is_logged() {
 void Exchange::log_access(Outcome outcome, Duration duration) {
   record_.wait = waited_;
   record_.deadline = subject_.wait_until(Duration{0});
-  record_.limit = here_->upstream(subject_.upstream).config.dispatch.concurrency;
+  // Behind a trusted peer the client is who that one speaks for.
+  const IpAddress client = classified_
+                               ? here_->generation().classifier.client_of(request_, asker_->peer)
+                               : asker_->peer.address;
+  const bool is_spoken_for = client != asker_->peer.address;
+  const AddressText client_text = is_spoken_for ? AddressText(client) : AddressText();
+  const std::string_view peer = asker_->address();
+  const Upstream& upstream = here_->upstream(subject_.upstream);
+  record_.limit = upstream.config.dispatch.concurrency;
   worker_.log().access(
-      {.method = request_.method_name,
+      {.client = is_spoken_for ? client_text.view() : peer,
+       .peer = is_spoken_for ? peer : std::string_view{},
+       .method = request_.method_name,
        .path = http::path_of(request_.path_and_query.empty() ? request_.target
                                                              : request_.path_and_query),
        .route = here_->config().routes[index(subject_.route)].name,
@@ -249,6 +260,13 @@ void Exchange::log_access(Outcome outcome, Duration duration) {
        .reason = failed()       ? fault_.reason
                  : is_degraded_ ? verdict_.reason
                                 : Reason::none,
+       .error = failed() ? fault_.proxy_error.empty() ? http::proxy_error_of(fault_.reason)
+                                                      : fault_.proxy_error
+                         : std::string_view{},
+       .detail =
+           failed() ? fault_.cause.empty() ? fault_.detail : fault_.cause : std::string_view{},
+       .server = attempts_ > 0 ? upstream.endpoints[asked_server_].name : std::string_view{},
+       .attempts = attempts_,
        .decision = classified_ ? &record_ : nullptr,
        .arrived = began_,
        .wait = waited_,

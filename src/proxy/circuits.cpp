@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <string>
 #include <utility>
 
 #include "proxy/upstream.hpp"
@@ -21,7 +20,7 @@ Circuits::Call::Call(Call&& other) noexcept
 
 Circuits::Call& Circuits::Call::operator=(Call&& other) noexcept {
   if (this == &other) return *this;
-  end(CallResult::ignored);
+  ignore();
   allowed_ = other.allowed_;
   circuits_ = std::exchange(other.circuits_, nullptr);
   server_ = other.server_;
@@ -29,8 +28,14 @@ Circuits::Call& Circuits::Call::operator=(Call&& other) noexcept {
   return *this;
 }
 
-void Circuits::Call::end(CallResult result) {
-  if (circuits_ != nullptr) std::exchange(circuits_, nullptr)->record(*this, result);
+void Circuits::Call::fail(observe::ServerFailure kind, std::string_view detail) {
+  if (circuits_ == nullptr) return;
+  circuits_->count_failure(server_, kind, detail);
+  end(CallResult::failure, name(kind));
+}
+
+void Circuits::Call::end(CallResult result, std::string_view why) {
+  if (circuits_ != nullptr) std::exchange(circuits_, nullptr)->record(*this, result, why);
 }
 
 Circuits::Circuits(Upstream& upstream, Random& random, observe::Log& log)
@@ -71,27 +76,33 @@ Circuits::Call Circuits::allow(std::size_t server) {
     call.call_ = breakers_[server].allow(Clock::now());
     call.allowed_ = call.call_.allowed;
   }
-  const bool is_heard = !breakers_.empty() || upstream_.servers.hears_results();
-  if (call.allowed_ && is_heard) call.circuits_ = this;
+  if (call.allowed_) call.circuits_ = this;
   return call;
 }
 
-void Circuits::record(const Call& call, CallResult result) {
-  if (!breakers_.empty()) record_at_circuit(call, result);
+void Circuits::count_failure(std::size_t server, observe::ServerFailure kind,
+                             std::string_view detail) {
+  const auto left_out = upstream_.servers.count_failure(server, kind, Clock::now());
+  if (!left_out) return;
+  log_.server_failure({.upstream = upstream_.config.name,
+                       .server = upstream_.endpoints[server].name,
+                       .kind = kind,
+                       .detail = detail,
+                       .left_out = *left_out});
+}
+
+void Circuits::record(const Call& call, CallResult result, std::string_view why) {
+  if (!breakers_.empty()) record_at_circuit(call, result, why);
   if (result == CallResult::ignored || !upstream_.servers.hears_results()) return;
   using resilience::Ejections;
   switch (upstream_.servers.record(call.server_, result == CallResult::failure)) {
     case Ejections::Change::none: break;
-    case Ejections::Change::ejected:
-      log_.message(observe::Level::warn, "ejected: " + name_of(call.server_));
-      break;
-    case Ejections::Change::back:
-      log_.message(observe::Level::info, "back from ejection: " + name_of(call.server_));
-      break;
+    case Ejections::Change::ejected: tell(observe::ServerEvent::ejected, call.server_, why); break;
+    case Ejections::Change::back: tell(observe::ServerEvent::returned, call.server_, why); break;
   }
 }
 
-void Circuits::record_at_circuit(const Call& call, CallResult result) {
+void Circuits::record_at_circuit(const Call& call, CallResult result, std::string_view why) {
   CircuitBreaker& breaker = breakers_[call.server_];
   const bool was_closed = breaker.state() == CircuitState::closed;
   breaker.record(call.call_, result, Clock::now(), random_);
@@ -103,12 +114,12 @@ void Circuits::record_at_circuit(const Call& call, CallResult result) {
   } else {
     upstream_.open_circuits.fetch_add(1, std::memory_order_relaxed);
   }
-  log_.message(is_closed ? observe::Level::info : observe::Level::warn,
-               (is_closed ? "circuit closed: " : "circuit opened: ") + name_of(call.server_));
+  using observe::ServerEvent;
+  tell(is_closed ? ServerEvent::circuit_closed : ServerEvent::circuit_opened, call.server_, why);
 }
 
-std::string Circuits::name_of(std::size_t server) const {
-  return "server " + upstream_.endpoints[server].name + " of upstream " + upstream_.config.name;
+void Circuits::tell(observe::ServerEvent what, std::size_t server, std::string_view why) {
+  log_.server_event(what, upstream_.config.name, upstream_.endpoints[server].name, why);
 }
 
 }  // namespace spillway::proxy

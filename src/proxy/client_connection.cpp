@@ -9,26 +9,29 @@
 
 namespace spillway::proxy {
 
+AddressText::AddressText(const IpAddress& address) {
+  const char* const text =
+      address.is_v4() ? ::inet_ntop(AF_INET, &address.bytes[12], text_.data(), text_.size())
+                      : ::inet_ntop(AF_INET6, address.bytes.data(), text_.data(), text_.size());
+  size_ = static_cast<std::uint8_t>(std::strlen(text));  // its block is large enough for any
+}
+
 ClientFacts facts_of(const sockaddr_storage& peer, const Generation& generation) {
   ClientFacts facts;
+  facts.recognised_by = generation.number;
   IpAddress ip;
-  const char* text = nullptr;
   if (peer.ss_family == AF_INET) {
     const auto& v4 = reinterpret_cast<const sockaddr_in&>(peer);
-    text = ::inet_ntop(AF_INET, &v4.sin_addr, facts.text.data(), facts.text.size());
     ip.bytes[10] = ip.bytes[11] = 0xff;
     std::memcpy(&ip.bytes[12], &v4.sin_addr, 4);
   } else if (peer.ss_family == AF_INET6) {
     const auto& v6 = reinterpret_cast<const sockaddr_in6&>(peer);
     std::memcpy(ip.bytes.data(), &v6.sin6_addr, 16);
-    // A client of a dual-stack socket is shown as the IPv4 address it has.
-    text = ip.is_v4() ? ::inet_ntop(AF_INET, &ip.bytes[12], facts.text.data(), facts.text.size())
-                      : ::inet_ntop(AF_INET6, &v6.sin6_addr, facts.text.data(), facts.text.size());
+  } else {
+    return facts;
   }
-  if (text == nullptr) std::memcpy(facts.text.data(), "unknown", sizeof "unknown");
-  facts.text_size = static_cast<std::uint8_t>(std::strlen(facts.text.data()));
-  if (text != nullptr) facts.peer = generation.classifier.peer(ip);
-  facts.recognised_by = generation.number;
+  facts.text = AddressText(ip);
+  facts.peer = generation.classifier.peer(ip);
   return facts;
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/ip_address.hpp"
 #include "base/time.hpp"
 #include "proxy/stream.hpp"
 #include "traffic/address_count.hpp"
@@ -24,15 +25,27 @@ struct IdleHook
     : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
 };
 
+// An IP address as text (RFC 5952; an IPv4-mapped one as the IPv4 address it is), in itself.
+class AddressText {
+ public:
+  AddressText() = default;  // "unknown"
+  explicit AddressText(const IpAddress& address);
+
+  std::string_view view() const { return {text_.data(), size_}; }
+
+ private:
+  std::array<char, 46> text_{"unknown"};  // INET6_ADDRSTRLEN
+  std::uint8_t size_ = 7;
+};
+
 // Who is at the other end, for as long as it is there and beyond.
 struct ClientFacts {
-  std::array<char, 46> text{};  // INET6_ADDRSTRLEN
-  std::uint8_t text_size = 0;
+  AddressText text;
   traffic::Peer peer;
   std::uint64_t recognised_by = 0;  // the number of the generation
 
   // The peer's address as text, without port; "unknown" for what is not IP.
-  std::string_view address() const { return {text.data(), text_size}; }
+  std::string_view address() const { return text.view(); }
   // The peer's word about the client is believed (trusted_peers).
   bool trusted() const { return peer.trusted; }
 };

@@ -89,6 +89,7 @@ Task<bool> Exchange::connect(bool fresh_only) {
     }
     is_any_asked = true;
     tried_.insert(server);
+    note_attempt(server);
     if (!fresh_only) {
       upstream_ = pool.take(server, max_idle, dispatched_);
       if (upstream_) {
@@ -103,7 +104,8 @@ Task<bool> Exchange::connect(bool fresh_only) {
     if (attempt.descriptor < 0) {
       upstream.connections.closed();
       is_short = is_short || is_local_shortage(attempt.error);
-      if (!is_local_shortage(attempt.error)) call.end(resilience::CallResult::failure);
+      if (!is_local_shortage(attempt.error))
+        call.fail(observe::ServerFailure::refused, describe(attempt.error));
       continue;
     }
     upstream_ = new UpstreamConnection(worker_.io(), pool, server, attempt.descriptor);
@@ -113,13 +115,18 @@ Task<bool> Exchange::connect(bool fresh_only) {
       watches_client_ = true;
       const Wake wake = co_await parking_.park(head_due(patience), &upstream_->writable());
       watches_client_ = false;
-      if (wake != Wake::ready || connect_error(attempt.descriptor) != 0) {
+      const int error = wake == Wake::ready ? connect_error(attempt.descriptor) : 0;
+      if (wake != Wake::ready || error != 0) {
         timed_out = wake == Wake::timeout;
         upstream_->retire();
         upstream_.reset();
         if (wake == Wake::client_gone) co_return fail(client_gone());
         if (timed_out && Clock::now() >= head_due()) co_return fail(out_of_time());
-        call.end(resilience::CallResult::failure);
+        if (timed_out) {
+          call.fail(observe::ServerFailure::connect_timeout);
+        } else {
+          call.fail(observe::ServerFailure::refused, describe(error));
+        }
         continue;
       }
     }

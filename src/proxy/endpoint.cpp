@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 #include <stdexcept>
+#include <string_view>
 
 namespace spillway::proxy {
 
@@ -62,6 +63,11 @@ bool is_local_shortage(int error) {
     case EAGAIN: return true;
     default: return false;
   }
+}
+
+std::string_view describe(int error) {
+  const char* const text = ::strerrordesc_np(error);
+  return text != nullptr ? text : "";
 }
 
 }  // namespace spillway::proxy

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include <string>
+#include <string_view>
 
 namespace spillway::proxy {
 
@@ -34,5 +35,8 @@ int connect_error(int descriptor);
 // Such an error says nothing about the server: this process or machine has no descriptor, port or
 // memory left for one more connection.
 bool is_local_shortage(int error);
+
+// An errno value in words, e.g. "Connection refused". Of static storage.
+std::string_view describe(int error);
 
 }  // namespace spillway::proxy

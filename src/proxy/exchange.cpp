@@ -227,8 +227,9 @@ void Exchange::observe() {
   metrics.finish(subject_.route, subject_.traffic_class, outcome);
   metrics.request_duration(subject_.traffic_class, duration);
   if (status_ != 0) metrics.response(subject_.traffic_class, status_);
-  if (failed() && fault_.reason != Reason::none && outcome != Outcome::error &&
-      outcome != Outcome::client_gone) {
+  if (outcome == Outcome::error) {
+    metrics.error(subject_.traffic_class, fault_.reason);
+  } else if (failed() && fault_.reason != Reason::none && outcome != Outcome::client_gone) {
     metrics.denied(subject_.traffic_class, fault_.reason);
   }
   if (outcome == Outcome::degraded)
@@ -295,6 +296,7 @@ void Exchange::begin_request(LocalGeneration& local) {
   awaits_head_ = false;
   input_is_lost_ = false;
   upstream_done_ = false;
+  attempts_ = 0;
   failed_ = false;
   response_started_ = false;
   status_ = 0;
@@ -305,7 +307,7 @@ void Exchange::begin_request(LocalGeneration& local) {
 // Whatever belongs to the last request's configuration goes before it does.
 void Exchange::let_go_of_generation() {
   if (cache_status_.has_cache) reset_store_use();
-  call_.end(resilience::CallResult::ignored);
+  call_.ignore();
   here_.reset();
 }
 

@@ -205,6 +205,7 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   Task<Attempt> read_response_head();
   Task<bool> relay_interim();
   void end_call();
+  void note_attempt(std::size_t server);
   Task<Attempt> attempt_upstream(TimePoint began);
   bool may_send_again(Attempt attempt) const;
   Task<bool> retry(Attempt attempt);
@@ -241,6 +242,8 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   void cut_event_stream(observe::TunnelEnd how);
   void end_event_stream();
   void record_result(bool is_failure);
+  bool fail_within_answer(const Fault& fault);
+  void count_success();
 
   // The request's body (request_body.cpp).
   std::optional<std::size_t> check_body(std::string_view received);
@@ -334,9 +337,11 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   resilience::ServerSet tried_;  // servers asked in vain in this round, to be passed by
   UpstreamPtr upstream_;
   bool is_on_kept_connection_ = false;
-  bool is_replaced_ = false;   // a kept connection turned out dead: this attempt is on a fresh one
-  bool sent_any_ = false;      // of this attempt
-  std::uint32_t retries_ = 0;  // attempts besides the first, and pauses before them
+  bool is_replaced_ = false;    // a kept connection turned out dead: this attempt is on a fresh one
+  bool sent_any_ = false;       // of this attempt
+  std::uint32_t attempts_ = 0;  // servers asked, one after the other; connections that failed count
+  std::size_t asked_server_ = 0;  // the last of them
+  std::uint32_t retries_ = 0;     // attempts besides the first, and pauses before them
   std::uint32_t pauses_ = 0;
   Circuits::Call call_;  // from connect() until it is known what came of it
   Block out_block_;      // the head sent on: to the upstream, then to the client

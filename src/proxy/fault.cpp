@@ -17,7 +17,8 @@ bool says_failure(unsigned status) {
 }
 
 Fault bad_request(http::Error error) {
-  return {.status = static_cast<unsigned>(http::status_of(error)),
+  return {.reason = Reason::bad_request,
+          .status = static_cast<unsigned>(http::status_of(error)),
           .proxy_error = http::proxy_status(error),
           .detail = http::describe(error),
           .close = true};
@@ -30,8 +31,8 @@ Fault options_answered() {
 }
 
 Fault request_timeout() {
-  return {.status = 408,
-          .proxy_error = "http_request_error",
+  return {.reason = Reason::request_timeout,
+          .status = 408,
           .detail = "The request did not arrive in time.",
           .close = true};
 }
@@ -63,7 +64,8 @@ Fault not_stored(Fault denied) {
 }
 
 Fault only_if_cached() {
-  return {.status = 504,
+  return {.reason = Reason::not_stored,
+          .status = 504,
           .detail = "The request asks for a stored answer only, and none is stored.",
           .only_stored = true};
 }
@@ -78,6 +80,8 @@ Fault waited_in_vain(Reason reason, Milliseconds retry_after) {
           .status = 503,
           .detail = reason == Reason::evicted
                         ? "The request gave way to a more urgent one. Please try again later."
+                    : reason == Reason::deadline_expired
+                        ? "The request could not be started before its deadline."
                         : "The request could not be started in time. Please try again later.",
           .retry_after = retry_after};
 }
@@ -108,8 +112,8 @@ Fault cannot_connect(bool timed_out) {
 }
 
 Fault local_shortage() {
-  return {.status = 503,
-          .proxy_error = "proxy_internal_error",
+  return {.reason = Reason::local_shortage,
+          .status = 503,
           .detail = "This proxy has no room for another connection. Please try again later.",
           .retry_after = Milliseconds{1000}};
 }
@@ -118,7 +122,8 @@ Fault upstream_reset() {
   return {.reason = Reason::upstream_unavailable,
           .status = 502,
           .proxy_error = "connection_terminated",
-          .detail = "The service behind this proxy closed the connection without an answer."};
+          .detail = "The service behind this proxy closed the connection without an answer.",
+          .failure = observe::ServerFailure::reset};
 }
 
 Fault upstream_failed() {
@@ -130,14 +135,20 @@ Fault upstream_failed() {
 Fault upstream_timeout() {
   return {.reason = Reason::upstream_timeout,
           .status = 504,
-          .proxy_error = "http_response_timeout",
-          .detail = "The service behind this proxy did not answer in time."};
+          .detail = "The service behind this proxy did not answer in time.",
+          .failure = observe::ServerFailure::response_timeout};
+}
+
+Fault upstream_stalled() {
+  return {.reason = Reason::upstream_timeout,
+          .status = 504,
+          .detail = "The service behind this proxy did not end its answer in time.",
+          .failure = observe::ServerFailure::body_timeout};
 }
 
 Fault deadline_passed() {
   return {.reason = Reason::deadline_expired,
           .status = 504,
-          .proxy_error = "http_response_timeout",
           .detail = "The answer did not come before the deadline of the request."};
 }
 
@@ -145,7 +156,10 @@ Fault upstream_invalid(http::Error error) {
   return {.reason = Reason::upstream_invalid,
           .status = 502,
           .proxy_error = http::upstream_proxy_status(error),
-          .detail = "The service behind this proxy gave an invalid answer."};
+          .detail = "The service behind this proxy gave an invalid answer.",
+          .cause = http::describe(error),
+          .failure = error == http::Error::truncated ? observe::ServerFailure::truncated
+                                                     : observe::ServerFailure::invalid};
 }
 
 Fault head_too_large() { return bad_request(http::Error::head_too_large); }

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "base/outcome.hpp"
 #include "base/reason.hpp"
 #include "base/time.hpp"
 #include "http/error.hpp"
+#include "observe/server_failure.hpp"
 
 namespace spillway::proxy {
 
@@ -18,6 +20,8 @@ struct Fault {
   unsigned status = 0;           // 0: close without an answer
   std::string_view proxy_error;  // RFC 9209 error type; empty: derived from the reason
   std::string_view detail;       // one sentence
+  std::string_view cause;        // what exactly was wrong, for the log; empty: as `detail` says
+  std::optional<observe::ServerFailure> failure;  // of the server that was asked
   Milliseconds retry_after{0};
   bool only_stored = false;  // said in Cache-Status
   bool close = false;        // where the next request begins is not known
@@ -31,9 +35,9 @@ bool says_failure(unsigned status);
 
 // The request itself is at fault.
 Fault bad_request(http::Error error);
-// The request's head or body did not arrive in time: 408.
 // Not one: OPTIONS that was to come no further than here.
 Fault options_answered();
+// The request's head or body did not arrive in time: 408.
 Fault request_timeout();
 // The client left: nobody to tell.
 Fault client_gone();
@@ -65,8 +69,10 @@ Fault local_shortage();
 Fault upstream_reset();
 // It answered 500, 502, 503 or 504, of which the client is told something better.
 Fault upstream_failed();
-// No response head, or no more of the body, in time: 504.
+// No response head in time: 504.
 Fault upstream_timeout();
+// The head came, but not all of the body in time: 504, if nothing of it has been passed on.
+Fault upstream_stalled();
 // The request's deadline passed while its answer was awaited: 504. No fault of the upstream, which
 // may have been given very little time.
 Fault deadline_passed();

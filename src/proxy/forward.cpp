@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "http/problem.hpp"
 #include "http/rewrite.hpp"
 #include "proxy/exchange.hpp"
 #include "proxy/worker.hpp"
@@ -88,19 +89,25 @@ Task<Exchange::Attempt> Exchange::attempt_upstream(TimePoint began) {
     fail(upstream_reset());
     if (!sent_any_) attempt = Attempt::unsent;
     // It may have idled for too long.
-    if (is_on_kept_connection_ && !is_replaced_ && may_send_again(attempt))
-      call_.end(resilience::CallResult::ignored);
+    if (is_on_kept_connection_ && !is_replaced_ && may_send_again(attempt)) call_.ignore();
   }
   end_call();
   co_return attempt;
 }
 
+void Exchange::note_attempt(std::size_t server) {
+  ++attempts_;
+  asked_server_ = server;
+}
+
 // Tells the server's circuit what came of the request: a response head, or a fault.
 void Exchange::end_call() {
-  using resilience::CallResult;
-  CallResult result = says_failure(response_.status) ? CallResult::failure : CallResult::success;
-  if (failed()) result = is_of_upstream(fault_.reason) ? CallResult::failure : CallResult::ignored;
-  call_.end(result);
+  if (failed()) {
+    if (!fault_.failure) return call_.ignore();
+    return call_.fail(*fault_.failure, fault_.cause);
+  }
+  if (!says_failure(response_.status)) return call_.succeed();
+  call_.fail(observe::ServerFailure::error_status, http::reason_phrase(response_.status));
 }
 
 // Anew for each attempt: what is left of the deadline is less each time.

@@ -123,14 +123,10 @@ void HealthChecks::conclude(Watched& watched, HealthProbe::Result result) {
 
 void HealthChecks::report(const Watched& watched, HealthProbe::Result result) {
   const Upstream& upstream = generation_->upstreams[index(watched.upstream)];
-  const std::string server =
-      "server " + upstream.endpoints[watched.server].name + " of upstream " + upstream.config.name;
-  if (result == HealthProbe::Result::success) {
-    log_.message(observe::Level::info, "well: " + server);
-  } else {
-    log_.message(observe::Level::warn,
-                 "unwell: " + server + " (health check: " + std::string(name(result)) + ")");
-  }
+  log_.server_event(result == HealthProbe::Result::success
+                        ? observe::ServerEvent::health_check_passed
+                        : observe::ServerEvent::health_check_failed,
+                    upstream.config.name, upstream.endpoints[watched.server].name, name(result));
 }
 
 // A tenth more or less.

@@ -61,6 +61,7 @@ bool Exchange::expects_long_answer() const {
 // on with both connections, for which this request and its configuration are over.
 Task<> Exchange::open_tunnel() {
   here_->signals(subject_.upstream).record_result(false);
+  count_success();
   upstream_->leave_pool();
   release_slot(Clock::now());
   TextWriter out(out_block_.bytes());
@@ -100,6 +101,7 @@ bool Exchange::begin_event_stream() {
   stream_end_ = observe::TunnelEnd::finished;
   response_due_ = kNever;
   here_->signals(subject_.upstream).record_result(false);
+  count_success();
   upstream_->leave_pool();
   release_slot(Clock::now());
   return true;
@@ -124,6 +126,21 @@ void Exchange::cut_event_stream(observe::TunnelEnd how) {
 void Exchange::end_event_stream() {
   if (!is_stream_) return;
   tunnel_place_.end(failed() ? observe::TunnelEnd::broken : stream_end_);
+}
+
+// The answer is whole, or has begun and will last.
+void Exchange::count_success() {
+  here_->upstream(subject_.upstream).servers.count_success(upstream_->server());
+}
+
+// The server failed after the head of its answer. Of a stream that tells nobody but its client.
+bool Exchange::fail_within_answer(const Fault& fault) {
+  record_result(true);
+  if (!is_stream_) {
+    here_->circuits(subject_.upstream)
+        .count_failure(upstream_->server(), *fault.failure, fault.cause);
+  }
+  return fail(fault);
 }
 
 // What the upstream made of the request. Of a long-lived answer that was told at its head.

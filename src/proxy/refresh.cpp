@@ -96,15 +96,11 @@ Task<bool> Exchange::absorb() {
       const TimePoint deadline = std::min(Clock::now() + timeout, response_due_);
       const Wake wake = co_await parking_.park(deadline, &upstream_->readable());
       if (wake != Wake::timeout) continue;
-      here_->signals(subject_.upstream).record_result(true);
-      co_return false;
+      co_return fail_within_answer(upstream_stalled());
     } else {
       upstream_done_ = result.status == IoResult::Status::end &&
                        response_body_.end_of_input() == http::Error::none;
-      if (!upstream_done_) {
-        here_->signals(subject_.upstream).record_result(true);
-        co_return false;
-      }
+      if (!upstream_done_) co_return fail_within_answer(upstream_invalid(http::Error::truncated));
       const bool stored = filling_.has_value();
       upstream_finished();
       co_return stored;

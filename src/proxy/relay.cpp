@@ -74,8 +74,7 @@ Task<> Exchange::relay() {
                                       ? response_body_.end_of_input()
                                       : http::Error::truncated;
         if (error != http::Error::none) {
-          record_result(true);
-          fail(upstream_invalid(error));
+          fail_within_answer(upstream_invalid(error));
           co_return;
         }
         upstream_done_ = true;
@@ -110,8 +109,7 @@ Task<> Exchange::relay() {
     } else if (is_stream_ && wake == Wake::timeout && !to_send) {
       cut_event_stream(observe::TunnelEnd::idle);
     } else if (wake == Wake::timeout && (upstream_owes || is_overdue)) {
-      if (upstream_owes) record_result(true);
-      fail(upstream_timeout());
+      upstream_owes ? fail_within_answer(upstream_stalled()) : fail(upstream_stalled());
     } else {
       fail(pump_ == Pump::failed ? body_fault_ : client_gone());
     }
@@ -148,10 +146,7 @@ bool Exchange::take_in_body(bool dechunk) {
   while (checked < in_received_ && !response_body_.done()) {
     const std::string_view rest(block + checked, in_received_ - checked);
     const auto step = response_body_.read(rest);
-    if (step.error != http::Error::none) {
-      record_result(true);
-      return fail(upstream_invalid(step.error));
-    }
+    if (step.error != http::Error::none) return fail_within_answer(upstream_invalid(step.error));
     if (filling_) store(step.payload);
     const std::string_view part = dechunk ? step.payload : rest.substr(0, step.consumed);
     if (!part.empty() && part.data() != block + in_valid_)
@@ -171,6 +166,7 @@ bool Exchange::take_in_body(bool dechunk) {
 void Exchange::upstream_finished() {
   const TimePoint now = Clock::now();
   record_result(response_.status >= 500);
+  if (!is_stream_ && !says_failure(response_.status)) count_success();
   if (filling_) finish_storing();
   const bool request_complete = !body_is_streamed_ || pump_ == Pump::done;
   if (request_complete && response_.keep_alive && !is_stream_ &&

@@ -38,6 +38,7 @@ observe::Snapshot Server::Parts::snapshot(Generation& generation, bool with_dead
   snapshot.draining = draining.load();
   snapshot.log_dropped = log.dropped();
   listener->read_snapshot(snapshot.listener);
+  snapshot.listener.most_connections = connections_limit.load();
   {
     const std::lock_guard lock(reloads_mutex);
     snapshot.reloads = reloads;

@@ -71,6 +71,7 @@ struct Server::Parts {
   TimePoint started = Clock::now();
   std::atomic<bool> draining{false};
   std::atomic<bool> listening{false};
+  std::atomic<std::uint32_t> connections_limit{0};  // in force
   std::mutex reloads_mutex;
   observe::Reloads reloads;
   std::function<void(const ReloadResult&)> on_reload;  // on the reloader's thread; may be empty

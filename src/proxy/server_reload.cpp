@@ -96,6 +96,7 @@ std::uint32_t Server::Parts::most_connections(const config::Config& config) {
                                           std::to_string(most) +
                                           " client connections, fewer than limits.connections");
   }
+  connections_limit.store(most);
   return most;
 }
 

@@ -11,6 +11,9 @@ using resilience::ServerSet;
 
 namespace {
 
+// Of failures of one kind and server.
+constexpr double kLinesPerSecond = 0.1;
+
 resilience::EjectionLimits limits_of(const config::Upstream& settings) {
   const config::Ejection& ejection = settings.ejection;
   const bool is_on = ejection.consecutive_failures > 0;
@@ -66,6 +69,17 @@ Ejections::Change Servers::record(std::size_t server, bool failed) {
     counts_[server].ejections.fetch_add(1, std::memory_order_relaxed);
   publish(now);
   return change;
+}
+
+std::optional<std::uint64_t> Servers::count_failure(std::size_t server, observe::ServerFailure kind,
+                                                    TimePoint now) {
+  Counts& counts = counts_[server];
+  counts.in_a_row.fetch_add(1, std::memory_order_relaxed);
+  Failures& failures = counts.failures[index(kind)];
+  const std::uint64_t count = failures.count.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (!failures.lines.try_take(kLinesPerSecond, 1, now)) return std::nullopt;
+  const std::uint64_t told = failures.told.exchange(count, std::memory_order_relaxed);
+  return count > told ? count - told - 1 : 0;
 }
 
 bool Servers::checked(std::size_t server, observe::HealthCheckResult result) {
@@ -126,6 +140,9 @@ void Servers::read_snapshot(observe::UpstreamSnapshot& snapshot) const {
     of.is_up = of.health != HealthState::unwell && of.ejected_for == Duration{0};
     of.in_flight = in_flight[server];
     of.open_circuits = counts_[server].open_circuits.load(std::memory_order_relaxed);
+    of.failures_in_a_row = counts_[server].in_a_row.load(std::memory_order_relaxed);
+    for (std::size_t kind = 0; kind < of.failures.size(); ++kind)
+      of.failures[kind] = counts_[server].failures[kind].count.load(std::memory_order_relaxed);
     of.ejections = counts_[server].ejections.load(std::memory_order_relaxed);
     for (std::size_t result = 0; result < of.checks.size(); ++result)
       of.checks[result] = counts_[server].checks[result].load(std::memory_order_relaxed);

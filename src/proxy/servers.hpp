@@ -21,6 +21,7 @@
 #include "resilience/ejection.hpp"
 #include "resilience/health.hpp"
 #include "resilience/server_set.hpp"
+#include "resilience/token_bucket.hpp"
 
 namespace spillway::proxy {
 
@@ -45,6 +46,16 @@ class Servers {
   bool hears_results() const { return hears_results_; }
   resilience::Ejections::Change record(std::size_t server, bool failed);
 
+  // A call to the server failed, or its answer did after its head had come. If that is to be told
+  // (the first of its kind, and one in ten seconds): how many of the kind were not, since the last.
+  std::optional<std::uint64_t> count_failure(std::size_t server, observe::ServerFailure kind,
+                                             TimePoint now);
+  // A whole answer came, other than 500, 502, 503 or 504, or one that lasts has begun.
+  void count_success(std::size_t server) {
+    std::atomic<std::uint32_t>& failures = counts_[server].in_a_row;
+    if (failures.load(std::memory_order_relaxed) != 0) failures.store(0, std::memory_order_relaxed);
+  }
+
   // One worker's circuit of this server opened or closed.
   void circuit_changed(std::size_t server, bool is_closed) {
     counts_[server].open_circuits.fetch_add(is_closed ? ~0u : 1u, std::memory_order_relaxed);
@@ -67,7 +78,14 @@ class Servers {
   void read_snapshot(observe::UpstreamSnapshot& snapshot) const;
 
  private:
+  struct Failures {
+    std::atomic<std::uint64_t> count{0};
+    std::atomic<std::uint64_t> told{0};  // what the count was then
+    resilience::TokenBucket lines;
+  };
   struct Counts {
+    std::array<Failures, observe::kServerFailureCount> failures;
+    std::atomic<std::uint32_t> in_a_row{0};
     std::atomic<std::uint32_t> open_circuits{0};
     std::atomic<std::uint64_t> ejections{0};
     std::array<std::atomic<std::uint64_t>, observe::kHealthCheckResultCount> checks{};

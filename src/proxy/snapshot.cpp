@@ -55,6 +55,7 @@ void read_upstreams(Generation& generation, bool with_dead_letters, observe::Sna
   for (Upstream& upstream : generation.upstreams) {
     observe::UpstreamSnapshot& each = snapshot.upstreams.emplace_back();
     upstream.gate.read_snapshot(each, now);
+    each.is_live = upstream.is_live();
     each.open_circuits = upstream.open_circuits.load();
     upstream.servers.read_snapshot(each);
     read_dead_letters(upstream.dead_letters, with_dead_letters, each, now);

@@ -41,6 +41,10 @@ Classifier::Classifier(const config::Config& config, std::uint64_t seed)
   }
 }
 
+IpAddress Classifier::client_of(const http::RequestHead& head, const Peer& peer) const {
+  return peer.trusted ? client_behind(peer.address, head.fields, trusted_peers_) : peer.address;
+}
+
 RouteId Classifier::route_of(http::Verb method, std::string_view method_name, std::string_view host,
                              std::string_view path_and_query) const {
   std::array<char, 2 * http::kMaxRequestLine + 2> scratch;

@@ -56,6 +56,9 @@ class Classifier {
   Classifier(const Classifier&) = delete;
   Classifier& operator=(const Classifier&) = delete;
 
+  // Where a request comes from: its peer, or the client behind that if it is trusted.
+  IpAddress client_of(const http::RequestHead& head, const Peer& peer) const;
+
   // What is to be known about the other end of a connection, once for all its requests.
   Peer peer(const IpAddress& address) const { return tenants_.peer(address); }
 

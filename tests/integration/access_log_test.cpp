@@ -7,7 +7,10 @@
 #include "integration/access_line.hpp"
 #include "integration/overloaded.hpp"
 #include "integration/refusal.hpp"
+#include "integration/wire.hpp"
 #include "support/proxy_process.hpp"
+#include "support/raw_client.hpp"
+#include "support/scripted_peer.hpp"
 
 namespace spillway {
 namespace {
@@ -96,6 +99,68 @@ TEST_CASE("the access log tells of the gate's refusal though the rules let the r
   CHECK(line["decision"]["verdict"] == "allow");
   CHECK(line["decision"]["reason"] == "QUEUE_TIMEOUT");
   CHECK(line["decision"]["limit"] == 1);
+}
+
+TEST_CASE("the access log tells who asked and which server answered at which attempt") {
+  const RefusingPort down;
+  ScriptedPeer up(ok("up"));
+  ProxyProcess proxy(configuration({down.address(), up.address()},
+                                   never_shed({{"workers", 1},
+                                               {"log", {{"access_sample", 1}}},
+                                               {"trusted_peers", {"127.0.0.1"}},
+                                               {"app", {{"balance", "round_robin"}}}})));
+  RawClient client(proxy.port());
+  CHECK(client.ask(with_id("/", "plain-1")).body == "up");
+  CHECK(
+      client
+          .ask(get("/", "X-Request-Id: behind-1\r\nX-Forwarded-For: 203.0.113.7, 2001:db8::5\r\n"))
+          .body == "up");
+
+  const json plain = access_line(proxy, "plain-1");
+  CHECK(plain["client"] == "127.0.0.1");
+  CHECK_FALSE(plain.contains("peer"));
+  CHECK(plain["server"] == up.address());
+  CHECK_FALSE(plain.contains("error"));
+  CHECK_FALSE(plain.contains("detail"));
+  const json behind = access_line(proxy, "behind-1");
+  CHECK(behind["client"] == "2001:db8::5");
+  CHECK(behind["peer"] == "127.0.0.1");
+  CHECK(behind["server"] == up.address());
+  // One of the two had to be passed by on the way to the other.
+  CHECK(plain["attempts"].get<int>() + behind["attempts"].get<int>() == 3);
+}
+
+TEST_CASE("the access log tells what exactly was wrong") {
+  ScriptedPeer peer("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n");
+  const RefusingPort down;
+  const auto logged = [](const std::string& server) {
+    return configuration({server}, never_shed({{"log", {{"access_sample", 1}}}}));
+  };
+  ProxyProcess invalid(logged(peer.address()));
+  CHECK(RawClient(invalid.port()).ask(with_id("/", "invalid-1")).status() == 502);
+  const json line = access_line(invalid, "invalid-1");
+  CHECK(line["reason"] == "UPSTREAM_INVALID");
+  CHECK(line["error"] == "http_protocol_error");
+  CHECK(line["detail"] == "The length of the message is ambiguous or malformed.");
+  CHECK(line["server"] == peer.address());
+  CHECK(line["attempts"] == 1);
+
+  CHECK(RawClient(invalid.port())
+            .ask("GET / HTTP/1.1\r\nHost: a b\r\nX-Request-Id: bad-1\r\n\r\n")
+            .status() == 400);
+  const json bad = access_line(invalid, "bad-1");
+  CHECK(bad["reason"] == "BAD_REQUEST");
+  CHECK(bad["error"] == "http_request_error");
+  CHECK(bad["detail"] == "The Host field is missing, repeated or not valid.");
+  CHECK_FALSE(bad.contains("server"));
+  CHECK(bad["attempts"] == 0);
+
+  ProxyProcess refused(logged(down.address()));
+  CHECK(RawClient(refused.port()).ask(with_id("/", "refused-1")).status() == 502);
+  const json gone = access_line(refused, "refused-1");
+  CHECK(gone["reason"] == "UPSTREAM_UNAVAILABLE");
+  CHECK(gone["error"] == "connection_refused");
+  CHECK(gone["server"] == down.address());
 }
 
 }  // namespace spillway

@@ -39,6 +39,10 @@ void check_circuit_open(const Message& answer) {
   CHECK(std::stoi(field(answer, "Retry-After")) > 0);
 }
 
+std::string circuit_open(const std::string& server) {
+  return "spillway_server_circuit_open{upstream=\"app\",server=\"" + server + "\"}";
+}
+
 const std::string kBroken = "HTTP/1.1 500 Broken\r\nContent-Length: 0\r\n\r\n";
 
 TEST_CASE("a failing upstream is asked until its circuit opens and not after that") {
@@ -62,7 +66,13 @@ TEST_CASE("a failing upstream is asked until its circuit opens and not after tha
   CHECK(proxy.state()["upstreams"][0]["open_circuits"] == 1);
   CHECK(proxy.metric_becomes(
       R"(spillway_requests_total{route="default",class="P0",outcome="error"})", 4));
-  CHECK(proxy.metrics().find("reason=\"CIRCUIT_OPEN\"") == std::string::npos);
+  CHECK(proxy.metric(R"(spillway_errors_total{class="P0",reason="CIRCUIT_OPEN"})") == 4);
+  CHECK(proxy.metrics().find("spillway_denied_total{class=\"P0\",reason=\"CIRCUIT_OPEN\"") ==
+        std::string::npos);
+  CHECK(proxy.metric(circuit_open(peer.address())) == 1);
+  // It is not asked any more, so that nothing is added.
+  CHECK(proxy.metric("spillway_server_failures_total{upstream=\"app\",server=\"" + peer.address() +
+                     "\",kind=\"error_status\"}") == 3);
   CHECK(proxy.metric(R"(spillway_inflight{upstream="app"})") == 0);
 }
 
@@ -73,6 +83,7 @@ TEST_CASE("without a circuit breaker every request finds out by itself") {
   for (int n = 0; n < 30; ++n) CHECK(client.ask(get("/")).status() == 500);
   CHECK(peer.seen().requests == 30);
   CHECK(proxy.state()["upstreams"][0]["open_circuits"].is_null());
+  CHECK(proxy.metrics().find("spillway_server_circuit_open{") == std::string::npos);
 }
 
 TEST_CASE("every way to fail counts against the circuit") {
@@ -188,6 +199,7 @@ TEST_CASE("after its time one request at a time tries and three that succeed clo
   CHECK(proxy.state()["upstreams"][0]["open_circuits"] == 1);
   CHECK(client.ask(get("/")).status() == 200);
   CHECK(proxy.state()["upstreams"][0]["open_circuits"] == 0);
+  CHECK(proxy.metric(circuit_open(backend.peer.address())) == 0);
 }
 
 TEST_CASE("a probe whose client leaves makes room for another") {

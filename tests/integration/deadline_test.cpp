@@ -38,6 +38,8 @@ json with_deadline(int deadline_ms) {
 void check_expired(const Message& answer, int status = 504) {
   CHECK(answer.status() == status);
   CHECK(answer.body.find("DEADLINE_EXPIRED") != std::string::npos);
+  CHECK(answer.field("Proxy-Status").value_or("(none)") ==
+        "spillway; error=http_response_timeout; details=\"DEADLINE_EXPIRED\"");
 }
 
 // What the upstream is told of a request with these lines: the value of the field, or "".

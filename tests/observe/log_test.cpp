@@ -103,6 +103,30 @@ TEST_CASE("a state transition is logged with the signals that caused it") {
   CHECK(lines[1]["level"] == "info");
 }
 
+TEST_CASE("what becomes of a server is an event with names and a reason") {
+  const auto lines = lines_of([](Log& log) {
+    log.server_event(ServerEvent::ejected, "app", "10.0.0.1:80", "reset");
+    log.server_event(ServerEvent::circuit_closed, "app", "10.0.0.1:80", "success");
+    log.server_failure({.upstream = "app",
+                        .server = "10.0.0.1:80",
+                        .kind = ServerFailure::refused,
+                        .detail = "Connection refused",
+                        .left_out = 12});
+  });
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[0]["event"] == "server_ejected");
+  CHECK(lines[0]["level"] == "warn");
+  CHECK(lines[0]["upstream"] == "app");
+  CHECK(lines[0]["server"] == "10.0.0.1:80");
+  CHECK(lines[0]["reason"] == "reset");
+  CHECK(lines[1]["event"] == "circuit_closed");
+  CHECK(lines[1]["level"] == "info");
+  CHECK(lines[2]["event"] == "server_failure");
+  CHECK(lines[2]["reason"] == "refused");
+  CHECK(lines[2]["detail"] == "Connection refused");
+  CHECK(lines[2]["left_out"] == 12);
+}
+
 TEST_CASE("an access line survives whatever the client sent") {
   std::string path = "/a\"\\\r\n\x1b[31m\xff{\"event\":\"forged\"}";
   path += std::string(100'000, '\x01');
@@ -136,6 +160,18 @@ TEST_CASE("an access line of the most hostile client keeps all its members") {
   access.path = hostile;
   access.request_id = hostile;
   access.tenant = hostile;
+  const std::string address = "2001:db8:1111:2222:3333:4444:5555:6666";
+  const std::string host = std::string(253, 'h') + ":65535";
+  const std::string longest_name(64, 'n');
+  access.route = access.traffic_class = longest_name;
+  access.client = access.peer = address;
+  access.server = host;
+  access.error = "http_response_header_section_size";
+  access.detail = std::string_view(
+      "The service is busy and answers only from what it has stored, "
+      "where this is not. Please try again later.");
+  access.mode = "skip_downstream";
+  access.cache = "collapsed";
   access.shadow = Outcome::degraded;
   overload::DecisionRecord decision;
   decision.state = State::overloaded;
@@ -153,6 +189,11 @@ TEST_CASE("an access line of the most hostile client keeps all its members") {
   REQUIRE(lines.size() == 1);
   CHECK(lines[0]["path"].get<std::string>().size() == 256);
   CHECK(lines[0].contains("bytes"));
+  CHECK(lines[0]["client"] == address);
+  CHECK(lines[0]["peer"] == address);
+  CHECK(lines[0]["server"] == host);
+  CHECK(lines[0]["attempts"] == 0);
+  CHECK(lines[0]["cache"] == "collapsed");
   CHECK(lines[0]["shadow"] == "degraded");
   CHECK(lines[0]["tenant"].get<std::string>().size() == 64);
   const auto& told = lines[0]["decision"];

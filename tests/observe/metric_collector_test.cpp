@@ -10,6 +10,7 @@
 #include <string>
 
 #include "sample.hpp"
+#include "touched.hpp"
 
 namespace spillway::observe {
 namespace {
@@ -49,37 +50,6 @@ std::string promtool(const std::string& page) {
   return said;
 }
 
-void touch_everything(WorkerMetrics& metrics) {
-  for (std::size_t o = 0; o < kOutcomeCount; ++o) {
-    metrics.finish(RouteId{0}, kP0, static_cast<Outcome>(o));
-  }
-  for (const unsigned status : {200u, 503u, 999u}) metrics.response(kP1, status);
-  for (std::size_t r = 1; r < kReasonCount; ++r) {
-    metrics.denied(kP1, static_cast<Reason>(r));
-    metrics.shadowed(kP1, Outcome::denied, static_cast<Reason>(r));
-    for (std::size_t m = 0; m < config::kDegradeModeCount; ++m) {
-      metrics.degraded(kP0, static_cast<config::DegradeMode>(m), static_cast<Reason>(r));
-    }
-  }
-  for (std::size_t i = 0; i < kCacheLookupCount; ++i)
-    metrics.cache_lookup(kExport, static_cast<CacheLookup>(i));
-  for (std::size_t i = 0; i < kCacheRefreshCount; ++i)
-    metrics.cache_refresh(kExport, static_cast<CacheRefresh>(i));
-  for (std::size_t i = 0; i < kRetryResultCount; ++i)
-    metrics.retry(kReports, static_cast<RetryResult>(i));
-  metrics.request_duration(kP0, Milliseconds{12});
-  metrics.upstream_duration(kApp, Milliseconds{8});
-  metrics.queue_wait(kP1, Milliseconds{80});
-  metrics.wait_prediction_error(kP1, Milliseconds{3});
-  metrics.gauges->client_connections.add(5);
-  metrics.gauges->upstream_connections.add(2);
-  metrics.gauges->set_event_loop_lag(Milliseconds{1});
-  TunnelCounts& streams = metrics.gauges->tunnels[index(TunnelKind::event_stream)];
-  streams.open.add(3);
-  streams.asked[index(TunnelResult::refused)].add();
-  streams.ended[index(TunnelEnd::idle)].add(2);
-}
-
 TEST_CASE("each server of an upstream has its samples") {
   const std::string text = Page().text();
   const std::string sick = "{upstream=\"reports\",server=\"10.0.0.2:80\"";
@@ -90,6 +60,13 @@ TEST_CASE("each server of an upstream has its samples") {
   CHECK(has_line(text, "spillway_health_checks_total" + sick + ",result=\"success\"} 10"));
   CHECK(has_line(text, "spillway_health_checks_total" + sick + ",result=\"skipped\"} 0"));
   CHECK(text.find("spillway_health_checks_total{upstream=\"app\"") == std::string::npos);
+  CHECK(has_line(text, "spillway_server_failures_total" + sick + ",kind=\"truncated\"} 6"));
+  CHECK(has_line(text, "spillway_server_failures_total" + sick + ",kind=\"refused\"} 0"));
+  CHECK(has_line(text, "spillway_server_consecutive_failures" + sick + "} 5"));
+  CHECK(has_line(text, "spillway_server_circuit_open" + sick + "} 3"));
+  CHECK(text.find("spillway_server_circuit_open{upstream=\"app\"") == std::string::npos);
+  CHECK(has_line(text, "spillway_upstream_live{upstream=\"app\"} 1"));
+  CHECK(has_line(text, "spillway_upstream_live{upstream=\"reports\"} 0"));
   CHECK(has_line(text, "spillway_local_shortages_total{upstream=\"reports\"} 7"));
 }
 
@@ -137,6 +114,7 @@ TEST_CASE("the workers' counts add up") {
   CHECK(has_line(text, R"(spillway_responses_total{class="P1",code="503"} 2)"));
   CHECK(has_line(text, R"(spillway_responses_total{class="P1",code="other"} 2)"));
   CHECK(has_line(text, R"(spillway_denied_total{class="P1",reason="QUEUE_FULL"} 2)"));
+  CHECK(has_line(text, R"(spillway_errors_total{class="P1",reason="UPSTREAM_TIMEOUT"} 2)"));
   CHECK(has_line(text,
                  R"(spillway_shadow_total{class="P1",outcome="denied",reason="TENANT_SHARE"} 2)"));
   CHECK(has_line(text,
@@ -172,6 +150,7 @@ TEST_CASE("the gates' snapshot is shown by upstream and summed by class") {
                  "reason=\"QUEUE_WAIT_RISK\"} 2"));
   CHECK(has_line(text, R"(spillway_signal{upstream="app",name="queue_wait_p95_seconds"} 0.25)"));
   CHECK(has_line(text, "spillway_log_dropped_total 3"));
+  CHECK(has_line(text, "spillway_connections_limit 144"));
 }
 
 TEST_CASE("a cache is shown by its route with what the workers counted") {
@@ -206,6 +185,8 @@ TEST_CASE("what can happen is at 0 from the start so that the first time shows a
   CHECK(
       has_line(text, R"(spillway_requests_total{route="checkout",class="P0",outcome="denied"} 0)"));
   CHECK(has_line(text, R"(spillway_denied_total{class="P0",reason="TAIL_LATENCY"} 0)"));
+  CHECK(has_line(text, R"(spillway_errors_total{class="P0",reason="UPSTREAM_TIMEOUT"} 0)"));
+  CHECK(has_line(text, R"(spillway_errors_total{class="P0",reason="CIRCUIT_OPEN"} 0)"));
   CHECK(has_line(text,
                  "spillway_overload_transitions_total{upstream=\"reports\","
                  "to=\"OVERLOADED\",reason=\"ERROR_BURST\"} 0"));

@@ -64,6 +64,8 @@ inline Snapshot sample_snapshot() {
   }
   snapshot.upstreams[1].open_circuits = 3;
   snapshot.upstreams[1].shortages = 7;
+  snapshot.upstreams[1].is_live = false;
+  snapshot.listener.most_connections = 144;
   ServerSnapshot& sick = snapshot.upstreams[1].servers[1];
   sick.is_up = false;
   sick.health = resilience::HealthState::unwell;
@@ -71,6 +73,8 @@ inline Snapshot sample_snapshot() {
   sick.in_flight = 4;
   sick.open_circuits = 3;
   sick.ejections = 2;
+  sick.failures[index(ServerFailure::truncated)] = 6;
+  sick.failures_in_a_row = 5;
   sick.checks = {10, 5, 1, 0};
   UpstreamSnapshot& app = snapshot.upstreams[0];
   app.inflight = 64;

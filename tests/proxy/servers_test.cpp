@@ -135,6 +135,33 @@ TEST_CASE("what was known of a server goes over to the next configuration by its
   CHECK(without.health(2) == HealthState::unknown);
 }
 
+TEST_CASE("of failures of one kind and server one in ten seconds is told with how many were not") {
+  using observe::ServerFailure;
+  const config::Upstream upstream = upstream_of({"a:1", "b:1"});
+  Servers servers(upstream);
+  const TimePoint start = TimePoint{} + std::chrono::hours(1);
+  CHECK(servers.count_failure(0, ServerFailure::reset, start) == 0);
+  for (int n = 0; n < 500; ++n)
+    CHECK_FALSE(servers.count_failure(0, ServerFailure::reset, start + Milliseconds{n}));
+  // Neither another kind nor another server has to wait for that.
+  CHECK(servers.count_failure(0, ServerFailure::refused, start) == 0);
+  CHECK(servers.count_failure(1, ServerFailure::reset, start) == 0);
+  CHECK_FALSE(servers.count_failure(0, ServerFailure::reset, start + Milliseconds{9'900}));
+  CHECK(servers.count_failure(0, ServerFailure::reset, start + Milliseconds{10'100}) == 501);
+  CHECK_FALSE(servers.count_failure(0, ServerFailure::reset, start + Milliseconds{10'200}));
+
+  observe::UpstreamSnapshot snapshot;
+  servers.read_snapshot(snapshot);
+  CHECK(snapshot.servers[0].failures[index(ServerFailure::reset)] == 504);
+  CHECK(snapshot.servers[0].failures[index(ServerFailure::refused)] == 1);
+  CHECK(snapshot.servers[0].failures_in_a_row == 505);
+  CHECK(snapshot.servers[1].failures_in_a_row == 1);
+  servers.count_success(0);
+  servers.read_snapshot(snapshot);
+  CHECK(snapshot.servers[0].failures_in_a_row == 0);
+  CHECK(snapshot.servers[1].failures_in_a_row == 1);
+}
+
 TEST_CASE("many threads count what is in flight and nothing is lost") {
   const config::Upstream upstream = upstream_of({"a:1", "b:1", "c:1"});
   Servers servers(upstream);
