@@ -5,9 +5,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -70,6 +72,28 @@ TEST_CASE("promtool finds nothing wrong with the metrics of a proxy that has ser
   CHECK(proxy.metric(R"(spillway_upstream_duration_seconds_count{upstream="app"})") == 30);
   CHECK(proxy.metric(R"(spillway_started_total{class="P1"})") == 30);
   CHECK(proxy.metric(R"(spillway_concurrency_limit{upstream="app"})") == 64);
+}
+
+TEST_CASE("a running proxy shows the families of metrics that are documented") {
+  ScriptedPeer peer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+  const ProxyUnderTest proxy(
+      peer.address(),
+      {{"app", {{"circuit_breaker", json::object()}, {"health_check", json::object()}}},
+       {"default_route", {{"cache", {{"max_bytes", 1 << 20}}}}}});
+  CHECK(RawClient(proxy.port()).ask(get("/")).status() == 200);
+  std::set<std::string> shown, documented;
+  std::istringstream page(proxy.metrics());
+  for (std::string line; std::getline(page, line);) {
+    if (line.starts_with("# TYPE ")) shown.insert(line.substr(7, line.find(' ', 7) - 7));
+  }
+  std::ifstream file(SPILLWAY_SOURCE_DIR "/config/OBSERVABILITY.md");
+  const std::string row = "| `spillway_";
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with(row)) documented.insert(line.substr(3, line.find('`', 3) - 3));
+  }
+  CHECK(shown.size() > 40);
+  for (const std::string& family : shown) CHECK_MESSAGE(documented.contains(family), family);
+  for (const std::string& family : documented) CHECK_MESSAGE(shown.contains(family), family);
 }
 
 TEST_CASE("the state shows what each upstream and class does now") {
