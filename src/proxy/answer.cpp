@@ -1,6 +1,5 @@
 // What Spillway itself says to a client, and how a connection goes on after that.
 #include <algorithm>
-#include <boost/asio/post.hpp>
 #include <cstring>
 #include <limits>
 
@@ -16,15 +15,6 @@ namespace {
 constexpr Milliseconds kLinger{1000};
 // So many pipelined requests may be answered before other connections have their turn.
 constexpr std::uint32_t kRequestsInARow = 16;
-
-struct Yield {
-  asio::io_context& io;
-  bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> coroutine) {
-    asio::post(io, [coroutine] { coroutine.resume(); });
-  }
-  void await_resume() const noexcept {}
-};
 }  // namespace
 
 // The upstream will not be asked, or not be listened to any more.
@@ -120,7 +110,7 @@ Task<bool> Exchange::next_request() {
   begin_request(worker_.local());
   // A client that pipelines refused requests would otherwise keep the loop to itself (and, where
   // the compiler makes no tail calls, nest ever deeper).
-  if (++requests_in_a_row_ % kRequestsInARow == 0) co_await Yield{worker_.io()};
+  if (++requests_in_a_row_ % kRequestsInARow == 0) co_await Yield(worker_.loop());
   co_return true;
 }
 

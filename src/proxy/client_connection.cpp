@@ -37,7 +37,10 @@ ClientFacts facts_of(const sockaddr_storage& peer, const Generation& generation)
 
 ClientConnection::ClientConnection(Worker& worker, int descriptor, const ClientFacts& facts,
                                    traffic::AddressCount::Place place)
-    : Stream(worker.io(), descriptor), worker_(worker), facts_(facts), place_(std::move(place)) {
+    : Stream(worker.loop(), descriptor, true),
+      worker_(worker),
+      facts_(facts),
+      place_(std::move(place)) {
   worker_.connection_opened();
 }
 

@@ -1,6 +1,5 @@
 // Which server is asked, and a connection to it.
 #include <algorithm>
-#include <boost/asio/post.hpp>
 #include <utility>
 
 #include "http/method.hpp"
@@ -28,12 +27,12 @@ void close_one_elsewhere(const Generation& generation, UpstreamId upstream, Work
   auto& workers = home.all();
   Worker& next = *workers[(home.number() + hop) % workers.size()];
   // The asker keeps to its generation meanwhile.
-  boost::asio::post(next.io(), [&generation, &next, &home, &asker, upstream, hop] {
+  next.loop().post([&generation, &next, &home, &asker, upstream, hop] {
     LocalGeneration* const local = next.find(generation);
     if (&next == &home) {
       asker.wake(Wake::ready);
     } else if (local != nullptr && local->pool(upstream).close_one()) {
-      boost::asio::post(home.io(), [&asker] { asker.wake(Wake::ready); });
+      home.loop().post([&asker] { asker.wake(Wake::ready); });
     } else {
       close_one_elsewhere(generation, upstream, home, hop + 1, asker);
     }
@@ -108,7 +107,8 @@ Task<bool> Exchange::connect(bool fresh_only) {
         call.fail(observe::ServerFailure::refused, describe(attempt.error));
       continue;
     }
-    upstream_ = new UpstreamConnection(worker_.io(), pool, server, attempt.descriptor);
+    upstream_ =
+        new UpstreamConnection(worker_.loop(), pool, server, attempt.descriptor, attempt.connected);
     if (!attempt.connected) {
       const Milliseconds patience = upstream.config.connect_timeout;
       if (give_up == kNever) give_up = Clock::now() + kMostConnectTimeouts * patience;

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
 #include <cerrno>
 #include <chrono>
 #include <string>
@@ -113,8 +112,8 @@ void HealthChecks::conclude(Watched& watched, HealthProbe::Result result) {
   report(watched, result);
   if (result == HealthProbe::Result::success) return;
   for (const auto& worker : workers_) {
-    boost::asio::post(worker->io(), [generation = generation_, &worker = *worker,
-                                     upstream = watched.upstream, server = watched.server] {
+    worker->loop().post([generation = generation_, &worker = *worker, upstream = watched.upstream,
+                         server = watched.server] {
       if (LocalGeneration* local = worker.find(*generation))
         local->pool(upstream).close_idle_to(server);
     });

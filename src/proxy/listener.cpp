@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
 #include <cerrno>
 #include <random>
 #include <stdexcept>
@@ -72,62 +71,60 @@ void reset(int descriptor) {
 Listener::Listener(const config::Listen& address, std::uint32_t most_connections,
                    std::vector<std::unique_ptr<Worker>>& workers)
     : workers_(workers),
-      socket_(workers.front()->io().get_executor()),
-      timer_(workers.front()->io().get_executor()),
+      loop_(workers.front()->loop()),
+      timer_(
+          loop_, [](void* listener) { static_cast<Listener*>(listener)->on_events(0); }, this),
+      socket_(bind_and_listen(address)),
       most_connections_(most_connections),
       addresses_(most_connections, random_key()) {
-  const int descriptor = bind_and_listen(address);
-  socket_.assign(descriptor);
-  port_ = port_of(descriptor);
+  port_ = port_of(socket_);
   // Another worker's thread: nothing of ours is touched there.
-  room().on_freed([this, &io = workers_.front()->io()] {
-    boost::asio::post(io, [this] {
-      if (socket_.is_open()) wait();
-    });
-  });
+  room().on_freed([this] { loop_.post([this] { on_events(0); }); });
 }
 
-Listener::~Listener() { room().stop_waiting(); }
+Listener::~Listener() {
+  room().stop_waiting();
+  close();
+}
 
 ConnectionRoom& Listener::room() const { return workers_.front()->room(); }
 
-void Listener::start() { wait(); }
+void Listener::start() {
+  if (!loop_.watch(socket_, EPOLLIN, *this))
+    throw std::system_error(errno, std::generic_category(), "epoll_ctl");
+}
 
-void Listener::wait() {
-  socket_.async_wait(socket_.wait_read, [this](const boost::system::error_code& stopped) {
-    if (stopped) return;
-    switch (accept_some()) {
-      case Next::pause: pause(); break;
-      case Next::wait_for_room: wait_for_room(); break;
-      case Next::go_on:
-      case Next::wait: wait(); break;
-    }
-  });
+// Edges: whoever stops before nobody waits any more has to come back by itself.
+void Listener::on_events(std::uint32_t) {
+  if (socket_ < 0) return;
+  switch (accept_some()) {
+    case Next::go_on: return loop_.tell_soon(*this);
+    case Next::pause: return timer_.set(Clock::now() + kPause);
+    case Next::wait_for_room: return wait_for_room();
+    case Next::wait: return;
+  }
 }
 
 // Where one ended since they were counted, nobody else would tell.
 void Listener::wait_for_room() {
   room().wait();
-  if (connections() < most_connections_ && room().stop_waiting()) wait();
+  go_on_if_there_is_room();
 }
 
 void Listener::set_most_connections(std::uint32_t most) {
   most_connections_ = most;
   addresses_.grow(most);
-  if (connections() < most_connections_ && room().stop_waiting()) wait();
+  go_on_if_there_is_room();
+}
+
+void Listener::go_on_if_there_is_room() {
+  if (connections() < most_connections_ && room().stop_waiting()) loop_.tell_soon(*this);
 }
 
 std::uint32_t Listener::connections() const {
   std::uint32_t sum = 0;
   for (const auto& worker : workers_) sum += worker->connections();
   return sum;
-}
-
-void Listener::pause() {
-  timer_.expires_after(kPause);
-  timer_.async_wait([this](const boost::system::error_code& stopped) {
-    if (!stopped && socket_.is_open()) wait();
-  });
 }
 
 Listener::Next Listener::accept_some() {
@@ -151,8 +148,8 @@ Listener::Next Listener::accept_some() {
 Listener::Next Listener::accept_one(Worker& worker) {
   sockaddr_storage peer{};
   socklen_t length = sizeof peer;
-  const int descriptor = ::accept4(socket_.native_handle(), reinterpret_cast<sockaddr*>(&peer),
-                                   &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  const int descriptor =
+      ::accept4(socket_, reinterpret_cast<sockaddr*>(&peer), &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
   if (descriptor < 0) {
     switch (errno) {
       case EAGAIN: paused_ = false; return Next::wait;
@@ -200,13 +197,18 @@ void Listener::begin_pause(observe::Counter& reason, const char* why) {
 }
 
 void Listener::stop() {
-  if (!socket_.is_open()) return;
+  if (socket_ < 0) return;
   while (accept_some() == Next::go_on) {
   }
   timer_.cancel();
   room().stop_waiting();
-  boost::system::error_code ignored;
-  socket_.close(ignored);
+  close();
+}
+
+void Listener::close() {
+  if (socket_ < 0) return;
+  loop_.forget(*this);
+  ::close(std::exchange(socket_, -1));
 }
 
 void Listener::read_snapshot(observe::ListenerSnapshot& snapshot) const {

@@ -7,9 +7,6 @@
 // with a reset: it costs one accept(2), and whoever goes on trying leaves nothing behind here.
 #pragma once
 
-#include <boost/asio/basic_waitable_timer.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -20,6 +17,7 @@
 #include "observe/snapshot.hpp"
 #include "proxy/client_connection.hpp"
 #include "proxy/connection_room.hpp"
+#include "proxy/event_loop.hpp"
 #include "resilience/token_bucket.hpp"
 #include "traffic/address_count.hpp"
 
@@ -27,7 +25,7 @@ namespace spillway::proxy {
 
 class Worker;
 
-class Listener {
+class Listener final : Watcher {
  public:
   // Binds and listens; throws std::runtime_error naming the address when it cannot.
   Listener(const config::Listen& address, std::uint32_t most_connections,
@@ -48,19 +46,18 @@ class Listener {
   void read_snapshot(observe::ListenerSnapshot& snapshot) const;
 
  private:
-  using Executor = boost::asio::io_context::executor_type;
-  using Timer = boost::asio::basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor>;
   static constexpr Milliseconds kPause{50};
   // So many connections may be accepted before others of this loop have their turn.
   static constexpr int kAcceptsInARow = 256;
 
   enum class Next : std::uint8_t { go_on, wait, pause, wait_for_room };
 
-  void wait();
-  void pause();
+  void on_events(std::uint32_t events) override;
   void wait_for_room();
+  void go_on_if_there_is_room();
   ConnectionRoom& room() const;
   std::uint32_t connections() const;
+  void close();
   Next accept_some();
   Next accept_one(Worker& worker);
   void begin_pause(observe::Counter& reason, const char* why);
@@ -68,8 +65,9 @@ class Listener {
   void refuse(int descriptor, const ClientFacts& client);
 
   std::vector<std::unique_ptr<Worker>>& workers_;
-  boost::asio::posix::basic_stream_descriptor<Executor> socket_;
-  Timer timer_;
+  EventLoop& loop_;
+  LoopTimer timer_;
+  int socket_;
   std::uint32_t most_connections_;
   std::uint16_t port_ = 0;
   traffic::AddressCount addresses_;

@@ -12,7 +12,7 @@ LocalGeneration::LocalGeneration(std::shared_ptr<Generation> shared, const Home&
       number_(home.number),
       plans_(plans) {
   for (Upstream& upstream : shared_->upstreams) {
-    pools_.emplace_back(home.io, upstream.connections, upstream.servers.in_flight, metrics);
+    pools_.emplace_back(home.loop, upstream.connections, upstream.servers.in_flight, metrics);
     circuits_.emplace_back(upstream, home.random, home.log);
     // The ratio holds for each worker's requests; the minimum is split between them.
     const config::Retries& retries = upstream.config.retries;

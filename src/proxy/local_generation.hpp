@@ -5,7 +5,6 @@
 // On its worker's thread only.
 #pragma once
 
-#include <boost/asio/io_context.hpp>
 #include <boost/intrusive/list.hpp>
 #include <boost/intrusive_ptr.hpp>
 #include <cstddef>
@@ -34,7 +33,7 @@ class LocalGeneration : public boost::intrusive::list_base_hook<
   // What it takes of its worker, which outlives it.
   struct Home {
     std::size_t number;
-    boost::asio::io_context& io;
+    EventLoop& loop;
     Random& random;
     observe::Log& log;
   };

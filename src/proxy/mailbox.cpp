@@ -1,6 +1,5 @@
 #include "proxy/mailbox.hpp"
 
-#include <boost/asio/post.hpp>
 #include <utility>
 
 namespace spillway::proxy {
@@ -11,12 +10,10 @@ void Mailbox::deliver(Letter& letter) {
     letter.next = newest;
   } while (!newest_.compare_exchange_weak(newest, &letter, std::memory_order_release,
                                           std::memory_order_relaxed));
-  if (newest == nullptr) {
-    boost::asio::post(io_, [this] { drain(); });
-  }
+  if (newest == nullptr) loop_.post(*this);
 }
 
-void Mailbox::drain() {
+void Mailbox::run() {
   Letter* reversed = nullptr;  // oldest first: who was granted first starts first
   for (Letter* letter = newest_.exchange(nullptr, std::memory_order_acquire); letter != nullptr;) {
     Letter* const next = std::exchange(letter->next, reversed);

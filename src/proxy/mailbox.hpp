@@ -4,9 +4,9 @@
 #pragma once
 
 #include <atomic>
-#include <boost/asio/io_context.hpp>
 
 #include "dispatch/waiter.hpp"
+#include "proxy/event_loop.hpp"
 #include "proxy/parking.hpp"
 
 namespace spillway::proxy {
@@ -25,9 +25,9 @@ struct Letter {
 // A request's place at the gate.
 struct Ticket : dispatch::Waiter, Letter {};
 
-class Mailbox {
+class Mailbox final : Posted {
  public:
-  explicit Mailbox(boost::asio::io_context& io) : io_(io) {}
+  explicit Mailbox(EventLoop& loop) : loop_(loop) {}
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
 
@@ -35,9 +35,9 @@ class Mailbox {
   void deliver(Letter& letter);
 
  private:
-  void drain();
+  void run() override;
 
-  boost::asio::io_context& io_;
+  EventLoop& loop_;
   std::atomic<Letter*> newest_{nullptr};
 };
 

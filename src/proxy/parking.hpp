@@ -25,7 +25,8 @@ class Parking;
 // One direction of one socket. Owned by a Stream; wakes the coroutine parked on it.
 struct Source {
   Parking* parked = nullptr;
-  bool armed = false;  // a readiness callback is pending
+  bool is_ready = false;   // since an edge, until nothing more can be moved
+  bool is_wanted = false;  // somebody asked to be told
 };
 
 class Parking {

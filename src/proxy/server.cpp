@@ -17,6 +17,8 @@
 
 namespace spillway::proxy {
 
+namespace asio = boost::asio;
+
 namespace {
 
 std::size_t worker_count(const config::Config& config) {
@@ -126,7 +128,7 @@ void Server::begin_drain() {
   Parts& parts = *parts_;
   if (parts.draining.exchange(true)) return;
   parts.log.draining(parts.connections(), parts.generations.current()->config.limits.drain_timeout);
-  asio::post(parts.workers.front()->io(), [&parts] {
+  parts.workers.front()->loop().post([&parts] {
     parts.listener->stop();
     for (const auto& worker : parts.workers) worker->begin_drain();
     parts.listening = false;

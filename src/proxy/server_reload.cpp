@@ -1,5 +1,4 @@
 // How a new configuration takes the place of the one in effect.
-#include <boost/asio/post.hpp>
 #include <exception>
 #include <thread>
 #include <utility>
@@ -73,9 +72,8 @@ void Server::Parts::put_into_effect(const std::shared_ptr<Generation>& next,
                                     std::unique_ptr<HealthChecks> checks) noexcept {
   generations.replace(next);
   log.set_level(next->config.log);
-  asio::post(workers.front()->io(), [this, most = most_connections(next->config)] {
-    listener->set_most_connections(most);
-  });
+  workers.front()->loop().post(
+      [this, most = most_connections(next->config)] { listener->set_most_connections(most); });
   const auto left = std::make_shared<std::atomic<std::size_t>>(workers.size());
   control->replace(next, [left] {
     if (left->fetch_sub(1) == 1) left->notify_all();

@@ -1,50 +1,53 @@
 #include "proxy/stream.hpp"
 
+#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 namespace spillway::proxy {
 
-using StreamPtr = boost::intrusive_ptr<Stream>;
+namespace {
+constexpr std::uint32_t kInput = EPOLLIN | EPOLLRDHUP;
+constexpr std::uint32_t kBroken = EPOLLHUP | EPOLLERR;  // always told
+}  // namespace
 
-struct Stream::OnReadable {
-  StreamPtr self;
-
-  using allocator_type = CallbackAllocator<void>;
-  allocator_type get_allocator() const noexcept { return allocator_type(self->read_memory_); }
-  void operator()(const boost::system::error_code&) { self->on_readable(); }
-};
-
-Stream::Stream(asio::io_context& io, int descriptor) : socket_(io.get_executor()) {
-  boost::system::error_code failed;
-  // The protocol only matters to calls that are not made here (bind, connect, open).
-  socket_.assign(asio::ip::tcp::v4(), descriptor, failed);
-  if (failed) {  // out of memory or epoll watches: the descriptor is still ours to close
-    ::close(descriptor);
+Stream::Stream(EventLoop& loop, int descriptor, bool is_connected)
+    : loop_(loop), descriptor_(descriptor), watches_output_(!is_connected) {
+  if (!loop_.watch(descriptor, is_connected ? kInput : kInput | EPOLLOUT, *this)) {
+    ::close(std::exchange(descriptor_, -1));
     return;
   }
+  intrusive_ptr_add_ref(this);
   const int on = 1;
   ::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
+Stream::~Stream() = default;
+
 IoResult Stream::receive(std::span<char> into) {
   for (;;) {
-    const ssize_t got = ::recv(socket_.native_handle(), into.data(), into.size(), 0);
-    if (got > 0) return {IoResult::Status::done, static_cast<std::size_t>(got)};
+    const ssize_t got = ::recv(descriptor_, into.data(), into.size(), 0);
+    if (got > 0) {
+      const auto bytes = static_cast<std::size_t>(got);
+      if (bytes < into.size()) read_.is_ready = has_ended_;  // that was all (epoll(7))
+      return {IoResult::Status::done, bytes};
+    }
     if (got == 0) return {IoResult::Status::end};
     if (errno == EINTR) continue;
-    if (errno == EAGAIN || errno == EWOULDBLOCK) return {IoResult::Status::would_block};
-    return {IoResult::Status::failed};
+    if (errno != EAGAIN && errno != EWOULDBLOCK) return {IoResult::Status::failed};
+    read_.is_ready = false;
+    return {IoResult::Status::would_block};
   }
 }
 
 bool Stream::has_input() {
   char first;
-  const ssize_t got = ::recv(socket_.native_handle(), &first, 1, MSG_PEEK);
+  const ssize_t got = ::recv(descriptor_, &first, 1, MSG_PEEK);
   return got >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
 }
 
@@ -57,38 +60,51 @@ IoResult Stream::send(std::string_view first, std::string_view second) {
   msghdr message{};
   message.msg_iov = parts;
   message.msg_iovlen = 2;
-  const int descriptor = socket_.native_handle();
   for (;;) {
-    const ssize_t sent = both ? ::sendmsg(descriptor, &message, MSG_NOSIGNAL)
-                              : ::send(descriptor, only.data(), only.size(), MSG_NOSIGNAL);
+    const ssize_t sent = both ? ::sendmsg(descriptor_, &message, MSG_NOSIGNAL)
+                              : ::send(descriptor_, only.data(), only.size(), MSG_NOSIGNAL);
     if (sent >= 0) return {IoResult::Status::done, static_cast<std::size_t>(sent)};
     if (errno == EINTR) continue;
-    if (errno == EAGAIN || errno == EWOULDBLOCK) return {IoResult::Status::would_block};
-    return {IoResult::Status::failed};
+    if (errno != EAGAIN && errno != EWOULDBLOCK) return {IoResult::Status::failed};
+    write_.is_ready = false;
+    return {IoResult::Status::would_block};
   }
 }
 
 Source& Stream::readable() {
-  if (!read_.armed) {
-    read_.armed = true;
-    socket_.async_wait(Socket::wait_read, OnReadable{StreamPtr(this)});
-  }
+  read_.is_wanted = true;
+  if (read_.is_ready) tell_soon();
   return read_;
 }
 
+// Seldom asked for, so that the loop is told only then: every byte that the peer acknowledges would
+// be an edge.
 Source& Stream::writable() {
-  if (!write_.armed) {
-    write_.armed = true;
-    socket_.async_wait(
-        Socket::wait_write,
-        [self = StreamPtr(this)](const boost::system::error_code&) { self->on_writable(); });
+  write_.is_wanted = true;
+  if (!std::exchange(watches_output_, true)) {
+    if (open()) loop_.change(descriptor_, kInput | EPOLLOUT, *this);
+  } else if (write_.is_ready) {
+    tell_soon();
   }
   return write_;
 }
 
-void Stream::on_readable() {
-  read_.armed = false;
-  if (!open()) return;
+void Stream::tell_soon() {
+  if (open() && !std::exchange(told_soon_, true)) loop_.tell_soon(*this);
+}
+
+void Stream::on_events(std::uint32_t events) {
+  if (events == 0) told_soon_ = false;
+  if ((events & (EPOLLRDHUP | kBroken)) != 0) has_ended_ = true;
+  if ((events & (kInput | kBroken)) != 0) read_.is_ready = true;
+  if ((events & (EPOLLOUT | kBroken)) != 0) write_.is_ready = true;
+  if ((events & EPOLLOUT) != 0 && !write_.is_wanted) {
+    watches_output_ = false;
+    loop_.change(descriptor_, kInput, *this);
+  }
+  if (write_.is_ready && std::exchange(write_.is_wanted, false) && write_.parked != nullptr)
+    write_.parked->wake(Wake::ready);
+  if (!open() || !read_.is_ready || !std::exchange(read_.is_wanted, false)) return;
   if (read_.parked != nullptr) {
     read_.parked->wake(Wake::ready);
   } else {
@@ -96,24 +112,20 @@ void Stream::on_readable() {
   }
 }
 
-void Stream::on_writable() {
-  write_.armed = false;
-  if (open() && write_.parked != nullptr) write_.parked->wake(Wake::ready);
-}
-
-void Stream::shutdown_send() {
-  boost::system::error_code ignored;
-  socket_.shutdown(Socket::shutdown_send, ignored);
-}
+void Stream::shutdown_send() { ::shutdown(descriptor_, SHUT_WR); }
 
 void Stream::close() {
-  boost::system::error_code ignored;
-  socket_.close(ignored);
+  if (!open()) return;
+  loop_.forget(*this);
+  ::close(std::exchange(descriptor_, -1));
+  loop_.post(*this);
 }
+
+void Stream::run() { intrusive_ptr_release(this); }
 
 void Stream::abort() {
   const linger reset{1, 0};
-  ::setsockopt(socket_.native_handle(), SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+  ::setsockopt(descriptor_, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
   close();
 }
 

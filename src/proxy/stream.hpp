@@ -1,26 +1,21 @@
-// A non-blocking TCP connection: bytes are moved by plain system calls first, and only a call
-// that would block arms a readiness callback.
+// A non-blocking TCP connection: bytes are moved by plain system calls first, and only who would
+// block waits.
 //
-// At most one callback is pending per direction, and it stays pending when the coroutine that
-// asked for it has moved on: an idle keep-alive connection is watched by the same callback that
-// later announces its next bytes. A pending callback keeps the Stream alive.
+// The loop watches it from its first to its last moment, edge-triggered, and it remembers that
+// there is something to read. So an idle keep-alive connection waits without having asked for it,
+// and nobody asks the kernel to watch it again. While it is open it keeps itself alive.
 #pragma once
 
-#include <boost/asio/basic_stream_socket.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/intrusive_ptr.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
-#include "proxy/callback_memory.hpp"
+#include "proxy/event_loop.hpp"
 #include "proxy/parking.hpp"
 
 namespace spillway::proxy {
-
-namespace asio = boost::asio;
 
 // So many blocks in a row may go through one before other connections have their turn.
 inline constexpr int kRoundsInARow = 16;
@@ -36,12 +31,11 @@ struct IoResult {
   std::size_t bytes = 0;
 };
 
-class Stream {
+class Stream : public Watcher, private Posted {
  public:
-  using Socket = asio::basic_stream_socket<asio::ip::tcp, asio::io_context::executor_type>;
-
-  // Adopts a connected (or connecting) non-blocking descriptor.
-  Stream(asio::io_context& io, int descriptor);
+  // Adopts a non-blocking descriptor; open() is false when the system cannot watch one more.
+  // `is_connected`: it was accepted, or connect(2) has succeeded.
+  Stream(EventLoop& loop, int descriptor, bool is_connected);
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
@@ -51,37 +45,43 @@ class Stream {
   // Writes both parts with one system call; may write less than all of them.
   IoResult send(std::string_view first, std::string_view second = {});
 
-  // Arm the callback of a direction (if it is not pending) and return its source to park on.
+  // What to park on until something can be received or sent. It may turn out that there is nothing.
   Source& readable();
   Source& writable();
 
   void shutdown_send();
+  // Lets go of the descriptor, and of itself before the loop waits again.
   void close();
   // Closes with a reset: what was relayed so far is never taken for the whole.
   void abort();
-  bool open() const { return socket_.is_open(); }
-  int descriptor() { return socket_.native_handle(); }
+  bool open() const { return descriptor_ >= 0; }
+  int descriptor() const { return descriptor_; }
 
  protected:
-  virtual ~Stream() = default;
-  // The connection became readable (or broke) while no coroutine was parked on it.
+  virtual ~Stream();
+  // There is something to read (or it broke) and readable() was asked for, but no coroutine is
+  // parked on it.
   virtual void on_idle_readable() = 0;
 
  private:
-  struct OnReadable;
-  void on_readable();
-  void on_writable();
+  void on_events(std::uint32_t events) final;
+  void run() final;  // after close(): lets go of itself
+  void discard() final { run(); }
+  void tell_soon();
 
   friend void intrusive_ptr_add_ref(Stream* stream) { ++stream->references_; }
   friend void intrusive_ptr_release(Stream* stream) {
     if (--stream->references_ == 0) delete stream;
   }
 
-  Socket socket_;
+  EventLoop& loop_;
   Source read_;
   Source write_;
+  int descriptor_;
   std::uint32_t references_ = 0;
-  CallbackMemory read_memory_;  // nearly always in use; writing seldom has to wait
+  bool has_ended_ = false;       // the peer has, or it broke: there is always something to read
+  bool watches_output_ = false;  // told when there is room to send
+  bool told_soon_ = false;
 };
 
 }  // namespace spillway::proxy

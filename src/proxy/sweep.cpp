@@ -12,7 +12,10 @@ namespace {
 constexpr Milliseconds kDrainGrace{1000};
 }  // namespace
 
-Sweep::Sweep(Worker& worker) : worker_(worker), timer_(worker.io().get_executor()) {}
+Sweep::Sweep(Worker& worker)
+    : worker_(worker),
+      timer_(
+          worker.loop(), [](void* sweep) { static_cast<Sweep*>(sweep)->on_timer(); }, this) {}
 
 void Sweep::start() {
   due_ = Clock::now();
@@ -22,10 +25,7 @@ void Sweep::start() {
 
 void Sweep::arm() {
   due_ += overload::LoopLag::kPeriod;
-  timer_.expires_at(due_);
-  timer_.async_wait([this](const boost::system::error_code& stopped) {
-    if (!stopped) on_timer();
-  });
+  timer_.set(due_);
 }
 
 void Sweep::on_timer() {

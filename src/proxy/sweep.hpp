@@ -8,13 +8,12 @@
 
 #include <poll.h>
 
-#include <boost/asio/basic_waitable_timer.hpp>
-#include <boost/asio/io_context.hpp>
 #include <vector>
 
 #include "base/ids.hpp"
 #include "base/time.hpp"
 #include "overload/lag.hpp"
+#include "proxy/event_loop.hpp"
 #include "proxy/parking.hpp"
 
 namespace spillway::proxy {
@@ -31,9 +30,6 @@ class Sweep {
   void start();
 
  private:
-  // On io_context's own executor: the default type-erased one costs an allocation per wait.
-  using Timer = boost::asio::basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>,
-                                                  boost::asio::io_context::executor_type>;
   static constexpr Milliseconds kSweepPeriod{50};
 
   void arm();
@@ -46,7 +42,7 @@ class Sweep {
   void close_idle(TimePoint now);
 
   Worker& worker_;
-  Timer timer_;
+  LoopTimer timer_;
   overload::LoopLag lag_;
   TimePoint due_{};
   TimePoint next_sweep_{};

@@ -4,9 +4,12 @@
 
 namespace spillway::proxy {
 
-UpstreamConnection::UpstreamConnection(asio::io_context& io, UpstreamPool& pool, std::size_t server,
-                                       int descriptor)
-    : Stream(io, descriptor), pool_(&pool), gauges_(*pool.gauges_), server_(server) {
+UpstreamConnection::UpstreamConnection(EventLoop& loop, UpstreamPool& pool, std::size_t server,
+                                       int descriptor, bool is_connected)
+    : Stream(loop, descriptor, is_connected),
+      pool_(&pool),
+      gauges_(*pool.gauges_),
+      server_(server) {
   gauges_.upstream_connections.add();
   pool_->in_flight_.begin(server_);
 }

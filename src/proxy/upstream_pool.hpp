@@ -54,7 +54,8 @@ class UpstreamConnection final : public Stream {
  public:
   // Takes over one place of the pool's budget; retire() or the destructor gives it back. In flight
   // at its server whenever it is not idle.
-  UpstreamConnection(asio::io_context& io, UpstreamPool& pool, std::size_t server, int descriptor);
+  UpstreamConnection(EventLoop& loop, UpstreamPool& pool, std::size_t server, int descriptor,
+                     bool is_connected);
 
   bool reused() const { return reused_; }
   std::size_t server() const { return server_; }
@@ -84,9 +85,9 @@ using UpstreamPtr = boost::intrusive_ptr<UpstreamConnection>;
 
 class UpstreamPool {
  public:
-  UpstreamPool(asio::io_context& io, ConnectionBudget& budget, InFlight& in_flight,
+  UpstreamPool(EventLoop& loop, ConnectionBudget& budget, InFlight& in_flight,
                observe::WorkerMetrics& metrics)
-      : io_(io),
+      : loop_(loop),
         budget_(budget),
         in_flight_(in_flight),
         gauges_(metrics.gauges),
@@ -106,7 +107,6 @@ class UpstreamPool {
   // From now on what is given back is closed.
   void keep_none() { keeps_ = false; }
 
-  asio::io_context& io() { return io_; }
   ConnectionBudget& budget() { return budget_; }
   // One more with each call: the servers take turns.
   std::uint64_t next_turn() { return next_turn_++; }
@@ -115,7 +115,7 @@ class UpstreamPool {
   friend class UpstreamConnection;
   void remove(UpstreamConnection& connection);
 
-  asio::io_context& io_;
+  EventLoop& loop_;
   ConnectionBudget& budget_;
   InFlight& in_flight_;
   std::shared_ptr<observe::WorkerGauges> gauges_;

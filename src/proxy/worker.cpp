@@ -3,8 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <boost/asio/dispatch.hpp>
-#include <boost/asio/post.hpp>
 #include <cstring>
 #include <ctime>
 #include <utility>
@@ -41,16 +39,14 @@ Worker::Worker(std::size_t number, const Shared& shared, std::shared_ptr<Generat
       large_blocks(std::max<std::size_t>(
           kLargeBlock,
           generation->config.limits.header_bytes + http::kRewriteRoom + 2 * http::kMaxRequestLine)),
-      mailbox(io_),
-      io_(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO),
-      work_(io_.get_executor()),
+      mailbox(loop_),
       number_(number),
       shared_(shared),
       gauges_(generation->metrics[number]->gauges),
       sweep_(*this) {
   Plans plans;
   for (Upstream& upstream : generation->upstreams) plans.push_back(upstream.controller.plan());
-  local_ = new LocalGeneration(std::move(generation), {number_, io_, random, shared_.log}, plans);
+  local_ = new LocalGeneration(std::move(generation), {number_, loop_, random, shared_.log}, plans);
   generations.push_back(*local_);
   static_assert(kSmallBlock >= http::kProblemRoom, "an answer of our own always fits");
   spare_exchanges_.reserve(kSpareExchanges);
@@ -61,10 +57,10 @@ Worker::~Worker() = default;
 void Worker::run() {
   refresh_date();
   sweep_.start();
-  io_.run();
+  loop_.run();
 }
 
-void Worker::stop() { io_.stop(); }
+void Worker::stop() { loop_.stop(); }
 
 void Worker::refresh_date() {
   const std::time_t now = std::time(nullptr);
@@ -77,6 +73,7 @@ void Worker::refresh_date() {
 }
 
 void Worker::abandon() {
+  loop_.discard();
   exchanges.clear_and_dispose([](Exchange* exchange) {
     exchange->abandon();
     delete exchange;
@@ -85,11 +82,16 @@ void Worker::abandon() {
     tunnel->abandon();
     delete tunnel;
   });
+  while (!idle_clients.empty()) {
+    auto& client = static_cast<ClientConnection&>(idle_clients.front());
+    client.IdleHook::unlink();
+    client.close();
+  }
   for (LocalGeneration& local : generations) local.close_idle();
 }
 
 void Worker::begin_drain() {
-  boost::asio::post(io_, [this] {
+  loop_.post([this] {
     draining_ = true;
     drain_began_ = Clock::now();
   });
@@ -97,11 +99,11 @@ void Worker::begin_drain() {
 
 void Worker::replace(std::shared_ptr<Generation> generation, Plans plans,
                      std::function<void()> done) {
-  boost::asio::post(io_, [this, generation = std::move(generation), plans = std::move(plans),
-                          done = std::move(done)]() mutable {
+  loop_.post([this, generation = std::move(generation), plans = std::move(plans),
+              done = std::move(done)]() mutable {
     const LocalGenerationPtr former = std::exchange(
         local_,
-        new LocalGeneration(std::move(generation), {number_, io_, random, shared_.log}, plans));
+        new LocalGeneration(std::move(generation), {number_, loop_, random, shared_.log}, plans));
     generations.push_back(*local_);
     former->retire();
     done();
@@ -109,7 +111,7 @@ void Worker::replace(std::shared_ptr<Generation> generation, Plans plans,
 }
 
 void Worker::end_requests_of(const Generation& generation) {
-  boost::asio::post(io_, [this, &generation] {  // which may be gone by then: only compared
+  loop_.post([this, &generation] {  // which may be gone by then: only compared
     std::vector<Exchange*> ended;
     for (Exchange& exchange : exchanges) {
       if (&exchange.local().generation() == &generation) ended.push_back(&exchange);
@@ -120,7 +122,7 @@ void Worker::end_requests_of(const Generation& generation) {
 
 void Worker::publish(const std::shared_ptr<Generation>& generation, UpstreamId upstream,
                      std::shared_ptr<const overload::AdmissionPlan> plan) {
-  boost::asio::post(io_, [this, generation, upstream, plan = std::move(plan)]() mutable {
+  loop_.post([this, generation, upstream, plan = std::move(plan)]() mutable {
     if (LocalGeneration* local = find(*generation)) local->publish(upstream, std::move(plan));
   });
 }
@@ -135,8 +137,8 @@ LocalGeneration* Worker::find(const Generation& generation) {
 void Worker::adopt(int descriptor, const ClientFacts& facts, traffic::AddressCount::Place place) {
   // Counted from now on, so that the acceptor sees a burst of connections spread out.
   connections_.fetch_add(1, std::memory_order_relaxed);
-  boost::asio::dispatch(
-      io_, [this, owned = Descriptor(descriptor), facts, its_place = std::move(place)]() mutable {
+  loop_.dispatch(
+      [this, owned = Descriptor(descriptor), facts, its_place = std::move(place)]() mutable {
         const ClientPtr client(
             new ClientConnection(*this, owned.release(), facts, std::move(its_place)));
         if (client->open()) client->become_idle(Clock::now());

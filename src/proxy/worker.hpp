@@ -4,9 +4,6 @@
 
 #include <array>
 #include <atomic>
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +18,7 @@
 #include "proxy/block_pool.hpp"
 #include "proxy/client_connection.hpp"
 #include "proxy/connection_room.hpp"
+#include "proxy/event_loop.hpp"
 #include "proxy/exchange.hpp"
 #include "proxy/generation.hpp"
 #include "proxy/heartbeat.hpp"
@@ -69,7 +67,7 @@ class Worker {
   void adopt(int descriptor, const ClientFacts& client, traffic::AddressCount::Place place);
   std::uint32_t connections() const { return connections_.load(); }
   std::size_t number() const { return number_; }
-  asio::io_context& io() { return io_; }
+  EventLoop& loop() { return loop_; }
 
   // On the worker's thread:
   // Its part of the newest generation: what a request that begins now keeps to.
@@ -137,14 +135,13 @@ class Worker {
   static constexpr std::size_t kLargeBlock = 64 * 1024;
   static constexpr std::size_t kSpareExchanges = 256;
 
-  asio::io_context io_;
-  asio::executor_work_guard<asio::io_context::executor_type> work_;
   std::size_t number_;
   Shared shared_;
   std::shared_ptr<observe::WorkerGauges> gauges_;
+  std::atomic<std::uint32_t> connections_{0};
+  EventLoop loop_;  // the last connections end with it
   LocalGenerationPtr local_;
   std::vector<std::unique_ptr<Exchange>> spare_exchanges_;
-  std::atomic<std::uint32_t> connections_{0};
   resilience::TokenBucket shadow_lines_;
   std::array<TenantId, 256> named_{};
   struct Failure {

@@ -4,9 +4,6 @@
 
 #include <array>
 #include <atomic>
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
 #include <deque>
 #include <functional>
 #include <initializer_list>
@@ -60,31 +57,20 @@ struct Tally {
 // One worker: a thread with its own loop and mailbox, on which requests come and go.
 class Loop {
  public:
-  Loop(Gate& gate, Tally& tally, std::uint64_t seed)
-      : gate_(gate), tally_(tally), random_(seed), work_(io_.get_executor()) {}
+  Loop(Gate& gate, Tally& tally, std::uint64_t seed) : gate_(gate), tally_(tally), random_(seed) {}
 
   void start(std::function<void()> all_done) {
     all_done_ = std::move(all_done);
     for (std::size_t i = 0; i < kRequestsAtOnce; ++i) {
       parkings_.emplace_back();
-      boost::asio::post(io_, [this, i] { requests(parkings_[i]); });
+      loop_.post([this, i] { requests(parkings_[i]); });
     }
-    thread_ = std::thread([this] { io_.run(); });
+    thread_ = std::thread([this] { loop_.run(); });
   }
-  void stop() { io_.stop(); }
+  void stop() { loop_.stop(); }
   void join() { thread_.join(); }
 
  private:
-  // Lets everything else that is due on this loop go first.
-  struct Yield {
-    boost::asio::io_context& io;
-    bool await_ready() const { return false; }
-    void await_suspend(std::coroutine_handle<> coroutine) {
-      boost::asio::post(io, [coroutine] { coroutine.resume(); });
-    }
-    void await_resume() const {}
-  };
-
   std::size_t below(std::size_t bound) { return random_.next() % bound; }
 
   Detached requests(Parking& parking) {
@@ -103,14 +89,14 @@ class Loop {
           now);
       if (offer.kind == dispatch::Offer::Kind::refused) {
         ++tally_.refused;
-        co_await Yield{io_};
+        co_await Yield(loop_);
         continue;
       }
       bool cancelled = false;
       if (offer.kind == dispatch::Offer::Kind::queued) {
         ++tally_.queued;
         if (below(4) == 0) {  // the client leaves soon, perhaps too late
-          boost::asio::post(io_, [&parking, &ticket] {
+          loop_.post([&parking, &ticket] {
             if (!ticket.delivered && parking.parked()) parking.wake(Wake::client_gone);
           });
         }
@@ -126,14 +112,14 @@ class Loop {
           ++(ticket.state == dispatch::Waiter::State::evicted ? tally_.evicted : tally_.expired);
         }
         // The posted departure refers to the ticket.
-        co_await Yield{io_};
+        co_await Yield(loop_);
       } else {
         ++tally_.granted;
       }
       if (!cancelled && ticket.state == dispatch::Waiter::State::granted) {
         const Slot slot(gate_, traffic_class, Clock::now());
         tally_.enter_slot();
-        for (std::size_t rounds = below(4); rounds > 0; --rounds) co_await Yield{io_};
+        for (std::size_t rounds = below(4); rounds > 0; --rounds) co_await Yield(loop_);
         tally_.leave_slot();
       }
       if (below(16) == 0) gate_.expire(Clock::now());
@@ -144,9 +130,8 @@ class Loop {
   Gate& gate_;
   Tally& tally_;
   Random random_;
-  boost::asio::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
-  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
-  Mailbox mailbox_{io_};
+  EventLoop loop_;
+  Mailbox mailbox_{loop_};
   std::deque<Parking> parkings_;
   std::function<void()> all_done_;
   std::thread thread_;
@@ -245,8 +230,8 @@ TEST_CASE("the gates of successive configurations share the slots of the newest"
     gate.read_snapshot(snapshot, Clock::now());
     return snapshot.inflight;
   };
-  boost::asio::io_context io;
-  Mailbox mailbox(io);
+  EventLoop loop;
+  Mailbox mailbox(loop);
   std::array<Ticket, 5> tickets;
   for (Ticket& ticket : tickets) ticket.home = &mailbox;
   using Kind = dispatch::Offer::Kind;
@@ -257,8 +242,7 @@ TEST_CASE("the gates of successive configurations share the slots of the newest"
   CHECK(newer.enter(tickets[3], {}, now).kind == Kind::queued);
   CHECK(running(newer) == 2);
   const auto granted = [&](std::size_t ticket) {
-    io.restart();
-    io.poll();
+    loop.poll();
     return tickets[ticket].state == dispatch::Waiter::State::granted;
   };
   older.leave(ClassId{0}, Duration{1}, now);  // one too many ran: nobody's turn yet

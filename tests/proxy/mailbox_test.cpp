@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <boost/asio/executor_work_guard.hpp>
 #include <deque>
 #include <thread>
 #include <vector>
@@ -32,20 +31,20 @@ struct Waiting {
 }  // namespace
 
 TEST_CASE("tickets are delivered on the owner's loop in the order of their granting") {
-  boost::asio::io_context io;
-  Mailbox mailbox(io);
+  EventLoop loop;
+  Mailbox mailbox(loop);
   std::vector<int> resumed;
   std::deque<Waiting> waiting;
   for (int n = 0; n < 5; ++n) waiting.emplace_back(mailbox, n, resumed);
   for (Waiting& each : waiting) mailbox.deliver(each.ticket);
   CHECK(resumed.empty());
-  CHECK(io.run() == 1);  // one wake-up for the batch
+  loop.poll();
   CHECK(resumed == std::vector{0, 1, 2, 3, 4});
 }
 
 TEST_CASE("a ticket delivered while others are being resumed is resumed too") {
-  boost::asio::io_context io;
-  Mailbox mailbox(io);
+  EventLoop loop;
+  Mailbox mailbox(loop);
   std::vector<int> resumed;
   Waiting second(mailbox, 2, resumed);
   Ticket ticket;
@@ -58,16 +57,15 @@ TEST_CASE("a ticket delivered while others are being resumed is resumed too") {
     to.deliver(other);
   }(ticket, parking, mailbox, second.ticket, resumed);
   mailbox.deliver(ticket);
-  io.run();
+  loop.poll();
   CHECK(resumed == std::vector{1, 2});
 }
 
 TEST_CASE("tickets delivered by many threads all arrive") {
   constexpr int kThreads = 4;
   constexpr int kEach = 1000;
-  boost::asio::io_context io{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
-  const auto work = boost::asio::make_work_guard(io);
-  Mailbox mailbox(io);
+  EventLoop loop;
+  Mailbox mailbox(loop);
   std::vector<int> resumed;
   std::deque<Waiting> waiting;
   for (int n = 0; n < kThreads * kEach; ++n) waiting.emplace_back(mailbox, n, resumed);
@@ -77,7 +75,7 @@ TEST_CASE("tickets delivered by many threads all arrive") {
       for (int n = t; n < kThreads * kEach; n += kThreads) mailbox.deliver(waiting[n].ticket);
     });
   }
-  while (resumed.size() < kThreads * kEach) io.run_one();
+  while (resumed.size() < kThreads * kEach) loop.poll();
   for (std::thread& thread : threads) thread.join();
   std::sort(resumed.begin(), resumed.end());
   CHECK(std::adjacent_find(resumed.begin(), resumed.end()) == resumed.end());

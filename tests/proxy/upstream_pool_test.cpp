@@ -24,9 +24,9 @@ config::Config one_upstream() {
 // A pool over two servers, and the far ends of its connections.
 struct PoolUnderTest {
   PoolUnderTest(std::uint32_t most_open, std::uint32_t most_idle)
-      : budget(most_open, most_idle), pool(io, budget, in_flight, metrics) {}
+      : budget(most_open, most_idle), pool(loop, budget, in_flight, metrics) {}
   ~PoolUnderTest() {
-    // A pending callback would keep it for longer than the pool lives.
+    // An open one keeps itself for longer than the pool lives.
     for (const UpstreamPtr& connection : opened) connection->retire();
     for (const int descriptor : far_ends) ::close(descriptor);
   }
@@ -36,17 +36,14 @@ struct PoolUnderTest {
     int pair[2];
     REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) == 0);
     far_ends.push_back(pair[1]);
-    return opened.emplace_back(new UpstreamConnection(io, pool, server, pair[0]));
+    return opened.emplace_back(new UpstreamConnection(loop, pool, server, pair[0], true));
   }
-  // Lets readiness callbacks run.
-  void settle() {
-    io.restart();
-    io.poll();
-  }
+  // Lets the connections be told of what has come.
+  void settle() { loop.poll(); }
 
   const config::Config config = one_upstream();
   observe::WorkerMetrics metrics{config};
-  asio::io_context io;
+  EventLoop loop;
   ConnectionBudget budget;
   InFlight in_flight{2};
   UpstreamPool pool;
