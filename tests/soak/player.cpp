@@ -1,6 +1,7 @@
 #include "soak/player.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 #include "soak/expected.hpp"
 
@@ -69,6 +70,7 @@ bool Player::take_answer(Wire& wire, const Asked& asked, Milliseconds within) {
   const auto expected =
       asked.method == "HEAD" ? support::Expected::head_only : support::Expected::response;
   support::Message answer;
+  const auto begin = std::chrono::steady_clock::now();
   Wire::Read read;
   do {
     read = wire.read(answer, expected, within);
@@ -81,7 +83,12 @@ bool Player::take_answer(Wire& wire, const Asked& asked, Milliseconds within) {
     if (asked.may_end || scene.draining) {
       count(End::ended);
     } else {
-      fail(End::wrong, "closed instead of an answer to " + asked.target + " after " +
+      const auto waited =
+          std::chrono::duration_cast<Milliseconds>(std::chrono::steady_clock::now() - begin);
+      fail(End::wrong, std::string(read == Wire::Read::reset ? "reset" : "closed") +
+                           " instead of an answer to " + asked.target + ", " +
+                           std::to_string(asked.more_lines.size()) + " bytes of fields, after " +
+                           std::to_string(waited.count()) + " ms and " +
                            std::to_string(wire.received().size()) +
                            " bytes: " + shown(wire.received()));
     }
