@@ -36,7 +36,8 @@ Player::Player(Scene& in, Tally& tally, std::string_view kind, std::uint64_t see
       tally_(tally),
       kind_(kind),
       seed_(seed),
-      source_(static_cast<std::uint16_t>(2 + random.below(60'000))) {}
+      // The first hundred are of those who come from one address all the time.
+      source_(static_cast<std::uint16_t>(100 + random.below(60'000))) {}
 
 Wire Player::connect(int receive_buffer) { return Wire(scene.port, source_, receive_buffer); }
 
