@@ -59,13 +59,13 @@ class TunnelPlace {
   // Gives the place back; without open() it was for nothing, and `how` says nothing.
   void end(observe::TunnelEnd how) {
     if (places_ == nullptr) return;
+    std::exchange(places_, nullptr)->give_back();
     if (open_) {
       counts_->ended[index(how)].add();  // in one of the two whenever somebody looks
       counts_->open.subtract();
     } else {
       counts_->asked[index(observe::TunnelResult::declined)].add();
     }
-    std::exchange(places_, nullptr)->give_back();
   }
 
  private:

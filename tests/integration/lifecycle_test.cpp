@@ -249,8 +249,8 @@ TEST_CASE("a process that was held up measures its event-loop lag and sheds by i
   ScriptedPeer peer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
   ProxyProcess proxy(configuration(
       {peer.address()}, {{"workers", 2}, {"overload", {{"tick_ms", 20}, {"cooldown_ms", 200}}}}));
-  const auto becomes = [&](const std::string& sample) {
-    const Deadline deadline;
+  const auto becomes = [&](const std::string& sample, Milliseconds within = kPatience) {
+    const Deadline deadline(within);
     while (!deadline.passed()) {
       const std::string page = admin(proxy, "/metrics").body;
       const std::size_t at = page.find("\n" + sample);
@@ -261,14 +261,19 @@ TEST_CASE("a process that was held up measures its event-loop lag and sheds by i
     }
     return false;
   };
+  constexpr const char* kShed =
+      R"(spillway_overload_transitions_total{upstream="app",to="OVERLOADED",reason="EVENT_LOOP_LAG"} )";
   CHECK(becomes(R"(spillway_overload_state{upstream="app"} 0)"));
-  proxy.process().signal(SIGSTOP);
-  const Event nothing;
-  CHECK_FALSE(nothing.wait(1000ms));  // the stall itself: only real time can be late
-  proxy.process().signal(SIGCONT);
-  // At least once: a busy machine holds it up more often.
-  CHECK(becomes(
-      R"(spillway_overload_transitions_total{upstream="app",to="OVERLOADED",reason="EVENT_LOOP_LAG"} )"));
+  // A tenth of a second later it is over: on a busy machine that may pass without a tick.
+  bool has_shed = false;
+  for (int stall = 0; stall < 10 && !has_shed; ++stall) {
+    proxy.process().signal(SIGSTOP);
+    const Event nothing;
+    CHECK_FALSE(nothing.wait(1000ms));  // the stall itself: only real time can be late
+    proxy.process().signal(SIGCONT);
+    has_shed = becomes(kShed, 500ms);
+  }
+  CHECK(has_shed);
   CHECK(becomes(R"(spillway_overload_state{upstream="app"} 0)"));
 }
 
