@@ -42,7 +42,11 @@ Row half_die() {
           .meanwhile =
               [](Stand& stand, std::size_t round, const std::function<bool()>&) {
                 if (round == 0) return;
-                while (stand.more.size() > 1) stand.more.pop_back();
+                while (stand.more.size() > 1) {
+                  const std::uint16_t port = stand.more.back()->port();
+                  stand.more.pop_back();
+                  stand.dead.push_back(std::make_unique<support::RefusingPort>(port));
+                }
               },
           .besides = [](Stand& stand) -> std::string {
             return stand.more.size() == 1 ? "" : "they did not die";

@@ -41,6 +41,7 @@ class Stand {
   support::FaultyBackend backend;  // all targets but
   support::FaultyBackend sound;    // "/sound/..."
   std::vector<std::unique_ptr<support::FaultyBackend>> more;
+  std::vector<std::unique_ptr<support::RefusingPort>> dead;  // where some of them were
   support::ProxyProcess& proxy() { return *proxy_; }
   std::uint16_t port() const { return proxy_->port(); }
   Scrape scrape() const;

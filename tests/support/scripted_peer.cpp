@@ -13,6 +13,8 @@
 #include <system_error>
 #include <utility>
 
+#include "support/sockets.hpp"
+
 namespace spillway::support {
 
 namespace {
@@ -222,6 +224,11 @@ bool ScriptedPeer::wait_until(const std::function<bool(const Seen&)>& condition,
 }
 
 RefusingPort::RefusingPort() : socket_(bound_socket(port_)) {}
+RefusingPort::RefusingPort(std::uint16_t port) : port_(port), socket_(bind_to_loopback(port)) {
+  // Where others may use it again, the kernel chooses it for them.
+  const int off = 0;
+  ::setsockopt(socket_, SOL_SOCKET, SO_REUSEADDR, &off, sizeof off);
+}
 RefusingPort::~RefusingPort() { ::close(socket_); }
 
 }  // namespace spillway::support

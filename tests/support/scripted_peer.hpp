@@ -120,6 +120,8 @@ class ScriptedPeer {
 class RefusingPort {
  public:
   RefusingPort();
+  // This one, as a server that has just died there: nobody else is given it meanwhile.
+  explicit RefusingPort(std::uint16_t port);
   ~RefusingPort();
   RefusingPort(const RefusingPort&) = delete;
   RefusingPort& operator=(const RefusingPort&) = delete;
