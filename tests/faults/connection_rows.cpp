@@ -1,5 +1,6 @@
 // A backend that cannot be reached, or half of one.
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "faults/row.hpp"
 #include "support/scripted_peer.hpp"
@@ -45,7 +46,10 @@ Row half_die() {
                 while (stand.more.size() > 1) {
                   const std::uint16_t port = stand.more.back()->port();
                   stand.more.pop_back();
-                  stand.dead.push_back(std::make_unique<support::RefusingPort>(port));
+                  try {
+                    stand.dead.push_back(std::make_unique<support::RefusingPort>(port));
+                  } catch (const std::system_error&) {  // somebody else was quicker
+                  }
                 }
               },
           .besides = [](Stand& stand) -> std::string {
