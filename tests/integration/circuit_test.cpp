@@ -183,7 +183,7 @@ TEST_CASE("what is stored is given in place of CIRCUIT_OPEN") {
 
 TEST_CASE("after its time one request at a time tries and three that succeed close the circuit") {
   Backend backend;
-  const ProxyUnderTest proxy(guarded({backend.peer.address()}, breaker(1, 20)));
+  const ProxyUnderTest proxy(guarded({backend.peer.address()}, breaker(1, 300)));
   RawClient client(proxy.port());
   CHECK(client.ask(get("/fail")).status() == 500);
   check_circuit_open(client.ask(get("/")));
@@ -204,7 +204,7 @@ TEST_CASE("after its time one request at a time tries and three that succeed clo
 
 TEST_CASE("a probe whose client leaves makes room for another") {
   Backend backend;
-  const ProxyUnderTest proxy(guarded({backend.peer.address()}, breaker(1, 20)));
+  const ProxyUnderTest proxy(guarded({backend.peer.address()}, breaker(1, 300)));
   RawClient client(proxy.port());
   CHECK(client.ask(get("/fail")).status() == 500);
   const Deadline deadline;
