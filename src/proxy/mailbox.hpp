@@ -39,6 +39,7 @@ class Mailbox final : Posted {
 
   EventLoop& loop_;
   std::atomic<Letter*> newest_{nullptr};
+  std::atomic<bool> is_posted_{false};
 };
 
 }  // namespace spillway::proxy

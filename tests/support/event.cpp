@@ -31,12 +31,14 @@ Event::Event() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
 Event::~Event() { ::close(descriptor_); }
 
 void Event::set() {
+  happened_.store(true, std::memory_order_release);
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = ::write(descriptor_, &one, sizeof one);
 }
 
 bool Event::wait(Milliseconds within) const {
-  return wait_ready(descriptor_, POLLIN, Deadline(within));
+  return wait_ready(descriptor_, POLLIN, Deadline(within)) &&
+         happened_.load(std::memory_order_acquire);
 }
 
 }  // namespace spillway::support

@@ -2,6 +2,7 @@
 // deadlines of all waiting in tests.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 
 namespace spillway::support {
@@ -41,6 +42,7 @@ class Event {
 
  private:
   int descriptor_;
+  std::atomic<bool> happened_{false};  // what came before it is seen by whoever waited
 };
 
 }  // namespace spillway::support
