@@ -164,13 +164,14 @@ void Client::close_idle() {
 
 void Client::finish(const Due& due, const Ending& ending) {
   const Duration now = Clock::now() - start_;
-  auto pause = pause_before_retry(options_.retries, due.number, ending);
-  if (pause && *pause > options_.last - now) pause.reset();
+  const Duration pause =
+      pause_before_retry(options_.retries, due.number, ending).value_or(Duration::max());
+  const bool again = pause <= options_.last - now;
   awaited_.end(due.number, ending.fate == Fate::ok);
   --in_flight_;
-  if (pause) again_.push({now + *pause, {due.number.arrival, due.number.attempt + 1}});
+  if (again) again_.push({now + pause, {due.number.arrival, due.number.attempt + 1}});
   const Attempt attempt{arrivals_[due.number.arrival], due.number.attempt, due.at};
-  observer_.ended(attempt, ending, now - due.at, pause.has_value());
+  observer_.ended(attempt, ending, now - due.at, again);
 }
 
 asio::awaitable<void> Client::exchange(Client& client, std::shared_ptr<Connection> c, Due due) {

@@ -46,6 +46,7 @@ void Counts::add(const Counts& other) {
   attempts += other.attempts;
   succeeded += other.succeeded;
   degraded += other.degraded;
+  answered += other.answered;
   denied += other.denied;
   evicted += other.evicted;
   timed_out += other.timed_out;
@@ -70,11 +71,20 @@ void CellTally::sent(const load::Attempt& attempt, Duration late) {
 
 void CellTally::ended(const load::Attempt& attempt, const load::Ending& ending, Duration took,
                       bool /*again*/) {
-  if (ending.fate == load::Fate::ok) ++tenth(attempt).succeeded;
+  if (ending.fate == load::Fate::ok) {
+    ++tenth(attempt).succeeded;
+    const Duration at = attempt.due + took;
+    if (at >= from_ && at < until_) count_answer(attempt.arrival);
+  }
   if (!counts_in(attempt.arrival, phases_)) return;
   count(kinds_[attempt.arrival.kind], attempt, ending, took);
   if (attempt.arrival.tenant != 0) count(tenants_[attempt.arrival.tenant], attempt, ending, took);
   if (ending.fate != load::Fate::ok) ++causes_[ending.cause];
+}
+
+void CellTally::count_answer(const load::Arrival& arrival) {
+  ++kinds_[arrival.kind].answered;
+  if (arrival.tenant != 0) ++tenants_[arrival.tenant].answered;
 }
 
 Tenth& CellTally::tenth(const load::Attempt& attempt) {

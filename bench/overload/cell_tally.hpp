@@ -41,6 +41,7 @@ struct Counts {
   std::uint64_t timed_out = 0;
   std::uint64_t gave_up = 0;        // the client, after its patience
   std::uint64_t failed = 0;         // any other way
+  std::uint64_t answered = 0;       // in time and while it counts, whenever it was due
   std::vector<Duration> latencies;  // of success, from the instant at which the request was due
   std::vector<Duration> denials;    // of those on arrival
   std::vector<Duration> refusals;   // of all
@@ -62,7 +63,10 @@ constexpr bool counts_in(const load::Arrival& arrival, std::size_t phases) {
 
 class CellTally final : public load::Observer {
  public:
-  explicit CellTally(std::size_t phases) : phases_(phases) {}
+  // What was due in other phases than the first and the last of so many counts. These go from
+  // `from` to `until` since the start.
+  CellTally(std::size_t phases, Duration from, Duration until)
+      : phases_(phases), from_(from), until_(until) {}
 
   void sent(const load::Attempt& attempt, Duration late) override;
   void ended(const load::Attempt& attempt, const load::Ending& ending, Duration took,
@@ -77,7 +81,11 @@ class CellTally final : public load::Observer {
  private:
   Tenth& tenth(const load::Attempt& attempt);
 
+  void count_answer(const load::Arrival& arrival);
+
   std::size_t phases_;
+  Duration from_;
+  Duration until_;
   std::array<Counts, load::kKindCount> kinds_;
   std::map<std::uint8_t, Counts> tenants_;
   std::vector<Tenth> tenths_;

@@ -13,7 +13,6 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
-#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -142,14 +141,14 @@ int run(const Options& options) {
   }
   const auto cells = bench::plan(options.plan);
   check_descriptors(cells);
-  if (std::thread::hardware_concurrency() < 2 || !bench::pin_to(bench::kLoadCore)) {
-    std::cerr << "only one core: proxy, backend and load share it\n";
-  }
+  const bool pinned = !options.late_is_fine && bench::pin_to(bench::kLoadCore);
+  if (!pinned) std::cerr << "proxy, backend and load share what cores there are\n";
   const WorkFolder work;
   return play_all(cells, options,
                   {.programs = options.programs,
                    .configurations = options.configurations,
                    .work = work.path(),
+                   .pinned = pinned,
                    .late_is_fine = options.late_is_fine,
                    .stopped = stopped})
              ? 0
@@ -176,7 +175,7 @@ int main(int argc, char** argv) {
   app.add_option("--haproxy", options.programs.haproxy)->capture_default_str();
   app.add_option("--configurations", options.configurations)->capture_default_str();
   app.add_flag("--late-is-fine", options.late_is_fine,
-               "on a busy machine: show figures although the load was late");
+               "on a busy machine: pin nothing, show figures although the load was late");
   app.add_flag("--list", options.list, "say what there is and end");
   try {
     app.parse(argc, argv);

@@ -11,6 +11,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <system_error>
@@ -69,6 +70,7 @@ class SignalsHeld {
   dup2(said, STDERR_FILENO);
   close_range(3, ~0U, 0);
   execvp(arguments[0], arguments);
+  dprintf(STDERR_FILENO, "cannot run %s\n", arguments[0]);
   _exit(127);
 }
 

@@ -5,12 +5,14 @@
 
 namespace spillway::bench {
 
-// The proxy's, and that of the load and the backend. Without a second core nothing is pinned.
+// The proxy's, and that of the load and the backend.
 inline constexpr int kProxyCore = 0;
 inline constexpr int kLoadCore = 1;
+inline constexpr int kAnyCore = -1;
 
-// Of the calling thread. False: not possible.
+// Keeps the calling thread on a core. False: it stays where it was, there is no such core.
 inline bool pin_to(int core) {
+  if (core == kAnyCore) return false;
   cpu_set_t cores;
   CPU_ZERO(&cores);
   CPU_SET(static_cast<unsigned>(core), &cores);

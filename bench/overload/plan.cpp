@@ -91,6 +91,12 @@ std::vector<const Contender*> chosen_contenders(const Scenario& scenario,
 
 }  // namespace
 
+Duration counted_from(const Cell& cell) { return cell.phases.front().length; }
+
+Duration counted_until(const Cell& cell) {
+  return load::total_length(cell.phases) - cell.phases.back().length;
+}
+
 std::vector<Cell> plan(const PlanOptions& options) {
   const int repetitions = options.repetitions > 0 ? options.repetitions : options.quick ? 1 : 3;
   std::vector<Cell> cells;

@@ -19,6 +19,10 @@ struct Cell {
   std::uint64_t seed = 1;
 };
 
+// When what counts begins and ends, since the start.
+Duration counted_from(const Cell& cell);
+Duration counted_until(const Cell& cell);
+
 struct PlanOptions {
   bool quick = false;
   std::vector<std::string> scenarios;   // empty: the usual ones

@@ -65,7 +65,8 @@ class Opponent {
     const std::string file = stage.work + '/' + std::string(contender.configuration);
     write(file, fill_in(read(stage.configurations + '/' + std::string(contender.configuration)),
                         values_of(cell, stage, port_, backend)));
-    process_.emplace(command_of(contender, stage.programs, file, stage.work), log_, kProxyCore);
+    process_.emplace(command_of(contender, stage.programs, file, stage.work), log_,
+                     stage.pinned ? kProxyCore : kAnyCore);
     if (!process_->await_port(port_, stage.stopped)) failure_ = "it did not start: " + last_words();
   }
 
@@ -107,20 +108,16 @@ void send(load::Client& client, asio::io_context& io, TimePoint start, bool (*st
   io.run();
 }
 
-Duration length_of(const std::vector<load::Phase>& phases, std::size_t count) {
-  return load::total_length(std::span(phases).first(count));
-}
-
 }  // namespace
 
 Result play(const Cell& cell, const Stage& stage) {
   const Scenario& scenario = *cell.scenario;
   const auto arrivals =
       load::schedule(cell.phases, cell.seed, scenario.reads, sources_of(scenario, cell.load));
-  const Duration end = length_of(cell.phases, cell.phases.size() - 1);
-  const Duration counted_from = length_of(cell.phases, 1);
-  const Duration disturbed_until = length_of(cell.phases, 2);
-  Result result{.cell = cell, .measured_seconds = to_seconds(end - counted_from)};
+  const Duration from = counted_from(cell);  // and a disturbance begins
+  const Duration restored = from + cell.phases[1].length;
+  const Duration end = counted_until(cell);
+  Result result(cell);
 
   BackendThread backend(backend_of(scenario, cell.seed));
   Opponent opponent(cell, stage, backend.port());
@@ -132,9 +129,10 @@ Result play(const Cell& cell, const Stage& stage) {
   load::Client client(io, {asio::ip::address_v4::loopback(), opponent.port()}, arrivals,
                       result.tally, {.retries = retries, .last = end});
   const TimePoint start = Clock::now() + kBeforeStart;
-  WorkTally work(start + counted_from, start + end, client.awaited());
-  const int core = cell.contender->program == Program::none ? kProxyCore : kLoadCore;
-  backend.start(core, scenario.disturbance, start + counted_from, start + disturbed_until,
+  WorkTally work(start + from, start + end, client.awaited());
+  const bool bare = cell.contender->program == Program::none;
+  const int core = !stage.pinned ? kAnyCore : bare ? kProxyCore : kLoadCore;
+  backend.start(core, scenario.disturbance, start + from, start + restored,
                 [&](const load::Work& done) { work.add(done, Clock::now()); });
   send(client, io, start, stage.stopped);
   backend.stop();
@@ -144,7 +142,7 @@ Result play(const Cell& cell, const Stage& stage) {
   result.mean_service = work.mean_service();
   result.backend_late_p99 = work.late_p99();
   if (scenario.disturbance) {
-    result.recovery = recovery(result.tally.tenths(), counted_from, disturbed_until, end);
+    result.recovery = recovery(result.tally.tenths(), from, restored, end);
   }
   result.failure = stage.stopped() ? "it was interrupted" : opponent.failure();
   if (result.failure.empty()) result.failure = invalid(result, stage.late_is_fine);

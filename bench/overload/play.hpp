@@ -13,8 +13,9 @@ struct Stage {
   ProgramPaths programs;
   std::string configurations;  // the folder with the contenders' files
   std::string work;            // a folder for what they write, which others may read
-  bool late_is_fine =
-      false;  // on a busy machine, for a look at what happens: no figures to compare
+  bool pinned = true;          // proxy and load have a core each
+  // For a look at what happens on a busy machine: no figures to compare.
+  bool late_is_fine = false;
   bool (*stopped)() = [] { return false; };  // true: end as soon as possible
 };
 

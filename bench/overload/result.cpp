@@ -2,9 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "simulate/fairness.hpp"
 
 namespace spillway::bench {
+
+Result::Result(Cell played)
+    : cell(std::move(played)), tally(cell.phases.size(), counted_from(cell), counted_until(cell)) {}
+
+double measured_seconds(const Result& result) {
+  return to_seconds(counted_until(result.cell) - counted_from(result.cell));
+}
 
 Counts Result::all() const {
   Counts sum;
@@ -13,8 +22,7 @@ Counts Result::all() const {
 }
 
 double goodput_ratio(const Result& result, const Counts& counts) {
-  if (result.measured_seconds <= 0) return 0;
-  const double rate = static_cast<double>(counts.succeeded) / result.measured_seconds;
+  const double rate = static_cast<double>(counts.answered) / measured_seconds(result);
   return rate / capacity_rps(*result.cell.scenario);
 }
 

@@ -12,10 +12,11 @@
 namespace spillway::bench {
 
 struct Result {
+  explicit Result(Cell played);
+
   Cell cell;
-  std::string failure{};  // why its figures are none; empty: they are
-  CellTally tally{cell.phases.size()};
-  double measured_seconds = 0;
+  std::string failure;  // why its figures are none; empty: they are
+  CellTally tally;
   double wasted_ratio = 0;
   double stretch = 1;  // see WorkTally
   Duration mean_service{};
@@ -25,7 +26,10 @@ struct Result {
   Counts all() const;
 };
 
-// From the arrivals that a cell is due to send after its first phase, and what became of them.
+double measured_seconds(const Result& result);
+
+// What was answered in time while it counted / what the backend could have done. (Not by when it
+// was due: a queue that gets shorter meanwhile would look like idle slots.)
 double goodput_ratio(const Result& result, const Counts& counts);
 
 // Jain's index over the tenants: see max_min_fairness. nullopt without tenants.

@@ -32,7 +32,7 @@ Json line_of(const Result& result, std::string_view traffic_class, const Counts&
   Json line = head(result);
   line["class"] = traffic_class;
   line["capacity_rps"] = rounded(capacity_rps(*result.cell.scenario));
-  line["offered"] = rounded(static_cast<double>(counts.attempts) / result.measured_seconds);
+  line["offered"] = rounded(static_cast<double>(counts.attempts) / measured_seconds(result));
   line["sent"] = counts.sent;
   line["attempts"] = counts.attempts;
   line["succeeded"] = counts.succeeded;
@@ -81,7 +81,7 @@ std::string result_lines(const Result& result) {
     all["recovered"] = result.recovery->within_cell;
   }
   if (const auto index = jain(result)) all["jain"] = rounded(*index);
-  all["measured_s"] = result.measured_seconds;
+  all["measured_s"] = measured_seconds(result);
   all["sent_late_p99_ms"] = rounded(to_milliseconds(result.tally.late_p99()));
   all["worked_late_p99_ms"] = rounded(to_milliseconds(result.backend_late_p99));
   return lines + all.dump() + '\n';

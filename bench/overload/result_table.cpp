@@ -44,7 +44,7 @@ Figures figures_of(const Result& result) {
   const Counts all = result.all();
   Figures figures;
   figures.goodput = goodput_ratio(result, all);
-  figures.goodput_error = figures.goodput * rate_error(all.succeeded);
+  figures.goodput_error = figures.goodput * rate_error(all.answered);
   for (std::size_t kind = 0; kind < load::kKindCount; ++kind) {
     const Counts& counts = result.tally.kind(kind);
     figures.classes[kind] = {.sent = counts.sent,
@@ -182,7 +182,8 @@ std::string rows(std::span<const Result> results, const Result& first) {
 }
 
 constexpr std::string_view kLegend =
-    "goodput: answered in time / capacity · ok%: of the class's requests · p50, p99: ms from the "
+    "goodput: answered in time meanwhile / capacity · ok%: of the class's requests · p50, p99: ms "
+    "from the "
     "intended "
     "instant ·\ndenied: p99 in ms of denials on arrival · evict%, late%: refusals of those who "
     "lost "

@@ -10,7 +10,8 @@
 #   --out FILE       append the results, one JSON object a line ("Result lines" in bench/README.md)
 #   --programs DIR   the folder of spillway and spillway-bench-overload; otherwise both are built
 #   --scenario, --load, --contender   only these, each as often as you like; --list names them
-#   --late-is-fine   on a busy machine: figures although the load was late, to look at only
+#   --late-is-fine   on a busy machine: pinned to no core, and figures although the load was late; to
+#                    look at only
 #
 # Status 1 if a cell failed. Progress goes to standard error.
 set -euo pipefail

@@ -20,7 +20,7 @@ TEST_CASE("refusals are told apart by their reason and without one by how long t
 }
 
 TEST_CASE("each request counts once and by how it ended") {
-  CellTally tally(3);
+  CellTally tally(3, kFrom, kUntil);
   const load::Arrival p2{.at = std::chrono::seconds(1), .kind = 2, .phase = kMeasured};
   happen(tally, p2, ok(), Milliseconds(20), 4);
   happen(tally, p2, {.fate = load::Fate::ok, .degraded = "stale_ok"}, Milliseconds(20));
@@ -48,18 +48,18 @@ TEST_CASE("each request counts once and by how it ended") {
 }
 
 TEST_CASE("neither the first phase counts nor the last") {
-  CellTally tally(3);
+  CellTally tally(3, kFrom, kUntil);
   happen(tally, {.phase = kWarmUp}, ok(), Milliseconds(20), 7);
   happen(tally, {.phase = kRunOut}, ok(), Milliseconds(20), 9);
   CHECK(tally.kind(0).sent == 0);
   CHECK(tally.kind(0).succeeded == 0);
   CHECK(tally.tenths().at(0).attempts == 16);
-  happen(tally, {.phase = kMeasured}, ok(), Milliseconds(20));
+  happen(tally, {.at = kFrom, .phase = kMeasured}, ok(), Milliseconds(20));
   CHECK(tally.kind(0).succeeded == 1);
 }
 
 TEST_CASE("a request that succeeds when it is tried again took as long as from its first instant") {
-  CellTally tally(3);
+  CellTally tally(3, kFrom, kUntil);
   const load::Arrival arrival{.at = Milliseconds(1500), .kind = 1, .phase = kMeasured};
   const load::Attempt first{arrival, 1, arrival.at};
   const load::Attempt second{arrival, 2, Milliseconds(2800)};
@@ -77,17 +77,30 @@ TEST_CASE("a request that succeeds when it is tried again took as long as from i
   CHECK(tally.tenths().at(28).succeeded == 1);
 }
 
+TEST_CASE("answers count for goodput while it is measured and requests by when they were due") {
+  CellTally tally(3, kFrom, kUntil);
+  happen(tally, {.at = kFrom - Milliseconds(50), .phase = kWarmUp}, ok(), Milliseconds(60));
+  happen(tally, {.at = kUntil - Milliseconds(50), .phase = kMeasured}, ok(), Milliseconds(60));
+  happen(tally, {.at = kFrom - Milliseconds(50), .phase = kWarmUp}, ok(), Milliseconds(40));
+  CHECK(tally.kind(0).answered == 1);
+  CHECK(tally.kind(0).sent == 1);
+  CHECK(tally.kind(0).succeeded == 1);
+  happen(tally, {.at = kFrom, .phase = kMeasured}, gave_up(), Milliseconds(60));
+  CHECK(tally.kind(0).answered == 1);
+}
+
 TEST_CASE("tenants are counted beside their class") {
-  CellTally tally(3);
-  happen(tally, {.kind = 1, .phase = kMeasured, .tenant = 3}, ok(), Milliseconds(20), 2);
-  happen(tally, {.kind = 1, .phase = kMeasured}, ok(), Milliseconds(20), 5);
+  CellTally tally(3, kFrom, kUntil);
+  happen(tally, {.at = kFrom, .kind = 1, .phase = kMeasured, .tenant = 3}, ok(), Milliseconds(20),
+         2);
+  happen(tally, {.at = kFrom, .kind = 1, .phase = kMeasured}, ok(), Milliseconds(20), 5);
   CHECK(tally.kind(1).sent == 7);
   REQUIRE(tally.tenants().size() == 1);
   CHECK(tally.tenants().at(3).succeeded == 2);
 }
 
 TEST_CASE("lateness is that of the load in all phases") {
-  CellTally tally(3);
+  CellTally tally(3, kFrom, kUntil);
   const load::Arrival arrival{};
   for (int i = 0; i < 98; ++i) tally.sent({arrival, 1, {}}, Duration::zero());
   CHECK(tally.late_p99() == Duration::zero());

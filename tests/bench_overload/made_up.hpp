@@ -9,18 +9,18 @@
 namespace spillway::bench::test {
 
 inline constexpr std::uint8_t kWarmUp = 0, kMeasured = 1, kRunOut = 2;
+inline constexpr std::chrono::seconds kFrom{1}, kUntil{2};  // what is measured, since the start
 
 inline Result result_of(std::string_view scenario = "capacity-known",
                         std::string_view contender = "spillway", int repetition = 1) {
   const double rate = 2 * capacity_rps(*find_scenario(scenario));
-  return {.cell = {.scenario = find_scenario(scenario),
-                   .contender = find_contender(contender),
-                   .load = 2,
-                   .repetition = repetition,
-                   .phases = {{"warm-up", std::chrono::seconds(1), rate},
-                              {"measured", std::chrono::seconds(1), rate},
-                              {"run-out", std::chrono::seconds(1), rate}}},
-          .measured_seconds = 1};
+  return Result({.scenario = find_scenario(scenario),
+                 .contender = find_contender(contender),
+                 .load = 2,
+                 .repetition = repetition,
+                 .phases = {{"warm-up", std::chrono::seconds(1), rate},
+                            {"measured", std::chrono::seconds(1), rate},
+                            {"run-out", std::chrono::seconds(1), rate}}});
 }
 
 inline load::Ending ok() { return {.fate = load::Fate::ok}; }

@@ -44,10 +44,11 @@ TEST_CASE("waiting for the port of a process that has ended does not take long")
   std::filesystem::remove(log);
 }
 
-TEST_CASE("a command that is not there ends at once") {
+TEST_CASE("a command that is not there ends at once and says so") {
   const std::string log = log_file();
   PeerProcess process({"/no/such/program"}, log, 0);
   CHECK_FALSE(process.await_port(free_port(), [] { return false; }));
+  CHECK(end_of_file(log, 100) == "cannot run /no/such/program\n");
   std::filesystem::remove(log);
 }
 

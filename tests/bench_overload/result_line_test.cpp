@@ -24,9 +24,11 @@ std::vector<json> lines(const Result& result) {
 
 Result some_result() {
   Result result = result_of();
-  happen(result.tally, {.kind = 0, .phase = kMeasured}, ok(), Milliseconds(20), 80);
-  happen(result.tally, {.kind = 1, .phase = kMeasured}, denied("QUEUE_FULL"), Milliseconds(2), 30);
-  happen(result.tally, {.kind = 1, .phase = kMeasured}, denied("EVICTED"), Milliseconds(50), 10);
+  happen(result.tally, {.at = kFrom, .kind = 0, .phase = kMeasured}, ok(), Milliseconds(20), 80);
+  happen(result.tally, {.at = kFrom, .kind = 1, .phase = kMeasured}, denied("QUEUE_FULL"),
+         Milliseconds(2), 30);
+  happen(result.tally, {.at = kFrom, .kind = 1, .phase = kMeasured}, denied("EVICTED"),
+         Milliseconds(50), 10);
   result.wasted_ratio = 0.25;
   return result;
 }
@@ -66,8 +68,9 @@ TEST_CASE("a result is a line for each class that sent something and one for all
 TEST_CASE("a disturbed cell says when it was as before and one with tenants how even") {
   Result result = result_of("noisy-tenant");
   result.recovery = Recovery{.seconds = 1.5};
-  happen(result.tally, {.kind = 1, .phase = kMeasured, .tenant = 1}, ok(), Milliseconds(20), 10);
-  happen(result.tally, {.kind = 1, .phase = kMeasured, .tenant = kNoisyTenant}, ok(),
+  happen(result.tally, {.at = kFrom, .kind = 1, .phase = kMeasured, .tenant = 1}, ok(),
+         Milliseconds(20), 10);
+  happen(result.tally, {.at = kFrom, .kind = 1, .phase = kMeasured, .tenant = kNoisyTenant}, ok(),
          Milliseconds(20), 10);
   const auto all = lines(result);
   REQUIRE(all.size() == 4);

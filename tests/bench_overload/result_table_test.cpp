@@ -12,9 +12,10 @@ namespace {
 
 Result with(std::string_view contender, int succeeded, int repetition = 1) {
   Result result = result_of("capacity-known", contender, repetition);
-  happen(result.tally, {.kind = 0, .phase = kMeasured}, ok(), Milliseconds(20), succeeded);
-  happen(result.tally, {.kind = 0, .phase = kMeasured}, denied("QUEUE_FULL"), Milliseconds(2),
-         800 - succeeded);
+  happen(result.tally, {.at = kFrom, .kind = 0, .phase = kMeasured}, ok(), Milliseconds(20),
+         succeeded);
+  happen(result.tally, {.at = kFrom, .kind = 0, .phase = kMeasured}, denied("QUEUE_FULL"),
+         Milliseconds(2), 800 - succeeded);
   return result;
 }
 

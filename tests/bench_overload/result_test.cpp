@@ -15,7 +15,7 @@ namespace {
 Result shared(int quiet_get, int noisy_gets) {
   Result result = result_of("noisy-tenant");
   for (std::uint8_t tenant = 1; tenant <= kNoisyTenant; ++tenant) {
-    const load::Arrival arrival{.kind = 1, .phase = kMeasured, .tenant = tenant};
+    const load::Arrival arrival{.at = kFrom, .kind = 1, .phase = kMeasured, .tenant = tenant};
     const bool noisy = tenant == kNoisyTenant;
     const int gets = noisy ? noisy_gets : quiet_get;
     happen(result.tally, arrival, ok(), Milliseconds(20), gets);
@@ -43,17 +43,18 @@ TEST_CASE("without tenants there is nobody to be fair to") {
 
 TEST_CASE("goodput is what was answered by what the backend could have done") {
   Result result = result_of();
-  happen(result.tally, {.kind = 0, .phase = kMeasured}, ok(), Milliseconds(20), 400);
-  happen(result.tally, {.kind = 2, .phase = kMeasured}, gave_up(), Milliseconds(1000), 400);
+  happen(result.tally, {.at = kFrom, .kind = 0, .phase = kMeasured}, ok(), Milliseconds(20), 400);
+  happen(result.tally, {.at = kFrom, .kind = 2, .phase = kMeasured}, gave_up(), Milliseconds(1000),
+         400);
   CHECK(goodput_ratio(result, result.all()) == doctest::Approx(0.5));
   CHECK(goodput_ratio(result, result.tally.kind(2)) == 0);
-  result.measured_seconds = 2;
+  result.cell.phases[1].length = std::chrono::seconds(2);
   CHECK(goodput_ratio(result, result.all()) == doctest::Approx(0.25));
 }
 
 TEST_CASE("a late load and a late backend say nothing of the contender") {
   Result result = result_of();
-  happen(result.tally, {.kind = 0, .phase = kMeasured}, ok(), Milliseconds(20), 400);
+  happen(result.tally, {.at = kFrom, .kind = 0, .phase = kMeasured}, ok(), Milliseconds(20), 400);
   CHECK(invalid(result) == "");
   result.backend_late_p99 = Milliseconds(6);
   CHECK(invalid(result).find("backend") != std::string::npos);
@@ -68,23 +69,24 @@ TEST_CASE(
     "a contender that only breaks connections has no figures but one that lets all wait has") {
   Result broken = result_of();
   const load::Ending refused{.fate = load::Fate::failed, .cause = "connect: refused"};
-  happen(broken.tally, {.phase = kMeasured}, refused, Milliseconds(1), 400);
+  happen(broken.tally, {.at = kFrom, .phase = kMeasured}, refused, Milliseconds(1), 400);
   CHECK(invalid(broken) == "nothing was answered, 400 x connect: refused");
   Result waiting = result_of();
-  happen(waiting.tally, {.phase = kMeasured}, gave_up(), Milliseconds(1000), 400);
+  happen(waiting.tally, {.at = kFrom, .phase = kMeasured}, gave_up(), Milliseconds(1000), 400);
   CHECK(invalid(waiting) == "");
 }
 
 TEST_CASE("a machine that cannot keep up with a light load is told so") {
   Result result = result_of();
-  happen(result.tally, {.kind = 0, .phase = kMeasured}, ok(), Milliseconds(20), 1000);
+  happen(result.tally, {.at = kFrom, .kind = 0, .phase = kMeasured}, ok(), Milliseconds(20), 1000);
   result.stretch = 1.004;
   CHECK(judge(result).good);
   CHECK(judge(result).text.find("797 with slots") != std::string::npos);
   result.stretch = 1.1;
   CHECK_FALSE(judge(result).good);
   result.stretch = 1;
-  happen(result.tally, {.kind = 0, .phase = kMeasured}, gave_up(), Milliseconds(1000), 10);
+  happen(result.tally, {.at = kFrom, .kind = 0, .phase = kMeasured}, gave_up(), Milliseconds(1000),
+         10);
   CHECK_FALSE(judge(result).good);
   result.failure = "it ended";
   CHECK_FALSE(judge(result).good);

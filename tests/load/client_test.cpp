@@ -207,6 +207,18 @@ TEST_CASE(
   CHECK(send(io, closed, arrivals, {}).kinds[1].sent == 3);
 }
 
+TEST_CASE("nobody tries again later than the last instant for it") {
+  asio::io_context io(1);
+  asio::ip::tcp::acceptor taken(io, kAnyPort);
+  const Endpoint closed = taken.local_endpoint();
+  taken.close();
+  const std::vector<Arrival> arrivals(3, Arrival{.kind = 1});
+  const Retries once{.most = 1, .backoff = {.base = std::chrono::minutes(10), .jitter = 0}};
+  const Seen seen = send(io, closed, arrivals, {.retries = once, .last = std::chrono::minutes(1)});
+  CHECK(seen.kinds[1].sent == 3);
+  CHECK(seen.kinds[1].again == 0);
+}
+
 TEST_CASE("a kept connection that the server has closed is not used again") {
   asio::io_context io(1);
   asio::ip::tcp::acceptor acceptor(io, kAnyPort);
