@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "integration/wire.hpp"
 #include "support/counting_backend.hpp"
 #include "support/proxy_process.hpp"
 #include "support/proxy_under_test.hpp"
