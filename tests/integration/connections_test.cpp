@@ -52,10 +52,12 @@ TEST_CASE("at the cap whoever waits is let in as soon as one leaves") {
   constexpr int kClients = 300;
   const auto serve_all = [](int most) {
     CountingBackend backend({});
-    const ProxyUnderTest proxy(
-        backend.address(),
-        never_shed({{"limits", {{"connections", most}}},
-                    {"classes", {{{"name", "P0"}, {"max_wait_ms", 10'000}, {"sla_ms", 20'000}}}}}));
+    const ProxyUnderTest proxy(backend.address(), never_shed({{"limits", {{"connections", most}}},
+                                                              {"classes",
+                                                               {{{"name", "P0"},
+                                                                 {"max_queue", 1000},
+                                                                 {"max_wait_ms", 10'000},
+                                                                 {"sla_ms", 20'000}}}}}));
     const auto begin = std::chrono::steady_clock::now();
     std::deque<RawClient> clients;
     for (int n = 0; n < kClients; ++n)
