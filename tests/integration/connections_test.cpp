@@ -42,7 +42,7 @@ TEST_CASE("connections beyond the cap wait in the backlog until one ends") {
   waiting.send(get("/"));
   CHECK(!waiting.has_bytes(kQuiet));
   CHECK(served.front().ask(get("/")).status() == 200);  // the others are not disturbed
-  CHECK(proxy.metric(R"(spillway_connections{side="client"})") == 4);
+  CHECK(proxy.metric_becomes(R"(spillway_connections{side="client"})", 4));
 
   served.pop_back();
   CHECK(waiting.read_response().status() == 200);

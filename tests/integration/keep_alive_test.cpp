@@ -117,7 +117,7 @@ TEST_CASE("a client that ends its connection between requests is let go") {
   ProxyUnderTest proxy(peer.address(), never_shed());
   RawClient client(proxy.port());
   CHECK(client.ask(get("/")).status() == 200);
-  CHECK(proxy.metric(R"(spillway_connections{side="client"})") == 1);
+  CHECK(proxy.metric_becomes(R"(spillway_connections{side="client"})", 1));
   client.close();
   CHECK(proxy.metric_becomes(R"(spillway_connections{side="client"})", 0));
 }

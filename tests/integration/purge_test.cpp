@@ -91,6 +91,6 @@ TEST_CASE("the state page shows what each cache holds and does") {
   CHECK(page.at("lookups").at("miss") == 1);
   CHECK(page.at("lookups").at("bypass") == 1);
   CHECK(page.at("hit_ratio") == doctest::Approx(0.75));
-  CHECK(proxy.metric(R"(spillway_cache_stores_total{route="page"})") == 1);
+  CHECK(proxy.metric_becomes(R"(spillway_cache_stores_total{route="page"})", 1));
   CHECK(proxy.metric(R"(spillway_cache_entries{route="list"})") == 0);
 }

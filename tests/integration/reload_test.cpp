@@ -62,7 +62,7 @@ TEST_CASE("a reload is in effect for the next request of an open connection") {
   CHECK(json::parse(answer.body) == json{{"reloaded", true}, {"generation", 2}});
   CHECK(client.ask(get("/")).body == "other");
   CHECK(proxy.admin("/config").body.find(other.address()) != std::string::npos);
-  CHECK(proxy.metric(R"(spillway_config_reloads_total{result="success"})") == 1);
+  CHECK(proxy.metric_becomes(R"(spillway_config_reloads_total{result="success"})", 1));
 }
 
 TEST_CASE("a request keeps to the configuration that it began with") {
@@ -75,7 +75,7 @@ TEST_CASE("a request keeps to the configuration that it began with") {
   CHECK(proxy.reload(to(other)).status() == 200);
   CHECK(RawClient(proxy.port()).ask(get("/")).body == "other");
   CHECK(proxy.state().at("configuration").at("former_in_use") == 1);
-  CHECK(proxy.metric(R"(spillway_inflight{upstream="app"})") == 1);
+  CHECK(proxy.metric_becomes(R"(spillway_inflight{upstream="app"})", 1));
   one.go.set();
   CHECK(early.read_response().body == "one");
   CHECK(early.ask(get("/")).body == "other");
@@ -98,7 +98,7 @@ TEST_CASE("a bad file leaves everything as it was and says what is wrong") {
   CHECK(told.dump().find("$.workers") != std::string::npos);
   CHECK(proxy.admin("/config").body == before);
   CHECK(RawClient(proxy.port()).ask(get("/")).body == "one");
-  CHECK(proxy.metric(R"(spillway_config_reloads_total{result="failure"})") == 1);
+  CHECK(proxy.metric_becomes(R"(spillway_config_reloads_total{result="failure"})", 1));
   CHECK(proxy.state().at("configuration").at("problems").size() == 2);
   CHECK(proxy.reload(to(peer)).status() == 200);
   CHECK(proxy.state().at("configuration").at("problems").empty());
@@ -145,7 +145,7 @@ TEST_CASE("requests of both configurations together never hold more slots than t
   arrive();  // and one under a third with fewer slots
   REQUIRE(proxy.state_becomes(queued));
   CHECK(peer.peer.seen().requests == 2);
-  CHECK(proxy.metric(R"(spillway_inflight{upstream="app"})") == 2);
+  CHECK(proxy.metric_becomes(R"(spillway_inflight{upstream="app"})", 2));
   peer.go.set();
   for (RawClient& client : clients) CHECK(client.read_response().body == "late");
   CHECK(peer.most_running == 2);
@@ -207,13 +207,13 @@ TEST_CASE("counters go on where they were") {
   client.ask(get("/a"));
   CHECK(proxy.metric_becomes(count("a"), 2));
   CHECK(proxy.metric_becomes(count("default"), 1));
-  CHECK(proxy.metric(R"(spillway_queue_wait_seconds_count{class="P0"})") == 3);
+  CHECK(proxy.metric_becomes(R"(spillway_queue_wait_seconds_count{class="P0"})", 3));
   CHECK(proxy.reload(routes("b")).status() == 200);
   client.ask(get("/a"));
   CHECK(proxy.metric_becomes(count("b"), 1));
   CHECK(proxy.metric(count("a")) == 0);
-  CHECK(proxy.metric(R"(spillway_queue_wait_seconds_count{class="P0"})") == 4);
-  CHECK(proxy.metric(R"(spillway_started_total{class="P0"})") == 4);
+  CHECK(proxy.metric_becomes(R"(spillway_queue_wait_seconds_count{class="P0"})", 4));
+  CHECK(proxy.metric_becomes(R"(spillway_started_total{class="P0"})", 4));
 }
 
 TEST_CASE("stored answers outlive a reload unless it changes for whom they are") {
@@ -234,7 +234,7 @@ TEST_CASE("stored answers outlive a reload unless it changes for whom they are")
   CHECK(asked() == 1);
   CHECK(proxy.reload(caching({{"dispatch", {{"concurrency", 3}}}})).status() == 200);
   CHECK(asked() == 1);
-  CHECK(proxy.metric(R"(spillway_cache_stores_total{route="default"})") == 1);
+  CHECK(proxy.metric_becomes(R"(spillway_cache_stores_total{route="default"})", 1));
   CHECK(proxy.reload(caching({{"trusted_peers", {"127.0.0.1"}}})).status() == 200);
   CHECK(asked() == 2);
 }

@@ -146,7 +146,7 @@ TEST_CASE("a server that cannot be connected to is counted though another one an
         proxy.metric(failures(down.address(), "refused")));
   CHECK(proxy.metric(in_a_row(up.address())) == 0);
   CHECK(total(proxy.metrics(), "spillway_errors_total") == 0);
-  CHECK(proxy.metric(R"(spillway_upstream_live{upstream="app"})") == 1);
+  CHECK(proxy.metric_becomes(R"(spillway_upstream_live{upstream="app"})", 1));
 }
 
 TEST_CASE("a single server that fails at everything is up but shows that it fails") {
@@ -163,7 +163,7 @@ TEST_CASE("a single server that fails at everything is up but shows that it fail
   CHECK(proxy.metric_becomes(in_a_row(server.address()), 0));
   CHECK(proxy.metric(failures(server.address(), "error_status")) == 7);
 
-  CHECK(proxy.metric(R"(spillway_upstream_live{upstream="app"})") == 1);
+  CHECK(proxy.metric_becomes(R"(spillway_upstream_live{upstream="app"})", 1));
   server.die();
   CHECK(client.ask(get("/")).status() == 502);
   CHECK(proxy.metric(R"(spillway_upstream_live{upstream="app"})") == 0);
@@ -247,11 +247,11 @@ TEST_CASE("what becomes of a server is told as events with its name and why") {
 TEST_CASE("the limit of connections in force is shown") {
   ScriptedPeer peer(ok("x"));
   ProxyUnderTest proxy(peer.address(), never_shed({{"limits", {{"connections", 77}}}}));
-  CHECK(proxy.metric("spillway_connections_limit") == 77);
+  CHECK(proxy.metric_becomes("spillway_connections_limit", 77));
   CHECK(
       proxy.reload(configuration({peer.address()}, never_shed({{"limits", {{"connections", 33}}}})))
           .status() == 200);
-  CHECK(proxy.metric("spillway_connections_limit") == 33);
+  CHECK(proxy.metric_becomes("spillway_connections_limit", 33));
 
   ProxyProcess narrow(configuration({peer.address()}, never_shed()),
                       {"prlimit", "--nofile=500:500"});

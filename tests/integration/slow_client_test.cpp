@@ -139,8 +139,8 @@ TEST_CASE("who is slower than the minimum rate is cut off after the grace and no
   CHECK(leisure.read_bytes(10'000'000).size() == 10'000'000);
   CHECK(idler.read_to_end().size() < 64'000'000);
   CHECK(idler.was_reset());
-  CHECK(proxy.metric(R"(spillway_slow_clients_total{phase="body"})") == 2);
-  CHECK(proxy.metric(R"(spillway_slow_clients_total{phase="answer"})") == 1);
+  CHECK(proxy.metric_becomes(R"(spillway_slow_clients_total{phase="body"})", 2));
+  CHECK(proxy.metric_becomes(R"(spillway_slow_clients_total{phase="answer"})", 1));
   CHECK(lenient.metric(R"(spillway_slow_clients_total{phase="body"})") == 0);
   CHECK(lenient.metric(R"(spillway_slow_clients_total{phase="answer"})") == 0);
 }
