@@ -31,6 +31,12 @@ Error BodyReader::end_of_input() {
   return state_ == State::done ? Error::none : Error::truncated;
 }
 
+void BodyReader::pass(std::uint64_t bytes) {
+  content_ += bytes;
+  remaining_ -= bytes;
+  if (remaining_ == 0) state_ = State::done;
+}
+
 BodyReader::Step BodyReader::fail(Error error) {
   state_ = State::failed;
   error_ = error;

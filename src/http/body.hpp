@@ -43,6 +43,11 @@ class BodyReader {
   Step read(std::string_view in);
 
   bool done() const { return state_ == State::done; }
+  // Of a counted body (Kind::length) so many bytes, at most those that are left, went by unseen.
+  void pass(std::uint64_t bytes);
+  // What is left of a counted body, or of the chunk at hand.
+  std::uint64_t remaining() const { return remaining_; }
+
   // The connection ended: none if that is a proper end (done, or until_close), else truncated.
   Error end_of_input();
 

@@ -22,7 +22,7 @@ void Exchange::let_go_of_upstream() {
   if (upstream_) upstream_->retire();
   upstream_.reset();
   if (pump_ == Pump::running) stop_pump();
-  release_slot(Clock::now());
+  release_slot(worker_.now());
 }
 
 // Whether the connection goes on after an answer that does not come from the upstream, and where.
@@ -80,7 +80,7 @@ Task<> Exchange::answer() {
 
 // True when bytes of another request have been received already.
 Task<bool> Exchange::next_request() {
-  release_slot(Clock::now());
+  release_slot(worker_.now());
   if (upstream_) {
     upstream_->retire();
     upstream_.reset();
@@ -94,14 +94,14 @@ Task<bool> Exchange::next_request() {
       // A refusal must stay cheap. An answer of the upstream ahead of the body is worth more.
       const bool is_own = failed() || source_ == Source::prepared;
       const std::size_t most = is_own ? kSmallBody : std::numeric_limits<std::size_t>::max();
-      co_await discard_input(most, Clock::now() + kLinger, true);
+      co_await discard_input(most, worker_.now() + kLinger, true);
     }
     co_return false;
   }
   if (consumed_ > received_) {  // the rest of a refused request's small body
     const std::size_t rest = consumed_ - received_;
     received_ = consumed_ = 0;
-    co_await discard_input(rest, Clock::now() + here_->config().limits.idle_timeout, false);
+    co_await discard_input(rest, worker_.now() + here_->config().limits.idle_timeout, false);
     if (!keep_client_) co_return false;
   }
   received_ -= consumed_;

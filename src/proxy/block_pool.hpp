@@ -53,7 +53,7 @@ class BlockPool {
  private:
   friend class Block;
   // After a spike most blocks go back to the system; these stay warm.
-  static constexpr std::size_t kKeep = 256;
+  static constexpr std::size_t kKeep = 1024;
   void give_back(std::unique_ptr<char[]> bytes) {
     if (free_.size() < kKeep) free_.push_back(std::move(bytes));
   }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "proxy/pipe.hpp"
+
 namespace spillway::proxy {
 
 namespace {
@@ -13,7 +15,7 @@ constexpr std::uint64_t kOwn = 128;
 
 std::uint32_t connections_within(std::uint64_t open_files, const config::Config& config,
                                  std::size_t workers) {
-  std::uint64_t needed = kOwn + 8 * workers;
+  std::uint64_t needed = kOwn + (8 + 2 * PipePool::kMost) * workers;
   bool is_shadow = false;
   for (const auto& upstream : config.upstreams) {
     needed += upstream.dispatch.concurrency + 2 * workers;  // after a reload, of both generations

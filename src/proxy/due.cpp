@@ -22,14 +22,14 @@ void Exchange::set_due_times() {
 
 // When to give up a step on the way to a response head that may take so long.
 TimePoint Exchange::head_due(Milliseconds timeout) const {
-  return std::min(Clock::now() + timeout, head_due());
+  return std::min(worker_.now() + timeout, head_due());
 }
 
 // Such a step was given up. While the request's body is still on its way the server owes nothing: a
 // client that dawdles is not to have servers ejected. (One that takes no more of the body is found
 // by the pump.)
 Fault Exchange::out_of_time() const {
-  if (Clock::now() >= answer_by_) return deadline_passed();
+  if (worker_.now() >= answer_by_) return deadline_passed();
   return pump_ == Pump::running ? request_timeout() : upstream_timeout();
 }
 
@@ -40,7 +40,7 @@ bool Exchange::tell_deadline(http::ForwardedRequest& with, DeadlineTexts& texts)
   if (in_background_ || is_late) return true;
   const TimePoint at = subject_.answer_by(uncounted(dispatched_ - waited_ - began_));
   if (at == kNever) return true;
-  const Duration left = at - Clock::now();
+  const Duration left = at - worker_.now();
   if (left <= Duration{0}) return answer_by_ == kNever;
   const traffic::ClientDeadline& client = subject_.client;
   if (client.fields.grpc_timeout)

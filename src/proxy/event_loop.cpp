@@ -92,14 +92,17 @@ Posted* EventLoop::take_posted() {
 // What is posted meanwhile has its turn after the connections.
 void EventLoop::run_posted() {
   if (newest_.load(std::memory_order_relaxed) == nullptr) return;
-  for (Posted* posted = take_posted(); posted != nullptr;)
+  for (Posted* posted = take_posted(); posted != nullptr;) {
+    has_time_ = false;
     std::exchange(posted, posted->next_)->run();
+  }
 }
 
 void EventLoop::tell_those_soon() {
   if (soon_.empty()) return;
   told_.swap(soon_);
   for (Watcher*& watcher : told_) {
+    has_time_ = false;
     if (watcher != nullptr) std::exchange(watcher, nullptr)->on_events(0);
   }
   told_.clear();
@@ -109,6 +112,7 @@ void EventLoop::wait(int timeout) {
   event_count_ = ::epoll_wait(epoll_, events_.data(), kMostEvents, timeout);
   for (next_event_ = 0; next_event_ < event_count_;) {
     const epoll_event& event = events_[static_cast<std::size_t>(next_event_++)];
+    has_time_ = false;
     if (event.data.ptr != nullptr) static_cast<Watcher*>(event.data.ptr)->on_events(event.events);
   }
   event_count_ = 0;

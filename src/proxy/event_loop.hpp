@@ -58,6 +58,13 @@ class EventLoop {
   // What is due now, without waiting for more.
   void poll();
 
+  // When the event at hand was taken up, or a moment later: the clock is asked once an event,
+  // however many want to know. Within what the loop runs only.
+  TimePoint now() {
+    if (!std::exchange(has_time_, true)) time_ = Clock::now();
+    return time_;
+  }
+
   // From any thread:
   void stop();
   void post(Posted& posted);
@@ -124,6 +131,8 @@ class EventLoop {
   std::array<epoll_event, kMostEvents> events_;
   int next_event_ = 0;
   int event_count_ = 0;
+  bool has_time_ = false;  // of the event at hand
+  TimePoint time_{};
 };
 
 // co_await Yield(loop) lets everything else that is due go first.

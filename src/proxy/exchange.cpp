@@ -119,14 +119,14 @@ Task<bool> Exchange::read_head() {
       scanner_.reset();
       co_return false;
     }
-    if (deadline == kNever) deadline = Clock::now() + here_->config().limits.header_timeout;
+    if (deadline == kNever) deadline = worker_.now() + here_->config().limits.header_timeout;
     const Wake wake = co_await parking_.park(deadline, &client_->readable());
     if (wake == Wake::timeout) {
       fail(request_timeout());
       break;
     }
   }
-  began_ = Clock::now();
+  began_ = worker_.now();
   client_->request_came();
   co_return true;
 }
@@ -176,7 +176,7 @@ bool Exchange::admit() {
 }
 
 Task<bool> Exchange::wait_for_slot() {
-  const TimePoint arrived = body_block_ || has_followed_ ? Clock::now() : began_;
+  const TimePoint arrived = body_block_ || has_followed_ ? worker_.now() : began_;
   dispatched_ = arrived;
   // Refused, had this not been shadow mode: it would take no place at the gate.
   if (shadow_outcome_ == Outcome::denied || shadow_outcome_ == Outcome::dropped) co_return true;
@@ -200,10 +200,10 @@ Task<bool> Exchange::wait_for_slot() {
       if (wake != Wake::client_gone || gone) continue;
       gone = true;
       // If it is too late to cancel, the ticket is on its way and must be waited for.
-      if (gate.cancel(ticket_, Clock::now())) co_return fail(client_gone());
+      if (gate.cancel(ticket_, worker_.now())) co_return fail(client_gone());
     }
     watches_client_ = false;
-    dispatched_ = Clock::now();
+    dispatched_ = worker_.now();
     waited_ = dispatched_ - arrived;
     here_->signals(subject_.upstream).record_wait(waited_);
     if (ticket_.state != dispatch::Waiter::State::granted) co_return waited_in_vain_for_slot();
@@ -223,7 +223,7 @@ void Exchange::observe() {
                           : is_degraded_             ? Outcome::degraded
                           : source_ == Source::store ? Outcome::cached
                                                      : Outcome::forwarded;
-  const Duration duration = Clock::now() - began_;
+  const Duration duration = worker_.now() - began_;
   metrics.finish(subject_.route, subject_.traffic_class, outcome);
   metrics.request_duration(subject_.traffic_class, duration);
   if (status_ != 0) metrics.response(subject_.traffic_class, status_);
@@ -250,10 +250,11 @@ void Exchange::finish() {
   body_block_.release();
   out_block_.release();
   in_block_.release();
+  pipe_.release();
   if (tunnel_) {
     worker_.begin_tunnel(std::move(tunnel_), client);
   } else if (keep_client_ && !connection_broken_) {
-    client->become_idle(Clock::now());
+    client->become_idle(worker_.now());
   } else {
     client->close();
   }
@@ -282,6 +283,7 @@ void Exchange::begin_request(LocalGeneration& local) {
   request_id_ = traceparent_ = {};
   body_block_.release();
   in_block_.release();
+  pipe_.release();
   body_ = {};
   verdict_ = {};
   record_ = {};
@@ -342,7 +344,7 @@ void Exchange::abandon() {
   // The coroutines stay suspended for good; what they hold goes with their frames.
   if (pump_parking_.parked()) pump_frame_.destroy();
   frame_.destroy();
-  if (here_) here_->upstream(subject_.upstream).gate.cancel(ticket_, Clock::now());
+  if (here_) here_->upstream(subject_.upstream).gate.cancel(ticket_, worker_.now());
   if (cache_ != nullptr) cache_->flights().leave(follower_);
   if (upstream_) upstream_->retire();
   if (client_) client_->close();

@@ -40,6 +40,7 @@
 #include "proxy/fault.hpp"
 #include "proxy/gate.hpp"
 #include "proxy/local_generation.hpp"
+#include "proxy/pipe.hpp"
 #include "proxy/taking.hpp"
 #include "proxy/task.hpp"
 #include "proxy/tunnel.hpp"
@@ -224,6 +225,7 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   bool tell_deadline(http::ForwardedRequest& with, DeadlineTexts& texts) const;
 
   // The way back (relay.cpp).
+  bool may_use_pipe() const;
   bool write_response_head(bool dechunk);
   bool take_in_body(bool dechunk);
   void upstream_finished();
@@ -352,6 +354,7 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   std::size_t in_valid_ = 0;  // of the block: checked, may go to the client
   http::ResponseHead response_;
   http::BodyReader response_body_;
+  Pipe pipe_;  // between the connections, if the body is long
   bool upstream_done_ = false;
   TunnelPlace tunnel_place_;
   std::unique_ptr<Tunnel> tunnel_;  // both connections are its at the end

@@ -36,13 +36,13 @@ Task<bool> Exchange::forward() {
       if (has_upstream_failed) here_->signals(subject_.upstream).record_result(true);
       co_return false;
     }
-    began = Clock::now();
+    began = worker_.now();
   }
   if (retries_ > 0) here_->metrics.retry(subject_.upstream, observe::RetryResult::success);
   // An answer ahead of the request body says nothing about how long answers take.
   if (const auto since = std::exchange(head_awaited_since_, std::nullopt);
       since && !is_long_lived()) {
-    const Duration latency = Clock::now() - *since;
+    const Duration latency = worker_.now() - *since;
     here_->signals(subject_.upstream).record_latency(latency);
     here_->metrics.upstream_duration(subject_.upstream, latency);
   }
@@ -68,6 +68,7 @@ Task<Exchange::Attempt> Exchange::attempt_upstream(TimePoint began) {
     co_return Attempt::failed;
   }
   if (sent_any_) verdict_.token = {};  // used
+  out_block_.release();                // an attempt after this one writes its head anew
   awaits_head_ = true;
   head_awaited_since_.reset();
   if (!body_is_streamed_) {

@@ -84,15 +84,18 @@ class Slot {
       : gate_(&gate), traffic_class_(traffic_class), since_(since) {}
   Slot(Slot&& other) noexcept { *this = std::move(other); }
   Slot& operator=(Slot&& other) noexcept {
-    release(Clock::now());
+    release();
     gate_ = std::exchange(other.gate_, nullptr);
     traffic_class_ = other.traffic_class_;
     since_ = other.since_;
     return *this;
   }
-  ~Slot() { release(Clock::now()); }
+  ~Slot() { release(); }
 
   explicit operator bool() const { return gate_ != nullptr; }
+  void release() {
+    if (gate_ != nullptr) release(Clock::now());
+  }
   void release(TimePoint now) {
     if (gate_ != nullptr) std::exchange(gate_, nullptr)->leave(traffic_class_, now - since_, now);
   }

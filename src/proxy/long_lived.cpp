@@ -64,6 +64,7 @@ Task<> Exchange::open_tunnel() {
   count_success();
   upstream_->leave_pool();
   release_slot(Clock::now());
+  if (!out_block_) out_block_ = worker_.small_blocks.take();
   TextWriter out(out_block_.bytes());
   if (!http::write_switching_head(out, response_, upgrade_, find_request_id())) {
     out_block_ = worker_.large_blocks.take();

@@ -3,6 +3,7 @@
 // One 64 KiB block lies between the two connections. The upstream is read as long as the block has
 // room, whether or not the client takes anything: a response that fits is read to its end at once
 // and frees its slot, however slow the client is; a larger one is held back by the client's pace.
+// What is long and need not be looked at goes through a pipe in place of the block, uncopied.
 #include <algorithm>
 #include <cstring>
 
@@ -12,6 +13,11 @@
 #include "proxy/worker.hpp"
 
 namespace spillway::proxy {
+
+namespace {
+// So many bytes must be left for a pipe to be worth its system calls.
+constexpr std::uint64_t kWorthAPipe = 64 * 1024;
+}  // namespace
 
 Task<> Exchange::relay() {
   const Milliseconds upstream_timeout_ms =
@@ -35,13 +41,18 @@ Task<> Exchange::relay() {
     co_return;
   }
   if (upstream_done_) upstream_finished();
+  if (may_use_pipe()) pipe_ = worker_.pipes.take();
 
   const std::span<char> block = in_block_.bytes();
   std::string_view head = out_;
-  for (int round = 1; !upstream_done_ || !head.empty() || in_sent_ < in_valid_; ++round) {
+  const auto in_memory = [&] { return !head.empty() || in_sent_ < in_valid_; };
+  for (int round = 1; !upstream_done_ || in_memory() || pipe_.size() > 0; ++round) {
     bool progress = false;
-    if (!head.empty() || in_sent_ < in_valid_) {
-      const IoResult result = client_->send(head, {block.data() + in_sent_, in_valid_ - in_sent_});
+    if (in_memory() || pipe_.size() > 0) {
+      const bool is_from_pipe = !in_memory();
+      const IoResult result =
+          is_from_pipe ? client_->send_from(pipe_)
+                       : client_->send(head, {block.data() + in_sent_, in_valid_ - in_sent_});
       if (result.status == IoResult::Status::failed) {
         if (is_stream_) {
           cut_event_stream(observe::TunnelEnd::finished);
@@ -55,7 +66,7 @@ Task<> Exchange::relay() {
         status_ = response_.status;
         const std::size_t of_head = std::min(result.bytes, head.size());
         head.remove_prefix(of_head);
-        in_sent_ += result.bytes - of_head;
+        if (!is_from_pipe) in_sent_ += result.bytes - of_head;
         body_bytes_sent_ += result.bytes - of_head;
         taking_.sent(result.bytes);
         progress = true;
@@ -63,11 +74,18 @@ Task<> Exchange::relay() {
       }
       if (in_sent_ == in_valid_) in_sent_ = in_valid_ = in_received_ = 0;
     }
-    if (!upstream_done_ && in_received_ < block.size()) {
-      const IoResult result = upstream_->receive(block.subspan(in_received_));
+    const auto has_room = [&] { return pipe_ ? !pipe_.is_full() : in_received_ < block.size(); };
+    if (!upstream_done_ && has_room()) {
+      const IoResult result = pipe_ ? upstream_->receive_into(pipe_, response_body_.remaining())
+                                    : upstream_->receive(block.subspan(in_received_));
       if (result.status == IoResult::Status::done) {
-        in_received_ += result.bytes;
-        if (!take_in_body(dechunk)) co_return;
+        if (pipe_) {
+          response_body_.pass(result.bytes);
+          upstream_done_ = response_body_.done();
+        } else {
+          in_received_ += result.bytes;
+          if (!take_in_body(dechunk)) co_return;
+        }
         progress = true;
       } else if (result.status != IoResult::Status::would_block) {
         const http::Error error = result.status == IoResult::Status::end
@@ -82,17 +100,18 @@ Task<> Exchange::relay() {
       }
       if (upstream_done_) upstream_finished();
     }
-    const bool to_send = !head.empty() || in_sent_ < in_valid_;
-    const bool to_read = !upstream_done_ && in_received_ < block.size();
+    const bool to_send = in_memory() || pipe_.size() > 0;
+    const bool to_read = !upstream_done_ && has_room();
     const bool more = to_send || to_read;
     // Who waits for this answer does not wait for its client.
     if (leads_ && !upstream_done_ && !to_read) land(degrade::Landing::nothing);
-    if (progress && (!more || round % kRoundsInARow != 0)) continue;
+    const bool had_its_turn = pipe_ ? true : round % kRoundsInARow == 0;
+    if (progress && (!more || !had_its_turn)) continue;
 
     watches_client_ = true;
     // While the request body is still on its way the upstream owes nothing; the pump has timeouts.
     const bool upstream_owes = to_read && pump_ != Pump::running && !is_stream_;
-    const TimePoint now = Clock::now();
+    const TimePoint now = worker_.now();
     const TimePoint patience = upstream_owes            ? now + upstream_timeout_ms
                                : is_stream_ && !to_send ? now + stream_timeout
                                                         : kNever;
@@ -101,9 +120,9 @@ Task<> Exchange::relay() {
     const Wake wake = co_await parking_.park(deadline, to_read ? &upstream_->readable() : nullptr,
                                              to_send ? &client_->writable() : nullptr);
     watches_client_ = false;
-    if (to_send) taking_.stop(Clock::now());
+    if (to_send) taking_.stop(worker_.now());
     if (wake == Wake::ready && pump_ != Pump::failed) continue;
-    const bool is_overdue = !upstream_done_ && Clock::now() >= response_due_;
+    const bool is_overdue = !upstream_done_ && worker_.now() >= response_due_;
     if (is_stream_ && wake == Wake::client_gone && client_->open()) {
       cut_event_stream(observe::TunnelEnd::finished);
     } else if (is_stream_ && wake == Wake::timeout && !to_send) {
@@ -117,6 +136,12 @@ Task<> Exchange::relay() {
   }
 }
 
+// Whether the rest of the body is long, and nobody looks at it on its way.
+bool Exchange::may_use_pipe() const {
+  return response_.framing.kind == http::Framing::Kind::length &&
+         response_body_.remaining() >= kWorthAPipe && !filling_ && !is_stream_;
+}
+
 bool Exchange::write_response_head(bool dechunk) {
   const http::ForwardedResponse with{
       .client_version = request_.version,
@@ -128,6 +153,7 @@ bool Exchange::write_response_head(bool dechunk) {
       .degraded = is_degraded_ ? config::name(verdict_.mode) : std::string_view{},
       .degraded_for = verdict_.reason,
       .cache_status = cache_status_};
+  if (!out_block_) out_block_ = worker_.small_blocks.take();
   TextWriter out(out_block_.bytes());
   if (!http::write_response_head(out, response_, with)) {
     out_block_ = worker_.large_blocks.take();
@@ -164,7 +190,7 @@ bool Exchange::take_in_body(bool dechunk) {
 // The response has been read to its end: the slot and the connection are free for others, though
 // the client may still have to take its bytes.
 void Exchange::upstream_finished() {
-  const TimePoint now = Clock::now();
+  const TimePoint now = worker_.now();
   record_result(response_.status >= 500);
   if (!is_stream_ && !says_failure(response_.status)) count_success();
   if (filling_) finish_storing();
@@ -193,9 +219,9 @@ Task<bool> Exchange::send_to_client(std::string_view head, std::string_view body
     } else if (result.status == IoResult::Status::failed) {
       co_return false;
     } else {
-      taking_.wait(client_->descriptor(), Clock::now());
+      taking_.wait(client_->descriptor(), worker_.now());
       const Wake wake = co_await parking_.park(kNever, &client_->writable());
-      taking_.stop(Clock::now());
+      taking_.stop(worker_.now());
       if (wake == Wake::client_gone) co_return false;
     }
   }

@@ -42,7 +42,7 @@ Task<bool> Exchange::read_body() {
     const std::size_t most = std::min(block.size() - size, most_of_body());
     const IoResult result = client_->receive(block.subspan(size, most));
     if (result.status == IoResult::Status::would_block) {
-      const TimePoint now = Clock::now();
+      const TimePoint now = worker_.now();
       rate.begin_turn(now);
       const TimePoint deadline =
           std::min(now + here_->config().limits.idle_timeout, rate.deadline());
@@ -51,7 +51,7 @@ Task<bool> Exchange::read_body() {
       continue;
     }
     if (result.status != IoResult::Status::done) co_return fail(client_gone());
-    rate.moved(result.bytes, Clock::now());
+    rate.moved(result.bytes, worker_.now());
     const std::string_view received(block.data() + size, result.bytes);
     const std::optional<std::size_t> of_body = check_body(received);
     if (!of_body) co_return false;
@@ -71,7 +71,7 @@ resilience::MinRate Exchange::body_rate() const {
 
 // The client sent nothing in time: within the idle timeout, or for the rate it must keep to.
 Fault Exchange::late_body(const resilience::MinRate& rate) {
-  if (rate.deadline() <= Clock::now()) worker_.gauges().too_slow_bodies.add();
+  if (rate.deadline() <= worker_.now()) worker_.gauges().too_slow_bodies.add();
   return request_timeout();
 }
 
@@ -126,7 +126,7 @@ Detached Exchange::pump_body() {
     const IoResult result = round % kRoundsInARow == 0 ? IoResult{IoResult::Status::would_block}
                                                        : client_->receive(block.first(most));
     if (result.status == IoResult::Status::would_block) {
-      const TimePoint now = Clock::now();
+      const TimePoint now = worker_.now();
       if (is_clients_turn) rate.begin_turn(now);
       const TimePoint deadline =
           std::min(now + here_->config().limits.idle_timeout, rate.deadline());
@@ -139,7 +139,7 @@ Detached Exchange::pump_body() {
       pump_failed(client_gone());
       co_return;
     }
-    const TimePoint now = Clock::now();
+    const TimePoint now = worker_.now();
     rate.moved(result.bytes, now);
     rate.end_turn(now);  // until there is room for more of it
     is_clients_turn = true;
@@ -154,7 +154,7 @@ Detached Exchange::pump_body() {
     keep_for_next_request(received.substr(*of_body));
   }
   pump_ = Pump::done;
-  if (awaits_head_) head_awaited_since_ = Clock::now();
+  if (awaits_head_) head_awaited_since_ = worker_.now();
   // The response is due from now on. This resumes the exchange and must come last.
   if (parking_.parked()) parking_.wake(Wake::ready);
 }
@@ -172,7 +172,8 @@ Task<bool> Exchange::pump_out(std::string_view bytes) {
       if (parking_.parked()) parking_.wake(Wake::ready);
       co_return false;
     } else {
-      const Wake wake = co_await pump_parking_.park(Clock::now() + timeout, &upstream_->writable());
+      const Wake wake =
+          co_await pump_parking_.park(worker_.now() + timeout, &upstream_->writable());
       if (wake == Wake::ready) continue;
       if (wake == Wake::timeout) pump_failed(upstream_timeout());
       co_return false;

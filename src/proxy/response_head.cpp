@@ -1,4 +1,5 @@
 // The head of the response, and what comes before it.
+#include <algorithm>
 #include <cstring>
 
 #include "http/framing.hpp"
@@ -12,12 +13,13 @@ namespace spillway::proxy {
 namespace {
 // More 1xx than this before the response are no progress but a flood.
 constexpr int kMostInterim = 64;
+// Received at once with the head: enough for most answers. What is longer may go through a pipe.
+constexpr std::size_t kFirstRead = 32 * 1024;
 }  // namespace
 
 Task<Exchange::Attempt> Exchange::read_response_head() {
   const Milliseconds timeout = here_->upstream(subject_.upstream).config.response_timeout;
-  if (!in_block_) in_block_ = worker_.large_blocks.take();
-  const std::span<char> block = in_block_.bytes();
+  std::span<char> block;
   in_received_ = 0;
   http::HeadScanner scanner(http::HeadScanner::Kind::response,
                             {.head_bytes = here_->config().limits.header_bytes});
@@ -35,8 +37,12 @@ Task<Exchange::Attempt> Exchange::read_response_head() {
       if (wake == Wake::client_gone) fail(client_gone());
       if (wake == Wake::timeout) fail(out_of_time());
       if (failed()) co_return Attempt::failed;
+      // Who waits needs none, so that of many requests those use the same that are at work.
+      if (!in_block_) in_block_ = worker_.large_blocks.take();
+      block = in_block_.bytes();
     }
-    const IoResult result = upstream_->receive(block.subspan(in_received_));
+    const IoResult result = upstream_->receive(
+        block.subspan(in_received_, std::min(block.size() - in_received_, kFirstRead)));
     if (result.status == IoResult::Status::would_block) {
       if (in_received_ == 0) continue;
       const Wake wake = co_await parking_.park(head_due(timeout), &upstream_->readable());
@@ -95,8 +101,7 @@ Task<Exchange::Attempt> Exchange::read_response_head() {
 // Passes a 1xx on. It lies in the in block, which the caller moves on from.
 Task<bool> Exchange::relay_interim() {
   if (request_.version == 10 || in_background_) co_return true;
-  // The request has been sent, so its block is free, unless it may have to be sent again: it may
-  // not, now that a byte of a response has come.
+  if (!out_block_) out_block_ = worker_.small_blocks.take();
   TextWriter out(out_block_.bytes());
   if (!http::write_interim_head(out, response_)) co_return true;  // optional to pass on
   const bool sent = co_await send_to_client(out.text());

@@ -14,6 +14,7 @@
 
 #include "proxy/event_loop.hpp"
 #include "proxy/parking.hpp"
+#include "proxy/pipe.hpp"
 
 namespace spillway::proxy {
 
@@ -44,6 +45,12 @@ class Stream : public Watcher, private Posted {
   bool has_input();
   // Writes both parts with one system call; may write less than all of them.
   IoResult send(std::string_view first, std::string_view second = {});
+
+  // Moves up to so many bytes that have been received into a pipe, without copying them.
+  // would_block also when the pipe has no room; then it says so.
+  IoResult receive_into(Pipe& pipe, std::uint64_t most);
+  // Sends what is in the pipe. SIGPIPE must be ignored: splice(2) knows no MSG_NOSIGNAL.
+  IoResult send_from(Pipe& pipe);
 
   // What to park on until something can be received or sent. It may turn out that there is nothing.
   Source& readable();

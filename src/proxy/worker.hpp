@@ -24,6 +24,7 @@
 #include "proxy/heartbeat.hpp"
 #include "proxy/local_generation.hpp"
 #include "proxy/mailbox.hpp"
+#include "proxy/pipe.hpp"
 #include "proxy/sweep.hpp"
 #include "proxy/tunnel.hpp"
 #include "proxy/tunnel_place.hpp"
@@ -68,6 +69,7 @@ class Worker {
   std::uint32_t connections() const { return connections_.load(); }
   std::size_t number() const { return number_; }
   EventLoop& loop() { return loop_; }
+  TimePoint now() { return loop_.now(); }  // on its thread
 
   // On the worker's thread:
   // Its part of the newest generation: what a request that begins now keeps to.
@@ -121,6 +123,7 @@ class Worker {
   Random random;
   BlockPool small_blocks;  // a head
   BlockPool large_blocks;  // a larger head, or a piece of a body
+  PipePool pipes;
   Mailbox mailbox;
   boost::intrusive::list<IdleHook, boost::intrusive::constant_time_size<false>> idle_clients;
   boost::intrusive::list<Exchange, boost::intrusive::constant_time_size<false>> exchanges;
@@ -133,7 +136,7 @@ class Worker {
 
   static constexpr std::size_t kSmallBlock = 16 * 1024;
   static constexpr std::size_t kLargeBlock = 64 * 1024;
-  static constexpr std::size_t kSpareExchanges = 256;
+  static constexpr std::size_t kSpareExchanges = 1024;
 
   std::size_t number_;
   Shared shared_;

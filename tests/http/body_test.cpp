@@ -189,6 +189,15 @@ TEST_CASE("a counted body ends where it should and an end of input tells truncat
   CHECK(reader.read("x").consumed == 0);
   CHECK(reader.content_bytes() == 6);
 
+  BodyReader unseen({Kind::length, 6}, BodyReader::kNoLimit, BodyReader::Of::response);
+  CHECK(unseen.read("ab").consumed == 2);
+  CHECK(unseen.remaining() == 4);
+  unseen.pass(3);
+  CHECK(unseen.end_of_input() == Error::truncated);
+  unseen.pass(1);
+  CHECK(unseen.done());
+  CHECK(unseen.content_bytes() == 6);
+
   BodyReader open({Kind::until_close, 0}, BodyReader::kNoLimit, BodyReader::Of::response);
   CHECK(open.read("anything").consumed == 8);
   CHECK_FALSE(open.done());

@@ -6,8 +6,9 @@
 namespace spillway::proxy {
 namespace {
 
-// One upstream of 64 at a time, four workers: 128 + 32 of our own and 72 upstream connections.
-constexpr std::uint64_t kNeeded = 232;
+// One upstream of 64 at a time, four workers: 128 + 32 of our own, 512 of pipes and 72 upstream
+// connections.
+constexpr std::uint64_t kNeeded = 744;
 constexpr std::size_t kWorkers = 4;
 
 config::Config sample() {

@@ -133,6 +133,23 @@ TEST_CASE("who is forgotten is not told of what the loop has seen already") {
   }
 }
 
+TEST_CASE("the clock is asked once an event and anew for the next") {
+  EventLoop loop;
+  TimePoint first, next;
+  loop.post([&] {
+    first = loop.now();
+    while (Clock::now() == first) {
+    }
+    CHECK(loop.now() == first);
+  });
+  loop.post([&] { next = loop.now(); });
+  const TimePoint before = Clock::now();
+  loop.poll();
+  CHECK(first >= before);
+  CHECK(next > first);
+  CHECK(next <= Clock::now());
+}
+
 TEST_CASE("a timer runs once at its time and not when it was cancelled") {
   EventLoop loop;
   int ran = 0;
