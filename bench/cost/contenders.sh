@@ -93,6 +93,7 @@ spillway_configuration() { # workload workers
     replaced '"port": 9090' '"port": 0' |
     replaced '127.0.0.1:3000' "127.0.0.1:$backend" |
     replaced '"workers": 1' "\"workers\": $2" |
+    replaced '"idle_connections": 256' '"idle_connections": 4096' |
     replaced '"concurrency": 64' "\"concurrency\": $concurrency" > "$work/spillway.json"
   case $1 in
     routes-*)
