@@ -10,14 +10,14 @@ using namespace spillway;
 using namespace spillway::dispatch;
 using namespace std::chrono_literals;
 
-TEST_CASE("the boost rises while the target is exceeded and never beyond sixteen") {
+TEST_CASE("the boost rises while the target is exceeded and never beyond its most") {
   DynamicWeight weight(20ms);
   TimePoint now = TimePoint{} + 1h;
   CHECK(weight.boost() == 1);
   for (int i = 0; i < 5; ++i) weight.update(21ms, now += 10ms);
   CHECK(weight.boost() == doctest::Approx(2).epsilon(0.01));
-  for (int i = 0; i < 1000; ++i) CHECK(weight.update(10s, now += 10ms) <= 16);
-  CHECK(weight.boost() == 16);
+  for (int i = 0; i < 1000; ++i) CHECK(weight.update(10s, now += 10ms) <= DynamicWeight::kMaxBoost);
+  CHECK(weight.boost() == DynamicWeight::kMaxBoost);
 }
 
 TEST_CASE("the boost decays to one and a pause counts as time") {
@@ -25,7 +25,7 @@ TEST_CASE("the boost decays to one and a pause counts as time") {
   TimePoint now = TimePoint{} + 1h;
   for (int i = 0; i < 100; ++i) weight.update(1s, now += 10ms);
   weight.update(20ms, now += 500ms);
-  CHECK(weight.boost() == doctest::Approx(8));
+  CHECK(weight.boost() == doctest::Approx(DynamicWeight::kMaxBoost / 2));
   weight.update(0ms, now += 1min);
   CHECK(weight.boost() == 1);
 }
@@ -46,21 +46,21 @@ TEST_CASE("the boost is due every ten milliseconds") {
   CHECK(weight.due(now + 10ms));
 }
 
-TEST_CASE("the boost stays between one and sixteen whatever it is told") {
+TEST_CASE("the boost stays between one and its most whatever it is told") {
   DynamicWeight weight(20ms);
   Random random(3);
   TimePoint now = TimePoint{} + 100000h;
   const Duration predictions[] = {Duration::min(), -1s, 0ms, 20ms, 21ms, 1h, Duration::max()};
   const Duration steps[] = {-1000h, -1ms, 0ms, 1ns, 10ms, 1s, 1000h};
-  double least = 16, most = 1;
+  double least = DynamicWeight::kMaxBoost, most = 1;
   for (int i = 0; i < 10000; ++i) {
     const double boost =
         weight.update(predictions[random.next() % 7], now += steps[random.next() % 7]);
     REQUIRE(boost >= 1);
-    REQUIRE(boost <= 16);
+    REQUIRE(boost <= DynamicWeight::kMaxBoost);
     least = std::min(least, boost);
     most = std::max(most, boost);
   }
   CHECK(least == 1);
-  CHECK(most == 16);
+  CHECK(most == DynamicWeight::kMaxBoost);
 }

@@ -216,14 +216,14 @@ TEST_CASE("with the boost at its most every class keeps its share under endless 
       desk.arrive(running);
       if (turn >= 0) counts[index(running)] += 1;  // before, the boost rises
     }
-    if (discipline != Kind::pq) CHECK(desk->weight(kP0) == 16 * 8);
+    if (discipline != Kind::pq) CHECK(desk->weight(kP0) == 10 * 8);
     return counts;
   };
   for (const Kind discipline : {Kind::wrr, Kind::drr, Kind::wfq}) {
     CAPTURE(index(discipline));
     const auto counts = served(discipline);
-    CHECK(counts[1] == doctest::Approx(13200 * 3 / (16 * 8 + 3 + 1.0)).epsilon(0.02));
-    CHECK(counts[2] == doctest::Approx(13200 * 1 / (16 * 8 + 3 + 1.0)).epsilon(0.02));
+    CHECK(counts[1] == doctest::Approx(13200 * 3 / (10 * 8 + 3 + 1.0)).epsilon(0.02));
+    CHECK(counts[2] == doctest::Approx(13200 * 1 / (10 * 8 + 3 + 1.0)).epsilon(0.02));
   }
   CHECK(served(Kind::pq)[0] == 13200);  // a boost without bound
 }
