@@ -25,7 +25,26 @@ class TextWriter {
     size_ += text.size();
     return *this;
   }
-  TextWriter& operator<<(char c) { return *this << std::string_view(&c, 1); }
+  // A literal, whose length compilers know: no call, a few stores.
+  template <std::size_t Size>
+  [[gnu::always_inline]] TextWriter& operator<<(const char (&literal)[Size]) {
+    constexpr std::size_t kLength = Size - 1;
+    if (kLength > block_.size() - size_) {
+      overflowed_ = true;
+      return *this;
+    }
+    std::memcpy(block_.data() + size_, literal, kLength);
+    size_ += kLength;
+    return *this;
+  }
+  TextWriter& operator<<(char c) {
+    if (size_ == block_.size()) {
+      overflowed_ = true;
+    } else {
+      block_[size_++] = c;
+    }
+    return *this;
+  }
 
   template <class Integer>
   requires(std::is_integral_v<Integer> && !std::is_same_v<Integer, char>) TextWriter& operator<<(
