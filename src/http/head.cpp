@@ -1,126 +1,119 @@
 #include "http/head.hpp"
 
-#include <boost/beast/http/basic_parser.hpp>
+#include <algorithm>
 
 #include "http/ascii.hpp"
 
 namespace spillway::http {
 namespace {
 
-namespace beast = boost::beast;
-using BeastError = beast::http::error;
-
-// Collects views instead of strings. Beast checks the grammar; limits are the scanner's business.
-template <class Head>
-class ViewParser final : public beast::http::basic_parser<std::is_same_v<Head, RequestHead>> {
+// Takes one head apart, line by line. All is a view into it; nothing is looked at twice but line
+// ends, and nothing depends on what a HeadScanner has checked already.
+class LineReader {
  public:
-  ViewParser(std::string_view block, Head& out) : block_(block), out_(out) {
-    this->header_limit(UINT32_MAX);
-    this->body_limit(boost::none);
-    out_.fields.clear();
-  }
+  explicit LineReader(std::string_view head) : rest_(head) {}
 
-  Error run() {
-    beast::error_code ec;
-    const std::size_t used = this->put(boost::asio::const_buffer(block_.data(), block_.size()), ec);
-    if (fault_ != Error::none) return fault_;
-    if (ec) return translate(ec);
-    if (!this->is_header_done()) return Error::truncated;
-    return used == block_.size() ? Error::none : Error::bad_field;
+  // The next line without its CRLF; an error if none ends here or it has control characters.
+  Error next(std::string_view& line) {
+    std::size_t at = find_control(rest_, 0);
+    while (at < rest_.size() && rest_[at] == '\t') at = find_control(rest_, at + 1);
+    if (at + 2 > rest_.size()) return Error::truncated;
+    if (rest_[at] != '\r' || rest_[at + 1] != '\n') return Error::bad_character;
+    line = rest_.substr(0, at);
+    rest_.remove_prefix(at + 2);
+    return Error::none;
   }
+  bool at_end() const { return rest_.empty(); }
 
  private:
-  static constexpr bool kRequest = std::is_same_v<Head, RequestHead>;
-
-  void on_request_impl(beast::http::verb verb, beast::string_view method, beast::string_view target,
-                       int version, beast::error_code&) override {
-    if constexpr (kRequest) {
-      out_.method = verb;
-      out_.method_name = method;
-      out_.target = target;
-      out_.version = static_cast<unsigned>(version);
-    }
-  }
-  void on_response_impl(int status, beast::string_view reason, int version,
-                        beast::error_code&) override {
-    if constexpr (!kRequest) {
-      out_.status = static_cast<unsigned>(status);
-      out_.reason_phrase = reason;
-      out_.version = static_cast<unsigned>(version);
-    }
-  }
-  void on_field_impl(beast::http::field id, beast::string_view name, beast::string_view value,
-                     beast::error_code& ec) override {
-    // A folded value was joined in a temporary of the parser: its view would dangle.
-    const bool inside = value.empty() || (value.data() >= block_.data() &&
-                                          value.data() < block_.data() + block_.size());
-    if (!inside) return stop(Error::obs_fold, ec);
-    if (!out_.fields.push({name, value, id})) stop(Error::too_many_fields, ec);
-  }
-  void on_header_impl(beast::error_code&) override {}
-  void on_body_init_impl(const boost::optional<std::uint64_t>&, beast::error_code&) override {}
-  std::size_t on_body_impl(beast::string_view body, beast::error_code&) override {
-    return body.size();
-  }
-  void on_chunk_header_impl(std::uint64_t, beast::string_view, beast::error_code&) override {}
-  std::size_t on_chunk_body_impl(std::uint64_t, beast::string_view body,
-                                 beast::error_code&) override {
-    return body.size();
-  }
-  void on_finish_impl(beast::error_code&) override {}
-
-  void stop(Error error, beast::error_code& ec) {
-    fault_ = error;
-    ec = BeastError::bad_field;
-  }
-
-  Error translate(const beast::error_code& ec) const {
-    if (ec == BeastError::need_more || ec == BeastError::partial_message) return Error::truncated;
-    if (ec == BeastError::bad_content_length || ec == BeastError::multiple_content_length ||
-        ec == BeastError::bad_transfer_encoding) {
-      return Error::bad_framing;
-    }
-    if (ec == BeastError::bad_obs_fold) return Error::obs_fold;
-    if (ec == BeastError::bad_line_ending) return Error::bad_character;
-    if (ec == BeastError::bad_target) return Error::bad_target;
-    if (ec == BeastError::bad_version) return bad_version();
-    if (ec == BeastError::bad_method) return Error::bad_request_line;
-    if (ec == BeastError::bad_status || ec == BeastError::bad_reason) return Error::bad_status_line;
-    return Error::bad_field;
-  }
-
-  // A version that is well-formed is only unsupported: HTTP/2's preface, HTTP/0.9, HTTP/1.2.
-  Error bad_version() const {
-    std::string_view line = block_.substr(0, block_.find('\r'));
-    std::string_view version = line.substr(0, line.find(' '));
-    if (kRequest) {
-      const std::size_t space = line.rfind(' ');
-      version = space == std::string_view::npos ? std::string_view() : line.substr(space + 1);
-    }
-    const bool well_formed = version.size() == 8 && version.starts_with("HTTP/") &&
-                             is_digit(version[5]) && version[6] == '.' && is_digit(version[7]);
-    // Beast also says "bad version" when what follows a good one is wrong.
-    if (well_formed && version != "HTTP/1.1" && version != "HTTP/1.0") {
-      return Error::version_unsupported;
-    }
-    return kRequest ? Error::bad_request_line : Error::bad_status_line;
-  }
-
-  std::string_view block_;
-  Head& out_;
-  Error fault_ = Error::none;
+  std::string_view rest_;
 };
+
+// "HTTP/1.1" or "HTTP/1.0". One that is well-formed is only unsupported: HTTP/2's preface,
+// HTTP/1.2.
+Error read_version(std::string_view text, unsigned& version, Error otherwise) {
+  const bool well_formed = text.size() == 8 && text.starts_with("HTTP/") && is_digit(text[5]) &&
+                           text[6] == '.' && is_digit(text[7]);
+  if (!well_formed) return otherwise;
+  if (text[5] != '1' || text[7] > '1') return Error::version_unsupported;
+  version = text[7] == '1' ? 11 : 10;
+  return Error::none;
+}
+
+// method SP request-target SP HTTP-version (RFC 9112 section 3).
+Error read_start(std::string_view line, RequestHead& out) {
+  const auto is_no_token = [](char c) { return !is_token(c); };
+  const auto method_end = std::find_if(line.begin(), line.end(), is_no_token);
+  if (method_end == line.begin() || method_end == line.end() || *method_end != ' ')
+    return Error::bad_request_line;
+  out.method_name = {line.begin(), method_end};
+  out.method = boost::beast::http::string_to_verb(out.method_name);
+  const std::string_view rest(method_end + 1, line.end());
+  const std::size_t space = rest.find_first_of(" \t");
+  if (space == 0 || (space != std::string_view::npos && rest[space] == '\t'))
+    return Error::bad_target;
+  if (space == std::string_view::npos) return Error::bad_request_line;
+  out.target = rest.substr(0, space);
+  return read_version(rest.substr(space + 1), out.version, Error::bad_request_line);
+}
+
+// HTTP-version SP 3DIGIT SP [ reason-phrase ] (RFC 9112 section 4).
+Error read_start(std::string_view line, ResponseHead& out) {
+  const std::size_t space = std::min(line.find(' '), line.size());
+  if (const Error error = read_version(line.substr(0, space), out.version, Error::bad_status_line);
+      error != Error::none)
+    return error;
+  const std::string_view code = line.substr(space);  // with its space
+  const bool well_formed = code.size() >= 5 && is_digit(code[1]) && is_digit(code[2]) &&
+                           is_digit(code[3]) && code[4] == ' ';
+  if (!well_formed) return Error::bad_status_line;
+  out.status = static_cast<unsigned>((code[1] - '0') * 100 + (code[2] - '0') * 10 + code[3] - '0');
+  out.reason_phrase = code.substr(5);
+  return Error::none;
+}
+
+// Tokens with commas between them, some of which may be missing (RFC 9110 section 5.6.1).
+bool is_token_list(std::string_view list) {
+  bool sound = true;
+  for_each_element(list, [&](std::string_view element) {
+    sound = sound && (element.empty() || is_token_text(element));
+  });
+  return sound;
+}
+
+// field-name ":" OWS field-value OWS (RFC 9112 section 5).
+Error read_field(std::string_view line, FieldList& fields) {
+  if (line.front() == ' ' || line.front() == '\t') return Error::obs_fold;
+  std::size_t colon = 0;
+  while (colon < line.size() && is_token(line[colon])) ++colon;
+  if (colon == 0 || colon == line.size() || line[colon] != ':') return Error::bad_field;
+  const std::string_view name = line.substr(0, colon);
+  const std::string_view value = trim(line.substr(colon + 1));
+  const FieldId id = boost::beast::http::string_to_field(name);
+  // What names other fields must be beyond doubt.
+  if ((id == FieldId::connection || id == FieldId::proxy_connection) && !is_token_list(value))
+    return Error::bad_field;
+  return fields.push({name, value, id}) ? Error::none : Error::too_many_fields;
+}
 
 template <class Head>
 Error parse(std::string_view block, Head& out) {
-  if (const Error error = ViewParser<Head>(block, out).run(); error != Error::none) return error;
-  out.field_lines = {};
-  if (out.fields.size() > 0) {
-    const char* first = out.fields[0].name.data();
-    const char* blank_line = block.data() + block.size() - 2;
-    out.field_lines = {first, static_cast<std::size_t>(blank_line - first)};
+  out.fields.clear();
+  LineReader lines(block);
+  std::string_view line;
+  Error error = lines.next(line);
+  if (error == Error::none) error = read_start(line, out);
+  const char* const first_field = line.data() + line.size() + 2;
+  while (error == Error::none) {
+    error = lines.next(line);
+    if (error != Error::none) break;
+    if (line.empty()) {
+      out.field_lines = {first_field, static_cast<std::size_t>(line.data() - first_field)};
+      return lines.at_end() ? Error::none : Error::bad_field;
+    }
+    error = read_field(line, out.fields);
   }
-  return Error::none;
+  return error;
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 #include "http/scan.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 
 #include "http/ascii.hpp"
 
@@ -10,29 +8,6 @@ namespace spillway::http {
 namespace {
 
 constexpr std::size_t kMaxEmptyLines = 4;
-
-// The first control character (HTAB too) or DEL at or after `from`; text.size() if none. Eight
-// bytes at a time: the lowest byte that the "less than n" trick flags is always a true one
-// (Anderson, "Bit Twiddling Hacks").
-std::size_t find_control(std::string_view text, std::size_t from) {
-  constexpr std::uint64_t kOnes = 0x0101010101010101u;
-  constexpr std::uint64_t kHighs = 0x8080808080808080u;
-  if constexpr (std::endian::native == std::endian::little) {
-    for (; from + 8 <= text.size(); from += 8) {
-      std::uint64_t word;
-      std::memcpy(&word, text.data() + from, 8);
-      const std::uint64_t below_space = (word - kOnes * 0x20) & ~word & kHighs;
-      const std::uint64_t delta = word ^ (kOnes * 0x7f);
-      const std::uint64_t found = below_space | ((delta - kOnes) & ~delta & kHighs);
-      if (found != 0) return from + static_cast<std::size_t>(std::countr_zero(found)) / 8;
-    }
-  }
-  for (; from < text.size(); ++from) {
-    const auto c = static_cast<unsigned char>(text[from]);
-    if (c < 0x20 || c == 0x7f) return from;
-  }
-  return from;
-}
 
 }  // namespace
 
