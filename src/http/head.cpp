@@ -49,11 +49,11 @@ Error read_start(std::string_view line, RequestHead& out) {
   out.method_name = {line.begin(), method_end};
   out.method = boost::beast::http::string_to_verb(out.method_name);
   const std::string_view rest(method_end + 1, line.end());
-  const std::size_t space = rest.find_first_of(" \t");
-  if (space == 0 || (space != std::string_view::npos && rest[space] == '\t'))
-    return Error::bad_target;
+  const std::size_t space = rest.find(' ');
+  if (space == 0) return Error::bad_target;
   if (space == std::string_view::npos) return Error::bad_request_line;
   out.target = rest.substr(0, space);
+  if (out.target.find('\t') != std::string_view::npos) return Error::bad_target;
   return read_version(rest.substr(space + 1), out.version, Error::bad_request_line);
 }
 
