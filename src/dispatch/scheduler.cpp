@@ -11,6 +11,10 @@ namespace {
 // A prediction longer than this says nothing more.
 constexpr double kLongestPrediction = 1e6;  // seconds
 
+Duration certain(Duration patience, double part) {
+  return part < 1 ? from_seconds(to_seconds(patience) * part) : patience;
+}
+
 Duration duration_of(double seconds) { return from_seconds(std::min(seconds, kLongestPrediction)); }
 
 }  // namespace
@@ -76,7 +80,7 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
   // The head of a class is never refused on a prediction: the discipline must have someone of
   // every class to choose from, or a class that rarely gets a turn would get none.
   if (seconds && ahead > 0) {
-    if (late_ == config::Late::drop && *waiter.predicted_wait > patience)
+    if (late_ == config::Late::drop && *waiter.predicted_wait > certain(patience, terms.certainty))
       return refuse(waiter, Reason::queue_wait_risk, c.totals.wait_risk);
     if (terms.short_wait && *waiter.predicted_wait > *terms.short_wait)
       return refuse(waiter, terms.short_wait_reason, c.totals.not_short);

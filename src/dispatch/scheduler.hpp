@@ -32,6 +32,10 @@ struct Terms {
   TimePoint deadline = kNever;
   // Longest wait it accepts; usually its class's max_wait.
   Duration max_wait = Duration::max();
+  // The part of its patience (its longest wait, or its deadline if that is sooner) that the
+  // predicted wait may take up, in (0, 1]. A prediction is a mean: of those let in last at 1 every
+  // other one would wait in vain.
+  double certainty = 1;
   // Refuse it with short_wait_reason if no slot is free to its class, its class already has a
   // waiter, and the predicted wait exceeds this; nullopt: no such condition. A class without a
   // waiter may always queue one: so no slot idles and the discipline always has someone of each

@@ -125,6 +125,7 @@ dispatch::Terms Exchange::terms(TimePoint arrived) const {
     terms.in_background = true;
     terms.traffic_class = here_->config().lowest_class();
   }
+  terms.certainty = overload::certainty_in(record_.state);
   if (verdict_.kind == overload::Verdict::Kind::allow_if_short_wait) {
     terms.short_wait = verdict_.only_if_free ? Duration{0} : Duration(settings.target_wait);
     terms.short_wait_reason = verdict_.reason;

@@ -77,6 +77,8 @@ TEST_CASE("a wait predicted beyond deadline or longest wait is refused on arriva
   desk.arrive(kP1, {.deadline = desk.now + 110ms});
   CHECK(desk.last.reason == Reason::queue_wait_risk);
   CHECK(desk->totals(kP1).wait_risk == 2);
+  desk.arrive(kP1, {.max_wait = 130ms, .certainty = 0.9});  // 117 ms of them
+  CHECK(desk.last.reason == Reason::queue_wait_risk);
   desk.arrive(kP1, {.deadline = desk.now + 130ms, .max_wait = 130ms});
   CHECK(desk.last.kind == Kind::queued);
 }
