@@ -4,10 +4,10 @@ if [[ -z $programs ]]; then
   docker/install-deps.sh develop >&2
   cmake --preset bench >&2
   cmake --build --preset bench --target spillway spillway-bench-relay spillway-bench-idle \
-    spillway-bench-report >&2
+    spillway-bench-overload spillway-bench-report >&2
   programs=build/bench
 fi
-for each in spillway spillway-bench-relay spillway-bench-idle spillway-bench-report; do
+for each in spillway spillway-bench-{relay,idle,overload,report}; do
   if [[ ! -x $programs/$each ]]; then
     echo "$0: there is no program $programs/$each" >&2
     exit 2

@@ -7,13 +7,13 @@ namespace spillway::bench {
 namespace {
 
 constexpr std::array<Contender, 12> kContenders{{
-    {"direct", Program::none, "", true},
-    {"nginx", Program::nginx, "overload-nginx-default.conf", true},
+    {"direct", Program::none, ""},
+    {"nginx", Program::nginx, "overload-nginx-default.conf"},
     {"nginx-limit", Program::nginx, "overload-nginx-limit.conf"},
     {"nginx-tuned", Program::nginx, "overload-nginx-tuned.conf"},
     {"nginx-tenants", Program::nginx, "overload-nginx-tenants.conf"},
     {"nginx-cache", Program::nginx, "overload-nginx-cache.conf"},
-    {"haproxy", Program::haproxy, "overload-haproxy-default.cfg", true},
+    {"haproxy", Program::haproxy, "overload-haproxy-default.cfg"},
     {"haproxy-tuned", Program::haproxy, "overload-haproxy-tuned.cfg"},
     {"haproxy-tenants", Program::haproxy, "overload-haproxy-tenants.cfg"},
     {"spillway", Program::spillway, "overload-spillway.json"},

@@ -14,7 +14,6 @@ struct Contender {
   std::string_view name;  // as results say it
   Program program = Program::none;
   std::string_view configuration;  // its file in bench/peers
-  bool control = false;            // shows what it is like without protection: once is enough
 };
 
 // nullptr: there is no such contender.

@@ -88,10 +88,13 @@ std::string clock_time(double seconds) {
 
 void list() {
   for (const bench::Scenario& scenario : bench::scenarios()) {
-    std::cout << fmt::format("{:<16} {}\n{:<16} loads:", scenario.name, scenario.sentence, "");
+    std::cout << fmt::format("{:<16} {}{}\n{:<16} loads:", scenario.name, scenario.sentence,
+                             scenario.usual ? "" : " (by name only)", "");
     for (const double load : scenario.loads) std::cout << fmt::format(" {:g}", load);
     std::cout << "; contenders:";
     for (const auto name : scenario.contenders) std::cout << ' ' << name;
+    std::cout << "; once:";
+    for (const auto name : scenario.others) std::cout << ' ' << name;
     std::cout << '\n';
   }
 }

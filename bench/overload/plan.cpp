@@ -21,8 +21,9 @@ double share_of_p0(const Scenario& scenario, double load) {
 
 double measured_seconds(const Scenario& scenario, double load) {
   const double capacity = capacity_rps(scenario);
-  return std::max(kCompletions / (capacity * std::min(load, 1.0)),
-                  kPurchases / (capacity * load * share_of_p0(scenario, load)));
+  const double for_completions = kCompletions / (capacity * std::min(load, 1.0));
+  if (!scenario.judges_purchases || load < 1) return for_completions;
+  return std::max(for_completions, kPurchases / (capacity * load * share_of_p0(scenario, load)));
 }
 
 std::vector<load::Phase> phases_of(const Scenario& scenario, double load,
@@ -77,8 +78,11 @@ std::vector<const Contender*> chosen_contenders(const Scenario& scenario,
                                                 const PlanOptions& options) {
   std::vector<const Contender*> chosen;
   if (options.contenders.empty()) {
-    for (const auto name : options.quick ? scenario.quick_contenders : scenario.contenders) {
-      chosen.push_back(find_contender(name));
+    using Names = std::vector<std::string_view>;
+    const auto names = options.quick ? std::vector<Names>{scenario.quick_contenders}
+                                     : std::vector<Names>{scenario.others, scenario.contenders};
+    for (const Names& some : names) {
+      for (const auto name : some) chosen.push_back(find_contender(name));
     }
     return chosen;
   }
@@ -87,6 +91,20 @@ std::vector<const Contender*> chosen_contenders(const Scenario& scenario,
     if (chosen.back() == nullptr) throw std::runtime_error("there is no contender " + name);
   }
   return chosen;
+}
+
+bool contains(const auto& list, const auto& wanted) {
+  return std::find(list.begin(), list.end(), wanted) != list.end();
+}
+
+// Whether a contender of whom once is enough has no part in this.
+bool is_left_out(const Contender& contender, const Scenario& scenario, double load, int repetition,
+                 const PlanOptions& options) {
+  if (contains(scenario.contenders, contender.name)) return false;
+  if (repetition > 1) return true;
+  const auto& loads = options.loads.empty() ? scenario.quick_loads : options.loads;
+  if (options.quick) return load != loads.front();
+  return options.loads.empty() && !contains(scenario.other_loads, load);
 }
 
 }  // namespace
@@ -107,8 +125,7 @@ std::vector<Cell> plan(const PlanOptions& options) {
       const auto& loads = options.loads.empty() ? own_loads : options.loads;
       for (const double load : loads) {
         for (const Contender* contender : contenders) {
-          const bool again = repetition > 1 || (options.quick && load != loads.front());
-          if (contender->control && again) continue;
+          if (is_left_out(*contender, *scenario, load, repetition, options)) continue;
           cells.push_back({.scenario = scenario,
                            .contender = contender,
                            .load = load,
@@ -123,7 +140,8 @@ std::vector<Cell> plan(const PlanOptions& options) {
 }
 
 double expected_seconds(const Cell& cell) {
-  const double last = cell.contender->control && cell.load > 1 ? kLastAnswers : 0;
+  const bool is_protected = contains(cell.scenario->contenders, cell.contender->name);
+  const double last = !is_protected && cell.load > 1 ? kLastAnswers : 0;
   return to_seconds(load::total_length(cell.phases)) + kStartAndEnd + last;
 }
 

@@ -34,15 +34,16 @@ struct PlanOptions {
 };
 
 // Repetition by repetition and load by load the contenders one after the other, so that a machine
-// that gets slower does so for all; what only shows that there is no protection is played once,
-// in a quick plan at the first load only. Throws std::runtime_error, naming what there is, for an
+// that gets slower does so for all; those that are not compared are played once, in a quick plan at
+// the first load only. Throws std::runtime_error, naming what there is, for an
 // unknown scenario or contender.
 std::vector<Cell> plan(const PlanOptions& options);
 
 // Seconds that a cell takes, with start and end of its contender, about.
 double expected_seconds(const Cell& cell);
 
-// What a cell of the record holds at least, without a disturbance.
+// What a cell of the record holds at least, without a disturbance; of purchases (P0) where they are
+// judged, which they are above capacity.
 inline constexpr double kCompletions = 40000;
 inline constexpr double kPurchases = 10000;
 

@@ -26,9 +26,11 @@ struct Disturbance {
 struct Scenario {
   std::string_view name;
   std::string_view sentence;
-  std::vector<double> loads;  // offered / capacity
+  std::vector<double> loads;                 // offered / capacity
+  std::vector<std::string_view> contenders;  // that are compared: each load three times
+  std::vector<double> other_loads;           // of those who show what else there is: once
+  std::vector<std::string_view> others;
   std::vector<double> quick_loads;
-  std::vector<std::string_view> contenders;
   std::vector<std::string_view> quick_contenders;
   std::size_t slots = 16;
   double told = 1;          // the number of slots that proxies are told / the true one
@@ -39,7 +41,8 @@ struct Scenario {
   load::Tail tail{};
   std::size_t thrash = 0;
   bool noisy = false;  // ten tenants share P1, of which one asks for more than all others together
-  bool usual = true;   // played when no scenario is named
+  bool judges_purchases = false;  // the record needs enough of P0, too
+  bool usual = true;              // played when no scenario is named
 };
 
 std::span<const Scenario> scenarios();

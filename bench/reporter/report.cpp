@@ -1,5 +1,6 @@
 #include "report.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -57,9 +58,22 @@ void add_picture(Page& page, const std::string& folder, const std::string& name,
   page.pictures[name + ".svg"] = std::move(svg);
 }
 
+// What was measured when and where is said once where it is the same throughout.
+bool is_one_run(const std::vector<Results>& parts) {
+  return std::all_of(parts.begin(), parts.end(), [&](const Results& part) {
+    return machine_text(part.run) == machine_text(parts.front().run);
+  });
+}
+
+std::vector<OverloadCell> all_overload(const std::vector<Results>& parts) {
+  std::vector<OverloadCell> cells;
+  for (const Results& part : parts)
+    cells.insert(cells.end(), part.overload.begin(), part.overload.end());
+  return cells;
+}
+
 void add_cost(Page& page, const std::vector<CostCell>& cells, const std::string& folder) {
-  if (cells.empty()) return;
-  page.markdown += "\n## Cost\n\n" + std::string(kCostNotes) + rounds_text(cells);
+  page.markdown += "\n" + std::string(kCostNotes) + rounds_text(cells);
   add_section(page.markdown, cost_tables(cells));
   add_section(page.markdown, cost_remarks(cells));
   add_picture(page, folder, "cost-cpu", "CPU per request of HAProxy's",
@@ -70,39 +84,53 @@ void add_cost(Page& page, const std::vector<CostCell>& cells, const std::string&
   add_section(page.markdown, cost_details(cells));
 }
 
-void add_overload(Page& page, const std::vector<OverloadCell>& cells, const std::string& folder) {
-  if (cells.empty()) return;
-  page.markdown += "\n## Overload\n\n" + std::string(kOverloadNotes);
-  add_section(page.markdown, overload_aims(cells));
-  add_section(page.markdown, overload_remarks(cells));
-  for (const std::string& scenario : scenarios(cells)) {
-    page.markdown += "\n### " + scenario + "\n";
-    add_section(page.markdown, overload_table(cells, scenario));
-    add_picture(page, folder, "overload-" + scenario, scenario, load_plot(cells, scenario));
-  }
+void add_scenario(Page& page, const Results& part, const std::string& scenario, bool says_run,
+                  const std::string& folder) {
+  page.markdown += "\n### " + scenario + "\n";
+  if (says_run) page.markdown += "\n" + machine_text(part.run);
+  add_section(page.markdown, overload_table(part.overload, scenario));
+  add_picture(page, folder, "overload-" + scenario, scenario, load_plot(part.overload, scenario));
 }
 
 }  // namespace
 
-std::string terminal_text(const Results& results) {
-  std::string text = machine_text(results.run);
-  if (!results.cost.empty()) text += "\ncost, " + rounds_text(results.cost);
-  add_section(text, cost_tables(results.cost));
-  add_section(text, cost_remarks(results.cost));
-  add_section(text, overload_aims(results.overload));
-  for (const std::string& scenario : scenarios(results.overload)) {
-    add_section(text, scenario + "\n\n" + overload_table(results.overload, scenario));
+std::string terminal_text(const std::vector<Results>& parts) {
+  std::string text;
+  for (const Results& part : parts) {
+    if (&part == parts.data() || !is_one_run(parts)) add_section(text, machine_text(part.run));
+    if (!part.cost.empty()) text += "\ncost, " + rounds_text(part.cost);
+    add_section(text, cost_tables(part.cost));
+    add_section(text, cost_remarks(part.cost));
+    for (const std::string& scenario : scenarios(part.overload)) {
+      add_section(text, scenario + "\n\n" + overload_table(part.overload, scenario));
+    }
+    add_section(text, overload_remarks(part.overload));
   }
-  add_section(text, overload_remarks(results.overload));
+  add_section(text, overload_aims(all_overload(parts)));
   return text;
 }
 
-Page page(const Results& results, const std::string& folder) {
+Page page(const std::vector<Results>& parts, const std::string& folder) {
   Page page{.markdown = "# Measured\n\nWritten by `bench/run`; the lines it was made of are in `" +
-                        folder + "/results.jsonl`.\n\n" + machine_text(results.run),
+                        folder + "/*.jsonl`.\n",
             .pictures = {}};
-  add_cost(page, results.cost, folder);
-  add_overload(page, results.overload, folder);
+  const bool in_parts = !is_one_run(parts);
+  if (!in_parts && !parts.empty()) page.markdown += "\n" + machine_text(parts.front().run);
+  for (const Results& part : parts) {
+    if (part.cost.empty()) continue;
+    page.markdown += "\n## Cost\n";
+    if (in_parts) page.markdown += "\n" + machine_text(part.run);
+    add_cost(page, part.cost, folder);
+  }
+  const std::vector<OverloadCell> overload = all_overload(parts);
+  if (overload.empty()) return page;
+  page.markdown += "\n## Overload\n\n" + std::string(kOverloadNotes);
+  add_section(page.markdown, overload_aims(overload));
+  add_section(page.markdown, overload_remarks(overload));
+  for (const Results& part : parts) {
+    for (const std::string& scenario : scenarios(part.overload))
+      add_scenario(page, part, scenario, in_parts, folder);
+  }
   return page;
 }
 

@@ -1,9 +1,10 @@
-// spillway-bench-report: what result lines say, as a table on the terminal, as a page with
-// pictures, or as the verdict of the regression gate.
+// spillway-bench-report: what result lines say, as tables on the terminal, as a page with pictures,
+// or as the verdict of the regression gate.
 //
-//   spillway-bench-report RESULTS                    the table
-//   spillway-bench-report RESULTS --page report.md   also the page, its pictures in report/ beside
-//   it spillway-bench-report RESULTS --gate BOUNDS      status 0 only if all bounds are kept
+//   spillway-bench-report RESULTS...                    the tables
+//   spillway-bench-report RESULTS... --page report.md   also the page, its pictures in report/
+//   spillway-bench-report RESULTS --gate BOUNDS         status 0 only if all bounds are kept
+#include <algorithm>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -33,18 +34,14 @@ void write(const fs::path& path, const std::string& text) {
 }
 
 // The folder is cleared first: a picture of an earlier run would look like one of this.
-void write_page(const report::Results& results, const fs::path& path, const fs::path& lines) {
+void write_page(const std::vector<report::Results>& parts, const fs::path& path) {
   const fs::path folder = fs::path(path).replace_extension();
-  const report::Page page = report::page(results, folder.filename().string());
+  const report::Page page = report::page(parts, folder.filename().string());
   fs::create_directories(folder);
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() == ".svg") fs::remove(entry.path());
   }
   for (const auto& [name, svg] : page.pictures) write(folder / name, svg);
-  if (const fs::path copy = folder / "results.jsonl";
-      !fs::exists(copy) || !fs::equivalent(lines, copy)) {
-    fs::copy_file(lines, copy, fs::copy_options::overwrite_existing);
-  }
   write(path, page.markdown);
 }
 
@@ -61,19 +58,27 @@ int run_gate(const report::Results& results, const std::string& bounds) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::vector<std::string> arguments(argv + 1, argv + argc);
-  const bool is_page = arguments.size() == 3 && arguments[1] == "--page";
-  const bool is_gate = arguments.size() == 3 && arguments[1] == "--gate";
-  if (arguments.size() != 1 && !is_page && !is_gate) {
-    std::cerr << "usage: spillway-bench-report RESULTS [--page FILE.md | --gate BOUNDS]\n";
+  std::vector<std::string> files(argv + 1, argv + argc);
+  std::string page, bounds;
+  if (files.size() >= 3 && files[files.size() - 2] == "--page") page = files.back();
+  if (files.size() == 3 && files[1] == "--gate") bounds = files.back();
+  if (!page.empty() || !bounds.empty()) files.resize(files.size() - 2);
+  const bool has_option = std::any_of(
+      files.begin(), files.end(), [](const std::string& file) { return file.starts_with("-"); });
+  if (files.empty() || has_option) {
+    std::cerr << "usage: spillway-bench-report RESULTS... [--page FILE.md | --gate BOUNDS]\n";
     return 2;
   }
   try {
-    std::ifstream file = opened(arguments[0]);
-    const report::Results results = report::read_results(file);
-    if (is_gate) return run_gate(results, arguments[2]);
-    std::cout << report::terminal_text(results);
-    if (is_page) write_page(results, arguments[2], arguments[0]);
+    std::vector<report::Results> parts;
+    for (const std::string& name : files) {
+      std::ifstream file = opened(name);
+      parts.push_back(report::read_results(file));
+    }
+    report::check_apart(parts);
+    if (!bounds.empty()) return run_gate(parts.front(), bounds);
+    std::cout << report::terminal_text(parts);
+    if (!page.empty()) write_page(parts, page);
     return 0;
   } catch (const std::exception& problem) {
     std::cerr << "spillway-bench-report: " << problem.what() << '\n';

@@ -1,5 +1,6 @@
 #include "results.hpp"
 
+#include <set>
 #include <stdexcept>
 
 #include <nlohmann/json.hpp>
@@ -123,6 +124,19 @@ Results read_results(std::istream& lines) {
     }
   }
   return results;
+}
+
+void check_apart(const std::vector<Results>& parts) {
+  std::set<std::string> measured;
+  for (const Results& part : parts) {
+    std::set<std::string> its;
+    if (!part.cost.empty()) its.insert("the cost");
+    for (const OverloadCell& cell : part.overload) its.insert(cell.scenario);
+    for (const std::string& what : its) {
+      if (!measured.insert(what).second)
+        throw std::runtime_error(what + " is in two parts: figures of two runs do not compare");
+    }
+  }
 }
 
 }  // namespace spillway::report

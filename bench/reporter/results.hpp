@@ -46,6 +46,7 @@ struct OverloadCell {
   bool recovered = true;  // false: recovery_s ended with the cell, and it had not recovered
 };
 
+// What one run measured, the cost or some scenarios: a part of a report.
 struct Results {
   Run run;
   std::vector<CostCell> cost;
@@ -57,5 +58,8 @@ struct Results {
 // another type, a cell without its names, and a second run, since figures of two runs do not
 // compare.
 Results read_results(std::istream& lines);
+
+// Throws std::runtime_error if two parts have measured the same.
+void check_apart(const std::vector<Results>& parts);
 
 }  // namespace spillway::report

@@ -131,7 +131,7 @@ TEST_CASE("a page says machine and versions and shows every picture that comes w
                  .versions = {{"haproxy", "2.6.12"}}};
   results.cost = some_cost();
   results.overload = some_overload(1, 1);
-  const Page made = page(results, "report");
+  const Page made = page({results}, "report");
   for (const std::string part : {"2026-11-22", "abc1234", "A <fast> CPU", "2 cores", "6.1",
                                  "haproxy 2.6.12", "3 rounds", "### capacity-known"}) {
     CAPTURE(part);
@@ -145,16 +145,32 @@ TEST_CASE("a page says machine and versions and shows every picture that comes w
     CHECK(svg.ends_with("</svg>\n"));
     CHECK_FALSE(has(svg, "nan"));
   }
-  CHECK(has(terminal_text(results), "| small-get"));
+  CHECK(has(terminal_text({results}), "| small-get"));
+}
+
+TEST_CASE("each part of a page says when and where it was measured") {
+  Results cost, overload;
+  cost.run.date = "2026-11-22";
+  cost.cost = some_cost();
+  overload.run.date = "2026-11-23";
+  overload.overload = some_overload(1, 1);
+  const std::string apart = page({cost, overload}, "report").markdown;
+  CHECK(apart.find("## Cost") < apart.find("2026-11-22"));
+  CHECK(apart.find("2026-11-22") < apart.find("### capacity-known"));
+  CHECK(apart.find("### capacity-known") < apart.find("2026-11-23"));
+  overload.run = cost.run;
+  const std::string together = page({cost, overload}, "report").markdown;
+  CHECK(together.find("2026-11-22") < together.find("## Cost"));
+  CHECK(together.find("2026-11-22") == together.rfind("2026-11-22"));
 }
 
 TEST_CASE("a run of one suite says nothing of the other") {
   Results results;
   results.cost = some_cost();
-  CHECK_FALSE(has(page(results, "report").markdown, "Overload"));
+  CHECK_FALSE(has(page({results}, "report").markdown, "Overload"));
   results.overload = some_overload(1, 1);
   results.cost.clear();
-  CHECK_FALSE(has(page(results, "report").markdown, "## Cost"));
+  CHECK_FALSE(has(page({results}, "report").markdown, "## Cost"));
 }
 
 }  // namespace spillway::report

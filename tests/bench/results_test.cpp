@@ -62,6 +62,15 @@ TEST_CASE("figures of two runs are not mixed") {
   const std::string run = R"({"suite":"run","date":"today"})";
   CHECK(problem(run) == "none");
   CHECK(has(problem(run + "\n" + run), "line 2: another run"));
+
+  const Results cost = read(R"({"suite":"cost","workload":"a","contender":"b","round":1})");
+  const auto scenario = [](const std::string& name) {
+    return read(R"({"suite":"overload","scenario":")" + name +
+                R"(","load":2,"contender":"b","repetition":1})");
+  };
+  CHECK_NOTHROW(check_apart({cost, scenario("x"), scenario("y")}));
+  CHECK_THROWS_AS(check_apart({cost, cost}), std::runtime_error);
+  CHECK_THROWS_AS(check_apart({scenario("x"), scenario("x")}), std::runtime_error);
 }
 
 }  // namespace spillway::report

@@ -27,6 +27,7 @@ std::set<const Contender*> all_contenders() {
   std::set<const Contender*> all;
   for (const Scenario& scenario : scenarios()) {
     for (const auto name : scenario.contenders) all.insert(find_contender(name));
+    for (const auto name : scenario.others) all.insert(find_contender(name));
   }
   return all;
 }
