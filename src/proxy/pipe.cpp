@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace spillway::proxy {
 
 namespace {
@@ -33,12 +35,20 @@ void Pipe::release() {
 }
 
 PipePool::~PipePool() {
-  for (const Pipe::Ends ends : free_) close(ends);
+  for (const Free& one : free_) close(one.ends);
+}
+
+void PipePool::close_unused() {
+  ++sweeps_;
+  const auto is_fresh = [this](const Free& one) { return sweeps_ - one.since < kIdleSweeps; };
+  const auto first_fresh = std::find_if(free_.begin(), free_.end(), is_fresh);
+  for (auto one = free_.begin(); one != first_fresh; ++one) close(one->ends);
+  free_.erase(free_.begin(), first_fresh);
 }
 
 Pipe PipePool::take() {
   if (!free_.empty()) {
-    const Pipe::Ends ends = free_.back();
+    const Pipe::Ends ends = free_.back().ends;
     free_.pop_back();
     return Pipe(*this, ends);
   }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -56,15 +57,23 @@ class PipePool {
 
   // None when there are enough, or the system has no descriptors or memory left for one.
   Pipe take();
+  // For the sweep: closes those that were not used since it was called so many times.
+  static constexpr std::uint32_t kIdleSweeps = 4;
+  void close_unused();
   std::size_t open() const { return open_; }
 
  private:
   friend class Pipe;
-  void give_back(Pipe::Ends ends) { free_.push_back(ends); }
+  struct Free {
+    Pipe::Ends ends;
+    std::uint32_t since;  // of sweeps_
+  };
+  void give_back(Pipe::Ends ends) { free_.push_back({ends, sweeps_}); }
   void close(Pipe::Ends ends);
 
   std::size_t open_ = 0;
-  std::vector<Pipe::Ends> free_;
+  std::uint32_t sweeps_ = 0;
+  std::vector<Free> free_;  // the one used last at the end
 };
 
 }  // namespace spillway::proxy

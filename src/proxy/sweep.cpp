@@ -53,6 +53,7 @@ void Sweep::sweep(TimePoint now) {
   break_tunnels();
   publish_ages(now);
   close_idle(now);
+  worker_.pipes.close_unused();
   worker_.refresh_date();
 }
 

@@ -120,6 +120,22 @@ TEST_CASE("what is left in a pipe is never another's") {
   CHECK(passage.received().empty());
 }
 
+TEST_CASE("pipes that nobody uses are closed after a while") {
+  PipePool pool;
+  {
+    const Pipe first = pool.take(), second = pool.take();
+    for (std::uint32_t i = 0; i < 2 * PipePool::kIdleSweeps; ++i) pool.close_unused();
+    CHECK(pool.open() == 2);  // in use
+  }
+  for (std::uint32_t i = 1; i < PipePool::kIdleSweeps; ++i) pool.close_unused();
+  pool.take().release();  // one of them is used again
+  CHECK(pool.open() == 2);
+  pool.close_unused();
+  CHECK(pool.open() == 1);
+  for (std::uint32_t i = 0; i < PipePool::kIdleSweeps; ++i) pool.close_unused();
+  CHECK(pool.open() == 0);
+}
+
 TEST_CASE("there are only so many pipes") {
   PipePool pool;
   std::vector<Pipe> pipes;
