@@ -42,6 +42,8 @@ Detached Exchange::serve(ClientPtr client) {
     if (failed()) co_await answer();
     if (ghost_ && !release_ghost()) co_await await_ghost();
     if (!is_observed_) observe();
+    end_request();
+    if (is_idle_now()) break;
     more = co_await next_request();
   }
   finish();
