@@ -74,23 +74,17 @@ Task<> Exchange::answer() {
             .cache_status = status_of_cache(),
             .head_only = request_.method == http::Verb::head});
   status_ = fault_.status;
-  // Nearly always all of it.
-  const std::string_view rest = out.text().substr(send_what_fits(out.text()));
-  if (rest.empty()) co_return;
-  const bool sent = co_await send_to_client(rest);
+  const bool sent = co_await send_to_client(out.text());
   if (!sent) connection_broken_ = true;
-}
-
-// What the request still held of its upstream's.
-void Exchange::end_request() {
-  release_slot(worker_.now());
-  if (!upstream_) return;
-  upstream_->retire();
-  upstream_.reset();
 }
 
 // True when bytes of another request have been received already.
 Task<bool> Exchange::next_request() {
+  release_slot(worker_.now());
+  if (upstream_) {
+    upstream_->retire();
+    upstream_.reset();
+  }
   if (connection_broken_ || tunnel_) co_return false;
   if (!keep_client_) {
     const bool all_read = !failed() && source_ != Source::prepared && !input_is_lost_ &&

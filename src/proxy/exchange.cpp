@@ -42,8 +42,6 @@ Detached Exchange::serve(ClientPtr client) {
     if (failed()) co_await answer();
     if (ghost_ && !release_ghost()) co_await await_ghost();
     if (!is_observed_) observe();
-    end_request();
-    if (is_idle_now()) break;
     more = co_await next_request();
   }
   finish();
@@ -346,7 +344,7 @@ void Exchange::abandon() {
   // The coroutines stay suspended for good; what they hold goes with their frames.
   if (pump_parking_.parked()) pump_frame_.destroy();
   frame_.destroy();
-  if (here_) here_->upstream(subject_.upstream).gate.cancel(ticket_, worker_.now());
+  if (here_) here_->upstream(subject_.upstream).gate.cancel(ticket_, Clock::now());
   if (cache_ != nullptr) cache_->flights().leave(follower_);
   if (upstream_) upstream_->retire();
   if (client_) client_->close();

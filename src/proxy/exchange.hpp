@@ -111,11 +111,6 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   Task<> give_prepared();
   Task<> answer();
   void observe();
-  void end_request();
-  // The usual end of a request: its connection is kept, and nothing came behind it.
-  bool is_idle_now() const {
-    return keep_client_ && received_ == consumed_ && !connection_broken_ && !tunnel_;
-  }
   Task<bool> next_request();
   void finish();
 
@@ -234,7 +229,6 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   bool write_response_head(bool dechunk);
   bool take_in_body(bool dechunk);
   void upstream_finished();
-  std::size_t send_what_fits(std::string_view text);
   Task<bool> send_to_client(std::string_view head, std::string_view body = {});
   bool client_dawdles(TimePoint now);
 

@@ -207,15 +207,6 @@ void Exchange::upstream_finished() {
   release_slot(now);
 }
 
-// How many bytes the socket takes at once.
-std::size_t Exchange::send_what_fits(std::string_view text) {
-  const IoResult result = client_->send(text);
-  if (result.status != IoResult::Status::done) return 0;
-  body_bytes_sent_ += result.bytes;
-  taking_.sent(result.bytes);
-  return result.bytes;
-}
-
 Task<bool> Exchange::send_to_client(std::string_view head, std::string_view body) {
   while (!head.empty() || !body.empty()) {
     const IoResult result = client_->send(head, body);

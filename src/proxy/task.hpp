@@ -25,14 +25,10 @@ struct FreeFrame {
   FreeFrame* next;
 };
 
-using FreeFrames = std::array<FreeFrame*, 64>;
-
-// Frees a thread's frames at its end. Apart from the lists, so that those are plain memory that
-// compilers reach without a call.
-struct FrameCleaner {
-  FreeFrames* frames;
-  ~FrameCleaner() {
-    for (FreeFrame*& head : *frames) {
+struct FreeFrames {
+  std::array<FreeFrame*, 64> heads{};
+  ~FreeFrames() {
+    for (FreeFrame* head : heads) {
       while (head != nullptr) ::operator delete(std::exchange(head, head->next));
     }
   }
@@ -47,8 +43,7 @@ class FramePool {
 #ifndef SPILLWAY_ADDRESS_SANITIZER  // the sanitizer sees stale frames only if each is really freed
     const std::size_t bucket = bucket_of(size);
     if (bucket < kBuckets) {
-      if (auto*& head = free_[bucket]) return std::exchange(head, head->next);
-      static thread_local const detail::FrameCleaner cleaner{&free_};
+      if (auto*& head = free_.heads[bucket]) return std::exchange(head, head->next);
       return ::operator new((bucket + 1) * kStep);
     }
 #endif
@@ -59,7 +54,7 @@ class FramePool {
 #ifndef SPILLWAY_ADDRESS_SANITIZER
     const std::size_t bucket = bucket_of(size);
     if (bucket < kBuckets) {
-      free_[bucket] = new (frame) detail::FreeFrame{free_[bucket]};
+      free_.heads[bucket] = new (frame) detail::FreeFrame{free_.heads[bucket]};
       return;
     }
 #endif
@@ -68,10 +63,10 @@ class FramePool {
 
  private:
   static constexpr std::size_t kStep = 64;
-  static constexpr std::size_t kBuckets = std::tuple_size_v<detail::FreeFrames>;
+  static constexpr std::size_t kBuckets = std::tuple_size_v<decltype(detail::FreeFrames::heads)>;
   static constexpr std::size_t bucket_of(std::size_t size) { return (size - 1) / kStep; }
 
-  static inline constinit thread_local detail::FreeFrames free_{};
+  static inline thread_local detail::FreeFrames free_;
 };
 
 struct PooledFrame {
