@@ -7,8 +7,8 @@
 namespace spillway::http {
 namespace {
 
-// Takes one head apart, line by line. All is a view into it; nothing is looked at twice but line
-// ends, and nothing depends on what a HeadScanner has checked already.
+// Takes one head apart, line by line. All is a view into it, and nothing depends on what a
+// HeadScanner has checked already.
 class LineReader {
  public:
   explicit LineReader(std::string_view head) : rest_(head) {}

@@ -53,9 +53,9 @@ class BlockPool {
  private:
   friend class Block;
   // After a spike most blocks go back to the system; these stay warm.
-  static constexpr std::size_t kKeep = 1024;
+  static constexpr std::size_t kKeptBytes = 16 * 1024 * 1024;
   void give_back(std::unique_ptr<char[]> bytes) {
-    if (free_.size() < kKeep) free_.push_back(std::move(bytes));
+    if (free_.size() < kKeptBytes / block_size_) free_.push_back(std::move(bytes));
   }
 
   std::size_t block_size_;
