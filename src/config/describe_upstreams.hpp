@@ -72,7 +72,8 @@ void describe(Visitor& visit, Upstream& x) {
   visit("total_timeout_ms", x.total_timeout, Range{1, kDay},
         "Time from dispatch to the end of the response, event streams excepted; default: any.");
   visit("idle_connections", x.idle_connections, Range{0, 100'000},
-        "Connections kept open for reuse, over all workers.");
+        "Connections kept open for reuse, over all workers. With fewer than dispatch.concurrency "
+        "some are closed and opened anew under load.");
   visit(
       "balance", x.balance, ByType{},
       "Which server gets a request: the one with the fewest in flight, the better of two drawn at "

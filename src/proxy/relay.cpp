@@ -105,7 +105,7 @@ Task<> Exchange::relay() {
     const bool more = to_send || to_read;
     // Who waits for this answer does not wait for its client.
     if (leads_ && !upstream_done_ && !to_read) land(degrade::Landing::nothing);
-    const bool had_its_turn = pipe_ ? true : round % kRoundsInARow == 0;
+    const bool had_its_turn = pipe_ || round % kRoundsInARow == 0;  // a pipe holds as much
     if (progress && (!more || !had_its_turn)) continue;
 
     watches_client_ = true;
