@@ -40,36 +40,36 @@ enum class Reason : std::uint8_t {
 
 inline constexpr std::size_t kReasonCount = 24;
 
+// Not within name(): compilers would copy it all to the stack for one name.
+inline constexpr std::array<std::string_view, kReasonCount> kReasonNames{
+    "",
+    "INFLIGHT_SATURATION",
+    "QUEUE_SATURATION",
+    "QUEUE_WAIT_RISK",
+    "TAIL_LATENCY",
+    "EVENT_LOOP_LAG",
+    "ERROR_BURST",
+    "QUEUE_FULL",
+    "QUEUE_TIMEOUT",
+    "DEADLINE_EXPIRED",
+    "EVICTED",
+    "CIRCUIT_OPEN",
+    "BUDGET_EXCEEDED",
+    "TENANT_SHARE",
+    "TUNNEL_LIMIT",
+    "UPSTREAM_UNAVAILABLE",
+    "UPSTREAM_TIMEOUT",
+    "UPSTREAM_INVALID",
+    "CLIENT_GONE",
+    "DRAINING",
+    "BAD_REQUEST",
+    "REQUEST_TIMEOUT",
+    "NOT_STORED",
+    "LOCAL_SHORTAGE",
+};
+
 // The name that clients, operators and dashboards see, e.g. "TAIL_LATENCY"; empty for none.
-constexpr std::string_view name(Reason reason) {
-  constexpr std::array<std::string_view, kReasonCount> names{
-      "",
-      "INFLIGHT_SATURATION",
-      "QUEUE_SATURATION",
-      "QUEUE_WAIT_RISK",
-      "TAIL_LATENCY",
-      "EVENT_LOOP_LAG",
-      "ERROR_BURST",
-      "QUEUE_FULL",
-      "QUEUE_TIMEOUT",
-      "DEADLINE_EXPIRED",
-      "EVICTED",
-      "CIRCUIT_OPEN",
-      "BUDGET_EXCEEDED",
-      "TENANT_SHARE",
-      "TUNNEL_LIMIT",
-      "UPSTREAM_UNAVAILABLE",
-      "UPSTREAM_TIMEOUT",
-      "UPSTREAM_INVALID",
-      "CLIENT_GONE",
-      "DRAINING",
-      "BAD_REQUEST",
-      "REQUEST_TIMEOUT",
-      "NOT_STORED",
-      "LOCAL_SHORTAGE",
-  };
-  return names[index(reason)];
-}
+constexpr std::string_view name(Reason reason) { return kReasonNames[index(reason)]; }
 
 // True for the reasons that say "no room", as against "the room itself is not to be trusted":
 // a denial for one of these is work-conserving (it only happens when no slot is free).

@@ -18,7 +18,13 @@ bool is_all_plain_json(std::string_view text) {
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
-bool is_shown(char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f; }
+bool is_shown(char c) { return (static_cast<unsigned char>(c) >= 0x20) & (c != 0x7f); }
+
+bool is_all_shown(std::string_view text) {
+  unsigned hidden = 0;
+  for (const char c : text) hidden |= !is_shown(c);
+  return hidden == 0;
+}
 
 // The length of the UTF-8 sequence at the front (RFC 3629 section 4), 0 when there is none.
 std::size_t utf8_length(std::string_view text) {
@@ -91,6 +97,10 @@ void write_html_text(TextWriter& out, std::string_view text) {
 }
 
 void write_field_value(TextWriter& out, std::string_view text) {
+  if (is_all_shown(text)) {
+    out << text;
+    return;
+  }
   while (!text.empty()) {
     std::size_t length = 0;
     while (length < text.size() && is_shown(text[length])) ++length;

@@ -38,7 +38,8 @@ class Block {
 
 class BlockPool {
  public:
-  explicit BlockPool(std::size_t block_size) : block_size_(block_size) {}
+  explicit BlockPool(std::size_t block_size)
+      : block_size_(block_size), most_free_(kKeptBytes / block_size) {}
   BlockPool(const BlockPool&) = delete;
   BlockPool& operator=(const BlockPool&) = delete;
 
@@ -55,10 +56,11 @@ class BlockPool {
   // After a spike most blocks go back to the system; these stay warm.
   static constexpr std::size_t kKeptBytes = 16 * 1024 * 1024;
   void give_back(std::unique_ptr<char[]> bytes) {
-    if (free_.size() < kKeptBytes / block_size_) free_.push_back(std::move(bytes));
+    if (free_.size() < most_free_) free_.push_back(std::move(bytes));
   }
 
   std::size_t block_size_;
+  std::size_t most_free_;
   std::vector<std::unique_ptr<char[]>> free_;
 };
 
