@@ -6,9 +6,10 @@
 #                     [--out FILE] [--programs DIR]
 #
 # Appends a JSON line a cell to FILE (standard output without it), in the form that bench/README.md
-# lays down. --quick: 1 s a cell without warm-up, one round but of small-get and denied. A
-# contender is started for each cell and ended after it. Status 1 if a cell failed: it has no
-# figures then.
+# lays down. Of ten rounds the workloads that have an aim of their own have all, the others every
+# other one; those that are named have all. --quick: 1 s a cell without warm-up, one round but of
+# small-get and denied. A contender is started for each cell and ended after it. Status 1 if a cell
+# failed: it has no figures then.
 set -euo pipefail
 
 usage() {
@@ -16,10 +17,10 @@ usage() {
   exit 2
 }
 
-quick= rounds=5 seconds=4 out=/dev/stdout programs= only_workloads= only_contenders=
+quick= rounds=10 seconds=4 often='small-get|denied|two-.*' seldom=2 out=/dev/stdout programs= only_workloads= only_contenders=
 while (($#)); do
   case $1 in
-    --quick) quick=yes rounds=3 seconds=1 && shift && continue ;;
+    --quick) quick=yes rounds=3 seconds=1 often='small-get|denied' seldom=3 && shift && continue ;;
     --rounds | --seconds) [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || usage ;;&
     --rounds) rounds=$2 ;;
     --seconds) seconds=$2 ;;
@@ -65,8 +66,7 @@ cells=()
 for ((round = 1; round <= rounds; ++round)); do
   for workload in $(workload_names); do
     [[ -z $only_workloads || " $only_workloads " == *" $workload "* ]] || continue
-    [[ -z $quick || -n $only_workloads || $round == 1 || $workload =~ ^(small-get|denied)$ ]] ||
-      continue
+    [[ -n $only_workloads || $workload =~ ^($often)$ ]] || ((round % seldom == 1)) || continue
     look_up "$workload"
     for contender in $contenders; do
       [[ -z $only_contenders || " $only_contenders " == *" $contender "* ]] || continue
@@ -154,7 +154,7 @@ measure_cell() { # round workload contender
   local members kind=load
   look_up "$2"
   proxy_cores=0
-  ((workers == 1)) || proxy_cores=0,1
+  [[ $workers == 1 || $2 == *-one-core ]] || proxy_cores=0,1
   start_contender "$3" "$2" "$workers"
   [[ $2 == idle ]] && kind=idle
   if members=$(answers) && members=$("measure_$kind") && wrong=$(answers); then

@@ -18,6 +18,7 @@ connections-1000 | /        | 1000 | 1 |                 | 200 30      | $proxie
 browser-headers  | /browser |   64 | 1 | HEADERS=browser | 200 30      | $proxies relay direct
 denied           | /denied  |   64 | 1 |                 | 429 -       | $proxies
 two-workers      | /        |   64 | 2 |                 | 200 30      | $proxies
+two-on-one-core  | /        |   64 | 2 |                 | 200 30      | $proxies
 routes-10        | /r1/item |   64 | 1 | ROUTES=10       | 200 30      | $proxies
 routes-10000     | /r1/item |   64 | 1 | ROUTES=10000    | 200 30      | $proxies
 idle             | /        | 8000 | 1 |                 | 200 30      | $proxies

@@ -93,14 +93,20 @@ std::string other_table(const std::vector<CostCell>& cells) {
       over_rounds(cells, "idle", kUs, &CostCell::idle_kib), 1);
   row("RSS with 8000 idle connections, KiB; of HAProxy's", "idle", &CostCell::rss_kib,
       ratio_to(cells, "idle", kUs, kThem, &CostCell::rss_kib), 1);
-  row("two workers, CPU µs per request; of one worker's", "two-workers", &CostCell::cpu_us,
-      ratio_of_workloads(cells, kUs, "two-workers", "small-get", &CostCell::cpu_us), 1.1);
-  if (table.empty()) return "";
-  const auto own = [&](std::string_view contender) {
-    return ratio(
-        ratio_of_workloads(cells, contender, "two-workers", "small-get", &CostCell::cpu_us));
+  const auto of_one = [&](std::string_view contender, std::string_view workload) {
+    return ratio_of_workloads(cells, contender, workload, "small-get", &CostCell::cpu_us);
   };
-  table.add({"two workers of one, each", own(kUs), own(kThem), own("nginx")});
+  row("two workers, CPU µs per request; of one worker's", "two-workers", &CostCell::cpu_us,
+      of_one(kUs, "two-workers"), 1.1);
+  row("two workers on one core, the same", "two-on-one-core", &CostCell::cpu_us,
+      of_one(kUs, "two-on-one-core"), 1.1);
+  if (table.empty()) return "";
+  const auto each = [&](std::string what, std::string_view workload) {
+    table.add({std::move(what), ratio(of_one(kUs, workload)), ratio(of_one(kThem, workload)),
+               ratio(of_one("nginx", workload))});
+  };
+  each("two workers of one, each", "two-workers");
+  each("two workers on one core of one, each", "two-on-one-core");
   return table.markdown();
 }
 

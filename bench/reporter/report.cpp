@@ -44,7 +44,8 @@ std::string machine_text(const Run& run) {
 }
 
 std::string rounds_text(const std::vector<CostCell>& cells) {
-  return std::to_string(rounds(cells)) + (rounds(cells) == 1 ? " round.\n" : " rounds.\n");
+  const int most = rounds(cells);
+  return most == 1 ? "1 round.\n" : "Up to " + std::to_string(most) + " rounds.\n";
 }
 
 void add_section(std::string& text, const std::string& section) {
@@ -98,7 +99,7 @@ std::string terminal_text(const std::vector<Results>& parts) {
   std::string text;
   for (const Results& part : parts) {
     if (&part == parts.data() || !is_one_run(parts)) add_section(text, machine_text(part.run));
-    if (!part.cost.empty()) text += "\ncost, " + rounds_text(part.cost);
+    if (!part.cost.empty()) text += "\ncost: " + rounds_text(part.cost);
     add_section(text, cost_tables(part.cost));
     add_section(text, cost_remarks(part.cost));
     for (const std::string& scenario : scenarios(part.overload)) {
