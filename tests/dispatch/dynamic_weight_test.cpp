@@ -24,7 +24,7 @@ TEST_CASE("the boost decays to one and a pause counts as time") {
   DynamicWeight weight(20ms);
   TimePoint now = TimePoint{} + 1h;
   for (int i = 0; i < 100; ++i) weight.update(1s, now += 10ms);
-  weight.update(20ms, now += 500ms);
+  weight.update(20ms, now += DynamicWeight::kHalving);
   CHECK(weight.boost() == doctest::Approx(DynamicWeight::kMaxBoost / 2));
   weight.update(0ms, now += 1min);
   CHECK(weight.boost() == 1);

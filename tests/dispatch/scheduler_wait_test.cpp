@@ -259,7 +259,7 @@ TEST_CASE("the top class's weight rises to ten fold while it waits and falls aft
     desk.pass(10ms);
     running = desk.release(running)->traffic_class;
   }
-  desk.pass(3s);
+  desk.pass(4 * DynamicWeight::kHalving);
   desk.release(running);
   CHECK(desk->weight(kP0) == 8);
 }
