@@ -17,7 +17,9 @@ usage() {
   exit 2
 }
 
-quick= rounds=10 seconds=4 often='small-get|denied|two-.*' seldom=2 out=/dev/stdout programs= only_workloads= only_contenders=
+quick= rounds=10 seconds=4 out=/dev/stdout programs= only_workloads= only_contenders=
+often='small-get|denied|two-.*' # are measured in every round,
+seldom=2                        # the others in one of so many
 while (($#)); do
   case $1 in
     --quick) quick=yes rounds=3 seconds=1 often='small-get|denied' seldom=3 && shift && continue ;;
@@ -154,7 +156,7 @@ measure_cell() { # round workload contender
   local members kind=load
   look_up "$2"
   proxy_cores=0
-  [[ $workers == 1 || $2 == *-one-core ]] || proxy_cores=0,1
+  ((cores == 1)) || proxy_cores=0,1
   start_contender "$3" "$2" "$workers"
   [[ $2 == idle ]] && kind=idle
   if members=$(answers) && members=$("measure_$kind") && wrong=$(answers); then

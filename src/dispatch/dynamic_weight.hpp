@@ -25,8 +25,8 @@ class DynamicWeight {
   static constexpr double kMaxBoost = 10;
   static constexpr Milliseconds kDoubling{50};  // while exceeded
   // Otherwise. A hundred times as long: so the boost settles where the target is exceeded one
-  // percent of the time, and the target is about the p99 of the wait. (Ten times as long, P0 asking
-  // for 60 % of the upstream had a p99 of 67 ms where strict priority gave 60; now 63.
+  // percent of the time, and the target is about the p99 of the wait. (P0 asking for 60 % of the
+  // upstream has a p99 of 63 ms where strict priority gives 60; with ten times as long it has 67.
   // bench/overload, 6 x.)
   static constexpr Milliseconds kHalving = 100 * kDoubling;
   static constexpr Milliseconds kStep{10};  // the boost changes no more often than this
