@@ -7,13 +7,13 @@ namespace spillway::bench {
 namespace {
 
 constexpr std::array<Contender, 12> kContenders{{
-    {"direct", Program::none, ""},
-    {"nginx", Program::nginx, "overload-nginx-default.conf"},
+    {"direct", Program::none, "", false},
+    {"nginx", Program::nginx, "overload-nginx-default.conf", false},
     {"nginx-limit", Program::nginx, "overload-nginx-limit.conf"},
     {"nginx-tuned", Program::nginx, "overload-nginx-tuned.conf"},
     {"nginx-tenants", Program::nginx, "overload-nginx-tenants.conf"},
     {"nginx-cache", Program::nginx, "overload-nginx-cache.conf"},
-    {"haproxy", Program::haproxy, "overload-haproxy-default.cfg"},
+    {"haproxy", Program::haproxy, "overload-haproxy-default.cfg", false},
     {"haproxy-tuned", Program::haproxy, "overload-haproxy-tuned.cfg"},
     {"haproxy-tenants", Program::haproxy, "overload-haproxy-tenants.cfg"},
     {"spillway", Program::spillway, "overload-spillway.json"},

@@ -14,6 +14,7 @@ struct Contender {
   std::string_view name;  // as results say it
   Program program = Program::none;
   std::string_view configuration;  // its file in bench/peers
+  bool protects = true;  // false: the line before the backend may get longer than clients wait
 };
 
 // nullptr: there is no such contender.

@@ -19,15 +19,16 @@ double share_of_p0(const Scenario& scenario, double load) {
   return share;
 }
 
-double measured_seconds(const Scenario& scenario, double load) {
+double measured_seconds(const Scenario& scenario, const Contender& contender, double load) {
+  if (!contender.protects && load > 1) return kUnprotectedSeconds;
   const double capacity = capacity_rps(scenario);
   const double for_completions = kCompletions / (capacity * std::min(load, 1.0));
   if (!scenario.judges_purchases || load < 1) return for_completions;
   return std::max(for_completions, kPurchases / (capacity * load * share_of_p0(scenario, load)));
 }
 
-std::vector<load::Phase> phases_of(const Scenario& scenario, double load,
-                                   const PlanOptions& options) {
+std::vector<load::Phase> phases_of(const Scenario& scenario, const Contender& contender,
+                                   double load, const PlanOptions& options) {
   const double rate = load * capacity_rps(scenario);
   const double first_rate =
       scenario.warm_up_load > 0 ? scenario.warm_up_load * capacity_rps(scenario) : rate;
@@ -45,7 +46,7 @@ std::vector<load::Phase> phases_of(const Scenario& scenario, double load,
     const double settle = scenario.warm_up_load > 0 ? 2.5 : 2;
     load::Phase warm_up = phase("warm-up", 5, settle);
     warm_up.rate = first_rate;
-    return {warm_up, counted("measured", measured_seconds(scenario, load), 2), run_out};
+    return {warm_up, counted("measured", measured_seconds(scenario, contender, load), 2), run_out};
   }
   const Disturbance& disturbance = *scenario.disturbance;
   return {phase("before", 20, 1.2),
@@ -130,7 +131,7 @@ std::vector<Cell> plan(const PlanOptions& options) {
                            .contender = contender,
                            .load = load,
                            .repetition = repetition,
-                           .phases = phases_of(*scenario, load, options),
+                           .phases = phases_of(*scenario, *contender, load, options),
                            .seed = options.seed + static_cast<std::uint64_t>(repetition) - 1});
         }
       }
