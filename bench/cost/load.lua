@@ -31,6 +31,12 @@ elseif os.getenv("HEADERS") == "browser" then
   wrk.headers["Cookie"] = "session=4f1c2f6a9d0e4b7f8a55c6d7e8f90123; consent=necessary.statistics.2026-11-01; basket=" .. string.rep("a7Zk", 120) .. "; _ga=GA1.1.1234567890.1730000000; _ga_Q1W2E3R4T5=GS1.1.1730000000.12.1.1730000042.60.0.0; experiments=checkout-b.search-a.banner-c; theme=dark"
 end
 
+-- How long a connection rests after an answer, in ms: exponential, the same for all contenders.
+local think = tonumber(os.getenv("THINK") or "0")
+if think > 0 then
+  delay = function() return math.floor(0.5 - think * math.log(1 - math.random())) end
+end
+
 if routes > 0 then
   local requests, at = {}, 0
   -- In init, since the connection's Host is known from then on.

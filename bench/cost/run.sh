@@ -8,7 +8,7 @@
 # Appends a JSON line a cell to FILE (standard output without it), in the form that bench/README.md
 # lays down. Of ten rounds the workloads that have an aim of their own have all, the others every
 # other one; those that are named have all. --quick: 1 s a cell without warm-up, one round but of
-# small-get and denied. A contender is started for each cell and ended after it. Status 1 if a cell
+# small-get and denied, and no variants of a workload. A contender is started for each cell and ended after it. Status 1 if a cell
 # failed: it has no figures then.
 set -euo pipefail
 
@@ -20,6 +20,7 @@ usage() {
 quick= rounds=10 seconds=4 out=/dev/stdout programs= only_workloads= only_contenders=
 often='small-get|denied|two-.*' # are measured in every round,
 seldom=2                        # the others in one of so many
+variants='two-on-one-core|paced.*'
 while (($#)); do
   case $1 in
     --quick) quick=yes rounds=3 seconds=1 often='small-get|denied' seldom=3 && shift && continue ;;
@@ -69,6 +70,7 @@ for ((round = 1; round <= rounds; ++round)); do
   for workload in $(workload_names); do
     [[ -z $only_workloads || " $only_workloads " == *" $workload "* ]] || continue
     [[ -n $only_workloads || $workload =~ ^($often)$ ]] || ((round % seldom == 1)) || continue
+    [[ -n $only_workloads || -z $quick || ! $workload =~ ^($variants)$ ]] || continue
     look_up "$workload"
     for contender in $contenders; do
       [[ -z $only_contenders || " $only_contenders " == *" $contender "* ]] || continue

@@ -20,6 +20,9 @@ browser-headers  | /browser |   64 | 1 | 1 | HEADERS=browser | 200 30      | $pr
 denied           | /denied  |   64 | 1 | 1 |                 | 429 -       | $proxies
 two-workers      | /        |   64 | 2 | 2 |                 | 200 30      | $proxies
 two-on-one-core  | /        |   64 | 2 | 1 |                 | 200 30      | $proxies
+paced            | /        |   64 | 1 | 1 | THINK=2         | 200 30      | $proxies
+paced-1m         | /1m      |   64 | 1 | 1 | THINK=40        | 200 1048576 | $proxies
+paced-workers    | /        |   64 | 2 | 2 | THINK=2         | 200 30      | $proxies
 routes-10        | /r1/item |   64 | 1 | 1 | ROUTES=10       | 200 30      | $proxies
 routes-10000     | /r1/item |   64 | 1 | 1 | ROUTES=10000    | 200 30      | $proxies
 idle             | /        | 8000 | 1 | 1 |                 | 200 30      | $proxies

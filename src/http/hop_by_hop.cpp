@@ -1,6 +1,7 @@
 #include "http/hop_by_hop.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <span>
 
 #include "http/ascii.hpp"
@@ -61,7 +62,7 @@ void add_option(std::string_view option, ConnectionOptions& options) {
   } else if (options.named == kMaxConnectionOptions) {
     options.too_many = true;
   } else {
-    options.names[options.named++] = option;
+    std::construct_at(options.names + options.named++, option);
   }
 }
 

@@ -8,7 +8,6 @@
 // Via, X-Request-Id, traceparent, X-Api-Key, X-Tenant, Spillway-*).
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <string_view>
 
@@ -19,12 +18,16 @@ namespace spillway::http {
 inline constexpr std::size_t kMaxConnectionOptions = 32;
 
 struct ConnectionOptions {
+  ConnectionOptions() {}  // leaves `names` uninitialised: nearly always there are none
+
   bool close = false;
   bool keep_alive = false;
   bool upgrade = false;
   bool too_many = false;  // more than kMaxConnectionOptions names: refuse the message
-  std::array<std::string_view, kMaxConnectionOptions> names;  // the others
-  std::size_t named = 0;
+  std::size_t named = 0;  // the others
+  union {
+    std::string_view names[kMaxConnectionOptions];
+  };
 };
 
 class HopByHop {

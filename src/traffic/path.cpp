@@ -1,6 +1,7 @@
 #include "traffic/path.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "http/ascii.hpp"
@@ -10,17 +11,32 @@ namespace {
 
 enum class Reading { decoded, literal };
 
-// True when the path is already in both normal forms.
-bool is_plain(std::string_view path) {
-  if (!path.starts_with('/')) return false;
-  if (path.size() > 1 && path.ends_with('/')) return false;
-  for (std::size_t i = 0; i < path.size(); ++i) {
-    const char c = path[i];
-    if (c == '%' || c == '\\' || c == ';') return false;
-    if (c != '/' || i + 1 == path.size()) continue;
-    if (path[i + 1] == '/' || path[i + 1] == '.') return false;
+// What nearly every character of a path is not.
+constexpr std::array<bool, 256> characters_of_note() {
+  std::array<bool, 256> table{};
+  for (const char c : {'?', '#', '/', '%', '\\', ';'}) table[static_cast<unsigned char>(c)] = true;
+  return table;
+}
+constexpr std::array<bool, 256> kOfNote = characters_of_note();
+
+struct Path {
+  std::string_view text;  // without query
+  bool is_plain;          // already in both normal forms
+};
+
+// In one go, since nearly every path is plain.
+Path read_path(std::string_view path_and_query) {
+  bool is_plain = path_and_query.starts_with('/');
+  std::size_t end = 0;
+  for (; end < path_and_query.size(); ++end) {
+    const char c = path_and_query[end];
+    if (!kOfNote[static_cast<unsigned char>(c)]) continue;
+    if (c == '?' || c == '#') break;
+    const char next = end + 1 < path_and_query.size() ? path_and_query[end + 1] : '?';
+    const bool is_last = next == '?' || next == '#';
+    is_plain = is_plain && c == '/' && next != '/' && next != '.' && (!is_last || end == 0);
   }
-  return true;
+  return {path_and_query.substr(0, end), is_plain};
 }
 
 // Builds one reading in `out`, which is as long as the path at least plus one: every step
@@ -101,8 +117,8 @@ class Builder {
 }  // namespace
 
 NormalisedPath normalise(std::string_view path_and_query, std::span<char> scratch) {
-  const std::string_view path = path_and_query.substr(0, path_and_query.find_first_of("?#"));
-  if (is_plain(path)) return {path, path};
+  const auto [path, is_plain] = read_path(path_and_query);
+  if (is_plain) return {path, path};
   const std::size_t room = path.size() + 1;
   if (scratch.size() < 2 * room) return {};
   const std::string_view decoded = Builder(scratch.first(room), Reading::decoded).build(path);

@@ -7,6 +7,7 @@
 #include <set>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 
 #include "http/ascii.hpp"
 #include "http/target.hpp"
@@ -189,9 +190,10 @@ std::size_t RouteTable::start(std::string_view host, Node* positions) const {
 RouteId RouteTable::match(http::Verb method, std::string_view method_name, std::string_view host,
                           std::string_view normalised_path) const {
   const MethodId wanted = method_id(method, method_name);
-  std::array<Node, kMaxShapes + 1> positions;
-  std::array<Node, kMaxShapes + 1> next;
-  std::size_t count = start(host, positions.data());
+  std::array<Node, 2 * (kMaxShapes + 1)> room;
+  Node* positions = room.data();
+  Node* next = positions + kMaxShapes + 1;
+  std::size_t count = start(host, positions);
   std::string_view rest = normalised_path;
   Rank best = kNoRank;
   for (;;) {
@@ -211,7 +213,7 @@ RouteId RouteTable::match(http::Verb method, std::string_view method_name, std::
       if (star != kNoNode) next[reached++] = star;
     }
     count = reached;
-    positions.swap(next);
+    std::swap(positions, next);
   }
   for (std::size_t i = 0; i < count; ++i) {
     best = best_of(nodes_[positions[i]].exact, wanted, best);
