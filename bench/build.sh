@@ -31,6 +31,7 @@ describe_run() { # quick: 0 or not
   (($1)) || quick=false
   printf '{"suite":"run","date":"%s","commit":"%s","quick":%s,"cpu":"%s","cores":%d,"kernel":"%s",' \
     "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$commit" "$quick" "$cpu" "$(nproc)" "$(uname -r)"
+  printf '"congestion_control":"%s",' "$(cat /proc/sys/net/ipv4/tcp_congestion_control)"
   printf '"load_average":%s,"versions":{"spillway":"%s","haproxy":"%s","nginx":"%s","wrk":"%s"}}\n' \
     "$(cut -d' ' -f1 /proc/loadavg)" "$(first_version "$programs/spillway" version)" \
     "$(first_version haproxy -v)" "$(first_version nginx -v)" "$(first_version wrk -v)"

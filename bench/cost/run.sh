@@ -8,8 +8,8 @@
 # Appends a JSON line a cell to FILE (standard output without it), in the form that bench/README.md
 # lays down. Of ten rounds the workloads that have an aim of their own have all, the others every
 # other one; those that are named have all. --quick: 1 s a cell without warm-up, one round but of
-# small-get and denied, and no variants of a workload. A contender is started for each cell and ended after it. Status 1 if a cell
-# failed: it has no figures then.
+# small-get and denied, and no variants of a workload. A contender is started for each cell and
+# ended after it. Status 1 if a cell failed: it has no figures then.
 set -euo pipefail
 
 usage() {
@@ -20,7 +20,7 @@ usage() {
 quick= rounds=10 seconds=4 out=/dev/stdout programs= only_workloads= only_contenders=
 often='small-get|denied|two-.*' # are measured in every round,
 seldom=2                        # the others in one of so many
-variants='two-on-one-core|paced.*'
+variants='two-on-one-core|paced.*' # are left out of --quick unless named
 while (($#)); do
   case $1 in
     --quick) quick=yes rounds=3 seconds=1 often='small-get|denied' seldom=3 && shift && continue ;;

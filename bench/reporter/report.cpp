@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kCostNotes =
     R"(Each cell is a proxy started afresh, pinned to one core; load (wrk, which asks again as soon as it
-is answered) and backend (NGINX) share another. A figure is the median of the rounds; a ratio is
+is answered, or after a rest where a workload is paced) and backend (NGINX) share another. A figure is the median of the rounds; a ratio is
 the median of the ratios within each round, which a machine that gets slower does not move. Only
 ratios within one run mean something. An aim is kept by the median; a question mark says that the
 rounds disagree, or that there was but one. How it is measured: `bench/cost/README.md`.
@@ -32,6 +32,7 @@ std::string machine_text(const Run& run) {
   std::string text = run.date + ", commit " + run.commit + (run.quick ? ", a quick run" : "") +
                      ".\n" + run.cpu + ", " + std::to_string(run.cores) + " cores, Linux " +
                      run.kernel;
+  if (!run.congestion_control.empty()) text += ", TCP with " + run.congestion_control;
   if (run.load_average) {
     text += ", load average before " + simulate::fixed(*run.load_average, 2);
   }

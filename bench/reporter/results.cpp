@@ -42,6 +42,7 @@ Run run_of(const Line& line) {
   line.optional("cpu", run.cpu);
   line.optional("cores", run.cores);
   line.optional("kernel", run.kernel);
+  line.optional("congestion_control", run.congestion_control);
   line.optional("load_average", run.load_average);
   line.optional("versions", run.versions);
   return run;

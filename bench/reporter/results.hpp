@@ -18,6 +18,7 @@ struct Run {
   std::string cpu;
   int cores = 0;
   std::string kernel;
+  std::string congestion_control;  // of TCP; empty: not said
   Figure load_average;
   std::map<std::string, std::string> versions;
 };

@@ -1,6 +1,5 @@
 #include "http/request_id.hpp"
 
-#include <bit>
 #include <cstdint>
 #include <cstring>
 
@@ -9,26 +8,12 @@
 namespace spillway::http {
 namespace {
 
-// Eight lower-case hexadecimal digits, a byte each, the lowest in the lowest byte: each digit is
-// moved into a byte of its own, and those above 9 get to the letters.
-std::uint64_t hex_digits(std::uint32_t value) {
-  constexpr std::uint64_t kOnes = 0x0101010101010101u;
-  std::uint64_t digits = value;
-  digits = (digits | digits << 16) & 0x0000ffff0000ffffu;
-  digits = (digits | digits << 8) & 0x00ff00ff00ff00ffu;
-  digits = (digits | digits << 4) & 0x0f0f0f0f0f0f0f0fu;
-  const std::uint64_t is_letter = (digits + kOnes * 6) >> 4 & kOnes;
-  return digits + kOnes * '0' + is_letter * ('a' - 10 - '0');
-}
-
-// 16 of them, the highest first.
+// 16 lower-case hexadecimal digits, the highest first.
 void write_hex(std::uint64_t value, char* out) {
-  for (const std::uint32_t half :
-       {static_cast<std::uint32_t>(value >> 32), static_cast<std::uint32_t>(value)}) {
-    std::uint64_t digits = hex_digits(half);
-    if constexpr (std::endian::native == std::endian::little) digits = __builtin_bswap64(digits);
-    std::memcpy(out, &digits, sizeof digits);
-    out += sizeof digits;
+  static constexpr char kDigits[] = "0123456789abcdef";
+  for (int i = 15; i >= 0; --i) {
+    out[i] = kDigits[value & 15];
+    value >>= 4;
   }
 }
 

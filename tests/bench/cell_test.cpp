@@ -56,6 +56,18 @@ TEST_CASE("every contender answers a small GET and what it cost is written down"
   CHECK(contenders == std::set<std::string>{"spillway", "haproxy", "nginx", "relay", "direct"});
 }
 
+TEST_CASE("connections of a paced workload rest after each answer") {
+  const Lines lines;
+  REQUIRE(run(kBench + "cost/run.sh --quick --rounds 1 --workload paced --contender spillway" +
+              " --programs " SPILLWAY_BINARY_DIR " --out " + lines.path.string()) == 0);
+  std::ifstream file(lines.path);
+  const Results results = read_results(file);
+  REQUIRE(results.cost.size() == 1);
+  const double rate = results.cost[0].rps.value_or(0);
+  CHECK(rate > 0);
+  CHECK(rate < 64 / 0.002);  // connections by what they rest on average
+}
+
 TEST_CASE("a workload or contender that does not exist is refused before anything is built") {
   for (const char* options :
        {"--workload nonsense", "--contender nonsense", "--rounds 0", "--seconds", "--nonsense"}) {

@@ -127,13 +127,15 @@ TEST_CASE("a page says machine and versions and shows every picture that comes w
                  .cpu = "A <fast> CPU",
                  .cores = 2,
                  .kernel = "6.1",
+                 .congestion_control = "cubic",
                  .load_average = 0.1,
                  .versions = {{"haproxy", "2.6.12"}}};
   results.cost = some_cost();
   results.overload = some_overload(1, 1);
   const Page made = page({results}, "report");
-  for (const std::string part : {"2026-11-22", "abc1234", "A <fast> CPU", "2 cores", "6.1",
-                                 "haproxy 2.6.12", "3 rounds", "### capacity-known"}) {
+  for (const std::string part :
+       {"2026-11-22", "abc1234", "A <fast> CPU", "2 cores", "6.1", "TCP with cubic",
+        "haproxy 2.6.12", "3 rounds", "### capacity-known"}) {
     CAPTURE(part);
     CHECK(has(made.markdown, part));
   }

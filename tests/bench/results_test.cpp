@@ -29,7 +29,8 @@ std::string problem(const std::string& text) {
 TEST_CASE("lines of all suites are read with what was measured and what was not") {
   const Results results = read(
       R"({"suite":"run","date":"2026-11-22T10:00:00Z","commit":"abc+","quick":true,"cpu":"X","cores":2,)"
-      R"("kernel":"6.1","load_average":0.5,"versions":{"haproxy":"2.6.12"}})"
+      R"("kernel":"6.1","congestion_control":"cubic","load_average":0.5,)"
+      R"("versions":{"haproxy":"2.6.12"}})"
       "\n"
       R"({"suite":"cost","workload":"idle","contender":"nginx","round":2,"idle_kib":0.5,"cpu_us":null})"
       "\n\n"
@@ -38,6 +39,7 @@ TEST_CASE("lines of all suites are read with what was measured and what was not"
       "\n");
   CHECK(results.run.commit == "abc+");
   CHECK(results.run.quick);
+  CHECK(results.run.congestion_control == "cubic");
   CHECK(results.run.versions.at("haproxy") == "2.6.12");
   REQUIRE(results.cost.size() == 1);
   CHECK(results.cost[0].round == 2);
