@@ -8,8 +8,8 @@
 # Appends a JSON line a cell to FILE (standard output without it), in the form that bench/README.md
 # lays down. Of ten rounds the workloads that have an aim of their own have all, the others every
 # other one; those that are named have all. --quick: 1 s a cell without warm-up, one round but of
-# small-get and denied, and no variants of a workload. A contender is started for each cell and
-# ended after it. Status 1 if a cell failed: it has no figures then.
+# small-get and denied, and no variants of a workload. The contenders of a workload are started for
+# each round and ended after it. Status 1 if a cell failed: it has no figures then.
 set -euo pipefail
 
 usage() {
@@ -63,20 +63,22 @@ trap end_all EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# Which cells, in their order: round by round all of them, so that a machine that gets slower gets
-# slower for all.
-cells=()
+# What is measured together, in order: the contenders of one workload in one round. Round by round
+# all workloads, so that a machine that gets slower gets slower for all.
+groups=()
 for ((round = 1; round <= rounds; ++round)); do
   for workload in $(workload_names); do
     [[ -z $only_workloads || " $only_workloads " == *" $workload "* ]] || continue
     [[ -n $only_workloads || $workload =~ ^($often)$ ]] || ((round % seldom == 1)) || continue
     [[ -n $only_workloads || -z $quick || ! $workload =~ ^($variants)$ ]] || continue
     look_up "$workload"
+    group=
     for contender in $contenders; do
       [[ -z $only_contenders || " $only_contenders " == *" $contender "* ]] || continue
       [[ -z $quick || $contender != @(relay|direct) || $workload == small-get ]] || continue
-      cells+=("$round $workload $contender")
+      group+=" $contender"
     done
+    [[ -z $group ]] || groups+=("$round $workload$group")
   done
 done
 
@@ -99,41 +101,59 @@ load() { # seconds connections
     awk '/^FIGURES / { $1 = ""; print }'
 }
 
-# Prints the figures of a cell as members of a JSON object; status 1 with a reason if there are
-# none.
-measure_load() {
-  local before after requests duration p50 p99 connect read write timeout refused
-  local busy_before busy_after cpu=0 user=0 system=0 wrong
-  [[ -n $quick ]] || load 1 "$connections" > /dev/null
+# A contender's turn of one second: adds what it did and took to $work/CONTENDER.turns.
+take_turn() { # contender
+  local before after busy_before busy_after
   busy_before=$(busy_ticks "$proxy_cores")
-  [[ -z $pid ]] || before=$(cpu_of "$pid")
-  read -r requests duration p50 p99 connect read write timeout refused \
-    <<< "$(load "$seconds" "$connections")"
-  [[ -z $pid ]] || after=$(cpu_of "$pid")
+  before=$(cpu_of_contender)
+  printf '%s ' "$(load 1 "$connections")" >> "$work/$1.turns"
+  after=$(cpu_of_contender)
   busy_after=$(busy_ticks "$proxy_cores")
-  if [[ -n $pid ]] && ((${after%% *} <= ${before%% *})); then
-    echo "no CPU was counted"
-    return 1
-  fi
-  wrong=$((status == 200 ? refused : requests - refused))
-  if ((requests == 0 || connect + read + write + timeout + wrong > 0)); then
-    echo "of $requests requests $wrong answered otherwise than $status; errors: $connect connect," \
-      "$read read, $write write, $timeout timeout"
-    return 1
-  fi
-  awk -v before="${before:-}" -v after="${after:-}" -v n="$requests" -v us="$duration" \
-    -v p50="$p50" -v p99="$p99" -v busy=$((busy_after - busy_before)) -v hz="$(getconf CLK_TCK)" \
-    -v rss="${pid:+$(rss_of "$pid")}" -v cores="$proxy_cores" -v load="$load_cores" 'BEGIN {
-      printf "\"seconds\":%.3f,\"requests\":%d,\"rps\":%.1f,\"p50_ms\":%.3f,\"p99_ms\":%.3f",
-        us / 1e6, n, n * 1e6 / us, p50 / 1e3, p99 / 1e3
-      if (before == "") exit
-      split(before, b, " "); split(after, a, " ")
-      shared = index("," cores ",", "," load ",")
-      foreign = (busy / hz - (a[1] - b[1]) / 1e9) / (us / 1e6) / split(cores, list, ",")
-      printf ",\"cpu_us\":%.3f,\"user_us\":%.2f,\"system_us\":%.2f,\"rss_kib\":%d",
-        (a[1] - b[1]) / 1e3 / n, (a[2] - b[2]) * 1e6 / hz / n, (a[3] - b[3]) * 1e6 / hz / n, rss
-      if (!shared) printf(",\"foreign\":%.3f", foreign > 0 ? foreign : 0)
-    }'
+  echo "$before $after $((busy_after - busy_before))" >> "$work/$1.turns"
+}
+
+cpu_of_contender() { if [[ -n $pid ]]; then cpu_of "$pid"; else echo 0 0 0; fi; }
+
+# Prints the figures of a cell's turns as members of a JSON object; status 1 with a reason if there
+# are none.
+measure_load() { # contender
+  awk -v has_process="${pid:+1}" -v status="$status" -v hz="$(getconf CLK_TCK)" \
+    -v rss="${pid:+$(rss_of "$pid")}" -v cores="$proxy_cores" -v load="$load_cores" '
+    function median(of,    i, k, smaller) { # between the middle ones of an even number
+      for (i = 2; i <= NR; i++)
+        for (k = i; k > 1 && of[k] < of[k - 1]; k--) {
+          smaller = of[k]; of[k] = of[k - 1]; of[k - 1] = smaller
+        }
+      return (of[int((NR + 1) / 2)] + of[int(NR / 2) + 1]) / 2
+    }
+    NF != 16 { broken = 1; exit }
+    {
+      n += $1; us += $2; p50[NR] = $3; p99[NR] = $4
+      connect += $5; read += $6; write += $7; timeout += $8; refused += $9
+      ns += $13 - $10; user += $14 - $11; system_ += $15 - $12; busy += $16
+    }
+    END {
+      wrong = status == 200 ? refused : n - refused
+      if (broken) {
+        print "the load said nothing"
+      } else if (n == 0 || connect + read + write + timeout + wrong > 0) {
+        printf "of %d requests %d answered otherwise than %d; errors: %d connect, %d read, %d write, %d timeout\n",
+          n, wrong, status, connect, read, write, timeout
+      } else if (has_process && ns <= 0) {
+        print "no CPU was counted"
+      } else {
+        printf "\"seconds\":%.3f,\"requests\":%d,\"rps\":%.1f,\"p50_ms\":%.3f,\"p99_ms\":%.3f",
+          us / 1e6, n, n * 1e6 / us, median(p50) / 1e3, median(p99) / 1e3
+        if (!has_process) exit
+        printf ",\"cpu_us\":%.3f,\"user_us\":%.2f,\"system_us\":%.2f,\"rss_kib\":%d",
+          ns / 1e3 / n, user * 1e6 / hz / n, system_ * 1e6 / hz / n, rss
+        shared = index("," cores ",", "," load ",")
+        foreign = (busy / hz - ns / 1e9) / (us / 1e6) / split(cores, list, ",")
+        if (!shared) printf(",\"foreign\":%.3f", foreign > 0 ? foreign : 0)
+        exit
+      }
+      exit 1
+    }' "$work/$1.turns"
 }
 
 # The same for idle connections. What was loaded before has its pools already.
@@ -153,40 +173,74 @@ measure_idle() {
     'BEGIN { printf "\"rss_kib\":%d,\"idle_kib\":%.3f", after, (after - before) / n }'
 }
 
-# Everything about one cell, as one line.
-measure_cell() { # round workload contender
-  local members kind=load
-  look_up "$2"
-  proxy_cores=0
-  ((cores == 1)) || proxy_cores=0,1
-  start_contender "$3" "$2" "$workers"
-  [[ $2 == idle ]] && kind=idle
-  if members=$(answers) && members=$("measure_$kind") && wrong=$(answers); then
+# Takes up the contender that was started under this name.
+turn_to() { pid=${pids[$1]} port=${ports[$1]} held=${helds[$1]}; }
+
+# What became of a contender, as one line: its figures, or why there are none.
+write_cell() { # round workload contender kind
+  local members=${faults[$3]}
+  if [[ -z $members ]] && members=$("measure_$4" "$3") && faults[$3]=$(answers); then
     :
   else
-    members="\"failure\":\"$(tr -d '"\\\n' <<< "${wrong:-$members}")\""
+    members=${faults[$3]:-$members}
+    members="\"failure\":\"$(tr -d '"\\\n' <<< "$members")\""
     failures=$((failures + 1))
     printf '\n%s: %s, %s, round %d failed: %s\n' "$0" "$2" "$3" "$1" "${members#*:}" >&2
     [[ ! -s $work/$3.log ]] || tail -n 3 "$work/$3.log" >&2
   fi
-  end_contender
   printf '{"suite":"cost","workload":"%s","contender":"%s","round":%d,' "$2" "$3" "$1" >> "$out"
   printf '"connections":%d,"workers":%d,%s}\n' "$connections" "$workers" "$members" >> "$out"
 }
 
+# Measures contenders of a workload side by side: all are started, then each is loaded for a second
+# in turn, there and back, so that a machine that changes from second to second does so for all.
+# Those that wait for their turn do nothing.
+measure_group() { # round workload contender...
+  local round=$1 workload=$2 kind=load contender turn order
+  declare -A pids=() ports=() helds=() faults=()
+  shift 2
+  look_up "$workload"
+  proxy_cores=0
+  ((cores == 1)) || proxy_cores=0,1
+  [[ $workload == idle ]] && kind=idle
+  for contender in "$@"; do
+    start_contender "$contender" "$workload" "$workers"
+    pids[$contender]=$pid ports[$contender]=$port helds[$contender]=$held held=
+    : > "$work/$contender.turns"
+    faults[$contender]=$(answers) || continue
+    [[ $kind == idle || -n $quick ]] || load 1 "$connections" > /dev/null
+  done
+  for ((turn = 1; turn <= seconds; ++turn)); do
+    [[ $kind == load ]] || break
+    order=$*
+    ((turn % 2)) || order=$(printf '%s\n' "$@" | tac)
+    for contender in $order; do
+      turn_to "$contender"
+      [[ -n ${faults[$contender]} ]] || take_turn "$contender"
+    done
+  done
+  for contender in "$@"; do
+    turn_to "$contender"
+    write_cell "$round" "$workload" "$contender" "$kind"
+    end_contender
+  done
+}
+
 start_backend
-failures=0
+failures=0 measured=0
 started=$SECONDS
-for ((k = 0; k < ${#cells[@]}; ++k)); do
-  read -r round workload contender <<< "${cells[k]}"
-  left=$((k ? (SECONDS - started) * (${#cells[@]} - k) / k : ${#cells[@]} * (seconds + 2)))
+total=$(wc -w <<< "${groups[*]}")
+total=$((total - 2 * ${#groups[@]}))
+for group in "${groups[@]}"; do
+  read -r round workload contenders <<< "$group"
+  left=$((measured ? (SECONDS - started) * (total - measured) / measured : total * (seconds + 2)))
   # One line that changes on a terminal, otherwise a line each.
   [[ ! -t 2 ]] || printf '\r\033[K' >&2
-  printf 'cost: cell %d of %d, about %d s left: %s, %s, round %d' \
-    $((k + 1)) "${#cells[@]}" "$left" "$workload" "$contender" "$round" >&2
+  printf 'cost: cell %d of %d, about %d s left: %s, round %d' \
+    $((measured + 1)) "$total" "$left" "$workload" "$round" >&2
   [[ -t 2 ]] || echo >&2
-  wrong=
-  measure_cell "$round" "$workload" "$contender"
+  measured=$((measured + $(wc -w <<< "$contenders")))
+  measure_group "$round" "$workload" $contenders
 done
 [[ ! -t 2 ]] || echo >&2
-if ((failures > 0)); then give_up "$failures of ${#cells[@]} cells failed"; fi
+if ((failures > 0)); then give_up "$failures of $total cells failed"; fi

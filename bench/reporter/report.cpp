@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::string_view kCostNotes =
     R"(Each cell is a proxy started afresh, pinned to one core; load (wrk, which asks again as soon as it
-is answered, or after a rest where a workload is paced) and backend (NGINX) share another. A figure is the median of the rounds; a ratio is
+is answered, or after a rest where a workload is paced) and backend (NGINX) share another. The
+contenders of a workload take turns of a second. A figure is the median of the rounds; a ratio is
 the median of the ratios within each round, which a machine that gets slower does not move. Only
 ratios within one run mean something. An aim is kept by the median; a question mark says that the
 rounds disagree, or that there was but one. How it is measured: `bench/cost/README.md`.
