@@ -6,7 +6,7 @@
 #                     [--out FILE] [--programs DIR]
 #
 # Appends a JSON line a cell to FILE (standard output without it), in the form that bench/README.md
-# lays down. Of ten rounds the workloads that have an aim of their own have all, the others every
+# lays down. Of six rounds the workloads that have an aim of their own have all, the others every
 # other one; those that are named have all. --quick: 1 s a cell without warm-up, one round but of
 # small-get and denied, and no variants of a workload. The contenders of a workload are started for
 # each round and ended after it. Status 1 if a cell failed: it has no figures then.
@@ -17,7 +17,7 @@ usage() {
   exit 2
 }
 
-quick= rounds=10 seconds=4 out=/dev/stdout programs= only_workloads= only_contenders=
+quick= rounds=6 seconds=4 out=/dev/stdout programs= only_workloads= only_contenders=
 often='small-get|denied|two-.*' # are measured in every round,
 seldom=2                        # the others in one of so many
 variants='two-on-one-core|paced.*' # are left out of --quick unless named

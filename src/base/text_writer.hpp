@@ -49,9 +49,14 @@ class TextWriter {
   template <class Integer>
   requires(std::is_integral_v<Integer> && !std::is_same_v<Integer, char>) TextWriter& operator<<(
       Integer value) {
-    char digits[24];
-    const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
-    return *this << std::string_view(digits, static_cast<std::size_t>(end - digits));
+    char* const end = block_.data() + block_.size();
+    const auto written = std::to_chars(block_.data() + size_, end, value);
+    if (written.ec == std::errc()) {
+      size_ = static_cast<std::size_t>(written.ptr - block_.data());
+    } else {
+      overflowed_ = true;
+    }
+    return *this;
   }
 
   std::string_view text() const { return {block_.data(), size_}; }
