@@ -1,8 +1,6 @@
 #include "http/hop_by_hop.hpp"
 
 #include <algorithm>
-#include <memory>
-#include <span>
 
 #include "http/ascii.hpp"
 #include "http/identity.hpp"
@@ -59,10 +57,10 @@ void add_option(std::string_view option, ConnectionOptions& options) {
     options.keep_alive = true;
   } else if (iequals(option, "upgrade")) {
     options.upgrade = true;
-  } else if (options.named == kMaxConnectionOptions) {
+  } else if (options.names.size() == kMaxConnectionOptions) {
     options.too_many = true;
   } else {
-    std::construct_at(options.names + options.named++, option);
+    options.names.push_back(option);
   }
 }
 
@@ -78,8 +76,7 @@ HopByHop::HopByHop(const FieldList& fields) {
 
 bool HopByHop::strips(const Field& field) const {
   if (always_ends_here(field.id)) return true;
-  if (options_.named == 0) return false;
-  const auto names = std::span(options_.names).first(options_.named);
+  const auto& names = options_.names;
   const bool named = std::any_of(names.begin(), names.end(),
                                  [&](std::string_view name) { return iequals(name, field.name); });
   return named && !is_protected(field);

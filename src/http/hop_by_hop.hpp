@@ -8,6 +8,7 @@
 // Via, X-Request-Id, traceparent, X-Api-Key, X-Tenant, Spillway-*).
 #pragma once
 
+#include <boost/container/static_vector.hpp>
 #include <cstddef>
 #include <string_view>
 
@@ -18,16 +19,11 @@ namespace spillway::http {
 inline constexpr std::size_t kMaxConnectionOptions = 32;
 
 struct ConnectionOptions {
-  ConnectionOptions() {}  // leaves `names` uninitialised: nearly always there are none
-
   bool close = false;
   bool keep_alive = false;
   bool upgrade = false;
   bool too_many = false;  // more than kMaxConnectionOptions names: refuse the message
-  std::size_t named = 0;  // the others
-  union {
-    std::string_view names[kMaxConnectionOptions];
-  };
+  boost::container::static_vector<std::string_view, kMaxConnectionOptions> names;  // the others
 };
 
 class HopByHop {

@@ -73,6 +73,28 @@ TEST_CASE("connections of a paced workload rest after each answer and turns are 
   }
 }
 
+TEST_CASE("a proxy that ends under load has no figures and the others have theirs") {
+  const Lines lines;
+  const fs::path programs = lines.path.string() + "-programs";
+  fs::create_directory(programs);
+  std::ofstream(programs / "spillway")
+      << "#!/bin/sh\nexec timeout -s KILL 5 " SPILLWAY_BINARY_DIR "/spillway \"$@\"\n";
+  fs::permissions(programs / "spillway", fs::perms::owner_all);
+  const int status = run(kBench + "cost/run.sh --rounds 1 --seconds 6 --workload paced" +
+                         " --contender spillway --contender haproxy --programs " +
+                         programs.string() + " --out " + lines.path.string());
+  fs::remove_all(programs);
+  CHECK(WEXITSTATUS(status) == 1);
+  std::ifstream file(lines.path);
+  const Results results = read_results(file);
+  REQUIRE(results.cost.size() == 2);
+  for (const CostCell& cell : results.cost) {
+    CAPTURE(cell.contender);
+    CHECK((cell.failure == "") == (cell.contender == "haproxy"));
+    CHECK(cell.cpu_us.has_value() == (cell.contender == "haproxy"));
+  }
+}
+
 TEST_CASE("a workload or contender that does not exist is refused before anything is built") {
   for (const char* options :
        {"--workload nonsense", "--contender nonsense", "--rounds 0", "--seconds", "--nonsense"}) {
