@@ -15,12 +15,12 @@
 
 #include "base/ip_address.hpp"
 #include "base/state.hpp"
+#include "cli/explain.hpp"
+#include "cli/simulate_command.hpp"
 #include "config/effective.hpp"
 #include "config/load.hpp"
 #include "config/schema.hpp"
-#include "explain.hpp"
-#include "proxy/server.hpp"
-#include "simulate_command.hpp"
+#include "proxy/server/server.hpp"
 #include "traffic/classify.hpp"
 
 namespace {

@@ -4,13 +4,13 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "degrade/response_cache.hpp"
+#include "cache/store/response_cache.hpp"
 #include "suite.hpp"
 
 namespace spillway::micro {
 namespace {
 
-using namespace degrade;
+using namespace cache;
 using std::chrono::seconds;
 
 constexpr std::size_t kContent = 1024;  // bytes

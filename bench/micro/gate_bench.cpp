@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "config/defaults.hpp"
-#include "proxy/gate.hpp"
+#include "proxy/upstream/gate.hpp"
 #include "suite.hpp"
 
 namespace spillway::micro {

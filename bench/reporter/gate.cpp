@@ -33,8 +33,8 @@ std::vector<Bound> read_bounds(std::istream& text) {
   return bounds;
 }
 
-Judgement judge(const std::vector<CostCell>& cells, const Bound& bound) {
-  Judgement judgement{
+OverloadStatus judge(const std::vector<CostCell>& cells, const Bound& bound) {
+  OverloadStatus judgement{
       .bound = bound,
       .ratio = ratio_to(cells, bound.workload, "spillway", "haproxy", &CostCell::cpu_us)};
   if (judgement.ratio.count >= kFewestRounds) {
@@ -43,7 +43,7 @@ Judgement judge(const std::vector<CostCell>& cells, const Bound& bound) {
   return judgement;
 }
 
-std::string sentence(const Judgement& judgement) {
+std::string sentence(const OverloadStatus& judgement) {
   using simulate::fixed;
   const Spread& ratio = judgement.ratio;
   if (judgement.outcome == Outcome::unmeasured) {
@@ -57,10 +57,10 @@ std::string sentence(const Judgement& judgement) {
          (judgement.outcome == Outcome::kept ? "kept" : "BROKEN");
 }
 
-int status_of(const std::vector<Judgement>& judgements) {
+int status_of(const std::vector<OverloadStatus>& judgements) {
   const auto any = [&](Outcome outcome) {
     return std::any_of(judgements.begin(), judgements.end(),
-                       [&](const Judgement& each) { return each.outcome == outcome; });
+                       [&](const OverloadStatus& each) { return each.outcome == outcome; });
   };
   if (any(Outcome::broken)) return 1;
   return judgements.empty() || any(Outcome::unmeasured) ? 2 : 0;

@@ -26,7 +26,7 @@ std::vector<Bound> read_bounds(std::istream& text);
 
 enum class Outcome { kept, broken, unmeasured };
 
-struct Judgement {
+struct OverloadStatus {
   Bound bound;
   Spread ratio;
   Outcome outcome = Outcome::unmeasured;
@@ -35,12 +35,12 @@ struct Judgement {
 // Fewer than this many rounds with both figures are no evidence: unmeasured.
 inline constexpr std::size_t kFewestRounds = 3;
 
-Judgement judge(const std::vector<CostCell>& cells, const Bound& bound);
+OverloadStatus judge(const std::vector<CostCell>& cells, const Bound& bound);
 
 // "small-get: 0.81 of HAProxy's CPU per request (0.79 to 0.84 in 7 rounds), at most 0.88: kept"
-std::string sentence(const Judgement& judgement);
+std::string sentence(const OverloadStatus& judgement);
 
 // The status to exit with: 0 all kept, 1 some broken, 2 otherwise, and of no bounds at all.
-int status_of(const std::vector<Judgement>& judgements);
+int status_of(const std::vector<OverloadStatus>& judgements);
 
 }  // namespace spillway::report

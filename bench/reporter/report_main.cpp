@@ -47,7 +47,7 @@ void write_page(const std::vector<report::Results>& parts, const fs::path& path)
 
 int run_gate(const report::Results& results, const std::string& bounds) {
   std::ifstream file = opened(bounds);
-  std::vector<report::Judgement> judgements;
+  std::vector<report::OverloadStatus> judgements;
   for (const report::Bound& bound : report::read_bounds(file)) {
     judgements.push_back(report::judge(results.cost, bound));
     std::cout << report::sentence(judgements.back()) << '\n';

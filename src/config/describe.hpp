@@ -82,7 +82,8 @@ void describe(Visitor& visit, TrafficClass& x) {
         "How often the class is served relative to the others; default: weight.");
   visit("max_queue", x.max_queue, Range{1, 1'000'000},
         "Requests that may wait per upstream; a full queue refuses.");
-  visit("sla_ms", x.sla, Range{1, kHour}, "Deadline for the slot of a request whose route has none.");
+  visit("sla_ms", x.sla, Range{1, kHour},
+        "Deadline for the slot of a request whose route has none.");
   visit("max_wait_ms", x.max_wait, Range{0, kHour}, "Longest wait for a slot.");
   visit("reserved", x.reserved, Range{0, 1'000'000},
         "Slots of each upstream that only this class may take.");

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/server.hpp"
+#include "proxy/server/server.hpp"
 #include "support/event.hpp"
 #include "support/message.hpp"
 

@@ -1,0 +1,166 @@
+#include "cache/rules/cache_key.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <span>
+
+#include "http/ascii.hpp"
+
+namespace spillway::cache {
+namespace {
+
+using traffic::sip_hash;
+using traffic::SipKey;
+
+constexpr std::uint32_t kAbsent = 0xffffffff;
+constexpr std::size_t kFixedParts = 6;  // before those of the configured fields
+constexpr std::size_t kMostNames = 16;
+constexpr std::size_t kMostNameBytes = 1024;
+
+// "http://host?q" asks for "/?q" (RFC 9110 section 4.2.3).
+std::string_view without_slash(std::string_view path) {
+  if (path.starts_with('/')) path.remove_prefix(1);
+  return path;
+}
+
+bool is_among(std::span<const std::string_view> names, std::string_view name) {
+  return std::any_of(names.begin(), names.end(),
+                     [&](std::string_view other) { return http::iequals(other, name); });
+}
+
+// Ordered without regard to case.
+bool precedes(std::string_view a, std::string_view b) {
+  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
+    return http::to_lower(x) < http::to_lower(y);
+  });
+}
+
+}  // namespace
+
+std::uint64_t uri_hash(SipKey key, std::string_view authority, std::string_view path_and_query) {
+  std::array<char, 256> lower;
+  std::uint64_t hash = 0;
+  do {
+    const std::string_view piece = authority.substr(0, lower.size());
+    std::transform(piece.begin(), piece.end(), lower.begin(), http::to_lower);
+    hash = sip_hash({key.low ^ hash, key.high}, {lower.data(), piece.size()});
+    authority.remove_prefix(piece.size());
+  } while (!authority.empty());
+  return sip_hash({key.low, key.high ^ hash}, without_slash(path_and_query));
+}
+
+std::string_view KeyParts::next() {
+  std::uint32_t size = 0;
+  if (rest_.size() < sizeof size) return {};
+  std::memcpy(&size, rest_.data(), sizeof size);
+  rest_.remove_prefix(sizeof size);
+  if (size == kAbsent) return {};
+  const std::string_view part = rest_.substr(0, size);
+  rest_.remove_prefix(part.size());
+  return part;
+}
+
+void CacheKey::add(std::string_view part) {
+  const auto size = static_cast<std::uint32_t>(part.size());
+  text_.append(reinterpret_cast<const char*>(&size), sizeof size);
+  text_.append(part);
+}
+
+void CacheKey::add_values(const http::FieldList& fields, std::string_view name) {
+  const std::size_t begin = text_.size();
+  std::uint32_t size = kAbsent;
+  text_.append(sizeof size, '\0');
+  for (const http::Field& field : fields) {
+    if (!http::iequals(field.name, name)) continue;
+    if (size != kAbsent) text_ += ", ";
+    text_ += field.value;
+    size = 0;
+  }
+  if (size != kAbsent) size = static_cast<std::uint32_t>(text_.size() - begin - sizeof size);
+  std::memcpy(text_.data() + begin, &size, sizeof size);
+}
+
+void CacheKey::start(SipKey key, const Asked& asked, const TenantInKey& tenant,
+                     const std::vector<std::string>& vary, bool by_tenant) {
+  sip_key_ = key;
+  uri_hash_ = uri_hash(key, asked.authority, asked.path_and_query);
+  text_.clear();
+  add(asked.authority);
+  std::transform(text_.begin() + sizeof kAbsent, text_.end(), text_.begin() + sizeof kAbsent,
+                 http::to_lower);
+  add(without_slash(asked.path_and_query));
+  const std::size_t uri_size = text_.size();
+
+  add(asked.scheme);
+  add(asked.forwarded_host);
+  add(by_tenant ? asked.tenant : std::string_view{});
+  // The same name from different sources is two tenants.
+  add(tenant.by_api_key ? std::string_view("X-Api-Key") : tenant.by_field);
+  for (const std::string& name : vary) add_values(asked.fields, name);
+  primary_size_ = text_.size();
+  // The hash of the URI stands for its text, which need not be hashed twice.
+  primary_hash_ =
+      sip_hash({key.low ^ uri_hash_, key.high}, std::string_view(text_).substr(uri_size));
+  hash_ = primary_hash_;
+  names_.clear();
+}
+
+void CacheKey::vary(const http::FieldList& fields) {
+  text_.resize(primary_size_);
+  add(names_);
+  http::for_each_element(names_, [&](std::string_view name) { add_values(fields, name); });
+  hash_ = sip_hash({sip_key_.low ^ primary_hash_, sip_key_.high},
+                   std::string_view(text_).substr(primary_size_));
+}
+
+std::string_view names_in(std::string_view text, std::size_t configured) {
+  KeyParts parts(text);
+  for (std::size_t i = 0; i < kFixedParts + configured; ++i) parts.next();
+  return parts.next();
+}
+
+namespace {
+
+// Of these the upstream sees other values than the client sent.
+bool is_rewritten(std::string_view name) {
+  for (const std::string_view one :
+       {"X-Forwarded-For", "Forwarded", "X-Request-Id", "traceparent"}) {
+    if (http::iequals(name, one)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool unite_names(std::string_view known, const http::FieldList& response,
+                 const std::vector<std::string>& configured, std::string& names) {
+  std::array<std::string_view, kMostNames> all;
+  std::size_t count = 0;
+  std::size_t bytes = 0;
+  bool fits = true;
+  const auto take = [&](std::string_view name) {
+    if (name.empty() || is_among(std::span(all).first(count), name)) return;
+    for (const std::string& other : configured) {
+      if (http::iequals(other, name)) return;
+    }
+    bytes += name.size() + 1;
+    fits =
+        fits && name != "*" && !is_rewritten(name) && count < all.size() && bytes <= kMostNameBytes;
+    if (fits) all[count++] = name;
+  };
+  if (!known.empty()) http::for_each_element(known, take);
+  for (const http::Field& field : response) {
+    if (field.id == http::FieldId::vary) http::for_each_element(field.value, take);
+  }
+  if (!fits) return false;
+  std::sort(all.begin(), all.begin() + count, precedes);
+  names.clear();
+  for (const std::string_view name : std::span(all).first(count)) {
+    if (!names.empty()) names += ',';
+    for (const char c : name) names += http::to_lower(c);
+  }
+  return true;
+}
+
+}  // namespace spillway::cache

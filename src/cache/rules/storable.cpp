@@ -1,0 +1,104 @@
+#include "cache/rules/storable.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "cache/rules/status.hpp"
+#include "cache/rules/validity.hpp"
+#include "http/ascii.hpp"
+#include "http/cache_control.hpp"
+#include "http/conditional.hpp"
+
+namespace spillway::cache {
+namespace {
+
+using http::CacheControl;
+using http::Field;
+using http::FieldId;
+using http::FieldList;
+using http::Verb;
+
+bool is_listed(std::string_view method, const config::Cache& settings) {
+  return std::any_of(settings.methods.begin(), settings.methods.end(),
+                     [&](const std::string& listed) { return listed == method; });
+}
+
+bool is_field_name(std::string_view text) {
+  return text != "*" && std::all_of(text.begin(), text.end(), http::is_token);
+}
+
+bool varies_by_fields(const FieldList& response) {
+  if (!response.contains(FieldId::vary)) return true;
+  bool all = true;
+  for (const Field& field : response) {
+    if (field.id != FieldId::vary) continue;
+    http::for_each_element(field.value, [&](std::string_view name) { all &= is_field_name(name); });
+  }
+  return all;
+}
+
+bool sets_cookie(const FieldList& response) {
+  return response.contains(FieldId::set_cookie) || response.contains(FieldId::set_cookie2);
+}
+
+Unstorable refused_by_request(const http::RequestHead& request, const config::Cache& settings) {
+  if (request.method != Verb::get || !is_listed("GET", settings)) return Unstorable::method;
+  if (request.framing.kind != http::Framing::Kind::none) return Unstorable::body;
+  if (http::asks_for_part(request.fields)) return Unstorable::part;
+  if (http::cache_control(request.fields).no_store) return Unstorable::request_says;
+  return Unstorable::none;
+}
+
+Unstorable refused_by_response(const http::ResponseHead& response, const CacheControl& control) {
+  const unsigned status = response.status;
+  if (is_never_stored(status)) return Unstorable::status;
+  if (control.must_understand && !is_understood(status)) return Unstorable::status;
+  // RFC 9111 section 5.2.2.3: whoever understands the status does without no-store.
+  if (control.no_store && !control.must_understand) return Unstorable::no_store;
+  if (control.is_private) return Unstorable::is_private;
+  if (sets_cookie(response.fields)) return Unstorable::sets_cookie;
+  if (!varies_by_fields(response.fields)) return Unstorable::vary;
+  const bool says_lifetime = control.max_age || control.s_maxage || control.is_public ||
+                             response.fields.contains(FieldId::expires);
+  if (!says_lifetime && !is_cacheable_by_default(status)) return Unstorable::no_lifetime;
+  return Unstorable::none;
+}
+
+// RFC 9111 section 3.5: public, s-maxage and must-revalidate give leave to share the answer to a
+// request with Authorization. Only the first two are taken for leave: whoever writes
+// must-revalidate seldom means that everybody may have it.
+Storable leave_of(const FieldList& request, const FieldList& response, const CacheControl& control,
+                  const config::Cache& settings, const TenantInKey& tenant) {
+  if (control.is_public || control.s_maxage) return {Unstorable::none, true};
+  if (request.contains(FieldId::authorization)) return {Unstorable::authorization};
+  if (has_personal_field(request, settings, tenant, response)) return {Unstorable::personal};
+  return {Unstorable::none, false};
+}
+
+}  // namespace
+
+bool request_may_use_cache(const http::RequestHead& request, const config::Cache& settings) {
+  const bool reads = request.method == Verb::get || request.method == Verb::head;
+  return reads && is_listed(request.method_name, settings) &&
+         request.framing.kind == http::Framing::Kind::none && !request.upgrade &&
+         !http::asks_for_part(request.fields);
+}
+
+Storable storable(const http::RequestHead& request, const http::ResponseHead& response,
+                  const config::Cache& settings, const TenantInKey& tenant) {
+  const Unstorable by_request = refused_by_request(request, settings);
+  if (by_request != Unstorable::none) return {by_request};
+  const CacheControl control = http::cache_control(response.fields);
+  const Unstorable by_response = refused_by_response(response, control);
+  if (by_response != Unstorable::none) return {by_response};
+  return leave_of(request.fields, response.fields, control, settings, tenant);
+}
+
+Storable storable_after(const http::ResponseHead& not_modified, const http::RequestHead& request,
+                        const http::ResponseHead& merged, const config::Cache& settings,
+                        const TenantInKey& tenant) {
+  if (sets_cookie(not_modified.fields)) return {Unstorable::sets_cookie};
+  return storable(request, merged, settings, tenant);
+}
+
+}  // namespace spillway::cache

@@ -1,0 +1,97 @@
+#include "cache/rules/validity.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "cache/rules/status.hpp"
+#include "http/ascii.hpp"
+#include "http/date.hpp"
+
+namespace spillway::cache {
+namespace {
+
+using http::Field;
+using http::FieldId;
+using std::chrono::seconds;
+using std::chrono::sys_seconds;
+
+seconds bounded(seconds value) { return std::clamp(value, seconds(0), http::kMaxDeltaSeconds); }
+
+Duration said_or(std::optional<seconds> said, Milliseconds configured) {
+  return said ? Duration(*said) : std::min<Milliseconds>(configured, http::kMaxDeltaSeconds);
+}
+
+// Section 5.1: of a list the first value; one that cannot be read does not count.
+seconds age_value(const http::FieldList& fields) {
+  const Field* age = fields.find(FieldId::age);
+  if (!age) return seconds(0);
+  const std::string_view first = http::trim(age->value.substr(0, age->value.find(',')));
+  return http::parse_delta_seconds(first).value_or(seconds(0));
+}
+
+Duration age_of(const http::FieldList& fields, sys_seconds date, sys_seconds arrived,
+                Duration delay) {
+  const Duration apparent = bounded(arrived - date);
+  const Duration corrected = age_value(fields) + std::max(delay, Duration(0));
+  return std::min<Duration>(std::max(apparent, corrected), http::kMaxDeltaSeconds);
+}
+
+// By Expires, the earliest of them (section 5.3).
+seconds until_expires(const http::FieldList& fields, sys_seconds date, sys_seconds arrived) {
+  seconds least = http::kMaxDeltaSeconds;
+  for (const Field& field : fields) {
+    if (field.id != FieldId::expires) continue;
+    const auto expires = http::parse_date(field.value, arrived);
+    least = std::min(least, expires ? bounded(*expires - date) : seconds(0));
+  }
+  return least;
+}
+
+Duration lifetime_of(const http::ResponseHead& response, const http::CacheControl& control,
+                     const config::Cache& settings, sys_seconds date, sys_seconds arrived,
+                     Duration age) {
+  if (control.s_maxage) return *control.s_maxage;
+  if (control.max_age) return *control.max_age;
+  if (response.fields.contains(FieldId::expires)) {
+    return until_expires(response.fields, date, arrived);
+  }
+  // The configured time runs from the arrival: a slow answer is not stale at once.
+  return may_guess_lifetime(response, control)
+             ? std::min<Duration>(age + said_or({}, settings.ttl), http::kMaxDeltaSeconds)
+             : Duration(0);
+}
+
+}  // namespace
+
+bool may_guess_lifetime(const http::ResponseHead& response, const http::CacheControl& control) {
+  return (control.is_public || is_cacheable_by_default(response.status)) &&
+         !http::pragma_no_cache(response.fields);
+}
+
+Validity validity_of(const http::ResponseHead& response, const config::Cache& settings,
+                     sys_seconds arrived, Duration delay) {
+  const http::FieldList& fields = response.fields;
+  const http::CacheControl control = http::cache_control(fields);
+  const Field* date_field = fields.find(FieldId::date);
+  const sys_seconds date =
+      date_field ? http::parse_date(date_field->value, arrived).value_or(arrived) : arrived;
+
+  Validity validity{.age = age_of(fields, date, arrived, delay)};
+  if (control.no_cache) return validity;
+  validity.lifetime = lifetime_of(response, control, settings, date, arrived, validity.age);
+  if (control.must_revalidate || control.proxy_revalidate || control.s_maxage) return validity;
+  validity.stale_for = said_or(control.stale_while_revalidate, settings.stale);
+  if (settings.stale_if_error) {
+    validity.stale_on_error = said_or(control.stale_if_error, settings.stale);
+  }
+  return validity;
+}
+
+bool is_of_use(const Validity& validity, const http::ResponseHead& response) {
+  return validity.age < validity.lifetime + std::max(validity.stale_for, validity.stale_on_error) ||
+         response.fields.contains(FieldId::etag) ||
+         response.fields.contains(FieldId::last_modified);
+}
+
+}  // namespace spillway::cache

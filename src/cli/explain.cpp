@@ -1,0 +1,165 @@
+#include "cli/explain.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+
+#include "base/ip_address.hpp"
+#include "cli/explain_answers.hpp"
+#include "cli/explain_lines.hpp"
+#include "cli/explain_request.hpp"
+#include "cli/explain_rule.hpp"
+#include "config/choices.hpp"
+#include "http/framing.hpp"
+#include "http/head.hpp"
+#include "overload/decide.hpp"
+#include "overload/plan.hpp"
+#include "traffic/classify.hpp"
+
+namespace spillway {
+namespace {
+
+// The head as a client would send it; empty when an argument would break out of its line.
+std::string head_of(const ExplainedRequest& request) {
+  const auto is_line = [](std::string_view text) {
+    return std::none_of(text.begin(), text.end(),
+                        [](unsigned char c) { return c < ' ' && c != '\t'; });
+  };
+  const auto is_host = [](std::string_view field) {
+    constexpr std::string_view host = "host:";
+    return field.size() >= host.size() &&
+           std::equal(host.begin(), host.end(), field.begin(),
+                      [](char expected, unsigned char c) { return std::tolower(c) == expected; });
+  };
+  if (!is_line(request.method) || !is_line(request.url)) return {};
+  std::string out = request.method + " " + request.url + " HTTP/1.1\r\n";
+  if (std::none_of(request.headers.begin(), request.headers.end(), is_host)) {
+    out += "Host: localhost\r\n";
+  }
+  for (const std::string& field : request.headers) {
+    if (field.empty() || !is_line(field)) return {};
+    out += field + "\r\n";
+  }
+  return out + "\r\n";
+}
+
+std::string text_of(const config::Match& match) {
+  std::string out;
+  for (const std::string& method : match.methods) out += (out.empty() ? "" : ",") + method;
+  return (out.empty() ? "any method" : out) + " " + match.host + match.path;
+}
+
+void tell_subject(ExplainedLines& lines, const config::Config& config,
+                  const traffic::Subject& subject) {
+  const config::Route& route = config.routes[index(subject.route)];
+  const bool is_default = index(subject.route) + 1 == config.routes.size();
+  lines.add("route") << route.name << (is_default ? " (no other route matches)" : ": ")
+                     << (is_default ? "" : text_of(route.match));
+
+  const config::TrafficClass& its_class = config.classes[index(subject.traffic_class)];
+  auto& class_line = lines.add("class");
+  class_line << its_class.name << ", number " << index(subject.traffic_class) + 1 << " of "
+             << config.classes.size() << " by priority";
+  if (subject.trusted_priority) {
+    class_line << ", from the priority " << *subject.trusted_priority << " that "
+               << config.trusted_headers.priority << " gives it";
+  } else if (route.priority) {
+    class_line << ", from the route's priority " << *route.priority;
+  }
+
+  const config::Upstream& upstream = config.upstreams[index(subject.upstream)];
+  auto& upstream_line = lines.add("upstream");
+  upstream_line << upstream.name << ", " << upstream.dispatch.concurrency << " slots:";
+  for (const std::string& server : upstream.servers) upstream_line << ' ' << server;
+  if (upstream.servers.size() > 1) upstream_line << " by " << config::name(upstream.balance);
+
+  lines.add("tenant") << config::name(subject.tenant.source) << " " << subject.tenant.value();
+}
+
+// When it ends, what it ends, and who set it. The request arrived at TimePoint{}.
+void tell_deadline(ExplainedLines& lines, const config::Config& config,
+                   const traffic::Subject& subject) {
+  const TimePoint slot = subject.wait_until(Duration{0});
+  const TimePoint answer = subject.answer_by(Duration{0});
+  const auto setter = [&](TimePoint at) -> std::string {
+    if (at == subject.client.at) return "its client";
+    return subject.has_route_deadline ? "the route's deadline_ms" : "the class's sla_ms";
+  };
+  const auto after_arrival = [](TimePoint at) { return to_milliseconds(at - TimePoint{}); };
+  auto& line = lines.add("deadline");
+  line << after_arrival(slot) << " ms after arrival for a slot, set by " << setter(slot);
+  if (config.upstreams[index(subject.upstream)].dispatch.late == config::Late::process_with_tag) {
+    line << "; late requests are tagged";
+  } else if (answer != kNever) {
+    line << "; " << after_arrival(answer) << " ms for the response head";
+    if (answer != slot) line << ", set by " << setter(answer);
+  }
+}
+
+// The states that an upstream can be in, for a person.
+std::string states_of(const config::Overload& overload) {
+  std::string out(name(State::normal));
+  for (const config::Stage& stage : overload.stages) out += ", " + std::string(name(stage.name));
+  if (overload.stages.empty()) out += ", " + std::string(name(State::overloaded));
+  return out;
+}
+
+bool can_be(const config::Overload& overload, State state) {
+  return states_of(overload).find(name(state)) != std::string::npos;
+}
+
+}  // namespace
+
+Explanation explain(const config::Config& config, const ExplainedRequest& request) {
+  const std::string bytes = head_of(request);
+  if (bytes.empty()) return {false, "error: a control character or an empty header field\n"};
+  http::RequestHead head;
+  http::Error error = parse_request(bytes, head);
+  if (error == http::Error::none) error = request_framing(head);
+  if (error != http::Error::none) {
+    return {false, "error: this request is answered " + std::to_string(status_of(error)) + ": " +
+                       std::string(describe(error)) + "\n"};
+  }
+
+  const auto address = parse_ip_address(request.peer);
+  if (!address) return {false, "error: not an IP address: " + request.peer + "\n"};
+  const traffic::Classifier classifier(config);
+  const traffic::Peer peer = classifier.peer(*address);
+  traffic::Subject subject = classifier.classify(head, peer, TimePoint{});
+  subject.client = traffic::client_deadline(traffic::deadline_fields(head.fields), TimePoint{},
+                                            std::chrono::system_clock::now());
+  const config::Upstream& upstream = config.upstreams[index(subject.upstream)];
+  if (!can_be(upstream.overload, request.state)) {
+    return {false, "error: upstream " + upstream.name + " is never " +
+                       std::string(name(request.state)) + ": its states are " +
+                       states_of(upstream.overload) + "\n"};
+  }
+  const auto plan =
+      overload::build_plan(config, upstream, request.state,
+                           request.state == State::normal ? Reason::none : Reason::tail_latency);
+  const config::Rule& rule = plan.rule(subject.route, subject.traffic_class);
+
+  ExplainedLines lines;
+  lines.add("request") << request.method << " " << request.url;
+  tell_subject(lines, config, subject);
+  tell_deadline(lines, config, subject);
+  tell_ignored_deadlines(lines, head, subject.client.fields);
+  tell_upgrade(lines, config, head, subject);
+  const RuledRequest ruled{config, head, subject, rule, request.state};
+  tell_rule(lines, ruled);
+  tell_cache(lines, ruled);
+  lines.add("state") << name(plan.state()) << " (of " << states_of(upstream.overload) << ")";
+  if (request.state == State::normal) {
+    lines.add("verdict") << name(overload::Verdict::Kind::allow);
+    lines.add("why") << "Rules apply only while the upstream is overloaded.";
+    tell_hard_limits(lines, ruled);
+  } else {
+    tell_overloaded(lines, ruled);
+  }
+  if (upstream.overload.mode == config::Mode::shadow)
+    lines.add("mode") << "shadow: whatever the verdict, it is only counted and logged, and the "
+                      << "request is forwarded.";
+  return {true, lines.text()};
+}
+
+}  // namespace spillway

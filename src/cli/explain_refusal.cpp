@@ -1,0 +1,39 @@
+#include "cli/explain_refusal.hpp"
+
+#include <string>
+
+namespace spillway {
+
+using overload::Verdict;
+
+std::string refusal_text(const config::Rule& rule, const Verdict& verdict) {
+  if (verdict.kind == Verdict::Kind::drop || verdict.refuse_silently) {
+    return "closed without an answer";
+  }
+  const auto wait = rule.retry_after.count();
+  return "503, retry after " + std::to_string(wait) + " to " + std::to_string(wait + wait / 2) +
+         " ms";
+}
+
+void tell_refusals(ExplainedLines& lines, const RuledRequest& request, const Refusals& refusals) {
+  const config::Rule& rule = request.rule;
+  const bool has_draw = rule.strategy != config::Strategy::degrade && rule.probability < 1;
+  lines.add("verdict") << "depends on " << (has_draw ? "the draw and on " : "")
+                       << "the reason of the overload:";
+  lines.add("") << "TAIL_LATENCY, EVENT_LOOP_LAG, ERROR_BURST: " << name(refusals.untrusted.kind)
+                << " (" << refusal_text(rule, refusals.untrusted) << ")";
+  lines.add("") << "INFLIGHT_SATURATION, QUEUE_SATURATION, QUEUE_WAIT_RISK: "
+                << name(refusals.full.kind);
+}
+
+void tell_work_conserving(ExplainedLines& lines, const RuledRequest& request,
+                          const Refusals& refusals) {
+  lines.add("") << "For the first reasons the upstream itself is not to be trusted: free slots "
+                << "change nothing.";
+  lines.add("") << "For the others no slot is left idle: refused ("
+                << refusal_text(request.rule, refusals.full) << ") only when no slot";
+  lines.add("") << "is free, its class has a waiter already and the predicted wait passes "
+                << request.upstream().dispatch.target_wait.count() << " ms.";
+}
+
+}  // namespace spillway

@@ -1,0 +1,120 @@
+#include "cli/simulate_command.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <system_error>
+#include <vector>
+
+#include "simulate/built_in.hpp"
+#include "simulate/json.hpp"
+#include "simulate/plot.hpp"
+#include "simulate/scenario_file.hpp"
+#include "simulate/simulation.hpp"
+#include "simulate/table.hpp"
+
+namespace spillway {
+namespace {
+
+using simulate::Recording;
+
+void list_scenarios(std::ostream& out) {
+  std::size_t width = 0;
+  for (const auto& one : simulate::built_in_scenarios()) width = std::max(width, one.name.size());
+  for (const auto& one : simulate::built_in_scenarios()) {
+    const auto result = simulate::read_scenario(one.json, one.name, nullptr);
+    out << one.name << std::string(width + 2 - one.name.size(), ' ')
+        << (result.scenario ? result.scenario->sentence : "") << '\n';
+  }
+}
+
+// A line that overwrites itself, at each further hundredth of the way.
+simulate::Progress progress_to(std::ostream& err, std::uint32_t seconds, const char* what) {
+  return [&err, seconds, what, shown = std::uint64_t{0}](std::uint32_t over) mutable {
+    const std::uint64_t percent = std::uint64_t{100} * over / seconds;
+    if (percent == shown) return;
+    shown = percent;
+    err << "\r\x1b[K";
+    if (over < seconds) err << "simulating " << what << ": " << over << " of " << seconds << " s";
+    err << std::flush;
+  };
+}
+
+void print_table(const Recording& recording, std::ostream& out) {
+  std::vector<std::string> classes;
+  for (const auto& one : recording.classes) classes.push_back(one.name);
+  out << simulate::header(classes);
+  for (std::size_t s = 0; s < recording.seconds.size(); ++s) {
+    out << simulate::line(s, recording.seconds[s]);
+  }
+}
+
+nlohmann::ordered_json as_json(const Recording& with, const Recording* without) {
+  if (without == nullptr) return to_json(with);
+  return {{"with_shedding", to_json(with)}, {"without_shedding", to_json(*without)}};
+}
+
+// Opened before the run, so that a place that cannot be written to is known at once.
+std::ofstream open_plot(const std::string& path, std::ostream& err) {
+  errno = 0;
+  std::ofstream file(path, std::ios::binary | std::ios::app);
+  if (!file) {
+    err << "error: " << path << ": cannot write: " << std::generic_category().message(errno)
+        << '\n';
+  }
+  return file;
+}
+
+bool write_plot(const std::string& path, const std::string& svg, std::ostream& err) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << svg;
+  file.close();
+  if (!file) err << "error: " << path << ": could not be written to its end\n";
+  return !file.fail();
+}
+
+}  // namespace
+
+SimulateResult simulate_scenario(const SimulateOptions& options, const config::Config* config,
+                                 std::ostream& out, std::ostream& err, bool show_progress) {
+  if (options.list) {
+    list_scenarios(out);
+    return SimulateResult::done;
+  }
+  simulate::ScenarioResult opened = simulate::open_scenario(options.scenario, config);
+  for (const auto& problem : opened.problems) {
+    err << "error: " << problem.path << ": " << problem.message << '\n';
+  }
+  if (!opened.scenario) {
+    err << options.scenario << ": " << opened.problems.size() << " error(s)\n";
+    return SimulateResult::bad_scenario;
+  }
+  simulate::Scenario& scenario = *opened.scenario;
+  scenario.seed = options.seed.value_or(scenario.seed);
+  if (!options.plot.empty() && !open_plot(options.plot, err)) return SimulateResult::plot_failed;
+
+  const auto run = [&](bool shedding) {
+    if (!show_progress) return simulate::simulate(scenario, shedding);
+    const char* what = shedding ? "with shedding" : "without shedding";
+    return simulate::simulate(scenario, shedding, progress_to(err, scenario.seconds, what));
+  };
+  const Recording with = run(true);
+  std::optional<Recording> without;
+  if (options.compare) without = run(false);
+  const Recording* const other = without ? &*without : nullptr;
+
+  if (options.json) {
+    out << as_json(with, other).dump(2) << '\n';
+  } else {
+    print_table(with, out);
+    out << '\n' << simulate::summary(with, other);
+  }
+  if (options.plot.empty()) return SimulateResult::done;
+  return write_plot(options.plot, simulate::plot(with, other), err) ? SimulateResult::done
+                                                                    : SimulateResult::plot_failed;
+}
+
+}  // namespace spillway

@@ -1,0 +1,59 @@
+#include "http/local_response.hpp"
+
+#include "http/ascii.hpp"
+#include "http/problem.hpp"
+
+namespace spillway::http {
+namespace {
+
+// RFC 9110 section 15.4.5. Via and Cache-Status tell how it came here.
+bool is_for_not_modified(std::string_view name) {
+  for (const std::string_view wanted :
+       {"Cache-Control", "Content-Location", "Date", "ETag", "Expires", "Last-Modified", "Vary",
+        "Via", "Cache-Status"}) {
+    if (iequals(name, wanted)) return true;
+  }
+  return false;
+}
+
+void write_status_line(TextWriter& out, unsigned status, std::string_view phrase) {
+  out << "HTTP/1.1 " << status << ' ' << phrase << "\r\n";
+}
+
+}  // namespace
+
+bool write_stored_head(TextWriter& out, const StoredHead& head, const ForwardedResponse& with) {
+  write_status_line(out, head.status, head.reason_phrase);
+  out << head.lines;
+  if (head.content_length) out << "Content-Length: " << *head.content_length << "\r\n";
+  out << "Age: " << head.age << "\r\n";
+  write_additions(out, 11, with.request_id, with);
+  return !out.overflowed();
+}
+
+bool write_not_modified_head(TextWriter& out, const StoredHead& head,
+                             const ForwardedResponse& with) {
+  write_status_line(out, 304, "Not Modified");
+  for (std::string_view rest = head.lines; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find("\r\n") + 2);
+    if (is_for_not_modified(line.substr(0, line.find(':')))) out << line;
+    rest.remove_prefix(line.size());
+  }
+  out << "Age: " << head.age << "\r\n";
+  write_additions(out, 11, with.request_id, with);
+  return !out.overflowed();
+}
+
+bool write_prepared_head(TextWriter& out, const PreparedHead& head, const ForwardedResponse& with) {
+  write_status_line(out, head.status, reason_phrase(head.status));
+  out << head.lines;
+  if (!head.content_type.empty()) out << "Content-Type: " << head.content_type << "\r\n";
+  out << "Content-Length: " << head.content_length << "\r\n";
+  if (!head.is_final) out << "Cache-Control: no-store\r\n";
+  if (head.varies) out << "Vary: Accept\r\n";
+  if (!with.date.empty()) out << "Date: " << with.date << "\r\n";
+  write_additions(out, 0, with.request_id, with);
+  return !out.overflowed();
+}
+
+}  // namespace spillway::http

@@ -1,0 +1,211 @@
+#include "proxy/admin/admin.hpp"
+
+#include <array>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/write.hpp>
+#include <chrono>
+#include <memory>
+#include <stdexcept>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+#include "proxy/admin/admin_answer.hpp"
+
+namespace spillway::proxy {
+namespace {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+using asio::ip::tcp;
+
+constexpr int kMaxConnections = 64;
+constexpr int kMostReloads = 4;  // that are waited for: the other pages need connections too
+constexpr std::uint32_t kMaxHead = 8192;
+constexpr std::uint64_t kMaxBody = 65536;
+constexpr std::size_t kReadAhead = 4096;  // of bodies, which go on into their string
+constexpr std::chrono::seconds kTimeout{5};
+constexpr std::chrono::seconds kLinger{1};
+constexpr std::chrono::milliseconds kAcceptPause{100};
+constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+
+std::string printed(const std::string& address, std::uint16_t port) {
+  const bool v6 = address.find(':') != std::string::npos;
+  return (v6 ? "[" + address + "]" : address) + ":" + std::to_string(port);
+}
+
+// What to answer to a request that could not be read; nothing to a peer that left or stalled.
+bool refusal_of(boost::system::error_code error, AdminResponse& response) {
+  if (error.category() != make_error_code(http::error::bad_method).category() ||
+      error == http::error::end_of_stream || error == http::error::partial_message) {
+    return false;
+  }
+  if (error == http::error::header_limit || error == http::error::buffer_overflow) {
+    response = admin_refusal(http::status::request_header_fields_too_large,
+                             "the request head is too large");
+  } else if (error == http::error::body_limit) {
+    response = admin_refusal(http::status::payload_too_large, "no page takes a body as large");
+  } else {
+    response = admin_refusal(http::status::bad_request, "this is not an HTTP/1.1 request");
+  }
+  return true;
+}
+
+}  // namespace
+
+// A rarely used page is worth no code of its own, so this is plain Beast: tcp_stream with its
+// timer per connection costs the data path nothing from here.
+struct AdminServer::Server {
+  Server(const config::Admin& admin, AdminSource pages) : config(admin), source(std::move(pages)) {}
+
+  void bind();
+  asio::awaitable<void> accept();
+  asio::awaitable<void> serve(boost::beast::tcp_stream stream);
+  asio::awaitable<ReloadResult> reload();
+  asio::awaitable<void> close(boost::beast::tcp_stream& stream);
+
+  config::Admin config;
+  AdminSource source;
+  int reloads = 0;      // that are waited for
+  int connections = 0;  // outlives io, whose destructor ends the coroutines that count it
+  asio::io_context io{1};
+  tcp::acceptor acceptor{io};
+  std::uint16_t port = 0;
+  std::thread thread;
+};
+
+void AdminServer::Server::bind() {
+  boost::system::error_code error;
+  const auto address = asio::ip::make_address(config.address, error);
+  if (error) {
+    throw std::runtime_error("cannot listen for the admin on \"" + config.address +
+                             "\": not an IP address");
+  }
+  const tcp::endpoint endpoint(address, config.port);
+  const auto failed = [&] { return error.failed(); };
+  acceptor.open(endpoint.protocol(), error);
+  if (!failed()) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  if (!failed()) acceptor.bind(endpoint, error);
+  if (!failed()) acceptor.listen(kMaxConnections, error);
+  if (!failed()) port = acceptor.local_endpoint(error).port();
+  if (failed()) {
+    acceptor.close();
+    throw std::runtime_error("cannot listen for the admin on " +
+                             printed(config.address, config.port) + ": " + error.message());
+  }
+}
+
+asio::awaitable<void> AdminServer::Server::accept() {
+  while (true) {
+    auto [error, socket] = co_await acceptor.async_accept(kAwait);
+    if (error == asio::error::operation_aborted) co_return;
+    if (error) {
+      // Out of descriptors, most likely: the connection stays in the backlog, so do not spin.
+      asio::steady_timer pause(io, kAcceptPause);
+      co_await pause.async_wait(kAwait);
+      continue;
+    }
+    if (connections >= kMaxConnections) continue;  // closed by the socket's destructor
+    asio::co_spawn(io, serve(boost::beast::tcp_stream(std::move(socket))), asio::detached);
+  }
+}
+
+asio::awaitable<void> AdminServer::Server::serve(boost::beast::tcp_stream stream) {
+  struct Counted {
+    explicit Counted(int& count) : count_(++count) {}
+    ~Counted() { --count_; }
+    int& count_;
+  } counted(connections);
+
+  boost::beast::flat_buffer buffer(kMaxHead + kReadAhead);
+  while (true) {
+    http::request_parser<http::string_body> parser;
+    parser.header_limit(kMaxHead);
+    parser.body_limit(kMaxBody);
+    stream.expires_after(kTimeout);
+    const auto [read_error, read_size] = co_await http::async_read(stream, buffer, parser, kAwait);
+    AdminResponse response;
+    if (!read_error && reloads < kMostReloads && asks_to_reload(parser.get(), config.token)) {
+      const ReloadResult result = co_await reload();
+      response = reload_answer(parser.get(), result);
+    } else if (!read_error) {
+      response = admin_answer(parser.get(), config.token, source);
+    } else if (!refusal_of(read_error, response)) {
+      co_return;
+    }
+    stream.expires_after(kTimeout);
+    const auto [write_error, write_size] = co_await http::async_write(stream, response, kAwait);
+    if (write_error) co_return;
+    if (!response.keep_alive()) {
+      co_await close(stream);
+      co_return;
+    }
+  }
+}
+
+// The timer stands for the event that the attempt is over; the other pages are served meanwhile.
+asio::awaitable<ReloadResult> AdminServer::Server::reload() {
+  struct Attempt {
+    explicit Attempt(asio::io_context& io) : over(io, asio::steady_timer::time_point::max()) {}
+    asio::steady_timer over;
+    ReloadResult result;
+  };
+  const auto attempt = std::make_shared<Attempt>(io);
+  ++reloads;
+  source.reload([this, attempt](const ReloadResult& result) {
+    asio::post(io, [attempt, result] {
+      attempt->result = result;
+      attempt->over.cancel();
+    });
+  });
+  co_await attempt->over.async_wait(kAwait);
+  --reloads;
+  co_return attempt->result;
+}
+
+// Closing with unread input would reset the connection and could take the answer with it
+// (RFC 9112 section 9.6): say that we are done, then wait briefly for the peer to agree.
+asio::awaitable<void> AdminServer::Server::close(boost::beast::tcp_stream& stream) {
+  boost::system::error_code error;
+  stream.socket().shutdown(tcp::socket::shutdown_send, error);
+  stream.expires_after(kLinger);
+  std::array<char, 4096> unread;
+  while (!error) {
+    std::tie(error, std::ignore) = co_await stream.async_read_some(asio::buffer(unread), kAwait);
+  }
+}
+
+AdminServer::AdminServer(const config::Admin& config, AdminSource source)
+    : server_(std::make_unique<Server>(config, std::move(source))) {}
+
+AdminServer::~AdminServer() { stop(); }
+
+void AdminServer::start() {
+  server_->bind();
+  asio::co_spawn(server_->io, server_->accept(), asio::detached);
+  server_->thread = std::thread([server = server_.get()] { server->io.run(); });
+}
+
+std::uint16_t AdminServer::port() const { return server_ ? server_->port : 0; }
+
+void AdminServer::stop() {
+  if (!server_) return;
+  server_->io.stop();
+  if (server_->thread.joinable()) server_->thread.join();
+  server_.reset();
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,300 @@
+#include "proxy/admin/admin_answer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/ip/address.hpp>
+#include <boost/beast/core/string.hpp>
+#include <ctime>
+#include <exception>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "http/ascii.hpp"
+#include "proxy/admin/admin_purge.hpp"
+
+namespace spillway::proxy {
+namespace {
+
+namespace http = boost::beast::http;
+using boost::beast::iequals;
+
+constexpr std::string_view kJson = "application/json";
+constexpr std::string_view kProblem = "application/problem+json";
+constexpr std::string_view kHtml = "text/html; charset=utf-8";
+constexpr std::string_view kPrometheusText = "text/plain; version=0.0.4; charset=utf-8";
+
+constexpr std::string_view kIndex =
+    "<!doctype html><title>Spillway</title><h1>Spillway</h1><ul>"
+    "<li><a href=\"/state\">/state</a> signals, queues and counters now"
+    "<li><a href=\"/metrics\">/metrics</a> for Prometheus"
+    "<li><a href=\"/config\">/config</a> the configuration in effect"
+    "<li><a href=\"/healthz\">/healthz</a> the process is alive"
+    "<li><a href=\"/readyz\">/readyz</a> traffic may be sent here"
+    "<li>POST /reload reads the configuration again"
+    "<li>POST /cache/purge forgets stored answers</ul>\n";
+
+// A dump that cannot throw: bytes that are not UTF-8 become U+FFFD.
+std::string dump(const nlohmann::ordered_json& json) {
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+// The time in the preferred form of RFC 9110 section 5.6.7, which every answer must carry.
+std::string http_date() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 40> text{};
+  const std::size_t size =
+      std::strftime(text.data(), text.size(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
+  return {text.data(), size};
+}
+
+AdminResponse page(http::status status, std::string_view type, std::string body) {
+  AdminResponse response(status, 11);
+  response.set(http::field::date, http_date());
+  response.set(http::field::content_type, type);
+  response.set(http::field::cache_control, "no-store");
+  response.set("X-Content-Type-Options", "nosniff");
+  response.set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
+  response.body() = std::move(body);
+  return response;
+}
+
+AdminResponse problem(http::status status, std::string_view detail) {
+  return page(status, kProblem,
+              dump({{"type", "about:blank"},
+                    {"title", std::string(http::obsolete_reason(status))},
+                    {"status", static_cast<unsigned>(status)},
+                    {"detail", detail}}));
+}
+
+// In a time that depends on the length of what was given, not on how much of it is right.
+bool equal_secrets(std::string_view given, std::string_view wanted) {
+  unsigned difference = given.size() == wanted.size() ? 0 : 1;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    difference |= static_cast<unsigned char>(given[i] ^ wanted[i % wanted.size()]);
+  }
+  return difference == 0;
+}
+
+// The credentials of "Bearer <token>" (RFC 6750 section 2.1).
+std::optional<std::string_view> bearer(std::string_view authorization) {
+  constexpr std::string_view scheme = "Bearer ";
+  if (authorization.size() < scheme.size() ||
+      !iequals({authorization.data(), scheme.size()}, {scheme.data(), scheme.size()})) {
+    return std::nullopt;
+  }
+  authorization.remove_prefix(scheme.size());
+  while (!authorization.empty() && authorization.front() == ' ') authorization.remove_prefix(1);
+  return authorization;
+}
+
+// True for localhost, 127.0.0.0/8 and ::1, each with or without a port.
+bool names_loopback(std::string_view authority) {
+  std::string host;
+  if (!authority.empty() && authority.front() == '[') {
+    host = authority.substr(1, authority.find(']') - 1);
+  } else {
+    host = authority.substr(0, authority.find(':'));
+  }
+  if (iequals(host, "localhost")) return true;
+  boost::system::error_code error;
+  const auto address = boost::asio::ip::make_address(host, error);
+  return !error && address.is_loopback();
+}
+
+struct Target {
+  std::string_view authority;  // empty in origin form
+  std::string_view path;
+};
+
+// Takes origin form and absolute form (RFC 9112 section 3.2); drops the query.
+Target split(std::string_view target) {
+  Target result;
+  constexpr std::string_view scheme = "http://";
+  if (target.size() > scheme.size() &&
+      iequals({target.data(), scheme.size()}, {scheme.data(), scheme.size()})) {
+    target.remove_prefix(scheme.size());
+    const std::size_t end = std::min(target.find_first_of("/?"), target.size());
+    result.authority = target.substr(0, end);
+    target.remove_prefix(end);
+    if (target.empty() || target.front() != '/') target = "/";
+  }
+  result.path = target.substr(0, target.find('?'));
+  return result;
+}
+
+std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
+
+AdminResponse ready_page(const AdminSource& source) {
+  const std::string reason = source.not_ready();
+  if (reason.empty()) return page(http::status::ok, kJson, dump({{"status", "ready"}}));
+  return page(http::status::service_unavailable, kJson,
+              dump({{"status", "not ready"}, {"reason", reason}}));
+}
+
+AdminResponse unauthorized(bool tried) {
+  AdminResponse response =
+      problem(http::status::unauthorized, "this page needs the token of admin.token");
+  response.set(
+      http::field::www_authenticate,
+      tried ? "Bearer realm=\"spillway\", error=\"invalid_token\"" : "Bearer realm=\"spillway\"");
+  return response;
+}
+
+AdminResponse wrong_method(const char* allowed) {
+  AdminResponse response = problem(http::status::method_not_allowed,
+                                   "this page answers " + std::string(allowed) + " only");
+  response.set(http::field::allow, allowed);
+  return response;
+}
+
+// RFC 9110 section 8.3.1, whatever the parameters.
+bool is_json(const AdminRequest& request) {
+  if (request.count(http::field::content_type) != 1) return false;
+  const std::string_view type = view(request[http::field::content_type]);
+  return spillway::http::iequals(spillway::http::trim(type.substr(0, type.find(';'))), kJson);
+}
+
+// A web page that the operator visits can have a browser post here, but not with this media type:
+// for that the browser asks first, with OPTIONS, and is told no (Fetch standard, CORS-preflight).
+AdminResponse purge_page(const AdminRequest& request, const AdminSource& source) {
+  if (request.method() != http::verb::post) return wrong_method("POST");
+  if (!is_json(request)) {
+    AdminResponse response =
+        problem(http::status::unsupported_media_type, "Content-Type: application/json is needed");
+    response.set(http::field::accept, kJson);
+    return response;
+  }
+  const auto read = read_purge(request.body());
+  if (const auto* wrong = std::get_if<std::string>(&read))
+    return problem(http::status::bad_request, *wrong);
+  const cache::PurgeResult result = source.purge(std::get<cache::PurgeRequest>(read));
+  if (!result.unknown.empty()) return problem(http::status::not_found, result.unknown);
+  return page(http::status::ok, kJson, dump({{"purged", result.purged}}));
+}
+
+// The answer to who may not ask for this page; nullopt: he may.
+std::optional<AdminResponse> turned_away(const AdminRequest& request, const Target& target,
+                                         std::string_view token) {
+  const auto hosts = request.count(http::field::host);
+  if (hosts > 1 || (hosts == 0 && request.version() >= 11)) {
+    return problem(http::status::bad_request, "exactly one Host field is needed");
+  }
+  // A load balancer asks for these two, without a token and by whatever name it knows us; they
+  // tell no more than the answer of the proxy itself would.
+  const bool is_open = target.path == "/healthz" || target.path == "/readyz";
+  if (!is_open && !token.empty()) {
+    const auto given = bearer(view(request[http::field::authorization]));
+    if (!given || !equal_secrets(*given, token)) return unauthorized(given.has_value());
+  }
+  if (!is_open && token.empty()) {
+    const std::string_view authority =
+        target.authority.empty() ? view(request[http::field::host]) : target.authority;
+    const bool is_missing = authority.empty() && request.version() < 11;
+    if (!is_missing && !names_loopback(authority)) {
+      return problem(http::status::forbidden,
+                     "without admin.token only a loopback host name is served");
+    }
+  }
+  return std::nullopt;
+}
+
+// A browser says where a page is from that has it post here (Fetch standard, "Origin").
+bool is_from_web_page(const AdminRequest& request) {
+  return request.count(http::field::origin) > 0;
+}
+
+AdminResponse finished(const AdminRequest& request, AdminResponse response) {
+  response.version(request.version());
+  response.keep_alive(request.keep_alive());
+  response.prepare_payload();
+  if (request.method() == http::verb::head) response.body().clear();
+  return response;
+}
+
+AdminResponse choose(const AdminRequest& request, std::string_view token,
+                     const AdminSource& source) {
+  const Target target = split(view(request.target()));
+  if (auto refusal = turned_away(request, target, token)) return std::move(*refusal);
+
+  if (target.path == "/reload") {
+    if (request.method() != http::verb::post) return wrong_method("POST");
+    if (!is_from_web_page(request))
+      return problem(http::status::service_unavailable, "several reloads are being waited for");
+    return problem(http::status::forbidden, "a web page may not ask for this");
+  }
+  if (target.path == "/cache/purge") return purge_page(request, source);
+
+  AdminResponse (*make)(const AdminSource&) = nullptr;
+  if (target.path == "/metrics") {
+    make = [](const AdminSource& s) {
+      return page(http::status::ok, kPrometheusText, s.metrics());
+    };
+  } else if (target.path == "/state") {
+    make = [](const AdminSource& s) { return page(http::status::ok, kJson, s.state()); };
+  } else if (target.path == "/config") {
+    make = [](const AdminSource& s) { return page(http::status::ok, kJson, s.config()); };
+  } else if (target.path == "/healthz") {
+    make = [](const AdminSource&) {
+      return page(http::status::ok, kJson, dump({{"status", "ok"}}));
+    };
+  } else if (target.path == "/readyz") {
+    make = ready_page;
+  } else if (target.path == "/") {
+    make = [](const AdminSource&) { return page(http::status::ok, kHtml, std::string(kIndex)); };
+  }
+  if (make == nullptr) return problem(http::status::not_found, "there is no such page; see /");
+  if (request.method() != http::verb::get && request.method() != http::verb::head)
+    return wrong_method("GET, HEAD");
+  return make(source);
+}
+
+}  // namespace
+
+bool asks_to_reload(const AdminRequest& request, std::string_view token) {
+  const Target target = split(view(request.target()));
+  return target.path == "/reload" && request.method() == http::verb::post &&
+         !is_from_web_page(request) && !turned_away(request, target, token);
+}
+
+AdminResponse reload_answer(const AdminRequest& request, const ReloadResult& result) {
+  if (result.problems.empty()) {
+    return finished(request, page(http::status::ok, kJson,
+                                  dump({{"reloaded", true}, {"generation", result.generation}})));
+  }
+  nlohmann::ordered_json problems = nlohmann::ordered_json::array();
+  for (const config::Problem& each : result.problems)
+    problems.push_back({{"path", each.path}, {"message", each.message}});
+  const auto status = http::status::unprocessable_entity;
+  return finished(request, page(status, kProblem,
+                                dump({{"type", "about:blank"},
+                                      {"title", std::string(http::obsolete_reason(status))},
+                                      {"status", static_cast<unsigned>(status)},
+                                      {"detail", "the configuration stays as it was"},
+                                      {"generation", result.generation},
+                                      {"problems", std::move(problems)}})));
+}
+
+AdminResponse admin_answer(const AdminRequest& request, std::string_view token,
+                           const AdminSource& source) {
+  AdminResponse response = [&] {
+    try {
+      return choose(request, token, source);
+    } catch (const std::exception&) {
+      return problem(http::status::internal_server_error, "this page could not be made");
+    }
+  }();
+  return finished(request, std::move(response));
+}
+
+AdminResponse admin_refusal(http::status status, std::string_view detail) {
+  AdminResponse response = problem(status, detail);
+  response.keep_alive(false);
+  response.prepare_payload();
+  return response;
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,167 @@
+#include "proxy/exchange/fault.hpp"
+
+namespace spillway::proxy {
+
+bool is_of_upstream(Reason reason) {
+  switch (reason) {
+    case Reason::upstream_unavailable:
+    case Reason::upstream_timeout:
+    case Reason::upstream_invalid:
+    case Reason::circuit_open: return true;
+    default: return false;
+  }
+}
+
+bool says_failure(unsigned status) {
+  return status == 500 || status == 502 || status == 503 || status == 504;
+}
+
+Fault bad_request(http::Error error) {
+  return {.reason = Reason::bad_request,
+          .status = static_cast<unsigned>(http::status_of(error)),
+          .proxy_error = http::proxy_status(error),
+          .detail = http::describe(error),
+          .close = true};
+}
+
+Fault options_answered() {
+  return {.outcome = Outcome::cached,
+          .status = 200,
+          .detail = "This proxy is as far as the request was to go."};
+}
+
+Fault request_timeout() {
+  return {.reason = Reason::request_timeout,
+          .status = 408,
+          .detail = "The request did not arrive in time.",
+          .close = true};
+}
+
+Fault client_gone() {
+  return {.outcome = Outcome::client_gone, .reason = Reason::client_gone, .close = true};
+}
+
+Fault denied(Reason reason, Milliseconds retry_after) {
+  std::string_view detail =
+      "The service is busy and is taking only part of its requests. Please try again later.";
+  if (reason == Reason::budget_exceeded)
+    detail = "The service is busy, and requests of this kind come faster than it takes them now.";
+  if (reason == Reason::tenant_share)
+    detail = "The service is busy, and you ask for more than your share of it.";
+  return {.outcome = Outcome::denied,
+          .reason = reason,
+          .status = is_callers_own(reason) ? 429u : 503u,
+          .detail = detail,
+          .retry_after = retry_after};
+}
+
+Fault not_stored(Fault denied) {
+  denied.detail =
+      "The service is busy and answers only from what it has stored, where this is not. Please try "
+      "again later.";
+  denied.only_stored = true;
+  return denied;
+}
+
+Fault only_if_cached() {
+  return {.reason = Reason::not_stored,
+          .status = 504,
+          .detail = "The request asks for a stored answer only, and none is stored.",
+          .only_stored = true};
+}
+
+Fault dropped(Reason reason) {
+  return {.outcome = Outcome::dropped, .reason = reason, .close = true};
+}
+
+Fault waited_in_vain(Reason reason, Milliseconds retry_after) {
+  return {.outcome = reason == Reason::evicted ? Outcome::evicted : Outcome::expired,
+          .reason = reason,
+          .status = 503,
+          .detail = reason == Reason::evicted
+                        ? "The request gave way to a more urgent one. Please try again later."
+                    : reason == Reason::deadline_expired
+                        ? "The request could not be started before its deadline."
+                        : "The request could not be started in time. Please try again later.",
+          .retry_after = retry_after};
+}
+
+Fault no_tunnel(Reason reason, Milliseconds retry_after) {
+  return {
+      .outcome = Outcome::denied,
+      .reason = reason,
+      .status = 503,
+      .detail = reason == Reason::draining
+                    ? "This proxy is about to end and opens no lasting connections any more."
+                    : "There are as many lasting connections as may be. Please try again later.",
+      .retry_after = retry_after};
+}
+
+Fault circuit_open(Milliseconds retry_after) {
+  return {.reason = Reason::circuit_open,
+          .status = 503,
+          .detail = "The service behind this proxy fails and is not asked for the time being.",
+          .retry_after = retry_after};
+}
+
+Fault cannot_connect(bool timed_out) {
+  return {.reason = timed_out ? Reason::upstream_timeout : Reason::upstream_unavailable,
+          .status = timed_out ? 504u : 502u,
+          .proxy_error = timed_out ? "connection_timeout" : "connection_refused",
+          .detail = "The service behind this proxy cannot be reached."};
+}
+
+Fault local_shortage() {
+  return {.reason = Reason::local_shortage,
+          .status = 503,
+          .detail = "This proxy has no room for another connection. Please try again later.",
+          .retry_after = Milliseconds{1000}};
+}
+
+Fault upstream_reset() {
+  return {.reason = Reason::upstream_unavailable,
+          .status = 502,
+          .proxy_error = "connection_terminated",
+          .detail = "The service behind this proxy closed the connection without an answer.",
+          .failure = observe::ServerFailure::reset};
+}
+
+Fault upstream_failed() {
+  return {.reason = Reason::upstream_unavailable,
+          .status = 502,
+          .detail = "The service behind this proxy failed."};
+}
+
+Fault upstream_timeout() {
+  return {.reason = Reason::upstream_timeout,
+          .status = 504,
+          .detail = "The service behind this proxy did not answer in time.",
+          .failure = observe::ServerFailure::response_timeout};
+}
+
+Fault upstream_stalled() {
+  return {.reason = Reason::upstream_timeout,
+          .status = 504,
+          .detail = "The service behind this proxy did not end its answer in time.",
+          .failure = observe::ServerFailure::body_timeout};
+}
+
+Fault deadline_passed() {
+  return {.reason = Reason::deadline_expired,
+          .status = 504,
+          .detail = "The answer did not come before the deadline of the request."};
+}
+
+Fault upstream_invalid(http::Error error) {
+  return {.reason = Reason::upstream_invalid,
+          .status = 502,
+          .proxy_error = http::upstream_proxy_status(error),
+          .detail = "The service behind this proxy gave an invalid answer.",
+          .cause = http::describe(error),
+          .failure = error == http::Error::truncated ? observe::ServerFailure::truncated
+                                                     : observe::ServerFailure::invalid};
+}
+
+Fault head_too_large() { return bad_request(http::Error::head_too_large); }
+
+}  // namespace spillway::proxy

@@ -1,0 +1,100 @@
+#include "proxy/exchange/tunnel.hpp"
+
+#include <utility>
+
+#include "proxy/worker/worker.hpp"
+
+namespace spillway::proxy {
+
+Tunnel::Tunnel(Worker& worker, TunnelPermit place, UpstreamPtr upstream, Milliseconds idle_timeout)
+    : worker_(worker),
+      place_(std::move(place)),
+      upstream_(std::move(upstream)),
+      idle_timeout_(idle_timeout) {}
+
+Tunnel::~Tunnel() { upstream_->retire(); }
+
+void Tunnel::start(ClientPtr client) {
+  client_ = std::move(client);
+  run();
+}
+
+Detached Tunnel::run() {
+  frame_ = co_await OwnFrame{};
+  auto how = observe::TunnelEnd::finished;
+  TimePoint active = Clock::now();
+  bool has_moved = false;
+  for (int round = 1;; ++round) {
+    const Step up = move(up_, *client_, *upstream_);
+    const Step down = move(down_, *upstream_, *client_);
+    if (up == Step::failed || down == Step::failed) {
+      how = observe::TunnelEnd::broken;
+      break;
+    }
+    if (up_.ended && down_.ended) break;
+    const bool moved = up == Step::moved || down == Step::moved;
+    has_moved = has_moved || moved;
+    if (moved && round % kRoundsInARow != 0) continue;
+    if (std::exchange(has_moved, false)) active = Clock::now();
+    const Wake wake =
+        co_await parking_.park(active + idle_timeout_, awaited(up_, *client_, *upstream_),
+                               awaited(down_, *upstream_, *client_));
+    if (wake == Wake::ready) continue;
+    how = wake == Wake::timeout ? observe::TunnelEnd::idle : observe::TunnelEnd::broken;
+    break;
+  }
+  close(how);
+  worker_.end_tunnel(*this);
+}
+
+// Reads only into an empty buffer: what the receiver does not take holds the sender back.
+Tunnel::Step Tunnel::move(Flow& flow, Stream& from, Stream& to) {
+  if (flow.ended) return Step::waits;
+  auto& [block, begin, end] = flow.bytes;
+  bool moved = false;
+  if (flow.empty()) {
+    if (!block) block = worker_.small_blocks.take();
+    const IoResult result = from.receive(block.bytes());
+    if (result.status == IoResult::Status::done) {
+      begin = 0;
+      end = result.bytes;
+      moved = true;
+    } else {
+      if (result.status == IoResult::Status::failed) return Step::failed;
+      if (result.status == IoResult::Status::would_block) return Step::waits;
+      flow.ended = true;
+      to.shutdown_send();
+      return Step::moved;
+    }
+  }
+  const IoResult result = to.send({block.bytes().data() + begin, end - begin});
+  if (result.status == IoResult::Status::failed) return Step::failed;
+  if (result.status == IoResult::Status::done) {
+    begin += result.bytes;
+    moved = true;
+  }
+  return moved ? Step::moved : Step::waits;
+}
+
+Source* Tunnel::awaited(Flow& flow, Stream& from, Stream& to) {
+  if (!flow.empty()) return &to.writable();
+  flow.bytes.block.release();
+  return flow.ended ? nullptr : &from.readable();
+}
+
+void Tunnel::close(observe::TunnelEnd how) {
+  if (how == observe::TunnelEnd::broken) {  // let nobody take what came for the whole
+    client_->abort();
+    upstream_->abort();
+  }
+  client_->close();
+  upstream_->retire();
+  place_.end(how);
+}
+
+void Tunnel::abandon() {
+  frame_.destroy();
+  client_->close();
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,92 @@
+// One worker's part of a generation: what its requests use of one configuration without asking
+// anyone else. Every request pins the part that was its worker's when it began, and keeps to that
+// configuration to its end; what nobody pins any more goes.
+//
+// On its worker's thread only.
+#pragma once
+
+#include <boost/intrusive/list.hpp>
+#include <boost/intrusive_ptr.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "base/random.hpp"
+#include "dispatch/route_cost.hpp"
+#include "observe/log.hpp"
+#include "observe/worker_metrics.hpp"
+#include "overload/plan.hpp"
+#include "proxy/generation/generation.hpp"
+#include "proxy/upstream/circuits.hpp"
+#include "proxy/upstream/upstream_pool.hpp"
+#include "resilience/retry_budget.hpp"
+
+namespace spillway::proxy {
+
+using Plans = std::vector<std::shared_ptr<const overload::AdmissionPlan>>;  // by UpstreamId
+
+class LocalGeneration : public boost::intrusive::list_base_hook<
+                            boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+ public:
+  // What it takes of its worker, which outlives it.
+  struct Home {
+    std::size_t number;
+    EventLoop& loop;
+    Random& random;
+    observe::Log& log;
+  };
+
+  LocalGeneration(std::shared_ptr<Generation> shared, const Home& home, const Plans& plans);
+  LocalGeneration(const LocalGeneration&) = delete;
+  LocalGeneration& operator=(const LocalGeneration&) = delete;
+
+  const Generation& generation() const { return *shared_; }
+  const std::shared_ptr<Generation>& shared() const { return shared_; }
+  const config::Config& config() const { return shared_->config; }
+  Upstream& upstream(UpstreamId id) { return shared_->upstreams[index(id)]; }
+  overload::SignalShard& signals(UpstreamId id) { return *upstream(id).shards[number_]; }
+  overload::TenantShard& tenants(UpstreamId id) { return *upstream(id).tenant_shards[number_]; }
+  UpstreamPool& pool(UpstreamId id) { return pools_[index(id)]; }
+  std::deque<UpstreamPool>& pools() { return pools_; }
+  Circuits& circuits(UpstreamId id) { return circuits_[index(id)]; }
+  resilience::RetryBudget& retry_budget(UpstreamId id) { return retry_budgets_[index(id)]; }
+  const overload::AdmissionPlan& plan(UpstreamId id) const { return *plans_[index(id)]; }
+  void publish(UpstreamId id, std::shared_ptr<const overload::AdmissionPlan> plan) {
+    plans_[index(id)] = std::move(plan);
+  }
+  // Null when the route has none.
+  cache::ResponseCache* cache(RouteId id) const { return shared_->answers.cache(id); }
+  const cache::FallbackResponse* prepared(RouteId id) const {
+    return shared_->answers.prepared(id);
+  }
+  bool stores_answers() const { return shared_->answers.has_cache(); }
+
+  // Closes every upstream connection that is idle.
+  void close_idle();
+  // No request begins with it any more: no connection is kept.
+  void retire();
+
+  observe::WorkerMetrics& metrics;
+  dispatch::RouteCost route_cost;
+
+ private:
+  ~LocalGeneration() { close_idle(); }
+  friend void intrusive_ptr_add_ref(LocalGeneration* local) { ++local->references_; }
+  friend void intrusive_ptr_release(LocalGeneration* local) {
+    if (--local->references_ == 0) delete local;
+  }
+
+  std::shared_ptr<Generation> shared_;
+  std::size_t number_;
+  std::deque<UpstreamPool> pools_;
+  std::deque<Circuits> circuits_;
+  std::vector<resilience::RetryBudget> retry_budgets_;
+  Plans plans_;
+  std::uint32_t references_ = 0;
+};
+
+using LocalGenerationPtr = boost::intrusive_ptr<LocalGeneration>;
+
+}  // namespace spillway::proxy

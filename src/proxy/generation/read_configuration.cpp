@@ -1,0 +1,69 @@
+#include "proxy/generation/read_configuration.hpp"
+
+#include <netinet/in.h>
+
+#include <cstring>
+#include <exception>
+#include <string>
+
+#include "base/ip_address.hpp"
+#include "config/own_address.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+
+bool is_of_listener(const config::Listen& listen, const Endpoint& endpoint) {
+  IpAddress ip;
+  if (endpoint.v6()) {
+    const auto& v6 = reinterpret_cast<const sockaddr_in6&>(endpoint.address);
+    std::memcpy(ip.bytes.data(), &v6.sin6_addr, 16);
+    return config::is_own_address(listen, ip, ntohs(v6.sin6_port));
+  }
+  const auto& v4 = reinterpret_cast<const sockaddr_in&>(endpoint.address);
+  ip.bytes[10] = ip.bytes[11] = 0xff;
+  std::memcpy(&ip.bytes[12], &v4.sin_addr, 4);
+  return config::is_own_address(listen, ip, ntohs(v4.sin_port));
+}
+
+}  // namespace
+
+ReadConfiguration look_up_servers(config::Config config) {
+  ReadConfiguration result;
+  for (std::size_t u = 0; u < config.upstreams.size(); ++u) {
+    const std::string path = config::element("$.upstreams", u) + ".servers";
+    std::vector<Endpoint>& endpoints = result.endpoints.emplace_back();
+    const std::vector<std::string>& servers = config.upstreams[u].servers;
+    for (std::size_t server = 0; server < servers.size(); ++server) {
+      const auto report = [&](const std::string& what) {
+        result.problems.push_back({config::element(path, server),
+                                   "found " + config::shown(servers[server]) + ", " + what});
+      };
+      try {
+        endpoints.push_back(resolve(servers[server]));
+        if (is_of_listener(config.listen, endpoints.back()))
+          report("whose address is that of $.listen: requests would come back for ever");
+      } catch (const std::runtime_error& error) {
+        report(error.what());
+      }
+    }
+  }
+  if (result.problems.empty()) result.config = std::move(config);
+  return result;
+}
+
+ReadConfiguration read_configuration(const LoadConfig& load) {
+  const auto refused = [](const char* path, const char* why) {
+    return ReadConfiguration{{}, {}, {{path, why}}};
+  };
+  if (!load) return refused("$", "there is no file to read again");
+  try {
+    config::LoadResult loaded = load();
+    if (!loaded.config) return {{}, {}, std::move(loaded.problems)};
+    return look_up_servers(std::move(*loaded.config));
+  } catch (const std::exception& error) {
+    return refused("$", error.what());
+  }
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,101 @@
+#include "proxy/generation/route_responses.hpp"
+
+#include <string>
+
+namespace spillway::proxy {
+
+namespace {
+
+// What the whole configuration makes of a route's: the field that names a tenant is personal, and
+// what trusted proxies say of a request, and pass on, tells answers apart.
+config::Cache settings_of(const config::Cache& cache, const config::Config& config) {
+  config::Cache settings = cache;
+  if (!config.trusted_headers.tenant.empty())
+    settings.personal.push_back(config.trusted_headers.tenant);
+  if (!config.trusted_peers.empty()) {
+    for (const char* name : {"X-Forwarded-Port", "X-Forwarded-Prefix"})
+      settings.vary.emplace_back(name);
+  }
+  return settings;
+}
+
+// Who is asking, and whose word about that is believed, is part of what is stored.
+bool says_the_same_of_clients(const config::Config& one, const config::Config& other) {
+  return one.trusted_peers == other.trusted_peers && one.trusted_headers == other.trusted_headers &&
+         one.tenants.key == other.tenants.key && one.tenants.api_keys == other.tenants.api_keys;
+}
+
+}  // namespace
+
+RouteResponses::RouteResponses(const config::Config& config, traffic::SipKey key,
+                               const RouteResponses* former)
+    : config_(config) {
+  if (former != nullptr && !says_the_same_of_clients(former->config_, config)) former = nullptr;
+  for (const config::Route& route : config.routes) {
+    std::shared_ptr<cache::ResponseCache>& cache = caches_.emplace_back();
+    if (route.cache) {
+      const config::Cache settings = settings_of(*route.cache, config);
+      if (former != nullptr) cache = former->find(route, config.upstreams, settings);
+      if (!cache) cache = std::make_shared<cache::ResponseCache>(settings, key);
+      has_cache_ = true;
+    }
+    prepared_.push_back(route.fallback
+                            ? std::make_unique<const cache::FallbackResponse>(*route.fallback)
+                            : nullptr);
+  }
+}
+
+// What is stored for a route of this name, for the same requests to the same upstream.
+std::shared_ptr<cache::ResponseCache> RouteResponses::find(
+    const config::Route& route, const std::vector<config::Upstream>& upstreams,
+    const config::Cache& settings) const {
+  for (std::size_t i = 0; i < caches_.size(); ++i) {
+    const config::Route& own = config_.routes[i];
+    if (caches_[i] && own.name == route.name && own.match == route.match &&
+        caches_[i]->settings() == settings &&
+        config_.upstreams[index(own.upstream)].name == upstreams[index(route.upstream)].name) {
+      return caches_[i];
+    }
+  }
+  return nullptr;
+}
+
+void RouteResponses::read_snapshot(std::vector<observe::CacheSnapshot>& caches,
+                                   bool its_own) const {
+  for (std::size_t i = 0; i < caches_.size(); ++i) {
+    if (!caches_[i] || (its_own && caches_[i].use_count() > 1)) continue;
+    const cache::CacheCounts counts = caches_[i]->counts();
+    caches.push_back({.route = RouteId(static_cast<std::uint32_t>(i)),
+                      .bytes = counts.bytes,
+                      .max_bytes = counts.max_bytes,
+                      .entries = counts.entries,
+                      .stores = counts.stores,
+                      .evictions = counts.evictions,
+                      .invalidations = counts.invalidations});
+  }
+}
+
+cache::PurgeResult RouteResponses::purge(const cache::PurgeRequest& what, TimePoint now) const {
+  using Kind = cache::PurgeRequest::Kind;
+  cache::PurgeResult result;
+  if (what.kind == Kind::route) {
+    result.unknown = "no route is named " + what.route;
+    for (std::size_t i = 0; i < caches_.size(); ++i) {
+      if (config_.routes[i].name != what.route) continue;
+      if (!caches_[i]) return {.unknown = "route " + what.route + " has no cache"};
+      result = {.purged = caches_[i]->purge({}, now)};
+    }
+    return result;
+  }
+  const std::string text = what.authority.empty()
+                               ? what.path_and_query
+                               : "http://" + what.authority + what.path_and_query;
+  const cache::Purge wanted{
+      what.kind == Kind::key ? cache::Purge::What::key : cache::Purge::What::prefix, text};
+  for (const auto& cache : caches_) {
+    if (cache) result.purged += cache->purge(wanted, now);
+  }
+  return result;
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,66 @@
+#include "proxy/generation/snapshot.hpp"
+
+#include <string>
+
+namespace spillway::proxy {
+
+namespace {
+
+void read_dead_letters(const DeadLetterBox& box, bool with_letters,
+                       observe::UpstreamSnapshot& snapshot, TimePoint now) {
+  box.look([&](const dispatch::DeadLetters& letters) {
+    snapshot.dead_letters_total = letters.total();
+    if (!with_letters) return;
+    for (std::size_t i = letters.size(); i-- > 0;) {
+      const dispatch::DeadLetter letter = letters[i];
+      snapshot.dead_letters.push_back({.age = now - letter.at,
+                                       .reason = letter.reason,
+                                       .traffic_class = letter.traffic_class,
+                                       .route = letter.route,
+                                       .waited = letter.waited,
+                                       .method = std::string(letter.method),
+                                       .path = std::string(letter.path),
+                                       .request_id = std::string(letter.request_id),
+                                       .tenant = std::string(letter.tenant)});
+    }
+  });
+}
+
+void read_judgement(Upstream& upstream, std::size_t classes, observe::UpstreamSnapshot& snapshot,
+                    TimePoint now) {
+  const OverloadStatus::Current judged = upstream.judgement.read();
+  snapshot.state = judged.state;
+  snapshot.reason = judged.reason;
+  snapshot.in_state = now - judged.since;
+  snapshot.signals = judged.signals;
+  snapshot.transitions = judged.transitions;
+  for (std::size_t c = 0; c < classes; ++c) {
+    const ClassId id{static_cast<std::uint8_t>(c)};
+    const overload::EffectiveRule& rule = judged.plan->class_rule(id);
+    snapshot.classes[c].rule = rule.rule;
+    if (rule.rule.budget) snapshot.classes[c].budget_tokens = upstream.budgets.available(rule, now);
+    if (judged.plan->tenants() == nullptr) continue;
+    for (const overload::Excess& excess : judged.plan->tenants()->of(id).list()) {
+      ++snapshot.classes[c].above_share;
+      snapshot.tenants_above_share.push_back(
+          {id, upstream.tenant_names.find(excess.tenant), excess.chance});
+    }
+  }
+}
+
+}  // namespace
+
+void read_upstreams(Generation& generation, bool with_dead_letters, observe::Snapshot& snapshot) {
+  const TimePoint now = Clock::now();
+  for (Upstream& upstream : generation.upstreams) {
+    observe::UpstreamSnapshot& each = snapshot.upstreams.emplace_back();
+    upstream.gate.read_snapshot(each, now);
+    each.is_live = upstream.is_live();
+    each.open_circuits = upstream.open_circuits.load();
+    upstream.servers.read_snapshot(each);
+    read_dead_letters(upstream.dead_letters, with_dead_letters, each, now);
+    read_judgement(upstream, generation.config.classes.size(), each, now);
+  }
+}
+
+}  // namespace spillway::proxy

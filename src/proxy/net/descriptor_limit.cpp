@@ -1,0 +1,43 @@
+#include "proxy/net/descriptor_limit.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+
+#include "proxy/net/pipe.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+// Listeners, event loops, timers, logs, admin connections.
+constexpr std::uint64_t kOwn = 128;
+}  // namespace
+
+std::uint32_t connections_within(std::uint64_t open_files, const config::Config& config,
+                                 std::size_t workers) {
+  std::uint64_t needed = kOwn + (8 + 2 * PipePool::kMost) * workers;
+  bool is_shadow = false;
+  for (const auto& upstream : config.upstreams) {
+    needed += upstream.dispatch.concurrency + 2 * workers;  // after a reload, of both generations
+    if (upstream.health_check) needed += upstream.servers.size();
+    is_shadow = is_shadow || upstream.overload.mode == config::Mode::shadow;
+  }
+  const std::uint64_t left = open_files > needed ? open_files - needed : 0;
+  // A client that has a tunnel, or is forwarded in shadow mode, brings an upstream connection.
+  const std::uint64_t in_pairs =
+      is_shadow ? left / 2 : std::min<std::uint64_t>(config.limits.tunnels, left / 2);
+  return static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(left - in_pairs, 1, config.limits.connections));
+}
+
+std::uint32_t affordable_connections(const config::Config& config, std::size_t workers) {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return config.limits.connections;
+  files.rlim_cur = files.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &files);
+  ::getrlimit(RLIMIT_NOFILE, &files);
+  if (files.rlim_cur == RLIM_INFINITY) return config.limits.connections;
+  return connections_within(files.rlim_cur, config, workers);
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,84 @@
+// The operator's pages, as the whole server fills them.
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "config/effective.hpp"
+#include "observe/metric_collector.hpp"
+#include "observe/state_report.hpp"
+#include "proxy/generation/snapshot.hpp"
+#include "proxy/server/server_parts.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+
+std::vector<const observe::WorkerMetrics*> metrics_of(const Generation& generation) {
+  std::vector<const observe::WorkerMetrics*> metrics;
+  for (const auto& each : generation.metrics) metrics.push_back(each.get());
+  return metrics;
+}
+
+observe::BuildInfo build_info() { return {SPILLWAY_VERSION, SPILLWAY_COMPILER}; }
+
+}  // namespace
+
+AdminSource Server::Parts::pages() {
+  return {.metrics = [this] { return metrics_page(); },
+          .state = [this] { return state_page(); },
+          .config = [this] { return config::effective(generations.current()->config).dump(2); },
+          .not_ready = [this] { return not_ready(); },
+          .purge = [this](const cache::PurgeRequest& what) { return purge(what); },
+          .reload = [this](Reloader::Done done) { reloader.request(std::move(done)); }};
+}
+
+observe::Snapshot Server::Parts::snapshot(Generation& generation, bool with_dead_letters) {
+  observe::Snapshot snapshot;
+  snapshot.taken_at = std::chrono::system_clock::now();
+  snapshot.uptime = Clock::now() - started;
+  snapshot.draining = draining.load();
+  snapshot.log_dropped = log.dropped();
+  listener->read_snapshot(snapshot.listener);
+  snapshot.listener.most_connections = connections_limit.load();
+  {
+    const std::lock_guard lock(reloads_mutex);
+    snapshot.reloads = reloads;
+  }
+  snapshot.reloads.generation = generation.number;
+  snapshot.reloads.in_effect = Clock::now() - generations.since();
+  snapshot.reloads.former = generations.collect();
+  read_upstreams(generation, with_dead_letters, snapshot);
+  generation.answers.read_snapshot(snapshot.caches);
+  return snapshot;
+}
+
+std::string Server::Parts::not_ready() {
+  if (draining.load()) return "draining";
+  return std::string(readiness.why_not(*generations.current()));
+}
+
+std::string Server::Parts::metrics_page() {
+  const std::shared_ptr<Generation> generation = generations.current();
+  const observe::MetricCollector collector(
+      generation->config, metrics_of(*generation),
+      [this, &generation] { return snapshot(*generation, false); }, build_info(),
+      [this, &generation] { return generations.counts_of_others(*generation); });
+  return observe::to_text(collector);
+}
+
+std::string Server::Parts::state_page() {
+  const std::shared_ptr<Generation> generation = generations.current();
+  return observe::state_report(generation->config, metrics_of(*generation),
+                               snapshot(*generation, true), build_info())
+      .dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+cache::PurgeResult Server::Parts::purge(const cache::PurgeRequest& what) {
+  cache::PurgeResult result = generations.current()->answers.purge(what, Clock::now());
+  if (result.unknown.empty()) {
+    log.message(observe::Level::info,
+                "purged " + std::to_string(result.purged) + " stored answers");
+  }
+  return result;
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,125 @@
+#include "proxy/upstream/circuits.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "proxy/upstream/upstream.hpp"
+
+namespace spillway::proxy {
+
+using resilience::CallResult;
+using resilience::CircuitBreaker;
+using resilience::CircuitState;
+
+Circuits::Call::Call(Call&& other) noexcept
+    : allowed_(other.allowed_),
+      circuits_(std::exchange(other.circuits_, nullptr)),
+      server_(other.server_),
+      call_(other.call_) {}
+
+Circuits::Call& Circuits::Call::operator=(Call&& other) noexcept {
+  if (this == &other) return *this;
+  ignore();
+  allowed_ = other.allowed_;
+  circuits_ = std::exchange(other.circuits_, nullptr);
+  server_ = other.server_;
+  call_ = other.call_;
+  return *this;
+}
+
+void Circuits::Call::fail(observe::ServerFailure kind, std::string_view detail) {
+  if (circuits_ == nullptr) return;
+  circuits_->count_failure(server_, kind, detail);
+  end(CallResult::failure, name(kind));
+}
+
+void Circuits::Call::end(CallResult result, std::string_view why) {
+  if (circuits_ != nullptr) std::exchange(circuits_, nullptr)->record(*this, result, why);
+}
+
+Circuits::Circuits(Upstream& upstream, Random& random, observe::Log& log)
+    : upstream_(upstream), random_(random), log_(log) {
+  if (!upstream.config.circuit_breaker) return;
+  const config::CircuitBreaker& settings = *upstream.config.circuit_breaker;
+  resilience::CircuitBreakerLimits limits;
+  limits.consecutive_failures = settings.consecutive_failures;
+  limits.failure_rate = settings.failure_rate;
+  limits.min_samples = settings.min_samples;
+  limits.window = settings.window;
+  limits.open_for.base = settings.open;
+  limits.open_for.cap = settings.max_open;
+  for (std::size_t server = 0; server < upstream.endpoints.size(); ++server)
+    breakers_.emplace_back(limits);
+}
+
+Milliseconds Circuits::time_until_allowed() const {
+  if (breakers_.empty()) return Milliseconds{0};
+  const TimePoint now = Clock::now();
+  Milliseconds least = Milliseconds::max();
+  for (const CircuitBreaker& breaker : breakers_) {
+    if (breaker.would_allow(now)) return Milliseconds{0};
+    // What becomes of the probes under way is not known; who knows by then what to say is right.
+    const Milliseconds left = breaker.state() == CircuitState::open
+                                  ? std::chrono::ceil<Milliseconds>(breaker.probe_at() - now)
+                                  : upstream_.config.circuit_breaker->open;
+    least = std::min(least, left);
+  }
+  return least;
+}
+
+Circuits::Call Circuits::allow(std::size_t server) {
+  Call call;
+  call.allowed_ = true;
+  call.server_ = server;
+  if (!breakers_.empty()) {
+    call.call_ = breakers_[server].allow(Clock::now());
+    call.allowed_ = call.call_.allowed;
+  }
+  if (call.allowed_) call.circuits_ = this;
+  return call;
+}
+
+void Circuits::count_failure(std::size_t server, observe::ServerFailure kind,
+                             std::string_view detail) {
+  const auto left_out = upstream_.servers.count_failure(server, kind, Clock::now());
+  if (!left_out) return;
+  log_.server_failure({.upstream = upstream_.config.name,
+                       .server = upstream_.endpoints[server].name,
+                       .kind = kind,
+                       .detail = detail,
+                       .left_out = *left_out});
+}
+
+void Circuits::record(const Call& call, CallResult result, std::string_view why) {
+  if (!breakers_.empty()) record_at_circuit(call, result, why);
+  if (result == CallResult::ignored || !upstream_.servers.hears_results()) return;
+  using resilience::Ejections;
+  switch (upstream_.servers.record(call.server_, result == CallResult::failure)) {
+    case Ejections::Change::none: break;
+    case Ejections::Change::ejected: tell(observe::ServerEvent::ejected, call.server_, why); break;
+    case Ejections::Change::back: tell(observe::ServerEvent::returned, call.server_, why); break;
+  }
+}
+
+void Circuits::record_at_circuit(const Call& call, CallResult result, std::string_view why) {
+  CircuitBreaker& breaker = breakers_[call.server_];
+  const bool was_closed = breaker.state() == CircuitState::closed;
+  breaker.record(call.call_, result, Clock::now(), random_);
+  const bool is_closed = breaker.state() == CircuitState::closed;
+  if (is_closed == was_closed) return;
+  upstream_.servers.circuit_changed(call.server_, is_closed);
+  if (is_closed) {
+    upstream_.open_circuits.fetch_sub(1, std::memory_order_relaxed);
+  } else {
+    upstream_.open_circuits.fetch_add(1, std::memory_order_relaxed);
+  }
+  using observe::ServerEvent;
+  tell(is_closed ? ServerEvent::circuit_closed : ServerEvent::circuit_opened, call.server_, why);
+}
+
+void Circuits::tell(observe::ServerEvent what, std::size_t server, std::string_view why) {
+  log_.server_event(what, upstream_.config.name, upstream_.endpoints[server].name, why);
+}
+
+}  // namespace spillway::proxy

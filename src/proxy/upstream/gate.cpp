@@ -1,0 +1,131 @@
+#include "proxy/upstream/gate.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace spillway::proxy {
+
+namespace {
+// Every waiter that enters is a Ticket's base.
+Ticket& ticket_of(dispatch::Waiter& waiter) { return static_cast<Ticket&>(waiter); }
+
+void deliver(dispatch::Waiter& waiter) {
+  Ticket& ticket = ticket_of(waiter);
+  ticket.home->deliver(ticket);
+}
+}  // namespace
+
+Gate::Gate(const config::Dispatch& settings, std::span<const config::TrafficClass> classes,
+           std::shared_ptr<Slots> slots)
+    : slots_(std::move(slots)), concurrency_(settings.concurrency), scheduler_(settings, classes) {
+  for (const config::TrafficClass& each : classes) class_names_.push_back(each.name);
+  const std::lock_guard lock(slots_->mutex);
+  slots_->gates.push_back(this);
+}
+
+Gate::~Gate() {
+  const std::lock_guard lock(slots_->mutex);
+  std::erase(slots_->gates, this);
+  for (Gate* gate : slots_->gates) gate->see_slots();
+}
+
+dispatch::Offer Gate::enter(Ticket& ticket, const dispatch::Terms& terms, TimePoint now) {
+  const std::lock_guard lock(slots_->mutex);
+  if (!is_alone()) see_slots();
+  const dispatch::Offer offer = scheduler_.offer(ticket, terms, now);
+  if (offer.evicted != nullptr) deliver(*offer.evicted);
+  return offer;
+}
+
+void Gate::leave(ClassId traffic_class, Duration held, TimePoint now) {
+  const std::lock_guard lock(slots_->mutex);
+  if (is_alone()) {
+    deliver_startable(scheduler_.release(traffic_class, held, now), now);
+    return;
+  }
+  scheduler_.give_back(traffic_class, held, now);
+  hand_out(now);
+}
+
+bool Gate::cancel(Ticket& ticket, TimePoint now) {
+  const std::lock_guard lock(slots_->mutex);
+  const bool cancelled = scheduler_.cancel(ticket, now);
+  if (cancelled) hand_out(now);
+  return cancelled;
+}
+
+void Gate::expire(TimePoint now) {
+  const std::lock_guard lock(slots_->mutex);
+  while (dispatch::Waiter* waiter = scheduler_.expire(now)) deliver(*waiter);
+  hand_out(now);
+}
+
+void Gate::deliver_startable(dispatch::Waiter* first, TimePoint now) {
+  for (dispatch::Waiter* waiter = first; waiter != nullptr; waiter = scheduler_.next(now)) {
+    deliver(*waiter);
+  }
+}
+
+std::uint32_t Gate::running_elsewhere() const {
+  std::uint32_t sum = 0;
+  for (const Gate* gate : slots_->gates) {
+    if (gate != this) sum += gate->scheduler_.running();
+  }
+  return sum;
+}
+
+std::uint32_t Gate::running_elsewhere(std::string_view traffic_class) const {
+  std::uint32_t sum = 0;
+  for (const Gate* gate : slots_->gates) {
+    if (gate == this) continue;
+    for (std::size_t c = 0; c < gate->class_names_.size(); ++c) {
+      if (gate->class_names_[c] == traffic_class) sum += gate->scheduler_.running(ClassId(c));
+    }
+  }
+  return sum;
+}
+
+void Gate::see_slots() {
+  const Gate& newest = *slots_->gates.back();
+  scheduler_.share_slots(std::min(concurrency_, newest.concurrency_), running_elsewhere(),
+                         this == &newest);
+  for (std::size_t c = 0; c < class_names_.size(); ++c)
+    scheduler_.set_elsewhere(ClassId(c), running_elsewhere(class_names_[c]));
+}
+
+// The free slots go to those who wait longest, gate by gate.
+void Gate::hand_out(TimePoint now) {
+  if (is_alone()) {
+    deliver_startable(scheduler_.next(now), now);
+    return;
+  }
+  for (Gate* gate : slots_->gates) {
+    gate->see_slots();
+    gate->deliver_startable(gate->scheduler_.next(now), now);
+  }
+}
+
+void Gate::read_load(Load& load, TimePoint now) {
+  const std::lock_guard lock(slots_->mutex);
+  load.busy_slot_seconds = scheduler_.busy_slot_seconds(now);
+  load.queued.resize(scheduler_.class_count());
+  for (std::size_t c = 0; c < load.queued.size(); ++c)
+    load.queued[c] = scheduler_.queued(ClassId(c));
+}
+
+void Gate::read_snapshot(observe::UpstreamSnapshot& snapshot, TimePoint now) {
+  const std::lock_guard lock(slots_->mutex);
+  snapshot.inflight = scheduler_.running() + running_elsewhere();
+  snapshot.concurrency_limit = concurrency_;
+  snapshot.classes.resize(scheduler_.class_count());
+  for (std::size_t c = 0; c < snapshot.classes.size(); ++c) {
+    const ClassId id{static_cast<std::uint8_t>(c)};
+    snapshot.classes[c] = {.queued = scheduler_.queued(id),
+                           .inflight = scheduler_.running(id),
+                           .oldest_wait = scheduler_.oldest_wait(id, now),
+                           .weight = scheduler_.weight(id),
+                           .totals = scheduler_.totals(id)};
+  }
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,152 @@
+#include "proxy/upstream/servers.hpp"
+
+#include "base/ids.hpp"
+#include "resilience/balance.hpp"
+
+namespace spillway::proxy {
+
+using resilience::Ejections;
+using resilience::HealthState;
+using resilience::ServerSet;
+
+namespace {
+
+// Of failures of one kind and server.
+constexpr double kLinesPerSecond = 0.1;
+
+resilience::EjectionLimits limits_of(const config::Upstream& settings) {
+  const config::Ejection& ejection = settings.ejection;
+  const bool is_on = ejection.consecutive_failures > 0;
+  return {
+      .consecutive_failures = ejection.consecutive_failures,
+      .base = ejection.base,
+      .max = ejection.max,
+      .most = is_on ? resilience::most_ejected(ejection.max_ejected_ratio, settings.servers.size())
+                    : 0};
+}
+
+resilience::Health health_of(const config::Upstream& settings) {
+  const config::HealthCheck check = settings.health_check.value_or(config::HealthCheck{});
+  return {check.healthy_after, check.unhealthy_after};
+}
+
+}  // namespace
+
+Servers::Servers(const config::Upstream& settings)
+    : in_flight(settings.servers.size()),
+      config_(settings),
+      all_(ServerSet::first(settings.servers.size())),
+      hears_results_(limits_of(settings).most > 0),
+      ejections_(limits_of(settings), settings.servers.size()),
+      health_(settings.servers.size(), health_of(settings)),
+      counts_(settings.servers.size()) {}
+
+ServerSet Servers::up() {
+  if (ejected_.load(std::memory_order_relaxed) != 0) {
+    const TimePoint now = Clock::now();
+    if (now.time_since_epoch().count() >= next_return_.load(std::memory_order_relaxed)) {
+      const std::lock_guard lock(mutex_);
+      publish(now);
+    }
+  }
+  return all_ - ServerSet(unwell_.load(std::memory_order_relaxed)) -
+         ServerSet(ejected_.load(std::memory_order_relaxed));
+}
+
+std::size_t Servers::choose(ServerSet among, std::uint64_t turn, Random& random) {
+  if (among.size() == 1) return among.front();
+  const ServerSet up_among = among & up();
+  return resilience::choose(config_.balance, up_among.empty() ? among : up_among, turn, random,
+                            [this](std::size_t server) { return in_flight[server]; });
+}
+
+Ejections::Change Servers::record(std::size_t server, bool failed) {
+  if (!failed && !is_troubled(server)) return Ejections::Change::none;
+  const TimePoint now = Clock::now();
+  const std::lock_guard lock(mutex_);
+  const Ejections::Change change = ejections_.record(server, failed, now);
+  if (change == Ejections::Change::ejected)
+    counts_[server].ejections.fetch_add(1, std::memory_order_relaxed);
+  publish(now);
+  return change;
+}
+
+std::optional<std::uint64_t> Servers::count_failure(std::size_t server, observe::ServerFailure kind,
+                                                    TimePoint now) {
+  Counts& counts = counts_[server];
+  counts.in_a_row.fetch_add(1, std::memory_order_relaxed);
+  Failures& failures = counts.failures[index(kind)];
+  const std::uint64_t count = failures.count.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (!failures.lines.try_take(kLinesPerSecond, 1, now)) return std::nullopt;
+  const std::uint64_t told = failures.told.exchange(count, std::memory_order_relaxed);
+  return count > told ? count - told - 1 : 0;
+}
+
+bool Servers::checked(std::size_t server, observe::HealthCheckResult result) {
+  using observe::HealthCheckResult;
+  counts_[server].checks[index(result)].fetch_add(1, std::memory_order_relaxed);
+  if (result == HealthCheckResult::skipped) return false;
+  const TimePoint now = Clock::now();
+  const std::lock_guard lock(mutex_);
+  if (!health_[server].record(result == HealthCheckResult::success)) return false;
+  if (health_[server].state() == HealthState::well) ejections_.readmit(server, now);
+  publish(now);
+  return true;
+}
+
+HealthState Servers::health(std::size_t server) const {
+  const std::lock_guard lock(mutex_);
+  return health_[server].state();
+}
+
+void Servers::adopt(const Servers& previous) {
+  const TimePoint now = Clock::now();
+  const std::scoped_lock lock(mutex_, previous.mutex_);
+  for (std::size_t here = 0; here < config_.servers.size(); ++here) {
+    for (std::size_t there = 0; there < previous.config_.servers.size(); ++there) {
+      if (config_.servers[here] != previous.config_.servers[there]) continue;
+      ejections_.adopt(here, previous.ejections_, there, now);
+      // Without checks nothing would ever turn it again.
+      if (config_.health_check && previous.config_.health_check)
+        health_[here].adopt(previous.health_[there].state());
+      break;
+    }
+  }
+  publish(now);
+}
+
+void Servers::publish(TimePoint now) {
+  ServerSet unwell, troubled;
+  for (std::size_t server = 0; server < health_.size(); ++server) {
+    if (health_[server].state() == HealthState::unwell) unwell.insert(server);
+    if (ejections_.is_troubled(server)) troubled.insert(server);
+  }
+  unwell_.store(unwell.bits(), std::memory_order_relaxed);
+  troubled_.store(troubled.bits(), std::memory_order_relaxed);
+  next_return_.store(ejections_.next_return(now).time_since_epoch().count(),
+                     std::memory_order_relaxed);
+  ejected_.store(ejections_.ejected(now).bits(), std::memory_order_relaxed);
+}
+
+void Servers::read_snapshot(observe::UpstreamSnapshot& snapshot) const {
+  const TimePoint now = Clock::now();
+  const std::lock_guard lock(mutex_);
+  snapshot.shortages = shortages_.load(std::memory_order_relaxed);
+  snapshot.servers.resize(health_.size());
+  for (std::size_t server = 0; server < health_.size(); ++server) {
+    observe::ServerSnapshot& of = snapshot.servers[server];
+    of.health = health_[server].state();
+    of.ejected_for = ejections_.left(server, now);
+    of.is_up = of.health != HealthState::unwell && of.ejected_for == Duration{0};
+    of.in_flight = in_flight[server];
+    of.open_circuits = counts_[server].open_circuits.load(std::memory_order_relaxed);
+    of.failures_in_a_row = counts_[server].in_a_row.load(std::memory_order_relaxed);
+    for (std::size_t kind = 0; kind < of.failures.size(); ++kind)
+      of.failures[kind] = counts_[server].failures[kind].count.load(std::memory_order_relaxed);
+    of.ejections = counts_[server].ejections.load(std::memory_order_relaxed);
+    for (std::size_t result = 0; result < of.checks.size(); ++result)
+      of.checks[result] = counts_[server].checks[result].load(std::memory_order_relaxed);
+  }
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,83 @@
+// What all workers share of one upstream: its servers, its gate, its budgets, and the shards into
+// which each worker writes what it sees.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "config/config.hpp"
+#include "overload/budgets.hpp"
+#include "overload/controller.hpp"
+#include "overload/shard.hpp"
+#include "overload/tenant_shard.hpp"
+#include "proxy/net/endpoint.hpp"
+#include "proxy/upstream/dead_letter_box.hpp"
+#include "proxy/upstream/gate.hpp"
+#include "proxy/upstream/overload_status.hpp"
+#include "proxy/upstream/servers.hpp"
+#include "proxy/upstream/tenant_names.hpp"
+#include "proxy/upstream/upstream_pool.hpp"
+
+namespace spillway::proxy {
+
+// Connections to an upstream that may be needed at a time: one for each slot, and one that each
+// worker is about to close. In shadow mode every client may have one.
+inline std::uint32_t most_connections(const config::Config& all, const config::Upstream& settings,
+                                      std::size_t workers) {
+  const bool is_shadow = settings.overload.mode == config::Mode::shadow;
+  return static_cast<std::uint32_t>(workers) +
+         (is_shadow ? std::max(all.limits.connections, settings.dispatch.concurrency)
+                    : settings.dispatch.concurrency);
+}
+
+struct Upstream {
+  // `former`: the upstream of the same name in the configuration before, whose slots these are as
+  // well; null: none.
+  Upstream(const config::Config& all, const config::Upstream& settings,
+           std::vector<Endpoint> its_endpoints, std::size_t workers,
+           const Upstream* former = nullptr)
+      : config(settings),
+        endpoints(std::move(its_endpoints)),
+        servers(settings),
+        gate(settings.dispatch, all.classes,
+             former != nullptr ? former->gate.slots() : std::make_shared<Slots>()),
+        controller(all, settings),
+        judgement(controller, Clock::now()),
+        budgets(all, settings),
+        dead_letters(settings.dispatch),
+        connections(most_connections(all, settings, workers), settings.idle_connections),
+        shards(workers) {
+    if (former != nullptr) servers.adopt(former->servers);
+    for (std::size_t n = 0; n < workers; ++n) {
+      shards[n] = std::make_unique<overload::SignalShard>();
+      tenant_shards.push_back(std::make_unique<overload::TenantShard>(all));
+    }
+  }
+
+  // Some request or check could connect to it lately, if any tried, and not all servers are out.
+  bool is_live() { return reachable.load() && !servers.up().empty(); }
+
+  const config::Upstream& config;
+  std::vector<Endpoint> endpoints;  // by server
+  Servers servers;
+  Gate gate;
+  overload::Controller controller;  // the control thread's, once that runs
+  OverloadStatus judgement;
+  overload::Budgets budgets;
+  DeadLetterBox dead_letters;
+  TenantNames tenant_names;
+  ConnectionBudget connections;
+  std::vector<std::unique_ptr<overload::SignalShard>> shards;         // by worker
+  std::vector<std::unique_ptr<overload::TenantShard>> tenant_shards;  // likewise
+  // False from a request that could connect to no server until one that could.
+  std::atomic<bool> reachable{true};
+  // Of its servers, over all workers: those not closed.
+  std::atomic<std::uint32_t> open_circuits{0};
+};
+
+}  // namespace spillway::proxy

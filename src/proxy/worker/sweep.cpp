@@ -1,0 +1,140 @@
+#include "proxy/worker/sweep.hpp"
+
+#include <algorithm>
+
+#include "proxy/worker/worker.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+// A drain lets idle keep-alive clients send one more request for this long: one that is on its way
+// already is answered, with `Connection: close`, instead of being reset.
+constexpr Milliseconds kDrainGrace{1000};
+}  // namespace
+
+Sweep::Sweep(Worker& worker)
+    : worker_(worker),
+      timer_(
+          worker.loop(), [](void* sweep) { static_cast<Sweep*>(sweep)->on_timer(); }, this) {}
+
+void Sweep::start() {
+  due_ = Clock::now();
+  next_sweep_ = due_ + kSweepPeriod;
+  arm();
+}
+
+void Sweep::arm() {
+  due_ += overload::LoopLag::kPeriod;
+  timer_.set(due_);
+}
+
+void Sweep::on_timer() {
+  const TimePoint now = Clock::now();
+  worker_.heartbeat.beat();
+  lag_.record(now - due_, now);
+  // After a stall the missed firings are not made up for.
+  if (now - due_ > overload::LoopLag::kPeriod) due_ = now;
+  for (LocalGeneration& local : worker_.generations) {
+    for (Upstream& upstream : local.shared()->upstreams) upstream.gate.expire(now);
+  }
+  if (now >= next_sweep_) {
+    next_sweep_ = now + kSweepPeriod;
+    sweep(now);
+  } else if (worker_.pausing > 0) {
+    wake_late(now);
+  }
+  arm();
+}
+
+void Sweep::sweep(TimePoint now) {
+  worker_.gauges().set_event_loop_lag(lag_.p90(now).value_or(Duration{0}));
+  wake_late(now);
+  wake_abandoned();
+  break_tunnels();
+  publish_ages(now);
+  close_idle(now);
+  worker_.pipes.close_unused();
+  worker_.refresh_date();
+}
+
+void Sweep::wake_late(TimePoint now) {
+  // Waking one exchange ends or changes that one only; the others stay.
+  watched_.clear();
+  for (Exchange& exchange : worker_.exchanges) watched_.push_back(&exchange);
+  for (Exchange* exchange : watched_) exchange->wake_if_late(now);
+  tunnels_.clear();
+  for (Tunnel& tunnel : worker_.tunnels) tunnels_.push_back(&tunnel);
+  for (Tunnel* tunnel : tunnels_) tunnel->wake_if_late(now);
+}
+
+// One poll(2) over all clients that wait for us. POLLRDHUP is seen even behind pipelined bytes
+// that nobody has read; a peek would not see it.
+void Sweep::wake_abandoned() {
+  watched_.clear();
+  polled_.clear();
+  for (Exchange& exchange : worker_.exchanges) {
+    if (!exchange.watches_client()) continue;
+    watched_.push_back(&exchange);
+    polled_.push_back({exchange.client_descriptor(), POLLRDHUP, 0});
+  }
+  if (polled_.empty() || ::poll(polled_.data(), polled_.size(), 0) <= 0) return;
+  for (std::size_t i = 0; i < polled_.size(); ++i) {
+    if (polled_[i].revents != 0) watched_[i]->client_left();
+  }
+}
+
+// A tunnel sees a reset when it reads. Of those that do not read from a side now, one poll(2).
+void Sweep::break_tunnels() {
+  tunnels_.clear();
+  polled_.clear();
+  for (Tunnel& tunnel : worker_.tunnels) {
+    if (!tunnel.may_break_unseen()) continue;
+    tunnels_.push_back(&tunnel);
+    polled_.push_back({tunnel.client_descriptor(), 0, 0});  // POLLERR is always told
+    polled_.push_back({tunnel.upstream_descriptor(), 0, 0});
+  }
+  if (polled_.empty() || ::poll(polled_.data(), polled_.size(), 0) <= 0) return;
+  for (std::size_t i = 0; i < tunnels_.size(); ++i) {
+    if (((polled_[2 * i].revents | polled_[2 * i + 1].revents) & POLLERR) != 0)
+      tunnels_[i]->broken();
+  }
+}
+
+void Sweep::publish_ages(TimePoint now) {
+  awaiting_.clear();
+  for (const Exchange& exchange : worker_.exchanges) {
+    if (const auto since = exchange.head_awaited_since())
+      awaiting_.push_back({&exchange.local(), exchange.upstream_id(), now - *since});
+  }
+  for (LocalGeneration& local : worker_.generations) {
+    for (std::size_t u = 0; u < local.config().upstreams.size(); ++u) {
+      const auto upstream = UpstreamId(static_cast<std::uint16_t>(u));
+      ages_.clear();
+      const auto its = std::partition(awaiting_.begin(), awaiting_.end(), [&](const auto& one) {
+        return one.local != &local || one.upstream != upstream;
+      });
+      for (auto one = its; one != awaiting_.end(); ++one) ages_.push_back(one->age);
+      awaiting_.erase(its, awaiting_.end());
+      local.signals(upstream).publish_ages(ages_);
+      local.tenants(upstream).publish(now);
+    }
+  }
+}
+
+void Sweep::close_idle(TimePoint now) {
+  const Milliseconds idle_timeout = worker_.local().config().limits.idle_timeout;
+  // Oldest first, so that only those to close are looked at.
+  while (!worker_.idle_clients.empty()) {
+    auto& client = static_cast<ClientConnection&>(worker_.idle_clients.front());
+    const bool drained = worker_.draining() &&
+                         now - std::max(client.idle_since(), worker_.drain_began()) >= kDrainGrace;
+    if (!drained && now - client.idle_since() < idle_timeout) break;
+    client.IdleHook::unlink();
+    client.close();
+  }
+  for (LocalGeneration& local : worker_.generations) {
+    for (UpstreamPool& pool : local.pools()) pool.close_idle_since(now - idle_timeout);
+  }
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,218 @@
+// The commands of the built binary: what they print, where, and their exit codes.
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "repo/cli/command.hpp"
+
+using namespace cli;
+
+namespace {
+
+std::string explain(const std::string& arguments) {
+  const Result result = spillway("explain --config " + kShipped + " " + arguments);
+  CAPTURE(result.err);
+  CHECK(result.code == 0);
+  CHECK(result.err.empty());
+  return result.out;
+}
+
+}  // namespace
+
+TEST_CASE("version names the compiler and the libraries") {
+  const Result result = spillway("version");
+  CHECK(result.code == 0);
+  CHECK(contains(result.out, "spillway "));
+  CHECK(contains(result.out, "compiler: "));
+  CHECK(contains(result.out, "boost: 1."));
+}
+
+TEST_CASE("schema prints what is shipped") {
+  std::stringstream shipped;
+  shipped << std::ifstream(SPILLWAY_SOURCE_DIR "/config/spillway.schema.json").rdbuf();
+  CHECK(spillway("schema").out == shipped.str());
+}
+
+TEST_CASE("check prints the effective configuration and what it prints passes check") {
+  const Result first = spillway("check --config " + kShipped);
+  CHECK(first.code == 0);
+  CHECK(first.err.empty());
+  const ScratchFile dump("dump.json", first.out);
+  CHECK(spillway("check --config " + dump.path()).out == first.out);
+}
+
+TEST_CASE("check and run refuse a bad file with every error on standard error") {
+  const ScratchFile bad("bad.json", R"({"lisen":{},"upstreams":[{"name":"a","servers":["x"]}]})");
+  for (const std::string command : {"check", "run", "explain"}) {
+    CAPTURE(command);
+    const std::string request = command == "explain" ? " GET /" : "";
+    const Result result = spillway(command + " --config " + bad.path() + request);
+    CHECK(result.code == 2);
+    CHECK(result.out.empty());
+    CHECK(contains(result.err, "error: $.lisen: unknown key: did you mean \"listen\"?"));
+    CHECK(contains(result.err, "error: $.upstreams[0].servers[0]: found \"x\""));
+    CHECK(contains(result.err, "2 error(s)"));
+  }
+}
+
+TEST_CASE("a syntax error names file and line and column") {
+  const ScratchFile bad("syntax.json", "{\n  \"upstreams\" []\n}\n");
+  const Result result = spillway("check --config " + bad.path());
+  CHECK(result.code == 2);
+  CHECK(contains(result.err, bad.path() + ":2:15: "));
+}
+
+TEST_CASE("routes that no table can hold are an error of the configuration") {
+  std::string routes;
+  for (int shape = 0; shape < 128; ++shape) {
+    std::string path;
+    for (int bit = 0; bit < 7; ++bit) path += (shape >> bit & 1) != 0 ? "/*" : "/a";
+    routes += (shape == 0 ? "" : ",") + std::string(R"({"name":"r)") + std::to_string(shape) +
+              R"(","match":{"path":")" + path + R"("}})";
+  }
+  const ScratchFile bad(
+      "shapes.json", R"({"upstreams":[{"name":"a","servers":["h:1"]}],"routes":[)" + routes + "]}");
+  const Result result = spillway("check --config " + bad.path());
+  CHECK(result.code == 2);
+  CHECK(contains(result.err, "error: $.routes: "));
+}
+
+TEST_CASE("bad usage is 2 and asking for help is fine") {
+  CHECK(spillway("").code == 2);
+  CHECK(spillway("serve").code == 2);
+  CHECK(spillway("check").code == 2);
+  CHECK(spillway("check --config /nonexistent.json").code == 2);
+  CHECK(spillway("explain --config " + kShipped + " GET").code == 2);
+  CHECK(spillway("explain --config " + kShipped + " GET / --at SIDEWAYS").code == 2);
+  CHECK(spillway("--help").code == 0);
+  CHECK(spillway("run --help").code == 0);
+}
+
+TEST_CASE("an answer that cannot be written is a failure at run time") {
+  CHECK(spillway("check --config " + kShipped + " >/dev/full").code == 1);
+  CHECK(spillway("schema >/dev/full").code == 1);
+}
+
+TEST_CASE("explain names route and class and tenant and deadline") {
+  const std::string out = explain("POST http://shop.example/checkout/7 -H 'X-Api-Key: abc'");
+  CHECK(contains(out, "route     checkout: POST /checkout/**\n"));
+  CHECK(contains(out, "class     P0, number 1 of 3"));
+  CHECK(contains(out, "upstream  app, 64 slots: 127.0.0.1:3000\n"));
+  // No such key is configured.
+  CHECK(contains(out, "tenant    client_address 127.0.0.1\n"));
+  CHECK(contains(out, "deadline  1000 ms after arrival for a slot, set by the class's sla_ms\n"));
+  CHECK(contains(out, "verdict   allow\n"));
+  CHECK(contains(explain("GET /checkout/7"), "default (no other route matches)"));
+}
+
+TEST_CASE("explain shows whose deadline counts and what it ends") {
+  const auto line = [](const std::string& fields) {
+    const std::string out = explain("POST http://shop.example/checkout/7" + fields);
+    const std::size_t at = out.find("deadline  ");
+    return at == std::string::npos ? out : out.substr(at, out.find('\n', at) - at);
+  };
+  CHECK(line(" -H 'X-Request-Deadline: 250ms'") ==
+        "deadline  250 ms after arrival for a slot, set by its client; 250 ms for the response "
+        "head");
+  CHECK(line(" -H 'grpc-timeout: 5S'") ==
+        "deadline  1000 ms after arrival for a slot, set by the class's sla_ms; 5000 ms for the "
+        "response head, set by its client");
+  CHECK(line(" -H 'X-Request-Deadline: soon'") ==
+        "deadline  1000 ms after arrival for a slot, set by the class's sla_ms");
+}
+
+TEST_CASE("explain says which deadline of a client is ignored and why") {
+  const auto told = [](const std::string& fields) { return explain("GET /a" + fields); };
+  CHECK(contains(told(" -H 'X-Request-Deadline: soon'"),
+                 "X-Request-Deadline is ignored, and not passed on: it is not what is left, such "
+                 "as 250ms or 2s"));
+  CHECK(contains(told(" -H 'grpc-timeout: 5s'"),
+                 "grpc-timeout is ignored, and not passed on: it is not 1 to 8 digits"));
+  CHECK(contains(told(" -H 'X-Request-Deadline: 1s' -H 'x-request-deadline: 1s'"),
+                 "X-Request-Deadline is ignored, and not passed on: it comes 2 times"));
+  for (const char* valid : {"", " -H 'grpc-timeout: 5S'", " -H 'X-Request-Deadline: 0ms'"})
+    CHECK_FALSE(contains(told(valid), "ignored"));
+}
+
+TEST_CASE("explain says whether an upgrade becomes a tunnel") {
+  const auto told = [](const std::string& upgrade,
+                       const std::string& rest = " -H 'Connection: upgrade'",
+                       const std::string& method = "GET") {
+    return explain(method + " /a -H 'Upgrade: " + upgrade + "'" + rest);
+  };
+  CHECK(contains(told("h2c, WebSocket/13"),
+                 "upgrade   WebSocket/13: asked of the upstream; once that agrees, a tunnel (one "
+                 "of 1000 of limits.tunnels)"));
+  const std::string other = told("irc");
+  CHECK(contains(other, "upgrade   none: the upgrades of route default allow websocket. "));
+  CHECK(contains(other, "goes on as any other, without its Upgrade."));
+  CHECK(contains(told("h2c"), "upgrade   none: the upgrades of route default allow websocket."));
+  CHECK(contains(told("websocket", ""), "upgrade   none: Connection does not name it."));
+  CHECK(contains(told("websocket", " -H 'Connection: upgrade'", "POST"),
+                 "upgrade   none: the method is not GET."));
+  CHECK(contains(told("websocket", " -H 'Connection: upgrade' -H 'Content-Length: 2'"),
+                 "upgrade   none: the request has a body."));
+  CHECK_FALSE(contains(explain("GET /a"), "upgrade "));
+}
+
+TEST_CASE("run names the place of each server that has no address") {
+  const ScratchFile file("names.json",
+                         R"({"listen": {"port": 0}, "admin": {"port": 0}, "upstreams": [
+    {"name": "one", "servers": ["127.0.0.1:1", "nowhere.invalid:80"]},
+    {"name": "two", "servers": ["nobody.invalid:81"]}]})");
+  const Result result = spillway("run --config " + file.path());
+  CHECK(result.code == 1);  // it may be known in a moment
+  CHECK(contains(result.err,
+                 "error: $.upstreams[0].servers[1]: found \"nowhere.invalid:80\", which has no "
+                 "address: "));
+  CHECK(contains(result.err, "error: $.upstreams[1].servers[0]: found \"nobody.invalid:81\""));
+  CHECK(contains(result.err, "2 error(s)"));
+}
+
+TEST_CASE("explain shows the tenant and the priority that are believed") {
+  const ScratchFile file("trust.json", R"({
+    "trusted_peers": ["127.0.0.1"],
+    "trusted_headers": {"tenant": "X-Tenant", "priority": "X-Priority"},
+    "tenants": {"api_keys": [{"tenant": "shop", "key": "key-of-the-shop"}]},
+    "upstreams": [{"name": "app", "servers": ["127.0.0.1:3000"]}]})");
+  const auto told = [&](const std::string& field) {
+    const Result result =
+        spillway("explain --config " + file.path() + " GET /x -H '" + field + "'");
+    CHECK_MESSAGE(result.code == 0, result.err);
+    return result.out;
+  };
+  CHECK(contains(told("X-Api-Key: key-of-the-shop"), "tenant    api_key shop\n"));
+  CHECK(contains(told("X-Api-Key: guessed"), "tenant    client_address 127.0.0.1\n"));
+  CHECK(contains(told("X-Tenant: acme"), "tenant    trusted_header acme\n"));
+  CHECK(contains(told("X-Forwarded-For: 2001:db8::5"), "client_address 2001:db8::/64\n"));
+  CHECK(contains(told("X-Priority: 0"), "from the priority 0 that X-Priority gives it\n"));
+}
+
+TEST_CASE("explain at OVERLOADED says what the draw means and when a slot is free") {
+  for (const std::string state : {"OVERLOADED", "overloaded"}) {
+    const std::string out = explain("GET /search/x --at " + state);
+    CHECK(contains(out, "state     OVERLOADED (of NORMAL, OVERLOADED)\n"));
+    CHECK(contains(out, "rule      deny, probability 0.5, retry after 1000 ms"));
+    CHECK(contains(out, "ERROR_BURST: deny (503, retry after 1000 to 1500 ms)"));
+    CHECK(contains(out, "QUEUE_WAIT_RISK: allow_if_short_wait"));
+    CHECK(contains(out, "below 0.5 the rule refuses (50 % of them)"));
+    CHECK(contains(out, "no slot is left idle"));
+  }
+  CHECK(contains(explain("GET /export/x --at OVERLOADED"), "refuses every request"));
+  CHECK(contains(explain("POST /checkout/x --at OVERLOADED"), "verdict   allow\n"));
+}
+
+TEST_CASE("explain refuses what no client could send") {
+  const auto refused = [](const std::string& arguments, std::string_view fragment) {
+    const Result result = spillway("explain --config " + kShipped + " " + arguments);
+    CHECK(result.code == 2);
+    CHECK(result.out.empty());
+    CHECK_MESSAGE(contains(result.err, fragment), result.err);
+  };
+  refused("GET no-slash", "400");
+  refused("CONNECT h:1", "405");
+  refused("GET / -H \"$(printf 'a: b\\r\\nHost: c')\"", "control character");
+  refused("GET / -H 'no colon'", "400");
+}

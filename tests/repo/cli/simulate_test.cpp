@@ -1,0 +1,120 @@
+// What `spillway simulate` prints, writes and refuses.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "repo/cli/command.hpp"
+
+using namespace cli;
+
+namespace {
+
+// A few seconds of little traffic.
+const std::string kShort = R"({
+  "name": "short", "sentence": "Not much.", "seconds": 3, "warm_up_seconds": 1,
+  "clients": [{ "class": "P0", "rate": 20 }],
+  "config": { "upstreams": [{ "name": "app", "servers": ["127.0.0.1:3000"] }] }
+})";
+
+void check_refused(const std::string& arguments, std::string_view fragment) {
+  CAPTURE(arguments);
+  const Result result = spillway("simulate " + arguments);
+  CHECK(result.code == 2);
+  CHECK(result.out.empty());
+  CHECK_MESSAGE(contains(result.err, fragment), result.err);
+}
+
+}  // namespace
+
+TEST_CASE("simulate plays the spike with a line for each second and a summary") {
+  const Result result = spillway("simulate");
+  CHECK(result.code == 0);
+  CHECK(result.err.empty());  // no progress line where nobody looks
+  CHECK(contains(result.out, "spike: 750 requests per second"));
+  CHECK(contains(result.out, "OVERLOADED"));
+  CHECK(contains(result.out, "goodput"));
+  CHECK(std::count(result.out.begin(), result.out.end(), '\n') > 60 + 10);
+}
+
+TEST_CASE("simulate with compare tells of both runs") {
+  const ScratchFile file("short.json", kShort);
+  const std::string one = spillway("simulate --scenario " + file.path()).out;
+  const std::string both = spillway("simulate --compare --scenario " + file.path()).out;
+  CHECK_FALSE(contains(one, "without"));
+  CHECK(contains(both, "without"));
+}
+
+TEST_CASE("simulate gives the same bytes for the same seed") {
+  const ScratchFile file("short.json", kShort);
+  const std::string command = "simulate --json --compare --scenario " + file.path();
+  const std::string first = spillway(command).out;
+  CHECK(spillway(command).out == first);
+  CHECK(spillway(command + " --seed 1").out == first);
+  CHECK(spillway(command + " --seed 2").out != first);
+}
+
+TEST_CASE("simulate prints JSON and nothing else if asked to") {
+  const ScratchFile file("short.json", kShort);
+  const auto one = nlohmann::json::parse(spillway("simulate --json --scenario " + file.path()).out);
+  CHECK(one["scenario"] == "short");
+  CHECK(one["seconds"].size() == 3);
+  const auto both =
+      nlohmann::json::parse(spillway("simulate --json --compare --scenario " + file.path()).out);
+  CHECK(both["with_shedding"] == one);
+  CHECK(both["without_shedding"]["shedding"] == false);
+}
+
+TEST_CASE("simulate writes a picture") {
+  const ScratchFile file("short.json", kShort), picture("picture.svg");
+  const Result result =
+      spillway("simulate --scenario " + file.path() + " --plot " + picture.path());
+  CHECK(result.code == 0);
+  CHECK(picture.text().starts_with("<"));
+  CHECK(contains(picture.text(), "</svg>"));
+  CHECK(contains(picture.text(), "short"));
+}
+
+TEST_CASE("simulate lists the built-in scenarios") {
+  const Result result = spillway("simulate --list");
+  CHECK(result.code == 0);
+  for (const char* name : {"spike ", "slow-backend ", "capacity-drop ", "noisy-tenant ",
+                           "retry-storm ", "bursty ", "mix-shift "}) {
+    CHECK(contains(result.out, name));
+  }
+}
+
+TEST_CASE("simulate plays the operator's own configuration") {
+  const ScratchFile file("short.json", kShort);
+  const Result result =
+      spillway("simulate --json --scenario " + file.path() + " --config " + kShipped);
+  CHECK(result.code == 0);
+  CHECK(nlohmann::json::parse(result.out)["classes"].size() == 3);
+  const ScratchFile own("own.json", R"({"upstreams":[{"name":"a","servers":["h:1"]}],
+                                        "classes":[{"name":"gold"},{"name":"dust"}]})");
+  check_refused("--config " + own.path(), "error: $.clients[0].class: found \"P0\"");
+}
+
+TEST_CASE("simulate refuses what it cannot play with every error") {
+  check_refused("--scenario spikes", "did you mean \"spike\"?");
+  check_refused("--scenario /nonexistent.json", "cannot read");
+  check_refused("--seed many", "many");
+  check_refused("--config /nonexistent.json", "cannot read");
+  const ScratchFile bad("bad.json", R"({"name":"x","sentence":"y","second":3,
+      "clients":[{"class":"P9","rate":-1}],
+      "config":{"upstreams":[{"name":"a","servers":["h"]}]}})");
+  check_refused("--scenario " + bad.path(), "error: $.second: unknown key");
+  check_refused("--scenario " + bad.path(), "error: $.clients[0].rate: found -1");
+  check_refused("--scenario " + bad.path(), "error: $.config.upstreams[0].servers[0]: found \"h\"");
+  check_refused("--scenario " + bad.path(), "3 error(s)");
+}
+
+TEST_CASE("simulate says at once that a picture cannot be written and fails") {
+  const Result result = spillway("simulate --plot /nonexistent/picture.svg");
+  CHECK(result.code == 1);
+  CHECK(result.out.empty());
+  CHECK(contains(result.err, "/nonexistent/picture.svg: cannot write"));
+  CHECK(spillway("simulate --plot /dev/full >/dev/null").code == 1);
+  CHECK(spillway("simulate >/dev/full").code == 1);
+}

@@ -1,0 +1,171 @@
+#include "repo/house/rules.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+namespace spillway::house {
+namespace {
+
+using Rooms = std::set<std::string>;
+
+Rooms operator+(Rooms rooms, const Rooms& more) {
+  rooms.insert(more.begin(), more.end());
+  return rooms;
+}
+
+// The arrows of the house, and all of them: each line may include what the lines before it name.
+House spillway() {
+  const Rooms http = {"base", "config", "http"};
+  const Rooms decisions = http + Rooms{"traffic", "resilience", "overload", "dispatch"};
+  const Rooms cache = {"cache", "cache/rules", "cache/store"};
+  const Rooms below_proxy = decisions + cache + Rooms{"observe"};
+  const Rooms net = below_proxy + Rooms{"proxy/net"};
+  const Rooms upstream = net + Rooms{"proxy/upstream"};
+  const Rooms generation = upstream + Rooms{"proxy/generation"};
+  const Rooms exchange = generation + Rooms{"proxy/exchange"};
+  const Rooms server = exchange + Rooms{"proxy/worker", "proxy/admin", "proxy/server"};
+  return {.arrows = {{"base", {}},
+                     {"config", {"base"}},
+                     {"http", {"base", "config"}},
+                     {"traffic", http},
+                     {"resilience", {"base", "config"}},
+                     {"overload", http + Rooms{"resilience"}},
+                     {"dispatch", http},
+                     {"simulate", decisions},
+                     {"cache/rules", http + Rooms{"traffic"}},
+                     {"cache/store", http + Rooms{"traffic", "cache/rules"}},
+                     {"cache", http + Rooms{"traffic", "cache/rules", "cache/store"}},
+                     {"observe", decisions + cache},
+                     {"proxy/net", below_proxy},
+                     {"proxy/upstream", net},
+                     {"proxy/generation", upstream},
+                     {"proxy/exchange", generation},
+                     {"proxy/worker", exchange},
+                     {"proxy/admin", generation},
+                     {"proxy/server", exchange + Rooms{"proxy/worker", "proxy/admin"}},
+                     {"cli", below_proxy + Rooms{"simulate", "proxy/generation", "proxy/server"}},
+                     {"main", server + Rooms{"simulate", "cli"}}},
+          .pure = {"base", "http", "traffic", "resilience", "overload", "dispatch", "cache/rules"}};
+}
+
+const House kSpillway = spillway();
+
+const std::string kRoot = SPILLWAY_SOURCE_DIR;
+
+std::string listed(const std::vector<std::string>& sentences) {
+  std::string text;
+  for (const std::string& sentence : sentences) text += sentence + '\n';
+  return text;
+}
+
+// A small house in order, with a file more.
+std::vector<std::string> violations_with(const SourceFile& more) {
+  std::vector<SourceFile> files{
+      {"README.md", ""},
+      {"main.cpp", "#include \"proxy/worker/worker.hpp\"\n"},
+      {"base/README.md", ""},
+      {"base/time.hpp", "#include <chrono>\n"},
+      {"http/README.md", ""},
+      {"http/head.hpp", "#include \"base/time.hpp\"\n"},
+      {"proxy/README.md", ""},
+      {"proxy/net/stream.hpp", "#include <thread>\n"},
+      {"proxy/worker/worker.hpp", "#include \"proxy/net/stream.hpp\"\nclass Worker final {\n};\n"}};
+  std::erase_if(files, [&](const SourceFile& file) { return file.path == more.path; });
+  files.push_back(more);
+  return violations(kSpillway, files);
+}
+
+bool reported(const SourceFile& more, const std::string& what) {
+  const auto found = violations_with(more);
+  INFO(listed(found));
+  return found.size() == 1 && found.front().find(what) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("the sources keep the rules of the house") {
+  const auto files = read_tree(kRoot + "/src");
+  CHECK(files.size() > 50);
+  CHECK(listed(violations(kSpillway, files)) == "");
+}
+
+TEST_CASE("tests and tools keep to the length of a file and to names that say something") {
+  for (const char* folder : {"/tests", "/bench"}) {
+    CHECK(listed(untidy_files(read_tree(kRoot + folder))) == "");
+  }
+}
+
+TEST_CASE("each folder of tests and tools says what is in it or mirrors one that does") {
+  CHECK(listed(undescribed_folders(read_tree(kRoot + "/tests"), {"unit"})) == "");
+  CHECK(listed(undescribed_folders(read_tree(kRoot + "/bench"), {})) == "");
+}
+
+TEST_CASE("a made-up house in order has no violations") {
+  CHECK(listed(violations_with({"README.md", ""})) == "");
+}
+
+TEST_CASE("a made-up violation of each rule is reported") {
+  SUBCASE("arrows") {
+    CHECK(reported({"http/head.hpp", "#include \"proxy/net/stream.hpp\"\n"}, "http -> proxy/net"));
+    CHECK(reported({"proxy/net/pipe.hpp", "#include \"proxy/worker/worker.hpp\"\n"},
+                   "proxy/net -> proxy/worker"));
+    CHECK(reported({"base/ids.hpp", "  #  include <http/head.hpp>\n"}, "base -> http"));
+    CHECK(listed(violations_with({"cellar/wine.hpp", ""})) ==
+          "cellar has no README.md\nthe table has no arrows for cellar\n");
+  }
+  SUBCASE("arrows that a forward declaration hides") {
+    CHECK(reported({"proxy/net/pipe.hpp", "class Worker;\n"}, "declares Worker"));
+    CHECK(violations_with({"proxy/server/server.hpp", "class Worker;\n"}).empty());
+    CHECK(violations_with({"proxy/net/pipe.hpp", "class PipePool;\n\nclass PipePool {\n};\n"})
+              .empty());
+    CHECK(violations_with({"proxy/net/pipe.hpp", "class logger;  // of a library\n"}).empty());
+  }
+  SUBCASE("circles") {
+    CHECK(violations_with({"base/time.hpp", "#include \"http/head.hpp\"\n"}).back() ==
+          "circle: base/time.hpp -> http/head.hpp -> base/time.hpp");
+    CHECK(listed(circles({{"a", {"b"}}, {"b", {"c", "d"}}, {"c", {"a"}}, {"d", {}}})) ==
+          "a -> b -> c -> a\n");
+    CHECK(circles({{"a", {"b", "c"}}, {"b", {"c"}}, {"c", {}}}).empty());
+  }
+  SUBCASE("purity of includes") {
+    for (const std::string impure :
+         {"boost/asio.hpp", "boost/asio/io_context.hpp", "boost/beast/core/tcp_stream.hpp",
+          "boost/beast.hpp", "boost/beast/http/read.hpp", "thread", "mutex", "condition_variable",
+          "sys/socket.h", "netinet/in.h", "unistd.h", "fstream", "filesystem", "ctime", "random",
+          "spdlog/spdlog.h"}) {
+      CAPTURE(impure);
+      CHECK(reported({"http/body.hpp", "#include <" + impure + ">\n"}, "includes <" + impure));
+      CHECK(violations_with({"proxy/net/body.hpp", "#include <" + impure + ">\n"}).empty());
+    }
+    for (const std::string pure :
+         {"atomic", "chrono", "boost/beast/http/verb.hpp", "boost/beast/core/string_type.hpp",
+          "boost/intrusive/list.hpp"}) {
+      CAPTURE(pure);
+      CHECK(violations_with({"http/body.hpp", "#include <" + pure + ">\n"}).empty());
+    }
+  }
+  SUBCASE("purity of time") {
+    CHECK(reported({"http/body.cpp", "auto t = Clock::now();\n"}, "asks the clock"));
+    CHECK(violations_with({"http/body.cpp", "int x;  // never calls Clock::now()\n"}).empty());
+    CHECK(violations_with({"proxy/net/body.cpp", "auto t = Clock::now();\n"}).empty());
+  }
+  SUBCASE("length") {
+    std::string lines;
+    for (int n = 0; n < 400; ++n) lines += "\n";
+    CHECK(violations_with({"http/body.cpp", lines}).empty());
+    CHECK(reported({"http/body.cpp", lines + "\n"}, "has 401 lines"));
+  }
+  SUBCASE("names") {
+    CHECK(reported({"http/string_utils.hpp", ""}, "does not say"));
+    CHECK(reported({"http/helper.hpp", ""}, "does not say"));
+    CHECK(violations_with({"http/commonplace.hpp", ""}).empty());
+  }
+  SUBCASE("a README.md in each folder") {
+    CHECK(reported({"traffic/routes.hpp", ""}, "traffic has no README.md"));
+  }
+}
+
+}  // namespace spillway::house

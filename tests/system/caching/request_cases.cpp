@@ -1,0 +1,110 @@
+#include "system/caching/cases.hpp"
+
+namespace spillway::caching {
+
+namespace {
+
+// Stored with these lines; then a request with those, answered from the store or not.
+Case then(std::string sentence, std::string section, Level level, Lines stored, Lines lines,
+          bool reused) {
+  return {.sentence = std::move(sentence),
+          .section = std::move(section),
+          .level = level,
+          .origin = {says(std::move(stored)), says({})},
+          .client = {get().from_origin(1), reused ? get(std::move(lines)).from_store(1)
+                                                  : get(std::move(lines)).from_origin(2)}};
+}
+
+// The same when the first answer has got stale, by less than the operator lets it be given.
+Case later(std::string sentence, std::string section, Level level, Lines stored, Lines lines,
+           bool reused) {
+  Case result = then(std::move(sentence), std::move(section), level, std::move(stored),
+                     std::move(lines), reused);
+  result.client.back().later();
+  result.staleness = Staleness::by_leave;
+  return result;
+}
+
+}  // namespace
+
+std::vector<Case> request_cases() {
+  const Lines fresh{"Cache-Control: max-age=60"};
+  const Lines second{"Cache-Control: max-age=1"};
+  const Lines aged{"Cache-Control: max-age=3600", "Age: 1800"};
+
+  const std::string control = "Cache-Control: ";
+  return {
+      then("no-cache in a request asks the origin", "5.2.1.4", Level::may, fresh,
+           {control + "no-cache"}, false),
+      {.sentence = "no-cache in a request validates what is stored",
+       .section = "5.2.1.4",
+       .level = Level::may,
+       .origin = {says({"Cache-Control: max-age=60", "ETag: \"a\""}), says(304, {"ETag: \"a\""})},
+       .client = {get().from_origin(1),
+                  get({control + "no-cache"}).answers(1).asked_with("If-None-Match", "\"a\"")}},
+      {.sentence = "what a no-cache request fetched is there for the next",
+       .section = "5.2.1.4",
+       .level = Level::may,
+       .origin = {says(fresh), says(fresh)},
+       .client = {get().from_origin(1), get({control + "no-cache"}).from_origin(2),
+                  get().from_store(2)}},
+      then("Pragma: no-cache asks the origin", "5.4", Level::may, fresh, {"Pragma: no-cache"},
+           false),
+      then("Pragma means nothing beside Cache-Control", "5.4", Level::may, fresh,
+           {"Pragma: no-cache", control + "max-age=60"}, true),
+      then("max-age=0 asks the origin", "5.2.1.1", Level::may, fresh, {control + "max-age=0"},
+           false),
+      then("max-age in a request keeps an older answer away", "5.2.1.1", Level::may, aged,
+           {control + "max-age=600"}, false),
+      then("max-age in a request takes a younger answer", "5.2.1.1", Level::may, aged,
+           {control + "max-age=2400"}, true),
+      then("min-fresh keeps an answer away that is not fresh so long", "5.2.1.3", Level::may, aged,
+           {control + "min-fresh=2400"}, false),
+      then("min-fresh takes an answer that is fresh so long", "5.2.1.3", Level::may, aged,
+           {control + "min-fresh=600"}, true),
+      later("max-stale takes a stale answer", "5.2.1.2", Level::may, second,
+            {control + "max-stale"}, true),
+      later("max-stale takes an answer that has been stale no longer", "5.2.1.2", Level::may,
+            second, {control + "max-stale=600"}, true),
+      later("max-stale keeps an answer away that has been stale longer", "5.2.1.2", Level::must,
+            second, {control + "max-stale=0"}, false),
+      later("max-stale does not take what must be validated", "5.2.2.2", Level::must,
+            {"Cache-Control: max-age=1, must-revalidate"}, {control + "max-stale"}, false),
+      then("max-stale does not take what no-cache forbids", "5.2.2.4", Level::must,
+           {"Cache-Control: no-cache"}, {control + "max-stale"}, false),
+      later("max-stale does not take past s-maxage", "5.2.2.10", Level::must,
+            {"Cache-Control: s-maxage=1"}, {control + "max-stale"}, false),
+      then("no-store in a request may still be answered from the store", "5.2.1.5", Level::may,
+           fresh, {control + "no-store"}, true),
+      then("only-if-cached takes what is stored", "5.2.1.7", Level::should, fresh,
+           {control + "only-if-cached"}, true),
+      {.sentence = "only-if-cached with nothing stored is a 504",
+       .section = "5.2.1.7",
+       .level = Level::should,
+       .origin = {},
+       .client = {get({control + "only-if-cached"}).status(504).not_asked()}},
+      {.sentence = "only-if-cached with something stale stored is a 504",
+       .section = "5.2.1.7",
+       .level = Level::should,
+       .origin = {says(second)},
+       .client = {get().from_origin(1),
+                  get({control + "only-if-cached"}).later().status(504).not_asked()}},
+      {.sentence = "only-if-cached with max-stale takes what is stale",
+       .section = "5.2.1.7",
+       .level = Level::may,
+       .origin = {says(second)},
+       .client = {get().from_origin(1),
+                  get({control + "only-if-cached, max-stale=600"}).later().from_store(1)},
+       .staleness = Staleness::by_leave},
+      {.sentence = "a request's directives go on to the origin",
+       .section = "5.2",
+       .level = Level::must,
+       .origin = {says({"Cache-Control: max-age=1"}), says({})},
+       .client = {get().from_origin(1),
+                  get({control + "min-fresh=1, other=\"x, y\""})
+                      .later()
+                      .from_origin(2)
+                      .asked_with("Cache-Control", "min-fresh=1, other=\"x, y\"")}}};
+}
+
+}  // namespace spillway::caching

@@ -1,0 +1,133 @@
+// A backend that does wrong what it can: each fault asked for in all ways at once.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "system/faults/row.hpp"
+
+namespace spillway::faults {
+
+using nlohmann::json;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+bool is_among(const Words& words, const std::string& word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+bool is_head(std::size_t way) { return method_of(way) == "HEAD"; }
+
+// Everybody asks for what the backend does wrong, and then for something good.
+Row asks(const std::string& fault, Words words, Words words_to_head = {}, json changes = {}) {
+  const std::string target = "/" + fault + "/";
+  return {.name = fault,
+          .settings = {.changes = changes.is_null() ? json::object() : changes},
+          .client =
+              [target](Stand& stand, Client client) {
+                const std::string number = std::to_string(client.number);
+                return ask(stand.port(), client.place,
+                           {.target = target + number, .next = "/good/" + number});
+              },
+          .allows =
+              [words, words_to_head](Client client, const std::string& word) {
+                return is_among(words, word) ||
+                       (is_head(client.place) && is_among(words_to_head, word));
+              },
+          .must = words.front(),
+          .besides = [target](Stand& stand) -> std::string {
+            for (std::size_t n = 0; n < kRounds * kClients; ++n) {
+              const std::string one = target + std::to_string(n);
+              if (!is_idempotent(n) && stand.backend.times_asked(one) > 1) {
+                return one + " was sent " + std::to_string(stand.backend.times_asked(one)) +
+                       " times though it is a POST";
+              }
+            }
+            return {};
+          }};
+}
+
+json with_response_timeout(int milliseconds) {
+  return {{"app", {{"response_timeout_ms", milliseconds}}}};
+}
+
+// With a budget for all of them: what may be sent again is, and only that.
+Row fails_once() {
+  const json retries = {{"budget_ratio", 2}, {"budget_per_second", 100'000}};
+  Row row = asks("resets-first-time", {"200"}, {}, {{"app", {{"retries", retries}}}});
+  row.allows = [](Client client, const std::string& word) {
+    const std::size_t way = client.place % kWays;
+    return word == (is_idempotent(way) && way != 5 ? "200" : "502");
+  };
+  return row;
+}
+
+// Who may be told of a connection that went stale: those that must not be sent twice, or whose
+// body is gone by then.
+Row goes_stale(const std::string& fault) {
+  Row row = asks(fault, {"200"});
+  row.allows = [](Client client, const std::string& word) {
+    const std::size_t way = client.place % kWays;
+    return word == "200" || (word == "502" && (!is_idempotent(way) || way == 5));
+  };
+  return row;
+}
+
+}  // namespace
+
+std::vector<Row> backend_rows() {
+  // A head that is lost is 502; after it the client has been promised a body.
+  const Words lost{"502"};
+  const Words late{"504"};
+  const Words lost_or_aborted{"502", "aborted"};
+  const Words late_or_aborted{"aborted", "504"};
+  const Words fine{"200"};
+  std::vector<Row> rows{
+      asks("resets-at-once", lost),
+      asks("resets-before-head", lost),
+      fails_once(),
+      asks("resets-in-head", lost),
+      asks("resets-after-head", {"aborted", "502"}, fine),
+      asks("resets-in-body", {"aborted", "502"}, fine),
+      asks("closes-before-head", lost),
+      asks("closes-in-head", lost),
+      asks("truncates-length", {"aborted", "502"}, fine),
+      asks("truncates-chunk", {"aborted", "502"}, fine),
+      asks("truncates-trailer", {"aborted", "502"}, fine),
+      asks("stalls-before-head", late, {}, with_response_timeout(1000)),
+      asks("stalls-in-head", late, {}, with_response_timeout(1000)),
+      asks("stalls-in-body", late_or_aborted, fine, with_response_timeout(1000)),
+      asks("stalls-in-chunk", late_or_aborted, fine, with_response_timeout(1000)),
+      asks("stalls-in-trailer", late_or_aborted, fine, with_response_timeout(1000)),
+      asks("garbage-no-http", lost),
+      asks("garbage-status", lost),
+      asks("garbage-length", lost),
+      asks("garbage-two-lengths", lost),
+      asks("garbage-nul", lost),
+      asks("garbage-chunk", lost_or_aborted, fine),
+      asks("answers-twice", fine),
+      goes_stale("closes-after-answer"),
+      goes_stale("closes-stale"),
+      goes_stale("resets-stale"),
+      asks("answers-early-goes-on", fine),
+      goes_stale("answers-early-closes"),
+      asks("answers-early-resets", {"200", "502", "aborted"}),
+      asks("floods-many-fields", lost),
+      asks("floods-one-field", lost),
+      asks("floods-interim", lost),
+      asks("floods-trailer", {"502", "aborted"}, fine),
+      asks("floods-chunk-size", {"502", "aborted"}, fine),
+  };
+  Row in_request =
+      asks("stalls-in-request", late, {},
+           {{"app", {{"response_timeout_ms", 300}}}, {"limits", {{"idle_timeout_ms", 600}}}});
+  in_request.client = [](Stand& stand, Client client) {
+    const std::string number = std::to_string(client.number);
+    return ask(stand.port(), client.place,
+               {.target = "/stalls-in-request/" + number, .body = 8'000'000});
+  };
+  rows.push_back(std::move(in_request));
+  return rows;
+}
+
+}  // namespace spillway::faults

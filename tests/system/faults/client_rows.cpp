@@ -1,0 +1,42 @@
+// Clients that vanish, at every phase; every fourth stays and has to be served as ever.
+#include <nlohmann/json.hpp>
+
+#include "system/faults/leaving.hpp"
+#include "system/faults/row.hpp"
+
+namespace spillway::faults {
+
+namespace {
+
+bool stays(Client client) { return client.place % 4 == 0; }
+
+Row vanish(Phase phase, nlohmann::json changes = nlohmann::json::object()) {
+  return {
+      .name = "clients vanish " + name_of(phase),
+      .settings = {.changes = std::move(changes)},
+      .client =
+          [phase](Stand& stand, Client client) {
+            if (!stays(client)) return leave(stand, phase, client.number);
+            const std::string number = std::to_string(client.number);
+            return ask(stand.port(), client.place / 4,
+                       {.target = "/good/" + number, .next = "/good/" + number});
+          },
+      .allows = [](Client client,
+                   const std::string& word) { return word == (stays(client) ? "200" : "gone"); },
+      .must = "gone"};
+}
+
+}  // namespace
+
+std::vector<Row> client_rows() {
+  std::vector<Row> rows;
+  for (const Phase phase : {Phase::in_head, Phase::in_small_body, Phase::in_large_body,
+                            Phase::in_chunk, Phase::before_continue, Phase::awaiting_head,
+                            Phase::in_answer, Phase::between_requests, Phase::in_pipeline}) {
+    rows.push_back(vanish(phase));
+  }
+  rows.push_back(vanish(Phase::in_queue, {{"dispatch", {{"concurrency", 4}}}}));
+  return rows;
+}
+
+}  // namespace spillway::faults

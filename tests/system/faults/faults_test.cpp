@@ -1,0 +1,125 @@
+// The matrix, and that it can fail.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <utility>
+
+#include "support/faulty_backend.hpp"
+#include "support/raw_client.hpp"
+#include "support/scripted_peer.hpp"
+#include "system/faults/row.hpp"
+
+namespace spillway::faults {
+namespace {
+
+using namespace support;
+
+// Plays the rows of one kind and keeps their table.
+void check(const std::string& kind, const std::vector<Row>& all) {
+  std::vector<Row> rows;
+  std::vector<Result> results;
+  const char* only = std::getenv("FAULT");
+  for (const Row& row : all) {
+    if (only != nullptr && row.name.find(only) == std::string::npos) continue;
+    rows.push_back(row);
+    results.push_back(play(row));
+    for (const std::string& trouble : results.back().troubles) {
+      FAIL_CHECK(row.name, ": ", trouble);
+    }
+  }
+  const std::string table = printed(rows, results);
+  MESSAGE(table);
+  if (only == nullptr) std::ofstream(SPILLWAY_BINARY_DIR "/faults-" + kind + ".md") << table;
+}
+
+}  // namespace
+
+// Each kind is a test of its own, so that they can run at the same time.
+TEST_CASE("no fault of a backend hangs or leaks or brings a wrong answer") {
+  check("backend", backend_rows());
+}
+
+TEST_CASE("no backend that cannot be reached and no client that vanishes leaves anything") {
+  std::vector<Row> rows = connection_rows();
+  for (Row& row : client_rows()) rows.push_back(std::move(row));
+  check("connections", rows);
+}
+
+TEST_CASE("neither the log nor the clock nor descriptors nor reloads cost an answer") {
+  check("process", process_rows());
+}
+
+TEST_CASE("no fault in a tunnel or an event stream leaves anything") {
+  check("tunnels", tunnel_rows());
+}
+
+TEST_CASE("every fault of the backend has its row") {
+  std::set<std::string> names;
+  for (std::vector<Row> (*kind)() :
+       {backend_rows, connection_rows, client_rows, process_rows, tunnel_rows}) {
+    for (const Row& row : kind()) CHECK_MESSAGE(names.insert(row.name).second, row.name);
+  }
+  for (const std::string& fault : FaultyBackend::faults()) {
+    CHECK_MESSAGE(names.contains(fault), fault);
+  }
+}
+
+// Without a proxy in between that knows better, what is wrong is seen to be.
+TEST_CASE("a client of the matrix tells a wrong answer from a right one") {
+  const auto asked_of = [](std::string answer, std::size_t way = 0) {
+    ScriptedPeer peer([&](PeerConnection& client) {
+      if (client.read_head()) client.send(answer);
+    });
+    return ask(peer.port(), way, {.target = "/good/7"}).word;
+  };
+  const std::string head = "HTTP/1.1 200 OK\r\n";
+  const auto with_length = [&](const std::string& body) {
+    return head + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+  };
+  CHECK(asked_of(with_length(body_of("/good/7"))) == "200");
+  CHECK(asked_of(with_length(body_of("/good/8"))).starts_with("WRONG"));
+  CHECK(asked_of(with_length(body_of("/good/7").substr(0, 100))).starts_with("WRONG"));
+  // Until the end of the connection: what is missing is not seen by the framing.
+  CHECK(asked_of(head + "\r\n" + body_of("/good/7").substr(0, 100), 7).starts_with("WRONG"));
+  CHECK(asked_of(with_length(body_of("/good/7")).substr(0, 150)) == "aborted");
+  CHECK(asked_of("") == "closed");
+  CHECK(asked_of("hello\r\n\r\n").starts_with("WRONG"));
+  CHECK(asked_of("HTTP/1.1 502 Bad\r\nContent-Length: 0\r\n\r\n") == "502");
+}
+
+TEST_CASE("what is left over is seen") {
+  Stand stand({});
+  CHECK(stand.left_over() == "");
+  RawClient idle(stand.port());
+  idle.send(get("/sound/2"));
+  CHECK(idle.read_response().status() == 200);
+  CHECK(stand.left_over().find("client connections 1") != std::string::npos);
+  RawClient waiting(stand.port());
+  waiting.send(get("/stalls-before-head/2"));
+  CHECK(stand.left_over().find("inflight 1") != std::string::npos);
+  idle.close();
+  waiting.close();
+  CHECK(stand.left_over() == "");
+}
+
+TEST_CASE("a row fails when a client sees what it must not or nobody sees the fault") {
+  const auto troubles = [](std::vector<std::string> words, const std::string& must) {
+    return play({.name = "made up",
+                 .settings = {},
+                 .client =
+                     [](Stand& stand, Client client) {
+                       const std::string number = std::to_string(client.number);
+                       return ask(stand.port(), 0, {.target = "/closes-before-head/" + number});
+                     },
+                 .allows = any_of(std::move(words)),
+                 .must = must})
+        .troubles;
+  };
+  CHECK(troubles({"502"}, "502").empty());
+  CHECK(troubles({"200"}, "").size() == kRounds * kClients);
+  CHECK(troubles({"502", "504"}, "504").size() == 1);
+}
+
+}  // namespace spillway::faults

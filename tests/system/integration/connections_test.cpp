@@ -1,0 +1,136 @@
+// More connections than there is room for.
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <deque>
+#include <filesystem>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "support/counting_backend.hpp"
+#include "support/proxy_process.hpp"
+#include "support/proxy_under_test.hpp"
+#include "support/raw_client.hpp"
+#include "system/integration/wire.hpp"
+
+namespace spillway {
+namespace {
+
+using namespace support;
+
+// How long a client that must not be answered is watched.
+constexpr Milliseconds kQuiet{200};
+
+std::size_t descriptors_of(pid_t process) {
+  const std::filesystem::directory_iterator open("/proc/" + std::to_string(process) + "/fd");
+  return static_cast<std::size_t>(std::distance(begin(open), end(open)));
+}
+
+}  // namespace
+
+TEST_CASE("connections beyond the cap wait in the backlog until one ends") {
+  CountingBackend backend({});
+  const ProxyUnderTest proxy(backend.address(), {{"limits", {{"connections", 4}}}});
+  std::deque<RawClient> served;
+  for (int n = 0; n < 4; ++n) {
+    CHECK(served.emplace_back(proxy.port()).ask(get("/")).status() == 200);
+  }
+  RawClient waiting(proxy.port());
+  waiting.send(get("/"));
+  CHECK(!waiting.has_bytes(kQuiet));
+  CHECK(served.front().ask(get("/")).status() == 200);  // the others are not disturbed
+  CHECK(proxy.metric_becomes(R"(spillway_connections{side="client"})", 4));
+
+  served.pop_back();
+  CHECK(waiting.read_response().status() == 200);
+}
+
+TEST_CASE("at the cap whoever waits is let in as soon as one leaves") {
+  constexpr int kClients = 300;
+  const auto serve_all = [](int most) {
+    CountingBackend backend({});
+    const ProxyUnderTest proxy(backend.address(), never_shed({{"limits", {{"connections", most}}},
+                                                              {"classes",
+                                                               {{{"name", "P0"},
+                                                                 {"max_queue", 1000},
+                                                                 {"max_wait_ms", 10'000},
+                                                                 {"sla_ms", 20'000}}}}}));
+    const auto begin = std::chrono::steady_clock::now();
+    std::deque<RawClient> clients;
+    for (int n = 0; n < kClients; ++n)
+      clients.emplace_back(proxy.port()).send(get("/", "Connection: close\r\n"));
+    for (RawClient& client : clients) {
+      CHECK(client.read_response().status() == 200);
+      client.close();
+    }
+    return std::chrono::steady_clock::now() - begin;
+  };
+  // The control: all at once. A pause of 50 ms for every three of them would take five seconds.
+  const auto uncapped = serve_all(kClients);
+  CHECK(serve_all(3) < uncapped + 2500ms);
+}
+
+TEST_CASE("a cap that a reload raises lets in who waits") {
+  CountingBackend backend({});
+  const auto settings = [&](int most) {
+    return configuration({backend.address()}, {{"limits", {{"connections", most}}}});
+  };
+  ProxyUnderTest proxy(settings(1));
+  RawClient served(proxy.port()), waiting(proxy.port());
+  CHECK(served.ask(get("/")).status() == 200);
+  CHECK(!waiting.send(get("/")).has_bytes(kQuiet));
+  CHECK(proxy.reload(settings(2)).status() == 200);
+  CHECK(waiting.read_response().status() == 200);
+  RawClient third(proxy.port());
+  CHECK(!third.send(get("/")).has_bytes(kQuiet));
+}
+
+TEST_CASE("without descriptors left accepting pauses and everything else goes on") {
+  CountingBackend backend({});
+  ProxyProcess proxy(configuration({backend.address()}));
+  std::deque<RawClient> served;
+  // From here on the process may open only a few descriptors more.
+  CHECK(served.emplace_back(proxy.port()).ask(get("/")).status() == 200);
+  const std::size_t most = descriptors_of(proxy.process().pid()) + 8;
+  const rlimit limit{most, most};
+  REQUIRE(::prlimit(proxy.process().pid(), RLIMIT_NOFILE, &limit, nullptr) == 0);
+
+  // Idle connections take what is left, until one is not accepted.
+  for (bool accepted = true; accepted && served.size() < 20;) {
+    accepted = served.emplace_back(proxy.port()).send(get("/")).has_bytes(kQuiet);
+    if (accepted) CHECK(served.back().read_response().status() == 200);
+  }
+  REQUIRE(served.size() > 4);
+  REQUIRE(served.size() < 20);
+  RawClient waiting = std::move(served.back());
+  served.pop_back();
+  CHECK(!waiting.has_bytes(kQuiet));
+  for (RawClient& client : served) CHECK(client.ask(get("/")).status() == 200);
+
+  served.pop_front();
+  served.pop_front();
+  CHECK(waiting.read_response().status() == 200);
+}
+
+TEST_CASE("an idle connection is closed after its time and one in use is not") {
+  CountingBackend backend({});
+  const ProxyUnderTest proxy(backend.address(), {{"limits", {{"idle_timeout_ms", 300}}}});
+  RawClient used(proxy.port()), idle(proxy.port()), silent(proxy.port());
+  CHECK(idle.ask(get("/")).status() == 200);
+  const auto begin = std::chrono::steady_clock::now();
+  while (!idle.is_closed(20ms)) REQUIRE(used.ask(get("/")).status() == 200);
+  const auto took = std::chrono::steady_clock::now() - begin;
+  CHECK(took >= 290ms);
+  CHECK(took < 1s);
+  CHECK(silent.is_closed());  // it never asked for anything
+  CHECK(used.ask(get("/")).status() == 200);
+
+  // So are the connections to the upstream.
+  CHECK(used.is_closed());
+  CHECK(proxy.metric_becomes(R"(spillway_connections{side="upstream"})", 0));
+}
+
+}  // namespace spillway

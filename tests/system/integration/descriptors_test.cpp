@@ -1,0 +1,104 @@
+// A process without file descriptors left: it waits for some, and what has begun goes on.
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <deque>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "support/proxy_process.hpp"
+#include "support/proxy_under_test.hpp"
+#include "support/raw_client.hpp"
+#include "support/scripted_peer.hpp"
+#include "system/integration/wire.hpp"
+
+namespace spillway::support {
+namespace {
+
+void set_limit(pid_t process, std::size_t open_files) {
+  const rlimit limit{open_files, 4096};
+  REQUIRE(::prlimit(process, RLIMIT_NOFILE, &limit, nullptr) == 0);
+}
+
+// Processor time that it has used so far (utime and stime of proc(5)).
+Milliseconds processor_time(pid_t process) {
+  std::stringstream text;
+  text << std::ifstream("/proc/" + std::to_string(process) + "/stat").rdbuf();
+  std::istringstream fields(text.str().substr(text.str().rfind(')') + 2));
+  std::string skipped;
+  for (int i = 3; i < 14; ++i) fields >> skipped;
+  long user = 0, system = 0;
+  fields >> user >> system;
+  return Milliseconds{(user + system) * 1000 / ::sysconf(_SC_CLK_TCK)};
+}
+
+double value_of(const std::string& metrics, const std::string& sample) {
+  const std::size_t found = metrics.find("\n" + sample + " ");
+  return found == std::string::npos ? -1 : std::stod(metrics.substr(found + sample.size() + 2));
+}
+
+TEST_CASE("without descriptors accepting waits idly and goes on by itself") {
+  constexpr std::string_view kScrape = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  constexpr const char* kPauses = R"(spillway_accept_pauses_total{reason="descriptors"})";
+  Event go;
+  ScriptedPeer peer([&](PeerConnection& proxy) {
+    while (const auto request = proxy.read_request()) {
+      if (request->target() == "/held" && !proxy.wait(go)) return;
+      if (!proxy.send(ok("x"))) return;
+    }
+  });
+  ProxyProcess proxy(configuration({peer.address()}, never_shed()));
+  const pid_t process = proxy.process().pid();
+  RawClient admin(proxy.admin_port());
+  CHECK(value_of(admin.ask(kScrape).body, kPauses) == 0);
+
+  // Requests under way, and connections to the upstream that are idle.
+  std::deque<RawClient> held, warm, crowd;
+  for (int i = 0; i < 4; ++i) held.emplace_back(proxy.port()).send(get("/held"));
+  REQUIRE(peer.wait_until([](const auto& seen) { return seen.requests == 4; }));
+  for (int i = 0; i < 4; ++i) warm.emplace_back(proxy.port()).send(get("/"));
+  for (RawClient& client : warm) CHECK(client.read_response().status() == 200);
+  set_limit(process, proxy.open_files() + 6);
+
+  // Who is accepted when there is none left for the upstream either is told so.
+  const auto is_answered = [](RawClient& client) {
+    const int status = client.read_response().status();
+    return status == 200 || status == 503;
+  };
+  for (int i = 0; i < 100; ++i) crowd.emplace_back(proxy.port()).send(get("/"));
+  CHECK(is_answered(crowd[0]));
+  std::size_t served = 1;
+  for (; crowd[served].has_bytes(300ms); ++served) CHECK(is_answered(crowd[served]));
+  REQUIRE(served < 20);
+
+  const Milliseconds before = processor_time(process);
+  CHECK_FALSE(crowd[served].has_bytes(1000ms));
+  CHECK(processor_time(process) - before < (kSanitized ? 300ms : 150ms));
+
+  // Whoever is there is served, those with requests under way as well.
+  for (RawClient& client : warm) CHECK(client.ask(get("/")).status() == 200);
+  go.set();
+  for (RawClient& client : held) CHECK(client.read_response().status() == 200);
+  const std::string metrics = admin.ask(kScrape).body;
+  CHECK(value_of(metrics, kPauses) >= 1);
+
+  // Those that leave let others in, and so does a limit that is raised.
+  warm.clear();
+  held.clear();
+  CHECK(is_answered(crowd[served++]));
+  set_limit(process, 4096);
+  for (; served < crowd.size(); ++served) CHECK(is_answered(crowd[served]));
+  CHECK(RawClient(proxy.port()).ask(get("/")).status() == 200);
+
+  crowd.clear();
+  proxy.process().signal(SIGTERM);
+  CHECK(proxy.process().wait() == 0);
+  CHECK(proxy.process().err().find("accepting pauses: no file descriptors are left") !=
+        std::string::npos);
+}
+
+}  // namespace
+}  // namespace spillway::support

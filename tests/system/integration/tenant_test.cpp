@@ -1,0 +1,189 @@
+// Who counts as one tenant, which claims of a client are believed, and who has to stand back.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/proxy_under_test.hpp"
+#include "system/integration/access_line.hpp"
+#include "system/integration/overloaded.hpp"
+#include "system/integration/refusal.hpp"
+
+namespace spillway {
+namespace {
+
+using namespace support;
+using nlohmann::json;
+
+const json kKeys = {{{"tenant", "acme"}, {"key", "acme-secret-1"}},
+                    {{"tenant", "bee"}, {"key", "bee-secret-22"}}};
+const std::string kAcme = "X-Api-Key: acme-secret-1\r\n";
+const json kNamed = {{"tenant", "X-Tenant"}, {"priority", "X-Priority"}};
+const std::string kBee = "X-Api-Key: bee-secret-22\r\n";
+
+// What each of two tenants of P1 is told while P1's queue is full, one asking 20 times as often as
+// the other: until the frequent one hears TENANT_SHARE, or for a while.
+struct Unequal {
+  explicit Unequal(bool fairness)
+      : proxy(Crowd::settings(backend.peer.address(),
+                              {{"tenants", {{"api_keys", kKeys}, {"fairness", fairness}}},
+                               {"trusted_headers", kNamed}})),
+        crowd(backend, proxy) {
+    for (std::size_t n = 1; n <= 8; ++n) {
+      queued.emplace_back(proxy.port()).send(get("/p1", kAcme));
+      REQUIRE(proxy.metric_becomes(R"(spillway_queue_depth{upstream="app",class="P1"})",
+                                   static_cast<double>(n)));
+    }
+  }
+
+  template <class Lines>
+  void ask(Lines of_frequent, Milliseconds within = kPatience) {
+    RawClient frequent(proxy.port()), rare(proxy.port());
+    const Deadline deadline(within);
+    while (!of_frequent_client.contains("TENANT_SHARE") && !deadline.passed()) {
+      for (int n = 0; n < 20; ++n) {
+        const Message answer = frequent.ask(get("/p1", of_frequent(n)));
+        const std::string reason = reason_of(answer);
+        check_refusal(answer, reason == "TENANT_SHARE" ? 429 : 503, "P1", reason);
+        of_frequent_client.insert(reason);
+      }
+      of_rare_client.insert(reason_of(rare.ask(get("/p1", kBee))));
+    }
+  }
+
+  json above_share() const { return proxy.state()["upstreams"][0]["tenants_above_share"]; }
+
+  Backend backend;
+  ProxyUnderTest proxy;
+  Crowd crowd;
+  std::vector<RawClient> queued;
+  std::set<std::string> of_frequent_client, of_rare_client;
+};
+
+struct Claims {
+  explicit Claims(json settings)
+      : proxy(overloadable(peer.address(), logging(std::move(settings)))) {}
+
+  static json logging(json settings) {
+    settings["log"] = {{"access_sample", 1}};
+    settings["tenants"]["api_keys"] = kKeys;
+    return settings;
+  }
+
+  json of(const std::string& lines, const std::string& target = "/p1") {
+    const std::string id = "claim-" + std::to_string(++asked) + ".";
+    RawClient client(proxy.port());
+    CHECK(client.ask(get(target, lines + "X-Request-Id: " + id + "\r\n")).status() == 200);
+    return access_line(proxy, id);
+  }
+
+  ScriptedPeer peer{ok("hi")};
+  ProxyProcess proxy;
+  int asked = 0;
+};
+
+void check_claim(const json& line, const char* tenant, const char* traffic_class) {
+  INFO(line.dump());
+  CHECK(line["tenant"] == tenant);
+  CHECK(line["class"] == traffic_class);
+}
+
+}  // namespace
+
+TEST_CASE("for lack of room who asks for more than its share gets 429 and the other is served") {
+  Unequal tenants(true);
+  tenants.ask([](int) { return kAcme; });
+  CHECK(tenants.of_frequent_client.contains("TENANT_SHARE"));
+  CHECK_FALSE(tenants.of_rare_client.contains("TENANT_SHARE"));
+  const auto is_acme = [](const json& state) {
+    const json& above = state["upstreams"][0]["tenants_above_share"];
+    return above.size() == 1 && above[0]["class"] == "P1" && above[0]["tenant"] == "api_key acme" &&
+           above[0]["excess"] > 0.5;
+  };
+  CHECK(tenants.proxy.state_becomes(is_acme));
+  CHECK(tenants.proxy.metric(R"(spillway_denied_total{class="P1",reason="TENANT_SHARE"})") > 0);
+
+  // There is a place again: the rare one takes it.
+  const char* const depth = R"(spillway_queue_depth{upstream="app",class="P1"})";
+  tenants.queued.pop_back();
+  REQUIRE(tenants.proxy.metric_becomes(depth, 7));
+  RawClient rare(tenants.proxy.port());
+  rare.send(get("/p1/rare", kBee));
+  REQUIRE(tenants.proxy.metric_becomes(depth, 8));
+  tenants.crowd.disperse();
+  CHECK(rare.read_response().body == "/p1/rare");
+  // Now that there is room the frequent one is served too.
+  for (RawClient& one : tenants.queued) CHECK(one.read_response().status() == 200);
+  CHECK(state_is(tenants.proxy.state(), "OVERLOADED"));
+  CHECK(RawClient(tenants.proxy.port()).ask(get("/p1", kAcme)).status() == 200);
+}
+
+TEST_CASE("without fairness nobody is refused for its share") {
+  Unequal tenants(false);
+  tenants.ask([](int) { return kAcme; }, 400ms);  // far longer than it takes with fairness
+  CHECK(tenants.of_frequent_client == std::set<std::string>{"QUEUE_FULL"});
+  CHECK(tenants.of_rare_client == std::set<std::string>{"QUEUE_FULL"});
+  CHECK(tenants.above_share().empty());
+}
+
+TEST_CASE("who makes up tenants and keys stays one tenant by its address") {
+  Unequal tenants(true);
+  int made_up = 0;
+  tenants.ask([&](int) {
+    const std::string name = std::to_string(++made_up);
+    return "X-Tenant: t" + name + "\r\nX-Api-Key: made-up-key-" + name +
+           "\r\nX-Forwarded-For: 192.0.2." + std::to_string(made_up % 250) + "\r\n";
+  });
+  CHECK(tenants.of_frequent_client.contains("TENANT_SHARE"));
+  CHECK_FALSE(tenants.of_rare_client.contains("TENANT_SHARE"));
+  CHECK(tenants.proxy.state_becomes([](const json& state) {
+    const json& above = state["upstreams"][0]["tenants_above_share"];
+    return above.size() == 1 && above[0]["tenant"] == "client_address 127.0.0.1";
+  }));
+}
+
+TEST_CASE("an untrusted client's claims change neither its tenant nor its class") {
+  const json peers = {"192.0.2.0/24"};
+  Claims claims({{"trusted_peers", peers}, {"trusted_headers", kNamed}});
+  check_claim(claims.of(""), "127.0.0.1", "P1");
+  check_claim(claims.of("X-Tenant: acme\r\n"), "127.0.0.1", "P1");
+  check_claim(claims.of("X-Priority: 100\r\n"), "127.0.0.1", "P1");
+  check_claim(claims.of("X-Priority: 100\r\n", "/p2"), "127.0.0.1", "P2");
+  check_claim(claims.of("X-Api-Key: guessed-key\r\n"), "127.0.0.1", "P1");
+  check_claim(claims.of("X-Forwarded-For: 192.0.2.7\r\n"), "127.0.0.1", "P1");
+  check_claim(claims.of(kAcme + kBee), "127.0.0.1", "P1");  // which of the two?
+  check_claim(claims.of(kAcme + "X-Tenant: bee\r\n"), "acme", "P1");
+  check_claim(claims.of(kBee), "bee", "P1");
+}
+
+TEST_CASE("a trusted peer's word about tenant and priority and client counts") {
+  Claims claims({{"trusted_peers", {"127.0.0.0/8"}}, {"trusted_headers", kNamed}});
+  check_claim(claims.of(""), "127.0.0.1", "P1");
+  check_claim(claims.of("X-Tenant: customer-9\r\n"), "customer-9", "P1");
+  check_claim(claims.of("X-Priority: 100\r\n"), "127.0.0.1", "P0");
+  check_claim(claims.of("X-Priority: 0\r\nX-Tenant: customer-9\r\n", "/p0"), "customer-9", "P2");
+  check_claim(claims.of("X-Priority: 101\r\n", "/p2"), "127.0.0.1", "P2");
+  check_claim(claims.of("X-Forwarded-For: 192.0.2.7\r\n"), "192.0.2.7", "P1");
+  check_claim(claims.of(kAcme + "X-Tenant: customer-9\r\n"), "acme", "P1");
+}
+
+TEST_CASE("of a trusted peer only the fields that the configuration names are believed") {
+  const json settings = {{"trusted_peers", {"127.0.0.0/8"}}};
+  Claims claims(settings);
+  check_claim(claims.of("X-Tenant: customer-9\r\n"), "127.0.0.1", "P1");
+  check_claim(claims.of("X-Priority: 100\r\n"), "127.0.0.1", "P1");
+  check_claim(claims.of("X-Forwarded-For: 192.0.2.7\r\n"), "192.0.2.7", "P1");
+}
+
+TEST_CASE("the configured order of keys decides which claim comes first") {
+  Claims claims({{"trusted_peers", {"127.0.0.0/8"}},
+                 {"tenants", {{"key", {"trusted_header", "client_address"}}}},
+                 {"trusted_headers", {{"tenant", "X-Customer"}, {"priority", ""}}}});
+  check_claim(claims.of(kAcme + "X-Customer: nine\r\n"), "nine", "P1");
+  check_claim(claims.of(kAcme + "X-Tenant: nine\r\nX-Priority: 100\r\n"), "127.0.0.1", "P1");
+}
+
+}  // namespace spillway

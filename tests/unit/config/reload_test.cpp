@@ -1,0 +1,33 @@
+#include "config/reload.hpp"
+
+#include "unit/config/support.hpp"
+
+namespace spillway::config {
+namespace {
+
+TEST_CASE("what is neither bound nor sized at start can change while it is in effect") {
+  const Config running = load_good(with(""));
+  CHECK(needs_restart(running, running).empty());
+  const Config wanted = load_good(
+      with(R"("dispatch":{"concurrency":3},"limits":{"connections":7},"log":{"level":"debug"},)"
+           R"("routes":[{"name":"a","match":{}}],"trusted_peers":["10.0.0.0/8"])"));
+  CHECK(needs_restart(running, wanted).empty());
+}
+
+TEST_CASE("what takes a restart is told key by key and a token never") {
+  const Config running = load_good(with(R"("admin":{"token":"first-token"})"));
+  const Config wanted = load_good(
+      with(R"("admin":{"token":"second-token","port":9},"listen":{"address":"::1","port":8},)"
+           R"("workers":3,"limits":{"header_bytes":2048})"));
+  const Problems problems = needs_restart(running, wanted);
+  const std::string text = listing(problems);
+  CHECK(problems.size() == 6);
+  CHECK(text.find("$.listen.port: found 8, running with 8080") != std::string::npos);
+  CHECK(text.find("$.listen.address: found \"::1\"") != std::string::npos);
+  CHECK(text.find("$.admin.token") != std::string::npos);
+  CHECK(text.find("first-token") == std::string::npos);
+  CHECK(text.find("second-token") == std::string::npos);
+}
+
+}  // namespace
+}  // namespace spillway::config

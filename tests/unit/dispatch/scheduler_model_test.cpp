@@ -1,0 +1,187 @@
+// Two million random operations against a slow model.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "base/random.hpp"
+#include "dispatch/scheduler.hpp"
+#include "unit/dispatch/scheduler_model.hpp"
+
+using namespace spillway;
+using namespace spillway::dispatch;
+using namespace std::chrono_literals;
+
+namespace {
+
+// Both, side by side, and what holds at any time.
+class Pair {
+ public:
+  Pair(config::Discipline discipline, std::uint64_t seed) : random_(seed), waiters_(40) {
+    config::Dispatch settings;
+    settings.discipline = model_.discipline = discipline;
+    settings.aging_half_life = 50ms;
+    settings.concurrency = 7;
+    settings.dynamic_weights = false;
+    settings.evict = {ClassId{3}, ClassId{1}};
+    std::vector<config::TrafficClass> classes(kClasses);
+    const std::array<double, kClasses> weights{8, 3, 2, 1};
+    const std::array<std::uint32_t, kClasses> places{5, 4, 3, 6}, reserved{1, 0, 2, 0},
+        caps{7, 4, 7, 3};
+    model_.concurrency = settings.concurrency;
+    model_.evict = {3, 1};
+    for (std::size_t i = 0; i < kClasses; ++i) {
+      classes[i].weight = model_.lanes[i].weight = weights[i];
+      classes[i].max_queue = model_.lanes[i].places = places[i];
+      classes[i].reserved = model_.lanes[i].reserved = reserved[i];
+      classes[i].max_inflight = model_.lanes[i].cap = caps[i];
+    }
+    scheduler_ = std::make_unique<Scheduler>(settings, classes);
+  }
+
+  void step() {
+    now_ += from_seconds(random_.uniform() * 0.002);
+    const int who = static_cast<int>(random_.next() % waiters_.size());
+    switch (waiters_[static_cast<std::size_t>(who)].state) {
+      case Waiter::State::granted: release(who); break;
+      case Waiter::State::queued:
+        if (random_.next() % 8 == 0) cancel(who);
+        break;
+      default: offer(who);
+    }
+    if (random_.next() % 20 == 0) expire();
+    check();
+  }
+
+  int refusals(Reason reason) const { return refusals_[index(reason)]; }
+  int evictions = 0, expiries = 0, grants = 0, cancellations = 0;
+
+ private:
+  Waiter& waiter(int who) { return waiters_[static_cast<std::size_t>(who)]; }
+  int who(const Waiter& w) const { return static_cast<int>(&w - waiters_.data()); }
+
+  void offer(int newcomer) {
+    const std::size_t i = random_.next() % kClasses;
+    Terms terms{.traffic_class = static_cast<ClassId>(i),
+                .deadline = now_ + from_seconds(random_.uniform() * 0.2 - 0.005),
+                .max_wait = from_seconds(random_.uniform() * 0.2),
+                .short_wait_reason = Reason::inflight_saturation,
+                .cost = 1 + static_cast<double>(random_.next() % 20)};
+    if (random_.next() % 4 == 0) terms.short_wait = 20ms;
+    const Offer offer = scheduler_->offer(waiter(newcomer), terms, now_);
+    const auto predicted = waiter(newcomer).predicted_wait;
+    Model::Lane& lane = model_.lanes[i];
+    const bool behind = !lane.queue.empty();
+    const Duration patience = std::min(terms.max_wait, terms.deadline - now_);
+    Offer expected;
+    int evicted = -1;
+    if (terms.deadline <= now_)
+      expected.reason = Reason::deadline_expired;
+    else if (!behind && model_.may_start(i))
+      expected.kind = Offer::Kind::granted;
+    else if (behind && predicted && *predicted > patience)
+      expected.reason = Reason::queue_wait_risk;
+    else if (behind && predicted && terms.short_wait && *predicted > *terms.short_wait)
+      expected.reason = Reason::inflight_saturation;
+    else if (!model_.has_place(i) && (evicted = model_.evict_for(i)) < 0)
+      expected.reason = Reason::queue_full;
+    else
+      expected.kind = Offer::Kind::queued;
+
+    REQUIRE(offer.kind == expected.kind);
+    REQUIRE(offer.reason == expected.reason);
+    REQUIRE((offer.evicted == nullptr ? -1 : who(*offer.evicted)) == evicted);
+    if (offer.kind == Offer::Kind::granted) ++lane.running, ++grants;
+    if (offer.kind == Offer::Kind::queued)
+      lane.queue.push_back({newcomer, now_ + patience, now_, terms.deadline, terms.cost});
+    if (offer.kind == Offer::Kind::refused) ++refusals_[index(offer.reason)];
+    evictions += evicted >= 0 ? 1 : 0;
+  }
+
+  void release(int done) {
+    const ClassId id = waiter(done).traffic_class;
+    waiter(done).state = Waiter::State::idle;
+    --model_.lanes[index(id)].running;
+    Waiter* next = scheduler_->release(id, from_seconds(random_.uniform() * 0.04), now_);
+    while (true) {
+      const int expected = model_.next(now_);
+      REQUIRE((next == nullptr ? -1 : who(*next)) == expected);
+      if (next == nullptr) return;
+      REQUIRE(next->state == Waiter::State::granted);
+      ++grants;
+      next = scheduler_->next(now_);
+    }
+  }
+
+  void cancel(int leaving) {
+    REQUIRE(model_.remove(leaving));
+    REQUIRE(scheduler_->cancel(waiter(leaving), now_));
+    ++cancellations;
+  }
+
+  void expire() {
+    const std::vector<int> expected = model_.expire(now_);
+    std::vector<int> expired;
+    while (Waiter* late = scheduler_->expire(now_)) {
+      REQUIRE(late->state == Waiter::State::expired);
+      expired.push_back(who(*late));
+    }
+    std::sort(expired.begin(), expired.end());
+    REQUIRE(expired == expected);
+    expiries += static_cast<int>(expired.size());
+  }
+
+  void check() {
+    bool same = scheduler_->running() == model_.running() &&
+                scheduler_->queued() == model_.queued() &&
+                scheduler_->running() <= scheduler_->concurrency() && scheduler_->queued() <= 18;
+    for (std::size_t i = 0; i < kClasses; ++i) {
+      const auto id = static_cast<ClassId>(i);
+      same = same && scheduler_->running(id) == model_.lanes[i].running &&
+             scheduler_->queued(id) == model_.lanes[i].queue.size();
+    }
+    REQUIRE(same);
+  }
+
+  Random random_;
+  Model model_;
+  std::vector<Waiter> waiters_;
+  std::unique_ptr<Scheduler> scheduler_;
+  TimePoint now_ = TimePoint{} + 1h;
+  std::array<int, kReasonCount> refusals_{};
+};
+
+}  // namespace
+
+TEST_CASE("a million random operations agree with a slow model") {
+  Pair pair(config::Discipline::wfq, 20);
+  for (int i = 0; i < 1000000; ++i) pair.step();
+  MESSAGE("grants ", pair.grants, ", evictions ", pair.evictions, ", expiries ", pair.expiries,
+          ", cancellations ", pair.cancellations);
+  CHECK(pair.grants > 100000);
+  CHECK(pair.evictions > 1000);
+  CHECK(pair.expiries > 1000);
+  CHECK(pair.cancellations > 1000);
+  for (const Reason reason : {Reason::deadline_expired, Reason::queue_wait_risk,
+                              Reason::inflight_saturation, Reason::queue_full})
+    CHECK(pair.refusals(reason) > 1000);
+}
+
+TEST_CASE("a million random operations over the other disciplines agree with a slow model") {
+  using config::Discipline;
+  for (const Discipline discipline : {Discipline::pq, Discipline::rr, Discipline::wrr,
+                                      Discipline::drr, Discipline::aging, Discipline::edf}) {
+    CAPTURE(index(discipline));
+    Pair pair(discipline, 21 + index(discipline));
+    for (int i = 0; i < 170000; ++i) pair.step();
+    CHECK(pair.grants > 17000);
+    CHECK(pair.evictions > 100);
+    CHECK(pair.expiries > 100);
+    CHECK(pair.cancellations > 100);
+    for (const Reason reason : {Reason::deadline_expired, Reason::queue_wait_risk,
+                                Reason::inflight_saturation, Reason::queue_full})
+      CHECK(pair.refusals(reason) > 100);
+  }
+}

@@ -1,0 +1,60 @@
+#include "proxy/net/descriptor_limit.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+
+namespace spillway::proxy {
+namespace {
+
+// One upstream of 64 at a time, four workers: 128 + 32 of our own, 512 of pipes and 72 upstream
+// connections.
+constexpr std::uint64_t kNeeded = 744;
+constexpr std::size_t kWorkers = 4;
+
+config::Config sample() {
+  config::Config config;
+  config.upstreams.resize(1);
+  config.upstreams[0].servers = {"127.0.0.1:1", "127.0.0.1:2"};
+  config.limits.connections = 10'000;
+  config.limits.tunnels = 0;
+  return config;
+}
+
+TEST_CASE("clients get the descriptors that nothing else may need") {
+  CHECK(connections_within(kNeeded + 500, sample(), kWorkers) == 500);
+  CHECK(connections_within(1'000'000, sample(), kWorkers) == 10'000);
+  CHECK(connections_within(kNeeded, sample(), kWorkers) == 1);
+  CHECK(connections_within(20, sample(), kWorkers) == 1);
+}
+
+TEST_CASE("each tunnel takes a second descriptor as far as clients have tunnels at all") {
+  config::Config config = sample();
+  config.limits.tunnels = 100;
+  CHECK(connections_within(kNeeded + 500, config, kWorkers) == 400);
+  config.limits.tunnels = 1000;  // all of 250 clients may have one
+  CHECK(connections_within(kNeeded + 500, config, kWorkers) == 250);
+}
+
+TEST_CASE("health checks take one descriptor a server and shadow mode one a client") {
+  config::Config config = sample();
+  config.upstreams[0].health_check.emplace();
+  CHECK(connections_within(kNeeded + 500, config, kWorkers) == 498);
+  config.upstreams[0].overload.mode = config::Mode::shadow;
+  CHECK(connections_within(kNeeded + 502, config, kWorkers) == 250);
+}
+
+TEST_CASE("the soft limit of open files is raised to the hard one") {
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  rlimit lowered = before;
+  lowered.rlim_cur = 100;
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &lowered) == 0);
+  affordable_connections(sample(), kWorkers);
+  rlimit after{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &after) == 0);
+  CHECK(after.rlim_cur == before.rlim_max);
+  ::setrlimit(RLIMIT_NOFILE, &before);
+}
+
+}  // namespace
+}  // namespace spillway::proxy

@@ -1,0 +1,162 @@
+#include "proxy/upstream/health_probe.hpp"
+
+#include <doctest/doctest.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "support/scripted_peer.hpp"
+
+namespace spillway::proxy {
+namespace {
+
+using support::PeerConnection;
+using support::RefusingPort;
+using support::ScriptedPeer;
+using Result = HealthProbe::Result;
+
+config::HealthCheck check_of(std::string path) {
+  config::HealthCheck check;
+  check.path = std::move(path);
+  check.timeout = Milliseconds{5000};
+  return check;
+}
+
+Result result_of(const config::HealthCheck& check, const std::string& server) {
+  const Endpoint endpoint = resolve(server);
+  HealthProbe probe(check, endpoint);
+  std::optional<Result> result = probe.begin(Clock::now());
+  while (!result) {
+    CHECK(probe.is_running());
+    const auto left = std::chrono::ceil<Milliseconds>(probe.deadline() - Clock::now());
+    pollfd polled{probe.descriptor(), probe.events(), 0};
+    if (left.count() <= 0) {
+      result = probe.give_up();
+    } else if (::poll(&polled, 1, static_cast<int>(left.count())) == 1) {
+      result = probe.on_ready();
+    }
+  }
+  CHECK_FALSE(probe.is_running());
+  return *result;
+}
+
+// Of a server that answers with these bytes and closes.
+Result result_of_answer(const std::string& bytes, const config::HealthCheck& check) {
+  ScriptedPeer peer([&](PeerConnection& proxy) {
+    if (proxy.read_request()) proxy.send(bytes);
+  });
+  return result_of(check, peer.address());
+}
+Result result_of_answer(const std::string& bytes) {
+  return result_of_answer(bytes, check_of("/up"));
+}
+
+std::string status(int code) {
+  return "HTTP/1.1 " + std::to_string(code) + " Said\r\nContent-Length: 0\r\n\r\n";
+}
+
+}  // namespace
+
+TEST_CASE("a health check asks as it says it does") {
+  ScriptedPeer peer(status(200));
+  config::HealthCheck check = check_of("/up?deep=1");
+  CHECK(result_of(check, peer.address()) == Result::success);
+  check.host = "app.example";
+  CHECK(result_of(check, peer.address()) == Result::success);
+  const auto seen = peer.seen().received;
+  const std::string rest =
+      "User-Agent: spillway-health/" SPILLWAY_VERSION "\r\nConnection: close\r\n\r\n";
+  REQUIRE(seen.size() == 2);
+  CHECK(seen[0] == "GET /up?deep=1 HTTP/1.1\r\nHost: " + peer.address() + "\r\n" + rest);
+  CHECK(seen[1] == "GET /up?deep=1 HTTP/1.1\r\nHost: app.example\r\n" + rest);
+}
+
+TEST_CASE("the status decides and its bounds belong to it") {
+  config::HealthCheck check = check_of("/up");
+  check.min_status = 201;
+  check.max_status = 404;
+  for (const auto& [code, expected] : {std::pair{200, Result::failure},
+                                       {201, Result::success},
+                                       {302, Result::success},
+                                       {404, Result::success},
+                                       {405, Result::failure},
+                                       {500, Result::failure}}) {
+    CAPTURE(code);
+    CHECK(result_of_answer(status(code), check) == expected);
+  }
+}
+
+TEST_CASE("interim responses are passed over but a switch of protocols is none") {
+  const std::string hints = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
+  CHECK(result_of_answer(hints + hints + status(200)) == Result::success);
+  CHECK(result_of_answer(hints) == Result::failure);
+  CHECK(result_of_answer("HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n" + status(200)) ==
+        Result::failure);
+}
+
+TEST_CASE("what is no HTTP fails a check") {
+  for (const char* bytes :
+       {"", "hello\r\n\r\n", "HTTP/1.1 20 OK\r\n\r\n", "HTTP/1.1 200 OK\n\n", "HTTP/1.1 200 OK\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nX : 1\r\n\r\n", "SSH-2.0-OpenSSH_9.2\r\n\r\n"}) {
+    CAPTURE(bytes);
+    CHECK(result_of_answer(bytes) == Result::failure);
+  }
+}
+
+TEST_CASE("a check reads no more than it has to") {
+  const std::string head = "HTTP/1.1 200 OK\r\nContent-Length: 10000000\r\n\r\n";
+  CHECK(result_of_answer(head + std::string(100'000, 'x')) == Result::success);
+  CHECK(result_of_answer("HTTP/1.1 200 OK\r\nX: " + std::string(100'000, 'x')) == Result::failure);
+  const std::string fitting = "HTTP/1.1 200 OK\r\nX: ";
+  const std::size_t room = HealthProbe::kMostRead - fitting.size() - 4;
+  CHECK(result_of_answer(fitting + std::string(room, 'x') + "\r\n\r\n") == Result::success);
+  CHECK(result_of_answer(fitting + std::string(room + 1, 'x') + "\r\n\r\n") == Result::failure);
+}
+
+TEST_CASE("an answer that comes byte by byte is judged when its head is whole") {
+  ScriptedPeer peer([](PeerConnection& proxy) {
+    if (!proxy.read_request()) return;
+    for (const char byte : status(200)) proxy.send({&byte, 1});
+    proxy.wait_closed();
+  });
+  CHECK(result_of(check_of("/up"), peer.address()) == Result::success);
+}
+
+TEST_CASE("a check that takes too long ends at its deadline") {
+  ScriptedPeer silent([](PeerConnection& proxy) { proxy.wait_closed(); });
+  ScriptedPeer half([](PeerConnection& proxy) {
+    if (!proxy.read_request()) return;
+    proxy.send("HTTP/1.1 200 OK\r\n");
+    proxy.wait_closed();
+  });
+  config::HealthCheck check = check_of("/up");
+  check.timeout = Milliseconds{50};
+  CHECK(result_of(check, silent.address()) == Result::timeout);
+  CHECK(result_of(check, half.address()) == Result::timeout);
+  CHECK(result_of(check_of(""), silent.address()) == Result::success);
+}
+
+TEST_CASE("a server that refuses connections fails a check with and without a path") {
+  const RefusingPort port;
+  CHECK(result_of(check_of("/up"), port.address()) == Result::failure);
+  CHECK(result_of(check_of(""), port.address()) == Result::failure);
+}
+
+TEST_CASE("a check that this process has no descriptor for says nothing") {
+  ScriptedPeer peer(status(200));
+  const Endpoint endpoint = resolve(peer.address());
+  const config::HealthCheck check = check_of("/up");
+  HealthProbe probe(check, endpoint);
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const rlimit none{0, before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  const std::optional<Result> result = probe.begin(Clock::now());
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  CHECK(result == Result::skipped);
+}
+
+}  // namespace spillway::proxy

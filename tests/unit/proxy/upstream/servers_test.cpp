@@ -1,0 +1,184 @@
+#include "proxy/upstream/servers.hpp"
+
+#include <doctest/doctest.h>
+
+#include <thread>
+#include <vector>
+
+namespace spillway::proxy {
+namespace {
+
+using observe::HealthCheckResult;
+using resilience::Ejections;
+using resilience::HealthState;
+using resilience::ServerSet;
+
+// Ejects after two failures for longer than a test takes.
+config::Upstream upstream_of(std::vector<std::string> names) {
+  config::Upstream upstream;
+  upstream.servers = std::move(names);
+  upstream.ejection.consecutive_failures = 2;
+  upstream.ejection.base = upstream.ejection.max = std::chrono::hours(1);
+  upstream.health_check.emplace();
+  upstream.health_check->healthy_after = upstream.health_check->unhealthy_after = 1;
+  return upstream;
+}
+
+ServerSet chosen(Servers& servers, ServerSet among) {
+  Random random(1);
+  ServerSet result;
+  for (std::uint64_t turn = 0; turn < 64; ++turn)
+    result.insert(servers.choose(among, turn, random));
+  return result;
+}
+
+void eject(Servers& servers, std::size_t server) {
+  CHECK(servers.record(server, true) == Ejections::Change::none);
+  CHECK(servers.record(server, true) == Ejections::Change::ejected);
+}
+
+}  // namespace
+
+TEST_CASE("those who are up are chosen and the others when there is nobody else") {
+  const config::Upstream upstream = upstream_of({"a:1", "b:1", "c:1", "d:1"});
+  Servers servers(upstream);
+  CHECK(chosen(servers, servers.all()) == servers.all());
+  eject(servers, 0);
+  CHECK(servers.checked(1, HealthCheckResult::timeout));
+  CHECK(servers.up() == ServerSet(0b1100));
+  CHECK(chosen(servers, servers.all()) == ServerSet(0b1100));
+  CHECK(chosen(servers, ServerSet(0b0111)) == ServerSet(0b0100));
+  CHECK(chosen(servers, ServerSet(0b0011)) == ServerSet(0b0011));
+  CHECK(chosen(servers, ServerSet(0b0001)) == ServerSet(0b0001));
+}
+
+TEST_CASE("who has least in flight is chosen over all workers") {
+  const config::Upstream upstream = upstream_of({"a:1", "b:1"});
+  Servers servers(upstream);
+  std::thread elsewhere([&] { servers.in_flight.begin(0); });
+  elsewhere.join();
+  CHECK(chosen(servers, servers.all()) == ServerSet(0b10));
+  servers.in_flight.begin(1);
+  CHECK(chosen(servers, servers.all()) == servers.all());
+}
+
+TEST_CASE("a success between failures and successes of others keep a server in") {
+  const config::Upstream upstream = upstream_of({"a:1", "b:1"});
+  Servers servers(upstream);
+  for (int n = 0; n < 10; ++n) {
+    CHECK(servers.record(0, true) == Ejections::Change::none);
+    CHECK(servers.record(0, false) == Ejections::Change::none);
+  }
+  CHECK(servers.up() == servers.all());
+  CHECK(servers.record(0, true) == Ejections::Change::none);
+  CHECK(servers.record(1, false) == Ejections::Change::none);
+  CHECK(servers.record(0, true) == Ejections::Change::ejected);
+}
+
+TEST_CASE("an ejection ends by itself") {
+  config::Upstream upstream = upstream_of({"a:1", "b:1"});
+  upstream.ejection.base = upstream.ejection.max = Milliseconds{1};
+  Servers servers(upstream);
+  eject(servers, 0);
+  const TimePoint began = Clock::now();
+  while (servers.up() != servers.all() && Clock::now() - began < std::chrono::seconds(10))
+    std::this_thread::yield();
+  CHECK(servers.up() == servers.all());
+  CHECK(servers.record(0, false) == Ejections::Change::back);
+}
+
+TEST_CASE("nobody listens to the results of a server that can never be ejected") {
+  CHECK_FALSE(Servers(upstream_of({"a:1"})).hears_results());
+  CHECK(Servers(upstream_of({"a:1", "b:1"})).hears_results());
+  config::Upstream off = upstream_of({"a:1", "b:1"});
+  off.ejection.consecutive_failures = 0;
+  CHECK_FALSE(Servers(off).hears_results());
+}
+
+TEST_CASE("a skipped check says nothing and one that turns a server well ends its ejection") {
+  const config::Upstream upstream = upstream_of({"a:1", "b:1"});
+  Servers servers(upstream);
+  CHECK_FALSE(servers.checked(0, HealthCheckResult::skipped));
+  CHECK(servers.checked(0, HealthCheckResult::success));
+  eject(servers, 0);
+  CHECK_FALSE(servers.checked(0, HealthCheckResult::success));
+  CHECK(servers.up() == ServerSet(0b10));
+  CHECK(servers.checked(0, HealthCheckResult::failure));
+  CHECK(servers.checked(0, HealthCheckResult::success));
+  CHECK(servers.up() == servers.all());
+}
+
+TEST_CASE("what was known of a server goes over to the next configuration by its name") {
+  const config::Upstream before = upstream_of({"a:1", "b:1", "c:1", "d:1"});
+  Servers old(before);
+  eject(old, 0);
+  old.checked(1, HealthCheckResult::failure);
+  old.checked(2, HealthCheckResult::success);
+  const config::Upstream after = upstream_of({"e:1", "c:1", "b:1", "a:1"});
+  Servers next(after);
+  next.adopt(old);
+  CHECK(next.up() == ServerSet(0b0011));
+  observe::UpstreamSnapshot snapshot;
+  next.read_snapshot(snapshot);
+  CHECK(snapshot.servers[0].health == HealthState::unknown);
+  CHECK(snapshot.servers[1].health == HealthState::well);
+  CHECK(snapshot.servers[2].health == HealthState::unwell);
+  CHECK(snapshot.servers[3].ejected_for > std::chrono::minutes(59));
+  CHECK(snapshot.servers[3].ejections == 0);  // of the former configuration's count
+  CHECK(snapshot.servers[2].checks[index(HealthCheckResult::failure)] == 0);
+
+  // Without checks nothing would ever make it well again.
+  config::Upstream unchecked = after;
+  unchecked.health_check.reset();
+  Servers without(unchecked);
+  without.adopt(old);
+  CHECK(without.health(2) == HealthState::unknown);
+}
+
+TEST_CASE("of failures of one kind and server one in ten seconds is told with how many were not") {
+  using observe::ServerFailure;
+  const config::Upstream upstream = upstream_of({"a:1", "b:1"});
+  Servers servers(upstream);
+  const TimePoint start = TimePoint{} + std::chrono::hours(1);
+  CHECK(servers.count_failure(0, ServerFailure::reset, start) == 0);
+  for (int n = 0; n < 500; ++n)
+    CHECK_FALSE(servers.count_failure(0, ServerFailure::reset, start + Milliseconds{n}));
+  // Neither another kind nor another server has to wait for that.
+  CHECK(servers.count_failure(0, ServerFailure::refused, start) == 0);
+  CHECK(servers.count_failure(1, ServerFailure::reset, start) == 0);
+  CHECK_FALSE(servers.count_failure(0, ServerFailure::reset, start + Milliseconds{9'900}));
+  CHECK(servers.count_failure(0, ServerFailure::reset, start + Milliseconds{10'100}) == 501);
+  CHECK_FALSE(servers.count_failure(0, ServerFailure::reset, start + Milliseconds{10'200}));
+
+  observe::UpstreamSnapshot snapshot;
+  servers.read_snapshot(snapshot);
+  CHECK(snapshot.servers[0].failures[index(ServerFailure::reset)] == 504);
+  CHECK(snapshot.servers[0].failures[index(ServerFailure::refused)] == 1);
+  CHECK(snapshot.servers[0].failures_in_a_row == 505);
+  CHECK(snapshot.servers[1].failures_in_a_row == 1);
+  servers.count_success(0);
+  servers.read_snapshot(snapshot);
+  CHECK(snapshot.servers[0].failures_in_a_row == 0);
+  CHECK(snapshot.servers[1].failures_in_a_row == 1);
+}
+
+TEST_CASE("many threads count what is in flight and nothing is lost") {
+  const config::Upstream upstream = upstream_of({"a:1", "b:1", "c:1"});
+  Servers servers(upstream);
+  std::vector<std::thread> threads;
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    threads.emplace_back([&servers, seed] {
+      Random random(seed);
+      for (std::uint64_t turn = 0; turn < 20'000; ++turn) {
+        const std::size_t server = servers.choose(servers.all(), turn, random);
+        servers.in_flight.begin(server);
+        servers.record(server, random.uniform() < 0.1);
+        servers.in_flight.end(server);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::size_t server : {0, 1, 2}) CHECK(servers.in_flight[server] == 0);
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,194 @@
+#include "proxy/upstream/upstream_pool.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "config/config.hpp"
+
+namespace spillway::proxy {
+namespace {
+
+config::Config one_upstream() {
+  config::Config config;
+  config.upstreams.emplace_back();
+  config.classes.emplace_back();
+  config.routes.emplace_back();
+  return config;
+}
+
+// A pool over two servers, and the far ends of its connections.
+struct PoolUnderTest {
+  PoolUnderTest(std::uint32_t most_open, std::uint32_t most_idle)
+      : budget(most_open, most_idle), pool(loop, budget, in_flight, metrics) {}
+  ~PoolUnderTest() {
+    // An open one keeps itself for longer than the pool lives.
+    for (const UpstreamPtr& connection : opened) connection->retire();
+    for (const int descriptor : far_ends) ::close(descriptor);
+  }
+
+  UpstreamPtr open(std::size_t server) {
+    REQUIRE(budget.try_open());
+    int pair[2];
+    REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) == 0);
+    far_ends.push_back(pair[1]);
+    return opened.emplace_back(new UpstreamConnection(loop, pool, server, pair[0], true));
+  }
+  // Lets the connections be told of what has come.
+  void settle() { loop.poll(); }
+
+  const config::Config config = one_upstream();
+  observe::WorkerMetrics metrics{config};
+  EventLoop loop;
+  ConnectionBudget budget;
+  InFlight in_flight{2};
+  UpstreamPool pool;
+  std::vector<int> far_ends;
+  std::vector<UpstreamPtr> opened;
+};
+
+constexpr TimePoint at(int milliseconds) { return TimePoint{} + Milliseconds{milliseconds}; }
+constexpr Duration kAnyAge = Duration::max();
+
+}  // namespace
+
+TEST_CASE("the connection used last is taken first") {
+  PoolUnderTest under(8, 8);
+  const UpstreamPtr older = under.open(0), newer = under.open(0);
+  CHECK(!older->reused());
+  under.pool.give_back(older, at(1));
+  under.pool.give_back(newer, at(2));
+  CHECK(under.budget.idle() == 2);
+  CHECK(under.pool.take(0, kAnyAge, at(3)) == newer);
+  CHECK(newer->reused());
+  CHECK(under.pool.take(0, kAnyAge, at(3)) == older);
+  CHECK(under.pool.take(0, kAnyAge, at(3)) == nullptr);
+  CHECK(under.budget.idle() == 0);
+  CHECK(under.budget.open() == 2);
+}
+
+TEST_CASE("a connection belongs to its server") {
+  PoolUnderTest under(8, 8);
+  const UpstreamPtr connection = under.open(1);
+  under.pool.give_back(connection, at(1));
+  CHECK(under.pool.take(0, kAnyAge, at(1)) == nullptr);
+  CHECK(under.pool.take(1, kAnyAge, at(1)) == connection);
+}
+
+TEST_CASE("a connection is in flight at its server whenever it is not idle") {
+  PoolUnderTest under(8, 1);
+  UpstreamPtr first = under.open(1), second = under.open(1);
+  CHECK(under.in_flight[0] == 0);
+  CHECK(under.in_flight[1] == 2);
+  under.pool.give_back(std::move(first), at(0));
+  CHECK(under.in_flight[1] == 1);
+  under.pool.give_back(std::move(second), at(0));  // one too many: closed
+  CHECK(under.in_flight[1] == 0);
+  const UpstreamPtr taken = under.pool.take(1, kAnyAge, at(1));
+  CHECK(under.in_flight[1] == 1);
+  under.pool.give_back(taken, at(2));
+  CHECK(under.pool.close_one());
+  CHECK(under.in_flight[1] == 0);
+}
+
+TEST_CASE("the idle connections of one server can be closed without the others'") {
+  PoolUnderTest under(8, 8);
+  under.pool.give_back(under.open(0), at(0));
+  under.pool.give_back(under.open(1), at(0));
+  under.pool.give_back(under.open(1), at(1));
+  under.pool.close_idle_to(1);
+  CHECK(under.budget.open() == 1);
+  CHECK(under.pool.take(1, kAnyAge, at(2)) == nullptr);
+  CHECK(under.pool.take(0, kAnyAge, at(2)) != nullptr);
+}
+
+TEST_CASE("who asks for a fresh connection does not get one idle for longer") {
+  PoolUnderTest under(8, 8);
+  under.pool.give_back(under.open(0), at(0));
+  CHECK(under.pool.take(0, Milliseconds{1000}, at(1000)) == nullptr);
+  CHECK(under.pool.take(0, Milliseconds{1000}, at(999)) != nullptr);
+}
+
+TEST_CASE("no more connections are kept idle than configured") {
+  PoolUnderTest under(8, 1);
+  const UpstreamPtr kept = under.open(0), closed = under.open(0);
+  under.pool.give_back(kept, at(1));
+  under.pool.give_back(closed, at(2));
+  CHECK(under.budget.idle() == 1);
+  CHECK(under.budget.open() == 1);
+  CHECK(!closed->open());
+  CHECK(kept->open());
+}
+
+TEST_CASE("an idle connection that the upstream closes leaves the pool at once") {
+  PoolUnderTest under(8, 8);
+  under.pool.give_back(under.open(0), at(1));
+  SUBCASE("by closing") { ::shutdown(under.far_ends[0], SHUT_WR); }
+  SUBCASE("by bytes that nobody asked for") { REQUIRE(::write(under.far_ends[0], "x", 1) == 1); }
+  under.settle();
+  CHECK(under.budget.idle() == 0);
+  CHECK(under.budget.open() == 0);
+  CHECK(under.metrics.gauges->upstream_connections.value() == 0);
+  CHECK(under.pool.take(0, kAnyAge, at(2)) == nullptr);
+}
+
+TEST_CASE("a full budget is relieved by closing the connection idle longest") {
+  PoolUnderTest under(2, 8);
+  const UpstreamPtr older = under.open(1), newer = under.open(0);
+  CHECK(!under.budget.try_open());
+  CHECK(!under.pool.close_one());  // both are busy
+  under.pool.give_back(older, at(1));
+  under.pool.give_back(newer, at(2));
+  CHECK(under.pool.close_one());
+  CHECK(!older->open());
+  CHECK(newer->open());
+  CHECK(under.budget.try_open());
+}
+
+TEST_CASE("connections idle for too long are closed and the others stay") {
+  PoolUnderTest under(8, 8);
+  under.pool.give_back(under.open(0), at(1));
+  under.pool.give_back(under.open(1), at(2));
+  under.pool.give_back(under.open(0), at(3));
+  under.pool.close_idle_since(at(3));
+  CHECK(under.budget.open() == 1);
+  CHECK(under.pool.take(0, kAnyAge, at(4)) != nullptr);
+}
+
+TEST_CASE("a retired connection gives its place back once") {
+  PoolUnderTest under(1, 1);
+  {
+    const UpstreamPtr connection = under.open(0);
+    connection->retire();
+    CHECK(under.budget.open() == 0);
+    connection->retire();
+    CHECK(under.budget.open() == 0);
+  }
+  CHECK(under.budget.open() == 0);
+}
+
+TEST_CASE("threads that open and close at random never have more open than the budget") {
+  ConnectionBudget budget(3, 2);
+  std::atomic<int> open{0};
+  std::atomic<bool> exceeded{false};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int n = 0; n < 20'000; ++n) {
+        if (!budget.try_open()) continue;
+        if (open.fetch_add(1) >= 3) exceeded = true;
+        open.fetch_sub(1);
+        budget.closed();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(!exceeded);
+  CHECK(budget.open() == 0);
+}
+
+}  // namespace spillway::proxy
