@@ -92,6 +92,10 @@ class Exchange : public boost::intrusive::list_base_hook<> {
   }
   UpstreamId upstream_id() const { return subject_.upstream; }
   LocalGeneration& local() const { return *here_; }
+  // An event stream keeps to no configuration once its head is out.
+  bool keeps_to(const Generation& generation) const {
+    return here_ && &here_->generation() == &generation;
+  }
 
  private:
   // The phases of a request's life (exchange.cpp).

@@ -114,7 +114,7 @@ void Worker::end_requests_of(const Generation& generation) {
   loop_.post([this, &generation] {  // which may be gone by then: only compared
     std::vector<Exchange*> ended;
     for (Exchange& exchange : exchanges) {
-      if (&exchange.local().generation() == &generation) ended.push_back(&exchange);
+      if (exchange.keeps_to(generation)) ended.push_back(&exchange);
     }
     for (Exchange* exchange : ended) exchange->end_early();  // ends or changes that one only
   });

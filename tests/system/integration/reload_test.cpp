@@ -307,6 +307,36 @@ TEST_CASE("requests under very old configurations make room in the end") {
   CHECK_FALSE(clients[1].is_closed(Milliseconds{0}));
 }
 
+TEST_CASE("an open event stream outlives the requests that a reload ends to make room") {
+  // Each request under an earlier configuration is held; the stream keeps to none of them.
+  const ScriptedPeer endless([](PeerConnection& proxy) {
+    while (const auto request = proxy.read_request()) {
+      const bool is_stream = request->target() == "/events";
+      proxy.send(is_stream ? "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+                             "Transfer-Encoding: chunked\r\n\r\n6\r\nfirst\n\r\n"
+                           : "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nand so on");
+      proxy.wait_closed();
+    }
+  });
+  const auto settings = [&](int drain_timeout) {
+    return to(endless, {{"workers", 1}, {"limits", {{"drain_timeout_ms", drain_timeout}}}});
+  };
+  ProxyUnderTest proxy(settings(60000));
+  RawClient stream(proxy.port());
+  stream.send(get("/events"));
+  CHECK(stream.read_head().status() == 200);
+  CHECK(stream.read_bytes(11) == "6\r\nfirst\n\r\n");
+  std::vector<RawClient> clients;
+  for (int n = 0; n < 16; ++n) {
+    clients.emplace_back(proxy.port()).send(get("/"));
+    clients.back().read_head();
+    REQUIRE(proxy.reload(settings(n == 15 ? 0 : 60000)).status() == 200);
+  }
+  CHECK(proxy.reload(settings(60000)).status() == 200);
+  CHECK(clients[0].read_to_end() == "and so on");
+  CHECK_FALSE(stream.is_closed(Milliseconds{0}));
+}
+
 TEST_CASE("who waited before a reload is not kept waiting by slots that a class reserves") {
   HeldPeer peer("late");
   json settings = to(peer.peer, {{"dispatch", {{"concurrency", 2}}}});
