@@ -1,281 +1,251 @@
-// What becomes of a verdict: refusals, places at the gate, and what shadow mode makes of both.
-//
-// In shadow mode (overload.mode) nobody is refused, delayed or degraded; what would have happened
-// is counted and logged. A request that would have to wait goes to the upstream at once, and its
-// ticket stays in the queue as a ghost until the request ends: so the queue that the signals and
-// the rules see is as long as the requests beyond the cap are many.
+#include "proxy/exchange/admission.hpp"
+
 #include <algorithm>
 
 #include "config/choices.hpp"
-#include "http/problem.hpp"
 #include "http/target.hpp"
-#include "proxy/exchange/exchange.hpp"
-#include "proxy/worker/worker.hpp"
 
 namespace spillway::proxy {
 
-bool Exchange::is_shadow() const {
-  return here_->upstream(subject_.upstream).config.overload.mode == config::Mode::shadow;
+Admission::Admission(Services& services, const RequestContext& request, Parking& parking)
+    : services_(services), request_(request), parking_(parking) {
+  ticket_.home = &services.mailbox;
+  ticket_.parking = &parking;
 }
 
-// Ends the request, unless this is shadow mode: true when it goes on.
-bool Exchange::refuse(const Fault& fault) {
-  here_->upstream(subject_.upstream).budgets.give_back(verdict_.token);
-  record_.reason = fault.reason;
-  if (!is_shadow()) return fail(fault);
-  shadow_outcome_ = fault.outcome;
-  return true;
+Admission::~Admission() {
+  // Only when the worker has ended: a request waits for its ticket before it ends.
+  if (ticket_.state == dispatch::Waiter::State::queued) gate().cancel(ticket_, Clock::now());
 }
 
-// Decisions know tenants by ids; whoever looks at /state wants to see names.
-void Exchange::name_heavy_tenant(const overload::AdmissionPlan& plan) {
-  const traffic::Tenant& tenant = subject_.tenant;
-  if (plan.tenants()->of(subject_.traffic_class).chance(tenant.id) == 0) return;
-  if (!worker_.is_new_name(tenant.id)) return;
-  here_->upstream(subject_.upstream)
-      .tenant_names.remember(tenant.id, config::name(tenant.source), tenant.value());
+void Admission::decide() {
+  const traffic::Subject& subject = request_.subject;
+  const overload::AdmissionPlan& plan = request_.generation->plan(subject.upstream);
+  const overload::Asking asked{subject.route, subject.traffic_class, subject.tenant.id};
+  request_.tenants().record_offered(asked.traffic_class, asked.tenant);
+  if (plan.tenants() != nullptr) name_heavy_tenant(plan);
+  verdict_ = overload::decide(plan, request_.upstream().budgets, asked, request_.arrived,
+                              services_.random);
+  record_ = overload::record_of(asked, plan, verdict_);
 }
 
-// An answer that costs the upstream nothing is refused to nobody: not to a tenant above its share,
-// not to a class whose budget is spent.
-void Exchange::prefer_own_answer(const overload::AdmissionPlan& plan) {
-  using Kind = overload::Verdict::Kind;
-  if (plan.state() == State::normal || verdict_.kind == Kind::degrade || is_shadow()) return;
-  const config::Rule& rule = plan.rule(subject_.route, subject_.traffic_class);
-  if (rule.strategy != config::Strategy::degrade || !has_own_answer(rule)) return;
-  here_->upstream(subject_.upstream).budgets.give_back(verdict_.token);
-  verdict_ = overload::judge(rule, plan.state(), plan.reason(), 0);
+const config::Rule* Admission::overload_rule() const {
+  const traffic::Subject& subject = request_.subject;
+  const overload::AdmissionPlan& plan = request_.generation->plan(subject.upstream);
+  if (plan.state() == State::normal) return nullptr;
+  return &plan.rule(subject.route, subject.traffic_class);
 }
 
-bool Exchange::has_own_answer(const config::Rule& rule) {
-  if (rule.mode == config::DegradeMode::skip_downstream)
-    return has_fallback() && !rule.annotate.value_or(false);
-  if (cache_ == nullptr) return false;
-  if (!looked_up_) look_up();
-  return may_give_stale();
+void Admission::prefer(const config::Rule& degrading) {
+  give_back_token();
+  const overload::AdmissionPlan& plan = request_.generation->plan(request_.subject.upstream);
+  verdict_ = overload::judge(degrading, plan.state(), plan.reason(), 0);
+  record_.verdict = verdict_.kind;
+  record_.reason = verdict_.reason;
+  record_.probability = verdict_.probability;
+  record_.draw = verdict_.draw;
 }
 
-// Answers with less than asked for, without the upstream's help or with less of it. False when
-// there is no such answer and the request is refused.
-bool Exchange::degrade() {
-  if (is_shadow()) {
-    shadow_outcome_ = Outcome::degraded;
-    return true;
-  }
-  if (verdict_.mode == config::DegradeMode::skip_downstream) return skip_downstream();
-  if (cache_ != nullptr) {
-    stale_will_do_ = true;
-    if (!looked_up_) look_up();
-    if (may_give_stale()) {
-      is_degraded_ = true;
-      // The promise of cache_only is not to ask the upstream.
-      wants_refresh_ = verdict_.mode == config::DegradeMode::stale_ok && !wishes_.no_store;
-      answer_from_store();
-      here_->upstream(subject_.upstream).budgets.give_back(verdict_.token);
-      return true;
-    }
-  }
-  return miss();
-}
-
-bool Exchange::skip_downstream() {
-  if (verdict_.annotate.value_or(!has_fallback())) {
-    is_degraded_ = announces_degrade_ = true;
-    is_for_store_ = shares_answer_ = false;  // what comes is less than what is to be stored
-    return true;
-  }
-  if (!has_fallback()) return miss();
-  answer_with_prepared();
-  return true;
-}
-
-void Exchange::answer_with_prepared() {
-  is_degraded_ = true;
-  source_ = Source::prepared;
-  here_->upstream(subject_.upstream).budgets.give_back(verdict_.token);
-}
-
-// There is no degraded answer of the rule's mode.
-bool Exchange::miss() {
-  if (verdict_.miss == config::Miss::fallback && has_fallback()) {
-    answer_with_prepared();
-    return true;
-  }
+std::optional<Fault> Admission::on_miss() {
   const config::DegradeMode mode = verdict_.mode;
   verdict_ = overload::on_miss(verdict_);
   record_.verdict = verdict_.kind;
   record_.reason = verdict_.reason;
-  if (verdict_.kind == overload::Verdict::Kind::deny) {
-    const Fault fault = denied(verdict_.reason, verdict_.retry_after);
-    return refuse(mode == config::DegradeMode::cache_only ? not_stored(fault) : fault);
-  }
-  plan_fetch();
-  return true;
+  if (verdict_.kind != overload::Verdict::Kind::deny) return std::nullopt;
+  const Fault fault = denied(verdict_.reason, verdict_.retry_after);
+  return refuse(mode == config::DegradeMode::cache_only ? not_stored(fault) : fault);
 }
 
-dispatch::Terms Exchange::terms(TimePoint arrived) const {
-  const config::Dispatch& settings = here_->upstream(subject_.upstream).config.dispatch;
+std::optional<Fault> Admission::refuse(const Fault& fault) {
+  give_back_token();
+  record_.reason = fault.reason;
+  if (!request_.is_shadow()) return fault;
+  shadow_outcome_ = fault.outcome;
+  return std::nullopt;
+}
+
+void Admission::degrade_for(Reason reason) {
+  is_degraded_ = true;
+  verdict_.mode = config::DegradeMode::stale_ok;
+  verdict_.reason = record_.reason = reason;
+}
+
+// Decisions know tenants by ids; /state shows names.
+void Admission::name_heavy_tenant(const overload::AdmissionPlan& plan) {
+  const traffic::Tenant& tenant = request_.subject.tenant;
+  if (plan.tenants()->of(request_.subject.traffic_class).chance(tenant.id) == 0) return;
+  if (!services_.recent.is_new_name(tenant.id)) return;
+  request_.upstream().tenant_names.remember(tenant.id, config::name(tenant.source), tenant.value());
+}
+
+dispatch::Terms Admission::terms(Duration spent) const {
   dispatch::Terms terms;
-  terms.traffic_class = subject_.traffic_class;
-  terms.max_wait = here_->config().classes[index(subject_.traffic_class)].max_wait;
-  const Duration before = arrived - began_;
-  if (patience_spent_) terms.max_wait = std::max(terms.max_wait - before, Duration{0});
-  terms.deadline = subject_.wait_until(uncounted(before));
-  if (in_background_) {
+  terms.traffic_class = request_.subject.traffic_class;
+  terms.max_wait = std::max(Duration(request_.traffic_class().max_wait) - spent, Duration{0});
+  terms.deadline = request_.subject.wait_until(uncounted_);
+  if (request_.is_in_background) {
     terms.in_background = true;
-    terms.traffic_class = here_->config().lowest_class();
+    terms.traffic_class = request_.config().lowest_class();
   }
   terms.certainty = overload::certainty_in(record_.state);
   if (verdict_.kind == overload::Verdict::Kind::allow_if_short_wait) {
-    terms.short_wait = verdict_.only_if_free ? Duration{0} : Duration(settings.target_wait);
+    const Milliseconds target = request_.upstream_config().dispatch.target_wait;
+    terms.short_wait = verdict_.only_if_free ? Duration{0} : Duration(target);
     terms.short_wait_reason = verdict_.reason;
   }
-  terms.cost = here_->route_cost.estimate(subject_.route, announces_degrade_);
+  terms.cost = request_.generation->route_cost.estimate(request_.subject.route, announces_degrade_);
   return terms;
 }
 
-// The time that the client took to send the body, or another request to be answered, is not counted
-// against a request.
-Duration Exchange::uncounted(Duration before_gate) const {
-  return patience_spent_ ? Duration{0} : before_gate;
+Task<std::optional<Fault>> Admission::wait_for_slot(TimePoint arrived, Duration uncounted,
+                                                    Duration spent) {
+  dispatched_ = arrived;
+  uncounted_ = uncounted;
+  // Refused, were this not shadow mode: it would not come as far as the gate.
+  if (shadow_outcome_ == Outcome::denied || shadow_outcome_ == Outcome::dropped)
+    co_return std::nullopt;
+  ticket_.delivered = false;
+  ticket_.parking = &parking_;
+  ticket_.state = dispatch::Waiter::State::idle;
+  const dispatch::Offer offer = gate().enter(ticket_, terms(spent), arrived);
+  record_.predicted_wait = offer.predicted_wait;
+
+  if (offer.kind == dispatch::Offer::Kind::refused) co_return on_gate_rejection(offer.reason);
+  if (offer.kind == dispatch::Offer::Kind::queued) {
+    if (request_.is_shadow()) {
+      has_shadow_ = true;
+      ticket_.parking = nullptr;
+      co_return std::nullopt;
+    }
+    const std::optional<Fault> fault = co_await wait_in_queue(arrived);
+    if (fault || !slot_) co_return fault;
+  } else {
+    slot_ = Slot(gate(), request_.subject.traffic_class, dispatched_);
+    request_.signals().record_wait(Duration{0});
+  }
+  on_slot(offer);
+  co_return std::nullopt;
 }
 
-bool Exchange::refused_by_gate(Reason reason) {
+Task<std::optional<Fault>> Admission::wait_in_queue(TimePoint arrived) {
+  bool is_gone = false;
+  while (!ticket_.delivered) {
+    const Wake wake = co_await parking_.park({.client_gone = !is_gone});
+    if (wake != Wake::client_gone || is_gone) continue;
+    is_gone = true;
+    // If it is too late to cancel, the ticket is on its way and must be waited for.
+    if (gate().cancel(ticket_, services_.now())) co_return client_gone();
+  }
+  dispatched_ = services_.now();
+  waited_ = dispatched_ - arrived;
+  request_.signals().record_wait(waited_);
+  if (ticket_.state != dispatch::Waiter::State::granted) co_return on_queue_timeout();
+  slot_ = Slot(gate(), request_.subject.traffic_class, dispatched_);
+  if (is_gone) co_return client_gone();
+  co_return std::nullopt;
+}
+
+bool Admission::take_free_slot(TimePoint now) {
+  dispatched_ = now;
+  ticket_.state = dispatch::Waiter::State::idle;
+  const dispatch::Terms its_terms = terms(Duration{0});
+  if (gate().enter(ticket_, its_terms, now).kind != dispatch::Offer::Kind::granted) return false;
+  slot_ = Slot(gate(), its_terms.traffic_class, now);
+  return true;
+}
+
+std::optional<Fault> Admission::on_gate_rejection(Reason reason) {
   if (verdict_.refuse_silently && reason == verdict_.reason) return refuse(dropped(reason));
   if (reason != Reason::deadline_expired) return refuse(denied(reason, retry_after()));
   keep_dead_letter(reason);
   return refuse(waited_in_vain(reason, retry_after()));
 }
 
-bool Exchange::waited_in_vain_for_slot() {
+std::optional<Fault> Admission::on_queue_timeout() {
   if (ticket_.reason != Reason::evicted) keep_dead_letter(ticket_.reason);
   return refuse(waited_in_vain(ticket_.reason, retry_after()));
 }
 
-Milliseconds Exchange::retry_after() {
-  const auto& rule = here_->plan(subject_.upstream).rule(subject_.route, subject_.traffic_class);
-  return overload::spread_retry_after(rule.retry_after, worker_.random);
+Milliseconds Admission::retry_after() {
+  const traffic::Subject& subject = request_.subject;
+  const auto& rule =
+      request_.generation->plan(subject.upstream).rule(subject.route, subject.traffic_class);
+  return overload::spread_retry_after(rule.retry_after, services_.random);
 }
 
-void Exchange::keep_dead_letter(Reason reason) {
-  Upstream& upstream = here_->upstream(subject_.upstream);
-  if (!upstream.dead_letters.keeps() || is_shadow()) return;
+void Admission::keep_dead_letter(Reason reason) {
+  Upstream& upstream = request_.upstream();
+  if (!upstream.dead_letters.keeps() || request_.is_shadow()) return;
   upstream.dead_letters.record({.reason = reason,
-                                .traffic_class = subject_.traffic_class,
-                                .route = subject_.route,
+                                .traffic_class = request_.subject.traffic_class,
+                                .route = request_.subject.route,
                                 .at = Clock::now(),
                                 .waited = waited_,
-                                .method = request_.method_name,
-                                .path = http::path_of(request_.path_and_query),
-                                .request_id = find_request_id(),
-                                .tenant = subject_.tenant.value()});
+                                .method = request_.head.method_name,
+                                .path = http::path_of(request_.head.path_and_query),
+                                .request_id = request_.id(services_.random),
+                                .tenant = request_.subject.tenant.value()});
 }
 
-void Exchange::got_slot(const dispatch::Offer& offer) {
-  if (in_background_) return;
-  here_->signals(subject_.upstream).record_admitted();
-  here_->tenants(subject_.upstream).record_admitted(subject_.traffic_class);
-  here_->metrics.queue_wait(subject_.traffic_class, waited_);
+void Admission::on_slot(const dispatch::Offer& offer) {
+  const ClassId traffic_class = request_.subject.traffic_class;
+  request_.signals().record_admitted();
+  request_.tenants().record_admitted(traffic_class);
+  request_.metrics().queue_wait(traffic_class, waited_);
   if (offer.predicted_wait && offer.kind == dispatch::Offer::Kind::queued) {
     const Duration error = waited_ - *offer.predicted_wait;
-    here_->metrics.wait_prediction_error(subject_.traffic_class,
-                                         error < Duration{0} ? -error : error);
+    request_.metrics().wait_prediction_error(traffic_class, error < Duration{0} ? -error : error);
   }
 }
 
-// The upstream has finished with the request, or will not be asked.
-void Exchange::release_slot(TimePoint now) {
-  if (ghost_) release_ghost();
+void Admission::release_slot(TimePoint now, bool served) {
+  was_served_ = was_served_ || served;
+  if (has_shadow_) leave_shadow();
   if (!slot_) return;
-  if (upstream_done_)
-    here_->route_cost.record(subject_.route, now - dispatched_, announces_degrade_);
+  if (served) {
+    request_.generation->route_cost.record(request_.subject.route, now - dispatched_,
+                                           announces_degrade_);
+  }
   slot_.release(now);
 }
 
-// The request goes on without its ticket, which nobody waits for.
-void Exchange::leave_ghost() {
-  ghost_ = true;
-  ticket_.parking = nullptr;
-}
-
-// Takes the ghost out of the queue or gives its slot back. False while it is on its way here from
-// another thread.
-bool Exchange::release_ghost() {
-  Gate& gate = here_->upstream(subject_.upstream).gate;
+// Takes the shadow out of the queue, or gives its slot back. False while its ticket is on its way
+// here from another thread.
+bool Admission::leave_shadow() {
   const TimePoint now = Clock::now();
-  if (gate.cancel(ticket_, now)) {
-    ghost_ = false;
+  if (gate().cancel(ticket_, now)) {
+    has_shadow_ = false;
     return true;
   }
   if (!ticket_.delivered) return false;
-  ghost_ = false;
-  here_->signals(subject_.upstream).record_wait(ticket_.waited);
+  has_shadow_ = false;
+  request_.signals().record_wait(ticket_.waited);
   if (ticket_.state != dispatch::Waiter::State::granted) {
-    waited_in_vain_for_slot();
+    on_queue_timeout();
     return true;
   }
-  here_->signals(subject_.upstream).record_admitted();
-  here_->tenants(subject_.upstream).record_admitted(subject_.traffic_class);
-  if (upstream_done_)
-    here_->route_cost.record(subject_.route, now - dispatched_, announces_degrade_);
-  gate.leave(subject_.traffic_class, now - dispatched_, now);
+  request_.signals().record_admitted();
+  request_.tenants().record_admitted(request_.subject.traffic_class);
+  if (was_served_) {
+    request_.generation->route_cost.record(request_.subject.route, now - dispatched_,
+                                           announces_degrade_);
+  }
+  gate().leave(request_.subject.traffic_class, now - dispatched_, now);
   return true;
 }
 
-Task<> Exchange::await_ghost() {
+Task<> Admission::settle_shadow() {
+  if (!has_shadow_ || leave_shadow()) co_return;
   ticket_.parking = &parking_;
-  while (!ticket_.delivered) co_await parking_.park(kNever);
-  release_ghost();
+  while (!ticket_.delivered) co_await parking_.park({});
+  leave_shadow();
 }
 
-bool Exchange::is_logged() {
-  const double sample = here_->config().log.access_sample;
-  if (sample > 0 && worker_.random.uniform() < sample) return true;
-  return shadow_outcome_ && worker_.may_log_shadow();
-}
-
-void Exchange::log_access(Outcome outcome, Duration duration) {
+const overload::DecisionRecord& Admission::complete_record() {
   record_.wait = waited_;
-  record_.deadline = subject_.wait_until(Duration{0});
-  // Behind a trusted peer the client is who that one speaks for.
-  const IpAddress client = classified_
-                               ? here_->generation().classifier.client_of(request_, asker_->peer)
-                               : asker_->peer.address;
-  const bool is_spoken_for = client != asker_->peer.address;
-  const AddressText client_text = is_spoken_for ? AddressText(client) : AddressText();
-  const std::string_view peer = asker_->address();
-  const Upstream& upstream = here_->upstream(subject_.upstream);
-  record_.limit = upstream.config.dispatch.concurrency;
-  worker_.log().access(
-      {.client = is_spoken_for ? client_text.view() : peer,
-       .peer = is_spoken_for ? peer : std::string_view{},
-       .method = request_.method_name,
-       .path = http::path_of(request_.path_and_query.empty() ? request_.target
-                                                             : request_.path_and_query),
-       .route = here_->config().routes[index(subject_.route)].name,
-       .traffic_class = here_->config().classes[index(subject_.traffic_class)].name,
-       .tenant = subject_.tenant.value(),
-       .status = status_,
-       .outcome = outcome,
-       .shadow = shadow_outcome_,
-       .reason = failed()       ? fault_.reason
-                 : is_degraded_ ? verdict_.reason
-                                : Reason::none,
-       .error = failed() ? fault_.proxy_error.empty() ? http::proxy_error_of(fault_.reason)
-                                                      : fault_.proxy_error
-                         : std::string_view{},
-       .detail =
-           failed() ? fault_.cause.empty() ? fault_.detail : fault_.cause : std::string_view{},
-       .server = attempts_ > 0 ? upstream.endpoints[asked_server_].name : std::string_view{},
-       .attempts = attempts_,
-       .decision = classified_ ? &record_ : nullptr,
-       .arrived = began_,
-       .wait = waited_,
-       .duration = duration,
-       .request_id = find_request_id(),
-       .bytes = body_bytes_sent_,
-       .mode = outcome == Outcome::degraded ? config::name(verdict_.mode) : std::string_view{},
-       .cache = cache_status_.has_cache ? observe::name(lookup_) : std::string_view{}});
+  record_.deadline = request_.subject.wait_until(Duration{0});
+  record_.limit = request_.upstream_config().dispatch.concurrency;
+  return record_;
 }
 
 }  // namespace spillway::proxy

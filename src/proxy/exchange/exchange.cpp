@@ -1,373 +1,195 @@
+// The life of a request. Its phases are named as in src/README.md.
 #include "proxy/exchange/exchange.hpp"
 
-#include <algorithm>
 #include <chrono>
-#include <cstring>
-#include <optional>
+#include <utility>
 
 #include "http/framing.hpp"
-#include "proxy/worker/worker.hpp"
+#include "http/upgrade.hpp"
+#include "proxy/exchange/long_lived.hpp"
 
 namespace spillway::proxy {
 
-Exchange::Exchange(Worker& worker)
-    : worker_(worker),
-      scanner_(http::HeadScanner::Kind::request,
-               {.head_bytes = worker.local().config().limits.header_bytes}),
-      request_body_({}, 0, http::BodyReader::Of::request),
-      response_body_({}, 0, http::BodyReader::Of::response) {
-  ticket_.home = &worker.mailbox;
-  ticket_.parking = &parking_;
-  follower_.home = &worker.mailbox;
-  follower_.parking = &parking_;
-}
-
-// The life of a connection while it is active: request after request.
-Detached Exchange::serve(ClientPtr client) {
-  frame_ = co_await OwnFrame{};
-  client_ = std::move(client);
-  asker_ = &client_->facts();
-  head_block_ = worker_.small_blocks.take();
-  received_ = 0;
-  keep_client_ = true;
-  connection_broken_ = false;
-  requests_in_a_row_ = 0;
-  begin_request(worker_.local());
-  for (bool more = true; more;) {
-    const bool requested = co_await read_head();
-    if (!requested) break;
-    here_->metrics.accept();
-    co_await handle();
-    if (leads_) leave_flight();
-    if (failed()) co_await answer();
-    if (ghost_ && !release_ghost()) co_await await_ghost();
-    if (!is_observed_) observe();
-    more = co_await next_request();
+// Answers the request, whatever comes of it.
+Task<> Exchange::serve(std::optional<Fault> fault) {
+  request_.metrics().accept();
+  Answer answer;
+  if (fault) {
+    answer = *fault;
+  } else {
+    Answer found = co_await find_answer();
+    answer = std::move(found);
   }
-  finish();
+  for (bool sent = false; !sent;) {
+    answer = or_stale(std::move(answer));  // a stored response in place of the upstream's failure
+    if (const Fault* const ended_by = fault_in(answer)) flight_.end(*ended_by);
+    const std::optional<Fault> failure = co_await send(answer);
+    sent = !failure;
+    if (failure) answer = *failure;
+  }
+  co_await admission_.settle_shadow();
+  observe(answer);
 }
 
-// The life of a request: each phase passes it on or fails it, and then it is answered.
-Task<> Exchange::handle() {
-  if (failed()) co_return;  // the head never became one
-  if (!check_framing()) co_return;
+// What answers the request.
+Task<Answer> Exchange::find_answer() {
+  if (const std::optional<Fault> fault = check_framing()) co_return *fault;
   classify();
-  consult_store();
-  if (source_ == Source::upstream && !admit()) co_return;
-  if (shares_answer_ && source_ == Source::upstream) co_await share_answer();
-  if (source_ == Source::upstream && !failed()) co_await ask_upstream();
-  if (failed() && !stand_in()) co_return;
-  if (source_ == Source::store) co_await give_stored();
-  if (source_ == Source::prepared) co_await give_prepared();
-}
-
-// The part of it that costs the upstream something.
-Task<> Exchange::ask_upstream() {
-  if (refused_by_circuits()) co_return;
-  const bool body_read = co_await read_body();
-  if (!body_read) co_return;
-  const bool has_slot = co_await wait_for_slot();
-  if (!has_slot) co_return;
-  if (!upgrade_.empty() && !take_tunnel_place(observe::TunnelKind::upgrade)) co_return;
-  const bool answered = co_await forward();
-  if (answered && response_.status == 101) {
-    co_await open_tunnel();
-    co_return;
+  const cache::Serving serving = lookup_.consult();
+  if (serving == cache::Serving::fresh || serving == cache::Serving::stale_while_revalidate)
+    co_return CachedResponse{};
+  if (const std::optional<Answer> ended = admit()) co_return *ended;
+  if (lookup_.shares_response()) {  // single flight
+    const FlightMembership::Joined joined = co_await flight_.join();
+    if (joined.is_stored) co_return CachedResponse{};
+    if (joined.fault) co_return *joined.fault;
   }
-  tunnel_place_ = {};
-  if (!answered || takes_stored_instead()) co_return;
-  co_await relay();
-  end_event_stream();
+  const Answer answer = co_await ask_upstream();
+  co_return answer;
 }
 
-// False when no request came: the connection is idle or ended.
-Task<bool> Exchange::read_head() {
-  TimePoint deadline = kNever;
-  for (;;) {
-    if (received_ > 0) {
-      const http::Scan scan = scanner_.scan({head_block_.bytes().data(), received_});
-      if (scan.state == http::Scan::State::complete) {
-        head_begin_ = scan.begin;
-        head_end_ = scan.end;
-        const std::string_view head(head_block_.bytes().data() + scan.begin, scan.end - scan.begin);
-        const http::Error error = http::parse_request(head, request_);
-        if (error != http::Error::none) fail(bad_request(error));
-        break;
-      }
-      if (scan.state == http::Scan::State::invalid) {
-        fail(bad_request(scan.error));
-        break;
-      }
-      if (received_ == head_block_.bytes().size() && !grow_head_block()) {
-        fail(head_too_large());
-        break;
-      }
-    }
-    const IoResult result = client_->receive(head_block_.bytes().subspan(received_));
-    if (result.status == IoResult::Status::done) {
-      received_ += result.bytes;
-      continue;
-    }
-    if (result.status != IoResult::Status::would_block) {
-      keep_client_ = false;
-      co_return false;
-    }
-    const bool whole_lines = received_ == 0 || head_block_.bytes()[received_ - 1] == '\n';
-    if (!scanner_.started() && whole_lines) {  // an empty line, if that (RFC 9112 section 2.2)
-      if (received_ > 0 && !client_->pardons_empty_line()) keep_client_ = false;
-      received_ = 0;
-      scanner_.reset();
-      co_return false;
-    }
-    if (deadline == kNever) deadline = worker_.now() + here_->config().limits.header_timeout;
-    const Wake wake = co_await parking_.park(deadline, &client_->readable());
-    if (wake == Wake::timeout) {
-      fail(request_timeout());
-      break;
-    }
+// The part that costs the upstream something.
+Task<Answer> Exchange::ask_upstream() {
+  if (const std::optional<Fault> fault = call_.circuits_fault()) co_return *fault;
+  const std::optional<Fault> unread = co_await body_.read_small();  // before a slot is held
+  if (unread) co_return *unread;
+  const TimePoint arrived = dispatch_time();
+  const Duration before = arrived - request_.arrived;
+  const bool spent = flight_.has_spent_wait();
+  const std::optional<Fault> refused = co_await admission_.wait_for_slot(
+      arrived, spent ? Duration{0} : before, spent ? before : Duration{0});
+  if (refused) co_return *refused;
+  if (!request_.upgrade.empty()) {
+    const auto kind = observe::TunnelKind::upgrade;
+    const auto none = take_permit(services_, request_, admission_, kind, tunnel_permit_);
+    if (none) co_return *none;
   }
-  began_ = worker_.now();
-  client_->request_came();
-  co_return true;
+  const std::optional<Fault> failure = co_await call_.ask();  // connect, send, retry, read the head
+  if (failure) co_return *failure;
+  if (call_.response().status == 101) co_return ProtocolSwitch{};
+  tunnel_permit_ = {};
+  if (const std::optional<Answer> instead = cached_instead()) co_return *instead;  // 304, 5xx
+  co_return UpstreamResponse{};
 }
 
-bool Exchange::check_framing() {
-  http::Error error = http::request_framing(request_);
-  if (error == http::Error::none && request_.framing.kind == http::Framing::Kind::length &&
-      request_.framing.length > here_->config().limits.body_bytes) {
+// A fault when the response could not be sent, or broke.
+Task<std::optional<Fault>> Exchange::send(const Answer& answer) {
+  std::optional<Fault> failure;
+  if (const Fault* const fault = fault_in(answer)) {
+    co_await send_problem(*fault);
+  } else if (is<CachedResponse>(answer)) {
+    failure = co_await send_cached();
+  } else if (is<RouteFallback>(answer)) {
+    failure = co_await send_fallback();
+  } else if (is<ProtocolSwitch>(answer)) {
+    failure = co_await open_tunnel();
+  } else {
+    failure = co_await relay_.run();
+  }
+  co_return failure;
+}
+
+std::optional<Fault> Exchange::check_framing() {
+  http::RequestHead& head = session_.request();
+  http::Error error = http::request_framing(head);
+  if (error == http::Error::none && head.framing.kind == http::Framing::Kind::length &&
+      head.framing.length > request_.limits().body_bytes) {
     error = http::Error::body_too_large;
   }
-  if (error != http::Error::none) return fail(bad_request(error));
-  return !request_.ends_here || fail(options_answered());
+  if (error != http::Error::none) return bad_request(error);
+  return head.ends_here ? std::optional(options_answered()) : std::nullopt;
 }
 
 void Exchange::classify() {
-  classified_ = true;
-  subject_ = here_->generation().classifier.classify(request_, asker_->peer, began_);
-  const traffic::DeadlineFields deadline = traffic::deadline_fields(request_.fields);
+  const http::RequestHead& head = request_.head;
+  request_.is_classified = true;
+  request_.subject = request_.generation->generation().classifier.classify(
+      head, request_.client.peer, request_.arrived);
+  const traffic::DeadlineFields deadline = traffic::deadline_fields(head.fields);
   if (deadline.any()) {
     const traffic::WallTime wall =
         deadline.is_unix_time() ? std::chrono::system_clock::now() : traffic::WallTime{};
-    subject_.client = traffic::client_deadline(deadline, began_, wall);
+    request_.subject.client = traffic::client_deadline(deadline, request_.arrived, wall);
   }
-  here_->signals(subject_.upstream).record_offered();
-  choose_upgrade();
+  request_.signals().record_offered();
+  if (head.upgrade) {
+    const config::Route& route = request_.config().routes[index(request_.subject.route)];
+    request_.upgrade = http::offered_upgrade(head, route.upgrades);
+  }
 }
 
-bool Exchange::admit() {
-  const overload::AdmissionPlan& plan = here_->plan(subject_.upstream);
-  const overload::Asking asking{subject_.route, subject_.traffic_class, subject_.tenant.id};
-  here_->tenants(subject_.upstream).record_offered(asking.traffic_class, asking.tenant);
-  if (plan.tenants() != nullptr) name_heavy_tenant(plan);
-  verdict_ = overload::decide(plan, here_->upstream(subject_.upstream).budgets, asking, began_,
-                              worker_.random);
+// An answer when the request does not go on to the upstream.
+std::optional<Answer> Exchange::admit() {
   using Kind = overload::Verdict::Kind;
-  prefer_own_answer(plan);
-  if (wishes_.only_if_cached && !takes_stored(verdict_)) return fail(only_if_cached());
-  record_ = overload::record_of(asking, plan, verdict_);
-  switch (verdict_.kind) {
+  admission_.decide();
+  prefer_free_response();
+  const overload::Verdict& verdict = admission_.verdict();
+  if (lookup_.accepts_only_stored()) {
+    const bool is_degraded = verdict.kind == Kind::degrade && !request_.is_shadow() &&
+                             verdict.mode != config::DegradeMode::skip_downstream;
+    if (!is_degraded || !lookup_.may_serve_stale()) return only_if_cached();
+  }
+  std::optional<Fault> refused;
+  switch (verdict.kind) {
     case Kind::allow:
-    case Kind::allow_if_short_wait: return true;
+    case Kind::allow_if_short_wait: return std::nullopt;
     case Kind::degrade: return degrade();
-    case Kind::deny: return refuse(denied(verdict_.reason, verdict_.retry_after));
-    case Kind::drop: break;
+    case Kind::deny:
+      refused = admission_.refuse(denied(verdict.reason, verdict.retry_after));
+      break;
+    case Kind::drop: refused = admission_.refuse(dropped(verdict.reason)); break;
   }
-  return refuse(dropped(verdict_.reason));
+  return refused ? std::optional<Answer>(*refused) : std::nullopt;
 }
 
-Task<bool> Exchange::wait_for_slot() {
-  const TimePoint arrived = body_block_ || has_followed_ ? worker_.now() : began_;
-  dispatched_ = arrived;
-  // Refused, had this not been shadow mode: it would take no place at the gate.
-  if (shadow_outcome_ == Outcome::denied || shadow_outcome_ == Outcome::dropped) co_return true;
-  Gate& gate = here_->upstream(subject_.upstream).gate;
-  ticket_.delivered = false;
-  ticket_.parking = &parking_;
-  ticket_.state = dispatch::Waiter::State::idle;
-  const dispatch::Offer offer = gate.enter(ticket_, terms(arrived), arrived);
-  record_.predicted_wait = offer.predicted_wait;
+Exchange::Exchange(Services& services, LocalGeneration& generation, ClientSession& session,
+                   Parking& parking, cache::CacheKey& key)
+    : services_(services),
+      session_(session),
+      parking_(parking),
+      request_(generation, session.request(), session.client(), services.now()),
+      admission_(services, request_, parking),
+      lookup_(services, request_, key),
+      flight_(services, request_, lookup_, parking),
+      fill_(services, request_, lookup_, flight_),
+      body_(services, request_, session, parking),
+      call_(services, request_, parking, admission_, lookup_, &session, &body_),
+      relay_({services, request_, session, parking, body_, admission_, lookup_, flight_, fill_,
+              call_}) {}
 
-  if (offer.kind == dispatch::Offer::Kind::refused) co_return refused_by_gate(offer.reason);
-  if (offer.kind == dispatch::Offer::Kind::queued) {
-    if (is_shadow()) {
-      leave_ghost();
-      co_return true;
-    }
-    watches_client_ = true;
-    bool gone = false;
-    while (!ticket_.delivered) {
-      const Wake wake = co_await parking_.park(kNever);
-      if (wake != Wake::client_gone || gone) continue;
-      gone = true;
-      // If it is too late to cancel, the ticket is on its way and must be waited for.
-      if (gate.cancel(ticket_, worker_.now())) co_return fail(client_gone());
-    }
-    watches_client_ = false;
-    dispatched_ = worker_.now();
-    waited_ = dispatched_ - arrived;
-    here_->signals(subject_.upstream).record_wait(waited_);
-    if (ticket_.state != dispatch::Waiter::State::granted) co_return waited_in_vain_for_slot();
-    slot_ = Slot(gate, subject_.traffic_class, dispatched_);
-    if (gone) co_return fail(client_gone());
-  } else {
-    slot_ = Slot(gate, subject_.traffic_class, dispatched_);
-    here_->signals(subject_.upstream).record_wait(Duration{0});
-  }
-  got_slot(offer);
-  co_return true;
+// When the wait for a slot begins: the time that the client took to send the body, or another
+// request to fetch the response, is not held against the request.
+TimePoint Exchange::dispatch_time() const {
+  return body_.was_waited_for() || lookup_.was_follower() ? services_.now() : request_.arrived;
 }
 
-void Exchange::observe() {
-  auto& metrics = here_->metrics;
-  const Outcome outcome = failed()                   ? fault_.outcome
-                          : is_degraded_             ? Outcome::degraded
-                          : source_ == Source::store ? Outcome::cached
-                                                     : Outcome::forwarded;
-  const Duration duration = worker_.now() - began_;
-  metrics.finish(subject_.route, subject_.traffic_class, outcome);
-  metrics.request_duration(subject_.traffic_class, duration);
-  if (status_ != 0) metrics.response(subject_.traffic_class, status_);
+// Metrics and access log, once a request.
+void Exchange::observe(const Answer& answer) {
+  if (std::exchange(is_observed_, true)) return;
+  observe::WorkerMetrics& metrics = request_.metrics();
+  const traffic::Subject& subject = request_.subject;
+  const ClassId traffic_class = subject.traffic_class;
+  const Fault* const fault = fault_in(answer);
+  const Outcome outcome = fault != nullptr             ? fault->outcome
+                          : admission_.is_degraded()   ? Outcome::degraded
+                          : is<CachedResponse>(answer) ? Outcome::cached
+                                                       : Outcome::forwarded;
+  const Duration duration = services_.now() - request_.arrived;
+  metrics.finish(subject.route, traffic_class, outcome);
+  metrics.request_duration(traffic_class, duration);
+  if (session_.status() != 0) metrics.response(traffic_class, session_.status());
   if (outcome == Outcome::error) {
-    metrics.error(subject_.traffic_class, fault_.reason);
-  } else if (failed() && fault_.reason != Reason::none && outcome != Outcome::client_gone) {
-    metrics.denied(subject_.traffic_class, fault_.reason);
+    metrics.error(traffic_class, fault->reason);
+  } else if (fault != nullptr && fault->reason != Reason::none && outcome != Outcome::client_gone) {
+    metrics.denied(traffic_class, fault->reason);
   }
-  if (outcome == Outcome::degraded)
-    metrics.degraded(subject_.traffic_class, verdict_.mode, verdict_.reason);
-  if (cache_status_.has_cache) metrics.cache_lookup(subject_.route, lookup_);
-  if (shadow_outcome_) metrics.shadowed(subject_.traffic_class, *shadow_outcome_, record_.reason);
-  // Of a request that its upstream never heard of, whoever ended it.
-  here_->upstream(subject_.upstream).budgets.give_back(verdict_.token);
-  if (is_logged()) log_access(outcome, duration);
-}
-
-// Gives the connection back to idleness, or ends it.
-void Exchange::finish() {
-  const ClientPtr client = std::move(client_);
-  tunnel_place_ = {};
-  let_go_of_generation();
-  head_block_.release();
-  body_block_.release();
-  out_block_.release();
-  in_block_.release();
-  pipe_.release();
-  if (tunnel_) {
-    worker_.begin_tunnel(std::move(tunnel_), client);
-  } else if (keep_client_ && !connection_broken_) {
-    client->become_idle(worker_.now());
-  } else {
-    client->close();
-  }
-  worker_.end_exchange(*this);
-}
-
-void Exchange::begin_request(LocalGeneration& local) {
-  let_go_of_generation();
-  here_ = &local;
-  if (client_) client_->recognise(here_->generation());
-  scanner_.reset();
-  head_end_ = consumed_ = 0;
-  request_.fields.clear();
-  request_.method = http::Verb::unknown;
-  request_.host = request_.target = request_.path_and_query = request_.method_name = {};
-  request_.framing = {};
-  request_.keep_alive = request_.expect_continue = false;
-  classified_ = false;
-  subject_ = {};
-  subject_.route = here_->generation().default_route();
-  subject_.traffic_class = here_->config().default_route().traffic_class;
-  subject_.upstream = here_->config().default_route().upstream;
-  upgrade_ = {};
-  tunnel_place_ = {};
-  is_stream_ = is_observed_ = false;
-  request_id_ = traceparent_ = {};
-  body_block_.release();
-  in_block_.release();
-  pipe_.release();
-  body_ = {};
-  verdict_ = {};
-  record_ = {};
-  source_ = Source::upstream;
-  is_degraded_ = announces_degrade_ = false;
-  shadow_outcome_.reset();
-  waited_ = {};
-  head_awaited_since_.reset();
-  watches_client_ = false;
-  pump_ = Pump::none;
-  body_is_streamed_ = false;
-  awaits_head_ = false;
-  input_is_lost_ = false;
-  upstream_done_ = false;
-  attempts_ = 0;
-  failed_ = false;
-  response_started_ = false;
-  status_ = 0;
-  body_bytes_sent_ = 0;
-  taking_.begin(here_->config().limits.min_rate_bytes, here_->config().limits.idle_timeout);
-}
-
-// Whatever belongs to the last request's configuration goes before it does.
-void Exchange::let_go_of_generation() {
-  if (cache_status_.has_cache) reset_store_use();
-  call_.ignore();
-  here_.reset();
-}
-
-void Exchange::reset_store_use() {
-  cache_ = nullptr;
-  cache_status_ = {};
-  lookup_ = observe::CacheLookup::bypass;
-  wishes_ = {};
-  looked_up_ = is_unstorable_ = is_for_store_ = shares_answer_ = stale_will_do_ = false;
-  has_followed_ = patience_spent_ = wants_refresh_ = false;
-  stored_.reset();
-  filling_.reset();
-}
-
-bool Exchange::fail(const Fault& fault) {
-  failed_ = true;
-  fault_ = fault;
-  watches_client_ = false;
-  head_awaited_since_.reset();
-  return false;
-}
-
-bool Exchange::grow_head_block() {
-  if (head_block_.bytes().size() >= worker_.large_blocks.block_size()) return false;
-  Block larger = worker_.large_blocks.take();
-  std::memcpy(larger.bytes().data(), head_block_.bytes().data(), received_);
-  head_block_ = std::move(larger);
-  return true;
-}
-
-void Exchange::abandon() {
-  // The coroutines stay suspended for good; what they hold goes with their frames.
-  if (pump_parking_.parked()) pump_frame_.destroy();
-  frame_.destroy();
-  if (here_) here_->upstream(subject_.upstream).gate.cancel(ticket_, Clock::now());
-  if (cache_ != nullptr) cache_->flights().leave(follower_);
-  if (upstream_) upstream_->retire();
-  if (client_) client_->close();
-}
-
-void Exchange::end_early() {
-  if (watches_client()) {
-    client_left();
-  } else if (parking_.parked()) {
-    parking_.wake(Wake::timeout);
-  } else if (pump_parking_.parked()) {
-    pump_parking_.wake(Wake::timeout);
-  }
-}
-
-void Exchange::wake_if_late(TimePoint now) {
-  if (parking_.parked() && parking_.deadline() <= now) {
-    parking_.wake(Wake::timeout);  // `this` may serve another connection now
-  } else if (parking_.parked() && taking_.deadline() <= now && client_dawdles(now)) {
-    parking_.wake(Wake::client_gone);
-  } else if (pump_parking_.parked() && pump_parking_.deadline() <= now) {
-    pump_parking_.wake(Wake::timeout);
-  }
+  const overload::Verdict& verdict = admission_.verdict();
+  if (outcome == Outcome::degraded) metrics.degraded(traffic_class, verdict.mode, verdict.reason);
+  if (lookup_.status().has_cache) metrics.cache_lookup(subject.route, lookup_.result());
+  if (const auto shadow = admission_.shadow_outcome())
+    metrics.shadowed(traffic_class, *shadow, admission_.record().reason);
+  admission_.give_back_token();  // of a request that its upstream was not sent, whatever ended it
+  if (is_logged()) log_access(answer, outcome, duration);
 }
 
 }  // namespace spillway::proxy

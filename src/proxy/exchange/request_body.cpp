@@ -1,197 +1,184 @@
-// The request's body. A small one is read whole before a slot is taken, so that a slow client does
-// not hold one, and may be sent again. A larger one, or one that the client only sends on request,
-// is pumped while the response is awaited or already relayed: the pump is a child of the exchange
-// and ends, by itself or stopped, before the exchange goes on to another request.
+#include "proxy/exchange/request_body.hpp"
+
 #include <algorithm>
 #include <cstring>
 
-#include "proxy/exchange/exchange.hpp"
-#include "proxy/worker/worker.hpp"
+#include "proxy/exchange/send_rate_monitor.hpp"
 
 namespace spillway::proxy {
 
 namespace {
-constexpr std::size_t kSmallestRead = 1024;
+
+Fault fault_of(const BodyPiece& piece) {
+  return piece.status == BodyPiece::Status::invalid ? bad_request(piece.error) : client_gone();
+}
+
+bool is_over(const BodyPiece& piece) {
+  return piece.status == BodyPiece::Status::invalid ||
+         piece.status == BodyPiece::Status::client_gone;
+}
+
+// Receives a piece of the body; parks while there is none. `after_others`: also before it tries.
+class ReceiveBody final : Retry {
+ public:
+  ReceiveBody(Parking& parking, ClientSession& session, std::span<char> into, TimePoint due,
+              bool after_others)
+      : parking_(parking), session_(session), into_(into), due_(due), waits_(after_others) {}
+
+  bool await_ready() { return !waits_ && try_again(); }
+  void await_suspend(std::coroutine_handle<> coroutine) {
+    parking_.suspend(coroutine, {.deadline = due_}, session_.readable(), *this);
+  }
+  // would_block: the wait was ended; see Parking::why().
+  BodyPiece await_resume() const { return piece_; }
+
+ private:
+  bool try_again() override {
+    piece_ = session_.receive_body(into_);
+    return piece_.status != BodyPiece::Status::would_block;
+  }
+
+  Parking& parking_;
+  ClientSession& session_;
+  std::span<char> into_;
+  TimePoint due_;
+  bool waits_;
+  BodyPiece piece_{BodyPiece::Status::would_block};
+};
+
 }  // namespace
 
-Task<bool> Exchange::read_body() {
-  const http::Framing& framing = request_.framing;
-  const std::string_view available = received_after_head();
-  consumed_ = head_end_;
-  if (framing.kind == http::Framing::Kind::none) co_return true;
+RequestBody::~RequestBody() { stop_pump(); }
 
-  request_body_ =
-      http::BodyReader(framing, here_->config().limits.body_bytes, http::BodyReader::Of::request);
-  const std::optional<std::size_t> checked = check_body(available);
-  if (!checked) co_return false;
-  body_ = available.substr(0, *checked);
-  consumed_ += *checked;
-  if (request_body_.done()) co_return true;
+Task<std::optional<Fault>> RequestBody::read_small() {
+  const http::Framing& framing = request_.head.framing;
+  if (framing.kind == http::Framing::Kind::none) co_return std::nullopt;
+  const BodyPiece first = session_.start_body(request_.limits().body_bytes, at_hand_);
+  if (is_over(first)) co_return fault_of(first);
+  if (session_.is_body_complete()) co_return std::nullopt;
 
-  const bool counted = framing.kind == http::Framing::Kind::length;
-  body_is_streamed_ = request_.expect_continue || body_.size() >= kSmallBody ||
-                      (counted && framing.length > kSmallBody);
-  if (body_is_streamed_) co_return true;
+  const bool is_large = framing.kind == http::Framing::Kind::length && framing.length > kSmallBody;
+  is_streamed_ = request_.head.expect_continue || at_hand_.size() >= kSmallBody || is_large;
+  if (is_streamed_) co_return std::nullopt;
 
-  body_block_ = worker_.large_blocks.take();
-  const std::span<char> block = body_block_.bytes().first(kSmallBody);
-  std::size_t size = body_.size();
-  std::memcpy(block.data(), body_.data(), size);
-  resilience::MinRate rate = body_rate();
-  while (!request_body_.done() && size < block.size()) {
-    const std::size_t most = std::min(block.size() - size, most_of_body());
-    const IoResult result = client_->receive(block.subspan(size, most));
-    if (result.status == IoResult::Status::would_block) {
-      const TimePoint now = worker_.now();
-      rate.begin_turn(now);
-      const TimePoint deadline =
-          std::min(now + here_->config().limits.idle_timeout, rate.deadline());
-      const Wake wake = co_await parking_.park(deadline, &client_->readable());
-      if (wake == Wake::timeout) co_return fail(late_body(rate));
-      continue;
+  block_ = services_.large_blocks.take();
+  const std::span<char> block = block_.bytes().first(kSmallBody);
+  std::size_t size = at_hand_.size();
+  std::memcpy(block.data(), at_hand_.data(), size);
+  resilience::MinRate client_rate = rate();
+  while (!session_.is_body_complete() && size < block.size()) {
+    BodyPiece piece = session_.receive_body(block.subspan(size));
+    if (piece.status == BodyPiece::Status::would_block) {
+      const TimePoint now = services_.now();
+      client_rate.begin_turn(now);
+      piece = co_await ReceiveBody(parking_, session_, block.subspan(size), due(client_rate, now),
+                                   false);
+      if (piece.status == BodyPiece::Status::would_block) co_return late(client_rate);
     }
-    if (result.status != IoResult::Status::done) co_return fail(client_gone());
-    rate.moved(result.bytes, worker_.now());
-    const std::string_view received(block.data() + size, result.bytes);
-    const std::optional<std::size_t> of_body = check_body(received);
-    if (!of_body) co_return false;
-    size += *of_body;
-    keep_for_next_request(received.substr(*of_body));
+    if (is_over(piece)) co_return fault_of(piece);
+    client_rate.moved(piece.bytes, services_.now());
+    size += piece.bytes;
   }
-  body_ = {block.data(), size};
-  body_is_streamed_ = !request_body_.done();  // a chunked one that turned out to be large
-  co_return true;
+  at_hand_ = {block.data(), size};
+  is_streamed_ = !session_.is_body_complete();  // a chunked one that turned out to be large
+  co_return std::nullopt;
 }
 
 // What the client must keep to while a body is awaited from it.
-resilience::MinRate Exchange::body_rate() const {
-  const config::Limits& limits = here_->config().limits;
+resilience::MinRate RequestBody::rate() const {
+  const config::Limits& limits = request_.limits();
   return {limits.min_rate_bytes, kRateGrace, limits.idle_timeout};
 }
 
+TimePoint RequestBody::due(const resilience::MinRate& rate, TimePoint now) const {
+  return std::min(now + request_.limits().idle_timeout, rate.deadline());
+}
+
 // The client sent nothing in time: within the idle timeout, or for the rate it must keep to.
-Fault Exchange::late_body(const resilience::MinRate& rate) {
-  if (rate.deadline() <= worker_.now()) worker_.gauges().too_slow_bodies.add();
+Fault RequestBody::late(const resilience::MinRate& rate) {
+  if (rate.deadline() <= services_.now()) services_.gauges.too_slow_bodies.add();
   return request_timeout();
 }
 
-// How many bytes may be received at once: of a counted body no more than it has, and of a chunked
-// one no more than what can be kept if it turns out to be the next request.
-std::size_t Exchange::most_of_body() {
-  if (request_.framing.kind == http::Framing::Kind::length) {
-    return request_.framing.length - request_body_.content_bytes();
-  }
-  return std::max(head_block_.bytes().size() - head_end_, kSmallestRead);
-}
-
-// How many of these bytes belong to the body; nullopt, and a fault, when they break it.
-std::optional<std::size_t> Exchange::check_body(std::string_view received) {
-  std::size_t checked = 0;
-  while (checked < received.size() && !request_body_.done()) {
-    const auto step = request_body_.read(received.substr(checked));
-    if (step.error != http::Error::none) {
-      body_fault_ = bad_request(step.error);
-      if (pump_ != Pump::running) fail(body_fault_);
-      return std::nullopt;
-    }
-    checked += step.consumed;
-  }
-  return checked;
-}
-
-// What was received behind a chunked body is the next request: it is kept behind the head.
-void Exchange::keep_for_next_request(std::string_view next) {
-  if (next.empty()) return;
-  const std::span<char> room = head_block_.bytes().subspan(head_end_);
-  if (next.size() > room.size()) {
-    keep_client_ = request_.keep_alive = false;
-    input_is_lost_ = true;
-    return;
-  }
-  std::memcpy(room.data(), next.data(), next.size());
-  consumed_ = head_end_;
-  received_ = head_end_ + next.size();
-}
-
-Detached Exchange::pump_body() {
-  pump_frame_ = co_await OwnFrame{};
+Detached RequestBody::pump(Stream& upstream) {
   pump_ = Pump::running;
-  const Block body = worker_.large_blocks.take();
-  const std::span<char> block = body.bytes();
-  resilience::MinRate rate = body_rate();
-  // Who waits for a 100 (Continue) does so for the upstream: its turn begins with its first byte.
-  bool is_clients_turn = !request_.expect_continue;
-  for (int round = 1; !request_body_.done(); ++round) {
-    const std::size_t most = std::min(block.size(), most_of_body());
-    const IoResult result = round % kRoundsInARow == 0 ? IoResult{IoResult::Status::would_block}
-                                                       : client_->receive(block.first(most));
-    if (result.status == IoResult::Status::would_block) {
-      const TimePoint now = worker_.now();
-      if (is_clients_turn) rate.begin_turn(now);
-      const TimePoint deadline =
-          std::min(now + here_->config().limits.idle_timeout, rate.deadline());
-      const Wake wake = co_await pump_parking_.park(deadline, &client_->readable());
-      if (wake == Wake::ready) continue;
-      if (wake == Wake::timeout) pump_failed(late_body(rate));
+  const Block body = services_.large_blocks.take();
+  resilience::MinRate client_rate = rate();
+  // A client that waits for 100 (Continue) waits for the upstream: its turn begins with its first
+  // byte.
+  bool is_clients_turn = !request_.head.expect_continue;
+  for (int round = 1; !session_.is_body_complete(); ++round) {
+    const bool after_others = round % kRoundsInARow == 0;
+    BodyPiece piece{BodyPiece::Status::would_block};
+    if (!after_others) piece = session_.receive_body(body.bytes());
+    if (piece.status == BodyPiece::Status::would_block) {
+      const TimePoint now = services_.now();
+      if (is_clients_turn) client_rate.begin_turn(now);
+      piece = co_await ReceiveBody(pump_parking_, session_, body.bytes(), due(client_rate, now),
+                                   after_others);
+      if (piece.status == BodyPiece::Status::would_block) {
+        if (pump_parking_.why() == Wake::timeout) fail(late(client_rate));
+        co_return;
+      }
+    }
+    if (is_over(piece)) {
+      fail(fault_of(piece));
       co_return;
     }
-    if (result.status != IoResult::Status::done) {
-      pump_failed(client_gone());
-      co_return;
-    }
-    const TimePoint now = worker_.now();
-    rate.moved(result.bytes, now);
-    rate.end_turn(now);  // until there is room for more of it
+    const TimePoint now = services_.now();
+    client_rate.moved(piece.bytes, now);
+    client_rate.end_turn(now);  // until there is room for more of it
     is_clients_turn = true;
-    const std::string_view received(block.data(), result.bytes);
-    const std::optional<std::size_t> of_body = check_body(received);
-    if (!of_body) {
-      pump_failed(body_fault_);
-      co_return;
-    }
-    const bool sent = co_await pump_out(received.substr(0, *of_body));
+    const bool sent = co_await send_on(upstream, {body.bytes().data(), piece.bytes});
     if (!sent) co_return;
-    keep_for_next_request(received.substr(*of_body));
   }
   pump_ = Pump::done;
-  if (awaits_head_) head_awaited_since_ = worker_.now();
-  // The response is due from now on. This resumes the exchange and must come last.
-  if (parking_.parked()) parking_.wake(Wake::ready);
+  sent_at_ = services_.now();
+  wake_exchange();  // the response is due from now on
 }
 
-// False when the pump is to end, quietly or with pump_failed().
-Task<bool> Exchange::pump_out(std::string_view bytes) {
-  const Milliseconds timeout = here_->upstream(subject_.upstream).config.response_timeout;
-  while (!bytes.empty()) {
-    const IoResult result = upstream_->send(bytes);
-    if (result.status == IoResult::Status::done) {
-      bytes.remove_prefix(result.bytes);
-    } else if (result.status == IoResult::Status::failed) {
-      // An answer ahead of the body may have come before the connection was closed.
-      pump_ = Pump::none;
-      if (parking_.parked()) parking_.wake(Wake::ready);
-      co_return false;
-    } else {
-      const Wake wake =
-          co_await pump_parking_.park(worker_.now() + timeout, &upstream_->writable());
-      if (wake == Wake::ready) continue;
-      if (wake == Wake::timeout) pump_failed(upstream_timeout());
-      co_return false;
-    }
+// False when the pump is to end; if that ends the request, it has failed.
+Task<bool> RequestBody::send_on(Stream& upstream, std::string_view bytes) {
+  const TimePoint due = services_.now() + request_.upstream_config().response_timeout;
+  const Transfer sent = co_await send_all(pump_parking_, upstream, bytes, {}, {.deadline = due});
+  switch (sent.status) {
+    case Transfer::Status::done: co_return true;
+    case Transfer::Status::timeout: fail(upstream_timeout()); break;
+    case Transfer::Status::failed:
+      // A response ahead of the body may have come before the connection was closed.
+      pump_ = Pump::stopped;
+      wake_exchange();
+      break;
+    default: break;  // stopped
   }
-  co_return true;
+  co_return false;
 }
 
-void Exchange::stop_pump() {
-  pump_ = Pump::none;
+void RequestBody::stop_pump() {
+  if (pump_ != Pump::running) return;
+  pump_ = Pump::stopped;
   pump_parking_.wake(Wake::cancelled);
 }
 
 // Ends the whole exchange with this fault. Resumes it: the pump touches nothing afterwards.
-void Exchange::pump_failed(const Fault& fault) {
+void RequestBody::fail(const Fault& fault) {
   pump_ = Pump::failed;
-  body_fault_ = fault;
+  fault_ = fault;
+  wake_exchange();
+}
+
+void RequestBody::wake_exchange() {
   if (parking_.parked()) parking_.wake(Wake::ready);
+}
+
+void RequestBody::wake_if_late(TimePoint now) {
+  if (pump_parking_.parked() && pump_parking_.deadline() <= now) pump_parking_.wake(Wake::timeout);
+}
+
+bool RequestBody::end_early() {
+  if (!pump_parking_.parked()) return false;
+  pump_parking_.wake(Wake::timeout);
+  return true;
 }
 
 }  // namespace spillway::proxy

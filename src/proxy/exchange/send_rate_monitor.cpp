@@ -19,7 +19,7 @@ std::uint64_t unacknowledged(int socket) {
 
 }  // namespace
 
-void Taking::begin(std::uint64_t min_rate, Duration idle_timeout) {
+void SendRateMonitor::begin(std::uint64_t min_rate, Duration idle_timeout) {
   rate_ = resilience::MinRate(min_rate, kRateGrace, idle_timeout);
   idle_timeout_ = idle_timeout;
   has_waited_ = false;
@@ -27,7 +27,7 @@ void Taking::begin(std::uint64_t min_rate, Duration idle_timeout) {
   idle_until_ = kNever;
 }
 
-bool Taking::look(int socket, TimePoint now) {
+bool SendRateMonitor::look(int socket, TimePoint now) {
   const std::uint64_t left = unacknowledged(socket);
   const std::uint64_t before = std::exchange(untaken_, left);
   if (left >= before) return false;
@@ -35,7 +35,7 @@ bool Taking::look(int socket, TimePoint now) {
   return true;
 }
 
-void Taking::wait(int socket, TimePoint now) {
+void SendRateMonitor::wait(int socket, TimePoint now) {
   // What went smoothly up to here is to its credit. (Earlier answers may be in the socket as well;
   // then it is less than could be.)
   if (!std::exchange(has_waited_, true)) look(socket, now);
@@ -43,14 +43,14 @@ void Taking::wait(int socket, TimePoint now) {
   idle_until_ = now + idle_timeout_;
 }
 
-void Taking::stop(TimePoint now) {
+void SendRateMonitor::stop(TimePoint now) {
   rate_.end_turn(now);
   idle_until_ = kNever;
 }
 
-TimePoint Taking::deadline() const { return std::min(rate_.deadline(), idle_until_); }
+TimePoint SendRateMonitor::deadline() const { return std::min(rate_.deadline(), idle_until_); }
 
-Taking::Verdict Taking::judge(int socket, TimePoint now) {
+SendRateMonitor::Verdict SendRateMonitor::judge(int socket, TimePoint now) {
   if (look(socket, now)) idle_until_ = now + idle_timeout_;
   if (rate_.deadline() <= now) return Verdict::too_slow;
   return idle_until_ <= now ? Verdict::idle : Verdict::fast_enough;

@@ -16,7 +16,7 @@ namespace spillway::proxy {
 // limits.min_rate_bytes begins to count after so long, for bodies and for answers.
 inline constexpr Duration kRateGrace = std::chrono::seconds(5);
 
-class Taking {
+class SendRateMonitor {
  public:
   // An answer begins. min_rate: bytes per second, 0: any; idle_timeout: without any progress.
   void begin(std::uint64_t min_rate, Duration idle_timeout);

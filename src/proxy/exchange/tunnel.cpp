@@ -2,12 +2,11 @@
 
 #include <utility>
 
-#include "proxy/worker/worker.hpp"
-
 namespace spillway::proxy {
 
-Tunnel::Tunnel(Worker& worker, TunnelPermit place, UpstreamPtr upstream, Milliseconds idle_timeout)
-    : worker_(worker),
+Tunnel::Tunnel(Services& services, TunnelPermit place, UpstreamPtr upstream,
+               Milliseconds idle_timeout)
+    : services_(services),
       place_(std::move(place)),
       upstream_(std::move(upstream)),
       idle_timeout_(idle_timeout) {}
@@ -37,14 +36,14 @@ Detached Tunnel::run() {
     if (moved && round % kRoundsInARow != 0) continue;
     if (std::exchange(has_moved, false)) active = Clock::now();
     const Wake wake =
-        co_await parking_.park(active + idle_timeout_, awaited(up_, *client_, *upstream_),
+        co_await parking_.park({active + idle_timeout_}, awaited(up_, *client_, *upstream_),
                                awaited(down_, *upstream_, *client_));
     if (wake == Wake::ready) continue;
     how = wake == Wake::timeout ? observe::TunnelEnd::idle : observe::TunnelEnd::broken;
     break;
   }
   close(how);
-  worker_.end_tunnel(*this);
+  services_.owner.end_tunnel(*this);
 }
 
 // Reads only into an empty buffer: what the receiver does not take holds the sender back.
@@ -53,7 +52,7 @@ Tunnel::Step Tunnel::move(Flow& flow, Stream& from, Stream& to) {
   auto& [block, begin, end] = flow.bytes;
   bool moved = false;
   if (flow.empty()) {
-    if (!block) block = worker_.small_blocks.take();
+    if (!block) block = services_.small_blocks.take();
     const IoResult result = from.receive(block.bytes());
     if (result.status == IoResult::Status::done) {
       begin = 0;

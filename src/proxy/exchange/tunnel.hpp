@@ -14,6 +14,7 @@
 #include "base/time.hpp"
 #include "observe/tunnel_use.hpp"
 #include "proxy/exchange/client_connection.hpp"
+#include "proxy/exchange/services.hpp"
 #include "proxy/exchange/tunnel_permit.hpp"
 #include "proxy/net/block_pool.hpp"
 #include "proxy/net/parking.hpp"
@@ -21,8 +22,6 @@
 #include "proxy/upstream/upstream_pool.hpp"
 
 namespace spillway::proxy {
-
-class Worker;
 
 class Tunnel : public boost::intrusive::list_base_hook<> {
  public:
@@ -34,7 +33,7 @@ class Tunnel : public boost::intrusive::list_base_hook<> {
   };
 
   // `upstream` has left its pool. The place is open.
-  Tunnel(Worker& worker, TunnelPermit place, UpstreamPtr upstream, Milliseconds idle_timeout);
+  Tunnel(Services& services, TunnelPermit place, UpstreamPtr upstream, Milliseconds idle_timeout);
   ~Tunnel();
 
   void keep_for_upstream(Early early) { up_.bytes = std::move(early); }
@@ -72,7 +71,7 @@ class Tunnel : public boost::intrusive::list_base_hook<> {
   static Source* awaited(Flow& flow, Stream& from, Stream& to);
   void close(observe::TunnelEnd how);
 
-  Worker& worker_;
+  Services& services_;
   TunnelPermit place_;
   UpstreamPtr upstream_;
   ClientPtr client_;

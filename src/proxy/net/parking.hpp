@@ -1,7 +1,7 @@
-// Where a coroutine of the request path waits: for one or two sources of readiness, a deadline,
-// or whatever else may wake it (a granted slot, a client that left).
+// Where a coroutine of the request path waits: for one or two sources of readiness, a deadline, or
+// whatever else may wake it (a granted slot, a client that left).
 //
-// A parked coroutine is always findable and can be woken by anyone on its worker's thread, once;
+// A parked coroutine can always be found, and anything on its worker's thread can wake it, once;
 // that is how one coarse sweep replaces a timer per operation.
 #pragma once
 
@@ -17,7 +17,13 @@ enum class Wake : std::uint8_t {
   ready,        // a source is ready, or the slot's fate is decided
   timeout,      // the deadline passed (seen by the sweep, so up to 50 ms late)
   client_gone,  // the client closed or half-closed its connection
-  cancelled,    // whoever waits for this coroutine no longer wants its result
+  cancelled,    // the result of this coroutine is no longer wanted
+};
+
+// What ends a wait besides readiness.
+struct Until {
+  TimePoint deadline = kNever;
+  bool client_gone = false;  // also the client's leaving, which the sweep then looks for
 };
 
 class Parking;
@@ -25,8 +31,18 @@ class Parking;
 // One direction of one socket. Owned by a Stream; wakes the coroutine parked on it.
 struct Source {
   Parking* parked = nullptr;
-  bool is_ready = false;   // since an edge, until nothing more can be moved
-  bool is_wanted = false;  // somebody asked to be told
+  bool is_ready = false;   // since an edge, until an operation would block
+  bool is_wanted = false;  // an event is to be reported
+};
+
+// An operation that would block. It is tried again each time its source is ready, and its coroutine
+// resumes only when it is done: spurious readiness wakes nothing.
+class Retry {
+ public:
+  virtual bool try_again() = 0;  // true: it is done, well or badly
+
+ protected:
+  ~Retry() = default;
 };
 
 class Parking {
@@ -44,36 +60,60 @@ class Parking {
     Wake await_resume() const noexcept { return parking.why_; }
   };
 
-  // Suspends until a source is ready, the deadline passes or somebody calls wake(). Spurious
-  // readiness is possible: callers try their operation again and park once more.
-  [[nodiscard]] Awaiter park(TimePoint deadline, Source* first = nullptr,
-                             Source* second = nullptr) {
-    deadline_ = deadline;
-    first_ = first;
-    second_ = second;
-    if (first_ != nullptr) first_->parked = this;
-    if (second_ != nullptr) second_->parked = this;
+  // Suspends until a source is ready, `until` ends the wait, or wake() is called. Readiness may be
+  // spurious: try the operation, and park again.
+  [[nodiscard]] Awaiter park(Until until, Source* first = nullptr, Source* second = nullptr) {
+    wait_for(until, first, second, nullptr);
     return Awaiter{*this};
   }
 
+  // The same for an operation on one source (transfer.hpp).
+  void suspend(std::coroutine_handle<> coroutine, Until until, Source& source, Retry& operation) {
+    wait_for(until, &source, nullptr, &operation);
+    coroutine_ = coroutine;
+  }
+
   bool parked() const { return static_cast<bool>(coroutine_); }
-  TimePoint deadline() const { return deadline_; }
+  TimePoint deadline() const { return until_.deadline; }
+  // The client's leaving ends the wait.
+  bool watches_client() const { return parked() && until_.client_gone; }
+  Wake why() const { return why_; }
+
+  // The source has become ready.
+  void on_ready(Source& source) {
+    if (operation_ != nullptr && !operation_->try_again()) {
+      source.is_wanted = true;
+      return;
+    }
+    wake(Wake::ready);
+  }
 
   // Resumes the coroutine before it returns; `this` may be gone afterwards.
   void wake(Wake why) {
     if (first_ != nullptr) first_->parked = nullptr;
     if (second_ != nullptr) second_->parked = nullptr;
     first_ = second_ = nullptr;
-    deadline_ = kNever;
+    operation_ = nullptr;
+    until_ = {};
     why_ = why;
     std::exchange(coroutine_, nullptr).resume();
   }
 
  private:
+  void wait_for(Until until, Source* first, Source* second, Retry* operation) {
+    until_ = until;
+    first_ = first;
+    second_ = second;
+    operation_ = operation;
+    if (first_ != nullptr) first_->parked = this;
+    if (second_ != nullptr) second_->parked = this;
+  }
+
   std::coroutine_handle<> coroutine_;
   Source* first_ = nullptr;
   Source* second_ = nullptr;
-  TimePoint deadline_ = kNever;
+  Retry* operation_ = nullptr;
+  Until until_;
   Wake why_ = Wake::ready;
 };
 

@@ -168,10 +168,10 @@ void Stream::on_events(std::uint32_t events) {
     loop_.change(descriptor_, kInput, *this);
   }
   if (write_.is_ready && std::exchange(write_.is_wanted, false) && write_.parked != nullptr)
-    write_.parked->wake(Wake::ready);
+    write_.parked->on_ready(write_);
   if (!open() || !read_.is_ready || !std::exchange(read_.is_wanted, false)) return;
   if (read_.parked != nullptr) {
-    read_.parked->wake(Wake::ready);
+    read_.parked->on_ready(read_);
   } else {
     on_idle_readable();
   }

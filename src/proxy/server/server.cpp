@@ -83,7 +83,7 @@ std::uint32_t Server::Parts::connections() const {
 
 std::vector<const Heartbeat*> Server::Parts::heartbeats() const {
   std::vector<const Heartbeat*> all{&control->heartbeat()};
-  for (const auto& worker : workers) all.push_back(&worker->heartbeat);
+  for (const auto& worker : workers) all.push_back(&worker->heartbeat());
   return all;
 }
 

@@ -87,7 +87,7 @@ Listener::~Listener() {
   close();
 }
 
-AcceptResume& Listener::room() const { return workers_.front()->room(); }
+AcceptResume& Listener::room() const { return workers_.front()->accept_resume(); }
 
 void Listener::start() {
   if (!loop_.watch(socket_, EPOLLIN, *this))
@@ -165,21 +165,21 @@ Listener::Next Listener::accept_one(Worker& worker) {
     }
   }
   paused_ = false;
-  admit(descriptor, facts_of(peer, workers_.front()->local().generation()), worker);
+  admit(descriptor, info_of(peer, workers_.front()->newest_generation().generation()), worker);
   return Next::go_on;
 }
 
 // Clients are counted whether or not there is a cap, so that one that comes with a reload holds for
 // those who are here already.
-void Listener::admit(int descriptor, const ClientFacts& client, Worker& worker) {
+void Listener::admit(int descriptor, const ClientInfo& client, Worker& worker) {
   if (client.trusted()) return worker.adopt(descriptor, client, {});
-  const auto cap = workers_.front()->local().config().limits.connections_per_address;
+  const auto cap = workers_.front()->newest_generation().config().limits.connections_per_address;
   auto place = addresses_.admit(client.peer.address, cap.value_or(UINT32_MAX));
   if (!place) return refuse(descriptor, client);
   worker.adopt(descriptor, client, std::move(*place));
 }
 
-void Listener::refuse(int descriptor, const ClientFacts& client) {
+void Listener::refuse(int descriptor, const ClientInfo& client) {
   reset(descriptor);
   refused_by_address_.add();
   if (!refusal_lines_.try_take(1, 1, Clock::now())) return;

@@ -61,8 +61,8 @@ class Listener final : Watcher {
   Next accept_some();
   Next accept_one(Worker& worker);
   void begin_pause(observe::Counter& reason, const char* why);
-  void admit(int descriptor, const ClientFacts& client, Worker& worker);
-  void refuse(int descriptor, const ClientFacts& client);
+  void admit(int descriptor, const ClientInfo& client, Worker& worker);
+  void refuse(int descriptor, const ClientInfo& client);
 
   std::vector<std::unique_ptr<Worker>>& workers_;
   EventLoop& loop_;

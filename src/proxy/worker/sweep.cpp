@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "proxy/worker/worker.hpp"
-
 namespace spillway::proxy {
 
 namespace {
@@ -12,10 +10,11 @@ namespace {
 constexpr Milliseconds kDrainGrace{1000};
 }  // namespace
 
-Sweep::Sweep(Worker& worker)
-    : worker_(worker),
+Sweep::Sweep(Services& services, SweptLists& lists)
+    : services_(services),
+      lists_(lists),
       timer_(
-          worker.loop(), [](void* sweep) { static_cast<Sweep*>(sweep)->on_timer(); }, this) {}
+          services.loop, [](void* sweep) { static_cast<Sweep*>(sweep)->on_timer(); }, this) {}
 
 void Sweep::start() {
   due_ = Clock::now();
@@ -30,52 +29,64 @@ void Sweep::arm() {
 
 void Sweep::on_timer() {
   const TimePoint now = Clock::now();
-  worker_.heartbeat.beat();
+  heartbeat_.beat();
   lag_.record(now - due_, now);
   // After a stall the missed firings are not made up for.
   if (now - due_ > overload::LoopLag::kPeriod) due_ = now;
-  for (LocalGeneration& local : worker_.generations) {
+  for (LocalGeneration& local : lists_.generations) {
     for (Upstream& upstream : local.shared()->upstreams) upstream.gate.expire(now);
   }
   if (now >= next_sweep_) {
     next_sweep_ = now + kSweepPeriod;
     sweep(now);
-  } else if (worker_.pausing > 0) {
+  } else if (services_.pausing > 0) {
     wake_late(now);
   }
   arm();
 }
 
 void Sweep::sweep(TimePoint now) {
-  worker_.gauges().set_event_loop_lag(lag_.p90(now).value_or(Duration{0}));
+  services_.gauges.set_event_loop_lag(lag_.p90(now).value_or(Duration{0}));
   wake_late(now);
   wake_abandoned();
   break_tunnels();
   publish_ages(now);
   close_idle(now);
-  worker_.pipes.close_unused();
-  worker_.refresh_date();
+  services_.pipes.close_unused();
+  services_.wall_clock.refresh();
+}
+
+// A wake ends or changes the woken one only; the others stay.
+void Sweep::gather() {
+  swept_.clear();
+  for (Swept& session : lists_.sessions) swept_.push_back(&session);
+  for (Swept& refresh : lists_.refreshes) swept_.push_back(&refresh);
+}
+
+void Sweep::end_requests_of(const Generation& generation) {
+  gather();
+  std::erase_if(swept_, [&](const Swept* swept) { return !swept->keeps_to(generation); });
+  for (Swept* swept : swept_) swept->end_early();
 }
 
 void Sweep::wake_late(TimePoint now) {
-  // Waking one exchange ends or changes that one only; the others stay.
-  watched_.clear();
-  for (Exchange& exchange : worker_.exchanges) watched_.push_back(&exchange);
-  for (Exchange* exchange : watched_) exchange->wake_if_late(now);
+  gather();
+  for (Swept* swept : swept_) swept->wake_if_late(now);
   tunnels_.clear();
-  for (Tunnel& tunnel : worker_.tunnels) tunnels_.push_back(&tunnel);
+  for (Tunnel& tunnel : lists_.tunnels) tunnels_.push_back(&tunnel);
   for (Tunnel* tunnel : tunnels_) tunnel->wake_if_late(now);
 }
 
-// One poll(2) over all clients that wait for us. POLLRDHUP is seen even behind pipelined bytes
-// that nobody has read; a peek would not see it.
+// One poll(2) over all clients that wait for a response. POLLRDHUP is seen even behind pipelined
+// bytes that have not been read; a peek would not see it.
 void Sweep::wake_abandoned() {
   watched_.clear();
   polled_.clear();
-  for (Exchange& exchange : worker_.exchanges) {
-    if (!exchange.watches_client()) continue;
-    watched_.push_back(&exchange);
-    polled_.push_back({exchange.client_descriptor(), POLLRDHUP, 0});
+  for (Swept& session : lists_.sessions) {
+    const int descriptor = session.watched_client();
+    if (descriptor < 0) continue;
+    watched_.push_back(&session);
+    polled_.push_back({descriptor, POLLRDHUP, 0});
   }
   if (polled_.empty() || ::poll(polled_.data(), polled_.size(), 0) <= 0) return;
   for (std::size_t i = 0; i < polled_.size(); ++i) {
@@ -87,7 +98,7 @@ void Sweep::wake_abandoned() {
 void Sweep::break_tunnels() {
   tunnels_.clear();
   polled_.clear();
-  for (Tunnel& tunnel : worker_.tunnels) {
+  for (Tunnel& tunnel : lists_.tunnels) {
     if (!tunnel.may_break_unseen()) continue;
     tunnels_.push_back(&tunnel);
     polled_.push_back({tunnel.client_descriptor(), 0, 0});  // POLLERR is always told
@@ -101,20 +112,20 @@ void Sweep::break_tunnels() {
 }
 
 void Sweep::publish_ages(TimePoint now) {
-  awaiting_.clear();
-  for (const Exchange& exchange : worker_.exchanges) {
-    if (const auto since = exchange.head_awaited_since())
-      awaiting_.push_back({&exchange.local(), exchange.upstream_id(), now - *since});
+  awaited_.clear();
+  gather();
+  for (const Swept* swept : swept_) {
+    if (const auto head = swept->awaited_head()) awaited_.push_back(*head);
   }
-  for (LocalGeneration& local : worker_.generations) {
+  for (LocalGeneration& local : lists_.generations) {
     for (std::size_t u = 0; u < local.config().upstreams.size(); ++u) {
       const auto upstream = UpstreamId(static_cast<std::uint16_t>(u));
       ages_.clear();
-      const auto its = std::partition(awaiting_.begin(), awaiting_.end(), [&](const auto& one) {
-        return one.local != &local || one.upstream != upstream;
+      const auto its = std::partition(awaited_.begin(), awaited_.end(), [&](const auto& one) {
+        return one.generation != &local || one.upstream != upstream;
       });
-      for (auto one = its; one != awaiting_.end(); ++one) ages_.push_back(one->age);
-      awaiting_.erase(its, awaiting_.end());
+      for (auto one = its; one != awaited_.end(); ++one) ages_.push_back(now - one->since);
+      awaited_.erase(its, awaited_.end());
       local.signals(upstream).publish_ages(ages_);
       local.tenants(upstream).publish(now);
     }
@@ -122,17 +133,18 @@ void Sweep::publish_ages(TimePoint now) {
 }
 
 void Sweep::close_idle(TimePoint now) {
-  const Milliseconds idle_timeout = worker_.local().config().limits.idle_timeout;
+  const Milliseconds idle_timeout =
+      services_.owner.newest_generation().config().limits.idle_timeout;
   // Oldest first, so that only those to close are looked at.
-  while (!worker_.idle_clients.empty()) {
-    auto& client = static_cast<ClientConnection&>(worker_.idle_clients.front());
-    const bool drained = worker_.draining() &&
-                         now - std::max(client.idle_since(), worker_.drain_began()) >= kDrainGrace;
+  while (!lists_.idle_clients.empty()) {
+    auto& client = static_cast<ClientConnection&>(lists_.idle_clients.front());
+    const bool drained =
+        services_.draining && now - std::max(client.idle_since(), drain_began_) >= kDrainGrace;
     if (!drained && now - client.idle_since() < idle_timeout) break;
     client.IdleHook::unlink();
     client.close();
   }
-  for (LocalGeneration& local : worker_.generations) {
+  for (LocalGeneration& local : lists_.generations) {
     for (UpstreamPool& pool : local.pools()) pool.close_idle_since(now - idle_timeout);
   }
 }

@@ -1,33 +1,50 @@
 // A worker's two coarse timers, which replace a timer per operation.
 //
-// Every 10 ms: how late the timer itself fires is the event-loop lag, waiters at the gates whose
-// time has run out are answered, and exchanges that paused before another attempt go on. Every
-// 50 ms: exchanges past their deadline are woken, clients that left are noticed, idle connections
-// past their time are closed.
+// Every 10 ms: how late the timer itself fires is the event-loop lag; waiters at the gates whose
+// time has run out are answered; exchanges that paused before another attempt go on. Every 50 ms:
+// waits past their deadline end, clients that left are noticed, idle connections past their time
+// are closed.
 #pragma once
 
 #include <poll.h>
 
+#include <boost/intrusive/list.hpp>
 #include <vector>
 
-#include "base/ids.hpp"
 #include "base/time.hpp"
 #include "overload/lag.hpp"
+#include "proxy/exchange/client_connection.hpp"
+#include "proxy/exchange/http1_session.hpp"
+#include "proxy/exchange/refresh_job.hpp"
+#include "proxy/exchange/services.hpp"
+#include "proxy/exchange/swept.hpp"
+#include "proxy/exchange/tunnel.hpp"
 #include "proxy/net/event_loop.hpp"
-#include "proxy/net/parking.hpp"
+#include "proxy/net/heartbeat.hpp"
 
 namespace spillway::proxy {
 
-class LocalGeneration;
-class Worker;
-class Exchange;
-class Tunnel;
+// What a worker has under way.
+struct SweptLists {
+  template <class T>
+  using List = boost::intrusive::list<T, boost::intrusive::constant_time_size<false>>;
+
+  List<IdleHook> idle_clients;  // connections, the one idle longest first
+  List<Http1Session> sessions;
+  List<RefreshJob> refreshes;
+  List<Tunnel> tunnels;
+  List<LocalGeneration> generations;  // that requests still keep to, the newest last
+};
 
 class Sweep {
  public:
-  explicit Sweep(Worker& worker);
+  Sweep(Services& services, SweptLists& lists);
 
   void start();
+  void begin_drain(TimePoint now) { drain_began_ = now; }
+  // Ends what keeps to that generation, which is only compared with.
+  void end_requests_of(const Generation& generation);
+  const Heartbeat& heartbeat() const { return heartbeat_; }
 
  private:
   static constexpr Milliseconds kSweepPeriod{50};
@@ -35,27 +52,27 @@ class Sweep {
   void arm();
   void on_timer();
   void sweep(TimePoint now);
+  void gather();
   void wake_late(TimePoint now);
   void wake_abandoned();
   void break_tunnels();
   void publish_ages(TimePoint now);
   void close_idle(TimePoint now);
 
-  Worker& worker_;
+  Services& services_;
+  SweptLists& lists_;
   LoopTimer timer_;
+  Heartbeat heartbeat_;
   overload::LoopLag lag_;
   TimePoint due_{};
   TimePoint next_sweep_{};
-  std::vector<Parking*> late_;
+  TimePoint drain_began_{};
+  // Memory of its passes:
   std::vector<pollfd> polled_;
-  std::vector<Exchange*> watched_;
+  std::vector<Swept*> swept_;
+  std::vector<Swept*> watched_;
   std::vector<Tunnel*> tunnels_;
-  struct Awaiting {  // a request whose response head is due
-    const LocalGeneration* local;
-    UpstreamId upstream;
-    Duration age;
-  };
-  std::vector<Awaiting> awaiting_;
+  std::vector<Swept::AwaitedHead> awaited_;
   std::vector<Duration> ages_;
 };
 

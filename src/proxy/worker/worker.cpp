@@ -3,8 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
-#include <ctime>
 #include <utility>
 
 #include "http/problem.hpp"
@@ -14,6 +12,16 @@
 namespace spillway::proxy {
 
 namespace {
+
+constexpr std::size_t kSmallBlock = 16 * 1024;
+constexpr std::size_t kLargeBlock = 64 * 1024;
+static_assert(kSmallBlock >= http::kProblemRoom, "a response of our own always fits");
+
+// A head of the largest size, rewritten with all that is added to it, has room.
+std::size_t large_block(const config::Config& config) {
+  return std::max<std::size_t>(
+      kLargeBlock, config.limits.header_bytes + http::kRewriteRoom + 2 * http::kMaxRequestLine);
+}
 
 // A connection on its way to its worker, which may end before it arrives.
 class Descriptor {
@@ -33,67 +41,64 @@ class Descriptor {
 
 Worker::Worker(std::size_t number, const Shared& shared, std::shared_ptr<Generation> generation,
                std::uint64_t seed)
-    : random(seed),
-      small_blocks(kSmallBlock),
-      // A head of the largest size, rewritten with all that is added to it.
-      large_blocks(std::max<std::size_t>(
-          kLargeBlock,
-          generation->config.limits.header_bytes + http::kRewriteRoom + 2 * http::kMaxRequestLine)),
-      mailbox(loop_),
-      number_(number),
+    : number_(number),
       shared_(shared),
       gauges_(generation->metrics[number]->gauges),
-      sweep_(*this) {
+      services_{.owner = *this,
+                .loop = loop_,
+                .log = shared.log,
+                .gauges = *gauges_,
+                .tunnel_permits = shared.tunnel_permits,
+                .random = Random(seed),
+                .small_blocks = BlockPool(kSmallBlock),
+                .large_blocks = BlockPool(large_block(generation->config))},
+      head_limits_{.head_bytes = generation->config.limits.header_bytes},
+      sweep_(services_, swept_) {
   Plans plans;
   for (Upstream& upstream : generation->upstreams) plans.push_back(upstream.controller.plan());
-  local_ = new LocalGeneration(std::move(generation), {number_, loop_, random, shared_.log}, plans);
-  generations.push_back(*local_);
-  static_assert(kSmallBlock >= http::kProblemRoom, "an answer of our own always fits");
-  spare_exchanges_.reserve(kSpareExchanges);
+  const LocalGeneration::Home home{number_, loop_, services_.random, shared_.log};
+  newest_ = new LocalGeneration(std::move(generation), home, plans);
+  swept_.generations.push_back(*newest_);
+  spare_sessions_.reserve(kSpareSessions);
 }
 
 Worker::~Worker() = default;
 
 void Worker::run() {
-  refresh_date();
+  services_.wall_clock.refresh();
   sweep_.start();
   loop_.run();
 }
 
 void Worker::stop() { loop_.stop(); }
 
-void Worker::refresh_date() {
-  const std::time_t now = std::time(nullptr);
-  wall_time_ = std::chrono::sys_seconds(std::chrono::seconds(now));
-  std::tm utc{};
-  ::gmtime_r(&now, &utc);
-  char text[30];  // with the terminator
-  std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &utc);
-  std::memcpy(date_.data(), text, date_.size());
-}
-
 void Worker::abandon() {
   loop_.discard();
-  exchanges.clear_and_dispose([](Exchange* exchange) {
-    exchange->abandon();
-    delete exchange;
+  const auto abandon_each = [](Swept* swept) { swept->abandon(); };
+  swept_.sessions.clear_and_dispose([&](Http1Session* session) {
+    abandon_each(session);
+    delete session;
   });
-  tunnels.clear_and_dispose([](Tunnel* tunnel) {
+  swept_.refreshes.clear_and_dispose([&](RefreshJob* job) {
+    abandon_each(job);
+    delete job;
+  });
+  swept_.tunnels.clear_and_dispose([](Tunnel* tunnel) {
     tunnel->abandon();
     delete tunnel;
   });
-  while (!idle_clients.empty()) {
-    auto& client = static_cast<ClientConnection&>(idle_clients.front());
+  while (!swept_.idle_clients.empty()) {
+    auto& client = static_cast<ClientConnection&>(swept_.idle_clients.front());
     client.IdleHook::unlink();
     client.close();
   }
-  for (LocalGeneration& local : generations) local.close_idle();
+  for (LocalGeneration& local : swept_.generations) local.close_idle();
 }
 
 void Worker::begin_drain() {
   loop_.post([this] {
-    draining_ = true;
-    drain_began_ = Clock::now();
+    services_.draining = true;
+    sweep_.begin_drain(Clock::now());
   });
 }
 
@@ -101,23 +106,18 @@ void Worker::replace(std::shared_ptr<Generation> generation, Plans plans,
                      std::function<void()> done) {
   loop_.post([this, generation = std::move(generation), plans = std::move(plans),
               done = std::move(done)]() mutable {
-    const LocalGenerationPtr former = std::exchange(
-        local_,
-        new LocalGeneration(std::move(generation), {number_, loop_, random, shared_.log}, plans));
-    generations.push_back(*local_);
+    const LocalGeneration::Home home{number_, loop_, services_.random, shared_.log};
+    const LocalGenerationPtr former =
+        std::exchange(newest_, new LocalGeneration(std::move(generation), home, plans));
+    swept_.generations.push_back(*newest_);
     former->retire();
     done();
   });
 }
 
 void Worker::end_requests_of(const Generation& generation) {
-  loop_.post([this, &generation] {  // which may be gone by then: only compared
-    std::vector<Exchange*> ended;
-    for (Exchange& exchange : exchanges) {
-      if (exchange.keeps_to(generation)) ended.push_back(&exchange);
-    }
-    for (Exchange* exchange : ended) exchange->end_early();  // ends or changes that one only
-  });
+  // It may be gone by then: it is only compared with.
+  loop_.post([this, &generation] { sweep_.end_requests_of(generation); });
 }
 
 void Worker::publish(const std::shared_ptr<Generation>& generation, UpstreamId upstream,
@@ -128,67 +128,98 @@ void Worker::publish(const std::shared_ptr<Generation>& generation, UpstreamId u
 }
 
 LocalGeneration* Worker::find(const Generation& generation) {
-  for (LocalGeneration& local : generations) {
+  for (LocalGeneration& local : swept_.generations) {
     if (&local.generation() == &generation) return &local;
   }
   return nullptr;
 }
 
-void Worker::adopt(int descriptor, const ClientFacts& facts, traffic::AddressCount::Place place) {
-  // Counted from now on, so that the acceptor sees a burst of connections spread out.
+void Worker::adopt(int descriptor, const ClientInfo& client, traffic::AddressCount::Place permit) {
+  // Counted from now on, so that the listener sees a burst of connections spread out.
   connections_.fetch_add(1, std::memory_order_relaxed);
   loop_.dispatch(
-      [this, owned = Descriptor(descriptor), facts, its_place = std::move(place)]() mutable {
-        const ClientPtr client(
-            new ClientConnection(*this, owned.release(), facts, std::move(its_place)));
-        if (client->open()) client->become_idle(Clock::now());
+      [this, owned = Descriptor(descriptor), client, its_permit = std::move(permit)]() mutable {
+        const ClientPtr connection(
+            new ClientConnection(services_, owned.release(), client, std::move(its_permit)));
+        if (connection->open()) connection->become_idle(Clock::now());
       });
 }
 
 void Worker::connection_opened() { gauges_->client_connections.add(); }
 
+void Worker::connection_idle(ClientConnection& client) { swept_.idle_clients.push_back(client); }
+
+void Worker::connection_active(ClientConnection& client) { take_session().serve(&client); }
+
 void Worker::connection_closed() {
   gauges_->client_connections.subtract();
   connections_.fetch_sub(1);
-  shared_.room.freed();
+  shared_.accept_resume.freed();
 }
 
-// Given back by end_exchange().
-Exchange& Worker::take_exchange() {
-  std::unique_ptr<Exchange> exchange;
-  if (spare_exchanges_.empty()) {
-    exchange = std::make_unique<Exchange>(*this);
+// Given back by end_session().
+Http1Session& Worker::take_session() {
+  std::unique_ptr<Http1Session> session;
+  if (spare_sessions_.empty()) {
+    session = std::make_unique<Http1Session>(services_, head_limits_);
   } else {
-    exchange = std::move(spare_exchanges_.back());
-    spare_exchanges_.pop_back();
+    session = std::move(spare_sessions_.back());
+    spare_sessions_.pop_back();
   }
-  exchanges.push_back(*exchange);
-  return *exchange.release();
+  swept_.sessions.push_back(*session);
+  return *session.release();
 }
 
-void Worker::begin_exchange(ClientPtr client) { take_exchange().serve(std::move(client)); }
-
-void Worker::begin_refresh(const Exchange& served) {
-  if (draining_ || served.local().circuits(served.upstream_id()).time_until_allowed().count() != 0)
-    return;
-  Exchange& exchange = take_exchange();
-  if (!exchange.refresh(served)) end_exchange(exchange);
+void Worker::end_session(Http1Session& session) {
+  swept_.sessions.erase(swept_.sessions.iterator_to(session));
+  std::unique_ptr<Http1Session> owned(&session);
+  if (spare_sessions_.size() < kSpareSessions) spare_sessions_.push_back(std::move(owned));
 }
 
-void Worker::end_exchange(Exchange& exchange) {
-  exchanges.erase(exchanges.iterator_to(exchange));
-  std::unique_ptr<Exchange> owned(&exchange);
-  if (spare_exchanges_.size() < kSpareExchanges) spare_exchanges_.push_back(std::move(owned));
-}
-
-void Worker::begin_tunnel(std::unique_ptr<Tunnel> tunnel, ClientPtr client) {
-  tunnels.push_back(*tunnel);
-  tunnel.release()->start(std::move(client));
+void Worker::begin_tunnel(std::unique_ptr<Tunnel> tunnel, ClientConnection& client) {
+  swept_.tunnels.push_back(*tunnel);
+  tunnel.release()->start(&client);
 }
 
 void Worker::end_tunnel(Tunnel& tunnel) {
-  tunnels.erase(tunnels.iterator_to(tunnel));
+  swept_.tunnels.erase(swept_.tunnels.iterator_to(tunnel));
   const std::unique_ptr<Tunnel> owned(&tunnel);
+}
+
+void Worker::begin_refresh(const RefreshRequest& request) {
+  Circuits& circuits = request.served.generation->circuits(request.served.subject.upstream);
+  if (services_.draining || circuits.time_until_allowed().count() != 0) return;
+  auto job = std::make_unique<RefreshJob>(services_, request);
+  if (!job->begin()) return;
+  swept_.refreshes.push_back(*job);
+  job.release()->run();
+}
+
+void Worker::end_refresh(RefreshJob& job) {
+  swept_.refreshes.erase(swept_.refreshes.iterator_to(job));
+  const std::unique_ptr<RefreshJob> owned(&job);
+}
+
+void Worker::close_idle_elsewhere(const Generation& generation, UpstreamId upstream,
+                                  Parking& asker) {
+  close_idle_at(1, generation, upstream, asker);
+}
+
+// Asks the other workers, one after the other; the last hop is the worker itself again.
+void Worker::close_idle_at(std::size_t hop, const Generation& generation, UpstreamId upstream,
+                           Parking& asker) {
+  auto& workers = shared_.workers;
+  Worker& next = *workers[(number_ + hop) % workers.size()];
+  next.loop_.post([this, &next, hop, &generation, upstream, &asker] {
+    LocalGeneration* const local = next.find(generation);
+    if (&next == this) {
+      asker.wake(Wake::ready);
+    } else if (local != nullptr && local->pool(upstream).close_one()) {
+      loop_.post([&asker] { asker.wake(Wake::ready); });
+    } else {
+      close_idle_at(hop + 1, generation, upstream, asker);
+    }
+  });
 }
 
 }  // namespace spillway::proxy

@@ -14,7 +14,7 @@ namespace {
 
 // A coroutine that waits for its ticket and then writes down its number.
 Detached wait_for(Letter& letter, Parking& parking, int number, std::vector<int>& resumed) {
-  while (!letter.delivered) co_await parking.park(kNever);
+  while (!letter.delivered) co_await parking.park({});
   resumed.push_back(number);
 }
 
@@ -52,7 +52,7 @@ TEST_CASE("a ticket delivered while others are being resumed is resumed too") {
   ticket.home = &mailbox;
   ticket.parking = &parking;
   [](Letter& own, Parking& at, Mailbox& to, Letter& other, std::vector<int>& log) -> Detached {
-    while (!own.delivered) co_await at.park(kNever);
+    while (!own.delivered) co_await at.park({});
     log.push_back(1);
     to.deliver(other);
   }(ticket, parking, mailbox, second.ticket, resumed);

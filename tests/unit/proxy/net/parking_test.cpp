@@ -11,7 +11,7 @@ namespace spillway::proxy {
 namespace {
 
 Task<int> twice(Parking& parking, int number) {
-  const Wake wake = co_await parking.park(kNever);
+  const Wake wake = co_await parking.park({});
   co_return wake == Wake::ready ? 2 * number : -1;
 }
 
@@ -28,7 +28,7 @@ Detached run(Parking& parking, std::vector<std::string>& log) {
 
 Detached park_once(Parking& parking, TimePoint deadline, Source* first, Source* second,
                    std::vector<Wake>& woken) {
-  const Wake wake = co_await parking.park(deadline, first, second);
+  const Wake wake = co_await parking.park({deadline}, first, second);
   woken.push_back(wake);
 }
 

@@ -101,7 +101,7 @@ class Loop {
           });
         }
         while (!ticket.delivered && !cancelled) {
-          const Wake wake = co_await parking.park(kNever);
+          const Wake wake = co_await parking.park({});
           if (wake == Wake::client_gone) cancelled = gate_.cancel(ticket, Clock::now());
         }
         if (cancelled) {

@@ -1,0 +1,61 @@
+// The access log's line of a request.
+#include "config/choices.hpp"
+#include "http/problem.hpp"
+#include "http/target.hpp"
+#include "proxy/exchange/exchange.hpp"
+
+namespace spillway::proxy {
+
+bool Exchange::is_logged() {
+  const double sample = request_.config().log.access_sample;
+  if (sample > 0 && services_.random.uniform() < sample) return true;
+  return admission_.shadow_outcome() && services_.recent.may_log_shadow();
+}
+
+void Exchange::log_access(const Answer& answer, Outcome outcome, Duration duration) {
+  // Behind a trusted peer the client is the one that the peer speaks for.
+  const ClientInfo& info = request_.client;
+  const bool is_classified = request_.is_classified;
+  const IpAddress client = is_classified ? request_.generation->generation().classifier.client_of(
+                                               request_.head, info.peer)
+                                         : info.peer.address;
+  const bool is_spoken_for = client != info.peer.address;
+  const AddressText client_text = is_spoken_for ? AddressText(client) : AddressText();
+  const Fault* const fault = fault_in(answer);
+  const overload::Verdict& verdict = admission_.verdict();
+  const ServerConnector& connector = call_.connector();
+  const http::RequestHead& head = request_.head;
+  const std::string_view target = head.path_and_query.empty() ? head.target : head.path_and_query;
+  observe::AccessLine line{.client = is_spoken_for ? client_text.view() : info.address(),
+                           .peer = is_spoken_for ? info.address() : std::string_view{},
+                           .method = head.method_name,
+                           .path = http::path_of(target),
+                           .route = request_.config().routes[index(request_.subject.route)].name,
+                           .traffic_class = request_.traffic_class().name,
+                           .tenant = request_.subject.tenant.value(),
+                           .status = session_.status(),
+                           .outcome = outcome,
+                           .shadow = admission_.shadow_outcome(),
+                           .attempts = connector.attempts(),
+                           .decision = is_classified ? &admission_.complete_record() : nullptr,
+                           .arrived = request_.arrived,
+                           .wait = admission_.waited(),
+                           .duration = duration,
+                           .request_id = request_.id(services_.random),
+                           .bytes = session_.body_bytes_sent()};
+  if (fault != nullptr) {
+    line.reason = fault->reason;
+    line.error =
+        fault->proxy_error.empty() ? http::proxy_error_of(fault->reason) : fault->proxy_error;
+    line.detail = fault->cause.empty() ? fault->detail : fault->cause;
+  } else if (admission_.is_degraded()) {
+    line.reason = verdict.reason;
+  }
+  if (connector.attempts() > 0)
+    line.server = request_.upstream().endpoints[connector.asked_server()].name;
+  if (outcome == Outcome::degraded) line.mode = config::name(verdict.mode);
+  if (lookup_.status().has_cache) line.cache = observe::name(lookup_.result());
+  services_.log.access(line);
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,115 @@
+// Whether a request may go to its upstream, and when: the plan's verdict, its ticket in the queue,
+// its slot.
+//
+// In shadow mode (overload.mode) requests are neither refused, delayed nor degraded; what would
+// have happened is counted and logged. A request that would have to wait goes to the upstream at
+// once, and its ticket stays in the queue as a shadow until the request ends: so the queue that the
+// signals and the rules see is as long as there are requests beyond the cap.
+#pragma once
+
+#include <optional>
+
+#include "base/outcome.hpp"
+#include "base/time.hpp"
+#include "overload/decide.hpp"
+#include "overload/decision_record.hpp"
+#include "proxy/exchange/fault.hpp"
+#include "proxy/exchange/request_context.hpp"
+#include "proxy/exchange/services.hpp"
+#include "proxy/net/task.hpp"
+#include "proxy/upstream/gate.hpp"
+
+namespace spillway::proxy {
+
+class Admission {
+ public:
+  Admission(Services& services, const RequestContext& request, Parking& parking);
+  Admission(const Admission&) = delete;
+  Admission& operator=(const Admission&) = delete;
+  ~Admission();
+
+  // --- The verdict.
+  void decide();
+  const overload::Verdict& verdict() const { return verdict_; }
+  const overload::DecisionRecord& record() const { return record_; }
+  // The rule that counts while the upstream is overloaded; null in normal operation.
+  const config::Rule* overload_rule() const;
+  // A response that costs the upstream nothing goes before every refusal.
+  void prefer(const config::Rule& degrading);
+  // There is no degraded response of the verdict's mode. A fault if it is refused then.
+  std::optional<Fault> on_miss();
+  // Refused with this fault; nullopt in shadow mode, where the request goes on.
+  std::optional<Fault> refuse(const Fault& fault);
+  // The upstream is not asked, or not for this class's share: the token of the budget goes back.
+  void give_back_token() { request_.upstream().budgets.give_back(verdict_.token); }
+  // The request has been sent: its token is used.
+  void use_token() { verdict_.token = {}; }
+
+  // --- Degradation.
+  bool is_degraded() const { return is_degraded_; }
+  void set_degraded() { is_degraded_ = true; }
+  // Says why it is degraded after all: a stored response in place of a failure.
+  void degrade_for(Reason reason);
+  // The upstream is told that it may leave out what is expensive.
+  bool announces_degrade() const { return announces_degrade_; }
+  void announce_degrade() { is_degraded_ = announces_degrade_ = true; }
+
+  // --- The slot.
+  // `arrived`: when its wait at the gate begins. `uncounted`: the time since its arrival that is
+  // not held against it (the client sent its body, or another request fetched the response).
+  // `spent`: so much of its class's longest wait is used up.
+  Task<std::optional<Fault>> wait_for_slot(TimePoint arrived, Duration uncounted, Duration spent);
+  // In the background: a slot that is free now, or none.
+  bool take_free_slot(TimePoint now);
+  bool has_slot() const { return static_cast<bool>(slot_); }
+  // The upstream has finished with the request (`served`), or is not asked any more.
+  void release_slot(TimePoint now, bool served);
+  // Waits until the shadow in the queue, if there is one, has been settled.
+  Task<> settle_shadow();
+
+  TimePoint dispatched() const { return dispatched_; }
+  Duration uncounted() const { return uncounted_; }
+  Duration waited() const { return waited_; }
+  std::optional<Duration> queue_wait() const {
+    return waited_ > Duration{0} ? std::optional(waited_) : std::nullopt;
+  }
+  // Its deadline or its longest wait passed before it was started (late: process_with_tag).
+  bool is_late() const { return slot_ && ticket_.late; }
+  bool has_shadow() const { return has_shadow_; }
+  // How it would have ended, were this not shadow mode.
+  std::optional<Outcome> shadow_outcome() const { return shadow_outcome_; }
+  void set_shadow_outcome(Outcome outcome) { shadow_outcome_ = outcome; }
+  // What the rule tells a refused client to wait, spread.
+  Milliseconds retry_after();
+  // The record, complete for the access log.
+  const overload::DecisionRecord& complete_record();
+
+ private:
+  dispatch::Terms terms(Duration spent) const;
+  std::optional<Fault> on_gate_rejection(Reason reason);
+  std::optional<Fault> on_queue_timeout();
+  Task<std::optional<Fault>> wait_in_queue(TimePoint arrived);
+  void on_slot(const dispatch::Offer& offer);
+  bool leave_shadow();
+  void name_heavy_tenant(const overload::AdmissionPlan& plan);
+  void keep_dead_letter(Reason reason);
+  Gate& gate() const { return request_.upstream().gate; }
+
+  Services& services_;
+  const RequestContext& request_;
+  Parking& parking_;
+  overload::Verdict verdict_;
+  overload::DecisionRecord record_;
+  Ticket ticket_;
+  Slot slot_;
+  TimePoint dispatched_{};
+  Duration waited_{};
+  Duration uncounted_{};
+  std::optional<Outcome> shadow_outcome_;
+  bool has_shadow_ = false;  // the ticket queues without the request, which is under way
+  bool was_served_ = false;
+  bool is_degraded_ = false;
+  bool announces_degrade_ = false;
+};
+
+}  // namespace spillway::proxy

@@ -1,0 +1,115 @@
+#include "proxy/exchange/cache_fill.hpp"
+
+#include <algorithm>
+
+#include "cache/rules/invalidation.hpp"
+#include "cache/rules/storable.hpp"
+#include "cache/rules/validity.hpp"
+#include "proxy/exchange/long_lived.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+// Of a status line; longer ones are no phrases.
+constexpr std::size_t kMostPhrase = 1024;
+}  // namespace
+
+void CacheFill::begin(const http::ResponseHead& response, TimePoint requested_at, bool is_lesser) {
+  if (request_.generation->stores_answers() &&
+      cache::invalidates(request_.head.method, response.status))
+    invalidate(response);
+  if (shows_another(response, is_lesser)) lookup_.cache()->withdraw(lookup_.key());
+  if (!lookup_.is_usable() || request_.head.method != http::Verb::get || is_lesser) return;
+  const TimePoint now = Clock::now();
+  if (!lookup_.looked_up() && is_stored_lately(now)) return;
+  cache::ResponseCache& cache = *lookup_.cache();
+  const config::Cache& settings = cache.settings();
+  const cache::Storable storable =
+      cache::storable(request_.head, response, settings, lookup_.tenant_in_key());
+  const cache::Validity validity =
+      cache::validity_of(response, settings, services_.wall_clock.now(), now - requested_at);
+  if (storable && !is_event_stream(request_.head, response) &&
+      cache::is_of_use(validity, response) && response.reason_phrase.size() <= kMostPhrase) {
+    const bool is_counted = response.framing.kind == http::Framing::Kind::length;
+    filling_ = cache.begin(lookup_.key(), lookup_.asked(), response, validity, storable.open,
+                           requested_at, now, services_.wall_clock.date(),
+                           is_counted ? std::optional(response.framing.length) : std::nullopt);
+  } else if (flight_.leads() && response.status < 500) {  // a failure says nothing of the next one
+    cache.mark_unstorable(lookup_.key(), now);
+  }
+  lookup_.set_storing(filling_.has_value());
+  // Followers do not wait for what they cannot use.
+  const bool can_be_shared =
+      filling_ && (lookup_.accepts_stale() || validity.age < validity.lifetime);
+  if (!can_be_shared)
+    flight_.land(response.status >= 500 ? cache::Landing::failed : cache::Landing::nothing);
+}
+
+// What is stored need not be stored again at once: copying every response would cost more than the
+// little that the newest of them is better.
+bool CacheFill::is_stored_lately(TimePoint now) const {
+  const cache::Found found = lookup_.cache()->find(lookup_.asked(), lookup_.key(), now);
+  if (found.result != cache::Lookup::fresh) return false;
+  const cache::StoredResponse& stored = *found.response;
+  const Duration since = stored.age(now) - stored.validity().age;
+  return since < std::min<Duration>(stored.lifetime() / 10, Milliseconds{1000});
+}
+
+// Whether the response to HEAD has other validators than what is stored for a GET (RFC 9111 section
+// 4.3.5). Its Content-Length does not count: many backends give a wrong one for HEAD.
+bool CacheFill::shows_another(const http::ResponseHead& response, bool is_lesser) const {
+  const cache::StoredPtr& stored = lookup_.stored();
+  if (!stored || request_.head.method != http::Verb::head || response.status != 200) return false;
+  // What one person is shown says nothing about what others are.
+  if (is_lesser || request_.head.fields.contains(http::FieldId::authorization) ||
+      cache::has_personal_field(request_.head.fields, lookup_.cache()->settings(),
+                                lookup_.tenant_in_key(), response.fields))
+    return false;
+  const auto differs = [&response](http::FieldId id, std::string_view known) {
+    const http::Field* const field = response.fields.find(id);
+    if (field == nullptr) return false;
+    std::string_view shown = field->value;
+    for (std::string_view* tag : {&shown, &known}) {
+      if (tag->starts_with("W/")) tag->remove_prefix(2);
+    }
+    return shown != known;
+  };
+  return differs(http::FieldId::etag, stored->etag()) ||
+         differs(http::FieldId::last_modified, stored->last_modified());
+}
+
+void CacheFill::append(std::string_view content) {
+  if (!filling_ || filling_->append(content)) return;
+  filling_.reset();
+  if (flight_.leads()) lookup_.cache()->mark_unstorable(lookup_.key(), Clock::now());
+  flight_.land(cache::Landing::nothing);
+}
+
+bool CacheFill::finish() {
+  if (!filling_) return false;
+  lookup_.drop_stored();  // what has no reader is written over
+  const cache::StoredPtr stored = filling_->commit(Clock::now());
+  filling_.reset();
+  flight_.land(stored ? cache::Landing::stored : cache::Landing::nothing);
+  return static_cast<bool>(stored);
+}
+
+// What this request changed is not what is stored any more (RFC 9111 section 4.4).
+void CacheFill::invalidate(const http::ResponseHead& response) {
+  invalidate_target(request_.head.path_and_query);
+  for (const http::FieldId id : {http::FieldId::location, http::FieldId::content_location}) {
+    const http::Field* const field = response.fields.find(id);
+    if (field == nullptr) continue;
+    const std::string_view target = cache::same_authority_target(field->value, request_.head.host);
+    if (!target.empty()) invalidate_target(target);
+  }
+}
+
+void CacheFill::invalidate_target(std::string_view path_and_query) {
+  const RouteId route = request_.generation->generation().classifier.route_of(
+      http::Verb::get, "GET", request_.head.host, path_and_query);
+  cache::ResponseCache* const cache = request_.generation->cache(route);
+  if (cache != nullptr) cache->invalidate(request_.head.host, path_and_query, Clock::now());
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,46 @@
+// How the upstream's response gets into the route's cache: a copy of what is relayed, kept once it
+// is complete. Also what the response ends there (RFC 9111 section 4.4).
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "cache/store/filling.hpp"
+#include "proxy/exchange/cache_lookup.hpp"
+#include "proxy/exchange/flight_membership.hpp"
+#include "proxy/exchange/request_context.hpp"
+#include "proxy/exchange/services.hpp"
+
+namespace spillway::proxy {
+
+class CacheFill {
+ public:
+  CacheFill(Services& services, const RequestContext& request, CacheLookup& lookup,
+            FlightMembership& flight)
+      : services_(services), request_(request), lookup_(lookup), flight_(flight) {}
+
+  // With the response's head, before its body. `requested_at`: when the request was sent.
+  // `is_lesser`: of an announced degradation, less than what was asked for.
+  void begin(const http::ResponseHead& response, TimePoint requested_at, bool is_lesser);
+  bool is_filling() const { return filling_.has_value(); }
+  // The next bytes of its content.
+  void append(std::string_view content);
+  // The response is complete. True if it, or a newer one, is stored.
+  bool finish();
+  // It will not be: something else answers.
+  void drop() { filling_.reset(); }
+
+ private:
+  bool shows_another(const http::ResponseHead& response, bool is_lesser) const;
+  bool is_stored_lately(TimePoint now) const;
+  void invalidate(const http::ResponseHead& response);
+  void invalidate_target(std::string_view path_and_query);
+
+  Services& services_;
+  const RequestContext& request_;
+  CacheLookup& lookup_;
+  FlightMembership& flight_;
+  std::optional<cache::Filling> filling_;
+};
+
+}  // namespace spillway::proxy

@@ -1,0 +1,237 @@
+#include "proxy/exchange/cache_lookup.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <string_view>
+
+#include "cache/rules/merge.hpp"
+#include "cache/rules/request_limits.hpp"
+#include "cache/rules/storable.hpp"
+#include "traffic/tenant.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+
+http::CacheStatus::Forward forward_of(cache::Lookup lookup) {
+  using Forward = http::CacheStatus::Forward;
+  switch (lookup) {
+    case cache::Lookup::fresh: return Forward::request;
+    case cache::Lookup::stale: return Forward::stale;
+    case cache::Lookup::vary_miss: return Forward::vary_miss;
+    case cache::Lookup::miss:
+    case cache::Lookup::unstorable: break;
+  }
+  return Forward::uri_miss;
+}
+
+std::int64_t seconds_left(const cache::StoredResponse& stored, TimePoint now) {
+  return std::chrono::floor<std::chrono::seconds>(stored.freshness_left(now)).count();
+}
+
+}  // namespace
+
+cache::Serving CacheLookup::consult() {
+  cache::ResponseCache* const cache = request_.generation->cache(request_.subject.route);
+  if (cache == nullptr) return cache::Serving::bypass;
+  const config::Cache& settings = cache->settings();
+  status_.has_cache = true;
+  status_.forward = http::CacheStatus::Forward::bypass;
+  const http::RequestHead& head = request_.head;
+  if (!cache::request_may_use_cache(head, settings) || is_forwarded_unclearly() ||
+      !request_.upgrade.empty()) {
+    if (head.method != http::Verb::get && head.method != http::Verb::head)
+      status_.forward = http::CacheStatus::Forward::method;
+    return cache::Serving::bypass;
+  }
+  cache_ = cache;
+  directives_ = http::request_cache_control(head.fields);
+  const bool serves_fresh = settings.serve == config::Serve::fresh;
+  if (!cache::looks_up(directives_, serves_fresh)) return cache::Serving::bypass;
+  look_up();
+  cache::ServingFacts facts{.serves_fresh = serves_fresh, .is_fresh_enough = is_fresh_enough()};
+  if (!facts.is_fresh_enough) {  // otherwise they do not matter, and cost time
+    facts.may_serve_stale = may_serve_stale();
+    facts.allows_stale_while_revalidate = allows_stale_while_revalidate();
+  }
+  const cache::Serving serving = cache::serving(directives_, facts);
+  switch (serving) {
+    case cache::Serving::fresh: take(false); break;
+    case cache::Serving::stale_while_revalidate:
+      take(!directives_.only_if_cached && !directives_.no_store);
+      break;
+    case cache::Serving::fetch: plan_fetch(); break;
+    case cache::Serving::bypass: break;
+  }
+  return serving;
+}
+
+void CacheLookup::revalidate(cache::ResponseCache& cache, const cache::StoredPtr& stored) {
+  cache_ = &cache;
+  status_.has_cache = true;
+  looked_up_ = true;
+  stored_ = stored;
+  fetches_for_cache_ = true;
+}
+
+// The backend may answer differently by what a trusted proxy says of the request; what that says
+// twice, or in a Forwarded field, is not in the key.
+bool CacheLookup::is_forwarded_unclearly() const {
+  if (!request_.client.trusted()) return false;
+  const http::FieldList& fields = request_.head.fields;
+  if (fields.contains(http::FieldId::forwarded)) return true;
+  for (const char* name : {"X-Forwarded-Proto", "X-Forwarded-Host"}) {
+    if (fields.find(name) != nullptr && traffic::only_value(fields, name).empty()) return true;
+  }
+  return false;
+}
+
+// It is not worth waiting for another request that fetches a response which cannot be kept, nor for
+// a request that insists on asking.
+void CacheLookup::plan_fetch() {
+  fetches_for_cache_ =
+      cache_ != nullptr && request_.head.method == http::Verb::get && !directives_.no_store;
+  const bool insists = directives_.no_cache || directives_.max_age == std::chrono::seconds(0);
+  shares_response_ = fetches_for_cache_ && !is_unstorable_ && (accepts_stale_ || !insists);
+}
+
+// Tenants that prove who they are never see each other's responses, unless the route says so.
+cache::TenantInKey CacheLookup::tenant_in_key() const {
+  const config::TenantKey source = request_.subject.tenant.source;
+  if (cache_->settings().across_tenants) return {};
+  return {.by_api_key = source == config::TenantKey::api_key,
+          .by_field = source == config::TenantKey::trusted_header
+                          ? std::string_view(request_.config().trusted_headers.tenant)
+                          : std::string_view{}};
+}
+
+cache::Asked CacheLookup::asked() const {
+  const http::RequestHead& head = request_.head;
+  const bool has_name = request_.subject.tenant.source != config::TenantKey::client_address;
+  // A backend may answer differently by these, which a trusted peer sets and others cannot.
+  const auto trusted = [&](const char* name) {
+    return request_.client.trusted() ? traffic::only_value(head.fields, name) : std::string_view{};
+  };
+  const std::string_view scheme = trusted("X-Forwarded-Proto");
+  return {.scheme = scheme.empty() ? std::string_view("http") : scheme,
+          .authority = head.host,
+          .forwarded_host = trusted("X-Forwarded-Host"),
+          .path_and_query = head.path_and_query,
+          .tenant = has_name ? request_.subject.tenant.value() : std::string_view{},
+          .tenant_in_key = tenant_in_key(),
+          .fields = head.fields};
+}
+
+void CacheLookup::look_up() {
+  const cache::Found found = cache_->find(asked(), key_, Clock::now());
+  looked_up_ = true;
+  stored_ = found.response;
+  result_ = observe::CacheLookup::miss;
+  if (!was_follower_) status_.forward = forward_of(found.result);
+  is_unstorable_ = found.unstorable || found.result == cache::Lookup::unstorable;
+}
+
+bool CacheLookup::is_fresh_enough() const {
+  if (!stored_) return false;
+  const TimePoint now = Clock::now();
+  return cache::takes(directives_, {.age = stored_->age(now),
+                                    .freshness_left = stored_->freshness_left(now),
+                                    .stale_for = stored_->validity().stale_for});
+}
+
+bool CacheLookup::may_serve_stale() const {
+  return stored_ && stored_->may_serve_stale(Clock::now());
+}
+
+bool CacheLookup::allows_stale_while_revalidate() const {
+  if (!stored_) return false;
+  http::FieldList fields;
+  stored_->read_fields(fields);
+  return http::cache_control(fields).stale_while_revalidate.has_value();
+}
+
+bool CacheLookup::has_stale() {
+  if (cache_ == nullptr) return false;
+  if (!looked_up_) look_up();
+  return may_serve_stale();
+}
+
+bool CacheLookup::takes_shared() {
+  look_up();
+  if (accepts_stale_ ? !may_serve_stale() : !is_fresh_enough()) return false;
+  take(wants_refresh_);
+  return true;
+}
+
+void CacheLookup::take(bool refresh) {
+  const bool is_fresh = stored_->is_fresh(Clock::now());
+  wants_refresh_ = refresh && !is_fresh && !directives_.no_store;
+  result_ = was_follower_ ? observe::CacheLookup::collapsed
+            : is_fresh    ? observe::CacheLookup::fresh
+                          : observe::CacheLookup::stale;
+  status_.hit = !was_follower_;
+  status_.collapsed = was_follower_;
+  if (!was_follower_) status_.forward = http::CacheStatus::Forward::none;
+}
+
+bool CacheLookup::may_serve_on_error() const {
+  return cache_->settings().stale_if_error && stored_ && stored_->may_serve_on_error(Clock::now());
+}
+
+bool CacheLookup::takes_stale_if_error(const Fault& fault) {
+  if (cache_ == nullptr || !is_of_upstream(fault.reason)) return false;
+  if (!looked_up_) look_up();
+  return may_serve_on_error();
+}
+
+void CacheLookup::take_for_error(const Fault& fault, std::optional<unsigned> status) {
+  wants_refresh_ = was_follower_ = false;
+  status_.stored = status_.collapsed = false;
+  status_.hit = fault.reason == Reason::circuit_open;  // the upstream was not asked
+  if (status_.hit) status_.forward = http::CacheStatus::Forward::none;
+  status_.ttl = seconds_left(*stored_, Clock::now());
+  if (status) status_.forward_status = *status;
+}
+
+bool CacheLookup::take_confirmed(http::ResponseHead& response, TimePoint requested_at) {
+  const TimePoint now = Clock::now();
+  http::ResponseHead merged;
+  http::FieldList fields;
+  stored_->read_fields(fields);
+  merged.status = stored_->status();
+  if (!response.fields.contains(http::FieldId::date)) {
+    response.fields.push(
+        {.name = "Date", .value = services_.wall_clock.date(), .id = http::FieldId::date});
+  }
+  const bool has_room = cache::merge(fields, response.fields, merged.fields);
+  const config::Cache& settings = cache_->settings();
+  const cache::Storable storable =
+      cache::storable_after(response, request_.head, merged, settings, tenant_in_key());
+  if (storable && has_room) {
+    const auto of = [&](const http::ResponseHead& head) {
+      return cache::validity_of(head, settings, services_.wall_clock.now(), now - requested_at);
+    };
+    cache::Validity validity = of(merged);
+    validity.age = std::max(validity.age, of(response).age);  // its Age is not among the stored
+    stored_ = cache_->refreshed(stored_, merged.fields, validity, storable.open, requested_at, now);
+  } else if (cache::withdraws(storable.why_not)) {
+    cache_->withdraw(key_);
+  }
+  status_.forward = http::CacheStatus::Forward::stale;
+  status_.forward_status = 304;
+  return static_cast<bool>(storable);
+}
+
+http::CacheStatus CacheLookup::status_of_stored(TimePoint now) const {
+  http::CacheStatus status = status_;
+  if (status.hit) status.ttl = seconds_left(*stored_, now);
+  return status;
+}
+
+http::CacheStatus CacheLookup::status_for(const Fault& fault) const {
+  if (fault.only_stored) return {.has_cache = true, .detail = "miss"};
+  if (fault.outcome == Outcome::error) return status_;
+  return {.has_cache = status_.has_cache};  // it did not go on to the upstream
+}
+
+}  // namespace spillway::proxy

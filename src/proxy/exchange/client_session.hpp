@@ -1,0 +1,108 @@
+// The client's side of one request, whatever the version of HTTP: its head, its body, and the way
+// back. What lies behind it knows nothing of how messages are framed towards the client.
+//
+// Operations are non-blocking: what would block parks on readable() or writable()
+// (net/parking.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "http/error.hpp"
+#include "http/head.hpp"
+#include "http/local_response.hpp"
+#include "http/problem.hpp"
+#include "http/rewrite.hpp"
+#include "proxy/exchange/client_info.hpp"
+#include "proxy/net/parking.hpp"
+#include "proxy/net/pipe.hpp"
+#include "proxy/net/stream.hpp"
+#include "proxy/net/task.hpp"
+
+namespace spillway::proxy {
+
+class Tunnel;
+
+// Bodies up to this size are read before a slot is taken (and can be sent again); of a refused
+// request's body as much is read and thrown away to keep the connection.
+inline constexpr std::size_t kSmallBody = 64 * 1024;
+
+// A piece of the request's body.
+struct BodyPiece {
+  enum class Status : std::uint8_t { done, would_block, client_gone, invalid };
+  Status status = Status::done;
+  std::size_t bytes = 0;                  // done: may be 0 when the body has ended
+  http::Error error = http::Error::none;  // invalid
+};
+
+class ClientSession {
+ public:
+  // --- The request.
+  virtual http::RequestHead& request() = 0;
+  virtual const ClientInfo& client() const = 0;
+  // The head as received, for a request that is made from it.
+  virtual std::string_view head_text() const = 0;
+
+  // --- Its body, as it goes on to the upstream: in the framing that the head names.
+  // Begins to read it, of at most `limit` bytes of content. `at_hand`: what came with the head; it
+  // stays where it is until the request ends.
+  virtual BodyPiece start_body(std::uint64_t limit, std::string_view& at_hand) = 0;
+  virtual BodyPiece receive_body(std::span<char> into) = 0;
+  virtual bool is_body_complete() const = 0;
+  virtual Source& readable() = 0;
+
+  // --- The response. Each of these writes a head, to be sent with the first bytes of the body;
+  // false: it has no room in the largest block. The session fills in what its version of HTTP and
+  // the connection ask for (client_version, keep_alive, dechunk, date).
+  virtual bool start_relayed(const http::ResponseHead& head, http::ForwardedResponse with) = 0;
+  virtual bool start_cached(const http::StoredHead& head, bool not_modified,
+                            http::ForwardedResponse with) = 0;
+  virtual bool start_fallback(const http::PreparedHead& head, http::ForwardedResponse with) = 0;
+  // A response of the proxy itself, head and body. `is_next_known`: it is known where the next
+  // request begins.
+  virtual void start_problem(http::Problem problem, bool is_next_known) = 0;
+  // Of an upstream's chunked body only the content goes to the client.
+  virtual bool dechunks(const http::Framing& framing) const = 0;
+
+  // Sends what is left of the head, then of `body`; IoResult::bytes are those of the body.
+  virtual IoResult send(std::string_view body) = 0;
+  virtual IoResult send_from(Pipe& pipe) = 0;
+  virtual Source& writable() = 0;
+  virtual bool has_pending_head() const = 0;
+  // Bytes of a final response have gone to the client.
+  virtual bool has_started() const = 0;
+  virtual unsigned status() const = 0;  // of that response; 0: none
+  virtual std::uint64_t body_bytes_sent() const = 0;
+  // Around each wait for the client to take bytes: its rate counts (limits.min_rate_bytes).
+  virtual void begin_client_turn() = 0;
+  virtual void end_client_turn() = 0;
+
+  // Passes an interim response on, if the client's version of HTTP knows those. False: it is gone.
+  virtual Task<bool> send_interim(const http::ResponseHead& head) = 0;
+  // Switches the connection to another protocol: passes the 101 on.
+  enum class Switched : std::uint8_t { done, head_too_large, client_gone };
+  virtual Task<Switched> send_switching(const http::ResponseHead& head, std::string_view protocol,
+                                        std::string_view request_id) = 0;
+  // From then on both connections are the tunnel's. `early`: bytes of the upstream behind its head.
+  virtual void hand_over(std::unique_ptr<Tunnel> tunnel) = 0;
+
+  // --- How the connection goes on.
+  // No other request follows on it.
+  virtual void close_after_response() = 0;
+  // Closes without a response, or without more of it.
+  virtual void close_now() = 0;
+  // Closes with a reset: what was sent so far is not taken for the whole.
+  virtual void abort() = 0;
+  virtual bool is_open() const = 0;
+
+  // Sends what is left of the head, and all of `body`. False: the client is gone.
+  Task<bool> send_all(Parking& parking, std::string_view body, bool until_client_gone = false);
+
+ protected:
+  ~ClientSession() = default;
+};
+
+}  // namespace spillway::proxy

@@ -1,0 +1,44 @@
+// Until when a request waits for its upstream: its deadline ends the wait for the response head,
+// the upstream's total_timeout_ms the wait for the whole response. The sweep sees both, whatever
+// else happens on the connection: a byte now and then puts off neither.
+#pragma once
+
+#include <algorithm>
+
+#include "base/time.hpp"
+#include "http/rewrite.hpp"
+#include "proxy/exchange/admission.hpp"
+#include "proxy/exchange/fault.hpp"
+#include "proxy/exchange/request_context.hpp"
+#include "traffic/deadline.hpp"
+
+namespace spillway::proxy {
+
+struct DeadlineTexts {
+  traffic::DeadlineText request_deadline;
+  traffic::DeadlineText grpc_timeout;
+};
+
+class Deadlines {
+ public:
+  // Once a slot has been granted, or none is needed.
+  void start(const RequestContext& request, const Admission& admission);
+
+  TimePoint head_due() const { return std::min(answer_by_, response_due_); }
+  TimePoint response_due() const { return response_due_; }
+  // Why a wait for the head ended at `now`. While the request's body is still on its way the server
+  // owes nothing: a slow client must not have servers ejected. (One that takes no more of the body
+  // is found by the pump.)
+  Fault fault_at(TimePoint now, bool is_pumping) const;
+
+  // What is left of the deadline, for the upstream to know, in the forms that the client used; in
+  // X-Request-Deadline where only the route has one. False when nothing is left.
+  bool write_left(const RequestContext& request, const Admission& admission, TimePoint now,
+                  http::ForwardedRequest& with, DeadlineTexts& texts) const;
+
+ private:
+  TimePoint answer_by_ = kNever;     // the request's deadline, if it ends the wait for a head
+  TimePoint response_due_ = kNever;  // the end of the response
+};
+
+}  // namespace spillway::proxy

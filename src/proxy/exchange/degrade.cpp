@@ -1,0 +1,118 @@
+// What answers a request that is to be given less than it asked for, and what stands in for the
+// upstream's failure.
+#include "config/choices.hpp"
+#include "proxy/exchange/exchange.hpp"
+
+namespace spillway::proxy {
+
+// A response that costs the upstream nothing goes before every refusal: also to a tenant above its
+// share, and to a class whose budget is spent.
+void Exchange::prefer_free_response() {
+  const overload::Verdict& verdict = admission_.verdict();
+  if (verdict.kind == overload::Verdict::Kind::degrade || request_.is_shadow()) return;
+  const config::Rule* const rule = admission_.overload_rule();
+  if (rule == nullptr || rule->strategy != config::Strategy::degrade) return;
+  if (has_free_response(*rule)) admission_.prefer(*rule);
+}
+
+bool Exchange::has_free_response(const config::Rule& rule) {
+  if (rule.mode == config::DegradeMode::skip_downstream)
+    return has_fallback() && !rule.annotate.value_or(false);
+  return lookup_.has_stale();
+}
+
+// Answers with less than asked for, without the upstream's help or with less of it. Without an
+// answer the upstream is asked.
+std::optional<Answer> Exchange::degrade() {
+  if (request_.is_shadow()) {
+    admission_.set_shadow_outcome(Outcome::degraded);
+    return std::nullopt;
+  }
+  const config::DegradeMode mode = admission_.verdict().mode;
+  if (mode == config::DegradeMode::skip_downstream) return skip_downstream();
+  if (lookup_.is_usable()) {
+    lookup_.accept_stale();
+    // The promise of cache_only is not to ask the upstream.
+    if (lookup_.has_stale()) return cached(mode == config::DegradeMode::stale_ok);
+  }
+  return on_miss();
+}
+
+std::optional<Answer> Exchange::skip_downstream() {
+  if (admission_.verdict().annotate.value_or(!has_fallback())) {
+    admission_.announce_degrade();
+    lookup_.cancel_fetch();  // what comes is less than what is to be stored
+    return std::nullopt;
+  }
+  if (!has_fallback()) return on_miss();
+  return fallback();
+}
+
+// There is no degraded response of the rule's mode.
+std::optional<Answer> Exchange::on_miss() {
+  if (admission_.verdict().miss == config::Miss::fallback && has_fallback()) return fallback();
+  const std::optional<Fault> fault = admission_.on_miss();
+  if (fault) return *fault;
+  lookup_.plan_fetch();
+  return std::nullopt;
+}
+
+Answer Exchange::cached(bool refresh) {
+  admission_.set_degraded();
+  lookup_.take(refresh);
+  admission_.give_back_token();
+  return CachedResponse{};
+}
+
+Answer Exchange::fallback() {
+  admission_.set_degraded();
+  admission_.give_back_token();
+  return RouteFallback{};
+}
+
+// A success that the upstream did not work for may answer what is only read. A client that sends
+// something must not believe that it was done.
+bool Exchange::has_fallback() const {
+  const auto* const fallback = request_.generation->prepared(request_.subject.route);
+  if (fallback == nullptr) return false;
+  const http::Verb method = request_.head.method;
+  return method == http::Verb::get || method == http::Verb::head || fallback->status() >= 400;
+}
+
+// When the upstream's response is not what the client gets: it confirms what is stored, or it is a
+// failure for which something is stored.
+std::optional<Answer> Exchange::cached_instead() {
+  if (!lookup_.is_usable()) return std::nullopt;
+  http::ResponseHead& response = call_.response();
+  if (response.status == 304 && lookup_.fetches_for_cache() && lookup_.stored()) {
+    const bool is_stored = lookup_.take_confirmed(response, admission_.dispatched());
+    // Bytes behind the head belong to nothing.
+    if (call_.state().end() > call_.state().checked_to()) response.keep_alive = false;
+    call_.finish();
+    flight_.land(is_stored ? cache::Landing::stored : cache::Landing::nothing);
+    return CachedResponse{};
+  }
+  const Fault failure = upstream_failed();
+  if (!says_failure(response.status) || !lookup_.takes_stale_if_error(failure)) return std::nullopt;
+  request_.signals().record_result(true);
+  const unsigned status = response.status;
+  return stale_for(failure, status);
+}
+
+Answer Exchange::or_stale(Answer answer) {
+  const Fault* const fault = fault_in(answer);
+  if (fault == nullptr || session_.has_started() || !lookup_.takes_stale_if_error(*fault))
+    return answer;
+  return stale_for(*fault, std::nullopt);
+}
+
+Answer Exchange::stale_for(const Fault& fault, std::optional<unsigned> status) {
+  flight_.land(cache::Landing::failed);
+  call_.abandon();
+  fill_.drop();
+  admission_.degrade_for(fault.reason);
+  lookup_.take_for_error(fault, status);
+  return CachedResponse{};
+}
+
+}  // namespace spillway::proxy

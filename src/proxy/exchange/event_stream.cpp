@@ -1,0 +1,50 @@
+#include "proxy/exchange/event_stream.hpp"
+
+#include "proxy/exchange/received_body.hpp"
+#include "proxy/net/transfer.hpp"
+
+namespace spillway::proxy {
+
+using observe::TunnelEnd;
+
+Task<> EventStream::run() {
+  const TunnelEnd how = co_await relay();
+  parts_.connection->retire();
+  parts_.permit.end(how);
+}
+
+Task<TunnelEnd> EventStream::relay() {
+  const std::span<char> block = parts_.block.bytes();
+  RelayState state(block.size());
+  for (;;) {
+    const Until until{.deadline = services_.now() + parts_.idle_timeout, .client_gone = true};
+    const Transfer got = co_await receive(parking_, *parts_.connection, block, until);
+    switch (got.status) {
+      case Transfer::Status::done: break;
+      case Transfer::Status::woken: continue;
+      case Transfer::Status::timeout: co_return cut(TunnelEnd::idle);
+      case Transfer::Status::client_gone: co_return cut(TunnelEnd::finished);
+      case Transfer::Status::end:
+        if (parts_.reader.end_of_input() == http::Error::none) co_return TunnelEnd::finished;
+        co_return cut(TunnelEnd::broken);
+      default: co_return cut(TunnelEnd::broken);
+    }
+    state.clear();
+    state.received(got.bytes);
+    const CheckedBody checked =
+        check_received(parts_.reader, state, block, parts_.dechunks, [](std::string_view) {});
+    if (checked.error != http::Error::none) co_return cut(TunnelEnd::broken);
+    const bool sent = co_await session_.send_all(parking_, {block.data(), state.to_send()}, true);
+    // A client that left ends the stream; one that was too slow broke it.
+    if (!sent) co_return cut(session_.is_open() ? TunnelEnd::finished : TunnelEnd::broken);
+    if (state.is_upstream_done()) co_return TunnelEnd::finished;
+  }
+}
+
+// What was sent is not the whole stream.
+TunnelEnd EventStream::cut(TunnelEnd how) {
+  session_.abort();
+  return how;
+}
+
+}  // namespace spillway::proxy

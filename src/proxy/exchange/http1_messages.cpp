@@ -1,0 +1,195 @@
+// HTTP/1 messages on a session's connection: the request's body, and responses.
+#include <algorithm>
+#include <cstring>
+
+#include "proxy/exchange/http1_session.hpp"
+#include "proxy/net/block_writer.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+constexpr std::size_t kSmallestRead = 1024;
+}
+
+BodyPiece Http1Session::start_body(std::uint64_t limit, std::string_view& at_hand) {
+  is_body_started_ = true;
+  body_ = http::BodyReader(head_.framing, limit, http::BodyReader::Of::request);
+  const std::string_view available = reader_.behind_head(block_.bytes());
+  const BodyPiece piece = check_body(available);
+  at_hand = available.substr(0, piece.bytes);
+  reader_.set_body_size(piece.bytes);
+  return piece;
+}
+
+// How many of these bytes belong to the body.
+BodyPiece Http1Session::check_body(std::string_view received) {
+  std::size_t checked = 0;
+  while (checked < received.size() && !body_.done()) {
+    const http::BodyReader::Step step = body_.read(received.substr(checked));
+    if (step.error != http::Error::none)
+      return {.status = BodyPiece::Status::invalid, .error = step.error};
+    checked += step.consumed;
+  }
+  return {.bytes = checked};
+}
+
+BodyPiece Http1Session::receive_body(std::span<char> into) {
+  // Of a counted body no more than it has, and of a chunked one no more than can be kept if it
+  // turns out to be the next request.
+  const bool is_counted = head_.framing.kind == http::Framing::Kind::length;
+  const std::size_t most = is_counted
+                               ? head_.framing.length - body_.content_bytes()
+                               : std::max(reader_.room_behind_head(block_.bytes()), kSmallestRead);
+  const IoResult result = client_->receive(into.first(std::min(into.size(), most)));
+  if (result.status == IoResult::Status::would_block)
+    return {.status = BodyPiece::Status::would_block};
+  if (result.status != IoResult::Status::done) return {.status = BodyPiece::Status::client_gone};
+  const std::string_view received(into.data(), result.bytes);
+  const BodyPiece piece = check_body(received);
+  if (piece.status != BodyPiece::Status::done) return piece;
+  const std::string_view next = received.substr(piece.bytes);
+  if (!next.empty() && !reader_.keep_behind_head(block_.bytes(), next)) {
+    is_input_lost_ = true;
+    close_after_response();
+  }
+  return piece;
+}
+
+bool Http1Session::dechunks(const http::Framing& framing) const {
+  // HTTP/1.0 has no chunks (RFC 9112 section 7.1).
+  return head_.version == 10 && framing.kind == http::Framing::Kind::chunked;
+}
+
+// `write(TextWriter&)` writes the head.
+template <class Write>
+bool Http1Session::start(unsigned status, const Write& write) {
+  response_.pending =
+      write_into_block(services_.small_blocks, services_.large_blocks, out_block_, write);
+  response_.is_final = true;
+  response_.status = status;
+  return !response_.pending.empty();
+}
+
+bool Http1Session::start_relayed(const http::ResponseHead& head, http::ForwardedResponse with) {
+  with.client_version = head_.version;
+  with.dechunk = dechunks(head.framing);
+  const bool ends_by_close = with.dechunk || head.framing.kind == http::Framing::Kind::until_close;
+  if (!head_.keep_alive || services_.draining || ends_by_close) close_after_response();
+  with.keep_alive = next_ == Next::keep;
+  return start(head.status,
+               [&](TextWriter& out) { return http::write_response_head(out, head, with); });
+}
+
+bool Http1Session::start_cached(const http::StoredHead& head, bool not_modified,
+                                http::ForwardedResponse with) {
+  if (!head_.keep_alive || services_.draining) close_after_response();
+  with.client_version = head_.version;
+  with.keep_alive = next_ == Next::keep;
+  return start(not_modified ? 304 : head.status, [&](TextWriter& out) {
+    return not_modified ? http::write_not_modified_head(out, head, with)
+                        : http::write_stored_head(out, head, with);
+  });
+}
+
+bool Http1Session::start_fallback(const http::PreparedHead& head, http::ForwardedResponse with) {
+  plan_own_response(true);
+  with.client_version = head_.version;
+  with.keep_alive = next_ == Next::keep;
+  return start(head.status,
+               [&](TextWriter& out) { return http::write_prepared_head(out, head, with); });
+}
+
+void Http1Session::start_problem(http::Problem problem, bool is_next_known) {
+  // An HTTP/1.0 client expects the end of the connection after such a response.
+  plan_own_response(is_next_known && head_.version >= 11);
+  problem.close = next_ != Next::keep;
+  // A small block holds any of them (http::kProblemRoom).
+  start(problem.status, [&](TextWriter& out) { return http::write_problem(out, problem); });
+}
+
+// Whether the connection goes on after a response that is not the upstream's, and where.
+void Http1Session::plan_own_response(bool may_keep) {
+  response_.is_own = true;
+  const bool keeps = head_.keep_alive && may_keep && !services_.draining && next_ == Next::keep;
+  const bool is_next_known = keeps && (is_body_started_ ? body_.done() : skip_body());
+  if (!is_next_known) close_after_response();
+}
+
+// Finds where the next request begins behind a body that is not read, as far as that is worth
+// skipping to keep the connection of a refused request. False if it is not.
+bool Http1Session::skip_body() {
+  const http::Framing& framing = head_.framing;
+  if (framing.kind == http::Framing::Kind::none) return true;
+  if (framing.kind == http::Framing::Kind::length && framing.length <= kSmallBody &&
+      !head_.expect_continue) {
+    reader_.set_body_size(framing.length);
+    return true;
+  }
+  body_ = http::BodyReader(framing, kSmallBody, http::BodyReader::Of::request);
+  const BodyPiece piece = check_body(reader_.behind_head(block_.bytes()));
+  reader_.set_body_size(piece.bytes);
+  return piece.status == BodyPiece::Status::done && body_.done();
+}
+
+IoResult Http1Session::send(std::string_view body) {
+  const IoResult result = client_->send(response_.pending, body);
+  if (result.status != IoResult::Status::done) return result;
+  const std::size_t of_head = std::min(result.bytes, response_.pending.size());
+  response_.pending.remove_prefix(of_head);
+  response_.has_started = response_.has_started || response_.is_final;
+  response_.body_bytes += result.bytes - of_head;
+  rate_.sent(result.bytes);
+  return {result.status, result.bytes - of_head};
+}
+
+IoResult Http1Session::send_from(Pipe& pipe) {
+  const IoResult result = client_->send_from(pipe);
+  if (result.status == IoResult::Status::done) {
+    response_.body_bytes += result.bytes;
+    rate_.sent(result.bytes);
+  }
+  return result;
+}
+
+void Http1Session::begin_client_turn() { rate_.wait(client_->descriptor(), services_.now()); }
+
+Task<bool> Http1Session::send_interim(const http::ResponseHead& head) {
+  if (head_.version == 10) co_return true;  // it knows none
+  if (!out_block_) out_block_ = services_.small_blocks.take();
+  TextWriter out(out_block_.bytes());
+  if (!http::write_interim_head(out, head)) co_return true;  // optional to pass on
+  response_.pending = out.text();
+  const bool sent = co_await send_all(parking_, {});
+  co_return sent;
+}
+
+Task<ClientSession::Switched> Http1Session::send_switching(const http::ResponseHead& head,
+                                                           std::string_view protocol,
+                                                           std::string_view request_id) {
+  const auto write = [&](TextWriter& out) {
+    return http::write_switching_head(out, head, protocol, request_id);
+  };
+  if (!start(head.status, write)) co_return Switched::head_too_large;
+  const bool sent = co_await send_all(parking_, {});
+  co_return sent ? Switched::done : Switched::client_gone;
+}
+
+void Http1Session::hand_over(std::unique_ptr<Tunnel> tunnel) {
+  tunnel_ = std::move(tunnel);
+  const std::string_view early = reader_.behind_head(block_.bytes());
+  if (early.empty()) return;
+  Block block = services_.large_blocks.take();
+  std::memcpy(block.bytes().data(), early.data(), early.size());
+  tunnel_->keep_for_upstream({std::move(block), 0, early.size()});
+}
+
+void Http1Session::close_after_response() {
+  if (next_ == Next::keep) next_ = Next::close;
+}
+
+void Http1Session::abort() {
+  client_->abort();
+  next_ = Next::closed;
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,184 @@
+#include "proxy/exchange/http1_session.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "http/closing.hpp"
+#include "proxy/net/block_writer.hpp"
+#include "proxy/net/transfer.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+// How long a closing connection is read from, so that the client sees the response and not a reset.
+constexpr Milliseconds kLinger{1000};
+// After so many pipelined requests other connections have their turn.
+constexpr std::uint32_t kRequestsInARow = 16;
+}  // namespace
+
+Http1Session::Http1Session(Services& services, const http::HeadLimits& limits)
+    : services_(services), reader_(limits) {}
+
+// The life of a connection while it is active: request after request.
+Detached Http1Session::serve(ClientPtr client) {
+  frame_ = co_await OwnFrame{};
+  client_ = std::move(client);
+  block_ = services_.small_blocks.take();
+  reader_.start_connection();
+  next_ = Next::keep;
+  requests_in_a_row_ = 0;
+  for (bool more = true; more;) {
+    begin_request();
+    Fault fault;
+    const Head head = co_await read_head(fault);
+    if (head == Head::none) break;
+    co_await serve_request(head == Head::fault ? std::optional(fault) : std::nullopt);
+    more = co_await next_request();
+  }
+  finish();
+}
+
+void Http1Session::begin_request() {
+  // Without parentheses: the fields' block stays uninitialised.
+  ::new (static_cast<void*>(&head_)) http::RequestHead;
+  body_ = http::BodyReader({}, 0, http::BodyReader::Of::request);
+  is_body_started_ = is_input_lost_ = false;
+  response_ = {};
+}
+
+// None: the connection is idle, or ended.
+Task<Http1Session::Head> Http1Session::read_head(Fault& fault) {
+  using State = http::RequestReader::State;
+  const Milliseconds timeout = services_.owner.newest_generation().config().limits.header_timeout;
+  TimePoint deadline = kNever;
+  for (;;) {
+    const State state = reader_.next(block_.bytes());
+    if (state == State::request) {
+      const http::Error error = http::parse_request(reader_.head(block_.bytes()), head_);
+      if (error == http::Error::none) co_return Head::request;
+      fault = bad_request(error);
+      co_return Head::fault;
+    }
+    if (state == State::invalid) fault = bad_request(reader_.error());
+    if (state == State::full) {
+      if (grow_block()) continue;
+      fault = head_too_large();
+    }
+    if (state == State::invalid || state == State::full) co_return Head::fault;
+
+    IoResult result = client_->receive(reader_.room(block_.bytes()));
+    if (result.status == IoResult::Status::would_block) {
+      if (state == State::empty) {
+        if (reader_.bytes() > 0 && !client_->forgives_empty_line()) next_ = Next::close;
+        reader_.drop_empty_lines();
+        co_return Head::none;
+      }
+      if (deadline == kNever) deadline = services_.now() + timeout;
+      const Wake wake = co_await parking_.park({.deadline = deadline}, &client_->readable());
+      if (wake != Wake::timeout) continue;
+      fault = request_timeout();
+      co_return Head::fault;
+    }
+    if (result.status != IoResult::Status::done) {
+      next_ = Next::closed;
+      co_return Head::none;
+    }
+    reader_.received(result.bytes);
+  }
+}
+
+bool Http1Session::grow_block() {
+  if (block_.bytes().size() >= services_.large_blocks.block_size()) return false;
+  Block larger = services_.large_blocks.take();
+  std::memcpy(larger.bytes().data(), block_.bytes().data(), reader_.bytes());
+  block_ = std::move(larger);
+  return true;
+}
+
+Task<> Http1Session::serve_request(std::optional<Fault> fault) {
+  client_->request_came();
+  LocalGeneration& generation = services_.owner.newest_generation();
+  client_->recognise(generation.generation());
+  const config::Limits& limits = generation.config().limits;
+  rate_.begin(limits.min_rate_bytes, limits.idle_timeout);
+  exchange_.emplace(services_, generation, *this, parking_, cache_key_);
+  co_await exchange_->serve(std::move(fault));
+  std::optional<EventStream::Parts> stream = exchange_->take_event_stream();
+  if (stream) {
+    event_stream_.emplace(services_, *this, parking_, std::move(*stream));
+    // Bytes alone must not keep a configuration from being cleared away, for hours perhaps.
+    if (!exchange_->body().is_pumping()) exchange_.reset();
+    co_await event_stream_->run();
+    event_stream_.reset();
+  }
+  exchange_.reset();
+}
+
+// True when bytes of another request have been received already.
+Task<bool> Http1Session::next_request() {
+  if (next_ == Next::closed || tunnel_) co_return false;
+  if (next_ == Next::close) {
+    co_await close_lingering();
+    co_return false;
+  }
+  if (const std::size_t rest = reader_.missing(); rest > 0) {  // of a refused request's body
+    reader_.skipped_missing();
+    const config::Limits& limits = services_.owner.newest_generation().config().limits;
+    const bool skipped = co_await discard(rest, services_.now() + limits.idle_timeout);
+    if (!skipped) {
+      next_ = Next::closed;
+      co_return false;
+    }
+  }
+  if (!reader_.start_next(block_.bytes())) co_return false;
+  // A client that pipelines refused requests would otherwise keep the loop to itself (and, where
+  // the compiler makes no tail calls, nest ever deeper).
+  if (++requests_in_a_row_ % kRequestsInARow == 0) co_await Yield(services_.loop);
+  co_return true;
+}
+
+Task<> Http1Session::close_lingering() {
+  const bool is_input_read = reader_.is_read_to_end() && !is_input_lost_ && body_.done();
+  const http::Closing closing =
+      http::closing_after({.is_own = response_.is_own, .is_input_read = is_input_read}, kSmallBody);
+  if (!closing.lingers) co_return;
+  client_->shutdown_send();
+  co_await discard(closing.most_bytes, services_.now() + kLinger);
+}
+
+// Reads and forgets so many bytes. False when they do not come in time.
+Task<bool> Http1Session::discard(std::size_t most, TimePoint deadline) {
+  const std::span<char> block = block_.bytes();
+  while (most > 0) {
+    const IoResult result = client_->receive(block.first(std::min(most, block.size())));
+    if (result.status == IoResult::Status::done) {
+      most -= result.bytes;
+      if (most == 0) break;
+    } else if (result.status != IoResult::Status::would_block) {
+      co_return false;
+    }
+    // Even if there is more to read: others have their turn, and the deadline is looked at.
+    const Wake wake = co_await parking_.park({.deadline = deadline}, &client_->readable());
+    if (wake != Wake::ready) co_return false;
+  }
+  co_return true;
+}
+
+// Gives the connection back to idleness, or ends it.
+void Http1Session::finish() {
+  const ClientPtr client = std::move(client_);
+  block_.release();
+  out_block_.release();
+  if (tunnel_) {
+    services_.owner.begin_tunnel(std::move(tunnel_), *client);
+  } else if (next_ == Next::keep) {
+    client->become_idle(services_.now());
+  } else {
+    client->close();
+  }
+  services_.owner.end_session(*this);
+}
+
+}  // namespace spillway::proxy

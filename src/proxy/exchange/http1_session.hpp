@@ -1,0 +1,126 @@
+// The server side of HTTP/1 (RFC 9112) on one connection while it is active: reads requests one
+// after the other, hands each to an exchange, frames its response, and decides how the connection
+// goes on. A connection that is idle has none: a worker keeps the objects for the next ones.
+#pragma once
+
+#include <coroutine>
+#include <memory>
+#include <optional>
+
+#include "cache/rules/cache_key.hpp"
+#include "http/body.hpp"
+#include "http/request_reader.hpp"
+#include "proxy/exchange/client_connection.hpp"
+#include "proxy/exchange/client_session.hpp"
+#include "proxy/exchange/event_stream.hpp"
+#include "proxy/exchange/exchange.hpp"
+#include "proxy/exchange/send_rate_monitor.hpp"
+#include "proxy/exchange/services.hpp"
+#include "proxy/exchange/swept.hpp"
+#include "proxy/exchange/tunnel.hpp"
+#include "proxy/net/block_pool.hpp"
+#include "proxy/net/parking.hpp"
+#include "proxy/net/task.hpp"
+
+namespace spillway::proxy {
+
+class Http1Session final : public ClientSession, public Swept {
+ public:
+  Http1Session(Services& services, const http::HeadLimits& limits);
+  ~Http1Session() = default;
+
+  // Serves the requests that have arrived on the connection, until it is idle or closed. Gives the
+  // object back to the worker at the end.
+  Detached serve(ClientPtr client);
+
+  // ClientSession:
+  http::RequestHead& request() override { return head_; }
+  const ClientInfo& client() const override { return client_->info(); }
+  std::string_view head_text() const override { return reader_.head(block_.bytes()); }
+  BodyPiece start_body(std::uint64_t limit, std::string_view& at_hand) override;
+  BodyPiece receive_body(std::span<char> into) override;
+  bool is_body_complete() const override { return body_.done(); }
+  Source& readable() override { return client_->readable(); }
+  bool start_relayed(const http::ResponseHead& head, http::ForwardedResponse with) override;
+  bool start_cached(const http::StoredHead& head, bool not_modified,
+                    http::ForwardedResponse with) override;
+  bool start_fallback(const http::PreparedHead& head, http::ForwardedResponse with) override;
+  void start_problem(http::Problem problem, bool is_next_known) override;
+  bool dechunks(const http::Framing& framing) const override;
+  IoResult send(std::string_view body) override;
+  IoResult send_from(Pipe& pipe) override;
+  Source& writable() override { return client_->writable(); }
+  bool has_pending_head() const override { return !response_.pending.empty(); }
+  bool has_started() const override { return response_.has_started; }
+  unsigned status() const override { return response_.status; }
+  std::uint64_t body_bytes_sent() const override { return response_.body_bytes; }
+  void begin_client_turn() override;
+  void end_client_turn() override { rate_.stop(services_.now()); }
+  Task<bool> send_interim(const http::ResponseHead& head) override;
+  Task<Switched> send_switching(const http::ResponseHead& head, std::string_view protocol,
+                                std::string_view request_id) override;
+  void hand_over(std::unique_ptr<Tunnel> tunnel) override;
+  void close_after_response() override;
+  void close_now() override { next_ = Next::closed; }
+  void abort() override;
+  bool is_open() const override { return client_->open(); }
+
+  // Swept:
+  void wake_if_late(TimePoint now) override;
+  int watched_client() override;
+  void client_left() override { parking_.wake(Wake::client_gone); }
+  std::optional<AwaitedHead> awaited_head() const override;
+  bool keeps_to(const Generation& generation) const override;
+  void end_early() override;
+  void abandon() override;
+
+ private:
+  enum class Head : std::uint8_t { none, request, fault };
+  // How the connection goes on after the request.
+  enum class Next : std::uint8_t { keep, close, closed };
+  struct Response {
+    std::string_view pending;  // of its head: in the out block
+    unsigned status = 0;
+    bool is_own = false;  // not the upstream's, nor a cached one
+    bool is_final = false;
+    bool has_started = false;
+    std::uint64_t body_bytes = 0;
+  };
+
+  Task<Head> read_head(Fault& fault);
+  Task<> serve_request(std::optional<Fault> fault);
+  Task<bool> next_request();
+  Task<> close_lingering();
+  Task<bool> discard(std::size_t most, TimePoint deadline);
+  void finish();
+  void begin_request();
+  bool grow_block();
+  BodyPiece check_body(std::string_view received);
+  void plan_own_response(bool may_keep);
+  bool skip_body();
+  template <class Write>
+  bool start(unsigned status, const Write& write);
+  bool abort_if_client_too_slow(TimePoint now);
+
+  Services& services_;
+  std::coroutine_handle<> frame_;  // serve()
+  Parking parking_;
+  ClientPtr client_;
+  Block block_;  // the head, frozen while its request is served, and what follows it
+  http::RequestReader reader_;
+  http::RequestHead head_;
+  http::BodyReader body_{{}, 0, http::BodyReader::Of::request};
+  bool is_body_started_ = false;
+  bool is_input_lost_ = false;  // bytes of the next request had no room
+  Block out_block_;
+  Response response_;
+  SendRateMonitor rate_;  // of the client, while it takes a response
+  Next next_ = Next::keep;
+  std::uint32_t requests_in_a_row_ = 0;
+  cache::CacheKey cache_key_;  // keeps its memory
+  std::optional<Exchange> exchange_;
+  std::optional<EventStream> event_stream_;
+  std::unique_ptr<Tunnel> tunnel_;  // both connections are its at the end
+};
+
+}  // namespace spillway::proxy

@@ -1,0 +1,42 @@
+// Checks the body of a response as it arrives in a relay's block (http/body.hpp).
+#pragma once
+
+#include <cstring>
+#include <span>
+#include <string_view>
+
+#include "http/body.hpp"
+#include "proxy/exchange/relay_state.hpp"
+
+namespace spillway::proxy {
+
+struct CheckedBody {
+  http::Error error = http::Error::none;
+  bool has_surplus = false;  // bytes came behind the end of the response: they belong to nothing
+};
+
+// Checks what was received since the last call and, where `dechunks` is set, closes the gaps that
+// chunk framing leaves when it is taken out. `on_content` is given the content, piece by piece.
+template <class OnContent>
+CheckedBody check_received(http::BodyReader& reader, RelayState& state, std::span<char> block,
+                           bool dechunks, const OnContent& on_content) {
+  std::size_t valid = state.checked_to();
+  std::size_t at = valid;
+  while (at < state.end() && !reader.done()) {
+    const std::string_view rest(block.data() + at, state.end() - at);
+    const http::BodyReader::Step step = reader.read(rest);
+    if (step.error != http::Error::none) return {.error = step.error};
+    on_content(step.payload);
+    const std::string_view part = dechunks ? step.payload : rest.substr(0, step.consumed);
+    if (!part.empty() && part.data() != block.data() + valid)
+      std::memmove(block.data() + valid, part.data(), part.size());
+    valid += part.size();
+    at += step.consumed;
+  }
+  const bool has_surplus = reader.done() && at < state.end();
+  state.set_checked(valid);
+  if (reader.done()) state.upstream_done();
+  return {.has_surplus = has_surplus};
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,132 @@
+#include "proxy/exchange/refresh_job.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "http/framing.hpp"
+#include "proxy/exchange/received_body.hpp"
+#include "proxy/net/transfer.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+BlockPool& pool_for(std::string_view head, Services& services) {
+  return head.size() <= services.small_blocks.block_size() ? services.small_blocks
+                                                           : services.large_blocks;
+}
+}  // namespace
+
+RefreshJob::RefreshJob(Services& services, const RefreshRequest& request)
+    : services_(services),
+      block_(pool_for(request.head, services).take()),
+      client_(request.served.client),
+      request_(*request.served.generation, head_, client_, Clock::now()),
+      key_(request.lookup.key()),
+      admission_(services, request_, parking_),
+      lookup_(services, request_, key_),
+      flight_(services, request_, lookup_, parking_),
+      fill_(services, request_, lookup_, flight_),
+      call_(services, request_, parking_, admission_, lookup_, nullptr, nullptr) {
+  std::memcpy(block_.bytes().data(), request.head.data(), request.head.size());
+  http::parse_request({block_.bytes().data(), request.head.size()}, head_);
+  http::request_framing(head_);
+  head_.method = http::Verb::get;
+  head_.method_name = "GET";
+  request_.is_in_background = true;
+  request_.is_classified = true;
+  // Anew: its texts are views of the head.
+  request_.subject =
+      request_.generation->generation().classifier.classify(head_, client_.peer, request_.arrived);
+  lookup_.revalidate(*request.lookup.cache(), request.lookup.stored());
+}
+
+bool RefreshJob::begin() {
+  if (services_.recent.failed_lately(key_.hash()) || !flight_.try_lead()) return false;
+  if (admission_.take_free_slot(request_.arrived)) return true;
+  request_.metrics().cache_refresh(request_.subject.route, observe::CacheRefresh::no_room);
+  return false;
+}
+
+Detached RefreshJob::run() {
+  frame_ = co_await OwnFrame{};
+  using Result = observe::CacheRefresh;
+  Result result = Result::failed;
+  const std::optional<Fault> fault = co_await call_.ask();
+  if (!fault && call_.response().status == 304) {
+    lookup_.take_confirmed(call_.response(), admission_.dispatched());
+    if (call_.state().end() > call_.state().checked_to()) call_.response().keep_alive = false;
+    call_.finish();
+    result = Result::not_modified;
+  } else if (!fault) {
+    const bool stored = co_await store_response();
+    if (stored) result = Result::stored;
+  }
+  if (result == Result::failed) services_.recent.remember_failed(key_.hash());
+  request_.metrics().cache_refresh(request_.subject.route, result);
+  flight_.land(cache::Landing::nothing);
+  call_.abandon();
+  services_.owner.end_refresh(*this);
+}
+
+// Reads the response into the cache. False when it was not stored.
+Task<bool> RefreshJob::store_response() {
+  const http::ResponseHead& response = call_.response();
+  RelayState& state = call_.state();
+  http::BodyReader reader(response.framing, http::BodyReader::kNoLimit,
+                          http::BodyReader::Of::response);
+  if (reader.done()) state.upstream_done();
+  fill_.begin(response, admission_.dispatched(), false);
+  if (!fill_.is_filling()) request_.signals().record_result(response.status >= 500);
+  const std::span<char> block = call_.block().bytes();
+  while (fill_.is_filling()) {
+    const CheckedBody checked = check_received(
+        reader, state, block, true, [this](std::string_view content) { fill_.append(content); });
+    if (checked.error != http::Error::none) {
+      call_.fail_after_head(upstream_invalid(checked.error));
+      co_return false;
+    }
+    if (checked.has_surplus) call_.response().keep_alive = false;
+    state.clear();
+    if (!state.is_upstream_done()) {
+      const TimePoint due = std::min(Clock::now() + request_.upstream_config().response_timeout,
+                                     call_.deadlines().response_due());
+      const Transfer got = co_await receive(parking_, call_.connection(), block, {.deadline = due});
+      if (got.done()) state.received(got.bytes);
+      if (got.done() || got.status == Transfer::Status::woken) continue;
+      const bool is_whole =
+          got.status == Transfer::Status::end && reader.end_of_input() == http::Error::none;
+      if (!is_whole) {
+        const bool is_late = got.status == Transfer::Status::timeout;
+        call_.fail_after_head(is_late ? upstream_stalled()
+                                      : upstream_invalid(http::Error::truncated));
+        co_return false;
+      }
+      state.upstream_done();
+    }
+    const bool stored = fill_.is_filling();
+    fill_.finish();
+    call_.finish();
+    co_return stored;
+  }
+  co_return false;
+}
+
+void RefreshJob::wake_if_late(TimePoint now) {
+  if (parking_.parked() && parking_.deadline() <= now) parking_.wake(Wake::timeout);
+}
+
+std::optional<Swept::AwaitedHead> RefreshJob::awaited_head() const {
+  const std::optional<TimePoint> since = call_.head_awaited_since();
+  if (!since) return std::nullopt;
+  return AwaitedHead{request_.generation.get(), request_.subject.upstream, *since};
+}
+
+bool RefreshJob::keeps_to(const Generation& generation) const {
+  return &request_.generation->generation() == &generation;
+}
+
+void RefreshJob::end_early() {
+  if (parking_.parked()) parking_.wake(Wake::timeout);
+}
+
+}  // namespace spillway::proxy

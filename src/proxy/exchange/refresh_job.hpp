@@ -1,0 +1,68 @@
+// The background revalidation (RFC 5861 section 3) that makes a stale response fresh again after it
+// was served: of the lowest class, only if a slot is free, one at a time per key, and with no
+// client waiting for it.
+#pragma once
+
+#include <coroutine>
+#include <string_view>
+
+#include "http/body.hpp"
+#include "proxy/exchange/admission.hpp"
+#include "proxy/exchange/cache_fill.hpp"
+#include "proxy/exchange/cache_lookup.hpp"
+#include "proxy/exchange/client_info.hpp"
+#include "proxy/exchange/flight_membership.hpp"
+#include "proxy/exchange/request_context.hpp"
+#include "proxy/exchange/services.hpp"
+#include "proxy/exchange/swept.hpp"
+#include "proxy/exchange/upstream_call.hpp"
+#include "proxy/net/block_pool.hpp"
+#include "proxy/net/task.hpp"
+
+namespace spillway::proxy {
+
+// The request that was served with what is stale. Views and references hold during the call.
+struct RefreshRequest {
+  const RequestContext& served;
+  std::string_view head;
+  const CacheLookup& lookup;
+};
+
+class RefreshJob final : public Swept {
+ public:
+  RefreshJob(Services& services, const RefreshRequest& request);
+  ~RefreshJob() = default;
+
+  // False, and nothing has happened, when there is no room for it, or another one is under way.
+  bool begin();
+  // Gives the object back to the worker at the end.
+  Detached run();
+
+  // Swept:
+  void wake_if_late(TimePoint now) override;
+  int watched_client() override { return -1; }
+  void client_left() override {}
+  std::optional<AwaitedHead> awaited_head() const override;
+  bool keeps_to(const Generation& generation) const override;
+  void end_early() override;
+  void abandon() override { frame_.destroy(); }
+
+ private:
+  Task<bool> store_response();
+
+  Services& services_;
+  std::coroutine_handle<> frame_;
+  Parking parking_;
+  Block block_;  // the head
+  http::RequestHead head_;
+  const ClientInfo client_;  // a copy: the client may leave
+  RequestContext request_;
+  cache::CacheKey key_;
+  Admission admission_;
+  CacheLookup lookup_;
+  FlightMembership flight_;
+  CacheFill fill_;
+  UpstreamCall call_;
+};
+
+}  // namespace spillway::proxy

@@ -1,0 +1,82 @@
+// The body of a request on its way to the upstream.
+//
+// A small one is read whole before a slot is taken, so that a slow client does not hold a slot, and
+// may be sent again. A larger one, or one that the client sends only on request (Expect), is pumped
+// while the response is awaited or already relayed: the pump is a child of the exchange and ends,
+// by itself or stopped, before the exchange does.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "proxy/exchange/client_session.hpp"
+#include "proxy/exchange/fault.hpp"
+#include "proxy/exchange/request_context.hpp"
+#include "proxy/exchange/services.hpp"
+#include "proxy/net/block_pool.hpp"
+#include "proxy/net/task.hpp"
+#include "proxy/net/transfer.hpp"
+#include "resilience/min_rate.hpp"
+
+namespace spillway::proxy {
+
+class RequestBody {
+ public:
+  // `parking`: of the exchange, which is woken when the pump ends.
+  RequestBody(Services& services, const RequestContext& request, ClientSession& session,
+              Parking& parking)
+      : services_(services), request_(request), session_(session), parking_(parking) {}
+  RequestBody(const RequestBody&) = delete;
+  RequestBody& operator=(const RequestBody&) = delete;
+  ~RequestBody();
+
+  // Reads a small body whole. A fault when the client does not send it, or sends no valid one.
+  Task<std::optional<Fault>> read_small();
+  // What is sent with the head: all of it, unless it is streamed.
+  std::string_view at_hand() const { return at_hand_; }
+  bool is_streamed() const { return is_streamed_; }
+  // The client took time to send it.
+  bool was_waited_for() const { return static_cast<bool>(block_); }
+
+  // Streams the rest to the upstream, until it ends or stop_pump().
+  void start_pump(Stream& upstream) { pump(upstream); }
+  void stop_pump();
+  bool is_pumping() const { return pump_ == Pump::running; }
+  // All of it has been read from the client and sent.
+  bool is_sent() const { return !is_streamed_ || pump_ == Pump::done; }
+  // When the pump sent the last of it.
+  TimePoint sent_at() const { return sent_at_; }
+  // The pump failed, which ends the request.
+  const std::optional<Fault>& fault() const { return fault_; }
+
+  // For the sweep:
+  void wake_if_late(TimePoint now);
+  // Ends the pump as if its deadline had passed. False: it does not wait.
+  bool end_early();
+
+ private:
+  enum class Pump : std::uint8_t { none, running, done, stopped, failed };
+
+  Detached pump(Stream& upstream);
+  Task<bool> send_on(Stream& upstream, std::string_view bytes);
+  void fail(const Fault& fault);
+  void wake_exchange();
+  resilience::MinRate rate() const;
+  TimePoint due(const resilience::MinRate& rate, TimePoint now) const;
+  Fault late(const resilience::MinRate& rate);
+
+  Services& services_;
+  const RequestContext& request_;
+  ClientSession& session_;
+  Parking& parking_;
+  Parking pump_parking_;
+  Block block_;
+  std::string_view at_hand_;
+  bool is_streamed_ = false;
+  Pump pump_ = Pump::none;
+  TimePoint sent_at_{};
+  std::optional<Fault> fault_;
+};
+
+}  // namespace spillway::proxy

@@ -1,0 +1,183 @@
+#include "proxy/exchange/response_relay.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "config/choices.hpp"
+#include "proxy/exchange/long_lived.hpp"
+#include "proxy/exchange/received_body.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+// So many bytes must be left for a pipe to be worth its system calls.
+constexpr std::uint64_t kWorthAPipe = 64 * 1024;
+}  // namespace
+
+Task<std::optional<Fault>> ResponseRelay::run() {
+  const http::ResponseHead& response = to_.call.response();
+  reader_ = http::BodyReader(response.framing, http::BodyReader::kNoLimit,
+                             http::BodyReader::Of::response);
+  dechunks_ = to_.session.dechunks(response.framing);
+  if (reader_.done()) state().upstream_done();
+  to_.fill.begin(response, to_.admission.dispatched(), to_.admission.announces_degrade());
+  if (const std::optional<Fault> fault = check()) co_return fault;
+  if (!state().is_upstream_done() && is_event_stream(to_.request.head, response)) {
+    if (const std::optional<Fault> fault = begin_event_stream()) co_return fault;
+  }
+  // The rest of the request's body would be taken for the next request.
+  if (state().is_upstream_done() && !to_.body.is_sent()) to_.session.close_after_response();
+  if (!start_response()) co_return upstream_invalid(http::Error::head_too_large);
+  if (is_event_stream_) {
+    const std::string_view first{to_.call.block().bytes().data() + state().to_send_from(),
+                                 state().to_send()};
+    const bool sent = co_await to_.session.send_all(to_.parking, first, true);
+    if (!sent) to_.session.abort();
+    co_return std::nullopt;
+  }
+  if (state().is_upstream_done()) finish_upstream();
+  if (may_splice()) pipe_ = to_.services.pipes.take();
+  const std::optional<Fault> fault = co_await transfer();
+  co_return fault;
+}
+
+// Of what was received since the last call.
+std::optional<Fault> ResponseRelay::check() {
+  const CheckedBody checked =
+      check_received(reader_, state(), to_.call.block().bytes(), dechunks_,
+                     [this](std::string_view content) { to_.fill.append(content); });
+  if (checked.error != http::Error::none)
+    return to_.call.fail_after_head(upstream_invalid(checked.error));
+  if (checked.has_surplus) to_.call.response().keep_alive = false;
+  return std::nullopt;
+}
+
+std::optional<Fault> ResponseRelay::begin_event_stream() {
+  const auto kind = observe::TunnelKind::event_stream;
+  if (auto fault = take_permit(to_.services, to_.request, to_.admission, kind, permit_))
+    return fault;
+  permit_.open();
+  is_event_stream_ = true;
+  stream_connection_ = to_.call.detach();
+  return std::nullopt;
+}
+
+EventStream::Parts ResponseRelay::take_event_stream() {
+  return {.connection = std::move(stream_connection_),
+          .block = std::move(to_.call.block()),
+          .reader = reader_,
+          .permit = std::move(permit_),
+          .idle_timeout = to_.request.limits().tunnel_idle_timeout,
+          .dechunks = dechunks_};
+}
+
+bool ResponseRelay::start_response() {
+  const bool is_degraded = to_.admission.is_degraded();
+  const overload::Verdict& verdict = to_.admission.verdict();
+  return to_.session.start_relayed(
+      to_.call.response(),
+      {.request_id = to_.request.id(to_.services.random),
+       .date = to_.services.wall_clock.date(),
+       .queue_wait = to_.admission.queue_wait(),
+       .degraded = is_degraded ? config::name(verdict.mode) : std::string_view{},
+       .degraded_for = verdict.reason,
+       .cache_status = to_.lookup.status()});
+}
+
+// The rest of the body is long, and only passed on.
+bool ResponseRelay::may_splice() const {
+  return to_.call.response().framing.kind == http::Framing::Kind::length &&
+         reader_.remaining() >= kWorthAPipe && !to_.fill.is_filling();
+}
+
+RelayState::Next ResponseRelay::next() const {
+  const bool has_pending = to_.session.has_pending_head() || pipe_.size() > 0;
+  return pipe_ ? state().next(has_pending, !pipe_.is_full()) : state().next(has_pending);
+}
+
+Task<std::optional<Fault>> ResponseRelay::transfer() {
+  using Next = RelayState::Next;
+  for (int round = 1;; ++round) {
+    bool progress = false;
+    if (writes(next()) && !send_some(progress)) co_return client_gone();
+    if (reads(next())) {
+      if (const std::optional<Fault> fault = receive_some(progress)) co_return fault;
+    }
+    const Next left = next();
+    if (left == Next::done) co_return std::nullopt;
+    // A request that follows this one's flight does not wait for this one's client.
+    if (!reads(left) && !state().is_upstream_done()) to_.flight.land(cache::Landing::nothing);
+    const bool had_its_turn = pipe_ || round % kRoundsInARow == 0;  // a pipe holds as much
+    if (progress && !had_its_turn) continue;
+    const std::optional<Fault> fault = co_await wait(left);
+    if (fault) co_return fault;
+  }
+}
+
+// False when the client's connection is broken.
+bool ResponseRelay::send_some(bool& progress) {
+  const bool is_from_pipe = !to_.session.has_pending_head() && state().to_send() == 0;
+  const std::string_view from_block{to_.call.block().bytes().data() + state().to_send_from(),
+                                    state().to_send()};
+  const IoResult result =
+      is_from_pipe ? to_.session.send_from(pipe_) : to_.session.send(from_block);
+  if (result.status == IoResult::Status::failed) return false;
+  if (result.status == IoResult::Status::done) {
+    progress = true;
+    if (!is_from_pipe) state().sent(result.bytes);
+  }
+  return true;
+}
+
+std::optional<Fault> ResponseRelay::receive_some(bool& progress) {
+  UpstreamConnection& upstream = to_.call.connection();
+  const IoResult result = pipe_ ? upstream.receive_into(pipe_, reader_.remaining())
+                                : upstream.receive(to_.call.block().bytes().subspan(state().end()));
+  if (result.status == IoResult::Status::would_block) return std::nullopt;
+  progress = true;
+  if (result.status != IoResult::Status::done) {
+    const http::Error error =
+        result.status == IoResult::Status::end ? reader_.end_of_input() : http::Error::truncated;
+    if (error != http::Error::none) return to_.call.fail_after_head(upstream_invalid(error));
+    state().upstream_done();
+  } else if (pipe_) {
+    reader_.pass(result.bytes);
+    if (reader_.done()) state().upstream_done();
+  } else {
+    state().received(result.bytes);
+    if (auto fault = check()) return fault;
+  }
+  if (state().is_upstream_done()) finish_upstream();
+  return std::nullopt;
+}
+
+// Until one of both sides is ready. A fault when that takes too long, or the client leaves.
+Task<std::optional<Fault>> ResponseRelay::wait(RelayState::Next next) {
+  // While the request's body is still on its way the upstream owes nothing; the pump has timeouts.
+  const bool upstream_owes = reads(next) && !to_.body.is_pumping();
+  const bool is_done = state().is_upstream_done();
+  const TimePoint response_due = is_done ? kNever : to_.call.deadlines().response_due();
+  const TimePoint now = to_.services.now();
+  const TimePoint patience =
+      upstream_owes ? now + to_.request.upstream_config().response_timeout : kNever;
+  if (writes(next)) to_.session.begin_client_turn();
+  const Wake wake =
+      co_await to_.parking.park({.deadline = std::min(patience, response_due), .client_gone = true},
+                                reads(next) ? &to_.call.connection().readable() : nullptr,
+                                writes(next) ? &to_.session.writable() : nullptr);
+  if (writes(next)) to_.session.end_client_turn();
+  if (wake == Wake::timeout && upstream_owes)
+    co_return to_.call.fail_after_head(upstream_stalled());
+  if (wake == Wake::timeout && to_.services.now() >= response_due) co_return upstream_stalled();
+  if (to_.body.fault()) co_return *to_.body.fault();
+  if (wake == Wake::ready) co_return std::nullopt;
+  co_return client_gone();
+}
+
+void ResponseRelay::finish_upstream() {
+  to_.fill.finish();
+  if (!to_.body.is_sent()) to_.session.close_after_response();
+  to_.call.finish();
+}
+
+}  // namespace spillway::proxy

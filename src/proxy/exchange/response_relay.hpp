@@ -1,0 +1,75 @@
+// The way back: the upstream's response to the client, with bounded memory (relay_state.hpp). A
+// long body that is only passed on goes through a pipe in place of the block, uncopied (splice(2)).
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "http/body.hpp"
+#include "proxy/exchange/admission.hpp"
+#include "proxy/exchange/cache_fill.hpp"
+#include "proxy/exchange/cache_lookup.hpp"
+#include "proxy/exchange/client_session.hpp"
+#include "proxy/exchange/event_stream.hpp"
+#include "proxy/exchange/flight_membership.hpp"
+#include "proxy/exchange/relay_state.hpp"
+#include "proxy/exchange/request_body.hpp"
+#include "proxy/exchange/request_context.hpp"
+#include "proxy/exchange/services.hpp"
+#include "proxy/exchange/upstream_call.hpp"
+#include "proxy/net/pipe.hpp"
+#include "proxy/net/task.hpp"
+
+namespace spillway::proxy {
+
+class ResponseRelay {
+ public:
+  // What it works with, all of the same request.
+  struct Parts {
+    Services& services;
+    const RequestContext& request;
+    ClientSession& session;
+    Parking& parking;
+    RequestBody& body;
+    Admission& admission;
+    CacheLookup& lookup;
+    FlightMembership& flight;
+    CacheFill& fill;
+    UpstreamCall& call;
+  };
+
+  explicit ResponseRelay(const Parts& parts) : to_(parts) {}
+  ResponseRelay(const ResponseRelay&) = delete;
+  ResponseRelay& operator=(const ResponseRelay&) = delete;
+
+  // Relays the response whose head the call has read, to its end; of an event stream the head and
+  // what came with it. A fault: it broke, or could not be begun.
+  Task<std::optional<Fault>> run();
+
+  // It is an event stream, which goes on by itself.
+  bool is_long_lived() const { return is_event_stream_; }
+  EventStream::Parts take_event_stream();
+
+ private:
+  std::optional<Fault> check();
+  std::optional<Fault> begin_event_stream();
+  bool start_response();
+  bool may_splice() const;
+  Task<std::optional<Fault>> transfer();
+  Task<std::optional<Fault>> wait(RelayState::Next next);
+  std::optional<Fault> receive_some(bool& progress);
+  bool send_some(bool& progress);
+  void finish_upstream();
+  RelayState::Next next() const;
+  RelayState& state() const { return to_.call.state(); }
+
+  Parts to_;
+  http::BodyReader reader_{{}, 0, http::BodyReader::Of::response};
+  Pipe pipe_;
+  UpstreamPtr stream_connection_;  // of an event stream
+  TunnelPermit permit_;
+  bool dechunks_ = false;
+  bool is_event_stream_ = false;
+};
+
+}  // namespace spillway::proxy

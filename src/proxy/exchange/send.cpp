@@ -1,0 +1,131 @@
+// How the answers that are not the upstream's are sent.
+#include "config/choices.hpp"
+#include "http/accept.hpp"
+#include "http/conditional.hpp"
+#include "proxy/exchange/exchange.hpp"
+#include "proxy/exchange/refresh_job.hpp"
+#include "proxy/exchange/tunnel.hpp"
+
+namespace spillway::proxy {
+
+// What is added to any response but a problem.
+http::ForwardedResponse Exchange::additions(const http::CacheStatus& status) const {
+  const overload::Verdict& verdict = admission_.verdict();
+  const bool is_degraded = admission_.is_degraded();
+  return {.request_id = request_.id(services_.random),
+          .degraded = is_degraded ? config::name(verdict.mode) : std::string_view{},
+          .degraded_for = verdict.reason,
+          .cache_status = status};
+}
+
+// A refusal, or an error of the upstream: what the proxy says itself.
+Task<> Exchange::send_problem(const Fault& fault) {
+  call_.abandon();
+  if (session_.has_started()) {  // too late for another response: this one is not to seem complete
+    session_.abort();
+    co_return;
+  }
+  if (fault.status == 0) {
+    session_.close_now();
+    co_return;
+  }
+  session_.start_problem(
+      {.status = fault.status,
+       .reason = fault.reason,
+       .class_name = request_.is_classified ? std::string_view(request_.traffic_class().name)
+                                            : std::string_view{},
+       .retry_after = fault.retry_after,
+       .request_id = request_.id(services_.random),
+       .detail = fault.detail,
+       .proxy_error = fault.proxy_error,
+       .date = services_.wall_clock.date(),
+       .html = http::prefers_html(request_.head.fields),
+       .cache_status = lookup_.status_for(fault),
+       .head_only = request_.head.method == http::Verb::head},
+      !fault.close);
+  const bool sent = co_await session_.send_all(parking_, {});
+  if (!sent) session_.close_now();
+}
+
+Task<std::optional<Fault>> Exchange::send_cached() {
+  const cache::StoredPtr stored = lookup_.stored();  // keeps it while it is sent
+  const TimePoint now = Clock::now();
+  const bool has_content = stored->status() != 204;
+  const http::StoredHead head{
+      .status = stored->status(),
+      .reason_phrase = stored->reason_phrase(),
+      .lines = stored->lines(),
+      .content_length =
+          has_content ? std::optional<std::uint64_t>(stored->content().size()) : std::nullopt,
+      .age = std::chrono::floor<std::chrono::seconds>(stored->age(now)).count()};
+  http::ForwardedResponse with = additions(lookup_.status_of_stored(now));
+  with.queue_wait = admission_.queue_wait();
+  const bool is_known =
+      stored->status() == 200 && http::not_modified(request_.head.fields,
+                                                    {.etag = stored->etag(),
+                                                     .last_modified = stored->last_modified(),
+                                                     .date = stored->date()},
+                                                    services_.wall_clock.now());
+  if (!session_.start_cached(head, is_known, with)) co_return head_too_large();
+  const bool with_content = !is_known && request_.head.method != http::Verb::head;
+  const bool sent = co_await session_.send_all(
+      parking_, with_content ? stored->content() : std::string_view{}, true);
+  if (lookup_.wants_refresh()) {
+    services_.owner.begin_refresh(
+        {.served = request_, .head = session_.head_text(), .lookup = lookup_});
+  }
+  if (!sent) co_return client_gone();
+  co_return std::nullopt;
+}
+
+Task<std::optional<Fault>> Exchange::send_fallback() {
+  const auto& fallback = *request_.generation->prepared(request_.subject.route);
+  const auto& form = fallback.form(http::prefers_html(request_.head.fields));
+  const http::PreparedHead head{.status = fallback.status(),
+                                .lines = fallback.lines(),
+                                .content_type = form.type,
+                                .content_length = form.content.size(),
+                                .varies = fallback.varies(),
+                                .is_final = fallback.says_how_to_cache()};
+  http::ForwardedResponse with =
+      additions({.has_cache = lookup_.status().has_cache, .detail = "fallback"});
+  with.date = services_.wall_clock.date();
+  if (!session_.start_fallback(head, with)) co_return head_too_large();
+  const bool with_content = request_.head.method != http::Verb::head;
+  const bool sent =
+      co_await session_.send_all(parking_, with_content ? form.content : std::string_view{});
+  if (!sent) co_return client_gone();
+  co_return std::nullopt;
+}
+
+// The upstream has switched protocols: passes its head on. Both connections are the tunnel's then,
+// for which this request and its configuration are over.
+Task<std::optional<Fault>> Exchange::open_tunnel() {
+  UpstreamPtr upstream = call_.detach();
+  const ClientSession::Switched switched = co_await session_.send_switching(
+      call_.response(), request_.upgrade, request_.id(services_.random));
+  if (switched != ClientSession::Switched::done) upstream->retire();
+  if (switched == ClientSession::Switched::head_too_large)
+    co_return upstream_invalid(http::Error::head_too_large);
+  if (switched == ClientSession::Switched::client_gone) {
+    session_.close_now();
+    co_return client_gone();
+  }
+  tunnel_permit_.open();
+  auto tunnel = std::make_unique<Tunnel>(services_, std::move(tunnel_permit_), std::move(upstream),
+                                         request_.limits().tunnel_idle_timeout);
+  const RelayState& state = call_.state();
+  if (state.checked_to() < state.end()) {
+    tunnel->keep_for_client({std::move(call_.block()), state.checked_to(), state.end()});
+  }
+  session_.hand_over(std::move(tunnel));
+  co_return std::nullopt;
+}
+
+// What has been sent of it is observed before it goes on.
+std::optional<EventStream::Parts> Exchange::take_event_stream() {
+  if (!relay_.is_long_lived()) return std::nullopt;
+  return relay_.take_event_stream();
+}
+
+}  // namespace spillway::proxy

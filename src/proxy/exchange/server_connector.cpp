@@ -1,0 +1,170 @@
+#include "proxy/exchange/server_connector.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "http/method.hpp"
+#include "overload/decide.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+
+// The upstream may have closed an idle connection a moment ago. A request that must not be sent
+// twice only uses one that was in use just now.
+constexpr Milliseconds kFreshEnough{1000};
+
+// After so many times connect_timeout_ms no other server is tried: a server that does not answer is
+// passed over, but a request is not to wait for each of many.
+constexpr int kMostConnectTimeouts = 2;
+
+// Between two rounds through all workers for a connection to close.
+constexpr Milliseconds kRoundPause{10};
+
+}  // namespace
+
+Task<ServerConnector::Connected> ServerConnector::connect(bool fresh_only, TimePoint dispatched,
+                                                          const Deadlines& deadlines) {
+  UpstreamPool& pool = request_.generation->pool(request_.subject.upstream);
+  Circuits& circuits = request_.generation->circuits(request_.subject.upstream);
+  const Duration max_idle =
+      http::is_idempotent(request_.head.method) ? Duration::max() : Duration(kFreshEnough);
+  const resilience::ServerSet all = upstream().servers.all();
+  Connected connected;
+  bool is_any_asked = false;
+  resilience::ServerSet refused;
+  give_up_ = kNever;
+  has_timed_out_ = is_short_ = false;
+  // One a request: if passing over a server took a turn, the next request would be its again.
+  const std::uint64_t turn = pool.next_turn();
+  for (;;) {
+    const resilience::ServerSet left = all - tried_ - refused;
+    if (left.empty()) {
+      if (is_any_asked || tried_.empty() || refused == all) break;
+      tried_ = {};
+      continue;
+    }
+    if (give_up_ != kNever && Clock::now() >= give_up_) {
+      has_timed_out_ = true;
+      break;
+    }
+    const std::size_t server = upstream().servers.choose(left, turn, services_.random);
+    connected.call = circuits.allow(server);
+    if (!connected.call.allowed()) {
+      refused.insert(server);
+      continue;
+    }
+    is_any_asked = true;
+    tried_.insert(server);
+    ++attempts_;
+    asked_server_ = server;
+    if (!fresh_only) connected.connection = pool.take(server, max_idle, dispatched);
+    if (connected.connection) co_return std::move(connected);
+    const Opened opened = co_await open(server, connected, deadlines);
+    if (opened != Opened::next_server) co_return std::move(connected);
+  }
+  connected.fault = fault_after_all(is_any_asked);
+  co_return std::move(connected);
+}
+
+// A connection of the request's own.
+Task<ServerConnector::Opened> ServerConnector::open(std::size_t server, Connected& into,
+                                                    const Deadlines& deadlines) {
+  UpstreamPool& pool = request_.generation->pool(request_.subject.upstream);
+  if (!upstream().connections.try_open()) co_await reserve_connection();
+  ConnectAttempt attempt = begin_connect(upstream().endpoints[server]);
+  if (is_local_shortage(attempt.error) && pool.close_one())
+    attempt = begin_connect(upstream().endpoints[server]);
+  if (attempt.descriptor < 0) {
+    upstream().connections.closed();
+    if (is_local_shortage(attempt.error)) {
+      is_short_ = true;
+    } else {
+      into.call.fail(observe::ServerFailure::refused, describe(attempt.error));
+    }
+    co_return Opened::next_server;
+  }
+  into.connection =
+      new UpstreamConnection(services_.loop, pool, server, attempt.descriptor, attempt.connected);
+  if (!attempt.connected) {
+    const Opened opened = co_await await_connected(into, deadlines);
+    if (opened != Opened::done) co_return opened;
+  }
+  upstream().reachable.store(true, std::memory_order_relaxed);
+  co_return Opened::done;
+}
+
+Task<ServerConnector::Opened> ServerConnector::await_connected(Connected& into,
+                                                               const Deadlines& deadlines) {
+  const Milliseconds patience = upstream().config.connect_timeout;
+  const TimePoint now = Clock::now();
+  if (give_up_ == kNever) give_up_ = now + kMostConnectTimeouts * patience;
+  const TimePoint due = std::min(now + patience, deadlines.head_due());
+  const Wake wake =
+      co_await parking_.park({.deadline = due, .client_gone = true}, &into.connection->writable());
+  const int error = wake == Wake::ready ? connect_error(into.connection->descriptor()) : 0;
+  if (wake == Wake::ready && error == 0) co_return Opened::done;
+  into.connection->retire();
+  into.connection.reset();
+  if (wake == Wake::client_gone) {
+    into.fault = client_gone();
+    co_return Opened::ended;
+  }
+  has_timed_out_ = wake == Wake::timeout;
+  if (has_timed_out_ && Clock::now() >= deadlines.head_due()) {
+    into.fault = deadlines.fault_at(Clock::now(), false);
+    co_return Opened::ended;
+  }
+  if (has_timed_out_) {
+    into.call.fail(observe::ServerFailure::connect_timeout);
+  } else {
+    into.call.fail(observe::ServerFailure::refused, describe(error));
+  }
+  co_return Opened::next_server;
+}
+
+std::optional<Fault> ServerConnector::fault_after_all(bool is_any_asked) {
+  if (!is_any_asked) {
+    const Circuits& circuits = request_.generation->circuits(request_.subject.upstream);
+    return circuits_open(circuits.time_until_allowed());
+  }
+  if (is_short_) {
+    upstream().servers.count_shortage();
+    return local_shortage();
+  }
+  upstream().reachable.store(false, std::memory_order_relaxed);
+  return cannot_connect(has_timed_out_);
+}
+
+std::optional<Fault> ServerConnector::circuits_fault() {
+  const Milliseconds left =
+      request_.generation->circuits(request_.subject.upstream).time_until_allowed();
+  if (left.count() == 0) return std::nullopt;
+  return circuits_open(left);
+}
+
+// Jitter, so that clients do not retry in phase.
+Fault ServerConnector::circuits_open(Milliseconds left) {
+  const Milliseconds least{1};  // the time may be over by now
+  return circuit_open(overload::spread_retry_after(std::max(left, least), services_.random));
+}
+
+// Waits for a place in the connection budget. The request holds a dispatch slot, so fewer than
+// `concurrency` connections are busy elsewhere: some connection is idle, here or at another worker.
+Task<> ServerConnector::reserve_connection() {
+  const UpstreamId id = request_.subject.upstream;
+  UpstreamPool& pool = request_.generation->pool(id);
+  for (bool asked = false; !pool.budget().try_open();) {
+    if (pool.close_one()) continue;
+    // In vain so far: the idle one has just been taken, or is on its way out.
+    if (std::exchange(asked, true)) co_await parking_.park({Clock::now() + kRoundPause});
+    services_.owner.close_idle_elsewhere(request_.generation->generation(), id, parking_);
+    co_await parking_.park({});
+  }
+}
+
+bool ServerConnector::has_untried_server() const {
+  return !(upstream().servers.all() - tried_).empty();
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,67 @@
+// Which of an upstream's servers a request asks, and a connection to it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "proxy/exchange/deadlines.hpp"
+#include "proxy/exchange/fault.hpp"
+#include "proxy/exchange/request_context.hpp"
+#include "proxy/exchange/services.hpp"
+#include "proxy/net/endpoint.hpp"
+#include "proxy/net/task.hpp"
+#include "proxy/upstream/circuits.hpp"
+#include "proxy/upstream/upstream_pool.hpp"
+#include "resilience/server_set.hpp"
+
+namespace spillway::proxy {
+
+class ServerConnector {
+ public:
+  ServerConnector(Services& services, const RequestContext& request, Parking& parking)
+      : services_(services), request_(request), parking_(parking) {}
+  ServerConnector(const ServerConnector&) = delete;
+  ServerConnector& operator=(const ServerConnector&) = delete;
+
+  struct Connected {
+    UpstreamPtr connection;  // null: `fault`
+    Circuits::Call call;     // at the circuit of its server
+    std::optional<Fault> fault;
+  };
+  // Asks each server once at most, in the order that the balance gives, those tried in vain before
+  // only when all were; passes over those whose circuit is open. Nothing was sent to a server that
+  // cannot be connected to, so that the next one may be asked whatever the method: that is no
+  // retry. `fresh_only`: no kept connection will do. `dispatched`: when the request got its slot.
+  Task<Connected> connect(bool fresh_only, TimePoint dispatched, const Deadlines& deadlines);
+
+  // A fault while the circuits of all servers are open.
+  std::optional<Fault> circuits_fault();
+  bool has_untried_server() const;
+  // Servers asked, one after the other, connections that failed included; and the last of them.
+  std::uint32_t attempts() const { return attempts_; }
+  std::size_t asked_server() const { return asked_server_; }
+
+ private:
+  enum class Opened : std::uint8_t { done, next_server, ended };
+
+  Task<> reserve_connection();
+  Task<Opened> open(std::size_t server, Connected& into, const Deadlines& deadlines);
+  Task<Opened> await_connected(Connected& into, const Deadlines& deadlines);
+  std::optional<Fault> fault_after_all(bool is_any_asked);
+  Fault circuits_open(Milliseconds left);
+  Upstream& upstream() const { return request_.upstream(); }
+
+  Services& services_;
+  const RequestContext& request_;
+  Parking& parking_;
+  resilience::ServerSet tried_;  // in vain in this round, to be passed over
+  std::uint32_t attempts_ = 0;
+  std::size_t asked_server_ = 0;
+  // Of the connect() under way:
+  TimePoint give_up_ = kNever;  // counts from the first server that is waited for
+  bool has_timed_out_ = false;
+  bool is_short_ = false;  // of descriptors, ports or memory
+};
+
+}  // namespace spillway::proxy

@@ -1,0 +1,128 @@
+// What a worker lends to the exchanges, sessions and tunnels on its thread, and what they tell it.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "base/ids.hpp"
+#include "base/random.hpp"
+#include "base/time.hpp"
+#include "http/date.hpp"
+#include "observe/log.hpp"
+#include "observe/worker_metrics.hpp"
+#include "proxy/exchange/tunnel_permit.hpp"
+#include "proxy/generation/local_generation.hpp"
+#include "proxy/net/block_pool.hpp"
+#include "proxy/net/event_loop.hpp"
+#include "proxy/net/mailbox.hpp"
+#include "proxy/net/pipe.hpp"
+#include "resilience/token_bucket.hpp"
+
+namespace spillway::proxy {
+
+class ClientConnection;
+class Http1Session;
+class RefreshJob;
+class Tunnel;
+struct RefreshRequest;
+
+// The worker, as the objects that it owns see it. Called on its thread.
+class Owner {
+ public:
+  // The configuration that requests which begin now keep to.
+  virtual LocalGeneration& newest_generation() = 0;
+
+  // A client's connection began, became idle, has bytes to read again, ended.
+  virtual void connection_opened() = 0;
+  virtual void connection_idle(ClientConnection& client) = 0;
+  virtual void connection_active(ClientConnection& client) = 0;
+  virtual void connection_closed() = 0;
+
+  // The session has given its connection back: the object may serve another one.
+  virtual void end_session(Http1Session& session) = 0;
+  // Both connections go on without a request or a configuration.
+  virtual void begin_tunnel(std::unique_ptr<Tunnel> tunnel, ClientConnection& client) = 0;
+  virtual void end_tunnel(Tunnel& tunnel) = 0;
+  // Starts a background revalidation (RFC 5861 section 3), if there is room for one.
+  virtual void begin_refresh(const RefreshRequest& request) = 0;
+  virtual void end_refresh(RefreshJob& job) = 0;
+
+  // Has another worker close an idle connection to this upstream; wakes `asker` once one did, or
+  // none could. The asker keeps the generation alive meanwhile.
+  virtual void close_idle_elsewhere(const Generation& generation, UpstreamId upstream,
+                                    Parking& asker) = 0;
+
+ protected:
+  ~Owner() = default;
+};
+
+// The wall clock, read a few times a second.
+class WallClock {
+ public:
+  void refresh() {
+    now_ = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    text_ = http::date_text(now_);
+  }
+  // As an HTTP-date (RFC 9110 section 5.6.7).
+  std::string_view date() const { return {text_.data(), text_.size()}; }
+  std::chrono::sys_seconds now() const { return now_; }
+
+ private:
+  std::chrono::sys_seconds now_{};
+  http::DateText text_{};
+};
+
+// What was done lately and need not be done again at once.
+class RecentEvents {
+ public:
+  // False for a tenant that was named lately, so that not every refusal need name it again.
+  bool is_new_name(TenantId tenant) {
+    TenantId& named = named_[static_cast<std::uint64_t>(tenant) % named_.size()];
+    return std::exchange(named, tenant) != tenant;
+  }
+  // A background revalidation that failed is not tried again for a second.
+  bool failed_lately(std::uint64_t key) const {
+    const Failure& failure = failures_[key % failures_.size()];
+    return failure.key == key && Clock::now() - failure.at < Milliseconds{1000};
+  }
+  void remember_failed(std::uint64_t key) {
+    failures_[key % failures_.size()] = {key, Clock::now()};
+  }
+  // What shadow mode tells is held to ten lines a second.
+  bool may_log_shadow() { return shadow_lines_.try_take(10, 10, Clock::now()); }
+
+ private:
+  struct Failure {
+    std::uint64_t key = 0;
+    TimePoint at{};
+  };
+  std::array<TenantId, 256> named_{};
+  std::array<Failure, 256> failures_{};
+  resilience::TokenBucket shadow_lines_;
+};
+
+struct Services {
+  Owner& owner;
+  EventLoop& loop;
+  observe::Log& log;
+  observe::WorkerGauges& gauges;
+  TunnelPermits& tunnel_permits;  // of all workers
+  Random random;
+  BlockPool small_blocks;  // of a head's usual size
+  BlockPool large_blocks;  // of a larger head, or a piece of a body
+  PipePool pipes{};
+  Mailbox mailbox{loop};
+  WallClock wall_clock{};
+  RecentEvents recent{};
+  std::uint32_t pausing = 0;  // exchanges that will try again in a moment
+  bool draining = false;
+
+  TimePoint now() const { return loop.now(); }
+};
+
+}  // namespace spillway::proxy

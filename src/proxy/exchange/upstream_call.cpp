@@ -1,0 +1,339 @@
+#include "proxy/exchange/upstream_call.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "http/method.hpp"
+#include "http/problem.hpp"
+#include "http/rewrite.hpp"
+#include "proxy/exchange/long_lived.hpp"
+#include "proxy/net/block_writer.hpp"
+
+namespace spillway::proxy {
+
+using resilience::AttemptResult;
+
+namespace {
+// Received at once with the head: enough for most responses. A longer body may go through a pipe.
+constexpr std::size_t kFirstRead = 32 * 1024;
+// Of a pause, either way: requests that failed together do not come back together.
+constexpr double kBackoffJitter = 0.5;
+}  // namespace
+
+UpstreamCall::UpstreamCall(Services& services, const RequestContext& request, Parking& parking,
+                           Admission& admission, CacheLookup& lookup, ClientSession* session,
+                           RequestBody* body)
+    : services_(services),
+      request_(request),
+      parking_(parking),
+      admission_(admission),
+      lookup_(lookup),
+      session_(session),
+      body_(body),
+      connector_(services, request, parking) {}
+
+Task<std::optional<Fault>> UpstreamCall::ask() {
+  const UpstreamId upstream = request_.subject.upstream;
+  deadlines_.start(request_, admission_);
+  began_ = admission_.dispatched();
+  request_.generation->retry_budget(upstream).on_request(began_);
+  std::optional<Fault> before;
+  bool has_upstream_failed = false;
+  for (;;) {
+    Attempt attempt = co_await ask_once();
+    if (attempt.result == AttemptResult::answered) break;
+    // What the upstream did says more than that it is not asked any more because of it.
+    if (attempt.fault.reason == Reason::circuit_open && before) attempt.fault = *before;
+    before = attempt.fault;
+    if (is_of_upstream(attempt.fault.reason) && attempt.fault.reason != Reason::circuit_open)
+      has_upstream_failed = true;
+    const Next next = co_await retry(attempt);
+    if (next == Next::give_up) {
+      // The request as a whole: what a retry mends is no failure of the upstream.
+      if (has_upstream_failed) request_.signals().record_result(true);
+      co_return attempt.fault;
+    }
+    began_ = services_.now();
+  }
+  if (retries_ > 0) request_.metrics().retry(upstream, observe::RetryResult::success);
+  co_return std::nullopt;
+}
+
+// One connection and the request on it, up to the head of the response.
+Task<UpstreamCall::Attempt> UpstreamCall::ask_once() {
+  sent_any_ = false;
+  ServerConnector::Connected connected = co_await connector_.connect(
+      was_replaced_ || retries_ > 0, admission_.dispatched(), deadlines_);
+  if (connected.fault) {
+    // Nothing was sent. A connection that was refused may be tried again; one that timed out took
+    // time enough.
+    const bool is_refused = connected.fault->reason == Reason::upstream_unavailable;
+    co_return Attempt{is_refused ? AttemptResult::unsent : AttemptResult::failed, *connected.fault};
+  }
+  connection_ = std::move(connected.connection);
+  call_ = std::move(connected.call);
+  const std::optional<Fault> fault = co_await send_request();
+  if (fault) {
+    report(&*fault);
+    co_return Attempt{AttemptResult::failed, *fault};
+  }
+  if (sent_any_) admission_.use_token();
+  awaits_head_ = true;
+  if (is_streamed() && sent_any_) body_->start_pump(*connection_);  // the response is due after it
+  Attempt attempt = co_await read_head();
+  const std::optional<TimePoint> since = awaited_since();
+  awaits_head_ = false;
+  if (attempt.result == AttemptResult::answered) {
+    report(nullptr);
+    record_latency(since);
+    co_return attempt;
+  }
+  if (body_ != nullptr) body_->stop_pump();
+  if (attempt.result == AttemptResult::broken) {
+    attempt.fault = upstream_reset();
+    if (!sent_any_) attempt.result = AttemptResult::unsent;
+    // It may have idled for too long, which is not a failure.
+    if (connection_->reused() && !was_replaced_ && may_send_again(attempt.result, facts()))
+      call_.ignore();
+  }
+  report(&attempt.fault);
+  co_return attempt;
+}
+
+// A connection that breaks here may still hold an early response: reading will tell.
+Task<std::optional<Fault>> UpstreamCall::send_request() {
+  Block block;
+  std::string_view head;
+  const std::optional<Fault> fault = write_head(block, head);
+  if (fault) co_return fault;
+  const TimePoint due = std::min(services_.now() + request_.upstream_config().response_timeout,
+                                 deadlines_.head_due());
+  const std::string_view body = body_ != nullptr ? body_->at_hand() : std::string_view{};
+  const Transfer sent =
+      co_await send_all(parking_, *connection_, head, body, {.deadline = due, .client_gone = true});
+  sent_any_ = sent.bytes > 0;
+  if (sent.done() || sent.status == Transfer::Status::failed) co_return std::nullopt;
+  co_return fault_of(sent.status);
+}
+
+// Anew for each attempt: what is left of the deadline is less each time.
+std::optional<Fault> UpstreamCall::write_head(Block& block, std::string_view& head) {
+  const cache::StoredPtr& stored = lookup_.stored();
+  const bool validates = lookup_.fetches_for_cache() && stored;
+  http::ForwardedRequest with{
+      .client_address = request_.client.address(),
+      .default_host = request_.upstream().endpoints.front().name,
+      .trusted_peer = request_.client.trusted(),
+      .request_id = request_.ids.made_request_id(request_.head, services_.random),
+      .traceparent = request_.ids.made_traceparent(request_.head, services_.random),
+      .late = admission_.is_late(),
+      .skip_downstream = admission_.announces_degrade(),
+      .for_store = lookup_.fetches_for_cache(),
+      .etag = validates ? stored->etag() : std::string_view{},
+      .last_modified = validates ? stored->last_modified() : std::string_view{},
+      .in_background = request_.is_in_background,
+      .upgrade = request_.upgrade};
+  DeadlineTexts texts;
+  if (!deadlines_.write_left(request_, admission_, services_.now(), with, texts))
+    return deadline_passed();
+  const auto write = [&](TextWriter& out) {
+    return http::write_request_head(out, request_.head, with);
+  };
+  head = write_into_block(services_.small_blocks, services_.large_blocks, block, write);
+  return head.empty() ? std::optional(head_too_large()) : std::nullopt;
+}
+
+Task<UpstreamCall::Attempt> UpstreamCall::read_head() {
+  using Event = http::ResponseReader::Event;
+  http::ResponseReader reader({.head_bytes = request_.limits().header_bytes}, request_.head.method,
+                              request_.upgrade);
+  std::size_t received = 0;
+  bool any = false;
+  for (;;) {
+    if (body_ != nullptr && body_->fault())
+      co_return Attempt{AttemptResult::failed, *body_->fault()};
+    const Transfer got = co_await receive_more(received);
+    if (got.status == Transfer::Status::woken) continue;
+    if (got.status == Transfer::Status::end || got.status == Transfer::Status::failed) {
+      if (!any) co_return Attempt{AttemptResult::broken, {}};
+      co_return Attempt{AttemptResult::failed, upstream_invalid(http::Error::truncated)};
+    }
+    if (!got.done()) co_return Attempt{AttemptResult::failed, fault_of(got.status)};
+    any = true;
+    received += got.bytes;
+    const std::span<char> block = block_.bytes();
+    Event event = reader.read({block.data(), received}, response_);
+    while (event == Event::interim) {
+      bool is_passed_on = true;
+      if (session_ != nullptr) is_passed_on = co_await session_->send_interim(response_);
+      if (!is_passed_on) co_return Attempt{AttemptResult::failed, client_gone()};
+      received -= reader.head_end();
+      std::memmove(block.data(), block.data() + reader.head_end(), received);
+      reader.take_interim();
+      event = reader.read({block.data(), received}, response_);
+    }
+    if (event == Event::invalid)
+      co_return Attempt{AttemptResult::failed, upstream_invalid(reader.error())};
+    if (event != Event::need_more) {
+      state_ = RelayState(block.size());
+      state_.start(received, reader.head_end());
+      co_return Attempt{};
+    }
+    if (received == block.size())
+      co_return Attempt{AttemptResult::failed, upstream_invalid(http::Error::head_too_large)};
+  }
+}
+
+// A request that waits needs no block: so the blocks of those that are at work stay in the caches.
+Task<Transfer> UpstreamCall::receive_more(std::size_t received) {
+  // While the request body is still on its way the upstream owes nothing.
+  const TimePoint response_timeout = services_.now() + request_.upstream_config().response_timeout;
+  const TimePoint due =
+      is_pumping() ? deadlines_.head_due() : std::min(response_timeout, deadlines_.head_due());
+  const Until until{.deadline = due, .client_gone = true};
+  if (received == 0) {
+    const Wake wake = co_await parking_.park(until, &connection_->readable());
+    if (wake != Wake::ready) co_return Transfer{status_of(wake)};
+    if (!block_) block_ = services_.large_blocks.take();
+    const IoResult result = connection_->receive(block_.bytes().first(kFirstRead));
+    if (result.status == IoResult::Status::would_block) co_return Transfer{Transfer::Status::woken};
+    co_return Transfer{status_of(result.status), result.bytes};
+  }
+  const std::span<char> room = block_.bytes().subspan(received);
+  const Transfer got = co_await receive(parking_, *connection_,
+                                        room.first(std::min(room.size(), kFirstRead)), until);
+  co_return got;
+}
+
+Fault UpstreamCall::fault_of(Transfer::Status status) const {
+  if (status == Transfer::Status::timeout)
+    return deadlines_.fault_at(services_.now(), is_pumping());
+  return client_gone();
+}
+
+resilience::AttemptFacts UpstreamCall::facts() const {
+  return {.is_idempotent = http::is_idempotent(request_.head.method),
+          .is_body_at_hand = !is_streamed(),
+          .is_on_kept_connection = connection_ && connection_->reused(),
+          .was_replaced = was_replaced_,
+          .is_in_background = request_.is_in_background,
+          .has_untried_server = connector_.has_untried_server(),
+          .retries = retries_,
+          .most_retries = request_.upstream_config().retries.attempts,
+          .pauses = pauses_,
+          .due = deadlines_.head_due()};
+}
+
+// With Next::give_up the attempt's fault stands. The request keeps its slot while it pauses, since
+// pauses are short and a request that gave its slot back would have to queue for another.
+Task<UpstreamCall::Next> UpstreamCall::retry(Attempt& failed) {
+  using Kind = resilience::NextAttempt::Kind;
+  const UpstreamId upstream = request_.subject.upstream;
+  const config::Retries& settings = request_.upstream_config().retries;
+  const resilience::Backoff backoff{settings.backoff, settings.max_backoff, kBackoffJitter};
+  const TimePoint now = Clock::now();
+  const resilience::NextAttempt next =
+      next_attempt(failed.result, facts(), backoff, now, services_.random);
+  close();
+  if (next.kind == Kind::give_up) co_return Next::give_up;
+  if (next.kind == Kind::replace) {
+    was_replaced_ = true;
+    request_.metrics().retry(upstream, observe::RetryResult::stale);
+    co_return Next::ask_again;
+  }
+  if (!request_.generation->retry_budget(upstream).try_retry(now)) {
+    request_.metrics().retry(upstream, observe::RetryResult::no_budget);
+    co_return Next::give_up;
+  }
+  ++retries_;
+  if (next.pause > Duration{0}) {
+    ++pauses_;
+    ++services_.pausing;
+    const Wake wake = co_await parking_.park({.deadline = now + next.pause, .client_gone = true});
+    --services_.pausing;
+    if (wake == Wake::client_gone) {
+      failed.fault = client_gone();
+      co_return Next::give_up;
+    }
+  }
+  request_.metrics().retry(upstream, observe::RetryResult::sent);
+  co_return Next::ask_again;
+}
+
+// A response ahead of the request's body says nothing about how long responses take.
+std::optional<TimePoint> UpstreamCall::awaited_since() const {
+  if (!awaits_head_) return std::nullopt;
+  if (!is_streamed()) return began_;
+  return body_->is_sent() ? std::optional(body_->sent_at()) : std::nullopt;
+}
+
+std::optional<TimePoint> UpstreamCall::head_awaited_since() const {
+  if (expects_long_response(request_.head, request_.upgrade)) return std::nullopt;
+  return awaited_since();
+}
+
+void UpstreamCall::record_latency(std::optional<TimePoint> since) {
+  if (!since || response_.status == 101 || is_event_stream(request_.head, response_)) return;
+  const Duration latency = services_.now() - *since;
+  request_.signals().record_latency(latency);
+  request_.metrics().upstream_duration(request_.subject.upstream, latency);
+}
+
+// Tells the server's circuit what came of the call: a response head, or a fault.
+void UpstreamCall::report(const Fault* fault) {
+  if (fault != nullptr) {
+    if (!fault->failure) return call_.ignore();
+    return call_.fail(*fault->failure, fault->cause);
+  }
+  if (!says_failure(response_.status)) return call_.succeed();
+  call_.fail(observe::ServerFailure::error_status, http::reason_phrase(response_.status));
+}
+
+void UpstreamCall::finish() {
+  const TimePoint now = services_.now();
+  request_.signals().record_result(response_.status >= 500);
+  if (!says_failure(response_.status)) count_success();
+  const bool is_request_sent = body_ == nullptr || body_->is_sent();
+  if (is_request_sent && response_.keep_alive && !services_.draining &&
+      response_.framing.kind != http::Framing::Kind::until_close) {
+    request_.generation->pool(request_.subject.upstream).give_back(std::move(connection_), now);
+  } else {
+    if (body_ != nullptr) body_->stop_pump();
+    close();
+  }
+  admission_.release_slot(now, true);
+}
+
+UpstreamPtr UpstreamCall::detach() {
+  request_.signals().record_result(false);
+  count_success();
+  connection_->leave_pool();
+  admission_.release_slot(Clock::now(), false);
+  return std::move(connection_);
+}
+
+void UpstreamCall::abandon() {
+  if (body_ != nullptr) body_->stop_pump();
+  close();
+  admission_.release_slot(services_.now(), false);
+}
+
+void UpstreamCall::close() {
+  if (!connection_) return;
+  connection_->retire();
+  connection_.reset();
+}
+
+Fault UpstreamCall::fail_after_head(const Fault& fault) {
+  request_.signals().record_result(true);
+  request_.generation->circuits(request_.subject.upstream)
+      .count_failure(connection_->server(), *fault.failure, fault.cause);
+  return fault;
+}
+
+void UpstreamCall::count_success() {
+  request_.upstream().servers.count_success(connection_->server());
+}
+
+}  // namespace spillway::proxy
