@@ -1,4 +1,4 @@
-// config/OBSERVABILITY.md lists what there is: no more and no less.
+// docs/observability.md lists what there is: no more and no less.
 #include <doctest/doctest.h>
 #include <spdlog/sinks/ostream_sink.h>
 
@@ -23,7 +23,7 @@ namespace {
 
 // What stands between `<!-- NAME: begin -->` and its end.
 std::string section(const std::string& name) {
-  std::ifstream file(SPILLWAY_SOURCE_DIR "/config/OBSERVABILITY.md");
+  std::ifstream file(SPILLWAY_SOURCE_DIR "/docs/observability.md");
   std::stringstream text;
   text << file.rdbuf();
   const std::string all = text.str();
@@ -124,7 +124,7 @@ TEST_CASE("the table of metrics is what the code says of them") {
   const MetricCollector collector(config, {&metrics}, [] { return sample_snapshot(); }, {"0", "0"});
   const std::string expected = table(collector.Collect());
   CHECK_MESSAGE(section("metrics") == expected,
-                "put this between the markers of config/OBSERVABILITY.md:\n", expected);
+                "put this between the markers of docs/observability.md:\n", expected);
 }
 
 TEST_CASE("every event of the log stands in its table with its level and members") {

@@ -55,9 +55,9 @@ struct Row {
   std::string retry_after;
 };
 
-// The table of reasons in config/OBSERVABILITY.md.
+// The table of reasons in docs/observability.md.
 std::map<std::string, Row> documented() {
-  std::ifstream file(SPILLWAY_SOURCE_DIR "/config/OBSERVABILITY.md");
+  std::ifstream file(SPILLWAY_SOURCE_DIR "/docs/observability.md");
   std::map<std::string, Row> table;
   bool inside = false;
   for (std::string line; std::getline(file, line);) {
