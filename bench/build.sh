@@ -4,10 +4,10 @@ if [[ -z $programs ]]; then
   docker/install-deps.sh develop >&2
   cmake --preset bench >&2
   cmake --build --preset bench --target spillway spillway-bench-relay spillway-bench-idle \
-    spillway-bench-overload spillway-bench-report >&2
+    spillway-bench-overload >&2
   programs=build/bench
 fi
-for each in spillway spillway-bench-{relay,idle,overload,report}; do
+for each in spillway spillway-bench-{relay,idle,overload}; do
   if [[ ! -x $programs/$each ]]; then
     echo "$0: there is no program $programs/$each" >&2
     exit 2
@@ -37,5 +37,5 @@ describe_run() { # quick: 0 or not
     "$(first_version haproxy -v)" "$(first_version nginx -v)" "$(first_version wrk -v)"
 }
 
-# The first number with points that a program says of itself.
+# The first dotted number in a program's output: its version.
 first_version() { "$@" 2>&1 | grep -oE '[0-9]+(\.[0-9]+)+' | head -n 1; }

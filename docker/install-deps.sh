@@ -20,8 +20,8 @@ build=(
 develop=(
   # test framework, second compiler with its sanitizer runtime, formatting, linting
   doctest-dev libyaml-cpp-dev clang libclang-rt-14-dev clang-format clang-tidy
-  # micro-benchmarks
-  libbenchmark-dev
+  # micro-benchmarks; the plots of the benchmarks' report
+  libbenchmark-dev python3-matplotlib
   # the real parts that tests and comparisons run against
   nginx-core haproxy wrk curl prometheus procps
 )
