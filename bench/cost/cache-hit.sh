@@ -1,6 +1,6 @@
 #!/bin/bash
-# CPU per request of an answer from the store, Spillway's beside NGINX's proxy_cache, in one run:
-# a body of 30 bytes and one of 16 KiB. measure.sh says how it is measured.
+# CPU per request of a cache hit, Spillway's beside NGINX's proxy_cache, in one run:
+# a body of 30 bytes and one of 16 KiB. measure.sh describes the method.
 #
 # Spillway answers with "serve": "fresh" while nothing is wrong, and under overload with stale_ok,
 # the latter also with an answer that is stale and for whose refresh there is no slot. NGINX keeps

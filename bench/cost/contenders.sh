@@ -54,12 +54,12 @@ fill_in() { # template NAME=value...
     [[ $text == *"@${pair%%=*}@"* ]] || give_up "$1 does not say @${pair%%=*}@"
     text=${text//"@${pair%%=*}@"/"${pair#*=}"}
   done
-  [[ ! $text =~ @[A-Z]+@ ]] || give_up "$1: nobody put in ${BASH_REMATCH[0]}"
+  [[ ! $text =~ @[A-Z]+@ ]] || give_up "$1: ${BASH_REMATCH[0]} was not filled in"
   printf '%s\n' "$text"
 }
 
 # The text on standard input with one piece replaced; a piece that is not there is an error, lest a
-# changed file be measured with settings that nobody asked for.
+# changed file be measured with unintended settings.
 replaced() { # piece replacement
   local text
   text=$(cat)
@@ -85,7 +85,7 @@ start_backend() {
 
 # config/spillway.json as installed, but for ports, the backend, the number of workers or the routes
 # that a workload is about, and "concurrency": the peers send on whatever comes, so to compare costs
-# nobody may have to wait here either.
+# no request may be queued here either.
 spillway_configuration() { # workload workers
   local concurrency=4096
   [[ $1 == denied ]] && concurrency=64
@@ -176,7 +176,7 @@ start_direct() {
 }
 
 start_contender() { # contender workload workers
-  : > "$work/$1.log" # the last one's words are not this one's
+  : > "$work/$1.log" # without the output of an earlier round
   "start_$1" "$2" "$3"
 }
 
@@ -203,7 +203,7 @@ end_contender() {
 end_all() {
   local running
   end_contender
-  running=$(jobs -rp) # of this shell, so never anybody else's process
+  running=$(jobs -rp) # of this shell, so no foreign process
   [[ -z $running ]] || kill -TERM $running 2> /dev/null || true
   wait 2> /dev/null || true
   rm -rf "$work"

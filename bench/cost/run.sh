@@ -6,10 +6,10 @@
 #                     [--out FILE] [--programs DIR]
 #
 # Appends a JSON line a cell to FILE (standard output without it), in the form that bench/README.md
-# lays down. Of six rounds the workloads that have an aim of their own have all, the others every
-# other one; those that are named have all. --quick: 1 s a cell without warm-up, one round but of
-# small-get and denied, and no variants of a workload. The contenders of a workload are started for
-# each round and ended after it. Status 1 if a cell failed: it has no figures then.
+# describes. Workloads with an aim of their own are measured in all six rounds, the others in every
+# other one; with --workload, those named in all. --quick: 1 s a cell without warm-up, one round
+# except of small-get and denied, and no variants of a workload. The contenders of a workload are
+# started for each round and ended after it. Status 1 if a cell failed: it has no figures then.
 set -euo pipefail
 
 usage() {
@@ -82,7 +82,7 @@ for ((round = 1; round <= rounds; ++round)); do
   done
 done
 
-# Whether the contender answers as the workload says; otherwise says what it did.
+# Whether the contender answers as the workload demands; prints what it did otherwise.
 answers() {
   local got body=()
   if [[ $tell == BODY=* ]]; then
@@ -135,7 +135,7 @@ measure_load() { # contender
     END {
       wrong = status == 200 ? refused : n - refused
       if (broken) {
-        print "the load said nothing"
+        print "wrk printed no figures"
       } else if (n == 0 || connect + read + write + timeout + wrong > 0) {
         printf "of %d requests %d answered otherwise than %d; errors: %d connect, %d read, %d write, %d timeout\n",
           n, wrong, status, connect, read, write, timeout
@@ -176,7 +176,7 @@ measure_idle() {
 # Takes up the contender that was started under this name.
 turn_to() { pid=${pids[$1]} port=${ports[$1]} held=${helds[$1]}; }
 
-# What became of a contender, as one line: its figures, or why there are none.
+# The result line of a cell: its figures, or why there are none.
 write_cell() { # round workload contender kind
   local members=${faults[$3]}
   if [[ -z $members ]] && members=$("measure_$4" "$3") && faults[$3]=$(answers); then

@@ -1,10 +1,10 @@
 # What bench/cost measures: one line a workload. Sourced by run.sh.
 #
-#   name | path | connections | workers | their cores | what wrk is told (load.lua) |
+#   name | path | connections | workers | their cores | arguments of load.lua |
 #     answer: status and bytes | contenders
 #
-# "direct" is the backend alone, "relay" passes bytes on without a look at them: neither refuses,
-# has routes or workers. The relay would open a backend connection for each client's, so it is no
+# "direct" is the backend alone, "relay" passes bytes on without parsing them: neither has denials,
+# routes or workers. The relay would open a backend connection for each client's, so it is no
 # floor where each request has a connection of its own.
 proxies="spillway haproxy nginx"
 workloads="

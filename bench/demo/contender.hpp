@@ -1,4 +1,4 @@
-// Who gets the load: a backend or a proxy, as the command line names it.
+// What receives the load: a backend or a proxy, as the command line names it.
 #pragma once
 
 #include <optional>

@@ -6,7 +6,7 @@ patience=100 # tenths of a second to wait for a program to start
 files=$(mktemp -d)
 end_all() {
   local running
-  running=$(jobs -rp) # of this shell, so never anybody else's process
+  running=$(jobs -rp) # of this shell, so no foreign process
   [[ -z $running ]] || kill -TERM $running 2> /dev/null || true
   wait
   rm -rf "$files"
@@ -42,7 +42,7 @@ start_backend() {
 }
 
 # Starts a Spillway with the configuration on standard input; $proxy and $admin are its ports,
-# $proxy_pid its process and $proxy_log what it says.
+# $proxy_pid its process and $proxy_log its log.
 start_spillway() {
   local configuration
   configuration=$(mktemp -p "$files")

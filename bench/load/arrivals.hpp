@@ -27,14 +27,14 @@ struct Reads {
   std::uint32_t pages = 500;  // distinct ones of each kind, at least 1
 };
 
-// Who sends what.
+// A kind of request of one tenant, and its share.
 struct Source {
   std::uint8_t kind = 0;
-  std::uint8_t tenant = 0;  // 0: nobody in particular
+  std::uint8_t tenant = 0;  // 0: none
   double share = 0;         // of all arrivals; the shares add up to 1
 };
 
-// The kinds by their shares, from nobody in particular.
+// The kinds by their shares, of no tenant.
 std::vector<Source> usual_mix();
 
 struct Arrival {

@@ -38,7 +38,7 @@ class Awaited {
 
   std::uint8_t at(const RequestNumber& number) const { return attempts_[number.arrival].load(); }
 
-  std::vector<std::atomic<std::uint8_t>> attempts_;  // 0: nobody waits
+  std::vector<std::atomic<std::uint8_t>> attempts_;  // 0: no client waits
 };
 
 }  // namespace spillway::load

@@ -35,7 +35,7 @@ inline constexpr Milliseconds kPatience{1000};
 struct ClientOptions {
   Duration patience = kPatience;  // of each attempt
   Retries retries{};
-  Duration last = Duration::max();  // nobody tries again later than this after the start
+  Duration last = Duration::max();  // since the start; no retry is sent later
 };
 
 // Lives on one thread: the one that runs `io`.

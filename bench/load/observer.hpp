@@ -1,4 +1,4 @@
-// Who is told what became of the requests of a load.
+// Interface that receives the outcome of each attempt and request of a load.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Who is asking? Path normalisation, the walk through the routes, tenant and deadline.
+// Classification of a request: path normalisation, the walk through the routes, tenant and
+// deadline.
 #include "base/ip_address.hpp"
 #include "site.hpp"
 #include "suite.hpp"

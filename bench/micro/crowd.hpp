@@ -13,8 +13,8 @@
 namespace spillway::micro {
 
 // `skewed` as in Zipf's law with exponent 1: each tenant has about as many requests as all those
-// in the next doubling of ranks have each on average; else all alike, the worst case for whoever
-// tells heavy ones apart.
+// in the next doubling of ranks have each on average; else all alike, the worst case for finding
+// heavy ones.
 enum class Crowd { skewed, uniform };
 
 // The tenant of each of a million requests.

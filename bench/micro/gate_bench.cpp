@@ -1,4 +1,4 @@
-// A slot taken and given back at a gate before which nobody waits.
+// A slot taken and given back at a gate with an empty queue.
 #include <boost/asio/io_context.hpp>
 
 #include <optional>

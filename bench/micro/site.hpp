@@ -23,7 +23,7 @@ struct Request {
   http::RequestHead head;  // views of text
 };
 
-// How a client says who it is: not at all, by one of the site's API keys, or by the word of the
+// How a client identifies itself: not at all, by one of the site's API keys, or by the word of the
 // trusted proxy before it.
 enum class Caller { unnamed, with_api_key, behind_proxy };
 

@@ -1,5 +1,5 @@
-// Fairness between tenants: counting a request, a worker's sweep, the tick that finds out who is
-// above its share, and a decision that looks its tenant up.
+// Fairness between tenants: counting a request, a worker's sweep, the tick that finds tenants
+// above their share, and a decision that looks its tenant up.
 #include <memory>
 #include <string>
 #include <vector>
@@ -90,7 +90,7 @@ void decide(benchmark::State& state, std::size_t tenants) {
     benchmark::DoNotOptimize(verdict.retry_after);
     above += verdict.reason == Reason::tenant_share ? 1 : 0;
   }
-  // One alone has nobody to be unfair to.
+  // A single tenant is never above its share.
   if (next > 1000 && (above > 0) != (tenants > 1))
     state.SkipWithError("tenants were not held to their share");
 }

@@ -24,13 +24,13 @@ enum class Refusal : std::uint8_t {
   timed_out,  // waited as long as the proxy lets it
 };
 
-// A contender that gives no reason is believed to have let those wait whom it refused later than
-// this: an answer at once takes a few milliseconds, a queue timeout here 400 and more.
+// Of a contender that tells no reason, a refusal later than this counts as timed out in its queue:
+// a denial on arrival takes a few milliseconds, a queue timeout here 400 and more.
 inline constexpr Milliseconds kAtOnce{100};
 
 Refusal refusal_of(std::string_view reason, Duration took);
 
-// Requests are what users want, attempts what is sent for it.
+// A request has one attempt, and more with retries.
 struct Counts {
   std::uint64_t sent = 0;  // requests
   std::uint64_t attempts = 0;

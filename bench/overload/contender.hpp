@@ -1,4 +1,5 @@
-// Who gets the load: a proxy with one of the configurations in bench/peers, or the bare backend.
+// What receives the load: a proxy with one of the configurations in bench/peers, or the bare
+// backend.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +12,10 @@ namespace spillway::bench {
 enum class Program : std::uint8_t { none, nginx, haproxy, spillway };
 
 struct Contender {
-  std::string_view name;  // as results say it
+  std::string_view name;  // as in result lines
   Program program = Program::none;
   std::string_view configuration;  // its file in bench/peers
-  bool protects = true;  // false: the line before the backend may get longer than clients wait
+  bool protects = true;  // false: the backend's queue may grow beyond the patience of clients
 };
 
 // nullptr: there is no such contender.

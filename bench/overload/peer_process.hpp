@@ -1,4 +1,4 @@
-// A contender's process, from its start until it has ended. It ends with whoever started it.
+// A contender's process, from its start until it has ended. It ends with its parent.
 #pragma once
 
 #include <sys/types.h>
@@ -33,7 +33,7 @@ class PeerProcess {
   bool ended_ = false;
 };
 
-// A port of 127.0.0.1 that nobody listened on a moment ago. Throws std::system_error.
+// A port of 127.0.0.1 without a listener a moment ago. Throws std::system_error.
 std::uint16_t free_port();
 
 // The last lines of a file, at most `bytes`; empty if there is none.

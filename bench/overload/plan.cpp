@@ -41,7 +41,7 @@ std::vector<load::Phase> phases_of(const Scenario& scenario, const Contender& co
     return given ? phase(std::move(name), options.seconds, options.seconds)
                  : phase(std::move(name), seconds, quick_seconds);
   };
-  const load::Phase run_out = phase("run-out", 1, 0.5);  // longer than proxies let anybody wait
+  const load::Phase run_out = phase("run-out", 1, 0.5);  // longer than any queue timeout
   if (!scenario.disturbance) {
     const double settle = scenario.warm_up_load > 0 ? 2.5 : 2;
     load::Phase warm_up = phase("warm-up", 5, settle);
@@ -79,7 +79,6 @@ std::vector<const Contender*> chosen_contenders(const Scenario& scenario,
                                                 const PlanOptions& options) {
   std::vector<const Contender*> chosen;
   if (options.contenders.empty()) {
-    using Names = std::vector<std::string_view>;
     const auto names = options.quick ? std::vector<Names>{scenario.quick_contenders}
                                      : std::vector<Names>{scenario.others, scenario.contenders};
     for (const Names& some : names) {
@@ -98,7 +97,7 @@ bool contains(const auto& list, const auto& wanted) {
   return std::find(list.begin(), list.end(), wanted) != list.end();
 }
 
-// Whether a contender of whom once is enough has no part in this.
+// Whether a contender that is measured once has no part in this load and repetition.
 bool is_left_out(const Contender& contender, const Scenario& scenario, double load, int repetition,
                  const PlanOptions& options) {
   if (contains(scenario.contenders, contender.name)) return false;

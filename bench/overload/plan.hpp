@@ -46,8 +46,8 @@ double expected_seconds(const Cell& cell);
 // judged, which they are above capacity.
 inline constexpr double kCompletions = 40000;
 inline constexpr double kPurchases = 10000;
-// But above capacity nobody is answered in time by a contender that does not protect, however long
-// it is watched, and its clients pile up until they cannot send in time: seconds are enough.
+// But above capacity a contender that does not protect the backend answers nothing in time, however
+// long the cell, and its clients pile up until they cannot send in time: seconds are enough.
 inline constexpr double kUnprotectedSeconds = 20;
 
 }  // namespace spillway::bench

@@ -28,7 +28,7 @@ namespace {
 constexpr Milliseconds kLook{100};
 constexpr Milliseconds kBeforeStart{100};  // until the first request is due
 constexpr std::size_t kLastWords = 2000;   // bytes of a contender's log
-constexpr double kP1Share = 13.0 / 16;     // of the slots, for those who reserve some by limits
+constexpr double kP1Share = 13.0 / 16;     // of the slots, for contenders with limits by class
 constexpr double kP2Share = 10.0 / 16;
 
 std::string read(const std::string& path) {

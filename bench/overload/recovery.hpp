@@ -1,4 +1,4 @@
-// How long it takes after a disturbance until it is as it was before.
+// Time from the end of a disturbance to recovery.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,12 @@
 
 namespace spillway::bench {
 
-// Recovered is who in a whole second succeeds at 90 % of the share at which attempts succeeded
-// before.
+// Recovered: in a whole second attempts succeed at 90 % of the share before the disturbance.
 inline constexpr double kRecoveredShare = 0.9;
 
 struct Recovery {
   double seconds = 0;       // from the end of the disturbance to the first such second, in tenths
-  bool within_cell = true;  // false: `seconds` is all that was watched
+  bool within_cell = true;  // false: `seconds` is the rest of the cell
 };
 
 // `tenths` of a cell that was disturbed from `from` to `until` and sent its last request at `end`,

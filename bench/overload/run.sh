@@ -1,17 +1,17 @@
 #!/bin/bash
-# Plays the same overload through Spillway, HAProxy, NGINX and none of them, and prints a table for
-# each scenario and load; README.md says what is played and how. The load and the backend run on
-# core 1, the proxy on core 0; ports are free ones, and nothing is left behind.
+# Overloads Spillway, HAProxy, NGINX and the bare backend in the same way and prints a table for each
+# scenario and load (README.md). Load and backend run on core 1, the proxy on core 0. Ports are free
+# ones, and nothing is left behind.
 #
 #   bench/overload/run.sh [--quick] [--out FILE] [--programs DIR] [--scenario NAME] [--load X]
 #                         [--contender NAME] [--repetitions N] [--seconds S] [--seed N] [--list]
 #
-#   --quick          a minute and a half; without it two and a half hours: it says at the start
+#   --quick          a minute and a half; without it two and a half hours (the estimate is printed)
 #   --out FILE       append the results, one JSON object a line ("Result lines" in bench/README.md)
 #   --programs DIR   the folder of spillway and spillway-bench-overload; otherwise both are built
 #   --scenario, --load, --contender   only these, each as often as you like; --list names them
-#   --late-is-fine   on a busy machine: pinned to no core, and figures although the load was late; to
-#                    look at only
+#   --late-is-fine   for a busy machine: not pinned to cores, and figures although the load was late;
+#                    not for a record
 #
 # Status 1 if a cell failed. Progress goes to standard error.
 set -euo pipefail

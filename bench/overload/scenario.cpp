@@ -7,50 +7,30 @@
 namespace spillway::bench {
 namespace {
 
-using Names = std::vector<std::string_view>;
-
-const Names kPair{"haproxy-tuned", "spillway"};
-const Names kOthers{"direct", "nginx-limit", "nginx-tuned"};
-
-constexpr double kQuietShare = 0.05;  // of the capacity that each quiet tenant asks for
+constexpr double kQuietShare = 0.05;  // of the capacity: the load of each quiet tenant
 
 const std::vector<Scenario>& all() {
   static const std::vector<Scenario> list{
       {.name = "capacity-known",
-       .sentence = "proxies are told how many requests the backend works on at a time",
+       .sentence = "proxies are told the concurrency of the backend",
        .loads = {0.7, 1.2, 2, 4, 6, 10},
-       .contenders = kPair,
        .other_loads = {0.7, 2, 10},
        .others = {"direct", "nginx", "nginx-limit", "nginx-tuned", "haproxy"},
        .quick_loads = {2, 10},
        .quick_contenders = {"direct", "haproxy-tuned", "spillway"},
        .judges_purchases = true},
       {.name = "capacity-wrong",
-       .sentence = "proxies are told four times what is true",
+       .sentence = "proxies are told four times the concurrency of the backend",
        .loads = {2, 6},
-       .contenders = kPair,
        .other_loads = {2},
        .others = {"nginx-limit", "nginx-tuned"},
        .quick_loads = {2},
-       .quick_contenders = kPair,
        .told = 4},
       {.name = "capacity-cut",
-       .sentence = "three of four slots are lost for a while, and nobody is told",
-       .loads = {0.7},
-       .contenders = kPair,
-       .other_loads = {0.7},
-       .others = kOthers,
-       .quick_loads = {0.7},
-       .quick_contenders = kPair,
+       .sentence = "three of four slots are lost for a while, unknown to the proxies",
        .disturbance = Disturbance{.slots = 0.25}},
       {.name = "slow-down",
-       .sentence = "everything takes three times as long for a while",
-       .loads = {0.7},
-       .contenders = kPair,
-       .other_loads = {0.7},
-       .others = kOthers,
-       .quick_loads = {0.7},
-       .quick_contenders = kPair,
+       .sentence = "service times triple for a while",
        .disturbance = Disturbance{.speed = 1.0 / 3}},
       {.name = "noisy-tenant",
        .sentence = "ten tenants share P1, and one floods it; Jain's index is over those ten",
@@ -62,19 +42,14 @@ const std::vector<Scenario>& all() {
        .quick_contenders = {"haproxy-tenants", "spillway"},
        .noisy = true},
       {.name = "retry-storm",
-       .sentence = "a short stall, and clients that try five times more, half of them without "
+       .sentence = "a short stall, and clients that retry five times, half of them without "
                    "regard to Retry-After",
-       .loads = {0.7},
-       .contenders = kPair,
-       .other_loads = {0.7},
-       .others = kOthers,
-       .quick_loads = {0.7},
-       .quick_contenders = kPair,
        .disturbance = Disturbance{.speed = 0.1, .seconds = 4, .quick_seconds = 1},
        .retries = {.most = 5, .honouring = 0.5}},
       {.name = "cacheable-reads",
-       .sentence = "half of the reads ask for one of 100 pages that may be stored for two seconds; "
-                   "P0 alone is all that the backend can do",
+       .sentence =
+           "half of the reads are of 100 pages with a max-age of two seconds; P0 alone takes "
+           "all of the capacity",
        .loads = {10},
        .contenders = {"nginx-cache", "spillway-degrading"},
        .other_loads = {10},
@@ -87,21 +62,16 @@ const std::vector<Scenario>& all() {
       {.name = "thrash",
        .sentence = "with more than 32 requests inside the backend gets slower, up to tenfold",
        .loads = {1.2, 2, 10},
-       .contenders = kPair,
        .other_loads = {2},
-       .others = kOthers,
        .quick_loads = {2},
-       .quick_contenders = kPair,
        .thrash = 32,
        .usual = false},
       {.name = "tail",
        .sentence = "one request of a hundred takes ten times as long",
        .loads = {0.7, 2, 6},
-       .contenders = kPair,
        .other_loads = {2},
        .others = {"nginx-limit", "nginx-tuned"},
        .quick_loads = {2},
-       .quick_contenders = kPair,
        .tail = {.share = 0.01, .factor = 10},
        .usual = false},
   };

@@ -1,5 +1,4 @@
-// What is played: a backend, what becomes of it meanwhile, who asks it for how much, and who stands
-// in between.
+// A scenario of overload: the backend, its disturbance, the load, and the contenders.
 #pragma once
 
 #include <cstddef>
@@ -15,23 +14,26 @@
 
 namespace spillway::bench {
 
-// What happens to the backend for a while.
+// A degradation of the backend for a while.
 struct Disturbance {
-  double slots = 1;  // of its slots are left
-  double speed = 1;  // of its speed is left, for what is begun meanwhile
+  double slots = 1;  // fraction of its slots that are left
+  double speed = 1;  // fraction of its speed, for work that begins meanwhile
   double seconds = 40;
   double quick_seconds = 1.5;
 };
 
+using Names = std::vector<std::string_view>;
+
+// Loads are offered / capacity. The defaults suit a disturbance below capacity.
 struct Scenario {
   std::string_view name;
   std::string_view sentence;
-  std::vector<double> loads;                 // offered / capacity
-  std::vector<std::string_view> contenders;  // that are compared: each load three times
-  std::vector<double> other_loads;           // of those who show what else there is: once
-  std::vector<std::string_view> others;
-  std::vector<double> quick_loads;
-  std::vector<std::string_view> quick_contenders;
+  std::vector<double> loads{0.7};
+  Names contenders{"haproxy-tuned", "spillway"};  // compared: each load three times
+  std::vector<double> other_loads{0.7};           // of the others, for orientation: once
+  Names others{"direct", "nginx-limit", "nginx-tuned"};
+  std::vector<double> quick_loads{0.7};
+  Names quick_contenders{"haproxy-tuned", "spillway"};
   std::size_t slots = 16;
   double told = 1;          // the number of slots that proxies are told / the true one
   double warm_up_load = 0;  // in the first phase; 0: the same as after it
@@ -40,9 +42,9 @@ struct Scenario {
   load::Reads reads{};
   load::Tail tail{};
   std::size_t thrash = 0;
-  bool noisy = false;  // ten tenants share P1, of which one asks for more than all others together
+  bool noisy = false;  // ten tenants share P1, and one sends more than all others together
   bool judges_purchases = false;  // the record needs enough of P0, too
-  bool usual = true;              // played when no scenario is named
+  bool usual = true;              // part of a run without --scenario
 };
 
 std::span<const Scenario> scenarios();
@@ -53,13 +55,13 @@ inline constexpr double kSigma = 0.5;
 
 load::BackendOptions backend_of(const Scenario& scenario, std::uint64_t seed);
 
-// Requests a second that its backend can do: slots / mean service time.
+// Capacity of its backend in requests a second: slots / mean service time.
 double capacity_rps(const Scenario& scenario);
 
-// Who sends what at that load.
+// The kinds of requests and tenants at that load, with their shares.
 std::vector<load::Source> sources_of(const Scenario& scenario, double load);
 
-// Tenants of a noisy scenario: 1 to 9 ask for little, the tenth for the rest.
+// Tenants of a noisy scenario: 1 to 9 send little, the tenth the rest.
 inline constexpr std::uint8_t kQuietTenants = 9;
 inline constexpr std::uint8_t kNoisyTenant = 10;
 

@@ -1,4 +1,4 @@
-// What the backend did in a cell, and how much of it for nobody.
+// The backend's work in a cell, and how much of it was wasted: for clients already gone.
 #pragma once
 
 #include <vector>
@@ -16,7 +16,7 @@ class WorkTally {
   WorkTally(TimePoint from, TimePoint until, const load::Awaited& awaited)
       : from_(from), until_(until), awaited_(awaited) {}
 
-  // Finished now. Work for a request without a number is nobody's, and does not count.
+  // Finished now. Work for a request without a number does not count.
   void add(const load::Work& work, TimePoint now);
 
   double wasted_ratio() const;  // of the time that slots were to be held; 0 without any
