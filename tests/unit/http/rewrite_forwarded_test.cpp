@@ -9,29 +9,6 @@
 using namespace spillway;
 using namespace spillway::http;
 
-namespace {
-
-std::string forward(const std::string& text, const ForwardedRequest& with) {
-  RequestHead head;
-  REQUIRE(read_request(text, head) == Error::none);
-  std::string block(text.size() + 2 * head.host.size() + kRewriteRoom, '\0');
-  TextWriter out(block);
-  REQUIRE(write_request_head(out, head, with));
-  return std::string(out.text());
-}
-
-bool has_line(const std::string& head, const std::string& line) {
-  return head.find("\r\n" + line + "\r\n") != std::string::npos;
-}
-
-bool has_field(const std::string& head, const std::string& name) {
-  return head.find("\r\n" + name + ":") != std::string::npos;
-}
-
-const ForwardedRequest kClient{.client_address = "192.0.2.7"};
-
-}  // namespace
-
 TEST_CASE("an untrusted peer's forwarding fields are replaced") {
   const std::string text =
       "GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 6.6.6.6\r\nx-forwarded-proto: https\r\n"

@@ -12,15 +12,6 @@ using namespace spillway::http;
 
 namespace {
 
-std::string forward(const std::string& text, const ForwardedRequest& with) {
-  RequestHead head;
-  REQUIRE(read_request(text, head) == Error::none);
-  std::string block(text.size() + 2 * head.host.size() + kRewriteRoom, '\0');
-  TextWriter out(block);
-  REQUIRE(write_request_head(out, head, with));
-  return std::string(out.text());
-}
-
 std::string relay(const std::string& text, const ForwardedResponse& with, Verb method = Verb::get) {
   ResponseHead head;
   REQUIRE(read_response(text, method, head) == Error::none);
@@ -29,16 +20,6 @@ std::string relay(const std::string& text, const ForwardedResponse& with, Verb m
   REQUIRE(write_response_head(out, head, with));
   return std::string(out.text());
 }
-
-bool has_line(const std::string& head, const std::string& line) {
-  return head.find("\r\n" + line + "\r\n") != std::string::npos;
-}
-
-bool has_field(const std::string& head, const std::string& name) {
-  return head.find("\r\n" + name + ":") != std::string::npos;
-}
-
-const ForwardedRequest kClient{.client_address = "192.0.2.7"};
 
 }  // namespace
 
