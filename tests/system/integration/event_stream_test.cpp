@@ -85,8 +85,7 @@ TEST_CASE("events arrive one by one as soon as they are sent") {
 
 TEST_CASE("event streams hold no slot and no connection that requests may need") {
   ScriptedPeer peer(stream_on);
-  ProxyUnderTest proxy(peer.address(),
-                       never_shed({{"workers", 1}, {"dispatch", {{"concurrency", 1}}}}));
+  ProxyUnderTest proxy(peer.address(), one_slot());
   std::vector<RawClient> clients;
   for (int i = 0; i < 20; ++i) clients.push_back(open_stream(proxy.port()));
   CHECK(proxy.metric(kStreams) == 20);
@@ -168,10 +167,7 @@ TEST_CASE("event streams say nothing about latency and their lives are no reques
     RawClient client = open_stream(proxy.port());
     CHECK_FALSE(client.has_bytes(600ms));
   }
-  CHECK(proxy.metric_becomes(kForwarded, 1));
-  CHECK(proxy.metric(R"(spillway_upstream_duration_seconds_count{upstream="app"})") == 0);
-  CHECK(proxy.metric_becomes(R"(spillway_request_duration_seconds_count{class="P0"})", 1));
-  CHECK(proxy.metric(R"(spillway_request_duration_seconds_sum{class="P0"})") < 0.5);
+  check_counted_without_its_life(proxy);
 }
 
 TEST_CASE("a stream whose first event keeps its head waiting is no sign of latency") {
@@ -194,13 +190,7 @@ TEST_CASE("a stream whose first event keeps its head waiting is no sign of laten
 
 TEST_CASE("an event stream is not stored and nobody waits for it") {
   ScriptedPeer peer(stream_on);
-  ProxyUnderTest proxy(peer.address(),
-                       never_shed({{"routes",
-                                    {{{"name", "stored"},
-                                      {"match", {{"path", "/**"}}},
-                                      {"class", "P0"},
-                                      {"upstream", "app"},
-                                      {"cache", {{"max_bytes", 1 << 20}, {"serve", "fresh"}}}}}}}));
+  ProxyUnderTest proxy(peer.address(), everything_stored());
   RawClient one = open_stream(proxy.port());
   RawClient two = open_stream(proxy.port());
   CHECK(peer.seen().requests == 2);

@@ -45,8 +45,7 @@ TEST_CASE("an upgraded connection carries bytes both ways and those that came ea
 
 TEST_CASE("tunnels hold no slot and no connection that requests may need") {
   ScriptedPeer peer(echo_lines);
-  ProxyUnderTest proxy(peer.address(),
-                       never_shed({{"workers", 1}, {"dispatch", {{"concurrency", 1}}}}));
+  ProxyUnderTest proxy(peer.address(), one_slot());
   std::vector<RawClient> clients;
   for (int i = 0; i < 20; ++i) clients.push_back(open_tunnel(proxy.port()));
   CHECK(proxy.metric_becomes(kOpen, 20));
@@ -103,11 +102,7 @@ TEST_CASE("tunnels say nothing about latency and their lives are no request dura
     CHECK_FALSE(client.has_bytes(600ms));
   }
   CHECK(proxy.metric_becomes(kOpen, 0));
-  CHECK(proxy.metric(R"(spillway_upstream_duration_seconds_count{upstream="app"})") == 0);
-  CHECK(proxy.metric_becomes(R"(spillway_request_duration_seconds_count{class="P0"})", 1));
-  CHECK(proxy.metric(R"(spillway_request_duration_seconds_sum{class="P0"})") < 0.5);
-  CHECK(proxy.metric_becomes(
-      R"(spillway_requests_total{route="default",class="P0",outcome="forwarded"})", 1));
+  check_counted_without_its_life(proxy);
 }
 
 TEST_CASE("a side that does not read holds the other back and misses nothing") {
@@ -335,13 +330,7 @@ TEST_CASE("a 101 that was not asked for is no answer") {
 
 TEST_CASE("an upgrade never asks the store nor fills it") {
   ScriptedPeer peer(echo_lines);
-  ProxyUnderTest proxy(peer.address(),
-                       never_shed({{"routes",
-                                    {{{"name", "stored"},
-                                      {"match", {{"path", "/**"}}},
-                                      {"class", "P0"},
-                                      {"upstream", "app"},
-                                      {"cache", {{"max_bytes", 1 << 20}, {"serve", "fresh"}}}}}}}));
+  ProxyUnderTest proxy(peer.address(), everything_stored());
   CHECK(RawClient(proxy.port()).ask(get("/other")).body == "plain");
   RawClient client = open_tunnel(proxy.port());
   RawClient another = open_tunnel(proxy.port());

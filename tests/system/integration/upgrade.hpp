@@ -1,9 +1,13 @@
-// Connections that switch to another protocol, as the tests of the wire ask for them.
+// Connections that switch to another protocol or stream events for long, as the tests of the wire
+// ask for them.
 #pragma once
+
+#include <doctest/doctest.h>
 
 #include <string>
 #include <string_view>
 
+#include "support/proxy_under_test.hpp"
 #include "support/raw_client.hpp"
 #include "support/scripted_peer.hpp"
 #include "system/integration/wire.hpp"
@@ -44,6 +48,30 @@ inline void echo_lines(PeerConnection& proxy) {
     }
     return;
   }
+}
+
+// One slot and one worker for all requests.
+inline nlohmann::json one_slot() {
+  return never_shed({{"workers", 1}, {"dispatch", {{"concurrency", 1}}}});
+}
+
+// A configuration that stores what its one route answers.
+inline nlohmann::json everything_stored() {
+  return never_shed({{"routes",
+                      {{{"name", "stored"},
+                        {"match", {{"path", "/**"}}},
+                        {"class", "P0"},
+                        {"upstream", "app"},
+                        {"cache", {{"max_bytes", 1 << 20}, {"serve", "fresh"}}}}}}});
+}
+
+// The one request that became a long-lived connection is counted as forwarded, without its life.
+inline void check_counted_without_its_life(const ProxyUnderTest& proxy) {
+  CHECK(proxy.metric_becomes(
+      R"(spillway_requests_total{route="default",class="P0",outcome="forwarded"})", 1));
+  CHECK(proxy.metric(R"(spillway_upstream_duration_seconds_count{upstream="app"})") == 0);
+  CHECK(proxy.metric_becomes(R"(spillway_request_duration_seconds_count{class="P0"})", 1));
+  CHECK(proxy.metric(R"(spillway_request_duration_seconds_sum{class="P0"})") < 0.5);
 }
 
 // The client's side of one, switched and ready.
