@@ -17,5 +17,9 @@ Sent send_all(int socket, std::string_view bytes, const Deadline& deadline);
 // just now. Throws std::system_error.
 int bind_to_loopback(std::uint16_t port);
 std::uint16_t port_of(int socket);
+// A non-blocking socket that listens on a free port. Throws std::system_error.
+int listen_on_loopback();
+// A blocking socket connected to a port of 127.0.0.1, that sends at once. Throws std::system_error.
+int connect_to_loopback(std::uint16_t port);
 
 }  // namespace spillway::support

@@ -1,36 +1,34 @@
-// All cases played at several subjects, and the table of what came of it.
+// All cases played at several proxies, and the table of their verdicts.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <string>
 #include <vector>
 
-#include "system/wire/backend.hpp"
 #include "system/wire/case.hpp"
+#include "system/wire/proxies.hpp"
 
-namespace spillway::conformance {
+namespace spillway::wire {
 
-// A proxy with a backend of its own: one case at a time is played here.
-struct Lane {
-  std::uint16_t port = 0;
-  std::uint16_t trusting_port = 0;  // where the client's word about forwarding is believed
-  Backend* backend = nullptr;
+// The verdicts on one proxy, case by case.
+struct Column {
+  std::string proxy;
+  std::vector<Verdict> verdicts;
 };
+std::size_t held(const std::vector<Verdict>& verdicts);
 
-struct Subject {
-  std::string name;
-  std::vector<Lane> lanes;
-  support::Milliseconds patience;  // for what is due
-};
+// How long a response that is fresh for a second has to lie until it is stale for each proxy,
+// clocks of whole seconds included.
+inline constexpr support::Milliseconds kUntilStale{2100};
 
-// What went wrong, case by case; empty where everything held.
-using Column = std::vector<std::string>;
+// Plays every case at every proxy, the lanes of all proxies at the same time. `pause`: before
+// steps that are for later; there is one for all cases of a lane.
+std::vector<Column> play_all(const std::vector<Case>& cases,
+                             const std::vector<ProxyUnderTest>& proxies,
+                             support::Milliseconds pause = kUntilStale);
 
-// Plays every case at every subject: the lanes of all subjects at the same time.
-std::vector<Column> play_all(const std::vector<Case>& cases, const std::vector<Subject>& subjects);
+// In Markdown: case by case, the totals by section and by level, then what went wrong where and
+// what is done otherwise on purpose.
+std::string table(const std::vector<Case>& cases, const std::vector<Column>& columns);
 
-// What came of it, as a table (support/held_table.hpp).
-std::string printed(const std::vector<Case>& cases, const std::vector<Subject>& subjects,
-                    const std::vector<Column>& columns);
-
-}  // namespace spillway::conformance
+}  // namespace spillway::wire

@@ -1,0 +1,93 @@
+#include "system/wire/http/cases.hpp"
+
+namespace spillway::wire {
+
+namespace {
+
+Case replaced(const std::string& name, const std::string& lie, const std::string& truth) {
+  return ours(name + " of a client that is not trusted is replaced",
+              sends(get("/", name + ": " + lie + "\r\n")).passes().asked_with(name, truth));
+}
+
+Case never_passes(const std::string& name) {
+  return ours(name + " of a client that is not trusted does not go on",
+              sends(get("/", name + ": 1\r\n")).passes().asked_without(name));
+}
+
+}  // namespace
+
+std::vector<Case> identity_cases() {
+  return {ours("X-Forwarded-For says who asks",
+               sends(get()).passes().asked_with("X-Forwarded-For", "127.0.0.1")),
+          ours("X-Forwarded-Proto and X-Forwarded-Host say what was asked for",
+               sends(get())
+                   .passes()
+                   .asked_with("X-Forwarded-Proto", "http")
+                   .asked_with("X-Forwarded-Host", "a.example")),
+          must("7239 4", "Forwarded is to the letter where it is there",
+               sends(get())
+                   .passes()
+                   .asked_part("Forwarded", "for=127.0.0.1")
+                   .satisfies([](const Observation& seen) -> std::string {
+                     const std::string value = seen.requests[0].field("Forwarded").value_or("");
+                     const bool good = value.find("host=a.example") != std::string::npos ||
+                                       value.find("host=\"a.example\"") != std::string::npos;
+                     return good && value.find("proto=http") != std::string::npos ? "" : value;
+                   })),
+          must("7239 4", "Forwarded quotes a host with a port",
+               sends("GET / HTTP/1.1\r\nHost: a.example:80\r\n\r\n")
+                   .passes()
+                   .asked_part("Forwarded", "host=\"a.example")),
+          replaced("X-Forwarded-For", "1.2.3.4", "127.0.0.1"),
+          replaced("X-Forwarded-Proto", "https", "http"),
+          replaced("X-Forwarded-Host", "b.example", "a.example"),
+          ours("Forwarded of a client that is not trusted is replaced",
+               sends(get("/", "Forwarded: for=1.2.3.4;by=me\r\n"))
+                   .passes()
+                   .asked_part("Forwarded", "for=127.0.0.1")
+                   .satisfies([](const Observation& seen) -> std::string {
+                     const std::string value = seen.requests[0].field("Forwarded").value_or("");
+                     const bool once = support::count(seen.requests[0].fields, "Forwarded") == 1;
+                     return once && value.find("1.2.3.4") == std::string::npos ? "" : value;
+                   })),
+          ours("several X-Forwarded-For lines of a client that is not trusted are replaced",
+               sends(get("/", "X-Forwarded-For: 1.2.3.4\r\nx-forwarded-for: 5.6.7.8\r\n"))
+                   .passes()
+                   .asked_with("X-Forwarded-For", "127.0.0.1")),
+          never_passes("X-Forwarded-Port"),
+          never_passes("X-Forwarded-Prefix"),
+          never_passes("Spillway-Late"),
+          never_passes("spillway-anything"),
+          ours("X-Forwarded-For of a trusted peer is appended to",
+               Step()
+                   .from_trusted_peer()
+                   .sends(get("/", "X-Forwarded-For: 192.0.2.1\r\n"))
+                   .passes()
+                   .asked_list("X-Forwarded-For", "192.0.2.1, 127.0.0.1")),
+          ours("several X-Forwarded-For lines of a trusted peer stay in order",
+               Step()
+                   .from_trusted_peer()
+                   .sends(get("/", "X-Forwarded-For: 192.0.2.1\r\nX-Forwarded-For: 192.0.2.2\r\n"))
+                   .passes()
+                   .asked_list("X-Forwarded-For", "192.0.2.1, 192.0.2.2, 127.0.0.1")),
+          ours("X-Forwarded-Proto of a trusted peer stays",
+               Step()
+                   .from_trusted_peer()
+                   .sends(get("/", "X-Forwarded-Proto: https\r\n"))
+                   .passes()
+                   .asked_with("X-Forwarded-Proto", "https")),
+          ours("X-Forwarded-Host of a trusted peer stays",
+               Step()
+                   .from_trusted_peer()
+                   .sends(get("/", "X-Forwarded-Host: b.example\r\n"))
+                   .passes()
+                   .asked_with("X-Forwarded-Host", "b.example")),
+          must("7239 4", "Forwarded of a trusted peer is appended to",
+               Step()
+                   .from_trusted_peer()
+                   .sends(get("/", "Forwarded: for=192.0.2.1;proto=https\r\n"))
+                   .passes()
+                   .asked_list_begins("Forwarded", "for=192.0.2.1;proto=https, for=127.0.0.1"))};
+}
+
+}  // namespace spillway::wire
