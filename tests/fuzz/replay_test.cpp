@@ -68,4 +68,10 @@ TEST_CASE("every field value of the corpus keeps the claims") {
   replay("field_values", field_values);
 }
 
+TEST_CASE("every head of the corpus means the same to Beast's parser") {
+  replay("head_reference", head_reference);
+  replay("request_head", head_reference);
+  replay("upstream_response", head_reference);
+}
+
 }  // namespace spillway::fuzz

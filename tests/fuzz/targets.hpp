@@ -12,5 +12,6 @@ void configuration(std::string_view input);
 void upstream_response(std::string_view input);
 void splits(std::string_view input);
 void field_values(std::string_view input);
+void head_reference(std::string_view input);
 
 }  // namespace spillway::fuzz
