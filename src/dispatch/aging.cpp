@@ -8,7 +8,7 @@ namespace spillway::dispatch {
 namespace {
 
 constexpr int kRounds = 6;        // of a prediction
-constexpr double kLongest = 1e6;  // seconds: nobody waits that long
+constexpr double kLongest = 1e6;  // seconds, longer than any wait
 
 }  // namespace
 
@@ -34,22 +34,22 @@ ClassId Aging::pick(ClassSet ready, const Queues& queues, TimePoint now) {
 
 void Aging::served(const Waiter& waiter, const Queues&) { recent_.record(waiter.traffic_class); }
 
-double Aging::turns(const Place& place, const Queues& queues) const {
-  const std::size_t mine = index(place.traffic_class);
-  const double own = place.ahead + 1;
+double Aging::turns(const Newcomer& newcomer, const Queues& queues) const {
+  const std::size_t mine = index(newcomer.traffic_class);
+  const double own = newcomer.ahead + 1;
   double turns = own;
-  const double seconds_per_turn = place.hold / place.slots;
+  const double seconds_per_turn = newcomer.hold / newcomer.slots;
   for (int round = 0; round < kRounds; ++round) {
     const double wait = turns * seconds_per_turn;
     const double score = weights_[mine] * (1 + wait / half_life_);
     double before = own, part = 0;
     for (std::size_t i = 0; i < classes_; ++i) {
       if (i == mine) continue;
-      // Whoever of class i has waited longer than this by then has the higher score.
+      // A waiter of class i that has waited longer than this by then has the higher score.
       const double wins = half_life_ * (score / weights_[i] - 1);
       if (wins > wait) {
         if (queues.waiting()[i] == 0) continue;
-        const TimePoint since = place.now - from_seconds(std::min(wins - wait, kLongest));
+        const TimePoint since = newcomer.now - from_seconds(std::min(wins - wait, kLongest));
         before += count_until(since, queues.waiting()[i], queues.oldest(i)->arrived,
                               queues.youngest(i)->arrived);
         continue;
@@ -63,7 +63,7 @@ double Aging::turns(const Place& place, const Queues& queues) const {
         before += recent_.part(i) * less * half_life_ / seconds_per_turn;
       }
     }
-    // Which of them win depends on how long it takes, and the other way round.
+    // The winners depend on the wait and the wait on the winners: iterate.
     const double found = RecentTurns::with_overtakers(before, part);
     turns = round == 0 ? found : (turns + found) / 2;
   }

@@ -1,4 +1,4 @@
-// aging: priority that grows with waiting. The oldest waiter of each class scores
+// aging: priority rises with waiting time. The oldest waiter of each class scores
 // log2(egress weight) + log2(1 + wait / half life); the highest score is served.
 //
 // Bound: as long as no waiter of another class i has waited longer than W_i, one of weight w has
@@ -20,11 +20,11 @@ class Aging final : public Discipline {
   ClassId pick(ClassSet ready, const Queues& queues, TimePoint now) override;
   void served(const Waiter& waiter, const Queues& queues) override;
 
-  // Those of the other classes that will have the higher score when it is served, taking the
-  // waiters of a class to have arrived evenly between its oldest and its youngest.
-  double turns(const Place& place, const Queues& queues) const override;
+  // Counts the waiters of other classes that will have the higher score by then, assuming that
+  // those of a class arrived evenly between its oldest and its youngest.
+  double turns(const Newcomer& newcomer, const Queues& queues) const override;
 
-  // A boost would stretch the bound as many times; waiting is boost enough.
+  // A boost would multiply the bound.
   bool shares_by_weight() const override { return false; }
 
  private:

@@ -1,4 +1,4 @@
-// Queues whose links live in the queued objects: no allocation, removal from anywhere in O(1).
+// Intrusive doubly linked lists: no allocation, removal from anywhere in O(1).
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class Hook {
 
   bool linked() const { return next_ != nullptr; }
 
-  // Out of whatever list it is in; it must be in one.
+  // Removes it from its list; it must be in one.
   void unlink() {
     previous_->next_ = next_;
     next_->previous_ = previous_;
@@ -56,7 +56,7 @@ class IntrusiveList {
     return item;
   }
 
-  // Everything of `other` behind what is here, in O(1).
+  // Moves all of `other` to the end, in O(1).
   void append(IntrusiveList& other) {
     if (other.empty()) return;
     ends_.previous_->next_ = other.ends_.next_;

@@ -1,6 +1,6 @@
-// The last requests that expired, for who asks what became of them (expire_policy dead_letter).
+// The last requests that expired in a queue, for the admin pages (expire_policy dead_letter).
 //
-// A ring: when it is full the oldest gives way. Texts are copied and cut. Not thread-safe;
+// A ring buffer: the newest replaces the oldest. Texts are copied and truncated. Not thread-safe;
 // nothing allocates after construction.
 #pragma once
 
@@ -35,16 +35,15 @@ class DeadLetters {
   static constexpr std::size_t kRequestIdBytes = 64;
   static constexpr std::size_t kTenantBytes = 64;
 
-  // With a capacity of 0 none is kept; they are counted all the same.
+  // With a capacity of 0 they are only counted.
   explicit DeadLetters(std::size_t capacity);
 
   void record(const DeadLetter& letter);
 
   std::size_t size() const;
-  std::size_t capacity() const { return ring_.size(); }
   std::uint64_t total() const { return total_; }  // ever recorded
 
-  // The i-th of those kept, the oldest first; i < size(). Its texts are valid until the next
+  // The i-th of those in the ring, the oldest first; i < size(). Its texts are valid until the next
   // record().
   DeadLetter operator[](std::size_t i) const;
 

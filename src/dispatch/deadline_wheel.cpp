@@ -12,12 +12,12 @@ std::int64_t tick_of(TimePoint t) { return t.time_since_epoch() / DeadlineWheel:
 void DeadlineWheel::insert(Waiter& waiter, TimePoint now) {
   if (cursor_ < 0) cursor_ = tick_of(now);
   file(waiter);
-  if (waiter.answer_by <= collected_) collected_ = TimePoint::min();
+  if (waiter.expires_at <= collected_) collected_ = TimePoint::min();
 }
 
 void DeadlineWheel::file(Waiter& waiter) {
   const auto horizon = cursor_ + static_cast<std::int64_t>(kBuckets) - 1;
-  const auto tick = std::clamp(tick_of(waiter.answer_by), cursor_, horizon);
+  const auto tick = std::clamp(tick_of(waiter.expires_at), cursor_, horizon);
   buckets_[static_cast<std::size_t>(tick) % kBuckets].push_back(waiter);
 }
 
@@ -32,7 +32,7 @@ void DeadlineWheel::collect(TimePoint now, WheelList& due) {
     WheelList bucket;  // taken out first: what is filed again may belong into the same one
     bucket.append(buckets_[static_cast<std::size_t>(tick) % kBuckets]);
     while (Waiter* waiter = bucket.pop_front()) {
-      if (waiter->answer_by <= now)
+      if (waiter->expires_at <= now)
         due.push_back(*waiter);
       else
         file(*waiter);

@@ -1,8 +1,8 @@
-// Who must be answered by when: a timing wheel (Varghese and Lauck, "Hashed and hierarchical
+// The expiry times of all waiters: a timing wheel (Varghese and Lauck, "Hashed and hierarchical
 // timing wheels", SOSP 1987) of 10 ms buckets over five seconds.
 //
 // Insertion and removal are O(1) (remove with Hook::unlink); collecting visits only the buckets
-// that came due. Times beyond the horizon wait in the last bucket and are filed again there.
+// that came due. Times beyond the horizon go into the last bucket and are filed again from there.
 #pragma once
 
 #include <cstddef>
@@ -24,10 +24,10 @@ class DeadlineWheel {
 
   DeadlineWheel() : buckets_(kBuckets) {}
 
-  // File `waiter` under its answer_by; one that is already due is found by the next collect().
+  // File `waiter` under its expires_at; one that is already due is found by the next collect().
   void insert(Waiter& waiter, TimePoint now);
 
-  // Moves every waiter with answer_by <= now to the end of `due`. Calling it again with the
+  // Moves every waiter with expires_at <= now to the end of `due`. Calling it again with the
   // same `now` costs nothing.
   void collect(TimePoint now, WheelList& due);
 

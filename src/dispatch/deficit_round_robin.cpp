@@ -26,7 +26,7 @@ double DeficitRoundRobin::visits_needed(std::size_t i, double cost, double quant
 ClassId DeficitRoundRobin::pick(ClassSet ready, const Queues& queues, TimePoint now) {
   for (ClassSet rest = ready; rest != 0; rest &= rest - 1) {
     const int i = std::countr_zero(rest);
-    if (queues.oldest(static_cast<std::size_t>(i))->answer_by <= now)
+    if (queues.oldest(static_cast<std::size_t>(i))->expires_at <= now)
       return static_cast<ClassId>(i);
   }
   const auto visited = static_cast<ClassId>(visited_);
@@ -47,7 +47,7 @@ ClassId DeficitRoundRobin::pick(ClassSet ready, const Queues& queues, TimePoint 
     visits = needed;
     next = i;
   } while (i != visited_);
-  // Up to `next` everybody was visited once more than those after it.
+  // The classes up to `next` were visited once more than those after it.
   bool reached = false;
   do {
     i = following(i);
@@ -71,14 +71,14 @@ void DeficitRoundRobin::passed(const Waiter& waiter) {
   mean = mean == 0 ? waiter.cost : mean + (waiter.cost - mean) * kRecent;
 }
 
-double DeficitRoundRobin::turns(const Place& place, const Queues& queues) const {
-  const std::size_t mine = index(place.traffic_class);
+double DeficitRoundRobin::turns(const Newcomer& newcomer, const Queues& queues) const {
+  const std::size_t mine = index(newcomer.traffic_class);
   const double greatest = greatest_weight();
   const auto cost_of = [&](std::size_t i) {
-    return mean_costs_[i] > 0 ? mean_costs_[i] : place.cost;
+    return mean_costs_[i] > 0 ? mean_costs_[i] : newcomer.cost;
   };
   const auto distance = [&](std::size_t i) { return (i + classes_ - visited_ - 1) % classes_; };
-  const double own_cost = place.cost + place.ahead * cost_of(mine);
+  const double own_cost = newcomer.cost + newcomer.ahead * cost_of(mine);
   const double visits = visits_needed(mine, own_cost, weights_[mine] / greatest);
   std::array<double, kMaxClasses> allowed{};
   double part = 0, mean = 0;
@@ -90,7 +90,7 @@ double DeficitRoundRobin::turns(const Place& place, const Queues& queues) const 
     allowed[i] =
         std::floor((deficits_[i] + visited * weights_[i] / greatest + kRounding) / cost_of(i));
   }
-  const double turns = recent_.settle(place.ahead + 1, allowed, queues.waiting());
+  const double turns = recent_.settle(newcomer.ahead + 1, allowed, queues.waiting());
   if (part == 0) return turns;
   double cost = own_cost;
   for (std::size_t i = 0; i < classes_; ++i)

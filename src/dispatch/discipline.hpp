@@ -1,4 +1,5 @@
-// Which class's oldest waiter gets the next free slot, and how long a newcomer will wait for it.
+// The queueing discipline: picks the class whose oldest waiter gets the next free slot, and
+// predicts how many turns a newcomer waits.
 //
 // A discipline chooses between classes; within a class it is first in, first out. Every call
 // costs O(classes) at most, whatever the queues' length, and allocates nothing. Ties go to the
@@ -20,12 +21,12 @@ namespace spillway::dispatch {
 // By class, > 0 for each one there is.
 using Weights = std::array<double, kMaxClasses>;
 
-// Where a newcomer would queue, for a prediction.
-struct Place {
+// A request about to be queued, for the prediction of its wait.
+struct Newcomer {
   ClassId traffic_class{};
   double ahead = 0;             // waiters of its class before it
   TimePoint now{};              // it arrives
-  TimePoint deadline = kNever;  // never: as its class's last one
+  TimePoint deadline = kNever;  // kNever: that of its class's youngest waiter
   double cost = 1;              // estimated milliseconds
   double hold = 0;              // mean seconds for which a slot is held
   double slots = 1;             // that its class competes for
@@ -39,22 +40,21 @@ class Discipline {
   Discipline(const Discipline&) = delete;
   Discipline& operator=(const Discipline&) = delete;
 
-  // The one of `ready` (not empty, each with a waiter) to serve next. Charges nobody: if its
-  // waiter turns out to be gone, ask again.
+  // Which of the classes in `ready` (not empty, each with a waiter) to serve next. Charges no
+  // class: if its waiter has expired, call it again.
   virtual ClassId pick(ClassSet ready, const Queues& queues, TimePoint now) = 0;
 
   // `waiter`, of the class picked last, got the slot and has left its queue.
   virtual void served(const Waiter& waiter, const Queues& queues) = 0;
 
-  // `waiter` got a slot that nobody waited for: no charge, but part of what its class recently
-  // got.
+  // `waiter` got a slot without competition: not charged, but counted among its class's recent
+  // turns.
   virtual void passed(const Waiter& waiter) { recent_.record(waiter.traffic_class); }
 
-  // How many turns of all classes it takes, its own included, until the newcomer is served.
-  virtual double turns(const Place& place, const Queues& queues) const = 0;
+  // How many turns of all classes, its own included, until the newcomer is served.
+  virtual double turns(const Newcomer& newcomer, const Queues& queues) const = 0;
 
-  // Whether a class's share is in proportion to its weight: what a boost of the weight is made
-  // for, see DynamicWeight.
+  // Whether a class's share is in proportion to its weight, so that DynamicWeight works.
   virtual bool shares_by_weight() const { return true; }
 
   double weight(ClassId id) const { return weights_[index(id)]; }

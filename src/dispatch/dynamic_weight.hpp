@@ -1,10 +1,12 @@
-// The top class's weight rises while its predicted wait exceeds the target and decays after,
-// so that it keeps nearly everything when it alone fills the upstream.
+// Dynamic weight of the top class: multiplied by a boost that rises while the class's predicted
+// wait exceeds the target and decays afterwards, so that it gets nearly all turns when it could
+// fill the upstream alone.
 //
-// How much is nearly everything? With weights 8 : 3 : 1 and P0 asking for all the upstream can do,
-// ten leaves it 95 % of the turns, P1 3.6 and P2 1.2. (Sixteen: 97, 2.3 and 0.8. bench/overload.)
+// With weights 8 : 3 : 1, P0 filling the upstream and the full boost of ten, P0 gets 95 % of the
+// turns, P1 3.6 and P2 1.2. (With sixteen: 97, 2.3 and 0.8. bench/overload.)
 //
-// Nobody starves: the boost b is in [1, 10], so that class i of weight w_i gets at least the share
+// No class starves: the boost b is in [1, 10], so that class i of weight w_i gets at least the
+// share
 //     w_i / (10 w_0 + w_1 + ... + w_n)
 // of the turns while it has waiters, whatever course b takes. For fair queueing: a service moves a
 // class's tag by 1/weight, that of class 0 by 1/(b w_0) >= 1/(10 w_0). While virtual time advances
@@ -25,9 +27,9 @@ class DynamicWeight {
   static constexpr double kMaxBoost = 10;
   static constexpr Milliseconds kDoubling{50};  // while exceeded
   // Otherwise. A hundred times as long: so the boost settles where the target is exceeded one
-  // percent of the time, and the target is about the p99 of the wait. (P0 asking for 60 % of the
-  // upstream has a p99 of 63 ms where strict priority gives 60; with ten times as long it has 67.
-  // bench/overload, 6 x.)
+  // percent of the time, and the target is about the p99 of the wait. (At 6 times the capacity,
+  // with 60 % of it for P0, its p99 is 63 ms, with strict priority 60; with ten times as long 67:
+  // bench/overload.)
   static constexpr Milliseconds kHalving = 100 * kDoubling;
   static constexpr Milliseconds kStep{10};  // the boost changes no more often than this
 
@@ -38,8 +40,6 @@ class DynamicWeight {
   // `predicted` is the wait of the top class's last waiter, zero when none waits. Returns the
   // boost, in [1, 10]. After a pause it rises by no more than for a tenth of a second.
   double update(Duration predicted, TimePoint now);
-
-  double boost() const { return boost_; }
 
  private:
   Duration target_;

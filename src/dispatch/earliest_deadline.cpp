@@ -32,19 +32,19 @@ Duration EarliestDeadline::allowance_of(std::size_t i, const Queues& queues) con
   return youngest == nullptr ? allowances_[i] : youngest->deadline - youngest->arrived;
 }
 
-double EarliestDeadline::turns(const Place& place, const Queues& queues) const {
-  const std::size_t mine = index(place.traffic_class);
-  Duration allowance = place.deadline - place.now;
-  if (place.deadline == kNever) allowance = allowance_of(mine, queues);
+double EarliestDeadline::turns(const Newcomer& newcomer, const Queues& queues) const {
+  const std::size_t mine = index(newcomer.traffic_class);
+  Duration allowance = newcomer.deadline - newcomer.now;
+  if (newcomer.deadline == kNever) allowance = allowance_of(mine, queues);
   // It is not served before those of its class that wait already.
-  TimePoint deadline = allowance > kNever - place.now ? kNever : place.now + allowance;
-  if (place.ahead > 0 && queues.youngest(mine) != nullptr)
+  TimePoint deadline = allowance > kNever - newcomer.now ? kNever : newcomer.now + allowance;
+  if (newcomer.ahead > 0 && queues.youngest(mine) != nullptr)
     deadline = std::max(deadline, queues.youngest(mine)->deadline);
-  const double seconds_per_turn = place.hold / place.slots;
-  double waiting = place.ahead + 1;
+  const double seconds_per_turn = newcomer.hold / newcomer.slots;
+  double waiting = newcomer.ahead + 1;
   std::array<double, kMaxClasses> window;  // seconds for which class i's arrivals are due earlier
   for (std::size_t i = 0; i < classes_; ++i) {
-    window[i] = i == mine ? 0 : to_seconds(deadline - place.now - allowance_of(i, queues));
+    window[i] = i == mine ? 0 : to_seconds(deadline - newcomer.now - allowance_of(i, queues));
     if (i == mine || queues.waiting()[i] == 0) continue;
     waiting += count_until(deadline, queues.waiting()[i], queues.oldest(i)->deadline,
                            queues.youngest(i)->deadline);

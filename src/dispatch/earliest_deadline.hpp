@@ -1,6 +1,6 @@
 // edf: of the oldest waiters of all classes, the one whose deadline is earliest (earliest
 // deadline first: Liu and Layland, JACM 1973). Serves the most in time while the upstream can
-// serve all in time; whoever has no deadline comes last.
+// serve all in time; waiters without a deadline come last.
 #pragma once
 
 #include "dispatch/discipline.hpp"
@@ -15,10 +15,9 @@ class EarliestDeadline final : public Discipline {
   void served(const Waiter& waiter, const Queues& queues) override;
   void passed(const Waiter& waiter) override;
 
-  // Those that wait with an earlier deadline, taking the deadlines of a class to lie evenly
-  // between its oldest's and its youngest's, and the arrivals until then of classes whose
-  // requests have less time.
-  double turns(const Place& place, const Queues& queues) const override;
+  // Counts the waiters with an earlier deadline, assuming that those of a class lie evenly between
+  // its oldest's and its youngest's, and later arrivals of classes whose requests have less time.
+  double turns(const Newcomer& newcomer, const Queues& queues) const override;
   bool shares_by_weight() const override { return false; }
 
  private:

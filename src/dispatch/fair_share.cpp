@@ -31,9 +31,9 @@ void FairShare::served(const Waiter& waiter, const Queues&) {
   virtual_now_ = 0;
 }
 
-double FairShare::turns(const Place& place, const Queues& queues) const {
-  const std::size_t mine = index(place.traffic_class);
-  const double tag = std::max(tags_[mine], virtual_now_) + place.ahead / weights_[mine];
+double FairShare::turns(const Newcomer& newcomer, const Queues& queues) const {
+  const std::size_t mine = index(newcomer.traffic_class);
+  const double tag = std::max(tags_[mine], virtual_now_) + newcomer.ahead / weights_[mine];
   std::array<double, kMaxClasses> allowed;
   for (std::size_t i = 0; i < classes_; ++i) {
     allowed[i] = 0;
@@ -44,7 +44,7 @@ double FairShare::turns(const Place& place, const Queues& queues) const {
     // On equal tags the higher class goes first.
     allowed[i] = (i < mine || whole < before) ? whole + 1 : whole;
   }
-  return recent_.settle(place.ahead + 1, allowed, queues.waiting());
+  return recent_.settle(newcomer.ahead + 1, allowed, queues.waiting());
 }
 
 }  // namespace spillway::dispatch

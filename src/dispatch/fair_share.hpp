@@ -3,7 +3,7 @@
 //
 // A class's tag is the virtual time at which its last service finished: each service advances
 // it by 1/weight. The class with the earliest tag is served; a tag in the past counts as the
-// present, so idleness saves nothing up, and a class that was not served for a while is next
+// present, so an idle class earns no credit, and a class that was not served for a while is next
 // even if its waiters came and went meanwhile.
 #pragma once
 
@@ -18,8 +18,8 @@ class FairShare final : public Discipline {
   ClassId pick(ClassSet ready, const Queues& queues, TimePoint now) override;
   void served(const Waiter& waiter, const Queues& queues) override;
 
-  // Another class takes as many turns as its weight allows, see RecentTurns::taken.
-  double turns(const Place& place, const Queues& queues) const override;
+  // Another class takes the turns that its weight allows, see RecentTurns::taken.
+  double turns(const Newcomer& newcomer, const Queues& queues) const override;
 
  private:
   Weights tags_{};

@@ -1,4 +1,4 @@
-// The waiters of each class, first in first out: what a discipline chooses from.
+// The waiters of each class, first in first out, and the set of classes that have any.
 #pragma once
 
 #include <array>
@@ -37,14 +37,14 @@ class Queues {
     backlogged_ |= set_of(id);
   }
 
-  // From anywhere in its queue, which it is in.
+  // From anywhere in its queue; it must be in it.
   void remove(Waiter& waiter) {
     const ClassId id = waiter.traffic_class;
     waiter.Hook<InClassQueue>::unlink();
     if (--waiting_[index(id)] == 0) backlogged_ &= ~set_of(id);
   }
 
-  // nullptr when nobody of the class waits.
+  // nullptr when the class has no waiter.
   const Waiter* oldest(std::size_t i) const { return lists_[i].front(); }
   const Waiter* youngest(std::size_t i) const { return lists_[i].back(); }
   Waiter* oldest(ClassId id) { return lists_[index(id)].front(); }
@@ -52,7 +52,7 @@ class Queues {
 
   std::uint32_t waiting(ClassId id) const { return waiting_[index(id)]; }
   const WaitingCounts& waiting() const { return waiting_; }
-  ClassSet backlogged() const { return backlogged_; }  // the classes of which some wait
+  ClassSet backlogged() const { return backlogged_; }  // the classes with a waiter
 
  private:
   std::array<IntrusiveList<Waiter, InClassQueue>, kMaxClasses> lists_;

@@ -1,4 +1,4 @@
-// Which part of the recent turns each class got, and what follows from it for a newcomer.
+// Each class's part of the recent turns, and from it the number of turns before a newcomer's.
 //
 // A class's part tells how often it arrives as long as it is served: one that hardly ever has a
 // waiter does not count as backlogged, nor does one with many arrivals count as idle because
@@ -21,7 +21,7 @@ class RecentTurns {
 
   // `id` got a slot.
   void record(ClassId id) {
-    // In a unit that grows, so that the others need not be made smaller.
+    // The unit grows, so that the other counters need not decay.
     unit_ *= 1 / (1 - kRecent);
     in_parts_ *= 1 - kRecent;
     turns_[index(id)] += kRecent * unit_;
@@ -38,15 +38,15 @@ class RecentTurns {
     return std::min(allowed, std::max(waiting, part(i) * turns));
   }
 
-  // `own` turns of the newcomer's class plus those taken by each other class, which is allowed
-  // so many (its own entry is 0).
+  // `own` turns of the newcomer's class plus those taken by each other class, which may take
+  // `allowed` (its own entry is 0).
   double settle(double own, const std::array<double, kMaxClasses>& allowed,
                 const WaitingCounts& waiting) const {
     double turns = own;
     for (std::size_t i = 0; i < classes_; ++i) turns += allowed[i];
-    // How many turns there are depends on how many the others get, and the other way round:
-    // close in from above, each time as if who takes a part of the turns (and neither what it
-    // is allowed nor just those who wait) went on to do so.
+    // The total depends on the other classes' turns and these on the total: iterate from above,
+    // each round with those classes growing in proportion that take their recent part (rather than
+    // all they are allowed, or just their waiters).
     for (int round = 0; round < kRounds; ++round) {
       double fixed = own, parts = 0;
       for (std::size_t i = 0; i < classes_; ++i) {
@@ -62,8 +62,8 @@ class RecentTurns {
     return turns;
   }
 
-  // `turns` plus those of classes that arrive meanwhile and go first, whose part of all turns is
-  // `part`: turns / (1 - part), and at most 64 fold.
+  // `turns` plus those of requests that arrive meanwhile and go first, which are `part` of all
+  // turns: turns / (1 - part), at most 64 fold.
   static double with_overtakers(double turns, double part) {
     return turns / std::max(1 - part, kRecent);
   }

@@ -14,13 +14,13 @@ void RoundRobin::served(const Waiter& waiter, const Queues&) {
   recent_.record(waiter.traffic_class);
 }
 
-double RoundRobin::turns(const Place& place, const Queues& queues) const {
-  const std::size_t mine = index(place.traffic_class);
+double RoundRobin::turns(const Newcomer& newcomer, const Queues& queues) const {
+  const std::size_t mine = index(newcomer.traffic_class);
   const auto distance = [&](std::size_t i) { return (i + classes_ - last_ - 1) % classes_; };
   std::array<double, kMaxClasses> allowed;
   for (std::size_t i = 0; i < classes_; ++i)
-    allowed[i] = i == mine ? 0 : place.ahead + (distance(i) < distance(mine) ? 1 : 0);
-  return recent_.settle(place.ahead + 1, allowed, queues.waiting());
+    allowed[i] = i == mine ? 0 : newcomer.ahead + (distance(i) < distance(mine) ? 1 : 0);
+  return recent_.settle(newcomer.ahead + 1, allowed, queues.waiting());
 }
 
 }  // namespace spillway::dispatch

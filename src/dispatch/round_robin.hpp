@@ -1,4 +1,4 @@
-// rr: one of each class in turn, whatever its weight.
+// rr: round robin, one waiter of each class in turn, whatever its weight.
 #pragma once
 
 #include "dispatch/discipline.hpp"
@@ -14,7 +14,7 @@ class RoundRobin final : public Discipline {
   void served(const Waiter& waiter, const Queues& queues) override;
 
   // Another class takes one turn for each of the newcomer's class.
-  double turns(const Place& place, const Queues& queues) const override;
+  double turns(const Newcomer& newcomer, const Queues& queues) const override;
   bool shares_by_weight() const override { return false; }
 
  private:

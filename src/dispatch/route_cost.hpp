@@ -1,10 +1,10 @@
-// What a request of each route costs the upstream, learned: the exponentially weighted mean of
-// the milliseconds for which its slots were held.
+// Estimates a request's cost by its route: the exponentially weighted mean of the milliseconds for
+// which slots were held.
 //
-// Requests that are announced as degraded (skip_downstream) have a mean of their own: the upstream
-// leaves out what is expensive. The first samples of a route are averaged; from the sixty-fourth on
-// each weighs 1/64. One owner (a worker), not thread-safe; a few nanoseconds a call, nothing
-// allocates after construction.
+// Requests forwarded as degraded (skip_downstream) have a mean of their own: the upstream leaves
+// out expensive work. The first samples of a route are averaged; from the sixty-fourth on each
+// weighs 1/64. One owner (a worker), not thread-safe; a few nanoseconds a call, nothing allocates
+// after construction.
 #pragma once
 
 #include <algorithm>
@@ -27,16 +27,16 @@ class RouteCost {
   // Milliseconds, >= kLeast. Before the route's first sample the mean over all routes; 1 before
   // any. Before its first degraded sample a degraded request counts as half of a whole one.
   double estimate(RouteId route, bool degraded = false) const {
-    const Mean& mean = means_[place(route, degraded)];
+    const Mean& mean = means_[mean_index(route, degraded)];
     if (mean.samples > 0) return std::max(mean.value, kLeast);
     if (degraded) return std::max(estimate(route) / 2, kLeast);
     return all_.samples > 0 ? std::max(all_.value, kLeast) : 1;
   }
 
-  // Less than no time counts as none.
+  // A negative time counts as zero.
   void record(RouteId route, Duration held, bool degraded = false) {
     const double milliseconds = std::max(to_milliseconds(held), 0.0);
-    means_[place(route, degraded)].add(milliseconds);
+    means_[mean_index(route, degraded)].add(milliseconds);
     if (!degraded) all_.add(milliseconds);
   }
 
@@ -53,7 +53,7 @@ class RouteCost {
     }
   };
 
-  static std::size_t place(RouteId route, bool degraded) {
+  static std::size_t mean_index(RouteId route, bool degraded) {
     return 2 * index(route) + (degraded ? 1 : 0);
   }
 

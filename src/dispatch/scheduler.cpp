@@ -11,7 +11,7 @@ namespace {
 // A prediction longer than this says nothing more.
 constexpr double kLongestPrediction = 1e6;  // seconds
 
-Duration certain(Duration patience, double part) {
+Duration part_of(Duration patience, double part) {
   return part < 1 ? from_seconds(to_seconds(patience) * part) : patience;
 }
 
@@ -21,7 +21,7 @@ Duration duration_of(double seconds) { return from_seconds(std::min(seconds, kLo
 
 Scheduler::Scheduler(const config::Dispatch& settings,
                      std::span<const config::TrafficClass> classes)
-    : concurrency_(settings.concurrency),
+    : slots_{.total = settings.concurrency},
       late_(settings.late),
       evict_(settings.evict),
       classes_(classes.size()),
@@ -32,13 +32,13 @@ Scheduler::Scheduler(const config::Dispatch& settings,
     Class& c = classes_[i];
     c.max_queue = classes[i].max_queue;
     c.reserved = classes[i].reserved;
-    c.max_inflight = classes[i].max_inflight.value_or(concurrency_);
+    c.max_inflight = classes[i].max_inflight.value_or(slots_.total);
     c.weight = discipline_->weight(static_cast<ClassId>(i));
     assert(c.reserved <= c.max_inflight);
-    reserved_ += c.reserved;
+    slots_.reserved += c.reserved;
   }
-  assert(reserved_ <= concurrency_);
-  open_reserved_ = reserved_;
+  assert(slots_.reserved <= slots_.total);
+  slots_.open_reserved = slots_.reserved;
 }
 
 Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
@@ -69,31 +69,31 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
   const std::uint32_t ahead = queued(terms.traffic_class);
   const Duration patience =
       std::min(terms.max_wait, terms.deadline == kNever ? Duration::max() : terms.deadline - now);
-  Place place{.traffic_class = terms.traffic_class,
-              .ahead = static_cast<double>(ahead),
-              .now = now,
-              .deadline = terms.deadline,
-              .cost = waiter.cost};
-  const auto seconds = seconds_to_wait(place);
+  Newcomer newcomer{.traffic_class = terms.traffic_class,
+                    .ahead = static_cast<double>(ahead),
+                    .now = now,
+                    .deadline = terms.deadline,
+                    .cost = waiter.cost};
+  const auto seconds = seconds_to_wait(newcomer);
   waiter.predicted_wait.reset();
   if (seconds) waiter.predicted_wait = duration_of(*seconds);
-  // The head of a class is never refused on a prediction: the discipline must have someone of
+  // The first waiter of a class is never refused on a prediction: the discipline needs a waiter of
   // every class to choose from, or a class that rarely gets a turn would get none.
   if (seconds && ahead > 0) {
-    if (late_ == config::Late::drop && *waiter.predicted_wait > certain(patience, terms.certainty))
+    if (late_ == config::Late::drop && *waiter.predicted_wait > part_of(patience, terms.certainty))
       return refuse(waiter, Reason::queue_wait_risk, c.totals.wait_risk);
     if (terms.short_wait && *waiter.predicted_wait > *terms.short_wait)
       return refuse(waiter, terms.short_wait_reason, c.totals.not_short);
   }
 
   Waiter* evicted = nullptr;
-  if (!has_place(index(terms.traffic_class))) {
+  if (!has_room(index(terms.traffic_class))) {
     evicted = evict_for(terms.traffic_class, now);
     if (evicted == nullptr) return refuse(waiter, Reason::queue_full, c.totals.queue_full);
   }
-  // Late ones are wanted with process_with_tag: they have no time at which to be answered.
+  // With process_with_tag waiters start late rather than expire.
   const bool patient = late_ == config::Late::process_with_tag || patience > kNever - now;
-  waiter.answer_by = patient ? kNever : now + patience;
+  waiter.expires_at = patient ? kNever : now + patience;
   enqueue(waiter, now);
   adapt_weights(now);
   return {Offer::Kind::queued, Reason::none, waiter.predicted_wait, evicted};
@@ -107,18 +107,18 @@ Waiter* Scheduler::release(ClassId traffic_class, Duration held, TimePoint now) 
 void Scheduler::give_back(ClassId traffic_class, Duration held, TimePoint at) {
   const TimePoint now = advance(at);
   Class& c = classes_[index(traffic_class)];
-  assert(c.running > 0 && running_ > 0);
+  assert(c.running > 0 && slots_.running > 0);
   --c.running;
-  --running_;
-  if (c.running < c.reserved) ++open_reserved_;
-  slots_changed_ = now;
+  --slots_.running;
+  if (c.running < c.reserved) ++slots_.open_reserved;
+  slots_.changed = now;
   hold_.record(held, now);
 }
 
 Waiter* Scheduler::next(TimePoint at) {
   const TimePoint now = advance(at);
   adapt_weights(now);
-  while (free_slots() > 0) {
+  while (slots_.free() > 0) {
     ClassSet ready = 0;
     for (ClassSet rest = queues_.backlogged(); rest != 0; rest &= rest - 1) {
       const int i = std::countr_zero(rest);
@@ -126,7 +126,7 @@ Waiter* Scheduler::next(TimePoint at) {
     }
     if (ready == 0) return nullptr;
     Waiter& waiter = *queues_.oldest(discipline_->pick(ready, queues_, now));
-    const bool overdue = waiter.answer_by <= now;
+    const bool overdue = waiter.expires_at <= now;
     leave_queue(waiter, now);
     if (overdue) {
       due_.push_back(waiter);
@@ -154,7 +154,7 @@ Waiter* Scheduler::expire(TimePoint at) {
   if (waiter == nullptr) return nullptr;
   leave_queue(*waiter, now);
   ClassTotals& totals = classes_[index(waiter->traffic_class)].totals;
-  const bool missed = waiter->answer_by == waiter->deadline;
+  const bool missed = waiter->expires_at == waiter->deadline;
   ++(missed ? totals.deadline_miss : totals.queue_timeout);
   waiter->reason = missed ? Reason::deadline_expired : Reason::queue_timeout;
   waiter->state = Waiter::State::expired;
@@ -167,41 +167,32 @@ Duration Scheduler::oldest_wait(ClassId id, TimePoint now) const {
 }
 
 double Scheduler::busy_slot_seconds(TimePoint now) const {
-  return busy_ + running_ * to_seconds(std::max(now - last_, Duration{0}));
-}
-
-std::optional<Duration> Scheduler::predicted_wait(ClassId id, TimePoint now) const {
-  const Class& c = classes_[index(id)];
-  if (queued(id) == 0 && may_start(c)) return Duration{0};
-  Place place{
-      .traffic_class = id, .ahead = static_cast<double>(queued(id)), .now = std::max(now, last_)};
-  const auto seconds = seconds_to_wait(place);
-  if (!seconds) return std::nullopt;
-  return duration_of(*seconds);
+  return busy_ + slots_.running * to_seconds(std::max(now - last_, Duration{0}));
 }
 
 TimePoint Scheduler::advance(TimePoint now) {
   if (now <= last_) return last_;
-  busy_ += running_ * to_seconds(now - last_);
+  busy_ += slots_.running * to_seconds(now - last_);
   return last_ = now;
 }
 
-// A slot is free that is not kept for another class, and its own cap is not reached.
+// A slot is free that is not reserved for another class, and the class is below its max_inflight.
 bool Scheduler::may_start(const Class& c) const {
-  const std::uint32_t kept = reserves_ ? open_reserved_ - c.open_reserved() : 0;
-  return free_slots() > kept && c.running + c.elsewhere < c.max_inflight;
+  const std::uint32_t kept = slots_.keeps_reserved ? slots_.open_reserved - c.open_reserved() : 0;
+  return slots_.free() > kept && c.running + c.elsewhere < c.max_inflight;
 }
 
-// A class may fill its own places unless a higher one borrowed from it: the waiters of a class
-// and all below it never outnumber their places.
-bool Scheduler::has_place(std::size_t i) const {
+// Evicting lets a higher class borrow queue capacity of a lower one. A class may use its own
+// capacity except what is lent: the waiters of a class and all below it never exceed the sum of
+// their max_queue.
+bool Scheduler::has_room(std::size_t i) const {
   if (queues_.waiting()[i] >= classes_[i].max_queue) return false;
   if (borrowing_ == 0) return true;
-  std::uint64_t waiters = 0, places = 0;
+  std::uint64_t waiters = 0, capacity = 0;
   for (std::size_t j = classes_.size(); j-- > 0;) {
     waiters += queues_.waiting()[j];
-    places += classes_[j].max_queue;
-    if (j <= i && waiters >= places) return false;
+    capacity += classes_[j].max_queue;
+    if (j <= i && waiters >= capacity) return false;
   }
   return true;
 }
@@ -220,20 +211,20 @@ Waiter* Scheduler::evict_for(ClassId id, TimePoint now) {
   return nullptr;
 }
 
-std::optional<double> Scheduler::seconds_to_wait(Place& place) const {
+std::optional<double> Scheduler::seconds_to_wait(Newcomer& newcomer) const {
   auto hold = hold_.mean();
   if (!hold) return std::nullopt;
-  // While no slot changes hands every running request has been held at least that long: a
+  // As long as no slot was taken or given back, each one has been held for at least that time: a
   // stalled upstream gives back no slots to learn from.
-  if (free_slots() == 0) hold = std::max(*hold, to_seconds(place.now - slots_changed_));
-  const Class& c = classes_[index(place.traffic_class)];
+  if (slots_.free() == 0) hold = std::max(*hold, to_seconds(newcomer.now - slots_.changed));
+  const Class& c = classes_[index(newcomer.traffic_class)];
   Backlog backlog;
-  const double reserved_for_others = reserved_ - c.reserved;
-  backlog.slots = std::max<double>(1, concurrency_ - reserved_for_others);
-  place.hold = *hold;
-  place.slots = backlog.slots;
-  backlog.turns = discipline_->turns(place, queues_);
-  backlog.own_turns = place.ahead + 1;
+  const double reserved_for_others = slots_.reserved - c.reserved;
+  backlog.slots = std::max<double>(1, slots_.total - reserved_for_others);
+  newcomer.hold = *hold;
+  newcomer.slots = backlog.slots;
+  backlog.turns = discipline_->turns(newcomer, queues_);
+  backlog.own_turns = newcomer.ahead + 1;
   backlog.own_slots = c.running >= c.max_inflight ? c.max_inflight : 0;
   backlog.reserved_slots = c.reserved;
   return predict_wait(backlog, *hold);
@@ -245,19 +236,19 @@ void Scheduler::adapt_weights(TimePoint now) {
   const Class& top = classes_[index(kTop)];
   double last = 0;
   if (const std::uint32_t waiting = queued(kTop); waiting > 0) {
-    Place place{.traffic_class = kTop, .ahead = waiting - 1.0, .now = now};
-    last = seconds_to_wait(place).value_or(0);
+    Newcomer newcomer{.traffic_class = kTop, .ahead = waiting - 1.0, .now = now};
+    last = seconds_to_wait(newcomer).value_or(0);
   }
   discipline_->set_weight(kTop, top.weight * boost_.update(duration_of(last), now));
 }
 
 void Scheduler::take_slot(Waiter& waiter, TimePoint now) {
   Class& c = classes_[index(waiter.traffic_class)];
-  assert(free_slots() > 0 && c.running < c.max_inflight);
-  if (c.running < c.reserved) --open_reserved_;
+  assert(slots_.free() > 0 && c.running < c.max_inflight);
+  if (c.running < c.reserved) --slots_.open_reserved;
   ++c.running;
-  ++running_;
-  slots_changed_ = now;
+  ++slots_.running;
+  slots_.changed = now;
   waiter.state = Waiter::State::granted;
 }
 
@@ -275,13 +266,13 @@ void Scheduler::enqueue(Waiter& waiter, TimePoint now) {
   Class& c = classes_[index(waiter.traffic_class)];
   waiter.state = Waiter::State::queued;
   queues_.push(waiter);
-  if (waiter.answer_by != kNever) wheel_.insert(waiter, now);
+  if (waiter.expires_at != kNever) wheel_.insert(waiter, now);
   ++queued_;
   if (queued(waiter.traffic_class) == c.max_queue + 1) ++borrowing_;
   ++c.totals.enqueued;
 }
 
-// Out of whichever lists it is in: its class's, and the wheel's or that of the overdue.
+// Removes it from its lists: its class's, and the wheel's or due_.
 void Scheduler::leave_queue(Waiter& waiter, TimePoint now) {
   waiter.waited = now - waiter.arrived;
   if (waiter.Hook<InDeadlineWheel>::linked()) waiter.Hook<InDeadlineWheel>::unlink();

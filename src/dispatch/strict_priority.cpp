@@ -12,9 +12,9 @@ void StrictPriority::served(const Waiter& waiter, const Queues&) {
   recent_.record(waiter.traffic_class);
 }
 
-double StrictPriority::turns(const Place& place, const Queues& queues) const {
-  double before = place.ahead + 1, part = 0;
-  for (std::size_t i = 0; i < index(place.traffic_class); ++i) {
+double StrictPriority::turns(const Newcomer& newcomer, const Queues& queues) const {
+  double before = newcomer.ahead + 1, part = 0;
+  for (std::size_t i = 0; i < index(newcomer.traffic_class); ++i) {
     before += queues.waiting()[i];
     part += recent_.part(i);
   }

@@ -1,5 +1,5 @@
-// pq: the highest class that has a waiter. For what must never wait behind anything else; the
-// others starve while the higher ones fill the upstream.
+// pq: strict priority, the highest class that has a waiter. The others starve while the higher ones
+// fill the upstream.
 #pragma once
 
 #include "dispatch/discipline.hpp"
@@ -13,8 +13,8 @@ class StrictPriority final : public Discipline {
   ClassId pick(ClassSet ready, const Queues& queues, TimePoint now) override;
   void served(const Waiter& waiter, const Queues& queues) override;
 
-  // All that wait above it, and what arrives above until then.
-  double turns(const Place& place, const Queues& queues) const override;
+  // Counts all waiters of higher classes, and those that arrive until then.
+  double turns(const Newcomer& newcomer, const Queues& queues) const override;
   bool shares_by_weight() const override { return false; }
 };
 

@@ -1,7 +1,7 @@
-// How fast slots come free: the mean time a slot is held, following a change within seconds.
+// Predicts the wait for a slot from the backlog and the mean time for which slots are held.
 //
-// The rate that follows from it is what the upstream could do, not what it happens to complete
-// (which on a quiet site is just what arrives).
+// Slots over mean hold time is the upstream's capacity. The completion rate would not do: on a
+// quiet site it is just the arrival rate.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,12 @@
 
 namespace spillway::dispatch {
 
+// The mean hold time of recent slots; follows a change within seconds.
 class HoldTime {
  public:
   static constexpr double kEnoughSamples = 20;
 
-  // A slot was given back after being held for `held` (negative counts as zero).
+  // A slot was given back after `held` (negative counts as zero).
   void record(Duration held, TimePoint now);
 
   // Seconds; nullopt before 20 samples. Samples fade with a time constant of a second, except
@@ -32,7 +33,7 @@ class HoldTime {
   std::optional<TimePoint> slice_began_;
 };
 
-// What stands between a newcomer of one class and its slot.
+// The turns before a newcomer of one class, and the slots that serve them.
 struct Backlog {
   double turns = 1;           // grants to any class until its own, its own included
   double slots = 1;           // that its class may compete for

@@ -1,5 +1,5 @@
-// One request's place in a dispatch queue. Owned by the caller, which keeps it alive and in
-// place until it is granted, refused, evicted, expired or cancelled.
+// One request in a dispatch queue. Owned by the caller, which neither moves nor destroys it until
+// it is granted, refused, evicted, expired or cancelled.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct Waiter : Hook<InClassQueue>, Hook<InDeadlineWheel> {
     idle,     // not with the scheduler: new, refused or cancelled
     queued,   // waits for a slot, or to be collected by expire()
     granted,  // holds a slot, to be released once
-    expired,  // out of time, answered with `reason`
-    evicted,  // gave its place to a higher class
+    expired,  // not granted in time, refused with `reason`
+    evicted,  // removed for a waiter of a higher class
   };
 
   State state = State::idle;
@@ -30,7 +30,7 @@ struct Waiter : Hook<InClassQueue>, Hook<InDeadlineWheel> {
   Reason reason = Reason::none;  // why it expired or was evicted or refused
   TimePoint arrived{};
   TimePoint deadline = kNever;
-  TimePoint answer_by = kNever;            // the earlier of deadline and longest wait
+  TimePoint expires_at = kNever;           // the earlier of deadline and longest wait
   double cost = 1;                         // estimated milliseconds of the upstream's time
   std::optional<Duration> predicted_wait;  // on arrival
   Duration waited{0};                      // set when it leaves the queue, however it leaves

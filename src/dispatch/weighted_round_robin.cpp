@@ -45,15 +45,15 @@ void WeightedRoundRobin::served(const Waiter& waiter, const Queues&) {
 
 // A class of credit c has its k-th turn near the moment (k - 1/2 - c) / weight, in units of turns
 // per sum of weights.
-double WeightedRoundRobin::turns(const Place& place, const Queues& queues) const {
-  const std::size_t mine = index(place.traffic_class);
-  const double moment = (place.ahead + 0.5 - credits_[mine]) / weights_[mine];
+double WeightedRoundRobin::turns(const Newcomer& newcomer, const Queues& queues) const {
+  const std::size_t mine = index(newcomer.traffic_class);
+  const double moment = (newcomer.ahead + 0.5 - credits_[mine]) / weights_[mine];
   std::array<double, kMaxClasses> allowed;
   for (std::size_t i = 0; i < classes_; ++i) {
     const double until = moment * weights_[i] + 0.5 + credits_[i];
     allowed[i] = i == mine ? 0 : std::max(0.0, i < mine ? std::floor(until) : std::ceil(until - 1));
   }
-  return recent_.settle(place.ahead + 1, allowed, queues.waiting());
+  return recent_.settle(newcomer.ahead + 1, allowed, queues.waiting());
 }
 
 }  // namespace spillway::dispatch

@@ -2,8 +2,8 @@
 //
 // The idea is that of the smooth weighted round robin which NGINX uses between servers: at each
 // turn every class that competes is credited its part of the turn, weight / sum of competing
-// weights, and the one with most credit pays the whole turn. Credit stays while a class does not
-// compete: it keeps its place, and gains none.
+// weights, and the one with most credit pays the whole turn. A class that
+// does not compete keeps its credit and gains none.
 #pragma once
 
 #include "dispatch/discipline.hpp"
@@ -18,7 +18,7 @@ class WeightedRoundRobin final : public Discipline {
   void served(const Waiter& waiter, const Queues& queues) override;
 
   // Another class takes as many turns as its weight and credit allow.
-  double turns(const Place& place, const Queues& queues) const override;
+  double turns(const Newcomer& newcomer, const Queues& queues) const override;
 
  private:
   double sum_of_weights(ClassSet set) const;

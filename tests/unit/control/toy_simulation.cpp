@@ -180,16 +180,16 @@ class Simulation {
 
   void tick() {
     const overload::SignalShard* shards[] = {&shard_};
-    std::array<std::uint32_t, 3> queued{}, places{};
+    std::array<std::uint32_t, 3> queued{}, capacity{};
     for (std::uint8_t i = 0; i < 3; ++i) {
       queued[i] = scheduler_.queued(ClassId{i});
-      places[i] = scheduler_.max_queue(ClassId{i});
+      capacity[i] = setup_.config.classes[i].max_queue;
     }
     const auto tick = controller_.tick({.shards = shards,
                                         .busy_slot_seconds = scheduler_.busy_slot_seconds(now_),
                                         .concurrency = double(scheduler_.concurrency()),
                                         .queued = queued,
-                                        .max_queue = places,
+                                        .max_queue = capacity,
                                         .event_loop_lag = std::nullopt},
                                        now_);
     if (tick.transition && measuring()) ++result_.transitions;

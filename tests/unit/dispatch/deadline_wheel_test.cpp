@@ -20,7 +20,7 @@ struct Wheel {
 
   Waiter& file(Duration after, Duration at = 0ms) {
     Waiter& waiter = waiters.emplace_back();
-    waiter.answer_by = start + after;
+    waiter.expires_at = start + after;
     wheel.insert(waiter, start + at);
     return waiter;
   }
@@ -28,7 +28,7 @@ struct Wheel {
     int count = 0;
     wheel.collect(start + at, due);
     while (Waiter* waiter = due.pop_front()) {
-      CHECK(waiter->answer_by <= start + at);
+      CHECK(waiter->expires_at <= start + at);
       ++count;
     }
     return count;
@@ -66,7 +66,7 @@ TEST_CASE("times far beyond the horizon are kept") {
   CHECK(w.due_at(61s) == 2);
 }
 
-TEST_CASE("a pause longer than the wheel loses nobody and delivers nobody early") {
+TEST_CASE("a pause longer than the wheel loses no waiter and delivers none early") {
   Wheel w;
   for (int i = 0; i < 100; ++i) w.file(i * 1s);
   CHECK(w.due_at(49s + 500ms) == 50);
@@ -93,7 +93,7 @@ TEST_CASE("every waiter comes due exactly once whatever the rhythm") {
     came += w.due_at(at);
     for (const Waiter& waiter : w.waiters)
       if (round % 200 == 0 && waiter.Hook<InDeadlineWheel>::linked())
-        REQUIRE(waiter.answer_by > w.start + at);
+        REQUIRE(waiter.expires_at > w.start + at);
   }
   CHECK(came + w.due_at(at + 1h) == filed);
 }

@@ -1,4 +1,4 @@
-// What each discipline promises, on backlogged queues. Weighted fair queueing has its own file.
+// Each discipline's guarantees, on backlogged queues. Weighted fair queueing has its own file.
 #include "dispatch/discipline.hpp"
 
 #include <doctest/doctest.h>
@@ -146,7 +146,7 @@ TEST_CASE("what deficit round robin drops unserved earns its class nothing") {
   const auto drr = discipline(Kind::drr, {1, 1});
   Lines lines;
   lines.fill(kP0, 100, 1);
-  lines.join(kP1, 1000).answer_by = lines.now;  // its time is over: the scheduler takes it out
+  lines.join(kP1, 1000).expires_at = lines.now;  // its time is over: the scheduler takes it out
   lines.fill(kP1, 100, 1);
   REQUIRE(drr->pick(lines.queues.backlogged(), lines.queues, lines.now) == kP1);
   lines.queues.remove(*lines.queues.oldest(kP1));

@@ -67,11 +67,11 @@ TEST_CASE("a class whose waiters came and went is next once its share is due") {
   FairShare share({100, 1}, 2);
   CHECK(serve(share, 0b11) == ClassId{0});
   CHECK(serve(share, 0b11) == ClassId{1});
-  for (int i = 0; i < 500; ++i) serve(share, 0b01);  // nobody of class 1 was waiting
+  for (int i = 0; i < 500; ++i) serve(share, 0b01);  // class 1 had no waiter
   CHECK(serve(share, 0b11) == ClassId{1});
 }
 
-TEST_CASE("the predicted number of turns is what it takes while all stay backlogged") {
+TEST_CASE("the predicted number of turns is exact while all classes stay backlogged") {
   Random random(4);
   Lines lines;
   for (const ClassId id : {ClassId{0}, ClassId{1}, ClassId{2}}) lines.fill(id, 1000);
@@ -93,12 +93,12 @@ TEST_CASE("a class with few waiters and little traffic takes few turns") {
   FairShare share({8, 3, 1}, 3);
   for (int i = 0; i < 500; ++i) serve(share, 0b100);
   // By weight, class 0 could take eight of its turns before each of class 2.
-  Place place;
-  place.traffic_class = ClassId{2};
-  place.ahead = 3;
+  Newcomer arrival;
+  arrival.traffic_class = ClassId{2};
+  arrival.ahead = 3;
   Lines lines;
   lines.fill(ClassId{0}, 1);
-  CHECK(share.turns(place, lines.queues) < 6);
+  CHECK(share.turns(arrival, lines.queues) < 6);
   lines.fill(ClassId{0}, 99);
-  CHECK(share.turns(place, lines.queues) > 24);
+  CHECK(share.turns(arrival, lines.queues) > 24);
 }

@@ -36,7 +36,7 @@ TEST_CASE("a class takes what waits or its part and never more than it is allowe
 
 TEST_CASE("turns settle where others have most of them") {
   const RecentTurns recent = three_in_four(400);
-  // P2 has 40 before its own and all the rest go on to have nearly all: up to what is allowed.
+  // P2 has 40 turns before its own and the others continue to get nearly all: up to the allowance.
   CHECK(recent.settle(40, {1e6, 50, 0}, {}) == doctest::Approx(90 / 0.25).epsilon(0.05));
   CHECK(recent.settle(40, {1000, 50, 0}, {}) < 1090);
   RecentTurns alone(3);

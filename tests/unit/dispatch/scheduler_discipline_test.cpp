@@ -1,4 +1,4 @@
-// Disciplines at work: what becomes of the same arrivals under one and another.
+// The same arrivals under different disciplines, in simulated time.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -142,7 +142,7 @@ TEST_CASE("a spike of bulk work kills P0 in one queue and not with fair shares")
 
 namespace {
 
-// Three classes on 400 slots/s, overloaded from P1 or P2 down; nobody is refused on a prediction.
+// Three classes on 400 slots/s, overloaded from P1 or P2 down; none is refused on a prediction.
 std::array<Outcome, 3> overloaded(Kind discipline, const std::array<double, 3>& rates,
                                   const std::array<Duration, 3>& holds,
                                   Milliseconds half_life = 200ms) {
@@ -182,7 +182,7 @@ TEST_CASE("predictions are near what the wait turns out to be under every discip
   CHECK_FALSE(near(rr[1].predicted, pq[1].waited));
 }
 
-TEST_CASE("aging predicts whom P2 lets pass and whom it has outgrown") {
+TEST_CASE("aging predicts which waiters pass P2 and which it has outscored") {
   // After 140 ms P2 has the score of a P0 that just arrived; it waits for longer.
   const auto outcomes = overloaded(Kind::aging, {100, 200, 300}, {10ms, 10ms, 10ms}, 20ms);
   for (const Outcome& o : outcomes) {
@@ -194,7 +194,7 @@ TEST_CASE("aging predicts whom P2 lets pass and whom it has outgrown") {
 
 TEST_CASE("deficit round robin predicts in cost where requests of classes differ") {
   const auto outcomes = overloaded(Kind::drr, {150, 400, 100}, {2ms, 4ms, 40ms});
-  // P0 waits only for a slot in use, and nobody knows for how long yet.
+  // P0 waits only for a slot in use, for an unknown time.
   for (const std::size_t i : {1, 2}) CHECK(near(outcomes[i].predicted, outcomes[i].waited));
   CHECK(outcomes[0].waited < 0.05 * outcomes[2].waited);
 }

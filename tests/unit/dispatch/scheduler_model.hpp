@@ -17,14 +17,14 @@ inline constexpr std::size_t kClasses = 4;
 
 struct Model {
   struct Waiting {
-    int who;
-    TimePoint answer_by;
+    int waiter_id;
+    TimePoint expires_at;
     TimePoint arrived, deadline;
     double cost;
   };
   struct Lane {
     double weight = 1;
-    std::uint32_t places = 0, reserved = 0, cap = 0, running = 0;
+    std::uint32_t capacity = 0, reserved = 0, cap = 0, running = 0;
     double tag = 0, credit = 0, deficit = 0;
     std::vector<Waiting> queue;
   };
@@ -57,24 +57,24 @@ struct Model {
     return running() + kept < concurrency && lanes[i].running < lanes[i].cap;
   }
   bool has_place(std::size_t i) const {
-    if (lanes[i].queue.size() >= lanes[i].places) return false;
+    if (lanes[i].queue.size() >= lanes[i].capacity) return false;
     for (std::size_t top = 0; top <= i; ++top) {
-      std::size_t waiting = 0, places = 0;
+      std::size_t waiting = 0, capacity = 0;
       for (std::size_t j = top; j < kClasses; ++j) {
         waiting += lanes[j].queue.size();
-        places += lanes[j].places;
+        capacity += lanes[j].capacity;
       }
-      if (waiting >= places) return false;
+      if (waiting >= capacity) return false;
     }
     return true;
   }
-  // Who gives up a place for class i; -1: nobody.
+  // The waiter evicted for class i; -1: none.
   int evict_for(std::size_t i) {
     for (const std::size_t lower : evict) {
       if (lower <= i || lanes[lower].queue.empty()) continue;
-      const int who = lanes[lower].queue.back().who;
+      const int waiter_id = lanes[lower].queue.back().waiter_id;
       lanes[lower].queue.pop_back();
-      return who;
+      return waiter_id;
     }
     return -1;
   }
@@ -94,7 +94,7 @@ struct Model {
   }
   std::size_t next_in_deficit_rounds(const Ready& ready, TimePoint now) {
     for (const std::size_t i : ready)
-      if (lanes[i].queue.front().answer_by <= now) return i;
+      if (lanes[i].queue.front().expires_at <= now) return i;
     const auto covered = [&](std::size_t i) {
       return among(ready, i) && lanes[i].deficit >= lanes[i].queue.front().cost;
     };
@@ -142,7 +142,7 @@ struct Model {
     lane.deficit = lane.queue.empty() ? 0 : lane.deficit - cost;
     if (discipline == config::Discipline::rr) position = i;
   }
-  // Who starts next; -1: nobody.
+  // The next waiter to start; -1: none.
   int next(TimePoint now) {
     while (true) {
       Ready ready;
@@ -152,19 +152,19 @@ struct Model {
       const std::size_t i = choose(ready, now);
       const Waiting head = lanes[i].queue.front();
       lanes[i].queue.erase(lanes[i].queue.begin());
-      if (head.answer_by <= now) {
-        due.push_back(head.who);
+      if (head.expires_at <= now) {
+        due.push_back(head.waiter_id);
         continue;
       }
       charge(ready, i, head.cost);
       ++lanes[i].running;
-      return head.who;
+      return head.waiter_id;
     }
   }
-  bool remove(int who) {
-    if (std::erase(due, who) > 0) return true;
+  bool remove(int waiter_id) {
+    if (std::erase(due, waiter_id) > 0) return true;
     for (Lane& lane : lanes)
-      if (std::erase_if(lane.queue, [&](const Waiting& w) { return w.who == who; }) > 0)
+      if (std::erase_if(lane.queue, [&](const Waiting& w) { return w.waiter_id == waiter_id; }) > 0)
         return true;
     return false;
   }
@@ -173,8 +173,8 @@ struct Model {
     due.clear();
     for (Lane& lane : lanes)
       std::erase_if(lane.queue, [&](const Waiting& w) {
-        if (w.answer_by > now) return false;
-        expired.push_back(w.who);
+        if (w.expires_at > now) return false;
+        expired.push_back(w.waiter_id);
         return true;
       });
     std::sort(expired.begin(), expired.end());

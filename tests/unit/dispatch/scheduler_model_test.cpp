@@ -28,13 +28,13 @@ class Pair {
     settings.evict = {ClassId{3}, ClassId{1}};
     std::vector<config::TrafficClass> classes(kClasses);
     const std::array<double, kClasses> weights{8, 3, 2, 1};
-    const std::array<std::uint32_t, kClasses> places{5, 4, 3, 6}, reserved{1, 0, 2, 0},
+    const std::array<std::uint32_t, kClasses> capacity{5, 4, 3, 6}, reserved{1, 0, 2, 0},
         caps{7, 4, 7, 3};
     model_.concurrency = settings.concurrency;
     model_.evict = {3, 1};
     for (std::size_t i = 0; i < kClasses; ++i) {
       classes[i].weight = model_.lanes[i].weight = weights[i];
-      classes[i].max_queue = model_.lanes[i].places = places[i];
+      classes[i].max_queue = model_.lanes[i].capacity = capacity[i];
       classes[i].reserved = model_.lanes[i].reserved = reserved[i];
       classes[i].max_inflight = model_.lanes[i].cap = caps[i];
     }
@@ -43,13 +43,13 @@ class Pair {
 
   void step() {
     now_ += from_seconds(random_.uniform() * 0.002);
-    const int who = static_cast<int>(random_.next() % waiters_.size());
-    switch (waiters_[static_cast<std::size_t>(who)].state) {
-      case Waiter::State::granted: release(who); break;
+    const int waiter_id = static_cast<int>(random_.next() % waiters_.size());
+    switch (waiters_[static_cast<std::size_t>(waiter_id)].state) {
+      case Waiter::State::granted: release(waiter_id); break;
       case Waiter::State::queued:
-        if (random_.next() % 8 == 0) cancel(who);
+        if (random_.next() % 8 == 0) cancel(waiter_id);
         break;
-      default: offer(who);
+      default: offer(waiter_id);
     }
     if (random_.next() % 20 == 0) expire();
     check();
@@ -59,8 +59,8 @@ class Pair {
   int evictions = 0, expiries = 0, grants = 0, cancellations = 0;
 
  private:
-  Waiter& waiter(int who) { return waiters_[static_cast<std::size_t>(who)]; }
-  int who(const Waiter& w) const { return static_cast<int>(&w - waiters_.data()); }
+  Waiter& waiter(int waiter_id) { return waiters_[static_cast<std::size_t>(waiter_id)]; }
+  int waiter_id(const Waiter& w) const { return static_cast<int>(&w - waiters_.data()); }
 
   void offer(int newcomer) {
     const std::size_t i = random_.next() % kClasses;
@@ -92,7 +92,7 @@ class Pair {
 
     REQUIRE(offer.kind == expected.kind);
     REQUIRE(offer.reason == expected.reason);
-    REQUIRE((offer.evicted == nullptr ? -1 : who(*offer.evicted)) == evicted);
+    REQUIRE((offer.evicted == nullptr ? -1 : waiter_id(*offer.evicted)) == evicted);
     if (offer.kind == Offer::Kind::granted) ++lane.running, ++grants;
     if (offer.kind == Offer::Kind::queued)
       lane.queue.push_back({newcomer, now_ + patience, now_, terms.deadline, terms.cost});
@@ -107,7 +107,7 @@ class Pair {
     Waiter* next = scheduler_->release(id, from_seconds(random_.uniform() * 0.04), now_);
     while (true) {
       const int expected = model_.next(now_);
-      REQUIRE((next == nullptr ? -1 : who(*next)) == expected);
+      REQUIRE((next == nullptr ? -1 : waiter_id(*next)) == expected);
       if (next == nullptr) return;
       REQUIRE(next->state == Waiter::State::granted);
       ++grants;
@@ -126,7 +126,7 @@ class Pair {
     std::vector<int> expired;
     while (Waiter* late = scheduler_->expire(now_)) {
       REQUIRE(late->state == Waiter::State::expired);
-      expired.push_back(who(*late));
+      expired.push_back(waiter_id(*late));
     }
     std::sort(expired.begin(), expired.end());
     REQUIRE(expired == expected);

@@ -1,4 +1,4 @@
-// Slots, places and turns. Time in the queue has its own file.
+// Slots, queue capacity and turns. Time in the queue has its own file.
 #include "dispatch/scheduler.hpp"
 
 #include <doctest/doctest.h>
@@ -98,14 +98,14 @@ TEST_CASE("backlogged classes are served by weight within two percent") {
   CHECK(served[2] == doctest::Approx(10000 * 1 / 12.0).epsilon(0.02));
 }
 
-TEST_CASE("the egress weight takes the place of the weight") {
+TEST_CASE("the egress weight overrides the weight") {
   Desk desk;
   desk.classes[2].egress_weight = 100;
   CHECK(desk->weight(kP2) == 100);
   CHECK(desk->weight(kP0) == 8);
 }
 
-TEST_CASE("two places and five arrivals make three queue full") {
+TEST_CASE("five arrivals at a queue of two make three queue full") {
   Desk desk;
   desk.classes[1].max_queue = 2;
   desk.arrive(kP1);
@@ -148,7 +148,7 @@ TEST_CASE("a higher class evicts the youngest of the lowest evictable class") {
   CHECK(desk->totals(kP1).evicted == 2);
 }
 
-TEST_CASE("nobody evicts its own class or a higher one or one not listed") {
+TEST_CASE("no class evicts from its own or a higher one or one not listed") {
   Desk desk;
   for (auto& c : desk.classes) c.max_queue = 1;
   desk.settings.evict = {kP1};
@@ -164,7 +164,7 @@ TEST_CASE("nobody evicts its own class or a higher one or one not listed") {
   CHECK(desk.last.evicted->traffic_class == kP1);
 }
 
-TEST_CASE("places lent to a higher class are missing below until they come back") {
+TEST_CASE("queue capacity lent to a higher class is missing below until it is returned") {
   Desk desk;
   for (auto& c : desk.classes) c.max_queue = 2;
   desk.settings.evict = {kP2};
@@ -175,7 +175,7 @@ TEST_CASE("places lent to a higher class are missing below until they come back"
   CHECK(desk->queued(kP0) == 3);
   for (int i = 0; i < 2; ++i) desk.arrive(kP1);
   CHECK(desk.last.kind == Kind::queued);
-  desk.arrive(kP2);  // its second place is lent: six wait already
+  desk.arrive(kP2);  // its second queue entry is lent: six wait already
   CHECK(desk.last.reason == Reason::queue_full);
   CHECK(desk->queued() == 6);
   CHECK(desk.release(kP0)->traffic_class == kP0);
@@ -184,7 +184,7 @@ TEST_CASE("places lent to a higher class are missing below until they come back"
   CHECK(desk->queued() == 6);
 }
 
-TEST_CASE("a waiter cancelled in the middle is skipped and its place is free") {
+TEST_CASE("a waiter cancelled in the middle is skipped and frees its queue entry") {
   Desk desk;
   desk.classes[1].max_queue = 3;
   Waiter& running = desk.arrive(kP1);
@@ -272,7 +272,7 @@ TEST_CASE("the oldest wait of a class shows starvation") {
   CHECK(desk->oldest_wait(kP1, desk.now) == 0ms);
 }
 
-TEST_CASE("work in the background takes a slot that nobody wants or none and is not counted") {
+TEST_CASE("background work takes a slot without waiters or none and is not counted") {
   Desk desk(2);
   Terms background;
   background.in_background = true;
@@ -292,7 +292,7 @@ TEST_CASE("work in the background takes a slot that nobody wants or none and is 
   CHECK(desk->totals(kP2).enqueued == 0);
 }
 
-TEST_CASE("work in the background does not overtake who waits for a lane of its own") {
+TEST_CASE("background work does not overtake a waiter for a lane of its own") {
   Desk desk(3);
   desk.classes[0].max_inflight = 1;
   desk.arrive(kP0);

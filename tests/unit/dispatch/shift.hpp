@@ -1,5 +1,5 @@
-// A scheduler at work: requests that arrive over simulated time, hold a slot for as long as they
-// say and are counted by what became of them.
+// A scheduler in simulated time: requests arrive, hold a slot for their own time and are counted by
+// outcome.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +52,7 @@ class Shift {
  public:
   explicit Shift(Desk& desk) : desk_(desk) {}
 
-  // Until all are answered. Outcomes by kind.
+  // Until all are finished. Outcomes by kind.
   std::array<Outcome, 3> work(std::vector<Arrival> arrivals) {
     std::stable_sort(arrivals.begin(), arrivals.end(),
                      [](const Arrival& a, const Arrival& b) { return a.at < b.at; });

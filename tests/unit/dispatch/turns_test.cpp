@@ -1,4 +1,4 @@
-// Predicted turns of a newcomer against the turns it takes while nobody else arrives.
+// Predicted turns of a newcomer against the turns it takes without further arrivals.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -38,14 +38,14 @@ double most_off(Kind kind) {
     }
     lines.now = start;
     const std::size_t mine = static_cast<std::size_t>(below(3));
-    const Place place{.traffic_class = static_cast<ClassId>(mine),
-                      .ahead = static_cast<double>(count[mine]),
-                      .now = lines.now,
-                      .deadline = lines.now + (mine + 1) * 200ms,
-                      .hold = to_seconds(kTurn),
-                      .slots = 1};
-    const double predicted = d->turns(place, lines.queues);
-    const Waiter& newcomer = lines.join(place.traffic_class, place.cost, place.deadline);
+    const Newcomer arrival{.traffic_class = static_cast<ClassId>(mine),
+                           .ahead = static_cast<double>(count[mine]),
+                           .now = lines.now,
+                           .deadline = lines.now + (mine + 1) * 200ms,
+                           .hold = to_seconds(kTurn),
+                           .slots = 1};
+    const double predicted = d->turns(arrival, lines.queues);
+    const Waiter& newcomer = lines.join(arrival.traffic_class, arrival.cost, arrival.deadline);
     const Waiter* served = nullptr;
     int turns = 0;
     for (; served != &newcomer; ++turns) {
@@ -59,7 +59,7 @@ double most_off(Kind kind) {
 
 }  // namespace
 
-TEST_CASE("a newcomer's turns are predicted to within a few while nobody arrives") {
+TEST_CASE("a newcomer's turns are predicted to within a few without further arrivals") {
   CHECK(most_off(Kind::pq) < 0.001);
   CHECK(most_off(Kind::rr) < 0.001);
   for (const Kind kind : {Kind::wrr, Kind::drr, Kind::wfq, Kind::edf}) {
@@ -69,17 +69,17 @@ TEST_CASE("a newcomer's turns are predicted to within a few while nobody arrives
   CHECK(most_off(Kind::aging) <= 4);  // of up to 90: two classes' waiters are counted by their age
 }
 
-TEST_CASE("earliest deadline first predicts for whom it knows no deadline by its class's last") {
+TEST_CASE("earliest deadline first predicts a newcomer without a deadline by its class's last") {
   const auto edf = discipline(Kind::edf, {1, 1});
   Lines lines;
   lines.join(ClassId{0}, 1, lines.now + 50ms);
   lines.serve(*edf);
   for (int i = 0; i < 10; ++i) lines.join(ClassId{1}, 1, lines.now + 200ms);
-  Place place{.traffic_class = ClassId{0}, .now = lines.now, .hold = 0.001};
-  CHECK(edf->turns(place, lines.queues) == 1);
-  place.traffic_class = ClassId{1};
-  place.ahead = 10;
-  CHECK(edf->turns(place, lines.queues) == doctest::Approx(11).epsilon(0.02));
+  Newcomer arrival{.traffic_class = ClassId{0}, .now = lines.now, .hold = 0.001};
+  CHECK(edf->turns(arrival, lines.queues) == 1);
+  arrival.traffic_class = ClassId{1};
+  arrival.ahead = 10;
+  CHECK(edf->turns(arrival, lines.queues) == doctest::Approx(11).epsilon(0.02));
 }
 
 TEST_CASE("a newcomer in a hurry is not before those of its class that have time") {
@@ -87,7 +87,7 @@ TEST_CASE("a newcomer in a hurry is not before those of its class that have time
   Lines lines;
   lines.join(ClassId{0}, 1, lines.now + 300ms);
   for (int i = 0; i < 10; ++i) lines.join(ClassId{1}, 1, lines.now + 200ms);
-  const Place place{
+  const Newcomer arrival{
       .traffic_class = ClassId{0}, .ahead = 1, .now = lines.now, .deadline = lines.now + 20ms};
-  CHECK(edf->turns(place, lines.queues) == 12);
+  CHECK(edf->turns(arrival, lines.queues) == 12);
 }
