@@ -24,10 +24,10 @@ struct Case {
   std::function<void(config::Rule&)> every_rule = [](config::Rule&) {};
 };
 
-std::vector<overload::Asking> requests_to(const config::Config& config) {
+std::vector<overload::AdmissionRequest> requests_to(const config::Config& config) {
   Random random(2);
-  std::vector<overload::Asking> made(4096);
-  for (overload::Asking& each : made) {
+  std::vector<overload::AdmissionRequest> made(4096);
+  for (overload::AdmissionRequest& each : made) {
     each.route = RouteId(random.next() % kRoutes);
     each.traffic_class = config.routes[index(each.route)].traffic_class;
     each.tenant = TenantId{random.next()};
@@ -49,7 +49,7 @@ void decide(benchmark::State& state, const Case& asked) {
     const overload::AdmissionPlan* present = &plan;
     benchmark::DoNotOptimize(present);  // a worker is handed another one now and then
     now += std::chrono::microseconds(1);
-    const overload::Asking& one = requests[next++ % requests.size()];
+    const overload::AdmissionRequest& one = requests[next++ % requests.size()];
     const Verdict verdict = overload::decide(*present, budgets, one, now, random);
     benchmark::DoNotOptimize(verdict.retry_after);
     expected += verdict.kind == asked.expected ? 1 : 0;

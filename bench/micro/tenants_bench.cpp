@@ -84,7 +84,8 @@ void decide(benchmark::State& state, std::size_t tenants) {
   for (auto _ : state) {
     const overload::AdmissionPlan* present = plan.get();
     benchmark::DoNotOptimize(present);
-    const overload::Asking one{RouteId(next % 10), kLowest, requests[next % requests.size()]};
+    const overload::AdmissionRequest one{RouteId(next % 10), kLowest,
+                                         requests[next % requests.size()]};
     ++next;
     const auto verdict = overload::decide(*present, budgets, one, now, random);
     benchmark::DoNotOptimize(verdict.retry_after);

@@ -1,5 +1,5 @@
 // The token buckets of one upstream's class and route budgets, shared by all workers without a
-// lock. They outlive plans: what a bucket holds stays when the state changes.
+// lock. They outlive plans: a change of state keeps the tokens of a bucket.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace spillway::overload {
 
-// A token that was taken for a request, so that it can be given back.
+// A token that a request took, so that it can be given back.
 struct Token {
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
@@ -41,8 +41,8 @@ class Budgets {
     return buckets_[rule.bucket].tokens.available(budget.rate, budget.burst, now);
   }
 
-  // For a request that was refused after all or answered without its upstream. Without a token,
-  // or the second time: nothing.
+  // For a request that was not sent upstream after all. No effect without a token or the second
+  // time.
   void give_back(Token& token) {
     if (token.bucket == Token::kNone) return;
     buckets_[token.bucket].tokens.give_back(token.rate);

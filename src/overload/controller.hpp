@@ -1,6 +1,6 @@
-// The control loop of one upstream: what workers saw becomes signals, signals a state, the state
-// and the tenants' demand a plan. The proxy's control thread and the simulator drive this same
-// object.
+// The control loop of one upstream. Each tick turns the workers' counters into signals, the signals
+// into a state, and the state and the tenants' demand into an admission plan. Driven by the proxy's
+// control thread and by the simulator.
 #pragma once
 
 #include <memory>
@@ -20,15 +20,15 @@ namespace spillway::overload {
 
 struct Tick {
   std::optional<Transition> transition;
-  std::shared_ptr<const AdmissionPlan> plan;  // to publish; null: as before
+  std::shared_ptr<const AdmissionPlan> plan;  // to publish; null: unchanged
 };
 
 class Controller {
  public:
   Controller(const config::Config& config, const config::Upstream& upstream);
 
-  // Takes over from the controller of the same upstream in a former configuration: its state stays,
-  // under the new rules. Before the first tick.
+  // Inherits the state of the same upstream's controller in the former configuration; the rules are
+  // the new ones. To be called before the first tick.
   void continue_from(const Controller& former, TimePoint now);
 
   // Every upstream.overload.tick. `now` never goes back.

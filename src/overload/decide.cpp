@@ -45,10 +45,10 @@ Verdict apply(const config::Rule& rule, Reason reason, double probability, doubl
   return verdict;
 }
 
-// For lack of room, tenants above their share go first whatever the rule: that is work-conserving
-// and only orders who waits. A warning, though, refuses nobody unless its rule does. When the
-// upstream is not to be trusted somebody is refused beside free slots, which only a rule may
-// ask for.
+// For a capacity reason, tenants above their share are refused first whatever the rule: that is
+// work-conserving and only changes the order of waiting. In ELEVATED a request is refused only if
+// its rule refuses. For any other reason requests are refused although slots are free, so a rule
+// has to ask for it.
 bool shares_count(const config::Rule& rule, State state, Reason reason) {
   if (refuses(rule)) return true;
   return is_capacity(reason) && state != State::elevated;
@@ -65,7 +65,7 @@ Verdict over_share(const config::Rule& rule, Reason reason, double chance, doubl
   return verdict;
 }
 
-// May the upstream be asked for it? Then it costs a token.
+// Whether the request may go upstream, which costs a token.
 bool may_try(const Verdict& verdict) {
   switch (verdict.kind) {
     case Kind::allow:
@@ -87,19 +87,19 @@ Verdict judge(const config::Rule& rule, State state, Reason reason, double draw)
   return apply(rule, reason, rule.probability, draw);
 }
 
-Verdict decide(const AdmissionPlan& plan, Budgets& budgets, const Asking& asking, TimePoint now,
-               Random& random) {
+Verdict decide(const AdmissionPlan& plan, Budgets& budgets, const AdmissionRequest& request,
+               TimePoint now, Random& random) {
   if (plan.state() == State::normal) return {};
-  const EffectiveRule& effective = plan.effective(asking.route, asking.traffic_class);
+  const EffectiveRule& effective = plan.effective(request.route, request.traffic_class);
   const config::Rule& rule = effective.rule;
   const Reason reason = plan.reason();
 
   double chance = 0;
   double probability = rule.probability;
   if (plan.tenants() != nullptr && shares_count(rule, plan.state(), reason)) {
-    const ClassExcess& excess = plan.tenants()->of(asking.traffic_class);
-    chance = excess.chance(asking.tenant);
-    probability *= excess.relief();
+    const ClassExcess& excess = plan.tenants()->of(request.traffic_class);
+    chance = excess.chance(request.tenant);
+    probability *= excess.rule_scale();
   }
   // One draw for both: a tenant above its share is refused by the larger of the two chances,
   // not by one after the other.

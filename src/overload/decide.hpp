@@ -1,4 +1,6 @@
-// May this request pass? The plan's answer, before the gate has its say.
+// The admission decision for one request: a Verdict from the plan's rule, the tenant's fair share
+// and the class's budget. Pure; the gate (a slot, a queue, or neither) has the last word
+// afterwards.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +17,7 @@
 
 namespace spillway::overload {
 
-struct Asking {
+struct AdmissionRequest {
   RouteId route{};
   ClassId traffic_class{};
   TenantId tenant{};
@@ -25,9 +27,9 @@ struct Verdict {
   enum class Kind : std::uint8_t {
     allow,
     allow_if_short_wait,  // the gate refuses it if it would have to wait for long
-    degrade,              // answer with less; without such an answer: on_miss()
+    degrade,              // send a cheaper response; if there is none: on_miss()
     deny,
-    drop,  // refuse without an answer
+    drop,  // refuse by closing the connection, without a response
   };
 
   Kind kind = Kind::allow;
@@ -42,33 +44,34 @@ struct Verdict {
   // left to chance.
   double probability = 0;
   double draw = 0;
-  // Of the class's budget. Whoever ends the request before its upstream is asked (the gate
-  // refuses it, a stored answer will do) gives it back: Budgets::give_back.
+  // Taken from the class's budget. To be returned with Budgets::give_back if the request ends
+  // before it is sent upstream (refused by the gate, served from the cache).
   Token token;
 };
 
-// dispatch::Terms::certainty by state. In normal operation the waits may show what is coming; under
-// overload a place in the queue is for those who will be served. (At four and six times what 16
-// slots can do 0.9 and 1.1 % of all refusals came after a wait in vain, with a tenth to spare 0.3
-// and 0.7: bench/overload.)
+// dispatch::Terms::certainty by state. Under overload a request is queued only if its predicted
+// wait is at most 90 % of its limit, so that fewer wait and are refused after all. (At four and six
+// times the capacity of 16 slots 0.9 and 1.1 % of all refusals came after a wait; with this margin
+// 0.3 and 0.7 %: bench/overload.) In normal operation waits are a signal of their own and are not
+// cut short.
 constexpr double certainty_in(State state) { return state == State::normal ? 1 : 0.9; }
 
-// What a rule says by itself. Refused iff draw < rule.probability, draw in [0, 1). While the
-// reason is one of capacity the refusal is work-conserving and becomes allow_if_short_wait. A
-// `degrade` rule degrades every request. In State::normal: allow. retry_after is the rule's.
+// The verdict of a rule alone. Refused if and only if draw < rule.probability, draw in [0, 1). For
+// a capacity reason the refusal is work-conserving and becomes allow_if_short_wait. A `degrade`
+// rule degrades every request. In State::normal: allow. retry_after is the rule's, not spread.
 Verdict judge(const config::Rule& rule, State state, Reason reason, double draw);
 
 // The rule, the tenant's fair share (TENANT_SHARE) and the class's budget (BUDGET_EXCEEDED)
-// together. Takes a token if the request is to try its luck.
-Verdict decide(const AdmissionPlan& plan, Budgets& budgets, const Asking& asking, TimePoint now,
-               Random& random);
+// together. Takes a token from the budget if the request may go upstream.
+Verdict decide(const AdmissionPlan& plan, Budgets& budgets, const AdmissionRequest& request,
+               TimePoint now, Random& random);
 
-// What becomes of a `degrade` verdict when there is no degraded answer: allow, or a refusal. That
-// is work-conserving as any other, but for cache_only, which is the promise not to ask the
-// upstream. Where a fallback is wanted and the route has none, it is a refusal too.
+// The verdict that replaces `degrade` when there is no degraded response: allow, or a refusal, by
+// the rule's `miss`. For a capacity reason that refusal is work-conserving like any other, except
+// in mode cache_only, which promises never to ask the upstream. A missing fallback refuses too.
 Verdict on_miss(const Verdict& degraded);
 
-// configured x U[1, 1.5), so that refused clients do not return all at once.
+// configured x U[1, 1.5): jitter, so that refused clients do not retry in phase.
 Milliseconds spread_retry_after(Milliseconds configured, Random& random);
 
 std::string_view name(Verdict::Kind kind);

@@ -1,7 +1,7 @@
-// Why a request fared as it did, as one value: the access log tells it whole.
+// The admission decision about one request with all its inputs, as written to the access log.
 //
-// A plain value. record_of() fills in what the decision knows; the gate's part, from `wait` on, is
-// filled in by whoever asks the gate.
+// A plain value. record_of() fills in the verdict's part; the caller of the gate fills in the
+// members from `wait` on.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ struct DecisionRecord {
   ClassId traffic_class{};
   TenantId tenant{};
   State state = State::normal;                      // of the upstream
-  Reason overload = Reason::none;                   // what the upstream is overloaded with
-  config::Strategy rule = config::Strategy::allow;  // what counts: in NORMAL none of the rules
+  Reason overload = Reason::none;                   // why the upstream is overloaded
+  config::Strategy rule = config::Strategy::allow;  // the strategy that applied; none in NORMAL
   Verdict::Kind verdict = Verdict::Kind::allow;
   Reason reason = Reason::none;  // of the refusal, then also the gate's; none when allowed
   double probability = 0;        // see Verdict
@@ -34,16 +34,16 @@ struct DecisionRecord {
   std::uint32_t limit = 0;  // the concurrency cap
 };
 
-inline DecisionRecord record_of(const Asking& asking, const AdmissionPlan& plan,
+inline DecisionRecord record_of(const AdmissionRequest& request, const AdmissionPlan& plan,
                                 const Verdict& verdict) {
   DecisionRecord record;
-  record.route = asking.route;
-  record.traffic_class = asking.traffic_class;
-  record.tenant = asking.tenant;
+  record.route = request.route;
+  record.traffic_class = request.traffic_class;
+  record.tenant = request.tenant;
   record.state = plan.state();
   record.overload = plan.reason();
   if (plan.state() != State::normal)
-    record.rule = plan.rule(asking.route, asking.traffic_class).strategy;
+    record.rule = plan.rule(request.route, request.traffic_class).strategy;
   record.verdict = verdict.kind;
   record.reason = verdict.reason;
   record.probability = verdict.probability;

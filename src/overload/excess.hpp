@@ -1,6 +1,6 @@
-// The tenants of each class that ask for more than their fair share, and by how much: what the
-// tick worked out (tenant_share.hpp) and every request looks up. Immutable, small, one
-// multiplication and usually one probe per look-up.
+// The tenants of each class whose demand exceeds their fair share, with the probability of refusing
+// one of their requests: computed by the tick (tenant_share.hpp), looked up by every request.
+// Immutable; a look-up is one multiplication and usually one probe.
 #pragma once
 
 #include <bit>
@@ -15,37 +15,37 @@ namespace spillway::overload {
 
 struct Excess {
   TenantId tenant{};
-  double chance = 0;  // that one of its requests is above its share, (0, 1]
+  double chance = 0;  // of refusing one of its requests, (0, 1]
 };
 
 class ClassExcess {
  public:
   ClassExcess() = default;
-  // `relief`: see relief(). Tenants differ from one another.
-  ClassExcess(std::span<const Excess> tenants, double relief);
+  // `rule_scale`: see rule_scale(). No tenant twice.
+  ClassExcess(std::span<const Excess> tenants, double rule_scale);
 
-  bool empty() const { return places_.empty(); }
-  // For who wants to see them all: the largest chance first.
+  bool empty() const { return slots_.empty(); }
+  // All of them, by falling chance: for the admin pages.
   std::vector<Excess> list() const;
   // Zero for a tenant that is not above its share.
   double chance(TenantId tenant) const {
-    if (places_.empty()) return 0;
-    std::size_t i = place_of(tenant);
-    while (places_[i].chance > 0 && places_[i].tenant != tenant) i = (i + 1) & (places_.size() - 1);
-    return places_[i].chance;
+    if (slots_.empty()) return 0;
+    std::size_t i = slot_of(tenant);
+    while (slots_[i].chance > 0 && slots_[i].tenant != tenant) i = (i + 1) & (slots_.size() - 1);
+    return slots_[i].chance;
   }
-  // What of a denying rule's probability is left to the others, [0, 1]: zero when the tenants
-  // above their share already make up for all that the rule is to refuse.
-  double relief() const { return relief_; }
+  // Factor of a denying rule's probability, [0, 1]: refusing the tenants above their share already
+  // refuses part of what the rule has to. Zero: all of it.
+  double rule_scale() const { return rule_scale_; }
 
  private:
-  std::size_t place_of(TenantId tenant) const {
+  std::size_t slot_of(TenantId tenant) const {
     return (static_cast<std::uint64_t>(tenant) * 0x9e3779b97f4a7c15u) >> shift_;
   }
 
-  std::vector<Excess> places_;  // open addressing, a power of two, at most a quarter full
+  std::vector<Excess> slots_;  // open addressing, a power of two, at most a quarter full
   int shift_ = 63;
-  double relief_ = 1;
+  double rule_scale_ = 1;
 };
 
 class TenantExcess {

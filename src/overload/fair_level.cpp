@@ -9,20 +9,20 @@
 namespace spillway::overload {
 namespace {
 
-// A tenant that asked for something in the last two seconds or so.
+// Decayed requests of a tenant that sent one in the last two seconds or so.
 constexpr double kPresent = 0.25;
-// Above an equal share by this much, and by what chance alone makes of it, is not above it.
+// A tenant may exceed an equal share by this factor and by random fluctuation (by_chance).
 constexpr double kTolerance = 1.1;
 
 // Three standard deviations of a Poisson count that decays exponentially (its variance is half
 // its mean).
 double by_chance(double mean) { return 3 * std::sqrt(mean / 2); }
 
-// `known` are the tenants that are told apart. The rest counts whole, each of its tenants being
-// small. But names may be cheap: who makes up a new one for each request is part of that rest and
-// would take everything from the honest. Hence two things that the rest cannot take:
-// half of what the known would have in proportion to their demand, and, from any one of them,
-// what is below a sixteenth of the service (as far as there is a rest).
+// `known` are the tracked tenants. The rest of the demand is served before them, since each of its
+// tenants is small. But tenant names may be cheap: a client that sends a new one with each request
+// is part of the rest and could take everything. So the level never falls below half of what the
+// known would have in proportion to their demand, nor below a sixteenth of the service (times the
+// rest's part of the demand).
 double level_of(std::span<const TenantDemand> known, const ClassLoad& load) {
   double demand = 0;
   for (const TenantDemand& one : known) demand += one.demand;
@@ -32,8 +32,8 @@ double level_of(std::span<const TenantDemand> known, const ClassLoad& load) {
   return std::max({water_level(known, load.service - rest), in_proportion / 2, sixteenth});
 }
 
-// The probability p with which the rule refuses everybody, so that all in all a share
-// `probability` of the offered requests is refused: each tenant by the larger of its cut and p.
+// The probability p for all tenants such that a share `probability` of the offered requests is
+// refused in total, each tenant being refused by the larger of its cut and p.
 double remaining_probability(std::span<const Excess> cuts, std::span<const TenantDemand> demands,
                              double offered, double probability) {
   double others = offered;
@@ -46,7 +46,7 @@ double remaining_probability(std::span<const Excess> cuts, std::span<const Tenan
     if (to_refuse <= 0) return 0.0;
     return others > 0 ? std::min(to_refuse / others, probability) : probability;
   };
-  // By rising demand, and so by rising chance: the first ones may be cut less than everybody.
+  // By rising demand, and so by rising chance: the first ones may have a cut below p.
   for (std::size_t i = 0; i < cuts.size() && cuts[i].chance < left(); ++i) {
     others += demands[i].demand;
     to_refuse += demands[i].demand * cuts[i].chance;
@@ -78,7 +78,7 @@ ClassExcess tenants_above(ClassLoad load, double probability) {
   const std::span<const TenantDemand> known(load.tenants.begin(), known_end);
 
   const double level = level_of(known, load);
-  // Of one tenant it is everything: nobody is above it alone.
+  // For a single tenant the equal share is everything, so it is never above it.
   const double equal = load.offered / static_cast<double>(present);
   const double share = std::max(level, kTolerance * equal + by_chance(equal));
   const auto above =
@@ -90,7 +90,7 @@ ClassExcess tenants_above(ClassLoad load, double probability) {
   cuts.reserve(demands.size());
   for (const TenantDemand& one : demands) cuts.push_back({one.tenant, 1 - level / one.demand});
   if (probability <= 0) return {cuts, 1};
-  // For lack of room a rule refuses no more than there is no room for, whatever its probability.
+  // For a capacity reason a rule refuses no more than the demand that exceeds the service.
   const double to_refuse = std::min(probability, 1 - load.service / load.offered);
   return {cuts, remaining_probability(cuts, demands, load.offered, to_refuse) / probability};
 }

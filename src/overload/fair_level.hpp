@@ -1,10 +1,10 @@
-// Max-min fairness among tenants, as numbers: who asks for how much, how much there is, and who
-// is to be cut down to what.
+// Max-min fairness among the tenants of one class: from their demands and the capacity to the level
+// that each may reach and the probability of refusing a request above it.
 //
-// The cut is a chance for each request, as in approximate fair dropping (Pan, Breslau, Prabhakar,
-// Shenker, "Approximate fairness through differential dropping", CCR 2003): a tenant that asks
-// for d and is to have L is refused with the chance 1 - L/d, so that nothing need be counted per
-// tenant while requests are decided.
+// Refusing by probability is approximate fair dropping (Pan, Breslau, Prabhakar, Shenker,
+// "Approximate fairness through differential dropping", CCR 2003): a tenant with demand d and level
+// L is refused with probability 1 - L/d, so that no per-tenant counter is needed on the request
+// path.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,10 @@
 
 namespace spillway::overload {
 
-// What one class was asked and can give, all in requests of the same decayed window.
+// Demand and capacity of one class, all in requests of the same decayed window.
 struct ClassLoad {
   double offered = 0;
-  double service = 0;               // how many of them may pass
+  double service = 0;               // how many of them can be served
   std::span<TenantDemand> tenants;  // those that have a counter, each once; will be sorted
 };
 
@@ -27,9 +27,9 @@ struct ClassLoad {
 // do not exceed it. `demands` by rising demand.
 double water_level(std::span<const TenantDemand> demands, double service);
 
-// The tenants above their fair share. None when there is enough for all, with fewer than two
-// tenants or fewer than 20 requests. `probability`: that of a denying rule which the cuts are to
-// stand in for (see ClassExcess::relief), zero without one.
+// The tenants above their fair share. None when the service covers the demand, with fewer than two
+// tenants or fewer than 20 requests. `probability`: that of the class's denying rule, which these
+// refusals count towards (see ClassExcess::rule_scale); zero without one.
 ClassExcess tenants_above(ClassLoad load, double probability);
 
 }  // namespace spillway::overload

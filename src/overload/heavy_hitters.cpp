@@ -7,28 +7,28 @@ namespace spillway::overload {
 
 HeavyHitters::HeavyHitters(std::size_t capacity)
     : capacity_(std::clamp<std::size_t>(capacity, 1, kNone)),
-      places_(std::bit_ceil(4 * capacity_), kNone),
-      shift_(64 - std::countr_zero(places_.size())) {
+      slots_(std::bit_ceil(4 * capacity_), kNone),
+      shift_(64 - std::countr_zero(slots_.size())) {
   counted_.reserve(capacity_);
   heap_.reserve(capacity_);
-  heap_place_.reserve(capacity_);
+  heap_index_.reserve(capacity_);
 }
 
 void HeavyHitters::record(TenantId tenant, double weight) {
   total_ += weight;
-  const std::size_t place = place_of(tenant);
-  if (places_[place] != kNone) {
-    const Counter counter = places_[place];
+  const std::size_t slot = slot_of(tenant);
+  if (slots_[slot] != kNone) {
+    const Counter counter = slots_[slot];
     const double count = counted_[counter].count += weight;
-    sift_down(heap_place_[counter], {count, counter});
+    sift_down(heap_index_[counter], {count, counter});
     return;
   }
   if (counted_.size() < capacity_) {
     const auto counter = static_cast<Counter>(counted_.size());
     counted_.push_back({tenant, weight, 0});
     heap_.push_back({weight, counter});
-    heap_place_.push_back(counter);
-    places_[place] = counter;
+    heap_index_.push_back(counter);
+    slots_[slot] = counter;
     sift_up(counter);
     return;
   }
@@ -36,7 +36,7 @@ void HeavyHitters::record(TenantId tenant, double weight) {
   Counted& taken = counted_[smallest];
   forget(taken.tenant);
   taken = {tenant, taken.count + weight, taken.count};
-  places_[place_of(tenant)] = smallest;  // forgetting may have moved its place
+  slots_[slot_of(tenant)] = smallest;  // forgetting may have moved its slot
   sift_down(0, {taken.count, smallest});
 }
 
@@ -49,30 +49,30 @@ void HeavyHitters::decay(double factor) {
   for (Ranked& one : heap_) one.count = decayed(one.count, factor);
 }
 
-std::size_t HeavyHitters::place_of(TenantId tenant) const {
-  std::size_t place = home_of(tenant);
-  while (places_[place] != kNone && counted_[places_[place]].tenant != tenant)
-    place = (place + 1) & (places_.size() - 1);
-  return place;
+std::size_t HeavyHitters::slot_of(TenantId tenant) const {
+  std::size_t slot = home_of(tenant);
+  while (slots_[slot] != kNone && counted_[slots_[slot]].tenant != tenant)
+    slot = (slot + 1) & (slots_.size() - 1);
+  return slot;
 }
 
-// Linear probing without tombstones: whoever sits behind the gap and may move into it does (Knuth,
-// "The Art of Computer Programming" volume 3, section 6.4, algorithm R).
+// Linear probing without tombstones: later entries move into the gap where their home slot allows
+// it (Knuth, "The Art of Computer Programming" volume 3, section 6.4, algorithm R).
 void HeavyHitters::forget(TenantId tenant) {
-  const std::size_t mask = places_.size() - 1;
-  std::size_t gap = place_of(tenant);
-  for (std::size_t i = (gap + 1) & mask; places_[i] != kNone; i = (i + 1) & mask) {
-    const std::size_t home = home_of(counted_[places_[i]].tenant);
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t gap = slot_of(tenant);
+  for (std::size_t i = (gap + 1) & mask; slots_[i] != kNone; i = (i + 1) & mask) {
+    const std::size_t home = home_of(counted_[slots_[i]].tenant);
     if (((i - home) & mask) < ((i - gap) & mask)) continue;
-    places_[gap] = places_[i];
+    slots_[gap] = slots_[i];
     gap = i;
   }
-  places_[gap] = kNone;
+  slots_[gap] = kNone;
 }
 
 void HeavyHitters::put(std::size_t at, Ranked one) {
   heap_[at] = one;
-  heap_place_[one.counter] = static_cast<std::uint16_t>(at);
+  heap_index_[one.counter] = static_cast<std::uint16_t>(at);
 }
 
 void HeavyHitters::sift_up(std::size_t at) {

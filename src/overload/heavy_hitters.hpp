@@ -1,11 +1,11 @@
-// Who asks most, in fixed memory: the space-saving sketch (Metwally, Agrawal, El Abbadi,
-// "Efficient computation of frequent and top-k elements in data streams", ICDT 2005).
+// The tenants with the most requests, in fixed memory: the space-saving sketch (Metwally, Agrawal,
+// El Abbadi, "Efficient computation of frequent and top-k elements in data streams", ICDT 2005).
 //
 // It keeps `capacity` counters. A tenant without one takes over the smallest, whose count it
 // inherits as its error. For every counted tenant
 //     count - error <= true weight <= count,
-// a tenant without a counter has at most least(), and every tenant above total() / capacity has
-// one. Recording costs O(log capacity) and allocates nothing.
+// a tenant without a counter has at most the smallest count (0 while counters are free), and every
+// tenant above total() / capacity has one. Recording costs O(log capacity) and allocates nothing.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@
 
 namespace spillway::overload {
 
-// What has decayed to next to nothing is nothing: without this, what idles would end among
-// the denormal numbers, on which arithmetic is slow, and stay there.
+// Weights below 1e-9 become 0: an idle counter would otherwise decay into denormal numbers, on
+// which arithmetic is slow, and stay there.
 constexpr double decayed(double weight, double factor) {
   const double left = weight * factor;
   return left > 1e-9 || left < -1e-9 ? left : 0;
@@ -37,12 +37,11 @@ class HeavyHitters {
   explicit HeavyHitters(std::size_t capacity);  // 1 to 65535, clamped
 
   void record(TenantId tenant, double weight = 1);  // weight > 0
-  // Multiplies everything by `factor`, (0, 1]: what is older counts less.
+  // Multiplies every count by `factor`, (0, 1]: older requests count less.
   void decay(double factor);
 
   std::span<const Counted> counted() const { return counted_; }  // in no particular order
   double total() const { return total_; }
-  double least() const { return counted_.size() < capacity_ ? 0 : heap_[0].count; }
   std::size_t capacity() const { return capacity_; }
 
  private:
@@ -50,14 +49,14 @@ class HeavyHitters {
   static constexpr Counter kNone = 0xffff;
 
   struct Ranked {
-    double count;  // the counter's own, beside its neighbours': the heap is read most
+    double count;  // a copy of the counter's, so that the heap is read without indirection
     Counter counter;
   };
 
   std::size_t home_of(TenantId tenant) const {
     return (static_cast<std::uint64_t>(tenant) * 0x9e3779b97f4a7c15u) >> shift_;
   }
-  std::size_t place_of(TenantId tenant) const;  // its place, or the one it would get
+  std::size_t slot_of(TenantId tenant) const;  // its slot, or the free one it would get
   void forget(TenantId tenant);
   void sift_up(std::size_t at);
   void sift_down(std::size_t at, Ranked one);
@@ -67,8 +66,8 @@ class HeavyHitters {
   double total_ = 0;
   std::vector<Counted> counted_;
   std::vector<Ranked> heap_;               // smallest count first
-  std::vector<std::uint16_t> heap_place_;  // of each counter
-  std::vector<Counter> places_;            // open addressing, at most a quarter full
+  std::vector<std::uint16_t> heap_index_;  // of each counter
+  std::vector<Counter> slots_;             // open addressing, at most a quarter full
   int shift_;
 };
 

@@ -1,4 +1,4 @@
-// How late one worker's event loop runs: the lateness of a 10 ms timer over the last second.
+// Event loop lag of one worker: the lateness of a 10 ms timer over the last second.
 //
 // Owned by one worker, which publishes p90() itself (an atomic the tick reads).
 #pragma once

@@ -1,7 +1,8 @@
-// What the shedder does with each route, class and tenant of one upstream for now.
+// The admission plan of one upstream: its state and reason, the effective rule of every route and
+// class, and the tenants above their fair share.
 //
-// Published by the control tick, read by workers: immutable. Cheap to make: its rules are shared
-// by all plans of a state.
+// Immutable; published by the control tick, read by workers. Cheap to make: all plans of a state
+// share their rules.
 #pragma once
 
 #include <memory>
@@ -25,8 +26,8 @@ class AdmissionPlan {
   State state() const { return state_; }
   Reason reason() const { return reason_; }  // none while normal
 
-  // Known in every state: a rule's retry_after also goes with refusals that do not depend on the
-  // state.
+  // Defined in every state: refusals that do not depend on the state use the rule's retry_after
+  // too.
   const EffectiveRule& effective(RouteId route, ClassId traffic_class) const {
     return rules_->at(route, traffic_class);
   }
@@ -39,7 +40,7 @@ class AdmissionPlan {
     return rules_->class_rule(traffic_class);
   }
 
-  // Who is above its fair share; null when nobody is.
+  // Tenants above their fair share; null when there are none.
   const TenantExcess* tenants() const { return tenants_.get(); }
 
  private:
@@ -49,7 +50,7 @@ class AdmissionPlan {
   std::shared_ptr<const TenantExcess> tenants_;
 };
 
-// A plan on its own, rules and all; a controller makes them from its shared tables.
+// A plan with rule tables of its own; a controller shares its tables between plans.
 AdmissionPlan build_plan(const config::Config& config, const config::Upstream& upstream,
                          State state, Reason reason);
 

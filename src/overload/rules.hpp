@@ -4,9 +4,8 @@
 // per route.
 //
 //   NORMAL      overload.rules with the routes' overrides; only their retry_after is ever used.
-//   ELEVATED    a warning refuses nobody unless it says so: overload.rules with the strategy
-//               `allow` and without budgets, changed by the stage's own rules only. A route's
-//               override, written for overload, plays no part.
+//   ELEVATED    a warning: overload.rules with the strategy `allow` and without budgets, changed by
+//               the stage's own rules only. Routes' overrides, written for overload, do not apply.
 //   OVERLOADED  overload.rules, the stage's rules over them, the routes' overrides over both.
 //   CRITICAL    the same, the stage's rules laid over those of OVERLOADED.
 //
@@ -27,7 +26,7 @@ namespace spillway::overload {
 
 struct alignas(64) EffectiveRule {  // one cache line for one request
   config::Rule rule;
-  std::uint32_t bucket = 0;  // which of Budgets its budget is
+  std::uint32_t bucket = 0;  // of its budget, in Budgets
 };
 
 // Of one state. Ids out of range are a programming error.
@@ -61,8 +60,8 @@ class RuleTables {
   std::array<std::shared_ptr<const RuleTable>, kStateCount> tables_;
 };
 
-// How many token buckets the rules of an upstream speak of: one per class, shared by the routes,
-// and one for each route's rule that brings a budget of its own.
+// How many token buckets the rules of an upstream use: one per class, shared by the routes, and one
+// for each route's rule with a budget of its own.
 std::size_t count_buckets(const config::Config& config, const config::Upstream& upstream);
 
 }  // namespace spillway::overload

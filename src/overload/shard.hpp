@@ -1,4 +1,4 @@
-// What one worker has seen of one upstream, for the control tick to collect.
+// One worker's counters for one upstream, collected by the control tick.
 //
 // One writer (the worker), any number of readers; every counter only grows (and may wrap), so
 // a reader takes differences. No call blocks, allocates or costs more than a few nanoseconds,
@@ -31,23 +31,23 @@ using ShardBuckets = std::array<ShardCounter, kBucketCount>;
 
 class alignas(64) SignalShard {
  public:
-  // From dispatch to the response head, of a forwarded request that was answered. Not of
-  // streams past their head, upgraded connections, or requests whose client left.
+  // From dispatch to the response head of a forwarded request. Not for streams past their head,
+  // upgraded connections, or requests whose client left.
   void record_latency(Duration d) { latency_[bucket_of(d)].add(); }
 
-  // How long a request waited for its slot (zero when it got one at once) or, for one that was
-  // evicted or ran out of time, how long it waited in vain.
+  // How long a request waited for its slot (zero when it got one at once), or until it was evicted
+  // or its wait timed out.
   void record_wait(Duration d) { wait_[bucket_of(d)].add(); }
 
   // The upstream finished (false) or failed (true: a 5xx, a reset, a timeout) a request.
-  // Client errors are no failures; our own refusals are not recorded at all.
+  // Client errors are not failures; our own refusals are not recorded at all.
   void record_result(bool failed) { (failed ? failed_ : succeeded_).add(); }
 
   void record_offered() { offered_.add(); }    // a request arrived for this upstream
-  void record_admitted() { admitted_.add(); }  // it was given a slot
+  void record_admitted() { admitted_.add(); }  // it got a slot
 
-  // The ages of all requests dispatched and still waiting for their response head; replaces
-  // what the last call said.
+  // The ages of all requests dispatched and still waiting for their response head; replaces those
+  // of the last call.
   void publish_ages(std::span<const Duration> ages) {
     ShardBuckets& next = ages_[1 - current_ages_.load(std::memory_order_relaxed)];
     for (ShardCounter& counter : next) counter.set(0);

@@ -33,16 +33,16 @@ BucketCounts take_difference(std::span<const SignalShard* const> shards, Buckets
 }
 
 void judge_queues(OverloadSignals& signals, const TickInput& input) {
-  double fullest = 0, queued = 0, places = 0;
+  double fullest = 0, queued = 0, capacity = 0;
   const std::size_t classes = std::min({input.queued.size(), input.max_queue.size(), kMaxClasses});
   for (std::size_t i = 0; i < classes; ++i) {
     queued += input.queued[i];
-    places += input.max_queue[i];
+    capacity += input.max_queue[i];
     if (input.max_queue[i] == 0) continue;
     signals.class_queue_ratio[i] = double(input.queued[i]) / input.max_queue[i];
     fullest = std::max(fullest, signals.class_queue_ratio[i]);
   }
-  if (places > 0) signals.total_queue_ratio = queued / places;
+  if (capacity > 0) signals.total_queue_ratio = queued / capacity;
   signals.queue_ratio = std::max(fullest, signals.total_queue_ratio);
 }
 

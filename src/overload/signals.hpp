@@ -1,4 +1,5 @@
-// The overload signals of one upstream: what the workers saw, turned into one value per tick.
+// The overload signals of one upstream: the differences of all workers' counters, as one set of
+// values per tick.
 #pragma once
 
 #include <array>
@@ -23,8 +24,8 @@ inline constexpr std::uint64_t kEnoughSamples = 20;
 // nullopt is "no evidence": it never reaches an enter threshold and satisfies every exit one.
 struct OverloadSignals {
   std::optional<double> inflight_ratio;  // of the concurrency cap, mean over about 2 s
-  std::optional<double> queue_ratio;     // of the places, now; the fullest of the classes and
-                                         // of the whole
+  std::optional<double> queue_ratio;     // waiters / max_queue now: the largest of the classes
+                                         // and of their sum
   std::optional<double> queue_wait_p95;  // seconds
   std::optional<double> latency_p95;     // seconds, dispatch to response head
   std::optional<double> latency_p99;     // seconds
@@ -53,8 +54,8 @@ class SignalWindow {
  public:
   explicit SignalWindow(const config::Overload& settings);
 
-  // Takes in what happened since the last call; the first call only notes where the counters
-  // stand. `now` never goes back.
+  // Evaluates the counters' growth since the last call; the first call only reads them. `now` never
+  // goes back.
   OverloadSignals tick(const TickInput& input, TimePoint now);
 
  private:

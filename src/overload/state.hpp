@@ -1,4 +1,5 @@
-// How overloaded an upstream is, with hysteresis and cooldowns so that it does not flap.
+// The state machine of one upstream: NORMAL and up to three overloaded states, with hysteresis and
+// cooldowns so that it does not flap.
 #pragma once
 
 #include <optional>
@@ -47,15 +48,15 @@ class StateMachine {
  public:
   explicit StateMachine(const config::Overload& settings);
 
-  // Goes on from where another one, of other settings perhaps, is: in the state of that name, else
-  // in the highest below it. Its cooldown begins anew. Before the first step.
+  // Starts in the state of `other`, which may have other settings, or in the highest one below it.
+  // The cooldown begins anew. To be called before the first step.
   void continue_from(const StateMachine& other, TimePoint now);
 
   std::optional<Transition> step(const OverloadSignals& signals, TimePoint now);
 
   State state() const { return level_ == 0 ? State::normal : stages_[level_ - 1].name; }
-  // What is breached now of the present state's thresholds, else of those below; with nothing
-  // breached, what it last went up for. none while normal.
+  // The signal that breaches a threshold of the present state now, else of a state below; if none
+  // does, the reason of the last transition upwards. none while normal.
   Reason reason() const { return reason_; }
   // When the present state was entered; nullopt before the first transition.
   std::optional<TimePoint> since() const { return since_; }
@@ -76,7 +77,7 @@ class StateMachine {
   std::vector<Stage> stages_;  // ascending
   config::EnterBy enter_by_;
   config::Score score_;
-  std::size_t level_ = 0;  // how many of the stages it has climbed
+  std::size_t level_ = 0;  // 0: NORMAL; i: stages_[i - 1]
   Reason reason_ = Reason::none;
   Reason entry_reason_ = Reason::none;
   std::optional<TimePoint> since_;

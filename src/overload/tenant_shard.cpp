@@ -6,8 +6,9 @@
 namespace spillway::overload {
 
 TenantShard::Class::Class(std::size_t tracked)
-    : offered(tracked), shown(std::make_unique<std::array<Shown, 2>>()) {
-  for (Shown& one : *shown) one.places = std::make_unique<Place[]>(offered.capacity());
+    : offered(tracked), published(std::make_unique<std::array<Published, 2>>()) {
+  for (Published& one : *published)
+    one.tenants = std::make_unique<PublishedTenant[]>(offered.capacity());
 }
 
 TenantShard::TenantShard(const config::Config& config) {
@@ -28,17 +29,17 @@ void TenantShard::publish(TimePoint now) {
   for (Class& c : classes_) {
     c.offered.decay(factor);
     c.admitted = decayed(c.admitted, factor);
-    Shown& shown = (*c.shown)[next];
-    shown.offered.store(c.offered.total(), std::memory_order_relaxed);
-    shown.admitted.store(c.admitted, std::memory_order_relaxed);
+    Published& published = (*c.published)[next];
+    published.offered.store(c.offered.total(), std::memory_order_relaxed);
+    published.admitted.store(c.admitted, std::memory_order_relaxed);
     std::size_t size = 0;
     for (const HeavyHitters::Counted& one : c.offered.counted()) {
-      Place& place = shown.places[size++];
-      place.tenant.store(static_cast<std::uint64_t>(one.tenant), std::memory_order_relaxed);
-      place.demand.store(one.certain(), std::memory_order_relaxed);
-      place.error.store(one.error, std::memory_order_relaxed);
+      PublishedTenant& out = published.tenants[size++];
+      out.tenant.store(static_cast<std::uint64_t>(one.tenant), std::memory_order_relaxed);
+      out.demand.store(one.certain(), std::memory_order_relaxed);
+      out.error.store(one.error, std::memory_order_relaxed);
     }
-    shown.size.store(static_cast<std::uint32_t>(size), std::memory_order_relaxed);
+    published.size.store(static_cast<std::uint32_t>(size), std::memory_order_relaxed);
   }
   current_.store(next, std::memory_order_release);
 }
@@ -47,16 +48,16 @@ TenantShard::Sums TenantShard::read(ClassId traffic_class,
                                     std::vector<TenantDemand>& tenants) const {
   if (classes_.empty()) return {};
   const Class& of_class = classes_[index(traffic_class)];
-  const Shown& shown = (*of_class.shown)[current_.load(std::memory_order_acquire)];
-  const std::uint32_t size = shown.size.load(std::memory_order_relaxed);
+  const Published& published = (*of_class.published)[current_.load(std::memory_order_acquire)];
+  const std::uint32_t size = published.size.load(std::memory_order_relaxed);
   for (std::uint32_t i = 0; i < size; ++i) {
-    const Place& place = shown.places[i];
-    tenants.push_back({TenantId{place.tenant.load(std::memory_order_relaxed)},
-                       place.demand.load(std::memory_order_relaxed),
-                       place.error.load(std::memory_order_relaxed)});
+    const PublishedTenant& one = published.tenants[i];
+    tenants.push_back({TenantId{one.tenant.load(std::memory_order_relaxed)},
+                       one.demand.load(std::memory_order_relaxed),
+                       one.error.load(std::memory_order_relaxed)});
   }
-  return {shown.offered.load(std::memory_order_relaxed),
-          shown.admitted.load(std::memory_order_relaxed)};
+  return {published.offered.load(std::memory_order_relaxed),
+          published.admitted.load(std::memory_order_relaxed)};
 }
 
 }  // namespace spillway::overload

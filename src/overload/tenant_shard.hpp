@@ -1,7 +1,7 @@
-// How much one worker was asked by each tenant of one upstream lately, for the tick to collect.
+// One worker's recent demand per tenant and class for one upstream, collected by the control tick.
 //
-// One writer (the worker), any number of readers. Everything decays by half each second. Memory is
-// fixed at construction whatever the number of tenants; nothing blocks.
+// One writer (the worker), any number of readers, no locks. Counts halve each second. Memory is
+// fixed at construction whatever the number of tenants.
 #pragma once
 
 #include <array>
@@ -21,14 +21,14 @@ namespace spillway::overload {
 
 struct TenantDemand {
   TenantId tenant{};
-  double demand = 0;  // requests, decayed: at least that many,
-  double error = 0;   // and at most that many more
+  double demand = 0;  // requests, decayed: a lower bound
+  double error = 0;   // demand + error is an upper bound
 };
 
 class TenantShard {
  public:
   static constexpr Duration kHalfLife = std::chrono::seconds(1);
-  // What is left of a count after some time.
+  // The factor by which counts shrink in that time.
   static double decay(Duration passed);
 
   // Follows config.tenants.tracked tenants per class; nothing at all without tenants.fairness.
@@ -38,11 +38,11 @@ class TenantShard {
   void record_offered(ClassId traffic_class, TenantId tenant) {
     if (!classes_.empty()) classes_[index(traffic_class)].offered.record(tenant);
   }
-  // It was given a slot.
+  // It got a slot.
   void record_admitted(ClassId traffic_class) {
     if (!classes_.empty()) classes_[index(traffic_class)].admitted += 1;
   }
-  // Decays, and shows readers what there is. Part of a sweep, every 50 ms or so.
+  // Decays the counts and publishes them to readers. Called by a sweep, about every 50 ms.
   void publish(TimePoint now);
 
   struct Sums {
@@ -54,28 +54,28 @@ class TenantShard {
   Sums read(ClassId traffic_class, std::vector<TenantDemand>& tenants) const;
 
  private:
-  struct Place {
+  struct PublishedTenant {
     std::atomic<std::uint64_t> tenant{0};
     std::atomic<double> demand{0};
     std::atomic<double> error{0};
   };
-  struct Shown {
+  struct Published {
     std::atomic<double> offered{0};
     std::atomic<double> admitted{0};
     std::atomic<std::uint32_t> size{0};
-    std::unique_ptr<Place[]> places;
+    std::unique_ptr<PublishedTenant[]> tenants;
   };
   struct Class {
     explicit Class(std::size_t tracked);
 
     HeavyHitters offered;
     double admitted = 0;
-    std::unique_ptr<std::array<Shown, 2>> shown;
+    std::unique_ptr<std::array<Published, 2>> published;
   };
 
   std::vector<Class> classes_;
   std::optional<TimePoint> published_;
-  std::atomic<std::uint32_t> current_{0};  // which of Class::shown
+  std::atomic<std::uint32_t> current_{0};  // which of Class::published
 };
 
 }  // namespace spillway::overload

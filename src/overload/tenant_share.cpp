@@ -8,10 +8,10 @@
 namespace spillway::overload {
 namespace {
 
-// A service this close to the demand is no shortage: some requests are still on their way.
+// A service this close to the demand is no shortage: some requests are not dispatched yet.
 constexpr double kEnough = 0.95;
-// What is measured as service was reached with a queue that stays full, and in a full queue the
-// quiet find no place either. A little less lets it run short.
+// The service was measured with a queue that stays full, which refuses quiet tenants too. Planning
+// for a little less lets the queue drain.
 constexpr double kDrain = 0.98;
 
 double refusing_probability(const config::Rule& rule) {
@@ -20,10 +20,11 @@ double refusing_probability(const config::Rule& rule) {
   return refuses ? rule.probability : 0;
 }
 
-// How much of its demand a class can have. For lack of room it is what it got, as refusals are
-// work-conserving, and what joined the queue, so that a rising demand is not taken for a shortage.
-// Otherwise it is what its rule lets pass, and not what it got: a rule refuses its share of
-// whatever comes, so each measurement would find less than the last, down to nothing.
+// How much of a class's demand can be served. For a capacity reason: the admitted requests, since
+// refusals are work-conserving, and those that joined the queue, so that a rising demand is not
+// taken for a shortage. Otherwise the part that its rule lets pass. Measuring the admitted ones
+// would not do here: the rule refuses its share of any demand, so each measurement would be smaller
+// than the last.
 double service_of(const TenantShard::Sums& sums, double joined, double probability, Reason reason) {
   if (!is_capacity(reason)) return (1 - probability) * sums.offered;
   const double served = sums.admitted + joined;
@@ -72,11 +73,11 @@ std::shared_ptr<const TenantExcess> TenantShare::judge(std::span<const TenantSha
     merge(tenants_);
     const double probability = refusing_probability(rules.class_rule(traffic_class).rule);
     const double service = service_of(sums, queues_[i].joined, probability, reason);
-    // On a route whose rule lets pass, a heavy tenant is cut only for lack of room. For any other
-    // reason it cannot be counted on to stand in for the rule.
-    const bool stands_in = is_capacity(reason) || rules.all_refuse(traffic_class);
+    // On a route whose rule does not refuse, a heavy tenant is cut only for a capacity reason. For
+    // any other reason its refusals count towards the rule only if every route's rule refuses.
+    const bool counts_towards_rule = is_capacity(reason) || rules.all_refuse(traffic_class);
     ClassExcess excess =
-        tenants_above({sums.offered, service, tenants_}, stands_in ? probability : 0);
+        tenants_above({sums.offered, service, tenants_}, counts_towards_rule ? probability : 0);
     if (excess.empty()) continue;
     result.resize(queues_.size());
     result[i] = std::move(excess);

@@ -1,7 +1,8 @@
-// Which tenants are above their fair share of each class: the shards of all workers put together
-// at the tick (mergeable summaries: Agarwal, Cormode, Huang, Phillips, Wei, Yi, PODS 2012).
+// Finds the tenants above their fair share of each class, each tick, from the merged sketches of
+// all workers (mergeable summaries: Agarwal, Cormode, Huang, Phillips, Wei, Yi, PODS 2012).
 //
-// A tenant's demand is taken for the least that it can have been: nobody is refused on suspicion.
+// Of the sketch's bounds the lower one counts as a tenant's demand: no tenant is refused for
+// another's requests.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,8 @@ class TenantShare {
   // Every tick, overloaded or not; by class.
   void note_queues(std::span<const std::uint32_t> queued, TimePoint now);
 
-  // While the upstream is overloaded with `reason` and `rules` hold. Null when nobody is above its
-  // share in any class.
+  // For an upstream overloaded with `reason`, under `rules`. Null when no tenant is above its share
+  // in any class.
   std::shared_ptr<const TenantExcess> judge(std::span<const TenantShard* const> shards,
                                             const RuleTable& rules, Reason reason);
 

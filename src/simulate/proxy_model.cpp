@@ -78,8 +78,8 @@ bool ProxyModel::has_fallback(const Request& request) const {
 // The plan's answer. Nothing is stored that a degraded answer could be made from, so stale_ok and
 // cache_only miss; skip_downstream gives what is prepared or asks the backend for less.
 Verdict ProxyModel::decide(Request& request, TimePoint now) {
-  const overload::Asking asking{subject_of(request).route, request.traffic_class,
-                                request.tenant_id};
+  const overload::AdmissionRequest asking{subject_of(request).route, request.traffic_class,
+                                          request.tenant_id};
   Verdict verdict = overload::decide(*controller_.plan(), budgets_, asking, now, random_);
   if (verdict.kind == Verdict::Kind::degrade && !is_shadow()) {
     const bool has_prepared = has_fallback(request);

@@ -34,11 +34,11 @@ struct Scene {
     tenants.publish(now);
     const SignalShard* const shards[] = {&shard};
     const TenantShard* const tenant_shards[] = {&tenants};
-    const std::uint32_t places[] = {100};
+    const std::uint32_t capacity[] = {100};
     const std::uint32_t queued[] = {static_cast<std::uint32_t>(100 * queue_ratio)};
     return controller.tick({.shards = shards,
                             .queued = queued,
-                            .max_queue = places,
+                            .max_queue = capacity,
                             .event_loop_lag = lag,
                             .tenants = tenant_shards},
                            now);
@@ -120,7 +120,7 @@ TEST_CASE("a noisy tenant is in the plan while overloaded and leaves it when it 
   CHECK(tick.plan == nullptr);
 }
 
-TEST_CASE("who waits in a queue that just filled was not refused") {
+TEST_CASE("waiters in a queue that just filled do not count as refused") {
   Scene scene;
   for (int i = 0; i < 200; ++i) scene.tenants.record_offered(kOnly, TenantId(i % 10 == 0 ? 1 : 2));
   for (int i = 0; i < 110; ++i) scene.tenants.record_admitted(kOnly);

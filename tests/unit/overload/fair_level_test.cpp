@@ -69,7 +69,7 @@ TEST_CASE(
   CHECK(excess.chance(TenantId{0}) == 0);
 }
 
-TEST_CASE("nobody is above among equals or by chance") {
+TEST_CASE("no tenant is above its share among equals or by random fluctuation") {
   CHECK(cut(std::vector<double>(10, 100), 0.1).empty());
   Random random(3);
   int above = 0;
@@ -87,7 +87,7 @@ TEST_CASE("nobody is above among equals or by chance") {
   CHECK(above <= 3);  // of ten thousand
 }
 
-TEST_CASE("nobody is above when there is enough or too little is known") {
+TEST_CASE("no tenant is above its share when the service suffices or samples are few") {
   CHECK_FALSE(cut({10, 90}, 0.5).empty());
   CHECK(cut({10, 90}, 1.0).empty());
   CHECK(cut({100}, 0.5).empty());       // one tenant
@@ -110,15 +110,15 @@ TEST_CASE("cuts and rule together refuse what the rule alone would") {
     const ClassExcess excess =
         tenants_above({offered, (1 - probability) * offered, known}, probability);
     if (excess.empty()) continue;
-    const double others = excess.relief() * probability;
+    const double others = excess.rule_scale() * probability;
     double refused = rest * others;
     for (std::size_t i = 0; i < demands.size(); ++i)
       refused += demands[i] * std::max(excess.chance(TenantId{i}), others);
-    REQUIRE(excess.relief() >= 0);
-    REQUIRE(excess.relief() <= 1);
+    REQUIRE(excess.rule_scale() >= 0);
+    REQUIRE(excess.rule_scale() <= 1);
     REQUIRE(refused >= probability * offered * (1 - 1e-9));
     REQUIRE(refused <= probability * offered * (1 + 1e-9));
-    ++(excess.relief() == 0 ? relieved : partly);
+    ++(excess.rule_scale() == 0 ? relieved : partly);
   }
   CHECK(relieved + partly > 300);
   CHECK(partly > 20);
@@ -128,7 +128,7 @@ TEST_CASE("a tenant that is cut less than the others are refused is refused as t
   const std::vector<double> demands{1000, 300, 100};
   auto known = beside_a_crowd(demands);
   const ClassExcess excess = tenants_above({4000, 1000, known}, 0.75);
-  const double others = excess.relief() * 0.75;
+  const double others = excess.rule_scale() * 0.75;
   REQUIRE(excess.chance(TenantId{2}) > 0);
   REQUIRE(excess.chance(TenantId{2}) < others);
   double refused = (4000 - 1400) * others;
@@ -144,14 +144,14 @@ TEST_CASE(
   known.push_back({TenantId{9}, 810, 0});
   const ClassExcess excess = tenants_above({900, 360, known}, 1.0);
   CHECK(excess.chance(TenantId{9}) == doctest::Approx(1 - 270.0 / 810));
-  CHECK(excess.relief() == doctest::Approx(0));
+  CHECK(excess.rule_scale() == doctest::Approx(0));
 }
 
 TEST_CASE("the untracked rest passes before a tenant that is above its share") {
   auto known = beside_a_crowd({300, 5});
   const ClassExcess excess = tenants_above({1000, 850, known}, 0.15);
   CHECK(excess.chance(TenantId{0}) == doctest::Approx(1 - (850 - 695 - 5) / 300.0));
-  CHECK(excess.relief() == doctest::Approx(0).epsilon(1e-9));
+  CHECK(excess.rule_scale() == doctest::Approx(0).epsilon(1e-9));
 }
 
 TEST_CASE("a rest of any size leaves the known half of their proportion") {
@@ -186,9 +186,9 @@ TEST_CASE("a table finds each tenant in it and no other") {
     const ClassExcess table(above, 0.25);
     for (const Excess& one : above) REQUIRE(table.chance(one.tenant) == one.chance);
     for (int i = 0; i < 1000; ++i) REQUIRE(table.chance(TenantId{random.next()}) == 0);
-    CHECK(table.relief() == 0.25);
+    CHECK(table.rule_scale() == 0.25);
   }
   CHECK(ClassExcess().empty());
-  CHECK(ClassExcess().relief() == 1);
+  CHECK(ClassExcess().rule_scale() == 1);
   CHECK(ClassExcess().chance(TenantId{}) == 0);
 }

@@ -99,7 +99,7 @@ TEST_CASE("each stage has an exit of its own") {
   CHECK(machine.state() == State::normal);
 }
 
-TEST_CASE("a stage below whose threshold is breached by another signal stops nobody above it") {
+TEST_CASE("a breach in a lower stage does not keep the machine in a higher one") {
   config::Overload settings = three_stages();
   settings.stages[0].enter.error_rate = 0.1;
   settings.stages[0].exit.error_rate = 0.05;

@@ -1,4 +1,4 @@
-// The sliding histogram against exact quantiles of the same window, and what it costs in memory.
+// The sliding histogram against exact quantiles of the same window, and its memory.
 #include <doctest/doctest.h>
 
 #include <algorithm>

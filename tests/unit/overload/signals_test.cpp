@@ -17,7 +17,7 @@ struct Scene {
   SignalShard one, two;
   TimePoint now = TimePoint{} + 1h;
   double busy = 0;
-  std::vector<std::uint32_t> queued{0, 0, 0}, places{512, 256, 128};
+  std::vector<std::uint32_t> queued{0, 0, 0}, capacity{512, 256, 128};
 
   Scene() { tick(); }
 
@@ -25,7 +25,7 @@ struct Scene {
     const SignalShard* shards[] = {&one, &two};
     now += step;
     busy += running * to_seconds(step);
-    return window.tick({shards, busy, 16, queued, places, std::nullopt}, now);
+    return window.tick({shards, busy, 16, queued, capacity, std::nullopt}, now);
   }
 };
 
@@ -62,7 +62,7 @@ TEST_CASE("the queue ratio is that of the fullest class or of the whole") {
   CHECK(*signals.queue_ratio == doctest::Approx(0.5));
   CHECK(signals.class_queue_ratio[2] == doctest::Approx(0.5));
   CHECK(signals.total_queue_ratio == doctest::Approx(64.0 / 896));
-  scene.places = {0, 0, 0};
+  scene.capacity = {0, 0, 0};
   CHECK(*scene.tick().queue_ratio == 0);
 }
 
@@ -111,7 +111,7 @@ TEST_CASE("rates are per second over the window") {
   CHECK(*signals.error_rate == 0);
 }
 
-TEST_CASE("what was counted before the first tick is not taken for a burst") {
+TEST_CASE("counts from before the first tick are not a burst") {
   SignalShard shard;
   for (int i = 0; i < 1000; ++i) shard.record_result(true);
   const SignalShard* shards[] = {&shard};
@@ -232,7 +232,7 @@ TEST_CASE("few requests in flight and no completions are no evidence") {
   CHECK(scene.tick().latency_p95);
 }
 
-TEST_CASE("errors leave with the window and come back as a rate of what was finished") {
+TEST_CASE("errors leave with the window and count as a rate of finished requests") {
   Scene scene;
   for (int i = 0; i < 30; ++i) scene.one.record_result(i < 15);
   CHECK(*scene.tick().error_rate == doctest::Approx(0.5));

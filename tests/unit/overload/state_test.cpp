@@ -95,7 +95,7 @@ TEST_CASE("no evidence satisfies the exit thresholds") {
   CHECK(machine.step(OverloadSignals{}, kStart + 2s));
 }
 
-TEST_CASE("the reason follows what is breached and falls back to what caused the entry") {
+TEST_CASE("the reason is the signal breached now, else the one of the entry") {
   StateMachine machine{config::Overload{}};
   machine.step(with_inflight(1), kStart);
   CHECK(machine.reason() == Reason::inflight_saturation);

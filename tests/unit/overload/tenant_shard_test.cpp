@@ -42,7 +42,7 @@ Reading read(const TenantShard& shard, ClassId id) {
 
 }  // namespace
 
-TEST_CASE("a shard shows what was recorded when it is published") {
+TEST_CASE("readers see the counts of the last publish") {
   TenantShard shard(two_classes());
   for (int i = 0; i < 3; ++i) shard.record_offered(kFirst, TenantId{7});
   shard.record_offered(kFirst, TenantId{8});
@@ -61,7 +61,7 @@ TEST_CASE("a shard shows what was recorded when it is published") {
   CHECK(second.tenants.size() == 1);
 }
 
-TEST_CASE("what was recorded counts half after a second however often it is published") {
+TEST_CASE("counts halve in a second however often they are published") {
   for (const Duration step : {50ms, 250ms, 1000ms}) {
     TenantShard shard(two_classes());
     shard.publish(kStart);

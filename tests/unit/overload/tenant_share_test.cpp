@@ -36,7 +36,7 @@ class Loop {
     double crowd = 0;           // and of tenants that are new with each request
     config::Rule rule{Strategy::deny, 0.5, 1s};
     Reason reason = Reason::tail_latency;
-    double capacity = 0;  // requests per second; zero: whoever is let pass is served
+    double capacity = 0;  // requests per second; zero: unlimited
     bool fairness = true;
     std::uint32_t tracked = 128;
   };
@@ -61,7 +61,8 @@ class Loop {
     }
     return served / offered;
   }
-  // Of what each tenant was served to what is max-min fair; 1 is fair (Jain, Chiu, Hawe, 1984).
+  // Fairness index of service / max-min fair service per tenant; 1 is fair (Jain, Chiu, Hawe,
+  // 1984).
   double jain_index() const {
     std::vector<TenantDemand> demands;
     double total = 0;
@@ -199,7 +200,7 @@ TEST_CASE("for lack of room a noisy tenant goes first though its class is allowe
   CHECK(unfair.jain_index() < fair.jain_index() - 0.1);
 }
 
-TEST_CASE("among equals nobody is singled out") {
+TEST_CASE("among equals no tenant is singled out") {
   for (const Reason reason : {Reason::tail_latency, Reason::inflight_saturation}) {
     const Loop loop({.rates = std::vector<double>(10, 80), .reason = reason, .capacity = 400});
     double singled_out = 0;
@@ -208,7 +209,7 @@ TEST_CASE("among equals nobody is singled out") {
   }
 }
 
-TEST_CASE("a class that is served in full cuts nobody") {
+TEST_CASE("a class that is served in full cuts no tenant") {
   const Loop loop({.rates = one_noisy(),
                    .rule = {Strategy::allow, 1, 1s},
                    .reason = Reason::inflight_saturation,
@@ -223,7 +224,7 @@ TEST_CASE("an upstream not to be trusted cuts no tenant of a class whose rule al
   CHECK(loop.served_share() == 1);
 }
 
-TEST_CASE("a new tenant for each request takes nothing from those who keep their name") {
+TEST_CASE("a new tenant for each request takes nothing from tenants that keep their name") {
   const std::vector<double> honest(5, 20);
   const Loop attacked({.rates = honest, .crowd = 900});
   const Loop by_rule({.rates = honest, .crowd = 900, .fairness = false});
@@ -307,8 +308,8 @@ TEST_CASE("the tenants of all workers are put together") {
   CHECK(excess->of(kOnly).chance(TenantId{101}) == 0);
 }
 
-TEST_CASE("a heavy tenant on a route that lets it pass stands in for nobody") {
-  const auto relief = [](bool exempt, Reason reason) {
+TEST_CASE("a heavy tenant on a route that does not refuse leaves the rule of others unchanged") {
+  const auto rule_scale = [](bool exempt, Reason reason) {
     config::Config config;
     config.classes.resize(1);
     config.upstreams.resize(1);
@@ -324,9 +325,9 @@ TEST_CASE("a heavy tenant on a route that lets it pass stands in for nobody") {
     const auto excess = share.judge(shards, *rules.of(State::overloaded), reason);
     REQUIRE(excess != nullptr);
     CHECK(excess->of(kOnly).chance(TenantId{7}) > 0);
-    return excess->of(kOnly).relief();
+    return excess->of(kOnly).rule_scale();
   };
-  CHECK(relief(false, Reason::tail_latency) < 0.5);
-  CHECK(relief(true, Reason::tail_latency) == 1);
-  CHECK(relief(true, Reason::queue_saturation) < 0.5);  // there it is cut on every route
+  CHECK(rule_scale(false, Reason::tail_latency) < 0.5);
+  CHECK(rule_scale(true, Reason::tail_latency) == 1);
+  CHECK(rule_scale(true, Reason::queue_saturation) < 0.5);  // there it is cut on every route
 }

@@ -1,4 +1,4 @@
-// Degraded answers, budgets and tenants' shares in one decision.
+// Degraded responses, budgets and tenants' shares in one decision.
 #include <doctest/doctest.h>
 
 #include <memory>
@@ -66,9 +66,9 @@ struct Desk {
     return count / 20000.0;
   }
   // The heavy tenant is above its share with the chance `chance`.
-  void cut_heavy(double chance, double relief) {
+  void cut_heavy(double chance, double rule_scale) {
     const Excess excess[] = {{kHeavy, chance}};
-    tenants = std::make_shared<const TenantExcess>(std::vector{ClassExcess(excess, relief)});
+    tenants = std::make_shared<const TenantExcess>(std::vector{ClassExcess(excess, rule_scale)});
   }
 
   config::Config config;
@@ -98,7 +98,7 @@ TEST_CASE("a degrade rule degrades every request in its mode whatever the probab
   }
 }
 
-TEST_CASE("without a degraded answer the request is forwarded or refused as its rule says") {
+TEST_CASE("without a degraded response the request is forwarded or refused by its rule") {
   const auto missed = [](const Rule& rule, Reason reason) {
     return on_miss(Desk(rule).ask(reason));
   };
@@ -142,7 +142,7 @@ TEST_CASE("an empty budget is never work conserving") {
   }
 }
 
-TEST_CASE("who is refused anyway costs no token and who is refused by the gate gets it back") {
+TEST_CASE("a refused request costs no token and one refused by the gate gives it back") {
   Desk desk(Rule{.strategy = Strategy::deny, .probability = 1, .budget = Budget{1, 1}});
   for (int i = 0; i < 10; ++i) CHECK(desk.ask(Reason::tail_latency).reason == Reason::tail_latency);
   for (int i = 0; i < 10; ++i) {
@@ -209,9 +209,9 @@ TEST_CASE("for lack of room a tenant above its share passes only where a slot is
 }
 
 TEST_CASE("for lack of room too heavy tenants stand in for the others") {
-  const auto share_of_quiet = [](double relief) {
+  const auto share_of_quiet = [](double rule_scale) {
     Desk desk(Rule{.strategy = Strategy::deny, .probability = 0.5});
-    desk.cut_heavy(0.75, relief);
+    desk.cut_heavy(0.75, rule_scale);
     return desk.share(Reason::queue_wait_risk, kQuiet, Kind::allow_if_short_wait,
                       Reason::queue_wait_risk);
   };
@@ -220,7 +220,7 @@ TEST_CASE("for lack of room too heavy tenants stand in for the others") {
   CHECK(share_of_quiet(1) == doctest::Approx(0.5).epsilon(0.03));
 }
 
-TEST_CASE("where the upstream is not to be trusted heavy tenants are denied in place of others") {
+TEST_CASE("for a reason other than capacity heavy tenants are denied before others") {
   for (const Strategy strategy : {Strategy::deny, Strategy::drop}) {
     Desk desk(Rule{.strategy = strategy, .probability = 0.5});
     desk.cut_heavy(0.75, 0);
@@ -260,14 +260,14 @@ TEST_CASE("a warning cuts no tenant unless its rule refuses") {
   CHECK(refusing.ask(Reason::tail_latency, kHeavy).reason == Reason::tenant_share);
 }
 
-TEST_CASE("a record tells what was asked and what was drawn") {
+TEST_CASE("a record has the request's class and the draw") {
   Desk desk(Rule{.strategy = Strategy::deny, .probability = 0.5});
   desk.cut_heavy(0.75, 1);
   const AdmissionPlan plan(State::overloaded, Reason::tail_latency,
                            desk.rules->of(State::overloaded), desk.tenants);
   int denied = 0;
   for (int i = 0; i < 1000; ++i) {
-    const Asking asking{kBudgeted, kOnly, i % 2 == 0 ? kHeavy : kQuiet};
+    const AdmissionRequest asking{kBudgeted, kOnly, i % 2 == 0 ? kHeavy : kQuiet};
     const Verdict verdict = decide(plan, *desk.budgets, asking, kStart, desk.random);
     const DecisionRecord record = record_of(asking, plan, verdict);
     REQUIRE(record.route == kBudgeted);
@@ -276,7 +276,7 @@ TEST_CASE("a record tells what was asked and what was drawn") {
     REQUIRE(record.overload == Reason::tail_latency);
     REQUIRE(record.rule == Strategy::deny);
     REQUIRE(record.verdict == verdict.kind);
-    // What is denied was drawn below its probability, what is allowed was not.
+    // Denied if and only if the draw is below the probability.
     REQUIRE((record.verdict == Kind::deny) == (record.draw < record.probability));
     REQUIRE((record.reason == Reason::tenant_share) == (record.probability == 0.75));
     denied += record.verdict == Kind::deny ? 1 : 0;
