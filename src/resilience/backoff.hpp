@@ -1,5 +1,5 @@
-// Exponential backoff with bounded jitter: how long to wait before attempt n + 1 of something that
-// failed n times. The jitter keeps those who failed together from coming back together.
+// Exponential backoff with bounded jitter: the delay before attempt n + 1 of an operation that
+// failed n times. Jitter, so that clients that failed together do not retry in phase.
 #pragma once
 
 #include <algorithm>

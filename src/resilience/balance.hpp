@@ -1,14 +1,14 @@
-// Which of several servers gets the next request.
+// Load balancing: which of an upstream's servers gets the next request.
 //
 // Two of the three ways look at how much each server has in flight, so that a slow one gets less:
 // the least of all, or the lesser of two drawn at random (Mitzenmacher, "The Power of Two Choices
 // in Randomized Load Balancing", IEEE Transactions on Parallel and Distributed Systems, 2001),
-// which looks at two counts however many servers there are, and does not send everybody who looks
-// at the same moment to the same server. Taking turns is blind to that: requests pile up at a slow
+// which reads two counts however many servers there are, and does not send all workers that choose
+// at the same moment to the same server. Round robin ignores the load: requests pile up at a slow
 // server.
 //
-// In all of them `among` is not empty and may change from call to call; `in_flight(server)` is what
-// a server has in flight now; `turn` goes up by one from call to call (it may wrap).
+// In all of them `among` is not empty and may change from call to call; `in_flight(server)` is the
+// server's current number of requests in flight; `turn` rises by one with each call (it may wrap).
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ inline std::size_t in_turn(ServerSet among, std::uint64_t turn) {
   return among.nth(turn % among.size());
 }
 
-// Those who have equally little take turns.
+// Least in flight; servers with equally few take turns.
 template <class InFlight>
 std::size_t with_least(ServerSet among, std::uint64_t turn, InFlight in_flight) {
   ServerSet least;
@@ -41,7 +41,7 @@ std::size_t with_least(ServerSet among, std::uint64_t turn, InFlight in_flight) 
   return in_turn(least, turn);
 }
 
-// Draws two different servers, if there are two; if both have the same, the first drawn.
+// Power of two choices: the better of two different servers drawn at random; the first if equal.
 template <class InFlight>
 std::size_t better_of_two(ServerSet among, Random& random, InFlight in_flight) {
   const std::size_t size = among.size();

@@ -1,6 +1,6 @@
-// A circuit breaker: after enough failures it refuses calls for a while instead of letting each
-// find out anew, then probes with a few, and closes when they succeed (Nygard, "Release It!",
-// Pragmatic Bookshelf, 2007, "Circuit Breaker").
+// A circuit breaker: after enough failures it refuses calls for a while, then probes with a few,
+// and closes when they succeed (Nygard, "Release It!", Pragmatic Bookshelf, 2007, "Circuit
+// Breaker").
 //
 //   closed --failures--> open --time--> half-open --successes--> closed
 //                          ^-------- a failure -----'
@@ -31,12 +31,12 @@ struct CircuitBreakerLimits {
   Backoff open_for;                      // attempt n: opened n times without closing
 };
 
-// One owner, fixed memory. Every allowed call must be recorded exactly once, or its place among the
-// probes is lost.
+// One owner, fixed memory. Every allowed call must be recorded exactly once, or a probe is never
+// counted as finished.
 class CircuitBreaker {
  public:
-  // What allow() answers, to be handed back to record(). It tells the result of a probe from one of
-  // a call that began before the circuit last changed its state, which is ignored.
+  // Returned by allow(), to be passed to record(). The era tells probes from calls that began
+  // before the last change of state, whose results are ignored.
   struct Call {
     bool allowed = false;
     std::uint32_t era = 0;
@@ -48,7 +48,7 @@ class CircuitBreaker {
 
   // Whether allow() would say yes. Changes nothing.
   bool would_allow(TimePoint now) const;
-  // May this call be made? The first call after the open time makes the circuit half-open.
+  // Whether this call may be made. The first one after the open time makes the circuit half-open.
   Call allow(TimePoint now);
   // A call that was not allowed is ignored. Draws from `random` when the circuit opens.
   void record(const Call& call, CallResult result, TimePoint now, Random& random);

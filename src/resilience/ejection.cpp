@@ -5,9 +5,9 @@
 
 namespace spillway::resilience {
 
-std::size_t most_ejected(double ratio, std::size_t servers) {
+std::size_t max_ejected(double ratio, std::size_t servers) {
   if (!(ratio > 0)) return 0;
-  // A share such as 0.29 of 100 is meant as 29, though the product is a hair less.
+  // 0.29 of 100 is 29, though the product of the doubles is slightly less.
   constexpr double kHair = 1e-9;
   return static_cast<std::size_t>(
       std::floor(std::min(ratio, 1.0) * static_cast<double>(servers) + kHair));
@@ -31,7 +31,7 @@ Ejections::Change Ejections::record(std::size_t server, bool failed, TimePoint n
   if (it.failures < UINT32_MAX) ++it.failures;
   if (limits_.consecutive_failures == 0) return Change::none;
   if (it.failures < (it.on_probation ? 1 : limits_.consecutive_failures)) return Change::none;
-  if (ejected(now).size() >= limits_.most) return Change::none;
+  if (ejected(now).size() >= limits_.max_ejected) return Change::none;
   forget(it, now);
   const Duration time = next_time(it);
   it.until = now < kNever - time ? now + time : kNever;
@@ -47,7 +47,7 @@ void Ejections::readmit(std::size_t server, TimePoint now) {
 
 void Ejections::adopt(std::size_t server, const Ejections& previous, std::size_t there,
                       TimePoint now) {
-  const bool fits = !previous.is_ejected(there, now) || ejected(now).size() < limits_.most;
+  const bool fits = !previous.is_ejected(there, now) || ejected(now).size() < limits_.max_ejected;
   servers_[server] = previous.servers_[there];
   if (!fits) readmit(server, now);
 }
@@ -82,7 +82,7 @@ Duration Ejections::next_time(const Server& server) const {
 
 void Ejections::forget(Server& server, TimePoint now) const {
   if (server.doublings == 0) return;
-  // Further doublings than the longest time takes would only have to be forgotten again.
+  // Doublings beyond `max` would have no effect but to be undone later.
   while (server.doublings > 1 && next_time({.doublings = server.doublings - 1}) == limits_.max)
     --server.doublings;
   const auto forgotten = (now - server.until) / limits_.base;

@@ -1,11 +1,11 @@
-// Passive ejection: a server that fails several times in a row, while others do not, is left out
-// for a time; twice as long each time again. Unlike a circuit breaker, which one caller keeps for
-// itself and which refuses, this is judged over all callers and moves their requests elsewhere: so
-// only a share of the servers may be out at a time, and who asks may ask an ejected one all the
-// same when there is no other.
+// Outlier ejection (Envoy's term): a server that fails several times in a row is left out of load
+// balancing for a time, which doubles with each ejection. Unlike a circuit breaker, which is per
+// caller and refuses, it counts all callers' results and moves their requests to other servers: so
+// only a share of the servers may be ejected at a time, and a caller may use an ejected one when
+// there is no other.
 //
-// Who comes back is on probation: its first failure ejects it again, its first success ends that.
-// One doubling is forgotten for each `base` that passes after an ejection.
+// A returning server is on probation: its first failure ejects it again, its first success ends the
+// probation. One doubling is undone for each `base` that passes after an ejection.
 #pragma once
 
 #include <cstddef>
@@ -21,15 +21,15 @@ struct EjectionLimits {
   std::uint32_t consecutive_failures = 5;  // that eject; 0: nothing does
   Duration base = std::chrono::seconds(10);
   Duration max = std::chrono::seconds(300);
-  std::size_t most = 0;  // servers ejected at a time
+  std::size_t max_ejected = 0;  // servers at a time
 };
 
-// How many of so many servers may be ejected at a time: the share of them, rounded down. Anything
-// but a number from 0 to 1 is taken for the nearest of these; NaN for 0.
-std::size_t most_ejected(double ratio, std::size_t servers);
+// How many of `servers` may be ejected at a time: ratio * servers, rounded down. The ratio is
+// clamped to [0, 1]; NaN counts as 0.
+std::size_t max_ejected(double ratio, std::size_t servers);
 
-// All servers of one upstream, at most ServerSet::kMost. One owner; does not allocate after it was
-// made.
+// All servers of one upstream, at most ServerSet::kCapacity. One owner; does not allocate after it
+// was made.
 class Ejections {
  public:
   enum class Change : std::uint8_t {
@@ -40,21 +40,22 @@ class Ejections {
 
   Ejections(const EjectionLimits& limits, std::size_t servers);
 
-  // How a call ended. Those that end while the server is ejected began before that, or had nobody
-  // else to ask: they change nothing.
+  // The result of a call. Calls that end while the server is ejected began before that, or had no
+  // other server: they change nothing.
   Change record(std::size_t server, bool failed, TimePoint now);
   // Ends its ejection early, on probation. No effect on one that is not ejected.
   void readmit(std::size_t server, TimePoint now);
-  // Goes on from what another one knew of the same server, as far as `most` allows.
+  // Takes over the state of server `there` of `previous` (the former configuration), as far as
+  // max_ejected allows.
   void adopt(std::size_t server, const Ejections& previous, std::size_t there, TimePoint now);
 
   bool is_ejected(std::size_t server, TimePoint now) const { return now < servers_[server].until; }
   ServerSet ejected(TimePoint now) const;
-  // How long it stays so; 0 when it is not ejected.
+  // Time until its ejection ends; 0 when it is not ejected.
   Duration left(std::size_t server, TimePoint now) const;
   // When the next ejection ends; kNever when there is none.
   TimePoint next_return(TimePoint now) const;
-  // A success of this server would change something.
+  // Whether a success of this server would change its state.
   bool is_troubled(std::size_t server) const {
     return servers_[server].failures > 0 || servers_[server].on_probation;
   }

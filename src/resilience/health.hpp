@@ -1,5 +1,5 @@
-// What a server's health checks say of it. Several in a row that agree turn it, so that one lost
-// check does not.
+// The state of a server by its health checks. It changes after several equal results in a row, so
+// that one lost check does not change it.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace spillway::resilience {
 
-// Until enough checks have agreed nothing is known; who asks counts that as well.
+// unknown: not enough equal results yet; load balancing treats it like `well`.
 enum class HealthState : std::uint8_t { unknown, well, unwell };
 
 constexpr std::string_view name(HealthState state) {
@@ -27,7 +27,7 @@ class Health {
       : healthy_after_(std::max(healthy_after, 1u)),
         unhealthy_after_(std::max(unhealthy_after, 1u)) {}
 
-  // Takes in the result of one check. True when that turned the state.
+  // Records the result of one check. True when it changed the state.
   bool record(bool success) {
     if (success != last_) in_a_row_ = 0;
     last_ = success;
@@ -40,7 +40,7 @@ class Health {
   }
 
   HealthState state() const { return state_; }
-  // Goes on from what was known of the same server before.
+  // Takes over the state of the same server in the former configuration.
   void adopt(HealthState state) {
     state_ = state;
     in_a_row_ = 0;
@@ -51,7 +51,7 @@ class Health {
   std::uint32_t unhealthy_after_;
   HealthState state_ = HealthState::unknown;
   bool last_ = false;
-  std::uint32_t in_a_row_ = 0;  // that agree with the last and not with the state
+  std::uint32_t in_a_row_ = 0;  // equal results that contradict the state
 };
 
 }  // namespace spillway::resilience

@@ -1,11 +1,12 @@
-// Whether a peer moves bytes at a minimum rate while it is its turn to move some.
+// A minimum transfer rate for a peer (slow-client protection): the time by which it must have moved
+// more bytes.
 //
-// A byte buys 1/rate seconds, and its turns use them up. It starts with `grace`. What it moves
-// faster than the rate is credited, up to `most`: how long a quick peer may pause is a question for
-// an idle timeout, and TCP itself opens a receive window in leaps. While it is not its turn (it
-// waits for others, or there is nothing to move) no time passes. So whoever holds on for `t` of its
-// own time has moved at least rate * (t - grace) bytes, and at least rate * (t - most) in any part
-// of it.
+// Time counts only while it is the peer's turn, that is, while we wait for it to send or to
+// receive. Each byte moved earns 1/rate seconds of credit and the peer's turns spend it. It starts
+// with `grace` and is capped at `max_credit`: pauses of a quick peer are the idle timeout's
+// business, and TCP opens its receive window in leaps. So a peer that lasts for a time t of its own
+// turns has moved at least rate * (t - grace) bytes, and at least rate * (t - max_credit) in any
+// part of it.
 #pragma once
 
 #include <algorithm>
@@ -17,11 +18,13 @@ namespace spillway::resilience {
 
 class MinRate {
  public:
-  // Any rate will do.
+  // No minimum.
   MinRate() = default;
-  // rate: bytes per second; 0: any will do. A `most` below `grace` counts as `grace`.
-  MinRate(std::uint64_t rate, Duration grace, Duration most)
-      : rate_(static_cast<double>(rate)), credit_(grace), most_(std::max(grace, most)) {}
+  // rate: bytes per second; 0: no minimum. A `max_credit` below `grace` counts as `grace`.
+  MinRate(std::uint64_t rate, Duration grace, Duration max_credit)
+      : rate_(static_cast<double>(rate)),
+        credit_(grace),
+        max_credit_(std::max(grace, max_credit)) {}
 
   // Its turn begins, or goes on if it had begun.
   void begin_turn(TimePoint now) {
@@ -33,12 +36,13 @@ class MinRate {
     spend(now);
     turn_since_ = kNever;
   }
-  // Time that its turn took up to now is used up first, and debts are forgiven.
+  // Spends the time of its turn up to now first; credit never falls below zero.
   void moved(std::uint64_t bytes, TimePoint now) {
     if (rate_ == 0 || bytes == 0) return;
     spend(now);
     const double bought = static_cast<double>(bytes) / rate_;
-    credit_ = bought < to_seconds(most_ - credit_) ? credit_ + from_seconds(bought) : most_;
+    const bool fits = bought < to_seconds(max_credit_ - credit_);
+    credit_ = fits ? credit_ + from_seconds(bought) : max_credit_;
   }
 
   // When it will be too slow if it moves nothing until then; kNever while it is not its turn.
@@ -56,7 +60,7 @@ class MinRate {
 
   double rate_ = 0;
   Duration credit_{};
-  Duration most_{};
+  Duration max_credit_{};
   TimePoint turn_since_ = kNever;
 };
 

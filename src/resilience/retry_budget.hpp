@@ -1,5 +1,6 @@
-// Retries as a share of the recent requests: where everything fails, a retry per failure multiplies
-// the load on what is already failing; a budget bounds it to (1 + ratio) times the requests.
+// A retry budget: retries are limited to a share of the recent requests. When everything fails, a
+// retry per failure multiplies the load on a failing upstream; the budget bounds it to (1 + ratio)
+// times the requests.
 //
 // The idea and the defaults are those of Finagle's RetryBudget (20 % and ten a second, over ten
 // seconds) and of Envoy's `retry_budget`; see Brooker, "Timeouts, retries, and backoff with
@@ -32,10 +33,10 @@ class RetryBudget {
         requests_(limits.window),
         retries_(limits.window) {}
 
-  // A request's first attempt, whatever becomes of it. Not its retries: they would fund others.
+  // A request's first attempt. Not its retries: they would fund further retries.
   void on_request(TimePoint now) { requests_.add(now); }
 
-  // True when the retry may be sent, which it is counted as.
+  // True when the retry may be sent; it is then counted.
   bool try_retry(TimePoint now) {
     if (!(balance(now) >= 1)) return false;
     retries_.add(now);

@@ -1,4 +1,4 @@
-// A set of the servers of one upstream, by their index in the configuration: 64 at most.
+// A set of servers of one upstream, by their index in the configuration: a bit mask of 64.
 #pragma once
 
 #include <bit>
@@ -10,13 +10,13 @@ namespace spillway::resilience {
 // Indexes are below 64; anything else is undefined.
 class ServerSet {
  public:
-  static constexpr std::size_t kMost = 64;
+  static constexpr std::size_t kCapacity = 64;
 
   constexpr ServerSet() = default;
   constexpr explicit ServerSet(std::uint64_t bits) : bits_(bits) {}
   // Servers 0 to count - 1.
   static constexpr ServerSet first(std::size_t count) {
-    return ServerSet(count >= kMost ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1);
+    return ServerSet(count >= kCapacity ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1);
   }
 
   constexpr void insert(std::size_t server) { bits_ |= bit(server); }
@@ -28,7 +28,7 @@ class ServerSet {
 
   // The least member. The set may not be empty.
   constexpr std::size_t front() const { return static_cast<std::size_t>(std::countr_zero(bits_)); }
-  // The member that n others are less than; n is below size().
+  // The n-th member by rising index, from 0; n is below size().
   constexpr std::size_t nth(std::size_t n) const {
     ServerSet rest = *this;
     for (; n > 0; --n) rest.bits_ &= rest.bits_ - 1;

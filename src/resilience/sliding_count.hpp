@@ -1,5 +1,5 @@
-// How many events there were in the last `window`: ten slices, the oldest of which leaves as a
-// whole, so the count covers between nine tenths of the window and all of it. Fixed memory.
+// The number of events in a sliding window: ten slices, the oldest of which is dropped as a whole,
+// so the count covers between nine tenths of the window and all of it. Fixed memory.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // A token bucket that threads share without a lock: fills with `rate` tokens per second up to
-// `burst`, and what it passes takes one.
+// `burst`; each admitted request takes one.
 //
 // It is the generic cell rate algorithm (ITU-T I.371, annex A, virtual scheduling): all the state
 // is the theoretical arrival time (TAT), the moment at which the bucket would be full again,
@@ -22,8 +22,8 @@ namespace spillway::resilience {
 // rate: tokens per second. Zero, negative and NaN: nothing passes. The time of one token is rounded
 // up to 1/16 ns (at 10^6 per second at most 0.007 % too slow, never too fast) and is
 // at most about four years, as is the time to fill a bucket.
-// burst: how many an idle bucket holds. Less than 1 and NaN count as 1.
-// now: of any thread; one that is a little behind another's takes from the bucket as that left it.
+// burst: the tokens of a full bucket. Less than 1 and NaN count as 1.
+// now: of any thread; it may be a little behind another thread's.
 class TokenBucket {
  public:
   // A clock further behind than this is taken for a change of plan.

@@ -21,8 +21,8 @@ resilience::EjectionLimits limits_of(const config::Upstream& settings) {
       .consecutive_failures = ejection.consecutive_failures,
       .base = ejection.base,
       .max = ejection.max,
-      .most = is_on ? resilience::most_ejected(ejection.max_ejected_ratio, settings.servers.size())
-                    : 0};
+      .max_ejected =
+          is_on ? resilience::max_ejected(ejection.max_ejected_ratio, settings.servers.size()) : 0};
 }
 
 resilience::Health health_of(const config::Upstream& settings) {
@@ -36,7 +36,7 @@ Servers::Servers(const config::Upstream& settings)
     : in_flight(settings.servers.size()),
       config_(settings),
       all_(ServerSet::first(settings.servers.size())),
-      hears_results_(limits_of(settings).most > 0),
+      hears_results_(limits_of(settings).max_ejected > 0),
       ejections_(limits_of(settings), settings.servers.size()),
       health_(settings.servers.size(), health_of(settings)),
       counts_(settings.servers.size()) {}

@@ -46,7 +46,7 @@ TEST_CASE("jitter stays within its share and fills it at and below the cap") {
   }
 }
 
-TEST_CASE("those who failed together come back together only without jitter") {
+TEST_CASE("clients that failed together retry in phase only without jitter") {
   Random random(3);
   const auto most_at_once = [&](double jitter) {
     const Backoff backoff{.base = seconds(1), .cap = seconds(4), .jitter = jitter};

@@ -20,7 +20,7 @@ constexpr std::array kAll{Balance::least_inflight, Balance::power_of_two, Balanc
 // Servers that take a fixed time for a request, however many they have.
 struct Cluster {
   std::vector<Duration> service;
-  std::size_t clients = 0;  // each asks again as soon as it is answered
+  std::size_t clients = 0;  // each sends its next request after the response
 };
 
 struct Outcome {
@@ -29,7 +29,7 @@ struct Outcome {
   std::uint64_t total = 0;
 };
 
-// With nobody's way one server is drawn at random.
+// Negative control: one server drawn at random.
 Outcome run(const Cluster& cluster, std::optional<Balance> way, Duration time) {
   const std::size_t servers = cluster.service.size();
   Outcome outcome{std::vector<std::uint64_t>(servers), std::vector<std::uint64_t>(servers), 0};
@@ -48,7 +48,7 @@ Outcome run(const Cluster& cluster, std::optional<Balance> way, Duration time) {
                      [&](std::size_t s) { return in_flight[s]; })
             : static_cast<std::size_t>(random.uniform() * static_cast<double>(servers));
     outcome.most[server] = std::max(outcome.most[server], ++in_flight[server]);
-    // A little spread, or everybody comes back in step.
+    // Jitter, so that clients do not run in phase.
     const double spread = 0.8 + 0.4 * random.uniform();
     running.push({now + from_seconds(to_seconds(cluster.service[server]) * spread), server});
   };
@@ -83,7 +83,7 @@ TEST_CASE("equal servers get equal shares") {
   }
 }
 
-TEST_CASE("servers that have equally little take turns whoever else there is") {
+TEST_CASE("servers with equally few requests take turns whatever the others have") {
   const std::array<unsigned, 4> load{1, 9, 1, 1};
   std::array<int, 4> chosen{};
   for (std::uint64_t turn = 0; turn < 300; ++turn) {
@@ -92,7 +92,7 @@ TEST_CASE("servers that have equally little take turns whoever else there is") {
   CHECK(chosen == std::array{100, 0, 100, 100});
 }
 
-TEST_CASE("who is left out is never chosen and the others share what it got") {
+TEST_CASE("a server that is left out is never chosen and the others share its requests") {
   const ServerSet among = ServerSet::first(4) - ServerSet(0b10);
   for (const Balance way : kAll) {
     CAPTURE(static_cast<int>(way));
@@ -118,7 +118,7 @@ TEST_CASE("of two servers the better is always drawn") {
   }
 }
 
-TEST_CASE("a slow server gets less from those who look and everything piles up at it otherwise") {
+TEST_CASE("load-aware balancing sends a slow server less and round robin piles up requests") {
   // One of four takes 20 times as long as the others.
   Cluster cluster{std::vector<Duration>(4, Milliseconds{10}), 40};
   cluster.service[2] = Milliseconds{200};

@@ -14,7 +14,7 @@ using Change = Ejections::Change;
 constexpr TimePoint kStart{seconds(1000)};
 
 EjectionLimits limits(std::size_t most) {
-  return {.consecutive_failures = 3, .base = seconds(10), .max = seconds(60), .most = most};
+  return {.consecutive_failures = 3, .base = seconds(10), .max = seconds(60), .max_ejected = most};
 }
 
 // Four servers and the time, one result after the other.
@@ -165,16 +165,16 @@ TEST_CASE("ejections go on after a change of the configuration as far as it allo
 }
 
 TEST_CASE("the share of servers is rounded down and nonsense is no share or all") {
-  CHECK(most_ejected(0.5, 1) == 0);
-  CHECK(most_ejected(0.5, 2) == 1);
-  CHECK(most_ejected(0.5, 3) == 1);
-  CHECK(most_ejected(0.29, 100) == 29);
-  CHECK(most_ejected(0.1, 30) == 3);
-  CHECK(most_ejected(1, 64) == 64);
-  CHECK(most_ejected(0, 64) == 0);
-  CHECK(most_ejected(-1, 64) == 0);
-  CHECK(most_ejected(7, 64) == 64);
-  CHECK(most_ejected(std::numeric_limits<double>::quiet_NaN(), 64) == 0);
+  CHECK(max_ejected(0.5, 1) == 0);
+  CHECK(max_ejected(0.5, 2) == 1);
+  CHECK(max_ejected(0.5, 3) == 1);
+  CHECK(max_ejected(0.29, 100) == 29);
+  CHECK(max_ejected(0.1, 30) == 3);
+  CHECK(max_ejected(1, 64) == 64);
+  CHECK(max_ejected(0, 64) == 0);
+  CHECK(max_ejected(-1, 64) == 0);
+  CHECK(max_ejected(7, 64) == 64);
+  CHECK(max_ejected(std::numeric_limits<double>::quiet_NaN(), 64) == 0);
 }
 
 }  // namespace spillway::resilience

@@ -12,12 +12,12 @@ using namespace std::chrono_literals;
 constexpr TimePoint kStart{1h};
 constexpr std::uint64_t kRate = 240;
 constexpr Duration kGrace = 5s;
-constexpr Duration kMost = 60s;
+constexpr Duration kMaxCredit = 60s;
 
-// How long somebody lasts who moves `bytes` every `step`, with all the time in the world being its
-// turn; an hour if that is for ever.
+// The time after which a peer that moves `bytes` every `step` and always has its turn is too slow;
+// an hour if never.
 Duration lasts(std::uint64_t bytes, Duration step, std::uint64_t rate = kRate) {
-  MinRate peer(rate, kGrace, kMost);
+  MinRate peer(rate, kGrace, kMaxCredit);
   peer.begin_turn(kStart);
   for (TimePoint now = kStart; now < kStart + 1h;) {
     if (peer.deadline() <= now + step) return peer.deadline() - kStart;
@@ -27,12 +27,12 @@ Duration lasts(std::uint64_t bytes, Duration step, std::uint64_t rate = kRate) {
   return 1h;
 }
 
-TEST_CASE("who moves nothing has its grace and no more") {
+TEST_CASE("a peer that moves nothing lasts for its grace") {
   CHECK(lasts(0, 100ms) == kGrace);
   CHECK(lasts(0, 1h) == kGrace);
 }
 
-TEST_CASE("who moves less than the rate lasts for its grace and what its bytes buy") {
+TEST_CASE("a peer slower than the rate lasts for its grace and the time its bytes earn") {
   // 239/240 of each second are bought, so of its 5 s the last but one are used up in 240 times 4 s.
   CHECK(lasts(kRate - 1, 1s) >= 15min);
   CHECK(lasts(kRate - 1, 1s) < 20min);
@@ -41,7 +41,7 @@ TEST_CASE("who moves less than the rate lasts for its grace and what its bytes b
   CHECK(lasts(1, 1s) < 6s);  // a byte a second would please an idle timeout for ever
 }
 
-TEST_CASE("who keeps to the rate lasts for ever whatever the size of its pieces") {
+TEST_CASE("a peer at the rate lasts for ever whatever the size of its pieces") {
   CHECK(lasts(kRate, 1s) == 1h);
   CHECK(lasts(kRate / 10, 100ms) == 1h);
   CHECK(lasts(4 * kRate, 4s) == 1h);
@@ -56,15 +56,15 @@ TEST_CASE("a rate of zero asks for nothing") {
   CHECK(none.deadline() == kNever);
 }
 
-TEST_CASE("what was moved faster is credited up to the most and not beyond") {
-  MinRate peer(kRate, kGrace, kMost);
+TEST_CASE("credit for moving faster is capped") {
+  MinRate peer(kRate, kGrace, kMaxCredit);
   peer.begin_turn(kStart);
   peer.moved(10 * kRate, kStart);
   CHECK(peer.deadline() == kStart + kGrace + 10s);
   peer.moved(1'000'000'000, kStart);
-  CHECK(peer.deadline() == kStart + kMost);
+  CHECK(peer.deadline() == kStart + kMaxCredit);
   peer.moved(~std::uint64_t{0}, kStart + 1s);
-  CHECK(peer.deadline() == kStart + 1s + kMost);
+  CHECK(peer.deadline() == kStart + 1s + kMaxCredit);
   MinRate strict(kRate, kGrace, 0s);
   strict.begin_turn(kStart);
   strict.moved(1'000'000'000, kStart);
@@ -72,7 +72,7 @@ TEST_CASE("what was moved faster is credited up to the most and not beyond") {
 }
 
 TEST_CASE("time that is not its turn costs nothing") {
-  MinRate peer(kRate, kGrace, kMost);
+  MinRate peer(kRate, kGrace, kMaxCredit);
   CHECK(peer.deadline() == kNever);
   peer.begin_turn(kStart);
   peer.end_turn(kStart + 2s);
@@ -84,7 +84,7 @@ TEST_CASE("time that is not its turn costs nothing") {
 }
 
 TEST_CASE("a clock that steps back gives nothing and takes nothing") {
-  MinRate peer(kRate, kGrace, kMost);
+  MinRate peer(kRate, kGrace, kMaxCredit);
   peer.begin_turn(kStart);
   peer.moved(kRate, kStart - 1min);
   CHECK(peer.deadline() == kStart + 6s);
@@ -93,8 +93,8 @@ TEST_CASE("a clock that steps back gives nothing and takes nothing") {
   CHECK(peer.deadline() == kStart + 6s);
 }
 
-TEST_CASE("who was noticed late owes nothing for that") {
-  MinRate peer(kRate, kGrace, kMost);
+TEST_CASE("a late check leaves no debt") {
+  MinRate peer(kRate, kGrace, kMaxCredit);
   peer.begin_turn(kStart);
   peer.moved(kRate, kStart + kGrace + 1s);
   CHECK(peer.deadline() == kStart + kGrace + 2s);

@@ -22,9 +22,9 @@ struct Storm {
   double healed = 0;         // share of the last requests that succeeded at once
 };
 
-// Eight requests every 100 ms onto a backend that can do ten, which loses what it does on
-// top of that and as much of the rest again (it works for those who no longer wait). Nothing
-// succeeds from second 20 to 30. Every failure is retried after 100 ms, three times at most.
+// Eight requests every 100 ms onto a backend with a capacity of ten, which loses the excess and as
+// much of the rest again (work for clients that have given up). Nothing succeeds from second 20
+// to 30. Every failure is retried after 100 ms, three times at most.
 Storm storm(RetryBudget* budget) {
   Random random(11);
   std::deque<int> due;  // how many times each has been tried
