@@ -80,7 +80,7 @@ void tell_subject(ExplainedLines& lines, const config::Config& config,
 void tell_deadline(ExplainedLines& lines, const config::Config& config,
                    const traffic::Subject& subject) {
   const TimePoint slot = subject.wait_until(Duration{0});
-  const TimePoint answer = subject.answer_by(Duration{0});
+  const TimePoint answer = subject.response_deadline(Duration{0});
   const auto setter = [&](TimePoint at) -> std::string {
     if (at == subject.client.at) return "its client";
     return subject.has_route_deadline ? "the route's deadline_ms" : "the class's sla_ms";

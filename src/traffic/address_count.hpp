@@ -1,10 +1,10 @@
-// How many connections each client address has, so that none has more than its share of them.
+// The number of connections per client address, to enforce a limit for each.
 //
-// An IPv4 client is its address, also where it comes through an IPv6 socket; an IPv6 client is its
-// /64, which is what one customer of a provider has at least. One thread admits; any thread may let
-// go of a place. The memory is fixed: places for `most` addresses and a quarter more, in chains
-// by a keyed hash (SipHash), since clients choose what is hashed. An address of which nothing is
-// left goes when its chain is walked or, at the latest, when places run out.
+// A client is an IPv4 address (also one mapped into IPv6) or an IPv6 /64, the least that a provider
+// assigns to a customer. One thread admits; any thread may release a permit. The memory is fixed:
+// entries for `max_connections` addresses and a quarter more, in a hash table with chaining by a
+// keyed hash (SipHash), since clients choose their addresses. An entry whose count is zero is
+// reclaimed when its chain is walked or, at the latest, when entries run out.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ class AddressCount {
  private:
   struct Entry {
     std::uint64_t client = 0;
-    Entry* next = nullptr;  // in its chain, or among the free ones
+    Entry* next = nullptr;  // in its chain or in the free list
     std::atomic<std::uint32_t> count{0};
   };
   struct Memory {
@@ -32,42 +32,39 @@ class AddressCount {
   };
 
  public:
-  // One connection's part of its address's count, given back at its end, whichever of the two
-  // objects goes first. An empty one counts nowhere.
-  class Place {
+  // Counts one connection of an address until it is destroyed. May outlive the AddressCount. An
+  // empty one counts nothing.
+  class Permit {
    public:
-    Place() = default;
-    Place(Place&& other) noexcept
+    Permit() = default;
+    Permit(Permit&& other) noexcept
         : memory_(std::move(other.memory_)), entry_(std::exchange(other.entry_, nullptr)) {}
-    Place& operator=(Place&&) = delete;
-    ~Place() {
+    Permit& operator=(Permit&&) = delete;
+    ~Permit() {
       if (entry_ != nullptr) entry_->count.fetch_sub(1, std::memory_order_release);
     }
 
    private:
     friend class AddressCount;
-    Place(std::shared_ptr<Memory> memory, Entry* entry)
+    Permit(std::shared_ptr<Memory> memory, Entry* entry)
         : memory_(std::move(memory)), entry_(entry) {}
 
     std::shared_ptr<Memory> memory_;
     Entry* entry_ = nullptr;
   };
 
-  // most: connections that there may be at a time, at least 1.
-  AddressCount(std::uint32_t most, SipKey key);
-  // From now on there may be so many; fewer than before changes nothing.
-  void grow(std::uint32_t most);
+  // max_connections: of all clients together, at least 1.
+  AddressCount(std::uint32_t max_connections, SipKey key);
+  // Raises max_connections; a smaller value has no effect.
+  void grow(std::uint32_t max_connections);
 
-  // nullopt when the address has that many already. Should there be more connections than `most`,
-  // those for which no place is left count nowhere.
-  std::optional<Place> admit(const IpAddress& address, std::uint32_t most_of_one);
-
-  // Addresses that take up memory now, for tests.
-  std::size_t remembered() const { return remembered_; }
+  // nullopt when the client has max_per_client connections already. Connections beyond
+  // max_connections may get an empty permit.
+  std::optional<Permit> admit(const IpAddress& address, std::uint32_t max_per_client);
 
  private:
   Entry*& chain(std::uint64_t client);
-  // Puts the entries of this chain that count nothing among the free ones.
+  // Moves the entries of this chain whose count is zero to the free list.
   void clear_chain(Entry*& first);
 
   SipKey key_;
@@ -75,7 +72,6 @@ class AddressCount {
   std::size_t size_ = 0;        // entries in all
   std::vector<Entry*> chains_;  // the first entry of each
   Entry* free_ = nullptr;
-  std::size_t remembered_ = 0;
 };
 
 }  // namespace spillway::traffic

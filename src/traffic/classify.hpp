@@ -1,4 +1,5 @@
-// Who is asking, and for what: the facts that admission and dispatch decide on.
+// Classifies a request: route, class, upstream, tenant and deadline, the input of admission and
+// dispatch.
 #pragma once
 
 #include <algorithm>
@@ -26,18 +27,18 @@ struct Subject {
   UpstreamId upstream{};
   Tenant tenant;
   TimePoint deadline;               // the route's or else the class's
-  bool has_route_deadline = false;  // which then ends the wait for an answer, too
-  ClientDeadline client;            // set by who reads its fields; can only shorten that
-  // The priority that a trusted peer gave it, which then gave it its class.
+  bool has_route_deadline = false;  // it then limits the wait for the response, too
+  ClientDeadline client;            // set by the caller; can only shorten `deadline`
+  // The priority that a trusted peer sent; it determined the class.
   std::optional<std::uint32_t> trusted_priority;
 
-  // When the wait for a slot ends, and the wait for an answer (kNever: by no deadline). `uncounted`
-  // is time since arrival that neither route nor class holds against the request; the client's own
-  // deadline stays where it is.
+  // The deadlines of the wait for a slot and of the wait for the response (kNever: none).
+  // `uncounted` is time since arrival that the route's and the class's deadlines exclude; the
+  // client's own deadline includes it.
   TimePoint wait_until(Duration uncounted) const {
     return std::min(deadline + uncounted, client.at);
   }
-  TimePoint answer_by(Duration uncounted) const {
+  TimePoint response_deadline(Duration uncounted) const {
     return has_route_deadline ? wait_until(uncounted) : client.at;
   }
 };
@@ -56,10 +57,10 @@ class Classifier {
   Classifier(const Classifier&) = delete;
   Classifier& operator=(const Classifier&) = delete;
 
-  // Where a request comes from: its peer, or the client behind that if it is trusted.
+  // The client's address: its peer's, or the one behind the peer if that is trusted.
   IpAddress client_of(const http::RequestHead& head, const Peer& peer) const;
 
-  // What is to be known about the other end of a connection, once for all its requests.
+  // The facts about a connection's peer, computed once for all its requests.
   Peer peer(const IpAddress& address) const { return tenants_.peer(address); }
 
   // The head has passed request_framing(). Where a path can be read in two ways (an escaped
@@ -72,8 +73,6 @@ class Classifier {
   // The route alone, of a request-target in origin-form.
   RouteId route_of(http::Verb method, std::string_view method_name, std::string_view host,
                    std::string_view path_and_query) const;
-
-  const RouteTable& routes() const { return routes_; }
 
  private:
   struct RouteFacts {

@@ -1,5 +1,4 @@
-// From which address a client comes, through the proxies in front of Spillway, and how much of it
-// names the client.
+// The client's address behind trusted proxies, and the network that identifies the client.
 #pragma once
 
 #include <array>
@@ -15,17 +14,17 @@ namespace spillway::traffic {
 
 // The client of a request that came from a trusted `peer`: the rightmost address of X-Forwarded-For
 // (all its fields, in order) that is not itself a trusted peer, since everything to the left of
-// that is hearsay. If all are trusted, the leftmost. The walk stops at an entry that is no address
-// (obfuscated, "unknown"): then the address to the right of it counts, or the peer. Empty entries
-// are skipped (RFC 9110 section 5.6.1.2); a port and brackets are left out.
+// that is unverified. If all are trusted, the leftmost. The walk stops at an entry that is no
+// address (obfuscated, "unknown"): then the address to the right of it counts, or the peer. Empty
+// entries are skipped (RFC 9110 section 5.6.1.2); a port and brackets are left out.
 IpAddress client_behind(const IpAddress& peer, const http::FieldList& fields,
                         const TrustedPeers& trusted);
 
-// What of an address names a client: of IPv6 the first 64 bits, for a client owns a whole /64
-// (RFC 6177, RFC 7421) and could otherwise be another one each time; IPv4 whole.
+// The network that identifies a client: the /64 of an IPv6 address, since a client owns a whole one
+// (RFC 6177, RFC 7421) and could change its address with each request; a whole IPv4 address.
 IpAddress client_network(const IpAddress& address);
 
-// A client's network as text, e.g. "192.0.2.7", "2001:db8:1:2::/64" (RFC 5952), in itself.
+// A client's network as text, e.g. "192.0.2.7", "2001:db8:1:2::/64" (RFC 5952), stored inline.
 class ClientNetworkText {
  public:
   ClientNetworkText() = default;  // empty

@@ -12,17 +12,17 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t kLeastUnixDigits = 12;
-// More than any deadline that counts, and far from where arithmetic overflows.
+// Beyond any deadline that counts, and small enough for the arithmetic below.
 constexpr std::uint64_t kLargest = 1'000'000'000'000'000;
 
-// How many digits the text begins with.
+// The number of digits at the front.
 std::size_t leading_digits(std::string_view text) {
   return static_cast<std::size_t>(
       std::find_if(text.begin(), text.end(), [](char c) { return c < '0' || c > '9'; }) -
       text.begin());
 }
 
-// Of digits only; kLargest at most.
+// Digits only; clamped to kLargest.
 std::uint64_t number_of(std::string_view digits) {
   std::uint64_t number = 0;
   for (const char digit : digits) {
@@ -82,7 +82,7 @@ DeadlineFields deadline_fields(const http::FieldList& fields) {
   int requests = 0;
   int timeouts = 0;
   for (const http::Field& field : fields) {
-    // Nearly every field is told apart by its length.
+    // The length rules out nearly every other field.
     if (field.name.size() == request.size() && http::iequals(field.name, request)) {
       result.request = ++requests == 1 ? parse_request_deadline(field.value) : std::nullopt;
     } else if (field.name.size() == grpc.size() && http::iequals(field.name, grpc)) {
@@ -99,7 +99,7 @@ ClientDeadline client_deadline(const DeadlineFields& fields, TimePoint arrived, 
     if (fields.request->is_unix_time) {
       result.arrived = std::chrono::floor<milliseconds>(wall.time_since_epoch());
       const milliseconds furthest = std::chrono::floor<milliseconds>(kFurthest);
-      // A clock that stands before the epoch, or far behind it, is no reason to overflow.
+      // A wall clock before or far beyond the epoch must not overflow.
       left = std::clamp(fields.request->value - std::max(result.arrived, milliseconds(0)),
                         -furthest, furthest);
     }

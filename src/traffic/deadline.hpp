@@ -1,15 +1,14 @@
-// The deadline that a client sends with its request, and how it is sent on.
+// The deadline that a client sends with its request: read, and written for the upstream.
 //
-// Two fields carry one: `X-Request-Deadline`, either what is left ("250ms", "2s") or Unix time in
-// milliseconds (12 digits or more); and `grpc-timeout`, what is left as in gRPC's HTTP/2 protocol
-// (1 to 8 digits and one of H M S m u n). Digits are all there is: no sign, blank, fraction or
-// other unit. A field that is anything else, or that comes twice, counts for nothing and is not
-// sent on either: nobody behind Spillway is to read a deadline into it that Spillway does not keep.
-// Of two fields the earlier deadline counts. 0 is a deadline that has passed; what is further away
-// than kFurthest is kFurthest away, whatever number of digits says so.
+// Two fields carry one: `X-Request-Deadline`, either a timeout ("250ms", "2s") or Unix time in
+// milliseconds (12 digits or more); and `grpc-timeout`, a timeout as in gRPC's HTTP/2 protocol (1
+// to 8 digits and one of H M S m u n). Digits only: no sign, blank, fraction or other unit. A
+// malformed or repeated field is ignored and not forwarded, so that the upstream does not see a
+// deadline that Spillway does not enforce. Of two fields the earlier deadline counts. 0 is a
+// deadline that has passed; deadlines beyond kFurthest are clamped to it.
 //
-// What is left counts from the arrival of the request by the monotonic clock. Unix time is turned
-// into that once, on arrival, so that a step of the wall clock afterwards changes nothing.
+// A timeout starts when the request arrives, by the monotonic clock. Unix time is converted to that
+// clock once, on arrival, so that later steps of the wall clock have no effect.
 #pragma once
 
 #include <array>
@@ -30,14 +29,14 @@ inline constexpr Duration kFurthest = std::chrono::hours(24 * 365);
 // A valid X-Request-Deadline.
 struct RequestDeadline {
   bool is_unix_time = false;
-  std::chrono::milliseconds value{0};  // left, or since the epoch; never negative
+  std::chrono::milliseconds value{0};  // timeout, or since the epoch; never negative
 };
 std::optional<RequestDeadline> parse_request_deadline(std::string_view value);
 
 // A valid grpc-timeout; up to kFurthest.
 std::optional<Duration> parse_grpc_timeout(std::string_view value);
 
-// What a request's fields say, before any clock is asked.
+// The fields of a request, before any clock is read.
 struct DeadlineFields {
   std::optional<RequestDeadline> request;
   std::optional<Duration> grpc_timeout;
@@ -52,10 +51,10 @@ struct ClientDeadline {
   DeadlineFields fields;
   std::chrono::milliseconds arrived{0};  // since the epoch; only where Unix time came
 };
-// `wall` is the time of `arrived`; only asked for where the fields say Unix time.
+// `wall` is the wall-clock time of `arrived`; used only for Unix time.
 ClientDeadline client_deadline(const DeadlineFields& fields, TimePoint arrived, WallTime wall);
 
-// The values that tell a deadline to the next hop. Views of the buffer.
+// Field values for the next hop. Views of the buffer.
 using DeadlineText = std::array<char, 24>;
 // "1743ms": rounded down, but at least 1.
 std::string_view write_time_left(Duration left, DeadlineText& out);

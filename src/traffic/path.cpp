@@ -11,7 +11,7 @@ namespace {
 
 enum class Reading { decoded, literal };
 
-// What nearly every character of a path is not.
+// Characters that need attention; rare in paths.
 constexpr std::array<bool, 256> characters_of_note() {
   std::array<bool, 256> table{};
   for (const char c : {'?', '#', '/', '%', '\\', ';'}) table[static_cast<unsigned char>(c)] = true;
@@ -24,7 +24,7 @@ struct Path {
   bool is_plain;          // already in both normal forms
 };
 
-// In one go, since nearly every path is plain.
+// In one pass, since nearly every path is plain.
 Path read_path(std::string_view path_and_query) {
   bool is_plain = path_and_query.starts_with('/');
   std::size_t end = 0;
@@ -39,8 +39,8 @@ Path read_path(std::string_view path_and_query) {
   return {path_and_query.substr(0, end), is_plain};
 }
 
-// Builds one reading in `out`, which is as long as the path at least plus one: every step
-// writes at most what it reads.
+// Builds one reading in `out`, which has room for the path and one byte more: no step writes more
+// than it reads.
 class Builder {
  public:
   Builder(std::span<char> out, Reading reading) : out_(out), reading_(reading) {}

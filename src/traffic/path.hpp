@@ -1,6 +1,6 @@
-// A path as routes see it: one spelling for all the spellings that a backend may take for the
-// same thing, so that `..`, `//` or an escape cannot dodge a route's class. For matching only:
-// what is forwarded stays byte for byte.
+// Normalises a path for route matching, so that no spelling (`..`, `//`, escapes) that a backend
+// may treat as the same path dodges a route's class. For matching only: the path is forwarded byte
+// for byte.
 #pragma once
 
 #include <cstddef>

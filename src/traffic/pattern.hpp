@@ -1,4 +1,4 @@
-// A route's path pattern taken apart: literal segments, `*`, and a final `**`.
+// A parsed path pattern of a route: literal segments, `*`, and a final `**`.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct Pattern {
   std::uint64_t shape(std::size_t depth) const;
 };
 
-// Throws std::invalid_argument, saying what is wrong, unless the text starts with "/", has no empty
+// Throws std::invalid_argument, naming the fault, unless the text starts with "/", has no empty
 // or dot segment, stars only as whole segments, `**` only at the end, and at most kMaxSegments
 // segments. A trailing slash is ignored. A literal star is written %2A.
 Pattern parse_pattern(std::string_view text);

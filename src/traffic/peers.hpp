@@ -1,4 +1,4 @@
-// The peers whose word about the client is believed: proxies in front of Spillway.
+// Trusted peers: the proxies in front of Spillway whose forwarding fields are believed.
 #pragma once
 
 #include <string>

@@ -24,7 +24,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// One spelling for all spellings of the same match.
+// The canonical text of a match, equal for all spellings of it.
 std::string canonical(const config::Match& match, const Pattern& pattern) {
   std::set<std::string> methods(match.methods.begin(), match.methods.end());
   std::string text = lower(match.host);
@@ -88,9 +88,8 @@ RouteTable::RouteTable(const std::vector<config::Route>& routes) {
   if (routes.empty()) throw std::invalid_argument("there is no default route");
   default_ = static_cast<RouteId>(routes.size() - 1);
   std::vector<Entry> entries = read_entries(routes);
-  max_positions_ = count_positions(entries);
-  if (max_positions_ > kMaxShapes) {
-    throw std::invalid_argument("the routes place * in " + std::to_string(max_positions_) +
+  if (const std::size_t positions = count_positions(entries); positions > kMaxShapes) {
+    throw std::invalid_argument("the routes place * in " + std::to_string(positions) +
                                 " different arrangements at one depth; at most " +
                                 std::to_string(kMaxShapes) + " are possible");
   }
@@ -131,17 +130,18 @@ RouteTable::Node RouteTable::child_of(Node parent, const Pattern::Segment& segme
   return fresh;
 }
 
-// Ranks come in rising order, so each list is sorted; what an earlier entry already takes is left
-// out, so that a list is never longer than there are methods.
+// Ranks come in rising order, so each list is sorted; a route that an earlier entry shadows is left
+// out, so that a list is never longer than the number of methods.
 void RouteTable::add(const config::Route& route, const Pattern& pattern, Rank rank) {
   Node node = root_of(route.match.host);
   for (const Pattern::Segment& segment : pattern.segments) node = child_of(node, segment);
-  std::vector<Taker>& takers = pattern.below ? nodes_[node].below : nodes_[node].exact;
+  std::vector<Candidate>& candidates = pattern.below ? nodes_[node].below : nodes_[node].exact;
   const auto take = [&](MethodId method) {
-    const bool taken = std::any_of(takers.begin(), takers.end(), [&](const Taker& taker) {
-      return taker.method == method || taker.method == kAnyMethod;
-    });
-    if (!taken) takers.push_back({method, rank});
+    const bool taken =
+        std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
+          return candidate.method == method || candidate.method == kAnyMethod;
+        });
+    if (!taken) candidates.push_back({method, rank});
   };
   if (route.match.methods.empty()) take(kAnyMethod);
   for (const std::string& method : route.match.methods) take(intern_method(method));
@@ -163,11 +163,11 @@ RouteTable::MethodId RouteTable::method_id(http::Verb method, std::string_view n
   return static_cast<MethodId>(kFirstCustomMethod + (found - custom_methods_.begin()));
 }
 
-RouteTable::Rank RouteTable::best_of(const std::vector<Taker>& takers, MethodId method,
+RouteTable::Rank RouteTable::best_of(const std::vector<Candidate>& candidates, MethodId method,
                                      Rank best) const {
-  for (const Taker& taker : takers) {
-    if (taker.rank >= best) break;
-    if (taker.method == method || taker.method == kAnyMethod) return taker.rank;
+  for (const Candidate& candidate : candidates) {
+    if (candidate.rank >= best) break;
+    if (candidate.method == method || candidate.method == kAnyMethod) return candidate.rank;
   }
   return best;
 }

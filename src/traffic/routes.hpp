@@ -30,16 +30,13 @@ class RouteTable {
 
   // Throws std::invalid_argument, naming both, for two routes with the same match, for a malformed
   // pattern and for more than kMaxShapes arrangements of wildcards. The last route is the default
-  // route: its match is not looked at, it takes what no other takes.
+  // route: its match is ignored, it gets the requests that match no other.
   explicit RouteTable(const std::vector<config::Route>& routes);
 
   // `host` may carry a port and capitals. `normalised_path` comes from normalise(). `method_name`
-  // is only looked at when `method` is unknown.
+  // is only used when `method` is unknown.
   RouteId match(http::Verb method, std::string_view method_name, std::string_view host,
                 std::string_view normalised_path) const;
-
-  // How many positions a walk may have at most: the factor of its cost.
-  std::size_t max_positions() const { return max_positions_; }
 
  private:
   using Node = std::uint32_t;
@@ -49,20 +46,20 @@ class RouteTable {
   static constexpr Node kNoNode = UINT32_MAX;
   static constexpr MethodId kAnyMethod = UINT16_MAX;
 
-  struct Taker {  // a route that ends at a node
+  struct Candidate {  // a route whose pattern ends at a node
     MethodId method;
     Rank rank;
   };
   struct NodeData {
     Node star = kNoNode;
-    std::vector<Taker> exact;  // best rank first
-    std::vector<Taker> below;  // patterns that end in /** here
+    std::vector<Candidate> exact;  // best rank first
+    std::vector<Candidate> below;  // patterns that end in /** here
   };
 
   void add(const config::Route& route, const Pattern& pattern, Rank rank);
   Node root_of(const std::string& host);
   Node child_of(Node parent, const Pattern::Segment& segment);
-  Rank best_of(const std::vector<Taker>& takers, MethodId method, Rank best) const;
+  Rank best_of(const std::vector<Candidate>& candidates, MethodId method, Rank best) const;
   MethodId intern_method(const std::string& name);
   MethodId method_id(http::Verb method, std::string_view name) const;
   std::size_t start(std::string_view host, Node* positions) const;
@@ -73,7 +70,6 @@ class RouteTable {
   Node any_host_ = kNoNode;
   std::vector<std::string> custom_methods_;
   std::vector<RouteId> route_of_rank_;
-  std::size_t max_positions_ = 0;
   RouteId default_{};
 };
 

@@ -1,5 +1,5 @@
-// A hash table from (node, segment text) to node that is looked up without allocating and filled
-// at start only. Open addressing, so a look-up is one or two cache lines.
+// A hash table from (trie node, segment) to trie node, filled at start and looked up without
+// allocating. Open addressing: a look-up touches one or two cache lines.
 #pragma once
 
 #include <cstddef>

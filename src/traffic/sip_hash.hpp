@@ -1,5 +1,5 @@
-// SipHash: a short-input hash that nobody can make collide without its key (Aumasson, Bernstein,
-// "SipHash: a fast short-input PRF", INDOCRYPT 2012), where clients choose what is hashed.
+// SipHash: a keyed hash for input that clients choose; without the key they cannot find collisions
+// (Aumasson, Bernstein, "SipHash: a fast short-input PRF", INDOCRYPT 2012).
 #pragma once
 
 #include <bit>
@@ -15,8 +15,8 @@ struct SipKey {
   std::uint64_t high = 0;
 };
 
-// SipHash-c-d of a little-endian machine; on others the values differ, which is of no consequence
-// to tables in memory. The paper proposes 2-4; 1-3 is its faster kin for hash tables.
+// SipHash-c-d on a little-endian machine; on others the values differ, which does not matter for
+// tables in memory. The paper proposes 2-4; 1-3 is its faster kin for hash tables.
 template <int kCompressions, int kFinalisations>
 std::uint64_t sip_hash(SipKey key, std::string_view text) {
   std::uint64_t a = key.low ^ 0x736f6d6570736575u;

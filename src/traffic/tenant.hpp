@@ -1,6 +1,6 @@
-// On whose behalf a request comes: whom fairness and quotas count it against.
+// The tenant of a request: the unit of fairness and quotas.
 //
-// The threat: a client that may name its tenant hides in another's share, or in ever new ones. So
+// The threat: a client that may name its tenant uses another's share, or a new one each time. So
 // an API key counts only when it is configured, a header only from a trusted peer, and an IPv6
 // client is its whole /64.
 #pragma once
@@ -32,20 +32,20 @@ class Tenant {
   Tenant(TenantId its_id, const IpAddress& client_network)
       : source(config::TenantKey::client_address), id(its_id), network_(client_network) {}
 
-  // For people: the configured name of the API key's tenant, the trusted header's value (a view of
-  // the head, to be read while that lasts) or the client's network.
+  // For logs and pages: the configured name of the API key's tenant, the trusted header's value (a
+  // view of the head, to be read while that lasts) or the client's network.
   std::string_view value() const { return name_.empty() ? network_.text() : name_; }
 
   config::TenantKey source = config::TenantKey::client_address;
-  TenantId id{};  // keyed hash of source and value: equal names from different sources differ
+  TenantId id{};  // keyed hash of source and value
 
  private:
   std::string_view name_;
   ClientNetworkText network_;
 };
 
-// The other end of a connection, so far as its requests' tenants and classes depend on it.
-// Made once per connection.
+// The facts about a connection's peer that its requests' tenants and classes depend on. Computed
+// once per connection.
 struct Peer {
   IpAddress address;
   bool trusted = false;
@@ -55,7 +55,7 @@ struct Peer {
 // Finds the tenant of a request. Immutable, shared by threads; a look-up does not allocate.
 class TenantResolver {
  public:
-  // Keeps a reference to `trusted`. Whoever does not know the seed cannot find two values
+  // Keeps a reference to `trusted`. Without knowing the seed it is infeasible to find two values
   // with the same TenantId.
   TenantResolver(const config::Config& config, const TrustedPeers& trusted, std::uint64_t seed);
 

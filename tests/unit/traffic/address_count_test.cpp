@@ -12,7 +12,7 @@
 namespace spillway::traffic {
 namespace {
 
-using Place = AddressCount::Place;
+using Permit = AddressCount::Permit;
 
 IpAddress ip(const std::string& text) {
   const auto address = parse_ip_address(text);
@@ -29,15 +29,15 @@ IpAddress numbered(std::uint32_t number) {
 
 TEST_CASE("an address has as many connections as it may and one more when one ends") {
   AddressCount count(100, {1, 2});
-  std::deque<Place> places;
+  std::deque<Permit> permits;
   for (int n = 0; n < 3; ++n) {
-    auto place = count.admit(ip("192.0.2.1"), 3);
-    REQUIRE(place);
-    places.push_back(std::move(*place));
+    auto permit = count.admit(ip("192.0.2.1"), 3);
+    REQUIRE(permit);
+    permits.push_back(std::move(*permit));
   }
   CHECK_FALSE(count.admit(ip("192.0.2.1"), 3));
   CHECK(count.admit(ip("192.0.2.2"), 3));  // another one is not concerned
-  places.pop_front();
+  permits.pop_front();
   const auto again = count.admit(ip("192.0.2.1"), 3);
   CHECK(again);
   CHECK_FALSE(count.admit(ip("192.0.2.1"), 3));
@@ -59,62 +59,60 @@ TEST_CASE("an IPv6 client is its /64 and an IPv4 client is one whatever it comes
   CHECK(count.admit(ip("192.0.3.1"), 1));
 }
 
-TEST_CASE("addresses that left make room for others for ever") {
+TEST_CASE("entries of addresses without connections are reused for ever") {
   constexpr std::uint32_t kMost = 64;
   AddressCount count(kMost, {3, 4});
-  std::deque<Place> places;
+  std::deque<Permit> permits;
   for (std::uint32_t n = 0; n < 100'000; ++n) {
-    if (places.size() == kMost) places.pop_front();
-    auto place = count.admit(numbered(n), 1);
-    REQUIRE(place);
-    places.push_back(std::move(*place));
-    REQUIRE(count.remembered() <= kMost + kMost / 4 + 1);
+    if (permits.size() == kMost) permits.pop_front();
+    auto permit = count.admit(numbered(n), 1);
+    REQUIRE(permit);
+    permits.push_back(std::move(*permit));
   }
-  // Those who are there are known, every one of them.
+  // Every open connection is counted.
   for (std::uint32_t n = 100'000 - kMost; n < 100'000; ++n)
     CHECK_FALSE(count.admit(numbered(n), 1));
 }
 
-TEST_CASE("connections beyond the most count nowhere and do no harm") {
+TEST_CASE("connections beyond the maximum are not counted and do no harm") {
   AddressCount count(1, {3, 4});
-  std::deque<Place> places;
+  std::deque<Permit> permits;
   for (std::uint32_t n = 0; n < 10; ++n) {
-    auto place = count.admit(numbered(n), 1);
-    REQUIRE(place);
-    places.push_back(std::move(*place));
+    auto permit = count.admit(numbered(n), 1);
+    REQUIRE(permit);
+    permits.push_back(std::move(*permit));
   }
   CHECK_FALSE(count.admit(numbered(0), 1));
   CHECK(count.admit(numbered(9), 1));
-  places.clear();
+  permits.clear();
   CHECK(count.admit(numbered(0), 1));
 }
 
-TEST_CASE("more room keeps those who are there") {
+TEST_CASE("growing keeps the counts of open connections") {
   AddressCount count(2, {3, 4});
-  std::deque<Place> places;
-  for (std::uint32_t n = 0; n < 2; ++n) places.push_back(std::move(*count.admit(numbered(n), 1)));
+  std::deque<Permit> permits;
+  for (std::uint32_t n = 0; n < 2; ++n) permits.push_back(std::move(*count.admit(numbered(n), 1)));
   count.grow(1000);
   count.grow(10);
   for (std::uint32_t n = 2; n < 1000; ++n) {
-    auto place = count.admit(numbered(n), 1);
-    REQUIRE(place);
-    places.push_back(std::move(*place));
+    auto permit = count.admit(numbered(n), 1);
+    REQUIRE(permit);
+    permits.push_back(std::move(*permit));
   }
   for (std::uint32_t n = 0; n < 1000; ++n) CHECK_FALSE(count.admit(numbered(n), 1));
-  CHECK(count.remembered() == 1000);
-  places.clear();
+  permits.clear();
   for (std::uint32_t n = 0; n < 1000; ++n) CHECK(count.admit(numbered(n), 1));
 }
 
-TEST_CASE("a place outlives the count it belongs to") {
-  std::deque<Place> places;
+TEST_CASE("a permit outlives the count it belongs to") {
+  std::deque<Permit> permits;
   {
     AddressCount count(4, {1, 2});
-    auto place = count.admit(numbered(1), 1);
-    REQUIRE(place);
-    places.push_back(std::move(*place));
+    auto permit = count.admit(numbered(1), 1);
+    REQUIRE(permit);
+    permits.push_back(std::move(*permit));
   }
-  places.clear();
+  permits.clear();
 }
 
 TEST_CASE("any number of random comings and goings agree with a plain map") {
@@ -122,31 +120,31 @@ TEST_CASE("any number of random comings and goings agree with a plain map") {
   constexpr std::uint32_t kMost = 50;
   AddressCount count(kMost, {5, 6});
   std::map<std::uint32_t, std::uint32_t> expected;
-  std::deque<std::pair<std::uint32_t, Place>> places;
+  std::deque<std::pair<std::uint32_t, Permit>> permits;
   for (int step = 0; step < 50'000; ++step) {
-    if (places.size() == kMost || (!places.empty() && random() % 2 == 0)) {
-      --expected[places.front().first];
-      places.pop_front();
+    if (permits.size() == kMost || (!permits.empty() && random() % 2 == 0)) {
+      --expected[permits.front().first];
+      permits.pop_front();
       continue;
     }
     const std::uint32_t client = random() % 40;
-    auto place = count.admit(numbered(client), 3);
-    REQUIRE(place.has_value() == (expected[client] < 3));
-    if (!place) continue;
+    auto permit = count.admit(numbered(client), 3);
+    REQUIRE(permit.has_value() == (expected[client] < 3));
+    if (!permit) continue;
     ++expected[client];
-    places.emplace_back(client, std::move(*place));
+    permits.emplace_back(client, std::move(*permit));
   }
 }
 
-TEST_CASE("places may be given back by other threads while one admits") {
+TEST_CASE("permits may be given back by other threads while one admits") {
   constexpr std::uint32_t kMost = 1000;
   AddressCount count(kMost, {5, 6});
   for (int round = 0; round < 20; ++round) {
-    std::vector<std::vector<Place>> shares(3);
+    std::vector<std::vector<Permit>> shares(3);
     for (std::uint32_t n = 0; n < kMost; ++n) {
-      auto place = count.admit(numbered(n % 100), 10);
-      REQUIRE(place);
-      shares[n % shares.size()].push_back(std::move(*place));
+      auto permit = count.admit(numbered(n % 100), 10);
+      REQUIRE(permit);
+      shares[n % shares.size()].push_back(std::move(*permit));
     }
     CHECK_FALSE(count.admit(numbered(5), 10));
     std::vector<std::thread> threads;

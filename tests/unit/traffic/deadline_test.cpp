@@ -40,7 +40,7 @@ bool counts(const std::string& lines) { return fields_of(lines).any(); }
 
 }  // namespace
 
-TEST_CASE("what is left is read with its unit") {
+TEST_CASE("a timeout is parsed with its unit") {
   CHECK(left_of("X-Request-Deadline: 250ms\r\n") == Milliseconds(250));
   CHECK(left_of("x-request-deadline: 2s\r\n") == seconds(2));
   CHECK(left_of("X-REQUEST-DEADLINE:   007s  \r\n") == seconds(7));
@@ -49,7 +49,7 @@ TEST_CASE("what is left is read with its unit") {
         Milliseconds(kFurthest / nanoseconds(1000000)));
 }
 
-TEST_CASE("Unix time is turned into what is left on arrival") {
+TEST_CASE("Unix time is converted to a monotonic deadline on arrival") {
   CHECK(left_of("X-Request-Deadline: 1792834566250\r\n") == Milliseconds(250));
   CHECK(left_of("X-Request-Deadline: 1792834566000\r\n") == Milliseconds(0));
   CHECK(left_of("X-Request-Deadline: 1792834565000\r\n") == -seconds(1));
@@ -146,21 +146,22 @@ TEST_CASE("of two fields the earlier deadline counts") {
 TEST_CASE("a client shortens the deadline of its route or class and never puts it off") {
   Subject subject{.deadline = kArrived + seconds(1)};
   CHECK(subject.wait_until(Duration{0}) == kArrived + seconds(1));
-  CHECK(subject.answer_by(Duration{0}) == kNever);  // a class's says nothing of the answer
+  CHECK(subject.response_deadline(Duration{0}) ==
+        kNever);  // a class's deadline does not limit the response
   subject.client.at = kArrived + seconds(5);
   CHECK(subject.wait_until(Duration{0}) == kArrived + seconds(1));
-  CHECK(subject.answer_by(Duration{0}) == kArrived + seconds(5));
+  CHECK(subject.response_deadline(Duration{0}) == kArrived + seconds(5));
   subject.has_route_deadline = true;
-  CHECK(subject.answer_by(Duration{0}) == kArrived + seconds(1));
+  CHECK(subject.response_deadline(Duration{0}) == kArrived + seconds(1));
   // Time that is not counted puts off the route's deadline, and not the client's.
-  CHECK(subject.answer_by(seconds(3)) == kArrived + seconds(4));
-  CHECK(subject.answer_by(seconds(9)) == kArrived + seconds(5));
+  CHECK(subject.response_deadline(seconds(3)) == kArrived + seconds(4));
+  CHECK(subject.response_deadline(seconds(9)) == kArrived + seconds(5));
   subject.client.at = kArrived + Milliseconds(10);
   CHECK(subject.wait_until(seconds(9)) == kArrived + Milliseconds(10));
-  CHECK(subject.answer_by(seconds(9)) == kArrived + Milliseconds(10));
+  CHECK(subject.response_deadline(seconds(9)) == kArrived + Milliseconds(10));
 }
 
-TEST_CASE("what is left is written so that it reads back as no more than it was") {
+TEST_CASE("a written timeout never reads back as longer than it was") {
   DeadlineText text;
   CHECK(write_time_left(Milliseconds(250), text) == "250ms");
   CHECK(write_time_left(microseconds(1999), text) == "1ms");

@@ -52,7 +52,7 @@ constexpr const char* kProxy = "10.0.0.1";
 
 }  // namespace
 
-TEST_CASE("who can claim which tenant") {
+TEST_CASE("which requests can claim which tenant") {
   House house;
   struct Claim {
     std::string fields;
@@ -161,7 +161,7 @@ TEST_CASE("equal names from different sources are different tenants") {
   CHECK(ids.size() == 3);
 }
 
-TEST_CASE("ids depend on the seed so that nobody can look for two that collide") {
+TEST_CASE("ids depend on the seed so that clients cannot search for collisions") {
   House one(two_keys(), 1);
   House same(two_keys(), 1);
   House other(two_keys(), 2);

@@ -1,4 +1,4 @@
-// What a client may claim by its fields alone, seen from the classifier: nothing.
+// A client's fields alone change neither its class nor its tenant.
 #include <doctest/doctest.h>
 
 #include <string>
