@@ -1,4 +1,4 @@
-// What kind of answer the client would rather read.
+// Content negotiation for our own responses: HTML or JSON.
 #pragma once
 
 #include "http/field_list.hpp"

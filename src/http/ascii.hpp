@@ -43,7 +43,7 @@ constexpr bool is_token_text(std::string_view text) {
   }
   return !text.empty();
 }
-// What may not be in a field value: controls but HTAB (RFC 9110 section 5.5).
+// Control characters except HTAB, which no field value may contain (RFC 9110 section 5.5).
 constexpr bool is_forbidden_control(char c) {
   return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f;
 }

@@ -14,7 +14,8 @@ constexpr std::uint32_t kMaxTrailerSection = 8 * 1024;
 
 }  // namespace
 
-BodyReader::BodyReader(Framing framing, std::uint64_t limit, Of of) : limit_(limit), of_(of) {
+BodyReader::BodyReader(Framing framing, std::uint64_t limit, MessageKind kind)
+    : limit_(limit), kind_(kind) {
   switch (framing.kind) {
     case Framing::Kind::none: state_ = State::done; break;
     case Framing::Kind::length:
@@ -62,7 +63,7 @@ BodyReader::Step BodyReader::read(std::string_view in) {
   }
 }
 
-// Goes on behind a piece of content up to the next one, so that small chunks cost one step each.
+// Reads on past a piece of content up to the next one, so that each small chunk costs one call.
 BodyReader::Step BodyReader::read_chunked(std::string_view in) {
   std::string_view payload;
   std::size_t i = 0;
@@ -125,7 +126,7 @@ Error BodyReader::step_size_space(char c) {
   return c == ';' || c == ' ' || c == '\t' ? Error::none : Error::bad_chunk;
 }
 
-// Nothing reads extensions; what matters is that everyone finds the same end of the line.
+// Extensions are not interpreted; all recipients must only agree where the line ends.
 Error BodyReader::step_extension(char c) {
   if (++section_ > kMaxSizeLine || ++extensions_ > kMaxExtensions) return Error::bad_chunk;
   if (state_ == State::extension) {
@@ -194,7 +195,8 @@ Error BodyReader::step_trailer(char c) {
 
 bool BodyReader::forbidden_trailer() const {
   const std::string_view name(kept_.data(), std::min<std::size_t>(name_, kNameKept));
-  return of_ == Of::request ? !may_be_request_trailer(name) : !may_be_response_trailer(name);
+  return kind_ == MessageKind::request ? !may_be_request_trailer(name)
+                                       : !may_be_response_trailer(name);
 }
 
 }  // namespace spillway::http

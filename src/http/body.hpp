@@ -1,8 +1,8 @@
-// Reads a message body as it arrives, in pieces of any size, checking its framing strictly.
+// A sans-I/O reader of message bodies, in pieces of any size, that checks the framing strictly.
 //
-// What has been consumed without error is safe to relay byte for byte: the next party finds the
-// same end. `payload` is the content without chunk framing, for HTTP/1.0 clients. Nothing is
-// copied or kept but a few counters.
+// Bytes consumed without error are safe to relay unchanged: the next recipient finds the same end.
+// `payload` is the content without chunk framing, for HTTP/1.0 clients. Only counters are kept, no
+// content is copied.
 //
 // Chunked coding (RFC 9112 section 7.1): sizes are hexadecimal digits only (no sign, no 0x, no
 // overflow; white space only before an extension's semicolon, RFC 9110 section 5.6.3), line ends
@@ -30,22 +30,23 @@ class BodyReader {
     Error error = Error::none;  // relay nothing of this step
   };
 
-  enum class Of : std::uint8_t { request, response };
+  enum class MessageKind : std::uint8_t { request, response };
 
   static constexpr std::uint64_t kNoLimit = UINT64_MAX;
 
   // `limit` bounds the content in bytes: beyond it, body_too_large (for Kind::length at the first
   // read). A body of Kind::none is done at once.
-  BodyReader(Framing framing, std::uint64_t limit, Of of);
+  BodyReader(Framing framing, std::uint64_t limit, MessageKind kind);
 
   // Consumes a prefix of `in`, at least one byte unless done, `in` is empty or an error. Call again
   // with the rest until everything is consumed or done.
   Step read(std::string_view in);
 
   bool done() const { return state_ == State::done; }
-  // Of a counted body (Kind::length) so many bytes, at most those that are left, went by unseen.
+  // That many bytes of a body of Kind::length, at most remaining(), were relayed without read()
+  // (splice).
   void pass(std::uint64_t bytes);
-  // What is left of a counted body, or of the chunk at hand.
+  // Bytes left of a body of Kind::length or of the current chunk.
   std::uint64_t remaining() const { return remaining_; }
 
   // The connection ended: none if that is a proper end (done, or until_close), else truncated.
@@ -55,7 +56,7 @@ class BodyReader {
 
  private:
   enum class State : std::uint8_t {
-    counted,  // remaining_ content bytes, then done
+    counted,  // Kind::length: remaining_ content bytes, then done
     to_close,
     chunk_size,
     size_space,
@@ -96,7 +97,7 @@ class BodyReader {
   bool has_digits_ = false;
   Error error_ = Error::none;  // stays once found
   State state_;
-  Of of_;
+  MessageKind kind_;
   std::array<char, kNameKept> kept_;  // start of the current trailer's name
 };
 

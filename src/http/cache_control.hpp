@@ -1,9 +1,9 @@
 // The Cache-Control directives of a message (RFC 9111 section 5.2, RFC 5861), of either direction.
 //
-// What is repeated, contradictory or cannot be read counts as the more restrictive reading: of
-// several numbers the one that allows less; a number that is none is 0 (min-fresh: the largest);
-// a quoted string without end makes the whole field `no-store, private`. Names are compared in any
-// case, numbers may be quoted, unknown directives are ignored. Nothing allocates.
+// Repeated, contradictory or malformed directives get the most restrictive reading: of several
+// numbers the one that allows less; a malformed number is 0 (min-fresh: the largest); an
+// unterminated quoted string makes the whole field `no-store, private`. Names are case-insensitive,
+// numbers may be quoted, unknown directives are ignored. Nothing allocates.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ namespace spillway::http {
 inline constexpr std::chrono::seconds kMaxDeltaSeconds{2147483648};
 
 struct CacheControl {
-  bool present = false;   // there is such a field
+  bool present = false;   // there is a Cache-Control field
   bool no_cache = false;  // also with a list of fields: then the whole response needs validation
   bool no_store = false;
   bool no_transform = false;
@@ -43,14 +43,14 @@ struct CacheControl {
 // All Cache-Control fields together; cheap when there is none.
 CacheControl cache_control(const FieldList& fields);
 
-// Of a request: besides, `Pragma: no-cache` is no-cache where there is no Cache-Control
+// Likewise of a request, where `Pragma: no-cache` counts as no-cache if there is no Cache-Control
 // (RFC 9111 section 5.4).
 CacheControl request_cache_control(const FieldList& fields);
 
 // Whether a Pragma field says no-cache.
 bool pragma_no_cache(const FieldList& fields);
 
-// The seconds that digits say (delta-seconds), at most kMaxDeltaSeconds; nothing for other text.
+// delta-seconds, at most kMaxDeltaSeconds; nullopt for other text.
 std::optional<std::chrono::seconds> parse_delta_seconds(std::string_view text);
 
 }  // namespace spillway::http

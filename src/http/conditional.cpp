@@ -9,8 +9,8 @@
 namespace spillway::http {
 namespace {
 
-// Takes the entity-tag that begins the text off it: what stands between its quotes, whether weak
-// or not. There are no escapes in it (RFC 9110 section 8.8.3).
+// Removes the entity-tag at the front of the text and returns the text between its quotes, weak or
+// not. It has no escapes (RFC 9110 section 8.8.3).
 std::optional<std::string_view> take_opaque_tag(std::string_view& text) {
   if (text.starts_with("W/")) text.remove_prefix(2);
   if (!text.starts_with('"')) return std::nullopt;
@@ -26,7 +26,7 @@ std::optional<std::string_view> opaque_tag(std::string_view etag) {
   return etag.empty() ? opaque : std::nullopt;
 }
 
-// A list is read as far as it can be.
+// Reads the list up to the first malformed element.
 bool lists(std::string_view tags, std::string_view opaque) {
   for (;;) {
     tags = trim(tags);
@@ -46,7 +46,7 @@ bool matches_none(const FieldList& request, std::string_view etag) {
   const auto opaque = opaque_tag(etag);
   for (const Field& field : request) {
     if (field.id != FieldId::if_none_match) continue;
-    // Servers that forget the quotes get their own text back.
+    // For servers that send an ETag without quotes.
     const bool same_text = !etag.empty() && field.value == etag;
     if (same_text || field.value == "*") return false;
     if (opaque && lists(field.value, *opaque)) return false;
@@ -76,7 +76,7 @@ bool asks_if_modified(const FieldList& request) {
   return request.contains(FieldId::if_none_match) || request.contains(FieldId::if_modified_since);
 }
 
-bool asks_for_part(const FieldList& request) {
+bool has_range_or_precondition(const FieldList& request) {
   return request.contains(FieldId::range) || request.contains(FieldId::if_range) ||
          request.contains(FieldId::if_match) || request.contains(FieldId::if_unmodified_since);
 }

@@ -1,4 +1,4 @@
-// Conditional requests (RFC 9110 section 13), as a cache answers them.
+// Conditional requests (RFC 9110 section 13), as a cache evaluates them.
 #pragma once
 
 #include <chrono>
@@ -8,19 +8,19 @@
 
 namespace spillway::http {
 
-// What a response can be compared by. Values of its fields; empty: it has no such field.
+// A response's validators, as field values; empty: it has no such field.
 struct Validators {
   std::string_view etag;
   std::string_view last_modified;
   std::string_view date;  // for If-Modified-Since where there is no Last-Modified
 };
 
-// Whether a GET or HEAD request is answered 304 (Not Modified) in place of a response of 2xx with
-// these validators; for other statuses conditions do not count (section 13.2.1).
+// Whether a GET or HEAD request gets 304 (Not Modified) in place of a response of 2xx with these
+// validators; conditions do not apply to other statuses (section 13.2.1).
 //
 // If-None-Match: `*`, a list of which one tag is equal by weak comparison (section 13.1.2), or the
-// very text of the ETag, even if that is no valid one; If-Modified-Since is then ignored. Else
-// If-Modified-Since (13.1.3): the response is not younger. What cannot be read matches nothing: the
+// exact text of the ETag, even an invalid one; If-Modified-Since is then ignored. Else
+// If-Modified-Since (13.1.3): the response is not younger. Malformed values match nothing: the
 // client then gets the whole response. `now` is for years of two digits.
 bool not_modified(const FieldList& request, const Validators& response,
                   std::chrono::sys_seconds now);
@@ -28,8 +28,8 @@ bool not_modified(const FieldList& request, const Validators& response,
 // Whether the request has a condition that not_modified() would look at.
 bool asks_if_modified(const FieldList& request);
 
-// Whether the request is for a part of the content (Range, If-Range), or to be carried out only
-// on a certain state of the resource (If-Match, If-Unmodified-Since): only the origin answers it.
-bool asks_for_part(const FieldList& request);
+// Whether the request is for a part of the content (Range, If-Range) or has a precondition that
+// only the origin can evaluate (If-Match, If-Unmodified-Since).
+bool has_range_or_precondition(const FieldList& request);
 
 }  // namespace spillway::http

@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 7> kWeekdays{"Sunday",   "Monday", "Tuesd
 constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
-// Takes one piece after the other off a text; once something does not fit, nothing counts.
+// Parses a text piece by piece; after the first mismatch every step fails.
 class Pieces {
  public:
   explicit Pieces(std::string_view text) : rest_(text) {}

@@ -8,14 +8,14 @@
 
 namespace spillway::http {
 
-// All three forms, exactly as their grammar says but in any case (RFC 9111 section 4.2): nothing
-// for any other text, a day that does not exist or a zone that is not GMT. That the weekday fits
-// is not asked for. A leap second is the second before it. A year of two digits is the latest
-// that brings the date no more than 50 years beyond `now`.
+// All three forms, exactly by their grammar but case-insensitive (RFC 9111 section 4.2); nullopt
+// for any other text, a day that does not exist or a zone other than GMT. The weekday is not
+// verified. A leap second counts as the second before it. A year of two digits is the latest one
+// that puts the date at most 50 years after `now`.
 std::optional<std::chrono::sys_seconds> parse_date(std::string_view text,
                                                    std::chrono::sys_seconds now);
 
-// The preferred form. Years 0 to 9999; what lies beyond is written as the nearest date within.
+// The preferred form. Years 0 to 9999; dates beyond are clamped.
 using DateText = std::array<char, 29>;
 DateText date_text(std::chrono::sys_seconds time);
 

@@ -1,5 +1,5 @@
-// Everything that can be wrong with an HTTP/1 message, one value per distinguishable fault, and
-// the one place that says what each fault is answered with.
+// The faults of an HTTP/1 message, one value each, and the only place that maps them to a status, a
+// sentence and an RFC 9209 error type.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ enum class Error : std::uint8_t {
   obs_fold,             // a field value continued on the next line
   bad_host,             // missing, repeated or not `host [":" port]`
   bad_framing,          // Transfer-Encoding and Content-Length: conflicting, repeated, malformed
-  unknown_coding,       // 501: a transfer coding besides chunked, which is the last one
+  unknown_coding,       // 501: a transfer coding before a final chunked
   bad_chunk,            // chunk size, extension or line end
   bad_trailer,          // malformed trailer section, or a field that may not be a trailer
   head_too_large,       // 431
@@ -33,11 +33,11 @@ enum class Error : std::uint8_t {
 
 inline constexpr std::size_t kErrorCount = 20;
 
-// The status a client whose request has this fault is answered with (400 unless the enum says
-// otherwise). Faults in an upstream's response are 502 whatever they are. 0 for none.
+// The status of the response to a request with this fault (400 unless the enum says otherwise).
+// Faults in an upstream's response are 502 whatever they are. 0 for none.
 int status_of(Error error);
 
-// One sentence for a person, e.g. "The header section is too large."; empty for none.
+// A sentence for the response body, e.g. "The header section is too large."; empty for none.
 std::string_view describe(Error error);
 
 // The RFC 9209 section 2.3 error type when the fault is in the client's request: always

@@ -1,4 +1,4 @@
-// Writes text that may stem from a request into the places where a client reads it.
+// Escapes text that may come from a request, for JSON, HTML and field values.
 #pragma once
 
 #include <string_view>

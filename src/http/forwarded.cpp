@@ -30,8 +30,8 @@ std::string_view take(std::string_view& text, std::size_t size) {
   return taken;
 }
 
-// A value behind '=', quoted or not; false when it is neither. What is quoted with escapes in it is
-// passed over: none of the values that are read needs any.
+// A value after '=', token or quoted string; false when it is neither. Quoted strings with escapes
+// are skipped: the values of interest need none.
 bool take_value(std::string_view& text, std::string_view& value) {
   if (!text.starts_with('"')) {
     value = take(text, text.find_first_of(" \t,;\""));
@@ -126,15 +126,15 @@ bool ForwardedElements::read(std::string_view list) {
     Element element;
     const std::size_t before = list.size();
     if (!take_element(list, element)) return false;
-    if (list.size() != before) ring_[count_++ % kMostConverted] = element;
+    if (list.size() != before) ring_[count_++ % kMaxConverted] = element;
     if (list.empty()) return true;
     list.remove_prefix(1);
   }
 }
 
 void ForwardedElements::write_as_x_forwarded_for(TextWriter& out) const {
-  for (std::size_t i = count_ - std::min(count_, kMostConverted); i < count_; ++i) {
-    const std::string_view address = address_in(ring_[i % kMostConverted].node);
+  for (std::size_t i = count_ - std::min(count_, kMaxConverted); i < count_; ++i) {
+    const std::string_view address = address_in(ring_[i % kMaxConverted].node);
     out << (address.empty() ? std::string_view("unknown") : address) << ", ";
   }
 }
@@ -144,7 +144,7 @@ void write_as_forwarded(TextWriter& out, const FieldList& fields) {
   for_each_entry(fields, [&](std::string_view) { ++count; });
   std::size_t at = 0;
   for_each_entry(fields, [&](std::string_view entry) {
-    if (++at + kMostConverted <= count) return;
+    if (++at + kMaxConverted <= count) return;
     const std::string_view address = address_in(entry);
     if (address.empty()) {
       out << "for=unknown";
@@ -169,7 +169,7 @@ bool is_convertible_proto(std::string_view proto) {
 
 // A valid authority has neither quote nor backslash.
 bool is_convertible_host(std::string_view host) {
-  return host.size() <= kMostConvertedHost && valid_authority(host);
+  return host.size() <= kMaxConvertedHost && valid_authority(host);
 }
 
 }  // namespace spillway::http

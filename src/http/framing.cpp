@@ -23,8 +23,9 @@ bool parse_length(std::string_view text, std::uint64_t& length) {
   return true;
 }
 
-// What is wrong with a Transfer-Encoding that is more or less than "chunked". Where the body ends
-// is only known if chunked is the last coding, and only then can it be a mere lack of ours.
+// The fault of a Transfer-Encoding other than "chunked". The end of the body is known only if
+// chunked is the last coding; only then it is a coding that we do not support rather than bad
+// framing.
 Error fault_of_coding(std::string_view codings) {
   std::string_view last;
   std::size_t chunked = 0;
@@ -38,8 +39,8 @@ Error fault_of_coding(std::string_view codings) {
                                                            : Error::bad_framing;
 }
 
-// What the framing fields say by themselves, for either direction. `framed` is false when there
-// are none.
+// The framing by Transfer-Encoding and Content-Length, for either direction. `framed` is false when
+// there are none.
 Error explicit_framing(const FieldList& fields, unsigned version, Framing& framing, bool& framed) {
   framing = {};
   const Field* coding = fields.find(FieldId::transfer_encoding);
@@ -78,7 +79,7 @@ Error request_framing(RequestHead& head) {
   const ConnectionOptions& options = hop.options();
   if (options.too_many) return Error::bad_field;
   head.keep_alive = keeps_alive(head.version, options);
-  head.ends_here = head.method == Verb::options && forwards_left(head.fields) == 0;
+  head.is_final_recipient = head.method == Verb::options && forwards_left(head.fields) == 0;
   head.upgrade = options.upgrade && head.version >= 11 && head.fields.contains(FieldId::upgrade);
 
   head.expect_continue = false;

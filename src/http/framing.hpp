@@ -1,5 +1,5 @@
-// Where a message ends and whom it is for: the checks that keep two parties from reading the
-// same bytes as different messages (request smuggling). Strict where the RFCs leave a choice.
+// Message framing and target: the checks that keep two recipients from reading the same bytes as
+// different messages (request smuggling). Strict where the RFCs leave a choice.
 #pragma once
 
 #include "http/error.hpp"
@@ -7,10 +7,10 @@
 
 namespace spillway::http {
 
-// Fills host, path_and_query, framing, keep_alive, expect_continue, upgrade and ends_here of a
-// parsed request, or names the fault:
+// Fills host, path_and_query, framing, keep_alive, expect_continue, upgrade and is_final_recipient
+// of a parsed request, or names the fault:
 //  * Transfer-Encoding must be one field, exactly "chunked", and HTTP/1.1 (RFC 9112 6.1, 6.3);
-//    other codings before it are only not understood (unknown_coding);
+//    other codings before it are unknown_coding;
 //  * never together with Content-Length; Content-Length once, digits only, no list, < 2^63;
 //  * Host exactly once in HTTP/1.1, at most once in 1.0, a valid host[:port] (RFC 9112 3.2);
 //    an absolute-form target overrides it (3.2.2); asterisk-form only for OPTIONS (3.2.4);

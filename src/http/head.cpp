@@ -7,8 +7,7 @@
 namespace spillway::http {
 namespace {
 
-// Takes one head apart, line by line. All is a view into it, and nothing depends on what a
-// HeadScanner has checked already.
+// Splits a head into lines. Does not rely on the checks of HeadScanner.
 class LineReader {
  public:
   explicit LineReader(std::string_view head) : rest_(head) {}
@@ -29,8 +28,8 @@ class LineReader {
   std::string_view rest_;
 };
 
-// "HTTP/1.1" or "HTTP/1.0". One that is well-formed is only unsupported: HTTP/2's preface,
-// HTTP/1.2.
+// "HTTP/1.1" or "HTTP/1.0"; other well-formed versions (HTTP/2's preface, HTTP/1.2) are
+// version_unsupported.
 Error read_version(std::string_view text, unsigned& version, Error otherwise) {
   const bool well_formed = text.size() == 8 && text.starts_with("HTTP/") && is_digit(text[5]) &&
                            text[6] == '.' && is_digit(text[7]);
@@ -72,7 +71,7 @@ Error read_start(std::string_view line, ResponseHead& out) {
   return Error::none;
 }
 
-// Tokens with commas between them, some of which may be missing (RFC 9110 section 5.6.1).
+// A comma-separated list of tokens, in which elements may be empty (RFC 9110 section 5.6.1).
 bool is_token_list(std::string_view list) {
   bool sound = true;
   for_each_element(list, [&](std::string_view element) {
@@ -90,7 +89,7 @@ Error read_field(std::string_view line, FieldList& fields) {
   const std::string_view name = line.substr(0, colon);
   const std::string_view value = trim(line.substr(colon + 1));
   const FieldId id = boost::beast::http::string_to_field(name);
-  // What names other fields must be beyond doubt.
+  // Fields that name other fields must be unambiguous.
   if ((id == FieldId::connection || id == FieldId::proxy_connection) && !is_token_list(value))
     return Error::bad_field;
   return fields.push({name, value, id}) ? Error::none : Error::too_many_fields;

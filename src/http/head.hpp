@@ -1,6 +1,6 @@
 // The head of an HTTP/1 message as views into the bytes it was read from.
 //
-// Views stay valid as long as those bytes do not move: freeze the head block until the exchange
+// Views stay valid as long as those bytes do not move: the head block stays until the exchange
 // ends. A head object is reused from message to message without allocating.
 #pragma once
 
@@ -31,17 +31,17 @@ struct RequestHead {
   std::string_view target;          // as sent
   std::string_view host;            // effective authority, with port if one was given: that of an
                                     // absolute-form target, else Host; empty for 1.0 without Host
-  std::string_view path_and_query;  // what the upstream is asked for, byte for byte; "*" for
+  std::string_view path_and_query;  // for the upstream's request line, byte for byte; "*" for
                                     // OPTIONS *; never empty once request_framing() succeeded
   bool path_is_missing = false;     // absolute-form "http://h?q": path_and_query lacks its "/"
   unsigned version = 11;            // 10 or 11
   FieldList fields;
   std::string_view field_lines;  // all of them as received, each with its CRLF
   Framing framing;
-  bool keep_alive = false;       // the client lets the connection stay open
-  bool expect_continue = false;  // it waits for 100 Continue before sending the body
-  bool upgrade = false;          // Connection: upgrade with an Upgrade field
-  bool ends_here = false;        // OPTIONS with Max-Forwards: 0, which is for this proxy to answer
+  bool keep_alive = false;          // the client lets the connection stay open
+  bool expect_continue = false;     // the client waits for 100 Continue before sending the body
+  bool upgrade = false;             // Connection: upgrade with an Upgrade field
+  bool is_final_recipient = false;  // OPTIONS with Max-Forwards: 0: we respond
 };
 
 struct ResponseHead {
@@ -55,8 +55,8 @@ struct ResponseHead {
 };
 
 // Reads one complete head block, blank line included (a HeadScanner found it). Fills everything
-// but host, path_and_query, framing, keep_alive, expect_continue, upgrade and ends_here, which
-// request_framing() adds. On error the head is unspecified.
+// but host, path_and_query, framing, keep_alive, expect_continue, upgrade and is_final_recipient,
+// which request_framing() adds. On error the head is unspecified.
 Error parse_request(std::string_view head, RequestHead& out);
 
 // Likewise for a response; response_framing() adds framing and keep_alive.

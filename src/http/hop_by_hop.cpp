@@ -8,7 +8,7 @@
 namespace spillway::http {
 namespace {
 
-bool always_ends_here(FieldId id) {
+bool is_always_hop_by_hop(FieldId id) {
   switch (id) {
     case FieldId::connection:
     case FieldId::keep_alive:
@@ -23,7 +23,7 @@ bool always_ends_here(FieldId id) {
   }
 }
 
-// Fields that stay although Connection names them.
+// Fields that are forwarded although Connection names them.
 bool is_protected(const Field& field) {
   switch (field.id) {
     case FieldId::host:
@@ -44,7 +44,7 @@ bool is_protected(const Field& field) {
     case FieldId::origin:
     case FieldId::via:
     case FieldId::forwarded: return true;
-    case FieldId::unknown: return says_who_is_asking(field.name);
+    case FieldId::unknown: return is_identity_field(field.name);
     default: return false;
   }
 }
@@ -75,7 +75,7 @@ HopByHop::HopByHop(const FieldList& fields) {
 }
 
 bool HopByHop::strips(const Field& field) const {
-  if (always_ends_here(field.id)) return true;
+  if (is_always_hop_by_hop(field.id)) return true;
   const auto& names = options_.names;
   const bool named = std::any_of(names.begin(), names.end(),
                                  [&](std::string_view name) { return iequals(name, field.name); });

@@ -1,11 +1,11 @@
-// Which fields end at this hop (RFC 9110 section 7.6.1).
+// Hop-by-hop fields, which are not forwarded (RFC 9110 section 7.6.1).
 //
-// Always: Connection, Keep-Alive, Proxy-Connection, TE, Transfer-Encoding, Upgrade, and what only
-// concerns a proxy (Proxy-Authenticate, Proxy-Authorization, Proxy-Authentication-Info). Trailer
-// stays, since trailers are relayed. Besides, every field that Connection names, except those by
-// whose removal a client could change what the upstream believes: framing, Host, authentication,
-// cookies, content type, caching, and the fields that say who is asking (Forwarded, X-Forwarded-*,
-// Via, X-Request-Id, traceparent, X-Api-Key, X-Tenant, Spillway-*).
+// Always: Connection, Keep-Alive, Proxy-Connection, TE, Transfer-Encoding, Upgrade, and those for a
+// proxy (Proxy-Authenticate, Proxy-Authorization, Proxy-Authentication-Info). Trailer is forwarded,
+// since trailers are relayed. In addition every field that Connection names, except those whose
+// removal would let a client mislead the upstream: framing, Host, authentication, cookies, content
+// type, caching, and the identity fields (Forwarded, X-Forwarded-*, Via, X-Request-Id, traceparent,
+// X-Api-Key, X-Tenant, Spillway-*).
 #pragma once
 
 #include <boost/container/static_vector.hpp>
@@ -28,10 +28,11 @@ struct ConnectionOptions {
 
 class HopByHop {
  public:
-  // Reads the Connection fields; next to nothing when they say only "keep-alive" or "close".
+  // Reads the Connection fields; cheap when they are only "keep-alive" or "close".
   explicit HopByHop(const FieldList& fields);
 
   const ConnectionOptions& options() const { return options_; }
+  // Whether the field is not forwarded.
   bool strips(const Field& field) const;
 
  private:

@@ -4,7 +4,7 @@
 
 namespace spillway::http {
 
-bool says_who_is_asking(std::string_view name) {
+bool is_identity_field(std::string_view name) {
   for (const std::string_view prefix : {"X-Forwarded-", "Spillway-"}) {
     if (istarts_with(name, prefix)) return true;
   }

@@ -1,5 +1,5 @@
-// The fields beyond RFC 9110's by which a request, or a proxy on its way, says who is asking.
-// A client must not be able to slip them in late (trailers) or make a proxy drop them.
+// Identity fields: those that identify the client or the request and are not in RFC 9110. A client
+// must not be able to add them as trailers or make a proxy drop them by naming them in Connection.
 #pragma once
 
 #include <string_view>
@@ -8,6 +8,6 @@ namespace spillway::http {
 
 // X-Forwarded-*, X-Real-IP, X-Request-Id, traceparent, tracestate, X-Api-Key, X-Tenant, X-Priority,
 // Spillway-*.
-bool says_who_is_asking(std::string_view name);
+bool is_identity_field(std::string_view name);
 
 }  // namespace spillway::http

@@ -6,7 +6,7 @@
 namespace spillway::http {
 namespace {
 
-// RFC 9110 section 15.4.5. Via and Cache-Status tell how it came here.
+// RFC 9110 section 15.4.5, and Via and Cache-Status, which record the path of the response.
 bool is_for_not_modified(std::string_view name) {
   for (const std::string_view wanted :
        {"Cache-Control", "Content-Location", "Date", "ETag", "Expires", "Last-Modified", "Vary",
@@ -44,7 +44,7 @@ bool write_not_modified_head(TextWriter& out, const StoredHead& head,
   return !out.overflowed();
 }
 
-bool write_prepared_head(TextWriter& out, const PreparedHead& head, const ForwardedResponse& with) {
+bool write_fallback_head(TextWriter& out, const FallbackHead& head, const ForwardedResponse& with) {
   write_status_line(out, head.status, reason_phrase(head.status));
   out << head.lines;
   if (!head.content_type.empty()) out << "Content-Type: " << head.content_type << "\r\n";

@@ -1,6 +1,6 @@
-// Writes the heads of answers that do not come from the upstream now: stored ones and prepared
-// ones. All return false when the block is too small; the lines given plus kRewriteRoom are always
-// enough.
+// Writes the heads of responses that the upstream did not send just now: stored responses from the
+// cache and configured fallbacks. All return false when the block is too small; the size of the
+// given lines plus kRewriteRoom is always enough.
 #pragma once
 
 #include <cstdint>
@@ -22,20 +22,20 @@ struct StoredHead {
 
 bool write_stored_head(TextWriter& out, const StoredHead& head, const ForwardedResponse& with);
 
-// 304 in its place, for a client that has it already: of the lines only those that RFC 9110
+// A 304 in its place, for a client that has the response already: only the lines that RFC 9110
 // section 15.4.5 names.
 bool write_not_modified_head(TextWriter& out, const StoredHead& head,
                              const ForwardedResponse& with);
 
-struct PreparedHead {
+struct FallbackHead {
   unsigned status = 200;
   std::string_view lines;         // configured fields, each with its CRLF
   std::string_view content_type;  // empty: among the lines
   std::uint64_t content_length = 0;
   bool varies = false;    // chosen by Accept
-  bool is_final = false;  // the lines say how it may be cached; otherwise it may not
+  bool is_final = false;  // the lines have Cache-Control; otherwise no-store is added
 };
 
-bool write_prepared_head(TextWriter& out, const PreparedHead& head, const ForwardedResponse& with);
+bool write_fallback_head(TextWriter& out, const FallbackHead& head, const ForwardedResponse& with);
 
 }  // namespace spillway::http

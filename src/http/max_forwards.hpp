@@ -1,4 +1,4 @@
-// How many more hops a request may take (RFC 9110 section 7.6.2).
+// Max-Forwards: the number of hops that a request may still take (RFC 9110 section 7.6.2).
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace spillway::http {
 
-// What Max-Forwards says; as much as fits, if it says more. nullopt when it is missing, repeated or
-// no number: then nobody counts.
+// The value of Max-Forwards, clamped to 32 bits. nullopt when it is missing, repeated or malformed:
+// it is then not counted down.
 std::optional<std::uint64_t> forwards_left(const FieldList& fields);
 
 }  // namespace spillway::http

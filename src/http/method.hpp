@@ -1,12 +1,11 @@
-// What a request's method promises.
+// Properties of request methods.
 #pragma once
 
 #include "http/head.hpp"
 
 namespace spillway::http {
 
-// Sent twice it does no more than sent once (RFC 9110 section 9.2.2). Of methods that we do not
-// know nothing is known.
+// RFC 9110 section 9.2.2. Unknown methods count as not idempotent.
 constexpr bool is_idempotent(Verb method) {
   switch (method) {
     case Verb::get:

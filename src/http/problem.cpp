@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMaxBody = 6144;
 
-// The texts as they are shown: bounded, so that a body always fits.
+// The texts, truncated so that the response always fits.
 struct Shown {
   std::string_view title;
   std::string_view class_name;
@@ -95,8 +95,7 @@ bool write_problem(TextWriter& out, const Problem& problem) {
   }
   write_proxy_status(out, problem);
   write_cache_status(out, problem.cache_status);
-  // RFC 9110 sections 15.5.6 and 9.3.7: a 405 says what is allowed, and so does an answer to
-  // OPTIONS.
+  // RFC 9110 sections 15.5.6 and 9.3.7: a 405 and a response to OPTIONS have an Allow field.
   if (problem.status == 405 || problem.status == 200)
     out << "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n";
   if (!shown.request_id.empty()) {

@@ -1,7 +1,7 @@
-// The answers that Spillway itself gives: denials and proxy errors, complete with head and body.
+// Spillway's own error responses: refusals and proxy errors, complete with head and body.
 //
-// RFC 9457 problem details (application/problem+json), or a small HTML page for people; RFC 9209
-// Proxy-Status; never cached. All that stems from the request is escaped.
+// RFC 9457 problem details (application/problem+json) or a small HTML page; RFC 9209 Proxy-Status;
+// never cacheable. Text from the request is escaped.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace spillway::http {
 
-// A block of this size holds any answer whose texts are within the limits below.
+// A block of this size holds any response whose texts are within the limits below.
 inline constexpr std::size_t kProblemRoom = 8192;
 
 struct Problem {
@@ -36,21 +36,21 @@ struct Problem {
 bool write_problem(TextWriter& out, const Problem& problem);
 
 // The RFC 9209 section 2.3 error type that fits a reason best:
-//  * no room at the upstream (saturation, queue full, waited too long, evicted):
+//  * no capacity at the upstream (saturation, queue full, waited too long, evicted):
 //    connection_limit_reached, "configured to limit the number of connections to the next hop";
 //  * the upstream does badly or is down (latency, errors, circuit, unavailable):
 //    destination_unavailable, "considers the next hop to be unavailable";
-//  * the caller's own excess (429) or fault (400, 408, ...): http_request_error, the type of all
-//  4xx;
-//  * Spillway's own state (event loop lag, draining) or store (not stored):
+//  * the client exceeds a limit (429) or its request is at fault (400, 408, ...):
+//    http_request_error, the type of all 4xx;
+//  * Spillway's own state (event loop lag, draining) or cache (not stored):
 //  proxy_internal_response;
-//    its want of descriptors or ports: proxy_internal_error;
+//    no descriptors or ports left: proxy_internal_error;
 //  * the deadline of the request passed, wherever it was by then, or a timeout of the upstream:
 //    http_response_timeout, "a configured time limit waiting for the complete response";
-//  * an invalid answer: http_protocol_error.
+//  * an invalid response: http_protocol_error.
 std::string_view proxy_error_of(Reason reason);
 
-// The standard phrase, e.g. "Service Unavailable"; empty for codes nobody registered.
+// The registered phrase, e.g. "Service Unavailable"; empty for unregistered codes.
 std::string_view reason_phrase(unsigned status);
 
 }  // namespace spillway::http

@@ -1,5 +1,5 @@
-// Names for a request: X-Request-Id and W3C Trace Context's traceparent. Made when the client
-// sent none, kept when it sent a valid one.
+// Request identifiers: X-Request-Id and W3C Trace Context's traceparent. Generated unless the
+// client sent a valid one.
 #pragma once
 
 #include <array>

@@ -8,7 +8,7 @@
 namespace spillway::http {
 namespace {
 
-// Copies lines of a received field section, joining neighbours into one copy.
+// Copies lines of a received field section, adjacent ones at once.
 class LineCopier {
  public:
   LineCopier(TextWriter& out, std::string_view lines)
@@ -64,7 +64,7 @@ Special special_of(const Field& field) {
   }
 }
 
-// What the walk over the client's fields has seen of those that are written anew.
+// Which of the fields that are written anew the client sent.
 struct Seen {
   bool forwarded_for = false;
   bool forwarded_proto = false;
@@ -73,7 +73,7 @@ struct Seen {
   bool counts_forwards = false;
 };
 
-// True when the field does not go on as it is.
+// True when the field is not forwarded unchanged.
 bool leaves_out(const RequestHead& head, const Field& field, const HopByHop& hop,
                 const ForwardedRequest& with, Seen& seen) {
   switch (field.id) {
@@ -83,7 +83,7 @@ bool leaves_out(const RequestHead& head, const Field& field, const HopByHop& hop
     case FieldId::if_modified_since: return with.for_store;
     case FieldId::cache_control:
     case FieldId::pragma: return with.in_background;
-    // RFC 9110 section 10.1.1: ignored from HTTP/1.0, and the upstream is spoken HTTP/1.1 to.
+    // RFC 9110 section 10.1.1: ignored in HTTP/1.0, whereas the forwarded request is HTTP/1.1.
     case FieldId::expect: return head.version < 11;
     case FieldId::max_forwards:
       if (head.method == Verb::options && forwards_left(head.fields)) seen.counts_forwards = true;
@@ -118,8 +118,8 @@ void write_elements(TextWriter& out, const FieldList& fields, FieldId id, std::s
   }
 }
 
-// The element for the peer. RFC 7239 section 4: what is not a token is quoted; IPv6 addresses also
-// go in brackets.
+// The element for the peer. RFC 7239 section 4: values that are not tokens are quoted; IPv6
+// addresses also have brackets.
 void write_forwarded(TextWriter& out, std::string_view host, const ForwardedRequest& with) {
   if (with.client_address.empty()) {
     out << "for=unknown";
@@ -146,7 +146,7 @@ void write_forwarding_fields(TextWriter& out, std::string_view host, const Forwa
   write_forwarded(out, host, with);
 }
 
-// What a trusted peer says goes on, and what it says in one form only is said in the other, too.
+// A trusted peer's forwarding fields are forwarded, and converted to the form that it did not send.
 void append_forwarding_fields(TextWriter& out, const FieldList& fields, std::string_view host,
                               const ForwardedRequest& with, const Seen& seen) {
   const ForwardedElements elements(fields);
@@ -186,8 +186,8 @@ void write_tenths(TextWriter& out, Duration duration) {
   out << tenths / 10 << '.' << static_cast<char>('0' + tenths % 10);
 }
 
-// Fields of a response that go on as they are; false for those left out.
-bool stays(const Field& field, const HopByHop& hop, bool may_have_length) {
+// Whether a field of a response is forwarded.
+bool is_forwarded(const Field& field, const HopByHop& hop, bool may_have_length) {
   if (field.id == FieldId::content_length) return may_have_length;
   return !hop.strips(field);
 }
@@ -196,12 +196,12 @@ void write_status_line(TextWriter& out, const ResponseHead& head) {
   out << "HTTP/1.1 " << head.status << ' ' << head.reason_phrase << "\r\n";
 }
 
-// The fields of a 1xx that go on.
+// The forwarded fields of a 1xx.
 void copy_bodiless(TextWriter& out, const ResponseHead& head) {
   const HopByHop hop(head.fields);
   LineCopier copier(out, head.field_lines);
   for (std::size_t i = 0; i < head.fields.size(); ++i) {
-    if (!stays(head.fields[i], hop, false)) copier.skip(head.fields, i);
+    if (!is_forwarded(head.fields[i], hop, false)) copier.skip(head.fields, i);
   }
   copier.finish();
 }
@@ -227,7 +227,7 @@ bool write_request_head(TextWriter& out, const RequestHead& head, const Forwarde
     const std::uint64_t left = forwards_left(head.fields).value_or(0);
     out << "Max-Forwards: " << (left > 0 ? left - 1 : 0) << "\r\n";
   }
-  // RFC 9110 section 10.1.4: who sends TE names it in Connection.
+  // RFC 9110 section 10.1.4: a sender of TE names it in Connection.
   if (!with.upgrade.empty()) {
     out << "Connection: upgrade\r\nUpgrade: " << with.upgrade << "\r\n";
   } else if (seen.wants_trailers) {
@@ -261,7 +261,7 @@ bool write_response_head(TextWriter& out, const ResponseHead& head, const Forwar
   LineCopier copier(out, head.field_lines);
   for (std::size_t i = 0; i < head.fields.size(); ++i) {
     const Field& field = head.fields[i];
-    if (!stays(field, hop, may_have_length)) {
+    if (!is_forwarded(field, hop, may_have_length)) {
       copier.skip(head.fields, i);
     } else if (field.id == FieldId::unknown && special_of(field) == Special::request_id) {
       has_request_id = true;

@@ -1,7 +1,7 @@
-// Writes the heads that Spillway sends on: to the upstream, and back to the client.
+// Writes the forwarded heads: requests to the upstream, responses to the client.
 //
-// End-to-end fields go on byte for byte and in order, duplicates too; hop-by-hop fields
-// (hop_by_hop.hpp) and client-sent `Spillway-*` fields do not. All return false when the block is
+// End-to-end fields are forwarded byte for byte and in order, duplicates too; hop-by-hop fields
+// (hop_by_hop.hpp) and client-sent `Spillway-*` fields are not. All return false when the block is
 // too small; a block of the received head's size plus kRewriteRoom (and, for requests, twice the
 // length of the Host) is always enough.
 #pragma once
@@ -22,19 +22,19 @@ inline constexpr std::size_t kRewriteRoom = 2048;
 
 struct ForwardedRequest {
   std::string_view client_address;  // as text, without port; IPv6 without brackets
-  std::string_view default_host;    // Host for HTTP/1.0 requests that bring none
+  std::string_view default_host;    // Host for HTTP/1.0 requests without one
   bool trusted_peer = false;        // append to the forwarding fields instead of replacing them
   std::string_view request_id;      // to set; empty: the client's is valid and is kept
   std::string_view traceparent;     // likewise
   bool late = false;                // adds `Spillway-Late: 1`
   bool skip_downstream = false;     // adds `Spillway-Degrade: skip-downstream`
-  bool for_store = false;          // the answer is to be stored whole: leaves out If-None-Match and
-                                   // If-Modified-Since, and sends these, unless they are empty:
-  std::string_view etag;           // If-None-Match
-  std::string_view last_modified;  // If-Modified-Since
-  bool in_background = false;      // no client waits: GET, without Cache-Control and Pragma
+  bool for_store = false;           // the response is to be stored: leaves out If-None-Match and
+                                    // If-Modified-Since, and sends these unless they are empty:
+  std::string_view etag;            // If-None-Match
+  std::string_view last_modified;   // If-Modified-Since
+  bool in_background = false;       // no client waits: GET, without Cache-Control and Pragma
   std::string_view
-      request_deadline;           // X-Request-Deadline; empty: none. The client's does not go on
+      request_deadline;           // X-Request-Deadline; empty: none. The client's is not forwarded
   std::string_view grpc_timeout;  // grpc-timeout, likewise
   std::string_view upgrade;       // the protocol to ask for (upgrade.hpp); empty: none
 };
@@ -42,9 +42,9 @@ struct ForwardedRequest {
 // The request line in origin-form, HTTP/1.1 whatever the client speaks; Host; the client's fields;
 // X-Forwarded-For, -Proto, -Host, Forwarded (RFC 7239), Via (RFC 9110 section 7.6.3). Where a
 // trusted peer sends only X-Forwarded-For or only Forwarded, the other begins with the same chain
-// (forwarded.hpp); a Forwarded that is not well-formed begins anew. Exactly one
-// framing field if there is a body; `TE: trailers` (not beside an Upgrade) and Expect: 100-continue
-// go on; OPTIONS has Max-Forwards one less.
+// (forwarded.hpp); a malformed Forwarded is replaced. Exactly one framing field if there is a body;
+// `TE: trailers` (not with an Upgrade) and Expect: 100-continue are forwarded; Max-Forwards of
+// OPTIONS is decremented.
 bool write_request_head(TextWriter& out, const RequestHead& head, const ForwardedRequest& with);
 
 struct ForwardedResponse {
@@ -55,7 +55,7 @@ struct ForwardedResponse {
   std::optional<Duration> queue_wait;  // adds `Server-Timing: queue;dur=3.1`
   bool dechunk = false;                // the chunked body is relayed without its chunk framing
   std::string_view degraded;           // adds `Spillway-Degraded: mode=MODE; reason=REASON`:
-  Reason degraded_for = Reason::none;  // the mode, empty if it is not, and why
+  Reason degraded_for = Reason::none;  // mode (empty: not degraded) and reason
   CacheStatus cache_status;
 };
 
@@ -63,15 +63,15 @@ struct ForwardedResponse {
 // Connection as needed. A de-chunked body ends with the connection: pass keep_alive = false.
 bool write_response_head(TextWriter& out, const ResponseHead& head, const ForwardedResponse& with);
 
-// What Spillway adds to any answer, and the empty line. `upstream_version` is 0 for an answer that
-// no upstream ever gave: it gets no Via.
+// The fields that Spillway adds to any response, and the empty line. `upstream_version` is 0 for a
+// response that did not come from an upstream: it gets no Via.
 void write_additions(TextWriter& out, unsigned upstream_version, std::string_view request_id,
                      const ForwardedResponse& with);
 
-// A 1xx other than 101, passed on as it came but for hop-by-hop fields. Not for HTTP/1.0 clients.
+// A 1xx other than 101, without its hop-by-hop fields. Not for HTTP/1.0 clients.
 bool write_interim_head(TextWriter& out, const ResponseHead& head);
 
-// A 101: what Connection and Upgrade say is said anew, the rest goes on as it came.
+// A 101: Connection and Upgrade are written anew, other end-to-end fields are forwarded.
 bool write_switching_head(TextWriter& out, const ResponseHead& head, std::string_view protocol,
                           std::string_view request_id);
 

@@ -24,7 +24,7 @@ Scan HeadScanner::fail(Error error) {
 
 Error HeadScanner::check_method(std::string_view received) {
   if (method_ < begin_) method_ = begin_;
-  // What lies beyond a limit does not count: the line is too long, however it is split.
+  // Bytes beyond a limit are ignored, so that the fault does not depend on how the bytes are split.
   const std::size_t limit = std::min(limits_.line_bytes, limits_.head_bytes);
   for (; method_ < received.size() && method_ - begin_ <= limit; ++method_) {
     const char c = received[method_];
@@ -53,10 +53,10 @@ Scan HeadScanner::scan(std::string_view received) {
       if (c == ' ' || c == '\t') return fail(lines_ == 0 ? bad_start : Error::obs_fold);
     }
     const std::size_t at = find_control(received, position_);
-    // A line end that is cut in half is looked at again when the rest has come.
+    // A CR without the next byte yet is scanned again when that has come.
     position_ = at;
     const std::size_t length = at - begin_;
-    // Of two limits the one that is met first.
+    // The smaller limit decides the fault.
     const bool too_large = length > limits_.head_bytes;
     const bool too_long = request && lines_ == 0 && length > limits_.line_bytes;
     if (too_long && limits_.line_bytes < limits_.head_bytes) return fail(Error::uri_too_long);

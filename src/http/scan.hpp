@@ -1,6 +1,6 @@
-// Finds the end of a head in bytes that arrive piecemeal, and says at once when it can never
-// become a valid one: so a bare LF, a NUL or an overlong line is answered now and not by a
-// timeout later. Looks at each byte once, however the bytes are split.
+// An incremental scanner for the end of a head. It rejects a head as soon as it cannot become
+// valid, so that a bare LF, a NUL or an overlong line gets an immediate 400 and not a timeout. Each
+// byte is scanned once, however the bytes are split.
 //
 // Skips up to four empty lines before a request line (RFC 9112 section 2.2). Refuses bare CR,
 // bare LF, NUL and other control characters but HTAB (RFC 9110 section 5.5), line folding
@@ -15,7 +15,7 @@
 
 namespace spillway::http {
 
-// No request line is longer than this, whatever the limits say; a target is bounded by it.
+// The hard limit of a request line, and so of a target.
 inline constexpr std::size_t kMaxRequestLine = 8192;
 
 struct HeadLimits {
@@ -41,10 +41,10 @@ class HeadScanner {
   // bytes as in the call before and may have grown (the block may have moved).
   Scan scan(std::string_view received);
 
-  // Ready for the next message; `received` starts anew.
+  // Prepares for the next message.
   void reset();
 
-  // Bytes of a message have come, not only empty lines.
+  // Whether any byte of a head has come, besides empty lines.
   bool started() const { return position_ > begin_; }
 
  private:
@@ -58,7 +58,7 @@ class HeadScanner {
   std::size_t line_ = 0;         // start of the current line
   std::size_t empty_lines_ = 0;  // skipped before the head
   std::size_t lines_ = 0;        // complete lines of the head so far
-  std::size_t method_ = 0;       // where the method check goes on
+  std::size_t method_ = 0;       // where the method check continues
   bool method_done_ = false;
   Error error_ = Error::none;  // stays once found
 };

@@ -1,4 +1,4 @@
-// The request target (RFC 9112 section 3.2) and the Host it goes with.
+// The request target (RFC 9112 section 3.2) and its authority.
 #pragma once
 
 #include <string_view>
@@ -18,8 +18,9 @@ bool valid_authority(std::string_view authority);
 // The authority without its port, e.g. "example.com", "[::1]".
 std::string_view without_port(std::string_view authority);
 
-// What may be written down of a request target, valid or not: its path. Clients put secrets into
-// the query (RFC 6750 section 2.3) and the user info; empty for a target that has no path.
+// The path of a request target, valid or not: the part that may be logged, since clients put
+// secrets into the query (RFC 6750 section 2.3) and the user info. Empty for a target without a
+// path.
 std::string_view path_of(std::string_view target);
 
 }  // namespace spillway::http

@@ -51,7 +51,7 @@ bool steers_the_request(FieldId id) {
 bool may_be_request_trailer(std::string_view name) {
   const FieldId id = boost::beast::http::string_to_field(name);
   if (shapes_the_message(id) || steers_the_request(id)) return false;
-  return !says_who_is_asking(name);
+  return !is_identity_field(name);
 }
 
 bool may_be_response_trailer(std::string_view name) {

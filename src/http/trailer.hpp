@@ -1,5 +1,5 @@
-// Which fields may come after a body (RFC 9110 section 6.5.1). A recipient that merges trailers
-// into the head must not be told there what the head alone may say.
+// Which fields are allowed in a trailer section (RFC 9110 section 6.5.1): a recipient may merge
+// trailers into the head, so they must not change its meaning.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 namespace spillway::http {
 
 // Not in a request: framing, routing, connection, authentication, request modifiers, content
-// format, cookies, and the fields by which a proxy or Spillway says who is asking.
+// format, cookies, and identity fields (identity.hpp).
 bool may_be_request_trailer(std::string_view name);
 
 // Not in a response: framing, connection and content format.

@@ -1,7 +1,7 @@
-// Switching a connection to another protocol (RFC 9110 section 7.8).
+// Protocol upgrade (RFC 9110 section 7.8).
 //
-// Both ends of the switch are at this hop: what the client offers is not simply passed on, one of
-// the protocols is asked for, and a 101 only counts if it names that one.
+// Upgrade is hop-by-hop: the client's offer is not forwarded; the upstream is asked for one allowed
+// protocol, and a 101 is accepted only if it names that one.
 #pragma once
 
 #include <span>
@@ -14,8 +14,8 @@ namespace spillway::http {
 
 // The first protocol that the client offers and `allowed` names (in lower case, whatever its
 // version), as the client wrote it, e.g. "websocket"; empty: none. Only of a GET in HTTP/1.1
-// without body whose Connection says "upgrade". Never h2c: two parties would read what follows
-// differently, and past the gate. Call it once request_framing() has succeeded.
+// without body whose Connection says "upgrade". Never h2c: its requests would bypass
+// the gate. Call it after request_framing() has succeeded.
 std::string_view offered_upgrade(const RequestHead& head, std::span<const std::string> allowed);
 
 // Whether a response of status 101 switches to that protocol and no other.

@@ -51,8 +51,8 @@ Outcome read(BodyReader reader, std::string_view text, std::size_t piece) {
   return out;
 }
 
-void check_chunked(std::string_view text, std::uint64_t limit, BodyReader::Of of) {
-  const Decoded expected = decode_chunked(text, limit, of == BodyReader::Of::request);
+void check_chunked(std::string_view text, std::uint64_t limit, BodyReader::MessageKind of) {
+  const Decoded expected = decode_chunked(text, limit, of == BodyReader::MessageKind::request);
   for (const std::size_t piece : {text.size(), std::size_t{7}, std::size_t{1}}) {
     const Outcome out = read(BodyReader({Kind::chunked, 0}, limit, of), text, piece);
     const bool refused = expected.verdict == Verdict::refused;
@@ -71,8 +71,9 @@ void check_chunked(std::string_view text, std::uint64_t limit, BodyReader::Of of
 }
 
 void check_counted(std::string_view text, std::uint64_t length, std::uint64_t limit) {
-  const Outcome out = read(BodyReader({Kind::length, length}, limit, BodyReader::Of::request), text,
-                           std::max<std::size_t>(text.size() / 3, 1));
+  const Outcome out =
+      read(BodyReader({Kind::length, length}, limit, BodyReader::MessageKind::request), text,
+           std::max<std::size_t>(text.size() / 3, 1));
   if (length > limit && !text.empty()) {
     require(out.error == Error::body_too_large && out.content.empty(), "too large is too large");
     return;
@@ -84,7 +85,7 @@ void check_counted(std::string_view text, std::uint64_t length, std::uint64_t li
 }
 
 void check_to_close(std::string_view text, std::uint64_t limit) {
-  BodyReader reader({Kind::until_close, 0}, limit, BodyReader::Of::response);
+  BodyReader reader({Kind::until_close, 0}, limit, BodyReader::MessageKind::response);
   const Outcome out = read(reader, text, 5);
   require((out.error == Error::body_too_large) == (text.size() > limit), "a limit is one");
   require(out.error != Error::none || (out.content == text && !out.done), "all of it is content");
@@ -98,7 +99,8 @@ void chunked_body(std::string_view input) {
   const unsigned size = options.byte();
   const std::string_view text = options.rest();
   const std::uint64_t limit = bit(how, 0) ? size : BodyReader::kNoLimit;
-  check_chunked(text, limit, bit(how, 1) ? BodyReader::Of::response : BodyReader::Of::request);
+  check_chunked(text, limit,
+                bit(how, 1) ? BodyReader::MessageKind::response : BodyReader::MessageKind::request);
   check_counted(text, size, bit(how, 0) ? how : BodyReader::kNoLimit);
   check_to_close(text, limit);
 }

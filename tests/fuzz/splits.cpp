@@ -27,7 +27,8 @@ void splits(std::string_view input) {
   const std::string_view text = options.rest();
 
   StreamOptions stream;
-  stream.of = bit(how, 0) ? http::BodyReader::Of::response : http::BodyReader::Of::request;
+  stream.of = bit(how, 0) ? http::BodyReader::MessageKind::response
+                          : http::BodyReader::MessageKind::request;
   if (bit(how, 1)) stream.method = http::Verb::head;
   if (bit(how, 2)) stream.body_limit = 12;
   if (bit(how, 3)) stream.limits = {.head_bytes = 96, .line_bytes = 32};

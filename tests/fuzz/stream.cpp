@@ -39,7 +39,7 @@ class StreamReader {
   }
 
  private:
-  bool of_request() const { return options_.of == http::BodyReader::Of::request; }
+  bool of_request() const { return options_.of == http::BodyReader::MessageKind::request; }
   http::HeadScanner::Kind kind() const {
     return of_request() ? http::HeadScanner::Kind::request : http::HeadScanner::Kind::response;
   }

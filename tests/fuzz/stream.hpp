@@ -26,7 +26,7 @@ struct Message {
 };
 
 struct StreamOptions {
-  http::BodyReader::Of of = http::BodyReader::Of::request;
+  http::BodyReader::MessageKind of = http::BodyReader::MessageKind::request;
   http::HeadLimits limits;
   std::uint64_t body_limit = http::BodyReader::kNoLimit;
   http::Verb method = http::Verb::get;  // that the responses answer

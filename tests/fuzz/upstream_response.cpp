@@ -56,7 +56,8 @@ struct Body {
 
 Body read_body(http::Framing framing, std::string_view bytes, bool dechunk) {
   Body out;
-  http::BodyReader reader(framing, http::BodyReader::kNoLimit, http::BodyReader::Of::response);
+  http::BodyReader reader(framing, http::BodyReader::kNoLimit,
+                          http::BodyReader::MessageKind::response);
   while (!bytes.empty() && !reader.done()) {
     const http::BodyReader::Step step = reader.read(bytes);
     if (step.error != Error::none) {

@@ -44,7 +44,7 @@ bool sets_cookie(const FieldList& response) {
 Unstorable refused_by_request(const http::RequestHead& request, const config::Cache& settings) {
   if (request.method != Verb::get || !is_listed("GET", settings)) return Unstorable::method;
   if (request.framing.kind != http::Framing::Kind::none) return Unstorable::body;
-  if (http::asks_for_part(request.fields)) return Unstorable::part;
+  if (http::has_range_or_precondition(request.fields)) return Unstorable::part;
   if (http::cache_control(request.fields).no_store) return Unstorable::request_says;
   return Unstorable::none;
 }
@@ -81,7 +81,7 @@ bool request_may_use_cache(const http::RequestHead& request, const config::Cache
   const bool reads = request.method == Verb::get || request.method == Verb::head;
   return reads && is_listed(request.method_name, settings) &&
          request.framing.kind == http::Framing::Kind::none && !request.upgrade &&
-         !http::asks_for_part(request.fields);
+         !http::has_range_or_precondition(request.fields);
 }
 
 Storable storable(const http::RequestHead& request, const http::ResponseHead& response,

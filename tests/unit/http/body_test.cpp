@@ -22,7 +22,7 @@ struct Outcome {
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 
-// Hands the reader the text in pieces that end at the given places.
+// Feeds the reader the text in pieces that end at the given offsets.
 Outcome feed(BodyReader reader, std::string_view text, const std::vector<std::size_t>& ends) {
   Outcome outcome;
   std::size_t begin = 0;
@@ -44,7 +44,7 @@ Outcome feed(BodyReader reader, std::string_view text, const std::vector<std::si
 }
 
 BodyReader chunked(std::uint64_t limit = BodyReader::kNoLimit,
-                   BodyReader::Of of = BodyReader::Of::request) {
+                   BodyReader::MessageKind of = BodyReader::MessageKind::request) {
   return BodyReader({Kind::chunked, 0}, limit, of);
 }
 
@@ -159,7 +159,7 @@ TEST_CASE("chunk extensions and trailers are bounded") {
 
 TEST_CASE("response trailers may say what request trailers may not but nothing about framing") {
   const auto response = [](std::string_view text) {
-    return read_all(chunked(BodyReader::kNoLimit, BodyReader::Of::response), text).error;
+    return read_all(chunked(BodyReader::kNoLimit, BodyReader::MessageKind::response), text).error;
   };
   CHECK(response("0\r\nX-Request-Id: b\r\nSet-Cookie: a=b\r\n\r\n") == Error::none);
   CHECK(response("0\r\nContent-Length: 3\r\n\r\n") == Error::bad_trailer);
@@ -170,14 +170,14 @@ TEST_CASE("the limit counts content and not its chunk framing") {
   CHECK(read_all(chunked(7), "4\r\nWiki\r\n4\r\npedi\r\n0\r\n\r\n").error == Error::body_too_large);
   CHECK(read_all(chunked(7), "ffffffffffffffff\r\n").error == Error::body_too_large);
   const auto counted = [](std::uint64_t length, std::uint64_t limit) {
-    return BodyReader({Kind::length, length}, limit, BodyReader::Of::request);
+    return BodyReader({Kind::length, length}, limit, BodyReader::MessageKind::request);
   };
   CHECK(read_all(counted(4, 4), "Wiki").done);
   CHECK(read_all(counted(5, 4), "W").error == Error::body_too_large);
 }
 
 TEST_CASE("a counted body ends where it should and an end of input tells truncation") {
-  BodyReader reader({Kind::length, 6}, BodyReader::kNoLimit, BodyReader::Of::response);
+  BodyReader reader({Kind::length, 6}, BodyReader::kNoLimit, BodyReader::MessageKind::response);
   CHECK(reader.read("abc").consumed == 3);
   BodyReader cut = reader;
   CHECK(cut.end_of_input() == Error::truncated);
@@ -189,7 +189,7 @@ TEST_CASE("a counted body ends where it should and an end of input tells truncat
   CHECK(reader.read("x").consumed == 0);
   CHECK(reader.content_bytes() == 6);
 
-  BodyReader unseen({Kind::length, 6}, BodyReader::kNoLimit, BodyReader::Of::response);
+  BodyReader unseen({Kind::length, 6}, BodyReader::kNoLimit, BodyReader::MessageKind::response);
   CHECK(unseen.read("ab").consumed == 2);
   CHECK(unseen.remaining() == 4);
   unseen.pass(3);
@@ -198,7 +198,7 @@ TEST_CASE("a counted body ends where it should and an end of input tells truncat
   CHECK(unseen.done());
   CHECK(unseen.content_bytes() == 6);
 
-  BodyReader open({Kind::until_close, 0}, BodyReader::kNoLimit, BodyReader::Of::response);
+  BodyReader open({Kind::until_close, 0}, BodyReader::kNoLimit, BodyReader::MessageKind::response);
   CHECK(open.read("anything").consumed == 8);
   CHECK_FALSE(open.done());
   CHECK(open.end_of_input() == Error::none);
@@ -207,7 +207,7 @@ TEST_CASE("a counted body ends where it should and an end of input tells truncat
   BodyReader unfinished = chunked();
   CHECK(unfinished.read("4\r\nWiki\r\n0\r\n").consumed == 12);
   CHECK(unfinished.end_of_input() == Error::truncated);
-  CHECK(BodyReader({}, 0, BodyReader::Of::request).done());
+  CHECK(BodyReader({}, 0, BodyReader::MessageKind::request).done());
 }
 
 TEST_CASE("an error stays an error") {

@@ -132,7 +132,7 @@ TEST_CASE("of repeated numbers the one counts that allows less") {
   CHECK(show(read("max-stale=").max_stale) == "0");
 }
 
-TEST_CASE("a quoted string hides what is in it and a list of fields does not weaken a directive") {
+TEST_CASE("directives in a quoted string do not count and a list of fields does not weaken one") {
   const CacheControl control = read(
       "no-cache=\"Set-Cookie, max-age=1\", private=\"X-One\", ext=\"a\\\"b, no-store\", public");
   CHECK(control.no_cache);

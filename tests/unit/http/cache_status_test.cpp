@@ -20,7 +20,7 @@ std::string written(const CacheStatus& status) {
 
 }  // namespace
 
-TEST_CASE("the cache says what it did in the words of RFC 9211") {
+TEST_CASE("Cache-Status has the parameters of RFC 9211") {
   CHECK(written({}) == "");
   CHECK(written({.has_cache = true, .hit = true, .ttl = 376}) ==
         "Cache-Status: spillway; hit; ttl=376\r\n");

@@ -156,6 +156,6 @@ TEST_CASE("which fields are conditions for the cache and which ask the origin") 
     CAPTURE(one.name);
     const FieldList fields = fields_of({{one.name, "x"}});
     CHECK(asks_if_modified(fields) == one.if_modified);
-    CHECK(asks_for_part(fields) == one.part);
+    CHECK(has_range_or_precondition(fields) == one.part);
   }
 }

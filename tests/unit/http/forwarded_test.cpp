@@ -115,7 +115,7 @@ TEST_CASE("of a long chain the last elements are converted") {
   for (std::size_t i = 0; i < 100; ++i) {
     const std::string address = "10.0.0." + std::to_string(i);
     list += (i == 0 ? "" : ",") + address;
-    if (i >= 100 - kMostConverted) wanted += address + ", ";
+    if (i >= 100 - kMaxConverted) wanted += address + ", ";
   }
   std::string forwarded;
   for (std::size_t i = 0; i < 100; ++i)

@@ -72,20 +72,20 @@ TEST_CASE("a transfer coding that is not known is told apart from framing that i
 }
 
 TEST_CASE("only OPTIONS that may go no further ends here") {
-  const auto ends_here = [](const std::string& method, const std::string& fields) {
+  const auto is_final_recipient = [](const std::string& method, const std::string& fields) {
     const std::string text = method + " / HTTP/1.1\r\nHost: a\r\n" + fields + "\r\n";
     RequestHead head;
     REQUIRE(read_request(text, head) == Error::none);
-    return head.ends_here;
+    return head.is_final_recipient;
   };
-  CHECK(ends_here("OPTIONS", "Max-Forwards: 0\r\n"));
-  CHECK(ends_here("OPTIONS", "max-forwards: 000\r\n"));
-  CHECK_FALSE(ends_here("OPTIONS", "Max-Forwards: 1\r\n"));
-  CHECK_FALSE(ends_here("OPTIONS", "Max-Forwards: 99999999999999999999999\r\n"));
-  CHECK_FALSE(ends_here("OPTIONS", "Max-Forwards:\r\n"));
-  CHECK_FALSE(ends_here("OPTIONS", "Max-Forwards: 0\r\nMax-Forwards: 0\r\n"));
-  CHECK_FALSE(ends_here("OPTIONS", ""));
-  CHECK_FALSE(ends_here("GET", "Max-Forwards: 0\r\n"));
+  CHECK(is_final_recipient("OPTIONS", "Max-Forwards: 0\r\n"));
+  CHECK(is_final_recipient("OPTIONS", "max-forwards: 000\r\n"));
+  CHECK_FALSE(is_final_recipient("OPTIONS", "Max-Forwards: 1\r\n"));
+  CHECK_FALSE(is_final_recipient("OPTIONS", "Max-Forwards: 99999999999999999999999\r\n"));
+  CHECK_FALSE(is_final_recipient("OPTIONS", "Max-Forwards:\r\n"));
+  CHECK_FALSE(is_final_recipient("OPTIONS", "Max-Forwards: 0\r\nMax-Forwards: 0\r\n"));
+  CHECK_FALSE(is_final_recipient("OPTIONS", ""));
+  CHECK_FALSE(is_final_recipient("GET", "Max-Forwards: 0\r\n"));
 }
 
 TEST_CASE("clear request framing is understood") {

@@ -1,4 +1,4 @@
-// Our reading of heads beside that of another implementation, Beast's, on heads damaged at random.
+// Our head parser compared with Boost.Beast's on randomly damaged heads.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace spillway::fuzz {
 namespace {
 
-// Bytes that mean something in a head, and some that mean nothing.
+// Bytes with a meaning in a head, and some without.
 std::string damaged(std::string head, Random& random) {
   constexpr std::string_view kBytes = " \t\r\n:,;/.-=\"1029HPTXabc\x80\xff\x7f";
   for (std::uint64_t times = 1 + random.next() % 4; times > 0; --times) {
@@ -72,7 +72,7 @@ TEST_CASE("damaged responses are read as Beast reads them") {
   CHECK(agreement.both_refuse > 10'000);
 }
 
-TEST_CASE("a head may end before, at or after what was received") {
+TEST_CASE("both parsers agree on incomplete heads and on bytes after a head") {
   const std::string head = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
   for (std::size_t size = 0; size <= head.size(); ++size) {
     CAPTURE(size);

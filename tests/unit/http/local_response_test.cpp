@@ -27,7 +27,7 @@ const StoredHead kStored{.status = 200,
 
 }  // namespace
 
-TEST_CASE("a stored answer has its own fields and its age") {
+TEST_CASE("a stored response has its own fields and its age") {
   ForwardedResponse with;
   with.request_id = "0123";
   with.degraded = "stale_ok";
@@ -46,19 +46,19 @@ TEST_CASE("a client that has it already is told only what concerns its copy") {
       "HTTP/1.1 304 Not Modified\r\nDate: D\r\nETag: \"1\"\r\nAge: 7\r\nVia: 1.1 spillway\r\n\r\n");
 }
 
-TEST_CASE("a prepared answer may not be cached unless its fields say so") {
-  PreparedHead head{.status = 503, .content_type = "text/html", .content_length = 3};
+TEST_CASE("a fallback is not cacheable unless its fields allow it") {
+  FallbackHead head{.status = 503, .content_type = "text/html", .content_length = 3};
   ForwardedResponse with;
   with.date = "D";
   with.keep_alive = false;
-  CHECK(written(write_prepared_head, head, with) ==
+  CHECK(written(write_fallback_head, head, with) ==
         "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/html\r\nContent-Length: 3\r\n"
         "Cache-Control: no-store\r\nDate: D\r\nConnection: close\r\n\r\n");
   head.lines = "Cache-Control: max-age=5\r\nContent-Type: text/plain\r\n";
   head.content_type = {};
   head.varies = head.is_final = true;
   CHECK(
-      written(write_prepared_head, head) ==
+      written(write_fallback_head, head) ==
       "HTTP/1.1 503 Service Unavailable\r\nCache-Control: max-age=5\r\nContent-Type: text/plain\r\n"
       "Content-Length: 3\r\nVary: Accept\r\n\r\n");
 }

@@ -12,7 +12,7 @@ using namespace spillway::http;
 
 namespace {
 
-std::string answer(const Problem& problem) {
+std::string response(const Problem& problem) {
   std::array<char, kProblemRoom> block;
   TextWriter out(block);
   REQUIRE(write_problem(out, problem));
@@ -30,14 +30,14 @@ const Problem kDenial{.status = 503,
 
 }  // namespace
 
-TEST_CASE("an answer carries the date that it is given") {
+TEST_CASE("a problem response has the given Date") {
   Problem dated = kDenial;
   dated.date = "Sun, 06 Nov 1994 08:49:37 GMT";
-  CHECK(answer(dated).find("\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n") != std::string::npos);
+  CHECK(response(dated).find("\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n") != std::string::npos);
 }
 
 TEST_CASE("a denial says everything that a client needs to come back well") {
-  CHECK(answer(kDenial) ==
+  CHECK(response(kDenial) ==
         "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/problem+json\r\n"
         "Content-Length: 173\r\nCache-Control: no-store\r\nRetry-After: 2\r\n"
         "Proxy-Status: spillway; error=destination_unavailable; details=\"TAIL_LATENCY\"\r\n"
@@ -47,12 +47,12 @@ TEST_CASE("a denial says everything that a client needs to come back well") {
         "\"retry_after_ms\":1200,\"request_id\":\"0123\"}\n");
 }
 
-TEST_CASE("the answer is a response that the proxy itself would accept") {
+TEST_CASE("a problem response passes the proxy's own response parser") {
   for (const bool html : {false, true}) {
     Problem problem = kDenial;
     problem.html = html;
     problem.detail = "<b>\"&\\ \x01\xff";
-    const std::string text = answer(problem);
+    const std::string text = response(problem);
     ResponseHead head;
     REQUIRE(read_response(text, Verb::get, head) == Error::none);
     CHECK(head.framing.length == body_of(text).size());
@@ -65,23 +65,23 @@ TEST_CASE("Retry-After is in whole seconds rounded up and never zero") {
   const std::pair<int, const char*> cases[] = {{1, "1"}, {1000, "1"}, {1001, "2"}, {7499, "8"}};
   for (const auto& [milliseconds, seconds] : cases) {
     problem.retry_after = Milliseconds(milliseconds);
-    CHECK(answer(problem).find("\r\nRetry-After: " + std::string(seconds) + "\r\n") !=
+    CHECK(response(problem).find("\r\nRetry-After: " + std::string(seconds) + "\r\n") !=
           std::string::npos);
   }
   problem.retry_after = Milliseconds(0);
-  CHECK(answer(problem).find("etry") == std::string::npos);
+  CHECK(response(problem).find("etry") == std::string::npos);
 }
 
 TEST_CASE("nothing of a request escapes from where it is shown") {
   Problem problem = kDenial;
   problem.request_id = "a\"b\r\nX: y</script>";
   problem.class_name = "P\\1\n\xc3\xa4\xff";
-  const std::string json = answer(problem);
+  const std::string json = response(problem);
   CHECK(json.find("\r\nX: y") == std::string::npos);
   CHECK(json.find("\"class\":\"P\\\\1\\u000a\xc3\xa4\xef\xbf\xbd\"") != std::string::npos);
   CHECK(json.find("\"request_id\":\"a\\\"b\\u000d\\u000aX: y</script>\"") != std::string::npos);
   problem.html = true;
-  const std::string html = body_of(answer(problem));
+  const std::string html = body_of(response(problem));
   CHECK(html.find("</script>") == std::string::npos);
   CHECK(html.find("a&quot;bX: y&lt;/script&gt;") != std::string::npos);
 }
@@ -89,7 +89,7 @@ TEST_CASE("nothing of a request escapes from where it is shown") {
 TEST_CASE("a page for people has the reason and when to come back") {
   Problem problem = kDenial;
   problem.html = true;
-  const std::string text = answer(problem);
+  const std::string text = response(problem);
   CHECK(text.find("Content-Type: text/html; charset=utf-8\r\n") != std::string::npos);
   CHECK(text.find("<title>503 Service Unavailable</title>") != std::string::npos);
   CHECK(text.find("try again in 2 seconds") != std::string::npos);
@@ -98,17 +98,17 @@ TEST_CASE("a page for people has the reason and when to come back") {
 
 TEST_CASE("HEAD gets the same head without a body and close is announced") {
   Problem problem = kDenial;
-  const std::string whole = answer(problem);
+  const std::string whole = response(problem);
   problem.head_only = true;
-  CHECK(answer(problem) == whole.substr(0, whole.find("\r\n\r\n") + 4));
+  CHECK(response(problem) == whole.substr(0, whole.find("\r\n\r\n") + 4));
   problem.close = true;
-  CHECK(answer(problem).find("\r\nConnection: close\r\n") != std::string::npos);
+  CHECK(response(problem).find("\r\nConnection: close\r\n") != std::string::npos);
 }
 
-TEST_CASE("a proxy error names its standard type and leaves out what it has not") {
-  const std::string text = answer({.status = 405,
-                                   .detail = describe(Error::method_refused),
-                                   .proxy_error = proxy_status(Error::method_refused)});
+TEST_CASE("a proxy error names its standard type and leaves out absent members") {
+  const std::string text = response({.status = 405,
+                                     .detail = describe(Error::method_refused),
+                                     .proxy_error = proxy_status(Error::method_refused)});
   CHECK(text.find("HTTP/1.1 405 Method Not Allowed\r\n") == 0);
   CHECK(text.find("Proxy-Status: spillway; error=http_request_error\r\n") != std::string::npos);
   CHECK(text.find("\r\nAllow: GET") != std::string::npos);
@@ -121,8 +121,9 @@ TEST_CASE("the longest texts fit the stated room and a small block is reported")
   const std::string quotes(600, '"');
   for (const bool html : {false, true}) {
     for (const std::string& text : {evil, quotes}) {
-      CHECK(answer({.class_name = text, .request_id = text, .detail = text, .html = html}).size() <=
-            kProblemRoom);
+      CHECK(
+          response({.class_name = text, .request_id = text, .detail = text, .html = html}).size() <=
+          kProblemRoom);
     }
   }
   std::array<char, 300> block;

@@ -78,7 +78,7 @@ TEST_CASE("an authority is told from its port") {
   CHECK(without_port("") == "");
 }
 
-TEST_CASE("what is written down of a target is its path without query and user info") {
+TEST_CASE("the loggable part of a target is its path without query and user info") {
   CHECK(path_of("/a/b?token=s3cret") == "/a/b");
   CHECK(path_of("/a/b#s3cret") == "/a/b");
   CHECK(path_of("/") == "/");

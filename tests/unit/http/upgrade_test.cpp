@@ -71,7 +71,7 @@ TEST_CASE("the first offered protocol that is allowed is chosen") {
   }
 }
 
-TEST_CASE("h2c is never chosen whoever allows it") {
+TEST_CASE("h2c is never chosen even if it is configured") {
   const std::vector<std::string> all{"h2c", "websocket"};
   CHECK(offered(asking("Connection: upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"), all).empty());
   CHECK(offered(asking("Connection: upgrade\r\nUpgrade: H2C/1, websocket\r\n"), all) ==
