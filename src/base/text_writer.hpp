@@ -1,6 +1,6 @@
-// Appends text to a fixed block of bytes, for messages that are built without allocating.
+// Appends text to a fixed block of bytes, without allocating.
 //
-// Never writes past the block: what does not fit is left out and `overflowed()` says so.
+// Never writes past the block: text that does not fit is left out and overflowed() is set.
 #pragma once
 
 #include <charconv>
@@ -25,9 +25,9 @@ class TextWriter {
     size_ += text.size();
     return *this;
   }
-  // A literal, whose length compilers know: no call, a few stores.
+  // A literal: the length is a constant, so the copy compiles to a few stores.
   template <std::size_t Size>
-  [[gnu::always_inline]] TextWriter& operator<<(const char (&literal)[Size]) {
+  TextWriter& operator<<(const char (&literal)[Size]) {
     constexpr std::size_t kLength = Size - 1;
     if (kLength > block_.size() - size_) {
       overflowed_ = true;
