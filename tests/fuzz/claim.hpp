@@ -1,4 +1,4 @@
-// What a fuzz target holds the code to.
+// The claims that a fuzz target checks.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Any text as a configuration: it is refused with a place and a sentence for each fault, or what is
+// Any text as a configuration: it is refused with a path and a sentence for each fault, or what is
 // in force can be written down and loads again to the same.
 #include <filesystem>
 #include <stdexcept>
@@ -26,7 +26,7 @@ void check_problems(const LoadResult& result) {
           "there is a configuration or there are problems");
   for (const config::Problem& problem : result.problems) {
     const bool syntax = problem.path.starts_with(kFile);
-    require(problem.path.starts_with('$') || syntax, "a problem has its place", problem.path);
+    require(problem.path.starts_with('$') || syntax, "a problem has its path", problem.path);
     require(!problem.message.empty(), "a problem has its sentence", problem.path);
     for (const char c : problem.path + problem.message) {
       require(c >= ' ' && c <= '~', "a problem can be printed", problem.path + problem.message);

@@ -246,7 +246,7 @@ void field_values(std::string_view input) {
   check_forwarded(one, two);
   check_deadlines(one, two);
   const bool html = http::prefers_html(fields(FieldId::accept, "Accept", {one, two}));
-  require(!html || one.size() + two.size() > 4, "who names nothing gets JSON");
+  require(!html || one.size() + two.size() > 4, "without a preference it is JSON");
 }
 
 }  // namespace spillway::fuzz

@@ -19,7 +19,7 @@ class RouteReference {
  public:
   explicit RouteReference(const std::vector<config::Route>& routes);
 
-  // The place of the most specific route for a normalised path; the last one if there is no other.
+  // The index of the most specific route for a normalised path; the last one if there is no other.
   std::size_t route_of(std::string_view method, std::string_view host,
                        std::string_view normalised_path) const;
 

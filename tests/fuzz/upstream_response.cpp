@@ -1,4 +1,4 @@
-// Any bytes as an upstream's answer: what is accepted can be read in one way only, and what goes
+// Any bytes as an upstream's response: what is accepted can be read in one way only, and what goes
 // back to the client is read by it in the same way, to the same end.
 #include <cstdint>
 #include <string>
@@ -25,16 +25,16 @@ using http::ResponseHead;
 using http::Verb;
 using Kind = http::Framing::Kind;
 
-// All that can be known of an answer.
-struct Answer {
+// A response and the bytes after its head.
+struct Received {
   std::string_view head;   // as received
   std::string_view after;  // what was received behind it
   Error error = Error::none;
   bool cut_off = false;
 };
 
-Answer read_answer(std::string_view received, Verb method, ResponseHead& head) {
-  Answer out;
+Received read_response(std::string_view received, Verb method, ResponseHead& head) {
+  Received out;
   http::HeadScanner scanner(http::HeadScanner::Kind::response);
   const http::Scan scan = scanner.scan(received);
   out.error = scan.error;
@@ -112,15 +112,15 @@ void check_end_to_end(const ResponseHead& head, const PlainHead& in, const Plain
   }
 }
 
-void check_interim(const Answer& answer, const ResponseHead& head) {
-  std::vector<char> block(answer.head.size() + http::kRewriteRoom);
+void check_interim(const Received& response, const ResponseHead& head) {
+  std::vector<char> block(response.head.size() + http::kRewriteRoom);
   TextWriter out(block);
-  require(http::write_interim_head(out, head), "the promised room is enough", answer.head);
+  require(http::write_interim_head(out, head), "the promised room is enough", response.head);
   const PlainHead plain = plain_head(out.text());
   require(plain.count("Content-Length") + plain.count("Transfer-Encoding") == 0,
           "an interim response has no framing", out.text());
   ResponseHead again;
-  const Answer read = read_answer(out.text(), Verb::get, again);
+  const Received read = read_response(out.text(), Verb::get, again);
   require(read.error == Error::none && !read.cut_off && read.after.empty() &&
               again.status == head.status,
           "an interim response goes on as one", out.text());
@@ -132,13 +132,13 @@ struct Client {
   Verb method = Verb::get;
 };
 
-void check_final(const Answer& answer, const ResponseHead& head, const Client& client,
+void check_final(const Received& response, const ResponseHead& head, const Client& client,
                  unsigned options) {
   const bool bodiless = client.method == Verb::head || head.status == 204 || head.status == 304;
-  const PlainHead plain = plain_head(answer.head);
+  const PlainHead plain = plain_head(response.head);
   check_accepted(head, plain, bodiless);
   const bool dechunk = client.version == 10 && head.framing.kind == Kind::chunked;
-  const Body body = read_body(head.framing, answer.after, dechunk);
+  const Body body = read_body(head.framing, response.after, dechunk);
   const bool keep = client.keep_alive && !dechunk && head.framing.kind != Kind::until_close;
 
   const http::ForwardedResponse with{
@@ -151,9 +151,9 @@ void check_final(const Answer& answer, const ResponseHead& head, const Client& c
       .degraded = bit(options, 7) ? "stale_ok" : "",
       .degraded_for = Reason::tail_latency,
       .cache_status = {}};
-  std::vector<char> block(answer.head.size() + http::kRewriteRoom);
+  std::vector<char> block(response.head.size() + http::kRewriteRoom);
   TextWriter out(block);
-  require(http::write_response_head(out, head, with), "the promised room is enough", answer.head);
+  require(http::write_response_head(out, head, with), "the promised room is enough", response.head);
 
   const PlainHead written = plain_head(out.text());
   check_end_to_end(head, plain, written);
@@ -163,7 +163,7 @@ void check_final(const Answer& answer, const ResponseHead& head, const Client& c
 
   const std::string sent = std::string(out.text()) + body.relayed;
   ResponseHead again;
-  const Answer read = read_answer(sent, client.method, again);
+  const Received read = read_response(sent, client.method, again);
   require(read.error == Error::none && !read.cut_off, "what is written parses", sent);
   require(again.status == head.status && again.reason_phrase == head.reason_phrase,
           "the status line goes on", sent);
@@ -191,18 +191,18 @@ void upstream_response(std::string_view input) {
   std::string_view received = options.rest();
   for (;;) {
     ResponseHead head;
-    const Answer answer = read_answer(received, client.method, head);
-    if (answer.error != Error::none) {
-      require(!http::describe(answer.error).empty(), "a fault has a sentence");
-      require(!http::upstream_proxy_status(answer.error).empty(), "a fault has a type");
+    const Received response = read_response(received, client.method, head);
+    if (response.error != Error::none) {
+      require(!http::describe(response.error).empty(), "a fault has a sentence");
+      require(!http::upstream_proxy_status(response.error).empty(), "a fault has a type");
       return;
     }
-    if (answer.cut_off) return;
-    if (head.status >= 200) return check_final(answer, head, client, how);
-    if (head.status == 101) return;  // not an answer to what was asked
-    check_accepted(head, plain_head(answer.head), true);
-    check_interim(answer, head);
-    received = answer.after;
+    if (response.cut_off) return;
+    if (head.status >= 200) return check_final(response, head, client, how);
+    if (head.status == 101) return;  // not a response to this request
+    check_accepted(head, plain_head(response.head), true);
+    check_interim(response, head);
+    received = response.after;
   }
 }
 
