@@ -1,4 +1,4 @@
-// IP addresses and CIDR blocks as text and bytes, without sockets.
+// IP addresses and CIDR blocks, parsed from text by inet_pton(3).
 #pragma once
 
 #include <array>
@@ -8,8 +8,8 @@
 
 namespace spillway {
 
-// IPv4 addresses are kept as IPv4-mapped IPv6 (RFC 4291 section 2.5.5.2), so that a client seen
-// through a dual-stack socket is the same client.
+// In network byte order. IPv4 addresses are stored as IPv4-mapped IPv6 (RFC 4291 section 2.5.5.2):
+// a client that connects through a dual-stack socket has the same address as through an IPv4 one.
 struct IpAddress {
   std::array<std::uint8_t, 16> bytes{};
 
@@ -21,15 +21,16 @@ struct IpAddress {
 // and brackets. nullopt for anything else.
 std::optional<IpAddress> parse_ip_address(std::string_view text);
 
-// An address and how many of its leading bits count.
+// A CIDR block: all addresses that share the first `prefix` bits with `base`.
 struct IpBlock {
   IpAddress base;
-  unsigned prefix = 128;  // in bits of the 128; an IPv4 /n is 96 + n
+  unsigned prefix = 128;  // of 128 bits; an IPv4 /n is 96 + n
 
   bool contains(const IpAddress& address) const;
 };
 
-// An address or `address/prefix`. Returns what is wrong, as a sentence; empty when it is right.
+// Parses an address or `address/prefix`. Returns the error as the rest of a sentence, empty on
+// success.
 std::string_view parse_ip_block(std::string_view text, IpBlock& out);
 
 }  // namespace spillway

@@ -21,12 +21,12 @@ const std::regex kSocketlessBeast(
     R"(boost/beast/(http/(basic_parser|error|verb|field|status|rfc7230)|core/(string.*|span))\.hpp)");
 
 // What a pure folder must not include: networks, threads, files, clocks, and libraries that
-// bring them along.
+// bring them along. <arpa/inet.h> is allowed: inet_pton() only converts text to bytes.
 const std::regex kImpure(
     R"((boost/(asio|beast|filesystem|thread|process|interprocess)(/.*|\.hpp))"
     R"(|(thread|mutex|shared_mutex|condition_variable|future|stop_token|semaphore|latch|barrier))"
     R"(|(fstream|filesystem|iostream|cstdio|ctime|stdio\.h|time\.h|random))"
-    R"(|(sys|netinet|arpa|net|linux)/.*|(unistd|poll|fcntl|netdb|pthread|signal|dirent)\.h|csignal)"
+    R"(|(sys|netinet|net|linux)/.*|arpa/(?!inet\.h$).*|(unistd|poll|fcntl|netdb|pthread|signal|dirent)\.h|csignal)"
     R"(|(spdlog|prometheus|openssl)/.*))");
 
 const std::regex kCallsClock(R"(\bnow\s*\(\s*\)|\bclock_gettime\b|\bgettimeofday\b)");
