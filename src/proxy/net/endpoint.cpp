@@ -32,6 +32,13 @@ Endpoint resolve(const std::string& server) {
   return endpoint;
 }
 
+boost::asio::ip::tcp::endpoint tcp_endpoint(const Endpoint& endpoint) {
+  boost::asio::ip::tcp::endpoint result;
+  std::memcpy(result.data(), &endpoint.address, endpoint.length);
+  result.resize(endpoint.length);
+  return result;
+}
+
 ConnectAttempt begin_connect(const Endpoint& endpoint) {
   const int descriptor =
       ::socket(endpoint.address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -59,6 +66,7 @@ bool is_local_shortage(int error) {
     case ENFILE:
     case ENOMEM:
     case ENOBUFS:
+    case ENOSPC:         // every epoll watch of this user is in use
     case EADDRNOTAVAIL:  // every port towards that address is in use
     case EAGAIN: return true;
     default: return false;

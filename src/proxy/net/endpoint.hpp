@@ -3,6 +3,7 @@
 
 #include <sys/socket.h>
 
+#include <boost/asio/ip/tcp.hpp>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,9 @@ struct Endpoint {
 // Looks up "host:port" or "[v6]:port", once, when a configuration is read. Throws
 // std::runtime_error that says why when it has no address.
 Endpoint resolve(const std::string& server);
+
+// The address as Asio takes it.
+boost::asio::ip::tcp::endpoint tcp_endpoint(const Endpoint& endpoint);
 
 // A non-blocking connection attempt. Without a descriptor (-1) it has failed at once; if not yet
 // connected it will be, or will have failed (see connect_error), once it becomes writable.

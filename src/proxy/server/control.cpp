@@ -1,13 +1,15 @@
 #include "proxy/server/control.hpp"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <utility>
 
 namespace spillway::proxy {
 
-Control::Watched::Watched(std::shared_ptr<Generation> of, UpstreamId upstream_id,
-                          boost::asio::io_context& io)
+Control::Ticker::Ticker(std::shared_ptr<Generation> of, UpstreamId upstream_id,
+                        boost::asio::io_context& io)
     : generation(std::move(of)), id(upstream_id), timer(io) {
   for (const auto& traffic_class : generation->config.classes)
     max_queue.push_back(traffic_class.max_queue);
@@ -16,24 +18,35 @@ Control::Watched::Watched(std::shared_ptr<Generation> of, UpstreamId upstream_id
 }
 
 Control::Control(std::shared_ptr<Generation> generation,
-                 std::vector<std::unique_ptr<Worker>>& workers, observe::Log& log)
-    : workers_(workers), log_(log) {
-  watch(generation);
+                 std::vector<std::unique_ptr<Worker>>& workers, observe::Log& log,
+                 std::uint64_t seed)
+    : workers_(workers), log_(log), random_(seed) {
+  adopt(generation);
 }
 
 Control::~Control() { stop(); }
 
-void Control::watch(const std::shared_ptr<Generation>& generation) {
-  watched_.clear();
+void Control::adopt(const std::shared_ptr<Generation>& generation) {
+  tickers_.clear();
   for (std::size_t u = 0; u < generation->upstreams.size(); ++u) {
     const UpstreamId id{static_cast<std::uint16_t>(u)};
-    watched_.push_back(std::make_shared<Watched>(generation, id, io_));
+    tickers_.push_back(std::make_shared<Ticker>(generation, id, io_));
   }
+  if (health_checks_) health_checks_->stop();
+  health_checks_ = std::make_shared<HealthChecks>(generation, workers_, log_, random_);
+}
+
+void Control::start_timers() {
+  for (const TickerPtr& ticker : tickers_) arm(ticker);
+  health_checks_->start(io_);
 }
 
 void Control::start() {
-  for (const WatchedPtr& watched : watched_) arm(watched);
-  thread_ = std::thread([this] { io_.run(); });
+  start_timers();
+  thread_ = std::thread([this] {
+    ::pthread_setname_np(::pthread_self(), "control");
+    io_.run();
+  });
 }
 
 void Control::stop() {
@@ -42,51 +55,53 @@ void Control::stop() {
 }
 
 void Control::replace(std::shared_ptr<Generation> generation, std::function<void()> on_worker) {
-  boost::asio::post(
-      io_, [this, generation = std::move(generation), on_worker = std::move(on_worker)] {
-        const TimePoint now = Clock::now();
-        std::vector<std::shared_ptr<const overload::AdmissionPlan>> plans;
-        for (Upstream& upstream : generation->upstreams) {
-          for (const WatchedPtr& former : watched_) {
-            if (former->upstream().config.name != upstream.config.name) continue;
-            upstream.controller.continue_from(former->upstream().controller, now);
-            upstream.judgement.publish(upstream.controller, std::nullopt, now);
-          }
-          plans.push_back(upstream.controller.plan());
-        }
-        for (const auto& worker : workers_) worker->replace(generation, plans, on_worker);
-        watch(generation);  // what is published from now on comes to the workers after that
-        for (const WatchedPtr& watched : watched_) arm(watched);
-      });
+  boost::asio::post(io_,
+                    [this, generation = std::move(generation), on_worker = std::move(on_worker)] {
+                      const TimePoint now = Clock::now();
+                      std::vector<std::shared_ptr<const overload::AdmissionPlan>> plans;
+                      for (Upstream& upstream : generation->upstreams) {
+                        for (const TickerPtr& former : tickers_) {
+                          if (former->upstream().config.name != upstream.config.name) continue;
+                          upstream.controller.continue_from(former->upstream().controller, now);
+                          upstream.judgement.publish(upstream.controller, std::nullopt, now);
+                        }
+                        plans.push_back(upstream.controller.plan());
+                      }
+                      for (const auto& worker : workers_)
+                        worker->replace(generation, plans, on_worker);
+                      // Only now: a plan must not reach a worker before its generation does.
+                      adopt(generation);
+                      start_timers();
+                    });
 }
 
-void Control::arm(const WatchedPtr& watched) {
+void Control::arm(const TickerPtr& ticker) {
   const TimePoint now = Clock::now();
-  const Milliseconds tick_time = watched->upstream().config.overload.tick;
-  watched->timer.expires_at(std::max(watched->timer.expiry() + tick_time, now));
-  watched->timer.async_wait(
-      [this, keep = std::weak_ptr(watched)](const boost::system::error_code& stopped) {
-        const WatchedPtr still_watched = keep.lock();
-        if (stopped || !still_watched) return;
+  const Milliseconds tick_time = ticker->upstream().config.overload.tick;
+  ticker->timer.expires_at(std::max(ticker->timer.expiry() + tick_time, now));
+  ticker->timer.async_wait(
+      [this, weak = std::weak_ptr(ticker)](const boost::system::error_code& stopped) {
+        const TickerPtr current = weak.lock();  // null: its generation was replaced
+        if (stopped || !current) return;
         heartbeat_.beat();
-        tick(*still_watched, Clock::now());
-        arm(still_watched);
+        tick(*current, Clock::now());
+        arm(current);
       });
 }
 
-void Control::tick(Watched& watched, TimePoint now) {
-  Upstream& upstream = watched.upstream();
-  upstream.gate.read_load(watched.load, now);
+void Control::tick(Ticker& ticker, TimePoint now) {
+  Upstream& upstream = ticker.upstream();
+  upstream.gate.read_load(ticker.load, now);
   Duration lag{0};
   for (const auto& worker : workers_) lag = std::max(lag, worker->gauges().event_loop_lag());
   const overload::Tick judged = upstream.controller.tick(
-      {.shards = watched.shards,
-       .busy_slot_seconds = watched.load.busy_slot_seconds,
+      {.shards = ticker.shards,
+       .busy_slot_seconds = ticker.load.busy_slot_seconds,
        .concurrency = static_cast<double>(upstream.config.dispatch.concurrency),
-       .queued = watched.load.queued,
-       .max_queue = watched.max_queue,
+       .queued = ticker.load.queued,
+       .max_queue = ticker.max_queue,
        .event_loop_lag = to_seconds(lag),
-       .tenants = watched.tenants},
+       .tenants = ticker.tenants},
       now);
   upstream.judgement.publish(upstream.controller, judged.transition, now);
   if (judged.transition) {
@@ -94,7 +109,7 @@ void Control::tick(Watched& watched, TimePoint now) {
                     judged.transition->reason, upstream.controller.signals());
   }
   if (judged.plan == nullptr) return;
-  for (const auto& worker : workers_) worker->publish(watched.generation, watched.id, judged.plan);
+  for (const auto& worker : workers_) worker->publish(ticker.generation, ticker.id, judged.plan);
 }
 
 }  // namespace spillway::proxy

@@ -1,18 +1,23 @@
-// The control thread: every tick it lets each upstream's controller judge what the workers saw, and
-// publishes the admission plan when that changed. It does nothing else, so that nothing can delay
-// it.
+// The control thread: one io_context that runs
+// * the control tick: every `tick_ms`, each upstream's controller evaluates the signals the workers
+//   recorded; a changed admission plan is published to the workers;
+// * the active health checks (HealthChecks).
+// Nothing that runs here may block, or ticks would be late.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
 
+#include "base/random.hpp"
 #include "observe/log.hpp"
 #include "proxy/generation/generation.hpp"
 #include "proxy/net/heartbeat.hpp"
+#include "proxy/server/health_checks.hpp"
 #include "proxy/worker/worker.hpp"
 
 namespace spillway::proxy {
@@ -20,7 +25,7 @@ namespace spillway::proxy {
 class Control {
  public:
   Control(std::shared_ptr<Generation> generation, std::vector<std::unique_ptr<Worker>>& workers,
-          observe::Log& log);
+          observe::Log& log, std::uint64_t seed);
   ~Control();  // stops
   Control(const Control&) = delete;
   Control& operator=(const Control&) = delete;
@@ -28,17 +33,17 @@ class Control {
   void start();
   void stop();
 
-  // Of its loop, at every tick.
+  // Beats at every tick.
   const Heartbeat& heartbeat() const { return heartbeat_; }
 
-  // Any thread: judges the upstreams of that generation from now on, each from where the one of its
-  // name was, and has every worker begin its requests with it. `on_worker` is called by each worker
-  // that does.
+  // Thread-safe. Switches ticks, health checks and workers to `generation`. The controller of each
+  // upstream continues from its predecessor of the same name. `on_worker` is called on each
+  // worker's thread once new requests there use `generation`.
   void replace(std::shared_ptr<Generation> generation, std::function<void()> on_worker);
 
  private:
-  struct Watched {  // one upstream
-    Watched(std::shared_ptr<Generation> of, UpstreamId upstream_id, boost::asio::io_context& io);
+  struct Ticker {  // the tick of one upstream
+    Ticker(std::shared_ptr<Generation> of, UpstreamId upstream_id, boost::asio::io_context& io);
 
     Upstream& upstream() const { return generation->upstreams[index(id)]; }
 
@@ -50,17 +55,20 @@ class Control {
     std::vector<const overload::SignalShard*> shards;
     std::vector<const overload::TenantShard*> tenants;
   };
-  using WatchedPtr = std::shared_ptr<Watched>;
+  using TickerPtr = std::shared_ptr<Ticker>;
 
-  void watch(const std::shared_ptr<Generation>& generation);
-  void arm(const WatchedPtr& watched);
-  void tick(Watched& watched, TimePoint now);
+  void adopt(const std::shared_ptr<Generation>& generation);
+  void start_timers();
+  void arm(const TickerPtr& ticker);
+  void tick(Ticker& ticker, TimePoint now);
 
   std::vector<std::unique_ptr<Worker>>& workers_;
   observe::Log& log_;
   boost::asio::io_context io_{1};
   Heartbeat heartbeat_;
-  std::vector<WatchedPtr> watched_;  // by UpstreamId
+  std::vector<TickerPtr> tickers_;  // by UpstreamId
+  Random random_;                   // for jitter
+  std::shared_ptr<HealthChecks> health_checks_;
   std::thread thread_;
 };
 

@@ -1,63 +1,53 @@
-// The active health checks of one generation: asks every server of an upstream with `health_check`
-// at its intervals (within a tenth, so that checks do not fall into step), on a thread of its own,
-// so that it can delay neither a worker nor a tick of control.
+// The active health checks of one generation: one coroutine per server of each upstream with
+// `health_check`. It probes the server at the configured interval, with 10 % jitter so that checks
+// do not synchronise; the first probe comes within a tenth of the interval.
 //
-// Ejected servers are checked like others. A server that turns unwell loses its idle connections.
-// Whoever replaces a generation stops its checks; what they found goes over by Servers::adopt().
+// Ejected servers are probed like others. When a server becomes unwell its idle connections are
+// closed. A reload replaces this object; results carry over by Servers::adopt().
+// Everything runs on the thread of `io`, the control thread: nothing here may block.
 #pragma once
 
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/io_context.hpp>
 #include <cstddef>
+#include <deque>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include "base/random.hpp"
+#include "observe/health_check_result.hpp"
 #include "observe/log.hpp"
 #include "proxy/generation/generation.hpp"
-#include "proxy/upstream/health_probe.hpp"
 #include "proxy/worker/worker.hpp"
 
 namespace spillway::proxy {
 
-class HealthChecks {
+class HealthChecks : public std::enable_shared_from_this<HealthChecks> {
  public:
-  // `workers` and `log` are referred to.
+  // References must outlive `io`'s last handler; the coroutines share ownership of this object.
   HealthChecks(std::shared_ptr<Generation> generation,
-               std::vector<std::unique_ptr<Worker>>& workers, observe::Log& log,
-               std::uint64_t seed);
-  ~HealthChecks();  // stops
+               std::vector<std::unique_ptr<Worker>>& workers, observe::Log& log, Random& random);
   HealthChecks(const HealthChecks&) = delete;
   HealthChecks& operator=(const HealthChecks&) = delete;
 
-  // Without anything to check there is no thread. The first checks come within a tenth of the
-  // interval.
-  void start();
-  // Returns at once: checks under way are given up and count for nothing. For good.
+  // Once.
+  void start(boost::asio::io_context& io);
+  // Cancels all probes; those under way count for nothing. Final.
   void stop();
 
  private:
-  struct Watched {  // one server
-    UpstreamId upstream;
-    std::size_t server;
-    Milliseconds interval;
-    HealthProbe probe;
-    TimePoint due{};  // the next check, if none is running
-  };
-
-  void run();
-  // Begins and ends checks; returns when that has to be done next.
-  TimePoint keep_time(TimePoint now);
-  void conclude(Watched& watched, HealthProbe::Result result);
-  void report(const Watched& watched, HealthProbe::Result result);
-  Duration spread(Milliseconds interval);
+  boost::asio::awaitable<void> check(UpstreamId upstream, std::size_t server);
+  void record(UpstreamId upstream, std::size_t server, observe::HealthCheckResult result);
+  void close_idle_connections(UpstreamId upstream, std::size_t server);
+  Duration jittered(Milliseconds interval);
 
   std::shared_ptr<Generation> generation_;
   std::vector<std::unique_ptr<Worker>>& workers_;
   observe::Log& log_;
-  Random random_;
-  std::vector<Watched> watched_;
-  int wake_;  // an eventfd: readable once it is to stop
-  std::thread thread_;
+  Random& random_;
+  bool stopped_ = false;
+  std::deque<boost::asio::cancellation_signal> cancel_;  // one per coroutine
 };
 
 }  // namespace spillway::proxy

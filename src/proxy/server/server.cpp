@@ -69,8 +69,7 @@ Server::Parts::Parts(ReadConfiguration first, LoadConfig load)
     workers.push_back(std::make_unique<Worker>(n, Worker::Shared{workers, log, tunnel_places, room},
                                                generation, random_seed()));
   }
-  control.emplace(generation, workers, log);
-  health_checks = std::make_unique<HealthChecks>(generation, workers, log, random_seed());
+  control.emplace(generation, workers, log, random_seed());
   listener.emplace(config.listen, most_connections(config), workers);
   admin.emplace(config.admin, pages());
 }
@@ -104,7 +103,6 @@ void Server::start() {
   std::signal(SIGPIPE, SIG_IGN);
   parts.admin->start();
   parts.control->start();
-  parts.health_checks->start();
   parts.reloader.start();
   parts.listener->start();
   parts.listening = true;
@@ -144,7 +142,6 @@ void Server::stop() {
   for (std::thread& thread : parts.threads) thread.join();
   parts.threads.clear();
   parts.control->stop();
-  parts.health_checks->stop();
   parts.admin->stop();
   for (const auto& worker : parts.workers) worker->abandon();
 }

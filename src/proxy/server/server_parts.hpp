@@ -17,7 +17,6 @@
 #include "proxy/admin/readiness.hpp"
 #include "proxy/generation/generations.hpp"
 #include "proxy/server/control.hpp"
-#include "proxy/server/health_checks.hpp"
 #include "proxy/server/reloader.hpp"
 #include "proxy/server/server.hpp"
 #include "proxy/worker/listener.hpp"
@@ -52,8 +51,7 @@ struct Server::Parts {
   // another one.
   bool end_oldest();
   // Returns once every worker begins its requests with it.
-  void put_into_effect(const std::shared_ptr<Generation>& next,
-                       std::unique_ptr<HealthChecks> checks) noexcept;
+  void put_into_effect(const std::shared_ptr<Generation>& next) noexcept;
   std::uint32_t most_connections(const config::Config& config);
 
   const Lineage lineage;
@@ -63,7 +61,6 @@ struct Server::Parts {
   AcceptResume room;
   std::vector<std::unique_ptr<Worker>> workers;
   std::optional<Control> control;
-  std::unique_ptr<HealthChecks> health_checks;
   std::optional<Listener> listener;
   Readiness readiness;  // the admin thread's
   std::optional<AdminServer> admin;

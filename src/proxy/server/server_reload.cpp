@@ -44,8 +44,7 @@ config::Problems Server::Parts::try_reload(ReadConfiguration wanted) {
   try {
     const auto next = std::make_shared<Generation>(std::move(*wanted.config),
                                                    std::move(wanted.endpoints), lineage, &*former);
-    auto checks = std::make_unique<HealthChecks>(next, workers, log, random_seed());
-    put_into_effect(next, std::move(checks));
+    put_into_effect(next);
   } catch (const std::exception& error) {
     return {{"$", error.what()}};
   }
@@ -68,8 +67,7 @@ bool Server::Parts::end_oldest() {
 }
 
 // From here on nothing fails any more, or it would be in effect in part.
-void Server::Parts::put_into_effect(const std::shared_ptr<Generation>& next,
-                                    std::unique_ptr<HealthChecks> checks) noexcept {
+void Server::Parts::put_into_effect(const std::shared_ptr<Generation>& next) noexcept {
   generations.replace(next);
   log.set_level(next->config.log);
   workers.front()->loop().post(
@@ -79,12 +77,6 @@ void Server::Parts::put_into_effect(const std::shared_ptr<Generation>& next,
     if (left->fetch_sub(1) == 1) left->notify_all();
   });
   for (std::size_t now = left->load(); now != 0; now = left->load()) left->wait(now);
-  health_checks = std::move(checks);  // those of the former one end
-  try {
-    health_checks->start();
-  } catch (const std::exception& error) {
-    log.message(observe::Level::error, std::string("no health checks: ") + error.what());
-  }
 }
 
 std::uint32_t Server::Parts::most_connections(const config::Config& config) {

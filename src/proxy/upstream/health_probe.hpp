@@ -1,63 +1,36 @@
-// One health check of one server: connects and, if the configuration names a path, asks for it and
-// judges the status of the answer. Without a path a connection is enough.
+// One active health check of one server: connects and, if the configuration names a path, sends a
+// GET for it and compares the status of the response with the configured range. Without a path an
+// established connection is enough.
 //
-// Non-blocking and without a thread of its own: who owns it polls its descriptor for events() until
-// deadline() (HealthChecks). A check takes one connection of its own, which no pool or budget
-// counts, and at most kMostRead bytes of an answer, whose head has to keep to the same rules as one
-// that is relayed. Interim responses (1xx) are passed over.
+// A probe opens a connection of its own, outside the keep-alive pools and the connection budget,
+// and reads at most kMaxProbeBytes. The response head has to pass the parser that also checks
+// responses that are relayed; interim (1xx) responses are skipped.
 #pragma once
 
+#include <boost/asio/awaitable.hpp>
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 
-#include "base/time.hpp"
 #include "config/config.hpp"
 #include "observe/health_check_result.hpp"
 #include "proxy/net/endpoint.hpp"
 
 namespace spillway::proxy {
 
-class HealthProbe {
- public:
-  static constexpr std::size_t kMostRead = 4096;
+inline constexpr std::size_t kMaxProbeBytes = 4096;
 
-  using Result = observe::HealthCheckResult;
+// The request of a probe; empty when the check has no path.
+std::string probe_request(const config::HealthCheck& check, const Endpoint& server);
 
-  // Both are referred to.
-  HealthProbe(const config::HealthCheck& check, const Endpoint& server);
-  HealthProbe(HealthProbe&& other) noexcept;
-  HealthProbe& operator=(HealthProbe&&) = delete;
-  ~HealthProbe() { end(); }
+// The result, given all bytes received so far; nullopt: the head is not complete yet. Pure.
+std::optional<observe::HealthCheckResult> judge_probe_response(std::string_view received,
+                                                               const config::HealthCheck& check);
 
-  // Each of them returns the result once there is one: the check has ended then.
-  std::optional<Result> begin(TimePoint now);  // while none is running
-  std::optional<Result> on_ready();
-  Result give_up();  // at the deadline
-
-  bool is_running() const { return descriptor_ >= 0; }
-  int descriptor() const { return descriptor_; }
-  short events() const;  // of poll(2), to wait for
-  TimePoint deadline() const { return deadline_; }
-
- private:
-  enum class Phase { connecting, asking, reading };
-
-  std::optional<Result> go_on();
-  std::optional<Result> ask();
-  std::optional<Result> read();
-  std::optional<Result> judge();
-  Result end_with(Result result);
-  void end();
-
-  const config::HealthCheck& check_;
-  const Endpoint& server_;
-  std::string request_;  // empty: a connection is enough
-  int descriptor_ = -1;
-  Phase phase_ = Phase::connecting;
-  TimePoint deadline_{};
-  std::size_t sent_ = 0;
-  std::string received_;
-};
+// Runs one probe within `check.timeout`. Both arguments must outlive it. Cancelling it (terminal
+// cancellation) closes the connection at once; the result then means nothing.
+boost::asio::awaitable<observe::HealthCheckResult> probe_health(const config::HealthCheck& check,
+                                                                const Endpoint& server);
 
 }  // namespace spillway::proxy

@@ -1,10 +1,13 @@
 #include "proxy/upstream/health_probe.hpp"
 
 #include <doctest/doctest.h>
-#include <poll.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_future.hpp>
+#include <optional>
 #include <string>
 
 #include "support/scripted_peer.hpp"
@@ -15,7 +18,7 @@ namespace {
 using support::PeerConnection;
 using support::RefusingPort;
 using support::ScriptedPeer;
-using Result = HealthProbe::Result;
+using Result = observe::HealthCheckResult;
 
 config::HealthCheck check_of(std::string path) {
   config::HealthCheck check;
@@ -26,20 +29,10 @@ config::HealthCheck check_of(std::string path) {
 
 Result result_of(const config::HealthCheck& check, const std::string& server) {
   const Endpoint endpoint = resolve(server);
-  HealthProbe probe(check, endpoint);
-  std::optional<Result> result = probe.begin(Clock::now());
-  while (!result) {
-    CHECK(probe.is_running());
-    const auto left = std::chrono::ceil<Milliseconds>(probe.deadline() - Clock::now());
-    pollfd polled{probe.descriptor(), probe.events(), 0};
-    if (left.count() <= 0) {
-      result = probe.give_up();
-    } else if (::poll(&polled, 1, static_cast<int>(left.count())) == 1) {
-      result = probe.on_ready();
-    }
-  }
-  CHECK_FALSE(probe.is_running());
-  return *result;
+  boost::asio::io_context io;
+  auto result = boost::asio::co_spawn(io, probe_health(check, endpoint), boost::asio::use_future);
+  io.run();
+  return result.get();
 }
 
 // Of a server that answers with these bytes and closes.
@@ -84,26 +77,43 @@ TEST_CASE("the status decides and its bounds belong to it") {
                                        {405, Result::failure},
                                        {500, Result::failure}}) {
     CAPTURE(code);
-    CHECK(result_of_answer(status(code), check) == expected);
+    CHECK(judge_probe_response(status(code), check) == expected);
   }
 }
 
 TEST_CASE("interim responses are passed over but a switch of protocols is none") {
+  const config::HealthCheck check = check_of("/up");
   const std::string hints = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
-  CHECK(result_of_answer(hints + hints + status(200)) == Result::success);
-  CHECK(result_of_answer(hints) == Result::failure);
-  CHECK(result_of_answer("HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n" + status(200)) ==
+  CHECK(judge_probe_response(hints + hints + status(200), check) == Result::success);
+  CHECK(judge_probe_response(hints, check) == std::nullopt);
+  CHECK(judge_probe_response("HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n" + status(200), check) ==
         Result::failure);
+  CHECK(result_of_answer(hints + hints + status(200)) == Result::success);
+  CHECK(result_of_answer(hints) == Result::failure);  // the connection ends there
+}
+
+TEST_CASE("a response is judged when its head is complete and not before") {
+  const config::HealthCheck check = check_of("/up");
+  const std::string head = status(200);
+  for (std::size_t size = 0; size < head.size(); ++size) {
+    CAPTURE(size);
+    CHECK(judge_probe_response(head.substr(0, size), check) == std::nullopt);
+  }
+  CHECK(judge_probe_response(head, check) == Result::success);
+  CHECK(judge_probe_response(head + "HTTP/1.1 500", check) == Result::success);
 }
 
 TEST_CASE("what is no HTTP fails a check") {
   for (const char* bytes :
-       {"", "hello\r\n\r\n", "HTTP/1.1 20 OK\r\n\r\n", "HTTP/1.1 200 OK\n\n", "HTTP/1.1 200 OK\r\n",
+       {"hello\r\n\r\n", "HTTP/1.1 20 OK\r\n\r\n", "HTTP/1.1 200 OK\n\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nX : 1\r\n\r\n", "SSH-2.0-OpenSSH_9.2\r\n\r\n"}) {
     CAPTURE(bytes);
+    CHECK(judge_probe_response(bytes, check_of("/up")) == Result::failure);
     CHECK(result_of_answer(bytes) == Result::failure);
   }
+  for (const char* cut_short : {"", "HTTP/1.1 200 OK\r\n"})
+    CHECK(result_of_answer(cut_short) == Result::failure);
 }
 
 TEST_CASE("a check reads no more than it has to") {
@@ -111,9 +121,12 @@ TEST_CASE("a check reads no more than it has to") {
   CHECK(result_of_answer(head + std::string(100'000, 'x')) == Result::success);
   CHECK(result_of_answer("HTTP/1.1 200 OK\r\nX: " + std::string(100'000, 'x')) == Result::failure);
   const std::string fitting = "HTTP/1.1 200 OK\r\nX: ";
-  const std::size_t room = HealthProbe::kMostRead - fitting.size() - 4;
+  const std::size_t room = kMaxProbeBytes - fitting.size() - 4;
   CHECK(result_of_answer(fitting + std::string(room, 'x') + "\r\n\r\n") == Result::success);
   CHECK(result_of_answer(fitting + std::string(room + 1, 'x') + "\r\n\r\n") == Result::failure);
+  std::string endless;
+  while (endless.size() < kMaxProbeBytes) endless += "HTTP/1.1 100 Continue\r\n\r\n";
+  CHECK(result_of_answer(endless + status(200)) == Result::failure);
 }
 
 TEST_CASE("an answer that comes byte by byte is judged when its head is whole") {
@@ -149,14 +162,16 @@ TEST_CASE("a check that this process has no descriptor for says nothing") {
   ScriptedPeer peer(status(200));
   const Endpoint endpoint = resolve(peer.address());
   const config::HealthCheck check = check_of("/up");
-  HealthProbe probe(check, endpoint);
+  boost::asio::io_context io;
+  const boost::asio::steady_timer first(io);  // makes the reactor, which needs descriptors
+  auto result = boost::asio::co_spawn(io, probe_health(check, endpoint), boost::asio::use_future);
   rlimit before{};
   REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
   const rlimit none{0, before.rlim_max};
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
-  const std::optional<Result> result = probe.begin(Clock::now());
+  io.run();
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
-  CHECK(result == Result::skipped);
+  CHECK(result.get() == Result::skipped);
 }
 
 }  // namespace spillway::proxy
