@@ -33,10 +33,10 @@ namespace http = boost::beast::http;
 using asio::ip::tcp;
 
 constexpr int kMaxConnections = 64;
-constexpr int kMostReloads = 4;  // that are waited for: the other pages need connections too
+constexpr int kMaxReloads = 4;  // awaited at a time: the other pages need connections too
 constexpr std::uint32_t kMaxHead = 8192;
 constexpr std::uint64_t kMaxBody = 65536;
-constexpr std::size_t kReadAhead = 4096;  // of bodies, which go on into their string
+constexpr std::size_t kReadAhead = 4096;  // body bytes read with the head
 constexpr std::chrono::seconds kTimeout{5};
 constexpr std::chrono::seconds kLinger{1};
 constexpr std::chrono::milliseconds kAcceptPause{100};
@@ -47,7 +47,8 @@ std::string printed(const std::string& address, std::uint16_t port) {
   return (v6 ? "[" + address + "]" : address) + ":" + std::to_string(port);
 }
 
-// What to answer to a request that could not be read; nothing to a peer that left or stalled.
+// The response to a request that could not be parsed. False: the peer left or stalled, send
+// nothing.
 bool refusal_of(boost::system::error_code error, AdminResponse& response) {
   if (error.category() != make_error_code(http::error::bad_method).category() ||
       error == http::error::end_of_stream || error == http::error::partial_message) {
@@ -57,7 +58,7 @@ bool refusal_of(boost::system::error_code error, AdminResponse& response) {
     response = admin_refusal(http::status::request_header_fields_too_large,
                              "the request head is too large");
   } else if (error == http::error::body_limit) {
-    response = admin_refusal(http::status::payload_too_large, "no page takes a body as large");
+    response = admin_refusal(http::status::payload_too_large, "the request body is too large");
   } else {
     response = admin_refusal(http::status::bad_request, "this is not an HTTP/1.1 request");
   }
@@ -66,8 +67,7 @@ bool refusal_of(boost::system::error_code error, AdminResponse& response) {
 
 }  // namespace
 
-// A rarely used page is worth no code of its own, so this is plain Beast: tcp_stream with its
-// timer per connection costs the data path nothing from here.
+// Plain Beast: off the data path, a timer per connection (tcp_stream) is cheap enough.
 struct AdminServer::Server {
   Server(const config::Admin& admin, AdminSource pages) : config(admin), source(std::move(pages)) {}
 
@@ -79,7 +79,7 @@ struct AdminServer::Server {
 
   config::Admin config;
   AdminSource source;
-  int reloads = 0;      // that are waited for
+  int reloads = 0;      // awaited
   int connections = 0;  // outlives io, whose destructor ends the coroutines that count it
   asio::io_context io{1};
   tcp::acceptor acceptor{io};
@@ -113,7 +113,7 @@ asio::awaitable<void> AdminServer::Server::accept() {
     auto [error, socket] = co_await acceptor.async_accept(kAwait);
     if (error == asio::error::operation_aborted) co_return;
     if (error) {
-      // Out of descriptors, most likely: the connection stays in the backlog, so do not spin.
+      // Probably out of descriptors. The connection stays in the backlog: pause, do not spin.
       asio::steady_timer pause(io, kAcceptPause);
       co_await pause.async_wait(kAwait);
       continue;
@@ -138,11 +138,12 @@ asio::awaitable<void> AdminServer::Server::serve(boost::beast::tcp_stream stream
     stream.expires_after(kTimeout);
     const auto [read_error, read_size] = co_await http::async_read(stream, buffer, parser, kAwait);
     AdminResponse response;
-    if (!read_error && reloads < kMostReloads && asks_to_reload(parser.get(), config.token)) {
+    if (!read_error && reloads < kMaxReloads && is_reload(parser.get(), config.token)) {
       const ReloadResult result = co_await reload();
       response = reload_answer(parser.get(), result);
     } else if (!read_error) {
-      response = admin_answer(parser.get(), config.token, source);
+      AdminResponse answer = co_await admin_answer(parser.get(), config.token, source);
+      response = std::move(answer);
     } else if (!refusal_of(read_error, response)) {
       co_return;
     }
@@ -156,7 +157,7 @@ asio::awaitable<void> AdminServer::Server::serve(boost::beast::tcp_stream stream
   }
 }
 
-// The timer stands for the event that the attempt is over; the other pages are served meanwhile.
+// The timer serves as an event: it never expires, but is cancelled when the reload has ended.
 asio::awaitable<ReloadResult> AdminServer::Server::reload() {
   struct Attempt {
     explicit Attempt(asio::io_context& io) : over(io, asio::steady_timer::time_point::max()) {}
@@ -176,8 +177,8 @@ asio::awaitable<ReloadResult> AdminServer::Server::reload() {
   co_return attempt->result;
 }
 
-// Closing with unread input would reset the connection and could take the answer with it
-// (RFC 9112 section 9.6): say that we are done, then wait briefly for the peer to agree.
+// Lingering close: closing with unread input would send a reset, which could destroy the response
+// before the client reads it (RFC 9112 section 9.6).
 asio::awaitable<void> AdminServer::Server::close(boost::beast::tcp_stream& stream) {
   boost::system::error_code error;
   stream.socket().shutdown(tcp::socket::shutdown_send, error);

@@ -1,14 +1,14 @@
-// The operator's door: /metrics, /healthz, /readyz, /state, /config and a small index; and two
-// pages that change something, POST /reload and POST /cache/purge.
+// The admin HTTP server: /metrics, /healthz, /readyz, /state, /config and an index page, and two
+// endpoints that change something, POST /reload and POST /cache/purge.
 //
-// Runs on a thread of its own, so that a large scrape delays neither a request nor a tick. At
-// most 64 connections; a head, a body or an answer that takes longer than 5 s closes its
-// connection. With a token configured every page but /healthz and /readyz asks for it
-// (RFC 6750). Without one (only possible on a loopback address) a request must name a loopback
-// host: a web page that the operator visits could otherwise read these pages through a DNS name
-// that it rebinds to 127.0.0.1.
+// Runs on a thread of its own, so that a large scrape delays neither a request nor a control tick.
+// At most 64 connections; a request head, body or response that takes longer than 5 s closes its
+// connection. With a token configured every page but /healthz and /readyz requires it (RFC 6750).
+// Without one (only possible on a loopback address) the Host must be a loopback name: this
+// prevents DNS rebinding, by which a web page in the operator's browser could read these pages.
 #pragma once
 
+#include <boost/asio/awaitable.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -20,16 +20,17 @@
 
 namespace spillway::proxy {
 
-// The pages. Called on the admin thread, one at a time.
+// The content of the pages. All functions are called on the admin thread.
 struct AdminSource {
   std::function<std::string()> metrics;  // Prometheus text
   std::function<std::string()> state;    // JSON
   std::function<std::string()> config;   // JSON
-  // Why no traffic should be sent here, e.g. "draining"; empty when ready.
-  std::function<std::string()> not_ready;
-  // Forgets stored answers.
+  // Why no traffic should be sent here, e.g. "draining"; empty when ready. Other pages are served
+  // while it is suspended.
+  std::function<boost::asio::awaitable<std::string>()> not_ready_reason;
+  // Removes responses from the caches.
   std::function<cache::PurgeResult(const cache::PurgeRequest&)> purge;
-  // Reads the configuration again; calls back when that is done, on a thread of its own.
+  // Starts a reload; the callback runs on another thread when it has ended.
   std::function<void(ReloadDone)> reload;
 };
 
@@ -42,11 +43,10 @@ class AdminServer {
 
   // Binds and serves. Throws std::runtime_error naming the address when it cannot bind.
   void start();
-  // The port it listens on, which the system chose if the configured one is 0; 0 before start()
-  // and after stop().
+  // The listening port, chosen by the system if the configured one is 0. 0 before start() and after
+  // stop().
   std::uint16_t port() const;
-  // Closes every connection and joins the thread; it cannot be started again. Does nothing the
-  // second time.
+  // Closes every connection and joins the thread. Final; idempotent.
   void stop();
 
  private:

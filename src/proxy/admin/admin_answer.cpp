@@ -35,12 +35,12 @@ constexpr std::string_view kIndex =
     "<li>POST /reload reads the configuration again"
     "<li>POST /cache/purge forgets stored answers</ul>\n";
 
-// A dump that cannot throw: bytes that are not UTF-8 become U+FFFD.
+// Never throws: invalid UTF-8 becomes U+FFFD.
 std::string dump(const nlohmann::ordered_json& json) {
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-// The time in the preferred form of RFC 9110 section 5.6.7, which every answer must carry.
+// Now, as an IMF-fixdate (RFC 9110 section 5.6.7) for the Date field.
 std::string http_date() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
@@ -70,7 +70,7 @@ AdminResponse problem(http::status status, std::string_view detail) {
                     {"detail", detail}}));
 }
 
-// In a time that depends on the length of what was given, not on how much of it is right.
+// Timing-safe: the duration depends on the length of `given` only.
 bool equal_secrets(std::string_view given, std::string_view wanted) {
   unsigned difference = given.size() == wanted.size() ? 0 : 1;
   for (std::size_t i = 0; i < given.size(); ++i) {
@@ -110,7 +110,7 @@ struct Target {
   std::string_view path;
 };
 
-// Takes origin form and absolute form (RFC 9112 section 3.2); drops the query.
+// Accepts origin form and absolute form (RFC 9112 section 3.2); drops the query.
 Target split(std::string_view target) {
   Target result;
   constexpr std::string_view scheme = "http://";
@@ -128,13 +128,6 @@ Target split(std::string_view target) {
 
 std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
-AdminResponse ready_page(const AdminSource& source) {
-  const std::string reason = source.not_ready();
-  if (reason.empty()) return page(http::status::ok, kJson, dump({{"status", "ready"}}));
-  return page(http::status::service_unavailable, kJson,
-              dump({{"status", "not ready"}, {"reason", reason}}));
-}
-
 AdminResponse unauthorized(bool tried) {
   AdminResponse response =
       problem(http::status::unauthorized, "this page needs the token of admin.token");
@@ -151,15 +144,15 @@ AdminResponse wrong_method(const char* allowed) {
   return response;
 }
 
-// RFC 9110 section 8.3.1, whatever the parameters.
+// RFC 9110 section 8.3.1, any parameters.
 bool is_json(const AdminRequest& request) {
   if (request.count(http::field::content_type) != 1) return false;
   const std::string_view type = view(request[http::field::content_type]);
   return spillway::http::iequals(spillway::http::trim(type.substr(0, type.find(';'))), kJson);
 }
 
-// A web page that the operator visits can have a browser post here, but not with this media type:
-// for that the browser asks first, with OPTIONS, and is told no (Fetch standard, CORS-preflight).
+// Requiring JSON protects against cross-site requests: a browser sends this media type to another
+// origin only after a CORS preflight (Fetch standard), which is refused.
 AdminResponse purge_page(const AdminRequest& request, const AdminSource& source) {
   if (request.method() != http::verb::post) return wrong_method("POST");
   if (!is_json(request)) {
@@ -176,15 +169,15 @@ AdminResponse purge_page(const AdminRequest& request, const AdminSource& source)
   return page(http::status::ok, kJson, dump({{"purged", result.purged}}));
 }
 
-// The answer to who may not ask for this page; nullopt: he may.
-std::optional<AdminResponse> turned_away(const AdminRequest& request, const Target& target,
-                                         std::string_view token) {
+// Access control: the response to a request that is not allowed; nullopt: allowed.
+std::optional<AdminResponse> refusal_of(const AdminRequest& request, const Target& target,
+                                        std::string_view token) {
   const auto hosts = request.count(http::field::host);
   if (hosts > 1 || (hosts == 0 && request.version() >= 11)) {
     return problem(http::status::bad_request, "exactly one Host field is needed");
   }
-  // A load balancer asks for these two, without a token and by whatever name it knows us; they
-  // tell no more than the answer of the proxy itself would.
+  // For load balancers, which have no token and may use any host name. These pages disclose no more
+  // than the proxy's own responses do.
   const bool is_open = target.path == "/healthz" || target.path == "/readyz";
   if (!is_open && !token.empty()) {
     const auto given = bearer(view(request[http::field::authorization]));
@@ -202,7 +195,7 @@ std::optional<AdminResponse> turned_away(const AdminRequest& request, const Targ
   return std::nullopt;
 }
 
-// A browser says where a page is from that has it post here (Fetch standard, "Origin").
+// Browsers send Origin with every cross-site POST (Fetch standard).
 bool is_from_web_page(const AdminRequest& request) {
   return request.count(http::field::origin) > 0;
 }
@@ -215,49 +208,64 @@ AdminResponse finished(const AdminRequest& request, AdminResponse response) {
   return response;
 }
 
-AdminResponse choose(const AdminRequest& request, std::string_view token,
-                     const AdminSource& source) {
-  const Target target = split(view(request.target()));
-  if (auto refusal = turned_away(request, target, token)) return std::move(*refusal);
-
-  if (target.path == "/reload") {
-    if (request.method() != http::verb::post) return wrong_method("POST");
-    if (!is_from_web_page(request))
-      return problem(http::status::service_unavailable, "several reloads are being waited for");
-    return problem(http::status::forbidden, "a web page may not ask for this");
-  }
-  if (target.path == "/cache/purge") return purge_page(request, source);
-
-  AdminResponse (*make)(const AdminSource&) = nullptr;
-  if (target.path == "/metrics") {
-    make = [](const AdminSource& s) {
-      return page(http::status::ok, kPrometheusText, s.metrics());
+// Pages that only report something; null: there is no such page.
+AdminResponse (*report_page(std::string_view path))(const AdminSource&) {
+  if (path == "/metrics") {
+    return [](const AdminSource& source) {
+      return page(http::status::ok, kPrometheusText, source.metrics());
     };
-  } else if (target.path == "/state") {
-    make = [](const AdminSource& s) { return page(http::status::ok, kJson, s.state()); };
-  } else if (target.path == "/config") {
-    make = [](const AdminSource& s) { return page(http::status::ok, kJson, s.config()); };
-  } else if (target.path == "/healthz") {
-    make = [](const AdminSource&) {
+  }
+  if (path == "/state")
+    return [](const AdminSource& source) { return page(http::status::ok, kJson, source.state()); };
+  if (path == "/config")
+    return [](const AdminSource& source) { return page(http::status::ok, kJson, source.config()); };
+  if (path == "/healthz") {
+    return [](const AdminSource&) {
       return page(http::status::ok, kJson, dump({{"status", "ok"}}));
     };
-  } else if (target.path == "/readyz") {
-    make = ready_page;
-  } else if (target.path == "/") {
-    make = [](const AdminSource&) { return page(http::status::ok, kHtml, std::string(kIndex)); };
   }
-  if (make == nullptr) return problem(http::status::not_found, "there is no such page; see /");
+  if (path == "/")
+    return [](const AdminSource&) { return page(http::status::ok, kHtml, std::string(kIndex)); };
+  return nullptr;
+}
+
+AdminResponse readiness_page(std::string_view not_ready_reason) {
+  if (not_ready_reason.empty()) return page(http::status::ok, kJson, dump({{"status", "ready"}}));
+  return page(http::status::service_unavailable, kJson,
+              dump({{"status", "not ready"}, {"reason", not_ready_reason}}));
+}
+
+boost::asio::awaitable<AdminResponse> route(const AdminRequest& request, std::string_view token,
+                                            const AdminSource& source) {
+  const Target target = split(view(request.target()));
+  if (auto refusal = refusal_of(request, target, token)) co_return std::move(*refusal);
+
+  if (target.path == "/reload") {
+    if (request.method() != http::verb::post) co_return wrong_method("POST");
+    if (!is_from_web_page(request)) {
+      co_return problem(http::status::service_unavailable, "too many reloads are in progress");
+    }
+    co_return problem(http::status::forbidden, "a web page may not ask for this");
+  }
+  if (target.path == "/cache/purge") co_return purge_page(request, source);
+
+  const bool is_readiness = target.path == "/readyz";
+  const auto make = report_page(target.path);
+  if (make == nullptr && !is_readiness)
+    co_return problem(http::status::not_found, "there is no such page; see /");
   if (request.method() != http::verb::get && request.method() != http::verb::head)
-    return wrong_method("GET, HEAD");
-  return make(source);
+    co_return wrong_method("GET, HEAD");
+  if (!is_readiness) co_return make(source);
+  const std::string reason = co_await source.not_ready_reason();
+  co_return readiness_page(reason);
 }
 
 }  // namespace
 
-bool asks_to_reload(const AdminRequest& request, std::string_view token) {
+bool is_reload(const AdminRequest& request, std::string_view token) {
   const Target target = split(view(request.target()));
   return target.path == "/reload" && request.method() == http::verb::post &&
-         !is_from_web_page(request) && !turned_away(request, target, token);
+         !is_from_web_page(request) && !refusal_of(request, target, token);
 }
 
 AdminResponse reload_answer(const AdminRequest& request, const ReloadResult& result) {
@@ -278,16 +286,16 @@ AdminResponse reload_answer(const AdminRequest& request, const ReloadResult& res
                                       {"problems", std::move(problems)}})));
 }
 
-AdminResponse admin_answer(const AdminRequest& request, std::string_view token,
-                           const AdminSource& source) {
-  AdminResponse response = [&] {
-    try {
-      return choose(request, token, source);
-    } catch (const std::exception&) {
-      return problem(http::status::internal_server_error, "this page could not be made");
-    }
-  }();
-  return finished(request, std::move(response));
+boost::asio::awaitable<AdminResponse> admin_answer(const AdminRequest& request,
+                                                   std::string_view token,
+                                                   const AdminSource& source) {
+  try {
+    AdminResponse response = co_await route(request, token, source);
+    co_return finished(request, std::move(response));
+  } catch (const std::exception&) {
+    co_return finished(request,
+                       problem(http::status::internal_server_error, "this page could not be made"));
+  }
 }
 
 AdminResponse admin_refusal(http::status status, std::string_view detail) {

@@ -1,6 +1,8 @@
-// Which page an admin request gets. No I/O: the server reads the request and writes the answer.
+// Admin requests to responses: routing, access control, pages. No I/O: AdminServer reads and
+// writes.
 #pragma once
 
+#include <boost/asio/awaitable.hpp>
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <string_view>
@@ -12,17 +14,20 @@ namespace spillway::proxy {
 using AdminRequest = boost::beast::http::request<boost::beast::http::string_body>;
 using AdminResponse = boost::beast::http::response<boost::beast::http::string_body>;
 
-// Whether the request may have the configuration reloaded, and asks for it: reload_answer() says
-// what came of that. `token` is empty when none is configured.
-bool asks_to_reload(const AdminRequest& request, std::string_view token);
+// In all functions `token` is empty when none is configured. Responses keep the connection alive if
+// the request asks for it.
+
+// An authorized POST /reload: the caller reloads, then sends reload_answer().
+bool is_reload(const AdminRequest& request, std::string_view token);
 AdminResponse reload_answer(const AdminRequest& request, const ReloadResult& result);
 
-// The whole answer to any other request, keep-alive as it asked. An exception of a page becomes a
-// 500.
-AdminResponse admin_answer(const AdminRequest& request, std::string_view token,
-                           const AdminSource& source);
+// The response to any other request; 500 if a page throws. Suspends only where `source` does. The
+// arguments must outlive it.
+boost::asio::awaitable<AdminResponse> admin_answer(const AdminRequest& request,
+                                                   std::string_view token,
+                                                   const AdminSource& source);
 
-// The answer to what could not be read as a request; closes the connection.
+// The response to a request that could not be parsed; closes the connection.
 AdminResponse admin_refusal(boost::beast::http::status status, std::string_view detail);
 
 }  // namespace spillway::proxy

@@ -1,18 +1,24 @@
 #include "proxy/admin/readiness.hpp"
 
-#include <poll.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <chrono>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <deque>
+#include <utility>
 #include <vector>
 
 namespace spillway::proxy {
 
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
 namespace {
 
-// A server that may be back.
+constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+
 struct Candidate {
   Upstream* upstream;
   const Endpoint* endpoint;
@@ -30,73 +36,69 @@ std::vector<Candidate> candidates_of(Generation& generation) {
   return all;
 }
 
-// Connections to several servers at once, each in a place of its upstream's budget.
-class Attempts {
- public:
-  Attempts() = default;
-  ~Attempts() {
-    for (std::size_t i = 0; i < polled_.size(); ++i) end(i);
-  }
-  Attempts(const Attempts&) = delete;
-  Attempts& operator=(const Attempts&) = delete;
+bool any_live(Generation& generation) {
+  return std::ranges::any_of(generation.upstreams,
+                             [](Upstream& upstream) { return upstream.is_live(); });
+}
 
-  void begin(const Candidate& candidate) {
-    if (!candidate.upstream->connections.try_open()) return;
-    const ConnectAttempt attempt = begin_connect(*candidate.endpoint);
-    if (attempt.descriptor < 0) return candidate.upstream->connections.closed();
-    polled_.push_back({attempt.descriptor, POLLOUT, 0});
-    upstreams_.push_back(candidate.upstream);
-  }
+// One connection attempt, counted in its upstream's budget until it is closed.
+struct Attempt {
+  Attempt(const asio::any_io_executor& executor, Upstream& to) : upstream(to), socket(executor) {}
+  ~Attempt() { upstream.connections.closed(); }
+  Attempt(const Attempt&) = delete;
+  Attempt& operator=(const Attempt&) = delete;
 
-  // The upstream of the first one that succeeds; null when none does by then.
-  Upstream* first_success(TimePoint until) {
-    for (std::size_t left = polled_.size(); left > 0;) {
-      const auto wait = std::chrono::ceil<Milliseconds>(until - Clock::now());
-      if (wait.count() <= 0) return nullptr;
-      const int ready = ::poll(polled_.data(), polled_.size(), static_cast<int>(wait.count()));
-      if (ready < 0 && errno != EINTR) return nullptr;
-      for (std::size_t i = 0; ready > 0 && i < polled_.size(); ++i) {
-        if (polled_[i].fd < 0 || polled_[i].revents == 0) continue;
-        if (connect_error(polled_[i].fd) == 0) return upstreams_[i];
-        end(i);
-        --left;
-      }
-    }
-    return nullptr;
-  }
-
- private:
-  void end(std::size_t i) {
-    if (polled_[i].fd < 0) return;
-    ::close(polled_[i].fd);
-    polled_[i].fd = -1;  // poll(2) passes it by
-    upstreams_[i]->connections.closed();
-  }
-
-  std::vector<pollfd> polled_;
-  std::vector<Upstream*> upstreams_;
+  Upstream& upstream;
+  tcp::socket socket;
 };
 
 }  // namespace
 
-std::string_view Readiness::why_not(Generation& generation) {
-  constexpr std::string_view kNone = "no live upstream";
-  for (Upstream& upstream : generation.upstreams) {
-    if (upstream.is_live()) return {};
-  }
-  const TimePoint now = Clock::now();
-  if (generation.number == asked_of_ && now < ask_again_) return kNone;
-  asked_of_ = generation.number;
-  ask_again_ = now + kPause;
+// Connection attempts in parallel. Over at the first success, when all have failed, or at the
+// deadline: `over` is cancelled or expires.
+struct Readiness::Round : std::enable_shared_from_this<Round> {
+  Round(const asio::any_io_executor& executor, std::shared_ptr<Generation> to_probe)
+      : over(executor, kProbeTimeout), generation(std::move(to_probe)) {}
 
-  const std::vector<Candidate> candidates = candidates_of(generation);
-  Attempts attempts;
-  for (std::size_t n = 0; n < std::min(candidates.size(), kMostAsked); ++n)
-    attempts.begin(candidates[next_++ % candidates.size()]);
-  Upstream* const back = attempts.first_success(now + kPatience);
-  if (back == nullptr) return kNone;
-  back->reachable.store(true);
-  return {};
+  void connect(const Candidate& candidate) {
+    if (!candidate.upstream->connections.try_open()) return;
+    Attempt& attempt = attempts.emplace_back(over.get_executor(), *candidate.upstream);
+    ++pending;
+    attempt.socket.async_connect(tcp_endpoint(*candidate.endpoint),
+                                 [round = shared_from_this(), &upstream = *candidate.upstream](
+                                     const boost::system::error_code& error) {
+                                   if (!error) upstream.reachable.store(true);
+                                   if (--round->pending == 0 || !error) round->over.cancel();
+                                 });
+  }
+
+  asio::steady_timer over;
+  std::size_t pending = 0;
+  std::shared_ptr<Generation> generation;
+  std::deque<Attempt> attempts;
+};
+
+asio::awaitable<std::string_view> Readiness::not_ready_reason(
+    std::shared_ptr<Generation> generation) {
+  constexpr std::string_view kNoUpstream = "no live upstream";
+  if (any_live(*generation)) co_return std::string_view{};
+  std::shared_ptr<Round> round = round_.lock();
+  const bool joins = round != nullptr;
+  if (!joins) {
+    const TimePoint now = Clock::now();
+    if (generation->number == probed_ && now < next_round_) co_return kNoUpstream;
+    probed_ = generation->number;
+    next_round_ = now + kProbePause;
+    const asio::any_io_executor executor = co_await asio::this_coro::executor;
+    round = std::make_shared<Round>(executor, generation);
+    round_ = round;
+    const std::vector<Candidate> candidates = candidates_of(*generation);
+    for (std::size_t n = 0; n < std::min(candidates.size(), kMaxProbes); ++n)
+      round->connect(candidates[next_server_++ % candidates.size()]);
+  }
+  if (round->pending > 0) co_await round->over.async_wait(kAwait);
+  if (!joins) round->attempts.clear();  // closes them: the handlers hold the round, not the sockets
+  co_return any_live(*generation) ? std::string_view{} : kNoUpstream;
 }
 
 }  // namespace spillway::proxy

@@ -1,14 +1,17 @@
-// Whether requests should be sent here: the answer of /readyz.
+// Whether a load balancer should send traffic here: the answer of /readyz.
 //
-// Ready while an upstream is live, by what requests and health checks know. Only requests find out
-// that an upstream without checks is back, and who is not ready is sent none: so when none is live
-// those that could not be connected to are asked, all together, kMostAsked servers at most, within
-// kPatience, and not again for kPause. Of more servers others are asked the next time. What health
-// checks or ejection leave out is not asked: a connection would not change that.
+// Ready while at least one upstream is live, judged by requests and health checks. An upstream
+// without health checks is found to be back only by a request, and a proxy that is not ready gets
+// none. So when no upstream is live, this opens connections to the unreachable ones itself: to at
+// most kMaxProbes servers at once, for at most kProbeTimeout, then not again for kProbePause.
+// Where there are more servers, later rounds continue with the next ones. Unwell or ejected servers
+// are skipped, since a successful connection would not bring them back.
 #pragma once
 
+#include <boost/asio/awaitable.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 #include "base/time.hpp"
@@ -18,18 +21,21 @@ namespace spillway::proxy {
 
 class Readiness {
  public:
-  static constexpr std::size_t kMostAsked = 64;
-  static constexpr Milliseconds kPatience{100};
-  static constexpr Milliseconds kPause{1000};
+  static constexpr std::size_t kMaxProbes = 64;
+  static constexpr Milliseconds kProbeTimeout{100};
+  static constexpr Milliseconds kProbePause{1000};
 
-  // Why not; empty: ready. Blocks for kPatience at most: not for threads that serve. Always on the
-  // same thread.
-  std::string_view why_not(Generation& generation);
+  // Empty when ready, else the reason. Suspends for at most kProbeTimeout. Calls that overlap share
+  // one round of probes; all of them must run on the same thread.
+  boost::asio::awaitable<std::string_view> not_ready_reason(std::shared_ptr<Generation> generation);
 
  private:
-  std::uint64_t asked_of_ = 0;  // that generation, and not again before:
-  TimePoint ask_again_{};
-  std::size_t next_ = 0;  // of all servers that may be asked, the one whose turn it is
+  struct Round;
+
+  std::weak_ptr<Round> round_;   // under way
+  std::uint64_t probed_ = 0;     // number of the generation of the last round
+  TimePoint next_round_{};       // the earliest, for the same generation
+  std::size_t next_server_ = 0;  // where the next round begins in the list of servers
 };
 
 }  // namespace spillway::proxy

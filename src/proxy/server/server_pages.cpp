@@ -26,7 +26,7 @@ AdminSource Server::Parts::pages() {
   return {.metrics = [this] { return metrics_page(); },
           .state = [this] { return state_page(); },
           .config = [this] { return config::effective(generations.current()->config).dump(2); },
-          .not_ready = [this] { return not_ready(); },
+          .not_ready_reason = [this] { return not_ready_reason(); },
           .purge = [this](const cache::PurgeRequest& what) { return purge(what); },
           .reload = [this](Reloader::Done done) { reloader.request(std::move(done)); }};
 }
@@ -51,9 +51,10 @@ observe::Snapshot Server::Parts::snapshot(Generation& generation, bool with_dead
   return snapshot;
 }
 
-std::string Server::Parts::not_ready() {
-  if (draining.load()) return "draining";
-  return std::string(readiness.why_not(*generations.current()));
+boost::asio::awaitable<std::string> Server::Parts::not_ready_reason() {
+  if (draining.load()) co_return "draining";
+  const std::string_view reason = co_await readiness.not_ready_reason(generations.current());
+  co_return std::string(reason);
 }
 
 std::string Server::Parts::metrics_page() {

@@ -37,7 +37,7 @@ struct Server::Parts {
   // server_pages.cpp
   AdminSource pages();
   observe::Snapshot snapshot(Generation& generation, bool with_dead_letters);
-  std::string not_ready();
+  boost::asio::awaitable<std::string> not_ready_reason();
   std::string metrics_page();
   std::string state_page();
   cache::PurgeResult purge(const cache::PurgeRequest& what);

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_future.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
@@ -46,7 +49,11 @@ struct Desk {
       asked = what;
       return answer;
     };
-    return admin_answer(request, token, source);
+    boost::asio::io_context io;
+    auto response =
+        boost::asio::co_spawn(io, admin_answer(request, token, source), boost::asio::use_future);
+    io.run();
+    return response.get();
   }
   AdminResponse post(std::string body) { return ask(beast_http::verb::post, std::move(body)); }
 

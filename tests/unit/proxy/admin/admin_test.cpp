@@ -8,6 +8,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <chrono>
 #include <cstdlib>
 #include <memory>
@@ -21,7 +25,8 @@ namespace {
 
 AdminSource sample_source() {
   return {[] { return std::string("# metrics\n"); }, [] { return std::string("{\"state\":1}"); },
-          [] { return std::string("{\"config\":1}"); }, [] { return std::string(); },
+          [] { return std::string("{\"config\":1}"); },
+          []() -> boost::asio::awaitable<std::string> { co_return std::string(); },
           [](const cache::PurgeRequest&) { return cache::PurgeResult{}; }};
 }
 
@@ -174,7 +179,9 @@ TEST_CASE("a purge on the wire is read whole however it is framed") {
 TEST_CASE("readiness is 503 with its reason while it is not ready and 200 afterwards") {
   std::string reason = "draining";
   AdminSource source = sample_source();
-  source.not_ready = [&reason] { return reason; };
+  source.not_ready_reason = [&reason]() -> boost::asio::awaitable<std::string> {
+    co_return reason;
+  };
   Running admin({}, source);
   const std::string answer = fetch(admin.server, "GET /readyz");
   CHECK(status(answer) == 503);
@@ -183,6 +190,33 @@ TEST_CASE("readiness is 503 with its reason while it is not ready and 200 afterw
 
   Running ready;
   CHECK(status(fetch(ready.server, "GET /readyz")) == 200);
+  CHECK(status(fetch(ready.server, "HEAD /readyz")) == 200);
+  CHECK(has(fetch(ready.server, "POST /readyz", "Content-Length: 0\r\n"), "Allow: GET, HEAD\r\n"));
+}
+
+TEST_CASE("other pages are served while readiness is being found out") {
+  AdminSource source = sample_source();
+  source.not_ready_reason = []() -> boost::asio::awaitable<std::string> {
+    const auto executor = co_await boost::asio::this_coro::executor;
+    boost::asio::steady_timer forever(executor, boost::asio::steady_timer::time_point::max());
+    co_await forever.async_wait(boost::asio::use_awaitable);
+    co_return std::string();
+  };
+  const Running admin({}, source);
+  Client waiting(admin.server);
+  waiting.send(request("GET /readyz"));
+  for (int n = 0; n < 3; ++n) CHECK(status(fetch(admin.server, "GET /state")) == 200);
+}
+
+TEST_CASE("readiness that cannot be found out is a 500 and the listener lives on") {
+  AdminSource source = sample_source();
+  source.not_ready_reason = []() -> boost::asio::awaitable<std::string> {
+    throw std::runtime_error("secret detail");
+    co_return std::string();
+  };
+  const Running admin({}, source);
+  CHECK(status(fetch(admin.server, "GET /readyz")) == 500);
+  CHECK(status(fetch(admin.server, "GET /state")) == 200);
 }
 
 TEST_CASE("with a token every page but the health pages asks for it") {

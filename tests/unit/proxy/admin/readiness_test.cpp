@@ -3,9 +3,15 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_future.hpp>
 #include <chrono>
+#include <future>
+#include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "support/full_backlog.hpp"
@@ -27,17 +33,27 @@ struct Down {
       : read(look_up_servers(support::checked(
             {{"upstreams",
               {{{"name", "one"}, {"servers", first}}, {{"name", "two"}, {"servers", second}}}}}))),
-        generation(std::move(*read.config), std::move(read.endpoints), Lineage{}) {
-    for (Upstream& upstream : generation.upstreams) upstream.reachable = false;
+        generation(std::make_shared<Generation>(std::move(*read.config), std::move(read.endpoints),
+                                                Lineage{})) {
+    for (Upstream& upstream : generation->upstreams) upstream.reachable = false;
   }
 
   ReadConfiguration read;
-  Generation generation;
+  std::shared_ptr<Generation> generation;
 };
 
-Duration time_of(Readiness& readiness, Generation& generation, std::string_view wanted) {
+std::string_view reason_of(Readiness& readiness, const std::shared_ptr<Generation>& generation) {
+  boost::asio::io_context io;
+  auto reason =
+      boost::asio::co_spawn(io, readiness.not_ready_reason(generation), boost::asio::use_future);
+  io.run();
+  return reason.get();
+}
+
+Duration time_of(Readiness& readiness, const std::shared_ptr<Generation>& generation,
+                 std::string_view wanted) {
   const TimePoint began = Clock::now();
-  CHECK(readiness.why_not(generation) == wanted);
+  CHECK(reason_of(readiness, generation) == wanted);
   return Clock::now() - began;
 }
 
@@ -52,10 +68,10 @@ TEST_CASE("servers that do not answer are asked together and not again for a whi
   Down down(all, all);
   Readiness readiness;
   const Duration first = time_of(readiness, down.generation, kNone);
-  CHECK(first >= Readiness::kPatience);
-  CHECK(first < 5 * Readiness::kPatience);  // one after the other: 24 times as long
-  CHECK(time_of(readiness, down.generation, kNone) < Readiness::kPatience / 2);
-  for (const Upstream& upstream : down.generation.upstreams)
+  CHECK(first >= Readiness::kProbeTimeout);
+  CHECK(first < 5 * Readiness::kProbeTimeout);  // one after the other: 24 times as long
+  CHECK(time_of(readiness, down.generation, kNone) < Readiness::kProbeTimeout / 2);
+  for (const Upstream& upstream : down.generation->upstreams)
     CHECK(upstream.connections.open() == 0);
 }
 
@@ -66,43 +82,80 @@ TEST_CASE("one server that is back makes ready whoever else is silent or refuses
   Down down({silent.address(), refusing.address()},
             {refusing.address(), silent.address(), back.address()});
   Readiness readiness;
-  CHECK(time_of(readiness, down.generation, "") < Readiness::kPatience);
-  CHECK_FALSE(down.generation.upstreams[0].is_live());
-  CHECK(down.generation.upstreams[1].is_live());
-  CHECK(down.generation.upstreams[1].connections.open() == 0);
-  CHECK(time_of(readiness, down.generation, "") < Readiness::kPatience);
+  CHECK(time_of(readiness, down.generation, "") < Readiness::kProbeTimeout);
+  CHECK_FALSE(down.generation->upstreams[0].is_live());
+  CHECK(down.generation->upstreams[1].is_live());
+  CHECK(down.generation->upstreams[1].connections.open() == 0);
+  CHECK(time_of(readiness, down.generation, "") < Readiness::kProbeTimeout);
+}
+
+TEST_CASE("questions at the same time share one round of probes and its result") {
+  const FullBacklog silent;
+  const MortalServer back;
+  for (const bool is_back : {false, true}) {
+    CAPTURE(is_back);
+    Down down({silent.address()}, {is_back ? back.address() : silent.address()});
+    Readiness readiness;
+    boost::asio::io_context io;
+    std::vector<std::future<std::string_view>> reasons;
+    for (int n = 0; n < 3; ++n) {
+      reasons.push_back(boost::asio::co_spawn(io, readiness.not_ready_reason(down.generation),
+                                              boost::asio::use_future));
+    }
+    io.run();
+    for (auto& reason : reasons) CHECK(reason.get() == (is_back ? "" : kNone));
+  }
+  const support::Deadline deadline;
+  while (back.accepted() == 0 && !deadline.passed()) std::this_thread::yield();
+  CHECK(back.accepted() == 1);
+}
+
+TEST_CASE("a round that is abandoned gives its connections back") {
+  const FullBacklog silent;
+  Down down({silent.address()}, {silent.address()});
+  Readiness readiness;
+  {
+    boost::asio::io_context io;
+    boost::asio::co_spawn(io, readiness.not_ready_reason(down.generation),
+                          [](const std::exception_ptr&, std::string_view) {});
+    io.poll();
+    CHECK(down.generation->upstreams[0].connections.open() == 1);
+  }
+  for (const Upstream& upstream : down.generation->upstreams)
+    CHECK(upstream.connections.open() == 0);
+  CHECK(down.generation.use_count() == 1);
 }
 
 TEST_CASE("where all refuse that is known at once") {
   const RefusingPort refusing;
   Down down({refusing.address()}, {refusing.address()});
   Readiness readiness;
-  CHECK(time_of(readiness, down.generation, kNone) < Readiness::kPatience);
+  CHECK(time_of(readiness, down.generation, kNone) < Readiness::kProbeTimeout);
 }
 
 TEST_CASE("of very many servers others are asked each time") {
-  const std::array<RefusingPort, Readiness::kMostAsked> refusing{};
+  const std::array<RefusingPort, Readiness::kMaxProbes> refusing{};
   const MortalServer last;
   std::vector<std::string> many;
   for (const RefusingPort& server : refusing) many.push_back(server.address());
   Down down(many, {last.address()});
   Readiness readiness;
-  CHECK(readiness.why_not(down.generation) == kNone);  // the last was not among the first 64
+  CHECK(reason_of(readiness, down.generation) == kNone);  // the last was not among the first 64
   const support::Deadline deadline;
-  while (!readiness.why_not(down.generation).empty() && !deadline.passed()) {
+  while (!reason_of(readiness, down.generation).empty() && !deadline.passed()) {
   }
-  CHECK(down.generation.upstreams[1].is_live());
+  CHECK(down.generation->upstreams[1].is_live());
 }
 
 TEST_CASE("a server that its health checks find unwell is not asked") {
   const MortalServer unwell;
   Down down({unwell.address()}, {unwell.address()});
-  for (Upstream& upstream : down.generation.upstreams) {
+  for (Upstream& upstream : down.generation->upstreams) {
     while (!upstream.servers.up().empty())
       upstream.servers.checked(0, observe::HealthCheckResult::failure);
   }
   Readiness readiness;
-  CHECK(readiness.why_not(down.generation) == kNone);
+  CHECK(reason_of(readiness, down.generation) == kNone);
   CHECK(unwell.accepted() == 0);
 }
 
