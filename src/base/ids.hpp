@@ -1,6 +1,6 @@
-// Small integers that name things of the configuration, one type each so that they
-// cannot be mistaken for one another. The value is the index in the configured list, if there is
-// one.
+// Ids of configured items: one strong type per kind, so that they cannot be mixed up.
+//
+// The value is the index in the configured list, except for TenantId.
 #pragma once
 
 #include <cstddef>

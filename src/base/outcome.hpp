@@ -1,4 +1,4 @@
-// How a request ended. Outcomes exclude one another: each request counts in exactly one.
+// How a request ended. Mutually exclusive: each request counts in exactly one.
 #pragma once
 
 #include <array>
@@ -11,14 +11,14 @@ namespace spillway {
 
 enum class Outcome : std::uint8_t {
   forwarded,    // the upstream's response was relayed
-  cached,       // answered from the store in normal operation: nothing is missing
-  degraded,     // answered with less than asked for
-  denied,       // refused on arrival, 429 or 503
-  dropped,      // closed without an answer, by rule
-  expired,      // its deadline or longest wait passed before a slot came
-  evicted,      // gave its queue place to a higher class
+  cached,       // answered from the cache in normal operation
+  degraded,     // stale, cached or fallback response under overload or failure
+  denied,       // refused on arrival with 429 or 503
+  dropped,      // closed without a response, by rule
+  expired,      // deadline or maximum wait passed before it got a slot
+  evicted,      // removed from the queue in favour of a higher class
   error,        // a proxy error: bad request, upstream failure or timeout
-  client_gone,  // the client left before its answer was complete
+  client_gone,  // the client left before its response was complete
 };
 
 inline constexpr std::size_t kOutcomeCount = 9;

@@ -1,5 +1,5 @@
-// A small seedable random source (SplitMix64: Steele, Lea, Flood, "Fast Splittable
-// Pseudorandom Number Generators", OOPSLA 2014). Fair draws and request ids, not secrets.
+// A small seedable random source (SplitMix64: Steele, Lea, Flood, "Fast Splittable Pseudorandom
+// Number Generators", OOPSLA 2014). For sampling, jitter and request ids; not for secrets.
 #pragma once
 
 #include <cstdint>

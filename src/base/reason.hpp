@@ -18,7 +18,7 @@ enum class Reason : std::uint8_t {
   tail_latency,
   event_loop_lag,
   error_burst,
-  // Fate of one request.
+  // Reasons of a single request.
   queue_full,
   queue_timeout,
   deadline_expired,
@@ -32,15 +32,15 @@ enum class Reason : std::uint8_t {
   upstream_invalid,
   client_gone,
   draining,
-  bad_request,      // the client's own fault: not HTTP that may be passed on, too large, ...
+  bad_request,      // malformed, too large, ...: the client's fault
   request_timeout,  // the request did not arrive in time
-  not_stored,       // a stored answer only was asked for, and there is none
-  local_shortage,   // Spillway itself had no descriptor, port or memory left
+  not_stored,       // only a cached response was allowed, and there is none
+  local_shortage,   // Spillway itself ran out of descriptors, ports or memory
 };
 
 inline constexpr std::size_t kReasonCount = 24;
 
-// Not within name(): compilers would copy it all to the stack for one name.
+// At namespace scope: within name(), compilers copy the array to the stack.
 inline constexpr std::array<std::string_view, kReasonCount> kReasonNames{
     "",
     "INFLIGHT_SATURATION",
@@ -71,14 +71,14 @@ inline constexpr std::array<std::string_view, kReasonCount> kReasonNames{
 // The name that clients, operators and dashboards see, e.g. "TAIL_LATENCY"; empty for none.
 constexpr std::string_view name(Reason reason) { return kReasonNames[index(reason)]; }
 
-// True for the reasons that say "no room", as against "the room itself is not to be trusted":
-// a denial for one of these is work-conserving (it only happens when no slot is free).
+// Signals of saturation, as opposed to signals of bad health: a denial for one of these is
+// work-conserving (it happens only while no slot is free).
 constexpr bool is_capacity(Reason reason) {
   return reason == Reason::inflight_saturation || reason == Reason::queue_saturation ||
          reason == Reason::queue_wait_risk;
 }
 
-// True when the refused caller caused the refusal itself: answered 429 instead of 503.
+// The client caused the refusal itself: status 429 instead of 503.
 constexpr bool is_callers_own(Reason reason) {
   return reason == Reason::budget_exceeded || reason == Reason::tenant_share;
 }

@@ -9,7 +9,7 @@
 
 namespace spillway {
 
-// Ordered by severity. Without configured stages only normal and overloaded are used.
+// In order of severity. Without `stages` in the configuration only normal and overloaded are used.
 enum class State : std::uint8_t { normal, elevated, overloaded, critical };
 
 inline constexpr std::size_t kStateCount = 4;

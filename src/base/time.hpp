@@ -1,6 +1,6 @@
-// Time as the whole house speaks it: monotonic points and strong durations.
+// Monotonic time points and durations.
 //
-// Only the I/O shell (proxy/) and main ever ask the clock; everything else is handed `now`.
+// Only the I/O shell (proxy/) and main read the clock; everything else takes `now` as an argument.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,7 @@
 #include "proxy/admin/admin.hpp"
 
+#include <pthread.h>
+
 #include <array>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -197,7 +199,10 @@ AdminServer::~AdminServer() { stop(); }
 void AdminServer::start() {
   server_->bind();
   asio::co_spawn(server_->io, server_->accept(), asio::detached);
-  server_->thread = std::thread([server = server_.get()] { server->io.run(); });
+  server_->thread = std::thread([server = server_.get()] {
+    ::pthread_setname_np(::pthread_self(), "admin");
+    server->io.run();
+  });
 }
 
 std::uint16_t AdminServer::port() const { return server_ ? server_->port : 0; }

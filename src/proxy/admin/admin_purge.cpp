@@ -15,7 +15,7 @@ using Read = std::variant<cache::PurgeRequest, std::string>;
 
 constexpr const char* kMembers = "exactly one of \"key\", \"prefix\" and \"route\" is needed";
 
-// No request target holds one: what cannot match is a mistake.
+// No request target contains these, so a purge for one would match nothing.
 bool is_blank_or_control(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte <= 0x20 || byte == 0x7f;
@@ -46,7 +46,7 @@ Read read_url(cache::PurgeRequest::Kind kind, const std::string& text) {
 }  // namespace
 
 Read read_purge(std::string_view body) {
-  // Of two members with one name the parser would keep the last; count them as they come.
+  // The parser keeps only the last of duplicate members: count them while parsing.
   std::size_t members = 0;
   const auto count = [&](int depth, json::parse_event_t event, json&) {
     if (depth == 1 && event == json::parse_event_t::key) ++members;

@@ -1,11 +1,11 @@
-// What POST /cache/purge is asked to forget.
+// Parses the body of POST /cache/purge.
 //
 // The body is a JSON object with exactly one member, a string:
 //
-//     {"key": "http://shop.example/list?page=2"}   every answer stored for this URL
-//     {"key": "/list?page=2"}                      the same at any host
-//     {"prefix": "http://shop.example/list"}       URLs that begin so; likewise with "/list"
-//     {"route": "list"}                            all that the route's cache holds
+//     {"key": "http://shop.example/list?page=2"}   all responses cached for this URL
+//     {"key": "/list?page=2"}                      the same for any host
+//     {"prefix": "http://shop.example/list"}       URLs with this prefix; likewise "/list"
+//     {"route": "list"}                            everything in the route's cache
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,10 @@
 
 namespace spillway::proxy {
 
-// Longer texts are refused: no request line is as long.
+// Longer strings are refused: no request line is that long.
 inline constexpr std::size_t kMaxPurgeText = 16384;
 
-// The request, or what is wrong with it in words. Any bytes may be given.
+// The request, or an error message. Accepts any bytes.
 std::variant<cache::PurgeRequest, std::string> read_purge(std::string_view body);
 
 }  // namespace spillway::proxy

@@ -1,7 +1,8 @@
-// One configuration with everything that is made from it and shared by all workers: what requests
-// are classified by, the upstreams with their gates, the answers that need no upstream, the counts.
+// One generation: a configuration and the objects built from it that all workers share: classifier,
+// upstreams with their gates, caches and fallbacks of the routes, metrics.
 //
-// Lives as long as a worker has a part of it (LocalGeneration); a reload makes the next one.
+// A reload creates the next generation. The former one lives until no worker has a LocalGeneration
+// of it, that is until the last request pinned to it has ended.
 #pragma once
 
 #include <cstddef>
@@ -22,29 +23,30 @@
 
 namespace spillway::proxy {
 
-// What all generations of a process have in common. The seed and the key are secret; with the same
-// ones a tenant keeps its id.
-struct Lineage {
+// State of the process that every generation uses. Seed and key are secret (clients choose what is
+// hashed) and constant, so that tenant ids and cache keys survive a reload.
+struct ProcessContext {
   std::uint64_t tenant_seed = 0;
   traffic::SipKey cache_key{};
   std::vector<std::shared_ptr<observe::WorkerGauges>> workers;
 };
 
 struct Generation {
-  // Where `former` (null: this is the first) has an upstream of the same name, its slots stay the
-  // same, and what is stored stays.
-  Generation(config::Config settings, Endpoints endpoints, const Lineage& lineage,
+  // `former`: the previous generation, null for the first. Upstreams of the same name share their
+  // slots, and caches carry over (see RouteResponses).
+  Generation(config::Config settings, Endpoints endpoints, const ProcessContext& process,
              const Generation* former = nullptr)
       : number(former == nullptr ? 1 : former->number + 1),
         config(std::move(settings)),
-        classifier(config, lineage.tenant_seed),
-        answers(config, lineage.cache_key, former == nullptr ? nullptr : &former->answers) {
+        classifier(config, process.tenant_seed),
+        route_responses(config, process.cache_key,
+                        former == nullptr ? nullptr : &former->route_responses) {
     for (const config::Upstream& upstream : config.upstreams) {
       upstreams.emplace_back(config, upstream, std::move(endpoints[upstreams.size()]),
-                             lineage.workers.size(),
+                             process.workers.size(),
                              former == nullptr ? nullptr : former->find(upstream.name));
     }
-    for (const auto& gauges : lineage.workers)
+    for (const auto& gauges : process.workers)
       metrics.push_back(std::make_unique<observe::WorkerMetrics>(config, gauges));
   }
   Generation(const Generation&) = delete;
@@ -54,7 +56,7 @@ struct Generation {
     return RouteId(static_cast<std::uint32_t>(config.routes.size() - 1));
   }
 
-  // Null when there is none of that name.
+  // By name; null if there is none.
   const Upstream* find(std::string_view upstream) const {
     for (const Upstream& each : upstreams) {
       if (each.config.name == upstream) return &each;
@@ -66,7 +68,7 @@ struct Generation {
   const config::Config config;
   const traffic::Classifier classifier;
   std::deque<Upstream> upstreams;  // by UpstreamId
-  const RouteResponses answers;
+  const RouteResponses route_responses;
   std::vector<std::unique_ptr<observe::WorkerMetrics>> metrics;  // by worker
 };
 

@@ -13,7 +13,8 @@ namespace {
 std::vector<prometheus::MetricFamily> counts_of(Generation& generation) {
   observe::Snapshot snapshot;
   read_upstreams(generation, false, snapshot);
-  generation.answers.read_snapshot(snapshot.caches, true);  // what lives on counts there
+  // A cache that carried over to another generation is counted there.
+  generation.route_responses.read_snapshot(snapshot.caches, true);
   std::vector<const observe::WorkerMetrics*> metrics;
   for (const auto& each : generation.metrics) metrics.push_back(each.get());
   return observe::families_of(generation.config, metrics, snapshot);
@@ -63,14 +64,14 @@ const Generation* Generations::oldest(TimePoint replaced_before) const {
   return former_.front().generation.get();
 }
 
-std::vector<prometheus::MetricFamily> Generations::counts_of_others(const Generation& but) {
+std::vector<prometheus::MetricFamily> Generations::counts_except(const Generation& generation) {
   const std::lock_guard lock(mutex_);
   collect_locked();
   std::vector<prometheus::MetricFamily> sum = counted_;
   std::vector<std::shared_ptr<Generation>> others{current_};
   for (const Former& each : former_) others.push_back(each.generation);
   for (const auto& each : others) {
-    if (each.get() == &but) continue;
+    if (each.get() == &generation) continue;
     std::vector<prometheus::MetricFamily> counts = counts_of(*each);
     observe::forget_unknown(counts, current_->config);
     observe::add_counts(sum, counts);

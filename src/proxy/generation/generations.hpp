@@ -1,7 +1,6 @@
-// The configuration in effect, and those before it that running requests still keep to.
+// The current generation, and the former ones that running requests still pin. Thread-safe.
 //
-// Thread-safe. The last one to leave a former generation does not have to clear it away: that is
-// done here, off the threads that serve.
+// Former generations are destroyed by collect(), so that no worker pays for it.
 #pragma once
 
 #include <prometheus/metric_family.h>
@@ -18,23 +17,23 @@ namespace spillway::proxy {
 
 class Generations {
  public:
-  // So many former ones may be in use.
-  static constexpr std::size_t kMostFormer = 16;
+  // Limit of former generations in use.
+  static constexpr std::size_t kMaxFormer = 16;
 
   explicit Generations(std::shared_ptr<Generation> first);
 
   std::shared_ptr<Generation> current() const;
-  TimePoint since() const;  // when it took effect
+  TimePoint since() const;  // when the current one took effect
   void replace(std::shared_ptr<Generation> next);
 
-  // Clears away the former ones that nobody keeps to any more, all but what they counted. Returns
-  // how many are left.
+  // Destroys former generations that are no longer pinned, keeping their metric counts. Returns the
+  // number of those left.
   std::size_t collect();
-  // The one replaced first of those still in use; null: there is none, or it was replaced later
-  // than that. Only to be compared with.
+  // The oldest former generation still in use; null if there is none or it was replaced later than
+  // `replaced_before`. For comparison only: it may be destroyed at any time.
   const Generation* oldest(TimePoint replaced_before) const;
-  // What all others counted, which may be newer by now than `but`.
-  std::vector<prometheus::MetricFamily> counts_of_others(const Generation& but);
+  // The summed metric counts of all generations, past and present, except this one.
+  std::vector<prometheus::MetricFamily> counts_except(const Generation& generation);
 
  private:
   void collect_locked();
@@ -46,8 +45,8 @@ class Generations {
     std::shared_ptr<Generation> generation;
     TimePoint replaced_at;
   };
-  std::vector<Former> former_;                     // still in use, the oldest first
-  std::vector<prometheus::MetricFamily> counted_;  // by those that are gone
+  std::vector<Former> former_;                     // still in use, oldest first
+  std::vector<prometheus::MetricFamily> counted_;  // by destroyed generations
 };
 
 }  // namespace spillway::proxy

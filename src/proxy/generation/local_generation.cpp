@@ -14,7 +14,7 @@ LocalGeneration::LocalGeneration(std::shared_ptr<Generation> shared, const Home&
   for (Upstream& upstream : shared_->upstreams) {
     pools_.emplace_back(home.loop, upstream.connections, upstream.servers.in_flight, metrics);
     circuits_.emplace_back(upstream, home.random, home.log);
-    // The ratio holds for each worker's requests; the minimum is split between them.
+    // The ratio applies to each worker's own requests; the minimum rate is divided among workers.
     const config::Retries& retries = upstream.config.retries;
     const auto workers = static_cast<double>(shared_->metrics.size());
     retry_budgets_.emplace_back(resilience::RetryBudget::Limits{
@@ -30,7 +30,7 @@ void LocalGeneration::close_idle() {
 }
 
 void LocalGeneration::retire() {
-  for (UpstreamPool& pool : pools_) pool.keep_none();
+  for (UpstreamPool& pool : pools_) pool.disable_keep_alive();
   close_idle();
 }
 

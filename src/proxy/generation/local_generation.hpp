@@ -1,8 +1,6 @@
-// One worker's part of a generation: what its requests use of one configuration without asking
-// anyone else. Every request pins the part that was its worker's when it began, and keeps to that
-// configuration to its end; what nobody pins any more goes.
-//
-// On its worker's thread only.
+// One worker's part of a generation: connection pools, circuits, retry budgets, current admission
+// plans. A request pins the part that is current when it begins (LocalGenerationPtr) and uses that
+// configuration to its end. Destroyed with its last pin. Worker thread only.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
@@ -30,7 +28,7 @@ using Plans = std::vector<std::shared_ptr<const overload::AdmissionPlan>>;  // b
 class LocalGeneration : public boost::intrusive::list_base_hook<
                             boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
-  // What it takes of its worker, which outlives it.
+  // What it uses of its worker, which outlives it.
   struct Home {
     std::size_t number;
     EventLoop& loop;
@@ -57,15 +55,15 @@ class LocalGeneration : public boost::intrusive::list_base_hook<
     plans_[index(id)] = std::move(plan);
   }
   // Null when the route has none.
-  cache::ResponseCache* cache(RouteId id) const { return shared_->answers.cache(id); }
-  const cache::FallbackResponse* prepared(RouteId id) const {
-    return shared_->answers.prepared(id);
+  cache::ResponseCache* cache(RouteId id) const { return shared_->route_responses.cache(id); }
+  const cache::FallbackResponse* fallback(RouteId id) const {
+    return shared_->route_responses.fallback(id);
   }
-  bool stores_answers() const { return shared_->answers.has_cache(); }
+  bool has_caches() const { return shared_->route_responses.has_caches(); }
 
-  // Closes every upstream connection that is idle.
+  // Closes all idle upstream connections.
   void close_idle();
-  // No request begins with it any more: no connection is kept.
+  // Replaced: from now on upstream connections are closed instead of kept idle.
   void retire();
 
   observe::WorkerMetrics& metrics;

@@ -28,7 +28,7 @@ bool is_of_listener(const config::Listen& listen, const Endpoint& endpoint) {
 
 }  // namespace
 
-ReadConfiguration look_up_servers(config::Config config) {
+ReadConfiguration resolve_servers(config::Config config) {
   ReadConfiguration result;
   for (std::size_t u = 0; u < config.upstreams.size(); ++u) {
     const std::string path = config::element("$.upstreams", u) + ".servers";
@@ -60,7 +60,7 @@ ReadConfiguration read_configuration(const LoadConfig& load) {
   try {
     config::LoadResult loaded = load();
     if (!loaded.config) return {{}, {}, std::move(loaded.problems)};
-    return look_up_servers(std::move(*loaded.config));
+    return resolve_servers(std::move(*loaded.config));
   } catch (const std::exception& error) {
     return refused("$", error.what());
   }

@@ -1,7 +1,7 @@
-// A configuration as it is read to be put into effect: the file, and the addresses of the servers
-// that it names.
+// Reads a configuration: the file, and DNS lookups for the servers it names.
 //
-// Both may take long, or for ever: a file in a network, a name server that does not answer.
+// Both may block for long or for ever: a file on a network file system, a name server that does not
+// answer.
 #pragma once
 
 #include <functional>
@@ -19,19 +19,19 @@ using LoadConfig = std::function<config::LoadResult()>;
 using Endpoints = std::vector<std::vector<Endpoint>>;  // by upstream, by server
 
 struct ReadConfiguration {
-  std::optional<config::Config> config;  // only when there is no problem at all
+  std::optional<config::Config> config;  // only if there are no problems
   Endpoints endpoints;
   config::Problems problems;
 };
 
-// Looks up every server. One that has no address, or whose name turns out to be that of the
-// listener itself, is a problem with its path.
-ReadConfiguration look_up_servers(config::Config config);
+// Resolves every server. A server without an address, or with the address of the listener itself,
+// is a problem.
+ReadConfiguration resolve_servers(config::Config config);
 
-// What `load` gives, with its servers looked up. Never throws; without `load` that is the problem.
+// Calls `load` and resolves the servers. Never throws; an empty `load` is a problem.
 ReadConfiguration read_configuration(const LoadConfig& load);
 
-// What is thrown where a configuration has to be right.
+// Thrown at start-up for a configuration with problems.
 struct BadConfiguration : std::runtime_error {
   explicit BadConfiguration(config::Problems its_problems)
       : std::runtime_error(its_problems.front().path + ": " + its_problems.front().message),

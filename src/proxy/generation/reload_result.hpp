@@ -1,4 +1,4 @@
-// What came of an attempt to put a new configuration into effect.
+// The result of a reload.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 namespace spillway::proxy {
 
 struct ReloadResult {
-  std::uint64_t generation = 0;  // in effect now, whatever came of it
-  config::Problems problems;     // why it is the old one; empty: it is the new one
+  std::uint64_t generation = 0;  // in effect now
+  config::Problems problems;     // empty: success; otherwise the configuration is unchanged
 };
 
 // Called with the result, on the reloader's thread.

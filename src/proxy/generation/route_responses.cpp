@@ -6,9 +6,9 @@ namespace spillway::proxy {
 
 namespace {
 
-// What the whole configuration makes of a route's: the field that names a tenant is personal, and
-// what trusted proxies say of a request, and pass on, tells answers apart.
-config::Cache settings_of(const config::Cache& cache, const config::Config& config) {
+// The route's settings plus what the rest of the configuration implies: the tenant header makes a
+// response personal, and forwarded fields of trusted proxies are part of the cache key.
+config::Cache effective_settings(const config::Cache& cache, const config::Config& config) {
   config::Cache settings = cache;
   if (!config.trusted_headers.tenant.empty())
     settings.personal.push_back(config.trusted_headers.tenant);
@@ -19,8 +19,8 @@ config::Cache settings_of(const config::Cache& cache, const config::Config& conf
   return settings;
 }
 
-// Who is asking, and whose word about that is believed, is part of what is stored.
-bool says_the_same_of_clients(const config::Config& one, const config::Config& other) {
+// Cached responses depend on how clients are identified and which peers are trusted.
+bool identifies_clients_alike(const config::Config& one, const config::Config& other) {
   return one.trusted_peers == other.trusted_peers && one.trusted_headers == other.trusted_headers &&
          one.tenants.key == other.tenants.key && one.tenants.api_keys == other.tenants.api_keys;
 }
@@ -30,22 +30,22 @@ bool says_the_same_of_clients(const config::Config& one, const config::Config& o
 RouteResponses::RouteResponses(const config::Config& config, traffic::SipKey key,
                                const RouteResponses* former)
     : config_(config) {
-  if (former != nullptr && !says_the_same_of_clients(former->config_, config)) former = nullptr;
+  if (former != nullptr && !identifies_clients_alike(former->config_, config)) former = nullptr;
   for (const config::Route& route : config.routes) {
     std::shared_ptr<cache::ResponseCache>& cache = caches_.emplace_back();
     if (route.cache) {
-      const config::Cache settings = settings_of(*route.cache, config);
+      const config::Cache settings = effective_settings(*route.cache, config);
       if (former != nullptr) cache = former->find(route, config.upstreams, settings);
       if (!cache) cache = std::make_shared<cache::ResponseCache>(settings, key);
-      has_cache_ = true;
+      has_caches_ = true;
     }
-    prepared_.push_back(route.fallback
-                            ? std::make_unique<const cache::FallbackResponse>(*route.fallback)
-                            : nullptr);
+    fallbacks_.push_back(route.fallback
+                             ? std::make_unique<const cache::FallbackResponse>(*route.fallback)
+                             : nullptr);
   }
 }
 
-// What is stored for a route of this name, for the same requests to the same upstream.
+// The cache of the route with this name, if it stores the same requests to the same upstream.
 std::shared_ptr<cache::ResponseCache> RouteResponses::find(
     const config::Route& route, const std::vector<config::Upstream>& upstreams,
     const config::Cache& settings) const {
@@ -61,9 +61,9 @@ std::shared_ptr<cache::ResponseCache> RouteResponses::find(
 }
 
 void RouteResponses::read_snapshot(std::vector<observe::CacheSnapshot>& caches,
-                                   bool its_own) const {
+                                   bool exclusive) const {
   for (std::size_t i = 0; i < caches_.size(); ++i) {
-    if (!caches_[i] || (its_own && caches_[i].use_count() > 1)) continue;
+    if (!caches_[i] || (exclusive && caches_[i].use_count() > 1)) continue;
     const cache::CacheCounts counts = caches_[i]->counts();
     caches.push_back({.route = RouteId(static_cast<std::uint32_t>(i)),
                       .bytes = counts.bytes,

@@ -1,5 +1,5 @@
-// What the routes have to answer with when the upstream is not asked: the response cache of each
-// that has one, and its prepared answer. Shared by all workers; outlives them.
+// Responses without an upstream: the response cache and the fallback of each route that has one.
+// Shared by all workers.
 #pragma once
 
 #include <memory>
@@ -18,21 +18,21 @@ namespace spillway::proxy {
 
 class RouteResponses {
  public:
-  // Keeps references to the configuration. The key is secret: clients choose what is hashed.
-  // What `former` has stored for a route stays, if nothing has changed that says what is stored for
-  // whom; it may be null.
+  // `config` must outlive this. The key is secret: clients choose what is hashed. A cache of
+  // `former` (may be null) carries over to the route of the same name, if cache settings, match,
+  // upstream and client identification are unchanged.
   RouteResponses(const config::Config& config, traffic::SipKey key,
                  const RouteResponses* former = nullptr);
 
   // Null when the route has none.
   cache::ResponseCache* cache(RouteId route) const { return caches_[index(route)].get(); }
-  const cache::FallbackResponse* prepared(RouteId route) const {
-    return prepared_[index(route)].get();
+  const cache::FallbackResponse* fallback(RouteId route) const {
+    return fallbacks_[index(route)].get();
   }
-  bool has_cache() const { return has_cache_; }
+  bool has_caches() const { return has_caches_; }
 
-  // Any thread. `its_own`: without those that are another's as well.
-  void read_snapshot(std::vector<observe::CacheSnapshot>& caches, bool its_own = false) const;
+  // Thread-safe. `exclusive`: without caches that another generation uses too.
+  void read_snapshot(std::vector<observe::CacheSnapshot>& caches, bool exclusive = false) const;
   cache::PurgeResult purge(const cache::PurgeRequest& what, TimePoint now) const;
 
  private:
@@ -41,9 +41,9 @@ class RouteResponses {
                                              const std::vector<config::Upstream>& upstreams,
                                              const config::Cache& settings) const;
 
-  std::vector<std::shared_ptr<cache::ResponseCache>> caches_;             // by route
-  std::vector<std::unique_ptr<const cache::FallbackResponse>> prepared_;  // by route
-  bool has_cache_ = false;
+  std::vector<std::shared_ptr<cache::ResponseCache>> caches_;              // by route
+  std::vector<std::unique_ptr<const cache::FallbackResponse>> fallbacks_;  // by route
+  bool has_caches_ = false;
 };
 
 }  // namespace spillway::proxy

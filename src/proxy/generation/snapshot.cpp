@@ -6,9 +6,9 @@ namespace spillway::proxy {
 
 namespace {
 
-void read_dead_letters(const DeadLetterBox& box, bool with_letters,
+void read_dead_letters(const DeadLetterQueue& queue, bool with_letters,
                        observe::UpstreamSnapshot& snapshot, TimePoint now) {
-  box.look([&](const dispatch::DeadLetters& letters) {
+  queue.read([&](const dispatch::DeadLetters& letters) {
     snapshot.dead_letters_total = letters.total();
     if (!with_letters) return;
     for (std::size_t i = letters.size(); i-- > 0;) {
@@ -26,21 +26,21 @@ void read_dead_letters(const DeadLetterBox& box, bool with_letters,
   });
 }
 
-void read_judgement(Upstream& upstream, std::size_t classes, observe::UpstreamSnapshot& snapshot,
-                    TimePoint now) {
-  const OverloadStatus::Current judged = upstream.judgement.read();
-  snapshot.state = judged.state;
-  snapshot.reason = judged.reason;
-  snapshot.in_state = now - judged.since;
-  snapshot.signals = judged.signals;
-  snapshot.transitions = judged.transitions;
+void read_overload_status(Upstream& upstream, std::size_t classes,
+                          observe::UpstreamSnapshot& snapshot, TimePoint now) {
+  const OverloadStatus::Current status = upstream.overload_status.read();
+  snapshot.state = status.state;
+  snapshot.reason = status.reason;
+  snapshot.in_state = now - status.since;
+  snapshot.signals = status.signals;
+  snapshot.transitions = status.transitions;
   for (std::size_t c = 0; c < classes; ++c) {
     const ClassId id{static_cast<std::uint8_t>(c)};
-    const overload::EffectiveRule& rule = judged.plan->class_rule(id);
+    const overload::EffectiveRule& rule = status.plan->class_rule(id);
     snapshot.classes[c].rule = rule.rule;
     if (rule.rule.budget) snapshot.classes[c].budget_tokens = upstream.budgets.available(rule, now);
-    if (judged.plan->tenants() == nullptr) continue;
-    for (const overload::Excess& excess : judged.plan->tenants()->of(id).list()) {
+    if (status.plan->tenants() == nullptr) continue;
+    for (const overload::Excess& excess : status.plan->tenants()->of(id).list()) {
       ++snapshot.classes[c].above_share;
       snapshot.tenants_above_share.push_back(
           {id, upstream.tenant_names.find(excess.tenant), excess.chance});
@@ -59,7 +59,7 @@ void read_upstreams(Generation& generation, bool with_dead_letters, observe::Sna
     each.open_circuits = upstream.open_circuits.load();
     upstream.servers.read_snapshot(each);
     read_dead_letters(upstream.dead_letters, with_dead_letters, each, now);
-    read_judgement(upstream, generation.config.classes.size(), each, now);
+    read_overload_status(upstream, generation.config.classes.size(), each, now);
   }
 }
 

@@ -1,4 +1,4 @@
-// A generation as it is at this moment, copied for one page.
+// Copies the state of a generation's upstreams, for /metrics and /state.
 #pragma once
 
 #include "observe/snapshot.hpp"
@@ -6,8 +6,8 @@
 
 namespace spillway::proxy {
 
-// Fills in the upstreams, in the configuration's order. The texts of dead letters are copied only
-// for who shows them: workers wait meanwhile.
+// Fills in the upstreams, in the order of the configuration. `with_dead_letters`: copy their texts
+// too; workers may wait for the lock meanwhile.
 void read_upstreams(Generation& generation, bool with_dead_letters, observe::Snapshot& snapshot);
 
 }  // namespace spillway::proxy

@@ -63,7 +63,7 @@ void Control::replace(std::shared_ptr<Generation> generation, std::function<void
                         for (const TickerPtr& former : tickers_) {
                           if (former->upstream().config.name != upstream.config.name) continue;
                           upstream.controller.continue_from(former->upstream().controller, now);
-                          upstream.judgement.publish(upstream.controller, std::nullopt, now);
+                          upstream.overload_status.publish(upstream.controller, std::nullopt, now);
                         }
                         plans.push_back(upstream.controller.plan());
                       }
@@ -94,7 +94,7 @@ void Control::tick(Ticker& ticker, TimePoint now) {
   upstream.gate.read_load(ticker.load, now);
   Duration lag{0};
   for (const auto& worker : workers_) lag = std::max(lag, worker->gauges().event_loop_lag());
-  const overload::Tick judged = upstream.controller.tick(
+  const overload::Tick result = upstream.controller.tick(
       {.shards = ticker.shards,
        .busy_slot_seconds = ticker.load.busy_slot_seconds,
        .concurrency = static_cast<double>(upstream.config.dispatch.concurrency),
@@ -103,13 +103,13 @@ void Control::tick(Ticker& ticker, TimePoint now) {
        .event_loop_lag = to_seconds(lag),
        .tenants = ticker.tenants},
       now);
-  upstream.judgement.publish(upstream.controller, judged.transition, now);
-  if (judged.transition) {
-    log_.transition(upstream.config.name, judged.transition->from, judged.transition->to,
-                    judged.transition->reason, upstream.controller.signals());
+  upstream.overload_status.publish(upstream.controller, result.transition, now);
+  if (result.transition) {
+    log_.transition(upstream.config.name, result.transition->from, result.transition->to,
+                    result.transition->reason, upstream.controller.signals());
   }
-  if (judged.plan == nullptr) return;
-  for (const auto& worker : workers_) worker->publish(ticker.generation, ticker.id, judged.plan);
+  if (result.plan == nullptr) return;
+  for (const auto& worker : workers_) worker->publish(ticker.generation, ticker.id, result.plan);
 }
 
 }  // namespace spillway::proxy

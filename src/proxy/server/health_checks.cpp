@@ -65,7 +65,7 @@ void HealthChecks::record(UpstreamId id, std::size_t server, HealthCheckResult r
   Upstream& upstream = generation_->upstreams[index(id)];
   const bool passed = result == HealthCheckResult::success;
   if (passed) upstream.reachable.store(true, std::memory_order_relaxed);
-  if (!upstream.servers.checked(server, result)) return;
+  if (!upstream.servers.record_check(server, result)) return;
   log_.server_event(passed ? observe::ServerEvent::health_check_passed
                            : observe::ServerEvent::health_check_failed,
                     upstream.config.name, upstream.endpoints[server].name, name(result));

@@ -8,11 +8,11 @@
 namespace spillway::proxy {
 
 namespace {
-constexpr Milliseconds kTidyPeriod{1000};
+constexpr Milliseconds kCollectInterval{1000};
 }
 
-Reloader::Reloader(Read read, Apply apply, std::function<bool()> tidy)
-    : read_(std::move(read)), apply_(std::move(apply)), tidy_(std::move(tidy)) {}
+Reloader::Reloader(Read read, Apply apply, std::function<bool()> collect)
+    : read_(std::move(read)), apply_(std::move(apply)), collect_(std::move(collect)) {}
 
 Reloader::~Reloader() { stop(); }
 
@@ -20,7 +20,7 @@ void Reloader::request(Done done) {
   {
     const std::lock_guard lock(shared_->mutex);
     if (shared_->stopping) return;
-    wanted_.push_back(std::move(done));
+    pending_.push_back(std::move(done));
   }
   shared_->changed.notify_all();
 }
@@ -39,35 +39,35 @@ void Reloader::stop() {
   }
   shared_->changed.notify_all();
   if (thread_.joinable()) thread_.join();
-  wanted_.clear();  // while those who asked are still there
+  pending_.clear();  // their captures may not outlive the callers of request()
 }
 
 void Reloader::run() {
   std::unique_lock lock(shared_->mutex);
-  bool tidy = true;
-  const auto is_due = [this] { return shared_->stopping || !wanted_.empty(); };
+  bool collected = true;
+  const auto is_due = [this] { return shared_->stopping || !pending_.empty(); };
   while (true) {
-    if (tidy) {
+    if (collected) {
       shared_->changed.wait(lock, is_due);
-    } else if (!shared_->changed.wait_for(lock, kTidyPeriod, is_due)) {
+    } else if (!shared_->changed.wait_for(lock, kCollectInterval, is_due)) {
       lock.unlock();
-      tidy = tidy_();
+      collected = collect_();
       lock.lock();
       continue;
     }
     if (shared_->stopping) return;
-    const std::vector<Done> asked = std::exchange(wanted_, {});
+    const std::vector<Done> requests = std::exchange(pending_, {});
     std::optional<ReadConfiguration> wanted = read(lock);
     if (!wanted) return;
     lock.unlock();
     const ReloadResult result = apply_(std::move(*wanted));
-    for (const Done& done : asked) done(result);
-    tidy = tidy_();
+    for (const Done& done : requests) done(result);
+    collected = collect_();
     lock.lock();
   }
 }
 
-// Nullopt: stopped before.
+// nullopt: stopped first.
 std::optional<ReadConfiguration> Reloader::read(std::unique_lock<std::mutex>& lock) {
   shared_->result.reset();
   try {

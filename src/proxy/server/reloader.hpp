@@ -1,8 +1,8 @@
-// A thread that reloads the configuration, one attempt after the other: reading files and looking
-// up names may take long and must delay neither requests nor signals nor the admin pages.
+// The reload thread: runs reloads one after the other, so that reading files and resolving names
+// delays neither requests nor signals nor admin pages.
 //
-// Nor must they delay the end of the process: they have a thread for each attempt, which stop()
-// does not wait for. It goes on by itself with what it holds, and what it reads is thrown away.
+// Reading may block for ever and must not delay shutdown: each attempt reads on a detached thread
+// of its own. stop() does not wait for it; its result is discarded.
 #pragma once
 
 #include <atomic>
@@ -26,29 +26,30 @@ class Reloader {
   using Apply = std::function<ReloadResult(ReadConfiguration)>;
   using Done = ReloadDone;
 
-  // `read` may outlive this and whoever made it: it must hold all that it uses. `apply` puts into
-  // effect what it brings. `tidy` is called after reloads, every second until it returns true.
-  Reloader(Read read, Apply apply, std::function<bool()> tidy);
+  // `read` may outlive this object: it must own all that it uses. `apply` activates the result.
+  // `collect` frees former configurations; called after a reload, then every second until it
+  // returns true (nothing left).
+  Reloader(Read read, Apply apply, std::function<bool()> collect);
   ~Reloader();  // stops
   Reloader(const Reloader&) = delete;
   Reloader& operator=(const Reloader&) = delete;
 
   void start();
-  // Any thread, after start(). `done` is called on this one's; not at all if it is stopped before.
-  // Requests that arrive during an attempt are served by one more.
+  // Thread-safe, after start(). `done` is called on the reload thread; never if stopped before.
+  // Requests that arrive during an attempt share the next one.
   void request(Done done);
-  // Waits for what is being put into effect, not for what is being read.
+  // Waits for `apply`, not for `read`.
   void stop();
-  // For `apply`: not to be slow about it.
+  // `apply` should return soon.
   bool is_stopping() const { return shared_->stopping; }
 
  private:
-  // With the threads that read.
+  // Shared with the reading threads.
   struct Shared {
     std::mutex mutex;
     std::condition_variable changed;
     std::atomic<bool> stopping{false};
-    std::optional<ReadConfiguration> result;  // of the attempt under way
+    std::optional<ReadConfiguration> result;  // of the current attempt
   };
 
   void run();
@@ -56,9 +57,9 @@ class Reloader {
 
   Read read_;
   Apply apply_;
-  std::function<bool()> tidy_;
+  std::function<bool()> collect_;
   const std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
-  std::vector<Done> wanted_;  // under its lock
+  std::vector<Done> pending_;  // guarded by shared_->mutex
   std::thread thread_;
 };
 

@@ -11,12 +11,12 @@ namespace spillway::proxy {
 
 class Server {
  public:
-  // Reads the configuration again, for a reload.
+  // Loads the configuration for a reload.
   using LoadConfig = proxy::LoadConfig;
 
-  // Looks up the servers; throws BadConfiguration when one has no address. Without `load` the
-  // configuration cannot be reloaded. `load` may still be running after this has ended, if reading
-  // the file takes so long: it must hold all that it uses.
+  // Resolves the servers; throws BadConfiguration if one has no address. Without `load` the
+  // configuration cannot be reloaded. `load` may still be running after the destructor, if reading
+  // blocks: it must own all that it uses.
   explicit Server(config::Config config, LoadConfig load = {});
   ~Server();  // stops at once
   Server(const Server&) = delete;
@@ -24,23 +24,25 @@ class Server {
 
   // Binds and serves; throws std::runtime_error when it cannot bind.
   void start();
-  // The ports listened on, which the system chose where the configuration says 0. After start().
+  // The listening ports, chosen by the system where the configuration says 0. After start().
   std::uint16_t port() const;
   std::uint16_t admin_port() const;
 
-  // start(), then blocks until a signal: SIGTERM drains (a second one, or SIGINT, ends at once);
-  // SIGHUP reloads the configuration. Signals count from before the first connection is accepted.
-  // Returns the exit code.
+  // start(), then blocks until SIGTERM (drains; a second one stops at once) or SIGINT (stops at
+  // once). SIGHUP reloads the configuration. Signals are handled from before the first connection
+  // is accepted. Returns the exit code.
   int serve_until_signalled();
 
-  // Stops accepting and lets what runs finish; drained() once every client connection is closed.
+  // Stops accepting and lets running requests finish; drained() once all client connections are
+  // closed.
   void begin_drain();
   bool drained() const;
-  // Ends everything at once.
+  // Closes all connections and joins the threads.
   void stop();
 
  private:
   struct Parts;
+  class SignalLoop;
   std::unique_ptr<Parts> parts_;
 };
 

@@ -1,4 +1,4 @@
-// The operator's pages, as the whole server fills them.
+// The content of the admin pages.
 #include <chrono>
 #include <nlohmann/json.hpp>
 
@@ -47,7 +47,7 @@ observe::Snapshot Server::Parts::snapshot(Generation& generation, bool with_dead
   snapshot.reloads.in_effect = Clock::now() - generations.since();
   snapshot.reloads.former = generations.collect();
   read_upstreams(generation, with_dead_letters, snapshot);
-  generation.answers.read_snapshot(snapshot.caches);
+  generation.route_responses.read_snapshot(snapshot.caches);
   return snapshot;
 }
 
@@ -62,7 +62,7 @@ std::string Server::Parts::metrics_page() {
   const observe::MetricCollector collector(
       generation->config, metrics_of(*generation),
       [this, &generation] { return snapshot(*generation, false); }, build_info(),
-      [this, &generation] { return generations.counts_of_others(*generation); });
+      [this, &generation] { return generations.counts_except(*generation); });
   return observe::to_text(collector);
 }
 
@@ -74,7 +74,7 @@ std::string Server::Parts::state_page() {
 }
 
 cache::PurgeResult Server::Parts::purge(const cache::PurgeRequest& what) {
-  cache::PurgeResult result = generations.current()->answers.purge(what, Clock::now());
+  cache::PurgeResult result = generations.current()->route_responses.purge(what, Clock::now());
   if (result.unknown.empty()) {
     log.message(observe::Level::info,
                 "purged " + std::to_string(result.purged) + " stored answers");

@@ -1,5 +1,5 @@
-// What a server is made of, and what is done with all of it: the operator's pages
-// (server_pages.cpp) and reloads (server_reload.cpp).
+// The parts of a server, and what involves all of them: admin pages (server_pages.cpp), reloads
+// (server_reload.cpp), signals (server_signals.cpp).
 #pragma once
 
 #include <atomic>
@@ -32,7 +32,8 @@ struct Server::Parts {
 
   std::uint32_t connections() const;
   std::vector<const Heartbeat*> heartbeats() const;
-  std::string where() const;
+  // One line for the operator: the addresses listened on.
+  std::string listening_status() const;
 
   // server_pages.cpp
   AdminSource pages();
@@ -43,36 +44,36 @@ struct Server::Parts {
   cache::PurgeResult purge(const cache::PurgeRequest& what);
 
   // server_reload.cpp
-  // On the reloader's thread.
+  // All on the reload thread.
   ReloadResult reload(ReadConfiguration wanted);
-  // Nothing has changed when it returns a problem.
+  // Empty: done. Otherwise nothing has changed.
   config::Problems try_reload(ReadConfiguration wanted);
-  // Requests that have had `drain_timeout_ms` since their configuration was replaced make room for
-  // another one.
-  bool end_oldest();
-  // Returns once every worker begins its requests with it.
-  void put_into_effect(const std::shared_ptr<Generation>& next) noexcept;
-  std::uint32_t most_connections(const config::Config& config);
+  // Ends the requests of the oldest former generation, if it was replaced at least
+  // `drain_timeout_ms` ago. True: the number of former generations is below the limit.
+  bool end_oldest_generation();
+  // Returns once new requests use `next` on every worker.
+  void activate(const std::shared_ptr<Generation>& next) noexcept;
+  std::uint32_t max_client_connections(const config::Config& config);
 
-  const Lineage lineage;
+  const ProcessContext process;
   Generations generations;
   observe::Log log;
-  TunnelPermits tunnel_places;
-  AcceptResume room;
+  TunnelPermits tunnel_permits;
+  AcceptResume accept_resume;
   std::vector<std::unique_ptr<Worker>> workers;
   std::optional<Control> control;
   std::optional<Listener> listener;
-  Readiness readiness;  // the admin thread's
+  Readiness readiness;  // admin thread only
   std::optional<AdminServer> admin;
   std::vector<std::thread> threads;
   TimePoint started = Clock::now();
   std::atomic<bool> draining{false};
   std::atomic<bool> listening{false};
-  std::atomic<std::uint32_t> connections_limit{0};  // in force
+  std::atomic<std::uint32_t> connections_limit{0};  // in effect
   std::mutex reloads_mutex;
   observe::Reloads reloads;
-  std::function<void(const ReloadResult&)> on_reload;  // on the reloader's thread; may be empty
-  Reloader reloader;                                   // its thread uses all of the above
+  std::function<void(const ReloadResult&)> on_reload;  // on the reload thread; may be empty
+  Reloader reloader;                                   // last: its thread uses all of the above
 };
 
 }  // namespace spillway::proxy

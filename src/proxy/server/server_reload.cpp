@@ -1,4 +1,4 @@
-// How a new configuration takes the place of the one in effect.
+// Reloads: activating a new configuration.
 #include <exception>
 #include <thread>
 #include <utility>
@@ -10,8 +10,8 @@
 namespace spillway::proxy {
 
 namespace {
-// Requests that are told to end do so at once, but for the time a connection takes to close.
-constexpr Milliseconds kEnding{2000};
+// How long to wait for ended requests to release their generation.
+constexpr Milliseconds kEndTimeout{2000};
 }  // namespace
 
 ReloadResult Server::Parts::reload(ReadConfiguration wanted) {
@@ -34,8 +34,8 @@ ReloadResult Server::Parts::reload(ReadConfiguration wanted) {
 config::Problems Server::Parts::try_reload(ReadConfiguration wanted) {
   if (draining.load()) return {{"$", "draining: the configuration stays as it is"}};
   if (!wanted.config) return wanted.problems;
-  if (generations.collect() >= Generations::kMostFormer && !end_oldest()) {
-    return {{"$", "running requests still keep to " + std::to_string(Generations::kMostFormer) +
+  if (generations.collect() >= Generations::kMaxFormer && !end_oldest_generation()) {
+    return {{"$", "running requests still keep to " + std::to_string(Generations::kMaxFormer) +
                       " earlier configurations: try again when some of them have ended"}};
   }
   const std::shared_ptr<Generation> former = generations.current();
@@ -43,51 +43,52 @@ config::Problems Server::Parts::try_reload(ReadConfiguration wanted) {
     return problems;
   try {
     const auto next = std::make_shared<Generation>(std::move(*wanted.config),
-                                                   std::move(wanted.endpoints), lineage, &*former);
-    put_into_effect(next);
+                                                   std::move(wanted.endpoints), process, &*former);
+    activate(next);
   } catch (const std::exception& error) {
     return {{"$", error.what()}};
   }
   return {};
 }
 
-bool Server::Parts::end_oldest() {
+bool Server::Parts::end_oldest_generation() {
   const Milliseconds grace = generations.current()->config.limits.drain_timeout;
   const Generation* const oldest = generations.oldest(Clock::now() - grace);
   if (oldest == nullptr) return false;
   log.message(observe::Level::warn,
               "too many earlier configurations are in use: ending what runs under the oldest");
   for (const auto& worker : workers) worker->end_requests_of(*oldest);
-  for (const TimePoint until = Clock::now() + kEnding;
+  for (const TimePoint until = Clock::now() + kEndTimeout;
        Clock::now() < until && !reloader.is_stopping();) {
-    if (generations.collect() < Generations::kMostFormer) return true;
+    if (generations.collect() < Generations::kMaxFormer) return true;
     std::this_thread::sleep_for(Milliseconds{10});
   }
   return false;
 }
 
-// From here on nothing fails any more, or it would be in effect in part.
-void Server::Parts::put_into_effect(const std::shared_ptr<Generation>& next) noexcept {
+// noexcept: a failure halfway would leave two configurations in effect.
+void Server::Parts::activate(const std::shared_ptr<Generation>& next) noexcept {
   generations.replace(next);
   log.set_level(next->config.log);
   workers.front()->loop().post(
-      [this, most = most_connections(next->config)] { listener->set_most_connections(most); });
-  const auto left = std::make_shared<std::atomic<std::size_t>>(workers.size());
-  control->replace(next, [left] {
-    if (left->fetch_sub(1) == 1) left->notify_all();
+      [this, max = max_client_connections(next->config)] { listener->set_most_connections(max); });
+  const auto pending = std::make_shared<std::atomic<std::size_t>>(workers.size());
+  control->replace(next, [pending] {
+    if (pending->fetch_sub(1) == 1) pending->notify_all();
   });
-  for (std::size_t now = left->load(); now != 0; now = left->load()) left->wait(now);
+  for (std::size_t count = pending->load(); count != 0; count = pending->load())
+    pending->wait(count);
 }
 
-std::uint32_t Server::Parts::most_connections(const config::Config& config) {
-  const std::uint32_t most = affordable_connections(config, workers.size());
-  if (most < config.limits.connections) {
+std::uint32_t Server::Parts::max_client_connections(const config::Config& config) {
+  const std::uint32_t max = affordable_connections(config, workers.size());
+  if (max < config.limits.connections) {
     log.message(observe::Level::warn, "the limit of open files leaves room for " +
-                                          std::to_string(most) +
+                                          std::to_string(max) +
                                           " client connections, fewer than limits.connections");
   }
-  connections_limit.store(most);
-  return most;
+  connections_limit.store(max);
+  return max;
 }
 
 }  // namespace spillway::proxy

@@ -18,9 +18,9 @@ namespace spillway::proxy {
 
 namespace {
 
-// A service manager that does not read holds up signals, not requests, and no longer than this,
-// once.
-constexpr timeval kPatience{.tv_sec = 1, .tv_usec = 0};
+// A service manager that does not read blocks this thread (signals, not requests) once, for this
+// long.
+constexpr timeval kSendTimeout{.tv_sec = 1, .tv_usec = 0};
 
 std::string_view variable(const char* name) {
   const char* value = std::getenv(name);
@@ -34,7 +34,7 @@ std::optional<std::int64_t> number(std::string_view text) {
   return value;
 }
 
-std::optional<Duration> own_interval(const ServiceEnvironment& environment) {
+std::optional<Duration> watchdog_interval_of(const ServiceEnvironment& environment) {
   const std::optional<std::int64_t> microseconds = number(environment.watchdog_usec);
   if (!microseconds || *microseconds <= 0) return std::nullopt;
   if (!environment.watchdog_pid.empty() && number(environment.watchdog_pid) != ::getpid()) {
@@ -43,11 +43,11 @@ std::optional<Duration> own_interval(const ServiceEnvironment& environment) {
   return std::chrono::microseconds(*microseconds);
 }
 
-// A status may quote a file name or a message of the system: none of them begins a line of ours,
-// and the datagram stays small enough to be sent.
+// A status may quote a file name or a system message: control characters must not begin a new
+// "NAME=value" line, and the datagram must stay small enough to be sent.
 std::string one_line(std::string_view status) {
-  constexpr std::size_t kMost = 1024;
-  std::string line(status.substr(0, kMost));
+  constexpr std::size_t kMaxStatus = 1024;
+  std::string line(status.substr(0, kMaxStatus));
   std::replace_if(
       line.begin(), line.end(), [](unsigned char c) { return c < ' ' || c == 127; }, ' ');
   return line;
@@ -72,12 +72,12 @@ Supervisor::Supervisor(boost::asio::io_context& io, const ServiceEnvironment& en
   if (path[0] == '@') {
     address_.sun_path[0] = '\0';
   } else {
-    ++address_size_;  // a path ends with its terminator
+    ++address_size_;  // the terminating NUL of a path
   }
   socket_ = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (socket_ < 0) return;
-  ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
-  watchdog_interval_ = own_interval(environment);
+  ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &kSendTimeout, sizeof kSendTimeout);
+  watchdog_interval_ = watchdog_interval_of(environment);
 }
 
 Supervisor::~Supervisor() {
@@ -85,42 +85,42 @@ Supervisor::~Supervisor() {
 }
 
 void Supervisor::ready(std::string_view status) {
-  tell("READY=1\nSTATUS=" + one_line(status) + "\n");
+  notify("READY=1\nSTATUS=" + one_line(status) + "\n");
 }
 
-void Supervisor::status(std::string_view line) { tell("STATUS=" + one_line(line) + "\n"); }
+void Supervisor::status(std::string_view line) { notify("STATUS=" + one_line(line) + "\n"); }
 
-// The time lets the service manager tell this reload from an earlier one.
+// The service manager identifies a reload by its time.
 void Supervisor::reloading(TimePoint now) {
   const auto since_boot =
       std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch());
-  tell("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(since_boot.count()) +
-       "\nSTATUS=reading the configuration\n");
+  notify("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(since_boot.count()) +
+         "\nSTATUS=reading the configuration\n");
 }
 
 void Supervisor::stopping(std::string_view status) {
-  tell("STOPPING=1\nSTATUS=" + one_line(status) + "\n");
+  notify("STOPPING=1\nSTATUS=" + one_line(status) + "\n");
 }
 
 void Supervisor::feed_watchdog(std::vector<const Heartbeat*> loops) {
   if (!watchdog_interval_) return;
   watchdog_.emplace(*watchdog_interval_, std::move(loops), Clock::now());
-  keep_feeding();
+  feed_if_alive();
 }
 
-void Supervisor::keep_feeding() {
-  if (watchdog_->may_feed(Clock::now())) tell("WATCHDOG=1\n");
-  timer_.expires_at(watchdog_->ask_at());
+void Supervisor::feed_if_alive() {
+  if (watchdog_->may_feed(Clock::now())) notify("WATCHDOG=1\n");
+  timer_.expires_at(watchdog_->next_check());
   timer_.async_wait([this](const boost::system::error_code& stopped) {
-    if (!stopped) keep_feeding();
+    if (!stopped) feed_if_alive();
   });
 }
 
-void Supervisor::tell(std::string_view lines) {
+void Supervisor::notify(std::string_view lines) {
   if (socket_ < 0) return;
-  const int waits = deaf_ ? MSG_DONTWAIT : 0;
-  deaf_ = ::sendto(socket_, lines.data(), lines.size(), MSG_NOSIGNAL | waits,
-                   reinterpret_cast<const sockaddr*>(&address_), address_size_) < 0;
+  const int flags = last_send_failed_ ? MSG_DONTWAIT : 0;
+  last_send_failed_ = ::sendto(socket_, lines.data(), lines.size(), MSG_NOSIGNAL | flags,
+                               reinterpret_cast<const sockaddr*>(&address_), address_size_) < 0;
 }
 
 }  // namespace spillway::proxy

@@ -1,6 +1,6 @@
-// What the service manager (systemd) is told about the process: sd_notify(3)'s protocol, datagrams
-// of "NAME=value" lines to the socket named by $NOTIFY_SOCKET. Without one nothing is said, and
-// whether anything was heard never matters to serving.
+// Notifications to the service manager (systemd), by the protocol of sd_notify(3): datagrams of
+// "NAME=value" lines to the socket named by $NOTIFY_SOCKET. Does nothing without it; errors are
+// ignored. libsystemd is not used: the protocol is a sendto().
 #pragma once
 
 #include <sys/un.h>
@@ -17,41 +17,41 @@
 
 namespace spillway::proxy {
 
-// The environment, as the service manager sets it; empty where it sets nothing.
+// Environment variables set by the service manager; empty if unset.
 struct ServiceEnvironment {
-  std::string_view notify_socket;  // an absolute path, or "@" and a name that is in no file system
+  std::string_view notify_socket;  // an absolute path, or "@" and a name in the abstract namespace
   std::string_view watchdog_usec;
-  std::string_view watchdog_pid;  // whom the watchdog is for; empty: whoever reads it
+  std::string_view watchdog_pid;  // the process to watch; empty: this one
 
   static ServiceEnvironment of_process();
 };
 
 class Supervisor {
  public:
-  // `io`: the loop that feeds the watchdog, and on whose thread all this is called.
+  // All members must be called on the thread of `io`, which also runs the watchdog timer.
   explicit Supervisor(boost::asio::io_context& io,
                       const ServiceEnvironment& environment = ServiceEnvironment::of_process());
   ~Supervisor();
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
-  // It serves, at first or again after reloading(). `status` is a line for the operator.
+  // READY=1: started, or reloaded. `status`: one line that `systemctl status` shows.
   void ready(std::string_view status);
-  // The same, while it serves: a new line for the operator.
+  // STATUS= alone.
   void status(std::string_view line);
-  // It begins to read its configuration again; ready() has to follow.
+  // RELOADING=1; ready() must follow.
   void reloading(TimePoint now);
-  // It ends, for whatever reason. `status` as above.
+  // STOPPING=1.
   void stopping(std::string_view status);
-  // From now on the watchdog, if there is one, is fed while all these loops turn.
+  // If the service has a watchdog: sends WATCHDOG=1 regularly while all these loops beat.
   void feed_watchdog(std::vector<const Heartbeat*> loops);
 
  private:
-  void tell(std::string_view lines);
-  void keep_feeding();
+  void notify(std::string_view lines);
+  void feed_if_alive();
 
   int socket_ = -1;
-  bool deaf_ = false;  // the last message was not taken: none is waited for until one is
+  bool last_send_failed_ = false;  // then the next send does not block
   sockaddr_un address_{};
   socklen_t address_size_ = 0;
   std::optional<Duration> watchdog_interval_;

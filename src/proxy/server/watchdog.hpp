@@ -1,7 +1,7 @@
-// When the service manager's watchdog is fed: half an interval after the last time, but only once
-// every loop has turned since then. One that hangs stops the feeding, and the service manager
-// restarts the process when the interval is over; one that was only slow is fed as soon as it has
-// turned. Decides only: time is an argument.
+// When to feed the service manager's watchdog: half an interval after the last time, but only once
+// every loop has beaten since. While a loop hangs nothing is fed, and the service manager restarts
+// the process after the interval; a loop that was only slow delays feeding until it beats. Pure:
+// time is an argument.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@ namespace spillway::proxy {
 
 class Watchdog {
  public:
-  // `interval`: without food for so long the process is ended. The loops outlive this.
+  // `interval`: the service manager's timeout. The loops must outlive this.
   Watchdog(Duration interval, std::vector<const Heartbeat*> loops, TimePoint now);
 
   // True: feed it now.
   bool may_feed(TimePoint now);
-  // When to ask again: as it comes due, and every sixteenth of the interval from then on.
-  TimePoint ask_at() const { return ask_at_; }
+  // When to call may_feed() next: when it is due, then every sixteenth of the interval.
+  TimePoint next_check() const { return next_check_; }
 
  private:
-  bool all_turned() const;
+  bool all_beat() const;
 
   Duration interval_;
   std::vector<const Heartbeat*> loops_;
-  std::vector<std::uint64_t> counts_;  // when it was last fed
-  TimePoint ask_at_;
+  std::vector<std::uint64_t> counts_;  // beats when last fed
+  TimePoint next_check_;
 };
 
 }  // namespace spillway::proxy

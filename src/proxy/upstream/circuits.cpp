@@ -59,7 +59,7 @@ Milliseconds Circuits::time_until_allowed() const {
   Milliseconds least = Milliseconds::max();
   for (const CircuitBreaker& breaker : breakers_) {
     if (breaker.would_allow(now)) return Milliseconds{0};
-    // What becomes of the probes under way is not known; who knows by then what to say is right.
+    // Half-open: the result of the probes under way is unknown, so assume that they fail.
     const Milliseconds left = breaker.state() == CircuitState::open
                                   ? std::chrono::ceil<Milliseconds>(breaker.probe_at() - now)
                                   : upstream_.config.circuit_breaker->open;
@@ -92,17 +92,21 @@ void Circuits::count_failure(std::size_t server, observe::ServerFailure kind,
 }
 
 void Circuits::record(const Call& call, CallResult result, std::string_view why) {
-  if (!breakers_.empty()) record_at_circuit(call, result, why);
-  if (result == CallResult::ignored || !upstream_.servers.hears_results()) return;
+  if (!breakers_.empty()) record_at_breaker(call, result, why);
+  if (result == CallResult::ignored || !upstream_.servers.ejection_enabled()) return;
   using resilience::Ejections;
   switch (upstream_.servers.record(call.server_, result == CallResult::failure)) {
     case Ejections::Change::none: break;
-    case Ejections::Change::ejected: tell(observe::ServerEvent::ejected, call.server_, why); break;
-    case Ejections::Change::back: tell(observe::ServerEvent::returned, call.server_, why); break;
+    case Ejections::Change::ejected:
+      log_event(observe::ServerEvent::ejected, call.server_, why);
+      break;
+    case Ejections::Change::back:
+      log_event(observe::ServerEvent::returned, call.server_, why);
+      break;
   }
 }
 
-void Circuits::record_at_circuit(const Call& call, CallResult result, std::string_view why) {
+void Circuits::record_at_breaker(const Call& call, CallResult result, std::string_view why) {
   CircuitBreaker& breaker = breakers_[call.server_];
   const bool was_closed = breaker.state() == CircuitState::closed;
   breaker.record(call.call_, result, Clock::now(), random_);
@@ -115,10 +119,11 @@ void Circuits::record_at_circuit(const Call& call, CallResult result, std::strin
     upstream_.open_circuits.fetch_add(1, std::memory_order_relaxed);
   }
   using observe::ServerEvent;
-  tell(is_closed ? ServerEvent::circuit_closed : ServerEvent::circuit_opened, call.server_, why);
+  log_event(is_closed ? ServerEvent::circuit_closed : ServerEvent::circuit_opened, call.server_,
+            why);
 }
 
-void Circuits::tell(observe::ServerEvent what, std::size_t server, std::string_view why) {
+void Circuits::log_event(observe::ServerEvent what, std::size_t server, std::string_view why) {
   log_.server_event(what, upstream_.config.name, upstream_.endpoints[server].name, why);
 }
 

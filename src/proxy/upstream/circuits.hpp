@@ -1,12 +1,11 @@
-// Leave to ask the servers of one upstream, and what came of it. One worker's circuit breakers, one
-// for each server, so that a server that keeps failing is left alone for a while; without
-// `circuit_breaker` in the configuration every call is allowed. What came of a call is told to
-// Servers as well, which counts failures and ejects.
+// Per-worker circuit breakers for one upstream, one per server. Without `circuit_breaker` in the
+// configuration every call is allowed. Results also go to Servers, which counts failures and
+// ejects.
 //
-// A call is a connection attempt with the request sent on it, up to the head of its response. It
-// fails if there is no connection, no head in time, no valid one, or one of 500, 502, 503 or 504.
-// What comes after the head counts for nothing: a probe must not hold its place for as long as a
-// body takes. Used on its worker's thread only; reads the clock.
+// A call covers the connection attempt, sending the request and receiving the response head. It
+// fails without a connection, without a valid head in time, or with status 500, 502, 503 or 504.
+// The body does not count: a half-open probe must not last as long as a long body. Worker thread
+// only; reads the clock.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +24,8 @@ struct Upstream;
 
 class Circuits {
  public:
-  // Leave to ask one server once. It ends once; with its object at the latest, and then as
-  // `ignored`. Must not outlive its Circuits.
+  // Permission for one call to one server. Ends once: by succeed(), fail() or ignore(), or as
+  // ignored in the destructor. Must not outlive its Circuits.
   class Call {
    public:
     Call() = default;
@@ -34,11 +33,10 @@ class Circuits {
     Call& operator=(Call&& other) noexcept;
     ~Call() { ignore(); }
 
-    // Neither has an effect if it was not allowed or has ended.
+    // No effect if the call was not allowed or has ended.
     void succeed() { end(resilience::CallResult::success, "success"); }
     void ignore() { end(resilience::CallResult::ignored, {}); }
-    // Counted and, if it is the first for some time, logged. `detail`: what was wrong, if there is
-    // more to say than the kind.
+    // Counted; logged at a limited rate. `detail`: the cause, where the kind does not say it all.
     void fail(observe::ServerFailure kind, std::string_view detail = {});
     bool allowed() const { return allowed_; }
 
@@ -47,30 +45,28 @@ class Circuits {
     void end(resilience::CallResult result, std::string_view why);
 
     bool allowed_ = false;
-    Circuits* circuits_ = nullptr;  // hears of its end
+    Circuits* circuits_ = nullptr;  // null: not allowed, or ended
     std::size_t server_ = 0;
     resilience::CircuitBreaker::Call call_;
   };
 
-  // `upstream` and `random` are referred to, and so is `log`, which hears of every circuit that
-  // opens or closes, of every server that is ejected or back, and of failures (one of a kind and
-  // server in ten seconds).
+  // The arguments must outlive this. Logged: circuits that open or close, servers that are ejected
+  // or return, and failures (at most one per kind and server in ten seconds).
   Circuits(Upstream& upstream, Random& random, observe::Log& log);
   Circuits(const Circuits&) = delete;
   Circuits& operator=(const Circuits&) = delete;
 
-  // 0: a server may be asked now. Otherwise how long to wait, at least, until one may.
+  // 0 if a call to some server would be allowed now; otherwise the least time until one may be.
   Milliseconds time_until_allowed() const;
   Call allow(std::size_t server);
 
-  // What failed after the head of the response: counted and logged like a call that fails, but the
-  // call has ended, and this is held against nobody.
+  // A failure after the response head: counted and logged, without effect on circuits or ejection.
   void count_failure(std::size_t server, observe::ServerFailure kind, std::string_view detail = {});
 
  private:
   void record(const Call& call, resilience::CallResult result, std::string_view why);
-  void record_at_circuit(const Call& call, resilience::CallResult result, std::string_view why);
-  void tell(observe::ServerEvent what, std::size_t server, std::string_view why);
+  void record_at_breaker(const Call& call, resilience::CallResult result, std::string_view why);
+  void log_event(observe::ServerEvent what, std::size_t server, std::string_view why);
 
   Upstream& upstream_;
   Random& random_;

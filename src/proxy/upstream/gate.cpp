@@ -6,7 +6,7 @@
 namespace spillway::proxy {
 
 namespace {
-// Every waiter that enters is a Ticket's base.
+// Every waiter was passed to enter() as a Ticket.
 Ticket& ticket_of(dispatch::Waiter& waiter) { return static_cast<Ticket&>(waiter); }
 
 void deliver(dispatch::Waiter& waiter) {
@@ -26,12 +26,12 @@ Gate::Gate(const config::Dispatch& settings, std::span<const config::TrafficClas
 Gate::~Gate() {
   const std::lock_guard lock(slots_->mutex);
   std::erase(slots_->gates, this);
-  for (Gate* gate : slots_->gates) gate->see_slots();
+  for (Gate* gate : slots_->gates) gate->update_slot_share();
 }
 
 dispatch::Offer Gate::enter(Ticket& ticket, const dispatch::Terms& terms, TimePoint now) {
   const std::lock_guard lock(slots_->mutex);
-  if (!is_alone()) see_slots();
+  if (!is_only_gate()) update_slot_share();
   const dispatch::Offer offer = scheduler_.offer(ticket, terms, now);
   if (offer.evicted != nullptr) deliver(*offer.evicted);
   return offer;
@@ -39,25 +39,25 @@ dispatch::Offer Gate::enter(Ticket& ticket, const dispatch::Terms& terms, TimePo
 
 void Gate::leave(ClassId traffic_class, Duration held, TimePoint now) {
   const std::lock_guard lock(slots_->mutex);
-  if (is_alone()) {
+  if (is_only_gate()) {
     deliver_startable(scheduler_.release(traffic_class, held, now), now);
     return;
   }
   scheduler_.give_back(traffic_class, held, now);
-  hand_out(now);
+  grant_waiting(now);
 }
 
 bool Gate::cancel(Ticket& ticket, TimePoint now) {
   const std::lock_guard lock(slots_->mutex);
   const bool cancelled = scheduler_.cancel(ticket, now);
-  if (cancelled) hand_out(now);
+  if (cancelled) grant_waiting(now);
   return cancelled;
 }
 
 void Gate::expire(TimePoint now) {
   const std::lock_guard lock(slots_->mutex);
   while (dispatch::Waiter* waiter = scheduler_.expire(now)) deliver(*waiter);
-  hand_out(now);
+  grant_waiting(now);
 }
 
 void Gate::deliver_startable(dispatch::Waiter* first, TimePoint now) {
@@ -85,7 +85,7 @@ std::uint32_t Gate::running_elsewhere(std::string_view traffic_class) const {
   return sum;
 }
 
-void Gate::see_slots() {
+void Gate::update_slot_share() {
   const Gate& newest = *slots_->gates.back();
   scheduler_.share_slots(std::min(concurrency_, newest.concurrency_), running_elsewhere(),
                          this == &newest);
@@ -93,14 +93,14 @@ void Gate::see_slots() {
     scheduler_.set_elsewhere(ClassId(c), running_elsewhere(class_names_[c]));
 }
 
-// The free slots go to those who wait longest, gate by gate.
-void Gate::hand_out(TimePoint now) {
-  if (is_alone()) {
+// Free slots go to waiters at the oldest gate first.
+void Gate::grant_waiting(TimePoint now) {
+  if (is_only_gate()) {
     deliver_startable(scheduler_.next(now), now);
     return;
   }
   for (Gate* gate : slots_->gates) {
-    gate->see_slots();
+    gate->update_slot_share();
     gate->deliver_startable(gate->scheduler_.next(now), now);
   }
 }

@@ -1,14 +1,17 @@
-// The gate before one upstream, shared by all workers: one lock around the pure scheduler.
+// The concurrency limit and queues of one upstream, shared by all workers: a mutex around the pure
+// dispatch::Scheduler. Thread-safe.
 //
-// The lock is held for tens of nanoseconds; a request's fate changes only under it, so there is
-// no check-then-act. Whoever leaves the queue other than by its own enter() or cancel() is
-// delivered to its worker's mailbox.
+// A request is queued, granted, cancelled or expired only under the lock, which is held for tens of
+// nanoseconds: no check-then-act. A waiter that is granted, evicted or expired by another request's
+// action is delivered to its worker's mailbox.
 //
-// After a reload the requests of the former configuration keep to its gate, with its classes and
-// queues; the slots are the same. The gates of one upstream therefore share them: as many as the
-// newest says (an older gate hands out no more than it ever did, which its connections are counted
-// for), and who waits at an older gate goes first. So many slots as a class reserves are kept for
-// those who come to the newest; the max_inflight of a class, known by its name, holds for all.
+// After a reload, requests of the former configuration stay at its gate, with its classes and
+// queues. All gates of one upstream share its slots:
+// * the newest gate's concurrency applies; an older gate never uses more than its own, which its
+//   connection budget was made for;
+// * waiters at older gates are served first;
+// * reserved slots of a class are reserved for requests at the newest gate;
+// * max_inflight of a class counts requests at all gates, matching classes by name.
 #pragma once
 
 #include <cstdint>
@@ -29,18 +32,18 @@ namespace spillway::proxy {
 
 class Gate;
 
-// A request's place at the gate.
+// A request in the queue.
 struct Ticket : dispatch::Waiter, Letter {};
 
-// The slots of one upstream and the gates before them, the oldest first.
+// The slots of one upstream, shared by its gates.
 struct Slots {
   std::mutex mutex;
-  std::vector<Gate*> gates;
+  std::vector<Gate*> gates;  // oldest first
 };
 
 class Gate {
  public:
-  // The newest of the gates before these slots.
+  // Becomes the newest gate of `slots`.
   Gate(const config::Dispatch& settings, std::span<const config::TrafficClass> classes,
        std::shared_ptr<Slots> slots = std::make_shared<Slots>());
   ~Gate();
@@ -49,30 +52,30 @@ class Gate {
 
   const std::shared_ptr<Slots>& slots() const { return slots_; }
 
-  // See dispatch::Scheduler::offer. A granted request must leave() exactly once (see Slot). A
+  // See dispatch::Scheduler::offer. A granted request must leave() exactly once (Slot does). A
   // queued one will be delivered, unless cancel() returns true.
   dispatch::Offer enter(Ticket& ticket, const dispatch::Terms& terms, TimePoint now);
   void leave(ClassId traffic_class, Duration held, TimePoint now);
   bool cancel(Ticket& ticket, TimePoint now);
-  // Delivers those whose time has run out. Called every 10 ms by every worker.
+  // Delivers waiters whose deadline has passed. Every worker calls it every 10 ms.
   void expire(TimePoint now);
 
-  // What the control tick needs.
+  // Input of the control tick.
   struct Load {
     double busy_slot_seconds = 0;
     std::vector<std::uint32_t> queued;  // by class
   };
   void read_load(Load& load, TimePoint now);
-  // Fills in what the gate knows of an upstream; in flight are also the requests of older gates.
+  // Fills in the queues and limits; `inflight` includes the requests of the other gates.
   void read_snapshot(observe::UpstreamSnapshot& snapshot, TimePoint now);
 
  private:
   void deliver_startable(dispatch::Waiter* first, TimePoint now);
-  bool is_alone() const { return slots_->gates.size() == 1; }
+  bool is_only_gate() const { return slots_->gates.size() == 1; }
   std::uint32_t running_elsewhere() const;
   std::uint32_t running_elsewhere(std::string_view traffic_class) const;
-  void see_slots();
-  void hand_out(TimePoint now);
+  void update_slot_share();
+  void grant_waiting(TimePoint now);
 
   const std::shared_ptr<Slots> slots_;
   std::uint32_t concurrency_;
@@ -80,7 +83,7 @@ class Gate {
   dispatch::Scheduler scheduler_;  // under the mutex of the slots
 };
 
-// A dispatch slot, given back when it goes out of scope.
+// A dispatch slot; released by the destructor.
 class Slot {
  public:
   Slot() = default;

@@ -1,4 +1,5 @@
-// What the control thread judged last of one upstream, for scrapes.
+// The overload state of one upstream as the control thread last published it: state, reason,
+// signals, plan, counts of transitions. Read by /metrics and /state. Thread-safe.
 #pragma once
 
 #include <algorithm>

@@ -11,7 +11,7 @@ using resilience::ServerSet;
 
 namespace {
 
-// Of failures of one kind and server.
+// Log rate limit of failures, per kind and server.
 constexpr double kLinesPerSecond = 0.1;
 
 resilience::EjectionLimits limits_of(const config::Upstream& settings) {
@@ -36,7 +36,7 @@ Servers::Servers(const config::Upstream& settings)
     : in_flight(settings.servers.size()),
       config_(settings),
       all_(ServerSet::first(settings.servers.size())),
-      hears_results_(limits_of(settings).max_ejected > 0),
+      ejection_enabled_(limits_of(settings).max_ejected > 0),
       ejections_(limits_of(settings), settings.servers.size()),
       health_(settings.servers.size(), health_of(settings)),
       counts_(settings.servers.size()) {}
@@ -77,12 +77,12 @@ std::optional<std::uint64_t> Servers::count_failure(std::size_t server, observe:
   counts.in_a_row.fetch_add(1, std::memory_order_relaxed);
   Failures& failures = counts.failures[index(kind)];
   const std::uint64_t count = failures.count.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (!failures.lines.try_take(kLinesPerSecond, 1, now)) return std::nullopt;
-  const std::uint64_t told = failures.told.exchange(count, std::memory_order_relaxed);
-  return count > told ? count - told - 1 : 0;
+  if (!failures.log_lines.try_take(kLinesPerSecond, 1, now)) return std::nullopt;
+  const std::uint64_t logged = failures.logged.exchange(count, std::memory_order_relaxed);
+  return count > logged ? count - logged - 1 : 0;
 }
 
-bool Servers::checked(std::size_t server, observe::HealthCheckResult result) {
+bool Servers::record_check(std::size_t server, observe::HealthCheckResult result) {
   using observe::HealthCheckResult;
   counts_[server].checks[index(result)].fetch_add(1, std::memory_order_relaxed);
   if (result == HealthCheckResult::skipped) return false;
@@ -106,7 +106,7 @@ void Servers::adopt(const Servers& previous) {
     for (std::size_t there = 0; there < previous.config_.servers.size(); ++there) {
       if (config_.servers[here] != previous.config_.servers[there]) continue;
       ejections_.adopt(here, previous.ejections_, there, now);
-      // Without checks nothing would ever turn it again.
+      // Without checks in the new configuration an unwell server would never recover.
       if (config_.health_check && previous.config_.health_check)
         health_[here].adopt(previous.health_[there].state());
       break;

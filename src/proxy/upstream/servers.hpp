@@ -1,7 +1,6 @@
-// The servers of one upstream as all workers see them: what each has in flight, who is ejected,
-// what the health checks say, and the choice of who is asked next.
+// The servers of one upstream: requests in flight, health, ejections, and load balancing over them.
 //
-// Any thread. A choice and a success of a server without trouble take no lock; a failure does.
+// Thread-safe. choose(), and a success of a server without recent failures, take no lock.
 #pragma once
 
 #include <array>
@@ -17,7 +16,7 @@
 #include "base/time.hpp"
 #include "config/config.hpp"
 #include "observe/snapshot.hpp"
-#include "proxy/upstream/in_flight.hpp"
+#include "proxy/upstream/in_flight_counts.hpp"
 #include "resilience/ejection.hpp"
 #include "resilience/health.hpp"
 #include "resilience/server_set.hpp"
@@ -27,52 +26,51 @@ namespace spillway::proxy {
 
 class Servers {
  public:
-  // `settings` is referred to.
+  // `settings` must outlive this.
   explicit Servers(const config::Upstream& settings);
   Servers(const Servers&) = delete;
   Servers& operator=(const Servers&) = delete;
 
   resilience::ServerSet all() const { return all_; }
-  // Neither unwell nor ejected. Reads the clock if any is ejected.
+  // Servers neither unwell nor ejected. Reads the clock if any is ejected.
   resilience::ServerSet up();
 
-  // One of `among`, which is not empty: of those that are up, if any is; else of the others, since
-  // to be asked and fail is no worse than not to be asked. `turn` goes up with each call.
+  // Load balancing: one of `among` (not empty), preferring servers that are up. If none is, any of
+  // them: trying one that may fail is no worse than failing at once. `turn`: a round-robin counter.
   std::size_t choose(resilience::ServerSet among, std::uint64_t turn, Random& random);
 
-  InFlight in_flight;
+  InFlightCounts in_flight;
 
-  // Whether it matters here how calls end; it does not where nobody can be ejected.
-  bool hears_results() const { return hears_results_; }
+  // False: nothing is ever ejected, results of calls need not be recorded.
+  bool ejection_enabled() const { return ejection_enabled_; }
   resilience::Ejections::Change record(std::size_t server, bool failed);
 
-  // A call to the server failed, or its answer did after its head had come. If that is to be told
-  // (the first of its kind, and one in ten seconds): how many of the kind were not, since the last.
+  // Counts a failed call, or a response that failed after its head. Log rate limit, per kind and
+  // server: if this one is to be logged, the number suppressed since the last; else nullopt.
   std::optional<std::uint64_t> count_failure(std::size_t server, observe::ServerFailure kind,
                                              TimePoint now);
-  // A whole answer came, other than 500, 502, 503 or 504, or one that lasts has begun.
+  // A complete response other than 500, 502, 503 or 504, or the head of a long-lived one.
   void count_success(std::size_t server) {
     std::atomic<std::uint32_t>& failures = counts_[server].in_a_row;
     if (failures.load(std::memory_order_relaxed) != 0) failures.store(0, std::memory_order_relaxed);
   }
 
-  // One worker's circuit of this server opened or closed.
+  // A worker's circuit for this server opened or closed.
   void circuit_changed(std::size_t server, bool is_closed) {
     counts_[server].open_circuits.fetch_add(is_closed ? ~0u : 1u, std::memory_order_relaxed);
   }
 
-  // The result of a health check. True when that turned the server's health. One that turns well is
-  // no longer ejected: it has most likely been restarted. One that merely stays well is: its checks
-  // need not be what its requests fail by.
-  bool checked(std::size_t server, observe::HealthCheckResult result);
+  // Records the result of a health check; true if the server's health changed. Becoming well ends
+  // an ejection (the server was probably restarted); staying well does not, since requests may fail
+  // where checks pass.
+  bool record_check(std::size_t server, observe::HealthCheckResult result);
   resilience::HealthState health(std::size_t server) const;
 
-  // Goes on from what was known of servers of the same name before a reload. What was
-  // counted stays there (see observe/metric_history.hpp).
-  // Before anyone else knows this object.
+  // After a reload: takes over health and ejections of servers of the same name. Counts stay with
+  // `previous` (see observe/metric_history.hpp). Before other threads use this object.
   void adopt(const Servers& previous);
 
-  // A connection could not be made for want of descriptors, ports or memory of our own.
+  // A connection attempt failed for lack of local descriptors, ports or memory.
   void count_shortage() { shortages_.fetch_add(1, std::memory_order_relaxed); }
 
   void read_snapshot(observe::UpstreamSnapshot& snapshot) const;
@@ -80,8 +78,8 @@ class Servers {
  private:
   struct Failures {
     std::atomic<std::uint64_t> count{0};
-    std::atomic<std::uint64_t> told{0};  // what the count was then
-    resilience::TokenBucket lines;
+    std::atomic<std::uint64_t> logged{0};  // `count` at the last log line
+    resilience::TokenBucket log_lines;
   };
   struct Counts {
     std::array<Failures, observe::kServerFailureCount> failures;
@@ -98,13 +96,13 @@ class Servers {
 
   const config::Upstream& config_;
   const resilience::ServerSet all_;
-  const bool hears_results_;
+  const bool ejection_enabled_;
 
   mutable std::mutex mutex_;  // guards:
   resilience::Ejections ejections_;
   std::vector<resilience::Health> health_;
 
-  // What the lock guards, as who asks for a server sees it.
+  // Copies of what the lock guards, for lock-free reads; bit sets of servers.
   std::atomic<std::uint64_t> unwell_{0};
   std::atomic<std::uint64_t> ejected_{0};
   std::atomic<std::uint64_t> troubled_{0};

@@ -1,5 +1,5 @@
-// What all workers share of one upstream: its servers, its gate, its budgets, and the shards into
-// which each worker writes what it sees.
+// One upstream as all workers share it: servers, gate, budgets, and the shards into which each
+// worker records its signals.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 #include "overload/shard.hpp"
 #include "overload/tenant_shard.hpp"
 #include "proxy/net/endpoint.hpp"
-#include "proxy/upstream/dead_letter_box.hpp"
+#include "proxy/upstream/dead_letter_queue.hpp"
 #include "proxy/upstream/gate.hpp"
 #include "proxy/upstream/overload_status.hpp"
 #include "proxy/upstream/servers.hpp"
@@ -25,8 +25,8 @@
 
 namespace spillway::proxy {
 
-// Connections to an upstream that may be needed at a time: one for each slot, and one that each
-// worker is about to close. In shadow mode every client may have one.
+// The connection limit of an upstream: one per slot, and one per worker that may be about to close.
+// In shadow mode requests exceed the slots: one per client.
 inline std::uint32_t most_connections(const config::Config& all, const config::Upstream& settings,
                                       std::size_t workers) {
   const bool is_shadow = settings.overload.mode == config::Mode::shadow;
@@ -36,8 +36,8 @@ inline std::uint32_t most_connections(const config::Config& all, const config::U
 }
 
 struct Upstream {
-  // `former`: the upstream of the same name in the configuration before, whose slots these are as
-  // well; null: none.
+  // `former`: the upstream of the same name in the previous configuration, null if there is none.
+  // Its slots are shared, its servers' health and ejections carry over.
   Upstream(const config::Config& all, const config::Upstream& settings,
            std::vector<Endpoint> its_endpoints, std::size_t workers,
            const Upstream* former = nullptr)
@@ -47,7 +47,7 @@ struct Upstream {
         gate(settings.dispatch, all.classes,
              former != nullptr ? former->gate.slots() : std::make_shared<Slots>()),
         controller(all, settings),
-        judgement(controller, Clock::now()),
+        overload_status(controller, Clock::now()),
         budgets(all, settings),
         dead_letters(settings.dispatch),
         connections(most_connections(all, settings, workers), settings.idle_connections),
@@ -59,24 +59,24 @@ struct Upstream {
     }
   }
 
-  // Some request or check could connect to it lately, if any tried, and not all servers are out.
+  // The last connection attempt succeeded (or there was none yet), and a server is up.
   bool is_live() { return reachable.load() && !servers.up().empty(); }
 
   const config::Upstream& config;
   std::vector<Endpoint> endpoints;  // by server
   Servers servers;
   Gate gate;
-  overload::Controller controller;  // the control thread's, once that runs
-  OverloadStatus judgement;
+  overload::Controller controller;  // control thread only, once it runs
+  OverloadStatus overload_status;
   overload::Budgets budgets;
-  DeadLetterBox dead_letters;
+  DeadLetterQueue dead_letters;
   TenantNames tenant_names;
   ConnectionBudget connections;
   std::vector<std::unique_ptr<overload::SignalShard>> shards;         // by worker
   std::vector<std::unique_ptr<overload::TenantShard>> tenant_shards;  // likewise
-  // False from a request that could connect to no server until one that could.
+  // Cleared by a request that could connect to no server, set by the next successful connection.
   std::atomic<bool> reachable{true};
-  // Of its servers, over all workers: those not closed.
+  // Circuits not closed, over all servers and workers.
   std::atomic<std::uint32_t> open_circuits{0};
 };
 

@@ -44,10 +44,10 @@ void UpstreamConnection::become_busy() {
 }
 
 void UpstreamConnection::on_idle_readable() {
-  // A callback may be left over from an exchange that has yet to make room for these bytes.
+  // The callback may have been queued for the exchange that uses the connection by now.
   if (!idle_) return;
   char stray;
-  // The callback may be an old one that was pending while the exchange read its response.
+  // The callback may be stale: queued before the exchange read its response to the end.
   if (receive({&stray, 1}).status == IoResult::Status::would_block) {
     readable();
     return;
@@ -61,8 +61,8 @@ UpstreamPtr UpstreamPool::take(std::size_t server, Duration max_idle, TimePoint 
     UpstreamPtr connection = std::move(idle.back());
     idle.pop_back();
     connection->become_busy();
-    // Its end, or stray bytes, may have come without our loop having seen it yet. Stray bytes would
-    // be taken for the answer to the next request, which is another client's.
+    // End-of-file or stray bytes may have arrived since the last loop turn. Stray bytes would be
+    // taken for the response to the next request: another client's.
     if (connection->has_input()) {
       connection->retire();
       continue;
@@ -74,7 +74,7 @@ UpstreamPtr UpstreamPool::take(std::size_t server, Duration max_idle, TimePoint 
 }
 
 void UpstreamPool::give_back(UpstreamPtr connection, TimePoint now) {
-  if (!keeps_ || !budget_.try_idle()) {
+  if (!keep_alive_ || !budget_.try_idle()) {
     connection->retire();
     return;
   }

@@ -1,9 +1,9 @@
 // One worker's keep-alive connections to one upstream, most recently used first.
 //
-// An idle connection keeps a read pending: end-of-file, a reset or stray bytes take it out of the
+// Idle connections are watched for input: end-of-file, a reset or stray bytes remove one from the
 // pool at once. Over all workers at most `idle_connections` are idle, and busy + idle never exceed
-// concurrency + workers: a backend with a thread per connection must not be filled up by idle
-// sockets. Used on its worker's thread only, but for what UpstreamConnections shares.
+// concurrency + workers: idle sockets must not occupy all threads of a backend that has one per
+// connection. Worker thread only, except ConnectionBudget.
 #pragma once
 
 #include <atomic>
@@ -15,11 +15,11 @@
 #include "base/time.hpp"
 #include "observe/worker_metrics.hpp"
 #include "proxy/net/stream.hpp"
-#include "proxy/upstream/in_flight.hpp"
+#include "proxy/upstream/in_flight_counts.hpp"
 
 namespace spillway::proxy {
 
-// How many connections all workers together hold to an upstream. Shared, lock-free.
+// Connection limits of one upstream over all workers. Thread-safe and lock-free.
 class ConnectionBudget {
  public:
   ConnectionBudget(std::uint32_t most_open, std::uint32_t most_idle)
@@ -52,17 +52,17 @@ class UpstreamPool;
 
 class UpstreamConnection final : public Stream {
  public:
-  // Takes over one place of the pool's budget; retire() or the destructor gives it back. In flight
-  // at its server whenever it is not idle.
+  // Takes over one unit of the pool's budget, acquired by the caller; retire() or the destructor
+  // releases it. Counts as in flight at its server while not idle.
   UpstreamConnection(EventLoop& loop, UpstreamPool& pool, std::size_t server, int descriptor,
                      bool is_connected);
 
   bool reused() const { return reused_; }
   std::size_t server() const { return server_; }
-  // Stays open without being one of the pool's: gives its place back and is not in flight any more.
-  // For connections that outlast requests; they must not be given back to a pool.
+  // Detaches from the pool: releases the budget and the in-flight count, but stays open. For
+  // connections that outlive their request (tunnels, event streams). Not to be given back.
   void leave_pool();
-  // Closes the connection and frees its place at once, while callbacks may still be pending.
+  // Closes the connection and releases the budget at once; callbacks may still be pending.
   void retire();
 
  private:
@@ -72,7 +72,7 @@ class UpstreamConnection final : public Stream {
   void become_idle(TimePoint now);
   void become_busy();
 
-  UpstreamPool* pool_;  // null: it has left
+  UpstreamPool* pool_;  // null after leave_pool()
   observe::WorkerGauges& gauges_;
   std::size_t server_;
   TimePoint idle_since_{};
@@ -85,7 +85,7 @@ using UpstreamPtr = boost::intrusive_ptr<UpstreamConnection>;
 
 class UpstreamPool {
  public:
-  UpstreamPool(EventLoop& loop, ConnectionBudget& budget, InFlight& in_flight,
+  UpstreamPool(EventLoop& loop, ConnectionBudget& budget, InFlightCounts& in_flight,
                observe::WorkerMetrics& metrics)
       : loop_(loop),
         budget_(budget),
@@ -95,20 +95,19 @@ class UpstreamPool {
   UpstreamPool(const UpstreamPool&) = delete;
   UpstreamPool& operator=(const UpstreamPool&) = delete;
 
-  // The idle connection to that server used last, if it was idle for less than `max_idle`.
+  // The most recently used idle connection to `server`, if idle for less than `max_idle`; or null.
   UpstreamPtr take(std::size_t server, Duration max_idle, TimePoint now);
-  // Keeps a connection whose exchange ended cleanly, or closes it when there are enough.
+  // Keeps a connection whose exchange ended cleanly, or closes it if the idle limit is reached.
   void give_back(UpstreamPtr connection, TimePoint now);
-  // Makes room in the budget by closing the connection idle longest. False: none is idle here.
+  // Frees budget by closing the connection idle longest. False: none is idle on this worker.
   bool close_one();
   void close_idle_since(TimePoint before);
-  // Those to one server.
   void close_idle_to(std::size_t server);
-  // From now on what is given back is closed.
-  void keep_none() { keeps_ = false; }
+  // From now on give_back() closes.
+  void disable_keep_alive() { keep_alive_ = false; }
 
   ConnectionBudget& budget() { return budget_; }
-  // One more with each call: the servers take turns.
+  // The round-robin counter.
   std::uint64_t next_turn() { return next_turn_++; }
 
  private:
@@ -117,10 +116,10 @@ class UpstreamPool {
 
   EventLoop& loop_;
   ConnectionBudget& budget_;
-  InFlight& in_flight_;
+  InFlightCounts& in_flight_;
   std::shared_ptr<observe::WorkerGauges> gauges_;
   std::uint64_t next_turn_ = 0;
-  bool keeps_ = true;
+  bool keep_alive_ = true;
   std::vector<std::vector<UpstreamPtr>> idle_;  // by server, least recently used first
 };
 

@@ -30,11 +30,11 @@ using support::RefusingPort;
 // Two upstreams, of which requests could connect to none lately.
 struct Down {
   Down(const std::vector<std::string>& first, const std::vector<std::string>& second)
-      : read(look_up_servers(support::checked(
+      : read(resolve_servers(support::checked(
             {{"upstreams",
               {{{"name", "one"}, {"servers", first}}, {{"name", "two"}, {"servers", second}}}}}))),
         generation(std::make_shared<Generation>(std::move(*read.config), std::move(read.endpoints),
-                                                Lineage{})) {
+                                                ProcessContext{})) {
     for (Upstream& upstream : generation->upstreams) upstream.reachable = false;
   }
 
@@ -152,7 +152,7 @@ TEST_CASE("a server that its health checks find unwell is not asked") {
   Down down({unwell.address()}, {unwell.address()});
   for (Upstream& upstream : down.generation->upstreams) {
     while (!upstream.servers.up().empty())
-      upstream.servers.checked(0, observe::HealthCheckResult::failure);
+      upstream.servers.record_check(0, observe::HealthCheckResult::failure);
   }
   Readiness readiness;
   CHECK(reason_of(readiness, down.generation) == kNone);

@@ -20,7 +20,7 @@ config::Config with_servers(const std::vector<std::string>& servers) {
 
 TEST_CASE("every server is looked up") {
   const ReadConfiguration read =
-      look_up_servers(with_servers({"127.0.0.1:2", "localhost:3", "[::1]:4"}));
+      resolve_servers(with_servers({"127.0.0.1:2", "localhost:3", "[::1]:4"}));
   REQUIRE(read.config);
   CHECK(read.problems.empty());
   REQUIRE(read.endpoints.size() == 2);
@@ -32,7 +32,7 @@ TEST_CASE("every server is looked up") {
 
 TEST_CASE("all servers without an address are problems with their paths") {
   const ReadConfiguration read =
-      look_up_servers(with_servers({"nowhere.invalid:1", "127.0.0.1:2", "nobody.invalid:3"}));
+      resolve_servers(with_servers({"nowhere.invalid:1", "127.0.0.1:2", "nobody.invalid:3"}));
   CHECK_FALSE(read.config);
   REQUIRE(read.problems.size() == 2);
   CHECK(read.problems[0].path == "$.upstreams[1].servers[0]");
@@ -43,12 +43,12 @@ TEST_CASE("all servers without an address are problems with their paths") {
 TEST_CASE("a name that turns out to be the listener is a problem") {
   config::Config config = with_servers({"127.0.0.1:2", "localhost:81"});
   config.listen = {.address = "::", .port = 81};
-  const ReadConfiguration read = look_up_servers(config);
+  const ReadConfiguration read = resolve_servers(config);
   REQUIRE(read.problems.size() == 1);
   CHECK(read.problems[0].path == "$.upstreams[1].servers[1]");
   CHECK(read.problems[0].message.find("come back for ever") != std::string::npos);
   config.listen.port = 82;
-  CHECK(look_up_servers(config).config);
+  CHECK(resolve_servers(config).config);
 }
 
 TEST_CASE("what cannot be read is a problem whatever is thrown") {

@@ -32,7 +32,7 @@ using support::ScriptedPeer;
 // under way for as long as a test needs.
 std::shared_ptr<Generation> checked_generation(const std::vector<std::string>& servers,
                                                Milliseconds interval, Milliseconds timeout) {
-  ReadConfiguration read = look_up_servers(support::checked(
+  ReadConfiguration read = resolve_servers(support::checked(
       {{"upstreams",
         {{{"name", "app"},
           {"servers", servers},
@@ -41,7 +41,7 @@ std::shared_ptr<Generation> checked_generation(const std::vector<std::string>& s
   read.config->upstreams[0].health_check->interval = interval;
   read.config->upstreams[0].health_check->timeout = timeout;
   return std::make_shared<Generation>(std::move(*read.config), std::move(read.endpoints),
-                                      Lineage{});
+                                      ProcessContext{});
 }
 
 // Runs checks on this thread.

@@ -21,7 +21,7 @@ struct Loops {
       first.beat();
       if (second_turns) second.beat();
       if (control_turns) control.beat();
-      if (now >= watchdog.ask_at()) fed += watchdog.may_feed(now);
+      if (now >= watchdog.next_check()) fed += watchdog.may_feed(now);
     }
     return fed;
   }
@@ -67,8 +67,8 @@ TEST_CASE("who asks too early is told no") {
   loops.second.beat();
   loops.control.beat();
   CHECK_FALSE(loops.watchdog.may_feed(loops.now));
-  CHECK_FALSE(loops.watchdog.may_feed(loops.watchdog.ask_at() - Milliseconds{1}));
-  CHECK(loops.watchdog.may_feed(loops.watchdog.ask_at()));
+  CHECK_FALSE(loops.watchdog.may_feed(loops.watchdog.next_check() - Milliseconds{1}));
+  CHECK(loops.watchdog.may_feed(loops.watchdog.next_check()));
 }
 
 }  // namespace spillway::proxy

@@ -44,7 +44,7 @@ TEST_CASE("those who are up are chosen and the others when there is nobody else"
   Servers servers(upstream);
   CHECK(chosen(servers, servers.all()) == servers.all());
   eject(servers, 0);
-  CHECK(servers.checked(1, HealthCheckResult::timeout));
+  CHECK(servers.record_check(1, HealthCheckResult::timeout));
   CHECK(servers.up() == ServerSet(0b1100));
   CHECK(chosen(servers, servers.all()) == ServerSet(0b1100));
   CHECK(chosen(servers, ServerSet(0b0111)) == ServerSet(0b0100));
@@ -88,23 +88,23 @@ TEST_CASE("an ejection ends by itself") {
 }
 
 TEST_CASE("nobody listens to the results of a server that can never be ejected") {
-  CHECK_FALSE(Servers(upstream_of({"a:1"})).hears_results());
-  CHECK(Servers(upstream_of({"a:1", "b:1"})).hears_results());
+  CHECK_FALSE(Servers(upstream_of({"a:1"})).ejection_enabled());
+  CHECK(Servers(upstream_of({"a:1", "b:1"})).ejection_enabled());
   config::Upstream off = upstream_of({"a:1", "b:1"});
   off.ejection.consecutive_failures = 0;
-  CHECK_FALSE(Servers(off).hears_results());
+  CHECK_FALSE(Servers(off).ejection_enabled());
 }
 
 TEST_CASE("a skipped check says nothing and one that turns a server well ends its ejection") {
   const config::Upstream upstream = upstream_of({"a:1", "b:1"});
   Servers servers(upstream);
-  CHECK_FALSE(servers.checked(0, HealthCheckResult::skipped));
-  CHECK(servers.checked(0, HealthCheckResult::success));
+  CHECK_FALSE(servers.record_check(0, HealthCheckResult::skipped));
+  CHECK(servers.record_check(0, HealthCheckResult::success));
   eject(servers, 0);
-  CHECK_FALSE(servers.checked(0, HealthCheckResult::success));
+  CHECK_FALSE(servers.record_check(0, HealthCheckResult::success));
   CHECK(servers.up() == ServerSet(0b10));
-  CHECK(servers.checked(0, HealthCheckResult::failure));
-  CHECK(servers.checked(0, HealthCheckResult::success));
+  CHECK(servers.record_check(0, HealthCheckResult::failure));
+  CHECK(servers.record_check(0, HealthCheckResult::success));
   CHECK(servers.up() == servers.all());
 }
 
@@ -112,8 +112,8 @@ TEST_CASE("what was known of a server goes over to the next configuration by its
   const config::Upstream before = upstream_of({"a:1", "b:1", "c:1", "d:1"});
   Servers old(before);
   eject(old, 0);
-  old.checked(1, HealthCheckResult::failure);
-  old.checked(2, HealthCheckResult::success);
+  old.record_check(1, HealthCheckResult::failure);
+  old.record_check(2, HealthCheckResult::success);
   const config::Upstream after = upstream_of({"e:1", "c:1", "b:1", "a:1"});
   Servers next(after);
   next.adopt(old);

@@ -45,7 +45,7 @@ struct PoolUnderTest {
   observe::WorkerMetrics metrics{config};
   EventLoop loop;
   ConnectionBudget budget;
-  InFlight in_flight{2};
+  InFlightCounts in_flight{2};
   UpstreamPool pool;
   std::vector<int> far_ends;
   std::vector<UpstreamPtr> opened;

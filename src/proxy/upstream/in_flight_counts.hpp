@@ -1,5 +1,5 @@
-// How many requests each server of an upstream has in flight, over all workers: its connections
-// that are being made or in use. Shared, lock-free; a cache line each.
+// Requests in flight per server of one upstream, over all workers: connections being established or
+// in use. Thread-safe and lock-free; one cache line per server.
 #pragma once
 
 #include <atomic>
@@ -9,9 +9,9 @@
 
 namespace spillway::proxy {
 
-class InFlight {
+class InFlightCounts {
  public:
-  explicit InFlight(std::size_t servers) : counts_(servers) {}
+  explicit InFlightCounts(std::size_t servers) : counts_(servers) {}
 
   void begin(std::size_t server) { counts_[server].now.fetch_add(1, std::memory_order_relaxed); }
   void end(std::size_t server) { counts_[server].now.fetch_sub(1, std::memory_order_relaxed); }
