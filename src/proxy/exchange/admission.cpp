@@ -21,7 +21,7 @@ Admission::~Admission() {
 void Admission::decide() {
   const traffic::Subject& subject = request_.subject;
   const overload::AdmissionPlan& plan = request_.generation->plan(subject.upstream);
-  const overload::Asking asked{subject.route, subject.traffic_class, subject.tenant.id};
+  const overload::AdmissionRequest asked{subject.route, subject.traffic_class, subject.tenant.id};
   request_.tenants().record_offered(asked.traffic_class, asked.tenant);
   if (plan.tenants() != nullptr) name_heavy_tenant(plan);
   verdict_ = overload::decide(plan, request_.upstream().budgets, asked, request_.arrived,
@@ -175,7 +175,7 @@ Milliseconds Admission::retry_after() {
 
 void Admission::keep_dead_letter(Reason reason) {
   Upstream& upstream = request_.upstream();
-  if (!upstream.dead_letters.keeps() || request_.is_shadow()) return;
+  if (!upstream.dead_letters.is_enabled() || request_.is_shadow()) return;
   upstream.dead_letters.record({.reason = reason,
                                 .traffic_class = request_.subject.traffic_class,
                                 .route = request_.subject.route,

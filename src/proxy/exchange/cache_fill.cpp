@@ -15,7 +15,7 @@ constexpr std::size_t kMostPhrase = 1024;
 }  // namespace
 
 void CacheFill::begin(const http::ResponseHead& response, TimePoint requested_at, bool is_lesser) {
-  if (request_.generation->stores_answers() &&
+  if (request_.generation->has_caches() &&
       cache::invalidates(request_.head.method, response.status))
     invalidate(response);
   if (shows_another(response, is_lesser)) lookup_.cache()->withdraw(lookup_.key());

@@ -3,7 +3,7 @@
 namespace spillway::proxy {
 
 ClientConnection::ClientConnection(Services& services, int descriptor, const ClientInfo& info,
-                                   traffic::AddressCount::Place permit)
+                                   traffic::AddressCount::Permit permit)
     : Stream(services.loop, descriptor, true),
       owner_(services.owner),
       info_(info),

@@ -20,7 +20,7 @@ struct IdleHook
 class ClientConnection final : public Stream, public IdleHook {
  public:
   ClientConnection(Services& services, int descriptor, const ClientInfo& info,
-                   traffic::AddressCount::Place permit);
+                   traffic::AddressCount::Permit permit);
 
   const ClientInfo& info() const { return info_; }
   // A reload may have changed whether the peer's word is believed.
@@ -43,7 +43,7 @@ class ClientConnection final : public Stream, public IdleHook {
   TimePoint idle_since_{};
   bool sent_empty_line_ = false;
   ClientInfo info_;
-  traffic::AddressCount::Place permit_;  // of limits.connections_per_address
+  traffic::AddressCount::Permit permit_;  // of limits.connections_per_address
 };
 
 using ClientPtr = boost::intrusive_ptr<ClientConnection>;

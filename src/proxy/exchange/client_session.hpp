@@ -60,7 +60,7 @@ class ClientSession {
   virtual bool start_relayed(const http::ResponseHead& head, http::ForwardedResponse with) = 0;
   virtual bool start_cached(const http::StoredHead& head, bool not_modified,
                             http::ForwardedResponse with) = 0;
-  virtual bool start_fallback(const http::PreparedHead& head, http::ForwardedResponse with) = 0;
+  virtual bool start_fallback(const http::FallbackHead& head, http::ForwardedResponse with) = 0;
   // A response of the proxy itself, head and body. `is_next_known`: it is known where the next
   // request begins.
   virtual void start_problem(http::Problem problem, bool is_next_known) = 0;

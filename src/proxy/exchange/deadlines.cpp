@@ -12,7 +12,7 @@ void Deadlines::start(const RequestContext& request, const Admission& admission)
   // request, and no client waits for one in the background.
   const bool is_enforced = settings.dispatch.late == config::Late::drop && !request.is_shadow() &&
                            !request.is_in_background;
-  answer_by_ = is_enforced ? request.subject.answer_by(admission.uncounted()) : kNever;
+  answer_by_ = is_enforced ? request.subject.response_deadline(admission.uncounted()) : kNever;
 }
 
 Fault Deadlines::fault_at(TimePoint now, bool is_pumping) const {
@@ -23,7 +23,7 @@ Fault Deadlines::fault_at(TimePoint now, bool is_pumping) const {
 bool Deadlines::write_left(const RequestContext& request, const Admission& admission, TimePoint now,
                            http::ForwardedRequest& with, DeadlineTexts& texts) const {
   if (request.is_in_background || admission.is_late()) return true;
-  const TimePoint at = request.subject.answer_by(admission.uncounted());
+  const TimePoint at = request.subject.response_deadline(admission.uncounted());
   if (at == kNever) return true;
   const Duration left = at - now;
   if (left <= Duration{0}) return answer_by_ == kNever;

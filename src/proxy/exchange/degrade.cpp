@@ -73,7 +73,7 @@ Answer Exchange::fallback() {
 // A success that the upstream did not work for may answer what is only read. A client that sends
 // something must not believe that it was done.
 bool Exchange::has_fallback() const {
-  const auto* const fallback = request_.generation->prepared(request_.subject.route);
+  const auto* const fallback = request_.generation->fallback(request_.subject.route);
   if (fallback == nullptr) return false;
   const http::Verb method = request_.head.method;
   return method == http::Verb::get || method == http::Verb::head || fallback->status() >= 400;

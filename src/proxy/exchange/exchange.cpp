@@ -97,7 +97,7 @@ std::optional<Fault> Exchange::check_framing() {
     error = http::Error::body_too_large;
   }
   if (error != http::Error::none) return bad_request(error);
-  return head.ends_here ? std::optional(options_answered()) : std::nullopt;
+  return head.is_final_recipient ? std::optional(options_answered()) : std::nullopt;
 }
 
 void Exchange::classify() {

@@ -13,7 +13,7 @@ constexpr std::size_t kSmallestRead = 1024;
 
 BodyPiece Http1Session::start_body(std::uint64_t limit, std::string_view& at_hand) {
   is_body_started_ = true;
-  body_ = http::BodyReader(head_.framing, limit, http::BodyReader::Of::request);
+  body_ = http::BodyReader(head_.framing, limit, http::BodyReader::MessageKind::request);
   const std::string_view available = reader_.behind_head(block_.bytes());
   const BodyPiece piece = check_body(available);
   at_hand = available.substr(0, piece.bytes);
@@ -91,12 +91,12 @@ bool Http1Session::start_cached(const http::StoredHead& head, bool not_modified,
   });
 }
 
-bool Http1Session::start_fallback(const http::PreparedHead& head, http::ForwardedResponse with) {
+bool Http1Session::start_fallback(const http::FallbackHead& head, http::ForwardedResponse with) {
   plan_own_response(true);
   with.client_version = head_.version;
   with.keep_alive = next_ == Next::keep;
   return start(head.status,
-               [&](TextWriter& out) { return http::write_prepared_head(out, head, with); });
+               [&](TextWriter& out) { return http::write_fallback_head(out, head, with); });
 }
 
 void Http1Session::start_problem(http::Problem problem, bool is_next_known) {
@@ -125,7 +125,7 @@ bool Http1Session::skip_body() {
     reader_.set_body_size(framing.length);
     return true;
   }
-  body_ = http::BodyReader(framing, kSmallBody, http::BodyReader::Of::request);
+  body_ = http::BodyReader(framing, kSmallBody, http::BodyReader::MessageKind::request);
   const BodyPiece piece = check_body(reader_.behind_head(block_.bytes()));
   reader_.set_body_size(piece.bytes);
   return piece.status == BodyPiece::Status::done && body_.done();

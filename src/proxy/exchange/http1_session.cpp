@@ -43,7 +43,7 @@ Detached Http1Session::serve(ClientPtr client) {
 void Http1Session::begin_request() {
   // Without parentheses: the fields' block stays uninitialised.
   ::new (static_cast<void*>(&head_)) http::RequestHead;
-  body_ = http::BodyReader({}, 0, http::BodyReader::Of::request);
+  body_ = http::BodyReader({}, 0, http::BodyReader::MessageKind::request);
   is_body_started_ = is_input_lost_ = false;
   response_ = {};
 }

@@ -44,7 +44,7 @@ class Http1Session final : public ClientSession, public Swept {
   bool start_relayed(const http::ResponseHead& head, http::ForwardedResponse with) override;
   bool start_cached(const http::StoredHead& head, bool not_modified,
                     http::ForwardedResponse with) override;
-  bool start_fallback(const http::PreparedHead& head, http::ForwardedResponse with) override;
+  bool start_fallback(const http::FallbackHead& head, http::ForwardedResponse with) override;
   void start_problem(http::Problem problem, bool is_next_known) override;
   bool dechunks(const http::Framing& framing) const override;
   IoResult send(std::string_view body) override;
@@ -109,7 +109,7 @@ class Http1Session final : public ClientSession, public Swept {
   Block block_;  // the head, frozen while its request is served, and what follows it
   http::RequestReader reader_;
   http::RequestHead head_;
-  http::BodyReader body_{{}, 0, http::BodyReader::Of::request};
+  http::BodyReader body_{{}, 0, http::BodyReader::MessageKind::request};
   bool is_body_started_ = false;
   bool is_input_lost_ = false;  // bytes of the next request had no room
   Block out_block_;

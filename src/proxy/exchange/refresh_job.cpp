@@ -73,7 +73,7 @@ Task<bool> RefreshJob::store_response() {
   const http::ResponseHead& response = call_.response();
   RelayState& state = call_.state();
   http::BodyReader reader(response.framing, http::BodyReader::kNoLimit,
-                          http::BodyReader::Of::response);
+                          http::BodyReader::MessageKind::response);
   if (reader.done()) state.upstream_done();
   fill_.begin(response, admission_.dispatched(), false);
   if (!fill_.is_filling()) request_.signals().record_result(response.status >= 500);

@@ -17,7 +17,7 @@ constexpr std::uint64_t kWorthAPipe = 64 * 1024;
 Task<std::optional<Fault>> ResponseRelay::run() {
   const http::ResponseHead& response = to_.call.response();
   reader_ = http::BodyReader(response.framing, http::BodyReader::kNoLimit,
-                             http::BodyReader::Of::response);
+                             http::BodyReader::MessageKind::response);
   dechunks_ = to_.session.dechunks(response.framing);
   if (reader_.done()) state().upstream_done();
   to_.fill.begin(response, to_.admission.dispatched(), to_.admission.announces_degrade());

@@ -64,7 +64,7 @@ class ResponseRelay {
   RelayState& state() const { return to_.call.state(); }
 
   Parts to_;
-  http::BodyReader reader_{{}, 0, http::BodyReader::Of::response};
+  http::BodyReader reader_{{}, 0, http::BodyReader::MessageKind::response};
   Pipe pipe_;
   UpstreamPtr stream_connection_;  // of an event stream
   TunnelPermit permit_;

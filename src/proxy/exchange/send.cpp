@@ -79,9 +79,9 @@ Task<std::optional<Fault>> Exchange::send_cached() {
 }
 
 Task<std::optional<Fault>> Exchange::send_fallback() {
-  const auto& fallback = *request_.generation->prepared(request_.subject.route);
+  const auto& fallback = *request_.generation->fallback(request_.subject.route);
   const auto& form = fallback.form(http::prefers_html(request_.head.fields));
-  const http::PreparedHead head{.status = fallback.status(),
+  const http::FallbackHead head{.status = fallback.status(),
                                 .lines = fallback.lines(),
                                 .content_type = form.type,
                                 .content_length = form.content.size(),

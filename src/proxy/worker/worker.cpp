@@ -134,7 +134,7 @@ LocalGeneration* Worker::find(const Generation& generation) {
   return nullptr;
 }
 
-void Worker::adopt(int descriptor, const ClientInfo& client, traffic::AddressCount::Place permit) {
+void Worker::adopt(int descriptor, const ClientInfo& client, traffic::AddressCount::Permit permit) {
   // Counted from now on, so that the listener sees a burst of connections spread out.
   connections_.fetch_add(1, std::memory_order_relaxed);
   loop_.dispatch(

@@ -60,7 +60,7 @@ class Worker final : Owner {
   void publish(const std::shared_ptr<Generation>& generation, UpstreamId upstream,
                std::shared_ptr<const overload::AdmissionPlan> plan);
   // Hands over an accepted connection.
-  void adopt(int descriptor, const ClientInfo& client, traffic::AddressCount::Place permit);
+  void adopt(int descriptor, const ClientInfo& client, traffic::AddressCount::Permit permit);
   std::uint32_t connections() const { return connections_.load(); }
   std::size_t number() const { return number_; }
   EventLoop& loop() { return loop_; }
