@@ -1,55 +1,51 @@
-// One plotting area over time, and what is drawn in it.
+// One plotting area of a picture: values over time on a background of states.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "simulate/scale.hpp"
+#include "base/state.hpp"
+#include "simulate/axis.hpp"
 #include "simulate/states.hpp"
 #include "simulate/svg.hpp"
 
 namespace spillway::simulate {
 
+inline constexpr std::string_view kInk = "#1f2933";
+inline constexpr std::string_view kMuted = "#5f6b76";
+inline constexpr std::array<std::string_view, kStateCount> kStateColours{"#e8ecf0", "#f0e442",
+                                                                         "#e69f00", "#d55e00"};
+
 // In user units, from the upper left corner.
 struct Box {
-  double x = 0;
-  double y = 0;
-  double width = 0;
-  double height = 0;
+  double x = 0, y = 0, width = 0, height = 0;
 };
+
+// One a second; NaN: none in that second.
+using Values = std::vector<double>;
 
 class Panel {
  public:
   using Label = std::string (*)(double);
 
-  // Time runs from 0 to `seconds` over the box's width.
-  Panel(Svg& svg, const Box& box, double seconds, const Scale& values);
+  // The box's width is `seconds` long, its height is `values`.
+  Panel(Svg& svg, const Box& box, double seconds, const Span& values);
 
-  // A scale from the box's lower to its upper edge.
-  static Scale linear(const Box& box, double top);
-  static Scale logarithmic(const Box& box, double low, double high);
-
-  // Behind everything else: the states as tints, ticks with their labels, and the frame.
-  void background(const std::vector<StateSpan>& spans, Label label);
-  // A dashed line where the warm-up ends.
-  void warm_up(double seconds);
-  // The seconds below the panel.
+  // Behind the values: states, ticks and their labels, frame, a dashed line where the warm-up ends.
+  void background(const std::vector<StateSpan>& states, Label label, double warm_up);
   void time_axis();
 
-  // A value per second. What lies between two of them as a filled area of steps.
-  void area(const std::vector<double>& lower, const std::vector<double>& upper,
-            std::string_view colour);
-  // A line of steps, broken where a value is not finite.
-  void steps(const std::vector<double>& values, std::string_view colour, double width);
+  void area(const Values& values, std::string_view colour);  // from the lower edge up to the values
+  void steps(const Values& values, double line_width);
 
  private:
-  double x(double second) const { return time_(second); }
+  double end(std::size_t second) const { return time_(static_cast<double>(second + 1)); }
 
   Svg& svg_;
   Box box_;
-  Scale time_;
-  Scale values_;
+  Axis time_, value_;
 };
 
 }  // namespace spillway::simulate

@@ -1,19 +1,22 @@
 #include "simulate/plot.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "simulate/captions.hpp"
-#include "simulate/palette.hpp"
+#include "base/reason.hpp"
+#include "base/state.hpp"
+#include "simulate/axis.hpp"
+#include "simulate/figures.hpp"
 #include "simulate/panel.hpp"
-#include "simulate/scale.hpp"
-#include "simulate/series.hpp"
 #include "simulate/states.hpp"
 #include "simulate/svg.hpp"
 
@@ -22,160 +25,254 @@ namespace {
 
 constexpr double kWidth = 1200;
 constexpr double kMargin = 32;
-constexpr double kGap = 28;         // between two runs
-constexpr double kAxis = 52;        // left of a panel, for its labels
-constexpr double kAbovePanel = 30;  // for its title
-constexpr double kWhole = 96;       // height of the panels of all classes
-constexpr double kHeadroom = 1.08;  // above the highest value, in linear panels
-constexpr double kLeastTop = 4;     // of counts: an axis without halves of requests
-constexpr double kFactor = 1.3;     // above the highest and below the lowest in logarithmic ones
+constexpr double kGap = 28;        // between two runs
+constexpr double kAxisWidth = 52;  // left of a panel, for the labels of its ticks
+constexpr double kTitleHeight = 30;
+constexpr double kCharacterWidth = 7;  // at size 12: a little more than most fonts have
+constexpr double kCapitalWidth = 6.7;  // at size 10
+constexpr double kHeadroom = 1.08;     // above the highest value
+constexpr double kLeastCount = 4;      // top of a count's axis: no ticks at halves of requests
+constexpr double kFarApart = 10;       // ratio of peaks that makes an axis logarithmic
+
+constexpr std::string_view kQueue = "#c9d0d7";
+constexpr std::string_view kLate = "#aab2ba";
+// Five that no state has; they recur from the sixth class on, whose panels have names.
+constexpr std::array<std::string_view, 5> kClasses{"#0072b2", "#009e73", "#cc79a7", "#56b4e9",
+                                                   "#56606b"};
 
 using Runs = std::vector<const Recording*>;
 
-template <class Series>
-Extent extent_of(const Runs& runs, double least, Series series) {
-  std::vector<Values> values;
-  for (const Recording* run : runs) values.push_back(series(*run));
-  return extent(values, least);
+template <class Figure>
+Values per_second(const Recording& run, Figure figure) {
+  Values values;
+  for (const Second& second : run.seconds) values.push_back(static_cast<double>(figure(second)));
+  return values;
+}
+
+// The sum of these fields of one class.
+template <class... Field>
+Values counts(const Recording& run, std::size_t cls, Field... field) {
+  return per_second(run, [=](const Second& second) {
+    return cls < second.classes.size() ? ((second.classes[cls].*field) + ...) : 0;
+  });
 }
 
 Values answered(const Recording& run, std::size_t cls) {
-  return sum(counts(run, cls, &ClassCounts::served), counts(run, cls, &ClassCounts::late));
+  return counts(run, cls, &ClassCounts::served, &ClassCounts::late);
 }
 
-Scale scale(const Box& box, const Extent& extent) {
-  return extent.logarithmic ? Panel::logarithmic(box, extent.low / kFactor, extent.high * kFactor)
-                            : Panel::linear(box, extent.high * kHeadroom);
+Values queue_depth(const Recording& run) {
+  return per_second(run, [](const Second& second) { return second.queued; });
 }
 
-// What is equal in all columns.
-struct Shared {
-  explicit Shared(const Runs& runs)
-      : queue(extent_of(runs, 1, queue_depth)), latency(extent_of(runs, 1e-4, tail_latency)) {
-    queue.high = std::max(queue.high, kLeastTop);
-    queue.low = kFactor;  // the axis begins at one request
+Values p95(const Recording& run) {
+  return per_second(run, [](const Second& second) {
+    return second.p95 > 0 ? second.p95 : std::numeric_limits<double>::quiet_NaN();
+  });
+}
+
+// Of the same series of each run. A logarithmic axis does not begin below `least`.
+Span span(const std::vector<Values>& runs, double least) {
+  double lowest = std::numeric_limits<double>::infinity();
+  double lowest_peak = lowest;
+  double highest = 0;
+  for (const Values& values : runs) {
+    double peak = least;
+    for (const double value : values) {
+      if (!(value > 0) || !std::isfinite(value)) continue;
+      lowest = std::min(lowest, value);
+      highest = std::max(highest, value);
+      peak = std::max(peak, value);
+    }
+    lowest_peak = std::min(lowest_peak, peak);
+  }
+  if (highest <= kFarApart * lowest_peak) return {.low = 0, .high = highest * kHeadroom};
+  return {.low = std::max(lowest, least) / 1.3, .high = highest * 1.3};
+}
+
+template <class Series>
+Span span_of(const Runs& runs, double least, Series series) {
+  std::vector<Values> values;
+  for (const Recording* run : runs) values.push_back(series(*run));
+  return span(values, least);
+}
+
+// The axes that all runs share.
+struct Axes {
+  explicit Axes(const Runs& runs)
+      : queue(span_of(runs, 1, queue_depth)), latency(span_of(runs, 1e-4, p95)) {
     std::size_t class_count = 0;
     for (const Recording* run : runs) {
       seconds = std::max(seconds, static_cast<double>(run->seconds.size()));
       class_count = std::max(class_count, run->classes.size());
     }
+    queue.high = std::max(queue.high, kLeastCount);
     for (std::size_t i = 0; i < class_count; ++i) {
-      const auto offered = [=](const Recording& run) {
-        return counts(run, i, &ClassCounts::offered);
-      };
-      const auto all_answered = [=](const Recording& run) { return answered(run, i); };
-      class_tops.push_back(std::max(
-          {extent_of(runs, 1, offered).high, extent_of(runs, 1, all_answered).high, kLeastTop}));
+      double top = kLeastCount;
+      for (const Recording* run : runs) {
+        for (const Values& values : {counts(*run, i, &ClassCounts::offered), answered(*run, i)}) {
+          top = std::max(top, span({values}, 1).high);
+        }
+      }
+      classes.push_back({0, top});
     }
-    class_height = class_count <= 3 ? 84 : class_count <= 5 ? 64 : 50;
   }
 
   double seconds = 1;
-  Extent queue;
-  Extent latency;
-  Values class_tops;
-  double class_height = 0;
+  Span queue, latency;
+  std::vector<Span> classes;
 };
 
-// One run from its name down to its tables.
+// One run, from its key figures down to p95.
 class Column {
  public:
-  Column(Svg& svg, const Recording& run, const Shared& shared, const Place& place)
-      : svg_(svg), run_(run), shared_(shared), place_(place), spans_(state_spans(run)) {}
+  Column(Svg& svg, const Recording& run, const Axes& axes, double x, double y, double width)
+      : svg_(svg), run_(run), axes_(axes), x_(x), y_(y), width_(width), spans_(state_spans(run)) {}
 
   // Returns where it ends.
   double draw() {
-    place_.y = key_figures(svg_, place_, run_);
-    const Place strip{place_.x + kAxis, place_.y, place_.width - kAxis};
-    place_.y = state_strip(svg_, strip, run_, shared_.seconds);
-    for (std::size_t i = 0; i < shared_.class_tops.size(); ++i) traffic(i);
-    queue();
-    latency();
-    place_.y = class_table(svg_, {place_.x, place_.y + 30, place_.width}, run_);
-    return tenant_table(svg_, place_, run_);
+    key_figures();
+    state_strip();
+    for (std::size_t i = 0; i < axes_.classes.size(); ++i) traffic(i);
+    const bool has_log_queue = axes_.queue.is_logarithmic();
+    Panel queue = panel("Queue depth", has_log_queue ? "requests, log scale" : "requests", 96,
+                        axes_.queue, count_label);
+    queue.area(queue_depth(run_), kQueue);
+    queue.steps(queue_depth(run_), 1.2);
+    const Values latency = p95(run_);
+    std::string note;
+    if (std::ranges::any_of(latency, [](double each) { return std::isnan(each); }))
+      note = "gaps: none served in time; ";
+    Panel last = panel("p95 of requests served in time",
+                       note + (axes_.latency.is_logarithmic() ? "seconds, log scale" : "seconds"),
+                       96, axes_.latency, duration_label);
+    last.steps(latency, 1.8);
+    last.time_axis();
+    return y_ + 24;
   }
 
  private:
+  void key_figures() {
+    std::vector<std::pair<std::string, std::string>> figures;
+    if (!run_.classes.empty()) {
+      const ClassSummary& top = run_.classes.front();
+      figures.emplace_back(cut(top.name, 8) + " success", success(top));
+    }
+    figures.emplace_back("goodput", share_text(run_.goodput));
+    figures.emplace_back("wasted work", share_text(run_.wasted));
+    figures.emplace_back("p95 of served", latency_text(run_.p95));
+    figures.emplace_back("longest queue", std::to_string(run_.max_queued));
+    if (!run_.tenants.empty()) figures.emplace_back("Jain index", fixed(run_.jain, 3));
+    svg_.text(x_, y_ + 16, run_.shedding ? "With shedding" : "Without shedding",
+              {.size = 16, .bold = true});
+    const double step = std::min(width_ / static_cast<double>(figures.size()), 150.0);
+    double x = x_;
+    for (const auto& [label, value] : figures) {
+      svg_.text(x, y_ + 44, value, {.size = step < 100 ? 15.0 : 18.0, .bold = true});
+      svg_.text(x, y_ + 60, label, {.size = 11, .colour = kMuted});
+      x += step;
+    }
+    y_ += 72;
+  }
+
+  // The states over time, with state and reason where there is room for them.
+  void state_strip() {
+    const double left = x_ + kAxisWidth;
+    const Axis time({0, axes_.seconds}, left, x_ + width_);
+    if (!has_states(run_)) {
+      svg_.text(left, y_ + 12.5, "no overload control", {.size = 11, .colour = kMuted});
+    } else {
+      for (const StateSpan& span : spans_) {
+        const double x = time(span.from), width = time(span.to) - x;
+        svg_.rect(x, y_, width, 18, kStateColours[index(span.state)]);
+        std::string words(name(span.state));
+        const auto fits = [&] { return words.size() * kCapitalWidth <= width; };
+        if (span.reason != Reason::none) words += ": " + std::string(name(span.reason));
+        if (!fits()) words = name(span.state);
+        if (!fits()) continue;
+        svg_.text(x + width / 2, y_ + 12.5, words,
+                  {.size = 10,
+                   .colour = span.state == State::critical ? "#ffffff" : kInk,
+                   .anchor = Anchor::middle});
+      }
+    }
+    y_ += 20;
+  }
+
   void traffic(std::size_t cls) {
-    const std::string_view colour = palette::of_class(cls);
-    const Box box = next(shared_.class_height);
-    svg_.element("rect", {{"x", box.x},
-                          {"y", box.y - 15},
-                          {"width", 10},
-                          {"height", 10},
-                          {"rx", 2},
-                          {"fill", colour}});
-    title(box, 16, cls < run_.classes.size() ? run_.classes[cls].name : "", "requests/s");
-    Panel drawn = panel(box, Panel::linear(box, shared_.class_tops[cls] * kHeadroom), count_label);
-    const Values served = counts(run_, cls, &ClassCounts::served);
-    drawn.area(Values(served.size(), 0.0), served, colour);
-    drawn.area(served, answered(run_, cls), palette::kLate);
-    drawn.steps(counts(run_, cls, &ClassCounts::offered), palette::kInk, 1.2);
-    drawn.warm_up(run_.warm_up);
+    const std::string_view colour = kClasses[cls % kClasses.size()];
+    const std::size_t count = axes_.classes.size();
+    std::string title, note = "requests/s";
+    if (cls < run_.classes.size()) {
+      title = run_.classes[cls].name;
+      note = success(run_.classes[cls]) + " success; " + note;
+    }
+    svg_.rect(x_ + kAxisWidth - 16, y_ + kTitleHeight - 15, 10, 10, colour);
+    Panel drawn = panel(title, note, count <= 3 ? 84 : 56, axes_.classes[cls], count_label);
+    drawn.area(answered(run_, cls), kLate);
+    drawn.area(counts(run_, cls, &ClassCounts::served), colour);
+    drawn.steps(counts(run_, cls, &ClassCounts::offered), 1.2);
   }
 
-  void queue() {
-    const Box box = next(kWhole);
-    title(box, 0, "Queue depth", shared_.queue.logarithmic ? "requests, log scale" : "requests");
-    Panel drawn = panel(box, scale(box, shared_.queue), count_label);
-    const Values depth = queue_depth(run_);
-    drawn.area(Values(depth.size(), 0.0), depth, palette::kQueue);
-    drawn.steps(depth, palette::kInk, 1.2);
-    drawn.warm_up(run_.warm_up);
-  }
-
-  void latency() {
-    const Box box = next(kWhole);
-    const Values p95 = tail_latency(run_);
-    const bool gaps = std::ranges::any_of(p95, [](double each) { return std::isnan(each); });
-    std::string note = gaps ? "gaps: none served in time" : "";
-    if (shared_.latency.logarithmic) note += gaps ? "; log scale" : "log scale";
-    title(box, 0, "p95 of those served in time", note);
-    Panel drawn = panel(box, scale(box, shared_.latency), duration_label);
-    drawn.steps(p95, palette::kInk, 1.8);
-    drawn.warm_up(run_.warm_up);
-    drawn.time_axis();
-  }
-
-  Box next(double height) {
-    const Box box{place_.x + kAxis, place_.y + kAbovePanel, place_.width - kAxis, height};
-    place_.y = box.y + height;
-    return box;
-  }
-
-  void title(const Box& box, double indent, std::string_view what, std::string_view unit) {
-    svg_.text(box.x + indent, box.y - 6, what, {.size = 12, .bold = true});
-    svg_.text(box.x + box.width, box.y - 6, unit,
-              {.size = 11, .colour = palette::kMuted, .anchor = Anchor::end});
-  }
-
-  Panel panel(const Box& box, const Scale& values, Panel::Label label) {
-    Panel drawn(svg_, box, shared_.seconds, values);
-    drawn.background(spans_, label);
+  Panel panel(std::string_view title, std::string_view note, double height, const Span& values,
+              Panel::Label label) {
+    const double x = x_ + kAxisWidth, width = width_ - kAxisWidth;
+    y_ += kTitleHeight;
+    svg_.text(x, y_ - 6, title, {.size = 12, .bold = true});
+    svg_.text(x + width, y_ - 6, note, {.size = 11, .colour = kMuted, .anchor = Anchor::end});
+    Panel drawn(svg_, {x, y_, width, height}, axes_.seconds, values);
+    drawn.background(spans_, label, run_.warm_up);
+    y_ += height;
     return drawn;
+  }
+
+  static std::string success(const ClassSummary& each) {
+    return each.counts.offered == 0 ? "-" : share_text(each.success);
   }
 
   Svg& svg_;
   const Recording& run_;
-  const Shared& shared_;
-  Place place_;
+  const Axes& axes_;
+  double x_, y_, width_;
   std::vector<StateSpan> spans_;
 };
 
-// Returns how high the picture has to be.
-double draw(Svg& svg, const Runs& runs) {
-  const Shared shared(runs);
-  Place place{kMargin, kMargin - 6, kWidth - 2 * kMargin};
-  place.y = heading(svg, place, *runs.front());
-  place.y = legend(svg, place) + 14;
-  const auto columns = static_cast<double>(runs.size());
-  place.width = (place.width - kGap * (columns - 1)) / columns;
-  double bottom = place.y;
-  for (const Recording* run : runs) {
-    bottom = std::max(bottom, Column(svg, *run, shared, place).draw());
-    place.x += place.width + kGap;
+// Scenario, seed and warm-up. Returns where it ends.
+double heading(Svg& svg, const Recording& run) {
+  double y = kMargin + 20;
+  svg.text(kMargin, y, cut(run.scenario, 70), {.size = 26, .bold = true});
+  std::string sentence = cut(run.sentence, 135);
+  if (sentence.size() < run.sentence.size()) sentence += "…";
+  svg.text(kMargin, y += 22, sentence, {.size = 14.5});
+  std::string note = std::to_string(run.seconds.size()) + " s, seed " + std::to_string(run.seed);
+  if (run.warm_up > 0) {
+    note += "; figures leave out the warm-up, the first " + fixed(run.warm_up, 1) +
+            " s up to the dashed line";
   }
-  return bottom + kMargin - 10;
+  svg.text(kMargin, y += 20, note, {.colour = kMuted});
+  return y + 24;
+}
+
+void legend(Svg& svg, double y) {
+  double x = kMargin;
+  const auto entry = [&](std::string_view text, std::optional<std::string_view> colour) {
+    if (colour) svg.rect(x, y - 10, 14, 11, *colour);
+    x += colour ? 20 : 0;
+    svg.text(x, y, text, {.colour = kMuted});
+    x += static_cast<double>(text.size()) * kCharacterWidth + 22;
+  };
+  svg.rect(x, y - 5.5, 14, 2, kInk);
+  x += 20;
+  entry("offered", std::nullopt);
+  for (std::size_t i = 0; i < 3; ++i)
+    svg.rect(x + 5 * static_cast<double>(i), y - 10, 5, 11, kClasses[i]);
+  x += 20;
+  entry("served in time", std::nullopt);
+  entry("answered too late", kLate);
+  entry("gap: denied, expired or waiting", std::nullopt);
+  x += 60;
+  for (std::size_t i = 0; i < kStateCount; ++i)
+    entry(name(static_cast<State>(i)), kStateColours[i]);
 }
 
 }  // namespace
@@ -183,12 +280,19 @@ double draw(Svg& svg, const Runs& runs) {
 std::string plot(const Recording& with, const Recording* without) {
   Runs runs{&with};
   if (without != nullptr) runs.push_back(without);
-  // Only what is drawn knows its height: once to measure, once to keep.
-  Svg trial(kWidth, kWidth, "");
-  const double height = draw(trial, runs);
-  Svg svg(kWidth, height, with.scenario + ": " + with.sentence);
-  draw(svg, runs);
-  return std::move(svg).finish();
+  const Axes axes(runs);
+  Svg svg;
+  double top = heading(svg, with);
+  legend(svg, top);
+  top += 28;
+  const auto columns = static_cast<double>(runs.size());
+  const double width = (kWidth - 2 * kMargin - kGap * (columns - 1)) / columns;
+  double x = kMargin, bottom = top;
+  for (const Recording* run : runs) {
+    bottom = std::max(bottom, Column(svg, *run, axes, x, top, width).draw());
+    x += width + kGap;
+  }
+  return svg.finish(kWidth, bottom + kMargin / 2, with.scenario + ": " + with.sentence);
 }
 
 }  // namespace spillway::simulate

@@ -1,13 +1,13 @@
-// One picture of a run (or of two runs of the same traffic beside each other) as SVG 1.1.
+// A run, or two runs of the same traffic side by side, as one SVG 1.1 picture.
 //
-// Self-contained: no scripts, no fonts or files from elsewhere, its own light background. The same
-// recordings give the same bytes. Colours are those of Okabe and Ito, "Color Universal Design",
-// 2008, which readers with any colour vision tell apart.
+// Self-contained: no scripts, no external fonts or files, a white background of its own. Equal
+// recordings give equal bytes. The colours are those of Okabe and Ito, "Color Universal Design",
+// 2008, which can be told apart with any colour vision.
 //
-// From top to bottom: the scenario, its key figures, the states with their reasons (they also tint
-// the panels), offered against served for each class, queue depth, p95, and a table of the
-// classes. Panels side by side have equal scales; queue depth and p95 are logarithmic where the two
-// runs' peaks differ by more than ten times. Texts are UTF-8 and may hold anything.
+// From top to bottom: scenario and legend; for each run its key figures, a strip of overload states
+// (which also tint the panels below), a panel per class (offered and served requests), queue depth
+// and p95. Both runs have the same axes; queue depth and p95 are logarithmic if the peaks of the
+// two runs differ by more than a factor of ten.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 #include "simulate/svg.hpp"
 
 #include <cmath>
-#include <utility>
+#include <cstddef>
 
 #include "simulate/figures.hpp"
 
@@ -31,52 +31,56 @@ std::string coordinate(double value) {
   return text;
 }
 
-Svg::Svg(double width, double height, std::string_view title) {
-  out_ =
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" font-family=\"system-ui, "
-      "-apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif\" ";
-  out_ += "width=\"" + coordinate(width) + "\" height=\"" + coordinate(height) +
-          "\" viewBox=\"0 0 " + coordinate(width) + ' ' + coordinate(height) + "\">\n<title>" +
-          escape(title) + "</title>\n";
-  element("rect", {{"width", width}, {"height", height}, {"fill", "#ffffff"}});
+void Svg::rect(double x, double y, double width, double height, std::string_view fill,
+               double opacity) {
+  element("rect", {{"x", coordinate(x)},
+                   {"y", coordinate(y)},
+                   {"width", coordinate(width)},
+                   {"height", coordinate(height)},
+                   {"fill", escape(fill)},
+                   {"fill-opacity", fixed(opacity, 2)}});
 }
 
-void Svg::open(std::string_view name, Attributes attributes) {
-  out_ += '<';
-  out_ += name;
-  for (const Attribute& each : attributes) {
-    out_ += ' ';
-    out_ += each.name;
-    out_ += "=\"" + each.value + '"';
+void Svg::area(std::string_view path, std::string_view fill) {
+  element("path", {{"d", escape(path)}, {"fill", escape(fill)}});
+}
+
+void Svg::line(std::string_view path, std::string_view stroke, double width, bool dashed) {
+  element("path", {{"d", escape(path)},
+                   {"fill", "none"},
+                   {"stroke", escape(stroke)},
+                   {"stroke-width", coordinate(width)},
+                   {"stroke-dasharray", dashed ? "3 3" : "none"}});
+}
+
+void Svg::text(double x, double y, std::string_view content, const TextStyle& style) {
+  constexpr const char* kAnchors[] = {"start", "middle", "end"};
+  element("text",
+          {{"x", coordinate(x)},
+           {"y", coordinate(y)},
+           {"font-size", coordinate(style.size)},
+           {"fill", escape(style.colour)},
+           {"text-anchor", kAnchors[static_cast<std::size_t>(style.anchor)]},
+           {"font-weight", style.bold ? "600" : "400"}},
+          content);
+}
+
+std::string Svg::finish(double width, double height, std::string_view title) const {
+  const std::string w = coordinate(width), h = coordinate(height);
+  return "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" font-family=\"system-ui, "
+         "-apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif\" width=\"" +
+         w + "\" height=\"" + h + "\" viewBox=\"0 0 " + w + ' ' + h + "\">\n<title>" +
+         escape(title) + "</title>\n<rect width=\"" + w + "\" height=\"" + h +
+         "\" fill=\"#ffffff\"/>\n" + body_ + "</svg>\n";
+}
+
+void Svg::element(std::string_view name, std::initializer_list<Attribute> attributes,
+                  std::string_view content) {
+  body_.append("<").append(name);
+  for (const auto& [key, value] : attributes) {
+    body_.append(" ").append(key).append("=\"").append(value).append("\"");
   }
-}
-
-void Svg::element(std::string_view name, Attributes attributes) {
-  open(name, attributes);
-  out_ += "/>\n";
-}
-
-void Svg::element(std::string_view name, Attributes attributes, std::string_view tooltip) {
-  open(name, attributes);
-  out_ += "><title>" + escape(tooltip) + "</title></";
-  out_ += name;
-  out_ += ">\n";
-}
-
-void Svg::text(double x, double y, std::string_view content, const Type& type) {
-  constexpr std::string_view kAnchors[] = {"start", "middle", "end"};
-  open("text", {{"x", x},
-                {"y", y},
-                {"font-size", type.size},
-                {"fill", type.colour},
-                {"text-anchor", kAnchors[static_cast<std::size_t>(type.anchor)]},
-                {"font-weight", type.bold ? "600" : "400"}});
-  out_ += '>' + escape(content) + "</text>\n";
-}
-
-std::string Svg::finish() && {
-  out_ += "</svg>\n";
-  return std::move(out_);
+  body_.append(">").append(escape(content)).append("</").append(name).append(">\n");
 }
 
 }  // namespace spillway::simulate

@@ -1,9 +1,10 @@
-// Writes the few elements of SVG 1.1 that a plot needs, well-formed whatever the texts hold.
+// The shapes of SVG 1.1 that the plot needs. The output is well-formed XML for any text.
 #pragma once
 
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace spillway::simulate {
 
@@ -14,20 +15,9 @@ std::string escape(std::string_view text);
 // A length or position in user units, rounded to a tenth: "12", "12.5"; "0" when not finite.
 std::string coordinate(double value);
 
-struct Attribute {
-  Attribute(std::string_view key, std::string_view text) : name(key), value(escape(text)) {}
-  Attribute(std::string_view key, double number) : name(key), value(coordinate(number)) {}
+enum class Anchor { start, middle, end };  // which point of a text is at its position
 
-  std::string_view name;
-  std::string value;  // escaped
-};
-
-using Attributes = std::initializer_list<Attribute>;
-
-// Which point of a text stands at its position.
-enum class Anchor { start, middle, end };
-
-struct Type {
+struct TextStyle {
   double size = 12;
   std::string_view colour = "#1f2933";
   Anchor anchor = Anchor::start;
@@ -36,21 +26,23 @@ struct Type {
 
 class Svg {
  public:
-  // A picture of that size on a background of its own; `title` is what a screen reader says.
-  Svg(double width, double height, std::string_view title);
+  void rect(double x, double y, double width, double height, std::string_view fill,
+            double opacity = 1);
+  // `path` is in the syntax of SVG paths.
+  void area(std::string_view path, std::string_view fill);
+  void line(std::string_view path, std::string_view stroke, double width = 1, bool dashed = false);
+  void text(double x, double y, std::string_view content, const TextStyle& style = {});
 
-  void element(std::string_view name, Attributes attributes);
-  // The same with a tooltip.
-  void element(std::string_view name, Attributes attributes, std::string_view tooltip);
-  void text(double x, double y, std::string_view content, const Type& type = {});
-
-  // The whole picture. Nothing can be added afterwards.
-  std::string finish() &&;
+  // The whole picture on a white background; `title` is what a screen reader reads out.
+  std::string finish(double width, double height, std::string_view title) const;
 
  private:
-  void open(std::string_view name, Attributes attributes);
+  using Attribute = std::pair<std::string_view, std::string>;  // a name and its escaped value
 
-  std::string out_;
+  void element(std::string_view name, std::initializer_list<Attribute> attributes,
+               std::string_view content = {});
+
+  std::string body_;
 };
 
 }  // namespace spillway::simulate

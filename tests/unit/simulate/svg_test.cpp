@@ -4,7 +4,6 @@
 
 #include <limits>
 #include <string>
-#include <utility>
 
 #include "unit/simulate/xml.hpp"
 
@@ -26,11 +25,11 @@ TEST_CASE("a coordinate has at most one digit after the point and is always a nu
 
 TEST_CASE("a picture is well formed whatever its texts hold") {
   const std::string hostile = "</text><script>alert(1)</script> & \" ' \x01 ]]>";
-  Svg svg(100, 50, hostile);
-  svg.element("rect", {{"x", 1.0}, {"fill", hostile}});
-  svg.element("rect", {{"x", 1.0}}, hostile);
+  Svg svg;
+  svg.rect(1, 2, 3, 4, hostile);
+  svg.line("M0 0H10", hostile, 1, true);
   svg.text(1, 2, hostile, {.anchor = Anchor::end, .bold = true});
-  const std::string picture = std::move(svg).finish();
+  const std::string picture = svg.finish(100, 50, hostile);
   CHECK(malformed(picture) == "");
   CHECK(picture.find("<script") == std::string::npos);
   CHECK(picture.find("text-anchor=\"end\" font-weight=\"600\"") != std::string::npos);
