@@ -1,5 +1,5 @@
-// The modelled backend: servers before which requests queue, first come first served and without
-// a bound. It finishes whatever it was sent: that a client has left it does not notice.
+// The modelled backend: `slots` servers behind one unbounded FIFO queue. It does not notice that a
+// client left: it finishes every request.
 #pragma once
 
 #include <array>
@@ -15,20 +15,20 @@ namespace spillway::simulate {
 
 // Seconds of a server at normal speed, since the beginning; only grows.
 struct WorkDone {
-  double available = 0;  // what the servers that were there could have done
-  double useful = 0;     // done for clients that were still there at the end of it
-  double wasted = 0;     // done for the others
+  double available = 0;  // capacity of the slots in force
+  double useful = 0;     // for clients that waited until the end
+  double wasted = 0;     // for clients that had left
 };
 
 class BackendModel {
  public:
   explicit BackendModel(const Backend& settings) : settings_(settings), slots_(settings.slots) {}
 
-  // `changes` are those in force now.
+  // `changes`: those in force now.
   void apply(const std::vector<const Change*>& changes, TimePoint now);
 
-  // A request that arrived, and then as long as it yields one: a request that it begins to work
-  // on, which finish() must be told of after that long.
+  // arrive() queues a request. Call begin_next() until it returns nullopt: each request it returns
+  // is in service and must be passed to finish() after `takes`.
   struct Begun {
     Request* request;
     Duration takes;

@@ -62,10 +62,10 @@ void ClientModel::repeat(const Request& request, Request& again) {
   again.work = again.full_work = request.full_work;
 }
 
-// Clients without a tenant are strangers, each a tenant of its own.
+// Clients without a tenant name: each request is a tenant of its own.
 TenantId ClientModel::tenant_id(const Clients& clients, std::uint32_t number) {
   const std::uint64_t name =
-      clients.tenant.empty() ? ++strangers_ : hash(tenant_name(clients, number));
+      clients.tenant.empty() ? ++anonymous_ : hash(tenant_name(clients, number));
   return TenantId{Random(name).next()};
 }
 

@@ -1,4 +1,4 @@
-// The modelled clients: when they ask for what, how long they wait, and whether they try again.
+// The modelled clients: arrivals, timeouts and retries.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,21 @@ namespace spillway::simulate {
 
 class ClientModel {
  public:
-  explicit ClientModel(const Scenario& scenario);  // which must stay
+  explicit ClientModel(const Scenario& scenario);  // keeps references
 
-  // Fills in the next new request of the scenario's clients of this number, and says when it
-  // comes, since the beginning of the run; nullopt: no more come.
+  // Fills in the next new request of the scenario's clients number `clients` and returns its
+  // arrival time since the start of the run; nullopt: no more.
   std::optional<Duration> next(std::uint32_t clients, Request& request);
 
-  // How long its client waits for an answer; nullopt: for ever.
+  // How long the client waits for an answer; nullopt: without limit.
   std::optional<Milliseconds> timeout(const Request& request) const {
     return kinds_[request.clients].timeout;
   }
 
-  // After a refusal that asked for `retry_after`, or after giving up (zero): the pause before the
-  // same is asked for again; nullopt: it is not.
+  // After a refusal with `retry_after`, or after giving up (zero): the pause before the retry;
+  // nullopt: no retry.
   std::optional<Duration> pause_before_retry(const Request& request, Duration retry_after);
+  // Makes `again` a retry of `request`.
   static void repeat(const Request& request, Request& again);
 
  private:
@@ -45,7 +46,7 @@ class ClientModel {
   TenantId tenant_id(const Clients& clients, std::uint32_t number);
 
   std::vector<Kind> kinds_;
-  std::uint64_t strangers_ = 0;
+  std::uint64_t anonymous_ = 0;
 };
 
 }  // namespace spillway::simulate

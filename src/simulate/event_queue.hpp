@@ -1,5 +1,5 @@
-// What happens next on the virtual clock. Events of the same moment come in the order in which
-// they were scheduled, so that a run is the same every time.
+// The events of a run, earliest first. Events of equal time come in the order in which they were
+// pushed, so that runs are deterministic.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace spillway::simulate {
 
-enum class Happening : std::uint8_t {
-  arrival,     // of a new request of `clients`
+enum class EventKind : std::uint8_t {
+  arrival,     // a new request
   retry,       // the client of `request` tries again
   completion,  // the backend has finished `request`
   gives_up,    // the client of `request`
-  timer,       // 10 ms: who has waited for too long
-  sweep,       // 50 ms: what the workers publish
-  tick,        // signals, state, plan
+  timer,       // every 10 ms: waiters expire
+  sweep,       // every 50 ms: workers publish ages and tenants
+  tick,        // of the controller: signals, state, plan
   change,      // of the backend
   second,      // a second is over
   measure,     // the warm-up is over
@@ -27,10 +27,9 @@ enum class Happening : std::uint8_t {
 
 struct Event {
   TimePoint at;
-  Happening what{};
-  std::uint32_t clients = 0;
+  EventKind kind{};
   Request* request = nullptr;
-  std::uint64_t turn = 0;  // of the request, when the event was scheduled
+  std::uint64_t request_use = 0;  // Request::use when the event was pushed
 };
 
 class EventQueue {

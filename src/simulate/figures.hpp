@@ -1,6 +1,6 @@
-// Numbers as people read them: the same bytes on every machine (no locale, fixed digits).
+// Numbers as text for people, equal on every machine (no locale, fixed digits).
 //
-// What is not finite, and what was not measured, is "-"; a figure never reads "nan" or "inf".
+// A value that is not finite or was not measured is "-".
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@ namespace spillway::simulate {
 std::string fixed(double value, int digits);
 
 // A latency in seconds as "0.42 ms", "4.2 ms", "123 ms", "1.23 s", "12.3 s" or "123 s"; "-" for 0
-// and below, since nothing that was answered took no time.
+// and below.
 std::string latency_text(double seconds);
 
-// A share between 0 and 1 as "99.97 %". Only all reads "100.00 %", and only nothing "0.00 %".
+// A share between 0 and 1 as "99.97 %". Only 1 is "100.00 %", only 0 is "0.00 %".
 std::string share_text(double share);
 
-// The share `part` of `whole`; "-" of nothing.
+// part / whole; "-" if `whole` is 0.
 std::string share_text(std::uint64_t part, std::uint64_t whole);
 
 // In at most `width` characters (4 or more) for counts below 10^15: "1234", "12k", "345M".

@@ -1,9 +1,9 @@
-// A recording as JSON, for tools that draw or compare on their own.
+// A recording as JSON, for other tools.
 //
 // Keys come in the order below. Durations and points in time are milliseconds with a `_ms` suffix,
 // rounded to the microsecond; shares and the Jain index are numbers rounded to six digits. `null`
-// means that there is nothing to say: a latency where nothing was served, a reason where there is
-// none, the Jain index without tenants, and any number that is not finite. Names must be UTF-8.
+// means no value: a latency where nothing was served, a reason where there is none, the Jain index
+// without tenants, and any number that is not finite. Names must be UTF-8.
 //
 //   scenario, sentence, seed, shedding, duration_ms, warm_up_ms
 //   goodput, wasted, max_queued, p95_ms, jain                       after the warm-up, as are:

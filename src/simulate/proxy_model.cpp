@@ -53,15 +53,15 @@ ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
   switch (offer.kind) {
     case Offer::Kind::granted: admission.entry = Entry::start; break;
     case Offer::Kind::refused: {
-      // Who is dropped is told nothing.
+      // A dropped client gets no Retry-After.
       const bool is_dropped = verdict.refuse_silently && offer.reason == verdict.reason;
       admission = refuse(request, is_dropped ? Duration{0} : retry_after(request), now);
       break;
     }
     case Offer::Kind::queued:
       admission.entry = Entry::wait;
-      if (is_shadow()) {  // its place stays in the queue, so that the signals see it
-        request.is_ghost = true;
+      if (is_shadow()) {  // stays queued, so that the signals see it
+        request.is_forwarded_and_queued = true;
         admission.entry = Entry::forward;
         forward(request, now);
       }
@@ -75,19 +75,19 @@ bool ProxyModel::has_fallback(const Request& request) const {
   return scenario_.config.routes[index(subject_of(request).route)].fallback.has_value();
 }
 
-// The plan's answer. Nothing is stored that a degraded answer could be made from, so stale_ok and
-// cache_only miss; skip_downstream gives what is prepared or asks the backend for less.
+// The plan's verdict. The model has no cache, so stale_ok and cache_only miss; skip_downstream
+// serves the fallback or makes the request cheaper.
 Verdict ProxyModel::decide(Request& request, TimePoint now) {
   const overload::AdmissionRequest asking{subject_of(request).route, request.traffic_class,
                                           request.tenant_id};
   Verdict verdict = overload::decide(*controller_.plan(), budgets_, asking, now, random_);
   if (verdict.kind == Verdict::Kind::degrade && !is_shadow()) {
-    const bool has_prepared = has_fallback(request);
+    const bool fallback = has_fallback(request);
     const bool skips = verdict.mode == config::DegradeMode::skip_downstream;
-    if (skips && verdict.annotate.value_or(!has_prepared)) {
+    if (skips && verdict.annotate.value_or(!fallback)) {
       request.degraded = true;
       request.work *= scenario_.backend.degraded_factor;
-    } else if (has_prepared && (skips || verdict.miss == config::Miss::fallback)) {
+    } else if (fallback && (skips || verdict.miss == config::Miss::fallback)) {
       request.degraded = request.is_answered = true;
     } else {
       verdict = on_miss(verdict);
@@ -131,7 +131,7 @@ void ProxyModel::end(Request& request, TimePoint now) {
   in_flight_.back()->in_flight = request.in_flight;
   std::swap(in_flight_[request.in_flight], in_flight_.back());
   in_flight_.pop_back();
-  if (request.is_ghost) settle_ghost(request, now);
+  if (request.is_forwarded_and_queued) leave_queue(request, now);
   if (!request.has_slot) return;
   request.has_slot = false;
   const Duration held = now - request.dispatched;
@@ -139,9 +139,10 @@ void ProxyModel::end(Request& request, TimePoint now) {
   granted_ = scheduler_.release(request.traffic_class, held, now);
 }
 
-// What became of its place in the meantime.
-void ProxyModel::settle_ghost(Request& request, TimePoint now) {
-  request.is_ghost = false;
+// Shadow mode: gives up the queue place of a request that was forwarded while queued, or the slot
+// that the place has become.
+void ProxyModel::leave_queue(Request& request, TimePoint now) {
+  request.is_forwarded_and_queued = false;
   if (cancel(request, now)) return;
   signals_.record_wait(request.waited);
   if (request.state == dispatch::Waiter::State::granted) {
@@ -161,11 +162,11 @@ bool ProxyModel::cancel(Request& request, TimePoint now) {
 Request* ProxyModel::expire(TimePoint now) {
   for (;;) {
     auto* request = static_cast<Request*>(scheduler_.expire(now));
-    if (request == nullptr || !request->is_ghost) return request;
+    if (request == nullptr || !request->is_forwarded_and_queued) return request;
   }
 }
 
-Duration ProxyModel::waited_in_vain(Request& request) {
+Duration ProxyModel::expired(Request& request) {
   signals_.record_wait(request.waited);
   budgets_.give_back(request.token);
   return retry_after(request);
@@ -176,7 +177,7 @@ Request* ProxyModel::next(TimePoint now) {
     dispatch::Waiter* waiter = granted_ != nullptr ? granted_ : scheduler_.next(now);
     granted_ = nullptr;
     auto* request = static_cast<Request*>(waiter);
-    if (request == nullptr || !request->is_ghost) return request;
+    if (request == nullptr || !request->is_forwarded_and_queued) return request;
   }
 }
 

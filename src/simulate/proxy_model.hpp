@@ -1,5 +1,5 @@
-// Spillway itself before the modelled backend: the objects that the proxy asks, asked in the same
-// order, on a virtual clock. One worker, one upstream.
+// The proxy in a simulation: the proxy's own decision objects, called in the same order, on a
+// virtual clock. One worker, one upstream.
 #pragma once
 
 #include <cstdint>
@@ -22,52 +22,52 @@ namespace spillway::simulate {
 
 class ProxyModel {
  public:
-  explicit ProxyModel(const Scenario& scenario);  // which must stay
+  explicit ProxyModel(const Scenario& scenario);  // keeps a reference
   ProxyModel(const ProxyModel&) = delete;
   ProxyModel& operator=(const ProxyModel&) = delete;
 
   enum class Entry : std::uint8_t {
     start,    // has a slot: start() it
-    forward,  // shadow mode: has none, and goes to the backend all the same
+    forward,  // shadow mode: has no slot, but goes to the backend
     wait,
     refused,
-    answered,  // with what its route has prepared
+    answered,  // by its route's fallback
   };
   struct Admission {
     Entry entry = Entry::refused;
     Duration retry_after{0};     // of a refusal
-    Request* evicted = nullptr;  // lost its place: waited in vain
+    Request* evicted = nullptr;  // lost its queue place
   };
-  // Decides, and asks the gate.
+  // Decides, then asks the gate for a slot.
   Admission arrive(Request& request, TimePoint now);
-  // It has a slot and is sent to the backend.
+  // The request has a slot and is sent to the backend.
   void start(Request& request, TimePoint now);
-  // The backend's answer is there, and its client, too.
+  // The backend answered, and the client is still there.
   void answered(const Request& request, TimePoint now);
-  // It is over: the backend has answered, or its client has left. Nothing the second time.
+  // The backend answered or the client left. Idempotent.
   void end(Request& request, TimePoint now);
-  // Its client leaves: true if it was waiting at the gate.
+  // The client leaves; true if the request was queued at the gate.
   bool cancel(Request& request, TimePoint now);
-  // Who has waited too long; nullptr when there is nobody more.
+  // The next queued request whose wait expired; nullptr: no more.
   Request* expire(TimePoint now);
-  // Of a request that expired or was evicted.
-  Duration waited_in_vain(Request& request);
-  // Who is to be start()ed, after an end, a cancel or an expiry; nullptr when nobody more is.
+  // For a request that expired or was evicted; returns its Retry-After.
+  Duration expired(Request& request);
+  // The next request to start(), after an end, cancel or expiry; nullptr: no more.
   Request* next(TimePoint now);
 
-  // What a worker's sweep publishes, every 50 ms.
+  // A worker's sweep, every 50 ms.
   void sweep(TimePoint now);
   // Every tick of the configuration.
   std::optional<overload::Transition> tick(TimePoint now, std::optional<Duration> event_loop_lag);
 
   State state() const { return controller_.state(); }
   Reason reason() const { return controller_.reason(); }
-  // Who really waits.
+  // Queued requests; 0 in shadow mode, where they are in the backend as well.
   std::uint32_t queued() const { return is_shadow() ? 0 : scheduler_.queued(); }
   std::uint32_t queued(ClassId id) const { return is_shadow() ? 0 : scheduler_.queued(id); }
 
  private:
-  struct Subject {  // what the classifier would say of a request
+  struct Subject {  // the classifier's result
     RouteId route{};
     Duration deadline{};
   };
@@ -78,7 +78,7 @@ class ProxyModel {
   bool has_fallback(const Request& request) const;
   Admission refuse(Request& request, Duration retry_after, TimePoint now);
   void forward(Request& request, TimePoint now);
-  void settle_ghost(Request& request, TimePoint now);
+  void leave_queue(Request& request, TimePoint now);
   Duration retry_after(const Request& request);
 
   const Scenario& scenario_;

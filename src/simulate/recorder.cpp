@@ -44,7 +44,7 @@ Recorder::Recorder(const Scenario& scenario, bool shedding, TimePoint begin)
   add_tenants(scenario);
 }
 
-// Clients that name the same tenant are the same tenant.
+// Equal names are one tenant.
 void Recorder::add_tenants(const Scenario& scenario) {
   std::map<std::string, std::size_t> known;
   for (const Clients& clients : scenario.clients) {

@@ -1,7 +1,7 @@
-// Keeps the record of a run while it goes on.
+// Collects the recording of a run.
 //
-// All requests are in the seconds, but for what happens after the end; those that came during the
-// warm-up are not in the summary.
+// Events after the end of the run are not in the seconds; requests that arrived during the warm-up
+// are not in the summary.
 #pragma once
 
 #include <cstddef>
@@ -33,14 +33,14 @@ class Recorder {
   void served(const Request& request, TimePoint now);
   void late(const Request& request, TimePoint now) { count(request, now, &ClassCounts::late); }
 
-  // So many wait now, at the gate and in the backend.
+  // Requests that wait now, at the gate and in the backend.
   void depth(std::size_t queued, TimePoint now);
   void changed(TimePoint now, State to, Reason reason);
 
-  // The next second is over; `end` says how it stands, but for counts and p95.
+  // Ends the next second. `end` is its last moment, without counts and p95.
   void end_second(Second end);
 
-  // `work` is what was done between the end of the warm-up and that of the run.
+  // `work` was done between the end of the warm-up and the end of the run.
   Recording finish(const WorkDone& work);
 
  private:

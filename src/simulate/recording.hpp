@@ -1,5 +1,4 @@
-// What one simulated run was like, second by second: the data behind the table, the plot and
-// --json.
+// One simulated run, second by second: the data behind table, plot and --json.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@ struct ClassCounts {
   std::uint64_t admitted = 0;  // sent to the backend, in the second in which that happened
   std::uint64_t degraded = 0;  // of those served: answered with less than asked for
   std::uint64_t denied = 0;    // refused on arrival, by rule or by the gate; dropped ones too
-  std::uint64_t expired = 0;   // waited in vain: timed out or evicted
+  std::uint64_t expired = 0;   // left the queue without a slot: timed out, evicted
   std::uint64_t served = 0;    // answered by the backend before the client gave up; when answered
   std::uint64_t late = 0;      // answered by the backend to a client that had given up; wasted work
 };

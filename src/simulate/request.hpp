@@ -1,4 +1,4 @@
-// One modelled request, and the store that requests are taken from and given back to.
+// One modelled request, and a pool of them.
 #pragma once
 
 #include <cstddef>
@@ -22,30 +22,30 @@ struct Request : dispatch::Waiter {
   double full_work = 0;       // the same, not degraded
   TimePoint came{};
   TimePoint dispatched{};  // sent to the backend
-  TimePoint begun{};       // worked on
+  TimePoint begun{};       // its service began
   bool client_waits = false;
   bool in_backend = false;
   bool has_slot = false;      // of the gate
-  bool is_forwarded = false;  // for the proxy: neither answered nor left
-  bool is_ghost = false;      // shadow mode: is in the backend, and its place still in the queue
+  bool is_forwarded = false;  // in flight for the proxy: not answered, client still there
+  bool is_forwarded_and_queued = false;  // shadow mode: in the backend and still in the queue
   bool degraded = false;
-  bool is_answered = false;   // with a prepared answer, without the backend
+  bool is_answered = false;   // by the fallback, without the backend
   overload::Token token;      // of its class's budget, until it is sent to the backend
-  std::size_t in_flight = 0;  // its place among those dispatched, while it has a slot
-  std::uint64_t turn = 0;     // changes when it becomes another request: old timers are void
+  std::size_t in_flight = 0;  // its index among the dispatched requests
+  std::uint64_t use = 0;      // of the object, counted by the pool: events of former uses are void
 };
 
-class RequestStore {
+class RequestPool {
  public:
-  Request& take() {
+  Request& acquire() {
     if (free_.empty()) free_.push_back(&all_.emplace_back());
     Request& request = *free_.back();
     free_.pop_back();
     return request;
   }
-  // It is neither queued nor in the backend.
-  void give_back(Request& request) {
-    ++request.turn;
+  // The request must be neither queued nor in the backend.
+  void release(Request& request) {
+    ++request.use;
     request.degraded = request.is_answered = false;
     free_.push_back(&request);
   }

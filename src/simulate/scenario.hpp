@@ -1,7 +1,7 @@
-// What a simulation is about: a modelled backend, what happens to it, and who asks how often.
+// A scenario: a modelled backend, its changes over time, and its clients.
 //
-// Plain values, checked by scenario_file.hpp; scenario_description.hpp says, once for each field,
-// its key, unit, range and meaning. Times are counted from the beginning of the run.
+// Plain values, checked by scenario_file.hpp; scenario_description.hpp has each field's key, unit,
+// range and meaning. Times count from the start of the run.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace spillway::simulate {
 
-// Servers behind one queue of its own, first come first served, without a bound.
+// Servers behind one unbounded FIFO queue.
 struct Backend {
   std::uint32_t slots = 64;
   Milliseconds service{100};      // mean, alone, before tail, thrashing and slow-downs
@@ -24,20 +24,21 @@ struct Backend {
   double tail_factor = 10;        //
   std::uint32_t thrash_knee = 0;  // requests inside above which service slows; 0: never
   double thrash_slope = 1;        // service x (1 + slope x excess / knee)
-  double degraded_factor = 0.5;   // what a request asked to skip the expensive part still costs
+  double degraded_factor = 0.5;   // cost of a request with skip_downstream
 };
 
-// What is different from `at` until `until`. Overlapping ones: speeds multiply, fewest slots count.
+// In force from `at` until `until`. Of overlapping changes speeds multiply and the fewest slots
+// count.
 struct Change {
   double at = 0;                // seconds
   std::optional<double> until;  // seconds; none: to the end
   double speed = 1;             // 0.5: everything takes twice as long
   std::optional<std::uint32_t> slots;
-  std::optional<Milliseconds> event_loop_lag;  // of the proxy, as its workers would measure it
+  std::optional<Milliseconds> event_loop_lag;  // of the proxy, as its workers measure it
 };
 
-// A rate that jumps: `factor` times as high for a random time of mean `on`, as it is for a random
-// time of mean `off`, and so on (a Markov-modulated Poisson process of two states).
+// A two-state Markov-modulated Poisson process: `factor` times the rate for a random time of mean
+// `on`, then the plain rate for a random time of mean `off`.
 struct Burst {
   Milliseconds on{1000};
   Milliseconds off{1000};
@@ -76,12 +77,12 @@ struct Scenario {
   UpstreamId upstream{};  // of `config`: the one that is simulated
 };
 
-// Of a request of these clients, as the classifier would have it.
+// The classifier's results for these clients.
 RouteId route_of(const Scenario& scenario, const Clients& clients);
 ClassId class_of(const Scenario& scenario, const Clients& clients);
 Duration deadline_of(const Scenario& scenario, const Clients& clients);
 
-// Of one of their tenants, counted from 0; empty when they have none.
+// Of their tenant `number`, from 0; empty without tenants.
 std::string tenant_name(const Clients& clients, std::uint32_t number);
 
 }  // namespace spillway::simulate

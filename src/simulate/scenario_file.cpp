@@ -16,7 +16,7 @@ namespace {
 
 using config::Problems;
 
-constexpr double kMostRequests = 2e7;  // a minute of work and a gigabyte
+constexpr double kMostRequests = 2e7;  // about a minute of CPU and 1 GB
 
 template <class Named>
 std::vector<std::string> names_of(const std::vector<Named>& list) {
@@ -102,7 +102,7 @@ bool Configuration::read(const nlohmann::json& node, const std::string& path, co
   return result.problems.empty();
 }
 
-// Read twice: the clients name classes and routes that stand behind them in the file.
+// Read twice: clients refer to classes and routes that come later in the file.
 ScenarioResult read_scenario(std::string_view json, std::string_view file_name,
                              const config::Config* own) {
   config::Document document = config::parse(json, file_name);
@@ -115,7 +115,7 @@ ScenarioResult read_scenario(std::string_view json, std::string_view file_name,
   context.classes = names_of(names.classes);
   context.routes = names_of(names.routes);
   Scenario scenario = read(*document.root, context, out.problems);
-  // What a bad configuration would have named is no mistake of the clients.
+  // A bad configuration has no names: the clients' references to it are no errors of their own.
   if (names.classes.empty()) std::erase_if(out.problems, is_reference);
   if (!out.problems.empty()) return out;
   if (own != nullptr) scenario.config = *own;

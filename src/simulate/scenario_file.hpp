@@ -1,4 +1,4 @@
-// From a name or a file to a checked scenario. Nothing is simulated from a bad one.
+// Reads and checks a scenario, a built-in one or a file.
 #pragma once
 
 #include <optional>
@@ -16,8 +16,8 @@ struct ScenarioResult {
   config::Problems problems;         // one syntax error, or everything else that is wrong
 };
 
-// `own` is the configuration to simulate in place of the scenario's; null: the scenario's. Then
-// the clients' classes and routes must be its own, too.
+// `own` replaces the scenario's configuration; the clients' classes and routes must then be its
+// own. Null: the scenario's.
 ScenarioResult read_scenario(std::string_view json, std::string_view file_name,
                              const config::Config* own);
 

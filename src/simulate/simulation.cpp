@@ -19,10 +19,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// As the proxy's workers do it.
+// The periods of the proxy's workers.
 constexpr Milliseconds kTimerPeriod{10};
 constexpr Milliseconds kSweepPeriod{50};
-// After the last request, so that those who came last are answered, too.
+// Simulated after the end, so that the last requests are answered.
 constexpr Duration kDrain = 2s;
 constexpr TimePoint kBegin = TimePoint{} + 1h;
 
@@ -43,7 +43,7 @@ class Simulation {
     schedule_beginning();
     while (!events_.empty() && events_.next().at <= end + kDrain) {
       const Event event = events_.pop();
-      if (event.request != nullptr && event.request->turn != event.turn) continue;
+      if (event.request != nullptr && event.request->use != event.request_use) continue;
       now_ = event.at;
       handle(event);
     }
@@ -57,60 +57,60 @@ class Simulation {
  private:
   void schedule_beginning() {
     for (const Change& change : scenario_.changes) {
-      schedule(kBegin + from_seconds(change.at), Happening::change);
-      if (change.until) schedule(kBegin + from_seconds(*change.until), Happening::change);
+      schedule(kBegin + from_seconds(change.at), EventKind::change);
+      if (change.until) schedule(kBegin + from_seconds(*change.until), EventKind::change);
     }
-    schedule(kBegin + std::chrono::seconds(scenario_.warm_up_seconds), Happening::measure);
+    schedule(kBegin + std::chrono::seconds(scenario_.warm_up_seconds), EventKind::measure);
     for (std::uint32_t i = 0; i < scenario_.clients.size(); ++i) schedule_arrival(i);
     if (proxy_) {
-      schedule(kBegin + kTimerPeriod, Happening::timer);
-      schedule(kBegin + kSweepPeriod, Happening::sweep);
-      schedule(kBegin + tick_, Happening::tick);
+      schedule(kBegin + kTimerPeriod, EventKind::timer);
+      schedule(kBegin + kSweepPeriod, EventKind::sweep);
+      schedule(kBegin + tick_, EventKind::tick);
     }
-    schedule(kBegin + 1s, Happening::second);
+    schedule(kBegin + 1s, EventKind::second);
   }
 
-  void schedule(TimePoint at, Happening what) { events_.push({.at = at, .what = what}); }
-  void schedule(TimePoint at, Happening what, Request& request) {
-    events_.push({.at = at, .what = what, .request = &request, .turn = request.turn});
+  void schedule(TimePoint at, EventKind kind) { events_.push({.at = at, .kind = kind}); }
+  void schedule(TimePoint at, EventKind kind, Request& request) {
+    events_.push({.at = at, .kind = kind, .request = &request, .request_use = request.use});
   }
 
-  // The next request of these clients, which waits for its time to come.
+  // Schedules the next arrival of these clients.
   void schedule_arrival(std::uint32_t clients) {
-    Request& request = store_.take();
+    Request& request = pool_.acquire();
     const auto at = clients_.next(clients, request);
     if (at) {
-      schedule(kBegin + *at, Happening::arrival, request);
+      schedule(kBegin + *at, EventKind::arrival, request);
     } else {
-      store_.give_back(request);
+      pool_.release(request);
     }
   }
 
   void handle(const Event& event) {
-    switch (event.what) {
-      case Happening::arrival:
+    switch (event.kind) {
+      case EventKind::arrival:
         schedule_arrival(event.request->clients);
         arrive(*event.request);
         break;
-      case Happening::retry: arrive(*event.request); break;
-      case Happening::completion: complete(*event.request); break;
-      case Happening::gives_up: give_up(*event.request); break;
-      case Happening::timer:
-        while (Request* late = proxy_->expire(now_)) wait_in_vain(*late);
+      case EventKind::retry: arrive(*event.request); break;
+      case EventKind::completion: complete(*event.request); break;
+      case EventKind::gives_up: give_up(*event.request); break;
+      case EventKind::timer:
+        while (Request* late = proxy_->expire(now_)) expire(*late);
         start_waiting();
-        schedule(now_ + kTimerPeriod, Happening::timer);
+        schedule(now_ + kTimerPeriod, EventKind::timer);
         break;
-      case Happening::sweep:
+      case EventKind::sweep:
         proxy_->sweep(now_);
-        schedule(now_ + kSweepPeriod, Happening::sweep);
+        schedule(now_ + kSweepPeriod, EventKind::sweep);
         break;
-      case Happening::tick: tick(); break;
-      case Happening::change:
+      case EventKind::tick: tick(); break;
+      case EventKind::change:
         backend_.apply(changes_in_force(), now_);
         work_in_backend();
         break;
-      case Happening::second: end_second(); break;
-      case Happening::measure: work_at_start_ = backend_.work_done(now_); break;
+      case EventKind::second: end_second(); break;
+      case EventKind::measure: work_at_start_ = backend_.work_done(now_); break;
     }
   }
 
@@ -119,13 +119,13 @@ class Simulation {
     request.client_waits = true;
     recorder_.offered(request);
     if (const auto timeout = clients_.timeout(request))
-      schedule(now_ + *timeout, Happening::gives_up, request);
+      schedule(now_ + *timeout, EventKind::gives_up, request);
     if (!proxy_) {
       send(request);
       return;
     }
     const ProxyModel::Admission admission = proxy_->arrive(request, now_);
-    if (admission.evicted != nullptr) wait_in_vain(*admission.evicted);
+    if (admission.evicted != nullptr) expire(*admission.evicted);
     switch (admission.entry) {
       case ProxyModel::Entry::start: start(request); break;
       case ProxyModel::Entry::forward: send(request); break;
@@ -140,7 +140,7 @@ class Simulation {
         request.work = 0;
         recorder_.served(request, now_);
         request.client_waits = false;
-        store_.give_back(request);
+        pool_.release(request);
         break;
     }
   }
@@ -150,7 +150,7 @@ class Simulation {
     send(request);
   }
 
-  // Everyone whom the gate now lets pass.
+  // Starts every request that the gate now gives a slot.
   void start_waiting() {
     while (Request* next = proxy_->next(now_)) start(*next);
   }
@@ -166,7 +166,7 @@ class Simulation {
   void work_in_backend() {
     while (const auto begun = backend_.begin_next()) {
       begun->request->begun = now_;
-      schedule(now_ + begun->takes, Happening::completion, *begun->request);
+      schedule(now_ + begun->takes, EventKind::completion, *begun->request);
     }
   }
 
@@ -182,11 +182,12 @@ class Simulation {
     }
     work_in_backend();
     if (proxy_) proxy_->end(request, now_);
-    store_.give_back(request);
+    pool_.release(request);
     if (proxy_) start_waiting();
   }
 
-  // The client leaves. The proxy sees it and frees the place or the slot; the backend works on.
+  // The client leaves. The proxy frees its queue place or slot; the backend still finishes the
+  // request.
   void give_up(Request& request) {
     if (!request.client_waits) return;
     if (proxy_ && !request.in_backend && proxy_->cancel(request, now_)) recorder_.expired(request);
@@ -195,20 +196,20 @@ class Simulation {
     if (proxy_) start_waiting();
   }
 
-  void wait_in_vain(Request& request) {
+  void expire(Request& request) {
     recorder_.expired(request);
-    lose(request, proxy_->waited_in_vain(request));
+    lose(request, proxy_->expired(request));
   }
 
-  // Its client has no answer, and perhaps tries again: a request of its own.
+  // The client got no answer and may retry; a retry is a new request.
   void lose(Request& request, Duration retry_after) {
     request.client_waits = false;
     if (const auto pause = clients_.pause_before_retry(request, retry_after)) {
-      Request& again = store_.take();
+      Request& again = pool_.acquire();
       ClientModel::repeat(request, again);
-      schedule(now_ + *pause, Happening::retry, again);
+      schedule(now_ + *pause, EventKind::retry, again);
     }
-    if (!request.in_backend) store_.give_back(request);
+    if (!request.in_backend) pool_.release(request);
   }
 
   void tick() {
@@ -220,7 +221,7 @@ class Simulation {
     if (const auto transition = proxy_->tick(now_, lag)) {
       recorder_.changed(now_, transition->to, transition->reason);
     }
-    schedule(now_ + tick_, Happening::tick);
+    schedule(now_ + tick_, EventKind::tick);
   }
 
   void end_second() {
@@ -240,7 +241,7 @@ class Simulation {
     recorder_.end_second(std::move(end));
     if (progress_) progress_(seconds);
     if (seconds < scenario_.seconds) {
-      schedule(now_ + 1s, Happening::second);
+      schedule(now_ + 1s, EventKind::second);
     } else {
       work_at_end_ = backend_.work_done(now_);
     }
@@ -265,7 +266,7 @@ class Simulation {
   BackendModel backend_;
   std::unique_ptr<ProxyModel> proxy_;  // null: without shedding
   Recorder recorder_;
-  RequestStore store_;
+  RequestPool pool_;
   EventQueue events_;
   TimePoint now_ = kBegin;
   WorkDone work_at_start_, work_at_end_;

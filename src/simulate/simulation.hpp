@@ -9,11 +9,11 @@
 
 namespace spillway::simulate {
 
-// Told of each second that is over, counted from 1.
+// Called after each simulated second, counted from 1.
 using Progress = std::function<void(std::uint32_t seconds)>;
 
-// The same scenario gives the same recording. Without shedding every request goes straight to the
-// backend; the same requests come at the same times (retries depend on what became of them).
+// Deterministic. Without shedding every request goes straight to the backend. First attempts arrive
+// at the same times with and without shedding; retries depend on outcomes.
 Recording simulate(const Scenario& scenario, bool shedding, const Progress& progress = {});
 
 }  // namespace spillway::simulate

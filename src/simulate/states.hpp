@@ -1,4 +1,4 @@
-// The states of a run as stretches of time, for the bands of the plot and the times per state.
+// The overload states of a run as spans of time.
 #pragma once
 
 #include <array>
@@ -18,8 +18,7 @@ struct StateSpan {
   Reason reason = Reason::none;
 };
 
-// Whether the run was judged at all: not one without shedding that never left NORMAL. Its spans
-// and times say nothing about how loaded it was.
+// False for a run without shedding that never left NORMAL: no controller judged its load.
 bool has_states(const Recording& recording);
 
 // From the changes, beginning in NORMAL: without gaps, in order of time, from 0 to the end of the

@@ -60,7 +60,7 @@ std::string classes(const std::vector<const Recording*>& runs) {
   return text;
 }
 
-// One line of the whole: what it is, and the figure of each run.
+// One line about the whole run: a label, and a figure for each run.
 template <class Figure>
 std::string whole_line(std::string_view label, const std::vector<const Recording*>& runs,
                        Figure figure) {
@@ -120,7 +120,7 @@ std::string success_of(const Recording& run, std::string_view tenant) {
   return found == run.tenants.end() ? "-" : share_text(found->served, found->offered);
 }
 
-// The busiest first; of more than a dozen the number.
+// The busiest dozen, and how many more there are.
 std::string tenants(const std::vector<const Recording*>& runs) {
   std::vector<TenantSummary> busiest = runs.front()->tenants;
   if (busiest.empty()) return "";

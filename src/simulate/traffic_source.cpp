@@ -20,10 +20,6 @@ double lognormal(double mean, double sigma, Random& random) {
   return mean * std::exp(sigma * normal - sigma * sigma / 2);
 }
 
-double mean_work(const Backend& backend) {
-  return to_seconds(backend.service) * (1 + backend.tail_probability * (backend.tail_factor - 1));
-}
-
 TrafficSource::TrafficSource(const Scenario& scenario, std::uint32_t number)
     : clients_(scenario.clients[number]),
       backend_(scenario.backend),

@@ -1,7 +1,7 @@
-// When the clients of one kind send new requests, and how much work each is.
+// The arrival process of one kind of clients, and the work of each request.
 //
-// Draws from random sources of its own, so that what becomes of its requests changes nothing: with
-// and without shedding the same requests come.
+// Has random streams of its own, so that arrivals do not depend on outcomes: they are the same with
+// and without shedding.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace spillway::simulate {
 
-// The parts of a run that draw; each has a stream of its own.
+// The uses of randomness in a run; each has a stream of its own.
 enum class Draws : std::uint8_t { arrivals, work, clients, decisions };
 
 Random random_stream(std::uint64_t seed, Draws draws, std::uint64_t number);
@@ -31,9 +31,9 @@ class TrafficSource {
   // `number` of the scenario's clients. Keeps a reference to the scenario.
   TrafficSource(const Scenario& scenario, std::uint32_t number);
 
-  // The next one; nullopt when no more come. Poisson with a rate that may change: candidates at the
-  // highest rate, thinned (Lewis, Shedler, "Simulation of nonhomogeneous Poisson processes by
-  // thinning", Naval Research Logistics Quarterly, 1979).
+  // The next arrival; nullopt: no more. A Poisson process with a rate that may change: candidates
+  // at the highest rate, thinned (Lewis, Shedler, "Simulation of nonhomogeneous Poisson processes
+  // by thinning", Naval Research Logistics Quarterly, 1979).
   std::optional<Arrival> next();
 
  private:
@@ -49,8 +49,5 @@ class TrafficSource {
   bool bursting_ = false;
   double phase_ends_ = 0;  // of the burst or of the time between two
 };
-
-// Seconds of a server that an average request of the backend costs.
-double mean_work(const Backend& backend);
 
 }  // namespace spillway::simulate

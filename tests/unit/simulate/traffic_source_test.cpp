@@ -78,7 +78,6 @@ TEST_CASE("tenants have equal shares and service times their mean") {
 TEST_CASE("a tail of one in a hundred raises the mean as it should") {
   Scenario scenario = scenario_of(R"("clients":[{"class":"P0","rate":100}])");
   scenario.backend.tail_probability = 0.01;
-  CHECK(mean_work(scenario.backend) == doctest::Approx(0.02 * 1.09));
   double work = 0, slow = 0;
   const auto all = arrivals_of(scenario);
   for (const auto& arrival : all) {
@@ -86,7 +85,7 @@ TEST_CASE("a tail of one in a hundred raises the mean as it should") {
     slow += arrival.work > 0.1 ? 1 : 0;
   }
   const auto count = static_cast<double>(all.size());
-  CHECK(work / count == doctest::Approx(mean_work(scenario.backend)).epsilon(0.03));
+  CHECK(work / count == doctest::Approx(0.02 * 1.09).epsilon(0.03));
   CHECK(slow / count == doctest::Approx(0.008).epsilon(0.25));
 }
 
