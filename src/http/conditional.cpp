@@ -72,10 +72,6 @@ bool not_modified(const FieldList& request, const Validators& response,
   return !is_modified_since(response, request.find(FieldId::if_modified_since)->value, now);
 }
 
-bool asks_if_modified(const FieldList& request) {
-  return request.contains(FieldId::if_none_match) || request.contains(FieldId::if_modified_since);
-}
-
 bool has_range_or_precondition(const FieldList& request) {
   return request.contains(FieldId::range) || request.contains(FieldId::if_range) ||
          request.contains(FieldId::if_match) || request.contains(FieldId::if_unmodified_since);

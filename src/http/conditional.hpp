@@ -25,11 +25,8 @@ struct Validators {
 bool not_modified(const FieldList& request, const Validators& response,
                   std::chrono::sys_seconds now);
 
-// Whether the request has a condition that not_modified() would look at.
-bool asks_if_modified(const FieldList& request);
-
-// Whether the request is for a part of the content (Range, If-Range) or has a precondition that
-// only the origin can evaluate (If-Match, If-Unmodified-Since).
+// Whether the request is for a part of the content (Range, If-Range), or to be carried out only
+// on a certain state of the resource (If-Match, If-Unmodified-Since): only the origin answers it.
 bool has_range_or_precondition(const FieldList& request);
 
 }  // namespace spillway::http

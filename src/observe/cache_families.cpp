@@ -1,5 +1,3 @@
-#include "observe/cache_families.hpp"
-
 #include <array>
 #include <cstdint>
 #include <map>
@@ -7,13 +5,13 @@
 #include <string_view>
 #include <utility>
 
-#include "observe/metric_family.hpp"
+#include "observe/families.hpp"
+#include "observe/retry_result.hpp"
 
 namespace spillway::observe {
 namespace {
 
 using prometheus::MetricFamily;
-using prometheus::MetricType;
 
 // What one route label shows.
 struct Row {
@@ -55,68 +53,79 @@ Rows rows(const config::Config& config, Workers workers, const Snapshot& snapsho
   return result;
 }
 
-// One counter a route and result.
+// One sample for each route.
+MetricFamily by_route(MetricFamily result, const Rows& rows, std::uint64_t CacheSnapshot::*member) {
+  for (const auto& [route, row] : rows) {
+    add_sample(result, {label("route", route)}, row.cache.*member);
+  }
+  return result;
+}
+
+// One sample for each route and result.
 template <class Result, std::size_t N>
-MetricFamily by_result(std::string name, std::string help, const Rows& rows,
+MetricFamily by_result(MetricFamily result, const Rows& rows,
                        std::array<std::uint64_t, N> Row::*counts) {
-  MetricFamily result = family(std::move(name), MetricType::Counter, std::move(help));
   for (const auto& [route, row] : rows) {
     for (std::size_t i = 0; i < N; ++i) {
-      add_counter(result,
-                  {{"route", std::string(route)},
-                   {"result", std::string(observe::name(static_cast<Result>(i)))}},
-                  static_cast<double>((row.*counts)[i]));
+      add_sample(result, {label("route", route), label("result", name(static_cast<Result>(i)))},
+                 (row.*counts)[i]);
     }
   }
   return result;
 }
 
-MetricFamily counter(std::string name, std::string help, const Rows& rows,
-                     std::uint64_t CacheSnapshot::*member) {
-  MetricFamily result = family(std::move(name), MetricType::Counter, std::move(help));
-  for (const auto& [route, row] : rows)
-    add_counter(result, {{"route", std::string(route)}}, static_cast<double>(row.cache.*member));
-  return result;
-}
-
-MetricFamily gauge(std::string name, std::string help, const Rows& rows,
-                   std::uint64_t CacheSnapshot::*member) {
-  MetricFamily result = family(std::move(name), MetricType::Gauge, std::move(help));
-  for (const auto& [route, row] : rows)
-    add_gauge(result, {{"route", std::string(route)}}, static_cast<double>(row.cache.*member));
-  return result;
-}
-
 }  // namespace
 
-std::vector<MetricFamily> cache_families(const config::Config& config, Workers workers,
-                                         const Snapshot& snapshot) {
-  const Rows by_route = rows(config, workers, snapshot);
+Families cache_families(const config::Config& config, Workers workers, const Snapshot& snapshot) {
+  using Cache = CacheSnapshot;
+  const Rows routes = rows(config, workers, snapshot);
   return {
       by_result<CacheLookup>(
-          "spillway_cache_lookups_total",
-          "Requests on routes with a cache by what it did for them: answered fresh or stale from "
-          "the store, collapsed into another request's answer, miss, or bypass (not asked).",
-          by_route, &Row::lookups),
+          counter("spillway_cache_lookups_total",
+                  "Requests on routes with a cache by what it did for them: answered fresh or "
+                  "stale from the store, collapsed into another request's answer, miss, or bypass "
+                  "(not asked)."),
+          routes, &Row::lookups),
       by_result<CacheRefresh>(
-          "spillway_cache_refreshes_total",
-          "Requests to the upstream on behalf of the store, by what came of them; no_room ones "
-          "were not sent because no slot was free at once.",
-          by_route, &Row::refreshes),
-      counter("spillway_cache_stores_total", "Answers stored or renewed.", by_route,
-              &CacheSnapshot::stores),
-      counter("spillway_cache_evictions_total",
-              "Stored answers that had to make room. Many beside few hits: max_bytes is small.",
-              by_route, &CacheSnapshot::evictions),
-      counter("spillway_cache_invalidations_total",
-              "URIs whose stored answers a POST, PUT or the like made void.", by_route,
-              &CacheSnapshot::invalidations),
-      gauge("spillway_cache_bytes", "Memory that the cache takes now, all that belongs to it.",
-            by_route, &CacheSnapshot::bytes),
-      gauge("spillway_cache_max_bytes", "What spillway_cache_bytes may reach.", by_route,
-            &CacheSnapshot::max_bytes),
-      gauge("spillway_cache_entries", "Answers stored now.", by_route, &CacheSnapshot::entries),
+          counter("spillway_cache_refreshes_total",
+                  "Requests to the upstream on behalf of the store, by what came of them; no_room "
+                  "ones were not sent because no slot was free at once."),
+          routes, &Row::refreshes),
+      by_route(counter("spillway_cache_stores_total", "Answers stored or renewed."), routes,
+               &Cache::stores),
+      by_route(counter("spillway_cache_evictions_total",
+                       "Stored answers that had to make room. Many beside few hits: max_bytes is "
+                       "small."),
+               routes, &Cache::evictions),
+      by_route(counter("spillway_cache_invalidations_total",
+                       "URIs whose stored answers a POST, PUT or the like made void."),
+               routes, &Cache::invalidations),
+      by_route(
+          gauge("spillway_cache_bytes", "Memory that the cache takes now, all that belongs to it."),
+          routes, &Cache::bytes),
+      by_route(gauge("spillway_cache_max_bytes", "What spillway_cache_bytes may reach."), routes,
+               &Cache::max_bytes),
+      by_route(gauge("spillway_cache_entries", "Answers stored now."), routes, &Cache::entries),
   };
+}
+
+MetricFamily retries(const config::Config& config, Workers workers) {
+  MetricFamily result =
+      counter("spillway_retries_total",
+              "Requests sent to an upstream again: sent counts attempts, success requests that one "
+              "of them got an answer for, no_budget those that failed for lack of a budget, stale "
+              "fresh connections in place of a kept one that was closed.");
+  for (std::size_t u = 0; u < config.upstreams.size(); ++u) {
+    for (std::size_t r = 0; r < kRetryResultCount; ++r) {
+      const auto retry = static_cast<RetryResult>(r);
+      add_sample(result,
+                 {label("upstream", config.upstreams[u].name), label("result", name(retry))},
+                 sum(workers, [&](const WorkerMetrics& worker) {
+                   return worker.retries(UpstreamId(static_cast<std::uint16_t>(u)), retry);
+                 }));
+    }
+  }
+  return result;
 }
 
 }  // namespace spillway::observe

@@ -1,33 +1,51 @@
-// Building blocks of a metrics page: one family, and one sample at a time.
+// Building blocks of a metrics page: families, samples, and sums over the workers.
 #pragma once
 
 #include <prometheus/metric_family.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "observe/duration_histogram.hpp"
+#include "observe/worker_metrics.hpp"
 
 namespace spillway::observe {
 
+using Families = std::vector<prometheus::MetricFamily>;
 using Labels = std::vector<prometheus::ClientMetric::Label>;
+using Workers = std::span<const WorkerMetrics* const>;
 
-inline prometheus::MetricFamily family(std::string name, prometheus::MetricType type,
-                                       std::string help) {
-  return {std::move(name), std::move(help), type, {}};
+inline prometheus::MetricFamily counter(std::string name, std::string help) {
+  return {std::move(name), std::move(help), prometheus::MetricType::Counter, {}};
+}
+inline prometheus::MetricFamily gauge(std::string name, std::string help) {
+  return {std::move(name), std::move(help), prometheus::MetricType::Gauge, {}};
 }
 
-inline void add_counter(prometheus::MetricFamily& to, Labels labels, double value) {
-  prometheus::ClientMetric& metric = to.metric.emplace_back();
-  metric.label = std::move(labels);
-  metric.counter.value = value;
+inline prometheus::ClientMetric::Label label(std::string name, std::string_view value) {
+  return {std::move(name), std::string(value)};
 }
 
-inline void add_gauge(prometheus::MetricFamily& to, Labels labels, double value) {
+inline Labels with(Labels labels, std::string name, std::string_view value) {
+  labels.push_back(label(std::move(name), value));
+  return labels;
+}
+
+// One sample of a counter or a gauge.
+template <class Number>
+void add_sample(prometheus::MetricFamily& to, Labels labels, Number value) {
   prometheus::ClientMetric& metric = to.metric.emplace_back();
   metric.label = std::move(labels);
-  metric.gauge.value = value;
+  if (to.type == prometheus::MetricType::Counter) {
+    metric.counter.value = static_cast<double>(value);
+  } else {
+    metric.gauge.value = static_cast<double>(value);
+  }
 }
 
 inline void add_histogram(prometheus::MetricFamily& to, Labels labels,
@@ -43,6 +61,14 @@ inline void add_histogram(prometheus::MetricFamily& to, Labels labels,
   // The serializer adds the bucket without bound from this count.
   metric.histogram.sample_count = count + snapshot.counts.back();
   metric.histogram.sample_sum = static_cast<double>(snapshot.sum) / 1e9;
+}
+
+// The sum of read(worker).
+template <class Read>
+auto sum(Workers workers, Read read) {
+  decltype(read(*workers.front())) total{};
+  for (const WorkerMetrics* worker : workers) total += read(*worker);
+  return total;
 }
 
 }  // namespace spillway::observe

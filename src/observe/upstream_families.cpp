@@ -1,5 +1,3 @@
-#include "observe/upstream_families.hpp"
-
 #include <array>
 #include <cstdint>
 #include <map>
@@ -7,14 +5,13 @@
 #include <string_view>
 #include <utility>
 
-#include "observe/metric_family.hpp"
+#include "observe/families.hpp"
 #include "observe/signal_list.hpp"
 
 namespace spillway::observe {
 namespace {
 
 using prometheus::MetricFamily;
-using prometheus::MetricType;
 
 // What can turn an upstream away from NORMAL: shown from the start, at 0, so that the first time
 // already shows as an increase.
@@ -29,57 +26,67 @@ std::vector<State> states_above_normal(const config::Overload& overload) {
   return states;
 }
 
-class Families {
+// A page of one configuration and one snapshot. by_...() fill a family with a sample each.
+class Page {
  public:
-  Families(const config::Config& config, const Snapshot& snapshot)
+  Page(const config::Config& config, const Snapshot& snapshot)
       : config_(config), snapshot_(snapshot) {}
 
-  // One counter a class, summed over the upstreams.
-  MetricFamily class_counter(std::string name, std::string help,
-                             std::uint64_t dispatch::ClassTotals::*member) const {
-    MetricFamily result = family(std::move(name), MetricType::Counter, std::move(help));
+  // Summed over the upstreams.
+  MetricFamily by_class(MetricFamily result, std::uint64_t dispatch::ClassTotals::*member) const {
     for (std::size_t c = 0; c < config_.classes.size(); ++c) {
       std::uint64_t total = 0;
       for (const UpstreamSnapshot& upstream : snapshot_.upstreams) {
         total += upstream.classes[c].totals.*member;
       }
-      add_counter(result, {{"class", config_.classes[c].name}}, static_cast<double>(total));
+      add_sample(result, {label("class", config_.classes[c].name)}, total);
     }
     return result;
   }
 
-  // One gauge an upstream and class.
   template <class Read>
-  MetricFamily queue_gauge(std::string name, std::string help, Read read) const {
-    MetricFamily result = family(std::move(name), MetricType::Gauge, std::move(help));
+  MetricFamily by_queue(MetricFamily result, Read read) const {
     for (std::size_t u = 0; u < snapshot_.upstreams.size(); ++u) {
       for (std::size_t c = 0; c < config_.classes.size(); ++c) {
-        add_gauge(result,
-                  {{"upstream", config_.upstreams[u].name}, {"class", config_.classes[c].name}},
-                  read(snapshot_.upstreams[u].classes[c]));
+        add_sample(
+            result,
+            {label("upstream", config_.upstreams[u].name), label("class", config_.classes[c].name)},
+            read(snapshot_.upstreams[u].classes[c]));
       }
     }
     return result;
   }
 
-  // One gauge an upstream.
   template <class Read>
-  MetricFamily upstream_gauge(std::string name, std::string help, Read read) const {
-    MetricFamily result = family(std::move(name), MetricType::Gauge, std::move(help));
+  MetricFamily by_upstream(MetricFamily result, Read read) const {
     for (std::size_t u = 0; u < snapshot_.upstreams.size(); ++u) {
-      add_gauge(result, {{"upstream", config_.upstreams[u].name}}, read(snapshot_.upstreams[u]));
+      add_sample(result, {label("upstream", config_.upstreams[u].name)},
+                 read(snapshot_.upstreams[u]));
     }
     return result;
   }
 
-  // One counter an upstream.
+  // Without samples if no upstream has what `is_shown` asks for.
   template <class Read>
-  MetricFamily upstream_counter(std::string name, std::string help, Read read) const {
-    MetricFamily result = family(std::move(name), MetricType::Counter, std::move(help));
-    for (std::size_t u = 0; u < snapshot_.upstreams.size(); ++u) {
-      add_counter(result, {{"upstream", config_.upstreams[u].name}},
-                  static_cast<double>(read(snapshot_.upstreams[u])));
-    }
+  MetricFamily by_server(MetricFamily result, Read read,
+                         bool (*is_shown)(const config::Upstream&) = nullptr) const {
+    for_each_server(is_shown, [&](Labels labels, const ServerSnapshot& server) {
+      add_sample(result, std::move(labels), read(server));
+    });
+    return result;
+  }
+
+  // A sample for each server and kind.
+  template <class Kind, std::size_t N>
+  MetricFamily by_kind(MetricFamily result, const char* kind_label,
+                       std::array<std::uint64_t, N> ServerSnapshot::*counts,
+                       bool (*is_shown)(const config::Upstream&) = nullptr) const {
+    for_each_server(is_shown, [&](const Labels& labels, const ServerSnapshot& server) {
+      for (std::size_t i = 0; i < N; ++i) {
+        add_sample(result, with(labels, kind_label, name(static_cast<Kind>(i))),
+                   (server.*counts)[i]);
+      }
+    });
     return result;
   }
 
@@ -87,15 +94,27 @@ class Families {
   MetricFamily signals() const;
 
  private:
+  template <class Each>
+  void for_each_server(bool (*is_shown)(const config::Upstream&), Each each) const {
+    for (std::size_t u = 0; u < snapshot_.upstreams.size(); ++u) {
+      const config::Upstream& upstream = config_.upstreams[u];
+      if (is_shown != nullptr && !is_shown(upstream)) continue;
+      for (std::size_t s = 0; s < snapshot_.upstreams[u].servers.size(); ++s) {
+        each(Labels{label("upstream", upstream.name), label("server", upstream.servers[s])},
+             snapshot_.upstreams[u].servers[s]);
+      }
+    }
+  }
+
   const config::Config& config_;
   const Snapshot& snapshot_;
 };
 
-MetricFamily Families::transitions() const {
+MetricFamily Page::transitions() const {
   MetricFamily result =
-      family("spillway_overload_transitions_total", MetricType::Counter,
-             "Changes of an upstream's overload state, by the state entered and the signal that "
-             "caused it. Many in a short time: the enter and exit thresholds are too close.");
+      counter("spillway_overload_transitions_total",
+              "Changes of an upstream's overload state, by the state entered and the signal that "
+              "caused it. Many in a short time: the enter and exit thresholds are too close.");
   for (std::size_t u = 0; u < snapshot_.upstreams.size(); ++u) {
     std::map<std::pair<State, Reason>, std::uint64_t> counts;
     for (const State to : states_above_normal(config_.upstreams[u].overload)) {
@@ -105,26 +124,25 @@ MetricFamily Families::transitions() const {
       counts[{each.to, each.reason}] += each.count;
     }
     for (const auto& [key, count] : counts) {
-      add_counter(result,
-                  {{"upstream", config_.upstreams[u].name},
-                   {"to", std::string(name(key.first))},
-                   {"reason", std::string(name(key.second))}},
-                  static_cast<double>(count));
+      add_sample(result,
+                 {label("upstream", config_.upstreams[u].name), label("to", name(key.first)),
+                  label("reason", name(key.second))},
+                 count);
     }
   }
   return result;
 }
 
-MetricFamily Families::signals() const {
+MetricFamily Page::signals() const {
   MetricFamily result =
-      family("spillway_signal", MetricType::Gauge,
-             "The overload signals as last judged: ratios from 0, times in seconds, rates per "
-             "second. A signal without enough samples is absent.");
+      gauge("spillway_signal",
+            "The overload signals as last judged: ratios from 0, times in seconds, rates per "
+            "second. A signal without enough samples is absent.");
   for (std::size_t u = 0; u < snapshot_.upstreams.size(); ++u) {
-    const std::string& upstream = config_.upstreams[u].name;
     const overload::OverloadSignals& signals = snapshot_.upstreams[u].signals;
-    const auto add = [&](std::string_view label, double value) {
-      add_gauge(result, {{"upstream", upstream}, {"name", std::string(label)}}, value);
+    const auto add = [&](std::string_view name, double value) {
+      add_sample(result, {label("upstream", config_.upstreams[u].name), label("name", name)},
+                 value);
     };
     for (const NamedSignal& signal : signal_list(signals, {}, {})) {
       if (signal.value) add(signal.label, *signal.value);
@@ -136,58 +154,122 @@ MetricFamily Families::signals() const {
   return result;
 }
 
+Families queue_families(const Page& page) {
+  using Totals = dispatch::ClassTotals;
+  using Queue = ClassSnapshot;
+  using Upstream = UpstreamSnapshot;
+  return {
+      page.by_class(counter("spillway_enqueued_total", "Requests that entered a queue."),
+                    &Totals::enqueued),
+      page.by_class(counter("spillway_started_total", "Requests that were given a slot."),
+                    &Totals::started),
+      page.by_class(counter("spillway_queue_full_total",
+                            "Requests refused because their class's queue was full."),
+                    &Totals::queue_full),
+      page.by_class(counter("spillway_expired_total",
+                            "Requests whose deadline had already passed when they arrived."),
+                    &Totals::expired),
+      page.by_class(counter("spillway_deadline_miss_total",
+                            "Requests whose deadline passed while they were queued."),
+                    &Totals::deadline_miss),
+      page.by_queue(gauge("spillway_queue_depth", "Requests waiting for a slot now."),
+                    [](const Queue& c) { return c.queued; }),
+      page.by_queue(gauge("spillway_oldest_wait_seconds",
+                          "How long the oldest waiter of the class has been queued; growing "
+                          "while other classes are served means starvation."),
+                    [](const Queue& c) { return to_seconds(c.oldest_wait); }),
+      page.by_upstream(gauge("spillway_inflight", "Requests holding a slot of the upstream now."),
+                       [](const Upstream& u) { return u.inflight; }),
+      page.by_upstream(gauge("spillway_concurrency_limit",
+                             "Slots of the upstream: what spillway_inflight may reach."),
+                       [](const Upstream& u) { return u.concurrency_limit; }),
+      page.by_upstream(
+          gauge("spillway_overload_state",
+                "0 NORMAL, 1 ELEVATED, 2 OVERLOADED, 3 CRITICAL; from 2 on the class rules refuse "
+                "work, at 1 only what that stage names."),
+          [](const Upstream& u) { return index(u.state); }),
+      page.by_queue(gauge("spillway_tenants_above_share",
+                          "Tenants that ask for more than their fair share and are refused first."),
+                    [](const Queue& c) { return c.above_share; }),
+      page.by_queue(gauge("spillway_class_weight",
+                          "What the class counts when slots are shared out, its dynamic boost "
+                          "included."),
+                    [](const Queue& c) { return c.weight; }),
+      page.by_upstream(counter("spillway_dead_letters_total",
+                               "Expired requests kept for a look at /state (expire_policy)."),
+                       [](const Upstream& u) { return u.dead_letters_total; }),
+      page.transitions(),
+      page.signals(),
+  };
+}
+
+Families server_families(const Page& page) {
+  using Server = ServerSnapshot;
+  return {
+      page.by_upstream(
+          gauge("spillway_upstream_live",
+                "0: the last request or check could connect to no server of the upstream, or all "
+                "of them are ejected or unwell. While all upstreams are 0, /readyz answers 503."),
+          [](const UpstreamSnapshot& u) { return u.is_live; }),
+      page.by_server(
+          gauge("spillway_server_up",
+                "0: the server is ejected, or its health checks fail, and it is asked only when no "
+                "other is up. 1: it is asked as others are, which does not say that it works: one "
+                "that fails stays 1 while no more servers may be ejected "
+                "(ejection.max_ejected_ratio; a single one never is)."),
+          [](const Server& server) { return server.is_up; }),
+      page.by_server(gauge("spillway_server_inflight",
+                           "Connections to the server that are made or in use now."),
+                     [](const Server& server) { return server.in_flight; }),
+      page.by_server(
+          gauge("spillway_server_consecutive_failures",
+                "Failures of the server in a row, over all workers; 0 after a success. It goes on "
+                "counting where the server cannot be ejected. A failing server, whatever "
+                "spillway_server_up says: 5 and more."),
+          [](const Server& server) { return server.failures_in_a_row; }),
+      page.by_kind<ServerFailure>(
+          counter("spillway_server_failures_total",
+                  "Failures of the server by kind, those that a retry or another server mended "
+                  "included; not those of health checks. A kept connection that turns out closed "
+                  "and is replaced is none."),
+          "kind", &Server::failures),
+      page.by_server(counter("spillway_server_ejections_total",
+                             "Times the server was left out because it failed several times in a "
+                             "row."),
+                     [](const Server& server) { return server.ejections; }),
+      page.by_server(
+          gauge("spillway_server_circuit_open",
+                "Workers whose circuit of this server is not closed, so that they ask it nothing "
+                "or only try it; each worker judges for itself. Only where circuit_breaker is "
+                "configured."),
+          [](const Server& server) { return server.open_circuits; },
+          [](const config::Upstream& upstream) { return upstream.circuit_breaker.has_value(); }),
+      page.by_kind<HealthCheckResult>(
+          counter("spillway_health_checks_total",
+                  "Health checks of the server by result; skipped ones were not made for want of "
+                  "descriptors or ports, and say nothing of it."),
+          "result", &Server::checks,
+          [](const config::Upstream& upstream) { return upstream.health_check.has_value(); }),
+      page.by_upstream(
+          counter("spillway_local_shortages_total",
+                  "Requests answered 503 because Spillway had no descriptor, port or memory left "
+                  "for a connection to the upstream. More than 0: raise the limit of open files."),
+          [](const UpstreamSnapshot& u) { return u.shortages; }),
+  };
+}
+
 }  // namespace
 
-std::vector<MetricFamily> upstream_families(const config::Config& config,
-                                            const Snapshot& snapshot) {
-  using dispatch::ClassTotals;
-  const Families families(config, snapshot);
-  return {
-      families.class_counter("spillway_enqueued_total", "Requests that entered a queue.",
-                             &ClassTotals::enqueued),
-      families.class_counter("spillway_started_total", "Requests that were given a slot.",
-                             &ClassTotals::started),
-      families.class_counter("spillway_queue_full_total",
-                             "Requests refused because their class's queue was full.",
-                             &ClassTotals::queue_full),
-      families.class_counter("spillway_expired_total",
-                             "Requests whose deadline had already passed when they arrived.",
-                             &ClassTotals::expired),
-      families.class_counter("spillway_deadline_miss_total",
-                             "Requests whose deadline passed while they were queued.",
-                             &ClassTotals::deadline_miss),
-      families.queue_gauge("spillway_queue_depth", "Requests waiting for a slot now.",
-                           [](const ClassSnapshot& c) { return static_cast<double>(c.queued); }),
-      families.queue_gauge("spillway_oldest_wait_seconds",
-                           "How long the oldest waiter of the class has been queued; growing "
-                           "while other classes are served means starvation.",
-                           [](const ClassSnapshot& c) { return to_seconds(c.oldest_wait); }),
-      families.upstream_gauge(
-          "spillway_inflight", "Requests holding a slot of the upstream now.",
-          [](const UpstreamSnapshot& u) { return static_cast<double>(u.inflight); }),
-      families.upstream_gauge(
-          "spillway_concurrency_limit", "Slots of the upstream: what spillway_inflight may reach.",
-          [](const UpstreamSnapshot& u) { return static_cast<double>(u.concurrency_limit); }),
-      families.upstream_gauge(
-          "spillway_overload_state",
-          "0 NORMAL, 1 ELEVATED, 2 OVERLOADED, 3 CRITICAL; from 2 on the class rules refuse work, "
-          "at "
-          "1 only what that stage names.",
-          [](const UpstreamSnapshot& u) { return static_cast<double>(index(u.state)); }),
-      families.queue_gauge(
-          "spillway_tenants_above_share",
-          "Tenants that ask for more than their fair share and are refused first.",
-          [](const ClassSnapshot& c) { return static_cast<double>(c.above_share); }),
-      families.queue_gauge("spillway_class_weight",
-                           "What the class counts when slots are shared out, its dynamic boost "
-                           "included.",
-                           [](const ClassSnapshot& c) { return c.weight; }),
-      families.upstream_counter("spillway_dead_letters_total",
-                                "Expired requests kept for a look at /state (expire_policy).",
-                                [](const UpstreamSnapshot& u) { return u.dead_letters_total; }),
-      families.transitions(),
-      families.signals(),
-  };
+Families upstream_families(const config::Config& config, const Snapshot& snapshot) {
+  const Page page(config, snapshot);
+  Families result = queue_families(page);
+  for (MetricFamily& each : server_families(page)) {
+    // Of servers, what no upstream is configured for is left out.
+    const bool is_optional =
+        each.name == "spillway_server_circuit_open" || each.name == "spillway_health_checks_total";
+    if (!is_optional || !each.metric.empty()) result.push_back(std::move(each));
+  }
+  return result;
 }
 
 }  // namespace spillway::observe

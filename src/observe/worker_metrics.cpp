@@ -8,8 +8,7 @@ namespace spillway::observe {
 WorkerMetrics::WorkerMetrics(const config::Config& config, std::shared_ptr<WorkerGauges> shared)
     : gauges(std::move(shared)),
       classes_(config.classes.size()),
-      route_slots_(std::min(config.routes.size(), kMaxRouteLabels + 1)),
-      routes_(route_slots_ * classes_ * kOutcomeCount),
+      routes_(std::min(config.routes.size(), kMaxRouteLabels + 1) * classes_ * kOutcomeCount),
       upstreams_(config.upstreams.size() * classes_ * kOutcomeCount),
       responses_(classes_),
       denied_(classes_),

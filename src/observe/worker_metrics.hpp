@@ -123,7 +123,6 @@ class WorkerMetrics {
   }
 
   // What a scrape reads. `slot` is a route's label: its index, or kMaxRouteLabels for "other".
-  std::size_t route_slots() const { return route_slots_; }
   std::uint64_t accepted() const { return accepted_.value(); }
   std::uint64_t finished(std::size_t slot, ClassId traffic_class, Outcome outcome) const {
     return routes_[route_cell(slot, traffic_class, outcome)].value();
@@ -195,7 +194,6 @@ class WorkerMetrics {
   static constexpr std::size_t kNoCache = SIZE_MAX;
 
   std::size_t classes_;
-  std::size_t route_slots_;
   std::vector<UpstreamId> route_upstream_;
   std::vector<Counter> routes_;     // by slot, class, outcome
   std::vector<Counter> upstreams_;  // by upstream, class, outcome

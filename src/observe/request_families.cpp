@@ -1,5 +1,3 @@
-#include "observe/worker_families.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -12,13 +10,12 @@
 #include <utility>
 
 #include "config/choices.hpp"
-#include "observe/metric_family.hpp"
+#include "observe/families.hpp"
 
 namespace spillway::observe {
 namespace {
 
 using prometheus::MetricFamily;
-using prometheus::MetricType;
 
 // A refusal for one of these can happen in any configuration: shown from the start, at 0, so
 // that the first one already shows as an increase.
@@ -34,13 +31,6 @@ constexpr std::array kCommonErrors{Reason::deadline_expired, Reason::upstream_un
                                    Reason::bad_request,      Reason::request_timeout,
                                    Reason::local_shortage};
 
-template <class Read>
-std::uint64_t sum(Workers workers, Read read) {
-  std::uint64_t total = 0;
-  for (const WorkerMetrics* worker : workers) total += read(*worker);
-  return total;
-}
-
 MetricFamily requests(const config::Config& config, Workers workers) {
   struct Row {
     std::array<std::uint64_t, kOutcomeCount> counts{};
@@ -48,12 +38,12 @@ MetricFamily requests(const config::Config& config, Workers workers) {
   };
   // Rows of one name are added up: two samples with the same labels would void the page.
   std::map<std::pair<std::string_view, std::size_t>, Row> rows;
-  const auto label = [&](std::size_t slot) -> std::string_view {
+  const auto route_label = [&](std::size_t slot) -> std::string_view {
     return slot < kMaxRouteLabels ? std::string_view(config.routes[slot].name) : "other";
   };
   for (std::size_t r = 0; r < config.routes.size(); ++r) {
     const config::Route& route = config.routes[r];
-    if (!route.priority) rows[{label(r), index(route.traffic_class)}].always = true;
+    if (!route.priority) rows[{route_label(r), index(route.traffic_class)}].always = true;
   }
   const std::size_t slots = std::min(config.routes.size(), kMaxRouteLabels + 1);
   for (std::size_t slot = 0; slot < slots; ++slot) {
@@ -63,23 +53,22 @@ MetricFamily requests(const config::Config& config, Workers workers) {
           return worker.finished(slot, ClassId(static_cast<std::uint8_t>(c)),
                                  static_cast<Outcome>(o));
         });
-        if (count != 0) rows[{label(slot), c}].counts[o] += count;
+        if (count != 0) rows[{route_label(slot), c}].counts[o] += count;
       }
     }
   }
 
   MetricFamily result =
-      family("spillway_requests_total", MetricType::Counter,
-             "Requests by how they ended; each request counts in exactly one outcome. Watch "
-             "denied, expired and evicted of the highest class.");
+      counter("spillway_requests_total",
+              "Requests by how they ended; each request counts in exactly one outcome. Watch "
+              "denied, expired and evicted of the highest class.");
   for (const auto& [key, row] : rows) {
     for (std::size_t o = 0; o < kOutcomeCount; ++o) {
       if (row.counts[o] == 0 && !row.always) continue;
-      add_counter(result,
-                  {{"route", std::string(key.first)},
-                   {"class", config.classes[key.second].name},
-                   {"outcome", std::string(name(static_cast<Outcome>(o)))}},
-                  static_cast<double>(row.counts[o]));
+      add_sample(result,
+                 {label("route", key.first), label("class", config.classes[key.second].name),
+                  label("outcome", name(static_cast<Outcome>(o)))},
+                 row.counts[o]);
     }
   }
   return result;
@@ -87,8 +76,8 @@ MetricFamily requests(const config::Config& config, Workers workers) {
 
 MetricFamily responses(const config::Config& config, Workers workers) {
   MetricFamily result =
-      family("spillway_responses_total", MetricType::Counter,
-             "Responses by the status code that the client saw, Spillway's own answers included.");
+      counter("spillway_responses_total",
+              "Responses by the status code that the client saw, Spillway's own answers included.");
   for (std::size_t c = 0; c < config.classes.size(); ++c) {
     for (std::size_t s = 0; s <= WorkerMetrics::kOtherStatus; ++s) {
       const std::uint64_t count = sum(workers, [&](const WorkerMetrics& worker) {
@@ -98,8 +87,7 @@ MetricFamily responses(const config::Config& config, Workers workers) {
       const std::string code = s == WorkerMetrics::kOtherStatus
                                    ? "other"
                                    : std::to_string(WorkerMetrics::kFirstStatus + s);
-      add_counter(result, {{"class", config.classes[c].name}, {"code", code}},
-                  static_cast<double>(count));
+      add_sample(result, {label("class", config.classes[c].name), label("code", code)}, count);
     }
   }
   return result;
@@ -118,29 +106,28 @@ void add_by_reason(MetricFamily& result, const config::Config& config, Workers w
       if (count == 0 && std::find(always.begin(), always.end(), reason) == always.end()) continue;
       Labels labels{{"class", config.classes[c].name}};
       labels.insert(labels.end(), more.begin(), more.end());
-      labels.push_back({"reason", std::string(name(reason))});
-      add_counter(result, std::move(labels), static_cast<double>(count));
+      add_sample(result, with(std::move(labels), "reason", name(reason)), count);
     }
   }
 }
 
 MetricFamily denied(const config::Config& config, Workers workers) {
   MetricFamily result =
-      family("spillway_denied_total", MetricType::Counter,
-             "Requests refused by the reason the client was given; a signal's name means the "
-             "overload rules refused, QUEUE_FULL a full class queue, QUEUE_WAIT_RISK a wait "
-             "predicted to be too long, BUDGET_EXCEEDED and TENANT_SHARE (429) the caller's own "
-             "share.");
+      counter("spillway_denied_total",
+              "Requests refused by the reason the client was given; a signal's name means the "
+              "overload rules refused, QUEUE_FULL a full class queue, QUEUE_WAIT_RISK a wait "
+              "predicted to be too long, BUDGET_EXCEEDED and TENANT_SHARE (429) the caller's own "
+              "share.");
   add_by_reason(result, config, workers, kCommonDenials, {}, std::mem_fn(&WorkerMetrics::denials));
   return result;
 }
 
 MetricFamily errors(const config::Config& config, Workers workers) {
   MetricFamily result =
-      family("spillway_errors_total", MetricType::Counter,
-             "Requests that ended in a proxy error, by reason, refusals by open circuits "
-             "(CIRCUIT_OPEN) among them: together those of spillway_requests_total with outcome "
-             "error.");
+      counter("spillway_errors_total",
+              "Requests that ended in a proxy error, by reason, refusals by open circuits "
+              "(CIRCUIT_OPEN) among them: together those of spillway_requests_total with outcome "
+              "error.");
   std::vector<Reason> always(kCommonErrors.begin(), kCommonErrors.end());
   if (std::ranges::any_of(config.upstreams,
                           [](const auto& each) { return each.circuit_breaker.has_value(); }))
@@ -151,12 +138,12 @@ MetricFamily errors(const config::Config& config, Workers workers) {
 
 MetricFamily shadowed(const config::Config& config, Workers workers) {
   MetricFamily result =
-      family("spillway_shadow_total", MetricType::Counter,
-             "Requests that were forwarded only because their upstream's overload mode is shadow, "
-             "by how they would have ended otherwise.");
+      counter("spillway_shadow_total",
+              "Requests that were forwarded only because their upstream's overload mode is shadow, "
+              "by how they would have ended otherwise.");
   for (const Outcome outcome :
        {Outcome::degraded, Outcome::denied, Outcome::dropped, Outcome::expired, Outcome::evicted}) {
-    add_by_reason(result, config, workers, {}, {{"outcome", std::string(name(outcome))}},
+    add_by_reason(result, config, workers, {}, {label("outcome", name(outcome))},
                   [&](const WorkerMetrics& worker, ClassId c, Reason reason) {
                     return worker.in_shadow(c, outcome, reason);
                   });
@@ -165,10 +152,10 @@ MetricFamily shadowed(const config::Config& config, Workers workers) {
 }
 
 MetricFamily degraded(const config::Config& config, Workers workers) {
-  MetricFamily result = family("spillway_degraded_total", MetricType::Counter,
-                               "Requests answered with less than asked for, by mode and reason.");
+  MetricFamily result = counter("spillway_degraded_total",
+                                "Requests answered with less than asked for, by mode and reason.");
   for (const auto& mode : config::kChoices<config::DegradeMode>) {
-    add_by_reason(result, config, workers, {}, {{"mode", std::string(mode.name)}},
+    add_by_reason(result, config, workers, {}, {label("mode", mode.name)},
                   [&](const WorkerMetrics& worker, ClassId c, Reason reason) {
                     return worker.degradations(c, mode.value, reason);
                   });
@@ -178,61 +165,57 @@ MetricFamily degraded(const config::Config& config, Workers workers) {
 
 // One histogram for each of `entries` (classes or upstreams), labelled with its name.
 template <class Id, class Entry>
-MetricFamily histogram(std::string metric, std::string help, const char* label,
+MetricFamily histogram(std::string metric, std::string help, const char* of_what,
                        const std::vector<Entry>& entries, Workers workers,
                        const DurationHistogram& (WorkerMetrics::*of)(Id) const) {
-  MetricFamily result = family(std::move(metric), MetricType::Histogram, std::move(help));
+  MetricFamily result{std::move(metric), std::move(help), prometheus::MetricType::Histogram, {}};
   for (std::size_t i = 0; i < entries.size(); ++i) {
     HistogramSnapshot total;
     for (const WorkerMetrics* worker : workers) {
       (worker->*of)(Id(static_cast<std::underlying_type_t<Id>>(i))).add_to(total);
     }
-    add_histogram(result, {{label, entries[i].name}}, total);
+    add_histogram(result, {label(of_what, entries[i].name)}, total);
   }
   return result;
 }
 
 MetricFamily connections(Workers workers) {
   MetricFamily result =
-      family("spillway_connections", MetricType::Gauge,
-             "Open connections: side client (to us) and upstream (from us, idle ones included).");
-  std::int64_t client = 0;
-  std::int64_t upstream = 0;
-  for (const WorkerMetrics* worker : workers) {
-    client += worker->gauges->client_connections.value();
-    upstream += worker->gauges->upstream_connections.value();
-  }
-  add_gauge(result, {{"side", "client"}}, static_cast<double>(client));
-  add_gauge(result, {{"side", "upstream"}}, static_cast<double>(upstream));
+      gauge("spillway_connections",
+            "Open connections: side client (to us) and upstream (from us, idle ones included).");
+  add_sample(result, {{"side", "client"}}, sum(workers, [](const WorkerMetrics& worker) {
+               return worker.gauges->client_connections.value();
+             }));
+  add_sample(result, {{"side", "upstream"}}, sum(workers, [](const WorkerMetrics& worker) {
+               return worker.gauges->upstream_connections.value();
+             }));
   return result;
 }
 
 MetricFamily accepted(Workers workers) {
   MetricFamily result =
-      family("spillway_requests_accepted_total", MetricType::Counter,
-             "Requests whose head has come. While none is running it is the sum of "
-             "spillway_requests_total, but for routes and classes that a reload took away.");
-  add_counter(result, {}, static_cast<double>(sum(workers, [](const WorkerMetrics& worker) {
-                return worker.accepted();
-              })));
+      counter("spillway_requests_accepted_total",
+              "Requests whose head has come. While none is running it is the sum of "
+              "spillway_requests_total, but for routes and classes that a reload took away.");
+  add_sample(result, {}, sum(workers, std::mem_fn(&WorkerMetrics::accepted)));
   return result;
 }
 
 MetricFamily event_loop_lag(Workers workers) {
   MetricFamily result =
-      family("spillway_event_loop_lag_seconds", MetricType::Gauge,
-             "How late a 10 ms timer fires on a worker, 90th percentile of the last second. High "
-             "values mean that Spillway itself lacks CPU.");
+      gauge("spillway_event_loop_lag_seconds",
+            "How late a 10 ms timer fires on a worker, 90th percentile of the last second. High "
+            "values mean that Spillway itself lacks CPU.");
   for (std::size_t w = 0; w < workers.size(); ++w) {
-    add_gauge(result, {{"worker", std::to_string(w)}},
-              to_seconds(workers[w]->gauges->event_loop_lag()));
+    add_sample(result, {label("worker", std::to_string(w))},
+               to_seconds(workers[w]->gauges->event_loop_lag()));
   }
   return result;
 }
 
 }  // namespace
 
-std::vector<MetricFamily> worker_families(const config::Config& config, Workers workers) {
+Families request_families(const config::Config& config, Workers workers) {
   return {
       accepted(workers),
       requests(config, workers),

@@ -1,0 +1,94 @@
+#include <array>
+#include <string>
+#include <utility>
+
+#include "observe/families.hpp"
+#include "observe/tunnel_use.hpp"
+
+namespace spillway::observe {
+namespace {
+
+using prometheus::MetricFamily;
+
+MetricFamily open_tunnels(Workers workers) {
+  MetricFamily result = gauge("spillway_tunnels",
+                              "Upgraded connections and event streams now. They hold no slot; "
+                              "limits.tunnels bounds their sum.");
+  for (std::size_t kind = 0; kind < kTunnelKindCount; ++kind) {
+    add_sample(result, {label("kind", name(static_cast<TunnelKind>(kind)))},
+               sum(workers, [&](const WorkerMetrics& worker) {
+                 return worker.gauges->tunnels[kind].open.value();
+               }));
+  }
+  return result;
+}
+
+// One counter for each kind of tunnel and result.
+template <class Result, std::size_t N>
+MetricFamily tunnels(MetricFamily result, const char* result_label, Workers workers,
+                     std::array<Counter, N> TunnelCounts::*counts) {
+  for (std::size_t kind = 0; kind < kTunnelKindCount; ++kind) {
+    for (std::size_t r = 0; r < N; ++r) {
+      add_sample(result,
+                 {label("kind", name(static_cast<TunnelKind>(kind))),
+                  label(result_label, name(static_cast<Result>(r)))},
+                 sum(workers, [&](const WorkerMetrics& worker) {
+                   return (worker.gauges->tunnels[kind].*counts)[r].value();
+                 }));
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+Families connection_families(Workers workers, const Snapshot& snapshot) {
+  const ListenerSnapshot& listener = snapshot.listener;
+  MetricFamily limit =
+      gauge("spillway_connections_limit",
+            "Client connections at a time beyond which accepting pauses: limits.connections, or "
+            "fewer where the limit of open files has no room for so many.");
+  add_sample(limit, {}, listener.most_connections);
+
+  MetricFamily refused = counter(
+      "spillway_connections_refused_total",
+      "Client connections closed as soon as they were accepted: their address had as many as "
+      "limits.connections_per_address allows.");
+  add_sample(refused, {{"reason", "address"}}, listener.refused_by_address);
+
+  MetricFamily pauses =
+      counter("spillway_accept_pauses_total",
+              "Times that accepting paused, clients waiting in the backlog: there were "
+              "limits.connections of them, or no file descriptors were left.");
+  add_sample(pauses, {{"reason", "connections"}}, listener.pauses_for_connections);
+  add_sample(pauses, {{"reason", "descriptors"}}, listener.pauses_for_descriptors);
+
+  MetricFamily slow = counter(
+      "spillway_slow_clients_total",
+      "Client connections ended for being slower than limits.min_rate_bytes, at sending a request "
+      "body or at taking an answer.");
+  add_sample(slow, {{"phase", "body"}}, sum(workers, [](const WorkerMetrics& worker) {
+               return worker.gauges->too_slow_bodies.value();
+             }));
+  add_sample(slow, {{"phase", "answer"}}, sum(workers, [](const WorkerMetrics& worker) {
+               return worker.gauges->too_slow_takers.value();
+             }));
+
+  return {
+      open_tunnels(workers),
+      tunnels<TunnelResult>(
+          counter("spillway_tunnels_total",
+                  "Tunnels that were asked for: opened, refused (limits.tunnels, or a drain) "
+                  "or declined (the upstream did not switch protocols)."),
+          "result", workers, &TunnelCounts::asked),
+      tunnels<TunnelEnd>(counter("spillway_tunnels_ended_total",
+                                 "Tunnels that are over: finished by their sides, broken, idle for "
+                                 "limits.tunnel_idle_timeout_ms, or stopped with the proxy."),
+                         "how", workers, &TunnelCounts::ended),
+      std::move(limit),
+      std::move(refused),
+      std::move(pauses),
+      std::move(slow)};
+}
+
+}  // namespace spillway::observe
