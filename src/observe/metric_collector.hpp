@@ -18,14 +18,14 @@
 
 namespace spillway::observe {
 
-// All that is counted and measured under one configuration.
+// All families that belong to one configuration.
 std::vector<prometheus::MetricFamily> families_of(const config::Config& config,
                                                   std::span<const WorkerMetrics* const> workers,
                                                   const Snapshot& snapshot);
 
 class MetricCollector : public prometheus::Collectable {
  public:
-  // `former`: what former configurations counted, by now (see metric_history.hpp); none: nothing.
+  // `former`: the counts of former configurations (see metric_history.hpp); none if empty.
   MetricCollector(const config::Config& config, std::vector<const WorkerMetrics*> workers,
                   std::function<Snapshot()> snapshot, BuildInfo build,
                   std::function<std::vector<prometheus::MetricFamily>()> former = {});

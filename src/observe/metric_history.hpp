@@ -1,8 +1,8 @@
-// What former configurations counted, so that a reload does not set counters back.
+// The counts of former configurations, so that a reload does not reset counters.
 //
-// Every configuration has counters of its own. Those of a former one are added to the present
-// one's, sample by sample, where all labels are the same. A route, class or upstream that is no
-// longer configured is forgotten: what is kept is bounded by what one configuration can show.
+// Each configuration has its own counters. Those of former ones are added to the current ones,
+// sample by sample, by equal labels. A route, class or upstream that is no longer configured is
+// dropped, which bounds the memory by one configuration.
 #pragma once
 
 #include <prometheus/metric_family.h>
@@ -13,11 +13,11 @@
 
 namespace spillway::observe {
 
-// Adds the counters and histograms of `from` to `to`; gauges are what they are now.
+// Adds the counters and histograms of `from` to `to`; gauges stay as they are.
 void add_counts(std::vector<prometheus::MetricFamily>& to,
                 const std::vector<prometheus::MetricFamily>& from);
 
-// Takes out the samples of routes, classes and upstreams that are not of this configuration.
+// Removes the samples of routes, classes, upstreams and servers that `config` does not have.
 void forget_unknown(std::vector<prometheus::MetricFamily>& families, const config::Config& config);
 
 }  // namespace spillway::observe

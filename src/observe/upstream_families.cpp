@@ -264,10 +264,8 @@ Families upstream_families(const config::Config& config, const Snapshot& snapsho
   const Page page(config, snapshot);
   Families result = queue_families(page);
   for (MetricFamily& each : server_families(page)) {
-    // Of servers, what no upstream is configured for is left out.
-    const bool is_optional =
-        each.name == "spillway_server_circuit_open" || each.name == "spillway_health_checks_total";
-    if (!is_optional || !each.metric.empty()) result.push_back(std::move(each));
+    // Empty: no upstream has a circuit breaker, or none has health checks.
+    if (!each.metric.empty()) result.push_back(std::move(each));
   }
   return result;
 }

@@ -1,4 +1,4 @@
-// What one worker counts.
+// One worker's metrics.
 //
 // Only the owning worker writes; the admin thread reads at scrape. All storage is allocated by
 // the constructor, so that counting a request costs a few plain additions. The ids passed must
@@ -26,15 +26,15 @@
 
 namespace spillway::observe {
 
-// So many routes have a name in the metrics; those after them share the label "other".
+// Number of routes with their own label; later ones share the label "other".
 inline constexpr std::size_t kMaxRouteLabels = 1000;
 
-// What a worker has now, whatever its configuration: it outlives changes of that.
+// Metrics that outlive reloads.
 struct WorkerGauges {
   Gauge client_connections;
   Gauge upstream_connections;
-  TunnelUse tunnels;  // their counts, too, since they outlive the configuration they began with
-  // Clients below limits.min_rate_bytes: connections ended over a request's body, over an answer.
+  TunnelUse tunnels;  // counts as well: a tunnel outlives its configuration
+  // Connections ended below limits.min_rate_bytes: while sending a body, while taking a response.
   Counter too_slow_bodies;
   Counter too_slow_takers;
 
@@ -57,10 +57,10 @@ class WorkerMetrics {
   // Never null.
   const std::shared_ptr<WorkerGauges> gauges;
 
-  // A request's head is complete, whatever it is. finish() follows.
+  // A request's head is complete. finish() follows.
   void accept() { accepted_.add(); }
 
-  // A request ended; to be called exactly once for each request.
+  // A request ended. Call exactly once for each request.
   void finish(RouteId route, ClassId traffic_class, Outcome outcome) {
     routes_[route_cell(route_slot(index(route)), traffic_class, outcome)].add();
     upstreams_[upstream_cell(route_upstream_[index(route)], traffic_class, outcome)].add();
@@ -83,7 +83,7 @@ class WorkerMetrics {
     errors_[index(traffic_class)][index(reason)].add();
   }
 
-  // Answered with less than asked for.
+  // A degraded answer.
   void degraded(ClassId traffic_class, config::DegradeMode mode, Reason reason) {
     degraded_[index(traffic_class)][index(mode)][index(reason)].add();
   }
@@ -100,7 +100,7 @@ class WorkerMetrics {
     retries_[index(upstream)][index(result)].add();
   }
 
-  // Would have ended so, and was forwarded because of shadow mode.
+  // Forwarded by shadow mode; enforce mode would have ended it with `outcome`.
   void shadowed(ClassId traffic_class, Outcome outcome, Reason reason) {
     shadowed_[index(traffic_class)][index(outcome)][index(reason)].add();
   }
@@ -122,7 +122,7 @@ class WorkerMetrics {
     wait_prediction_error_[index(traffic_class)].observe(error);
   }
 
-  // What a scrape reads. `slot` is a route's label: its index, or kMaxRouteLabels for "other".
+  // Read by scrapes. `slot` is a route's label: its index, or kMaxRouteLabels for "other".
   std::uint64_t accepted() const { return accepted_.value(); }
   std::uint64_t finished(std::size_t slot, ClassId traffic_class, Outcome outcome) const {
     return routes_[route_cell(slot, traffic_class, outcome)].value();

@@ -11,8 +11,8 @@ using prometheus::MetricFamily;
 using prometheus::MetricType;
 
 MetricFamily requests(const std::string& route, double count) {
-  MetricFamily result = family("requests_total", MetricType::Counter, "");
-  add_counter(result, {{"route", route}, {"class", "P0"}}, count);
+  MetricFamily result = counter("requests_total", "");
+  add_sample(result, {{"route", route}, {"class", "P0"}}, count);
   return result;
 }
 
@@ -31,7 +31,7 @@ TEST_CASE("histograms are added bucket by bucket") {
   histogram.observe(Milliseconds{700});
   HistogramSnapshot snapshot;
   histogram.add_to(snapshot);
-  std::vector<MetricFamily> sum{family("seconds", MetricType::Histogram, "")};
+  std::vector<MetricFamily> sum{MetricFamily{"seconds", "", MetricType::Histogram, {}}};
   add_histogram(sum[0], {}, snapshot);
   const std::vector<MetricFamily> former = sum;
   add_counts(sum, former);
@@ -44,8 +44,8 @@ TEST_CASE("histograms are added bucket by bucket") {
 }
 
 TEST_CASE("gauges are not added up") {
-  std::vector<MetricFamily> now{family("inflight", MetricType::Gauge, "")};
-  add_gauge(now[0], {}, 2);
+  std::vector<MetricFamily> now{gauge("inflight", "")};
+  add_sample(now[0], {}, 2);
   const std::vector<MetricFamily> former = now;
   add_counts(now, former);
   CHECK(now[0].metric[0].gauge.value == 2);

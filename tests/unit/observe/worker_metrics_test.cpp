@@ -25,7 +25,6 @@ TEST_CASE("routes beyond the thousandth share one place") {
   config.routes.clear();
   for (int i = 0; i < 1500; ++i) config.routes.push_back(sample_route(std::to_string(i), kP0));
   WorkerMetrics metrics(config);
-  CHECK(metrics.route_slots() == 1001);
   metrics.finish(RouteId{999}, kP0, Outcome::forwarded);
   metrics.finish(RouteId{1000}, kP0, Outcome::forwarded);
   metrics.finish(RouteId{1499}, kP0, Outcome::forwarded);
