@@ -15,7 +15,7 @@
 namespace spillway::observe {
 namespace {
 
-// What a client chose is cut so that no line can grow beyond JsonLine's block.
+// Client-chosen texts are cut so that a line fits JsonLine's block.
 constexpr std::size_t kMaxPath = 256;
 constexpr std::size_t kMaxMethod = 32;
 constexpr std::size_t kMaxRequestId = 128;
@@ -202,25 +202,27 @@ void Log::message(Level level, std::string_view text) {
 void Log::access(const AccessLine& line) {
   if (!logger_->should_log(spdlog::level::info)) return;
   JsonLine out = event(Level::info, "access");
-  out.text("request_id", line.request_id.substr(0, kMaxRequestId)).text("client", line.client);
-  if (!line.peer.empty()) out.text("peer", line.peer);
-  out.text("method", line.method.substr(0, kMaxMethod))
-      .text("path", line.path.substr(0, kMaxPath))
-      .text("route", line.route)
-      .text("class", line.traffic_class)
-      .text("tenant", line.tenant.substr(0, kMaxTenant))
-      .integer("status", line.status)
+  const AccessLine::Request& request = line.request;
+  out.text("request_id", request.id.substr(0, kMaxRequestId)).text("client", request.client);
+  if (!request.peer.empty()) out.text("peer", request.peer);
+  out.text("method", request.method.substr(0, kMaxMethod))
+      .text("path", request.path.substr(0, kMaxPath))
+      .text("route", request.route)
+      .text("class", request.traffic_class)
+      .text("tenant", request.tenant.substr(0, kMaxTenant));
+  const AccessLine::Response& response = line.response;
+  out.integer("status", response.status)
       .text("outcome", spillway::name(line.outcome))
       .text("reason", spillway::name(line.reason))
       .number("wait_ms", to_milliseconds(line.wait))
       .number("duration_ms", to_milliseconds(line.duration))
-      .integer("bytes", line.bytes);
-  if (!line.error.empty()) out.text("error", line.error);
-  if (!line.detail.empty()) out.text("detail", line.detail);
-  if (!line.server.empty()) out.text("server", line.server);
-  out.integer("attempts", line.attempts);
-  if (!line.mode.empty()) out.text("mode", line.mode);
-  if (!line.cache.empty()) out.text("cache", line.cache);
+      .integer("bytes", response.bytes);
+  if (!response.error.empty()) out.text("error", response.error);
+  if (!response.detail.empty()) out.text("detail", response.detail);
+  if (!line.upstream.server.empty()) out.text("server", line.upstream.server);
+  out.integer("attempts", line.upstream.attempts);
+  if (!response.mode.empty()) out.text("mode", response.mode);
+  if (!response.cache.empty()) out.text("cache", response.cache);
   if (line.shadow) out.text("shadow", spillway::name(*line.shadow));
   if (line.decision != nullptr) add_decision(out, *line.decision, line.arrived);
   write(Level::info, out.members());

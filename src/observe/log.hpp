@@ -34,14 +34,14 @@ namespace spillway::observe {
 
 enum class Level : std::uint8_t { debug, info, warn, error };
 
-// What became of one server, for all requests.
+// State changes of a server.
 enum class ServerEvent : std::uint8_t {
-  ejected,              // it failed too often in a row
+  ejected,              // after failures in a row
   returned,             // the first success after that
   circuit_opened,       // of one worker
   circuit_closed,       // likewise
-  health_check_failed,  // it is unwell from now on
-  health_check_passed,  // it is well again
+  health_check_failed,  // now unhealthy
+  health_check_passed,  // healthy again
 };
 
 // A server that failed a request. Views need to live only during the call.
@@ -55,41 +55,51 @@ struct FailureLine {
 
 // One request, for the access log. Views and pointers need to live only during the call.
 struct AccessLine {
-  std::string_view client;  // its address
-  std::string_view peer;    // who spoke for it, where that is another
-  std::string_view method;
-  std::string_view path;  // without the query; cut at 256 bytes
-  std::string_view route;
-  std::string_view traffic_class;
-  std::string_view tenant;  // cut at 64 bytes
-  unsigned status = 0;      // 0: closed without an answer
+  struct Request {
+    std::string_view id;
+    std::string_view client;  // its address
+    std::string_view peer;    // the proxy that the connection came from, if another address
+    std::string_view method;
+    std::string_view path;  // without the query; cut at 256 bytes
+    std::string_view route;
+    std::string_view traffic_class;
+    std::string_view tenant;  // cut at 64 bytes
+  };
+  struct Response {
+    unsigned status = 0;      // 0: closed without a response
+    std::uint64_t bytes = 0;  // of the body
+    std::string_view error;   // RFC 9209 error type of a proxy error; empty: none
+    std::string_view detail;  // what was wrong; empty: nothing
+    std::string_view mode;    // of a degraded answer; empty: not degraded
+    std::string_view cache;   // result of the cache lookup; empty: the route has no cache
+  };
+  struct Upstream {
+    std::string_view server;     // the last that was asked; empty: none
+    std::uint32_t attempts = 0;  // to reach a server, failed connections included
+  };
+
+  Request request;
+  Response response;
+  Upstream upstream;
   Outcome outcome{};
-  std::optional<Outcome> shadow;  // how it would have ended if this were not shadow mode
+  std::optional<Outcome> shadow;  // what enforce mode would have done, in shadow mode
   Reason reason = Reason::none;
-  std::string_view error;      // RFC 9209 error type of an answer of our own; empty: it was none
-  std::string_view detail;     // what was wrong; empty: nothing
-  std::string_view server;     // the last that was asked, which gave the answer if any did
-  std::uint32_t attempts = 0;  // how often servers were asked, connections that failed included
-  const overload::DecisionRecord* decision = nullptr;  // null: it came to none
-  TimePoint arrived{};                                 // what the record's deadline counts from
+  const overload::DecisionRecord* decision = nullptr;  // null: no decision was made
+  TimePoint arrived{};                                 // the decision's deadline counts from here
   Duration wait{};
   Duration duration{};
-  std::string_view request_id;
-  std::uint64_t bytes = 0;  // of the response's body
-  std::string_view mode;    // of a degraded answer; empty: it was none
-  std::string_view cache;   // what the route's cache did for it; empty: the route has none
 };
 
 class Log {
  public:
   static constexpr std::size_t kQueuedLines = 8192;
 
-  // Writes to stderr what `config.level` admits.
+  // Writes lines of `config.level` and above to stderr.
   explicit Log(const config::Log& config);
   // The same to another sink.
   Log(const config::Log& config, std::shared_ptr<spdlog::sinks::sink> sink,
       std::size_t queued_lines = kQueuedLines);
-  // Writes what is still queued; where nobody reads it, for a second at most.
+  // Writes the queued lines; gives up after a second if the output blocks.
   ~Log();
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;

@@ -94,7 +94,8 @@ std::vector<nlohmann::json> all_events() {
     log.message(Level::info, "x");
     const overload::DecisionRecord decision{.predicted_wait = Duration{1}, .deadline = TimePoint{}};
     AccessLine access;
-    access.peer = access.error = access.detail = access.server = access.mode = access.cache = "x";
+    access.request.peer = access.response.error = access.response.detail = access.upstream.server =
+        access.response.mode = access.response.cache = "x";
     access.shadow = Outcome::denied;
     access.decision = &decision;
     log.access(access);

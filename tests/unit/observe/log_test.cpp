@@ -131,17 +131,17 @@ TEST_CASE("an access line survives whatever the client sent") {
   std::string path = "/a\"\\\r\n\x1b[31m\xff{\"event\":\"forged\"}";
   path += std::string(100'000, '\x01');
   AccessLine access;
-  access.method = "GET";
-  access.path = path;
-  access.route = "search";
-  access.traffic_class = "P1";
-  access.status = 503;
+  access.request.method = "GET";
+  access.request.path = path;
+  access.request.route = "search";
+  access.request.traffic_class = "P1";
+  access.response.status = 503;
   access.outcome = Outcome::denied;
   access.reason = Reason::queue_full;
   access.wait = std::chrono::microseconds{1500};
   access.duration = Milliseconds{2};
-  access.request_id = "abc";
-  access.bytes = 321;
+  access.request.id = "abc";
+  access.response.bytes = 321;
   const auto lines = lines_of([&](Log& log) { log.access(access); });
   REQUIRE(lines.size() == 1);
   CHECK(lines[0]["event"] == "access");
@@ -156,22 +156,22 @@ TEST_CASE("an access line survives whatever the client sent") {
 TEST_CASE("an access line of the most hostile client keeps all its members") {
   const std::string hostile(100'000, '\x01');
   AccessLine access;
-  access.method = hostile;
-  access.path = hostile;
-  access.request_id = hostile;
-  access.tenant = hostile;
+  access.request.method = hostile;
+  access.request.path = hostile;
+  access.request.id = hostile;
+  access.request.tenant = hostile;
   const std::string address = "2001:db8:1111:2222:3333:4444:5555:6666";
   const std::string host = std::string(253, 'h') + ":65535";
   const std::string longest_name(64, 'n');
-  access.route = access.traffic_class = longest_name;
-  access.client = access.peer = address;
-  access.server = host;
-  access.error = "http_response_header_section_size";
-  access.detail = std::string_view(
+  access.request.route = access.request.traffic_class = longest_name;
+  access.request.client = access.request.peer = address;
+  access.upstream.server = host;
+  access.response.error = "http_response_header_section_size";
+  access.response.detail = std::string_view(
       "The service is busy and answers only from what it has stored, "
       "where this is not. Please try again later.");
-  access.mode = "skip_downstream";
-  access.cache = "collapsed";
+  access.response.mode = "skip_downstream";
+  access.response.cache = "collapsed";
   access.shadow = Outcome::degraded;
   overload::DecisionRecord decision;
   decision.state = State::overloaded;
