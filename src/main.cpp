@@ -19,6 +19,7 @@
 #include "cli/simulate_command.hpp"
 #include "config/effective.hpp"
 #include "config/load.hpp"
+#include "config/reference.hpp"
 #include "config/schema.hpp"
 #include "proxy/server/server.hpp"
 #include "traffic/classify.hpp"
@@ -29,7 +30,7 @@ constexpr int kFine = 0;
 constexpr int kFailed = 1;
 constexpr int kBadUsage = 2;
 
-// What the file says, or all that is wrong with it.
+// A checked configuration, or every problem.
 spillway::config::LoadResult read(const std::string& path) {
   auto result = spillway::config::load_file(path);
   if (!result.config) return result;
@@ -49,7 +50,7 @@ void report(const std::string& path, const spillway::config::Problems& problems)
   std::cerr << path << ": " << problems.size() << " error(s)\n";
 }
 
-// A checked configuration, or every problem on standard error.
+// The same; prints problems to standard error.
 std::optional<spillway::config::Config> load(const std::string& path) {
   auto [config, problems] = read(path);
   if (!config) report(path, problems);
@@ -63,7 +64,7 @@ int check(const std::string& path) {
   return kFine;
 }
 
-// A name that cannot be looked up now may be known in a moment: that is no bad configuration.
+// A server name that cannot be resolved is a run-time failure: it may resolve later.
 int run(const std::string& path) {
   auto config = load(path);
   if (!config) return kBadUsage;
@@ -76,8 +77,9 @@ int run(const std::string& path) {
   }
 }
 
-int print_schema() {
-  std::cout << spillway::config::schema().dump(2) << '\n';
+int print_schema(bool as_table) {
+  std::cout << (as_table ? spillway::config::reference_table()
+                         : spillway::config::schema().dump(2) + '\n');
   return kFine;
 }
 
@@ -128,70 +130,94 @@ int simulate(const std::string& path, const spillway::SimulateOptions& options) 
   return kFailed;
 }
 
+// What the command line says. CLI11 keeps pointers to the members while it parses.
+struct Arguments {
+  std::string config;
+  spillway::ExplainedRequest request;
+  std::string state{name(spillway::State::normal)};
+  spillway::SimulateOptions simulation;
+  bool schema_as_table = false;
+};
+
+CLI::Option* add_config(CLI::App& command, Arguments& to, const char* help) {
+  return command.add_option("-c,--config", to.config, help);
+}
+
+void add_explain(CLI::App& app, Arguments& to) {
+  CLI::App& command =
+      *app.add_subcommand("explain", "Which route, class and verdict a request gets, and why");
+  add_config(command, to, "Configuration file (JSON)")->required();
+  command.add_option("METHOD", to.request.method, "E.g. GET")->required();
+  command.add_option("URL", to.request.url, "E.g. /checkout or http://shop/checkout")->required();
+  command.add_option("-H,--header", to.request.headers, "Header field 'Name: value'")
+      ->allow_extra_args(false);
+  command.add_option("--at", to.state, "State of the upstream")
+      ->transform(CLI::IsMember({"NORMAL", "ELEVATED", "OVERLOADED", "CRITICAL"}, CLI::ignore_case))
+      ->capture_default_str();
+  command.add_option("--from", to.request.peer, "Address that the connection comes from")
+      ->check(is_ip_address, "ADDRESS")
+      ->capture_default_str();
+}
+
+void add_simulate(CLI::App& app, Arguments& to) {
+  CLI::App& command = *app.add_subcommand(
+      "simulate", "Play a scenario of overload on a virtual clock with the proxy's own decisions");
+  spillway::SimulateOptions& options = to.simulation;
+  add_config(command, to, "Configuration file (JSON) in place of the scenario's own");
+  command.add_option("--scenario", options.scenario, "A built-in one, or a file (JSON)")
+      ->capture_default_str();
+  command.add_option("--seed", options.seed, "In place of the scenario's seed")
+      ->check(CLI::NonNegativeNumber);
+  command.add_flag("--compare", options.compare, "Play the same traffic without shedding, too");
+  command.add_option("--plot", options.plot, "Draw what happened into this SVG file");
+  command.add_flag("--json", options.json, "Print everything as JSON, no table");
+  command.add_flag("--list", options.list, "Print which scenarios are built in");
+  command.add_flag("--reference", options.reference,
+                   "Print the keys of scenario files as a Markdown table");
+}
+
+void add_commands(CLI::App& app, Arguments& to) {
+  app.require_subcommand(1);
+  add_config(*app.add_subcommand("run", "Serve until SIGTERM (drains) or SIGINT; SIGHUP reloads"),
+             to, "Configuration file (JSON)")
+      ->required();
+  add_config(
+      *app.add_subcommand("check", "Validate a configuration and print it with every default"), to,
+      "Configuration file (JSON)")
+      ->required();
+  add_explain(app, to);
+  add_simulate(app, to);
+  app.add_subcommand("schema", "Print the JSON Schema of the configuration file")
+      ->add_flag("--reference", to.schema_as_table, "Print all keys as a Markdown table instead");
+  app.add_subcommand("version", "Print version, compiler and libraries");
+}
+
+int execute(const CLI::App& app, Arguments& arguments) {
+  if (app.got_subcommand("run")) return run(arguments.config);
+  if (app.got_subcommand("check")) return check(arguments.config);
+  if (app.got_subcommand("explain")) {
+    arguments.request.state = state_named(arguments.state).value_or(spillway::State::normal);
+    return explain(arguments.config, arguments.request);
+  }
+  if (app.got_subcommand("simulate")) return simulate(arguments.config, arguments.simulation);
+  if (app.got_subcommand("schema")) return print_schema(arguments.schema_as_table);
+  return print_version();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app{"An HTTP reverse proxy that keeps a backend useful under overload", "spillway"};
-  app.require_subcommand(1);
-  std::string path;
-  const auto with_config = [&](CLI::App* command) {
-    command->add_option("-c,--config", path, "Configuration file (JSON)")->required();
-    return command;
-  };
-
-  auto* run_command = with_config(
-      app.add_subcommand("run", "Serve until SIGTERM (drains) or SIGINT; SIGHUP reloads"));
-  auto* check_command = with_config(
-      app.add_subcommand("check", "Validate a configuration and print it with every default"));
-
-  auto* explain_command = with_config(
-      app.add_subcommand("explain", "Which route, class and verdict a request gets, and why"));
-  spillway::ExplainedRequest request;
-  explain_command->add_option("METHOD", request.method, "E.g. GET")->required();
-  explain_command->add_option("URL", request.url, "E.g. /checkout or http://shop/checkout")
-      ->required();
-  explain_command->add_option("-H,--header", request.headers, "Header field 'Name: value'")
-      ->allow_extra_args(false);
-  std::string state(name(request.state));
-  explain_command->add_option("--at", state, "State of the upstream")
-      ->transform(CLI::IsMember({"NORMAL", "ELEVATED", "OVERLOADED", "CRITICAL"}, CLI::ignore_case))
-      ->capture_default_str();
-  explain_command->add_option("--from", request.peer, "Address that the connection comes from")
-      ->check(is_ip_address, "ADDRESS")
-      ->capture_default_str();
-
-  auto* simulate_command = app.add_subcommand(
-      "simulate", "Play a scenario of overload on a virtual clock with the proxy's own decisions");
-  spillway::SimulateOptions simulated;
-  simulate_command->add_option("-c,--config", path,
-                               "Configuration file (JSON) in place of the scenario's own");
-  simulate_command->add_option("--scenario", simulated.scenario, "A built-in one, or a file (JSON)")
-      ->capture_default_str();
-  simulate_command->add_option("--seed", simulated.seed, "In place of the scenario's seed")
-      ->check(CLI::NonNegativeNumber);
-  simulate_command->add_flag("--compare", simulated.compare,
-                             "Play the same traffic without shedding, too");
-  simulate_command->add_option("--plot", simulated.plot, "Draw what happened into this SVG file");
-  simulate_command->add_flag("--json", simulated.json, "Print everything as JSON, no table");
-  simulate_command->add_flag("--list", simulated.list, "Print which scenarios are built in");
-
-  app.add_subcommand("schema", "Print the JSON Schema of the configuration file");
-  app.add_subcommand("version", "Print version, compiler and libraries");
-
+  Arguments arguments;
+  add_commands(app, arguments);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kFine : kBadUsage;
   }
   try {
-    request.state = state_named(state).value_or(spillway::State::normal);
-    const int code = run_command->parsed()          ? run(path)
-                     : check_command->parsed()      ? check(path)
-                     : explain_command->parsed()    ? explain(path, request)
-                     : simulate_command->parsed()   ? simulate(path, simulated)
-                     : app.got_subcommand("schema") ? print_schema()
-                                                    : print_version();
-    // An answer that could not be written is no answer.
+    const int code = execute(app, arguments);
+    // Output that could not be written is a failure.
     return code == kFine && !std::cout.flush() ? kFailed : code;
   } catch (const std::exception& error) {
     std::cerr << "error: " << error.what() << '\n';

@@ -13,6 +13,7 @@
 #include "simulate/json.hpp"
 #include "simulate/plot.hpp"
 #include "simulate/scenario_file.hpp"
+#include "simulate/scenario_reference.hpp"
 #include "simulate/simulation.hpp"
 #include "simulate/table.hpp"
 
@@ -31,7 +32,7 @@ void list_scenarios(std::ostream& out) {
   }
 }
 
-// A line that overwrites itself, at each further hundredth of the way.
+// A line that overwrites itself at each per cent.
 simulate::Progress progress_to(std::ostream& err, std::uint32_t seconds, const char* what) {
   return [&err, seconds, what, shown = std::uint64_t{0}](std::uint32_t over) mutable {
     const std::uint64_t percent = std::uint64_t{100} * over / seconds;
@@ -57,7 +58,7 @@ nlohmann::ordered_json as_json(const Recording& with, const Recording* without) 
   return {{"with_shedding", to_json(with)}, {"without_shedding", to_json(*without)}};
 }
 
-// Opened before the run, so that a place that cannot be written to is known at once.
+// Opened before the run, so that a path that cannot be written to fails at once.
 std::ofstream open_plot(const std::string& path, std::ostream& err) {
   errno = 0;
   std::ofstream file(path, std::ios::binary | std::ios::app);
@@ -82,6 +83,10 @@ SimulateResult simulate_scenario(const SimulateOptions& options, const config::C
                                  std::ostream& out, std::ostream& err, bool show_progress) {
   if (options.list) {
     list_scenarios(out);
+    return SimulateResult::done;
+  }
+  if (options.reference) {
+    out << simulate::scenario_reference();
     return SimulateResult::done;
   }
   simulate::ScenarioResult opened = simulate::open_scenario(options.scenario, config);

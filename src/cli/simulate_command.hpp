@@ -1,4 +1,4 @@
-// `spillway simulate`: runs a scenario and says what it was like.
+// `spillway simulate`: runs a scenario and prints its course and summary.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,15 @@ struct SimulateOptions {
   std::optional<std::uint64_t> seed;  // in place of the scenario's
   bool compare = false;               // the same traffic without shedding, too
   bool json = false;                  // everything as JSON in place of the table
-  bool list = false;                  // only which scenarios are built in
+  bool list = false;                  // only list the built-in scenarios
+  bool reference = false;             // only print the keys of scenario files
   std::string plot;                   // where to write an SVG; empty: nowhere
 };
 
 enum class SimulateResult : std::uint8_t { done, bad_scenario, plot_failed };
 
-// `config` is one that load() accepted, in place of the scenario's own; null: the scenario's. What
-// is wrong goes to `err`, all of it, and so does a line of progress if it is wanted.
+// `config`, checked, replaces the scenario's own unless null. All errors go to `err`, as does a
+// line of progress if `show_progress`.
 SimulateResult simulate_scenario(const SimulateOptions& options, const config::Config* config,
                                  std::ostream& out, std::ostream& err, bool show_progress);
 

@@ -21,7 +21,18 @@ struct Result {
   std::string err;
 };
 
-// A file of this test's own, gone with it.
+inline std::string text_of(const std::filesystem::path& path) {
+  std::stringstream out;
+  out << std::ifstream(path).rdbuf();
+  return out.str();
+}
+
+// A file of the repository.
+inline std::string source(const std::string& path) {
+  return text_of(SPILLWAY_SOURCE_DIR "/" + path);
+}
+
+// Removed at the end of the test.
 class ScratchFile {
  public:
   explicit ScratchFile(const std::string& name, const std::string& text = {})
@@ -34,11 +45,7 @@ class ScratchFile {
   ScratchFile& operator=(const ScratchFile&) = delete;
 
   std::string path() const { return path_.string(); }
-  std::string text() const {
-    std::stringstream out;
-    out << std::ifstream(path_).rdbuf();
-    return out.str();
-  }
+  std::string text() const { return text_of(path_); }
 
  private:
   std::filesystem::path path_;

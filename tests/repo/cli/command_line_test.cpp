@@ -1,8 +1,6 @@
 // The commands of the built binary: what they print, where, and their exit codes.
 #include <doctest/doctest.h>
 
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include "repo/cli/command.hpp"
@@ -30,9 +28,14 @@ TEST_CASE("version names the compiler and the libraries") {
 }
 
 TEST_CASE("schema prints what is shipped") {
-  std::stringstream shipped;
-  shipped << std::ifstream(SPILLWAY_SOURCE_DIR "/config/spillway.schema.json").rdbuf();
-  CHECK(spillway("schema").out == shipped.str());
+  CHECK(spillway("schema").out == source("config/spillway.schema.json"));
+}
+
+TEST_CASE("schema prints the reference table of the README if asked to") {
+  const Result result = spillway("schema --reference");
+  CHECK(result.code == 0);
+  CHECK(contains(result.out, "| `upstreams[].servers` | required |"));
+  CHECK(contains(source("config/README.md"), "begin -->\n" + result.out + "<!-- reference"));
 }
 
 TEST_CASE("check prints the effective configuration and what it prints passes check") {

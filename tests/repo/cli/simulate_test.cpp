@@ -85,6 +85,13 @@ TEST_CASE("simulate lists the built-in scenarios") {
   }
 }
 
+TEST_CASE("simulate prints the reference table of its scenario files") {
+  const Result result = spillway("simulate --reference");
+  CHECK(result.code == 0);
+  CHECK(source("config/scenarios/README.md").find(result.out) != std::string::npos);
+  CHECK(contains(result.out, "| `clients[].rate` | required |"));
+}
+
 TEST_CASE("simulate plays the operator's own configuration") {
   const ScratchFile file("short.json", kShort);
   const Result result =

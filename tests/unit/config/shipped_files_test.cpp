@@ -55,7 +55,7 @@ TEST_CASE("the reference table in the README is the code's") {
   REQUIRE(to != std::string::npos);
   const std::string table = reference_table();
   CHECK_MESSAGE(readme.substr(from + begin.size(), to - from - begin.size()) == table,
-                "put this between the markers of config/README.md:\n", table);
+                "put the output of `spillway schema --reference` between the markers");
 }
 
 TEST_CASE("the shipped configuration and every example load") {

@@ -63,7 +63,7 @@ TEST_CASE("the reference table of the scenarios is the code's") {
   REQUIRE(to != std::string::npos);
   const std::string table = scenario_reference();
   CHECK_MESSAGE(readme.substr(from + begin.size(), to - from - begin.size()) == table,
-                "put this between the markers of config/scenarios/README.md:\n", table);
+                "put the output of `spillway simulate --reference` between the markers");
 }
 
 TEST_CASE("the promised scenarios are built in") {
