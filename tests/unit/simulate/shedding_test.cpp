@@ -1,0 +1,254 @@
+// What shedding does to a backend of 16 slots x 20 ms, that is 800 requests per second, asked by
+// three classes 10 : 30 : 60. Each claim has a negative control that breaks it.
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <queue>
+#include <string>
+#include <vector>
+
+#include "simulate/proxy_model.hpp"
+#include "simulate/simulation.hpp"
+#include "simulate/traffic_source.hpp"
+#include "unit/simulate/scenarios.hpp"
+
+namespace spillway::simulate {
+namespace {
+
+constexpr double kCapacity = 800;
+
+// Refusals that do not look at free slots. cache_only denies on a miss, and here nothing is stored.
+const std::string kNaive =
+    R"(,"overload":{"rules":{"P1":{"strategy":"degrade","mode":"cache_only"},
+                             "P2":{"strategy":"degrade","mode":"cache_only"}}})";
+
+std::string client(const std::string& name, double rate, const std::string& more = "") {
+  return R"({"class":")" + name + R"(","rate":)" + std::to_string(rate) + more + "}";
+}
+
+std::string clients(double load) {
+  const double rate = load * kCapacity;
+  return R"("clients":[)" + client("P0", 0.1 * rate) + "," + client("P1", 0.3 * rate) + "," +
+         client("P2", 0.6 * rate) + "]";
+}
+
+Recording at_load(double load, const std::string& config_members = "") {
+  Scenario scenario = scenario_of(clients(load), config_members);
+  scenario.seconds = 60;
+  Recording run = simulate(scenario, true);
+  MESSAGE("load ", load, ": goodput ", run.goodput, ", P0 ", run.classes[0].success, ", P1 ",
+          run.classes[1].success, ", P2 ", run.classes[2].success, ", changes ",
+          run.changes.size());
+  return run;
+}
+
+// The gate and the decisions alone, asked by the clients of a scenario; what they refuse and
+// predict. A recording does not tell which slots were free at a refusal.
+struct GateRun {
+  std::uint64_t refused = 0;
+  std::uint64_t refused_beside_free_slot = 0;
+  double predicted_seconds = 0, waited_seconds = 0;  // of requests with a prediction
+};
+
+class GateDrive {
+ public:
+  explicit GateDrive(const Scenario& scenario) : scenario_(scenario), proxy_(scenario_) {
+    for (std::uint32_t i = 0; i < scenario.clients.size(); ++i) {
+      sources_.emplace_back(scenario_, i);
+      schedule_arrival(i);
+    }
+  }
+
+  GateRun run() {
+    const TimePoint end = kBegin + std::chrono::seconds(scenario_.seconds);
+    for (TimePoint now = kBegin; now < end; now += kTimer) {
+      while (!events_.empty() && events_.top().at <= now) {
+        const Event event = events_.top();
+        events_.pop();
+        event.arrives ? arrive(*event.request, event.at) : complete(*event.request, event.at);
+      }
+      while (Request* late = proxy_.expire(now)) proxy_.expired(*late);
+      start_waiting(now);
+      proxy_.sweep(now);
+      if ((now - kBegin) % Milliseconds{100} == Duration{0}) proxy_.tick(now, std::nullopt);
+    }
+    return result_;
+  }
+
+ private:
+  static constexpr TimePoint kBegin = TimePoint{} + std::chrono::hours(1);
+  static constexpr Milliseconds kTimer{10};
+  static constexpr std::uint32_t kSlots = 16;
+
+  struct Event {
+    TimePoint at;
+    bool arrives;
+    Request* request;
+
+    bool operator>(const Event& other) const { return at > other.at; }
+  };
+
+  void schedule_arrival(std::uint32_t clients) {
+    const auto arrival = sources_[clients].next();
+    if (!arrival) return;
+    Request& request = pool_.acquire();
+    request.clients = clients;
+    request.traffic_class = class_of(scenario_, scenario_.clients[clients]);
+    request.work = arrival->work;
+    events_.push({kBegin + from_seconds(arrival->at), true, &request});
+  }
+
+  void arrive(Request& request, TimePoint now) {
+    schedule_arrival(request.clients);
+    const ProxyModel::Admission admission = proxy_.arrive(request, now);
+    if (admission.evicted != nullptr) proxy_.expired(*admission.evicted);
+    if (admission.entry == ProxyModel::Entry::start) start(request, now);
+    if (admission.entry != ProxyModel::Entry::refused) return;
+    ++result_.refused;
+    if (running_ < kSlots) ++result_.refused_beside_free_slot;
+  }
+
+  void start(Request& request, TimePoint now) {
+    proxy_.start(request, now);
+    ++running_;
+    if (request.predicted_wait) {
+      result_.predicted_seconds += to_seconds(*request.predicted_wait);
+      result_.waited_seconds += to_seconds(request.waited);
+    }
+    events_.push({now + from_seconds(request.work), false, &request});
+  }
+
+  void start_waiting(TimePoint now) {
+    while (Request* next = proxy_.next(now)) start(*next, now);
+  }
+
+  void complete(Request& request, TimePoint now) {
+    --running_;
+    proxy_.answered(request, now);
+    proxy_.end(request, now);
+    start_waiting(now);
+  }
+
+  Scenario scenario_;
+  ProxyModel proxy_;
+  std::vector<TrafficSource> sources_;
+  RequestPool pool_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::uint32_t running_ = 0;
+  GateRun result_;
+};
+
+GateRun gate_at(double load, const std::string& config_members = "") {
+  Scenario scenario = scenario_of(clients(load), config_members);
+  scenario.seconds = 60;
+  return GateDrive(scenario).run();
+}
+
+}  // namespace
+
+TEST_CASE("below capacity no request is refused") {
+  const Recording run = at_load(0.8);
+  for (const ClassSummary& one : run.classes) {
+    CHECK(one.counts.offered > 3000);
+    CHECK(one.counts.served == one.counts.offered);
+  }
+}
+
+TEST_CASE("near capacity shedding keeps the backend busy while naive rules waste capacity") {
+  const Recording ours = at_load(0.95);
+  CHECK(ours.classes[0].success > 0.999);
+  CHECK(ours.classes[1].success > 0.999);
+  CHECK(ours.classes[2].success > 0.92);
+
+  const Recording naive = at_load(0.95, kNaive);
+  CHECK(naive.classes[1].success < 0.9);
+  CHECK(naive.classes[2].success < 0.75);
+  CHECK(naive.goodput < ours.goodput - 0.1);
+}
+
+TEST_CASE("at twice capacity the backend stays busy and the state steady") {
+  const Recording ours = at_load(2);
+  CHECK(ours.goodput > 0.97);
+  CHECK(ours.classes[0].success > 0.999);
+  CHECK(ours.classes[1].success > 0.92);
+  CHECK(ours.classes[2].success > 0.17);
+  CHECK(ours.changes.size() == 1);
+
+  // Naive rules drain the backend, which leaves OVERLOADED and fills up again.
+  const Recording naive = at_load(2, kNaive);
+  CHECK(naive.goodput < 0.85);
+  CHECK(naive.classes[1].success < 0.8);
+  CHECK(naive.changes.size() > 10);
+}
+
+TEST_CASE("at six times capacity the lowest class still gets a share") {
+  const Recording ours = at_load(6);
+  CHECK(ours.goodput > 0.97);
+  CHECK(ours.classes[0].success > 0.999);
+  CHECK(ours.classes[2].success > 0.02);
+
+  const std::string strict = R"(,"dispatch":{"discipline":"pq"})";
+  CHECK(at_load(6, strict).classes[2].success < 0.001);
+}
+
+TEST_CASE("no request is refused beside a free slot except by naive rules") {
+  for (const double load : {0.8, 0.95, 1.2, 2.0, 6.0}) {
+    CAPTURE(load);
+    const GateRun run = gate_at(load);
+    CHECK(run.refused_beside_free_slot == 0);
+    if (load > 1) CHECK(run.refused > 1000);
+  }
+  CHECK(gate_at(2, kNaive).refused_beside_free_slot > 1000);
+}
+
+TEST_CASE("waits are as predicted within a quarter") {
+  for (const double load : {0.95, 2.0, 6.0}) {
+    const GateRun run = gate_at(load);
+    MESSAGE("predicted ", run.predicted_seconds, " s, waited ", run.waited_seconds, " s");
+    CHECK(run.predicted_seconds / run.waited_seconds > 0.8);
+    CHECK(run.predicted_seconds / run.waited_seconds < 1.25);
+  }
+}
+
+TEST_CASE("the prediction refuses at once what would expire in the queue") {
+  // Clients leave after their class's default max_wait_ms; only the first gate knows it.
+  const std::string leaving = R"("clients":[)" + client("P0", 160, R"(,"timeout_ms":500)") + "," +
+                              client("P1", 480, R"(,"timeout_ms":200)") + "," +
+                              client("P2", 960, R"(,"timeout_ms":100)") + "]";
+  const std::string allow =
+      R"(,"overload":{"rules":{"P1":{"strategy":"allow"},"P2":{"strategy":"allow"}}})";
+  const auto classes = [](const std::string& more0, const std::string& more1,
+                          const std::string& more2) {
+    return R"(,"classes":[{"name":"P0","weight":8,"max_queue":512)" + more0 +
+           R"(},{"name":"P1","weight":3,"max_queue":256)" + more1 +
+           R"(},{"name":"P2","weight":1,"max_queue":128)" + more2 + "}]";
+  };
+  const std::string patient = R"(,"max_wait_ms":60000,"sla_ms":60000)";
+  const Recording told = simulate(
+      scenario_of(leaving, allow + classes(R"(,"max_wait_ms":500)", R"(,"max_wait_ms":200)",
+                                           R"(,"max_wait_ms":100)")),
+      true);
+  const Recording untold =
+      simulate(scenario_of(leaving, allow + classes(patient, patient, patient)), true);
+  const ClassCounts& with = told.classes[2].counts;
+  const ClassCounts& without = untold.classes[2].counts;
+  MESSAGE("P2 with prediction: ", with.denied, " denied, ", with.expired,
+          " expired; without: ", without.denied, " denied, ", without.expired, " expired");
+  CHECK(with.denied > 9 * with.expired);
+  CHECK(without.expired > 9 * with.expired);
+}
+
+TEST_CASE("a top class that fills the backend alone keeps nearly all of it by dynamic weight") {
+  const std::string thirds = R"("clients":[)" + client("P0", 792) + "," + client("P1", 792) + "," +
+                             client("P2", 816) + "]";
+  const Recording dynamic = simulate(scenario_of(thirds), true);
+  const Recording fixed =
+      simulate(scenario_of(thirds, R"(,"dispatch":{"dynamic_weights":false})"), true);
+  MESSAGE("P0 dynamic ", dynamic.classes[0].success, ", fixed ", fixed.classes[0].success);
+  CHECK(dynamic.classes[0].success > 0.93);
+  CHECK(fixed.classes[0].success < 0.75);
+  CHECK(dynamic.classes[1].counts.served > 0);
+  CHECK(dynamic.classes[2].counts.served > 0);
+}
+
+}  // namespace spillway::simulate
