@@ -19,7 +19,7 @@
 namespace spillway {
 namespace {
 
-// The head as a client would send it; empty when an argument would break out of its line.
+// The head as a client would send it; empty if an argument contains control characters.
 std::string head_of(const ExplainedRequest& request) {
   const auto is_line = [](std::string_view text) {
     return std::none_of(text.begin(), text.end(),
@@ -76,7 +76,7 @@ void tell_subject(ExplainedLines& lines, const config::Config& config,
   lines.add("tenant") << config::name(subject.tenant.source) << " " << subject.tenant.value();
 }
 
-// When it ends, what it ends, and who set it. The request arrived at TimePoint{}.
+// The deadlines and their sources. The request arrived at TimePoint{}.
 void tell_deadline(ExplainedLines& lines, const config::Config& config,
                    const traffic::Subject& subject) {
   const TimePoint slot = subject.wait_until(Duration{0});
@@ -96,7 +96,7 @@ void tell_deadline(ExplainedLines& lines, const config::Config& config,
   }
 }
 
-// The states that an upstream can be in, for a person.
+// The states that an upstream can have, as text.
 std::string states_of(const config::Overload& overload) {
   std::string out(name(State::normal));
   for (const config::Stage& stage : overload.stages) out += ", " + std::string(name(stage.name));

@@ -1,6 +1,6 @@
-// What would happen to one request, in words: the answer of `spillway explain`.
+// `spillway explain`: what would happen to one request, in words.
 //
-// Asks the same classifier and the same decision that serve real requests.
+// Uses the proxy's own classifier and decision.
 #pragma once
 
 #include <string>
@@ -20,11 +20,11 @@ struct ExplainedRequest {
 };
 
 struct Explanation {
-  bool understood;   // false: no such request can come, or no such state can be
+  bool understood;   // false: invalid request, or a state that the upstream never has
   std::string text;  // lines for a person
 };
 
-// `config` is one that load() accepted.
+// `config` is a loaded, checked one.
 Explanation explain(const config::Config& config, const ExplainedRequest& request);
 
 }  // namespace spillway

@@ -16,7 +16,7 @@ using config::DegradeMode;
 using config::Miss;
 using overload::Verdict;
 
-// How a rule that degrades answers this request.
+// How a degrade rule answers this request.
 enum class Way { stored, announced, prepared, miss };
 
 bool may_use_cache(const RuledRequest& request) {
@@ -70,8 +70,7 @@ std::string why_miss(const RuledRequest& request) {
   return "The rule degrades by " + mode + ", but no stored answer is given to such a request";
 }
 
-// What happens when there is no degraded answer. `label` begins it; empty where nothing else can
-// happen: then it is the verdict.
+// What happens without a degraded answer. An empty `label` makes it the verdict.
 void tell_miss(ExplainedLines& lines, const RuledRequest& request, std::string_view label) {
   const bool is_verdict = label.empty();
   const Verdict degraded = overload::judge(request.rule, request.state, Reason::tail_latency, 0);

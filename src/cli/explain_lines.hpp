@@ -1,4 +1,4 @@
-// The lines of an explanation: a label, and what it says.
+// The lines of an explanation, each with a label.
 #pragma once
 
 #include <sstream>
@@ -9,7 +9,7 @@ namespace spillway {
 
 class ExplainedLines {
  public:
-  // Begins a line; an empty label goes on with what was said before.
+  // Begins a line; an empty label continues the previous one.
   std::ostream& add(std::string_view label) {
     out_ << (out_.tellp() == 0 ? "" : "\n") << label;
     return out_ << std::string(kWidth - label.size(), ' ');

@@ -1,4 +1,4 @@
-// How a refusal depends on why the upstream is overloaded, in words.
+// Explains refusals by the reason of the overload.
 #pragma once
 
 #include "cli/explain_rule.hpp"
@@ -6,16 +6,16 @@
 
 namespace spillway {
 
-// One request's verdicts, of which the first refuses.
+// One request's verdicts by kind of reason; the first refuses.
 struct Refusals {
-  overload::Verdict untrusted;  // when the upstream itself is not to be trusted
-  overload::Verdict full;       // for lack of room
+  overload::Verdict untrusted;  // the upstream itself is slow or failing
+  overload::Verdict full;       // slots or queues are full
 };
 
-// The verdict: a line for each kind of reason.
+// The verdict, a line for each kind of reason.
 void tell_refusals(ExplainedLines& lines, const RuledRequest& request, const Refusals& refusals);
 
-// What becomes of free slots.
+// How the rule treats free slots.
 void tell_work_conserving(ExplainedLines& lines, const RuledRequest& request,
                           const Refusals& refusals);
 

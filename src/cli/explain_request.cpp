@@ -23,7 +23,7 @@ void tell_ignored(ExplainedLines& lines, const http::FieldList& fields, std::str
   }
 }
 
-// Why an Upgrade is not one that can be asked for, whatever it names; empty: it is.
+// Why the request cannot be upgraded to any protocol; empty: it can.
 std::string_view why_no_upgrade(const http::RequestHead& head) {
   if (!head.upgrade) return "Connection does not name it";
   if (head.method != http::Verb::get) return "the method is not GET";

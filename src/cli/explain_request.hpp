@@ -1,5 +1,4 @@
-// What `spillway explain` says of fields by which a client asks for something that it may not get:
-// a deadline that cannot be read, another protocol.
+// Explains request fields that may be ignored: deadlines and Upgrade.
 #pragma once
 
 #include "cli/explain_lines.hpp"
@@ -9,11 +8,11 @@
 
 namespace spillway {
 
-// Nothing where each deadline field that came is valid.
+// Deadline fields that are present but invalid.
 void tell_ignored_deadlines(ExplainedLines& lines, const http::RequestHead& head,
                             const traffic::DeadlineFields& valid);
 
-// Nothing without an Upgrade field.
+// The Upgrade field, if there is one.
 void tell_upgrade(ExplainedLines& lines, const config::Config& config,
                   const http::RequestHead& head, const traffic::Subject& subject);
 

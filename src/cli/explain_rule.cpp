@@ -50,7 +50,7 @@ void tell_own_fault(ExplainedLines& lines, const RuledRequest& request) {
                           << "part goes first" << (is_refused ? "" : " when there is no room")
                           << ": 429 TENANT_SHARE.";
     if (request.rule.strategy == Strategy::degrade)
-      lines.add("") << "What can be answered without the upstream is refused to nobody.";
+      lines.add("") << "What can be answered without the upstream is never refused for it.";
   }
 }
 
@@ -64,7 +64,7 @@ void tell_why_refused(ExplainedLines& lines, const config::Rule& rule) {
   lines.add("") << "otherwise the request is allowed as in NORMAL.";
 }
 
-// With the draw of zero, which a rule refuses if it ever refuses.
+// Judged with a draw of 0, which refuses if the rule ever refuses.
 void tell_chance(ExplainedLines& lines, const RuledRequest& request) {
   const config::Rule& rule = request.rule;
   const Refusals refusals{overload::judge(rule, request.state, Reason::tail_latency, 0),

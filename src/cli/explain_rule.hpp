@@ -1,4 +1,4 @@
-// What its rule makes of one request while the upstream is overloaded, in words.
+// Explains the overload rule of one request.
 #pragma once
 
 #include "base/state.hpp"
@@ -9,7 +9,7 @@
 
 namespace spillway {
 
-// A request that has been understood. All are references: as long-lived as what they name.
+// A valid, classified request. Holds references.
 struct RuledRequest {
   const config::Config& config;
   const http::RequestHead& head;
@@ -24,13 +24,13 @@ struct RuledRequest {
   const config::Upstream& upstream() const { return config.upstreams[index(subject.upstream)]; }
 };
 
-// The rule, and where it comes from.
+// The rule and its origin.
 void tell_rule(ExplainedLines& lines, const RuledRequest& request);
 
-// What holds in every state: the queue is bounded and nobody waits in vain.
+// The limits of every state: queue length and longest wait.
 void tell_hard_limits(ExplainedLines& lines, const RuledRequest& request);
 
-// Verdict and reasons. Not for NORMAL.
+// Verdict and reasons in a state other than NORMAL.
 void tell_overloaded(ExplainedLines& lines, const RuledRequest& request);
 
 }  // namespace spillway

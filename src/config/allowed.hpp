@@ -1,4 +1,4 @@
-// What a constraint allows, in words: for messages and for the reference table.
+// A constraint in words, for messages and the reference table.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -50,7 +50,7 @@ std::string words(const OrOff<Constraint>& constraint) {
   return words(constraint.inner) + ", or null";
 }
 
-// What a value of type T may be.
+// The values allowed for type T.
 template <class T, class Constraint>
 std::string allowed(const Constraint& constraint) {
   if constexpr (kIsOptional<T>) {

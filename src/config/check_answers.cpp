@@ -16,20 +16,20 @@
 namespace spillway::config {
 namespace {
 
-// Which fields of a rule are written where it stands; the others are inherited.
-struct Said {
+// Which fields a rule gives itself; the others are inherited.
+struct Given {
   bool mode;
   bool strategy;
   bool annotate;
 };
 
-Said said_by(const RuleOverride& rule) {
+Given given_by(const RuleOverride& rule) {
   return {rule.mode.has_value(), rule.strategy.has_value(), rule.annotate.has_value()};
 }
 
-// Whether it says that there are to be degraded answers, or how they are made.
-bool asks_for_answers(const Said& said, const Rule& rule) {
-  return said.mode || (said.strategy && rule.strategy == Strategy::degrade);
+// Whether the rule itself asks for degraded answers, or says how they are made.
+bool asks_for_answers(const Given& given, const Rule& rule) {
+  return given.mode || (given.strategy && rule.strategy == Strategy::degrade);
 }
 
 bool is_skip(const Rule& rule) { return rule.mode == DegradeMode::skip_downstream; }
@@ -151,7 +151,7 @@ class AnswerChecks {
                        const std::string& path, const std::string& route_at) {
     if (route.cache) return;
     const auto at = std::find_if(rules.begin(), rules.end(), [&](const Rule& rule) {
-      return asks_for_answers(said_by(own), rule) && !is_skip(rule);
+      return asks_for_answers(given_by(own), rule) && !is_skip(rule);
     });
     if (at == rules.end()) return;
     const std::string mode = shown(name(at->mode));
@@ -170,7 +170,7 @@ class AnswerChecks {
     }
     const bool does_nothing = std::any_of(rules.begin(), rules.end(), [&](const Rule& rule) {
       return is_skip(rule) && rule.annotate == false && !rule.miss && !route.fallback &&
-             (own.annotate || asks_for_answers(said_by(own), rule));
+             (own.annotate || asks_for_answers(given_by(own), rule));
     });
     if (!does_nothing) return;
     findings_.report(path + (own.annotate ? ".annotate"
@@ -184,28 +184,28 @@ class AnswerChecks {
   void check_class_rules(const Overload& overload, const std::string& path) {
     for (std::size_t i = 0; i < overload.rules.size(); ++i) {
       const std::string here = member(path + ".rules", config_.classes[i].name);
-      const Said said{findings_.is_given(here + ".mode"), findings_.is_given(here + ".strategy"),
-                      findings_.is_given(here + ".annotate")};
-      check_annotate(said, overload.rules[i], here);
+      const Given given{findings_.is_given(here + ".mode"), findings_.is_given(here + ".strategy"),
+                       findings_.is_given(here + ".annotate")};
+      check_annotate(given, overload.rules[i], here);
     }
     std::vector<Rule> rules = overload.rules;
     for (std::size_t i = 0; i < overload.stages.size(); ++i) {
       const Stage& stage = overload.stages[i];
       for (const RuleOverride& changes : stage.rules) {
-        // A warning starts from the class's rule as well, and nothing starts from a warning.
+        // ELEVATED starts from the class's rule, and no stage starts from ELEVATED.
         Rule warned = rules[index(changes.traffic_class)];
         Rule& rule = stage.name == State::elevated ? warned : rules[index(changes.traffic_class)];
         apply(changes, rule);
-        check_annotate(said_by(changes), rule,
+        check_annotate(given_by(changes), rule,
                        member(element(path + ".stages", i) + ".rules",
                               config_.classes[index(changes.traffic_class)].name));
       }
     }
   }
 
-  // A rule that says only `annotate` says it for those that are laid over it.
-  void check_annotate(const Said& said, const Rule& rule, const std::string& path) {
-    if (said.annotate && asks_for_answers(said, rule) && !is_skip(rule))
+  // A rule with only `annotate` sets it for the rules that override it.
+  void check_annotate(const Given& given, const Rule& rule, const std::string& path) {
+    if (given.annotate && asks_for_answers(given, rule) && !is_skip(rule))
       report_annotate(path, rule);
   }
 

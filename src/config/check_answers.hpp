@@ -1,7 +1,7 @@
-// What must hold of stored and prepared answers, and of the rules that speak of them.
+// Checks `cache`, `fallback` and the rules that use them.
 //
-// Whatever a route's own rule asks for must be there: a cache, a fallback. The rules of classes and
-// stages are for all routes, and take their `miss` where a route has nothing to answer with.
+// A route's own rule needs the cache or fallback that it names. Rules of classes and stages apply
+// to all routes and fall back to their `miss` on routes without one.
 #pragma once
 
 #include "config/config.hpp"
@@ -9,8 +9,7 @@
 
 namespace spillway::config {
 
-// Also bounds an entry of a cache to an eighth of it where the file does not say how long it may
-// be.
+// Also sets max_entry_bytes, where not given, to at most an eighth of max_bytes.
 void check_answers(Config& config, Findings& findings);
 
 }  // namespace spillway::config

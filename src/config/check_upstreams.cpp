@@ -36,7 +36,7 @@ void check_health_check(const HealthCheck& check, const std::string& path, Findi
               findings);
 }
 
-// By what the file says; names are looked up when it is put into effect.
+// As written; names are resolved when the configuration takes effect.
 void check_loop(const Listen& listen, const std::vector<std::string>& servers,
                 const std::string& path, Findings& findings) {
   for (std::size_t i = 0; i < servers.size(); ++i) {

@@ -1,4 +1,4 @@
-// What must hold of an upstream's servers and of how their failures are dealt with.
+// Checks an upstream's servers and the keys about their failures.
 #pragma once
 
 #include "config/config.hpp"

@@ -1,4 +1,4 @@
-// What the operator wrote, checked and with every default filled in. Plain values.
+// The checked configuration with every default filled in. Plain values.
 //
 // The members' initialisers are the defaults; config/describe.hpp says, once for each field,
 // its key, unit, range and meaning. Defaults that depend on the class list (rules, eviction
@@ -55,8 +55,8 @@ struct TrafficClass {
 
 enum class Strategy : std::uint8_t { allow, degrade, deny, drop };
 
-// How a degraded answer is made: whatever is stored, even if stale; nothing but what is stored;
-// or without the expensive part of the work.
+// How a degraded answer is made: from the cache, even if stale; from the cache only; or without the
+// expensive part of the work.
 enum class DegradeMode : std::uint8_t { stale_ok, cache_only, skip_downstream };
 inline constexpr std::size_t kDegradeModeCount = 3;
 
@@ -78,7 +78,7 @@ struct Rule {
   std::optional<Budget> budget;  // of requests let through while overloaded
 };
 
-// cache_only is the promise not to ask the upstream; the others do ask.
+// cache_only promises not to ask the upstream.
 constexpr Miss miss_of(const Rule& rule) {
   return rule.miss.value_or(rule.mode == DegradeMode::cache_only ? Miss::deny : Miss::forward);
 }
@@ -141,7 +141,7 @@ struct Dispatch {
   bool dynamic_weights = true;
   Milliseconds target_wait{20};
   Late late = Late::drop;
-  std::vector<ClassId> evict;  // who gives up queue places, first to last
+  std::vector<ClassId> evict;  // classes that give up queue places, first to last
   ExpirePolicy expire_policy = ExpirePolicy::drop;
   std::uint32_t dead_letters = 256;  // kept with ExpirePolicy::dead_letter
   Milliseconds aging_half_life{200};
@@ -162,7 +162,7 @@ struct Overload {
   Mode mode = Mode::enforce;
 };
 
-// When a server that fails is left alone for a while. Each worker judges for itself.
+// Stops requests to a failing server for a while. Each worker has its own circuits.
 struct CircuitBreaker {
   std::uint32_t consecutive_failures = 5;  // 0: takes no part
   double failure_rate = 0.5;               // in `window`, (0, 1]; 0: takes no part
@@ -176,7 +176,7 @@ struct CircuitBreaker {
 // random (Mitzenmacher, "The Power of Two Choices in Randomized Load Balancing", IEEE TPDS 2001).
 enum class Balance : std::uint8_t { least_inflight, power_of_two, round_robin };
 
-// Asks each server at intervals whether it is well.
+// Active checks of each server.
 struct HealthCheck {
   std::string path;  // of a GET; empty: a connection will do
   std::string host;  // its Host; empty: the server's own name
@@ -188,7 +188,7 @@ struct HealthCheck {
   std::uint32_t max_status = 399;
 };
 
-// Leaves a server out that fails while others do not. Judged over all workers.
+// Outlier ejection, judged over all workers.
 struct Ejection {
   std::uint32_t consecutive_failures = 5;  // 0: none is ejected
   Milliseconds base{10000};                // the first time; twice as long each time again
@@ -196,7 +196,7 @@ struct Ejection {
   double max_ejected_ratio = 0.5;  // of the servers, rounded down
 };
 
-// Further attempts at another server or on another connection, where nothing can have happened yet.
+// Further attempts at another server or on another connection, for requests that may be sent again.
 struct Retries {
   std::uint32_t attempts = 1;    // besides the first; 0: none
   double budget_ratio = 0.2;     // of the requests of the last ten seconds
@@ -229,7 +229,7 @@ struct Match {
   bool operator==(const Match&) const = default;
 };
 
-// When stored answers are given: to degrade only, or whenever they are fresh.
+// When cached answers are served: to degrade only, or whenever they are fresh.
 enum class Serve : std::uint8_t { overload, fresh };
 
 // A route's response cache.
@@ -249,7 +249,7 @@ struct Cache {
   bool operator==(const Cache&) const = default;
 };
 
-// A text that stands in the configuration or in a file that it names.
+// A text in the configuration or in a file that it names.
 struct Content {
   std::optional<std::string> body;  // exactly one of the two
   std::optional<std::string> file;  // relative to the directory of the configuration file
@@ -261,7 +261,7 @@ struct HeaderField {
   std::string value;
 };
 
-// A route's prepared answer.
+// A route's fallback answer.
 struct Fallback {
   std::uint32_t status = 200;
   std::vector<HeaderField> headers;
@@ -294,12 +294,12 @@ struct ApiKey {
 struct Tenants {
   std::vector<TenantKey> key{TenantKey::api_key, TenantKey::trusted_header,
                              TenantKey::client_address};
-  std::vector<ApiKey> api_keys;  // no others are believed
+  std::vector<ApiKey> api_keys;  // others name no tenant
   bool fairness = true;          // while overloaded, refuse those above their fair share first
-  std::uint32_t tracked = 128;   // heaviest tenants that are told apart, per class
+  std::uint32_t tracked = 128;   // heaviest tenants counted one by one, per class
 };
 
-// Fields that are believed when they come from a trusted peer; empty: none.
+// Fields accepted from trusted peers; empty: none.
 struct TrustedHeaders {
   std::string tenant;
   std::string priority;  // 0-100, as a route's priority

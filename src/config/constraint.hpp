@@ -1,4 +1,4 @@
-// What a field of the file may hold, beyond its type. Part of the field's one description.
+// Constraints of fields beyond their types; part of each field's description.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct Key {
 };
 constexpr Key required(const char* key) { return {key, true}; }
 
-// What follows from the type alone: true or false, the choices of an enum, a nested object.
+// No constraint beyond the type: a boolean, an enum's choices, a nested object.
 struct ByType {};
 
 struct Range {  // integers, inclusive
@@ -79,7 +79,7 @@ inline constexpr bool kIsOptional<std::optional<T>> = true;
 template <class T>
 concept Section = std::is_class_v<T> && !kIsOptional<T>;
 
-// Milliseconds that nobody means are slips: an hour of waiting, a day of asking to come back.
+// Upper bounds of durations: larger values are mistakes.
 inline constexpr std::int64_t kHour = 3'600'000;
 inline constexpr std::int64_t kDay = 24 * kHour;
 inline constexpr std::int64_t kYear = 365 * kDay;

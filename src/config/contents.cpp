@@ -12,11 +12,11 @@
 namespace spillway::config {
 namespace {
 
-// Why there is no text; empty when there is.
+// Why there is no text; empty if there is one.
 std::string read_content_file(const std::filesystem::path& path, std::string& text) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
-  // Others may never end, or never begin.
+  // Devices and pipes may block, or never end.
   if (exists(status) && !is_regular_file(status) && !is_directory(status))
     return "cannot read: it is not a regular file";
   FileText file = read_file(path, kMaxContentBytes);
@@ -34,7 +34,7 @@ class ContentReader {
       : directory_(directory), problems_(problems) {}
 
   void read(Content& content, const std::string& path) {
-    if (content.body && content.file) return;  // one of them is wrong: reported as such
+    if (content.body && content.file) return;  // not both: reported by the checks
     if (content.body) content.text = *content.body;
     if (!content.file) return;
     const std::filesystem::path file = resolved(*content.file);

@@ -1,4 +1,4 @@
-// The texts of prepared answers: what stands in the configuration, or in the files that it names.
+// Loads the texts of fallback answers from the configuration or the files that it names.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,8 @@
 namespace spillway::config {
 
 // Sets the `text` of every Content. Files are regular ones of up to kMaxContentBytes, relative to
-// `directory`; whatever cannot be read, is empty or, for clients of JSON, is not JSON is a problem.
+// `directory`; a file that cannot be read, an empty text and a `json` text that is not JSON are
+// problems.
 void read_contents(Config& config, const std::filesystem::path& directory, Problems& problems);
 
 }  // namespace spillway::config

@@ -14,9 +14,8 @@ std::vector<TrafficClass> default_classes();
 // The class of a route that names none: the middle one, the lower of two.
 ClassId middle_class(std::size_t classes);
 
-// A configuration with every default filled in, but for `class_count` classes (at least one): the
-// rules, the eviction order and a default route are for that many. No upstreams; the default
-// classes themselves.
+// A configuration of defaults, without upstreams. Its rules, eviction order and default route are
+// for `class_count` classes (at least one).
 Config defaults(std::size_t class_count);
 
 }  // namespace spillway::config

@@ -1,10 +1,10 @@
-// Every key of the file, described once: name, default (the member's initialiser), unit (the
-// ending of the name), range, one sentence. Reading, checking, the JSON Schema, the reference
-// table and the effective dump are all visitors of these descriptions.
+// The one description of every key: name, default (the member's initialiser), unit (the ending of
+// the name), range, one sentence. Reader, checks, JSON Schema, reference table and effective dump
+// are visitors of it.
 //
 // A visitor offers
 //   visit(Key, member&, constraint, sentence)   a key of this version
-//   visit.annotation(Key, sentence)             a text for editors, without meaning here
+//   visit.annotation(Key, sentence)             a text for editors, ignored here
 #pragma once
 
 #include <cstdint>
@@ -136,13 +136,15 @@ void describe(Visitor& visit, Thresholds& x) {
 
 template <class Visitor>
 void describe(Visitor& visit, SignalWeights& x) {
-  constexpr Real weight{0, 1000};
-  visit("inflight_ratio", x.inflight_ratio, weight, "Weight of this signal in the score.");
-  visit("queue_ratio", x.queue_ratio, weight, "Weight of this signal in the score.");
-  visit("queue_wait_p95", x.queue_wait_p95, weight, "Weight of this signal in the score.");
-  visit("latency_p95", x.latency_p95, weight, "Weight of this signal in the score.");
-  visit("event_loop_lag", x.event_loop_lag, weight, "Weight of this signal in the score.");
-  visit("error_rate", x.error_rate, weight, "Weight of this signal in the score.");
+  const auto weight = [&](Key key, double& value) {
+    visit(key, value, Real{0, 1000}, "Weight of this signal in the score.");
+  };
+  weight("inflight_ratio", x.inflight_ratio);
+  weight("queue_ratio", x.queue_ratio);
+  weight("queue_wait_p95", x.queue_wait_p95);
+  weight("latency_p95", x.latency_p95);
+  weight("event_loop_lag", x.event_loop_lag);
+  weight("error_rate", x.error_rate);
 }
 
 template <class Visitor>
@@ -216,7 +218,7 @@ void describe(Visitor& visit, Match& x) {
         "Path that matches: * is one segment, a final /** the path itself and all below it.");
 }
 
-// What a matched request gets.
+// Shared by routes and the default route.
 template <class Visitor>
 void describe_treatment(Visitor& visit, Route& x) {
   visit("class", x.traffic_class, ClassName{}, "Traffic class; default: the middle one.");

@@ -1,4 +1,4 @@
-// The keys of a route's stored and prepared answers, described as config/describe.hpp says.
+// The keys of `cache` and `fallback`, described as in config/describe.hpp.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The keys of upstreams, described as config/describe.hpp says.
+// The keys of upstreams, described as in config/describe.hpp.
 #pragma once
 
 #include <cstdint>

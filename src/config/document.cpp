@@ -21,7 +21,7 @@ std::string position(std::string_view file, std::string_view text, std::size_t o
   return std::string(file) + ":" + std::to_string(line) + ":" + std::to_string(column);
 }
 
-// The parser quotes what it read last, which may be a secret.
+// The library's message quotes its last token, which may be a secret.
 void leave_out_quotation(std::string& message) {
   const auto from = message.find("; last read: '");
   if (from == message.npos) return;
@@ -29,7 +29,7 @@ void leave_out_quotation(std::string& message) {
   message.erase(from, to == message.npos || to < from ? message.npos : to + 1 - from);
 }
 
-// Builds the tree from the parser's events. `open_` is the way from the root to here.
+// Builds the tree from the parser's events. `open_` is the path from the root.
 class TreeBuilder : public nlohmann::json_sax<json> {
  public:
   json root;
@@ -83,7 +83,7 @@ class TreeBuilder : public nlohmann::json_sax<json> {
   struct Level {
     json* node;
     std::string key;         // of an object: where the next value goes
-    bool duplicate = false;  // that key was there already: the value is thrown away
+    bool duplicate = false;  // the key came before: its value is discarded
     json thrown_away = nullptr;
   };
 
@@ -113,7 +113,7 @@ class TreeBuilder : public nlohmann::json_sax<json> {
       too_deep_ = true;
       return false;
     }
-    open_.reserve(kMaxDepth);  // so that a level, and what it throws away, never moves
+    open_.reserve(kMaxDepth);  // no reallocation: pointers into it stay valid
     json* node = place(std::move(empty));
     open_.push_back({node, {}, false, nullptr});
     return true;

@@ -1,5 +1,5 @@
-// From text to a JSON tree, strictly: what the parser of the library lets pass silently
-// (duplicate keys, a NUL that ends the text early, any depth) is a problem here.
+// A strict JSON parser: duplicate keys, a NUL byte and excessive depth, which the library accepts
+// silently, are problems.
 #pragma once
 
 #include <filesystem>

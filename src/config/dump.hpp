@@ -20,7 +20,7 @@ class Dump {
   using Json = nlohmann::ordered_json;
   using Written = std::optional<Json>;
 
-  // `config` gives the names that ids stand for.
+  // `config` has the names of ids.
   explicit Dump(const Config& config) : config_(config) {}
 
   template <Section Struct>

@@ -1,4 +1,4 @@
-// The configuration as it is in force: every key with its value, defaults filled in.
+// The effective configuration: every key with its value, defaults filled in.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,8 +7,8 @@
 
 namespace spillway::config {
 
-// Loading its text gives the same configuration again, unless it had an admin token: secrets are
-// replaced by a text that is not accepted as one.
+// Loading it gives the same configuration, unless there were secrets: they are replaced by a text
+// that is not accepted as one.
 nlohmann::ordered_json effective(const Config& config);
 
 }  // namespace spillway::config

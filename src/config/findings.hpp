@@ -1,7 +1,7 @@
-// The problems that a check of several fields together finds.
+// Problems found by checks of several fields together.
 //
-// Knows the file, so as to tell what was written from what was filled in, and the problems of
-// single fields, so as to say nothing more about a field that is wrong by itself.
+// Tells written values from defaults, and adds nothing about a field that already has a problem of
+// its own.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -17,14 +17,14 @@ class Findings {
   // `problems` are those of single fields.
   Findings(const nlohmann::json& root, Problems& problems) : root_(root), problems_(problems) {}
 
-  // Whether the file itself says something but null at this path. A path with keys that are not
+  // Whether the file has a value other than null at this path. A path with keys that are not
   // plain words is never given.
   bool is_given(std::string_view path) const;
 
-  // No finding where one of the two paths is a problem already.
+  // Adds nothing if one of the two paths has a problem already.
   void report(const std::string& path, std::string message, const std::string& depends_on = {});
 
-  // Adds the findings to the problems. Once, at the end: one finding does not hide another.
+  // Adds the findings to the problems. Call once, at the end: findings do not hide each other.
   void settle();
 
  private:
@@ -33,7 +33,7 @@ class Findings {
   Problems found_;
 };
 
-// The path of a route as the file divides them: `count` includes the default route, the last one.
+// The path of a route in the file; `count` includes the default route, which is last.
 std::string route_path(std::size_t at, std::size_t count);
 
 }  // namespace spillway::config

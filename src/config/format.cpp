@@ -72,7 +72,7 @@ bool is_server(std::string_view text) {
   if (colon == text.npos || !is_number(text.substr(colon + 1), 1, 65535)) return false;
   const auto host = text.substr(0, colon);
   if (host.starts_with('[')) return host.ends_with(']') && is_ipv6(host.substr(1, host.size() - 2));
-  // A host of digits and dots alone is meant as an address: "1.2.3" is a slip, not a name.
+  // Digits and dots alone are meant as an address: "1.2.3" is an error, not a name.
   const bool numeric = all(host, [](char c) { return is_digit(c) || c == '.'; });
   return numeric ? is_ipv4(host) : is_host_name(host);
 }
@@ -125,10 +125,10 @@ bool is_request_field(std::string_view text) {
 
 bool is_answer_field(std::string_view text) {
   constexpr std::string_view ours[] = {
-      // what ends at each hop (RFC 9110 7.6.1), and what only concerns a proxy
+      // hop-by-hop fields (RFC 9110 7.6.1) and fields of proxies
       "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info",
       "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
-      // what follows from the text and from the moment
+      // fields computed from the text and the time
       "age", "cache-status", "content-encoding", "content-length", "content-range", "date",
       "proxy-status", "x-request-id"};
   std::string lower(text);

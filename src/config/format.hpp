@@ -1,4 +1,4 @@
-// The forms that texts of the file must have.
+// The syntax of texts in the file.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ struct Format {
 };
 
 bool is_name(std::string_view text);           // [A-Za-z0-9_.-]{1,64}, no reserved word
-bool is_class_name(std::string_view text);     // a name that we keep for no class of ours
+bool is_class_name(std::string_view text);     // a name that is not reserved
 bool is_address(std::string_view text);        // IPv4 or IPv6 literal
 bool is_loopback(std::string_view address);    // of an address: 127.0.0.0/8 or ::1
 bool is_server(std::string_view text);         // host:port or [v6]:port
@@ -25,18 +25,18 @@ bool is_token(std::string_view text);          // printable ASCII without blanks
 bool is_secret(std::string_view text);         // the same, and not empty
 bool is_field_name(std::string_view text);     // an HTTP field name (RFC 9110 5.1), or empty
 bool is_request_field(std::string_view text);  // the same, not empty, and not the "*" of Vary
-bool is_answer_field(std::string_view text);   // a field that a prepared answer may set
+bool is_answer_field(std::string_view text);   // a field that a fallback may set
 bool is_field_value(std::string_view text);    // printable ASCII, blanks and tabs within
 bool is_stored_method(std::string_view text);  // GET, HEAD
 bool is_file_name(std::string_view text);      // not empty, no control characters
-bool is_protocol(std::string_view text);       // what an Upgrade may name, but not h2c
+bool is_protocol(std::string_view text);       // a protocol for Upgrade, except h2c
 bool is_probe_target(std::string_view text);   // a path with or without a query, or empty
 bool is_content(std::string_view text);        // not empty, up to kMaxContentBytes
 
 inline constexpr Format kName{
     "1 to 64 letters, digits, '_', '.' or '-', other than the reserved \"other\" and \"default\"",
     is_name};
-// Classes of our own making (say, for work in the background) are named spillway-something.
+// Reserved for internal classes, e.g. of background work: spillway-...
 inline constexpr Format kNewClass{
     "1 to 64 letters, digits, '_', '.' or '-', other than the reserved \"default\", \"none\", "
     "\"other\", \"total\" and what begins with \"spillway\"",
@@ -75,7 +75,7 @@ inline constexpr Format kFileName{"the name of a file, up to 4096 bytes without 
 inline constexpr std::size_t kMaxContentBytes = 1024 * 1024;
 inline constexpr Format kContent{"a text of 1 to 1048576 bytes", is_content};
 
-// What stands in a dump for a secret. Not acceptable as one: a dump is no working secret.
+// Replaces secrets in dumps. Not accepted as a secret itself.
 inline constexpr std::string_view kRedacted = "<redacted>";
 
 }  // namespace spillway::config

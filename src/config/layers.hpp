@@ -1,4 +1,4 @@
-// How the rules that the file states one over another come together.
+// Combines rules that override one another.
 #pragma once
 
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace spillway::config {
 
-// Each field that `changes` names takes the place of the rule's.
+// Fields set in `changes` replace those of `rule`.
 void apply(const RuleOverride& changes, Rule& rule);
 
-// The class's rule in each state in which a route's own rules count: OVERLOADED and CRITICAL as the
-// stages make them, or the one overloaded state there is.
+// The class's rule in each state in which route rules apply: OVERLOADED and CRITICAL of the stages,
+// or the only overloaded state.
 std::vector<Rule> overloaded_rules(const Overload& overload, ClassId traffic_class);
 
 }  // namespace spillway::config

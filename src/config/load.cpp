@@ -27,8 +27,8 @@ Config read_config(const json& root, const ReadContext& context, Problems& probl
   return out;
 }
 
-// The file is read three times: names are used before they are defined, and what an upstream
-// inherits stands behind it. Only the last reading's problems count.
+// The file is read three times: names are used before they are defined, and upstreams inherit from
+// sections that come later. Only the last pass's problems count.
 Config read_config(const json& root, Problems& problems) {
   Problems ignored;
   ReadContext context;

@@ -1,4 +1,4 @@
-// The way from a file to a checked configuration. Nothing starts on a bad file.
+// Loads a checked configuration from a file. Nothing starts on a bad file.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What is wrong with a configuration, in words for the person who wrote it.
+// An error in a configuration, worded for its author.
 #pragma once
 
 #include <cstddef>
@@ -23,9 +23,8 @@ std::string element(std::string_view path, std::size_t index);
 // `text` as a JSON string of printable ASCII, cut after 60 characters.
 std::string shown(std::string_view text);
 
-// The candidate with the smallest edit distance to `text` (the first of equals), if it is near
-// enough to be a slip of the finger: at most half of the longer one, rounded up, has to change.
-// Else empty.
+// The candidate with the smallest edit distance to `text` (the first of equals), if at most half of
+// the longer text, rounded up, has to change. Else empty.
 std::string_view nearest(std::string_view text, std::span<const std::string> candidates);
 
 // ": did you mean ..." when a candidate is near, else ": expected one of ...".

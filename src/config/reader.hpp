@@ -18,7 +18,7 @@
 
 namespace spillway::config {
 
-// What names in the file refer to and what the elements of its lists start from.
+// The names that the file may refer to, and the initial values of list elements.
 struct ReadContext {
   std::vector<std::string> classes;
   std::vector<std::string> upstreams;
@@ -93,7 +93,7 @@ class Reader {
     return true;
   }
 
-  // A text of the wrong form is kept, so that what refers to it by name is not wrong as well.
+  // A badly formed text is kept: references to it by name are not reported as well.
   bool read(const nlohmann::json& node, const std::string& path, std::string& value,
             const Format& format);
   bool read(const nlohmann::json& node, const std::string& path, std::string& value,
@@ -109,7 +109,7 @@ class Reader {
     return read_reference(node, path, "route", context_.routes, value);
   }
 
-  // A constraint of another folder that knows how to read its values.
+  // A constraint with a read() of its own, defined in another folder.
   template <class T, class Constraint>
   requires requires(const Constraint& constraint, const nlohmann::json& node, T& value,
                     Problems& problems) {
@@ -232,7 +232,7 @@ class Reader {
                                        const std::vector<std::string>& names);
   void report_repeated(const nlohmann::json& list, const std::string& path);
   bool reject(const std::string& path, const nlohmann::json& node, const std::string& allowed);
-  // The same where a text can only be there by mistake: it might be a secret, and is not shown.
+  // The same without showing the text: it may be a misplaced secret.
   bool reject_kind(const std::string& path, const nlohmann::json& node, const std::string& allowed);
 
   const ReadContext& context_;

@@ -98,7 +98,7 @@ struct ReferenceWriter {
   void annotation(Key key, std::string_view sentence) { line(key, "", "any text", sentence); }
 };
 
-// The whole table. `dump` knows the names that ids stand for.
+// The whole table. `dump` knows the names of ids.
 template <class Struct>
 std::string reference_of(Struct& prototype, Dump& dump) {
   std::string out = "| key | default | allowed | meaning |\n| --- | --- | --- | --- |\n";

@@ -1,5 +1,4 @@
-// What a configuration may change while it is in effect: everything but what is bound or sized
-// once, at start.
+// Which keys a reload may change: all but those bound or sized at start.
 #pragma once
 
 #include "config/config.hpp"
@@ -7,7 +6,7 @@
 
 namespace spillway::config {
 
-// The keys that are not as they are running: each takes a restart. Empty: `wanted` can take over.
+// The changed keys that need a restart. Empty: `wanted` can take effect.
 Problems needs_restart(const Config& running, const Config& wanted);
 
 }  // namespace spillway::config

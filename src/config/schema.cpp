@@ -83,7 +83,8 @@ class SchemaWriter {
     return {{"allOf", {{{"$ref", "#/properties/" + std::string(overrides.section)}}}}};
   }
 
-  // Sections show the defaults of their members; what names a class or an upstream depends.
+  // Sections have no default beside those of their members; names of classes and upstreams have
+  // none.
   template <class T, class Constraint>
   static constexpr bool has_default() {
     return !(std::is_same_v<T, Route> || std::is_same_v<Constraint, ClassName> ||

@@ -5,7 +5,7 @@
 
 namespace spillway::config {
 
-// Says less than load() checks: nothing about rules between fields or about forms of texts.
+// Checks less than load(): no rules between fields, no syntax of texts.
 nlohmann::ordered_json schema();
 
 }  // namespace spillway::config

@@ -208,7 +208,7 @@ class Validator {
     for (Stage& stage : overload.stages) {
       if (!stage.cooldown) stage.cooldown = overload.cooldown;
     }
-    // An upstream that inherits its stages has been told about them already.
+    // Inherited stages were checked where they are written.
     if (!is_given(path + ".stages")) return;
     for (std::size_t i = 0; i < overload.stages.size(); ++i) {
       Stage& stage = overload.stages[i];
@@ -239,7 +239,7 @@ class Validator {
     }
   }
 
-  // A stage that is entered before one below it makes that one useless.
+  // A stage with a lower threshold than the stage below would make that one useless.
   void check_above(const std::vector<Threshold>& enter, Stage& below, const std::string& path,
                    const std::string& path_below) {
     const auto lower = list(below.enter);

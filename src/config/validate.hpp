@@ -1,4 +1,4 @@
-// What must hold between fields: the rules that no single field's description can state.
+// Checks between fields, which no single field's description can state.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,10 +8,9 @@
 
 namespace spillway::config {
 
-// Adds every broken rule to `problems`, except where a field it depends on is already there. `root`
-// is the file `config` was read from: it tells what was written from what was filled in. Exit
-// thresholds without an enter threshold are switched off, as they take no part, and an entry of a
-// cache is bounded to an eighth of it where the file does not say how long it may be.
+// Adds every violation to `problems`, except about fields that have a problem already. `root` is
+// the file of `config`: it tells written values from defaults. Switches off exit thresholds without
+// an enter threshold, and sets max_entry_bytes where it is not given.
 void validate(Config& config, const nlohmann::json& root, Problems& problems);
 
 }  // namespace spillway::config

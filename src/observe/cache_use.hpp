@@ -1,5 +1,4 @@
-// What a route's response cache did for requests, and what was done to fill it: two enums to
-// count by.
+// Results of cache lookups, and of the upstream requests that fill the cache.
 #pragma once
 
 #include <array>
@@ -11,22 +10,21 @@
 
 namespace spillway::observe {
 
-// Each request on a route with a cache counts in exactly one, whatever it was answered with.
+// Each request on a route with a cache counts in exactly one.
 enum class CacheLookup : std::uint8_t {
   fresh,      // answered with a stored response that was fresh
   stale,      // answered with one that was not fresh, without asking the upstream
-  miss,       // nothing was stored that it could be given
-  collapsed,  // answered with what another request for the same thing had the upstream send
+  miss,       // nothing usable was stored
+  collapsed,  // answered with the upstream's response to another request (single flight)
   bypass,     // the store was not asked: normal operation, or a request that no cache may answer
 };
 inline constexpr std::size_t kCacheLookupCount = 5;
 
-// Each request that went to the upstream for the store's sake (a miss, a validation or a refresh
-// in the background) or would have, counts in exactly one. Answers stored in passing, of requests
-// that bypassed the store, do not.
+// Each upstream request to fill the cache (a miss, a validation, a background refresh) counts in
+// exactly one. Responses to requests that bypassed the cache do not count, even if stored.
 enum class CacheRefresh : std::uint8_t {
   stored,        // its answer was stored
-  not_modified,  // 304: what is stored is fresh again
+  not_modified,  // 304: the stored response is fresh again
   failed,        // it failed, or its answer could not be stored
   no_room,       // in the background: no slot was free at once, and it was not sent
 };

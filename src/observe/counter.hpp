@@ -1,4 +1,4 @@
-// Numbers that one thread writes and any thread may read.
+// Counters and gauges that one thread writes and any thread reads.
 //
 // A single writer needs no locked instruction: a relaxed load and a relaxed store are two plain
 // moves. A second writer would lose counts; give every worker its own.
@@ -9,7 +9,7 @@
 
 namespace spillway::observe {
 
-// Only ever grows.
+// Monotonic.
 class Counter {
  public:
   void add(std::uint64_t n = 1) {
@@ -21,7 +21,7 @@ class Counter {
   std::atomic<std::uint64_t> value_{0};
 };
 
-// How many there are now.
+// A current number.
 class Gauge {
  public:
   void add(std::int64_t n = 1) {

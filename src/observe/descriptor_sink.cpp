@@ -10,7 +10,7 @@
 namespace spillway::observe {
 
 namespace {
-// So often it is asked whether the end has come.
+// Interval of the check for finish().
 constexpr int kWaitMs = 50;
 }  // namespace
 

@@ -1,9 +1,9 @@
-// Where log lines go: a descriptor that is somebody else's, waited for as long as it takes while
-// the process runs, but not at its end.
+// A log sink for a descriptor that it does not own. Writes block while the process runs, but not at
+// its end.
 //
-// A pipe whose reader stands still, or a stopped terminal, holds up this sink's thread alone. After
-// finish() it is given one more second; what has not gone out by then is lost, and so is a line
-// that cannot be written at all (a full disk, a reader that is gone).
+// A pipe that is not read, or a stopped terminal, delays only this sink's thread. After finish() it
+// waits one more second; lines not written by then are lost, as are lines that cannot be written at
+// all (a full disk, a closed pipe).
 #pragma once
 
 #include <spdlog/sinks/base_sink.h>
@@ -19,7 +19,7 @@ class DescriptorSink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
   explicit DescriptorSink(int descriptor) : descriptor_(descriptor) {}
 
-  // Any thread: nothing waits for long from now on.
+  // Any thread: ends the wait for the reader within a second.
   void finish() { finishing_.store(true, std::memory_order_relaxed); }
   // Any thread: lines that were not written, or not whole.
   std::uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }

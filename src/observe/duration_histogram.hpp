@@ -1,7 +1,7 @@
 // A histogram of durations with the fixed buckets that /metrics shows.
 //
 // Single writer, like Counter. Thirteen bounds from 1 ms to 10 s, each inclusive as Prometheus
-// has it; what is longer falls into a last bucket without bound. Negative durations count as 0.
+// has it; longer ones go to a last, unbounded bucket. Negative durations count as 0.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace spillway::observe {
 
-// What a histogram held at one moment; several workers' add up.
+// A histogram's values at one moment; those of several workers add up.
 struct HistogramSnapshot;
 
 class DurationHistogram {

@@ -1,4 +1,4 @@
-// How a health check ended: an enum to count by.
+// Results of health checks.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ enum class HealthCheckResult : std::uint8_t {
   success,  // connected, and the status asked for
   failure,  // refused, reset, no HTTP, or another status
   timeout,  // none of this in time
-  skipped,  // not made, for want of descriptors or ports of our own: says nothing of the server
+  skipped,  // not made: the process had no descriptor or port left
 };
 inline constexpr std::size_t kHealthCheckResultCount = 4;
 

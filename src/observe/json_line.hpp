@@ -1,4 +1,4 @@
-// Builds the members of one JSON object (RFC 8259) in a fixed block, for a log line.
+// Writes the members of one JSON object (RFC 8259) into a fixed block, for a log line.
 //
 // The text is valid JSON and valid UTF-8 whatever the values hold: control characters are
 // escaped, bytes that are not UTF-8 (RFC 3629) become U+FFFD. A member that no longer fits is

@@ -1,4 +1,4 @@
-// What was done to send requests to an upstream again: an enum to count by.
+// Retries of requests to an upstream, by result.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace spillway::observe {
 enum class RetryResult : std::uint8_t {
   sent,       // a further attempt; each takes from the retry budget
   success,    // a request that got its answer by a further attempt
-  no_budget,  // one that might have been sent again, had there been a budget for it
+  no_budget,  // a request not retried for lack of budget
   stale,      // sent on a fresh connection because a kept one was closed; no budget needed
 };
 inline constexpr std::size_t kRetryResultCount = 4;

@@ -1,4 +1,4 @@
-// How a server failed a request.
+// Kinds of server failures.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The overload signals by the names that operators know, in one order for every page.
+// The overload signals with their names in configuration and metrics, in the order of every page.
 #pragma once
 
 #include <array>

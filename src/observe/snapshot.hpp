@@ -1,6 +1,6 @@
-// What the gates and the control thread hold at one moment, copied for a scrape or /state.
+// The state of gates and control thread at one moment, copied for a scrape or /state.
 //
-// Whoever owns them fills it in; nothing here refers back to them.
+// Plain values without references to their sources.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ namespace spillway::observe {
 struct ClassSnapshot {
   std::size_t queued = 0;
   std::size_t inflight = 0;
-  Duration oldest_wait{};  // 0 when nobody waits
+  Duration oldest_wait{};  // 0: no waiter
   double weight = 0;       // the share it is served with now, dynamic weights included
   dispatch::ClassTotals totals;
   config::Rule rule;                    // in force, on routes that override nothing
@@ -42,11 +42,11 @@ struct TransitionCount {
   std::uint64_t count = 0;
 };
 
-// A tenant that asks for more than its fair share, while overloaded.
+// A tenant above its fair share, while overloaded.
 struct TenantSnapshot {
   ClassId traffic_class{};
-  std::string name;   // empty: it has not asked since, and is only an id
-  double excess = 0;  // share of its requests that is above
+  std::string name;   // empty: not known any more
+  double excess = 0;  // share of its requests above the fair share
 };
 
 // One expired request (expire_policy dead_letter).
@@ -61,7 +61,7 @@ struct DeadLetterSnapshot {
 
 // One server of an upstream.
 struct ServerSnapshot {
-  bool is_up = true;  // neither unwell nor ejected
+  bool is_up = true;  // neither unhealthy nor ejected
   resilience::HealthState health{};
   Duration ejected_for{};  // from now; 0 when it is not
   std::uint32_t in_flight = 0;
@@ -82,17 +82,17 @@ struct UpstreamSnapshot {
   Duration in_state{};  // how long it has been in this state
   overload::OverloadSignals signals;
   std::vector<TransitionCount> transitions;
-  bool is_live = true;                  // what /readyz asks
+  bool is_live = true;                  // for /readyz
   std::uint32_t open_circuits = 0;      // of its servers, over all workers: those not closed
   std::vector<ServerSnapshot> servers;  // in the order of its configuration
-  std::uint64_t shortages = 0;  // connections not made for want of our own descriptors or ports
-  std::vector<ClassSnapshot> classes;  // in the order of the configuration's classes
+  std::uint64_t shortages = 0;          // connections not made: no descriptor or port left
+  std::vector<ClassSnapshot> classes;   // in the order of the configuration's classes
   std::vector<TenantSnapshot> tenants_above_share;
   std::uint64_t dead_letters_total = 0;
   std::vector<DeadLetterSnapshot> dead_letters;  // newest first
 };
 
-// One route's response cache. Memory counts with all that belongs to it.
+// One route's response cache. Memory includes all overhead.
 struct CacheSnapshot {
   RouteId route{};
   std::uint64_t bytes = 0;
@@ -100,23 +100,23 @@ struct CacheSnapshot {
   std::uint64_t entries = 0;
   // Since the start.
   std::uint64_t stores = 0;         // answers stored, renewed ones included
-  std::uint64_t evictions = 0;      // answers that had to make room
-  std::uint64_t invalidations = 0;  // URIs whose answers an unsafe method voided
+  std::uint64_t evictions = 0;      // answers evicted
+  std::uint64_t invalidations = 0;  // URIs invalidated by unsafe methods
 };
 
-// The configuration in effect, and how it came to be.
+// The configuration in effect, and the reloads so far.
 struct Reloads {
   std::uint64_t generation = 1;  // the one that was started with is the first
   Duration in_effect{};          // how long it has been
-  std::uint64_t former = 0;      // earlier ones that running requests still keep to
+  std::uint64_t former = 0;      // former ones still pinned by requests
   std::uint64_t done = 0;
   std::uint64_t failed = 0;
   std::vector<std::string> problems;  // of the last attempt; empty: it succeeded
 };
 
-// What the listener did since the start.
+// The listener's counts since the start.
 struct ListenerSnapshot {
-  std::uint64_t most_connections = 0;        // as few as the limit of open files leaves room for
+  std::uint64_t most_connections = 0;        // bounded by the limit of open files
   std::uint64_t refused_by_address = 0;      // connections beyond limits.connections_per_address
   std::uint64_t pauses_for_connections = 0;  // times that accepting paused: at limits.connections
   std::uint64_t pauses_for_descriptors = 0;  // and when the process could open no more

@@ -61,7 +61,7 @@ Json signals_json(const overload::OverloadSignals& signals, const config::Overlo
   return result;
 }
 
-// With enter_by score: the sum that each stage's thresholds give, beside what makes the state.
+// With enter_by score: the score of each stage's thresholds, and the enter and exit scores.
 Json scores_json(const overload::OverloadSignals& signals, const config::Overload& overload) {
   if (overload.enter_by != config::EnterBy::score) return nullptr;
   const auto sum = [&](const config::Thresholds& enter) {
@@ -74,7 +74,7 @@ Json scores_json(const overload::OverloadSignals& signals, const config::Overloa
   return result;
 }
 
-// What the class is in for now: in NORMAL nothing is refused by rule.
+// The rule in force; in NORMAL it refuses nothing.
 Json rule_json(const ClassSnapshot& now) {
   const config::Rule& rule = now.rule;
   Json result = {{"strategy", config::name(rule.strategy)}};
@@ -99,7 +99,7 @@ Json counts_json(const std::array<std::uint64_t, N>& counts) {
   return result;
 }
 
-// Of the requests for which the store was asked, the share that asked nothing of the upstream.
+// Share of the lookups that were answered without the upstream.
 Json hit_ratio(const std::array<std::uint64_t, kCacheLookupCount>& lookups) {
   const std::uint64_t hits = lookups[index(CacheLookup::fresh)] +
                              lookups[index(CacheLookup::stale)] +

@@ -1,4 +1,4 @@
-// The JSON that /state shows: every signal beside its thresholds, every queue, every counter.
+// The JSON of /state: signals with their thresholds, queues, counters.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,5 +1,5 @@
-// Connections that stay open without holding a dispatch slot: what kinds there are, what became of
-// those that were asked for, how the open ones ended, and one worker's counts of it all.
+// Tunnels: connections that stay open without holding a slot. Their kinds, results and ends, and
+// one worker's counts of them.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace spillway::observe {
 enum class TunnelKind : std::uint8_t { upgrade, event_stream };
 inline constexpr std::size_t kTunnelKindCount = 2;
 
-// Each one that was asked for and came as far as a slot counts in exactly one.
+// Each requested tunnel that got a slot counts in exactly one.
 enum class TunnelResult : std::uint8_t {
   opened,
   refused,   // there were limits.tunnels already, or the proxy is draining
@@ -23,7 +23,7 @@ enum class TunnelResult : std::uint8_t {
 };
 inline constexpr std::size_t kTunnelResultCount = 3;
 
-// Each one that was opened counts in exactly one when it is over.
+// Each opened tunnel counts in exactly one at its end.
 enum class TunnelEnd : std::uint8_t {
   finished,  // both sides ended it; of an event stream: either side
   broken,    // a side reset the connection, or broke off
