@@ -63,10 +63,8 @@ class AnswerChecks {
     if (!findings_.is_given(path + ".max_entry_bytes")) {
       cache.max_entry_bytes = std::min(cache.max_entry_bytes, cache.max_bytes / 8);
     } else if (cache.max_entry_bytes > cache.max_bytes) {
-      findings_.report(path + ".max_entry_bytes",
-                       "found " + std::to_string(cache.max_entry_bytes) + ", allowed: up to " +
-                           path + ".max_bytes (" + std::to_string(cache.max_bytes) + ")",
-                       path + ".max_bytes");
+      findings_.report_order(path + ".max_entry_bytes", std::to_string(cache.max_entry_bytes),
+                             "up to", path + ".max_bytes", std::to_string(cache.max_bytes));
     }
     if (!has_get(cache.methods)) {
       findings_.report(path + ".methods",
@@ -185,7 +183,7 @@ class AnswerChecks {
     for (std::size_t i = 0; i < overload.rules.size(); ++i) {
       const std::string here = member(path + ".rules", config_.classes[i].name);
       const Given given{findings_.is_given(here + ".mode"), findings_.is_given(here + ".strategy"),
-                       findings_.is_given(here + ".annotate")};
+                        findings_.is_given(here + ".annotate")};
       check_annotate(given, overload.rules[i], here);
     }
     std::vector<Rule> rules = overload.rules;

@@ -12,11 +12,8 @@ namespace {
 void check_order(const std::string& path, std::string_view lower_key, std::int64_t lower,
                  std::string_view upper_key, std::int64_t upper, Findings& findings) {
   if (lower <= upper) return;
-  const std::string upper_path = path + "." + std::string(upper_key);
-  findings.report(path + "." + std::string(lower_key),
-                  "found " + std::to_string(lower) + ", allowed: up to " + upper_path + " (" +
-                      std::to_string(upper) + ")",
-                  upper_path);
+  findings.report_order(path + "." + std::string(lower_key), std::to_string(lower), "up to",
+                        path + "." + std::string(upper_key), std::to_string(upper));
 }
 
 void check_circuit_breaker(const CircuitBreaker& breaker, const std::string& path,

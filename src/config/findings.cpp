@@ -25,6 +25,15 @@ void Findings::report(const std::string& path, std::string message, const std::s
   if (is_sound(path) && is_sound(depends_on)) found_.push_back({path, std::move(message)});
 }
 
+void Findings::report_order(const std::string& path, const std::string& value,
+                            std::string_view relation, const std::string& other_path,
+                            const std::string& other) {
+  report(path,
+         "found " + value + ", allowed: " + std::string(relation) + ' ' + other_path + " (" +
+             other + ")",
+         other_path);
+}
+
 void Findings::settle() {
   problems_.insert(problems_.end(), found_.begin(), found_.end());
   found_.clear();

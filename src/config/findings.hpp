@@ -24,6 +24,11 @@ class Findings {
   // Adds nothing if one of the two paths has a problem already.
   void report(const std::string& path, std::string message, const std::string& depends_on = {});
 
+  // The same for a value that contradicts the value `other` at `other_path`: "found 3, allowed:
+  // RELATION PATH (2)".
+  void report_order(const std::string& path, const std::string& value, std::string_view relation,
+                    const std::string& other_path, const std::string& other);
+
   // Adds the findings to the problems. Call once, at the end: findings do not hide each other.
   void settle();
 

@@ -143,7 +143,7 @@ class Validator {
     for (std::size_t i = 0; i < config.routes.size(); ++i) {
       const Route& route = config.routes[i];
       const bool is_default = i + 1 == config.routes.size();
-      const std::string path = is_default ? "$.default_route" : element("$.routes", i);
+      const std::string path = route_path(i, config.routes.size());
       if (route.priority && is_given(path + ".class")) {
         report(path + ".priority", "class and priority exclude one another: give one of them",
                path + ".class");
@@ -195,10 +195,8 @@ class Validator {
       report(path + ".weights", "all are 0: no state is ever entered");
     }
     if (score.exit >= score.enter) {
-      report(path + ".exit",
-             "found " + number_text(score.exit) + ", allowed: below " + path + ".enter (" +
-                 number_text(score.enter) + ")",
-             path + ".enter");
+      findings_.report_order(path + ".exit", number_text(score.exit), "below", path + ".enter",
+                             number_text(score.enter));
     }
   }
 
@@ -246,10 +244,8 @@ class Validator {
     for (std::size_t i = 0; i < enter.size(); ++i) {
       if (!enter[i].value || !lower[i].value || *enter[i].value >= *lower[i].value) continue;
       const std::string key = ".enter." + enter[i].key;
-      report(path + key,
-             "found " + number_text(*enter[i].value) + ", allowed: at least " + path_below + key +
-                 " (" + number_text(*lower[i].value) + ")",
-             path_below + key);
+      findings_.report_order(path + key, number_text(*enter[i].value), "at least", path_below + key,
+                             number_text(*lower[i].value));
     }
   }
 
@@ -272,10 +268,8 @@ class Validator {
                    ", so a lower exit threshold is needed",
                enter_path);
       } else if (*exit[i].value >= *enter[i].value) {
-        report(exit_path,
-               "found " + number_text(*exit[i].value) + ", allowed: below " + enter_path + " (" +
-                   number_text(*enter[i].value) + ")",
-               enter_path);
+        findings_.report_order(exit_path, number_text(*exit[i].value), "below", enter_path,
+                               number_text(*enter[i].value));
       }
     }
   }

@@ -57,6 +57,10 @@ Values counts(const Recording& run, std::size_t cls, Field... field) {
   });
 }
 
+Values offered(const Recording& run, std::size_t cls) {
+  return counts(run, cls, &ClassCounts::offered);
+}
+
 Values answered(const Recording& run, std::size_t cls) {
   return counts(run, cls, &ClassCounts::served, &ClassCounts::late);
 }
@@ -71,50 +75,42 @@ Values p95(const Recording& run) {
   });
 }
 
-// Of the same series of each run. A logarithmic axis does not begin below `least`.
-Span span(const std::vector<Values>& runs, double least) {
-  double lowest = std::numeric_limits<double>::infinity();
-  double lowest_peak = lowest;
+bool is_positive(double value) { return value > 0 && std::isfinite(value); }
+
+double peak(const Values& values) {
   double highest = 0;
-  for (const Values& values : runs) {
-    double peak = least;
-    for (const double value : values) {
-      if (!(value > 0) || !std::isfinite(value)) continue;
-      lowest = std::min(lowest, value);
-      highest = std::max(highest, value);
-      peak = std::max(peak, value);
-    }
-    lowest_peak = std::min(lowest_peak, peak);
+  for (const double value : values) highest = std::max(highest, is_positive(value) ? value : 0);
+  return highest;
+}
+
+// The span of one series of all runs; logarithmic, but not from below `least`, if their peaks are
+// far apart.
+template <class Series>
+Span span_of(const Runs& runs, double least, Series series) {
+  double lowest = std::numeric_limits<double>::infinity(), lowest_peak = lowest, highest = 0;
+  for (const Recording* run : runs) {
+    const Values values = series(*run);
+    for (const double value : values)
+      lowest = std::min(lowest, is_positive(value) ? value : lowest);
+    lowest_peak = std::min(lowest_peak, std::max(peak(values), least));
+    highest = std::max(highest, peak(values));
   }
   if (highest <= kFarApart * lowest_peak) return {.low = 0, .high = highest * kHeadroom};
   return {.low = std::max(lowest, least) / 1.3, .high = highest * 1.3};
-}
-
-template <class Series>
-Span span_of(const Runs& runs, double least, Series series) {
-  std::vector<Values> values;
-  for (const Recording* run : runs) values.push_back(series(*run));
-  return span(values, least);
 }
 
 // The axes that all runs share.
 struct Axes {
   explicit Axes(const Runs& runs)
       : queue(span_of(runs, 1, queue_depth)), latency(span_of(runs, 1e-4, p95)) {
-    std::size_t class_count = 0;
+    queue.high = std::max(queue.high, kLeastCount);
     for (const Recording* run : runs) {
       seconds = std::max(seconds, static_cast<double>(run->seconds.size()));
-      class_count = std::max(class_count, run->classes.size());
-    }
-    queue.high = std::max(queue.high, kLeastCount);
-    for (std::size_t i = 0; i < class_count; ++i) {
-      double top = kLeastCount;
-      for (const Recording* run : runs) {
-        for (const Values& values : {counts(*run, i, &ClassCounts::offered), answered(*run, i)}) {
-          top = std::max(top, span({values}, 1).high);
-        }
+      classes.resize(std::max(classes.size(), run->classes.size()), {.high = kLeastCount});
+      for (std::size_t i = 0; i < run->classes.size(); ++i) {
+        const double top = std::max(peak(offered(*run, i)), peak(answered(*run, i)));
+        classes[i].high = std::max(classes[i].high, top * kHeadroom);
       }
-      classes.push_back({0, top});
     }
   }
 
@@ -211,7 +207,7 @@ class Column {
     Panel drawn = panel(title, note, count <= 3 ? 84 : 56, axes_.classes[cls], count_label);
     drawn.area(answered(run_, cls), kLate);
     drawn.area(counts(run_, cls, &ClassCounts::served), colour);
-    drawn.steps(counts(run_, cls, &ClassCounts::offered), 1.2);
+    drawn.steps(offered(run_, cls), 1.2);
   }
 
   Panel panel(std::string_view title, std::string_view note, double height, const Span& values,

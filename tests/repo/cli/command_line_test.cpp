@@ -207,7 +207,7 @@ TEST_CASE("explain at OVERLOADED says what the draw means and when a slot is fre
   CHECK(contains(explain("POST /checkout/x --at OVERLOADED"), "verdict   allow\n"));
 }
 
-TEST_CASE("explain refuses what no client could send") {
+TEST_CASE("explain refuses requests that no client could send") {
   const auto refused = [](const std::string& arguments, std::string_view fragment) {
     const Result result = spillway("explain --config " + kShipped + " " + arguments);
     CHECK(result.code == 2);

@@ -38,7 +38,7 @@ TEST_CASE("simulate plays the spike with a line for each second and a summary") 
   CHECK(std::count(result.out.begin(), result.out.end(), '\n') > 60 + 10);
 }
 
-TEST_CASE("simulate with compare tells of both runs") {
+TEST_CASE("simulate with compare prints both runs") {
   const ScratchFile file("short.json", kShort);
   const std::string one = spillway("simulate --scenario " + file.path()).out;
   const std::string both = spillway("simulate --compare --scenario " + file.path()).out;
@@ -103,7 +103,7 @@ TEST_CASE("simulate plays the operator's own configuration") {
   check_refused("--config " + own.path(), "error: $.clients[0].class: found \"P0\"");
 }
 
-TEST_CASE("simulate refuses what it cannot play with every error") {
+TEST_CASE("simulate refuses a bad scenario with every error") {
   check_refused("--scenario spikes", "did you mean \"spike\"?");
   check_refused("--scenario /nonexistent.json", "cannot read");
   check_refused("--seed many", "many");

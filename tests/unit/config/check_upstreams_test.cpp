@@ -32,7 +32,7 @@ TEST_CASE("servers are balanced and ejected and requests retried unless the file
   CHECK(own.health_check->path == "/up?deep=1");
 }
 
-TEST_CASE("what is doubled up to a bound begins below it") {
+TEST_CASE("a duration that is doubled up to a bound starts below the bound") {
   check_problem(upstream(R"("ejection":{"base_ms":300001})"), kPath + ".ejection.base_ms",
                 "allowed: up to " + kPath + ".ejection.max_ms (300000)");
   check_problem(upstream(R"("retries":{"backoff_ms":251})"), kPath + ".retries.backoff_ms",

@@ -5,7 +5,7 @@
 namespace spillway::config {
 namespace {
 
-TEST_CASE("what is neither bound nor sized at start can change while it is in effect") {
+TEST_CASE("keys that are neither bound nor sized at start can change by a reload") {
   const Config running = load_good(with(""));
   CHECK(needs_restart(running, running).empty());
   const Config wanted = load_good(
@@ -14,7 +14,7 @@ TEST_CASE("what is neither bound nor sized at start can change while it is in ef
   CHECK(needs_restart(running, wanted).empty());
 }
 
-TEST_CASE("what takes a restart is told key by key and a token never") {
+TEST_CASE("changes that need a restart are listed by key and never show a token") {
   const Config running = load_good(with(R"("admin":{"token":"first-token"})"));
   const Config wanted = load_good(
       with(R"("admin":{"token":"second-token","port":9},"listen":{"address":"::1","port":8},)"

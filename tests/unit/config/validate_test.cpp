@@ -86,7 +86,7 @@ TEST_CASE("a class with any name at all is reported and nothing else") {
   }
 }
 
-TEST_CASE("names that nobody has are refused with the nearest that somebody has") {
+TEST_CASE("unknown names are refused with the nearest known name") {
   check_all({
       {R"("default_route":{"class":"P3"})", "$.default_route.class", "did you mean \"P0\"?"},
       {R"("default_route":{"upstream":"ap"})", "$.default_route.upstream", "did you mean \"app\"?"},
@@ -261,7 +261,7 @@ TEST_CASE("a stage may not come before any that is below it") {
                 "at least $.overload.stages[0].enter.queue_ratio (0.8)");
 }
 
-TEST_CASE("a wrong stage is reported where it stands and not at upstreams that inherit it") {
+TEST_CASE("a wrong stage is reported where it is written and not at upstreams that inherit it") {
   check_problem(R"({"upstreams":[{"name":"a","servers":["h:1"],"overload":{"cooldown_ms":1}}],
                     "overload":{"stages":[{"name":"CRITICAL","enter":{"queue_ratio":0.7}}]}})",
                 "$.overload.stages[0].exit.queue_ratio", "missing");
@@ -335,7 +335,7 @@ TEST_CASE("a miss forwards unless the rule says otherwise or may only answer fro
   CHECK(miss_of(rule) == Miss::forward);
 }
 
-TEST_CASE("what comes in later versions is recognised and refused") {
+TEST_CASE("values of later versions are recognised and refused") {
   const char* later = "this version does not have";
   check_all({
       {R"("dispatch":{"concurrency":"auto"})", "$.dispatch.concurrency", later},

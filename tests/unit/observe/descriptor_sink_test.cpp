@@ -36,7 +36,7 @@ struct Pipe {
 
 }  // namespace
 
-TEST_CASE("lines that nobody reads do not hold up the end") {
+TEST_CASE("lines that are not read do not delay the end") {
   Pipe pipe;
   const auto sink = std::make_shared<DescriptorSink>(pipe.ends[1]);
   const auto begin = TestClock::now();
@@ -63,7 +63,7 @@ TEST_CASE("at the end all that is read is written") {
   CHECK(lines == 10);
 }
 
-TEST_CASE("lines that cannot be written are counted as dropped and do nobody harm") {
+TEST_CASE("lines that cannot be written are counted as dropped without other effects") {
   const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
   REQUIRE(full >= 0);
   const auto sink = std::make_shared<DescriptorSink>(full);

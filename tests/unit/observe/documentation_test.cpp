@@ -108,7 +108,7 @@ std::vector<nlohmann::json> all_events() {
 
 }  // namespace
 
-TEST_CASE("every reason and every kind of failure stands in its table and nothing else") {
+TEST_CASE("the tables of reasons and failures are complete and have nothing else") {
   std::vector<std::string> reasons, kinds;
   for (std::size_t r = 1; r < kReasonCount; ++r)
     reasons.emplace_back(spillway::name(static_cast<Reason>(r)));
@@ -118,7 +118,7 @@ TEST_CASE("every reason and every kind of failure stands in its table and nothin
   CHECK(rows("failures") == kinds);
 }
 
-TEST_CASE("the table of metrics is what the code says of them") {
+TEST_CASE("the table of metrics equals the code's") {
   const config::Config config = sample_config();
   WorkerMetrics metrics(config);
   touch_everything(metrics);
@@ -128,7 +128,7 @@ TEST_CASE("the table of metrics is what the code says of them") {
                 "put this between the markers of docs/observability.md:\n", expected);
 }
 
-TEST_CASE("every event of the log stands in its table with its level and members") {
+TEST_CASE("the table of events is complete with levels and members") {
   std::set<std::string> events;
   for (const nlohmann::json& line : all_events()) {
     const std::string event = line["event"];
@@ -149,7 +149,7 @@ TEST_CASE("every event of the log stands in its table with its level and members
   CHECK(std::set<std::string>(listed.begin(), listed.end()) == events);
 }
 
-TEST_CASE("every member of an access line stands in its table and nothing else") {
+TEST_CASE("the table of access members is complete and has nothing else") {
   const nlohmann::json line = all_events().back();
   std::set<std::string> members;
   for (const auto& [key, _] : line.items()) {

@@ -103,7 +103,7 @@ TEST_CASE("a state transition is logged with the signals that caused it") {
   CHECK(lines[1]["level"] == "info");
 }
 
-TEST_CASE("what becomes of a server is an event with names and a reason") {
+TEST_CASE("state changes of a server are events with names and a reason") {
   const auto lines = lines_of([](Log& log) {
     log.server_event(ServerEvent::ejected, "app", "10.0.0.1:80", "reset");
     log.server_event(ServerEvent::circuit_closed, "app", "10.0.0.1:80", "success");

@@ -153,7 +153,7 @@ TEST_CASE("the gates' snapshot is shown by upstream and summed by class") {
   CHECK(has_line(text, "spillway_connections_limit 144"));
 }
 
-TEST_CASE("a cache is shown by its route with what the workers counted") {
+TEST_CASE("a cache is shown by its route with the workers' counts") {
   Page page;
   touch_everything(page.one);
   touch_everything(page.other);
@@ -180,7 +180,8 @@ TEST_CASE("a cache is shown by its route with what the workers counted") {
   CHECK(text.find(R"(spillway_cache_bytes{route="checkout"})") == std::string::npos);
 }
 
-TEST_CASE("what can happen is at 0 from the start so that the first time shows as an increase") {
+TEST_CASE(
+    "series that can occur are at 0 from the start so that the first event shows as an increase") {
   const std::string text = Page().text();
   CHECK(
       has_line(text, R"(spillway_requests_total{route="checkout",class="P0",outcome="denied"} 0)"));

@@ -16,7 +16,7 @@ MetricFamily requests(const std::string& route, double count) {
   return result;
 }
 
-TEST_CASE("what was counted under the same labels is added and what is new joins") {
+TEST_CASE("counts with equal labels are added and new series are kept") {
   std::vector<MetricFamily> sum{requests("a", 2)};
   add_counts(sum, {requests("a", 3), requests("b", 5)});
   REQUIRE(sum.size() == 1);

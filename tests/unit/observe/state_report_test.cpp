@@ -133,7 +133,7 @@ TEST_CASE("the state report shows the rule in force and what is left of its budg
   CHECK(classes[1]["rule"]["budget"]["tokens"] == 7.5);
 }
 
-TEST_CASE("by score the state report shows the sum beside what makes the state") {
+TEST_CASE("by score the state report shows each sum beside its bounds") {
   config::Config config = sample_config();
   config.upstreams[0].overload.enter_by = config::EnterBy::score;
   const WorkerMetrics one(config);
@@ -145,7 +145,7 @@ TEST_CASE("by score the state report shows the sum beside what makes the state")
   CHECK(upstreams["upstreams"][1]["score"].is_null());
 }
 
-TEST_CASE("with stages each signal stands beside the thresholds of each stage") {
+TEST_CASE("with stages each signal has the thresholds of each stage") {
   config::Config config = sample_config();
   config::Stage stage;
   stage.name = State::critical;

@@ -69,7 +69,7 @@ TEST_CASE("positions of values are between the ends of their axis") {
   }
 }
 
-TEST_CASE("an axis of an empty span or one that is no number still has finite positions") {
+TEST_CASE("an axis of an empty or infinite span still has finite positions") {
   for (const double bad : {0.0, -3.0, kInfinity, kNaN}) {
     CAPTURE(bad);
     for (const Span& span : {Span{0, bad}, Span{bad, bad}, Span{5, bad}, Span{bad, 7}}) {

@@ -35,7 +35,7 @@ TEST_CASE("a backend works on as many as it has slots and then in the order of a
   CHECK_FALSE(backend.begin_next().has_value());
 }
 
-TEST_CASE("a slowed backend takes longer over what it begins and fewer slots let fewer in") {
+TEST_CASE("a slower backend takes longer for new requests and fewer slots serve fewer") {
   Backend settings{.slots = 4};
   BackendModel backend(settings);
   const Change slow{.speed = 0.5}, slower{.speed = 0.5, .slots = 1}, gone{.slots = 0};
@@ -67,7 +67,7 @@ TEST_CASE("above the knee service slows with all that is inside") {
   CHECK(backend.begin_next()->takes == 3s);
 }
 
-TEST_CASE("work counts as useful while its client waits and what could be done is integrated") {
+TEST_CASE("work is useful while its client waits and available work grows with time") {
   Backend settings{.slots = 2};
   BackendModel backend(settings);
   Job useful(1), wasted(3);

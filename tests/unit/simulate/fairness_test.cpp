@@ -15,11 +15,11 @@ TEST_CASE("a division in proportion to the demands is unfair to the modest") {
   CHECK(max_min_fairness({90, 5, 5}, {27, 1.5, 1.5}) == doctest::Approx(0.63).epsilon(0.01));
 }
 
-TEST_CASE("one who has it all has one of n") {
+TEST_CASE("the index is 1/n when one sharer has everything") {
   CHECK(max_min_fairness({10, 10, 10, 10}, {8, 0, 0, 0}) == doctest::Approx(0.25));
 }
 
-TEST_CASE("who asks for nothing does not count and nothing is nothing unfair") {
+TEST_CASE("sharers without demand do not count and no demand at all is fair") {
   CHECK(max_min_fairness({10, 0, 10}, {5, 0, 5}) == doctest::Approx(1));
   CHECK(max_min_fairness({}, {}) == 1);
   CHECK(max_min_fairness({10, 10}, {0, 0}) == 1);

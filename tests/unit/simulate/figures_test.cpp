@@ -30,7 +30,7 @@ TEST_CASE("a latency that rounds up to the next unit is told in that unit") {
   CHECK(latency_text(99.96) == "100 s");
 }
 
-TEST_CASE("what is not finite or was not measured is a dash") {
+TEST_CASE("values that are not finite or not measured are a dash") {
   for (const double value : {kInfinity, -kInfinity, kNaN}) {
     CHECK(latency_text(value) == "-");
     CHECK(share_text(value) == "-");

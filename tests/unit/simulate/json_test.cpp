@@ -53,7 +53,7 @@ TEST_CASE("durations are milliseconds to the microsecond and shares have six dig
   CHECK(json["goodput"].dump() == "0.666667");
 }
 
-TEST_CASE("what there is nothing to say about is null") {
+TEST_CASE("missing values are null") {
   Recording run = made_up_run(1, 1);
   run.classes[0].counts.served = 0;
   run.seconds[0].classes[0].served = 0;

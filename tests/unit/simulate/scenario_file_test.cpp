@@ -89,7 +89,7 @@ TEST_CASE("an unknown scenario lists those there are and a near name") {
   CHECK(problem(SPILLWAY_SOURCE_DIR "/config").find("directory") != std::string::npos);
 }
 
-TEST_CASE("what is left out has the described defaults") {
+TEST_CASE("missing keys have the described defaults") {
   const Scenario scenario = scenario_of(R"("clients":[{"class":"P1","rate":5}])");
   CHECK(scenario.seed == 1);
   CHECK(scenario.backend.slots == 16);
@@ -143,7 +143,7 @@ TEST_CASE("the warm-up must end before the run does") {
                 "$.warm_up_seconds", "allowed: less than $.seconds (5)");
 }
 
-TEST_CASE("a mistake in the configuration within is named by its whole path and not twice") {
+TEST_CASE("an error in the inner configuration is reported once with its whole path") {
   check_problem(
       scenario_text(R"("clients":[{"class":"P0","rate":1}])", R"(,"dispatch":{"concurrency":0})"),
       "$.config.dispatch.concurrency", "found 0");

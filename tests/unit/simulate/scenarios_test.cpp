@@ -62,7 +62,7 @@ double least_success(const Recording& recording, const std::string& tenants) {
 
 }  // namespace
 
-TEST_CASE("spike keeps P0 whole and the queue short where it would grow without bound") {
+TEST_CASE("spike: P0 is served and the queue stays short instead of growing without bound") {
   for (const Runs& runs : play("spike", {.success = 0.999, .p95 = 0.7})) {
     CHECK(runs.with.p95 < 0.7);
     CHECK(runs.with.goodput > 0.98);
@@ -79,7 +79,7 @@ TEST_CASE("spike keeps P0 whole and the queue short where it would grow without 
   }
 }
 
-TEST_CASE("slow-backend keeps P0 whole and its answers prompt and recovers") {
+TEST_CASE("slow-backend: P0 is served promptly and the state recovers") {
   for (const Runs& runs : play("slow-backend", {.success = 0.999, .p95 = 0.8})) {
     CHECK(runs.with.classes[1].success > 0.92);
     CHECK(runs.with.classes[2].success > 0.75);
@@ -90,7 +90,7 @@ TEST_CASE("slow-backend keeps P0 whole and its answers prompt and recovers") {
   }
 }
 
-TEST_CASE("capacity-drop keeps P0 whole though the concurrency is two and a half times too high") {
+TEST_CASE("capacity-drop: P0 is served though the concurrency is two and a half times too high") {
   for (const Runs& runs : play("capacity-drop", {.success = 0.999, .p95 = 1.2})) {
     CHECK(runs.with.max_queued < 200);
     CHECK(runs.with.wasted < 0.01);
@@ -100,7 +100,7 @@ TEST_CASE("capacity-drop keeps P0 whole though the concurrency is two and a half
   }
 }
 
-TEST_CASE("noisy-tenant cuts the noisy one and lets the quiet ones be") {
+TEST_CASE("noisy-tenant: the noisy tenant is cut and the quiet ones are served") {
   for (const Runs& runs : play("noisy-tenant", {.success = 0.999, .p95 = 0.6})) {
     CHECK(runs.with.jain > 0.99);
     CHECK(least_success(runs.with, "quiet") > 0.95);
@@ -110,7 +110,7 @@ TEST_CASE("noisy-tenant cuts the noisy one and lets the quiet ones be") {
   }
 }
 
-TEST_CASE("noisy-tenant with shedding but not fairness leaves the quiet ones to the noisy one") {
+TEST_CASE("noisy-tenant: without fairness the quiet tenants lose to the noisy one") {
   Scenario scenario = open_good("noisy-tenant");
   scenario.config.tenants.fairness = false;
   const Recording recording = simulate(scenario, true);
@@ -137,7 +137,7 @@ TEST_CASE("retry-storm is over soon after the stall where it would last for ever
   }
 }
 
-TEST_CASE("bursty lets bulk wait where it would be in the way of everyone") {
+TEST_CASE("bursty: bulk traffic waits instead of delaying every class") {
   for (const Runs& runs : play("bursty", {.success = 0.99, .p95 = 0.5})) {
     CHECK(runs.with.classes[1].success > 0.99);
     CHECK(runs.with.classes[1].p95 < 0.5);
@@ -146,7 +146,7 @@ TEST_CASE("bursty lets bulk wait where it would be in the way of everyone") {
   }
 }
 
-TEST_CASE("mix-shift keeps P0 whole when requests get dear") {
+TEST_CASE("mix-shift: P0 is served when requests become expensive") {
   for (const Runs& runs : play("mix-shift", {.success = 0.999, .p95 = 0.4})) {
     CHECK(runs.with.goodput > 0.8);
     CHECK(runs.with.classes[1].success > 0.6);
@@ -155,7 +155,7 @@ TEST_CASE("mix-shift keeps P0 whole when requests get dear") {
   }
 }
 
-TEST_CASE("the example of a ladder is climbed by what it is for and without swinging") {
+TEST_CASE("the ladder example reaches the intended states without oscillating") {
   const auto config = config::load_file(SPILLWAY_SOURCE_DIR "/config/examples/ladder.json").config;
   REQUIRE(config.has_value());
   const auto states = [&](const std::string& name, std::uint64_t seed) {

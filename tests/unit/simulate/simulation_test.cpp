@@ -156,7 +156,7 @@ TEST_CASE("a prepared answer costs the backend nothing") {
   CHECK(plain.classes[1].success < 0.3);
 }
 
-TEST_CASE("only who is served counts as degraded") {
+TEST_CASE("only served requests count as degraded") {
   // Half as dear, they are still too many; a budget refuses on top of the gate, and some give up.
   const Recording recording = run(scenario_of(
       R"("changes":[{"at_seconds":0,"event_loop_lag_ms":80},

@@ -100,7 +100,7 @@ TEST_CASE("a table without classes has its other columns") {
   CHECK(lines_of(line(3, Second{}))[0].size() == heads[1].size());
 }
 
-TEST_CASE("a summary of one run tells each class and the whole and the transitions") {
+TEST_CASE("a summary of one run has each class and the totals and the transitions") {
   const Recording run = made_up_spike(true);
   const std::string text = summary(run, nullptr);
   CHECK(text.starts_with("spike: Twice as much as the backend can do"));

@@ -53,7 +53,7 @@ TEST_CASE("a ramp grows evenly") {
   CHECK(count_between(all, 500, 1000) == doctest::Approx(15000).epsilon(0.05));
 }
 
-TEST_CASE("bursts raise the mean as said and make the counts uneven") {
+TEST_CASE("bursts raise the mean as configured and make the counts uneven") {
   const auto all = arrivals_of(scenario_of(
       R"("clients":[{"class":"P0","rate":10,"burst":{"on_ms":500,"off_ms":1500,"factor":9}}])"));
   CHECK(static_cast<double>(all.size()) == doctest::Approx(30'000).epsilon(0.1));
