@@ -31,7 +31,7 @@ constexpr double kTitleHeight = 30;
 constexpr double kCharacterWidth = 7;  // at size 12: a little more than most fonts have
 constexpr double kCapitalWidth = 6.7;  // at size 10
 constexpr double kHeadroom = 1.08;     // above the highest value
-constexpr double kLeastCount = 4;      // top of a count's axis: no ticks at halves of requests
+constexpr double kLeastTop = 4.3;      // top of a count's axis: no ticks at halves of requests
 constexpr double kFarApart = 10;       // ratio of peaks that makes an axis logarithmic
 
 constexpr std::string_view kQueue = "#c9d0d7";
@@ -103,10 +103,10 @@ Span span_of(const Runs& runs, double least, Series series) {
 struct Axes {
   explicit Axes(const Runs& runs)
       : queue(span_of(runs, 1, queue_depth)), latency(span_of(runs, 1e-4, p95)) {
-    queue.high = std::max(queue.high, kLeastCount);
+    queue.high = std::max(queue.high, kLeastTop);
     for (const Recording* run : runs) {
       seconds = std::max(seconds, static_cast<double>(run->seconds.size()));
-      classes.resize(std::max(classes.size(), run->classes.size()), {.high = kLeastCount});
+      classes.resize(std::max(classes.size(), run->classes.size()), {.high = kLeastTop});
       for (std::size_t i = 0; i < run->classes.size(); ++i) {
         const double top = std::max(peak(offered(*run, i)), peak(answered(*run, i)));
         classes[i].high = std::max(classes[i].high, top * kHeadroom);
@@ -201,7 +201,8 @@ class Column {
     std::string title, note = "requests/s";
     if (cls < run_.classes.size()) {
       title = run_.classes[cls].name;
-      note = success(run_.classes[cls]) + " success; " + note;
+      if (run_.classes[cls].counts.offered > 0)
+        note = success(run_.classes[cls]) + " success; " + note;
     }
     svg_.rect(x_ + kAxisWidth - 16, y_ + kTitleHeight - 15, 10, 10, colour);
     Panel drawn = panel(title, note, count <= 3 ? 84 : 56, axes_.classes[cls], count_label);
