@@ -75,11 +75,11 @@ Values p95(const Recording& run) {
   });
 }
 
-bool is_positive(double value) { return value > 0 && std::isfinite(value); }
+bool is_shown(double value) { return value > 0 && std::isfinite(value); }
 
 double peak(const Values& values) {
   double highest = 0;
-  for (const double value : values) highest = std::max(highest, is_positive(value) ? value : 0);
+  for (const double value : values) highest = std::max(highest, is_shown(value) ? value : 0);
   return highest;
 }
 
@@ -90,8 +90,7 @@ Span span_of(const Runs& runs, double least, Series series) {
   double lowest = std::numeric_limits<double>::infinity(), lowest_peak = lowest, highest = 0;
   for (const Recording* run : runs) {
     const Values values = series(*run);
-    for (const double value : values)
-      lowest = std::min(lowest, is_positive(value) ? value : lowest);
+    for (const double value : values) lowest = std::min(lowest, is_shown(value) ? value : lowest);
     lowest_peak = std::min(lowest_peak, std::max(peak(values), least));
     highest = std::max(highest, peak(values));
   }
