@@ -26,35 +26,35 @@ void Exchange::log_access(const Answer& answer, Outcome outcome, Duration durati
   const ServerConnector& connector = call_.connector();
   const http::RequestHead& head = request_.head;
   const std::string_view target = head.path_and_query.empty() ? head.target : head.path_and_query;
-  observe::AccessLine line{.client = is_spoken_for ? client_text.view() : info.address(),
-                           .peer = is_spoken_for ? info.address() : std::string_view{},
-                           .method = head.method_name,
-                           .path = http::path_of(target),
-                           .route = request_.config().routes[index(request_.subject.route)].name,
-                           .traffic_class = request_.traffic_class().name,
-                           .tenant = request_.subject.tenant.value(),
-                           .status = session_.status(),
-                           .outcome = outcome,
-                           .shadow = admission_.shadow_outcome(),
-                           .attempts = connector.attempts(),
-                           .decision = is_classified ? &admission_.complete_record() : nullptr,
-                           .arrived = request_.arrived,
-                           .wait = admission_.waited(),
-                           .duration = duration,
-                           .request_id = request_.id(services_.random),
-                           .bytes = session_.body_bytes_sent()};
+  observe::AccessLine line{
+      .request = {.id = request_.id(services_.random),
+                  .client = is_spoken_for ? client_text.view() : info.address(),
+                  .peer = is_spoken_for ? info.address() : std::string_view{},
+                  .method = head.method_name,
+                  .path = http::path_of(target),
+                  .route = request_.config().routes[index(request_.subject.route)].name,
+                  .traffic_class = request_.traffic_class().name,
+                  .tenant = request_.subject.tenant.value()},
+      .response = {.status = session_.status(), .bytes = session_.body_bytes_sent()},
+      .upstream = {.attempts = connector.attempts()},
+      .outcome = outcome,
+      .shadow = admission_.shadow_outcome(),
+      .decision = is_classified ? &admission_.complete_record() : nullptr,
+      .arrived = request_.arrived,
+      .wait = admission_.waited(),
+      .duration = duration};
   if (fault != nullptr) {
     line.reason = fault->reason;
-    line.error =
+    line.response.error =
         fault->proxy_error.empty() ? http::proxy_error_of(fault->reason) : fault->proxy_error;
-    line.detail = fault->cause.empty() ? fault->detail : fault->cause;
+    line.response.detail = fault->cause.empty() ? fault->detail : fault->cause;
   } else if (admission_.is_degraded()) {
     line.reason = verdict.reason;
   }
   if (connector.attempts() > 0)
-    line.server = request_.upstream().endpoints[connector.asked_server()].name;
-  if (outcome == Outcome::degraded) line.mode = config::name(verdict.mode);
-  if (lookup_.status().has_cache) line.cache = observe::name(lookup_.result());
+    line.upstream.server = request_.upstream().endpoints[connector.asked_server()].name;
+  if (outcome == Outcome::degraded) line.response.mode = config::name(verdict.mode);
+  if (lookup_.status().has_cache) line.response.cache = observe::name(lookup_.result());
   services_.log.access(line);
 }
 
