@@ -35,7 +35,7 @@ struct Filled {
     for (std::size_t i = 0; i < keys; ++i) store(i);
   }
 
-  Asked asked(std::size_t i) const {
+  CacheRequest asked(std::size_t i) const {
     return {.authority = "shop.example.com", .path_and_query = paths[i], .fields = fields};
   }
   bool store(std::size_t i) {

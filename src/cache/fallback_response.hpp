@@ -1,7 +1,6 @@
-// A route's configured fallback, made ready to be sent. Immutable; shared by threads.
+// A route's configured fallback response, prepared at start-up. Immutable; shared by threads.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,29 +10,29 @@ namespace spillway::cache {
 
 class FallbackResponse {
  public:
-  // What is sent to those who prefer this form.
   struct Form {
-    std::string_view type;  // empty: the configured fields say it
+    std::string_view type;  // empty: the configured fields include Content-Type
     std::string_view content;
   };
 
-  // Keeps references to the configuration, whose contents have been read.
+  // Keeps references to the configuration, whose files have been read.
   explicit FallbackResponse(const config::Fallback& settings);
 
   unsigned status() const { return settings_.status; }
-  // The configured fields, each with its line end.
+  // The configured fields, each with its CRLF.
   std::string_view lines() const { return lines_; }
-  // HTML or JSON, as the client prefers; the only one there is.
+  // HTML or JSON, as the client prefers, or the only one configured.
   Form form(bool prefers_html) const;
+  // Whether the body depends on Accept.
   bool varies() const { return settings_.json && settings_.html; }
-  // Otherwise it is not to be cached: it is not the resource.
-  bool says_how_to_cache() const { return says_how_to_cache_; }
+  // Otherwise it is to be sent with no-store: it is not the resource.
+  bool has_cache_control() const { return has_cache_control_; }
 
  private:
   const config::Fallback& settings_;
   std::string lines_;
-  bool says_type_ = false;
-  bool says_how_to_cache_ = false;
+  bool has_type_ = false;
+  bool has_cache_control_ = false;
 };
 
 }  // namespace spillway::cache

@@ -15,10 +15,10 @@ using traffic::SipKey;
 
 constexpr std::uint32_t kAbsent = 0xffffffff;
 constexpr std::size_t kFixedParts = 6;  // before those of the configured fields
-constexpr std::size_t kMostNames = 16;
-constexpr std::size_t kMostNameBytes = 1024;
+constexpr std::size_t kMaxNames = 16;
+constexpr std::size_t kMaxNameBytes = 1024;
 
-// "http://host?q" asks for "/?q" (RFC 9110 section 4.2.3).
+// "http://host?q" is "http://host/?q" (RFC 9110 section 4.2.3).
 std::string_view without_slash(std::string_view path) {
   if (path.starts_with('/')) path.remove_prefix(1);
   return path;
@@ -29,7 +29,7 @@ bool is_among(std::span<const std::string_view> names, std::string_view name) {
                      [&](std::string_view other) { return http::iequals(other, name); });
 }
 
-// Ordered without regard to case.
+// Case-insensitive.
 bool precedes(std::string_view a, std::string_view b) {
   return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
     return http::to_lower(x) < http::to_lower(y);
@@ -81,25 +81,25 @@ void CacheKey::add_values(const http::FieldList& fields, std::string_view name) 
   std::memcpy(text_.data() + begin, &size, sizeof size);
 }
 
-void CacheKey::start(SipKey key, const Asked& asked, const TenantInKey& tenant,
+void CacheKey::start(SipKey key, const CacheRequest& request, const TenantInKey& tenant,
                      const std::vector<std::string>& vary, bool by_tenant) {
   sip_key_ = key;
-  uri_hash_ = uri_hash(key, asked.authority, asked.path_and_query);
+  uri_hash_ = uri_hash(key, request.authority, request.path_and_query);
   text_.clear();
-  add(asked.authority);
+  add(request.authority);
   std::transform(text_.begin() + sizeof kAbsent, text_.end(), text_.begin() + sizeof kAbsent,
                  http::to_lower);
-  add(without_slash(asked.path_and_query));
+  add(without_slash(request.path_and_query));
   const std::size_t uri_size = text_.size();
 
-  add(asked.scheme);
-  add(asked.forwarded_host);
-  add(by_tenant ? asked.tenant : std::string_view{});
-  // The same name from different sources is two tenants.
+  add(request.scheme);
+  add(request.forwarded_host);
+  add(by_tenant ? request.tenant : std::string_view{});
+  // The same name from different sources means two tenants.
   add(tenant.by_api_key ? std::string_view("X-Api-Key") : tenant.by_field);
-  for (const std::string& name : vary) add_values(asked.fields, name);
+  for (const std::string& name : vary) add_values(request.fields, name);
   primary_size_ = text_.size();
-  // The hash of the URI stands for its text, which need not be hashed twice.
+  // Seeded with the URI's hash, so that its text is hashed once.
   primary_hash_ =
       sip_hash({key.low ^ uri_hash_, key.high}, std::string_view(text_).substr(uri_size));
   hash_ = primary_hash_;
@@ -122,7 +122,7 @@ std::string_view names_in(std::string_view text, std::size_t configured) {
 
 namespace {
 
-// Of these the upstream sees other values than the client sent.
+// Fields whose values the upstream sees differ from what the client sent.
 bool is_rewritten(std::string_view name) {
   for (const std::string_view one :
        {"X-Forwarded-For", "Forwarded", "X-Request-Id", "traceparent"}) {
@@ -135,7 +135,7 @@ bool is_rewritten(std::string_view name) {
 
 bool unite_names(std::string_view known, const http::FieldList& response,
                  const std::vector<std::string>& configured, std::string& names) {
-  std::array<std::string_view, kMostNames> all;
+  std::array<std::string_view, kMaxNames> all;
   std::size_t count = 0;
   std::size_t bytes = 0;
   bool fits = true;
@@ -146,7 +146,7 @@ bool unite_names(std::string_view known, const http::FieldList& response,
     }
     bytes += name.size() + 1;
     fits =
-        fits && name != "*" && !is_rewritten(name) && count < all.size() && bytes <= kMostNameBytes;
+        fits && name != "*" && !is_rewritten(name) && count < all.size() && bytes <= kMaxNameBytes;
     if (fits) all[count++] = name;
   };
   if (!known.empty()) http::for_each_element(known, take);

@@ -1,11 +1,11 @@
-// What a stored answer is found by.
+// Cache keys (RFC 9111 sections 2 and 4.1).
 //
-// The key's text is a row of parts, each with its length before it, so that no two requests that
-// differ in a part have the same text: authority in lower case, path and query byte for byte,
-// scheme, the host that a trusted proxy tells, tenant, the values of the configured `vary` fields;
-// and, where answers were seen to vary (RFC 9111 section 4.1), the names of those fields and their
-// values. The lines of a repeated field are one value, joined by ", "; an absent field is not an
-// empty one. The text is compared on every hit: a hash only says where to look.
+// The text of a key is a sequence of length-prefixed parts, so that requests that differ in a part
+// differ in the text: authority in lower case, path and query byte for byte, scheme, forwarded host
+// of a trusted proxy, tenant, tenant's source, and the values of the configured `vary` fields: the
+// primary key. Where responses vary, the variant's key appends the names of those fields and the
+// request's values of them. The lines of a repeated field are one value, joined by ", "; an absent
+// field differs from an empty one. Look-ups compare the whole text, not only its hash.
 #pragma once
 
 #include <cstddef>
@@ -20,56 +20,56 @@
 
 namespace spillway::cache {
 
-// Of a request: what an answer may depend on. Views, read during the call they are given to.
-struct Asked {
+// The parts of a request that select a stored response. Views, valid during the call.
+struct CacheRequest {
   std::string_view scheme = "http";
   std::string_view authority;
   std::string_view forwarded_host{};  // empty: none
   std::string_view path_and_query;
-  std::string_view tenant{};  // empty: answers are not told apart by tenant
+  std::string_view tenant{};  // empty: not part of the key
   TenantInKey tenant_in_key{};
   const http::FieldList& fields;
 };
 
-// Where the shard and the stamp of invalidation of a URI are: every scheme, tenant and variant of
-// it has the same.
+// Hash of a URI, the same for all schemes, tenants and variants: selects the shard and the
+// invalidation time.
 std::uint64_t uri_hash(traffic::SipKey key, std::string_view authority,
                        std::string_view path_and_query);
 
-// A key as the store sees it.
+// A key for a look-up.
 struct KeyView {
   std::string_view text;
   std::uint64_t hash = 0;
   std::uint64_t uri_hash = 0;
 };
 
-// The parts of a key's text, one after the other.
+// Reads the parts of a key's text in order.
 class KeyParts {
  public:
   explicit KeyParts(std::string_view text) : rest_(text) {}
   bool done() const { return rest_.empty(); }
-  std::string_view next();  // also of an absent field: empty
+  std::string_view next();  // empty for an absent field, and past the end
 
  private:
   std::string_view rest_;
 };
 
-// Made by ResponseCache::find(), for begin(), mark_unstorable() and flights. One is kept for each
-// exchange and used again: it keeps its memory.
+// Made by ResponseCache::find(), for begin(), mark_unstorable(), withdraw() and single flight.
+// Reused for many requests, it keeps its memory.
 class CacheKey {
  public:
-  // What flights go by. Requests that are one person's have flights of their own: what they bring
-  // may be for nobody else.
+  // For single flight and marks of unstorable responses. Personal requests have hashes of their
+  // own: their responses may be of no use to others.
   std::uint64_t hash() const { return personal_ ? ~hash_ : hash_; }
-  // Whether it was made from the names that answers were seen to vary by.
+  // Whether responses to the primary key vary.
   bool is_variant() const { return text_.size() > primary_size_; }
 
  private:
   friend class ResponseCache;
 
-  void start(traffic::SipKey key, const Asked& asked, const TenantInKey& tenant,
+  void start(traffic::SipKey key, const CacheRequest& request, const TenantInKey& tenant,
              const std::vector<std::string>& vary, bool by_tenant);
-  // Makes the variant's key from the names and the request's values of them.
+  // Appends names_ and the request's values of these fields.
   void vary(const http::FieldList& fields);
   KeyView view() const { return {text_, hash_, uri_hash_}; }
 
@@ -77,8 +77,8 @@ class CacheKey {
   void add_values(const http::FieldList& fields, std::string_view name);
 
   std::string text_;
-  std::string names_;   // that answers vary by: lower case, sorted, comma-separated
-  std::string unused_;  // memory for such
+  std::string names_;  // of the fields that responses vary by: lower case, sorted, comma-separated
+  std::string scratch_;  // another such list
   std::size_t primary_size_ = 0;
   traffic::SipKey sip_key_;
   std::uint64_t uri_hash_ = 0;
@@ -87,13 +87,13 @@ class CacheKey {
   bool personal_ = false;
 };
 
-// The names in the text of a variant's key, with so many configured `vary` fields; empty when it is
-// no variant's.
+// The field names in the text of a variant's key, where `configured` is the number of configured
+// `vary` fields; empty for a primary key.
 std::string_view names_in(std::string_view text, std::size_t configured);
 
-// The names of the response's Vary fields and those known already: in lower case, sorted, without
-// duplicates and without those of `configured`, which are in every key. False when there is no such
-// list: `*`, or more than 16 names or 1024 bytes.
+// The union of `known` and the names in the response's Vary fields: lower case, sorted, without
+// duplicates and without those in `configured`, which are in every key. False if variants cannot be
+// told apart: `*`, a field that Spillway rewrites, more than 16 names or 1024 bytes.
 bool unite_names(std::string_view known, const http::FieldList& response,
                  const std::vector<std::string>& configured, std::string& names);
 

@@ -1,4 +1,4 @@
-// Which stored answers a request that changes something ends (RFC 9111 section 4.4).
+// Which stored responses an unsafe request invalidates (RFC 9111 section 4.4).
 #pragma once
 
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace spillway::cache {
 
-// Whether the answer to a request with this method ends what is stored for its URI: an unsafe or
-// unknown method, and no error.
+// Whether the response to a request with this method invalidates what is stored for its URI: an
+// unsafe or unknown method, and a non-error status.
 constexpr bool invalidates(http::Verb method, unsigned status) {
   switch (method) {
     case http::Verb::get:
@@ -19,10 +19,9 @@ constexpr bool invalidates(http::Verb method, unsigned status) {
   }
 }
 
-// Of a Location or Content-Location of that answer: the path and query that it names on the
-// request's authority, without a fragment, to be ended as well. Empty when it names another
-// authority, or names it by a relative path or by a URI without a path (the RFC asks for none of
-// them).
+// The path and query, without fragment, to be invalidated as well for a Location or
+// Content-Location of that response. Empty for another authority, a relative path, or a URI without
+// a path; the RFC requires none of these.
 std::string_view same_authority_target(std::string_view reference, std::string_view authority);
 
 }  // namespace spillway::cache

@@ -15,7 +15,7 @@ bool is_same_name(const Field& a, const Field& b) {
   return a.id == b.id && (a.id != FieldId::unknown || http::iequals(a.name, b.name));
 }
 
-bool is_of_one_exchange(std::string_view name) {
+bool is_per_exchange(std::string_view name) {
   for (const std::string_view other :
        {"X-Request-Id", "traceparent", "tracestate", "Server-Timing"}) {
     if (http::iequals(name, other)) return true;
@@ -33,7 +33,7 @@ bool is_stored(const Field& field, const http::HopByHop& hop) {
     case FieldId::set_cookie2:
     case FieldId::trailer: return false;
     case FieldId::unknown:
-      if (is_of_one_exchange(field.name)) return false;
+      if (is_per_exchange(field.name)) return false;
       break;
     default: break;
   }

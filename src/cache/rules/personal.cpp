@@ -18,24 +18,24 @@ bool lists(std::string_view names, std::string_view name) {
   return found;
 }
 
-bool tells_tenant(const TenantInKey& tenant, std::string_view name) {
+bool names_tenant(const TenantInKey& tenant, std::string_view name) {
   return (tenant.by_api_key && iequals(name, "X-Api-Key")) ||
          (!tenant.by_field.empty() && iequals(name, tenant.by_field));
 }
 
-bool names_field(const std::vector<std::string>& names, std::string_view name) {
+bool contains_name(const std::vector<std::string>& names, std::string_view name) {
   return std::any_of(names.begin(), names.end(),
                      [&](const std::string& other) { return iequals(other, name); });
 }
 
-// `varies` tells whether the names learned from responses include one.
+// `varies(name)`: whether the responses' Vary lists the field.
 template <class Varies>
 bool has_personal_field_unless(const http::FieldList& request, const config::Cache& settings,
                                const TenantInKey& tenant, const Varies& varies) {
   for (const std::string& name : settings.personal) {
     if (!request.find(name)) continue;
-    const bool in_key = (!settings.across_tenants && tells_tenant(tenant, name)) ||
-                        names_field(settings.vary, name) || varies(name);
+    const bool in_key = (!settings.across_tenants && names_tenant(tenant, name)) ||
+                        contains_name(settings.vary, name) || varies(name);
     if (!in_key) return true;
   }
   return false;

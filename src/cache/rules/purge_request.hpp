@@ -1,4 +1,4 @@
-// What an operator asks the caches of all routes to forget, and what came of it.
+// A purge of the caches of all routes, as the admin server receives it, and its result.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,16 @@ namespace spillway::cache {
 struct PurgeRequest {
   enum class Kind : std::uint8_t { key, prefix, route };
   Kind kind = Kind::key;
-  std::string authority;  // of key and prefix: lower case, its port if one was given; empty: any
-  std::string
-      path_and_query;  // of key and prefix: begins with "/", byte for byte as requests say it
-  std::string route;   // of route: the name as it was given, not looked up
+  // Key and prefix: lower case, with the port if given; empty: any.
+  std::string authority;
+  // Key and prefix: begins with "/", byte for byte as in requests.
+  std::string path_and_query;
+  std::string route;  // route: the name as given
 };
 
 struct PurgeResult {
-  std::uint64_t purged = 0;  // stored answers that are gone
-  std::string unknown;       // not empty: there is no such route or no cache, in words
+  std::uint64_t purged = 0;  // responses
+  std::string unknown;       // not empty: an error message, there is no such route or no cache
 };
 
 }  // namespace spillway::cache

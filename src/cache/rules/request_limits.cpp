@@ -4,7 +4,7 @@
 
 namespace spillway::cache {
 
-bool takes(const http::CacheControl& request, const StoredAge& stored) {
+bool accepts(const http::CacheControl& request, const StoredAge& stored) {
   if (request.no_cache) return false;
   if (request.max_age && stored.age > *request.max_age) return false;
   if (request.min_fresh && stored.freshness_left < *request.min_fresh) return false;

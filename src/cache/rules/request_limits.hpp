@@ -1,6 +1,6 @@
-// What the client says of the stored answers it takes (RFC 9111 section 5.2.1), for routes that
-// serve what is fresh. They are advisory: who degrades does not ask, or a crowd that reloads would
-// get past the cache.
+// Cache-Control of requests (RFC 9111 section 5.2.1), for routes that serve fresh responses. The
+// directives are advisory: under overload they are ignored, or clients that reload would bypass the
+// cache.
 #pragma once
 
 #include "base/time.hpp"
@@ -8,16 +8,16 @@
 
 namespace spillway::cache {
 
-// A stored answer at the time of the request.
+// A stored response at the time of the request.
 struct StoredAge {
   Duration age{};
   Duration freshness_left{};  // negative: stale for as long
-  Duration stale_for{};       // how long after its freshness it may be given (Validity)
+  Duration stale_for{};       // may be served stale for so long (Validity)
 };
 
-// Whether a request with these directives (request_cache_control) takes the answer as it is:
-// no-cache does not; max-age: no older than that; min-fresh: fresh for as long still; stale only
-// with max-stale, for no longer than that, nor longer than the answer itself allows.
-bool takes(const http::CacheControl& request, const StoredAge& stored);
+// Whether a request with these directives (request_cache_control) accepts the stored response
+// without revalidation. no-cache: never; max-age: maximum age; min-fresh: minimum freshness left;
+// stale only with max-stale, for no longer than that, nor longer than the response itself allows.
+bool accepts(const http::CacheControl& request, const StoredAge& stored);
 
 }  // namespace spillway::cache

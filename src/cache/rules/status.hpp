@@ -1,9 +1,9 @@
-// What a cache makes of a response's status (RFC 9110 section 15.1, RFC 9111 section 3).
+// Cacheability of a response by its status (RFC 9110 section 15.1, RFC 9111 section 3).
 #pragma once
 
 namespace spillway::cache {
 
-// Cacheable where nothing says otherwise. 206 is too by the RFC, but parts are not stored.
+// Heuristically cacheable. So is 206 by the RFC, but partial content is not stored.
 constexpr bool is_cacheable_by_default(unsigned status) {
   switch (status) {
     case 200:
@@ -21,14 +21,14 @@ constexpr bool is_cacheable_by_default(unsigned status) {
   }
 }
 
-// Whether what the RFC says on caching a response of this status is kept here, as
-// must-understand asks for.
+// Whether this cache conforms to the status's caching requirements (must-understand, RFC 9111
+// section 5.2.2.3).
 constexpr bool is_understood(unsigned status) {
   return is_cacheable_by_default(status) || status == 302 || status == 303 || status == 307;
 }
 
-// Never stored, whatever the response says: interim ones, parts, answers to conditions, and
-// failures of the upstream, in whose place something stored is wanted.
+// Never stored, whatever the response's directives: interim responses, partial content, 304, and
+// failures of the upstream, which a stored response is to replace.
 constexpr bool is_never_stored(unsigned status) {
   return status < 200 || status == 206 || status == 304 || status > 599 ||
          (status >= 500 && status != 501);

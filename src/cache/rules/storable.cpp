@@ -41,7 +41,7 @@ bool sets_cookie(const FieldList& response) {
   return response.contains(FieldId::set_cookie) || response.contains(FieldId::set_cookie2);
 }
 
-Unstorable refused_by_request(const http::RequestHead& request, const config::Cache& settings) {
+Unstorable unstorable_by_request(const http::RequestHead& request, const config::Cache& settings) {
   if (request.method != Verb::get || !is_listed("GET", settings)) return Unstorable::method;
   if (request.framing.kind != http::Framing::Kind::none) return Unstorable::body;
   if (http::has_range_or_precondition(request.fields)) return Unstorable::part;
@@ -49,26 +49,27 @@ Unstorable refused_by_request(const http::RequestHead& request, const config::Ca
   return Unstorable::none;
 }
 
-Unstorable refused_by_response(const http::ResponseHead& response, const CacheControl& control) {
+Unstorable unstorable_by_response(const http::ResponseHead& response, const CacheControl& control) {
   const unsigned status = response.status;
   if (is_never_stored(status)) return Unstorable::status;
   if (control.must_understand && !is_understood(status)) return Unstorable::status;
-  // RFC 9111 section 5.2.2.3: whoever understands the status does without no-store.
+  // RFC 9111 section 5.2.2.3: a cache that understands the status ignores no-store.
   if (control.no_store && !control.must_understand) return Unstorable::no_store;
   if (control.is_private) return Unstorable::is_private;
   if (sets_cookie(response.fields)) return Unstorable::sets_cookie;
   if (!varies_by_fields(response.fields)) return Unstorable::vary;
-  const bool says_lifetime = control.max_age || control.s_maxage || control.is_public ||
-                             response.fields.contains(FieldId::expires);
-  if (!says_lifetime && !is_cacheable_by_default(status)) return Unstorable::no_lifetime;
+  const bool has_lifetime = control.max_age || control.s_maxage || control.is_public ||
+                            response.fields.contains(FieldId::expires);
+  if (!has_lifetime && !is_cacheable_by_default(status)) return Unstorable::no_lifetime;
   return Unstorable::none;
 }
 
-// RFC 9111 section 3.5: public, s-maxage and must-revalidate give leave to share the answer to a
-// request with Authorization. Only the first two are taken for leave: whoever writes
-// must-revalidate seldom means that everybody may have it.
-Storable leave_of(const FieldList& request, const FieldList& response, const CacheControl& control,
-                  const config::Cache& settings, const TenantInKey& tenant) {
+// RFC 9111 section 3.5: public, s-maxage and must-revalidate allow a shared cache to store the
+// response to a request with Authorization. must-revalidate is not accepted here: origins seldom
+// send it to mean that anyone may have the response.
+Storable sharing_of(const FieldList& request, const FieldList& response,
+                    const CacheControl& control, const config::Cache& settings,
+                    const TenantInKey& tenant) {
   if (control.is_public || control.s_maxage) return {Unstorable::none, true};
   if (request.contains(FieldId::authorization)) return {Unstorable::authorization};
   if (has_personal_field(request, settings, tenant, response)) return {Unstorable::personal};
@@ -86,12 +87,12 @@ bool request_may_use_cache(const http::RequestHead& request, const config::Cache
 
 Storable storable(const http::RequestHead& request, const http::ResponseHead& response,
                   const config::Cache& settings, const TenantInKey& tenant) {
-  const Unstorable by_request = refused_by_request(request, settings);
+  const Unstorable by_request = unstorable_by_request(request, settings);
   if (by_request != Unstorable::none) return {by_request};
   const CacheControl control = http::cache_control(response.fields);
-  const Unstorable by_response = refused_by_response(response, control);
+  const Unstorable by_response = unstorable_by_response(response, control);
   if (by_response != Unstorable::none) return {by_response};
-  return leave_of(request.fields, response.fields, control, settings, tenant);
+  return sharing_of(request.fields, response.fields, control, settings, tenant);
 }
 
 Storable storable_after(const http::ResponseHead& not_modified, const http::RequestHead& request,

@@ -1,4 +1,4 @@
-// May this answer be stored (RFC 9111 section 3, of a shared cache), and for whom?
+// Whether a response may be stored by a shared cache (RFC 9111 section 3), and reused for whom.
 #pragma once
 
 #include <array>
@@ -12,21 +12,21 @@
 
 namespace spillway::cache {
 
-// Why an answer is not stored.
+// Why a response is not stored.
 enum class Unstorable : std::uint8_t {
   none,           // it may be stored
-  method,         // of the request: not GET, or not one of the configured ones
-  body,           // the request has one
+  method,         // of the request: not GET, or not configured
+  body,           // the request has a body
   part,           // Range, If-Range, If-Match or If-Unmodified-Since
   request_says,   // no-store in the request
   status,         // never stored, or must-understand and not understood
   no_store,       // of the response
   is_private,     // also with a list of fields
-  sets_cookie,    // it would log the next one in as the first
-  vary,           // `*`, or what is no list of field names
-  authorization,  // the request has it, and nothing gives leave
-  personal,       // likewise another of the fields that make it one person's
-  no_lifetime,    // a status that is not cacheable by default, and nothing says for how long
+  sets_cookie,    // Set-Cookie would log other clients in as the first
+  vary,           // `*`, or not a list of field names
+  authorization,  // of the request, and the response does not allow sharing
+  personal,       // likewise for another personal field of the request (personal.hpp)
+  no_lifetime,    // no explicit lifetime, and the status is not heuristically cacheable
 };
 inline constexpr std::size_t kUnstorableCount = 13;
 
@@ -41,28 +41,28 @@ constexpr std::string_view name(Unstorable why) {
 
 struct Storable {
   Unstorable why_not = Unstorable::none;
-  bool open = false;  // the response gives leave to give it to anyone (RFC 9111 section 3.5)
+  bool open = false;  // the response allows reuse for anyone (RFC 9111 section 3.5)
 
   explicit operator bool() const { return why_not == Unstorable::none; }
 };
 
-// Whether a request may be answered from the store, and its answer be looked at by storable():
-// GET or HEAD as configured, without a body or an upgrade, not for a part.
+// Whether a request may be answered from the store and its response considered by storable(): GET
+// or HEAD as configured, without body, upgrade, range or precondition.
 bool request_may_use_cache(const http::RequestHead& request, const config::Cache& settings);
 
-// Of a response to this request. Neither its size nor its completeness is asked for. A request
-// that was sent on with `Spillway-Degrade` gets a lesser answer: do not store that.
+// Size and completeness are not checked here. Do not store the response to a request that was
+// forwarded with `Spillway-Degrade`: the upstream may have reduced it.
 Storable storable(const http::RequestHead& request, const http::ResponseHead& response,
                   const config::Cache& settings, const TenantInKey& tenant);
 
-// Likewise for what a 304 to this request makes of a stored response: `merged` has the stored
-// status and the fields of both (merge.hpp).
+// The same for a stored response updated by a 304: `merged` has the stored status and the merged
+// fields (merge.hpp).
 Storable storable_after(const http::ResponseHead& not_modified, const http::RequestHead& request,
                         const http::ResponseHead& merged, const config::Cache& settings,
                         const TenantInKey& tenant);
 
-// After a 304: whether it is the response that is no longer to be stored, so that what is stored
-// must go too; not so when this request alone is why nothing new is stored.
+// After a 304: whether the stored response must be removed as well, because the response has become
+// unstorable; not if only this request prevents storing.
 constexpr bool withdraws(Unstorable why) { return why >= Unstorable::status; }
 
 }  // namespace spillway::cache

@@ -18,11 +18,11 @@ using std::chrono::sys_seconds;
 
 seconds bounded(seconds value) { return std::clamp(value, seconds(0), http::kMaxDeltaSeconds); }
 
-Duration said_or(std::optional<seconds> said, Milliseconds configured) {
-  return said ? Duration(*said) : std::min<Milliseconds>(configured, http::kMaxDeltaSeconds);
+Duration explicit_or(std::optional<seconds> value, Milliseconds configured) {
+  return value ? Duration(*value) : std::min<Milliseconds>(configured, http::kMaxDeltaSeconds);
 }
 
-// Section 5.1: of a list the first value; one that cannot be read does not count.
+// Section 5.1: the first value of a list; an invalid one is ignored.
 seconds age_value(const http::FieldList& fields) {
   const Field* age = fields.find(FieldId::age);
   if (!age) return seconds(0);
@@ -37,7 +37,7 @@ Duration age_of(const http::FieldList& fields, sys_seconds date, sys_seconds arr
   return std::min<Duration>(std::max(apparent, corrected), http::kMaxDeltaSeconds);
 }
 
-// By Expires, the earliest of them (section 5.3).
+// The earliest Expires (section 5.3).
 seconds until_expires(const http::FieldList& fields, sys_seconds date, sys_seconds arrived) {
   seconds least = http::kMaxDeltaSeconds;
   for (const Field& field : fields) {
@@ -56,15 +56,16 @@ Duration lifetime_of(const http::ResponseHead& response, const http::CacheContro
   if (response.fields.contains(FieldId::expires)) {
     return until_expires(response.fields, date, arrived);
   }
-  // The configured time runs from the arrival: a slow answer is not stale at once.
-  return may_guess_lifetime(response, control)
-             ? std::min<Duration>(age + said_or({}, settings.ttl), http::kMaxDeltaSeconds)
+  // The configured ttl counts from the arrival: a slow response is not stale at once.
+  return allows_heuristic_freshness(response, control)
+             ? std::min<Duration>(age + explicit_or({}, settings.ttl), http::kMaxDeltaSeconds)
              : Duration(0);
 }
 
 }  // namespace
 
-bool may_guess_lifetime(const http::ResponseHead& response, const http::CacheControl& control) {
+bool allows_heuristic_freshness(const http::ResponseHead& response,
+                                const http::CacheControl& control) {
   return (control.is_public || is_cacheable_by_default(response.status)) &&
          !http::pragma_no_cache(response.fields);
 }
@@ -81,14 +82,14 @@ Validity validity_of(const http::ResponseHead& response, const config::Cache& se
   if (control.no_cache) return validity;
   validity.lifetime = lifetime_of(response, control, settings, date, arrived, validity.age);
   if (control.must_revalidate || control.proxy_revalidate || control.s_maxage) return validity;
-  validity.stale_for = said_or(control.stale_while_revalidate, settings.stale);
+  validity.stale_for = explicit_or(control.stale_while_revalidate, settings.stale);
   if (settings.stale_if_error) {
-    validity.stale_on_error = said_or(control.stale_if_error, settings.stale);
+    validity.stale_on_error = explicit_or(control.stale_if_error, settings.stale);
   }
   return validity;
 }
 
-bool is_of_use(const Validity& validity, const http::ResponseHead& response) {
+bool is_reusable(const Validity& validity, const http::ResponseHead& response) {
   return validity.age < validity.lifetime + std::max(validity.stale_for, validity.stale_on_error) ||
          response.fields.contains(FieldId::etag) ||
          response.fields.contains(FieldId::last_modified);

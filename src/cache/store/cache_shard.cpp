@@ -3,224 +3,186 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <new>
 
 #include "cache/rules/cache_key.hpp"
+#include "cache/store/heap_block.hpp"
 
 namespace spillway::cache {
 namespace {
 
-constexpr std::size_t kSegments = 64;  // in a shard, at least
-constexpr std::size_t kMostSegmentBytes = std::size_t{256} << 10;
-constexpr std::size_t kBytesForBucket = 1024;
-constexpr std::size_t kBytesForStamp = 4096;
-constexpr std::size_t kMallocOverhead = 16;
-constexpr std::size_t kBucketsInSlice = 1024;
-
-std::size_t segment_bytes_for(std::size_t max_bytes) {
-  return std::max(std::min(std::bit_floor(max_bytes / kSegments), kMostSegmentBytes), page_bytes());
-}
-
-RecordKind mark(bool personal) {
-  return personal ? RecordKind::unstorable_for_one : RecordKind::unstorable;
-}
+constexpr std::size_t kBytesPerBucket = 1024;
+constexpr std::size_t kBytesPerEntry = 4096;  // of the tables of invalidation times and marks
+constexpr std::size_t kBucketsPerSlice = 1024;
+constexpr std::size_t kSlices = 4;  // for an insertion, and one per so many bytes:
+constexpr std::size_t kBytesPerSlice = 16384;
+constexpr std::size_t kBytesPerChance = 1024;
 
 }  // namespace
 
 CacheShard::CacheShard(std::size_t max_bytes)
-    : segment_bytes_(segment_bytes_for(max_bytes)),
-      pages_(max_bytes),
-      index_(max_bytes / kBytesForBucket),
-      stamps_(std::clamp<std::size_t>(max_bytes / kBytesForStamp, 64, 65536)),
-      fifo_(max_bytes, segment_bytes_, index_, stamps_),
-      fixed_bytes_(sizeof *this + pages_.book_bytes() + index_.bytes() + stamps_.bytes() +
-                   fifo_.bytes()),
-      capacity_(max_bytes - std::min(max_bytes, fixed_bytes_)) {}
+    : buckets_(std::bit_ceil(std::max<std::size_t>(max_bytes / kBytesPerBucket, 1))),
+      index_({buckets_.data(), buckets_.size()}),
+      queues_(max_bytes),
+      invalidated_(std::clamp<std::size_t>(max_bytes / kBytesPerEntry, 64, 65536)),
+      marks_(std::bit_ceil(std::clamp<std::size_t>(max_bytes / kBytesPerEntry, 64, 4096))),
+      table_bytes_(sizeof *this + buckets_.capacity() * sizeof buckets_[0] + queues_.bytes() +
+                   invalidated_.bytes() + marks_.capacity() * sizeof(Mark)),
+      capacity_(max_bytes - std::min(max_bytes, table_bytes_)) {}
 
-StoredPtr CacheShard::find(const KeyView& key, std::string& names) {
+CacheShard::~CacheShard() {
+  index_.clear();
+  queues_.clear(let_go);
+}
+
+StoredResponse* CacheShard::lookup(const KeyView& key) {
+  const auto at = index_.find(key);
+  return at == index_.end() ? nullptr : &*at;
+}
+
+StoredPtr CacheShard::find(const KeyView& key) {
   const std::lock_guard lock(mutex_);
-  names.clear();
-  Record* const record = index_.find(key, RecordKind::answer);
-  if (record == nullptr) return {};
-  if (record->kind == RecordKind::names) {
-    S3Fifo::hit(*record);
-    names.assign(record->note());
-    return {};
-  }
-  if (stamps_.has_ended(key.uri_hash, record->requested_at())) return {};
-  S3Fifo::hit(*record);
-  return StoredPtr(static_cast<const StoredResponse&>(*record));
+  StoredResponse* const response = lookup(key);
+  if (response == nullptr || is_invalid(*response)) return {};
+  S3Fifo::hit(*response);
+  return response;
 }
 
-bool CacheShard::is_unstorable(const KeyView& key, bool personal, TimePoint now) {
+bool CacheShard::is_unstorable(std::uint64_t hash, TimePoint now) const {
   const std::lock_guard lock(mutex_);
-  Record* const note = index_.find(key, mark(personal));
-  if (note == nullptr || note->useless_after <= now) return false;
-  S3Fifo::hit(*note);
-  return true;
+  const Mark& mark = const_cast<CacheShard*>(this)->mark_of(hash);
+  return mark.hash == hash && now < mark.until;
 }
 
-void CacheShard::mark_unstorable(const KeyView& key, bool personal, TimePoint now) {
-  put_note(key, mark(personal), {}, now + kUnstorableFor, now);
+void CacheShard::mark_unstorable(std::uint64_t hash, TimePoint now) {
+  const std::lock_guard lock(mutex_);
+  mark_of(hash) = {hash, now + kUnstorableFor};
 }
 
-bool CacheShard::put_note(const KeyView& key, RecordKind kind, std::string_view body,
-                          TimePoint until, TimePoint now) {
-  FreedRuns freed;
-  Lock lock(mutex_);
-  const std::size_t bytes = Record::note_bytes(key, body);
-  if (bytes >= run_from()) return false;
-  Slot* const slot = add(lock, false, bytes, now, freed);
-  if (slot != nullptr) {
-    if (Record* const old = index_.find(key, kind)) fifo_.unlink(*old, freed);
-    Record& note = *Record::build_note(slot->room(), kind, key, body);
-    note.useless_after = until;
-    fifo_.link(*slot, note, false);
-    keep_slack(now, freed);
-  }
-  give_back(lock, freed);
-  return slot != nullptr;
-}
-
-bool CacheShard::put_names(const KeyView& primary, std::string_view names, TimePoint now) {
-  {
+// Evicts in slices, between which other threads may take the lock.
+bool CacheShard::reserve(std::size_t bytes, TimePoint now) {
+  if (bytes > capacity_) return false;  // it would empty the store and still not fit
+  std::size_t chances = kSlice + bytes / kBytesPerChance;
+  for (std::size_t slices = kSlices + bytes / kBytesPerSlice; slices > 0; --slices) {
+    Removed removed;
     const std::lock_guard lock(mutex_);
-    Record* const record = index_.find(primary, RecordKind::names);
-    if (record != nullptr && record->kind == RecordKind::names && record->note() == names) {
+    if (filling_ > 0 && filling_ + bytes > capacity_ / 2) return false;
+    if (held_ + bytes <= capacity_) {
+      held_ += bytes;
+      filling_ += bytes;
       return true;
     }
-  }
-  return put_note(primary, RecordKind::names, names, kNever, now);
-}
-
-Block CacheShard::take(std::size_t bytes, TimePoint now) {
-  const bool has_run = bytes >= run_from();
-  bytes = has_run ? round_to_pages(bytes) : bytes;
-  const std::size_t counted = has_run ? bytes : bytes + kMallocOverhead;
-  Lock lock(mutex_);
-  if (counted > capacity_) return {};  // it would empty the store and still not fit
-  if (filling_ > 0 && filling_ + counted > capacity_ / 2) return {};
-  if (!make_room(lock, counted, now)) return {};
-  char* const memory = has_run ? pages_.take(bytes) : static_cast<char*>(std::malloc(bytes));
-  if (memory == nullptr) return {};
-  held_ += counted;
-  filling_ += counted;
-  return {memory, bytes, has_run};
-}
-
-void CacheShard::give_back(const Block& block) {
-  if (block.memory == nullptr) return;
-  if (block.has_run) {
-    FreedRuns freed;
-    freed.add(block.memory, block.bytes);
-    give_back(freed);
-    filling_ -= block.bytes;
-  } else {
-    std::free(block.memory);
-    held_ -= block.bytes + kMallocOverhead;
-    filling_ -= block.bytes + kMallocOverhead;
-  }
-}
-
-bool CacheShard::is_ended(const Record& record) const {
-  return record.requested_at() <= purged_at_ ||
-         stamps_.has_ended(record.key().uri_hash, record.requested_at());
-}
-
-// In place of what is at its key, if there is anything.
-bool CacheShard::may_link(const StoredResponse& response, const Record* old) const {
-  if (is_ended(response)) return false;
-  return old == nullptr ||
-         (old->kind == RecordKind::answer && old->requested_at() <= response.requested_at());
-}
-
-// What is at its key instead, if it may be given to the same.
-StoredPtr CacheShard::newer_than(const StoredResponse& response, const Record* old) const {
-  if (old == nullptr || old->kind != RecordKind::answer || is_ended(*old)) return {};
-  const auto& other = static_cast<const StoredResponse&>(*old);
-  const bool is_newer = other.requested_at() > response.requested_at();
-  return is_newer && (other.is_open() || !response.is_open()) ? StoredPtr(other) : StoredPtr();
-}
-
-// A long response keeps its run, without the pages that it did not need; a short one had better not
-// have pages of its own.
-bool CacheShard::keeps_run(const StoredResponse& response, Block& block) {
-  if (!block.has_run || response.bytes() < run_from()) return false;
-  const std::size_t used = round_to_pages(response.bytes());
-  if (used < block.bytes) {
-    FreedRuns freed;
-    freed.add(block.memory + used, block.bytes - used);
-    give_back(freed);
-    filling_ -= block.bytes - used;
-    block.bytes = used;
-  }
-  return true;
-}
-
-Record& CacheShard::link(StoredResponse& response, Block& block, Slot& slot, bool to_main) {
-  Record* record = &response;
-  if (slot.has_room()) {
-    record = response.copy_to(slot.room());
-  } else {
-    response.has_run = true;
-    response.set_bytes(block.bytes);
-    filling_ -= block.bytes;
-    block = {};
-  }
-  fifo_.link(slot, *record, to_main);
-  return *record;
-}
-
-StoredPtr CacheShard::insert(StoredResponse& response, Block& block, TimePoint now) {
-  const KeyView key = response.key();
-  const bool has_run = keeps_run(response, block);
-  response.shard = this;
-
-  FreedRuns freed;
-  Lock lock(mutex_);
-  Record* old = index_.find(key, RecordKind::answer);
-  Record* record = nullptr;
-  if (may_link(response, old)) {
-    if (old != nullptr && !has_run) record = fifo_.replace(*old, response, freed);
-    if (record == nullptr) {
-      const bool to_main = old != nullptr ? old->in_main : fifo_.left_lately(key);
-      Slot* const slot = add(lock, to_main, has_run ? 0 : response.bytes(), now, freed);
-      old = index_.find(key, RecordKind::answer);  // the lock may have been given away
-      if (slot != nullptr && may_link(response, old)) {
-        if (old != nullptr) {
-          response.frequency = old->frequency;
-          fifo_.unlink(*old, freed);
-        }
-        record = &link(response, block, *slot, to_main);
-      }
+    for (std::size_t i = 0; i < kSlice && held_ - removed.bytes + bytes > capacity_; ++i) {
+      StoredResponse* const evicted = queues_.examine(now, invalidated_, chances);
+      if (evicted == nullptr) continue;
+      counts_.evictions += !evicted->is_vary_note();
+      remove_from_index(*evicted, removed);
     }
   }
-  StoredPtr held;
-  if (record != nullptr) {
-    ++stores_;
-    held = StoredPtr(static_cast<const StoredResponse&>(*record));
-    keep_slack(now, freed);
-  } else {
-    held = newer_than(response, old);
+  return false;
+}
+
+void CacheShard::release(std::size_t bytes, bool was_filling) {
+  if (was_filling) filling_ -= bytes;
+  held_ -= bytes;
+}
+
+void CacheShard::discard(StoredResponse& response) {
+  const std::size_t bytes = footprint(response.bytes());
+  const bool was_filling = !response.is_stored_;
+  response.~StoredResponse();
+  std::free(&response);
+  release(bytes, was_filling);
+}
+
+FillingPtr CacheShard::allocate(const ResponseParts& parts, std::size_t content_bytes,
+                                TimePoint now) {
+  const std::size_t bytes = StoredResponse::head_bytes(parts) + content_bytes;
+  if (!reserve(footprint(bytes), now)) return {};
+  void* const block = std::malloc(bytes);
+  if (block == nullptr) {
+    release(footprint(bytes), true);
+    return {};
   }
-  give_back(lock, freed);
-  return held;
+  return StoredResponse::build(block, bytes, *this, parts);
+}
+
+FillingPtr CacheShard::resize(FillingPtr response, std::size_t content_bytes, TimePoint now) {
+  StoredResponse::Head head = response->head_;
+  const std::size_t before = footprint(head.bytes);
+  head.bytes += content_bytes - response->capacity();
+  const std::size_t after = footprint(head.bytes);
+  // While it is copied there are two blocks.
+  if (after > before && !reserve(after, now)) return {};
+  void* const block = resize_block(response.get(), response->bytes(), head.bytes);
+  if (block == nullptr) {
+    if (after > before) release(after, true);
+    return {};
+  }
+  response.detach();
+  if (after != before) release(after > before ? before : before - after, true);
+  return new (block) StoredResponse(head);
+}
+
+// Out of its queue already. The store's reference goes with the list.
+void CacheShard::remove_from_index(StoredResponse& response, Removed& removed) {
+  index_.erase(index_.iterator_to(response));
+  counts_.responses -= !response.is_vary_note();
+  if (!response.is_read()) removed.bytes += footprint(response.bytes());
+  removed.list.push_back(response);
+}
+
+void CacheShard::unlink(StoredResponse& response, Removed& removed) {
+  queues_.erase(response);
+  remove_from_index(response, removed);
+}
+
+StoredPtr CacheShard::insert(StoredResponse& response) {
+  Removed removed;
+  const std::lock_guard lock(mutex_);
+  StoredResponse* const old = lookup(response.key());
+  const bool is_late = is_invalid(response) || response.requested_at() <= purged_at_;
+  if (old != nullptr && old->requested_at() > response.requested_at()) {
+    const bool may_be_given = !old->is_vary_note() && !is_invalid(*old) &&
+                              old->requested_at() > purged_at_ &&
+                              (old->is_open() || !response.is_open());
+    return may_be_given ? old : nullptr;
+  }
+  if (is_late) return {};
+  if (old != nullptr) {
+    queues_.replace(*old, response);
+    remove_from_index(*old, removed);
+  } else {
+    queues_.insert(response);
+  }
+  index_.insert(response);
+  intrusive_ptr_add_ref(&response);
+  response.is_stored_ = true;
+  filling_ -= footprint(response.bytes());
+  counts_.responses += !response.is_vary_note();
+  counts_.stores += !response.is_vary_note();
+  return &response;
+}
+
+StoredPtr CacheShard::store(const ResponseParts& parts, std::string_view content, TimePoint now) {
+  const FillingPtr response = allocate(parts, content.size(), now);
+  if (!response) return {};
+  response->append(content);
+  return insert(*response);
 }
 
 void CacheShard::remove(const KeyView& key, TimePoint requested_until) {
-  FreedRuns freed;
-  Lock lock(mutex_);
-  Record* const record = index_.find(key, RecordKind::answer);
-  if (record != nullptr && record->kind == RecordKind::answer &&
-      record->requested_at() <= requested_until) {
-    fifo_.unlink(*record, freed);
-  }
-  give_back(lock, freed);
+  Removed removed;
+  const std::lock_guard lock(mutex_);
+  StoredResponse* const response = lookup(key);
+  if (response == nullptr || response->is_vary_note()) return;
+  if (response->requested_at() <= requested_until) unlink(*response, removed);
 }
 
 void CacheShard::invalidate(std::uint64_t uri_hash, TimePoint now) {
   const std::lock_guard lock(mutex_);
-  stamps_.end(uri_hash, now);
-  ++invalidations_;
+  invalidated_.invalidate(uri_hash, now);
+  ++counts_.invalidations;
 }
 
 void CacheShard::begin_purge(TimePoint now) {
@@ -229,37 +191,32 @@ void CacheShard::begin_purge(TimePoint now) {
 }
 
 std::size_t CacheShard::purge(const Purge& purge) {
-  std::size_t gone = 0;
-  for (std::size_t bucket = 0; bucket < index_.buckets();) {
-    FreedRuns freed;
-    Lock lock(mutex_);
-    std::size_t looked_at = 0;
-    const std::size_t end = std::min(bucket + kBucketsInSlice, index_.buckets());
-    for (; bucket < end && looked_at < kSlice; ++bucket) {
-      for (Record* at = index_.first(bucket); at != nullptr;) {
-        Record& record = *std::exchange(at, at->chain);
-        ++looked_at;
-        KeyParts parts(record.key().text);
+  std::size_t purged = 0;
+  for (std::size_t bucket = 0; bucket < buckets_.size();) {
+    Removed removed;
+    const std::lock_guard lock(mutex_);
+    std::size_t examined = 0;
+    const std::size_t end = std::min(bucket + kBucketsPerSlice, buckets_.size());
+    for (; bucket < end && examined < kSlice; ++bucket) {
+      for (auto at = index_.begin(bucket); at != index_.end(bucket); ++examined) {
+        StoredResponse& response = *at++;
+        KeyParts parts(response.key().text);
         const std::string_view authority = parts.next();
         const std::string_view path = parts.next();
         if (!matches(purge, authority, path)) continue;
-        gone += record.kind == RecordKind::answer;
-        fifo_.unlink(record, freed);
+        purged += !response.is_vary_note();
+        unlink(response, removed);
       }
     }
-    give_back(lock, freed);
   }
-  return gone;
+  return purged;
 }
 
 CacheShard::Counts CacheShard::counts() const {
   const std::lock_guard lock(mutex_);
-  return {.bytes = fixed_bytes_ + held_,
-          .answers = fifo_.answers(),
-          .stores = stores_,
-          .evictions = fifo_.evictions(),
-          .invalidations = invalidations_,
-          .examined = fifo_.examined()};
+  Counts counts = counts_;
+  counts.bytes = table_bytes_ + held_;
+  return counts;
 }
 
 }  // namespace spillway::cache

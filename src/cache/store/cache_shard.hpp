@@ -1,131 +1,125 @@
-// A part of a route's store, with its own lock, memory and order of eviction.
+// A part of a route's store with its own lock, memory limit and order of eviction.
 //
-// Any thread. No more than kSlice records are looked at under one holding of the lock, and memory
-// is given back to the system outside of it.
+// Any thread. At most kSlice responses are examined under one holding of the lock, and blocks are
+// freed outside of it. What counts against max_bytes: the tables, and every block from its
+// allocation until it is freed, be it filled, stored, or only pinned by a reader.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
+#include <boost/intrusive/unordered_set.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <string>
-#include <string_view>
+#include <vector>
 
 #include "base/time.hpp"
 #include "cache/rules/purge.hpp"
-#include "cache/store/freed_runs.hpp"
-#include "cache/store/page_runs.hpp"
-#include "cache/store/record.hpp"
-#include "cache/store/record_index.hpp"
+#include "cache/store/invalidation_times.hpp"
 #include "cache/store/s3_fifo.hpp"
-#include "cache/store/stamps.hpp"
 #include "cache/store/stored_response.hpp"
 
 namespace spillway::cache {
 
-// Memory of an answer on its way in.
-struct Block {
-  char* memory = nullptr;  // null: there is no room
-  std::size_t bytes = 0;
-  bool has_run = false;
-};
+// A response that is being filled.
+using FillingPtr = boost::intrusive_ptr<StoredResponse>;
 
 class CacheShard {
  public:
   static constexpr Duration kUnstorableFor = std::chrono::seconds(10);
   static constexpr std::size_t kSlice = 64;
-  static constexpr std::size_t kSlices = 4;  // for an insertion, and one for each segment it needs
-  static constexpr std::size_t kStepsAhead = 16;
-  // By an insertion that needs no more than a segment.
-  static constexpr std::size_t kMostExamined = (kSlices + 1) * kSlice + kStepsAhead;
 
-  // All of its memory counts, its tables too.
   explicit CacheShard(std::size_t max_bytes);
+  ~CacheShard();
 
-  // The answer at that key, or nothing; then, if there are any, the names that answers to it vary
-  // by (else `names` is empty). Counts as a hit.
-  StoredPtr find(const KeyView& key, std::string& names);
-  // Lately an answer to this key could not be stored, one that was one person's or another.
-  bool is_unstorable(const KeyView& key, bool personal, TimePoint now);
-  void mark_unstorable(const KeyView& key, bool personal, TimePoint now);
+  // The response or vary note at that key, or null. Counts as a hit.
+  StoredPtr find(const KeyView& key);
+  // Whether a response could not be stored during the last kUnstorableFor. By the hash alone, in a
+  // table of fixed size: a mark may be overwritten by another.
+  bool is_unstorable(std::uint64_t hash, TimePoint now) const;
+  void mark_unstorable(std::uint64_t hash, TimePoint now);
 
-  // The names that answers to it vary by, in place of an answer. False: there is no room.
-  bool put_names(const KeyView& primary, std::string_view names, TimePoint now);
+  // A new response with room for this much content. Null: there is no room. Responses that are
+  // being filled get half of the memory at most, a single one may get more.
+  FillingPtr allocate(const ResponseParts& parts, std::size_t content_bytes, TimePoint now);
+  // In another block, with room for this much content. Null, and the response is gone: no room.
+  FillingPtr resize(FillingPtr response, std::size_t content_bytes, TimePoint now);
 
-  // Memory of answers on their way in; they get no more than half of all. From so many bytes on it
-  // is a run of pages, which may be inserted as it is.
-  std::size_t run_from() const {
-    return std::max(segment_bytes_ / 4, std::min(segment_bytes_ / 2, 4 * page_bytes()));
-  }
-  Block take(std::size_t bytes, TimePoint now);
-  void give_back(const Block& block);
+  // Stores a filled response in place of an older one. What is at its key now: see Filling::commit.
+  StoredPtr insert(StoredResponse& response);
+  // All of it at once.
+  StoredPtr store(const ResponseParts& parts, std::string_view content, TimePoint now);
 
-  // What the store holds for its key afterwards: see Filling::commit(). A response in a run becomes
-  // part of the store if it is what is held, and `block` is empty then; another is copied.
-  StoredPtr insert(StoredResponse& response, Block& block, TimePoint now);
-
-  // The answer at that key leaves, if it was asked for until then.
+  // The response at that key leaves if it was requested until then.
   void remove(const KeyView& key, TimePoint requested_until);
   void invalidate(std::uint64_t uri_hash, TimePoint now);
 
-  // What was asked for until then and is not stored yet will not be.
+  // Responses requested until now that are not stored yet will not be.
   void begin_purge(TimePoint now);
+  // Returns how many responses left.
   std::size_t purge(const Purge& purge);
-
-  // Of readers: memory that nobody reads any more.
-  void give_back(FreedRuns& freed);
 
   struct Counts {
     std::uint64_t bytes = 0;
-    std::uint64_t answers = 0;
+    std::uint64_t responses = 0;
     std::uint64_t stores = 0;
     std::uint64_t evictions = 0;
     std::uint64_t invalidations = 0;
-    std::uint64_t examined = 0;  // records, to find who leaves
   };
   Counts counts() const;
 
  private:
-  using Lock = std::unique_lock<std::mutex>;
+  friend class StoredResponse;
 
-  // Lets the next ones leave, in slices between which others may take the lock, until done();
-  // enough(freed) tells when what will be given back at the end of a slice will do.
-  template <class Enough, class Done>
-  bool evict_until(Lock& lock, std::size_t bytes, TimePoint now, Enough enough, Done done);
-  bool make_room(Lock& lock, std::size_t bytes, TimePoint now);
-  bool make_spare(Lock& lock, TimePoint now);
-  bool take_spare();
-  void keep_slack(TimePoint now, FreedRuns& freed);
-  bool step(TimePoint now, std::size_t& chances, FreedRuns& freed);
-  void give_back(Lock& lock, FreedRuns& freed);
+  // The store's own reference.
+  static void let_go(const StoredResponse* response) { intrusive_ptr_release(response); }
+  // Responses that left the store, to be let go of once the lock is released.
+  struct Removed {
+    ~Removed() { list.clear_and_dispose(let_go); }
+    ResponseList list;
+    std::size_t bytes = 0;  // to be freed then
+  };
+  struct KeyOf {
+    using type = KeyView;
+    KeyView operator()(const StoredResponse& response) const { return response.key(); }
+  };
+  struct Hash {
+    std::size_t operator()(const KeyView& key) const { return key.hash; }
+  };
+  struct Equal {
+    bool operator()(const KeyView& a, const KeyView& b) const { return a.text == b.text; }
+  };
+  using Index = boost::intrusive::unordered_set<
+      StoredResponse, boost::intrusive::key_of_value<KeyOf>, boost::intrusive::hash<Hash>,
+      boost::intrusive::equal<Equal>, boost::intrusive::compare_hash<true>,
+      boost::intrusive::power_2_buckets<true>, boost::intrusive::constant_time_size<false>>;
+  struct Mark {
+    std::uint64_t hash = 0;
+    TimePoint until = TimePoint::min();
+  };
 
-  bool has_room(std::size_t bytes) const { return held_ + bytes <= capacity_; }
-  std::size_t free_bytes() const;
-  // The slot is to be linked before the lock is given away.
-  Slot* add(Lock& lock, bool to_main, std::size_t record_bytes, TimePoint now, FreedRuns& freed);
-
-  bool is_ended(const Record& record) const;
-  bool may_link(const StoredResponse& response, const Record* old) const;
-  StoredPtr newer_than(const StoredResponse& response, const Record* old) const;
-  bool keeps_run(const StoredResponse& response, Block& block);
-  Record& link(StoredResponse& response, Block& block, Slot& slot, bool to_main);
-  bool put_note(const KeyView& key, RecordKind kind, std::string_view body, TimePoint until,
-                TimePoint now);
+  StoredResponse* lookup(const KeyView& key);
+  bool is_invalid(const StoredResponse& response) const {
+    return invalidated_.is_invalid(response.head_.uri_hash, response.requested_at());
+  }
+  bool reserve(std::size_t bytes, TimePoint now);
+  void release(std::size_t bytes, bool was_filling);
+  void discard(StoredResponse& response);
+  void remove_from_index(StoredResponse& response, Removed& removed);
+  void unlink(StoredResponse& response, Removed& removed);
+  Mark& mark_of(std::uint64_t hash) { return marks_[(hash >> 8) & (marks_.size() - 1)]; }
 
   mutable std::mutex mutex_;
-  const std::size_t segment_bytes_;
-  PageRuns pages_;
-  RecordIndex index_;
-  Stamps stamps_;
-  S3Fifo fifo_;
-  std::size_t fixed_bytes_;
-  std::size_t capacity_;  // without them
+  std::vector<Index::bucket_type> buckets_;
+  Index index_;
+  S3Fifo queues_;
+  InvalidationTimes invalidated_;
+  std::vector<Mark> marks_;
+  const std::size_t table_bytes_;
+  const std::size_t capacity_;  // without the tables
   std::atomic<std::size_t> held_{0};
-  std::atomic<std::size_t> filling_{0};  // of these, of answers on their way in
+  std::atomic<std::size_t> filling_{0};  // included in held_
   TimePoint purged_at_ = TimePoint::min();
-  std::uint64_t stores_ = 0;
-  std::uint64_t invalidations_ = 0;
+  Counts counts_;
 };
 
 }  // namespace spillway::cache

@@ -1,10 +1,8 @@
 #include "cache/store/filling.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "cache/rules/cache_key.hpp"
-#include "cache/store/response_builder.hpp"
 
 namespace spillway::cache {
 namespace {
@@ -13,83 +11,72 @@ constexpr std::size_t kFirstContent = 4096;  // room for a body of unknown lengt
 
 }  // namespace
 
-Filling::Filling(CacheShard& shard, const ResponseParts& parts, const Limits& limits, TimePoint now)
-    : limits_(limits), now_(now), head_bytes_(ResponseBuilder::head_bytes(parts)) {
-  if (is_too_big()) return;
-  const std::size_t content =
-      limits.length ? static_cast<std::size_t>(*limits.length) : kFirstContent;
-  block_ = shard.take(std::min(head_bytes_ + content, limits.max_bytes), now);
-  if (block_.memory == nullptr) return;
-  ResponseBuilder::build(block_.memory, parts);
-  shard_ = &shard;
-  size_ = head_bytes_;
-}
-
-Filling::~Filling() {
-  if (shard_ != nullptr) shard_->give_back(block_);
-}
-
-void Filling::swap(Filling& other) noexcept {
-  std::swap(shard_, other.shard_);
-  std::swap(block_, other.block_);
-  std::swap(limits_, other.limits_);
-  std::swap(now_, other.now_);
-  std::swap(head_bytes_, other.head_bytes_);
-  std::swap(size_, other.size_);
-  std::swap(primary_size_, other.primary_size_);
-  std::swap(primary_hash_, other.primary_hash_);
-  std::swap(personal_, other.personal_);
+Filling::Filling(CacheShard& shard, const ResponseParts& parts, const Limits& limits,
+                 Primary primary, std::uint64_t unstorable_hash, TimePoint now)
+    : shard_(&shard),
+      limits_(limits),
+      primary_(primary),
+      unstorable_hash_(unstorable_hash),
+      head_bytes_(StoredResponse::head_bytes(parts)),
+      began_at_(now) {
+  if (head_bytes_ > limits.max_bytes ||
+      limits.length.value_or(0) > limits.max_bytes - head_bytes_) {
+    shard.mark_unstorable(unstorable_hash, now);
+    return;
+  }
+  const std::size_t content = limits.length
+                                  ? static_cast<std::size_t>(*limits.length)
+                                  : std::min(kFirstContent, limits.max_bytes - head_bytes_);
+  response_ = shard.allocate(parts, content, now);
 }
 
 bool Filling::give_up() {
-  *this = Filling();
+  response_.reset();
   return false;
 }
 
-bool Filling::grow(std::size_t bytes) {
-  const Block bigger =
-      shard_->take(std::min(std::max(bytes, 2 * block_.bytes), limits_.max_bytes), now_);
-  if (bigger.memory == nullptr) return false;
-  response().copy_to(bigger.memory);
-  std::memcpy(bigger.memory + head_bytes_, block_.memory + head_bytes_, size_ - head_bytes_);
-  shard_->give_back(std::exchange(block_, bigger));
-  return true;
-}
-
 bool Filling::append(std::string_view content) {
-  if (shard_ == nullptr) return false;
-  if (content.empty()) return true;
-  const std::size_t size = size_ + content.size();
-  if (limits_.length && size - head_bytes_ > *limits_.length) return give_up();
-  if (size > limits_.max_bytes) {
-    shard_->mark_unstorable(response().key(), personal_, now_);
-    return give_up();
+  if (!response_) return false;
+  const std::size_t room = response_->capacity();
+  const std::size_t size = response_->content().size() + content.size();
+  if (size > room) {
+    if (limits_.length) return give_up();
+    const std::size_t max = limits_.max_bytes - head_bytes_;
+    if (size > max) {
+      shard_->mark_unstorable(unstorable_hash_, began_at_);
+      return give_up();
+    }
+    response_ =
+        shard_->resize(std::move(response_), std::min(std::max(size, 2 * room), max), began_at_);
+    if (!response_) return false;
   }
-  if (size > block_.bytes && !grow(size)) return give_up();
-  content.copy(block_.memory + size_, content.size());
-  size_ = size;
+  response_->append(content);
   return true;
 }
 
-void Filling::share_content(const StoredResponse& of) {
-  ResponseBuilder::share_content(response(), of);
+bool Filling::put_vary_note(TimePoint now) {
+  const KeyView key = response_->key();
+  const KeyView primary{key.text.substr(0, primary_.key_size), primary_.hash, key.uri_hash};
+  const std::string_view names = KeyParts(key.text.substr(primary_.key_size)).next();
+  const StoredPtr known = shard_->find(primary);
+  if (known && known->is_vary_note() && known->content() == names) return true;
+  const http::FieldList no_fields;
+  return shard_->store({.key = primary,
+                        .fields = no_fields,
+                        .validity = Validity{},
+                        .requested_at = TimePoint::max()},
+                       names, now) != nullptr;
 }
 
 StoredPtr Filling::commit(TimePoint now) {
-  if (shard_ == nullptr) return {};
-  const std::size_t content = size_ - head_bytes_;
-  if (limits_.length && content != *limits_.length) return {};
-  if (content > 0) ResponseBuilder::set_content(response(), content);
-  if (primary_size_ > 0) {
-    const KeyView key = response().key();
-    KeyParts rest(key.text.substr(primary_size_));
-    const KeyView primary{key.text.substr(0, primary_size_), primary_hash_, key.uri_hash};
-    if (!shard_->put_names(primary, rest.next(), now)) return {};
-  }
-  StoredPtr held = shard_->insert(response(), block_, now);
-  shard_->give_back(block_);
-  shard_ = nullptr;
-  return held;
+  if (!response_) return {};
+  const std::size_t size = response_->content().size();
+  if (limits_.length && size != *limits_.length) return {};
+  if (primary_.key_size > 0 && !put_vary_note(now)) return {};
+  if (size < response_->capacity()) response_ = shard_->resize(std::move(response_), size, now);
+  StoredPtr stored = response_ ? shard_->insert(*response_) : StoredPtr();
+  response_.reset();
+  return stored;
 }
 
 }  // namespace spillway::cache

@@ -4,24 +4,24 @@
 #include <utility>
 
 #include "cache/store/cache_shard.hpp"
-#include "cache/store/response_builder.hpp"
+#include "cache/store/heap_block.hpp"
 
 namespace spillway::cache {
 namespace {
 
-constexpr std::size_t kMostShards = 16;
-constexpr std::size_t kLeastShardBytes = std::size_t{1} << 20;
-constexpr std::size_t kEntriesInShard = 8;  // of the biggest
+constexpr std::size_t kMaxShards = 16;
+constexpr std::size_t kMinShardBytes = std::size_t{1} << 20;
+constexpr std::size_t kMinEntriesPerShard = 8;  // of max_entry_bytes
 
 std::size_t shards_for(const config::Cache& settings) {
   const std::uint64_t least =
-      std::max<std::uint64_t>(kLeastShardBytes, kEntriesInShard * settings.max_entry_bytes);
-  std::size_t shards = kMostShards;
+      std::max<std::uint64_t>(kMinShardBytes, kMinEntriesPerShard * settings.max_entry_bytes);
+  std::size_t shards = kMaxShards;
   while (shards > 1 && settings.max_bytes / shards < least) shards /= 2;
   return shards;
 }
 
-// Validators that say the same, strong or weak (RFC 9110 section 8.8.3.2).
+// Weak comparison (RFC 9110 section 8.8.3.2).
 bool is_same_tag(std::string_view a, std::string_view b) {
   if (a.starts_with("W/")) a.remove_prefix(2);
   if (b.starts_with("W/")) b.remove_prefix(2);
@@ -32,6 +32,7 @@ bool is_same_tag(std::string_view a, std::string_view b) {
 
 ResponseCache::ResponseCache(const config::Cache& settings, traffic::SipKey key)
     : settings_(settings), key_(key) {
+  configure_heap();
   const std::size_t shards = shards_for(settings);
   const std::size_t own = flights_.bytes() / shards;
   const std::size_t each = static_cast<std::size_t>(settings.max_bytes / shards);
@@ -40,51 +41,54 @@ ResponseCache::ResponseCache(const config::Cache& settings, traffic::SipKey key)
   }
 }
 
-ResponseCache::~ResponseCache() = default;
+ResponseCache::~ResponseCache() {
+  shards_.clear();
+  trim_heap();
+}
 
 CacheShard& ResponseCache::shard_of(std::uint64_t uri_hash) const {
   return *shards_[uri_hash & (shards_.size() - 1)];
 }
 
-// The tenant as far as it is in the key.
-TenantInKey ResponseCache::tenant_in_key(const Asked& asked) const {
-  return settings_.across_tenants || asked.tenant.empty() ? TenantInKey{} : asked.tenant_in_key;
+TenantInKey ResponseCache::tenant_in_key(const CacheRequest& request) const {
+  return settings_.across_tenants || request.tenant.empty() ? TenantInKey{} : request.tenant_in_key;
 }
 
-Found ResponseCache::find(const Asked& asked, CacheKey& key, TimePoint now) {
-  const TenantInKey tenant = tenant_in_key(asked);
-  key.start(key_, asked, tenant, settings_.vary, !settings_.across_tenants);
+Found ResponseCache::find(const CacheRequest& request, CacheKey& key, TimePoint now) {
+  const TenantInKey tenant = tenant_in_key(request);
+  key.start(key_, request, tenant, settings_.vary, !settings_.across_tenants);
   CacheShard& shard = shard_of(key.uri_hash_);
-  StoredPtr response = shard.find(key.view(), key.names_);
-  if (!key.names_.empty()) {
-    key.vary(asked.fields);
-    response = shard.find(key.view(), key.unused_);
+  StoredPtr response = shard.find(key.view());
+  if (response && response->is_vary_note()) {
+    key.names_ = response->content();
+    key.vary(request.fields);
+    response = shard.find(key.view());
   }
-  key.personal_ = is_personal(asked.fields, settings_, tenant, key.names_);
+  key.personal_ = is_personal(request.fields, settings_, tenant, key.names_);
   if (response && key.personal_ && !response->is_open()) response.reset();
 
   if (response && response->is_fresh(now)) return {Lookup::fresh, std::move(response)};
-  const bool marked = shard.is_unstorable(key.view(), key.personal_, now);
+  const bool marked = shard.is_unstorable(key.hash(), now);
   if (response) return {Lookup::stale, std::move(response), marked};
   if (marked) return {Lookup::unstorable, {}, true};
   return {key.is_variant() ? Lookup::vary_miss : Lookup::miss};
 }
 
-std::optional<Filling> ResponseCache::begin(CacheKey& key, const Asked& asked,
+std::optional<Filling> ResponseCache::begin(CacheKey& key, const CacheRequest& request,
                                             const http::ResponseHead& response,
                                             const Validity& validity, bool open,
                                             TimePoint requested_at, TimePoint arrived_at,
                                             std::string_view date,
                                             std::optional<std::uint64_t> length) {
-  if (!unite_names(key.names_, response.fields, settings_.vary, key.unused_)) {
+  if (!unite_names(key.names_, response.fields, settings_.vary, key.scratch_)) {
     mark_unstorable(key, arrived_at);
     return {};
   }
-  if (key.unused_ != key.names_) {
-    std::swap(key.names_, key.unused_);
-    key.vary(asked.fields);
+  if (key.scratch_ != key.names_) {
+    std::swap(key.names_, key.scratch_);
+    key.vary(request.fields);
   }
-  key.personal_ = is_personal(asked.fields, settings_, tenant_in_key(asked), key.names_);
+  key.personal_ = is_personal(request.fields, settings_, tenant_in_key(request), key.names_);
   if (key.personal_ && !open) {
     mark_unstorable(key, arrived_at);
     return {};
@@ -99,11 +103,10 @@ std::optional<Filling> ResponseCache::begin(CacheKey& key, const Asked& asked,
                             .open = open,
                             .requested_at = requested_at,
                             .arrived_at = arrived_at};
-  Filling filling(shard_of(key.uri_hash_), parts, {length, max_entry_bytes()}, arrived_at);
-  if (filling.is_too_big()) mark_unstorable(key, arrived_at);
+  const Filling::Primary primary{key.is_variant() ? key.primary_size_ : 0, key.primary_hash_};
+  Filling filling(shard_of(key.uri_hash_), parts, {length, max_entry_bytes()}, primary, key.hash(),
+                  arrived_at);
   if (!filling.is_good()) return {};
-  filling.set_personal(key.personal_);
-  if (key.is_variant()) filling.set_primary(key.primary_size_, key.primary_hash_);
   return filling;
 }
 
@@ -129,21 +132,13 @@ StoredPtr ResponseCache::refreshed(const StoredPtr& old, const http::FieldList& 
     shard.remove(key, old->requested_at());
     return old;
   }
-  const bool shares = old->is_shareable() && ResponseBuilder::head_bytes(parts) < shard.run_from();
-  const std::size_t content = shares ? 0 : old->content().size();
-  Filling filling(shard, parts, {content, max_entry_bytes()}, arrived_at);
-  if (!filling.is_good()) return old;
-  if (shares) {
-    filling.share_content(*old);
-  } else {
-    filling.append(old->content());
-  }
-  StoredPtr renewed = filling.commit(arrived_at);
+  if (StoredResponse::head_bytes(parts) + old->content().size() > max_entry_bytes()) return old;
+  const StoredPtr renewed = shard.store(parts, old->content(), arrived_at);
   return renewed ? renewed : old;
 }
 
 void ResponseCache::mark_unstorable(const CacheKey& key, TimePoint now) {
-  shard_of(key.uri_hash_).mark_unstorable(key.view(), key.personal_, now);
+  shard_of(key.uri_hash_).mark_unstorable(key.hash(), now);
 }
 
 void ResponseCache::withdraw(const CacheKey& key, TimePoint requested_at) {
@@ -158,9 +153,10 @@ void ResponseCache::invalidate(std::string_view authority, std::string_view path
 
 std::size_t ResponseCache::purge(const Purge& purge, TimePoint now) {
   for (const auto& shard : shards_) shard->begin_purge(now);
-  std::size_t gone = 0;
-  for (const auto& shard : shards_) gone += shard->purge(purge);
-  return gone;
+  std::size_t purged = 0;
+  for (const auto& shard : shards_) purged += shard->purge(purge);
+  if (purge.what == Purge::What::all) trim_heap();
+  return purged;
 }
 
 CacheCounts ResponseCache::counts() const {
@@ -168,11 +164,10 @@ CacheCounts ResponseCache::counts() const {
   for (const auto& shard : shards_) {
     const CacheShard::Counts its = shard->counts();
     counts.bytes += its.bytes;
-    counts.entries += its.answers;
+    counts.entries += its.responses;
     counts.stores += its.stores;
     counts.evictions += its.evictions;
     counts.invalidations += its.invalidations;
-    counts.examined += its.examined;
   }
   return counts;
 }

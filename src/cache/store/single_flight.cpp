@@ -2,18 +2,18 @@
 
 namespace spillway::cache {
 
-Flights::Flights() = default;
+SingleFlight::SingleFlight() = default;
 
-Flights::Flight** Flights::Shard::find(std::uint64_t hash) {
+SingleFlight::Flight** SingleFlight::Shard::find(std::uint64_t hash) {
   Flight** at = &buckets[(hash >> 8) % kBuckets];
   while (*at != nullptr && (*at)->hash != hash) at = &(*at)->next;
   return at;
 }
 
-void Flights::Shard::begin(std::uint64_t hash) {
+void SingleFlight::Shard::begin(std::uint64_t hash) {
   if (free == nullptr) {
-    blocks.push_back(std::make_unique<Flight[]>(kAtOnce));
-    for (std::size_t i = 0; i < kAtOnce; ++i) {
+    blocks.push_back(std::make_unique<Flight[]>(kFlightsPerBlock));
+    for (std::size_t i = 0; i < kFlightsPerBlock; ++i) {
       blocks.back()[i].next = free;
       free = &blocks.back()[i];
     }
@@ -25,14 +25,14 @@ void Flights::Shard::begin(std::uint64_t hash) {
   bucket = flight;
 }
 
-void Flights::Shard::end(Flight** at) {
+void SingleFlight::Shard::end(Flight** at) {
   Flight* const flight = *at;
   *at = flight->next;
   flight->next = free;
   free = flight;
 }
 
-Flights::Role Flights::join(std::uint64_t hash, Follower& follower) {
+SingleFlight::Role SingleFlight::join(std::uint64_t hash, Follower& follower) {
   Shard& shard = shard_of(hash);
   const std::lock_guard lock(shard.mutex);
   follower.landing = Landing::none;
@@ -50,7 +50,7 @@ Flights::Role Flights::join(std::uint64_t hash, Follower& follower) {
   return Role::follower;
 }
 
-bool Flights::try_lead(std::uint64_t hash) {
+bool SingleFlight::try_lead(std::uint64_t hash) {
   Shard& shard = shard_of(hash);
   const std::lock_guard lock(shard.mutex);
   if (*shard.find(hash) != nullptr) return false;
@@ -58,7 +58,7 @@ bool Flights::try_lead(std::uint64_t hash) {
   return true;
 }
 
-Follower* Flights::land(std::uint64_t hash, Landing how) {
+Follower* SingleFlight::land(std::uint64_t hash, Landing how) {
   Shard& shard = shard_of(hash);
   const std::lock_guard lock(shard.mutex);
   Flight** const at = shard.find(hash);
@@ -72,7 +72,7 @@ Follower* Flights::land(std::uint64_t hash, Landing how) {
   return first;
 }
 
-Follower* Flights::hand_over(std::uint64_t hash) {
+Follower* SingleFlight::hand_over(std::uint64_t hash) {
   Shard& shard = shard_of(hash);
   const std::lock_guard lock(shard.mutex);
   Flight** const at = shard.find(hash);
@@ -91,7 +91,7 @@ Follower* Flights::hand_over(std::uint64_t hash) {
   return heir;
 }
 
-bool Flights::leave(Follower& follower) {
+bool SingleFlight::leave(Follower& follower) {
   Shard& shard = shard_of(follower.hash_);
   const std::lock_guard lock(shard.mutex);
   if (!follower.waits_) return false;
@@ -102,11 +102,11 @@ bool Flights::leave(Follower& follower) {
   return true;
 }
 
-std::size_t Flights::bytes() const {
+std::size_t SingleFlight::bytes() const {
   std::size_t bytes = sizeof *this;
   for (const Shard& shard : shards_) {
     const std::lock_guard lock(shard.mutex);
-    bytes += shard.blocks.size() * Shard::kAtOnce * sizeof(Flight);
+    bytes += shard.blocks.size() * Shard::kFlightsPerBlock * sizeof(Flight);
   }
   return bytes;
 }

@@ -1,9 +1,10 @@
-// Single flight: of those who want the same answer one asks the upstream, the others wait for it.
+// Single flight: of concurrent requests for the same response one, the leader, asks the upstream;
+// the others, its followers, wait for it.
 //
-// A flight begins with its leader and ends when it is landed, or handed over to nobody. Flights go
-// by a keyed hash of what is asked for; should two hashes ever be the same, the followers of the
-// other flight find nothing in the store and ask for themselves. Any thread; nothing is allocated
-// unless there are more flights at once than ever before.
+// A flight begins with its leader and ends when it is landed, or handed over without followers. It
+// is identified by a keyed hash; should two keys collide, the followers of the other key find
+// nothing in the store and ask the upstream themselves. Any thread. Allocates only when there are
+// more flights at once than ever before.
 #pragma once
 
 #include <array>
@@ -15,49 +16,49 @@
 
 namespace spillway::cache {
 
-// What became of a follower.
+// The end of a flight, for a follower.
 enum class Landing : std::uint8_t {
-  none,     // it waits, or left
-  stored,   // the answer, or a newer one, is in the store
-  nothing,  // it is not: ask for yourself
-  refused,  // who led was not let through to the upstream
-  failed,   // the upstream failed: something older may do in its place
-  leads,    // it leads the flight now
+  none,     // not landed, or the follower left
+  stored,   // the response, or a newer one, is in the store
+  nothing,  // it is not: ask the upstream
+  refused,  // the leader was not admitted to the upstream
+  failed,   // the upstream failed: a stale response may replace it
+  leads,    // this follower is the leader now
 };
 
-// A waiting request: a member of what waits. Lives until it has left, or what land() or hand_over()
-// returned has been delivered to it. Not to be read by others meanwhile.
+// A waiting request; intrusive. Must live until leave() returns true or until it has been delivered
+// from the result of land() or hand_over(); only then may others read it.
 struct Follower {
   Landing landing = Landing::none;
-  Follower* next = nullptr;  // in what land() returns
+  Follower* next = nullptr;  // in the result of land()
 
  private:
-  friend class Flights;
+  friend class SingleFlight;
   Follower* previous_ = nullptr;
   std::uint64_t hash_ = 0;
   bool waits_ = false;
 };
 
-class Flights {
+class SingleFlight {
  public:
   enum class Role : std::uint8_t { leader, follower };
 
-  Flights();
-  Flights(const Flights&) = delete;
-  Flights& operator=(const Flights&) = delete;
+  SingleFlight();
+  SingleFlight(const SingleFlight&) = delete;
+  SingleFlight& operator=(const SingleFlight&) = delete;
 
-  // The first leads and must land() or hand_over() once; the others wait, in order.
+  // The first to join leads and must call land() or hand_over() once; the others wait, in order.
   Role join(std::uint64_t hash, Follower& follower);
-  // Leads, if there is no such flight yet: for one that nobody may wait in the place of.
+  // Becomes leader if there is no such flight; never a follower.
   bool try_lead(std::uint64_t hash);
-  // Ends the flight: stored, nothing, refused or failed. Its followers in order, marked so: to be
-  // delivered each to its thread. Null: none.
+  // Ends the flight: stored, nothing, refused or failed. Returns its followers in order, to be
+  // delivered each to its thread; null without any.
   Follower* land(std::uint64_t hash, Landing how);
-  // Makes the follower that waited longest the leader; it is to be delivered. Null: nobody waits,
-  // and the flight has ended.
+  // Makes the follower that waited longest the leader and returns it, to be delivered. Null without
+  // followers: the flight has ended.
   Follower* hand_over(std::uint64_t hash);
-  // True when it waited and does not any more. False when it did not wait: never joined, led, or it
-  // has been landed or handed over already and its delivery is on its way.
+  // True if it waited and no longer does. False if it did not wait: it never joined, it leads, or
+  // its delivery is on its way.
   bool leave(Follower& follower);
 
   std::size_t bytes() const;
@@ -67,11 +68,11 @@ class Flights {
     std::uint64_t hash = 0;
     Follower* first = nullptr;
     Follower* last = nullptr;
-    Flight* next = nullptr;  // in its bucket, or among those that are free
+    Flight* next = nullptr;  // in its bucket, or in the free list
   };
   struct alignas(64) Shard {
     static constexpr std::size_t kBuckets = 32;
-    static constexpr std::size_t kAtOnce = 16;
+    static constexpr std::size_t kFlightsPerBlock = 16;
 
     Flight** find(std::uint64_t hash);
     void begin(std::uint64_t hash);
@@ -80,7 +81,7 @@ class Flights {
     mutable std::mutex mutex;
     std::array<Flight*, kBuckets> buckets{};
     Flight* free = nullptr;
-    std::vector<std::unique_ptr<Flight[]>> blocks;  // kAtOnce flights each
+    std::vector<std::unique_ptr<Flight[]>> blocks;
   };
   static constexpr std::size_t kShards = 8;
 

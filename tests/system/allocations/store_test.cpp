@@ -20,7 +20,7 @@ const TimePoint kStart = TimePoint{} + std::chrono::hours(1);
 constexpr std::size_t kKeys = 1000;
 constexpr std::size_t kFinds = 1'000'000;
 
-void store(ResponseCache& cache, CacheKey& key, const Asked& asked) {
+void store(ResponseCache& cache, CacheKey& key, const CacheRequest& asked) {
   http::ResponseHead head;
   head.status = 200;
   head.reason_phrase = "OK";
@@ -42,7 +42,7 @@ TEST_CASE("a million look-ups in the store allocate nothing") {
   std::vector<std::string> paths;
   for (std::size_t i = 0; i < 2 * kKeys; ++i) paths.push_back("/path/" + std::to_string(i));
   const auto asked = [&](std::size_t i) {
-    return Asked{.authority = "shop.example", .path_and_query = paths[i], .fields = fields};
+    return CacheRequest{.authority = "shop.example", .path_and_query = paths[i], .fields = fields};
   };
   CacheKey key;
   for (std::size_t i = 0; i < kKeys; ++i) store(cache, key, asked(i));

@@ -42,7 +42,7 @@ struct Request {
   explicit Request(std::string_view its_path, const Lines& lines = {})
       : path(its_path), fields(lines) {}
 
-  Asked asked() const {
+  CacheRequest asked() const {
     return {.scheme = scheme,
             .authority = authority,
             .path_and_query = path,

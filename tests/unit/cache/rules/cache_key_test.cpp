@@ -87,7 +87,7 @@ TEST_CASE("a tenant told by a field is not the one of that name told by a key") 
   Request by_key("/");
   by_key.tenant = "acme";
   store(cache, by_key, Response("x"));
-  Asked by_field = by_key.asked();
+  CacheRequest by_field = by_key.asked();
   by_field.tenant_in_key = {.by_field = "X-Tenant"};
   CacheKey key;
   CHECK(cache.find(by_field, key, kStart).result == Lookup::miss);

@@ -65,16 +65,3 @@ TEST_CASE("fields whose values are in the key are not personal but Authorization
   CHECK_FALSE(personal(cookie, {}, {}, keyed));
   CHECK(personal({{"Authorization", "x"}}, {}, {}, keyed));
 }
-
-TEST_CASE("a personal request is given what is open and what is keyed by it only") {
-  const auto given = [](bool open, const Lines& request, std::string_view vary = {}) {
-    return may_be_given(open, fields_of(request), kSettings, {}, vary);
-  };
-  CHECK(given(false, {}));
-  CHECK(given(true, {{"Cookie", "a"}}));
-  CHECK(given(true, {{"Authorization", "a"}}));
-  CHECK_FALSE(given(false, {{"Cookie", "a"}}));
-  CHECK_FALSE(given(false, {{"Authorization", "a"}}));
-  CHECK(given(false, {{"Cookie", "a"}}, "Cookie"));
-  CHECK_FALSE(given(false, {{"Cookie", "a"}, {"Authorization", "a"}}, "Cookie, Authorization"));
-}

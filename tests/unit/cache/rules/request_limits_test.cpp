@@ -12,7 +12,7 @@ namespace {
 
 bool takes_stored(std::string_view control, const StoredAge& stored) {
   const http::FieldList fields = fields_of({{"Cache-Control", control}});
-  return takes(http::request_cache_control(fields), stored);
+  return accepts(http::request_cache_control(fields), stored);
 }
 
 constexpr StoredAge kFresh{seconds(40), seconds(20), seconds(30)};
@@ -75,5 +75,5 @@ TEST_CASE("an answer is stale from the moment its lifetime is over") {
 
 TEST_CASE("Pragma asks for a validation as no-cache does") {
   const http::FieldList fields = fields_of({{"Pragma", "no-cache"}});
-  CHECK_FALSE(takes(http::request_cache_control(fields), kFresh));
+  CHECK_FALSE(accepts(http::request_cache_control(fields), kFresh));
 }

@@ -172,7 +172,7 @@ TEST_CASE("sums of the longest times do not overflow") {
 
 TEST_CASE("what could only be thrown away again is of no use") {
   const auto useful = [](const Lines& lines) {
-    return is_of_use(of(lines), response_of(200, lines));
+    return is_reusable(of(lines), response_of(200, lines));
   };
   CHECK(useful({}));
   CHECK(useful({{"Cache-Control", "max-age=0"}}));                            // stale for a minute

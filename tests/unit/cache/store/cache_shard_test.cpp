@@ -4,7 +4,6 @@
 
 #include <string>
 
-#include "cache/store/response_builder.hpp"
 #include "unit/cache/rules/asking.hpp"
 
 namespace spillway::cache {
@@ -25,21 +24,20 @@ StoredPtr put(CacheShard& shard, const KeyView& key, const std::string& content,
                             .open = true,
                             .requested_at = now,
                             .arrived_at = now};
-  const std::size_t head = ResponseBuilder::head_bytes(parts);
-  Block block = shard.take(head + content.size(), now);
-  if (block.memory == nullptr) return {};
-  StoredResponse& response = ResponseBuilder::build(block.memory, parts);
-  content.copy(block.memory + head, content.size());
-  ResponseBuilder::set_content(response, content.size());
-  StoredPtr held = shard.insert(response, block, now);
-  shard.give_back(block);
-  return held;
+  return shard.store(parts, content, now);
+}
+
+void put_names(CacheShard& shard, const KeyView& key, std::string_view names) {
+  const http::FieldList fields;
+  const ResponseParts note{
+      .key = key, .fields = fields, .validity = Validity{}, .requested_at = TimePoint::max()};
+  REQUIRE(shard.store(note, names, kStart));
 }
 
 std::string found(CacheShard& shard, const KeyView& key) {
-  std::string names;
-  const StoredPtr response = shard.find(key, names);
-  return response ? std::string(response->content()) : "-" + names;
+  const StoredPtr response = shard.find(key);
+  if (!response) return "-";
+  return (response->is_vary_note() ? "-" : "") + std::string(response->content());
 }
 
 }  // namespace
@@ -53,13 +51,9 @@ TEST_CASE("keys whose hashes are equal are told apart by their texts") {
   CHECK(found(shard, {"b", hash, 1}) == "of b");
   CHECK(found(shard, {"c", hash, 1}) == "-");
   CHECK(found(shard, {"ab", hash, 1}) == "-");
-  CHECK(shard.put_names({"c", hash, 1}, "x,y", kStart));
+  put_names(shard, {"c", hash, 1}, "x,y");
   CHECK(found(shard, {"c", hash, 1}) == "-x,y");
   CHECK(found(shard, {"a", hash, 1}) == "of a");
-  shard.mark_unstorable({"a", hash, 1}, false, kStart);
-  CHECK(shard.is_unstorable({"a", hash, 1}, false, kStart));
-  CHECK_FALSE(shard.is_unstorable({"b", hash, 1}, false, kStart));
-  CHECK_FALSE(shard.is_unstorable({"a", hash, 1}, true, kStart));
   shard.remove({"a", hash, 1}, kNever);
   CHECK(found(shard, {"a", hash, 1}) == "-");
   CHECK(found(shard, {"b", hash, 1}) == "of b");
@@ -77,12 +71,12 @@ TEST_CASE("names are not replaced by an answer that was asked for without them")
   CacheShard shard(kMegabyte);
   const KeyView key{"a", 1, 1};
   put(shard, key, "x");
-  CHECK(shard.put_names(key, "accept", kStart));
+  put_names(shard, key, "accept");
   CHECK(found(shard, key) == "-accept");
   CHECK_FALSE(put(shard, key, "y"));
-  CHECK(shard.put_names(key, "accept,b", kStart));
+  put_names(shard, key, "accept,b");
   CHECK(found(shard, key) == "-accept,b");
-  CHECK(shard.counts().answers == 0);
+  CHECK(shard.counts().responses == 0);
 }
 
 TEST_CASE("a store full of what is being read takes nothing more and holds no more than it may") {
@@ -106,22 +100,19 @@ TEST_CASE("a store full of what is being read takes nothing more and holds no mo
   }
 }
 
-TEST_CASE("answers on their way in get no more than half of the memory") {
+TEST_CASE("responses that are being filled get no more than half of the memory") {
   CacheShard shard(2 * kMegabyte);
-  std::vector<Block> blocks;
-  for (;;) {
-    const Block block = shard.take(100000, kStart);
-    if (block.memory == nullptr) break;
-    blocks.push_back(block);
+  const http::FieldList fields;
+  const ResponseParts parts{.key = {"a", 1, 1}, .fields = fields, .validity = Validity{}};
+  std::vector<FillingPtr> fillings;
+  while (FillingPtr filling = shard.allocate(parts, 100000, kStart)) {
+    fillings.push_back(std::move(filling));
   }
-  CHECK(blocks.size() * 100000 > kMegabyte * 8 / 10);
-  CHECK(blocks.size() * 100000 <= kMegabyte);
-  for (const Block& block : blocks) shard.give_back(block);
-  SUBCASE("but one may take more") {
-    const Block block = shard.take(3 * kMegabyte / 2, kStart);
-    CHECK(block.memory != nullptr);
-    shard.give_back(block);
-  }
+  CHECK(fillings.size() * 100000 > kMegabyte * 8 / 10);
+  CHECK(fillings.size() * 100000 <= kMegabyte);
+  CHECK(shard.counts().bytes > fillings.size() * 100000);
+  fillings.clear();
+  SUBCASE("but one may take more") { CHECK(shard.allocate(parts, 3 * kMegabyte / 2, kStart)); }
   CHECK(shard.counts().bytes < kMegabyte / 4);
 }
 
@@ -133,27 +124,37 @@ TEST_CASE("a small store keeps answers too") {
     CHECK(found(shard, {std::to_string(i), i, i}) == content);
     CHECK(shard.counts().bytes <= 65536);
   }
-  CHECK(shard.counts().answers > 5);
+  CHECK(shard.counts().responses > 5);
 }
 
-TEST_CASE("an answer that moved on to the main queue is the same and so is its reader's") {
+TEST_CASE("a reader keeps an evicted response, which counts until it lets go") {
   CacheShard shard(kMegabyte);
   const KeyView key{"a", 1, 1};
-  const StoredPtr reader = put(shard, key, "content");
-  found(shard, key);
-  found(shard, key);
-  for (std::uint64_t i = 2; i < 5000; ++i) put(shard, {std::to_string(i), i, i}, "filler");
-  CHECK(shard.counts().evictions > 500);
-  CHECK(found(shard, key) == "content");
-  std::string names;
-  const StoredPtr moved = shard.find(key, names);
-  REQUIRE(moved);
-  CHECK_FALSE(moved == reader);
-  CHECK(moved->lines() == reader->lines());
-  CHECK(moved->requested_at() == reader->requested_at());
-  CHECK(moved->lifetime() == reader->lifetime());
-  CHECK(moved->is_open());
-  CHECK(reader->content() == "content");
+  const std::string content(200000, 'x');
+  StoredPtr reader = put(shard, key, content);
+  const std::uint64_t before = shard.counts().bytes;
+  SUBCASE("removed") { shard.remove(key, kNever); }
+  SUBCASE("purged") { CHECK(shard.purge({}) == 1); }
+  SUBCASE("replaced") { put(shard, key, "new", kStart + seconds(1)); }
+  SUBCASE("evicted once it is invalid") {
+    shard.invalidate(1, kStart);
+    for (std::uint64_t i = 2; i < 6000; ++i) put(shard, {std::to_string(i), i, i}, "filler");
+    CHECK(shard.counts().evictions > 0);
+  }
+  CHECK(shard.counts().bytes >= before);
+  CHECK(reader->content() == content);
+  const std::uint64_t pinned = shard.counts().bytes;
+  reader.reset();
+  CHECK(pinned - shard.counts().bytes > content.size());
+  CHECK(pinned - shard.counts().bytes < content.size() + 1000);
+}
+
+TEST_CASE("a mark of a response that could not be stored lasts ten seconds") {
+  CacheShard shard(kMegabyte);
+  shard.mark_unstorable(0x500, kStart);
+  CHECK(shard.is_unstorable(0x500, kStart + milliseconds(9999)));
+  CHECK_FALSE(shard.is_unstorable(0x501, kStart));  // the same slot
+  CHECK_FALSE(shard.is_unstorable(0x500, kStart + seconds(10)));
 }
 
 }  // namespace spillway::cache

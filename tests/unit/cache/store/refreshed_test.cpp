@@ -50,22 +50,7 @@ TEST_CASE("a 304 renews the times and fields of an answer of any size") {
   }
 }
 
-TEST_CASE("answers that share a large content free it with the last of them") {
-  ResponseCache cache(kSettings, kSipKey);
-  const std::uint64_t empty = cache.counts().bytes;
-  const std::string body(600000, 'x');
-  StoredPtr old = store(cache, Request("/a"), Response(body));
-  StoredPtr renewed = refresh(cache, old, {}, kStart + seconds(1));
-  old.reset();
-  CHECK(cache.counts().bytes < empty + 700000);
-  CHECK(cache.purge({}, kStart + seconds(2)) == 1);
-  CHECK(cache.counts().bytes > empty + 600000);
-  CHECK(renewed->content() == body);
-  renewed.reset();
-  CHECK(cache.counts().bytes < empty + 50000);
-}
-
-TEST_CASE("shared contents are evicted like others") {
+TEST_CASE("renewed responses are evicted like others") {
   ResponseCache cache(kSettings, kSipKey);
   const std::string body(200000, 'x');
   for (int i = 0; i < 200; ++i) {

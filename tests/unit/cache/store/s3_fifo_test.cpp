@@ -187,47 +187,91 @@ TEST_CASE("an answer that is renewed keeps its rank") {
   CHECK(cache.has(1));
 }
 
-TEST_CASE("answers that are stored anew time and again leave no holes") {
-  const auto working_set = static_cast<Key>(Store().size() * 85 / 100);
-  const auto misses = [&](bool are_read) {
-    Store cache;
-    std::mt19937 random(1);
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < 40 * working_set; ++i) {
-      const Request request("/" + std::to_string(random() % working_set));
-      StoredPtr reader = look(cache.cache, request).response;
-      if (i > 20 * working_set) count += !reader;
-      if (!are_read) reader.reset();
-      store(cache.cache, request, cache.response, kStart);
+namespace {
+
+// Queues of responses without an index, all with room for `kRoom` of them.
+struct Queues {
+  static constexpr std::size_t kRoom = 100;
+
+  StoredPtr add(std::uint64_t hash, int hits = 0) {
+    const http::FieldList fields;
+    const Validity validity{.lifetime = seconds(60)};
+    FillingPtr response = shard.allocate({.key = {"", hash, hash},
+                                          .status = 200,
+                                          .fields = fields,
+                                          .validity = validity,
+                                          .requested_at = kStart,
+                                          .arrived_at = kStart},
+                                         0, kStart);
+    REQUIRE(response);
+    queues.insert(*response);
+    for (int i = 0; i < hits; ++i) S3Fifo::hit(*response);
+    responses.push_back(response);
+    return response;
+  }
+  // The hash of the next one to leave; how many were examined.
+  std::pair<std::uint64_t, std::size_t> evict(std::size_t chances = 1000) {
+    for (std::size_t examined = 1; examined <= 1000; ++examined) {
+      StoredResponse* const evicted = queues.examine(kStart, invalidated, chances);
+      if (evicted != nullptr) return {evicted->key().hash, examined};
     }
-    return count;
-  };
-  CHECK(misses(false) == 0);
-  // The control: while they are read they cannot be written over.
-  CHECK(misses(true) > working_set);
+    return {0, 0};
+  }
+  ~Queues() {
+    queues.clear([](StoredResponse*) {});
+  }
+
+  CacheShard shard{1 << 20};
+  std::vector<FillingPtr> responses;
+  InvalidationTimes invalidated{64};
+  std::size_t bytes =
+      StoredResponse::head_bytes({.key = {}, .fields = http::FieldList{}, .validity = Validity{}});
+  S3Fifo queues{kRoom * bytes};
+};
+
+}  // namespace
+
+TEST_CASE("responses leave in the order they came unless they were requested twice") {
+  Queues queues;
+  for (std::uint64_t hash = 1; hash <= 14; ++hash) queues.add(hash, hash == 2 ? 2 : hash == 3);
+  CHECK(queues.evict().first == 1);
+  CHECK(queues.evict().first == 3);
+  CHECK(queues.evict().first == 4);
+  // The small queue is down to its tenth: the main queue's turn.
+  CHECK(queues.evict().first == 2);
+  CHECK(queues.evict().first == 5);
 }
 
-TEST_CASE("to put one answer into a full store few others are looked at") {
-  Store store;
-  const std::size_t room = store.size();
-  // Everything has earned its second chances.
-  for (int round = 0; round < 8; ++round) {
-    for (Key key = 0; key < room; ++key) store.request(key);
+TEST_CASE("a response that comes back soon enters the main queue") {
+  Queues queues;
+  queues.add(1);
+  CHECK(queues.evict().first == 1);
+  queues.add(2);
+  queues.add(1);
+  CHECK(queues.evict().first == 1);  // the small queue is within its tenth
+  CHECK(queues.evict().first == 2);
+}
+
+TEST_CASE("a response of the main queue is spared once for each of at most three requests") {
+  Queues queues;
+  queues.add(1);
+  queues.evict();
+  queues.add(1, 7);
+  queues.add(2);
+  SUBCASE("while there are chances") {
+    CHECK(queues.evict() == std::pair<std::uint64_t, std::size_t>(1, 4));
   }
-  std::uint64_t before = store.cache.counts().examined;
-  std::uint64_t most = 0;
-  const std::uint64_t first = before;
-  constexpr std::uint64_t kInserts = 5000;
-  for (Key key = 0; key < kInserts; ++key) {
-    store.request(2000000 + key);
-    const std::uint64_t now = store.cache.counts().examined;
-    most = std::max(most, now - before);
-    before = now;
+  SUBCASE("so few are examined when they are used up") {
+    CHECK(queues.evict(1) == std::pair<std::uint64_t, std::size_t>(1, 2));
   }
-  MESSAGE("of ", room, ": at most ", most, " looked at, on average ",
-          static_cast<double>(before - first) / kInserts);
-  CHECK(most <= CacheShard::kMostExamined);
-  CHECK(before - first <= 4 * kInserts);
+}
+
+TEST_CASE("a response that a reader pins stays") {
+  Queues queues;
+  const StoredPtr reader = queues.add(1);
+  for (std::uint64_t hash = 2; hash <= 12; ++hash) queues.add(hash);
+  CHECK(queues.evict().first == 2);
+  CHECK(queues.evict().first == 0);  // of the main queue's there is nothing else
 }
 
 }  // namespace spillway::cache

@@ -10,7 +10,7 @@
 namespace spillway::cache {
 namespace {
 
-using Role = Flights::Role;
+using Role = SingleFlight::Role;
 
 // What land() or hand_over() returned, as their places in `followers`.
 std::vector<std::size_t> places(const Follower* first, const std::vector<Follower>& followers) {
@@ -26,7 +26,7 @@ using Places = std::vector<std::size_t>;
 }  // namespace
 
 TEST_CASE("of a thousand that want the same one leads") {
-  Flights flights;
+  SingleFlight flights;
   std::vector<Follower> followers(1000);
   std::size_t leaders = 0;
   for (Follower& follower : followers) leaders += flights.join(7, follower) == Role::leader;
@@ -42,7 +42,7 @@ TEST_CASE("of a thousand that want the same one leads") {
 }
 
 TEST_CASE("flights to other answers are not waited for") {
-  Flights flights;
+  SingleFlight flights;
   std::vector<Follower> followers(2000);
   for (std::size_t i = 0; i < followers.size(); ++i) {
     REQUIRE(flights.join(i * 0x9e3779b97f4a7c15u, followers[i]) == Role::leader);
@@ -53,7 +53,7 @@ TEST_CASE("flights to other answers are not waited for") {
 }
 
 TEST_CASE("followers are told when nothing was stored") {
-  Flights flights;
+  SingleFlight flights;
   std::vector<Follower> followers(3);
   for (Follower& follower : followers) flights.join(7, follower);
   CHECK(places(flights.land(7, Landing::nothing), followers) == Places{1, 2});
@@ -63,7 +63,7 @@ TEST_CASE("followers are told when nothing was stored") {
 }
 
 TEST_CASE("who waited longest takes over") {
-  Flights flights;
+  SingleFlight flights;
   std::vector<Follower> followers(4);
   for (Follower& follower : followers) flights.join(7, follower);
   CHECK(places(flights.hand_over(7), followers) == Places{1});
@@ -75,7 +75,7 @@ TEST_CASE("who waited longest takes over") {
 }
 
 TEST_CASE("a flight that is handed over to nobody has ended") {
-  Flights flights;
+  SingleFlight flights;
   std::vector<Follower> followers(2);
   flights.join(7, followers[0]);
   CHECK(flights.hand_over(7) == nullptr);
@@ -83,7 +83,7 @@ TEST_CASE("a flight that is handed over to nobody has ended") {
 }
 
 TEST_CASE("a follower leaves before it is landed or not at all") {
-  Flights flights;
+  SingleFlight flights;
   std::vector<Follower> followers(6);
   for (Follower& follower : followers) flights.join(7, follower);
   CHECK_FALSE(flights.leave(followers[0]));  // it leads
@@ -102,7 +102,7 @@ TEST_CASE("a follower leaves before it is landed or not at all") {
 
 TEST_CASE(
     "a follower that all others left is landed alone and one that leaves last leaves a flight") {
-  Flights flights;
+  SingleFlight flights;
   std::vector<Follower> followers(2);
   flights.join(7, followers[0]);
   flights.join(7, followers[1]);
@@ -112,7 +112,7 @@ TEST_CASE(
 }
 
 TEST_CASE("who must not be waited for leads only what nobody leads") {
-  Flights flights;
+  SingleFlight flights;
   std::vector<Follower> followers(2);
   CHECK(flights.try_lead(7));
   CHECK_FALSE(flights.try_lead(7));
@@ -122,7 +122,7 @@ TEST_CASE("who must not be waited for leads only what nobody leads") {
 }
 
 TEST_CASE("flights take memory for as many as there are at once") {
-  Flights flights;
+  SingleFlight flights;
   std::vector<Follower> followers(100);
   const std::size_t empty = flights.bytes();
   for (int round = 0; round < 3; ++round) {
@@ -134,7 +134,7 @@ TEST_CASE("flights take memory for as many as there are at once") {
 }
 
 TEST_CASE("in each flight of several threads one leads and everybody gets down") {
-  Flights flights;
+  SingleFlight flights;
   constexpr int kThreads = 4;
   constexpr int kRounds = 2000;
   // What is delivered to a thread.
