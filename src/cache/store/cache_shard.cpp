@@ -50,13 +50,13 @@ StoredPtr CacheShard::find(const KeyView& key) {
 
 bool CacheShard::is_unstorable(std::uint64_t hash, TimePoint now) const {
   const std::lock_guard lock(mutex_);
-  const Mark& mark = const_cast<CacheShard*>(this)->mark_of(hash);
+  const Mark& mark = marks_[slot_of(hash)];
   return mark.hash == hash && now < mark.until;
 }
 
 void CacheShard::mark_unstorable(std::uint64_t hash, TimePoint now) {
   const std::lock_guard lock(mutex_);
-  mark_of(hash) = {hash, now + kUnstorableFor};
+  marks_[slot_of(hash)] = {hash, now + kUnstorableFor};
 }
 
 // Evicts in slices, between which other threads may take the lock.

@@ -106,7 +106,7 @@ class CacheShard {
   void discard(StoredResponse& response);
   void remove_from_index(StoredResponse& response, Removed& removed);
   void unlink(StoredResponse& response, Removed& removed);
-  Mark& mark_of(std::uint64_t hash) { return marks_[(hash >> 8) & (marks_.size() - 1)]; }
+  std::size_t slot_of(std::uint64_t hash) const { return (hash >> 8) & (marks_.size() - 1); }
 
   mutable std::mutex mutex_;
   std::vector<Index::bucket_type> buckets_;

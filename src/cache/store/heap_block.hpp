@@ -6,7 +6,8 @@
 
 namespace spillway::cache {
 
-// From this size on a block is a mapping of its own, returned to the system when it is freed.
+// From this size on a block for which the heap has no free chunk is a mapping of its own, returned
+// to the system when it is freed.
 inline constexpr std::size_t kMmapThreshold = std::size_t{64} << 10;
 
 // What a block of so many bytes takes: 8 bytes of malloc's more, in units of 16; a mapping: pages.

@@ -59,7 +59,7 @@ TEST_CASE("keys whose hashes are equal are told apart by their texts") {
   CHECK(found(shard, {"b", hash, 1}) == "of b");
 }
 
-TEST_CASE("many keys in one chain keep their answers") {
+TEST_CASE("many keys with one hash keep their responses") {
   CacheShard shard(kMegabyte);
   for (int i = 0; i < 300; ++i) put(shard, {std::to_string(i), 5, 1}, "of " + std::to_string(i));
   for (int i = 0; i < 300; ++i) {
@@ -67,7 +67,7 @@ TEST_CASE("many keys in one chain keep their answers") {
   }
 }
 
-TEST_CASE("names are not replaced by an answer that was asked for without them") {
+TEST_CASE("a vary note is not replaced by a response to its primary key") {
   CacheShard shard(kMegabyte);
   const KeyView key{"a", 1, 1};
   put(shard, key, "x");
@@ -79,7 +79,7 @@ TEST_CASE("names are not replaced by an answer that was asked for without them")
   CHECK(shard.counts().responses == 0);
 }
 
-TEST_CASE("a store full of what is being read takes nothing more and holds no more than it may") {
+TEST_CASE("a store full of pinned responses stores nothing more and stays within max_bytes") {
   for (const std::size_t size : {1000, 100000}) {
     CAPTURE(size);
     CacheShard shard(2 * kMegabyte);
@@ -116,7 +116,7 @@ TEST_CASE("responses that are being filled get no more than half of the memory")
   CHECK(shard.counts().bytes < kMegabyte / 4);
 }
 
-TEST_CASE("a small store keeps answers too") {
+TEST_CASE("a small store keeps responses too") {
   CacheShard shard(65536);
   for (std::uint64_t i = 0; i < 1000; ++i) {
     const std::string content(i * 37 % 5000, 'x');

@@ -1,4 +1,4 @@
-// What several threads do to a store at the same time.
+// Several threads use a store at the same time.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -38,7 +38,7 @@ void in_threads(Work work) {
 
 }  // namespace
 
-TEST_CASE("threads that find and store and renew and purge see only whole answers") {
+TEST_CASE("threads that find, store, renew and purge see only whole responses") {
   ResponseCache cache({.max_bytes = 3 << 20, .max_entry_bytes = 1 << 17}, kSipKey);
   std::atomic<std::int64_t> clock{0};
   std::atomic<int> wrong{0};
@@ -83,7 +83,7 @@ TEST_CASE("threads that find and store and renew and purge see only whole answer
   CHECK(cache.counts().entries == 0);
 }
 
-TEST_CASE("threads cannot store what was asked for before a purge") {
+TEST_CASE("threads cannot store responses requested before a purge") {
   ResponseCache cache({.max_bytes = 3 << 20, .max_entry_bytes = 1 << 17}, kSipKey);
   std::atomic<std::int64_t> clock{0};
   std::atomic<std::int64_t> purged_at{-1};

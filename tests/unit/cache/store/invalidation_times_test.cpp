@@ -12,7 +12,7 @@ const TimePoint kStart = TimePoint{} + 1h;
 
 }  // namespace
 
-TEST_CASE("what was asked for until a URI was ended is no longer good") {
+TEST_CASE("responses requested until their URI's invalidation are invalid") {
   InvalidationTimes times(1000);
   CHECK_FALSE(times.is_invalid(7, kStart));
   times.invalidate(7, kStart);
@@ -23,14 +23,14 @@ TEST_CASE("what was asked for until a URI was ended is no longer good") {
   CHECK(times.is_invalid(7, kStart));
 }
 
-TEST_CASE("URIs of one place are told apart until more are ended than it knows") {
-  InvalidationTimes times(1);  // a single place
+TEST_CASE("URIs of one slot are told apart until more are invalidated than it has room for") {
+  InvalidationTimes times(1);  // a single slot
   for (std::uint64_t uri = 1; uri <= InvalidationTimes::kUrisInSlot; ++uri)
     times.invalidate(uri, kStart + std::chrono::seconds(uri));
   CHECK_FALSE(times.is_invalid(99, kStart));
   CHECK_FALSE(times.is_invalid(1, kStart + 2s));
   CHECK(times.is_invalid(1, kStart + 1s));
-  // Now the oldest is known by its time only: that ends too much, never too little.
+  // Of the oldest only the time is left: that invalidates too much, never too little.
   times.invalidate(50, kStart + 60s);
   CHECK(times.is_invalid(1, kStart + 1s));
   CHECK(times.is_invalid(99, kStart + 1s));
@@ -38,7 +38,7 @@ TEST_CASE("URIs of one place are told apart until more are ended than it knows")
   CHECK(times.is_invalid(50, kStart + 60s));
 }
 
-TEST_CASE("a site that is written to a lot keeps what it does not write to") {
+TEST_CASE("many invalidations leave most other URIs valid") {
   InvalidationTimes times(4096);
   for (std::uint64_t n = 0; n < 500; ++n)
     times.invalidate(n * 0x9e3779b97f4a7c15u, kStart + std::chrono::seconds(n));

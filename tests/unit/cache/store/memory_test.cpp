@@ -1,4 +1,4 @@
-// What the system says of the store's memory, beside what the store says.
+// Resident memory beside what the store counts.
 #include <doctest/doctest.h>
 #include <malloc.h>
 #include <unistd.h>
@@ -36,7 +36,7 @@ double heap_bytes() {
   return static_cast<double>(info.arena) + static_cast<double>(info.hblkhd);
 }
 
-// Asks for keys that nobody asked for before, and stores answers of many small, some large sizes.
+// Stores responses to new keys, many small ones and some large ones.
 void fill(ResponseCache& cache, unsigned seed, std::size_t keys) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> logarithm(std::log(100), std::log(4000));
@@ -64,7 +64,7 @@ void fill(ResponseCache& cache, unsigned seed, std::size_t keys) {
 
 }  // namespace
 
-TEST_CASE("under a million distinct keys of mixed sizes the memory is what it may be") {
+TEST_CASE("after a million distinct keys of mixed sizes resident memory is near max_bytes") {
   for (const unsigned threads : {1, 4}) {
     CAPTURE(threads);
     const double resident_before = resident_bytes();
@@ -94,7 +94,7 @@ TEST_CASE("under a million distinct keys of mixed sizes the memory is what it ma
   }
 }
 
-TEST_CASE("memory goes back to the system when an operator empties a store") {
+TEST_CASE("a purge of everything returns the memory to the system") {
   if (!kCanMeasure) return;
   const double before = resident_bytes();
   ResponseCache cache({.max_bytes = 32 << 20, .max_entry_bytes = 1 << 20}, kSipKey);

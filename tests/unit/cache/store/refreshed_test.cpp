@@ -1,4 +1,4 @@
-// What a 304 makes of a stored answer.
+// A 304 updates a stored response.
 #include <doctest/doctest.h>
 
 #include "cache/rules/merge.hpp"
@@ -20,7 +20,7 @@ StoredPtr refresh(ResponseCache& cache, const StoredPtr& old, const Lines& not_m
 
 }  // namespace
 
-TEST_CASE("a 304 renews the times and fields of an answer of any size") {
+TEST_CASE("a 304 renews the times and fields of a response of any size") {
   for (const std::size_t size : {0, 10, 5000, 100000, 600000}) {
     CAPTURE(size);
     ResponseCache cache(kSettings, kSipKey);
@@ -64,7 +64,7 @@ TEST_CASE("renewed responses are evicted like others") {
   CHECK(cache.counts().entries < 21);
 }
 
-TEST_CASE("a 304 for an answer that has left the store puts it back") {
+TEST_CASE("a 304 for a response that has left the store puts it back") {
   ResponseCache cache(kSettings, kSipKey);
   const Request request("/a");
   StoredPtr old = store(cache, request, Response("x"));
@@ -78,7 +78,7 @@ TEST_CASE("a 304 for an answer that has left the store puts it back") {
   }
 }
 
-TEST_CASE("a 304 does not undo a later answer") {
+TEST_CASE("a 304 does not replace a later response") {
   ResponseCache cache(kSettings, kSipKey);
   const Request request("/a");
   StoredPtr old = store(cache, request, Response("old"));
@@ -87,7 +87,7 @@ TEST_CASE("a 304 does not undo a later answer") {
   CHECK(content(cache, request, kStart + seconds(2)) == "new");
 }
 
-TEST_CASE("a 304 that is about another answer takes this one out of the store") {
+TEST_CASE("a 304 about another response removes this one") {
   ResponseCache cache(kSettings, kSipKey);
   const Request request("/a", {{"A", "1"}});
   const StoredPtr old = store(cache, request, Response("x", {{"ETag", "\"1\""}, {"Vary", "A"}}));

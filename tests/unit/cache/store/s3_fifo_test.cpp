@@ -1,5 +1,5 @@
-// Who leaves, seen from outside: what a store that is too small still has after a trace of
-// requests, beside the same trace through LRU and FIFO with room for as many answers.
+// The order of eviction, seen from outside: hits of a store that is too small for a trace of
+// requests, beside LRU and FIFO with room for as many responses; and of the queues alone.
 #include "cache/store/s3_fifo.hpp"
 
 #include <doctest/doctest.h>
@@ -110,19 +110,19 @@ double left_after_scan(Cache& cache, std::size_t room) {
 
 }  // namespace
 
-TEST_CASE("a scan does not drive out what is asked for again and again") {
+TEST_CASE("a scan does not evict responses that are requested again and again") {
   const std::size_t room = Store().size();
   REQUIRE(room > 500);
   Store store;
   CHECK(left_after_scan(store, room) > 0.95);
-  // The control: the same requests where nobody resists.
+  // The control: the same requests without scan resistance.
   Queue lru(Queue::By::use, room);
   CHECK(left_after_scan(lru, room) == 0);
   Queue fifo(Queue::By::age, room);
   CHECK(left_after_scan(fifo, room) == 0);
 }
 
-TEST_CASE("of skewed traffic no fewer requests are hits than with LRU") {
+TEST_CASE("skewed traffic has no fewer hits than with LRU") {
   const std::size_t room = Store().size();
   for (const double exponent : {0.7, 0.9, 1.1}) {
     CAPTURE(exponent);
@@ -140,7 +140,7 @@ TEST_CASE("of skewed traffic no fewer requests are hits than with LRU") {
   }
 }
 
-TEST_CASE("what comes back soon after it left stays longer than a newcomer") {
+TEST_CASE("a response that comes back soon after it left stays longer than a new one") {
   const std::size_t room = Store().size();
   Store store;
   const auto scan = [&](Key from, std::size_t count) {
@@ -157,7 +157,7 @@ TEST_CASE("what comes back soon after it left stays longer than a newcomer") {
   CHECK_FALSE(store.has(2));
 }
 
-TEST_CASE("what nobody may be given any more leaves in its turn however often it was asked for") {
+TEST_CASE("an expired or invalidated response leaves in its turn however often it was requested") {
   const std::size_t room = Store().size();
   Store store;
   store.response.validity = {.lifetime = seconds(10), .stale_for = seconds(5)};
@@ -174,7 +174,7 @@ TEST_CASE("what nobody may be given any more leaves in its turn however often it
   CHECK(store.has(2));
 }
 
-TEST_CASE("an answer that is renewed keeps its rank") {
+TEST_CASE("a renewed response keeps its rank") {
   const std::size_t room = Store().size();
   Store cache;
   for (int round = 0; round < 4; ++round) cache.request(1);

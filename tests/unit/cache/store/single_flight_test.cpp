@@ -62,7 +62,7 @@ TEST_CASE("followers are told when nothing was stored") {
   CHECK(flights.land(7, Landing::nothing) == nullptr);
 }
 
-TEST_CASE("who waited longest takes over") {
+TEST_CASE("the follower that waited longest takes over") {
   SingleFlight flights;
   std::vector<Follower> followers(4);
   for (Follower& follower : followers) flights.join(7, follower);
@@ -74,7 +74,7 @@ TEST_CASE("who waited longest takes over") {
   CHECK(followers[2].landing == Landing::leads);
 }
 
-TEST_CASE("a flight that is handed over to nobody has ended") {
+TEST_CASE("a flight that is handed over without followers has ended") {
   SingleFlight flights;
   std::vector<Follower> followers(2);
   flights.join(7, followers[0]);
@@ -111,7 +111,7 @@ TEST_CASE(
   CHECK(places(flights.land(7, Landing::stored), followers) == Places{1});
 }
 
-TEST_CASE("who must not be waited for leads only what nobody leads") {
+TEST_CASE("try_lead leads only where there is no flight") {
   SingleFlight flights;
   std::vector<Follower> followers(2);
   CHECK(flights.try_lead(7));
