@@ -67,16 +67,21 @@ bool CacheShard::reserve(std::size_t bytes, TimePoint now) {
     Removed removed;
     const std::lock_guard lock(mutex_);
     if (filling_ > 0 && filling_ + bytes > capacity_ / 2) return false;
-    if (held_ + bytes <= capacity_) {
-      held_ += bytes;
-      filling_ += bytes;
-      return true;
-    }
-    for (std::size_t i = 0; i < kSlice && held_ - removed.bytes + bytes > capacity_; ++i) {
+    for (std::size_t i = 0; i < kSlice && held_ + bytes > capacity_; ++i) {
       StoredResponse* const evicted = queues_.examine(now, invalidated_, chances);
       if (evicted == nullptr) continue;
       counts_.evictions += !evicted->is_vary_note();
       remove_from_index(*evicted, removed);
+      // Uncounted before it is freed, which is before the new block is allocated: otherwise another
+      // thread could take the room.
+      if (evicted->is_read()) continue;
+      release(footprint(evicted->bytes()), false);
+      evicted->is_counted_ = false;
+    }
+    if (held_ + bytes <= capacity_) {
+      held_ += bytes;
+      filling_ += bytes;
+      return true;
     }
   }
   return false;
@@ -90,9 +95,10 @@ void CacheShard::release(std::size_t bytes, bool was_filling) {
 void CacheShard::discard(StoredResponse& response) {
   const std::size_t bytes = footprint(response.bytes());
   const bool was_filling = !response.is_stored_;
+  const bool was_counted = response.is_counted_;
   response.~StoredResponse();
   std::free(&response);
-  release(bytes, was_filling);
+  if (was_counted) release(bytes, was_filling);
 }
 
 FillingPtr CacheShard::allocate(const ResponseParts& parts, std::size_t content_bytes,
@@ -128,7 +134,6 @@ FillingPtr CacheShard::resize(FillingPtr response, std::size_t content_bytes, Ti
 void CacheShard::remove_from_index(StoredResponse& response, Removed& removed) {
   index_.erase(index_.iterator_to(response));
   counts_.responses -= !response.is_vary_note();
-  if (!response.is_read()) removed.bytes += footprint(response.bytes());
   removed.list.push_back(response);
 }
 

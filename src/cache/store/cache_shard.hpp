@@ -76,7 +76,6 @@ class CacheShard {
   struct Removed {
     ~Removed() { list.clear_and_dispose(let_go); }
     ResponseList list;
-    std::size_t bytes = 0;  // to be freed then
   };
   struct KeyOf {
     using type = KeyView;

@@ -135,6 +135,7 @@ class StoredResponse
   mutable std::atomic<std::uint32_t> references_{0};
   // Of the shard, under its lock.
   bool is_stored_ = false;  // else it is being filled
+  bool is_counted_ = true;
   bool in_main_ = false;
   std::uint8_t frequency_ = 0;
 };
