@@ -3,11 +3,11 @@
 // does not come about. Counts what became of it.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <utility>
 
 #include "observe/tunnel_use.hpp"
+#include "proxy/net/capped_counter.hpp"
 
 namespace spillway::proxy {
 
@@ -15,18 +15,12 @@ namespace spillway::proxy {
 class TunnelPermits {
  public:
   // `most` may change from call to call: who has a place keeps it.
-  bool try_take(std::uint32_t most) {
-    std::uint32_t now = taken_.load(std::memory_order_relaxed);
-    while (now < most) {
-      if (taken_.compare_exchange_weak(now, now + 1, std::memory_order_relaxed)) return true;
-    }
-    return false;
-  }
-  void give_back() { taken_.fetch_sub(1, std::memory_order_relaxed); }
-  std::uint32_t taken() const { return taken_.load(std::memory_order_relaxed); }
+  bool try_take(std::uint32_t most) { return taken_.try_increment(most); }
+  void give_back() { taken_.decrement(); }
+  std::uint32_t taken() const { return taken_.count(); }
 
  private:
-  std::atomic<std::uint32_t> taken_{0};
+  CappedCounter taken_;
 };
 
 // On its worker's thread only; `counts` are that worker's and outlive it.

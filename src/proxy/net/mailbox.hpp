@@ -1,22 +1,21 @@
-// How the fate of a waiting request, decided on any thread, reaches the worker that owns it.
-//
-// Letters are pushed without a lock; only the first of a batch posts to the worker's loop.
+// Carries the outcome of a wait for a slot, decided on any thread, back to the worker that owns the
+// waiting request. Lock-free; one post to the worker's loop per batch of letters.
 #pragma once
 
 #include <atomic>
 
 #include "proxy/net/event_loop.hpp"
+#include "proxy/net/lock_free_list.hpp"
 #include "proxy/net/parking.hpp"
 
 namespace spillway::proxy {
 
 class Mailbox;
 
-// The way back to a waiting coroutine. Whoever decides delivers it exactly once; until then it
-// must stay alive.
+// The way back to a waiting coroutine. Delivered exactly once; it must stay alive until then.
 struct Letter {
   Mailbox* home = nullptr;
-  Parking* parking = nullptr;  // null: nobody waits for it, it is only marked as delivered
+  Parking* parking = nullptr;  // woken; null: the letter is only marked as delivered
   bool delivered = false;      // owner's thread only
   Letter* next = nullptr;      // in the mailbox
 };
@@ -27,14 +26,15 @@ class Mailbox final : Posted {
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
 
-  // Any thread. The letter's coroutine is resumed later, on the owner's thread.
+  // Thread-safe. The letter's coroutine is resumed later, on the loop's thread, in the order of
+  // delivery.
   void deliver(Letter& letter);
 
  private:
   void run() override;
 
   EventLoop& loop_;
-  std::atomic<Letter*> newest_{nullptr};
+  LockFreeList<Letter, &Letter::next> letters_;
   std::atomic<bool> is_posted_{false};
 };
 

@@ -6,7 +6,6 @@
 // connection. Worker thread only, except ConnectionBudget.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,6 +13,7 @@
 
 #include "base/time.hpp"
 #include "observe/worker_metrics.hpp"
+#include "proxy/net/capped_counter.hpp"
 #include "proxy/net/stream.hpp"
 #include "proxy/upstream/in_flight_counts.hpp"
 
@@ -25,25 +25,17 @@ class ConnectionBudget {
   ConnectionBudget(std::uint32_t most_open, std::uint32_t most_idle)
       : most_open_(most_open), most_idle_(most_idle) {}
 
-  bool try_open() { return try_increment(open_, most_open_); }
-  void closed() { open_.fetch_sub(1, std::memory_order_relaxed); }
-  bool try_idle() { return try_increment(idle_, most_idle_); }
-  void not_idle() { idle_.fetch_sub(1, std::memory_order_relaxed); }
+  bool try_open() { return open_.try_increment(most_open_); }
+  void closed() { open_.decrement(); }
+  bool try_idle() { return idle_.try_increment(most_idle_); }
+  void not_idle() { idle_.decrement(); }
 
-  std::uint32_t open() const { return open_.load(std::memory_order_relaxed); }
-  std::uint32_t idle() const { return idle_.load(std::memory_order_relaxed); }
+  std::uint32_t open() const { return open_.count(); }
+  std::uint32_t idle() const { return idle_.count(); }
 
  private:
-  static bool try_increment(std::atomic<std::uint32_t>& count, std::uint32_t most) {
-    std::uint32_t now = count.load(std::memory_order_relaxed);
-    while (now < most) {
-      if (count.compare_exchange_weak(now, now + 1, std::memory_order_relaxed)) return true;
-    }
-    return false;
-  }
-
-  std::atomic<std::uint32_t> open_{0};
-  std::atomic<std::uint32_t> idle_{0};
+  CappedCounter open_;
+  CappedCounter idle_;
   std::uint32_t most_open_;
   std::uint32_t most_idle_;
 };
