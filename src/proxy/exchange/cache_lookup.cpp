@@ -105,7 +105,7 @@ cache::TenantInKey CacheLookup::tenant_in_key() const {
                           : std::string_view{}};
 }
 
-cache::Asked CacheLookup::asked() const {
+cache::CacheRequest CacheLookup::asked() const {
   const http::RequestHead& head = request_.head;
   const bool has_name = request_.subject.tenant.source != config::TenantKey::client_address;
   // A backend may answer differently by these, which a trusted peer sets and others cannot.
@@ -134,7 +134,7 @@ void CacheLookup::look_up() {
 bool CacheLookup::is_fresh_enough() const {
   if (!stored_) return false;
   const TimePoint now = Clock::now();
-  return cache::takes(directives_, {.age = stored_->age(now),
+  return cache::accepts(directives_, {.age = stored_->age(now),
                                     .freshness_left = stored_->freshness_left(now),
                                     .stale_for = stored_->validity().stale_for});
 }

@@ -70,7 +70,7 @@ class CacheLookup {
   // --- For those who store.
   cache::ResponseCache* cache() const { return cache_; }
   cache::CacheKey& key() const { return key_; }
-  cache::Asked asked() const;
+  cache::CacheRequest asked() const;
   cache::TenantInKey tenant_in_key() const;
   bool looked_up() const { return looked_up_; }
   bool accepts_stale() const { return accepts_stale_; }

@@ -36,7 +36,7 @@ Task<FlightMembership::Joined> FlightMembership::join() {
   for (int flight = 0; flight < kMostFlights && lookup_.shares_response(); ++flight) {
     hash_ = lookup_.key().hash();
     follower_.delivered = false;
-    if (flights().join(hash_, follower_) == cache::Flights::Role::leader) {
+    if (flights().join(hash_, follower_) == cache::SingleFlight::Role::leader) {
       leads_ = true;
       if (!lookup_.takes_shared()) co_return Joined{};
       land(cache::Landing::stored);  // the leader before has landed since

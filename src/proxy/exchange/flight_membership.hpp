@@ -52,7 +52,7 @@ class FlightMembership {
 
  private:
   Task<std::optional<Fault>> wait_for_landing();
-  cache::Flights& flights() const { return lookup_.cache()->flights(); }
+  cache::SingleFlight& flights() const { return lookup_.cache()->flights(); }
 
   Services& services_;
   const RequestContext& request_;

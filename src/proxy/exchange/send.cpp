@@ -86,7 +86,7 @@ Task<std::optional<Fault>> Exchange::send_fallback() {
                                 .content_type = form.type,
                                 .content_length = form.content.size(),
                                 .varies = fallback.varies(),
-                                .is_final = fallback.says_how_to_cache()};
+                                .is_final = fallback.has_cache_control()};
   http::ForwardedResponse with =
       additions({.has_cache = lookup_.status().has_cache, .detail = "fallback"});
   with.date = services_.wall_clock.date();

@@ -1,42 +1,36 @@
-// A worker's event loop: edge-triggered epoll (epoll(7)). A descriptor is registered once for its
-// life, so that waiting for it costs no system call; who is told of an edge remembers it until the
-// descriptor has nothing more to give.
+// A worker's event loop: one asio::io_context run by one thread. Timers, work from other threads,
+// accepting and stopping are Asio's; connections are watched by one ReadinessSet, which says what
+// that saves and costs.
 //
-// What other threads want done is posted. All but post() and stop() is for the loop's own thread,
-// or for before it runs and after it ended.
+// A turn delivers the events of one batch, then runs posted work, then deferred watchers. What
+// those post or defer waits for the next turn, so that connections are served in between.
+//
+// Thread-safe: post(), stop(). Everything else: loop thread only, or while the loop does not run.
 #pragma once
 
-#include <sys/epoll.h>
-
-#include <array>
 #include <atomic>
+#include <boost/asio/io_context.hpp>
 #include <concepts>
 #include <coroutine>
+#include <cstddef>
 #include <cstdint>
-#include <thread>
+#include <memory_resource>
+#include <new>
 #include <utility>
 #include <vector>
 
 #include "base/time.hpp"
+#include "proxy/net/lock_free_list.hpp"
+#include "proxy/net/readiness_set.hpp"
 
 namespace spillway::proxy {
 
-// What is told of a descriptor's events.
-class Watcher {
- public:
-  // `events` as epoll_wait(2) gives them. May end or change any watcher, itself included.
-  virtual void on_events(std::uint32_t events) = 0;
-
- protected:
-  ~Watcher() = default;
-};
-
-// Something to be done on the loop's thread, kept where its owner is. It may be posted again as
-// soon as it runs; until then it must stay where it is.
+// Work for the loop's thread, stored in its owner, so that posting it allocates nothing. It must
+// stay alive until run() or discard() is called, and may be posted again from then on.
 class Posted {
  public:
   virtual void run() = 0;
-  virtual void discard() {}  // the loop ended instead
+  virtual void discard() {}  // instead of run(): the loop has ended
 
  protected:
   virtual ~Posted() = default;
@@ -48,51 +42,63 @@ class Posted {
 
 class EventLoop {
  public:
-  EventLoop();   // throws std::system_error without descriptors
-  ~EventLoop();  // discards what is posted
+  using Executor = boost::asio::io_context::executor_type;
+
+  EventLoop();   // throws std::system_error when the process has no descriptors left
+  ~EventLoop();  // discards posted work
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
-  // Until stop(). What runs must not throw.
-  void run();
-  // What is due now, without waiting for more.
-  void poll();
+  // For Asio's I/O objects. Their handlers call begin_event() first and must not throw.
+  boost::asio::io_context& io() { return io_; }
 
-  // When the event at hand was taken up, or a moment later: the clock is asked once an event,
-  // however many want to know. Within what the loop runs only.
+  // Runs until stop(). At once if that was called already.
+  void run();
+  // Runs what is due now, without waiting, also after stop().
+  void poll();
+  void stop();
+
+  // The time at which the current event began, at most a moment later: the clock is read once per
+  // event, however often it is asked for. Only within handlers.
   TimePoint now() {
     if (!std::exchange(has_time_, true)) time_ = Clock::now();
     return time_;
   }
+  // An event begins: now() reads the clock again.
+  void begin_event() { has_time_ = false; }
 
-  // From any thread:
-  void stop();
-  void post(Posted& posted);
+  // Runs the work on the loop's thread, in the order of posting.
+  void post(Posted& posted) {
+    if (posted_.push(posted) && !is_in_turn()) schedule();
+  }
   template <std::invocable Function>
   void post(Function function) {
     post(*new OnHeap<Function>(std::move(function)));
   }
-  // At once if this is the loop's thread.
+  // Thread-safe too. Calls the function at once if the loop is running it on this thread.
   template <std::invocable Function>
   void dispatch(Function function) {
-    if (is_own_thread()) {
+    if (executor_.running_in_this_thread()) {
       function();
     } else {
       post(std::move(function));
     }
   }
-
-  // Tells the watcher of these events (EPOLLIN, ...) whenever they become true, the first time when
-  // they are. False when the system has no memory or watches left. Closing the descriptor ends it.
-  bool watch(int descriptor, std::uint32_t events, Watcher& watcher);
-  // Of what it is told from now on; of what is true already once more.
-  void change(int descriptor, std::uint32_t events, Watcher& watcher);
-  // It is told no more of what has been seen already. Before a watcher ends.
-  void forget(const Watcher& watcher);
-  // Drops what is posted: once it has ended, and before those end whom that would concern.
+  // Drops posted work, after the loop has ended and before the objects it refers to are destroyed.
   void discard();
-  // Tells the watcher, without events, before the loop waits again.
-  void tell_soon(Watcher& watcher) { soon_.push_back(&watcher); }
+
+  // Watches a descriptor for EPOLLIN and the like, edge-triggered; see ReadinessSet.
+  bool watch(int descriptor, std::uint32_t events, Watcher& watcher) {
+    return ready_.add(descriptor, events, watcher);
+  }
+  void change(int descriptor, std::uint32_t events, Watcher& watcher) {
+    ready_.change(descriptor, events, watcher);
+  }
+  // Drops events and deferrals of the watcher that are not delivered yet. Call it before the
+  // watcher is destroyed.
+  void forget(const Watcher& watcher);
+  // Calls watcher.on_events(0) before the loop waits again.
+  void defer(Watcher& watcher);
 
  private:
   template <class Function>
@@ -110,28 +116,40 @@ class EventLoop {
     Function function_;
   };
 
-  static constexpr int kMostEvents = 256;
+  // Memory for the handler that asio::post() queues to run posted work, so that posting allocates
+  // nothing. At most one is queued (is_scheduled_), and Asio frees its memory before it calls it.
+  class HandlerMemory final : public std::pmr::memory_resource {
+    void* do_allocate(std::size_t size, std::size_t) override {
+      if (size > sizeof bytes_) throw std::bad_alloc();
+      return bytes_;
+    }
+    void do_deallocate(void*, std::size_t, std::size_t) override {}
+    bool do_is_equal(const memory_resource& other) const noexcept override {
+      return this == &other;
+    }
 
-  bool is_own_thread() const {
-    return thread_.load(std::memory_order_relaxed) == std::this_thread::get_id();
-  }
-  Posted* take_posted();
-  void round(bool may_wait);
+    alignas(std::max_align_t) std::byte bytes_[128];
+  };
+
+  bool is_in_turn() const { return executor_.running_in_this_thread() && in_turn_; }
+  void schedule();
+  void await_ready();
+  void on_ready();
+  void on_posted();
+  void end_turn();
   void run_posted();
-  void tell_those_soon();
-  void wait(int timeout);
+  void run_deferred();
 
-  int epoll_;
-  int wakeup_;  // an eventfd: another thread has posted something
-  std::atomic<std::thread::id> thread_{};
-  std::atomic<bool> stopped_{false};
-  std::atomic<Posted*> newest_{nullptr};
-  std::vector<Watcher*> soon_;
-  std::vector<Watcher*> told_;  // the soon_ of this round
-  std::array<epoll_event, kMostEvents> events_;
-  int next_event_ = 0;
-  int event_count_ = 0;
-  bool has_time_ = false;  // of the event at hand
+  HandlerMemory handler_memory_;  // outlives io_, which may still hold the handler
+  boost::asio::io_context io_;
+  Executor executor_;
+  ReadinessSet ready_;
+  LockFreeList<Posted, &Posted::next_> posted_;
+  std::atomic<bool> is_scheduled_{false};  // on_posted() is queued
+  std::vector<Watcher*> deferred_;
+  std::vector<Watcher*> running_;  // the deferred_ of this turn; null: forgotten
+  bool in_turn_ = false;           // posted work and deferred watchers run at its end
+  bool has_time_ = false;          // time_ is that of the current event
   TimePoint time_{};
 };
 
@@ -151,30 +169,6 @@ class Yield final : Posted {
 
   EventLoop& loop_;
   std::coroutine_handle<> coroutine_;
-};
-
-// Runs a function of its owner at a time, once for each time it is set. Precise to what the system
-// can (timerfd_create(2)).
-class LoopTimer final : Watcher {
- public:
-  using Function = void (*)(void* owner);
-  // Throws std::system_error without descriptors.
-  LoopTimer(EventLoop& loop, Function function, void* owner);
-  ~LoopTimer();
-  LoopTimer(const LoopTimer&) = delete;
-  LoopTimer& operator=(const LoopTimer&) = delete;
-
-  void set(TimePoint when);  // instead of what was set before
-  void cancel();
-
- private:
-  void on_events(std::uint32_t events) override;
-
-  EventLoop& loop_;
-  Function function_;
-  void* owner_;
-  int descriptor_;
-  bool set_ = false;
 };
 
 }  // namespace spillway::proxy

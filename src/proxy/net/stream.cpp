@@ -155,7 +155,7 @@ Source& Stream::writable() {
 }
 
 void Stream::tell_soon() {
-  if (open() && !std::exchange(told_soon_, true)) loop_.tell_soon(*this);
+  if (open() && !std::exchange(told_soon_, true)) loop_.defer(*this);
 }
 
 void Stream::on_events(std::uint32_t events) {

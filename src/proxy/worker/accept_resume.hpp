@@ -1,8 +1,8 @@
-// Tells the listener that a client connection has ended, while it waits for room for another one.
+// Resumes accepting when a client connection ends while the listener waits at the connection cap.
 //
-// The listener says that it waits and then counts the connections again; a worker counts one less
-// and then looks whether anybody waits. Both in one total order, so that at least one of them sees
-// what the other did.
+// The listener calls wait() and then counts the connections again; a worker counts one less and
+// then calls connection_closed(). All of this is sequentially consistent, so at least one of the
+// two sees what the other did and no wake-up is lost.
 #pragma once
 
 #include <atomic>
@@ -13,20 +13,21 @@ namespace spillway::proxy {
 
 class AcceptResume {
  public:
-  // Called by whoever ends a connection, once for each wait(). While no other thread runs.
-  void on_freed(std::function<void()> wake) { wake_ = std::move(wake); }
+  // Sets the function that connection_closed() calls, on its caller's thread, once for each wait().
+  // Before other threads run.
+  void on_connection_closed(std::function<void()> resume) { resume_ = std::move(resume); }
 
-  // From any thread.
-  void wait() { waited_for_.store(true); }
-  // False: nobody was waiting, or has been woken.
-  bool stop_waiting() { return waited_for_.exchange(false); }
-  void freed() {
-    if (waited_for_.load() && stop_waiting()) wake_();
+  // Thread-safe:
+  void wait() { is_waiting_.store(true); }
+  // False: there was no wait(), or it has ended.
+  bool stop_waiting() { return is_waiting_.exchange(false); }
+  void connection_closed() {
+    if (is_waiting_.load() && stop_waiting()) resume_();
   }
 
  private:
-  std::atomic<bool> waited_for_{false};
-  std::function<void()> wake_;
+  std::atomic<bool> is_waiting_{false};
+  std::function<void()> resume_;
 };
 
 }  // namespace spillway::proxy

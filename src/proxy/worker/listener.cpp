@@ -1,57 +1,46 @@
 #include "proxy/worker/listener.hpp"
 
-#include <netdb.h>
-#include <netinet/in.h>
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <boost/asio/ip/address.hpp>
 #include <cerrno>
 #include <random>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "proxy/worker/worker.hpp"
 
 namespace spillway::proxy {
 
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
 namespace {
 
 constexpr int kBacklog = 4096;
 
-int bind_and_listen(const config::Listen& listen) {
+template <class Acceptor>
+void bind_and_listen(Acceptor& acceptor, const config::Listen& listen) {
   const auto fail = [&listen](const std::string& why) {
     return std::runtime_error("cannot listen on " + listen.address + " port " +
                               std::to_string(listen.port) + ": " + why);
   };
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_PASSIVE | AI_NUMERICHOST;
-  addrinfo* found = nullptr;
-  const int unknown =
-      ::getaddrinfo(listen.address.c_str(), std::to_string(listen.port).c_str(), &hints, &found);
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, ::freeaddrinfo);
-  if (unknown != 0) throw fail(::gai_strerror(unknown));
-  const int descriptor = ::socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  const int on = 1;
-  if (descriptor < 0 || ::setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
-      ::bind(descriptor, found->ai_addr, found->ai_addrlen) != 0 ||
-      ::listen(descriptor, kBacklog) != 0) {
-    const std::string why = std::generic_category().message(errno);
-    if (descriptor >= 0) ::close(descriptor);
-    throw fail(why);
+  boost::system::error_code unknown;
+  const tcp::endpoint endpoint(asio::ip::make_address(listen.address, unknown), listen.port);
+  if (unknown) throw fail("not an IP address");
+  try {
+    acceptor.open(endpoint.protocol());
+    ::fcntl(acceptor.native_handle(), F_SETFD, FD_CLOEXEC);
+    acceptor.set_option(tcp::acceptor::reuse_address(true));
+    acceptor.native_non_blocking(true);
+    acceptor.bind(endpoint);
+    acceptor.listen(kBacklog);
+  } catch (const boost::system::system_error& error) {
+    throw fail(error.code().message());
   }
-  return descriptor;
-}
-
-std::uint16_t port_of(int descriptor) {
-  sockaddr_storage bound{};
-  socklen_t length = sizeof bound;
-  ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&bound), &length);
-  return ntohs(bound.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(bound).sin6_port
-                                           : reinterpret_cast<const sockaddr_in&>(bound).sin_port);
 }
 
 traffic::SipKey random_key() {
@@ -72,53 +61,54 @@ Listener::Listener(const config::Listen& address, std::uint32_t most_connections
                    std::vector<std::unique_ptr<Worker>>& workers)
     : workers_(workers),
       loop_(workers.front()->loop()),
-      timer_(
-          loop_, [](void* listener) { static_cast<Listener*>(listener)->on_events(0); }, this),
-      socket_(bind_and_listen(address)),
+      pause_timer_(loop_, [this] { on_clients(); }),
+      acceptor_(loop_.io()),
       most_connections_(most_connections),
       addresses_(most_connections, random_key()) {
-  port_ = port_of(socket_);
-  // Another worker's thread: nothing of ours is touched there.
-  room().on_freed([this] { loop_.post([this] { on_events(0); }); });
+  bind_and_listen(acceptor_, address);
+  port_ = acceptor_.local_endpoint().port();
+  // Called on another worker's thread, which must not touch this object.
+  resume().on_connection_closed([this] { loop_.post([this] { on_clients(); }); });
 }
 
-Listener::~Listener() {
-  room().stop_waiting();
-  close();
+Listener::~Listener() { resume().stop_waiting(); }
+
+AcceptResume& Listener::resume() const { return workers_.front()->accept_resume(); }
+
+void Listener::start() { await_clients(); }
+
+void Listener::await_clients() {
+  acceptor_.async_wait(Acceptor::wait_read, [this](const boost::system::error_code& error) {
+    if (error) return;
+    loop_.begin_event();
+    on_clients();
+  });
 }
 
-AcceptResume& Listener::room() const { return workers_.front()->accept_resume(); }
-
-void Listener::start() {
-  if (!loop_.watch(socket_, EPOLLIN, *this))
-    throw std::system_error(errno, std::generic_category(), "epoll_ctl");
-}
-
-// Edges: whoever stops before nobody waits any more has to come back by itself.
-void Listener::on_events(std::uint32_t) {
-  if (socket_ < 0) return;
+void Listener::on_clients() {
+  if (!acceptor_.is_open()) return;
   switch (accept_some()) {
-    case Next::go_on: return loop_.tell_soon(*this);
-    case Next::pause: return timer_.set(Clock::now() + kPause);
-    case Next::wait_for_room: return wait_for_room();
-    case Next::wait: return;
+    case Next::accept:
+    case Next::wait: return await_clients();
+    case Next::pause: return pause_timer_.set(Clock::now() + kPause);
+    case Next::wait_for_close: return await_close();
   }
 }
 
-// Where one ended since they were counted, nobody else would tell.
-void Listener::wait_for_room() {
-  room().wait();
-  go_on_if_there_is_room();
+// Counts again after wait(): a connection may have ended since the cap was found reached.
+void Listener::await_close() {
+  resume().wait();
+  resume_below_cap();
 }
 
 void Listener::set_most_connections(std::uint32_t most) {
   most_connections_ = most;
   addresses_.grow(most);
-  go_on_if_there_is_room();
+  resume_below_cap();
 }
 
-void Listener::go_on_if_there_is_room() {
-  if (connections() < most_connections_ && room().stop_waiting()) loop_.tell_soon(*this);
+void Listener::resume_below_cap() {
+  if (connections() < most_connections_ && resume().stop_waiting()) await_clients();
 }
 
 std::uint32_t Listener::connections() const {
@@ -137,19 +127,20 @@ Listener::Next Listener::accept_some() {
     }
     if (connections >= most_connections_) {
       begin_pause(pauses_for_connections_, "there are as many connections as there may be");
-      return Next::wait_for_room;
+      return Next::wait_for_close;
     }
     const Next next = accept_one(*idlest);
-    if (next != Next::go_on) return next;
+    if (next != Next::accept) return next;
   }
-  return Next::go_on;
+  return Next::accept;
 }
 
 Listener::Next Listener::accept_one(Worker& worker) {
   sockaddr_storage peer{};
   socklen_t length = sizeof peer;
-  const int descriptor =
-      ::accept4(socket_, reinterpret_cast<sockaddr*>(&peer), &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  // One system call; Asio's accept() would need two more for these flags.
+  const int descriptor = ::accept4(acceptor_.native_handle(), reinterpret_cast<sockaddr*>(&peer),
+                                   &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
   if (descriptor < 0) {
     switch (errno) {
       case EAGAIN: paused_ = false; return Next::wait;
@@ -161,16 +152,16 @@ Listener::Next Listener::accept_one(Worker& worker) {
       case ENOMEM:
         begin_pause(pauses_for_descriptors_, "the system is out of memory");
         return Next::pause;
-      default: return Next::go_on;  // this connection broke before it was accepted (accept(2))
+      default: return Next::accept;  // this connection broke before it was accepted (accept(2))
     }
   }
   paused_ = false;
   admit(descriptor, info_of(peer, workers_.front()->newest_generation().generation()), worker);
-  return Next::go_on;
+  return Next::accept;
 }
 
-// Clients are counted whether or not there is a cap, so that one that comes with a reload holds for
-// those who are here already.
+// Connections are counted by address even without a cap, so that a cap that comes with a reload
+// includes those that are open already.
 void Listener::admit(int descriptor, const ClientInfo& client, Worker& worker) {
   if (client.trusted()) return worker.adopt(descriptor, client, {});
   const auto cap = workers_.front()->newest_generation().config().limits.connections_per_address;
@@ -188,7 +179,7 @@ void Listener::refuse(int descriptor, const ClientInfo& client) {
                                       " has limits.connections_per_address of them");
 }
 
-// A pause lasts until something is accepted again or nobody waits.
+// A pause lasts until a connection is accepted again or the backlog is empty.
 void Listener::begin_pause(observe::Counter& reason, const char* why) {
   if (std::exchange(paused_, true)) return;
   reason.add();
@@ -197,18 +188,13 @@ void Listener::begin_pause(observe::Counter& reason, const char* why) {
 }
 
 void Listener::stop() {
-  if (socket_ < 0) return;
-  while (accept_some() == Next::go_on) {
+  if (!acceptor_.is_open()) return;
+  while (accept_some() == Next::accept) {
   }
-  timer_.cancel();
-  room().stop_waiting();
-  close();
-}
-
-void Listener::close() {
-  if (socket_ < 0) return;
-  loop_.forget(*this);
-  ::close(std::exchange(socket_, -1));
+  pause_timer_.cancel();
+  resume().stop_waiting();
+  boost::system::error_code ignored;
+  acceptor_.close(ignored);
 }
 
 void Listener::read_snapshot(observe::ListenerSnapshot& snapshot) const {

@@ -1,12 +1,14 @@
-// Accepts connections and hands each to the worker that has the fewest.
+// Accepts connections, an Asio acceptor on the first worker's loop, and hands each to the worker
+// that has the fewest.
 //
-// Lives on the first worker's loop. Accepting pauses while the connection cap is reached, until a
-// connection ends, and for 50 ms at a time while the process has no descriptors left; waiting
-// clients stay in the backlog.
-// A connection from an address that has limits.connections_per_address of them is closed at once
-// with a reset: it costs one accept(2), and whoever goes on trying leaves nothing behind here.
+// Accepting pauses while the connection cap is reached, until a connection ends, and for 50 ms at a
+// time while the process has no descriptors left; waiting clients stay in the backlog.
+// A connection from an address that already has limits.connections_per_address is closed at once
+// with a reset: that costs one accept(2) and leaves no socket in TIME_WAIT.
 #pragma once
 
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -17,6 +19,7 @@
 #include "observe/snapshot.hpp"
 #include "proxy/exchange/client_connection.hpp"
 #include "proxy/net/event_loop.hpp"
+#include "proxy/net/loop_timer.hpp"
 #include "proxy/worker/accept_resume.hpp"
 #include "resilience/token_bucket.hpp"
 #include "traffic/address_count.hpp"
@@ -25,39 +28,40 @@ namespace spillway::proxy {
 
 class Worker;
 
-class Listener final : Watcher {
+class Listener {
  public:
   // Binds and listens; throws std::runtime_error naming the address when it cannot.
   Listener(const config::Listen& address, std::uint32_t most_connections,
            std::vector<std::unique_ptr<Worker>>& workers);
-  ~Listener();
+  ~Listener();  // while the loop does not run
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
   std::uint16_t port() const { return port_; }
 
-  // All on the first worker's thread (or before it runs).
+  // On the first worker's thread, or before it runs:
   void start();
   void set_most_connections(std::uint32_t most);
-  // Takes in what is in the backlog already, then listens no more.
+  // Accepts what is in the backlog already, then closes the socket.
   void stop();
 
-  // From any thread.
+  // Thread-safe.
   void read_snapshot(observe::ListenerSnapshot& snapshot) const;
 
  private:
   static constexpr Milliseconds kPause{50};
-  // So many connections may be accepted before others of this loop have their turn.
+  // Connections accepted before the loop's other events are served.
   static constexpr int kAcceptsInARow = 256;
 
-  enum class Next : std::uint8_t { go_on, wait, pause, wait_for_room };
+  using Acceptor = boost::asio::basic_socket_acceptor<boost::asio::ip::tcp, EventLoop::Executor>;
+  enum class Next : std::uint8_t { accept, wait, pause, wait_for_close };
 
-  void on_events(std::uint32_t events) override;
-  void wait_for_room();
-  void go_on_if_there_is_room();
-  AcceptResume& room() const;
+  void await_clients();
+  void on_clients();
+  void await_close();
+  void resume_below_cap();
+  AcceptResume& resume() const;
   std::uint32_t connections() const;
-  void close();
   Next accept_some();
   Next accept_one(Worker& worker);
   void begin_pause(observe::Counter& reason, const char* why);
@@ -66,10 +70,10 @@ class Listener final : Watcher {
 
   std::vector<std::unique_ptr<Worker>>& workers_;
   EventLoop& loop_;
-  LoopTimer timer_;
-  int socket_;
+  LoopTimer pause_timer_;
+  Acceptor acceptor_;
   std::uint32_t most_connections_;
-  std::uint16_t port_ = 0;
+  std::uint16_t port_;
   traffic::AddressCount addresses_;
   bool paused_ = false;
   observe::Counter refused_by_address_;

@@ -11,10 +11,7 @@ constexpr Milliseconds kDrainGrace{1000};
 }  // namespace
 
 Sweep::Sweep(Services& services, SweptLists& lists)
-    : services_(services),
-      lists_(lists),
-      timer_(
-          services.loop, [](void* sweep) { static_cast<Sweep*>(sweep)->on_timer(); }, this) {}
+    : services_(services), lists_(lists), timer_(services.loop, [this] { on_timer(); }) {}
 
 void Sweep::start() {
   due_ = Clock::now();

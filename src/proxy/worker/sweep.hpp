@@ -19,8 +19,8 @@
 #include "proxy/exchange/services.hpp"
 #include "proxy/exchange/swept.hpp"
 #include "proxy/exchange/tunnel.hpp"
-#include "proxy/net/event_loop.hpp"
 #include "proxy/net/heartbeat.hpp"
+#include "proxy/net/loop_timer.hpp"
 
 namespace spillway::proxy {
 

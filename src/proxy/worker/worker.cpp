@@ -154,7 +154,7 @@ void Worker::connection_active(ClientConnection& client) { take_session().serve(
 void Worker::connection_closed() {
   gauges_->client_connections.subtract();
   connections_.fetch_sub(1);
-  shared_.accept_resume.freed();
+  shared_.accept_resume.connection_closed();
 }
 
 // Given back by end_session().

@@ -7,30 +7,30 @@
 
 namespace spillway::proxy {
 
-TEST_CASE("who waits for room is told once and nobody else is") {
-  AcceptResume room;
-  int told = 0;
-  room.on_freed([&] { ++told; });
-  room.freed();
-  CHECK(told == 0);
-  room.wait();
-  room.freed();
-  room.freed();
-  CHECK(told == 1);
-  CHECK_FALSE(room.stop_waiting());
-  room.wait();
-  CHECK(room.stop_waiting());
-  room.freed();
-  CHECK(told == 1);
+TEST_CASE("the first connection that closes resumes a waiting listener and later ones do not") {
+  AcceptResume resume;
+  int resumed = 0;
+  resume.on_connection_closed([&] { ++resumed; });
+  resume.connection_closed();
+  CHECK(resumed == 0);
+  resume.wait();
+  resume.connection_closed();
+  resume.connection_closed();
+  CHECK(resumed == 1);
+  CHECK_FALSE(resume.stop_waiting());
+  resume.wait();
+  CHECK(resume.stop_waiting());
+  resume.connection_closed();
+  CHECK(resumed == 1);
 }
 
-// One connection at a time: whoever does not see that it ended would wait for ever.
-TEST_CASE("a connection that ends while it is counted is seen by one of both") {
+// One connection at a time, so a lost wake-up would wait for ever.
+TEST_CASE("a connection that closes while connections are counted is seen by one of both threads") {
   constexpr int kConnections = 2'000;
-  AcceptResume room;
+  AcceptResume resume;
   std::atomic<int> open{0};
   std::atomic<int> woken{0};
-  room.on_freed([&] { woken.fetch_add(1); });
+  resume.on_connection_closed([&] { woken.fetch_add(1); });
   std::thread worker([&] {
     for (int ended = 0; ended < kConnections;) {
       if (open.load() == 0) {
@@ -38,7 +38,7 @@ TEST_CASE("a connection that ends while it is counted is seen by one of both") {
         continue;
       }
       open.fetch_sub(1);
-      room.freed();
+      resume.connection_closed();
       ++ended;
     }
   });
@@ -46,8 +46,8 @@ TEST_CASE("a connection that ends while it is counted is seen by one of both") {
   for (int n = 0; n < kConnections; ++n) {
     const int before = woken.load();
     open.fetch_add(1);
-    room.wait();
-    if (open.load() == 0 && room.stop_waiting()) {
+    resume.wait();
+    if (open.load() == 0 && resume.stop_waiting()) {
       ++by_itself;
     } else {
       while (woken.load() == before) std::this_thread::yield();

@@ -1,0 +1,48 @@
+#include "proxy/net/readiness_set.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+namespace spillway::proxy {
+
+namespace {
+
+int new_epoll() {
+  const int descriptor = ::epoll_create1(EPOLL_CLOEXEC);
+  if (descriptor < 0) throw std::system_error(errno, std::generic_category(), "epoll_create1");
+  return descriptor;
+}
+
+bool control(int set, int operation, int descriptor, std::uint32_t events, Watcher& watcher) {
+  epoll_event event{};
+  event.events = events | EPOLLET;
+  event.data.ptr = &watcher;
+  return ::epoll_ctl(set, operation, descriptor, &event) == 0;
+}
+
+}  // namespace
+
+ReadinessSet::ReadinessSet(const Executor& executor) : set_(executor, new_epoll()) {}
+
+bool ReadinessSet::add(int descriptor, std::uint32_t events, Watcher& watcher) {
+  return control(set_.native_handle(), EPOLL_CTL_ADD, descriptor, events, watcher);
+}
+
+void ReadinessSet::change(int descriptor, std::uint32_t events, Watcher& watcher) {
+  control(set_.native_handle(), EPOLL_CTL_MOD, descriptor, events, watcher);
+}
+
+void ReadinessSet::forget(const Watcher& watcher) {
+  for (std::size_t i = next_; i < count_; ++i) {
+    if (batch_[i].data.ptr == &watcher) batch_[i].data.ptr = nullptr;
+  }
+}
+
+void ReadinessSet::collect() {
+  next_ = 0;
+  const int got = ::epoll_wait(set_.native_handle(), batch_.data(), kBatch, 0);
+  count_ = static_cast<std::size_t>(std::max(got, 0));  // EINTR: the next wait completes at once
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,126 @@
+#include "proxy/net/readiness_set.hpp"
+
+#include <doctest/doctest.h>
+
+#include <deque>
+#include <optional>
+
+#include "unit/proxy/net/bell.hpp"
+
+namespace spillway::proxy {
+namespace {
+
+// A set with its io_context. turn() waits and delivers once, if there is anything.
+struct Watched {
+  boost::asio::io_context io{1};
+  ReadinessSet set{io.get_executor()};
+  bool is_waiting = false;
+
+  int turn() {
+    int delivered = 0;
+    if (!std::exchange(is_waiting, true)) {
+      set.async_wait(
+          [this](const boost::system::error_code& error) { is_waiting = error.failed(); });
+    }
+    io.poll();
+    io.restart();
+    if (is_waiting) return 0;
+    set.deliver_events([&](Watcher& watcher, std::uint32_t events) {
+      ++delivered;
+      watcher.on_events(events);
+    });
+    return delivered;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a condition that holds when a descriptor is added is reported and then each edge") {
+  Watched watched;
+  int heard = 0;
+  Bell bell([&] { ++heard; });
+  bell.ring();
+  REQUIRE(watched.set.add(bell.descriptor(), EPOLLIN, bell));
+  CHECK(watched.turn() == 1);
+  CHECK(watched.turn() == 0);
+  bell.ring();
+  bell.ring();
+  CHECK(watched.turn() == 1);
+  CHECK(watched.turn() == 0);
+  CHECK(heard == 2);
+}
+
+TEST_CASE("change replaces the interest set and reports again what holds already") {
+  Watched watched;
+  int heard = 0;
+  Bell bell([&] { ++heard; });
+  bell.ring();
+  REQUIRE(watched.set.add(bell.descriptor(), 0, bell));
+  CHECK(watched.turn() == 0);
+  for (int change = 1; change <= 2; ++change) {
+    watched.set.change(bell.descriptor(), EPOLLIN, bell);
+    CHECK(watched.turn() == 1);
+    CHECK(watched.turn() == 0);
+    CHECK(heard == change);
+  }
+  watched.set.change(bell.descriptor(), 0, bell);
+  bell.ring();
+  CHECK(watched.turn() == 0);
+}
+
+TEST_CASE("events beyond one batch are delivered by the next wait at once") {
+  constexpr std::size_t kMore = 10;
+  Watched watched;
+  std::size_t heard = 0;
+  std::deque<Bell> bells;
+  for (std::size_t n = 0; n < ReadinessSet::kBatch + kMore; ++n) {
+    bells.emplace_back([&] { ++heard; }).ring();
+    REQUIRE(watched.set.add(bells.back().descriptor(), EPOLLIN, bells.back()));
+  }
+  CHECK(watched.turn() == ReadinessSet::kBatch);
+  CHECK(watched.turn() == kMore);
+  CHECK(heard == ReadinessSet::kBatch + kMore);
+  CHECK(watched.turn() == 0);
+}
+
+TEST_CASE("a watcher forgotten during delivery gets no event of that batch but those after it") {
+  Watched watched;
+  int heard = 0;
+  Bell* bells[2] = {};
+  const auto hear = [&](int other) {
+    return [&, other] {
+      ++heard;
+      watched.set.forget(*bells[other]);
+    };
+  };
+  Bell first(hear(1)), second(hear(0));
+  bells[0] = &first;
+  bells[1] = &second;
+  for (Bell* bell : bells) {
+    bell->ring();
+    REQUIRE(watched.set.add(bell->descriptor(), EPOLLIN, *bell));
+  }
+  CHECK(watched.turn() == 1);
+  for (Bell* bell : bells) bell->ring();
+  CHECK(watched.turn() == 1);
+  CHECK(heard == 2);
+}
+
+TEST_CASE("a closed descriptor is watched no more") {
+  Watched watched;
+  std::optional<Bell> bell(std::in_place, [] {});
+  REQUIRE(watched.set.add(bell->descriptor(), EPOLLIN, *bell));
+  bell->ring();
+  bell.reset();
+  CHECK(watched.turn() == 0);
+}
+
+TEST_CASE("what cannot be watched is refused") {
+  Watched watched;
+  Bell bell([] {});
+  CHECK_FALSE(watched.set.add(-1, EPOLLIN, bell));
+  REQUIRE(watched.set.add(bell.descriptor(), EPOLLIN, bell));
+  CHECK_FALSE(watched.set.add(bell.descriptor(), EPOLLIN, bell));
+}
+
+}  // namespace spillway::proxy
