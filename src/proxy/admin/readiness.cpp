@@ -64,7 +64,7 @@ struct Readiness::Round : std::enable_shared_from_this<Round> {
     if (!candidate.upstream->connections.try_open()) return;
     Attempt& attempt = attempts.emplace_back(over.get_executor(), *candidate.upstream);
     ++pending;
-    attempt.socket.async_connect(tcp_endpoint(*candidate.endpoint),
+    attempt.socket.async_connect(candidate.endpoint->address,
                                  [round = shared_from_this(), &upstream = *candidate.upstream](
                                      const boost::system::error_code& error) {
                                    if (!error) upstream.reachable.store(true);

@@ -1,8 +1,6 @@
 #include "proxy/generation/read_configuration.hpp"
 
-#include <netinet/in.h>
-
-#include <cstring>
+#include <algorithm>
 #include <exception>
 #include <string>
 
@@ -14,16 +12,13 @@ namespace spillway::proxy {
 namespace {
 
 bool is_of_listener(const config::Listen& listen, const Endpoint& endpoint) {
-  IpAddress ip;
-  if (endpoint.v6()) {
-    const auto& v6 = reinterpret_cast<const sockaddr_in6&>(endpoint.address);
-    std::memcpy(ip.bytes.data(), &v6.sin6_addr, 16);
-    return config::is_own_address(listen, ip, ntohs(v6.sin6_port));
-  }
-  const auto& v4 = reinterpret_cast<const sockaddr_in&>(endpoint.address);
-  ip.bytes[10] = ip.bytes[11] = 0xff;
-  std::memcpy(&ip.bytes[12], &v4.sin_addr, 4);
-  return config::is_own_address(listen, ip, ntohs(v4.sin_port));
+  namespace ip = boost::asio::ip;
+  const ip::address address = endpoint.address.address();
+  const ip::address_v6 v6 =
+      address.is_v6() ? address.to_v6() : ip::make_address_v6(ip::v4_mapped, address.to_v4());
+  IpAddress server;
+  std::ranges::copy(v6.to_bytes(), server.bytes.begin());
+  return config::is_own_address(listen, server, endpoint.address.port());
 }
 
 }  // namespace

@@ -1,15 +1,17 @@
 #include "proxy/net/endpoint.hpp"
 
-#include <netdb.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <boost/asio/io_context.hpp>
 #include <cerrno>
 #include <cstring>
-#include <memory>
 #include <stdexcept>
 #include <string_view>
 
 namespace spillway::proxy {
+
+namespace asio = boost::asio;
 
 Endpoint resolve(const std::string& server) {
   const std::size_t colon = server.rfind(':');
@@ -17,34 +19,18 @@ Endpoint resolve(const std::string& server) {
   const std::string port = server.substr(colon + 1);
   if (host.size() > 1 && host.front() == '[') host = host.substr(1, host.size() - 2);
 
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int failed = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, ::freeaddrinfo);
-  if (failed != 0) {
-    throw std::runtime_error(std::string("which has no address: ") + ::gai_strerror(failed));
-  }
-  Endpoint endpoint;
-  endpoint.name = server;
-  std::memcpy(&endpoint.address, found->ai_addr, found->ai_addrlen);
-  endpoint.length = found->ai_addrlen;
-  return endpoint;
-}
-
-boost::asio::ip::tcp::endpoint tcp_endpoint(const Endpoint& endpoint) {
-  boost::asio::ip::tcp::endpoint result;
-  std::memcpy(result.data(), &endpoint.address, endpoint.length);
-  result.resize(endpoint.length);
-  return result;
+  asio::io_context io;
+  boost::system::error_code error;
+  const auto found = asio::ip::tcp::resolver(io).resolve(host, port, error);
+  if (error || found.empty()) throw std::runtime_error("which has no address: " + error.message());
+  return {server, *found.begin()};
 }
 
 ConnectAttempt begin_connect(const Endpoint& endpoint) {
   const int descriptor =
-      ::socket(endpoint.address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+      ::socket(endpoint.address.data()->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (descriptor < 0) return {.error = errno};
-  const auto* address = reinterpret_cast<const sockaddr*>(&endpoint.address);
-  if (::connect(descriptor, address, endpoint.length) == 0) {
+  if (::connect(descriptor, endpoint.address.data(), endpoint.address.size()) == 0) {
     return {.descriptor = descriptor, .connected = true};
   }
   const int error = errno;
@@ -66,8 +52,8 @@ bool is_local_shortage(int error) {
     case ENFILE:
     case ENOMEM:
     case ENOBUFS:
-    case ENOSPC:         // every epoll watch of this user is in use
-    case EADDRNOTAVAIL:  // every port towards that address is in use
+    case ENOSPC:         // the limit of epoll watches is reached
+    case EADDRNOTAVAIL:  // no free local port for this address
     case EAGAIN: return true;
     default: return false;
   }

@@ -32,7 +32,7 @@ HealthCheckResult result_of_failed_connect(const boost::system::error_code& erro
 // A probe without its deadline.
 asio::awaitable<HealthCheckResult> exchange(const config::HealthCheck& check,
                                             const Endpoint& server) {
-  const tcp::endpoint address = tcp_endpoint(server);
+  const tcp::endpoint address = server.address;
   tcp::socket socket(co_await asio::this_coro::executor);
   boost::system::error_code error;
   socket.open(address.protocol(), error);

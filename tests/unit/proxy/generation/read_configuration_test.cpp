@@ -27,7 +27,7 @@ TEST_CASE("every server is looked up") {
   CHECK(read.endpoints[0].size() == 1);
   REQUIRE(read.endpoints[1].size() == 3);
   CHECK(read.endpoints[1][1].name == "localhost:3");
-  CHECK(read.endpoints[1][2].v6());
+  CHECK(read.endpoints[1][2].address.address().is_v6());
 }
 
 TEST_CASE("all servers without an address are problems with their paths") {
