@@ -9,13 +9,15 @@
 namespace spillway::proxy {
 
 namespace {
-// Listeners, event loops, timers, logs, admin connections.
+// Listeners, timers, logs, admin connections.
 constexpr std::uint64_t kOwn = 128;
+// An event loop's: two epoll descriptors, a timerfd, an eventfd.
+constexpr std::uint64_t kPerWorker = 8;
 }  // namespace
 
 std::uint32_t connections_within(std::uint64_t open_files, const config::Config& config,
                                  std::size_t workers) {
-  std::uint64_t needed = kOwn + (8 + 2 * PipePool::kMost) * workers;
+  std::uint64_t needed = kOwn + (kPerWorker + 2 * PipePool::kMost) * workers;
   bool is_shadow = false;
   for (const auto& upstream : config.upstreams) {
     needed += upstream.dispatch.concurrency + 2 * workers;  // after a reload, of both generations
@@ -23,7 +25,7 @@ std::uint32_t connections_within(std::uint64_t open_files, const config::Config&
     is_shadow = is_shadow || upstream.overload.mode == config::Mode::shadow;
   }
   const std::uint64_t left = open_files > needed ? open_files - needed : 0;
-  // A client that has a tunnel, or is forwarded in shadow mode, brings an upstream connection.
+  // A client with a tunnel, or one that shadow mode forwards, holds an upstream connection too.
   const std::uint64_t in_pairs =
       is_shadow ? left / 2 : std::min<std::uint64_t>(config.limits.tunnels, left / 2);
   return static_cast<std::uint32_t>(

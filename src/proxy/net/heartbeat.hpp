@@ -1,6 +1,6 @@
-// A count that a loop raises each time round, so that others can see that it still turns.
+// A counter that a loop increments regularly, so that a watchdog sees whether it still turns.
 //
-// Written by one thread, read by any; says nothing about the order of other memory.
+// One writer, any readers; relaxed, so it says nothing about the order of other memory.
 #pragma once
 
 #include <atomic>
@@ -10,9 +10,9 @@ namespace spillway::proxy {
 
 class Heartbeat {
  public:
-  // On the loop's own thread.
+  // Loop thread only.
   void beat() { count_.store(count() + 1, std::memory_order_relaxed); }
-  // 0 before the first.
+  // Beats so far.
   std::uint64_t count() const { return count_.load(std::memory_order_relaxed); }
 
  private:

@@ -8,8 +8,8 @@
 namespace spillway::proxy {
 
 namespace {
-// Bytes, if the system lets a pipe be so large; by default it holds 64 KiB. A user without
-// privileges who has many gets small ones (pipe(7)): through them copying is cheaper.
+// Bytes. The default is 64 KiB. Past /proc/sys/fs/pipe-user-pages-soft an unprivileged user gets
+// smaller pipes (pipe(7)); copying is cheaper than those.
 constexpr int kCapacity = 256 * 1024;
 constexpr int kLeastCapacity = 64 * 1024;
 }  // namespace

@@ -1,8 +1,8 @@
-// Pipes between two connections: what is long goes through one without being copied (splice(2)).
+// Pipes that move long bodies from one connection to another without copying them (splice(2)).
 //
-// A pipe holds references to the pages that came in, not bytes, so the time that it takes to pass
-// them on does not depend on the caches. It costs two descriptors and, for what is short, more
-// system calls than copying; hence few are kept, and only for long bodies.
+// A pipe holds references to the received pages, not bytes, so forwarding does not depend on the
+// CPU caches. It costs two descriptors and, for short bodies, more system calls than copying; hence
+// few are kept, and only long bodies use them.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ namespace spillway::proxy {
 
 class PipePool;
 
-// A borrowed pipe, non-blocking; returned to its pool when destroyed, or closed if something is
-// left in it. Empty by default. Filled and drained by Streams.
+// A borrowed pipe, non-blocking; its destructor returns it to its pool, or closes it if bytes are
+// left in it. By default there is none. Streams fill and drain it.
 class Pipe {
  public:
   Pipe() = default;
@@ -25,7 +25,7 @@ class Pipe {
 
   explicit operator bool() const { return pool_ != nullptr; }
   std::size_t size() const { return size_; }  // bytes in it
-  // It may take no more before something is taken out of it.
+  // The last attempt to fill it found no room, and nothing was drained since.
   bool is_full() const { return is_full_; }
   void release();
 
@@ -44,10 +44,10 @@ class Pipe {
   bool is_full_ = false;
 };
 
-// One per worker; used on its thread only.
+// One per worker; worker thread only.
 class PipePool {
  public:
-  // So many are open at a time; who gets none copies.
+  // Pipes open at a time; without one a body is copied.
   static constexpr std::size_t kMost = 64;
 
   PipePool() = default;
@@ -55,9 +55,9 @@ class PipePool {
   PipePool(const PipePool&) = delete;
   PipePool& operator=(const PipePool&) = delete;
 
-  // None when there are enough, or the system has no descriptors or memory left for one.
+  // None if kMost are open, or the system has no descriptors or memory left for one.
   Pipe take();
-  // For the sweep: closes those that were not used since it was called so many times.
+  // Called by the sweep: closes pipes not used during the last kIdleSweeps calls.
   static constexpr std::uint32_t kIdleSweeps = 4;
   void close_unused();
   std::size_t open() const { return open_; }
@@ -73,7 +73,7 @@ class PipePool {
 
   std::size_t open_ = 0;
   std::uint32_t sweeps_ = 0;
-  std::vector<Free> free_;  // the one used last at the end
+  std::vector<Free> free_;  // most recently used last
 };
 
 }  // namespace spillway::proxy

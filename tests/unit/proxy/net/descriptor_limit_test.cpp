@@ -20,14 +20,14 @@ config::Config sample() {
   return config;
 }
 
-TEST_CASE("clients get the descriptors that nothing else may need") {
+TEST_CASE("clients get the descriptors that are left over") {
   CHECK(connections_within(kNeeded + 500, sample(), kWorkers) == 500);
   CHECK(connections_within(1'000'000, sample(), kWorkers) == 10'000);
   CHECK(connections_within(kNeeded, sample(), kWorkers) == 1);
   CHECK(connections_within(20, sample(), kWorkers) == 1);
 }
 
-TEST_CASE("each tunnel takes a second descriptor as far as clients have tunnels at all") {
+TEST_CASE("each tunnel takes a second descriptor, up to the limit of tunnels") {
   config::Config config = sample();
   config.limits.tunnels = 100;
   CHECK(connections_within(kNeeded + 500, config, kWorkers) == 400);

@@ -16,7 +16,7 @@
 namespace spillway::proxy {
 namespace {
 
-// One end of a pair of sockets, whose other end the test has.
+// One end of a pair of sockets; the test has the other.
 class OneEnd final : public Stream {
  public:
   static boost::intrusive_ptr<OneEnd> open(EventLoop& loop, int& far_end) {
@@ -59,7 +59,7 @@ using Status = IoResult::Status;
 
 }  // namespace
 
-TEST_CASE("what is received into a pipe is sent from it and no more than was asked for") {
+TEST_CASE("bytes received into a pipe are sent from it and no more than was asked for") {
   Passage passage;
   Pipe pipe = passage.pool.take();
   REQUIRE(pipe);
@@ -79,7 +79,7 @@ TEST_CASE("what is received into a pipe is sent from it and no more than was ask
   CHECK(passage.from->has_input());
 }
 
-TEST_CASE("a pipe that takes no more says so until something was taken out") {
+TEST_CASE("a pipe without room says so until bytes are drained from it") {
   Passage passage;
   Pipe pipe = passage.pool.take();
   const std::string block(32 * 1024, 'x');
@@ -92,7 +92,7 @@ TEST_CASE("a pipe that takes no more says so until something was taken out") {
   CHECK_FALSE(pipe.is_full());
 }
 
-TEST_CASE("a pipe tells of the end and of a receiver that has gone") {
+TEST_CASE("a pipe reports the end of the source and a receiver that has gone") {
   Passage passage;
   Pipe pipe = passage.pool.take();
   passage.send("more");
@@ -104,7 +104,7 @@ TEST_CASE("a pipe tells of the end and of a receiver that has gone") {
   CHECK(passage.to->send_from(pipe).status == Status::failed);
 }
 
-TEST_CASE("what is left in a pipe is never another's") {
+TEST_CASE("bytes left in a pipe are never sent to another connection") {
   Passage passage;
   Pipe pipe = passage.pool.take();
   CHECK(passage.pool.open() == 1);
@@ -120,7 +120,7 @@ TEST_CASE("what is left in a pipe is never another's") {
   CHECK(passage.received().empty());
 }
 
-TEST_CASE("pipes that nobody uses are closed after a while") {
+TEST_CASE("unused pipes are closed after a few sweeps") {
   PipePool pool;
   {
     const Pipe first = pool.take(), second = pool.take();
@@ -136,7 +136,7 @@ TEST_CASE("pipes that nobody uses are closed after a while") {
   CHECK(pool.open() == 0);
 }
 
-TEST_CASE("there are only so many pipes") {
+TEST_CASE("the number of open pipes is bounded") {
   PipePool pool;
   std::vector<Pipe> pipes;
   for (std::size_t i = 0; i < PipePool::kMost; ++i) {
