@@ -4,7 +4,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -23,13 +22,8 @@ constexpr std::uint32_t kBroken = EPOLLHUP | EPOLLERR;  // always told
 // Up to here copying costs less than telling the kernel of two parts.
 constexpr std::size_t kCopied = 4096;
 
-// As recv(2) and send(2), but no cancellation points: glibc's cost two atomic operations more where
-// there are several threads, and nobody cancels one here.
-ssize_t receive_some(int socket, void* into, std::size_t size, int flags) {
-  return ::syscall(SYS_recvfrom, socket, into, size, flags, nullptr, nullptr);
-}
 ssize_t send_some(int socket, std::string_view bytes) {
-  return ::syscall(SYS_sendto, socket, bytes.data(), bytes.size(), MSG_NOSIGNAL, nullptr, 0);
+  return ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
 }
 ssize_t send_some(int socket, std::string_view first, std::string_view second) {
   if (first.empty()) return send_some(socket, second);
@@ -65,7 +59,7 @@ Stream::~Stream() = default;
 
 IoResult Stream::receive(std::span<char> into) {
   for (;;) {
-    const ssize_t got = receive_some(descriptor_, into.data(), into.size(), 0);
+    const ssize_t got = ::recv(descriptor_, into.data(), into.size(), 0);
     if (got > 0) {
       const auto bytes = static_cast<std::size_t>(got);
       if (bytes < into.size()) read_.is_ready = has_ended_;  // that was all (epoll(7))
@@ -81,7 +75,7 @@ IoResult Stream::receive(std::span<char> into) {
 
 bool Stream::has_input() {
   char first;
-  const ssize_t got = receive_some(descriptor_, &first, 1, MSG_PEEK);
+  const ssize_t got = ::recv(descriptor_, &first, 1, MSG_PEEK);
   return got >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
 }
 
