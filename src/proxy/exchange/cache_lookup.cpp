@@ -135,8 +135,8 @@ bool CacheLookup::is_fresh_enough() const {
   if (!stored_) return false;
   const TimePoint now = Clock::now();
   return cache::accepts(directives_, {.age = stored_->age(now),
-                                    .freshness_left = stored_->freshness_left(now),
-                                    .stale_for = stored_->validity().stale_for});
+                                      .freshness_left = stored_->freshness_left(now),
+                                      .stale_for = stored_->validity().stale_for});
 }
 
 bool CacheLookup::may_serve_stale() const {

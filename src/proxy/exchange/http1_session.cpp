@@ -15,7 +15,7 @@ namespace {
 // How long a closing connection is read from, so that the client sees the response and not a reset.
 constexpr Milliseconds kLinger{1000};
 // After so many pipelined requests other connections have their turn.
-constexpr std::uint32_t kRequestsInARow = 16;
+constexpr std::uint32_t kMaxPipelined = 16;
 }  // namespace
 
 Http1Session::Http1Session(Services& services, const http::HeadLimits& limits)
@@ -135,7 +135,7 @@ Task<bool> Http1Session::next_request() {
   if (!reader_.start_next(block_.bytes())) co_return false;
   // A client that pipelines refused requests would otherwise keep the loop to itself (and, where
   // the compiler makes no tail calls, nest ever deeper).
-  if (++requests_in_a_row_ % kRequestsInARow == 0) co_await Yield(services_.loop);
+  if (++requests_in_a_row_ % kMaxPipelined == 0) co_await Yield(services_.loop);
   co_return true;
 }
 
