@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <limits>
+#include <string_view>
 #include <vector>
 
 namespace spillway::http {
@@ -11,7 +12,7 @@ TEST_CASE("a connection closes at once only when nothing unread could reset it")
   constexpr std::size_t kSmall = 1000;
   constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
   struct Case {
-    const char* name;
+    std::string_view name;
     LastResponse response;
     Closing closing;
   };

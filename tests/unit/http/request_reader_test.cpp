@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -89,7 +88,7 @@ TEST_CASE("a connection's requests are the same however their bytes are split") 
   const std::string put = "PUT /c HTTP/1.1\r\nHost: h\r\nContent-Length: 90\r\n\r\n";
   const std::string text(90, 'x');
   struct Case {
-    const char* name;
+    std::string_view name;
     std::string wire;
     std::vector<std::string> heads;
   };
@@ -122,7 +121,7 @@ TEST_CASE("a connection's requests are the same however their bytes are split") 
 
 TEST_CASE("what has been received says whether a connection is idle or in a head") {
   struct Case {
-    const char* received;
+    std::string_view received;
     State state;
   };
   const std::vector<Case> cases{
@@ -189,7 +188,7 @@ TEST_CASE("a head goes on in a larger block at another place") {
 
 TEST_CASE("bytes that never become a request are refused before the head is whole") {
   struct Case {
-    const char* name;
+    std::string_view name;
     std::string received;
     Error error;
     HeadLimits limits{};
@@ -222,7 +221,7 @@ TEST_CASE("bytes that never become a request are refused before the head is whol
 
 TEST_CASE("what lies behind a head is the body first and the next request after it") {
   struct Case {
-    const char* name;
+    std::string_view name;
     std::string behind;
     std::size_t body;
     std::size_t missing;
@@ -257,7 +256,7 @@ TEST_CASE("what lies behind a head is the body first and the next request after 
 
 TEST_CASE("bytes of the next request that came with the end of a body are kept behind the head") {
   struct Case {
-    const char* name;
+    std::string_view name;
     std::string behind;  // received with the head: of the body
     std::string surplus;
     bool is_kept;

@@ -90,7 +90,7 @@ Read final(unsigned status, Kind framing, std::uint64_t length, std::string behi
 
 TEST_CASE("a response and its interim ones are the same however their bytes are split") {
   struct Case {
-    const char* name;
+    std::string_view name;
     std::string wire;
     Read read;
     Request request{};
@@ -144,7 +144,7 @@ TEST_CASE("protocols are switched to only when they were asked for") {
       "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket, h2c\r\n\r\n";
   const std::string none = "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\n\r\n";
   struct Case {
-    const char* name;
+    std::string_view name;
     std::string wire;
     std::string_view upgrade;
     Event event;

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <set>
+#include <string_view>
 #include <vector>
 
 namespace spillway::resilience {
@@ -97,7 +98,7 @@ TEST_CASE("a request is sent again only where nothing can have happened twice") 
 
 TEST_CASE("a failed attempt is followed by a replacement, a retry or nothing") {
   struct Case {
-    const char* name;
+    std::string_view name;
     void (*differs)(AttemptFacts&);
     Kind kind;
   };

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <string_view>
 #include <vector>
 
 namespace spillway::cache {
@@ -29,7 +30,7 @@ const http::CacheControl kOnlyIfCachedNoCache =
 
 // What is known of what is stored, if anything is.
 struct Stored {
-  const char* name;
+  std::string_view name;
   bool is_fresh_enough, may_serve_stale, allows_stale_while_revalidate;
 };
 constexpr Stored kNothing{"nothing", false, false, false};
@@ -44,7 +45,7 @@ constexpr Stored kStaleIfError{"stale, for errors only", false, true, false};
 
 TEST_CASE("a request is answered from the cache as its directives and what is stored allow") {
   struct Case {
-    const char* name;
+    std::string_view name;
     const http::CacheControl& request;
     bool serves_fresh;
     Serving nothing, fresh, fresh_with_window, stale, in_window, outside, if_error;
