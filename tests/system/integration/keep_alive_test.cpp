@@ -92,14 +92,6 @@ TEST_CASE("pipelined requests are answered in order") {
   CHECK(peer.seen().requests == 100);
 }
 
-TEST_CASE("a request that arrives byte by byte is one request") {
-  ScriptedPeer peer(echo_target);
-  ProxyUnderTest proxy(peer.address(), never_shed());
-  RawClient client(proxy.port());
-  for (const char byte : post("/slow", "slow body")) client.send({&byte, 1});
-  CHECK(client.read_response().body == "POST /slow");
-}
-
 TEST_CASE("Connection close from the client is honoured and not passed on") {
   ScriptedPeer peer(echo_target);
   ProxyUnderTest proxy(peer.address(), never_shed());

@@ -156,6 +156,7 @@ TEST_CASE("protocols are switched to only when they were asked for") {
       {"another protocol", kSwitching, "chat", Event::invalid},
       {"another one besides", two, "websocket", Event::invalid},
       {"without a name", none, "websocket", Event::invalid},
+      {"not asked for and without a name", none, "", Event::invalid},
       {"declined", kOk, "websocket", Event::final},
       {"after an interim response", kHints + kSwitching, "websocket", Event::switched},
   };
