@@ -91,7 +91,6 @@ TEST_CASE("a refused request is answered without its upstream") {
   };
   const json deny = {{"strategy", "deny"}, {"probability", 1}};
   const json drop = {{"strategy", "drop"}, {"probability", 1}};
-  const json budget = {{"strategy", "allow"}, {"budget", {{"rate", 0}, {"burst", 1}}}};
   const std::vector<Case> cases{
       {"denied", deny, get(), 503, "ERROR_BURST"},
       {"denied with a body on its way", deny, post("Content-Length: 10\r\n"), 503, "ERROR_BURST"},
