@@ -12,11 +12,12 @@ void Deadlines::start(const RequestContext& request, const Admission& admission)
   // request, and no client waits for one in the background.
   const bool is_enforced = settings.dispatch.late == config::Late::drop && !request.is_shadow() &&
                            !request.is_in_background;
-  answer_by_ = is_enforced ? request.subject.response_deadline(admission.uncounted()) : kNever;
+  response_deadline_ =
+      is_enforced ? request.subject.response_deadline(admission.uncounted()) : kNever;
 }
 
 Fault Deadlines::fault_at(TimePoint now, bool is_pumping) const {
-  if (now >= answer_by_) return deadline_passed();
+  if (now >= response_deadline_) return deadline_passed();
   return is_pumping ? request_timeout() : upstream_timeout();
 }
 
@@ -26,7 +27,7 @@ bool Deadlines::write_left(const RequestContext& request, const Admission& admis
   const TimePoint at = request.subject.response_deadline(admission.uncounted());
   if (at == kNever) return true;
   const Duration left = at - now;
-  if (left <= Duration{0}) return answer_by_ == kNever;
+  if (left <= Duration{0}) return response_deadline_ == kNever;
   const traffic::ClientDeadline& client = request.subject.client;
   if (client.fields.grpc_timeout)
     with.grpc_timeout = traffic::write_grpc_timeout(left, texts.grpc_timeout);

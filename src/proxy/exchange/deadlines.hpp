@@ -24,7 +24,7 @@ class Deadlines {
   // Once a slot has been granted, or none is needed.
   void start(const RequestContext& request, const Admission& admission);
 
-  TimePoint head_due() const { return std::min(answer_by_, response_due_); }
+  TimePoint head_due() const { return std::min(response_deadline_, response_due_); }
   TimePoint response_due() const { return response_due_; }
   // Why a wait for the head ended at `now`. While the request's body is still on its way the server
   // owes nothing: a slow client must not have servers ejected. (One that takes no more of the body
@@ -37,8 +37,8 @@ class Deadlines {
                   http::ForwardedRequest& with, DeadlineTexts& texts) const;
 
  private:
-  TimePoint answer_by_ = kNever;     // the request's deadline, if it ends the wait for a head
-  TimePoint response_due_ = kNever;  // the end of the response
+  TimePoint response_deadline_ = kNever;  // the request's deadline, if it ends the wait for a head
+  TimePoint response_due_ = kNever;       // the end of the response
 };
 
 }  // namespace spillway::proxy

@@ -59,9 +59,9 @@ struct Process {
       : Process(support::checked(settings(rule))) {}
   explicit Process(config::Config config)
       : log(config.log, std::make_shared<spdlog::sinks::null_sink_mt>()) {
-    ReadConfiguration read = look_up_servers(std::move(config));
+    ReadConfiguration read = resolve_servers(std::move(config));
     REQUIRE(read.config);
-    const Lineage lineage{.workers = {gauges}};
+    const ProcessContext lineage{.workers = {gauges}};
     auto shared =
         std::make_shared<Generation>(*std::move(read.config), std::move(read.endpoints), lineage);
     plans.push_back(shared->upstreams[0].controller.plan());

@@ -19,7 +19,7 @@ using Kind = http::Framing::Kind;
 constexpr std::size_t kCapacity = 100;
 
 http::BodyReader reader_of(http::Framing framing) {
-  return {framing, http::BodyReader::kNoLimit, http::BodyReader::Of::response};
+  return {framing, http::BodyReader::kNoLimit, http::BodyReader::MessageKind::response};
 }
 
 // A relay with its block, without the two connections.

@@ -57,7 +57,7 @@ class ScriptedSession final : public ClientSession {
   std::string_view head_text() const override { return head_bytes_; }
 
   BodyPiece start_body(std::uint64_t limit, std::string_view& at_hand) override {
-    reader_.emplace(head_.framing, limit, http::BodyReader::Of::request);
+    reader_.emplace(head_.framing, limit, http::BodyReader::MessageKind::request);
     if (received_.empty()) return {};
     first_piece_ = received_.front();
     received_.pop_front();
@@ -83,7 +83,7 @@ class ScriptedSession final : public ClientSession {
                     http::ForwardedResponse with) override {
     return start(not_modified ? 304 : head.status, with);
   }
-  bool start_fallback(const http::PreparedHead& head, http::ForwardedResponse with) override {
+  bool start_fallback(const http::FallbackHead& head, http::ForwardedResponse with) override {
     return start(head.status, with);
   }
   void start_problem(http::Problem its_problem, bool next_is_known) override {
