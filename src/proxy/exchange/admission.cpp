@@ -97,37 +97,32 @@ dispatch::Terms Admission::terms(Duration spent) const {
   return terms;
 }
 
-Task<std::optional<Fault>> Admission::wait_for_slot(TimePoint arrived, Duration uncounted,
-                                                    Duration spent) {
+std::optional<Fault> Admission::enter_gate(TimePoint arrived, Duration uncounted, Duration spent) {
   dispatched_ = arrived;
   uncounted_ = uncounted;
   // Refused, were this not shadow mode: it would not come as far as the gate.
   if (shadow_outcome_ == Outcome::denied || shadow_outcome_ == Outcome::dropped)
-    co_return std::nullopt;
+    return std::nullopt;
   ticket_.delivered = false;
   ticket_.parking = &parking_;
   ticket_.state = dispatch::Waiter::State::idle;
   const dispatch::Offer offer = gate().enter(ticket_, terms(spent), arrived);
   record_.predicted_wait = offer.predicted_wait;
-
-  if (offer.kind == dispatch::Offer::Kind::refused) co_return on_gate_rejection(offer.reason);
-  if (offer.kind == dispatch::Offer::Kind::queued) {
-    if (request_.is_shadow()) {
-      has_shadow_ = true;
-      ticket_.parking = nullptr;
-      co_return std::nullopt;
-    }
-    const std::optional<Fault> fault = co_await wait_in_queue(arrived);
-    if (fault || !slot_) co_return fault;
-  } else {
+  if (offer.kind == dispatch::Offer::Kind::refused) return on_gate_rejection(offer.reason);
+  if (offer.kind == dispatch::Offer::Kind::granted) {
     slot_ = Slot(gate(), request_.subject.traffic_class, dispatched_);
     request_.signals().record_wait(Duration{0});
+    on_slot();
+  } else if (request_.is_shadow()) {
+    has_shadow_ = true;
+    ticket_.parking = nullptr;
+  } else {
+    is_queued_ = true;
   }
-  on_slot(offer);
-  co_return std::nullopt;
+  return std::nullopt;
 }
 
-Task<std::optional<Fault>> Admission::wait_in_queue(TimePoint arrived) {
+Task<std::optional<Fault>> Admission::wait_in_queue() {
   bool is_gone = false;
   while (!ticket_.delivered) {
     const Wake wake = co_await parking_.park({.client_gone = !is_gone});
@@ -136,12 +131,13 @@ Task<std::optional<Fault>> Admission::wait_in_queue(TimePoint arrived) {
     // If it is too late to cancel, the ticket is on its way and must be waited for.
     if (gate().cancel(ticket_, services_.now())) co_return client_gone();
   }
-  dispatched_ = services_.now();
-  waited_ = dispatched_ - arrived;
+  waited_ = services_.now() - dispatched_;
+  dispatched_ += waited_;
   request_.signals().record_wait(waited_);
   if (ticket_.state != dispatch::Waiter::State::granted) co_return on_queue_timeout();
   slot_ = Slot(gate(), request_.subject.traffic_class, dispatched_);
   if (is_gone) co_return client_gone();
+  on_slot();
   co_return std::nullopt;
 }
 
@@ -187,13 +183,13 @@ void Admission::keep_dead_letter(Reason reason) {
                                 .tenant = request_.subject.tenant.value()});
 }
 
-void Admission::on_slot(const dispatch::Offer& offer) {
+void Admission::on_slot() {
   const ClassId traffic_class = request_.subject.traffic_class;
   request_.signals().record_admitted();
   request_.tenants().record_admitted(traffic_class);
   request_.metrics().queue_wait(traffic_class, waited_);
-  if (offer.predicted_wait && offer.kind == dispatch::Offer::Kind::queued) {
-    const Duration error = waited_ - *offer.predicted_wait;
+  if (is_queued_ && record_.predicted_wait) {
+    const Duration error = waited_ - *record_.predicted_wait;
     request_.metrics().wait_prediction_error(traffic_class, error < Duration{0} ? -error : error);
   }
 }

@@ -58,7 +58,10 @@ class Admission {
   // `arrived`: when its wait at the gate begins. `uncounted`: the time since its arrival that is
   // not held against it (the client sent its body, or another request fetched the response).
   // `spent`: so much of its class's longest wait is used up.
-  Task<std::optional<Fault>> wait_for_slot(TimePoint arrived, Duration uncounted, Duration spent);
+  // It has a slot then, or is_queued(); or a fault: it was refused.
+  std::optional<Fault> enter_gate(TimePoint arrived, Duration uncounted, Duration spent);
+  bool is_queued() const { return is_queued_; }
+  Task<std::optional<Fault>> wait_in_queue();
   // In the background: a slot that is free now, or none.
   bool take_free_slot(TimePoint now);
   bool has_slot() const { return static_cast<bool>(slot_); }
@@ -88,8 +91,7 @@ class Admission {
   dispatch::Terms terms(Duration spent) const;
   std::optional<Fault> on_gate_rejection(Reason reason);
   std::optional<Fault> on_queue_timeout();
-  Task<std::optional<Fault>> wait_in_queue(TimePoint arrived);
-  void on_slot(const dispatch::Offer& offer);
+  void on_slot();
   bool leave_shadow();
   void name_heavy_tenant(const overload::AdmissionPlan& plan);
   void keep_dead_letter(Reason reason);
@@ -106,6 +108,7 @@ class Admission {
   Duration waited_{};
   Duration uncounted_{};
   std::optional<Outcome> shadow_outcome_;
+  bool is_queued_ = false;
   bool has_shadow_ = false;  // the ticket queues without the request, which is under way
   bool was_served_ = false;
   bool is_degraded_ = false;

@@ -5,6 +5,7 @@
 // (net/parking.hpp).
 #pragma once
 
+#include <coroutine>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -98,11 +99,50 @@ class ClientSession {
   virtual void abort() = 0;
   virtual bool is_open() const = 0;
 
-  // Sends what is left of the head, and all of `body`. False: the client is gone.
-  Task<bool> send_all(Parking& parking, std::string_view body, bool until_client_gone = false);
-
  protected:
   ~ClientSession() = default;
 };
+
+class SendToClient final : Retry {
+ public:
+  SendToClient(Parking& parking, ClientSession& session, std::string_view body, Until until)
+      : parking_(parking), session_(session), body_(body), until_(until) {}
+
+  bool await_ready() { return try_again(); }
+  void await_suspend(std::coroutine_handle<> coroutine) {
+    is_clients_turn_ = true;
+    session_.begin_client_turn();
+    parking_.suspend(coroutine, until_, session_.writable(), *this);
+  }
+  bool await_resume() {
+    if (is_clients_turn_) session_.end_client_turn();
+    return status_ == IoResult::Status::done;
+  }
+
+ private:
+  bool try_again() override {
+    while (session_.has_pending_head() || !body_.empty()) {
+      const IoResult result = session_.send(body_);
+      status_ = result.status;
+      if (result.status != IoResult::Status::done) return status_ != IoResult::Status::would_block;
+      body_.remove_prefix(result.bytes);
+    }
+    status_ = IoResult::Status::done;
+    return true;
+  }
+
+  Parking& parking_;
+  ClientSession& session_;
+  std::string_view body_;
+  Until until_;
+  IoResult::Status status_ = IoResult::Status::would_block;
+  bool is_clients_turn_ = false;
+};
+
+// Sends what is left of the response's head, and all of `body`. False: the client is gone.
+[[nodiscard]] inline SendToClient send_to_client(Parking& parking, ClientSession& session,
+                                                 std::string_view body, Until until = {}) {
+  return {parking, session, body, until};
+}
 
 }  // namespace spillway::proxy

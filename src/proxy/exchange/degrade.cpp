@@ -95,24 +95,26 @@ std::optional<Answer> Exchange::cached_instead() {
   const Fault failure = upstream_failed();
   if (!says_failure(response.status) || !lookup_.takes_stale_if_error(failure)) return std::nullopt;
   request_.signals().record_result(true);
-  const unsigned status = response.status;
-  return stale_for(failure, status);
+  take_stale_for(failure, response.status);
+  return CachedResponse{};
 }
 
-Answer Exchange::or_stale(Answer answer) {
+// In place of a failure of the upstream what is stored answers, even if it is stale (RFC 5861
+// section 4): true, and the lookup has taken it.
+bool Exchange::serves_stale_instead(const Answer& answer) {
   const Fault* const fault = fault_in(answer);
   if (fault == nullptr || session_.has_started() || !lookup_.takes_stale_if_error(*fault))
-    return answer;
-  return stale_for(*fault, std::nullopt);
+    return false;
+  take_stale_for(*fault, std::nullopt);
+  return true;
 }
 
-Answer Exchange::stale_for(const Fault& fault, std::optional<unsigned> status) {
+void Exchange::take_stale_for(const Fault& fault, std::optional<unsigned> status) {
   flight_.land(cache::Landing::failed);
   call_.abandon();
   fill_.drop();
   admission_.degrade_for(fault.reason);
   lookup_.take_for_error(fault, status);
-  return CachedResponse{};
 }
 
 }  // namespace spillway::proxy

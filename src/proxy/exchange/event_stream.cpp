@@ -34,7 +34,8 @@ Task<TunnelEnd> EventStream::relay() {
     const CheckedBody checked =
         check_received(parts_.reader, state, block, parts_.dechunks, [](std::string_view) {});
     if (checked.error != http::Error::none) co_return cut(TunnelEnd::broken);
-    const bool sent = co_await session_.send_all(parking_, {block.data(), state.to_send()}, true);
+    const bool sent = co_await send_to_client(parking_, session_, {block.data(), state.to_send()},
+                                              {.client_gone = true});
     // A client that left ends the stream; one that was too slow broke it.
     if (!sent) co_return cut(session_.is_open() ? TunnelEnd::finished : TunnelEnd::broken);
     if (state.is_upstream_done()) co_return TunnelEnd::finished;

@@ -21,13 +21,13 @@ Task<> Exchange::serve(std::optional<Fault> fault) {
     answer = std::move(found);
   }
   for (bool sent = false; !sent;) {
-    answer = or_stale(std::move(answer));  // a stored response in place of the upstream's failure
+    if (serves_stale_instead(answer)) answer = CachedResponse{};  // of the upstream's failure
     if (const Fault* const ended_by = fault_in(answer)) flight_.end(*ended_by);
     const std::optional<Fault> failure = co_await send(answer);
     sent = !failure;
     if (failure) answer = *failure;
   }
-  co_await admission_.settle_shadow();
+  if (admission_.has_shadow()) co_await admission_.settle_shadow();
   observe(answer);
 }
 
@@ -38,7 +38,7 @@ Task<Answer> Exchange::find_answer() {
   const cache::Serving serving = lookup_.consult();
   if (serving == cache::Serving::fresh || serving == cache::Serving::stale_while_revalidate)
     co_return CachedResponse{};
-  if (const std::optional<Answer> ended = admit()) co_return *ended;
+  if (std::optional<Answer> ended = admit()) co_return std::move(*ended);
   if (lookup_.shares_response()) {  // single flight
     const FlightMembership::Joined joined = co_await flight_.join();
     if (joined.is_stored) co_return CachedResponse{};
@@ -51,14 +51,15 @@ Task<Answer> Exchange::find_answer() {
 // The part that costs the upstream something.
 Task<Answer> Exchange::ask_upstream() {
   if (const std::optional<Fault> fault = call_.circuits_fault()) co_return *fault;
-  const std::optional<Fault> unread = co_await body_.read_small();  // before a slot is held
-  if (unread) co_return *unread;
-  const TimePoint arrived = dispatch_time();
-  const Duration before = arrived - request_.arrived;
-  const bool spent = flight_.has_spent_wait();
-  const std::optional<Fault> refused = co_await admission_.wait_for_slot(
-      arrived, spent ? Duration{0} : before, spent ? before : Duration{0});
-  if (refused) co_return *refused;
+  if (body_.has_any()) {
+    const std::optional<Fault> unread = co_await body_.read_small();  // before a slot is held
+    if (unread) co_return *unread;
+  }
+  if (const std::optional<Fault> refused = enter_gate()) co_return *refused;
+  if (admission_.is_queued()) {
+    const std::optional<Fault> refused = co_await admission_.wait_in_queue();
+    if (refused) co_return *refused;
+  }
   if (!request_.upgrade.empty()) {
     const auto kind = observe::TunnelKind::upgrade;
     const auto none = take_permit(services_, request_, admission_, kind, tunnel_permit_);
@@ -74,19 +75,11 @@ Task<Answer> Exchange::ask_upstream() {
 
 // A fault when the response could not be sent, or broke.
 Task<std::optional<Fault>> Exchange::send(const Answer& answer) {
-  std::optional<Fault> failure;
-  if (const Fault* const fault = fault_in(answer)) {
-    co_await send_problem(*fault);
-  } else if (is<CachedResponse>(answer)) {
-    failure = co_await send_cached();
-  } else if (is<RouteFallback>(answer)) {
-    failure = co_await send_fallback();
-  } else if (is<ProtocolSwitch>(answer)) {
-    failure = co_await open_tunnel();
-  } else {
-    failure = co_await relay_.run();
-  }
-  co_return failure;
+  if (const Fault* const fault = fault_in(answer)) return send_problem(*fault);
+  if (is<CachedResponse>(answer)) return send_cached();
+  if (is<RouteFallback>(answer)) return send_fallback();
+  if (is<ProtocolSwitch>(answer)) return open_tunnel();
+  return relay_.run();
 }
 
 std::optional<Fault> Exchange::check_framing() {
@@ -157,10 +150,15 @@ Exchange::Exchange(Services& services, LocalGeneration& generation, ClientSessio
       relay_({services, request_, session, parking, body_, admission_, lookup_, flight_, fill_,
               call_}) {}
 
-// When the wait for a slot begins: the time that the client took to send the body, or another
-// request to fetch the response, is not held against the request.
-TimePoint Exchange::dispatch_time() const {
-  return body_.was_waited_for() || lookup_.was_follower() ? services_.now() : request_.arrived;
+// A slot, or a place in the queue. The time that the client took to send the body, or another
+// request to fetch the response, is not held against the request; but what it waited for a leader
+// that failed counts as a wait at the gate.
+std::optional<Fault> Exchange::enter_gate() {
+  const bool has_waited = body_.was_waited_for() || lookup_.was_follower();
+  const TimePoint arrived = has_waited ? services_.now() : request_.arrived;
+  const Duration before = arrived - request_.arrived;
+  const bool spent = flight_.has_spent_wait();
+  return admission_.enter_gate(arrived, spent ? Duration{0} : before, spent ? before : Duration{0});
 }
 
 // Metrics and access log, once a request.

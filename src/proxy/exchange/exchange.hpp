@@ -34,8 +34,9 @@ class Exchange {
 
   // The life of the request. `fault`: its head never became one.
   Task<> serve(std::optional<Fault> fault);
-  // Then: the event stream that goes on without it.
-  std::optional<EventStream::Parts> take_event_stream();
+  // Then: an event stream goes on without it.
+  bool has_event_stream() const { return relay_.is_long_lived(); }
+  EventStream::Parts take_event_stream() { return relay_.take_event_stream(); }
 
   const RequestContext& request() const { return request_; }
   RequestBody& body() { return body_; }
@@ -48,6 +49,7 @@ class Exchange {
   void classify();
   std::optional<Answer> admit();
   Task<Answer> ask_upstream();
+  std::optional<Fault> enter_gate();
   Task<std::optional<Fault>> send(const Answer& answer);
   void observe(const Answer& answer);
 
@@ -61,12 +63,11 @@ class Exchange {
   Answer fallback();
   Answer cached(bool refresh);
   std::optional<Answer> cached_instead();
-  Answer or_stale(Answer answer);
-  Answer stale_for(const Fault& fault, std::optional<unsigned> status);
-  TimePoint dispatch_time() const;
+  bool serves_stale_instead(const Answer& answer);
+  void take_stale_for(const Fault& fault, std::optional<unsigned> status);
 
   // How each kind of answer is sent (send.cpp).
-  Task<> send_problem(const Fault& fault);
+  Task<std::optional<Fault>> send_problem(const Fault& fault);
   Task<std::optional<Fault>> send_cached();
   Task<std::optional<Fault>> send_fallback();
   Task<std::optional<Fault>> open_tunnel();

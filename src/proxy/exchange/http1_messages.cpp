@@ -159,7 +159,7 @@ Task<bool> Http1Session::send_interim(const http::ResponseHead& head) {
   TextWriter out(out_block_.bytes());
   if (!http::write_interim_head(out, head)) co_return true;  // optional to pass on
   response_.pending = out.text();
-  const bool sent = co_await send_all(parking_, {});
+  const bool sent = co_await send_to_client(parking_, *this, {});
   co_return sent;
 }
 
@@ -170,7 +170,7 @@ Task<ClientSession::Switched> Http1Session::send_switching(const http::ResponseH
     return http::write_switching_head(out, head, protocol, request_id);
   };
   if (!start(head.status, write)) co_return Switched::head_too_large;
-  const bool sent = co_await send_all(parking_, {});
+  const bool sent = co_await send_to_client(parking_, *this, {});
   co_return sent ? Switched::done : Switched::client_gone;
 }
 

@@ -34,7 +34,10 @@ Detached Http1Session::serve(ClientPtr client) {
     Fault fault;
     const Head head = co_await read_head(fault);
     if (head == Head::none) break;
-    co_await serve_request(head == Head::fault ? std::optional(fault) : std::nullopt);
+    Exchange& exchange = begin_exchange();
+    co_await exchange.serve(head == Head::fault ? std::optional(fault) : std::nullopt);
+    if (exchange.has_event_stream()) co_await serve_event_stream();
+    exchange_.reset();
     more = co_await next_request();
   }
   finish();
@@ -97,23 +100,22 @@ bool Http1Session::grow_block() {
   return true;
 }
 
-Task<> Http1Session::serve_request(std::optional<Fault> fault) {
+Exchange& Http1Session::begin_exchange() {
   client_->request_came();
   LocalGeneration& generation = services_.owner.newest_generation();
   client_->recognise(generation.generation());
   const config::Limits& limits = generation.config().limits;
   rate_.begin(limits.min_rate_bytes, limits.idle_timeout);
-  exchange_.emplace(services_, generation, *this, parking_, cache_key_);
-  co_await exchange_->serve(std::move(fault));
-  std::optional<EventStream::Parts> stream = exchange_->take_event_stream();
-  if (stream) {
-    event_stream_.emplace(services_, *this, parking_, std::move(*stream));
-    // Bytes alone must not keep a configuration from being cleared away, for hours perhaps.
-    if (!exchange_->body().is_pumping()) exchange_.reset();
-    co_await event_stream_->run();
-    event_stream_.reset();
-  }
-  exchange_.reset();
+  return exchange_.emplace(services_, generation, *this, parking_, cache_key_);
+}
+
+// The stream goes on without its request.
+Task<> Http1Session::serve_event_stream() {
+  event_stream_.emplace(services_, *this, parking_, exchange_->take_event_stream());
+  // Bytes alone must not keep a configuration from being cleared away, for hours perhaps.
+  if (!exchange_->body().is_pumping()) exchange_.reset();
+  co_await event_stream_->run();
+  event_stream_.reset();
 }
 
 // True when bytes of another request have been received already.

@@ -88,7 +88,8 @@ class Http1Session final : public ClientSession, public Swept {
   };
 
   Task<Head> read_head(Fault& fault);
-  Task<> serve_request(std::optional<Fault> fault);
+  Exchange& begin_exchange();
+  Task<> serve_event_stream();
   Task<bool> next_request();
   Task<> close_lingering();
   Task<bool> discard(std::size_t most, TimePoint deadline);

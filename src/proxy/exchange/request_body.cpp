@@ -52,7 +52,6 @@ RequestBody::~RequestBody() { stop_pump(); }
 
 Task<std::optional<Fault>> RequestBody::read_small() {
   const http::Framing& framing = request_.head.framing;
-  if (framing.kind == http::Framing::Kind::none) co_return std::nullopt;
   const BodyPiece first = session_.start_body(request_.limits().body_bytes, at_hand_);
   if (is_over(first)) co_return fault_of(first);
   if (session_.is_body_complete()) co_return std::nullopt;

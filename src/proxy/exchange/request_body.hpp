@@ -31,6 +31,7 @@ class RequestBody {
   RequestBody& operator=(const RequestBody&) = delete;
   ~RequestBody();
 
+  bool has_any() const { return request_.head.framing.kind != http::Framing::Kind::none; }
   // Reads a small body whole. A fault when the client does not send it, or sends no valid one.
   Task<std::optional<Fault>> read_small();
   // What is sent with the head: all of it, unless it is streamed.

@@ -31,14 +31,23 @@ Task<std::optional<Fault>> ResponseRelay::run() {
   if (is_event_stream_) {
     const std::string_view first{to_.call.block().bytes().data() + state().to_send_from(),
                                  state().to_send()};
-    const bool sent = co_await to_.session.send_all(to_.parking, first, true);
-    if (!sent) to_.session.abort();
+    const bool sent =
+        co_await send_to_client(to_.parking, to_.session, first, {.client_gone = true});
+    if (!sent) end_event_stream();
     co_return std::nullopt;
   }
   if (state().is_upstream_done()) finish_upstream();
   if (may_splice()) pipe_ = to_.services.pipes.take();
-  const std::optional<Fault> fault = co_await transfer();
-  co_return fault;
+  for (int round = 1;; ++round) {
+    const Moved moved = move_some();
+    if (moved.fault) co_return moved.fault;
+    const RelayState::Next left = next();
+    if (left == RelayState::Next::done) co_return std::nullopt;
+    const bool had_its_turn = pipe_ || round % kRoundsInARow == 0;  // a pipe holds as much
+    if (moved.any && !had_its_turn) continue;
+    const std::optional<Fault> fault = co_await wait(left);
+    if (fault) co_return fault;
+  }
 }
 
 // Of what was received since the last call.
@@ -60,6 +69,14 @@ std::optional<Fault> ResponseRelay::begin_event_stream() {
   is_event_stream_ = true;
   stream_connection_ = to_.call.detach();
   return std::nullopt;
+}
+
+// The client left before it had the head: nothing goes on.
+void ResponseRelay::end_event_stream() {
+  to_.session.abort();
+  stream_connection_->retire();
+  permit_.end(observe::TunnelEnd::finished);
+  is_event_stream_ = false;
 }
 
 EventStream::Parts ResponseRelay::take_event_stream() {
@@ -95,23 +112,19 @@ RelayState::Next ResponseRelay::next() const {
   return pipe_ ? state().next(has_pending, !pipe_.is_full()) : state().next(has_pending);
 }
 
-Task<std::optional<Fault>> ResponseRelay::transfer() {
-  using Next = RelayState::Next;
-  for (int round = 1;; ++round) {
-    bool progress = false;
-    if (writes(next()) && !send_some(progress)) co_return client_gone();
-    if (reads(next())) {
-      if (const std::optional<Fault> fault = receive_some(progress)) co_return fault;
-    }
-    const Next left = next();
-    if (left == Next::done) co_return std::nullopt;
-    // A request that follows this one's flight does not wait for this one's client.
-    if (!reads(left) && !state().is_upstream_done()) to_.flight.land(cache::Landing::nothing);
-    const bool had_its_turn = pipe_ || round % kRoundsInARow == 0;  // a pipe holds as much
-    if (progress && !had_its_turn) continue;
-    const std::optional<Fault> fault = co_await wait(left);
-    if (fault) co_return fault;
+// Once each way, as far as there is something to move.
+ResponseRelay::Moved ResponseRelay::move_some() {
+  Moved moved;
+  if (writes(next()) && !send_some(moved.any)) {
+    moved.fault = client_gone();
+    return moved;
   }
+  if (!reads(next())) return moved;
+  moved.fault = receive_some(moved.any);
+  // A request that follows this one's flight does not wait for this one's client.
+  if (!moved.fault && !state().is_upstream_done() && !reads(next()))
+    to_.flight.land(cache::Landing::nothing);
+  return moved;
 }
 
 // False when the client's connection is broken.

@@ -51,11 +51,17 @@ class ResponseRelay {
   EventStream::Parts take_event_stream();
 
  private:
+  struct Moved {
+    bool any = false;
+    std::optional<Fault> fault;
+  };
+
   std::optional<Fault> check();
   std::optional<Fault> begin_event_stream();
+  void end_event_stream();
   bool start_response();
   bool may_splice() const;
-  Task<std::optional<Fault>> transfer();
+  Moved move_some();
   Task<std::optional<Fault>> wait(RelayState::Next next);
   std::optional<Fault> receive_some(bool& progress);
   bool send_some(bool& progress);

@@ -19,15 +19,15 @@ http::ForwardedResponse Exchange::additions(const http::CacheStatus& status) con
 }
 
 // A refusal, or an error of the upstream: what the proxy says itself.
-Task<> Exchange::send_problem(const Fault& fault) {
+Task<std::optional<Fault>> Exchange::send_problem(const Fault& fault) {
   call_.abandon();
   if (session_.has_started()) {  // too late for another response: this one is not to seem complete
     session_.abort();
-    co_return;
+    co_return std::nullopt;
   }
   if (fault.status == 0) {
     session_.close_now();
-    co_return;
+    co_return std::nullopt;
   }
   session_.start_problem(
       {.status = fault.status,
@@ -43,8 +43,9 @@ Task<> Exchange::send_problem(const Fault& fault) {
        .cache_status = lookup_.status_for(fault),
        .head_only = request_.head.method == http::Verb::head},
       !fault.close);
-  const bool sent = co_await session_.send_all(parking_, {});
+  const bool sent = co_await send_to_client(parking_, session_, {});
   if (!sent) session_.close_now();
+  co_return std::nullopt;
 }
 
 Task<std::optional<Fault>> Exchange::send_cached() {
@@ -68,8 +69,9 @@ Task<std::optional<Fault>> Exchange::send_cached() {
                                                     services_.wall_clock.now());
   if (!session_.start_cached(head, is_known, with)) co_return head_too_large();
   const bool with_content = !is_known && request_.head.method != http::Verb::head;
-  const bool sent = co_await session_.send_all(
-      parking_, with_content ? stored->content() : std::string_view{}, true);
+  const bool sent = co_await send_to_client(parking_, session_,
+                                            with_content ? stored->content() : std::string_view{},
+                                            {.client_gone = true});
   if (lookup_.wants_refresh()) {
     services_.owner.begin_refresh(
         {.served = request_, .head = session_.head_text(), .lookup = lookup_});
@@ -93,7 +95,7 @@ Task<std::optional<Fault>> Exchange::send_fallback() {
   if (!session_.start_fallback(head, with)) co_return head_too_large();
   const bool with_content = request_.head.method != http::Verb::head;
   const bool sent =
-      co_await session_.send_all(parking_, with_content ? form.content : std::string_view{});
+      co_await send_to_client(parking_, session_, with_content ? form.content : std::string_view{});
   if (!sent) co_return client_gone();
   co_return std::nullopt;
 }
@@ -120,12 +122,6 @@ Task<std::optional<Fault>> Exchange::open_tunnel() {
   }
   session_.hand_over(std::move(tunnel));
   co_return std::nullopt;
-}
-
-// What has been sent of it is observed before it goes on.
-std::optional<EventStream::Parts> Exchange::take_event_stream() {
-  if (!relay_.is_long_lived()) return std::nullopt;
-  return relay_.take_event_stream();
 }
 
 }  // namespace spillway::proxy
