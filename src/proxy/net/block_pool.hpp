@@ -53,7 +53,7 @@ class BlockPool {
 
  private:
   friend class Block;
-  // After a spike most blocks go back to the system; these stay warm.
+  // Free blocks kept after a spike; the others are freed.
   static constexpr std::size_t kKeptBytes = 16 * 1024 * 1024;
   void give_back(std::unique_ptr<char[]> bytes) {
     if (free_.size() < most_free_) free_.push_back(std::move(bytes));

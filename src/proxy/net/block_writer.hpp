@@ -8,8 +8,9 @@
 
 namespace spillway::proxy {
 
-// `write(TextWriter&)` is false when the block is too small. The text; empty: a large block is,
-// too. `block` keeps it; one that is there already is used again.
+// `write(TextWriter&)` returns false when the block is too small. Returns the text; empty: the
+// large block is too small as well. `block` holds the text; a block that it already has is tried
+// first.
 template <class Write>
 std::string_view write_into_block(BlockPool& small, BlockPool& large, Block& block,
                                   const Write& write) {

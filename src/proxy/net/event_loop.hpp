@@ -54,7 +54,7 @@ class EventLoop {
 
   // Runs until stop(). At once if that was called already.
   void run();
-  // Runs what is due now, without waiting, also after stop().
+  // Runs due work without waiting, also after stop().
   void poll();
   void stop();
 

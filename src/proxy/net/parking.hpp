@@ -1,8 +1,8 @@
-// Where a coroutine of the request path waits: for one or two sources of readiness, a deadline, or
-// whatever else may wake it (a granted slot, a client that left).
+// Where a coroutine of the request path is suspended: until one of up to two sockets is ready, a
+// deadline passes, or another event wakes it (a granted slot, a client that left).
 //
-// A parked coroutine can always be found, and anything on its worker's thread can wake it, once;
-// that is how one coarse sweep replaces a timer per operation.
+// Anything on the worker's thread can wake a parked coroutine, once. So one coarse sweep replaces a
+// timer per operation.
 #pragma once
 
 #include <coroutine>
@@ -14,7 +14,7 @@
 namespace spillway::proxy {
 
 enum class Wake : std::uint8_t {
-  ready,        // a source is ready, or the slot's fate is decided
+  ready,        // a source is ready, or the wait for a slot has ended
   timeout,      // the deadline passed (seen by the sweep, so up to 50 ms late)
   client_gone,  // the client closed or half-closed its connection
   cancelled,    // the result of this coroutine is no longer wanted
@@ -23,7 +23,7 @@ enum class Wake : std::uint8_t {
 // What ends a wait besides readiness.
 struct Until {
   TimePoint deadline = kNever;
-  bool client_gone = false;  // also the client's leaving, which the sweep then looks for
+  bool client_gone = false;  // a client that leaves ends it too; the sweep checks for that
 };
 
 class Parking;
@@ -39,7 +39,7 @@ struct Source {
 // resumes only when it is done: spurious readiness wakes nothing.
 class Retry {
  public:
-  virtual bool try_again() = 0;  // true: it is done, well or badly
+  virtual bool try_again() = 0;  // true: it has succeeded or failed
 
  protected:
   ~Retry() = default;
@@ -75,7 +75,7 @@ class Parking {
 
   bool parked() const { return static_cast<bool>(coroutine_); }
   TimePoint deadline() const { return until_.deadline; }
-  // The client's leaving ends the wait.
+  // A client that leaves ends the wait.
   bool watches_client() const { return parked() && until_.client_gone; }
   Wake why() const { return why_; }
 
@@ -88,7 +88,7 @@ class Parking {
     wake(Wake::ready);
   }
 
-  // Resumes the coroutine before it returns; `this` may be gone afterwards.
+  // Resumes the coroutine before it returns; `this` may be destroyed by then.
   void wake(Wake why) {
     if (first_ != nullptr) first_->parked = nullptr;
     if (second_ != nullptr) second_->parked = nullptr;

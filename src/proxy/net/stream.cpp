@@ -17,9 +17,9 @@ namespace spillway::proxy {
 
 namespace {
 constexpr std::uint32_t kInput = EPOLLIN | EPOLLRDHUP;
-constexpr std::uint32_t kBroken = EPOLLHUP | EPOLLERR;  // always told
+constexpr std::uint32_t kBroken = EPOLLHUP | EPOLLERR;  // always reported
 
-// Up to here copying costs less than telling the kernel of two parts.
+// Up to this size a copy costs less than a sendmsg(2) of two parts.
 constexpr std::size_t kCopied = 4096;
 
 ssize_t send_some(int socket, std::string_view bytes) {
@@ -62,7 +62,7 @@ IoResult Stream::receive(std::span<char> into) {
     const ssize_t got = ::recv(descriptor_, into.data(), into.size(), 0);
     if (got > 0) {
       const auto bytes = static_cast<std::size_t>(got);
-      if (bytes < into.size()) read_.is_ready = has_ended_;  // that was all (epoll(7))
+      if (bytes < into.size()) read_.is_ready = has_ended_;  // a short read: drained (epoll(7))
       return {IoResult::Status::done, bytes};
     }
     if (got == 0) return {IoResult::Status::end};
@@ -109,7 +109,7 @@ IoResult Stream::receive_into(Pipe& pipe, std::uint64_t most) {
     if (got == 0) return {IoResult::Status::end};
     if (errno == EINTR) continue;
     if (errno != EAGAIN && errno != EWOULDBLOCK) return {IoResult::Status::failed};
-    // Who of both it was is not said. If the pipe, there may be something left to receive.
+    // splice(2) does not say which side would block. If the pipe is full, input may be left.
     if (pipe.size_ > 0) {
       pipe.is_full_ = true;
     } else {
@@ -136,8 +136,7 @@ IoResult Stream::send_from(Pipe& pipe) {
   }
 }
 
-// Seldom asked for, so that the loop is told only then: every byte that the peer acknowledges would
-// be an edge.
+// EPOLLOUT is watched only on demand: otherwise each acknowledgement of the peer would be an edge.
 Source& Stream::writable() {
   write_.is_wanted = true;
   if (!std::exchange(watches_output_, true)) {

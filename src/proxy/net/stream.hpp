@@ -1,9 +1,9 @@
-// A non-blocking TCP connection: bytes are moved by plain system calls first, and only who would
-// block waits.
+// A non-blocking TCP connection. A system call is tried first; a coroutine parks only when it would
+// block.
 //
-// The loop watches it from its first to its last moment, edge-triggered, and it remembers that
-// there is something to read. So an idle keep-alive connection waits without having asked for it,
-// and nobody asks the kernel to watch it again. While it is open it keeps itself alive.
+// The loop watches the socket for input, edge-triggered, from construction to close(), and the
+// stream remembers that input is ready. So waiting costs no system call, and an idle keep-alive
+// connection waits without a coroutine. While it is open it keeps itself alive.
 #pragma once
 
 #include <boost/intrusive_ptr.hpp>
@@ -18,7 +18,7 @@
 
 namespace spillway::proxy {
 
-// So many blocks in a row may go through one before other connections have their turn.
+// Blocks that one connection may move in a row before others have their turn.
 inline constexpr int kRoundsInARow = 16;
 
 struct IoResult {
@@ -46,33 +46,33 @@ class Stream : public Watcher, private Posted {
   // Writes both parts with one system call; may write less than all of them.
   IoResult send(std::string_view first, std::string_view second = {});
 
-  // Moves up to so many bytes that have been received into a pipe, without copying them.
-  // would_block also when the pipe has no room; then it says so.
+  // Moves up to `most` received bytes into a pipe without copying them. Also would_block when the
+  // pipe is full; see Pipe::is_full().
   IoResult receive_into(Pipe& pipe, std::uint64_t most);
-  // Sends what is in the pipe. SIGPIPE must be ignored: splice(2) knows no MSG_NOSIGNAL.
+  // Sends the content of the pipe. SIGPIPE must be ignored: splice(2) has no MSG_NOSIGNAL.
   IoResult send_from(Pipe& pipe);
 
-  // What to park on until something can be received or sent. It may turn out that there is nothing.
+  // To park on until the socket can be read or written. Readiness may be spurious.
   Source& readable();
   Source& writable();
 
   void shutdown_send();
-  // Lets go of the descriptor, and of itself before the loop waits again.
+  // Closes the descriptor, and drops the reference to itself before the loop waits again.
   void close();
-  // Closes with a reset: what was relayed so far is never taken for the whole.
+  // Closes with a reset, so that the peer does not take a truncated message for a complete one.
   void abort();
   bool open() const { return descriptor_ >= 0; }
   int descriptor() const { return descriptor_; }
 
  protected:
   virtual ~Stream();
-  // There is something to read (or it broke) and readable() was asked for, but no coroutine is
+  // Input is ready (or the connection has ended) and readable() was called, but no coroutine is
   // parked on it.
   virtual void on_idle_readable() = 0;
 
  private:
   void on_events(std::uint32_t events) final;
-  void run() final;  // after close(): lets go of itself
+  void run() final;  // after close(): drops the reference to itself
   void discard() final { run(); }
   void tell_soon();
 
@@ -86,8 +86,8 @@ class Stream : public Watcher, private Posted {
   Source write_;
   int descriptor_;
   std::uint32_t references_ = 0;
-  bool has_ended_ = false;       // the peer has, or it broke: there is always something to read
-  bool watches_output_ = false;  // told when there is room to send
+  bool has_ended_ = false;       // end-of-file or an error: input stays ready
+  bool watches_output_ = false;  // EPOLLOUT is in the interest set
   bool told_soon_ = false;
 };
 

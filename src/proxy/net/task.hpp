@@ -146,7 +146,8 @@ inline Task<void> TaskPromise<void>::get_return_object() {
 }
 }  // namespace detail
 
-// A coroutine's own frame, for whoever may have to destroy it where it waits.
+// `co_await OwnFrame{}` returns the coroutine's own handle, by which its owner can destroy it while
+// it is suspended.
 struct OwnFrame {
   std::coroutine_handle<> frame{};
   bool await_ready() const noexcept { return false; }

@@ -21,8 +21,8 @@ struct Transfer {
     end,          // the peer sent end-of-file (receive only)
     failed,       // the connection is broken
     timeout,      // the deadline passed
-    client_gone,  // the client left, which was to end the wait
-    woken,        // something else woke the coroutine: look what has changed, and go on
+    client_gone,  // the client left (Until::client_gone)
+    woken,        // another event woke the coroutine: check what has changed, and go on
     cancelled,
   };
   Status status = Status::done;
@@ -93,7 +93,7 @@ class SendAll final : Retry {
   void await_suspend(std::coroutine_handle<> coroutine) {
     parking_.suspend(coroutine, until_, stream_.writable(), *this);
   }
-  // `bytes` went out, whatever the status.
+  // `bytes` were sent, whatever the status.
   Transfer await_resume() const {
     if (status_ == IoResult::Status::would_block) return {status_of(parking_.why()), sent_};
     return {status_of(status_), sent_};
