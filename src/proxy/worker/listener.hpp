@@ -1,5 +1,5 @@
-// Accepts connections, an Asio acceptor on the first worker's loop, and hands each to the worker
-// that has the fewest.
+// Accepts connections with an Asio acceptor on the first worker's loop and hands each to the worker
+// with the fewest.
 //
 // Accepting pauses while the connection cap is reached, until a connection ends, and for 50 ms at a
 // time while the process has no descriptors left; waiting clients stay in the backlog.
@@ -42,7 +42,7 @@ class Listener {
   // On the first worker's thread, or before it runs:
   void start();
   void set_most_connections(std::uint32_t most);
-  // Accepts what is in the backlog already, then closes the socket.
+  // Accepts the connections in the backlog, then closes the socket.
   void stop();
 
   // Thread-safe.

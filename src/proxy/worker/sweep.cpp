@@ -5,8 +5,8 @@
 namespace spillway::proxy {
 
 namespace {
-// A drain lets idle keep-alive clients send one more request for this long: one that is on its way
-// already is answered, with `Connection: close`, instead of being reset.
+// During a drain idle connections stay open for this long: a request that is already on its way is
+// answered, with `Connection: close`, instead of reset.
 constexpr Milliseconds kDrainGrace{1000};
 }  // namespace
 
@@ -28,7 +28,7 @@ void Sweep::on_timer() {
   const TimePoint now = Clock::now();
   heartbeat_.beat();
   lag_.record(now - due_, now);
-  // After a stall the missed firings are not made up for.
+  // After a stall the missed firings are skipped.
   if (now - due_ > overload::LoopLag::kPeriod) due_ = now;
   for (LocalGeneration& local : lists_.generations) {
     for (Upstream& upstream : local.shared()->upstreams) upstream.gate.expire(now);
@@ -53,7 +53,7 @@ void Sweep::sweep(TimePoint now) {
   services_.wall_clock.refresh();
 }
 
-// A wake ends or changes the woken one only; the others stay.
+// Copies the lists: a wake may end the object woken, but no other.
 void Sweep::gather() {
   swept_.clear();
   for (Swept& session : lists_.sessions) swept_.push_back(&session);
@@ -74,8 +74,8 @@ void Sweep::wake_late(TimePoint now) {
   for (Tunnel* tunnel : tunnels_) tunnel->wake_if_late(now);
 }
 
-// One poll(2) over all clients that wait for a response. POLLRDHUP is seen even behind pipelined
-// bytes that have not been read; a peek would not see it.
+// One poll(2) over all clients that wait for a response. POLLRDHUP is reported even behind unread
+// pipelined bytes, where MSG_PEEK would not see it.
 void Sweep::wake_abandoned() {
   watched_.clear();
   polled_.clear();
@@ -91,14 +91,14 @@ void Sweep::wake_abandoned() {
   }
 }
 
-// A tunnel sees a reset when it reads. Of those that do not read from a side now, one poll(2).
+// A tunnel sees a reset when it reads. One poll(2) covers those that do not read from a side now.
 void Sweep::break_tunnels() {
   tunnels_.clear();
   polled_.clear();
   for (Tunnel& tunnel : lists_.tunnels) {
     if (!tunnel.may_break_unseen()) continue;
     tunnels_.push_back(&tunnel);
-    polled_.push_back({tunnel.client_descriptor(), 0, 0});  // POLLERR is always told
+    polled_.push_back({tunnel.client_descriptor(), 0, 0});  // POLLERR is always reported
     polled_.push_back({tunnel.upstream_descriptor(), 0, 0});
   }
   if (polled_.empty() || ::poll(polled_.data(), polled_.size(), 0) <= 0) return;
@@ -132,7 +132,7 @@ void Sweep::publish_ages(TimePoint now) {
 void Sweep::close_idle(TimePoint now) {
   const Milliseconds idle_timeout =
       services_.owner.newest_generation().config().limits.idle_timeout;
-  // Oldest first, so that only those to close are looked at.
+  // Least recently used first: stops at the first one to keep.
   while (!lists_.idle_clients.empty()) {
     auto& client = static_cast<ClientConnection&>(lists_.idle_clients.front());
     const bool drained =

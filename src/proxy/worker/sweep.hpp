@@ -1,9 +1,8 @@
-// A worker's two coarse timers, which replace a timer per operation.
+// A worker's periodic passes, which replace a timer per operation.
 //
-// Every 10 ms: how late the timer itself fires is the event-loop lag; waiters at the gates whose
-// time has run out are answered; exchanges that paused before another attempt go on. Every 50 ms:
-// waits past their deadline end, clients that left are noticed, idle connections past their time
-// are closed.
+// Every 10 ms: measures the event-loop lag (how late its own timer fires), expires waiters at the
+// gates, resumes exchanges whose pause before a retry is over. Every 50 ms: ends waits past their
+// deadline, detects clients that left, closes connections idle for longer than idle_timeout_ms.
 #pragma once
 
 #include <poll.h>
@@ -24,16 +23,16 @@
 
 namespace spillway::proxy {
 
-// What a worker has under way.
+// A worker's active objects.
 struct SweptLists {
   template <class T>
   using List = boost::intrusive::list<T, boost::intrusive::constant_time_size<false>>;
 
-  List<IdleHook> idle_clients;  // connections, the one idle longest first
+  List<IdleHook> idle_clients;  // connections, least recently used first
   List<Http1Session> sessions;
   List<RefreshJob> refreshes;
   List<Tunnel> tunnels;
-  List<LocalGeneration> generations;  // that requests still keep to, the newest last
+  List<LocalGeneration> generations;  // pinned by requests, the newest last
 };
 
 class Sweep {
@@ -42,7 +41,7 @@ class Sweep {
 
   void start();
   void begin_drain(TimePoint now) { drain_began_ = now; }
-  // Ends what keeps to that generation, which is only compared with.
+  // Ends the requests pinned to that generation. Only its address is used.
   void end_requests_of(const Generation& generation);
   const Heartbeat& heartbeat() const { return heartbeat_; }
 
@@ -67,7 +66,7 @@ class Sweep {
   TimePoint due_{};
   TimePoint next_sweep_{};
   TimePoint drain_began_{};
-  // Memory of its passes:
+  // Reused by each pass:
   std::vector<pollfd> polled_;
   std::vector<Swept*> swept_;
   std::vector<Swept*> watched_;

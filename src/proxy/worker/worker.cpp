@@ -17,13 +17,13 @@ constexpr std::size_t kSmallBlock = 16 * 1024;
 constexpr std::size_t kLargeBlock = 64 * 1024;
 static_assert(kSmallBlock >= http::kProblemRoom, "a response of our own always fits");
 
-// A head of the largest size, rewritten with all that is added to it, has room.
+// Room for the largest head and all that rewriting adds to it.
 std::size_t large_block(const config::Config& config) {
   return std::max<std::size_t>(
       kLargeBlock, config.limits.header_bytes + http::kRewriteRoom + 2 * http::kMaxRequestLine);
 }
 
-// A connection on its way to its worker, which may end before it arrives.
+// A descriptor on its way to its worker; closed if the worker ends before it arrives.
 class Descriptor {
  public:
   explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
@@ -116,7 +116,7 @@ void Worker::replace(std::shared_ptr<Generation> generation, Plans plans,
 }
 
 void Worker::end_requests_of(const Generation& generation) {
-  // It may be gone by then: it is only compared with.
+  // The generation may be destroyed by then: only its address is compared.
   loop_.post([this, &generation] { sweep_.end_requests_of(generation); });
 }
 
@@ -135,7 +135,7 @@ LocalGeneration* Worker::find(const Generation& generation) {
 }
 
 void Worker::adopt(int descriptor, const ClientInfo& client, traffic::AddressCount::Permit permit) {
-  // Counted from now on, so that the listener sees a burst of connections spread out.
+  // Counted here, not on arrival, so that the listener spreads a burst over the workers.
   connections_.fetch_add(1, std::memory_order_relaxed);
   loop_.dispatch(
       [this, owned = Descriptor(descriptor), client, its_permit = std::move(permit)]() mutable {

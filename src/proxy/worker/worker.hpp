@@ -1,5 +1,5 @@
-// One event loop on one thread, and everything that its requests use without asking another thread:
-// connections, buffers, upstream pools, admission plans, counters, random numbers.
+// One event loop on one thread, and all that its requests use without synchronisation: connections,
+// buffers, upstream pools, admission plans, counters, random numbers.
 #pragma once
 
 #include <atomic>
@@ -29,7 +29,7 @@ namespace spillway::proxy {
 
 class Worker final : Owner {
  public:
-  // What the workers share; outlives them.
+  // Shared by all workers; outlives them.
   struct Shared {
     std::vector<std::unique_ptr<Worker>>& workers;
     observe::Log& log;
@@ -37,7 +37,7 @@ class Worker final : Owner {
     AcceptResume& accept_resume;
   };
 
-  // Begins with that generation, whose `metrics` has a place for it.
+  // Starts with `generation`, whose `metrics` has an entry for this worker.
   Worker(std::size_t number, const Shared& shared, std::shared_ptr<Generation> generation,
          std::uint64_t seed);
   ~Worker();
@@ -46,31 +46,31 @@ class Worker final : Owner {
 
   // Serves until stop(); call it on the worker's own thread.
   void run();
-  // Once no worker runs any more: ends every session and upstream connection.
+  // After all workers have stopped: ends every session and upstream connection.
   void abandon();
 
   // --- Thread-safe:
   void stop();
   void begin_drain();
-  // Requests that begin from now on keep to that generation, whose upstreams have these plans.
+  // Requests that begin later use `generation`, whose upstreams have these plans.
   void replace(std::shared_ptr<Generation> generation, Plans plans, std::function<void()> done);
-  // Ends what keeps to it, as if the clients had left or its time were over.
+  // Ends the requests pinned to it, as if their clients had left or their deadlines had passed.
   void end_requests_of(const Generation& generation);
-  // The plan of one of that generation's upstreams.
+  // Replaces the plan of one upstream of that generation.
   void publish(const std::shared_ptr<Generation>& generation, UpstreamId upstream,
                std::shared_ptr<const overload::AdmissionPlan> plan);
-  // Hands over an accepted connection.
+  // Takes over an accepted connection.
   void adopt(int descriptor, const ClientInfo& client, traffic::AddressCount::Permit permit);
   std::uint32_t connections() const { return connections_.load(); }
   std::size_t number() const { return number_; }
   EventLoop& loop() { return loop_; }
   observe::WorkerGauges& gauges() const { return *gauges_; }
-  // Of its loop, every 10 ms.
+  // Beats every 10 ms.
   const Heartbeat& heartbeat() const { return sweep_.heartbeat(); }
 
   // --- On the worker's thread:
   LocalGeneration& newest_generation() override { return *newest_; }
-  // Its part of that generation; null when it has none any more.
+  // This worker's part of that generation; null once it has been destroyed.
   LocalGeneration* find(const Generation& generation);
   observe::Log& log() { return shared_.log; }
   AcceptResume& accept_resume() { return shared_.accept_resume; }
@@ -99,7 +99,7 @@ class Worker final : Owner {
   Shared shared_;
   std::shared_ptr<observe::WorkerGauges> gauges_;
   std::atomic<std::uint32_t> connections_{0};
-  EventLoop loop_;  // the last connections end with it
+  EventLoop loop_;  // its destructor releases the last connections
   Services services_;
   LocalGenerationPtr newest_;
   SweptLists swept_;
