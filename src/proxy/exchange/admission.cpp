@@ -14,7 +14,7 @@ Admission::Admission(Services& services, const RequestContext& request, Parking&
 }
 
 Admission::~Admission() {
-  // Only when the worker has ended: a request waits for its ticket before it ends.
+  // Queued only if the worker has ended: otherwise a request waits for its ticket.
   if (ticket_.state == dispatch::Waiter::State::queued) gate().cancel(ticket_, Clock::now());
 }
 
@@ -100,7 +100,7 @@ dispatch::Terms Admission::terms(Duration spent) const {
 std::optional<Fault> Admission::enter_gate(TimePoint arrived, Duration uncounted, Duration spent) {
   dispatched_ = arrived;
   uncounted_ = uncounted;
-  // Refused, were this not shadow mode: it would not come as far as the gate.
+  // Without shadow mode the request would have been refused before the gate.
   if (shadow_outcome_ == Outcome::denied || shadow_outcome_ == Outcome::dropped)
     return std::nullopt;
   ticket_.delivered = false;
@@ -128,7 +128,7 @@ Task<std::optional<Fault>> Admission::wait_in_queue() {
     const Wake wake = co_await parking_.park({.client_gone = !is_gone});
     if (wake != Wake::client_gone || is_gone) continue;
     is_gone = true;
-    // If it is too late to cancel, the ticket is on its way and must be waited for.
+    // Too late to cancel: the ticket is being delivered, and must be waited for.
     if (gate().cancel(ticket_, services_.now())) co_return client_gone();
   }
   waited_ = services_.now() - dispatched_;
@@ -205,8 +205,8 @@ void Admission::release_slot(TimePoint now, bool served) {
   slot_.release(now);
 }
 
-// Takes the shadow out of the queue, or gives its slot back. False while its ticket is on its way
-// here from another thread.
+// Takes the shadow out of the queue, or gives its slot back. False while its ticket is being
+// delivered by another thread.
 bool Admission::leave_shadow() {
   const TimePoint now = Clock::now();
   if (gate().cancel(ticket_, now)) {

@@ -1,10 +1,9 @@
-// Whether a request may go to its upstream, and when: the plan's verdict, its ticket in the queue,
-// its slot.
+// Whether and when a request may go to its upstream: verdict, ticket in the queue, slot.
 //
-// In shadow mode (overload.mode) requests are neither refused, delayed nor degraded; what would
-// have happened is counted and logged. A request that would have to wait goes to the upstream at
-// once, and its ticket stays in the queue as a shadow until the request ends: so the queue that the
-// signals and the rules see is as long as there are requests beyond the cap.
+// In shadow mode (overload.mode) requests are neither refused, delayed nor degraded; the decisions
+// are counted and logged. A request that would have to wait is forwarded at once, and its ticket
+// stays in the queue as its shadow until it ends: so signals and rules see a queue as long as there
+// are requests beyond the cap.
 #pragma once
 
 #include <optional>
@@ -32,15 +31,16 @@ class Admission {
   void decide();
   const overload::Verdict& verdict() const { return verdict_; }
   const overload::DecisionRecord& record() const { return record_; }
-  // The rule that counts while the upstream is overloaded; null in normal operation.
+  // The rule in force while the upstream is overloaded; null in state NORMAL.
   const config::Rule* overload_rule() const;
-  // A response that costs the upstream nothing goes before every refusal.
+  // Replaces the verdict by `degrading`: a response that costs the upstream nothing takes
+  // precedence over every refusal.
   void prefer(const config::Rule& degrading);
-  // There is no degraded response of the verdict's mode. A fault if it is refused then.
+  // No degraded response of the verdict's mode is available. A fault if that refuses the request.
   std::optional<Fault> on_miss();
-  // Refused with this fault; nullopt in shadow mode, where the request goes on.
+  // Refuses the request; nullopt in shadow mode, where it goes on.
   std::optional<Fault> refuse(const Fault& fault);
-  // The upstream is not asked, or not for this class's share: the token of the budget goes back.
+  // Returns the budget's token: the upstream is not asked, or not on this class's account.
   void give_back_token() { request_.upstream().budgets.give_back(verdict_.token); }
   // The request has been sent: its token is used.
   void use_token() { verdict_.token = {}; }
@@ -48,9 +48,9 @@ class Admission {
   // --- Degradation.
   bool is_degraded() const { return is_degraded_; }
   void set_degraded() { is_degraded_ = true; }
-  // Says why it is degraded after all: a stored response in place of a failure.
+  // Degraded after all: a stored response in place of a failure.
   void degrade_for(Reason reason);
-  // The upstream is told that it may leave out what is expensive.
+  // The upstream is asked to skip expensive work (Spillway-Degrade).
   bool announces_degrade() const { return announces_degrade_; }
   void announce_degrade() { is_degraded_ = announces_degrade_ = true; }
 
@@ -65,7 +65,7 @@ class Admission {
   // In the background: a slot that is free now, or none.
   bool take_free_slot(TimePoint now);
   bool has_slot() const { return static_cast<bool>(slot_); }
-  // The upstream has finished with the request (`served`), or is not asked any more.
+  // The upstream has served the request (`served`), or is no longer asked.
   void release_slot(TimePoint now, bool served);
   // Waits until the shadow in the queue, if there is one, has been settled.
   Task<> settle_shadow();
@@ -76,13 +76,13 @@ class Admission {
   std::optional<Duration> queue_wait() const {
     return waited_ > Duration{0} ? std::optional(waited_) : std::nullopt;
   }
-  // Its deadline or its longest wait passed before it was started (late: process_with_tag).
+  // Its deadline or max_wait_ms passed before it was started (late: process_with_tag).
   bool is_late() const { return slot_ && ticket_.late; }
   bool has_shadow() const { return has_shadow_; }
-  // How it would have ended, were this not shadow mode.
+  // The outcome it would have had without shadow mode.
   std::optional<Outcome> shadow_outcome() const { return shadow_outcome_; }
   void set_shadow_outcome(Outcome outcome) { shadow_outcome_ = outcome; }
-  // What the rule tells a refused client to wait, spread.
+  // Retry-After of a refusal, with jitter.
   Milliseconds retry_after();
   // The record, complete for the access log.
   const overload::DecisionRecord& complete_record();

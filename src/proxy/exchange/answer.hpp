@@ -7,11 +7,11 @@
 
 namespace spillway::proxy {
 
-struct UpstreamResponse {};  // the upstream's, whose head has been read
-struct ProtocolSwitch {};    // the upstream's 101: a tunnel
-struct CachedResponse {};    // the one that the cache lookup holds
-struct RouteFallback {};     // the route's
-// A fault that is said to the client (fault.hpp), or ends the connection without a word.
+struct UpstreamResponse {};  // its head has been read
+struct ProtocolSwitch {};    // the upstream's 101; becomes a tunnel
+struct CachedResponse {};    // held by the cache lookup
+struct RouteFallback {};     // the route's fallback response
+// A Fault (fault.hpp) becomes a problem response, or closes the connection without one.
 
 using Answer = std::variant<Fault, UpstreamResponse, ProtocolSwitch, CachedResponse, RouteFallback>;
 

@@ -10,7 +10,7 @@
 namespace spillway::proxy {
 
 namespace {
-// Of a status line; longer ones are no phrases.
+// Longest reason phrase of a response that is stored.
 constexpr std::size_t kMostPhrase = 1024;
 }  // namespace
 
@@ -34,19 +34,19 @@ void CacheFill::begin(const http::ResponseHead& response, TimePoint requested_at
     filling_ = cache.begin(lookup_.key(), lookup_.asked(), response, validity, storable.open,
                            requested_at, now, services_.wall_clock.date(),
                            is_counted ? std::optional(response.framing.length) : std::nullopt);
-  } else if (flight_.leads() && response.status < 500) {  // a failure says nothing of the next one
+  } else if (flight_.leads() && response.status < 500) {  // a failure predicts nothing
     cache.mark_unstorable(lookup_.key(), now);
   }
   lookup_.set_storing(filling_.has_value());
-  // Followers do not wait for what they cannot use.
+  // Followers do not wait for a response that they cannot use.
   const bool can_be_shared =
       filling_ && (lookup_.accepts_stale() || validity.age < validity.lifetime);
   if (!can_be_shared)
     flight_.land(response.status >= 500 ? cache::Landing::failed : cache::Landing::nothing);
 }
 
-// What is stored need not be stored again at once: copying every response would cost more than the
-// little that the newest of them is better.
+// A fresh response is not stored again at once: copying every response would cost more than a
+// slightly newer one is worth.
 bool CacheFill::is_stored_lately(TimePoint now) const {
   const cache::Found found = lookup_.cache()->find(lookup_.asked(), lookup_.key(), now);
   if (found.result != cache::Lookup::fresh) return false;
@@ -55,12 +55,12 @@ bool CacheFill::is_stored_lately(TimePoint now) const {
   return since < std::min<Duration>(stored.lifetime() / 10, Milliseconds{1000});
 }
 
-// Whether the response to HEAD has other validators than what is stored for a GET (RFC 9111 section
-// 4.3.5). Its Content-Length does not count: many backends give a wrong one for HEAD.
+// Whether the response to HEAD has other validators than the stored response to GET (RFC 9111
+// section 4.3.5). Content-Length does not count: many backends send a wrong one for HEAD.
 bool CacheFill::shows_another(const http::ResponseHead& response, bool is_lesser) const {
   const cache::StoredPtr& stored = lookup_.stored();
   if (!stored || request_.head.method != http::Verb::head || response.status != 200) return false;
-  // What one person is shown says nothing about what others are.
+  // A personal response says nothing about those of others.
   if (is_lesser || request_.head.fields.contains(http::FieldId::authorization) ||
       cache::has_personal_field(request_.head.fields, lookup_.cache()->settings(),
                                 lookup_.tenant_in_key(), response.fields))
@@ -87,14 +87,14 @@ void CacheFill::append(std::string_view content) {
 
 bool CacheFill::finish() {
   if (!filling_) return false;
-  lookup_.drop_stored();  // what has no reader is written over
+  lookup_.drop_stored();  // without a reader it can be replaced
   const cache::StoredPtr stored = filling_->commit(Clock::now());
   filling_.reset();
   flight_.land(stored ? cache::Landing::stored : cache::Landing::nothing);
   return static_cast<bool>(stored);
 }
 
-// What this request changed is not what is stored any more (RFC 9111 section 4.4).
+// Invalidates the stored responses of URIs that this request changed (RFC 9111 section 4.4).
 void CacheFill::invalidate(const http::ResponseHead& response) {
   invalidate_target(request_.head.path_and_query);
   for (const http::FieldId id : {http::FieldId::location, http::FieldId::content_location}) {

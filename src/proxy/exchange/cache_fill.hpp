@@ -1,5 +1,5 @@
-// How the upstream's response gets into the route's cache: a copy of what is relayed, kept once it
-// is complete. Also what the response ends there (RFC 9111 section 4.4).
+// Stores the upstream's response in the route's cache: a copy of the relayed bytes, committed when
+// it is complete. Also invalidates (RFC 9111 section 4.4).
 #pragma once
 
 #include <optional>
@@ -20,14 +20,14 @@ class CacheFill {
       : services_(services), request_(request), lookup_(lookup), flight_(flight) {}
 
   // With the response's head, before its body. `requested_at`: when the request was sent.
-  // `is_lesser`: of an announced degradation, less than what was asked for.
+  // `is_lesser`: the upstream was asked to degrade its response.
   void begin(const http::ResponseHead& response, TimePoint requested_at, bool is_lesser);
   bool is_filling() const { return filling_.has_value(); }
   // The next bytes of its content.
   void append(std::string_view content);
   // The response is complete. True if it, or a newer one, is stored.
   bool finish();
-  // It will not be: something else answers.
+  // Drops it: another response answers.
   void drop() { filling_.reset(); }
 
  private:

@@ -50,7 +50,7 @@ cache::Serving CacheLookup::consult() {
   if (!cache::looks_up(directives_, serves_fresh)) return cache::Serving::bypass;
   look_up();
   cache::ServingFacts facts{.serves_fresh = serves_fresh, .is_fresh_enough = is_fresh_enough()};
-  if (!facts.is_fresh_enough) {  // otherwise they do not matter, and cost time
+  if (!facts.is_fresh_enough) {  // not needed otherwise
     facts.may_serve_stale = may_serve_stale();
     facts.allows_stale_while_revalidate = allows_stale_while_revalidate();
   }
@@ -74,8 +74,8 @@ void CacheLookup::revalidate(cache::ResponseCache& cache, const cache::StoredPtr
   fetches_for_cache_ = true;
 }
 
-// The backend may answer differently by what a trusted proxy says of the request; what that says
-// twice, or in a Forwarded field, is not in the key.
+// A backend may vary its response by a trusted proxy's forwarding fields. Repeated ones, and
+// Forwarded, are not part of the key.
 bool CacheLookup::is_forwarded_unclearly() const {
   if (!request_.client.trusted()) return false;
   const http::FieldList& fields = request_.head.fields;
@@ -86,8 +86,8 @@ bool CacheLookup::is_forwarded_unclearly() const {
   return false;
 }
 
-// It is not worth waiting for another request that fetches a response which cannot be kept, nor for
-// a request that insists on asking.
+// No single flight for a response that cannot be stored, nor for a request that demands an answer
+// of the upstream.
 void CacheLookup::plan_fetch() {
   fetches_for_cache_ =
       cache_ != nullptr && request_.head.method == http::Verb::get && !directives_.no_store;
@@ -95,7 +95,7 @@ void CacheLookup::plan_fetch() {
   shares_response_ = fetches_for_cache_ && !is_unstorable_ && (accepts_stale_ || !insists);
 }
 
-// Tenants that prove who they are never see each other's responses, unless the route says so.
+// Identified tenants share no responses unless the route says so (across_tenants).
 cache::TenantInKey CacheLookup::tenant_in_key() const {
   const config::TenantKey source = request_.subject.tenant.source;
   if (cache_->settings().across_tenants) return {};
@@ -108,7 +108,7 @@ cache::TenantInKey CacheLookup::tenant_in_key() const {
 cache::CacheRequest CacheLookup::asked() const {
   const http::RequestHead& head = request_.head;
   const bool has_name = request_.subject.tenant.source != config::TenantKey::client_address;
-  // A backend may answer differently by these, which a trusted peer sets and others cannot.
+  // A backend may vary its response by these; only a trusted peer's are believed.
   const auto trusted = [&](const char* name) {
     return request_.client.trusted() ? traffic::only_value(head.fields, name) : std::string_view{};
   };
@@ -212,7 +212,7 @@ bool CacheLookup::take_confirmed(http::ResponseHead& response, TimePoint request
       return cache::validity_of(head, settings, services_.wall_clock.now(), now - requested_at);
     };
     cache::Validity validity = of(merged);
-    validity.age = std::max(validity.age, of(response).age);  // its Age is not among the stored
+    validity.age = std::max(validity.age, of(response).age);  // Age is not a stored field
     stored_ = cache_->refreshed(stored_, merged.fields, validity, storable.open, requested_at, now);
   } else if (cache::withdraws(storable.why_not)) {
     cache_->withdraw(key_);
@@ -231,7 +231,7 @@ http::CacheStatus CacheLookup::status_of_stored(TimePoint now) const {
 http::CacheStatus CacheLookup::status_for(const Fault& fault) const {
   if (fault.only_stored) return {.has_cache = true, .detail = "miss"};
   if (fault.outcome == Outcome::error) return status_;
-  return {.has_cache = status_.has_cache};  // it did not go on to the upstream
+  return {.has_cache = status_.has_cache};  // it was not forwarded
 }
 
 }  // namespace spillway::proxy

@@ -1,5 +1,5 @@
-// One request and its route's response cache: whether a stored response will do, and what the
-// client is told of it (Cache-Status, RFC 9211).
+// One request and its route's response cache: whether a stored response answers it, and its
+// Cache-Status (RFC 9211).
 #pragma once
 
 #include <optional>
@@ -19,55 +19,53 @@ namespace spillway::proxy {
 
 class CacheLookup {
  public:
-  // `key` keeps its memory from request to request.
+  // The memory of `key` is reused from request to request.
   CacheLookup(Services& services, const RequestContext& request, cache::CacheKey& key)
       : services_(services), request_(request), key_(key) {}
   CacheLookup(const CacheLookup&) = delete;
   CacheLookup& operator=(const CacheLookup&) = delete;
 
-  // --- Before anything else is asked: looks for a response that will do. With fresh or
-  // stale_while_revalidate it has been taken.
+  // --- Normal operation. With fresh or stale_while_revalidate the stored response has been taken.
   cache::Serving consult();
-  // For a revalidation of `stored`, which `key` found.
+  // For the revalidation of `stored`, found by `key`.
   void revalidate(cache::ResponseCache& cache, const cache::StoredPtr& stored);
 
-  // --- Whether what is stored will do.
-  // The cache may answer this request, or keep what the upstream answers.
+  // --- Whether a stored response answers.
+  // The cache may answer this request or store its response.
   bool is_usable() const { return cache_ != nullptr; }
   bool accepts_only_stored() const { return directives_.only_if_cached; }
   bool may_serve_stale() const;
-  // Looks, unless that was done, whether a response is there that may be served stale. While
-  // overloaded the request's own wish for something newer does not count: it is advisory (RFC 9111
-  // section 5.2.1), and a crowd that reloads must not get past the cache.
+  // Looks up, unless that was done; true if a response may be served stale. While overloaded the
+  // request's no-cache and max-age do not count: they are advisory (RFC 9111 section 5.2.1), and
+  // users who reload must not bypass the cache.
   bool has_stale();
-  // A rule degrades the request: what is stored will do even if it is stale.
+  // A rule degrades the request: a stale response is acceptable.
   void accept_stale() { accepts_stale_ = true; }
   // In place of the upstream's failure (RFC 5861 section 4).
   bool may_serve_on_error() const;
   bool takes_stale_if_error(const Fault& fault);
-  // What another request has just had stored.
+  // Takes the response that the flight's leader has stored. False: it does not fit this request.
   bool takes_shared();
 
-  // --- It does: the stored response answers. `refresh`: the upstream is asked afterwards, if that
-  // is stale.
+  // --- The stored response answers. `refresh`: revalidate it afterwards if it is stale.
   void take(bool refresh);
   void take_for_error(const Fault& fault, std::optional<unsigned> status);
-  // A 304 for it: `response` renews it (RFC 9111 section 4.3.4). Whether it was stored so.
+  // `response`, a 304, freshens it (RFC 9111 section 4.3.4). True if it is stored again.
   bool take_confirmed(http::ResponseHead& response, TimePoint requested_at);
   const cache::StoredPtr& stored() const { return stored_; }
   void drop_stored() { stored_.reset(); }
   bool wants_refresh() const { return wants_refresh_; }
 
-  // --- It does not: the upstream is asked, also for the cache's sake.
+  // --- The upstream is asked, to fill the cache too.
   void plan_fetch();
   void cancel_fetch() { fetches_for_cache_ = shares_response_ = false; }
   bool fetches_for_cache() const { return fetches_for_cache_; }
-  // One request per key asks the upstream; the others wait for what it brings.
+  // Single flight: one request per key asks the upstream, the others wait for its response.
   bool shares_response() const { return shares_response_; }
   void follow() { was_follower_ = true; }
   bool was_follower() const { return was_follower_; }
 
-  // --- For those who store.
+  // --- For storing.
   cache::ResponseCache* cache() const { return cache_; }
   cache::CacheKey& key() const { return key_; }
   cache::CacheRequest asked() const;
@@ -75,12 +73,12 @@ class CacheLookup {
   bool looked_up() const { return looked_up_; }
   bool accepts_stale() const { return accepts_stale_; }
 
-  // --- What is said of it.
+  // --- Cache-Status and metrics.
   const http::CacheStatus& status() const { return status_; }
   void set_storing(bool is_stored) { status_.stored = is_stored; }
   // Of the stored response that answers.
   http::CacheStatus status_of_stored(TimePoint now) const;
-  // Of a response of the proxy's own that says this fault.
+  // Of the problem response for a fault.
   http::CacheStatus status_for(const Fault& fault) const;
   observe::CacheLookup result() const { return result_; }
 
@@ -99,7 +97,7 @@ class CacheLookup {
   http::CacheStatus status_;
   observe::CacheLookup result_ = observe::CacheLookup::bypass;
   bool looked_up_ = false;
-  bool is_unstorable_ = false;  // lately it was: no request waits for it
+  bool is_unstorable_ = false;  // its last response was: no request waits for this one
   bool accepts_stale_ = false;
   bool fetches_for_cache_ = false;
   bool shares_response_ = false;

@@ -23,15 +23,15 @@ class ClientConnection final : public Stream, public IdleHook {
                    traffic::AddressCount::Permit permit);
 
   const ClientInfo& info() const { return info_; }
-  // A reload may have changed whether the peer's word is believed.
+  // A reload may have changed whether the peer is trusted.
   void recognise(const Generation& generation);
 
-  // Waits for the next request, holding nothing.
+  // Waits for the next request, without buffer or coroutine.
   void become_idle(TimePoint now);
   TimePoint idle_since() const { return idle_since_; }
 
-  // An empty line came instead of a request: true for the first one since the last request. Without
-  // an end to them a client that asks for nothing could stay for ever.
+  // An empty line came in place of a request. True for the first one since the last request:
+  // without this limit a client could hold a connection for ever with empty lines.
   bool forgives_empty_line() { return !std::exchange(sent_empty_line_, true); }
   void request_came() { sent_empty_line_ = false; }
 

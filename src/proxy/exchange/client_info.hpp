@@ -1,4 +1,4 @@
-// The other end of a client's connection: its address, and whether its word is believed.
+// The peer of a client's connection: its address, and whether it is trusted (trusted_peers).
 #pragma once
 
 #include <sys/socket.h>
@@ -26,15 +26,15 @@ class AddressText {
   std::uint8_t size_ = 7;
 };
 
-// A value, so that what outlives the connection can keep a copy.
+// A value: objects that outlive the connection keep a copy.
 struct ClientInfo {
   AddressText text;
   traffic::Peer peer;
   std::uint64_t recognised_by = 0;  // the number of the generation
 
-  // The peer's address as text, without port; "unknown" for what is not IP.
+  // The peer's address as text, without port; "unknown" unless it is an IP address.
   std::string_view address() const { return text.view(); }
-  // The peer's word about the client is believed (trusted_peers).
+  // The peer's forwarding fields are believed (trusted_peers).
   bool trusted() const { return peer.trusted; }
 };
 

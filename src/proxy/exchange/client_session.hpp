@@ -1,5 +1,5 @@
-// The client's side of one request, whatever the version of HTTP: its head, its body, and the way
-// back. What lies behind it knows nothing of how messages are framed towards the client.
+// The client's side of one request, whatever the version of HTTP: its head, its body, its response.
+// Nothing behind this interface knows how messages are framed towards the client.
 //
 // Operations are non-blocking: what would block parks on readable() or writable()
 // (net/parking.hpp).
@@ -27,8 +27,8 @@ namespace spillway::proxy {
 
 class Tunnel;
 
-// Bodies up to this size are read before a slot is taken (and can be sent again); of a refused
-// request's body as much is read and thrown away to keep the connection.
+// Bodies up to this size are read before a slot is taken (and can be sent again). As much of a
+// refused request's body is read and discarded to keep the connection.
 inline constexpr std::size_t kSmallBody = 64 * 1024;
 
 // A piece of the request's body.
@@ -48,8 +48,8 @@ class ClientSession {
   virtual std::string_view head_text() const = 0;
 
   // --- Its body, as it goes on to the upstream: in the framing that the head names.
-  // Begins to read it, of at most `limit` bytes of content. `at_hand`: what came with the head; it
-  // stays where it is until the request ends.
+  // Begins to read it, of at most `limit` bytes of content. `at_hand`: the part received with the
+  // head; valid until the request ends.
   virtual BodyPiece start_body(std::uint64_t limit, std::string_view& at_hand) = 0;
   virtual BodyPiece receive_body(std::span<char> into) = 0;
   virtual bool is_body_complete() const = 0;
@@ -65,10 +65,10 @@ class ClientSession {
   // A response of the proxy itself, head and body. `is_next_known`: it is known where the next
   // request begins.
   virtual void start_problem(http::Problem problem, bool is_next_known) = 0;
-  // Of an upstream's chunked body only the content goes to the client.
+  // The client gets only the content of an upstream's chunked body.
   virtual bool dechunks(const http::Framing& framing) const = 0;
 
-  // Sends what is left of the head, then of `body`; IoResult::bytes are those of the body.
+  // Sends the rest of the head, then of `body`; IoResult::bytes counts the body only.
   virtual IoResult send(std::string_view body) = 0;
   virtual IoResult send_from(Pipe& pipe) = 0;
   virtual Source& writable() = 0;
@@ -81,21 +81,21 @@ class ClientSession {
   virtual void begin_client_turn() = 0;
   virtual void end_client_turn() = 0;
 
-  // Passes an interim response on, if the client's version of HTTP knows those. False: it is gone.
+  // Passes an interim response on if the client's version of HTTP has them. False: client gone.
   virtual Task<bool> send_interim(const http::ResponseHead& head) = 0;
   // Switches the connection to another protocol: passes the 101 on.
   enum class Switched : std::uint8_t { done, head_too_large, client_gone };
   virtual Task<Switched> send_switching(const http::ResponseHead& head, std::string_view protocol,
                                         std::string_view request_id) = 0;
-  // From then on both connections are the tunnel's. `early`: bytes of the upstream behind its head.
+  // From then on the tunnel owns both connections.
   virtual void hand_over(std::unique_ptr<Tunnel> tunnel) = 0;
 
   // --- How the connection goes on.
-  // No other request follows on it.
+  // No request follows on it.
   virtual void close_after_response() = 0;
   // Closes without a response, or without more of it.
   virtual void close_now() = 0;
-  // Closes with a reset: what was sent so far is not taken for the whole.
+  // Closes with a reset, so that a truncated response does not look complete.
   virtual void abort() = 0;
   virtual bool is_open() const = 0;
 

@@ -1,6 +1,5 @@
-// Until when a request waits for its upstream: its deadline ends the wait for the response head,
-// the upstream's total_timeout_ms the wait for the whole response. The sweep sees both, whatever
-// else happens on the connection: a byte now and then puts off neither.
+// Until when a request waits for its upstream: its own deadline ends the wait for the response
+// head, the upstream's total_timeout_ms that for the whole response. Received bytes extend neither.
 #pragma once
 
 #include <algorithm>
@@ -26,13 +25,13 @@ class Deadlines {
 
   TimePoint head_due() const { return std::min(response_deadline_, response_due_); }
   TimePoint response_due() const { return response_due_; }
-  // Why a wait for the head ended at `now`. While the request's body is still on its way the server
-  // owes nothing: a slow client must not have servers ejected. (One that takes no more of the body
-  // is found by the pump.)
+  // Why a wait for the head ended at `now`. While the request's body is still being sent the server
+  // is not late: a slow client must not get servers ejected. (The pump detects a server that does
+  // not receive the body.)
   Fault fault_at(TimePoint now, bool is_pumping) const;
 
-  // What is left of the deadline, for the upstream to know, in the forms that the client used; in
-  // X-Request-Deadline where only the route has one. False when nothing is left.
+  // Writes the time left until the deadline into the request for the upstream, in the fields that
+  // the client used; in X-Request-Deadline if only the route has one. False when none is left.
   bool write_left(const RequestContext& request, const Admission& admission, TimePoint now,
                   http::ForwardedRequest& with, DeadlineTexts& texts) const;
 

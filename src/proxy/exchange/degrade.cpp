@@ -1,12 +1,11 @@
-// What answers a request that is to be given less than it asked for, and what stands in for the
-// upstream's failure.
+// Degraded responses, and stored ones in place of the upstream's failure.
 #include "config/choices.hpp"
 #include "proxy/exchange/exchange.hpp"
 
 namespace spillway::proxy {
 
-// A response that costs the upstream nothing goes before every refusal: also to a tenant above its
-// share, and to a class whose budget is spent.
+// A response that costs the upstream nothing takes precedence over every refusal, also of a tenant
+// above its share or a class whose budget is spent.
 void Exchange::prefer_free_response() {
   const overload::Verdict& verdict = admission_.verdict();
   if (verdict.kind == overload::Verdict::Kind::degrade || request_.is_shadow()) return;
@@ -21,8 +20,8 @@ bool Exchange::has_free_response(const config::Rule& rule) {
   return lookup_.has_stale();
 }
 
-// Answers with less than asked for, without the upstream's help or with less of it. Without an
-// answer the upstream is asked.
+// Answers from the cache or the fallback, or has the upstream do less. Without an answer the
+// upstream is asked.
 std::optional<Answer> Exchange::degrade() {
   if (request_.is_shadow()) {
     admission_.set_shadow_outcome(Outcome::degraded);
@@ -32,7 +31,7 @@ std::optional<Answer> Exchange::degrade() {
   if (mode == config::DegradeMode::skip_downstream) return skip_downstream();
   if (lookup_.is_usable()) {
     lookup_.accept_stale();
-    // The promise of cache_only is not to ask the upstream.
+    // cache_only promises not to ask the upstream: no refresh.
     if (lookup_.has_stale()) return cached(mode == config::DegradeMode::stale_ok);
   }
   return on_miss();
@@ -41,14 +40,14 @@ std::optional<Answer> Exchange::degrade() {
 std::optional<Answer> Exchange::skip_downstream() {
   if (admission_.verdict().annotate.value_or(!has_fallback())) {
     admission_.announce_degrade();
-    lookup_.cancel_fetch();  // what comes is less than what is to be stored
+    lookup_.cancel_fetch();  // a reduced response must not be stored
     return std::nullopt;
   }
   if (!has_fallback()) return on_miss();
   return fallback();
 }
 
-// There is no degraded response of the rule's mode.
+// The rule's mode has no degraded response.
 std::optional<Answer> Exchange::on_miss() {
   if (admission_.verdict().miss == config::Miss::fallback && has_fallback()) return fallback();
   const std::optional<Fault> fault = admission_.on_miss();
@@ -70,8 +69,8 @@ Answer Exchange::fallback() {
   return RouteFallback{};
 }
 
-// A success that the upstream did not work for may answer what is only read. A client that sends
-// something must not believe that it was done.
+// A fallback of status 2xx or 3xx answers only GET and HEAD: the client of a POST must not conclude
+// that it succeeded.
 bool Exchange::has_fallback() const {
   const auto* const fallback = request_.generation->fallback(request_.subject.route);
   if (fallback == nullptr) return false;
@@ -79,14 +78,13 @@ bool Exchange::has_fallback() const {
   return method == http::Verb::get || method == http::Verb::head || fallback->status() >= 400;
 }
 
-// When the upstream's response is not what the client gets: it confirms what is stored, or it is a
-// failure for which something is stored.
+// A stored response in place of the upstream's, if that is a 304 or a failure.
 std::optional<Answer> Exchange::cached_instead() {
   if (!lookup_.is_usable()) return std::nullopt;
   http::ResponseHead& response = call_.response();
   if (response.status == 304 && lookup_.fetches_for_cache() && lookup_.stored()) {
     const bool is_stored = lookup_.take_confirmed(response, admission_.dispatched());
-    // Bytes behind the head belong to nothing.
+    // A 304 has no body: further bytes are not HTTP.
     if (call_.state().end() > call_.state().checked_to()) response.keep_alive = false;
     call_.finish();
     flight_.land(is_stored ? cache::Landing::stored : cache::Landing::nothing);

@@ -42,7 +42,7 @@ Task<TunnelEnd> EventStream::relay() {
   }
 }
 
-// What was sent is not the whole stream.
+// A truncated stream must not look complete.
 TunnelEnd EventStream::cut(TunnelEnd how) {
   session_.abort();
   return how;

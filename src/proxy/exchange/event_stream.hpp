@@ -1,7 +1,7 @@
-// An event stream after its head: the bytes go on until either side ends it.
+// An event stream after its head: relays events until either side ends it.
 //
-// The request it began with is over. It belongs to its session and to no configuration: what it
-// needs of the one it began with it has copied.
+// Its request is over. It is owned by its session and pinned to no generation: it copies the
+// settings it needs.
 #pragma once
 
 #include "base/time.hpp"
@@ -19,7 +19,7 @@ namespace spillway::proxy {
 
 class EventStream {
  public:
-  // What it takes over from the request. The head has been sent, and what came with it.
+  // Taken over from the request. The head, and the bytes received with it, have been sent.
   struct Parts {
     UpstreamPtr connection;  // has left its pool
     Block block;
@@ -35,7 +35,7 @@ class EventStream {
   EventStream& operator=(const EventStream&) = delete;
   ~EventStream() { parts_.connection->retire(); }
 
-  // Until it ends. Whether the client's connection goes on after it is the session's to know.
+  // Relays until it ends. The session decides what becomes of the client's connection.
   Task<> run();
 
  private:

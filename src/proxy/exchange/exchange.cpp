@@ -10,7 +10,7 @@
 
 namespace spillway::proxy {
 
-// Answers the request, whatever comes of it.
+// Finds an answer and sends it; observes the request in every case.
 Task<> Exchange::serve(std::optional<Fault> fault) {
   request_.metrics().accept();
   Answer answer;
@@ -31,7 +31,7 @@ Task<> Exchange::serve(std::optional<Fault> fault) {
   observe(answer);
 }
 
-// What answers the request.
+// Finds what answers the request.
 Task<Answer> Exchange::find_answer() {
   if (const std::optional<Fault> fault = check_framing()) co_return *fault;
   classify();
@@ -48,7 +48,7 @@ Task<Answer> Exchange::find_answer() {
   co_return answer;
 }
 
-// The part that costs the upstream something.
+// Asks the upstream: the only part that uses its capacity.
 Task<Answer> Exchange::ask_upstream() {
   if (const std::optional<Fault> fault = call_.circuits_fault()) co_return *fault;
   if (body_.has_any()) {
@@ -73,7 +73,7 @@ Task<Answer> Exchange::ask_upstream() {
   co_return UpstreamResponse{};
 }
 
-// A fault when the response could not be sent, or broke.
+// A fault if the response could not be sent to its end.
 Task<std::optional<Fault>> Exchange::send(const Answer& answer) {
   if (const Fault* const fault = fault_in(answer)) return send_problem(*fault);
   if (is<CachedResponse>(answer)) return send_cached();
@@ -186,7 +186,7 @@ void Exchange::observe(const Answer& answer) {
   if (lookup_.status().has_cache) metrics.cache_lookup(subject.route, lookup_.result());
   if (const auto shadow = admission_.shadow_outcome())
     metrics.shadowed(traffic_class, *shadow, admission_.record().reason);
-  admission_.give_back_token();  // of a request that its upstream was not sent, whatever ended it
+  admission_.give_back_token();  // unless it was sent to the upstream
   if (is_logged()) log_access(answer, outcome, duration);
 }
 

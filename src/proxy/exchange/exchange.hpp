@@ -1,7 +1,7 @@
 // One request and its response, from the head to the access log (exchange.cpp: read it first).
 //
-// Made for each request and destroyed at its end, so that nothing of a client is left for the next
-// one. It decides nothing itself: it asks the pure rooms, and the parts below, one task each.
+// Made for each request and destroyed at its end, so that no state of one client reaches another.
+// Decisions are made by the pure rooms, work is done by the parts below, each with one task.
 #pragma once
 
 #include <optional>
@@ -26,13 +26,13 @@ namespace spillway::proxy {
 
 class Exchange {
  public:
-  // Keeps to `generation`, the newest one. `key` keeps its memory from request to request.
+  // Pins `generation`, the newest one. The memory of `key` is reused from request to request.
   Exchange(Services& services, LocalGeneration& generation, ClientSession& session,
            Parking& parking, cache::CacheKey& key);
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
-  // The life of the request. `fault`: its head never became one.
+  // The life of the request. `fault`: its head could not be read.
   Task<> serve(std::optional<Fault> fault);
   // Then: an event stream goes on without it.
   bool has_event_stream() const { return relay_.is_long_lived(); }
@@ -53,7 +53,7 @@ class Exchange {
   Task<std::optional<Fault>> send(const Answer& answer);
   void observe(const Answer& answer);
 
-  // What becomes of a verdict (degrade.cpp).
+  // Degraded and stale responses (degrade.cpp).
   std::optional<Answer> degrade();
   std::optional<Answer> skip_downstream();
   std::optional<Answer> on_miss();

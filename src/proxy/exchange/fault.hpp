@@ -1,5 +1,5 @@
-// Why an exchange did not end with a relayed response, and the one place that maps each cause to
-// what the client is told: status, reason, RFC 9209 error type, one sentence.
+// Why an exchange ends without a response of the upstream, and the one place that maps each cause
+// to status, reason, RFC 9209 error type and one sentence.
 #pragma once
 
 #include <cstdint>
@@ -17,68 +17,66 @@ namespace spillway::proxy {
 struct Fault {
   Outcome outcome = Outcome::error;
   Reason reason = Reason::none;
-  unsigned status = 0;           // 0: close without an answer
+  unsigned status = 0;           // 0: close without a response
   std::string_view proxy_error;  // RFC 9209 error type; empty: derived from the reason
   std::string_view detail;       // one sentence
-  std::string_view cause;        // what exactly was wrong, for the log; empty: as `detail` says
+  std::string_view cause;        // the exact error, for the log; empty: as `detail`
   std::optional<observe::ServerFailure> failure;  // of the server that was asked
   Milliseconds retry_after{0};
-  bool only_stored = false;  // said in Cache-Status
-  bool close = false;        // where the next request begins is not known
+  bool only_stored = false;  // only a stored response was allowed; for Cache-Status
+  bool close = false;        // the start of the next request is unknown
 };
 
-// The upstream has failed, or is not asked because it has: a stored answer may take the place of
-// this one.
+// The upstream has failed, or is not asked because it has (open circuit). A stored response may
+// take its place.
 bool is_of_upstream(Reason reason);
-// A response of 500, 502, 503 or 504 says so itself.
+// 500, 502, 503 and 504: the upstream itself reports a failure.
 bool says_failure(unsigned status);
 
-// The request itself is at fault.
+// The request is invalid.
 Fault bad_request(http::Error error);
-// Not one: OPTIONS that was to come no further than here.
+// Not an error: OPTIONS with Max-Forwards: 0, answered here.
 Fault options_answered();
 // The request's head or body did not arrive in time: 408.
 Fault request_timeout();
-// The client left: nobody to tell.
+// The client left: no response.
 Fault client_gone();
 // Refused on arrival, by rule or by the gate.
 Fault denied(Reason reason, Milliseconds retry_after);
-// The same where nothing but a stored answer would do, and there is none: says so.
+// The same under cache_only, with no stored response: says so in Cache-Status.
 Fault not_stored(Fault denied);
-// Nothing is stored for a request that asks for a stored answer only (RFC 9111 section 5.2.1.7):
-// 504.
+// only-if-cached, and no stored response (RFC 9111 section 5.2.1.7): 504.
 Fault only_if_cached();
-// Refused by a `drop` rule: closed without an answer.
+// Refused by a `drop` rule: closed without a response.
 Fault dropped(Reason reason);
-// The queue's verdict on one that waited (or came too late to): QUEUE_TIMEOUT, DEADLINE_EXPIRED
-// or EVICTED.
+// The request left the queue without a slot, or came too late to enter it: QUEUE_TIMEOUT,
+// DEADLINE_EXPIRED or EVICTED.
 Fault waited_in_vain(Reason reason, Milliseconds retry_after);
 
-// There is no room for one more upgraded connection or event stream (TUNNEL_LIMIT), or the proxy
-// is DRAINING: 503.
+// limits.tunnels is reached (TUNNEL_LIMIT), or the proxy is DRAINING: 503.
 Fault no_tunnel(Reason reason, Milliseconds retry_after);
 
 // The circuits of all the upstream's servers are open, so that none is asked: 503.
 Fault circuit_open(Milliseconds retry_after);
 // No server of the upstream could be connected to: 502 (refused) or 504 (no answer in time).
 Fault cannot_connect(bool timed_out);
-// No connection for want of descriptors, ports or memory of our own, of which the upstream is
-// innocent: 503.
+// This process or machine lacks descriptors, ports or memory for a connection; not a failure of the
+// upstream: 503.
 Fault local_shortage();
 // The connection broke before a response came: 502.
 Fault upstream_reset();
-// It answered 500, 502, 503 or 504, of which the client is told something better.
+// It answered 500, 502, 503 or 504, and a stored response takes its place.
 Fault upstream_failed();
 // No response head in time: 504.
 Fault upstream_timeout();
-// The head came, but not all of the body in time: 504, if nothing of it has been passed on.
+// The head came, but not all of the body in time: 504, if nothing has been relayed.
 Fault upstream_stalled();
-// The request's deadline passed while its answer was awaited: 504. No fault of the upstream, which
-// may have been given very little time.
+// The request's deadline passed before the response: 504. Not a failure of the upstream, which may
+// have had very little time.
 Fault deadline_passed();
-// The response is not HTTP that may be passed on: 502.
+// The response is not valid HTTP: 502.
 Fault upstream_invalid(http::Error error);
-// A head that has no room in the block it must be rewritten into.
+// A head that does not fit the largest block after rewriting.
 Fault head_too_large();
 
 }  // namespace spillway::proxy

@@ -4,8 +4,8 @@ namespace spillway::proxy {
 
 namespace {
 
-// A response that turns out to vary sends the followers of another variant on to flights of their
-// own; after so many of them a request asks for itself.
+// If a response turns out to vary, followers that need another variant join another flight. After
+// this many flights a request asks the upstream itself.
 constexpr int kMostFlights = 3;
 
 void deliver_all(cache::Follower* first) {
@@ -28,7 +28,7 @@ FlightMembership::FlightMembership(Services& services, const RequestContext& req
 
 FlightMembership::~FlightMembership() {
   land(cache::Landing::failed);
-  // Only when the worker has ended: a request waits for its delivery before it ends.
+  // Waiting only if the worker has ended: otherwise a request waits for its delivery.
   if (is_waiting_) flights().leave(follower_);
 }
 
@@ -39,7 +39,7 @@ Task<FlightMembership::Joined> FlightMembership::join() {
     if (flights().join(hash_, follower_) == cache::SingleFlight::Role::leader) {
       leads_ = true;
       if (!lookup_.takes_shared()) co_return Joined{};
-      land(cache::Landing::stored);  // the leader before has landed since
+      land(cache::Landing::stored);  // the former leader has landed meanwhile
       co_return Joined{.is_stored = true};
     }
     lookup_.follow();
@@ -53,7 +53,7 @@ Task<FlightMembership::Joined> FlightMembership::join() {
     if (landing != cache::Landing::stored) co_return Joined{};
     const std::uint64_t before = lookup_.key().hash();
     if (lookup_.takes_shared()) co_return Joined{.is_stored = true};
-    if (lookup_.key().hash() == before) co_return Joined{};  // not for reuse without asking
+    if (lookup_.key().hash() == before) co_return Joined{};  // unusable for this request
   }
   co_return Joined{};
 }
@@ -69,7 +69,7 @@ Task<std::optional<Fault>> FlightMembership::wait_for_landing() {
     const Wake wake = co_await parking_.park(until);
     if (wake == Wake::ready || fault) continue;
     fault = wake == Wake::timeout ? deadline_passed() : client_gone();
-    // If it is too late to leave, the letter is on its way and must be waited for.
+    // Too late to leave: the letter is being delivered, and must be waited for.
     if (flights().leave(follower_)) break;
   }
   is_waiting_ = false;

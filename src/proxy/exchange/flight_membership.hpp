@@ -1,9 +1,8 @@
 // A request's part in a single flight (cache/store/single_flight.hpp): the first request for a key
-// leads and asks the upstream; the others follow, and wait for what it brings without a slot or a
-// place in the queue.
+// leads and asks the upstream; the others follow: they wait for its response, without a slot or a
+// ticket.
 //
-// RAII: a leader that ends without having said what came of it lets its followers ask for
-// themselves.
+// RAII: if a leader ends without land() or end(), its followers ask the upstream themselves.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@
 
 namespace spillway::proxy {
 
-// A follower, and its way back to its worker.
+// A follower, delivered through its worker's mailbox.
 struct SharedResponse : cache::Follower, Letter {};
 
 class FlightMembership {
@@ -33,21 +32,21 @@ class FlightMembership {
     bool is_stored = false;      // the response is in the cache, and the lookup has taken it
     std::optional<Fault> fault;  // the wait ended the request
   };
-  // Leads, or waits for the leader. With neither of both results the request asks the upstream
-  // itself.
+  // Leads, or waits for the leader. If both members are empty the request asks the upstream itself.
   Task<Joined> join();
   // Becomes the leader if there is no flight yet; never a follower.
   bool try_lead();
 
   bool leads() const { return leads_; }
-  // It waited for a leader that was refused or failed: as if it had waited at the gate.
+  // It waited for a leader that was refused or failed. That counts as waiting at the gate.
   bool has_spent_wait() const { return has_spent_wait_; }
 
-  // The response that others wait for has come, stored or not. Only for a leader.
+  // The leader's result for its followers. Without effect unless it leads.
   void land(cache::Landing how);
-  // The request ends with this fault. If only its client left, or had no more time, the
-  // follower that waited longest takes over. What the gate refused would be refused to each of them
-  // after another wait: they ask for themselves, at once and with what is left of their patience.
+  // The request ends with this fault. If its client left or its deadline passed, the longest
+  // waiting follower takes over. If the gate refused it, the followers ask for themselves at once,
+  // with the rest of their max_wait_ms: behind a new leader each would wait only to be refused as
+  // well.
   void end(const Fault& fault);
 
  private:

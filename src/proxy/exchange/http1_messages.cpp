@@ -34,8 +34,8 @@ BodyPiece Http1Session::check_body(std::string_view received) {
 }
 
 BodyPiece Http1Session::receive_body(std::span<char> into) {
-  // Of a counted body no more than it has, and of a chunked one no more than can be kept if it
-  // turns out to be the next request.
+  // With Content-Length no more than the body has; of a chunked body no more than can be kept if it
+  // is the next request.
   const bool is_counted = head_.framing.kind == http::Framing::Kind::length;
   const std::size_t most = is_counted
                                ? head_.framing.length - body_.content_bytes()
@@ -107,7 +107,7 @@ void Http1Session::start_problem(http::Problem problem, bool is_next_known) {
   start(problem.status, [&](TextWriter& out) { return http::write_problem(out, problem); });
 }
 
-// Whether the connection goes on after a response that is not the upstream's, and where.
+// After a problem or fallback: whether the connection persists, and where the next request begins.
 void Http1Session::plan_own_response(bool may_keep) {
   response_.is_own = true;
   const bool keeps = head_.keep_alive && may_keep && !services_.draining && next_ == Next::keep;
@@ -115,8 +115,8 @@ void Http1Session::plan_own_response(bool may_keep) {
   if (!is_next_known) close_after_response();
 }
 
-// Finds where the next request begins behind a body that is not read, as far as that is worth
-// skipping to keep the connection of a refused request. False if it is not.
+// Finds where the next request begins behind an unread body. False if the body is too large to skip
+// for the sake of keeping the connection.
 bool Http1Session::skip_body() {
   const http::Framing& framing = head_.framing;
   if (framing.kind == http::Framing::Kind::none) return true;
@@ -154,10 +154,10 @@ IoResult Http1Session::send_from(Pipe& pipe) {
 void Http1Session::begin_client_turn() { rate_.wait(client_->descriptor(), services_.now()); }
 
 Task<bool> Http1Session::send_interim(const http::ResponseHead& head) {
-  if (head_.version == 10) co_return true;  // it knows none
+  if (head_.version == 10) co_return true;  // HTTP/1.0 has none
   if (!out_block_) out_block_ = services_.small_blocks.take();
   TextWriter out(out_block_.bytes());
-  if (!http::write_interim_head(out, head)) co_return true;  // optional to pass on
+  if (!http::write_interim_head(out, head)) co_return true;  // passing it on is optional
   response_.pending = out.text();
   const bool sent = co_await send_to_client(parking_, *this, {});
   co_return sent;

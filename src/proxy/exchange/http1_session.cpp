@@ -12,9 +12,9 @@
 namespace spillway::proxy {
 
 namespace {
-// How long a closing connection is read from, so that the client sees the response and not a reset.
+// Lingering close: how long input is still read, so that the client gets the response and no reset.
 constexpr Milliseconds kLinger{1000};
-// After so many pipelined requests other connections have their turn.
+// Pipelined requests served before other connections have their turn.
 constexpr std::uint32_t kMaxPipelined = 16;
 }  // namespace
 
@@ -51,7 +51,7 @@ void Http1Session::begin_request() {
   response_ = {};
 }
 
-// None: the connection is idle, or ended.
+// Head::none: the connection is idle, or has ended.
 Task<Http1Session::Head> Http1Session::read_head(Fault& fault) {
   using State = http::RequestReader::State;
   const Milliseconds timeout = services_.owner.newest_generation().config().limits.header_timeout;
@@ -118,7 +118,7 @@ Task<> Http1Session::serve_event_stream() {
   event_stream_.reset();
 }
 
-// True when bytes of another request have been received already.
+// True if bytes of another request have been received.
 Task<bool> Http1Session::next_request() {
   if (next_ == Next::closed || tunnel_) co_return false;
   if (next_ == Next::close) {
@@ -150,7 +150,7 @@ Task<> Http1Session::close_lingering() {
   co_await discard(closing.most_bytes, services_.now() + kLinger);
 }
 
-// Reads and forgets so many bytes. False when they do not come in time.
+// Reads and discards `most` bytes. False if they do not arrive in time.
 Task<bool> Http1Session::discard(std::size_t most, TimePoint deadline) {
   const std::span<char> block = block_.bytes();
   while (most > 0) {
@@ -161,14 +161,14 @@ Task<bool> Http1Session::discard(std::size_t most, TimePoint deadline) {
     } else if (result.status != IoResult::Status::would_block) {
       co_return false;
     }
-    // Even if there is more to read: others have their turn, and the deadline is looked at.
+    // Parks even if there is input: other connections have their turn, and the deadline is checked.
     const Wake wake = co_await parking_.park({.deadline = deadline}, &client_->readable());
     if (wake != Wake::ready) co_return false;
   }
   co_return true;
 }
 
-// Gives the connection back to idleness, or ends it.
+// Makes the connection idle, hands it to its tunnel, or closes it.
 void Http1Session::finish() {
   const ClientPtr client = std::move(client_);
   block_.release();

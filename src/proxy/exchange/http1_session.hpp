@@ -1,6 +1,6 @@
-// The server side of HTTP/1 (RFC 9112) on one connection while it is active: reads requests one
-// after the other, hands each to an exchange, frames its response, and decides how the connection
-// goes on. A connection that is idle has none: a worker keeps the objects for the next ones.
+// The server side of HTTP/1 (RFC 9112) on one active connection: reads one request after the other,
+// passes each to an exchange, frames its response, and decides whether the connection persists. An
+// idle connection has no session; a worker pools the objects.
 #pragma once
 
 #include <coroutine>
@@ -29,8 +29,8 @@ class Http1Session final : public ClientSession, public Swept {
   Http1Session(Services& services, const http::HeadLimits& limits);
   ~Http1Session() = default;
 
-  // Serves the requests that have arrived on the connection, until it is idle or closed. Gives the
-  // object back to the worker at the end.
+  // Serves requests until the connection is idle or closed. Gives the object back to the worker at
+  // the end.
   Detached serve(ClientPtr client);
 
   // ClientSession:
@@ -76,12 +76,12 @@ class Http1Session final : public ClientSession, public Swept {
 
  private:
   enum class Head : std::uint8_t { none, request, fault };
-  // How the connection goes on after the request.
+  // What becomes of the connection after the request.
   enum class Next : std::uint8_t { keep, close, closed };
   struct Response {
-    std::string_view pending;  // of its head: in the out block
+    std::string_view pending;  // rest of its head, in the out block
     unsigned status = 0;
-    bool is_own = false;  // not the upstream's, nor a cached one
+    bool is_own = false;  // a problem or the route's fallback
     bool is_final = false;
     bool has_started = false;
     std::uint64_t body_bytes = 0;
@@ -107,21 +107,21 @@ class Http1Session final : public ClientSession, public Swept {
   std::coroutine_handle<> frame_;  // serve()
   Parking parking_;
   ClientPtr client_;
-  Block block_;  // the head, frozen while its request is served, and what follows it
+  Block block_;  // the head, unchanged while it is served, and bytes behind it
   http::RequestReader reader_;
   http::RequestHead head_;
   http::BodyReader body_{{}, 0, http::BodyReader::MessageKind::request};
   bool is_body_started_ = false;
-  bool is_input_lost_ = false;  // bytes of the next request had no room
+  bool is_input_lost_ = false;  // bytes of the next request did not fit
   Block out_block_;
   Response response_;
-  SendRateMonitor rate_;  // of the client, while it takes a response
+  SendRateMonitor rate_;  // at which the client receives a response
   Next next_ = Next::keep;
   std::uint32_t requests_in_a_row_ = 0;
-  cache::CacheKey cache_key_;  // keeps its memory
+  cache::CacheKey cache_key_;  // its memory is reused
   std::optional<Exchange> exchange_;
   std::optional<EventStream> event_stream_;
-  std::unique_ptr<Tunnel> tunnel_;  // both connections are its at the end
+  std::unique_ptr<Tunnel> tunnel_;  // takes over both connections at the end
 };
 
 }  // namespace spillway::proxy

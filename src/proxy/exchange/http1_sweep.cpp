@@ -13,8 +13,8 @@ void Http1Session::wake_if_late(TimePoint now) {
   }
 }
 
-// A client that does not take its response at the rate it should, or not at all, has its connection
-// reset: closed, the kernel would go on holding what is left for it.
+// Resets the connection of a client that receives its response too slowly. After a plain close the
+// kernel would go on buffering the rest.
 bool Http1Session::abort_if_client_too_slow(TimePoint now) {
   const SendRateMonitor::Verdict verdict = rate_.judge(client_->descriptor(), now);
   if (verdict == SendRateMonitor::Verdict::fast_enough) return false;
@@ -50,7 +50,7 @@ void Http1Session::end_early() {
 }
 
 void Http1Session::abandon() {
-  // The coroutines stay suspended for good; what they hold goes with their frames.
+  // Destroys the suspended coroutines, and with their frames all that they own.
   frame_.destroy();
   event_stream_.reset();
   exchange_.reset();

@@ -1,8 +1,7 @@
-// Responses that stay open: a connection that switches to another protocol (a tunnel from then on),
-// and event streams. Admission holds for both as for any request. They give their slot back at the
-// head, leave the upstream's connection budget, and say nothing about latency; limits.tunnels
-// bounds their number. The request ends with the head, in metrics and log too, and what goes on
-// keeps to no configuration.
+// Responses that stay open: protocol switches (tunnels) and event streams. They are admitted as any
+// request. At the response's head they free their slot and leave the upstream's connection budget;
+// limits.tunnels bounds their number. Their request ends there, in metrics and log too, without a
+// latency sample; the tunnel or stream is pinned to no generation.
 #pragma once
 
 #include <optional>
@@ -21,11 +20,10 @@ namespace spillway::proxy {
 // text/event-stream (WHATWG HTML, server-sent events), in answer to a GET.
 bool is_event_stream(const http::RequestHead& request, const http::ResponseHead& response);
 
-// Until the head is there nothing tells how long it may take: a backend may hold a stream's head
-// back until its first event.
+// The time until the head is no latency: a backend may send the head only with the first event.
 bool expects_long_response(const http::RequestHead& request, std::string_view upgrade);
 
-// Takes one of limits.tunnels for `permit`. A fault when there is none left, or the proxy drains.
+// Takes a permit of limits.tunnels. A fault when none is left, or the proxy drains.
 std::optional<Fault> take_permit(Services& services, const RequestContext& request,
                                  Admission& admission, observe::TunnelKind kind,
                                  TunnelPermit& permit);

@@ -12,11 +12,11 @@ namespace spillway::proxy {
 
 struct CheckedBody {
   http::Error error = http::Error::none;
-  bool has_surplus = false;  // bytes came behind the end of the response: they belong to nothing
+  bool has_surplus = false;  // bytes behind the end of the response, to be discarded
 };
 
-// Checks what was received since the last call and, where `dechunks` is set, closes the gaps that
-// chunk framing leaves when it is taken out. `on_content` is given the content, piece by piece.
+// Checks the bytes received since the last call. With `dechunks` it removes the chunk framing and
+// moves the content together. Calls `on_content` with each piece of content.
 template <class OnContent>
 CheckedBody check_received(http::BodyReader& reader, RelayState& state, std::span<char> block,
                            bool dechunks, const OnContent& on_content) {

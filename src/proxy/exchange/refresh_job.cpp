@@ -34,7 +34,7 @@ RefreshJob::RefreshJob(Services& services, const RefreshRequest& request)
   head_.method_name = "GET";
   request_.is_in_background = true;
   request_.is_classified = true;
-  // Anew: its texts are views of the head.
+  // Classified anew, as the subject's texts are views of the head.
   request_.subject =
       request_.generation->generation().classifier.classify(head_, client_.peer, request_.arrived);
   lookup_.revalidate(*request.lookup.cache(), request.lookup.stored());

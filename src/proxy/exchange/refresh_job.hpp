@@ -1,6 +1,5 @@
-// The background revalidation (RFC 5861 section 3) that makes a stale response fresh again after it
-// was served: of the lowest class, only if a slot is free, one at a time per key, and with no
-// client waiting for it.
+// The background revalidation (RFC 5861 section 3) of a stale response after it was served: in the
+// lowest class, only if a slot is free, one at a time per key. No client waits for it.
 #pragma once
 
 #include <coroutine>
@@ -21,7 +20,7 @@
 
 namespace spillway::proxy {
 
-// The request that was served with what is stale. Views and references hold during the call.
+// The request that was served a stale response. Views and references are valid during the call.
 struct RefreshRequest {
   const RequestContext& served;
   std::string_view head;
@@ -33,7 +32,7 @@ class RefreshJob final : public Swept {
   RefreshJob(Services& services, const RefreshRequest& request);
   ~RefreshJob() = default;
 
-  // False, and nothing has happened, when there is no room for it, or another one is under way.
+  // False, without effect, when no slot is free or the key is being revalidated already.
   bool begin();
   // Gives the object back to the worker at the end.
   Detached run();

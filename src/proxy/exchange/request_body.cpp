@@ -18,7 +18,7 @@ bool is_over(const BodyPiece& piece) {
          piece.status == BodyPiece::Status::client_gone;
 }
 
-// Receives a piece of the body; parks while there is none. `after_others`: also before it tries.
+// Receives a piece of the body; parks while there is none. `after_others`: parks first.
 class ReceiveBody final : Retry {
  public:
   ReceiveBody(Parking& parking, ClientSession& session, std::span<char> into, TimePoint due,
@@ -29,7 +29,7 @@ class ReceiveBody final : Retry {
   void await_suspend(std::coroutine_handle<> coroutine) {
     parking_.suspend(coroutine, {.deadline = due_}, session_.readable(), *this);
   }
-  // would_block: the wait was ended; see Parking::why().
+  // would_block: the wait ended; see Parking::why().
   BodyPiece await_resume() const { return piece_; }
 
  private:
@@ -79,11 +79,11 @@ Task<std::optional<Fault>> RequestBody::read_small() {
     size += piece.bytes;
   }
   at_hand_ = {block.data(), size};
-  is_streamed_ = !session_.is_body_complete();  // a chunked one that turned out to be large
+  is_streamed_ = !session_.is_body_complete();  // a chunked body that is large after all
   co_return std::nullopt;
 }
 
-// What the client must keep to while a body is awaited from it.
+// The limits for a client that sends a body.
 resilience::MinRate RequestBody::rate() const {
   const config::Limits& limits = request_.limits();
   return {limits.min_rate_bytes, kRateGrace, limits.idle_timeout};
@@ -93,7 +93,7 @@ TimePoint RequestBody::due(const resilience::MinRate& rate, TimePoint now) const
   return std::min(now + request_.limits().idle_timeout, rate.deadline());
 }
 
-// The client sent nothing in time: within the idle timeout, or for the rate it must keep to.
+// The client exceeded the idle timeout, or fell below limits.min_rate_bytes.
 Fault RequestBody::late(const resilience::MinRate& rate) {
   if (rate.deadline() <= services_.now()) services_.gauges.too_slow_bodies.add();
   return request_timeout();
@@ -103,7 +103,7 @@ Detached RequestBody::pump(Stream& upstream) {
   pump_ = Pump::running;
   const Block body = services_.large_blocks.take();
   resilience::MinRate client_rate = rate();
-  // A client that waits for 100 (Continue) waits for the upstream: its turn begins with its first
+  // A client that awaits 100 (Continue) waits for the upstream: its rate counts from its first
   // byte.
   bool is_clients_turn = !request_.head.expect_continue;
   for (int round = 1; !session_.is_body_complete(); ++round) {
@@ -126,7 +126,7 @@ Detached RequestBody::pump(Stream& upstream) {
     }
     const TimePoint now = services_.now();
     client_rate.moved(piece.bytes, now);
-    client_rate.end_turn(now);  // until there is room for more of it
+    client_rate.end_turn(now);  // until it is sent on
     is_clients_turn = true;
     const bool sent = co_await send_on(upstream, {body.bytes().data(), piece.bytes});
     if (!sent) co_return;
@@ -136,7 +136,7 @@ Detached RequestBody::pump(Stream& upstream) {
   wake_exchange();  // the response is due from now on
 }
 
-// False when the pump is to end; if that ends the request, it has failed.
+// False: the pump ends; with a fault if that ends the request.
 Task<bool> RequestBody::send_on(Stream& upstream, std::string_view bytes) {
   const TimePoint due = services_.now() + request_.upstream_config().response_timeout;
   const Transfer sent = co_await send_all(pump_parking_, upstream, bytes, {}, {.deadline = due});
@@ -144,7 +144,7 @@ Task<bool> RequestBody::send_on(Stream& upstream, std::string_view bytes) {
     case Transfer::Status::done: co_return true;
     case Transfer::Status::timeout: fail(upstream_timeout()); break;
     case Transfer::Status::failed:
-      // A response ahead of the body may have come before the connection was closed.
+      // The upstream may have responded early, before it closed the connection.
       pump_ = Pump::stopped;
       wake_exchange();
       break;
@@ -159,7 +159,7 @@ void RequestBody::stop_pump() {
   pump_parking_.wake(Wake::cancelled);
 }
 
-// Ends the whole exchange with this fault. Resumes it: the pump touches nothing afterwards.
+// Ends the exchange with this fault. Resumes it, so the pump must not touch anything afterwards.
 void RequestBody::fail(const Fault& fault) {
   pump_ = Pump::failed;
   fault_ = fault;

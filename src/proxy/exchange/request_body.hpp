@@ -1,9 +1,9 @@
 // The body of a request on its way to the upstream.
 //
-// A small one is read whole before a slot is taken, so that a slow client does not hold a slot, and
-// may be sent again. A larger one, or one that the client sends only on request (Expect), is pumped
-// while the response is awaited or already relayed: the pump is a child of the exchange and ends,
-// by itself or stopped, before the exchange does.
+// A small one is read whole before a slot is taken, so that a slow client holds no slot, and can be
+// sent again. A larger one, or one with Expect: 100-continue, is streamed by the pump while the
+// response is awaited or already relayed. The pump is a child coroutine of the exchange and ends
+// before it, by itself or stopped.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace spillway::proxy {
 
 class RequestBody {
  public:
-  // `parking`: of the exchange, which is woken when the pump ends.
+  // `parking`: the exchange's; woken when the pump ends.
   RequestBody(Services& services, const RequestContext& request, ClientSession& session,
               Parking& parking)
       : services_(services), request_(request), session_(session), parking_(parking) {}
@@ -34,10 +34,10 @@ class RequestBody {
   bool has_any() const { return request_.head.framing.kind != http::Framing::Kind::none; }
   // Reads a small body whole. A fault when the client does not send it, or sends no valid one.
   Task<std::optional<Fault>> read_small();
-  // What is sent with the head: all of it, unless it is streamed.
+  // The part sent with the head: all of it, unless it is streamed.
   std::string_view at_hand() const { return at_hand_; }
   bool is_streamed() const { return is_streamed_; }
-  // The client took time to send it.
+  // A small body that was not complete when the head was read.
   bool was_waited_for() const { return static_cast<bool>(block_); }
 
   // Streams the rest to the upstream, until it ends or stop_pump().
@@ -48,12 +48,12 @@ class RequestBody {
   bool is_sent() const { return !is_streamed_ || pump_ == Pump::done; }
   // When the pump sent the last of it.
   TimePoint sent_at() const { return sent_at_; }
-  // The pump failed, which ends the request.
+  // Of the pump; ends the request.
   const std::optional<Fault>& fault() const { return fault_; }
 
   // For the sweep:
   void wake_if_late(TimePoint now);
-  // Ends the pump as if its deadline had passed. False: it does not wait.
+  // Ends the pump as if its deadline had passed. False: it is not parked.
   bool end_early();
 
  private:

@@ -1,4 +1,4 @@
-// What is known of one request, from its head on. A value: a request begins with a new one.
+// The facts of one request from its head on. A value: each request has a new one.
 #pragma once
 
 #include <array>
@@ -61,14 +61,14 @@ struct RequestContext {
   RequestContext(const RequestContext&) = delete;
   RequestContext& operator=(const RequestContext&) = delete;
 
-  const LocalGenerationPtr generation;  // the configuration that it keeps to, to its end
+  const LocalGenerationPtr generation;  // pinned to its end
   const http::RequestHead& head;
   const ClientInfo& client;
   TimePoint arrived;              // when the head was complete
   bool is_in_background = false;  // a revalidation: no client waits for it
   bool is_classified = false;
-  traffic::Subject subject;  // until it is classified, that of the default route
-  std::string_view upgrade;  // the protocol that the upstream is asked to switch to
+  traffic::Subject subject;  // that of the default route until classified
+  std::string_view upgrade;  // the protocol asked for, empty: none
   mutable RequestIds ids;    // made when they are first asked for
 
   std::string_view id(Random& random) const { return ids.request_id(head, random); }

@@ -10,7 +10,7 @@
 namespace spillway::proxy {
 
 namespace {
-// So many bytes must be left for a pipe to be worth its system calls.
+// Bytes left from which a pipe is worth its system calls.
 constexpr std::uint64_t kWorthAPipe = 64 * 1024;
 }  // namespace
 
@@ -25,7 +25,7 @@ Task<std::optional<Fault>> ResponseRelay::run() {
   if (!state().is_upstream_done() && is_event_stream(to_.request.head, response)) {
     if (const std::optional<Fault> fault = begin_event_stream()) co_return fault;
   }
-  // The rest of the request's body would be taken for the next request.
+  // The unread rest of the request's body would be parsed as the next request.
   if (state().is_upstream_done() && !to_.body.is_sent()) to_.session.close_after_response();
   if (!start_response()) co_return upstream_invalid(http::Error::head_too_large);
   if (is_event_stream_) {
@@ -50,7 +50,7 @@ Task<std::optional<Fault>> ResponseRelay::run() {
   }
 }
 
-// Of what was received since the last call.
+// Checks the bytes received since the last call.
 std::optional<Fault> ResponseRelay::check() {
   const CheckedBody checked =
       check_received(reader_, state(), to_.call.block().bytes(), dechunks_,
@@ -101,7 +101,7 @@ bool ResponseRelay::start_response() {
        .cache_status = to_.lookup.status()});
 }
 
-// The rest of the body is long, and only passed on.
+// The rest of the body is long and needs no inspection.
 bool ResponseRelay::may_splice() const {
   return to_.call.response().framing.kind == http::Framing::Kind::length &&
          reader_.remaining() >= kWorthAPipe && !to_.fill.is_filling();
@@ -164,9 +164,9 @@ std::optional<Fault> ResponseRelay::receive_some(bool& progress) {
   return std::nullopt;
 }
 
-// Until one of both sides is ready. A fault when that takes too long, or the client leaves.
+// Waits until either side is ready. A fault if that takes too long, or the client leaves.
 Task<std::optional<Fault>> ResponseRelay::wait(RelayState::Next next) {
-  // While the request's body is still on its way the upstream owes nothing; the pump has timeouts.
+  // While the request's body is being sent the upstream is not late; the pump has its own timeouts.
   const bool upstream_owes = reads(next) && !to_.body.is_pumping();
   const bool is_done = state().is_upstream_done();
   const TimePoint response_due = is_done ? kNever : to_.call.deadlines().response_due();

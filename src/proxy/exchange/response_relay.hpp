@@ -1,5 +1,5 @@
-// The way back: the upstream's response to the client, with bounded memory (relay_state.hpp). A
-// long body that is only passed on goes through a pipe in place of the block, uncopied (splice(2)).
+// Relays the upstream's response to the client, with bounded memory (relay_state.hpp). A long body
+// that needs no inspection goes through a pipe in place of the block, uncopied (splice(2)).
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ namespace spillway::proxy {
 
 class ResponseRelay {
  public:
-  // What it works with, all of the same request.
+  // The parts of the same request that it uses.
   struct Parts {
     Services& services;
     const RequestContext& request;
@@ -43,10 +43,10 @@ class ResponseRelay {
   ResponseRelay& operator=(const ResponseRelay&) = delete;
 
   // Relays the response whose head the call has read, to its end; of an event stream the head and
-  // what came with it. A fault: it broke, or could not be begun.
+  // the bytes received with it. A fault: it could not be started, or broke.
   Task<std::optional<Fault>> run();
 
-  // It is an event stream, which goes on by itself.
+  // It is an event stream, which outlives the request.
   bool is_long_lived() const { return is_event_stream_; }
   EventStream::Parts take_event_stream();
 

@@ -1,4 +1,4 @@
-// How the answers that are not the upstream's are sent.
+// Sends the answers other than a relayed response.
 #include "config/choices.hpp"
 #include "http/accept.hpp"
 #include "http/conditional.hpp"
@@ -8,7 +8,7 @@
 
 namespace spillway::proxy {
 
-// What is added to any response but a problem.
+// Fields added to every response but a problem.
 http::ForwardedResponse Exchange::additions(const http::CacheStatus& status) const {
   const overload::Verdict& verdict = admission_.verdict();
   const bool is_degraded = admission_.is_degraded();
@@ -21,7 +21,7 @@ http::ForwardedResponse Exchange::additions(const http::CacheStatus& status) con
 // A refusal, or an error of the upstream: what the proxy says itself.
 Task<std::optional<Fault>> Exchange::send_problem(const Fault& fault) {
   call_.abandon();
-  if (session_.has_started()) {  // too late for another response: this one is not to seem complete
+  if (session_.has_started()) {  // too late for another response; this one must not look complete
     session_.abort();
     co_return std::nullopt;
   }
@@ -49,7 +49,7 @@ Task<std::optional<Fault>> Exchange::send_problem(const Fault& fault) {
 }
 
 Task<std::optional<Fault>> Exchange::send_cached() {
-  const cache::StoredPtr stored = lookup_.stored();  // keeps it while it is sent
+  const cache::StoredPtr stored = lookup_.stored();  // pinned while it is sent
   const TimePoint now = Clock::now();
   const bool has_content = stored->status() != 204;
   const http::StoredHead head{
@@ -100,8 +100,8 @@ Task<std::optional<Fault>> Exchange::send_fallback() {
   co_return std::nullopt;
 }
 
-// The upstream has switched protocols: passes its head on. Both connections are the tunnel's then,
-// for which this request and its configuration are over.
+// The upstream has switched protocols: passes its head on and hands both connections to a tunnel,
+// which outlives this request and its generation.
 Task<std::optional<Fault>> Exchange::open_tunnel() {
   UpstreamPtr upstream = call_.detach();
   const ClientSession::Switched switched = co_await session_.send_switching(

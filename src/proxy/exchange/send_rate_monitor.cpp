@@ -10,7 +10,7 @@ namespace spillway::proxy {
 
 namespace {
 
-// Bytes in the socket that the client has not acknowledged; 0 when it is broken: sending will tell.
+// Bytes sent but not acknowledged; 0 if the socket is broken, which the next send reports.
 std::uint64_t unacknowledged(int socket) {
   int bytes = 0;
   return ::ioctl(socket, SIOCOUTQ, &bytes) == 0 && bytes > 0 ? static_cast<std::uint64_t>(bytes)
@@ -36,8 +36,8 @@ bool SendRateMonitor::look(int socket, TimePoint now) {
 }
 
 void SendRateMonitor::wait(int socket, TimePoint now) {
-  // What went smoothly up to here is to its credit. (Earlier answers may be in the socket as well;
-  // then it is less than could be.)
+  // Bytes acknowledged before the first wait count in the client's favour. (Fewer than were, if the
+  // socket still holds earlier responses.)
   if (!std::exchange(has_waited_, true)) look(socket, now);
   rate_.begin_turn(now);
   idle_until_ = now + idle_timeout_;

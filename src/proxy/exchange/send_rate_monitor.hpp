@@ -1,8 +1,9 @@
-// How fast a client takes what is sent to it, watched only while bytes wait to be taken.
+// How fast a client acknowledges a response: limits.min_rate_bytes and the idle timeout. The clock
+// runs only while the proxy waits for the client.
 //
-// A socket that becomes writable says little: the kernel holds megabytes and announces room in
-// pieces of a third of that, minutes apart for a client of modest speed. So when the time seems to
-// be over the kernel is asked how much the client has acknowledged (SIOCOUTQ), and only then.
+// Writability is too coarse: the kernel buffers megabytes and reports room in steps of a third of
+// that, which for a slow client are minutes apart. So once a limit seems to be exceeded, and only
+// then, the kernel is asked for the unacknowledged bytes (SIOCOUTQ).
 #pragma once
 
 #include <cstddef>
@@ -13,33 +14,33 @@
 
 namespace spillway::proxy {
 
-// limits.min_rate_bytes begins to count after so long, for bodies and for answers.
+// Grace before limits.min_rate_bytes counts, for request bodies and for responses.
 inline constexpr Duration kRateGrace = std::chrono::seconds(5);
 
 class SendRateMonitor {
  public:
-  // An answer begins. min_rate: bytes per second, 0: any; idle_timeout: without any progress.
+  // A response begins. min_rate: bytes per second, 0: none; idle_timeout: without any progress.
   void begin(std::uint64_t min_rate, Duration idle_timeout);
-  // So many bytes of it went into the socket.
+  // `bytes` of it were written to the socket.
   void sent(std::size_t bytes) { untaken_ += bytes; }
 
-  // It is the client's turn: no more goes into the socket. Until stop().
+  // The socket is full: the clock runs until stop().
   void wait(int socket, TimePoint now);
   void stop(TimePoint now);
 
-  // When judge() is due; kNever while it is not the client's turn.
+  // When judge() is due; kNever while the clock does not run.
   TimePoint deadline() const;
   enum class Verdict : std::uint8_t { fast_enough, idle, too_slow };
   Verdict judge(int socket, TimePoint now);
 
  private:
-  // True when the client has taken something since the kernel was last asked.
+  // True if the client has acknowledged bytes since the kernel was last asked.
   bool look(int socket, TimePoint now);
 
   resilience::MinRate rate_;
   Duration idle_timeout_{};
-  bool has_waited_ = false;    // for this answer
-  std::uint64_t untaken_ = 0;  // bytes in the kernel when it was last asked, and sent since
+  bool has_waited_ = false;    // during this response
+  std::uint64_t untaken_ = 0;  // unacknowledged when last asked, plus bytes sent since
   TimePoint idle_until_ = kNever;
 };
 

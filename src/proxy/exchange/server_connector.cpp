@@ -10,15 +10,15 @@ namespace spillway::proxy {
 
 namespace {
 
-// The upstream may have closed an idle connection a moment ago. A request that must not be sent
-// twice only uses one that was in use just now.
+// The upstream may have just closed an idle connection. A request that must not be sent twice uses
+// only connections that were idle for less than this.
 constexpr Milliseconds kFreshEnough{1000};
 
-// After so many times connect_timeout_ms no other server is tried: a server that does not answer is
-// passed over, but a request is not to wait for each of many.
+// In multiples of connect_timeout_ms: after this time no other server is tried, so that a request
+// does not wait for each of many silent servers.
 constexpr int kMostConnectTimeouts = 2;
 
-// Between two rounds through all workers for a connection to close.
+// Between two rounds through all workers in search of an idle connection to close.
 constexpr Milliseconds kRoundPause{10};
 
 }  // namespace
@@ -35,7 +35,7 @@ Task<ServerConnector::Connected> ServerConnector::connect(bool fresh_only, TimeP
   resilience::ServerSet refused;
   give_up_ = kNever;
   has_timed_out_ = is_short_ = false;
-  // One a request: if passing over a server took a turn, the next request would be its again.
+  // One turn per request: if a skipped server used one up, the next request would get it again.
   const std::uint64_t turn = pool.next_turn();
   for (;;) {
     const resilience::ServerSet left = all - tried_ - refused;
@@ -67,7 +67,7 @@ Task<ServerConnector::Connected> ServerConnector::connect(bool fresh_only, TimeP
   co_return std::move(connected);
 }
 
-// A connection of the request's own.
+// Opens a new connection.
 Task<ServerConnector::Opened> ServerConnector::open(std::size_t server, Connected& into,
                                                     const Deadlines& deadlines) {
   UpstreamPool& pool = request_.generation->pool(request_.subject.upstream);
@@ -145,18 +145,18 @@ std::optional<Fault> ServerConnector::circuits_fault() {
 
 // Jitter, so that clients do not retry in phase.
 Fault ServerConnector::circuits_open(Milliseconds left) {
-  const Milliseconds least{1};  // the time may be over by now
+  const Milliseconds least{1};  // it may have passed meanwhile
   return circuit_open(overload::spread_retry_after(std::max(left, least), services_.random));
 }
 
-// Waits for a place in the connection budget. The request holds a dispatch slot, so fewer than
-// `concurrency` connections are busy elsewhere: some connection is idle, here or at another worker.
+// Waits for a permit of the connection budget. The request holds a slot, so fewer than
+// `concurrency` connections are busy elsewhere: some connection is idle, at this worker or another.
 Task<> ServerConnector::reserve_connection() {
   const UpstreamId id = request_.subject.upstream;
   UpstreamPool& pool = request_.generation->pool(id);
   for (bool asked = false; !pool.budget().try_open();) {
     if (pool.close_one()) continue;
-    // In vain so far: the idle one has just been taken, or is on its way out.
+    // None found: the idle connection has just been taken, or is being closed.
     if (std::exchange(asked, true)) co_await parking_.park({Clock::now() + kRoundPause});
     services_.owner.close_idle_elsewhere(request_.generation->generation(), id, parking_);
     co_await parking_.park({});

@@ -1,4 +1,4 @@
-// Which of an upstream's servers a request asks, and a connection to it.
+// Chooses one of the upstream's servers for a request, and connects to it.
 #pragma once
 
 #include <cstddef>
@@ -29,16 +29,16 @@ class ServerConnector {
     Circuits::Call call;     // at the circuit of its server
     std::optional<Fault> fault;
   };
-  // Asks each server once at most, in the order that the balance gives, those tried in vain before
-  // only when all were; passes over those whose circuit is open. Nothing was sent to a server that
-  // cannot be connected to, so that the next one may be asked whatever the method: that is no
-  // retry. `fresh_only`: no kept connection will do. `dispatched`: when the request got its slot.
+  // Tries each server at most once, in the order of the load balancing; servers that failed earlier
+  // attempts only when all have; none whose circuit is open. A failed connection is no retry: no
+  // byte was sent, so the next server may be tried whatever the method. `fresh_only`: opens a new
+  // connection. `dispatched`: when the request got its slot.
   Task<Connected> connect(bool fresh_only, TimePoint dispatched, const Deadlines& deadlines);
 
   // A fault while the circuits of all servers are open.
   std::optional<Fault> circuits_fault();
   bool has_untried_server() const;
-  // Servers asked, one after the other, connections that failed included; and the last of them.
+  // Servers tried, failed connections included; and the last of them.
   std::uint32_t attempts() const { return attempts_; }
   std::size_t asked_server() const { return asked_server_; }
 
@@ -55,11 +55,11 @@ class ServerConnector {
   Services& services_;
   const RequestContext& request_;
   Parking& parking_;
-  resilience::ServerSet tried_;  // in vain in this round, to be passed over
+  resilience::ServerSet tried_;  // tried in this round, to be skipped
   std::uint32_t attempts_ = 0;
   std::size_t asked_server_ = 0;
   // Of the connect() under way:
-  TimePoint give_up_ = kNever;  // counts from the first server that is waited for
+  TimePoint give_up_ = kNever;  // set with the first server that is waited for
   bool has_timed_out_ = false;
   bool is_short_ = false;  // of descriptors, ports or memory
 };

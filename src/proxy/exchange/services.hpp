@@ -1,4 +1,5 @@
-// What a worker lends to the exchanges, sessions and tunnels on its thread, and what they tell it.
+// What a worker lends to the exchanges, sessions and tunnels on its thread (Services), and the
+// interface by which they call it back (Owner).
 #pragma once
 
 #include <array>
@@ -31,24 +32,24 @@ class RefreshJob;
 class Tunnel;
 struct RefreshRequest;
 
-// The worker, as the objects that it owns see it. Called on its thread.
+// The worker, as seen by the objects that it owns. Called on its thread.
 class Owner {
  public:
-  // The configuration that requests which begin now keep to.
+  // The generation for requests that begin now.
   virtual LocalGeneration& newest_generation() = 0;
 
-  // A client's connection began, became idle, has bytes to read again, ended.
+  // A client's connection was opened, became idle, is readable again, was closed.
   virtual void connection_opened() = 0;
   virtual void connection_idle(ClientConnection& client) = 0;
   virtual void connection_active(ClientConnection& client) = 0;
   virtual void connection_closed() = 0;
 
-  // The session has given its connection back: the object may serve another one.
+  // The session has ended; the object may serve another connection.
   virtual void end_session(Http1Session& session) = 0;
-  // Both connections go on without a request or a configuration.
+  // Both connections outlive their request and its generation.
   virtual void begin_tunnel(std::unique_ptr<Tunnel> tunnel, ClientConnection& client) = 0;
   virtual void end_tunnel(Tunnel& tunnel) = 0;
-  // Starts a background revalidation (RFC 5861 section 3), if there is room for one.
+  // Starts a background revalidation (RFC 5861 section 3) if a slot is free.
   virtual void begin_refresh(const RefreshRequest& request) = 0;
   virtual void end_refresh(RefreshJob& job) = 0;
 
@@ -77,10 +78,10 @@ class WallClock {
   http::DateText text_{};
 };
 
-// What was done lately and need not be done again at once.
+// Recent events, for rate limiting.
 class RecentEvents {
  public:
-  // False for a tenant that was named lately, so that not every refusal need name it again.
+  // False for a tenant that was named recently: not every refusal names it again.
   bool is_new_name(TenantId tenant) {
     TenantId& named = named_[static_cast<std::uint64_t>(tenant) % named_.size()];
     return std::exchange(named, tenant) != tenant;
@@ -93,7 +94,7 @@ class RecentEvents {
   void remember_failed(std::uint64_t key) {
     failures_[key % failures_.size()] = {key, Clock::now()};
   }
-  // What shadow mode tells is held to ten lines a second.
+  // At most ten lines of shadow mode a second.
   bool may_log_shadow() { return shadow_lines_.try_take(10, 10, Clock::now()); }
 
  private:
@@ -119,7 +120,7 @@ struct Services {
   Mailbox mailbox{loop};
   WallClock wall_clock{};
   RecentEvents recent{};
-  std::uint32_t pausing = 0;  // exchanges that will try again in a moment
+  std::uint32_t pausing = 0;  // exchanges that pause before a retry
   bool draining = false;
 
   TimePoint now() const { return loop.now(); }

@@ -1,5 +1,5 @@
-// What a worker's sweep looks at every 50 ms: the sessions and the background revalidations that
-// are under way. It runs only while all of them are parked.
+// An object that a worker's sweep visits every 50 ms: an active session or a background
+// revalidation. The sweep runs only while all of them are parked.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
@@ -22,15 +22,15 @@ class Swept : public boost::intrusive::list_base_hook<> {
 
   // Ends a wait whose deadline has passed. `this` may serve another connection afterwards.
   virtual void wake_if_late(TimePoint now) = 0;
-  // The client's socket, if its leaving is to end the wait; else -1.
+  // The client's socket, if the wait ends when the client leaves; else -1.
   virtual int watched_client() = 0;
   virtual void client_left() = 0;
   virtual std::optional<AwaitedHead> awaited_head() const = 0;
-  // Its request keeps to this configuration.
+  // Its request is pinned to this generation.
   virtual bool keeps_to(const Generation& generation) const = 0;
   // Ends the request as if its client had left, or else the next deadline had passed.
   virtual void end_early() = 0;
-  // The worker's loop has ended: drops what is under way, where it waits. Only the destructor may
+  // After the worker's loop has ended: destroys the suspended coroutine. Only the destructor may
   // follow.
   virtual void abandon() = 0;
 

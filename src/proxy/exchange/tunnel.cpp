@@ -46,7 +46,7 @@ Detached Tunnel::run() {
   services_.owner.end_tunnel(*this);
 }
 
-// Reads only into an empty buffer: what the receiver does not take holds the sender back.
+// Reads only into an empty buffer: backpressure.
 Tunnel::Step Tunnel::move(Flow& flow, Stream& from, Stream& to) {
   if (flow.ended) return Step::waits;
   auto& [block, begin, end] = flow.bytes;
@@ -82,7 +82,7 @@ Source* Tunnel::awaited(Flow& flow, Stream& from, Stream& to) {
 }
 
 void Tunnel::close(observe::TunnelEnd how) {
-  if (how == observe::TunnelEnd::broken) {  // let nobody take what came for the whole
+  if (how == observe::TunnelEnd::broken) {  // a truncated stream must not look complete
     client_->abort();
     upstream_->abort();
   }

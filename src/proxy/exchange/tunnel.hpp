@@ -1,9 +1,8 @@
-// A connection that has switched to another protocol: bytes go through both ways, whatever they
-// mean, until both sides have ended. Half-closes are passed on, and so are resets.
+// A connection that has switched to another protocol: relays bytes both ways until both sides have
+// ended. Half-closes and resets are passed on.
 //
-// Belongs to its worker and to no configuration: what it needs of the one it began with it has
-// copied. While neither side sends it holds no buffer; a side that does not take what the other
-// sends holds it back, with at most one block of bytes between them.
+// Owned by its worker and pinned to no generation: it copies the settings it needs. While neither
+// side sends it holds no buffer. Backpressure: at most one block is buffered in each direction.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
@@ -25,31 +24,31 @@ namespace spillway::proxy {
 
 class Tunnel : public boost::intrusive::list_base_hook<> {
  public:
-  // Bytes of a block that one side has sent and the other is to get first.
+  // Bytes already received from one side, to be sent to the other first.
   struct Early {
     Block block;
     std::size_t begin = 0;
     std::size_t end = 0;
   };
 
-  // `upstream` has left its pool. The place is open.
+  // `upstream` has left its pool. The permit has been opened.
   Tunnel(Services& services, TunnelPermit place, UpstreamPtr upstream, Milliseconds idle_timeout);
   ~Tunnel();
 
   void keep_for_upstream(Early early) { up_.bytes = std::move(early); }
   void keep_for_client(Early early) { down_.bytes = std::move(early); }
 
-  // Carries bytes from now on. Gives the object back to the worker at the end.
+  // Starts relaying. Gives the object back to the worker at the end.
   void start(ClientPtr client);
 
-  // When the worker's loop has ended: only the destructor may follow.
+  // After the worker's loop has ended. Only the destructor may follow.
   void abandon();
 
   // For the sweep, which runs only while every tunnel is parked:
   void wake_if_late(TimePoint now) {
     if (parking_.deadline() <= now) parking_.wake(Wake::timeout);
   }
-  // A side may break without our waiting to read from it.
+  // It does not wait to read from both sides, so a reset could go unnoticed.
   bool may_break_unseen() const {
     return up_.ended || down_.ended || !up_.empty() || !down_.empty();
   }
@@ -61,7 +60,7 @@ class Tunnel : public boost::intrusive::list_base_hook<> {
   // One direction.
   struct Flow {
     Early bytes;
-    bool ended = false;  // its sender has ended, and its receiver was told
+    bool ended = false;  // end-of-file was received and passed on
     bool empty() const { return bytes.begin == bytes.end; }
   };
   enum class Step : std::uint8_t { moved, waits, failed };

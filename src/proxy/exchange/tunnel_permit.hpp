@@ -1,6 +1,7 @@
-// One of the `limits.tunnels` places, which all workers share, for a connection that stays open
-// without a dispatch slot: taken before such a one is asked for, given back when it is over or
-// does not come about. Counts what became of it.
+// A permit to keep a connection open without a slot (tunnel, event stream): one of
+// `limits.tunnels`, which all workers share. Taken before a protocol switch is requested or an
+// event stream begins; given back at its end, or if the upstream declines. RAII; counts its
+// outcome.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +12,10 @@
 
 namespace spillway::proxy {
 
-// How many are taken. Shared, lock-free; outlives every configuration.
+// Permits taken. Shared, lock-free; outlives every generation.
 class TunnelPermits {
  public:
-  // `most` may change from call to call: who has a place keeps it.
+  // `most` may change from call to call; permits already taken stay taken.
   bool try_take(std::uint32_t most) { return taken_.try_increment(most); }
   void give_back() { taken_.decrement(); }
   std::uint32_t taken() const { return taken_.count(); }
@@ -27,7 +28,7 @@ class TunnelPermits {
 class TunnelPermit {
  public:
   TunnelPermit() = default;  // none
-  // Takes over a place that was taken.
+  // Owns a permit that was taken.
   TunnelPermit(TunnelPermits& places, observe::TunnelCounts& counts)
       : places_(&places), counts_(&counts) {}
   TunnelPermit(TunnelPermit&& other) noexcept
@@ -44,18 +45,18 @@ class TunnelPermit {
   ~TunnelPermit() { end(observe::TunnelEnd::stopped); }
 
   explicit operator bool() const { return places_ != nullptr; }
-  // What the place was taken for has come about.
+  // The tunnel or event stream begins.
   void open() {
     open_ = true;
     counts_->open.add();
     counts_->asked[index(observe::TunnelResult::opened)].add();
   }
-  // Gives the place back; without open() it was for nothing, and `how` says nothing.
+  // Gives the permit back. Without open() it counts as declined, whatever `how`.
   void end(observe::TunnelEnd how) {
     if (places_ == nullptr) return;
     std::exchange(places_, nullptr)->give_back();
     if (open_) {
-      counts_->ended[index(how)].add();  // in one of the two whenever somebody looks
+      counts_->ended[index(how)].add();  // first: readers see it in one of the two
       counts_->open.subtract();
     } else {
       counts_->asked[index(observe::TunnelResult::declined)].add();

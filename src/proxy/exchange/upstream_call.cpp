@@ -15,9 +15,9 @@ namespace spillway::proxy {
 using resilience::AttemptResult;
 
 namespace {
-// Received at once with the head: enough for most responses. A longer body may go through a pipe.
+// Received at once with the head; enough for most responses. A longer body may be spliced.
 constexpr std::size_t kFirstRead = 32 * 1024;
-// Of a pause, either way: requests that failed together do not come back together.
+// Jitter of a pause, either way, so that requests do not retry in phase.
 constexpr double kBackoffJitter = 0.5;
 }  // namespace
 
@@ -43,14 +43,14 @@ Task<std::optional<Fault>> UpstreamCall::ask() {
   for (;;) {
     Attempt attempt = co_await ask_once();
     if (attempt.result == AttemptResult::answered) break;
-    // What the upstream did says more than that it is not asked any more because of it.
+    // The failure says more than the open circuit that it caused.
     if (attempt.fault.reason == Reason::circuit_open && before) attempt.fault = *before;
     before = attempt.fault;
     if (is_of_upstream(attempt.fault.reason) && attempt.fault.reason != Reason::circuit_open)
       has_upstream_failed = true;
     const Next next = co_await retry(attempt);
     if (next == Next::give_up) {
-      // The request as a whole: what a retry mends is no failure of the upstream.
+      // Once per request: a failure that a retry repairs does not count.
       if (has_upstream_failed) request_.signals().record_result(true);
       co_return attempt.fault;
     }
@@ -93,7 +93,7 @@ Task<UpstreamCall::Attempt> UpstreamCall::ask_once() {
   if (attempt.result == AttemptResult::broken) {
     attempt.fault = upstream_reset();
     if (!sent_any_) attempt.result = AttemptResult::unsent;
-    // It may have idled for too long, which is not a failure.
+    // Closed by the server while idle: not a failure.
     if (connection_->reused() && !was_replaced_ && may_send_again(attempt.result, facts()))
       call_.ignore();
   }
@@ -117,7 +117,7 @@ Task<std::optional<Fault>> UpstreamCall::send_request() {
   co_return fault_of(sent.status);
 }
 
-// Anew for each attempt: what is left of the deadline is less each time.
+// For each attempt anew: the remaining deadline has changed.
 std::optional<Fault> UpstreamCall::write_head(Block& block, std::string_view& head) {
   const cache::StoredPtr& stored = lookup_.stored();
   const bool validates = lookup_.fetches_for_cache() && stored;
@@ -185,7 +185,7 @@ Task<UpstreamCall::Attempt> UpstreamCall::read_head() {
   }
 }
 
-// A request that waits needs no block: so the blocks of those that are at work stay in the caches.
+// A waiting request holds no block, so that the blocks in use stay in the CPU's caches.
 Task<Transfer> UpstreamCall::receive_more(std::size_t received) {
   // While the request body is still on its way the upstream owes nothing.
   const TimePoint response_timeout = services_.now() + request_.upstream_config().response_timeout;
@@ -280,7 +280,7 @@ void UpstreamCall::record_latency(std::optional<TimePoint> since) {
   request_.metrics().upstream_duration(request_.subject.upstream, latency);
 }
 
-// Tells the server's circuit what came of the call: a response head, or a fault.
+// Reports the result of the call to the server's circuit: a response head, or a fault.
 void UpstreamCall::report(const Fault* fault) {
   if (fault != nullptr) {
     if (!fault->failure) return call_.ignore();

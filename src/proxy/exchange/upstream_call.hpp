@@ -1,5 +1,5 @@
-// A request at its upstream: sent on a connection, and again where that is safe, up to the head of
-// the response. The body that follows is relayed by somebody else (response_relay.hpp).
+// A request at its upstream: connects, sends, reads the head of the response, and retries where
+// that is safe. ResponseRelay relays the body.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ namespace spillway::proxy {
 
 class UpstreamCall {
  public:
-  // Without a session and a body in the background.
+  // In the background `session` and `body` are null.
   UpstreamCall(Services& services, const RequestContext& request, Parking& parking,
                Admission& admission, CacheLookup& lookup, ClientSession* session,
                RequestBody* body);
@@ -39,19 +39,19 @@ class UpstreamCall {
 
   http::ResponseHead& response() { return response_; }
   const http::ResponseHead& response() const { return response_; }
-  // What was received with and behind the head.
+  // The block with the head and the bytes received behind it.
   Block& block() { return block_; }
   RelayState& state() { return state_; }
   UpstreamConnection& connection() { return *connection_; }
 
-  // --- How it ends, once the head is there.
-  // The response has been read to its end: the slot and the connection are free for others, though
-  // the client may still have to take its bytes.
+  // --- How it ends, after the head.
+  // The response has been read to its end: frees the slot and the connection, although the client
+  // may not have received all of it.
   void finish();
-  // The connection stays open beyond the request (a tunnel, an event stream): it leaves the
-  // upstream's connection budget, and the slot is free.
+  // The connection outlives the request (a tunnel, an event stream): takes it out of the upstream's
+  // connection budget and frees the slot.
   UpstreamPtr detach();
-  // The upstream is not listened to any more, or was not asked.
+  // Drops the connection, if there is one, and frees the slot.
   void abandon();
   // The server failed after the head of its response: counted and logged, but held against neither
   // circuit nor balance.
@@ -60,8 +60,8 @@ class UpstreamCall {
   const Deadlines& deadlines() const { return deadlines_; }
   const ServerConnector& connector() const { return connector_; }
   std::optional<Fault> circuits_fault() { return connector_.circuits_fault(); }
-  // Since when the upstream owes a response head; nullopt if it does not, or if a long wait is no
-  // sign of latency.
+  // Since when the upstream owes a response head; nullopt if it owes none, or if the wait does not
+  // count as latency.
   std::optional<TimePoint> head_awaited_since() const;
 
  private:
@@ -97,14 +97,14 @@ class UpstreamCall {
   ServerConnector connector_;
   Deadlines deadlines_;
   UpstreamPtr connection_;
-  Circuits::Call call_;  // until it is known what came of it
+  Circuits::Call call_;  // until its result is reported
   http::ResponseHead response_;
   Block block_;
   RelayState state_;
-  TimePoint began_{};          // the attempt, for its latency
+  TimePoint began_{};          // start of the attempt, for its latency
   std::uint32_t retries_ = 0;  // attempts besides the first
-  std::uint32_t pauses_ = 0;   // before them
-  bool was_replaced_ = false;  // a kept connection turned out dead
+  std::uint32_t pauses_ = 0;   // before retries
+  bool was_replaced_ = false;  // a kept connection was found closed
   bool sent_any_ = false;      // of this attempt
   bool awaits_head_ = false;
 };
