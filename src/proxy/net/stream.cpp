@@ -109,7 +109,7 @@ IoResult Stream::receive_into(Pipe& pipe, std::uint64_t most) {
     if (got == 0) return {IoResult::Status::end};
     if (errno == EINTR) continue;
     if (errno != EAGAIN && errno != EWOULDBLOCK) return {IoResult::Status::failed};
-    // splice(2) does not say which side would block. If the pipe is full, input may be left.
+    // splice(2) does not say which side would block. With bytes in the pipe it may be the pipe.
     if (pipe.size_ > 0) {
       pipe.is_full_ = true;
     } else {
