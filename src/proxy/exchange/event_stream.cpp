@@ -16,7 +16,8 @@ Task<> EventStream::run() {
 Task<TunnelEnd> EventStream::relay() {
   const std::span<char> block = parts_.block.bytes();
   RelayState state(block.size());
-  for (;;) {
+  for (int round = 1;; ++round) {
+    if (round % kRoundsInARow == 0) co_await Yield(services_.loop);  // others have their turn
     const Until until{.deadline = services_.now() + parts_.idle_timeout, .client_gone = true};
     const Transfer got = co_await receive(parking_, *parts_.connection, block, until);
     switch (got.status) {

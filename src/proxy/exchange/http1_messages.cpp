@@ -71,6 +71,7 @@ bool Http1Session::start(unsigned status, const Write& write) {
 }
 
 bool Http1Session::start_relayed(const http::ResponseHead& head, http::ForwardedResponse with) {
+  response_.is_relayed = true;
   with.client_version = head_.version;
   with.dechunk = dechunks(head.framing);
   const bool ends_by_close = with.dechunk || head.framing.kind == http::Framing::Kind::until_close;
@@ -83,6 +84,7 @@ bool Http1Session::start_relayed(const http::ResponseHead& head, http::Forwarded
 bool Http1Session::start_cached(const http::StoredHead& head, bool not_modified,
                                 http::ForwardedResponse with) {
   if (!head_.keep_alive || services_.draining) close_after_response();
+  response_.is_relayed = false;
   with.client_version = head_.version;
   with.keep_alive = next_ == Next::keep;
   return start(not_modified ? 304 : head.status, [&](TextWriter& out) {
@@ -110,6 +112,7 @@ void Http1Session::start_problem(http::Problem problem, bool is_next_known) {
 // After a problem or fallback: whether the connection persists, and where the next request begins.
 void Http1Session::plan_own_response(bool may_keep) {
   response_.is_own = true;
+  response_.is_relayed = false;
   const bool keeps = head_.keep_alive && may_keep && !services_.draining && next_ == Next::keep;
   const bool is_next_known = keeps && (is_body_started_ ? body_.done() : skip_body());
   if (!is_next_known) close_after_response();
@@ -159,13 +162,14 @@ Task<bool> Http1Session::send_interim(const http::ResponseHead& head) {
   TextWriter out(out_block_.bytes());
   if (!http::write_interim_head(out, head)) co_return true;  // passing it on is optional
   response_.pending = out.text();
-  const bool sent = co_await send_to_client(parking_, *this, {});
+  const bool sent = co_await send_to_client(parking_, *this, {}, {.client_gone = true});
   co_return sent;
 }
 
 Task<ClientSession::Switched> Http1Session::send_switching(const http::ResponseHead& head,
                                                            std::string_view protocol,
                                                            std::string_view request_id) {
+  response_.is_relayed = true;
   const auto write = [&](TextWriter& out) {
     return http::write_switching_head(out, head, protocol, request_id);
   };

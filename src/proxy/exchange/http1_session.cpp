@@ -109,13 +109,15 @@ Exchange& Http1Session::begin_exchange() {
   return exchange_.emplace(services_, generation, *this, parking_, cache_key_);
 }
 
-// The stream goes on without its request.
+// The stream goes on without its request: bytes alone must not keep a configuration from being
+// cleared away, for hours perhaps. Only a request whose body has not ended stays.
 Task<> Http1Session::serve_event_stream() {
   event_stream_.emplace(services_, *this, parking_, exchange_->take_event_stream());
-  // Bytes alone must not keep a configuration from being cleared away, for hours perhaps.
-  if (!exchange_->body().is_pumping()) exchange_.reset();
+  if (exchange_->body().is_sent()) exchange_.reset();
   co_await event_stream_->run();
   event_stream_.reset();
+  // The rest of the body would be taken for the next request.
+  if (exchange_ && !exchange_->body().is_sent()) close_after_response();
 }
 
 // True if bytes of another request have been received.

@@ -52,7 +52,9 @@ class Http1Session final : public ClientSession, public Swept {
   Source& writable() override { return client_->writable(); }
   bool has_pending_head() const override { return !response_.pending.empty(); }
   bool has_started() const override { return response_.has_started; }
-  unsigned status() const override { return response_.status; }
+  unsigned status() const override {
+    return response_.is_relayed && !response_.has_started ? 0 : response_.status;
+  }
   std::uint64_t body_bytes_sent() const override { return response_.body_bytes; }
   void begin_client_turn() override;
   void end_client_turn() override { rate_.stop(services_.now()); }
@@ -81,7 +83,8 @@ class Http1Session final : public ClientSession, public Swept {
   struct Response {
     std::string_view pending;  // rest of its head, in the out block
     unsigned status = 0;
-    bool is_own = false;  // a problem or the route's fallback
+    bool is_own = false;      // a problem or the route's fallback
+    bool is_relayed = false;  // the upstream's: counts once bytes of it have gone
     bool is_final = false;
     bool has_started = false;
     std::uint64_t body_bytes = 0;

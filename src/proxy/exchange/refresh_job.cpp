@@ -44,6 +44,7 @@ bool RefreshJob::begin() {
   if (services_.recent.failed_lately(key_.hash()) || !flight_.try_lead()) return false;
   if (admission_.take_free_slot(request_.arrived)) return true;
   request_.metrics().cache_refresh(request_.subject.route, observe::CacheRefresh::no_room);
+  flight_.land(cache::Landing::nothing);
   return false;
 }
 
@@ -53,9 +54,10 @@ Detached RefreshJob::run() {
   Result result = Result::failed;
   const std::optional<Fault> fault = co_await call_.ask();
   if (!fault && call_.response().status == 304) {
-    lookup_.take_confirmed(call_.response(), admission_.dispatched());
+    const bool is_stored = lookup_.take_confirmed(call_.response(), admission_.dispatched());
     if (call_.state().end() > call_.state().checked_to()) call_.response().keep_alive = false;
     call_.finish();
+    flight_.land(is_stored ? cache::Landing::stored : cache::Landing::nothing);
     result = Result::not_modified;
   } else if (!fault) {
     const bool stored = co_await store_response();

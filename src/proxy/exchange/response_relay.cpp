@@ -27,13 +27,18 @@ Task<std::optional<Fault>> ResponseRelay::run() {
   }
   // The unread rest of the request's body would be parsed as the next request.
   if (state().is_upstream_done() && !to_.body.is_sent()) to_.session.close_after_response();
-  if (!start_response()) co_return upstream_invalid(http::Error::head_too_large);
+  if (!start_response()) {
+    if (is_event_stream_) drop_event_stream(observe::TunnelEnd::broken);
+    co_return upstream_invalid(http::Error::head_too_large);
+  }
   if (is_event_stream_) {
     const std::string_view first{to_.call.block().bytes().data() + state().to_send_from(),
                                  state().to_send()};
     const bool sent =
         co_await send_to_client(to_.parking, to_.session, first, {.client_gone = true});
-    if (!sent) end_event_stream();
+    if (sent) co_return std::nullopt;
+    to_.session.abort();
+    drop_event_stream(observe::TunnelEnd::finished);
     co_return std::nullopt;
   }
   if (state().is_upstream_done()) finish_upstream();
@@ -71,11 +76,10 @@ std::optional<Fault> ResponseRelay::begin_event_stream() {
   return std::nullopt;
 }
 
-// The client left before it had the head: nothing goes on.
-void ResponseRelay::end_event_stream() {
-  to_.session.abort();
+// Its head was not sent: nothing goes on.
+void ResponseRelay::drop_event_stream(observe::TunnelEnd how) {
   stream_connection_->retire();
-  permit_.end(observe::TunnelEnd::finished);
+  permit_.end(how);
   is_event_stream_ = false;
 }
 

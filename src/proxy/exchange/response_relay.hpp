@@ -39,6 +39,9 @@ class ResponseRelay {
   };
 
   explicit ResponseRelay(const Parts& parts) : to_(parts) {}
+  ~ResponseRelay() {
+    if (stream_connection_) stream_connection_->retire();
+  }
   ResponseRelay(const ResponseRelay&) = delete;
   ResponseRelay& operator=(const ResponseRelay&) = delete;
 
@@ -58,7 +61,7 @@ class ResponseRelay {
 
   std::optional<Fault> check();
   std::optional<Fault> begin_event_stream();
-  void end_event_stream();
+  void drop_event_stream(observe::TunnelEnd how);
   bool start_response();
   bool may_splice() const;
   Moved move_some();

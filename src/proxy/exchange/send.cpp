@@ -103,23 +103,19 @@ Task<std::optional<Fault>> Exchange::send_fallback() {
 // The upstream has switched protocols: passes its head on and hands both connections to a tunnel,
 // which outlives this request and its generation.
 Task<std::optional<Fault>> Exchange::open_tunnel() {
-  UpstreamPtr upstream = call_.detach();
+  auto tunnel = std::make_unique<Tunnel>(services_, std::move(tunnel_permit_), call_.detach(),
+                                         request_.limits().tunnel_idle_timeout);
   const ClientSession::Switched switched = co_await session_.send_switching(
       call_.response(), request_.upgrade, request_.id(services_.random));
-  if (switched != ClientSession::Switched::done) upstream->retire();
   if (switched == ClientSession::Switched::head_too_large)
     co_return upstream_invalid(http::Error::head_too_large);
   if (switched == ClientSession::Switched::client_gone) {
     session_.close_now();
     co_return client_gone();
   }
-  tunnel_permit_.open();
-  auto tunnel = std::make_unique<Tunnel>(services_, std::move(tunnel_permit_), std::move(upstream),
-                                         request_.limits().tunnel_idle_timeout);
   const RelayState& state = call_.state();
-  if (state.checked_to() < state.end()) {
+  if (state.checked_to() < state.end())
     tunnel->keep_for_client({std::move(call_.block()), state.checked_to(), state.end()});
-  }
   session_.hand_over(std::move(tunnel));
   co_return std::nullopt;
 }

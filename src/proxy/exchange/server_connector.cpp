@@ -159,7 +159,8 @@ Task<> ServerConnector::reserve_connection() {
     // None found: the idle connection has just been taken, or is being closed.
     if (std::exchange(asked, true)) co_await parking_.park({Clock::now() + kRoundPause});
     services_.owner.close_idle_elsewhere(request_.generation->generation(), id, parking_);
-    co_await parking_.park({});
+    // The message is on its way back, whatever else wakes the request meanwhile.
+    for (Wake wake = Wake::timeout; wake != Wake::ready;) wake = co_await parking_.park({});
   }
 }
 

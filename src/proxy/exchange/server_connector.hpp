@@ -25,6 +25,13 @@ class ServerConnector {
   ServerConnector& operator=(const ServerConnector&) = delete;
 
   struct Connected {
+    Connected() = default;
+    Connected(Connected&&) = default;
+    Connected& operator=(Connected&&) = default;
+    ~Connected() {
+      if (connection) connection->retire();
+    }
+
     UpstreamPtr connection;  // null: `fault`
     Circuits::Call call;     // at the circuit of its server
     std::optional<Fault> fault;

@@ -15,6 +15,7 @@ Tunnel::~Tunnel() { upstream_->retire(); }
 
 void Tunnel::start(ClientPtr client) {
   client_ = std::move(client);
+  place_.open();
   run();
 }
 

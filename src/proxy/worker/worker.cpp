@@ -62,7 +62,8 @@ Worker::Worker(std::size_t number, const Shared& shared, std::shared_ptr<Generat
   spare_sessions_.reserve(kSpareSessions);
 }
 
-Worker::~Worker() = default;
+// What is posted refers to members that end before the loop does.
+Worker::~Worker() { loop_.discard(); }
 
 void Worker::run() {
   services_.wall_clock.refresh();

@@ -214,5 +214,45 @@ TEST_CASE("streams that break off do not make the upstream look broken") {
   CHECK(state["upstreams"][0]["state"] == "NORMAL");
 }
 
+TEST_CASE("a stream that ends before the request's body leaves no rest that could be a request") {
+  Event started;
+  ScriptedPeer peer([&](PeerConnection& proxy) {
+    const auto head = proxy.read_head();
+    if (!head || head->target() != "/events") return;  // what was smuggled
+    proxy.send(stream_head() + chunk(event(1)));
+    if (proxy.wait(started)) proxy.send("0\r\n\r\n");
+    proxy.wait_closed();
+  });
+  ProxyUnderTest proxy(peer.address());
+  RawClient client(proxy.port());
+  const std::string part(70000, 'x');
+  client.send("GET /events HTTP/1.1\r\nHost: a\r\nContent-Length: 80000\r\n\r\n" + part);
+  CHECK(client.read_head().status() == 200);
+  CHECK(client.read_bytes(chunk(event(1)).size()) == chunk(event(1)));
+  started.set();
+  CHECK(client.read_bytes(5) == "0\r\n\r\n");
+  client.try_send(get("/smuggled"));
+  CHECK(client.read_to_end() == "");
+  CHECK(peer.seen().requests == 1);
+}
+
+TEST_CASE("a client that is gone before the stream's head ends the stream") {
+  Event gone;
+  ScriptedPeer peer([&](PeerConnection& proxy) {
+    if (!proxy.read_request()) return;
+    if (proxy.wait(gone)) proxy.send(stream_head() + chunk(event(1)));
+    proxy.wait_closed();
+  });
+  ProxyUnderTest proxy(peer.address());
+  {
+    RawClient client(proxy.port());
+    client.send(get("/events"));
+    REQUIRE(peer.wait_until([](const auto& seen) { return seen.requests == 1; }));
+  }
+  gone.set();
+  CHECK(proxy.metric_becomes(kStreams, 0));
+  CHECK(proxy.metric_becomes(kInflight, 0));
+}
+
 }  // namespace
 }  // namespace spillway::support

@@ -124,7 +124,7 @@ TEST_CASE("a route's fallback is sent as fast as the client takes it") {
     int turns = 0;
     for (; !request.is_over; ++turns) {
       REQUIRE(turns < 100);
-      CHECK(request.session.client_turns == turns + 1);
+      CHECK(request.session.client_turns == 1);  // from the first wait to the last byte
       request.session.take_more(1);
     }
     CHECK((turns == 0) == (room > 12));
