@@ -63,7 +63,7 @@ Task<std::optional<Fault>> RequestBody::read_small() {
   block_ = services_.large_blocks.take();
   const std::span<char> block = block_.bytes().first(kSmallBody);
   std::size_t size = at_hand_.size();
-  std::memcpy(block.data(), at_hand_.data(), size);
+  if (size > 0) std::memcpy(block.data(), at_hand_.data(), size);
   resilience::MinRate client_rate = rate();
   while (!session_.is_body_complete() && size < block.size()) {
     BodyPiece piece = session_.receive_body(block.subspan(size));
