@@ -1,14 +1,14 @@
 // Whether a request that failed at an upstream is sent again, and when.
 //
-// Only where nothing can have happened twice (RFC 9110 section 9.2.2). A request of which no byte
-// went out may always be sent again; one that was sent only if its method is idempotent, its body
-// is at hand, and not one byte of a response came. Never after a timeout: the server may still be
-// at work on it.
+// A request is sent again only if the server cannot have acted on it twice (RFC 9110
+// section 9.2.2). If no byte went out, it may always be sent again. If some did, its method must be
+// idempotent, its body at hand, and no byte of a response may have come. After a timeout it is
+// never sent again: the server may still be at work on it.
 //
 // A kept connection that turns out dead is replaced by a fresh one at once, and only once: that it
-// idled for too long is not a failure. Everything else is a retry, of which there are `most`, and
-// takes from the upstream's retry budget. Before servers that have just failed are asked again the
-// request pauses.
+// idled for too long is not a failure. Any other attempt is a retry: it counts against
+// `most_retries` and takes from the upstream's retry budget. The request pauses before it asks
+// servers again that have just failed.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ struct ServingFacts {
   bool allows_stale_while_revalidate = false;  // its Cache-Control says so
 };
 
-// Whether the cache is looked into at all: a client that takes nothing else is told what is there.
+// Whether the cache is looked up at all. An only-if-cached request always looks.
 constexpr bool looks_up(const http::CacheControl& request, bool serves_fresh) {
   return serves_fresh || request.only_if_cached;
 }

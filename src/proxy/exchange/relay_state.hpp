@@ -22,7 +22,7 @@ class RelayState {
 
   explicit RelayState(std::size_t capacity = 0) : capacity_(capacity) {}
 
-  // The block holds `received` bytes, of which the first `head` are the response's head.
+  // The block holds `received` bytes; the first `head` of them are the response's head.
   void start(std::size_t received, std::size_t head) {
     received_ = received;
     sent_ = valid_ = head;
