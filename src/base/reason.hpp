@@ -32,13 +32,14 @@ enum class Reason : std::uint8_t {
   upstream_invalid,
   client_gone,
   draining,
-  bad_request,      // malformed, too large, ...: the client's fault
-  request_timeout,  // the request did not arrive in time
-  not_stored,       // only a cached response was allowed, and there is none
-  local_shortage,   // Spillway itself ran out of descriptors, ports or memory
+  bad_request,             // malformed, too large, ...: the client's fault
+  request_timeout,         // the request did not arrive in time
+  not_stored,              // only a cached response was allowed, and there is none
+  local_shortage,          // Spillway itself ran out of descriptors, ports or memory
+  shedding_does_not_help,  // of a state: tail latency does not follow the effective limit
 };
 
-inline constexpr std::size_t kReasonCount = 24;
+inline constexpr std::size_t kReasonCount = 25;
 
 // At namespace scope: within name(), compilers copy the array to the stack.
 inline constexpr std::array<std::string_view, kReasonCount> kReasonNames{
@@ -66,6 +67,7 @@ inline constexpr std::array<std::string_view, kReasonCount> kReasonNames{
     "REQUEST_TIMEOUT",
     "NOT_STORED",
     "LOCAL_SHORTAGE",
+    "SHEDDING_DOES_NOT_HELP",
 };
 
 // The name that clients, operators and dashboards see, e.g. "TAIL_LATENCY"; empty for none.

@@ -73,7 +73,7 @@ std::string why_miss(const RuledRequest& request) {
 // What happens without a degraded answer. An empty `label` makes it the verdict.
 void tell_miss(ExplainedLines& lines, const RuledRequest& request, std::string_view label) {
   const bool is_verdict = label.empty();
-  const Verdict degraded = overload::judge(request.rule, request.state, Reason::tail_latency, 0);
+  const Verdict degraded = overload::judge(request.rule, request.state, Reason::error_burst, 0);
   const Refusals refusals{overload::on_miss(degraded),
                           overload::on_miss(overload::judge(request.rule, request.state,
                                                             Reason::inflight_saturation, 0))};

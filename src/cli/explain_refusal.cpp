@@ -20,9 +20,12 @@ void tell_refusals(ExplainedLines& lines, const RuledRequest& request, const Ref
   const bool has_draw = rule.strategy != config::Strategy::degrade && rule.probability < 1;
   lines.add("verdict") << "depends on " << (has_draw ? "the draw and on " : "")
                        << "the reason of the overload:";
-  lines.add("") << "TAIL_LATENCY, EVENT_LOOP_LAG, ERROR_BURST: " << name(refusals.untrusted.kind)
-                << " (" << refusal_text(rule, refusals.untrusted) << ")";
-  lines.add("") << "INFLIGHT_SATURATION, QUEUE_SATURATION, QUEUE_WAIT_RISK: "
+  const bool regulates = request.upstream().overload.regulate;
+  lines.add("") << (regulates ? "" : "TAIL_LATENCY, ")
+                << "EVENT_LOOP_LAG, ERROR_BURST: " << name(refusals.untrusted.kind) << " ("
+                << refusal_text(rule, refusals.untrusted) << ")";
+  lines.add("") << (regulates ? "TAIL_LATENCY, " : "")
+                << "INFLIGHT_SATURATION, QUEUE_SATURATION, QUEUE_WAIT_RISK: "
                 << name(refusals.full.kind);
 }
 

@@ -67,7 +67,7 @@ void tell_why_refused(ExplainedLines& lines, const config::Rule& rule) {
 // Judged with a draw of 0, which refuses if the rule ever refuses.
 void tell_chance(ExplainedLines& lines, const RuledRequest& request) {
   const config::Rule& rule = request.rule;
-  const Refusals refusals{overload::judge(rule, request.state, Reason::tail_latency, 0),
+  const Refusals refusals{overload::judge(rule, request.state, Reason::error_burst, 0),
                           overload::judge(rule, request.state, Reason::inflight_saturation, 0)};
   if (refusals.untrusted.kind == Verdict::Kind::allow) {
     lines.add("verdict") << name(Verdict::Kind::allow);

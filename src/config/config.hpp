@@ -160,6 +160,7 @@ struct Overload {
   std::vector<Stage> stages;  // ascending; empty: one state, OVERLOADED, of enter and exit
   std::vector<Rule> rules;    // by class
   Mode mode = Mode::enforce;
+  bool regulate = true;  // tail latency lowers the effective limit; false: the rules refuse
 };
 
 // Stops requests to a failing server for a while. Each worker has its own circuits.

@@ -120,6 +120,7 @@ std::string_view proxy_error_of(Reason reason) {
     case Reason::tunnel_limit:
     case Reason::evicted: return "connection_limit_reached";
     case Reason::tail_latency:
+    case Reason::shedding_does_not_help:
     case Reason::error_burst:
     case Reason::circuit_open:
     case Reason::upstream_unavailable: return "destination_unavailable";

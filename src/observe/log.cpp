@@ -75,6 +75,20 @@ void add_signal(JsonLine& line, std::string_view key, std::optional<double> valu
   if (value) line.number(key, *value * scale);
 }
 
+void add_signals(JsonLine& line, const overload::OverloadSignals& signals) {
+  line.open("signals");
+  add_signal(line, "inflight_ratio", signals.inflight_ratio);
+  add_signal(line, "queue_ratio", signals.queue_ratio);
+  add_signal(line, "queue_wait_p95_ms", signals.queue_wait_p95, 1000);
+  add_signal(line, "latency_p95_ms", signals.latency_p95, 1000);
+  add_signal(line, "latency_p99_ms", signals.latency_p99, 1000);
+  add_signal(line, "error_rate", signals.error_rate);
+  add_signal(line, "event_loop_lag_ms", signals.event_loop_lag, 1000);
+  line.number("offered_rate", signals.offered_rate)
+      .number("completed_rate", signals.completed_rate);
+  line.close();
+}
+
 void add_decision(JsonLine& line, const overload::DecisionRecord& decision, TimePoint arrived) {
   line.open("decision")
       .text("state", spillway::name(decision.state))
@@ -139,18 +153,16 @@ void Log::transition(std::string_view upstream, overload::State from, overload::
       .text("from", overload::name(from))
       .text("to", overload::name(to))
       .text("reason", spillway::name(reason));
-  line.open("signals");
-  add_signal(line, "inflight_ratio", signals.inflight_ratio);
-  add_signal(line, "queue_ratio", signals.queue_ratio);
-  add_signal(line, "queue_wait_p95_ms", signals.queue_wait_p95, 1000);
-  add_signal(line, "latency_p95_ms", signals.latency_p95, 1000);
-  add_signal(line, "latency_p99_ms", signals.latency_p99, 1000);
-  add_signal(line, "error_rate", signals.error_rate);
-  add_signal(line, "event_loop_lag_ms", signals.event_loop_lag, 1000);
-  line.number("offered_rate", signals.offered_rate)
-      .number("completed_rate", signals.completed_rate);
-  line.close();
+  add_signals(line, signals);
   write(level, line.members());
+}
+
+void Log::shedding_does_not_help(std::string_view upstream,
+                                 const overload::OverloadSignals& signals) {
+  JsonLine line = event(Level::warn, "shedding_does_not_help");
+  line.text("upstream", upstream);
+  add_signals(line, signals);
+  write(Level::warn, line.members());
 }
 
 void Log::draining(std::size_t connections, Milliseconds timeout) {

@@ -109,6 +109,8 @@ class Log {
   void listening(std::string_view what, std::string_view address, std::uint16_t port);
   void transition(std::string_view upstream, overload::State from, overload::State to,
                   Reason reason, const overload::OverloadSignals& signals);
+  // The tail latency is above its threshold, and no lower limit brought it down.
+  void shedding_does_not_help(std::string_view upstream, const overload::OverloadSignals& signals);
   void draining(std::size_t connections, Milliseconds timeout);
   void stopped(Duration uptime);
   void reloaded(std::uint64_t generation);

@@ -201,6 +201,7 @@ class Report {
               {"evict", std::move(evict)},
               {"target_wait_ms", configured.dispatch.target_wait.count()},
               {"concurrency", now.concurrency_limit},
+              {"effective_limit", now.effective_limit},
               {"inflight", now.inflight},
               {"queued", queued}}},
             {"classes", std::move(classes)},

@@ -183,6 +183,10 @@ Families queue_families(const Page& page) {
       page.by_upstream(gauge("spillway_concurrency_limit",
                              "Slots of the upstream: what spillway_inflight may reach."),
                        [](const Upstream& u) { return u.concurrency_limit; }),
+      page.by_upstream(gauge("spillway_effective_limit",
+                             "Slots in use under regulation: below spillway_concurrency_limit "
+                             "while that keeps the tail latency under its threshold."),
+                       [](const Upstream& u) { return u.effective_limit; }),
       page.by_upstream(
           gauge("spillway_overload_state",
                 "0 NORMAL, 1 ELEVATED, 2 OVERLOADED, 3 CRITICAL; from 2 on the class rules refuse "

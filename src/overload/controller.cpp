@@ -1,13 +1,26 @@
 #include "overload/controller.hpp"
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace spillway::overload {
+namespace {
+
+// Reserved slots stay reserved under any limit, and one more is left to the other classes.
+std::uint32_t least_limit(const config::Config& config) {
+  std::uint32_t reserved = 0;
+  for (const config::TrafficClass& each : config.classes) reserved += each.reserved;
+  return reserved + 1;
+}
+
+}  // namespace
 
 Controller::Controller(const config::Config& config, const config::Upstream& upstream)
     : fairness_(config.tenants.fairness),
       window_(upstream.overload),
       machine_(upstream.overload),
+      regulator_(upstream.overload, upstream.dispatch.concurrency, least_limit(config)),
       rules_(config, upstream),
       share_(config),
       plan_(std::make_shared<const AdmissionPlan>(State::normal, Reason::none,
@@ -15,23 +28,43 @@ Controller::Controller(const config::Config& config, const config::Upstream& ups
 
 void Controller::continue_from(const Controller& former, TimePoint now) {
   machine_.continue_from(former.machine_, now);
-  plan_ = std::make_shared<const AdmissionPlan>(state(), reason(), rules_.of(state()));
+  regulator_.continue_from(former.regulator_);
+  plan_ = std::make_shared<const AdmissionPlan>(state(), cause(), rules_.of(state()));
+}
+
+Reason Controller::reason() const {
+  const Reason reason = machine_.reason();
+  if (reason != Reason::tail_latency || !regulator_.is_futile()) return reason;
+  return Reason::shedding_does_not_help;
+}
+
+// Under regulation tail latency lowers the limit, and what no longer fits is refused for lack of
+// room.
+Cause Controller::cause() const {
+  const Reason reason = machine_.reason();
+  if (reason != Reason::tail_latency || !regulator_.regulates()) return reason;
+  return {this->reason(), true};
 }
 
 Tick Controller::tick(const TickInput& input, TimePoint now) {
-  signals_ = window_.tick(input, now);
+  TickInput limited = input;
+  limited.concurrency = std::min(input.concurrency, double(limit()));
+  signals_ = window_.tick(limited, now);
   Tick result;
-  result.transition = machine_.step(signals_, now);
+  const bool was_futile = regulator_.is_futile();
+  regulator_.step(signals_, std::accumulate(input.queued.begin(), input.queued.end(), 0u), now);
+  result.limit = limit();
+  result.found_futile = !was_futile && regulator_.is_futile();
+  result.transition = machine_.step(signals_, regulator_.is_holding(), now);
 
   const auto& rules = rules_.of(state());
   share_.note_queues(input.queued, now);
   std::shared_ptr<const TenantExcess> tenants;
-  if (fairness_ && state() != State::normal)
-    tenants = share_.judge(input.tenants, *rules, reason());
-  const bool is_as_before = state() == plan_->state() && reason() == plan_->reason() &&
+  if (fairness_ && state() != State::normal) tenants = share_.judge(input.tenants, *rules, cause());
+  const bool is_as_before = state() == plan_->state() && cause() == plan_->cause() &&
                             tenants == nullptr && plan_->tenants() == nullptr;
   if (is_as_before) return result;
-  plan_ = std::make_shared<const AdmissionPlan>(state(), reason(), rules, std::move(tenants));
+  plan_ = std::make_shared<const AdmissionPlan>(state(), cause(), rules, std::move(tenants));
   result.plan = plan_;
   return result;
 }

@@ -10,6 +10,7 @@
 #include "base/state.hpp"
 #include "base/time.hpp"
 #include "config/config.hpp"
+#include "overload/limit_regulator.hpp"
 #include "overload/plan.hpp"
 #include "overload/rules.hpp"
 #include "overload/signals.hpp"
@@ -21,6 +22,8 @@ namespace spillway::overload {
 struct Tick {
   std::optional<Transition> transition;
   std::shared_ptr<const AdmissionPlan> plan;  // to publish; null: unchanged
+  std::uint32_t limit = 0;                    // of requests at once, from now on
+  bool found_futile = false;                  // SHEDDING_DOES_NOT_HELP begins now
 };
 
 class Controller {
@@ -36,15 +39,20 @@ class Controller {
 
   const OverloadSignals& signals() const { return signals_; }  // of the last tick
   State state() const { return machine_.state(); }
-  Reason reason() const { return machine_.reason(); }
+  Reason reason() const;
+  // See LimitRegulator.
+  std::uint32_t limit() const { return regulator_.limit(); }
   std::optional<TimePoint> since() const { return machine_.since(); }  // see StateMachine
   // In force: never null, State::normal before the first tick.
   const std::shared_ptr<const AdmissionPlan>& plan() const { return plan_; }
 
  private:
+  Cause cause() const;
+
   bool fairness_;
   SignalWindow window_;
   StateMachine machine_;
+  LimitRegulator regulator_;
   RuleTables rules_;
   TenantShare share_;
   OverloadSignals signals_;

@@ -12,51 +12,52 @@ bool refuses(const config::Rule& rule) {
   return rule.strategy == Strategy::deny || rule.strategy == Strategy::drop;
 }
 
-Verdict refuse(Reason reason, bool silently, Milliseconds retry_after) {
+Verdict refuse(Cause cause, bool silently, Milliseconds retry_after) {
   Verdict verdict;
   verdict.refuse_silently = silently;
-  verdict.reason = reason;
+  verdict.reason = cause.reason;
   verdict.retry_after = retry_after;
-  verdict.kind = is_capacity(reason) ? Kind::allow_if_short_wait
-                 : silently          ? Kind::drop
-                                     : Kind::deny;
+  verdict.kind = cause.work_conserving ? Kind::allow_if_short_wait
+                 : silently            ? Kind::drop
+                                       : Kind::deny;
   return verdict;
 }
 
-Verdict degrade(const config::Rule& rule, Reason reason) {
+Verdict degrade(const config::Rule& rule, Cause cause) {
   Verdict verdict;
   verdict.kind = Kind::degrade;
   verdict.mode = rule.mode;
   verdict.miss = miss_of(rule);
   verdict.annotate = rule.annotate;
-  verdict.reason = reason;
+  verdict.reason = cause.reason;
+  verdict.work_conserving = cause.work_conserving;
   verdict.retry_after = rule.retry_after;
   return verdict;
 }
 
-Verdict apply(const config::Rule& rule, Reason reason, double probability, double draw) {
-  if (rule.strategy == Strategy::degrade) return degrade(rule, reason);
+Verdict apply(const config::Rule& rule, Cause cause, double probability, double draw) {
+  if (rule.strategy == Strategy::degrade) return degrade(rule, cause);
   Verdict verdict;
   if (!refuses(rule)) return verdict;
   if (draw < probability)
-    verdict = refuse(reason, rule.strategy == Strategy::drop, rule.retry_after);
+    verdict = refuse(cause, rule.strategy == Strategy::drop, rule.retry_after);
   verdict.probability = probability;
   verdict.draw = draw;
   return verdict;
 }
 
-// For a capacity reason, tenants above their share are refused first whatever the rule: that is
-// work-conserving and only changes the order of waiting. In ELEVATED a request is refused only if
-// its rule refuses. For any other reason requests are refused although slots are free, so a rule
+// For a work-conserving cause tenants above their share are refused first whatever the rule: that
+// only changes the order of waiting. In ELEVATED a request is refused only if its rule refuses.
+// For any other cause requests are refused although slots are free, so a rule
 // has to ask for it.
-bool shares_count(const config::Rule& rule, State state, Reason reason) {
+bool shares_count(const config::Rule& rule, State state, Cause cause) {
   if (refuses(rule)) return true;
-  return is_capacity(reason) && state != State::elevated;
+  return cause.work_conserving && state != State::elevated;
 }
 
-Verdict over_share(const config::Rule& rule, Reason reason, double chance, double draw) {
+Verdict over_share(const config::Rule& rule, Cause cause, double chance, double draw) {
   Verdict verdict = refuse(Reason::tenant_share, false, rule.retry_after);
-  if (is_capacity(reason)) {
+  if (cause.work_conserving) {
     verdict.kind = Kind::allow_if_short_wait;
     verdict.only_if_free = true;
   }
@@ -82,9 +83,9 @@ bool may_try(const Verdict& verdict) {
 
 }  // namespace
 
-Verdict judge(const config::Rule& rule, State state, Reason reason, double draw) {
+Verdict judge(const config::Rule& rule, State state, Cause cause, double draw) {
   if (state == State::normal) return {};
-  return apply(rule, reason, rule.probability, draw);
+  return apply(rule, cause, rule.probability, draw);
 }
 
 Verdict decide(const AdmissionPlan& plan, Budgets& budgets, const AdmissionRequest& request,
@@ -92,11 +93,11 @@ Verdict decide(const AdmissionPlan& plan, Budgets& budgets, const AdmissionReque
   if (plan.state() == State::normal) return {};
   const EffectiveRule& effective = plan.effective(request.route, request.traffic_class);
   const config::Rule& rule = effective.rule;
-  const Reason reason = plan.reason();
+  const Cause cause = plan.cause();
 
   double chance = 0;
   double probability = rule.probability;
-  if (plan.tenants() != nullptr && shares_count(rule, plan.state(), reason)) {
+  if (plan.tenants() != nullptr && shares_count(rule, plan.state(), cause)) {
     const ClassExcess& excess = plan.tenants()->of(request.traffic_class);
     chance = excess.chance(request.tenant);
     probability *= excess.rule_scale();
@@ -104,8 +105,8 @@ Verdict decide(const AdmissionPlan& plan, Budgets& budgets, const AdmissionReque
   // One draw for both: a tenant above its share is refused by the larger of the two chances,
   // not by one after the other.
   const double draw = chance > 0 || refuses(rule) ? random.uniform() : 0;
-  Verdict verdict = draw < chance ? over_share(rule, reason, chance, draw)
-                                  : apply(rule, reason, probability, draw);
+  Verdict verdict =
+      draw < chance ? over_share(rule, cause, chance, draw) : apply(rule, cause, probability, draw);
   if (rule.budget && may_try(verdict) && !budgets.try_take(effective, now, verdict.token))
     verdict = refuse(Reason::budget_exceeded, false, rule.retry_after);
   if (verdict.kind != Kind::allow)
@@ -116,7 +117,7 @@ Verdict decide(const AdmissionPlan& plan, Budgets& budgets, const AdmissionReque
 Verdict on_miss(const Verdict& degraded) {
   Verdict verdict;
   if (degraded.miss != config::Miss::forward) {
-    verdict = refuse(degraded.reason, false, degraded.retry_after);
+    verdict = refuse({degraded.reason, degraded.work_conserving}, false, degraded.retry_after);
     if (degraded.mode == config::DegradeMode::cache_only) verdict.kind = Kind::deny;
   }
   verdict.token = degraded.token;

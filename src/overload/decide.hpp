@@ -13,6 +13,7 @@
 #include "base/time.hpp"
 #include "config/config.hpp"
 #include "overload/budgets.hpp"
+#include "overload/cause.hpp"
 #include "overload/plan.hpp"
 
 namespace spillway::overload {
@@ -34,6 +35,7 @@ struct Verdict {
 
   Kind kind = Kind::allow;
   bool refuse_silently = false;  // a refusal after allow_if_short_wait is a drop, not a denial
+  bool work_conserving = false;  // of degrade: a refusal on a miss is allow_if_short_wait
   bool only_if_free = false;     // with allow_if_short_wait: the short wait is none at all
   config::DegradeMode mode = config::DegradeMode::stale_ok;  // with degrade
   config::Miss miss = config::Miss::forward;                 // with degrade
@@ -56,10 +58,10 @@ struct Verdict {
 // cut short.
 constexpr double certainty_in(State state) { return state == State::normal ? 1 : 0.9; }
 
-// The verdict of a rule alone. Refused if and only if draw < rule.probability, draw in [0, 1). For
-// a capacity reason the refusal is work-conserving and becomes allow_if_short_wait. A `degrade`
+// The verdict of a rule alone. Refused if and only if draw < rule.probability, draw in [0, 1). A
+// work-conserving refusal becomes allow_if_short_wait. A `degrade`
 // rule degrades every request. In State::normal: allow. retry_after is the rule's, not spread.
-Verdict judge(const config::Rule& rule, State state, Reason reason, double draw);
+Verdict judge(const config::Rule& rule, State state, Cause cause, double draw);
 
 // The rule, the tenant's fair share (TENANT_SHARE) and the class's budget (BUDGET_EXCEEDED)
 // together. Takes a token from the budget if the request may go upstream.
@@ -67,7 +69,7 @@ Verdict decide(const AdmissionPlan& plan, Budgets& budgets, const AdmissionReque
                TimePoint now, Random& random);
 
 // The verdict that replaces `degrade` when there is no degraded response: allow, or a refusal, by
-// the rule's `miss`. For a capacity reason that refusal is work-conserving like any other, except
+// the rule's `miss`. That refusal is work-conserving where any other would be, except
 // in mode cache_only, which promises never to ask the upstream. A missing fallback refuses too.
 Verdict on_miss(const Verdict& degraded);
 

@@ -3,8 +3,8 @@
 namespace spillway::overload {
 
 AdmissionPlan build_plan(const config::Config& config, const config::Upstream& upstream,
-                         State state, Reason reason) {
-  return {state, reason, RuleTables(config, upstream).of(state)};
+                         State state, Cause cause) {
+  return {state, cause, RuleTables(config, upstream).of(state)};
 }
 
 }  // namespace spillway::overload

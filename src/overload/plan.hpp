@@ -11,6 +11,7 @@
 #include "base/ids.hpp"
 #include "base/reason.hpp"
 #include "config/config.hpp"
+#include "overload/cause.hpp"
 #include "overload/excess.hpp"
 #include "overload/rules.hpp"
 #include "overload/state.hpp"
@@ -19,12 +20,13 @@ namespace spillway::overload {
 
 class AdmissionPlan {
  public:
-  AdmissionPlan(State state, Reason reason, std::shared_ptr<const RuleTable> rules,
+  AdmissionPlan(State state, Cause cause, std::shared_ptr<const RuleTable> rules,
                 std::shared_ptr<const TenantExcess> tenants = nullptr)
-      : state_(state), reason_(reason), rules_(std::move(rules)), tenants_(std::move(tenants)) {}
+      : state_(state), cause_(cause), rules_(std::move(rules)), tenants_(std::move(tenants)) {}
 
   State state() const { return state_; }
-  Reason reason() const { return reason_; }  // none while normal
+  Cause cause() const { return cause_; }
+  Reason reason() const { return cause_.reason; }  // none while normal
 
   // Defined in every state: refusals that do not depend on the state use the rule's retry_after
   // too.
@@ -45,13 +47,13 @@ class AdmissionPlan {
 
  private:
   State state_;
-  Reason reason_;
+  Cause cause_;
   std::shared_ptr<const RuleTable> rules_;
   std::shared_ptr<const TenantExcess> tenants_;
 };
 
 // A plan with rule tables of its own; a controller shares its tables between plans.
 AdmissionPlan build_plan(const config::Config& config, const config::Upstream& upstream,
-                         State state, Reason reason);
+                         State state, Cause cause);
 
 }  // namespace spillway::overload

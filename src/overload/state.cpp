@@ -85,7 +85,8 @@ void StateMachine::continue_from(const StateMachine& other, TimePoint now) {
   since_ = now;
 }
 
-std::optional<Transition> StateMachine::step(const OverloadSignals& signals, TimePoint now) {
+std::optional<Transition> StateMachine::step(const OverloadSignals& signals, bool holding,
+                                             TimePoint now) {
   std::optional<Transition> transition;
   std::size_t highest = stages_.size();
   Reason why = Reason::none;
@@ -93,7 +94,7 @@ std::optional<Transition> StateMachine::step(const OverloadSignals& signals, Tim
   if (highest > level_) {
     entry_reason_ = why;
     transition = move_to(highest, now);
-  } else if (highest < level_ && may_leave(stages_[level_ - 1], signals, now)) {
+  } else if (!holding && highest < level_ && may_leave(stages_[level_ - 1], signals, now)) {
     transition = move_to(level_ - 1, now);
   }
   reason_ = present_reason(signals);

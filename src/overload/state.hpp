@@ -52,7 +52,11 @@ class StateMachine {
   // The cooldown begins anew. To be called before the first step.
   void continue_from(const StateMachine& other, TimePoint now);
 
-  std::optional<Transition> step(const OverloadSignals& signals, TimePoint now);
+  // While `holding` no state is left: its signals are low because of what is held back.
+  std::optional<Transition> step(const OverloadSignals& signals, bool holding, TimePoint now);
+  std::optional<Transition> step(const OverloadSignals& signals, TimePoint now) {
+    return step(signals, false, now);
+  }
 
   State state() const { return level_ == 0 ? State::normal : stages_[level_ - 1].name; }
   // The signal that breaches a threshold of the present state now, else of a state below; if none

@@ -25,8 +25,8 @@ double refusing_probability(const config::Rule& rule) {
 // taken for a shortage. Otherwise the part that its rule lets pass. Measuring the admitted ones
 // would not do here: the rule refuses its share of any demand, so each measurement would be smaller
 // than the last.
-double service_of(const TenantShard::Sums& sums, double joined, double probability, Reason reason) {
-  if (!is_capacity(reason)) return (1 - probability) * sums.offered;
+double service_of(const TenantShard::Sums& sums, double joined, double probability, Cause cause) {
+  if (!cause.work_conserving) return (1 - probability) * sums.offered;
   const double served = sums.admitted + joined;
   return served >= kEnough * sums.offered ? sums.offered : kDrain * served;
 }
@@ -59,7 +59,7 @@ void TenantShare::note_queues(std::span<const std::uint32_t> queued, TimePoint n
 }
 
 std::shared_ptr<const TenantExcess> TenantShare::judge(std::span<const TenantShard* const> shards,
-                                                       const RuleTable& rules, Reason reason) {
+                                                       const RuleTable& rules, Cause cause) {
   std::vector<ClassExcess> result;
   for (std::size_t i = 0; i < queues_.size(); ++i) {
     const ClassId traffic_class{static_cast<std::uint8_t>(i)};
@@ -72,10 +72,10 @@ std::shared_ptr<const TenantExcess> TenantShare::judge(std::span<const TenantSha
     }
     merge(tenants_);
     const double probability = refusing_probability(rules.class_rule(traffic_class).rule);
-    const double service = service_of(sums, queues_[i].joined, probability, reason);
+    const double service = service_of(sums, queues_[i].joined, probability, cause);
     // On a route whose rule does not refuse, a heavy tenant is cut only for a capacity reason. For
     // any other reason its refusals count towards the rule only if every route's rule refuses.
-    const bool counts_towards_rule = is_capacity(reason) || rules.all_refuse(traffic_class);
+    const bool counts_towards_rule = cause.work_conserving || rules.all_refuse(traffic_class);
     ClassExcess excess =
         tenants_above({sums.offered, service, tenants_}, counts_towards_rule ? probability : 0);
     if (excess.empty()) continue;

@@ -14,6 +14,7 @@
 #include "base/reason.hpp"
 #include "base/time.hpp"
 #include "config/config.hpp"
+#include "overload/cause.hpp"
 #include "overload/excess.hpp"
 #include "overload/rules.hpp"
 #include "overload/tenant_shard.hpp"
@@ -30,7 +31,7 @@ class TenantShare {
   // For an upstream overloaded with `reason`, under `rules`. Null when no tenant is above its share
   // in any class.
   std::shared_ptr<const TenantExcess> judge(std::span<const TenantShard* const> shards,
-                                            const RuleTable& rules, Reason reason);
+                                            const RuleTable& rules, Cause cause);
 
  private:
   struct Queue {

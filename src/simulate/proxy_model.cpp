@@ -198,16 +198,17 @@ std::optional<overload::Transition> ProxyModel::tick(TimePoint now,
   }
   std::optional<double> lag;
   if (event_loop_lag) lag = to_seconds(*event_loop_lag);
-  return controller_
-      .tick({.shards = shards,
-             .busy_slot_seconds = scheduler_.busy_slot_seconds(now),
-             .concurrency = static_cast<double>(scheduler_.concurrency()),
-             .queued = queued,
-             .max_queue = max_queue_,
-             .event_loop_lag = lag,
-             .tenants = tenants},
-            now)
-      .transition;
+  const overload::Tick result =
+      controller_.tick({.shards = shards,
+                        .busy_slot_seconds = scheduler_.busy_slot_seconds(now),
+                        .concurrency = static_cast<double>(upstream_.dispatch.concurrency),
+                        .queued = queued,
+                        .max_queue = max_queue_,
+                        .event_loop_lag = lag,
+                        .tenants = tenants},
+                       now);
+  if (scheduler_.concurrency() != result.limit) scheduler_.share_slots(result.limit, 0, true);
+  return result.transition;
 }
 
 Duration ProxyModel::retry_after(const Request& request) {

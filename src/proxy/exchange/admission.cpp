@@ -39,7 +39,7 @@ const config::Rule* Admission::overload_rule() const {
 void Admission::prefer(const config::Rule& degrading) {
   give_back_token();
   const overload::AdmissionPlan& plan = request_.generation->plan(request_.subject.upstream);
-  verdict_ = overload::judge(degrading, plan.state(), plan.reason(), 0);
+  verdict_ = overload::judge(degrading, plan.state(), plan.cause(), 0);
   record_.verdict = verdict_.kind;
   record_.reason = verdict_.reason;
   record_.probability = verdict_.probability;

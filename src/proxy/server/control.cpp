@@ -103,7 +103,10 @@ void Control::tick(Ticker& ticker, TimePoint now) {
        .event_loop_lag = to_seconds(lag),
        .tenants = ticker.tenants},
       now);
+  upstream.gate.limit_to(result.limit, now);
   upstream.overload_status.publish(upstream.controller, result.transition, now);
+  if (result.found_futile)
+    log_.shedding_does_not_help(upstream.config.name, upstream.controller.signals());
   if (result.transition) {
     log_.transition(upstream.config.name, result.transition->from, result.transition->to,
                     result.transition->reason, upstream.controller.signals());

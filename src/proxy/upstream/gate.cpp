@@ -87,8 +87,8 @@ std::uint32_t Gate::running_elsewhere(std::string_view traffic_class) const {
 
 void Gate::update_slot_share() {
   const Gate& newest = *slots_->gates.back();
-  scheduler_.share_slots(std::min(concurrency_, newest.concurrency_), running_elsewhere(),
-                         this == &newest);
+  scheduler_.share_slots(std::min({concurrency_, newest.concurrency_, slots_->limit}),
+                         running_elsewhere(), this == &newest);
   for (std::size_t c = 0; c < class_names_.size(); ++c)
     scheduler_.set_elsewhere(ClassId(c), running_elsewhere(class_names_[c]));
 }
@@ -105,6 +105,14 @@ void Gate::grant_waiting(TimePoint now) {
   }
 }
 
+void Gate::limit_to(std::uint32_t slots, TimePoint now) {
+  const std::lock_guard lock(slots_->mutex);
+  if (slots_->limit == slots) return;
+  slots_->limit = slots;
+  for (Gate* gate : slots_->gates) gate->update_slot_share();
+  grant_waiting(now);
+}
+
 void Gate::read_load(Load& load, TimePoint now) {
   const std::lock_guard lock(slots_->mutex);
   load.busy_slot_seconds = scheduler_.busy_slot_seconds(now);
@@ -117,6 +125,7 @@ void Gate::read_snapshot(observe::UpstreamSnapshot& snapshot, TimePoint now) {
   const std::lock_guard lock(slots_->mutex);
   snapshot.inflight = scheduler_.running() + running_elsewhere();
   snapshot.concurrency_limit = concurrency_;
+  snapshot.effective_limit = std::min(concurrency_, slots_->limit);
   snapshot.classes.resize(scheduler_.class_count());
   for (std::size_t c = 0; c < snapshot.classes.size(); ++c) {
     const ClassId id{static_cast<std::uint8_t>(c)};

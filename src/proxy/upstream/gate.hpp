@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -38,7 +39,8 @@ struct Ticket : dispatch::Waiter, Letter {};
 // The slots of one upstream, shared by its gates.
 struct Slots {
   std::mutex mutex;
-  std::vector<Gate*> gates;  // oldest first
+  std::vector<Gate*> gates;                                         // oldest first
+  std::uint32_t limit = std::numeric_limits<std::uint32_t>::max();  // see Gate::limit_to()
 };
 
 class Gate {
@@ -59,6 +61,10 @@ class Gate {
   bool cancel(Ticket& ticket, TimePoint now);
   // Delivers waiters whose deadline has passed. Every worker calls it every 10 ms.
   void expire(TimePoint now);
+
+  // The effective limit: no gate of these slots grants more than `slots` at once, below what its
+  // concurrency allows.
+  void limit_to(std::uint32_t slots, TimePoint now);
 
   // Input of the control tick.
   struct Load {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -195,7 +196,7 @@ TEST_CASE("a request that waited says for how long") {
   CHECK(timing.starts_with("queue;dur="));
 }
 
-TEST_CASE("a slow tail of latency makes the rules apply even while slots are free") {
+TEST_CASE("without regulation a slow tail makes the rules apply even while slots are free") {
   CountingBackend backend({.service = 10ms});
   const ProxyUnderTest proxy(
       backend.address(),
@@ -204,7 +205,8 @@ TEST_CASE("a slow tail of latency makes the rules apply even while slots are fre
          {{"name", "search"}, {"match", {{"path", "/search"}}}, {"class", "P1"}},
          {{"name", "export"}, {"match", {{"path", "/export"}}}, {"class", "P2"}}}},
        {"overload",
-        {{"tick_ms", 50},
+        {{"regulate", false},
+         {"tick_ms", 50},
          {"window_ms", 1000},
          {"cooldown_ms", 500},
          {"enter", {{"latency_p95_ms", 5}, {"event_loop_lag_ms", nullptr}}},
@@ -265,6 +267,54 @@ TEST_CASE("a slow tail of latency makes the rules apply even while slots are fre
     while (answer.status() == 503 && !until.passed()) answer = client.ask(get("/export"));
     CHECK(answer.status() == 200);
   }
+}
+
+TEST_CASE("a slow tail of latency refuses no request while slots are free") {
+  CountingBackend backend({.service = 10ms});
+  const ProxyUnderTest proxy(
+      backend.address(),
+      {{"routes", {{{"name", "export"}, {"match", {{"path", "/export"}}}, {"class", "P2"}}}},
+       {"overload",
+        {{"tick_ms", 50},
+         {"window_ms", 1000},
+         {"enter", {{"latency_p95_ms", 5}, {"event_loop_lag_ms", nullptr}}},
+         {"exit", {{"latency_p95_ms", 3}, {"event_loop_lag_ms", nullptr}}}}}});
+  RawClient client(proxy.port());
+  for (int n = 0; n < 25; ++n) REQUIRE(client.ask(get("/export")).status() == 200);
+  REQUIRE(proxy.state_becomes(
+      [](const json& state) { return state["upstreams"][0]["reason"] == "TAIL_LATENCY"; }));
+  for (int n = 0; n < 100; ++n) REQUIRE(client.ask(get("/export")).status() == 200);
+  CHECK(proxy.metric(R"(spillway_effective_limit{upstream="app"})") == 64);
+}
+
+TEST_CASE("a latency threshold that no limit meets is given up, and that is said") {
+  CountingBackend backend({.service = 10ms});
+  const ProxyUnderTest proxy(
+      backend.address(), {{"dispatch", {{"concurrency", 2}}},
+                          {"overload",
+                           {{"tick_ms", 50},
+                            {"window_ms", 500},
+                            {"enter", {{"latency_p95_ms", 5}, {"event_loop_lag_ms", nullptr}}},
+                            {"exit", {{"latency_p95_ms", 3}, {"event_loop_lag_ms", nullptr}}}}}});
+  // Five clients for two slots, so that some always wait; the limit of one slot is tried in vain.
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int n = 0; n < 5; ++n) {
+    clients.push_back(std::make_unique<RawClient>(proxy.port()));
+    clients.back()->send(get("/"));
+  }
+  const auto ask_for_a_while = [&] {
+    for (int round = 0; round < 60; ++round) {
+      for (const auto& client : clients) {
+        client->read_response();
+        client->send(get("/"));
+      }
+    }
+  };
+  const auto reason = [&] { return proxy.state()["upstreams"][0]["reason"]; };
+  for (const Deadline deadline; reason() != "SHEDDING_DOES_NOT_HELP" && !deadline.passed();)
+    ask_for_a_while();
+  CHECK(reason() == "SHEDDING_DOES_NOT_HELP");
+  CHECK(proxy.metric(R"(spillway_effective_limit{upstream="app"})") == 2);
 }
 
 }  // namespace spillway

@@ -81,6 +81,7 @@ std::vector<nlohmann::json> all_events() {
     log.started("0", 1);
     log.listening("proxy", "::", 1);
     log.transition("app", State::normal, State::overloaded, Reason::tail_latency, {});
+    log.shedding_does_not_help("x", {});
     log.server_failure({.detail = "x"});
     for (const auto what : {ServerEvent::ejected, ServerEvent::returned,
                             ServerEvent::circuit_opened, ServerEvent::circuit_closed,

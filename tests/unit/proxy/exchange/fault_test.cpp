@@ -34,8 +34,8 @@ std::map<Reason, std::vector<Fault>> all_faults() {
                             deadline_passed()};
   for (const Reason reason :
        {Reason::inflight_saturation, Reason::queue_saturation, Reason::queue_wait_risk,
-        Reason::tail_latency, Reason::event_loop_lag, Reason::error_burst, Reason::queue_full,
-        Reason::budget_exceeded, Reason::tenant_share}) {
+        Reason::tail_latency, Reason::shedding_does_not_help, Reason::event_loop_lag,
+        Reason::error_burst, Reason::queue_full, Reason::budget_exceeded, Reason::tenant_share}) {
     faults.push_back(denied(reason, kLater));
     faults.push_back(not_stored(denied(reason, kLater)));
   }

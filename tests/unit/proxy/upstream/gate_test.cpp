@@ -296,4 +296,24 @@ TEST_CASE("a slot is given back once however it is passed on") {
   CHECK(running() == 0);
 }
 
+TEST_CASE("a gate grants no more slots than its effective limit") {
+  Gate gate(dispatch(3), three_classes());
+  std::array<Ticket, 3> tickets;
+  const TimePoint now = Clock::now();
+  using Kind = dispatch::Offer::Kind;
+  CHECK(gate.enter(tickets[0], {}, now).kind == Kind::granted);
+  gate.limit_to(1, now);
+  observe::UpstreamSnapshot snapshot;
+  gate.read_snapshot(snapshot, now);
+  CHECK(snapshot.effective_limit == 1);
+  CHECK(snapshot.concurrency_limit == 3);
+
+  CHECK(gate.enter(tickets[1], {}, now).kind == Kind::queued);
+  CHECK(gate.cancel(tickets[1], now));
+  gate.limit_to(2, now);
+  CHECK(gate.enter(tickets[1], {}, now).kind == Kind::granted);
+  gate.leave(ClassId{0}, std::chrono::milliseconds(1), now);
+  gate.leave(ClassId{0}, std::chrono::milliseconds(1), now);
+}
+
 }  // namespace spillway::proxy

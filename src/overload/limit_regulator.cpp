@@ -1,0 +1,170 @@
+#include "overload/limit_regulator.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace spillway::overload {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Of a trial: latency in a queue is proportional to its length, so a cut of (target / latency)
+// would be right if all of the latency were queueing. Since part of it is service, go there in
+// steps: a careful first one, then larger ones, and smaller ones near the knee.
+constexpr double kFirstCut = 0.85;
+constexpr double kLargestCut = 0.7;
+constexpr double kSmallestCut = 0.95;
+// While fewer dispatched requests are answered than this, clients leave before they are served, and
+// the upstream works for nothing: as much as possible is cut.
+constexpr double kWorthwhile = 0.5;
+constexpr double kBrake = 0.5;
+constexpr double kLargestRaise = 1.5;
+// A cut is kept if at least this part of the throughput remains, less the noise of the count.
+constexpr double kThroughputKept = 0.97;
+// Coefficient of variation of a saturated upstream's completions, times the root of their number.
+constexpr double kNoise = 0.7;
+// Of a return towards the knee.
+constexpr double kReturn = 1.1;
+// Fewer completions than this part of what was offered means that clients leave before they are
+// served: a shortage, although slots are free (a limit far too high).
+constexpr double kServed = 0.9;
+constexpr Duration kFirstPause = 20s;
+constexpr Duration kLongestPause = 320s;
+constexpr Duration kLongestSettling = 10s;
+
+}  // namespace
+
+LimitRegulator::LimitRegulator(const config::Overload& settings, std::uint32_t concurrency,
+                               std::uint32_t least)
+    : moves_(settings.mode == config::Mode::enforce),
+      window_(settings.window),
+      concurrency_(concurrency),
+      least_(std::min(std::max<std::uint32_t>(least, 1), concurrency)),
+      limit_(concurrency),
+      step_(kFirstCut),
+      pause_(kFirstPause) {
+  if (!settings.regulate) return;
+  if (settings.stages.empty()) watch(settings.enter, settings.exit);
+  for (const config::Stage& stage : settings.stages) {
+    if (!regulates()) watch(stage.enter, stage.exit);
+  }
+}
+
+void LimitRegulator::watch(const config::Thresholds& enter, const config::Thresholds& exit) {
+  if (!enter.latency_p95 || !exit.latency_p95) return;
+  enter_ = to_seconds(*enter.latency_p95);
+  exit_ = to_seconds(*exit.latency_p95);
+}
+
+void LimitRegulator::continue_from(const LimitRegulator& former) {
+  if (!regulates() || former.limit_ == former.concurrency_) return;
+  limit_ = std::clamp(former.limit_, least_, concurrency_);
+}
+
+void LimitRegulator::step(const OverloadSignals& signals, std::uint32_t waiting, TimePoint now) {
+  if (!regulates() || !moves_ || !signals.latency_p95) return;
+  const Reading reading = read(signals);
+  note_shortage(reading, signals, waiting, now);
+  if (reading.latency < enter_) {
+    futile_ = false;
+    pause_ = kFirstPause;
+  }
+  if (trial_) {
+    if (now < trial_->ends) return;
+    judge(*std::exchange(trial_, std::nullopt), reading, now);
+  }
+  if (!is_short_ || now < not_before_) return;
+  if (reading.latency < exit_) {
+    raise(reading, now);
+  } else if (reading.latency >= enter_ && !return_to_knee(reading, now)) {
+    lower(reading, signals.inflight_ratio.value_or(1) * limit_, now);
+  }
+}
+
+LimitRegulator::Reading LimitRegulator::read(const OverloadSignals& signals) const {
+  const double throughput = signals.completed_rate * (1 - signals.error_rate.value_or(0));
+  return {.latency = *signals.latency_p95,
+          .throughput = throughput,
+          .samples = throughput * to_seconds(window_),
+          .answered = signals.completed_rate >= signals.admitted_rate
+                          ? 1
+                          : signals.completed_rate / signals.admitted_rate};
+}
+
+// A shortage ends, or begins where requests wait, when that has lasted for half a window: a queue
+// that empties for a moment changes nothing.
+void LimitRegulator::note_shortage(const Reading& reading, const OverloadSignals& signals,
+                                   std::uint32_t waiting, TimePoint now) {
+  const bool lost = signals.completed_rate < kServed * signals.offered_rate &&
+                    signals.offered_rate * to_seconds(window_) >= double(kEnoughSamples);
+  const bool is_short = waiting > 0 || lost;
+  auto& began = is_short ? short_since_ : enough_since_;
+  (is_short ? enough_since_ : short_since_).reset();
+  if (!began) began = now;
+  // Without a queue, completions also fall behind for as long as latency rises.
+  const Duration least = is_short && waiting == 0 ? settling_time(reading) : window_ / 2;
+  if (now - *began >= least) is_short_ = is_short;
+}
+
+void LimitRegulator::lower(const Reading& reading, double inflight, TimePoint now) {
+  const double target = (enter_ + exit_) / 2;
+  const bool brakes = reading.answered < kWorthwhile;
+  const double factor = brakes ? kBrake : std::clamp(target / reading.latency, step_, kSmallestCut);
+  // From the slots in use: a limit far above them would take many steps to bind.
+  const double from = std::min<double>(limit_, std::ceil(inflight));
+  const auto lowered =
+      std::max(least_, static_cast<std::uint32_t>(std::max(1.0, std::floor(from * factor))));
+  if (lowered >= limit_) return;
+  best_throughput_ = brakes ? reading.throughput : std::max(best_throughput_, reading.throughput);
+  trial_ = Trial{limit_, now + settling_time(reading)};
+  limit_ = lowered;
+}
+
+void LimitRegulator::judge(const Trial& trial, const Reading& after, TimePoint now) {
+  const double noise = kNoise / std::sqrt(std::max(1.0, after.samples));
+  const bool brakes = after.answered < kWorthwhile;
+  const bool keeps_throughput = after.throughput >= (kThroughputKept - noise) * best_throughput_;
+  if (is_short_ && (brakes || keeps_throughput)) {
+    step_ = std::max(kLargestCut, step_ * kFirstCut);
+    return;
+  }
+  limit_ = trial.former;
+  if (!is_short_) {  // the demand fell meanwhile: nothing was learned
+    best_throughput_ = 0;
+    return;
+  }
+  futile_ = true;
+  step_ = std::sqrt(std::max(step_, kFirstCut));  // closer to the knee next time
+  not_before_ = now + pause_;
+  pause_ = std::min(2 * pause_, kLongestPause);
+}
+
+// Trials that each cost less than the noise add up. So where they have cost more than that, the
+// limit returns; and what the upstream once did is forgotten by halves, for it may do less now.
+bool LimitRegulator::return_to_knee(const Reading& reading, TimePoint now) {
+  if (limit_ == concurrency_ || reading.answered < kWorthwhile ||
+      reading.throughput >= kThroughputKept * best_throughput_)
+    return false;
+  const double factor = std::min(kReturn, best_throughput_ / std::max(reading.throughput, 1e-9));
+  limit_ = static_cast<std::uint32_t>(std::min<double>(concurrency_, std::ceil(limit_ * factor)));
+  best_throughput_ = (best_throughput_ + reading.throughput) / 2;
+  not_before_ = now + settling_time(reading);
+  return true;
+}
+
+void LimitRegulator::raise(const Reading& reading, TimePoint now) {
+  if (limit_ == concurrency_) return;
+  const double factor = std::min(kLargestRaise, (enter_ + exit_) / 2 / reading.latency);
+  limit_ = static_cast<std::uint32_t>(std::min<double>(concurrency_, std::ceil(limit_ * factor)));
+  best_throughput_ = 0;
+  step_ = kFirstCut;
+  not_before_ = now + settling_time(reading);
+}
+
+// Until the window holds nothing but requests that were sent under the new limit.
+Duration LimitRegulator::settling_time(const Reading& reading) const {
+  return window_ + std::min(kLongestSettling, from_seconds(1.5 * reading.latency));
+}
+
+}  // namespace spillway::overload

@@ -1,0 +1,183 @@
+#include "overload/limit_regulator.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+using namespace spillway;
+using namespace spillway::overload;
+using namespace std::chrono_literals;
+
+namespace {
+
+// An upstream with `parallel` requests at work at a time and a queue of its own behind them, asked
+// for `offered` a second through the limit: the signals that it shows in steady state.
+struct Upstream {
+  double parallel = 40;
+  double service = 0.1;   // seconds
+  double offered = 600;   // per second
+  double patience = 1e9;  // seconds after which a client leaves
+
+  double capacity() const { return parallel / service; }
+};
+
+class Loop {
+ public:
+  Loop(std::uint32_t concurrency, Milliseconds enter, Milliseconds exit, bool regulate = true)
+      : regulator_(settings(enter, exit, regulate), concurrency, 1) {}
+
+  // Lets `time` pass in ticks of 100 ms.
+  void run(const Upstream& upstream, Duration time) {
+    for (const TimePoint end = now_ + time; now_ < end; now_ += 100ms) tick(upstream);
+  }
+
+  std::uint32_t limit() const { return regulator_.limit(); }
+  std::uint32_t lowest() const { return lowest_; }
+  double latency() const { return latency_; }
+  const LimitRegulator& regulator() const { return regulator_; }
+
+ private:
+  static config::Overload settings(Milliseconds enter, Milliseconds exit, bool regulate) {
+    config::Overload overload;
+    overload.enter.latency_p95 = enter;
+    overload.exit.latency_p95 = exit;
+    overload.regulate = regulate;
+    return overload;
+  }
+
+  void tick(const Upstream& upstream) {
+    const double limit = regulator_.limit();
+    const double busy = std::min(limit, upstream.offered * upstream.service);
+    const bool saturated =
+        upstream.offered > std::min(limit / upstream.service, upstream.capacity());
+    const double at_work = saturated ? limit : busy;
+    const double throughput = std::min(upstream.capacity(), at_work / upstream.service);
+    latency_ = saturated ? std::min(at_work / throughput, upstream.patience) : upstream.service;
+    const double served = latency_ < upstream.patience ? throughput : 0;
+    OverloadSignals signals;
+    signals.latency_p95 = latency_;
+    signals.inflight_ratio = at_work / limit;
+    signals.offered_rate = upstream.offered;
+    signals.admitted_rate = throughput;
+    signals.completed_rate = served;
+    regulator_.step(signals, saturated ? 50 : 0, now_);
+    lowest_ = std::min(lowest_, regulator_.limit());
+  }
+
+  LimitRegulator regulator_;
+  TimePoint now_ = TimePoint{} + 1h;
+  double latency_ = 0;
+  std::uint32_t lowest_ = 1'000'000;
+};
+
+}  // namespace
+
+TEST_CASE("a concurrency five times too high is lowered until the latency threshold is met") {
+  Loop loop(200, 400ms, 300ms);
+  loop.run({}, 60s);
+  CHECK(loop.latency() < 0.4);
+  CHECK(loop.limit() >= 100);
+  CHECK_FALSE(loop.regulator().is_futile());
+  CHECK(loop.regulator().is_holding());
+}
+
+TEST_CASE("with regulate off the limit never moves") {
+  Loop loop(200, 400ms, 300ms, false);
+  loop.run({}, 60s);
+  CHECK(loop.limit() == 200);
+  CHECK_FALSE(loop.regulator().is_holding());
+}
+
+TEST_CASE("a threshold that cannot be met stops at the knee, and that is said") {
+  Loop loop(200, 80ms, 60ms);  // the service alone takes 100 ms
+  loop.run({}, 120s);
+  CHECK(loop.limit() >= 39);
+  CHECK(loop.limit() <= 50);
+  CHECK(loop.regulator().is_futile());
+}
+
+TEST_CASE("a slow dependency that leaves slots free keeps its limit") {
+  Loop loop(200, 400ms, 300ms);
+  const Upstream slow{.parallel = 1000, .service = 0.5, .offered = 300};
+  loop.run(slow, 120s);
+  CHECK(loop.lowest() == 200);
+}
+
+TEST_CASE("a slow dependency that needs all slots is tried, and gets its limit back") {
+  Loop loop(100, 400ms, 300ms);
+  const Upstream slow{.parallel = 1000, .service = 0.5, .offered = 300};
+  loop.run(slow, 4s);
+  CHECK(loop.lowest() < 100);
+  loop.run(slow, 6s);
+  CHECK(loop.limit() == 100);
+  CHECK(loop.regulator().is_futile());
+}
+
+TEST_CASE("trials that fail become rare") {
+  Loop loop(100, 400ms, 300ms);
+  const Upstream slow{.parallel = 1000, .service = 0.5, .offered = 300};
+  int lowered = 0;
+  for (std::uint32_t second = 0, before = 100; second < 600; ++second) {
+    loop.run(slow, 1s);
+    lowered += loop.limit() < before ? 1 : 0;
+    before = loop.limit();
+  }
+  CHECK(lowered >= 3);
+  CHECK(lowered <= 8);
+}
+
+TEST_CASE("a backend that works for clients that have left is braked until they are served") {
+  Loop loop(2000, 400ms, 300ms);
+  const Upstream impatient{.parallel = 40, .service = 0.1, .offered = 2500, .patience = 1};
+  loop.run(impatient, 30s);
+  CHECK(loop.latency() < 1);
+  CHECK(loop.limit() < 400);
+}
+
+TEST_CASE("the limit is raised again when the upstream becomes faster") {
+  Loop loop(200, 400ms, 300ms);
+  loop.run({}, 60s);
+  const std::uint32_t lowered = loop.limit();
+  REQUIRE(lowered < 200);
+  loop.run({.parallel = 160, .service = 0.1, .offered = 3000}, 60s);
+  CHECK(loop.limit() == 200);
+}
+
+TEST_CASE("a limit without waiters is no reason to stay overloaded") {
+  Loop loop(200, 400ms, 300ms);
+  loop.run({}, 60s);
+  REQUIRE(loop.regulator().is_holding());
+  loop.run({.offered = 100}, 5s);
+  CHECK_FALSE(loop.regulator().is_holding());
+}
+
+TEST_CASE("a reload keeps the limit that was found, within the new bounds") {
+  Loop loop(200, 400ms, 300ms);
+  loop.run({}, 60s);
+  config::Overload settings;
+  settings.enter.latency_p95 = 400ms;
+  settings.exit.latency_p95 = 300ms;
+  LimitRegulator same(settings, 200, 1), smaller(settings, 20, 1);
+  same.continue_from(loop.regulator());
+  smaller.continue_from(loop.regulator());
+  CHECK(same.limit() == loop.limit());
+  CHECK(smaller.limit() == 20);
+}
+
+TEST_CASE("in shadow mode the limit never moves: nothing would follow it") {
+  config::Overload settings;
+  settings.enter.latency_p95 = 400ms;
+  settings.exit.latency_p95 = 300ms;
+  settings.mode = config::Mode::shadow;
+  LimitRegulator regulator(settings, 200, 1);
+  OverloadSignals signals;
+  signals.latency_p95 = 0.5;
+  signals.inflight_ratio = 1;
+  signals.offered_rate = 600;
+  signals.admitted_rate = signals.completed_rate = 400;
+  for (TimePoint now = TimePoint{} + 1h; now < TimePoint{} + 1h + 20s; now += 100ms)
+    regulator.step(signals, 50, now);
+  CHECK(regulator.limit() == 200);
+  CHECK(regulator.regulates());
+}
