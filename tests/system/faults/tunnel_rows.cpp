@@ -79,7 +79,7 @@ std::vector<Row> tunnel_rows() {
   return {tunnels("tunnel-stays-half-switched", {"502"}),
           tunnels("tunnel-of-another-kind", {"502"}),
           tunnels("tunnel-closes", {"ended", "broken"}),
-          tunnels("tunnel-resets", {"broken", "ended"}),
+          tunnels("tunnel-resets", {"ended", "broken"}),
           tunnels("tunnel-stalls", {"ended", "broken"}, kShortSilence),
           events("events-close", {"aborted"}),
           events("events-reset", {"aborted"}),
