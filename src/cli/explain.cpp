@@ -69,7 +69,9 @@ void tell_subject(ExplainedLines& lines, const config::Config& config,
 
   const config::Upstream& upstream = config.upstreams[index(subject.upstream)];
   auto& upstream_line = lines.add("upstream");
-  upstream_line << upstream.name << ", " << upstream.dispatch.concurrency << " slots:";
+  const config::Concurrency& slots = upstream.dispatch.concurrency;
+  upstream_line << upstream.name << ", " << (slots.search ? "up to " : "") << slots.most
+                << " slots:";
   for (const std::string& server : upstream.servers) upstream_line << ' ' << server;
   if (upstream.servers.size() > 1) upstream_line << " by " << config::name(upstream.balance);
 

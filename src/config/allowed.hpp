@@ -39,6 +39,9 @@ inline std::string words(const Format& format) { return std::string(format.allow
 inline std::string words(const OneOf& one) {
   return alternatives({one.words.begin(), one.words.end()});
 }
+inline std::string words(const NumberOrAuto& either) {
+  return words(either.number) + ", \"auto\", or an object";
+}
 inline std::string words(ClassName) { return "the name of a class"; }
 inline std::string words(UpstreamName) { return "the name of an upstream"; }
 inline std::string words(RouteName) { return "the name of a route"; }

@@ -57,6 +57,11 @@ inline constexpr std::array kChoices<Discipline>{
     Choice{Discipline::edf, "edf"}};
 
 template <>
+inline constexpr std::array kChoices<LimitLaw>{Choice{LimitLaw::paired_dither, "paired_dither"},
+                                               Choice{LimitLaw::gradient2, "gradient2"},
+                                               Choice{LimitLaw::aimd, "aimd"}};
+
+template <>
 inline constexpr std::array kChoices<Late>{Choice{Late::drop, "drop"},
                                            Choice{Late::process_with_tag, "process_with_tag"}};
 

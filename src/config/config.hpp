@@ -135,8 +135,27 @@ enum class Discipline : std::uint8_t { pq, rr, wrr, drr, wfq, aging, edf };
 enum class Late : std::uint8_t { drop, process_with_tag };
 enum class ExpirePolicy : std::uint8_t { drop, dead_letter };
 
+// How the limit is found with `"concurrency": "auto"`; the others are there to be compared with.
+enum class LimitLaw : std::uint8_t { paired_dither, gradient2, aimd };
+
+struct AutoConcurrency {
+  std::uint32_t min = 1;
+  std::uint32_t max = 1000;
+  std::uint32_t initial = 64;
+  LimitLaw law = LimitLaw::paired_dither;
+};
+
+// The requests that may run in an upstream at a time: a number, or found within bounds.
+struct Concurrency {
+  Concurrency(std::uint32_t number) : most(number) {}  // NOLINT: a number is one
+  operator std::uint32_t() const { return most; }      // NOLINT
+
+  std::uint32_t most;
+  std::optional<AutoConcurrency> search;  // with `most` as its max
+};
+
 struct Dispatch {
-  std::uint32_t concurrency = 64;
+  Concurrency concurrency = 64;
   Discipline discipline = Discipline::wfq;
   bool dynamic_weights = true;
   Milliseconds target_wait{20};

@@ -28,7 +28,6 @@ struct ByType {};
 struct Range {  // integers, inclusive
   std::int64_t min;
   std::int64_t max;
-  std::string_view later = {};  // a word that will be accepted in place of a number
 };
 
 struct Real {  // inclusive
@@ -50,6 +49,10 @@ struct ListOf {
   Constraint item;
   std::size_t min;
   std::size_t max;
+};
+
+struct NumberOrAuto {  // a number, "auto", or the object that says how it is found
+  Range number;
 };
 
 struct ClassName {};  // the name of a configured class

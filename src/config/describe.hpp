@@ -22,6 +22,8 @@ namespace spillway::config {
 
 inline constexpr std::string_view kLogLevels[] = {"debug", "info", "warn", "error"};
 
+inline constexpr Range kConcurrency{1, 1'000'000};
+
 // config.routes as the file divides it: the user's routes, and the default route behind them.
 struct UserRoutes {
   std::vector<Route>& all;
@@ -169,9 +171,19 @@ void describe(Visitor& visit, Stage& x) {
 }
 
 template <class Visitor>
+void describe(Visitor& visit, AutoConcurrency& x) {
+  visit("min", x.min, kConcurrency, "No lower limit is tried.");
+  visit("max", x.max, kConcurrency, "No higher limit is tried.");
+  visit("initial", x.initial, kConcurrency, "The limit to begin with.");
+  visit("law", x.law, ByType{},
+        "How the limit is found; gradient2 and aimd are there to be compared with.");
+}
+
+template <class Visitor>
 void describe(Visitor& visit, Dispatch& x) {
-  visit("concurrency", x.concurrency, Range{1, 1'000'000, "auto"},
-        "Requests that may run in the upstream at a time: its slots.");
+  visit("concurrency", x.concurrency, NumberOrAuto{kConcurrency},
+        "Requests that may run in the upstream at a time: its slots. \"auto\": the number is found "
+        "while requests wait, as the lowest that keeps the upstream's throughput.");
   visit("discipline", x.discipline, ByType{}, "Whose turn it is when a slot gets free.");
   visit("dynamic_weights", x.dynamic_weights, ByType{},
         "Raise the first class's weight while its predicted wait passes target_wait_ms.");

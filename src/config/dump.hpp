@@ -45,6 +45,9 @@ class Dump {
   Written write(Milliseconds value, const Constraint&) {
     return value.count();
   }
+  Written write(Concurrency& value, const NumberOrAuto&) {
+    return value.search ? write(*value.search, ByType{}) : Json(value.most);
+  }
   Written write(const std::string& value, const Format& format) {
     return format.secret && !value.empty() ? Json(kRedacted) : Json(value);
   }

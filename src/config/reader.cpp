@@ -37,6 +37,21 @@ std::optional<std::int64_t> Reader::integer_of(const json& node) {
   return std::nullopt;
 }
 
+bool Reader::read(const json& node, const std::string& path, Concurrency& value,
+                  const NumberOrAuto& either) {
+  const bool is_auto = node.is_string() && node == "auto";
+  if (!is_auto && !node.is_object()) {
+    if (!integer_of(node)) return reject(path, node, allowed<Concurrency>(either));
+    value.search.reset();
+    return read(node, path, value.most, either.number);
+  }
+  AutoConcurrency search;
+  if (!is_auto) read(node, path, search, ByType{});
+  value.search = search;
+  value.most = search.max;
+  return true;
+}
+
 bool Reader::read(const json& node, const std::string& path, std::string& value,
                   const Format& format) {
   const auto* text = node.get_ptr<const std::string*>();

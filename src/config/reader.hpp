@@ -64,11 +64,6 @@ class Reader {
   requires(std::is_integral_v<Integer>) bool read(const nlohmann::json& node,
                                                   const std::string& path, Integer& value,
                                                   const Range& range) {
-    if (node.is_string() && !range.later.empty() && node == range.later) {
-      problems_.push_back({path, "this version does not have " + shown(range.later) +
-                                     " yet, allowed: " + allowed<Integer>(range)});
-      return false;
-    }
     const auto integer = integer_of(node);
     if (!integer || *integer < range.min || *integer > range.max) {
       return reject(path, node, allowed<Integer>(range));
@@ -92,6 +87,9 @@ class Reader {
     value = node.get<double>();
     return true;
   }
+
+  bool read(const nlohmann::json& node, const std::string& path, Concurrency& value,
+            const NumberOrAuto& either);
 
   // A badly formed text is kept: references to it by name are not reported as well.
   bool read(const nlohmann::json& node, const std::string& path, std::string& value,

@@ -91,6 +91,12 @@ struct ReferenceWriter {
     RuleOverride rule;  // its fields have no defaults of their own
     below(key, ".CLASS", rule);
   }
+  void operator()(Key key, Concurrency& value, const NumberOrAuto& either,
+                  std::string_view sentence) {
+    line(key, initial(key, value, either), allowed<Concurrency>(either), sentence);
+    AutoConcurrency search;
+    below(key, "", search);
+  }
   template <class Struct>
   void operator()(Key key, Struct&, const Overrides& overrides, std::string_view sentence) {
     line(key, "", "the keys of `" + std::string(overrides.section) + "`", sentence);

@@ -43,6 +43,12 @@ class SchemaWriter {
   Json value(double, const Real& real) {
     return {{"type", "number"}, {"minimum", real.min}, {"maximum", real.max}};
   }
+  Json value(Concurrency&, const NumberOrAuto& either) {
+    AutoConcurrency search;
+    return {
+        {"anyOf",
+         {value(std::uint32_t{}, either.number), {{"const", "auto"}}, value(search, ByType{})}}};
+  }
   Json value(const std::string&, const Format&) { return {{"type", "string"}}; }
   Json value(const std::string&, const OneOf& one) {
     return {{"enum", std::vector(one.words.begin(), one.words.end())}};

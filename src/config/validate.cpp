@@ -73,6 +73,7 @@ class Validator {
       } else {
         upstream.overload = config.overload;
       }
+      check_search(upstream, i);
       check_slots(upstream, i, config.classes);
     }
     check_upstreams(config, findings_);
@@ -285,6 +286,17 @@ class Validator {
                path + ".reserved");
       }
     }
+  }
+
+  void check_search(const Upstream& upstream, std::size_t at) {
+    if (!upstream.dispatch.concurrency.search) return;
+    const AutoConcurrency& search = *upstream.dispatch.concurrency.search;
+    if (search.min <= search.initial && search.initial <= search.max) return;
+    const std::string own = element("$.upstreams", at) + ".dispatch.concurrency";
+    report(is_given(own) ? own : "$.dispatch.concurrency",
+           "found min " + std::to_string(search.min) + ", initial " +
+               std::to_string(search.initial) + ", max " + std::to_string(search.max) +
+               ", allowed: min <= initial <= max");
   }
 
   void check_slots(const Upstream& upstream, std::size_t at,

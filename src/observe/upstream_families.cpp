@@ -184,7 +184,8 @@ Families queue_families(const Page& page) {
                              "Slots of the upstream: what spillway_inflight may reach."),
                        [](const Upstream& u) { return u.concurrency_limit; }),
       page.by_upstream(gauge("spillway_effective_limit",
-                             "Slots in use under regulation: below spillway_concurrency_limit "
+                             "Slots in use under regulation: what concurrency auto found, or below "
+                             "spillway_concurrency_limit "
                              "while that keeps the tail latency under its threshold."),
                        [](const Upstream& u) { return u.effective_limit; }),
       page.by_upstream(

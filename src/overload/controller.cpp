@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "overload/make_limit.hpp"
+
 namespace spillway::overload {
 namespace {
 
@@ -24,11 +26,15 @@ Controller::Controller(const config::Config& config, const config::Upstream& ups
       rules_(config, upstream),
       share_(config),
       plan_(std::make_shared<const AdmissionPlan>(State::normal, Reason::none,
-                                                  rules_.of(State::normal))) {}
+                                                  rules_.of(State::normal))) {
+  if (const auto& search = upstream.dispatch.concurrency.search)
+    found_ = make_limit(*search, least_limit(config));
+}
 
 void Controller::continue_from(const Controller& former, TimePoint now) {
   machine_.continue_from(former.machine_, now);
   regulator_.continue_from(former.regulator_);
+  if (found_ && former.found_) found_->restart(former.limit());
   plan_ = std::make_shared<const AdmissionPlan>(state(), cause(), rules_.of(state()));
 }
 
@@ -46,13 +52,21 @@ Cause Controller::cause() const {
   return {this->reason(), true};
 }
 
+void Controller::move_limit(const TickInput& input, TimePoint now) {
+  if (!found_) {
+    regulator_.step(signals_, std::accumulate(input.queued.begin(), input.queued.end(), 0u), now);
+  } else if (const auto sample = sampler_.take(input, signals_, now)) {
+    found_->step(*sample, now);
+  }
+}
+
 Tick Controller::tick(const TickInput& input, TimePoint now) {
   TickInput limited = input;
   limited.concurrency = std::min(input.concurrency, double(limit()));
   signals_ = window_.tick(limited, now);
   Tick result;
   const bool was_futile = regulator_.is_futile();
-  regulator_.step(signals_, std::accumulate(input.queued.begin(), input.queued.end(), 0u), now);
+  move_limit(input, now);
   result.limit = limit();
   result.found_futile = !was_futile && regulator_.is_futile();
   result.transition = machine_.step(signals_, regulator_.is_holding(), now);

@@ -10,7 +10,9 @@
 #include "base/state.hpp"
 #include "base/time.hpp"
 #include "config/config.hpp"
+#include "overload/concurrency_limit.hpp"
 #include "overload/limit_regulator.hpp"
+#include "overload/limit_sampler.hpp"
 #include "overload/plan.hpp"
 #include "overload/rules.hpp"
 #include "overload/signals.hpp"
@@ -40,19 +42,23 @@ class Controller {
   const OverloadSignals& signals() const { return signals_; }  // of the last tick
   State state() const { return machine_.state(); }
   Reason reason() const;
-  // See LimitRegulator.
-  std::uint32_t limit() const { return regulator_.limit(); }
+  // Requests that may run at once: of `"concurrency": "auto"` as found, else `concurrency` or, for
+  // the tail latency, fewer (LimitRegulator).
+  std::uint32_t limit() const { return found_ ? found_->limit() : regulator_.limit(); }
   std::optional<TimePoint> since() const { return machine_.since(); }  // see StateMachine
   // In force: never null, State::normal before the first tick.
   const std::shared_ptr<const AdmissionPlan>& plan() const { return plan_; }
 
  private:
   Cause cause() const;
+  void move_limit(const TickInput& input, TimePoint now);
 
   bool fairness_;
   SignalWindow window_;
   StateMachine machine_;
   LimitRegulator regulator_;
+  std::unique_ptr<ConcurrencyLimit> found_;  // with `"concurrency": "auto"`
+  LimitSampler sampler_;
   RuleTables rules_;
   TenantShare share_;
   OverloadSignals signals_;

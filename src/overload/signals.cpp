@@ -94,15 +94,17 @@ void SignalWindow::close_slice(std::span<const SignalShard* const> shards, TimeP
   slice_began_ = now;
 }
 
-// The mean over the last two seconds; what was before the first tick counts as idle.
+// The mean over the last two seconds; before the first tick all slots count as idle.
 double SignalWindow::inflight_ratio(const TickInput& input, TimePoint now) {
+  if (last_tick_) slot_seconds_ += input.concurrency * to_seconds(now - *last_tick_);
+  last_tick_ = now;
   if (busy_.empty() || now - busy_.back().at >= kInflightWindow / kBusyPoints)
-    busy_.push_back({now, input.busy_slot_seconds});
+    busy_.push_back({now, input.busy_slot_seconds, slot_seconds_});
   while (busy_.size() > 1 && busy_[1].at <= now - kInflightWindow) busy_.erase(busy_.begin());
   const BusyPoint& begin = busy_.front();
-  const double span = to_seconds(std::max<Duration>(kInflightWindow, now - begin.at));
-  const double slots = (input.busy_slot_seconds - begin.busy_slot_seconds) / span;
-  return input.concurrency > 0 ? slots / input.concurrency : 0;
+  const double missing = std::max(0.0, to_seconds(kInflightWindow - (now - begin.at)));
+  const double slots = slot_seconds_ - begin.slot_seconds + missing * input.concurrency;
+  return slots > 0 ? (input.busy_slot_seconds - begin.busy_slot_seconds) / slots : 0;
 }
 
 void SignalWindow::judge_counts(OverloadSignals& signals) const {

@@ -66,6 +66,7 @@ class SignalWindow {
   struct BusyPoint {
     TimePoint at;
     double busy_slot_seconds;
+    double slot_seconds;  // of the cap, which may change
   };
 
   void close_slice(std::span<const SignalShard* const> shards, TimePoint now);
@@ -84,6 +85,8 @@ class SignalWindow {
   Counts seen_;
   std::optional<TimePoint> slice_began_;
   std::vector<BusyPoint> busy_;  // oldest first, over the last 2 s
+  double slot_seconds_ = 0;      // until last_tick_
+  std::optional<TimePoint> last_tick_;
 };
 
 }  // namespace spillway::overload

@@ -28,6 +28,8 @@ Control::~Control() { stop(); }
 
 void Control::adopt(const std::shared_ptr<Generation>& generation) {
   tickers_.clear();
+  for (Upstream& upstream : generation->upstreams)
+    upstream.gate.limit_to(upstream.controller.limit(), Clock::now());
   for (std::size_t u = 0; u < generation->upstreams.size(); ++u) {
     const UpstreamId id{static_cast<std::uint16_t>(u)};
     tickers_.push_back(std::make_shared<Ticker>(generation, id, io_));

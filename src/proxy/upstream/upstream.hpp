@@ -29,10 +29,10 @@ namespace spillway::proxy {
 // In shadow mode requests exceed the slots: one per client.
 inline std::uint32_t most_connections(const config::Config& all, const config::Upstream& settings,
                                       std::size_t workers) {
+  const std::uint32_t slots = settings.dispatch.concurrency;
   const bool is_shadow = settings.overload.mode == config::Mode::shadow;
   return static_cast<std::uint32_t>(workers) +
-         (is_shadow ? std::max(all.limits.connections, settings.dispatch.concurrency)
-                    : settings.dispatch.concurrency);
+         (is_shadow ? std::max(all.limits.connections, slots) : slots);
 }
 
 struct Upstream {

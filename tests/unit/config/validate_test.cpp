@@ -335,10 +335,27 @@ TEST_CASE("a miss forwards unless the rule says otherwise or may only answer fro
   CHECK(miss_of(rule) == Miss::forward);
 }
 
-TEST_CASE("values of later versions are recognised and refused") {
-  const char* later = "this version does not have";
+TEST_CASE("a concurrency is a number, auto, or bounds in order") {
+  const auto concurrency = [](const std::string& value) {
+    const auto result = load_text(with(R"("dispatch":{"concurrency":)" + value + "}"), "f");
+    REQUIRE_MESSAGE(result.config.has_value(), value, listing(result.problems));
+    return result.config->upstreams[0].dispatch.concurrency;
+  };
+  CHECK(concurrency("16").most == 16);
+  CHECK_FALSE(concurrency("16").search.has_value());
+  CHECK(concurrency(R"("auto")").search->initial == 64);
+  CHECK(concurrency(R"("auto")").most == 1000);
+  CHECK(concurrency(R"({"min":4,"max":100,"initial":8})").search->min == 4);
+  CHECK(concurrency(R"({"min":4,"max":100,"initial":8})").most == 100);
+  CHECK(concurrency(R"({"law":"gradient2"})").search->law == LimitLaw::gradient2);
+  const char* order = "allowed: min <= initial <= max";
   check_all({
-      {R"("dispatch":{"concurrency":"auto"})", "$.dispatch.concurrency", later},
+      {R"("dispatch":{"concurrency":"automatic"})", "$.dispatch.concurrency", "\"auto\""},
+      {R"("dispatch":{"concurrency":0})", "$.dispatch.concurrency", "allowed: an integer"},
+      {R"("dispatch":{"concurrency":{"min":0}})", "$.dispatch.concurrency.min", "allowed"},
+      {R"("dispatch":{"concurrency":{"low":1}})", "$.dispatch.concurrency.low", "unknown key"},
+      {R"("dispatch":{"concurrency":{"min":65}})", "$.dispatch.concurrency", order},
+      {R"("dispatch":{"concurrency":{"max":10}})", "$.dispatch.concurrency", order},
   });
 }
 

@@ -1,0 +1,33 @@
+// How many requests an upstream is given at once, found from its behaviour: `"concurrency":
+// "auto"`. One law for each file: PairedDither (the default), Gradient2 and Aimd (for comparison).
+//
+// Pure; one for each upstream, stepped by the control tick.
+#pragma once
+
+#include <cstdint>
+
+#include "base/time.hpp"
+
+namespace spillway::overload {
+
+// What happened at the upstream during one tick, under the limit of that tick.
+struct LimitSample {
+  Duration span{0};
+  double slot_seconds = 0;      // requests at work, integrated over `span`
+  std::uint32_t succeeded = 0;  // responses other than 5xx
+  bool is_short = false;        // requests waited for a slot, or were refused
+  double answered = 1;          // part of the dispatched requests, over the signal window
+};
+
+class ConcurrencyLimit {
+ public:
+  virtual ~ConcurrencyLimit() = default;
+
+  virtual void step(const LimitSample& sample, TimePoint now) = 0;
+  // In force from now on; within the bounds of the configuration.
+  virtual std::uint32_t limit() const = 0;
+  // Begins anew from a limit that was found before, moved into the bounds.
+  virtual void restart(std::uint32_t limit) = 0;
+};
+
+}  // namespace spillway::overload

@@ -1,0 +1,19 @@
+#include "overload/make_limit.hpp"
+
+#include "overload/aimd.hpp"
+#include "overload/gradient2.hpp"
+#include "overload/paired_dither.hpp"
+
+namespace spillway::overload {
+
+std::unique_ptr<ConcurrencyLimit> make_limit(const config::AutoConcurrency& settings,
+                                             std::uint32_t least) {
+  switch (settings.law) {
+    case config::LimitLaw::gradient2: return std::make_unique<Gradient2>(settings, least);
+    case config::LimitLaw::aimd: return std::make_unique<Aimd>(settings, least);
+    case config::LimitLaw::paired_dither: break;
+  }
+  return std::make_unique<PairedDither>(settings, least);
+}
+
+}  // namespace spillway::overload

@@ -1,0 +1,16 @@
+// The law that a configuration names.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "config/config.hpp"
+#include "overload/concurrency_limit.hpp"
+
+namespace spillway::overload {
+
+// `least`: no limit is lower, whatever `settings` say.
+std::unique_ptr<ConcurrencyLimit> make_limit(const config::AutoConcurrency& settings,
+                                             std::uint32_t least);
+
+}  // namespace spillway::overload

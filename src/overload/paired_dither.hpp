@@ -1,0 +1,70 @@
+// The concurrency limit found by comparing two limits with one another, in turns.
+//
+// While the limit binds, phases under a lower limit alternate with phases under a higher one. By
+// how much throughput grows with the requests at work, both as logarithms, is the elasticity: 1
+// below the knee of the upstream (each further request at work adds throughput), 0 above it (it
+// only waits there). The interval moves up while the elasticity is above a small target, and down
+// while it is below. What slows both phases alike, such as an upstream that as a whole got slower,
+// cancels out: there is no stored baseline that could be wrong.
+//
+// The interval follows what is known of the knee (knee.hpp): wide at first, so that few phases find
+// it, then narrow. A wide interval far from the knee costs nothing: below it the higher limit is a
+// gain, and above it the lower one is no loss.
+//
+// It probes only while requests wait, and refuses none in order to probe: those that the lower
+// limit keeps out find room under the higher one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/time.hpp"
+#include "config/config.hpp"
+#include "overload/concurrency_limit.hpp"
+#include "overload/knee.hpp"
+
+namespace spillway::overload {
+
+class PairedDither final : public ConcurrencyLimit {
+ public:
+  PairedDither(const config::AutoConcurrency& settings, std::uint32_t least);
+
+  void step(const LimitSample& sample, TimePoint now) override;
+  std::uint32_t limit() const override { return limit_; }
+  void restart(std::uint32_t limit) override;
+
+ private:
+  // What the upstream did under one limit, once the requests of the other one were gone.
+  struct Phase {
+    TimePoint settled;
+    double seconds = 0;
+    double slot_seconds = 0;
+    double succeeded = 0;
+    Duration idle{0};  // without a queue
+
+    double at_work() const { return slot_seconds / seconds; }
+    double throughput() const { return succeeded / seconds; }
+  };
+
+  void begin(bool high, TimePoint now);
+  void stop();
+  bool is_enough(const Phase& phase) const;
+  void judge(const Phase& low, const Phase& high);
+  void brake(TimePoint now);
+  void place();
+  std::uint32_t low_limit() const;
+  std::uint32_t high_limit() const;
+
+  double least_, most_;
+  Knee knee_;
+  double low_ = 0, width_ = 0;  // logarithms of the lower limit, and of the higher by it
+  std::uint32_t limit_;
+  bool is_high_ = true;
+  std::optional<Phase> phase_;
+  std::optional<Phase> other_;  // of the pair, complete
+  double held_ = 0;             // seconds that a request held its slot, lately
+  Duration short_for_{0};       // requests have waited for so long
+  TimePoint brakes_from_{};
+};
+
+}  // namespace spillway::overload

@@ -1,0 +1,130 @@
+#include "overload/paired_dither.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+using namespace spillway;
+using namespace spillway::overload;
+using namespace std::chrono_literals;
+
+namespace {
+
+// An upstream that works on `parallel` requests at a time, asked for `offered` a second.
+struct Upstream {
+  double parallel = 40;
+  double service = 0.1;  // seconds
+  double offered = 600;  // per second
+  double answered = 1;   // part of the dispatched requests
+};
+
+class Loop {
+ public:
+  explicit Loop(const config::AutoConcurrency& settings = {}, std::uint32_t least = 1)
+      : limit_(settings, least) {}
+
+  // Lets `time` pass in ticks of 100 ms.
+  void run(const Upstream& upstream, Duration time) {
+    lowest_ = highest_ = limit_.limit();
+    for (const TimePoint end = now_ + time; now_ < end; now_ += 100ms) {
+      // More than it can do fills the limit: the excess waits at the upstream.
+      const bool fills = upstream.offered > upstream.parallel / upstream.service;
+      const double at_work =
+          std::min(double(limit_.limit()), fills ? 1e9 : upstream.offered * upstream.service);
+      const double rate = std::min(at_work, upstream.parallel) / upstream.service;
+      carried_ += rate * 0.1;
+      const auto succeeded = static_cast<std::uint32_t>(carried_);
+      carried_ -= succeeded;
+      limit_.step({.span = 100ms,
+                   .slot_seconds = at_work * 0.1,
+                   .succeeded = succeeded,
+                   .is_short = upstream.offered > 1.01 * rate,
+                   .answered = upstream.answered},
+                  now_);
+      lowest_ = std::min(lowest_, limit_.limit());
+      highest_ = std::max(highest_, limit_.limit());
+    }
+  }
+
+  PairedDither& operator*() { return limit_; }
+  std::uint32_t limit() const { return limit_.limit(); }
+  std::uint32_t lowest() const { return lowest_; }    // of the last run
+  std::uint32_t highest() const { return highest_; }  // of the last run
+
+ private:
+  TimePoint now_ = TimePoint{} + 1h;
+  PairedDither limit_;
+  double carried_ = 0;
+  std::uint32_t lowest_ = 0, highest_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("the limit is found from far above and from far below") {
+  for (const std::uint32_t initial : {4u, 16u, 64u, 300u, 1000u}) {
+    CAPTURE(initial);
+    Loop loop({.initial = initial});
+    loop.run({}, 90s);
+    loop.run({}, 20s);
+    CHECK(loop.lowest() >= 36);
+    CHECK(loop.highest() <= 60);
+  }
+}
+
+TEST_CASE("the limit follows the upstream when it gets smaller, larger or slower") {
+  Loop loop;
+  loop.run({}, 30s);
+  loop.run({.parallel = 16}, 80s);
+  loop.run({.parallel = 16}, 10s);
+  CHECK(loop.highest() <= 24);
+  loop.run({.parallel = 40}, 15s);
+  loop.run({.parallel = 40}, 10s);
+  CHECK(loop.lowest() >= 34);
+  // As a whole slower: it works on as many at once as before.
+  loop.run({.parallel = 40, .service = 0.5}, 60s);
+  CHECK(loop.lowest() >= 30);
+  CHECK(loop.highest() <= 60);
+}
+
+TEST_CASE("nothing is probed while no request waits") {
+  Loop loop;
+  loop.run({.offered = 300}, 60s);
+  CHECK(loop.lowest() == 64);
+  CHECK(loop.highest() == 64);
+}
+
+TEST_CASE("the limit stays within its bounds") {
+  Loop narrow({.min = 50, .max = 60, .initial = 55});
+  narrow.run({}, 60s);
+  CHECK(narrow.lowest() >= 50);
+  CHECK(narrow.highest() <= 60);
+  narrow.run({.parallel = 500, .offered = 8000}, 60s);
+  CHECK(narrow.highest() <= 60);
+
+  Loop reserved({}, 30);
+  reserved.run({.parallel = 4}, 60s);
+  CHECK(reserved.lowest() >= 30);
+
+  Loop point({.min = 7, .max = 7, .initial = 7});
+  point.run({}, 30s);
+  CHECK(point.lowest() == 7);
+  CHECK(point.highest() == 7);
+}
+
+TEST_CASE("the limit is halved while clients leave before they are served") {
+  Loop loop({.initial = 1000});
+  loop.run({.offered = 20'000, .answered = 0.1}, 12s);
+  CHECK(loop.limit() <= 100);
+}
+
+TEST_CASE("a restart keeps the limit, within the bounds") {
+  Loop loop;
+  (*loop).restart(30);
+  CHECK(loop.limit() >= 30);
+  CHECK(loop.limit() <= 50);
+  loop.run({.offered = 100}, 5s);
+  CHECK(loop.limit() <= 50);
+  (*loop).restart(100'000);
+  CHECK(loop.limit() > 900);
+}

@@ -1,0 +1,98 @@
+// `"concurrency": "auto"` in closed loop, beside the true number and numbers that are wrong by a
+// factor of four. Backends of `slots` x 20 ms, at twice their capacity unless said otherwise.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "simulate/simulation.hpp"
+#include "unit/simulate/scenarios.hpp"
+
+namespace spillway::simulate {
+namespace {
+
+struct Load {
+  std::string concurrency = "\"auto\"";
+  int slots = 16;
+  double times = 2;  // of the capacity
+  std::string changes;
+  int timeout_ms = 3000;
+};
+
+Recording play(const Load& load, std::uint64_t seed) {
+  const double rate = load.times * load.slots / 0.02;
+  const auto clients = [&](const char* name, double part) {
+    return std::string(R"({"class":")") + name + R"(","timeout_ms":)" +
+           std::to_string(load.timeout_ms) + R"(,"rate":)" + std::to_string(rate * part) + "}";
+  };
+  const std::string text =
+      R"({"name":"test","sentence":"A test.","seconds":60,"warm_up_seconds":10,)"
+      R"("backend":{"slots":)" +
+      std::to_string(load.slots) + R"(,"service_ms":20,"sigma":0.5},)" + load.changes +
+      R"("clients":[)" + clients("P0", 0.1) + "," + clients("P1", 0.3) + "," + clients("P2", 0.6) +
+      R"(],"config":{"upstreams":[{"name":"app","servers":["h:1"],"dispatch":{"concurrency":)" +
+      load.concurrency + "}}]}}";
+  ScenarioResult result = read_scenario(text, "test.json", nullptr);
+  REQUIRE_MESSAGE(result.scenario.has_value(), text, "\n", listing(result.problems));
+  result.scenario->seed = seed;
+  return simulate(*result.scenario, true);
+}
+
+}  // namespace
+
+TEST_CASE("auto does as well as the true number") {
+  for (const int slots : {4, 16, 64}) {
+    for (const std::uint64_t seed : {1u, 2u, 3u}) {
+      CAPTURE(slots);
+      CAPTURE(seed);
+      const Recording found = play({.slots = slots}, seed);
+      const Recording told = play({.concurrency = std::to_string(slots), .slots = slots}, seed);
+      CHECK(found.goodput >= 0.97);
+      CHECK(found.goodput >= 0.985 * told.goodput);
+      CHECK(found.classes[0].success >= 0.999);
+      CHECK(found.classes[0].p99 <= 1.15 * told.classes[0].p99);
+      CHECK(found.changes.size() <= 2);
+    }
+  }
+}
+
+TEST_CASE("auto gives the latency of a number four times too high back") {
+  const double found = play({}, 1).classes[0].p99;
+  CHECK(found <= 0.6 * play({.concurrency = "64"}, 1).classes[0].p99);
+  // The laws it is compared with do not.
+  CHECK(found <= 0.6 * play({.concurrency = R"({"law":"gradient2"})"}, 1).classes[0].p99);
+  CHECK(found <= 0.6 * play({.concurrency = R"({"law":"aimd"})"}, 1).classes[0].p99);
+}
+
+TEST_CASE("auto gives the throughput of a number four times too low back") {
+  CHECK(play({.concurrency = "4"}, 1).goodput < 0.3);
+  CHECK(play({.concurrency = R"({"initial":4})"}, 1).goodput >= 0.97);
+}
+
+TEST_CASE("auto follows a backend that loses 60 % of its capacity for 20 s") {
+  Load load;
+  load.times = 1.2;
+  load.timeout_ms = 1000;
+  load.changes = R"("changes":[{"at_seconds":20,"until_seconds":40,"slots":6}],)";
+  const Recording run = play(load, 1);
+  CHECK(run.goodput >= 0.96);
+  CHECK(run.classes[0].success >= 0.999);
+}
+
+TEST_CASE("a backend that gets five times slower keeps its limit") {
+  Load load;
+  load.slots = 64;
+  load.times = 1.2;
+  load.changes = R"("changes":[{"at_seconds":20,"until_seconds":40,"speed":0.2}],)";
+  CHECK(play(load, 1).goodput >= 0.96);
+}
+
+TEST_CASE("auto refuses no request in order to probe") {
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    Load load;
+    load.slots = 64;
+    load.times = 0.85;
+    for (const ClassSummary& each : play(load, seed).classes) CHECK(each.success >= 0.9999);
+  }
+}
+
+}  // namespace spillway::simulate
