@@ -51,6 +51,8 @@ struct TrafficClass {
   Milliseconds max_wait{100};
   std::uint32_t reserved = 0;                 // slots only this class may take
   std::optional<std::uint32_t> max_inflight;  // slots it may hold at most; default: no cap
+  // Guaranteed share of the turns while it has a waiter, [0, 1); unset counts as 0. load() sets it.
+  std::optional<double> min_share;
 };
 
 enum class Strategy : std::uint8_t { allow, degrade, deny, drop };

@@ -1,5 +1,7 @@
 #include "config/defaults.hpp"
 
+#include <algorithm>
+
 namespace spillway::config {
 namespace {
 
@@ -22,8 +24,17 @@ std::vector<Rule> default_rules(std::size_t classes) {
 }  // namespace
 
 std::vector<TrafficClass> default_classes() {
-  return {make_class("P0", 8, 512, 500), make_class("P1", 3, 256, 200),
-          make_class("P2", 1, 128, 100)};
+  std::vector<TrafficClass> classes{make_class("P0", 8, 512, 500), make_class("P1", 3, 256, 200),
+                                    make_class("P2", 1, 128, 100)};
+  set_min_shares(classes);
+  return classes;
+}
+
+void set_min_shares(std::vector<TrafficClass>& classes) {
+  if (classes.empty()) return;
+  const auto lower = static_cast<double>(classes.size() - 1);
+  for (TrafficClass& one : classes)
+    if (!one.min_share) one.min_share = &one == &classes.front() ? 0 : std::min(0.05, 0.5 / lower);
 }
 
 ClassId middle_class(std::size_t classes) {

@@ -11,6 +11,10 @@ namespace spillway::config {
 // P0, P1, P2.
 std::vector<TrafficClass> default_classes();
 
+// Sets the guaranteed share of each class that has none yet: 0 of the highest, 0.05 of the others,
+// which together get 0.5 at most.
+void set_min_shares(std::vector<TrafficClass>& classes);
+
 // The class of a route that names none: the middle one, the lower of two.
 ClassId middle_class(std::size_t classes);
 

@@ -91,6 +91,10 @@ void describe(Visitor& visit, TrafficClass& x) {
         "Slots of each upstream that only this class may take.");
   visit("max_inflight", x.max_inflight, Range{1, 1'000'000},
         "Slots of each upstream that this class may hold at most; default: no cap.");
+  visit("min_share", x.min_share, Real{0, 1},
+        "Share of the turns that the class gets at least while it has a waiter, under every "
+        "discipline; all together below 1. Default: 0 for the highest class, 0.05 for the others "
+        "(with more than eleven classes 0.5 divided among these).");
 }
 
 template <class Visitor>

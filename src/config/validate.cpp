@@ -8,6 +8,7 @@
 
 #include "config/check_answers.hpp"
 #include "config/check_upstreams.hpp"
+#include "config/defaults.hpp"
 #include "config/describe.hpp"
 #include "config/findings.hpp"
 
@@ -64,6 +65,7 @@ class Validator {
     check_evict(config.dispatch, "$.dispatch.evict", config);
     check_overload(config.overload, "$.overload");
     check_lanes(config);
+    check_min_shares(config);
     for (std::size_t i = 0; i < config.upstreams.size(); ++i) {
       const std::string path = element("$.upstreams", i);
       Upstream& upstream = config.upstreams[i];
@@ -297,6 +299,21 @@ class Validator {
            "found min " + std::to_string(search.min) + ", initial " +
                std::to_string(search.initial) + ", max " + std::to_string(search.max) +
                ", allowed: min <= initial <= max");
+  }
+
+  void check_min_shares(Config& config) {
+    set_min_shares(config.classes);
+    double sum = 0;
+    std::string given;
+    for (std::size_t i = 0; i < config.classes.size(); ++i) {
+      sum += *config.classes[i].min_share;
+      const std::string path = element("$.classes", i) + ".min_share";
+      if (is_given(path)) given = path;
+    }
+    if (sum < 1 || given.empty()) return;
+    report(given, "the min_share of all classes together is " + number_text(sum) +
+                      ", allowed: less than 1, so that turns are left for the discipline; a class "
+                      "without the key has its default");
   }
 
   void check_slots(const Upstream& upstream, std::size_t at,

@@ -27,6 +27,7 @@ class DeficitRoundRobin final : public Discipline {
 
   // In turns of mean cost: the credit of each class until the newcomer's cost is covered.
   double turns(const Newcomer& newcomer, const Queues& queues) const override;
+  bool shares_by_cost() const override { return true; }
 
  private:
   double greatest_weight() const;

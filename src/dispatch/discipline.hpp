@@ -47,8 +47,8 @@ class Discipline {
   // `waiter`, of the class picked last, got the slot and has left its queue.
   virtual void served(const Waiter& waiter, const Queues& queues) = 0;
 
-  // `waiter` got a slot without competition: not charged, but counted among its class's recent
-  // turns.
+  // `waiter` got a slot without competition or by its class's guaranteed share: not charged, but
+  // counted among its class's recent turns.
   virtual void passed(const Waiter& waiter) { recent_.record(waiter.traffic_class); }
 
   // How many turns of all classes, its own included, until the newcomer is served.
@@ -56,6 +56,9 @@ class Discipline {
 
   // Whether a class's share is in proportion to its weight, so that DynamicWeight works.
   virtual bool shares_by_weight() const { return true; }
+
+  // Whether shares are of the upstream's time (Waiter::cost) rather than of turns.
+  virtual bool shares_by_cost() const { return false; }
 
   double weight(ClassId id) const { return weights_[index(id)]; }
   void set_weight(ClassId id, double weight) { weights_[index(id)] = weight; }

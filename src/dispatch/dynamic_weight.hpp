@@ -5,8 +5,8 @@
 // With weights 8 : 3 : 1, P0 filling the upstream and the full boost of ten, P0 gets 95 % of the
 // turns, P1 3.6 and P2 1.2. (With sixteen: 97, 2.3 and 0.8. bench/overload.)
 //
-// No class starves: the boost b is in [1, 10], so that class i of weight w_i gets at least the
-// share
+// By weight alone no class starves (a guaranteed share, min_share.hpp, is above that): the boost b
+// is in [1, 10], so that class i of weight w_i gets at least the share
 //     w_i / (10 w_0 + w_1 + ... + w_n)
 // of the turns while it has waiters, whatever course b takes. For fair queueing: a service moves a
 // class's tag by 1/weight, that of class 0 by 1/(b w_0) >= 1/(10 w_0). While virtual time advances

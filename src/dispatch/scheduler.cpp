@@ -26,6 +26,7 @@ Scheduler::Scheduler(const config::Dispatch& settings,
       evict_(settings.evict),
       classes_(classes.size()),
       discipline_(make_discipline(settings, classes)),
+      min_shares_(classes, discipline_->shares_by_cost()),
       boost_(settings.target_wait) {
   dynamic_weights_ = settings.dynamic_weights && discipline_->shares_by_weight();
   for (std::size_t i = 0; i < classes.size(); ++i) {
@@ -119,20 +120,18 @@ Waiter* Scheduler::next(TimePoint at) {
   const TimePoint now = advance(at);
   adapt_weights(now);
   while (slots_.free() > 0) {
-    ClassSet ready = 0;
-    for (ClassSet rest = queues_.backlogged(); rest != 0; rest &= rest - 1) {
-      const int i = std::countr_zero(rest);
-      if (may_start(classes_[static_cast<std::size_t>(i)])) ready |= ClassSet{1} << i;
-    }
-    if (ready == 0) return nullptr;
-    Waiter& waiter = *queues_.oldest(discipline_->pick(ready, queues_, now));
+    const ClassSet competing = ready();
+    if (competing == 0) return nullptr;
+    const std::optional<ClassId> due = min_shares_.due(competing, queues_);
+    Waiter& waiter = *queues_.oldest(due ? *due : discipline_->pick(competing, queues_, now));
     const bool overdue = waiter.expires_at <= now;
     leave_queue(waiter, now);
     if (overdue) {
       due_.push_back(waiter);
       continue;
     }
-    discipline_->served(waiter, queues_);
+    due ? discipline_->passed(waiter) : discipline_->served(waiter, queues_);
+    min_shares_.served(waiter, competing, queues_);
     start(waiter, now);
     return &waiter;
   }
@@ -182,6 +181,16 @@ bool Scheduler::may_start(const Class& c) const {
   return slots_.free() > kept && c.running + c.elsewhere < c.max_inflight;
 }
 
+// The classes that compete for a free slot: with a waiter that may start.
+ClassSet Scheduler::ready() const {
+  ClassSet ready = 0;
+  for (ClassSet rest = queues_.backlogged(); rest != 0; rest &= rest - 1) {
+    const int i = std::countr_zero(rest);
+    if (may_start(classes_[static_cast<std::size_t>(i)])) ready |= ClassSet{1} << i;
+  }
+  return ready;
+}
+
 // Evicting lets a higher class borrow queue capacity of a lower one. A class may use its own
 // capacity except what is lent: the waiters of a class and all below it never exceed the sum of
 // their max_queue.
@@ -223,7 +232,7 @@ std::optional<double> Scheduler::seconds_to_wait(Newcomer& newcomer) const {
   backlog.slots = std::max<double>(1, slots_.total - reserved_for_others);
   newcomer.hold = *hold;
   newcomer.slots = backlog.slots;
-  backlog.turns = discipline_->turns(newcomer, queues_);
+  backlog.turns = min_shares_.turns(discipline_->turns(newcomer, queues_), newcomer, queues_);
   backlog.own_turns = newcomer.ahead + 1;
   backlog.own_slots = c.running >= c.max_inflight ? c.max_inflight : 0;
   backlog.reserved_slots = c.reserved;

@@ -1,5 +1,5 @@
-// The scheduler of one upstream: a fixed number of slots, a bounded queue per class, and a
-// discipline that picks the class to serve next.
+// The scheduler of one upstream: a fixed number of slots, a bounded queue per class, a discipline
+// that picks the class to serve next, and above it the classes' guaranteed shares.
 //
 // Pure and not thread-safe: the gate holds a lock around every call, and calls next() after a
 // release until it returns nullptr. A `now` older than the last one (read just before another
@@ -21,6 +21,7 @@
 #include "dispatch/deadline_wheel.hpp"
 #include "dispatch/discipline.hpp"
 #include "dispatch/dynamic_weight.hpp"
+#include "dispatch/min_share.hpp"
 #include "dispatch/queues.hpp"
 #include "dispatch/wait_prediction.hpp"
 #include "dispatch/waiter.hpp"
@@ -161,6 +162,7 @@ class Scheduler {
 
   TimePoint advance(TimePoint now);
   bool may_start(const Class& c) const;
+  ClassSet ready() const;
   bool has_room(std::size_t i) const;
   Waiter* evict_for(ClassId id, TimePoint now);
   std::optional<double> seconds_to_wait(Newcomer& newcomer) const;  // fills in hold and slots
@@ -177,6 +179,7 @@ class Scheduler {
   std::vector<ClassId> evict_;
   std::vector<Class> classes_;
   std::unique_ptr<Discipline> discipline_;
+  MinShares min_shares_;
   Queues queues_;
   DynamicWeight boost_;
   HoldTime hold_;

@@ -1,5 +1,5 @@
-// pq: strict priority, the highest class that has a waiter. The others starve while the higher ones
-// fill the upstream.
+// pq: strict priority, the highest class that has a waiter. While the higher ones fill the upstream
+// the others starve, but for their guaranteed shares (min_share.hpp).
 #pragma once
 
 #include "dispatch/discipline.hpp"

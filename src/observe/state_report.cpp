@@ -291,6 +291,7 @@ class Report {
         {"name", configured.name},
         {"rule", rule_json(now)},
         {"weight", now.weight},
+        {"min_share", configured.min_share.value_or(0)},
         {"reserved", configured.reserved},
         {"max_inflight", configured.max_inflight ? Json(*configured.max_inflight) : Json(nullptr)},
         {"max_queue", configured.max_queue},

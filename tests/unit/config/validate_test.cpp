@@ -170,6 +170,31 @@ TEST_CASE("slots that are reserved must exist") {
                     {"name":"b","reserved":1}])"));
 }
 
+TEST_CASE("guaranteed shares are given to all but the highest class and leave turns over") {
+  const auto shares = [](const std::string& members) {
+    std::vector<double> out;
+    for (const TrafficClass& one : load_good(with(members)).classes)
+      out.push_back(one.min_share.value());
+    return out;
+  };
+  CHECK(shares("") == std::vector<double>{0, 0.05, 0.05});
+  CHECK(shares(R"("classes":[{"name":"a"}])") == std::vector<double>{0});
+  CHECK(shares(R"("classes":[{"name":"a","min_share":0.5},{"name":"b","min_share":0},
+                             {"name":"c"}])") == std::vector<double>{0.5, 0, 0.05});
+  std::string many = R"({"name":"c0"})";
+  for (int i = 1; i < 32; ++i) many += R"(,{"name":"c)" + std::to_string(i) + R"("})";
+  const std::vector<double> of_many = shares(R"("classes":[)" + many + "]");
+  CHECK(of_many.front() == 0);
+  CHECK(of_many.back() == doctest::Approx(0.5 / 31));
+  check_all({
+      {R"("classes":[{"name":"a","min_share":0.5},{"name":"b","min_share":0.5},{"name":"c"}])",
+       "$.classes[1].min_share", "together is 1.05, allowed: less than 1"},
+      {R"("classes":[{"name":"a"},{"name":"b","min_share":1}])", "$.classes[1].min_share",
+       "together is 1, allowed: less than 1"},
+      {R"("classes":[{"name":"a","min_share":-0.1}])", "$.classes[0].min_share", "0"},
+  });
+}
+
 TEST_CASE("a circuit breaker is there only when asked for and must be able to open") {
   CHECK_FALSE(load_good(with("")).upstreams[0].circuit_breaker);
   const auto upstream = [](const std::string& breaker) {

@@ -23,9 +23,10 @@ struct Model {
     double cost;
   };
   struct Lane {
-    double weight = 1;
+    double weight = 1, min_share = 0;
     std::uint32_t capacity = 0, reserved = 0, cap = 0, running = 0;
     double tag = 0, credit = 0, deficit = 0;
+    double balance = 0;  // of its guaranteed share
     std::vector<Waiting> queue;
   };
 
@@ -38,6 +39,7 @@ struct Model {
   double virtual_now = 0;               // wfq
   std::size_t position = kClasses - 1;  // rr: served last; drr: visited
   std::vector<int> due;
+  int guaranteed_turns = 0;
 
   std::uint32_t running() const {
     std::uint32_t sum = 0;
@@ -132,6 +134,35 @@ struct Model {
       return -to_seconds(lanes[i].queue.front().deadline.time_since_epoch());
     });
   }
+  // In the cost that the discipline shares.
+  double shared_cost(double cost) const { return discipline == config::Discipline::drr ? cost : 1; }
+  // How many turns of others ago the turn of class i was due; negative: not yet.
+  double overdue(std::size_t i) const {
+    const Lane& lane = lanes[i];
+    if (lane.min_share == 0) return -1;
+    const double cost = shared_cost(lane.queue.front().cost);
+    const double after = lane.balance + lane.min_share * cost - cost;
+    return std::round(after / lane.min_share * 1e6) / 1e6;  // so that rounding decides nothing
+  }
+  // The class whose guaranteed turn it is; kClasses: none.
+  std::size_t guaranteed(const Ready& ready) const {
+    const std::size_t first = best(ready, [&](std::size_t i) { return overdue(i); });
+    return overdue(first) >= 0 ? first : kClasses;
+  }
+  void account(const Ready& ready, std::size_t own, double cost) {
+    if (ready.size() == 1) return;
+    for (const std::size_t i : ready) {
+      double& balance = lanes[i].balance;
+      const double change = lanes[i].min_share * cost - (i == own ? cost : 0);
+      const double bound = i == own                  ? -cost
+                           : lanes[i].min_share == 0 ? 0
+                                                     : 2 * shared_cost(lanes[i].queue.front().cost);
+      if (i == own)
+        balance = std::max(balance + change, std::min(balance, bound));
+      else
+        balance = std::min(balance + change, std::max(balance, bound));
+    }
+  }
   void charge(const Ready& ready, std::size_t i, double cost) {
     Lane& lane = lanes[i];
     const double sum = sum_of_weights(ready);
@@ -149,14 +180,19 @@ struct Model {
       for (std::size_t i = 0; i < kClasses; ++i)
         if (!lanes[i].queue.empty() && may_start(i)) ready.push_back(i);
       if (ready.empty()) return -1;
-      const std::size_t i = choose(ready, now);
+      const std::size_t owed = guaranteed(ready);
+      const std::size_t i = owed < kClasses ? owed : choose(ready, now);
       const Waiting head = lanes[i].queue.front();
       lanes[i].queue.erase(lanes[i].queue.begin());
       if (head.expires_at <= now) {
         due.push_back(head.waiter_id);
         continue;
       }
-      charge(ready, i, head.cost);
+      if (owed == kClasses)
+        charge(ready, i, head.cost);
+      else
+        ++guaranteed_turns;
+      account(ready, i, shared_cost(head.cost));
       ++lanes[i].running;
       return head.waiter_id;
     }

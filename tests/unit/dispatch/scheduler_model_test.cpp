@@ -19,7 +19,8 @@ namespace {
 // Both, side by side, and what holds at any time.
 class Pair {
  public:
-  Pair(config::Discipline discipline, std::uint64_t seed) : random_(seed), waiters_(40) {
+  Pair(config::Discipline discipline, std::uint64_t seed, bool shares = true)
+      : random_(seed), waiters_(40) {
     config::Dispatch settings;
     settings.discipline = model_.discipline = discipline;
     settings.aging_half_life = 50ms;
@@ -30,9 +31,12 @@ class Pair {
     const std::array<double, kClasses> weights{8, 3, 2, 1};
     const std::array<std::uint32_t, kClasses> capacity{5, 4, 3, 6}, reserved{1, 0, 2, 0},
         caps{7, 4, 7, 3};
+    const std::array<double, kClasses> min_shares{0, 0.1, 0.2, 0.15};
     model_.concurrency = settings.concurrency;
     model_.evict = {3, 1};
     for (std::size_t i = 0; i < kClasses; ++i) {
+      classes[i].min_share = model_.lanes[i].min_share = shares ? min_shares[i] : 0;
+      model_.lanes[i].balance = 2 * model_.lanes[i].min_share;  // one for each other guaranteed
       classes[i].weight = model_.lanes[i].weight = weights[i];
       classes[i].max_queue = model_.lanes[i].capacity = capacity[i];
       classes[i].reserved = model_.lanes[i].reserved = reserved[i];
@@ -56,6 +60,7 @@ class Pair {
   }
 
   int refusals(Reason reason) const { return refusals_[index(reason)]; }
+  int guaranteed() const { return model_.guaranteed_turns; }
   int evictions = 0, expiries = 0, grants = 0, cancellations = 0;
 
  private:
@@ -164,6 +169,7 @@ TEST_CASE("a million random operations agree with a slow model") {
   CHECK(pair.evictions > 1000);
   CHECK(pair.expiries > 1000);
   CHECK(pair.cancellations > 1000);
+  CHECK(pair.guaranteed() > 1000);
   for (const Reason reason : {Reason::deadline_expired, Reason::queue_wait_risk,
                               Reason::inflight_saturation, Reason::queue_full})
     CHECK(pair.refusals(reason) > 1000);
@@ -180,6 +186,7 @@ TEST_CASE("a million random operations over the other disciplines agree with a s
     CHECK(pair.evictions > 100);
     CHECK(pair.expiries > 100);
     CHECK(pair.cancellations > 100);
+    CHECK(pair.guaranteed() > (discipline == Discipline::rr ? 0 : 100));
     for (const Reason reason : {Reason::deadline_expired, Reason::queue_wait_risk,
                                 Reason::inflight_saturation, Reason::queue_full})
       CHECK(pair.refusals(reason) > 100);

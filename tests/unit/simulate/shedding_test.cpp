@@ -187,8 +187,9 @@ TEST_CASE("at six times capacity the lowest class still gets a share") {
   CHECK(ours.classes[0].success > 0.999);
   CHECK(ours.classes[2].success > 0.02);
 
-  const std::string strict = R"(,"dispatch":{"discipline":"pq"})";
-  CHECK(at_load(6, strict).classes[2].success < 0.001);
+  Scenario strict = scenario_of(clients(6), R"(,"dispatch":{"discipline":"pq"})");
+  for (config::TrafficClass& one : strict.config.classes) one.min_share = 0;
+  CHECK(simulate(strict, true).classes[2].success < 0.001);
 }
 
 TEST_CASE("no request is refused beside a free slot except by naive rules") {
@@ -241,11 +242,16 @@ TEST_CASE("the prediction refuses at once what would expire in the queue") {
 TEST_CASE("a top class that fills the backend alone keeps nearly all of it by dynamic weight") {
   const std::string thirds = R"("clients":[)" + client("P0", 792) + "," + client("P1", 792) + "," +
                              client("P2", 816) + "]";
-  const Recording dynamic = simulate(scenario_of(thirds), true);
+  const Recording shared = simulate(scenario_of(thirds), true);
+  Scenario all_for_the_top = scenario_of(thirds);
+  for (config::TrafficClass& one : all_for_the_top.config.classes) one.min_share = 0;
+  const Recording dynamic = simulate(all_for_the_top, true);
   const Recording fixed =
       simulate(scenario_of(thirds, R"(,"dispatch":{"dynamic_weights":false})"), true);
-  MESSAGE("P0 dynamic ", dynamic.classes[0].success, ", fixed ", fixed.classes[0].success);
+  MESSAGE("P0 dynamic ", dynamic.classes[0].success, ", beside guaranteed shares ",
+          shared.classes[0].success, ", fixed ", fixed.classes[0].success);
   CHECK(dynamic.classes[0].success > 0.93);
+  CHECK(shared.classes[0].success > 0.9);  // of 0.99 of the capacity 0.9
   CHECK(fixed.classes[0].success < 0.75);
   CHECK(dynamic.classes[1].counts.served > 0);
   CHECK(dynamic.classes[2].counts.served > 0);
