@@ -87,6 +87,21 @@ TEST_CASE("explain says why there can be no stored answer and what the miss make
   check_says(out, "no stored answer is given to such a request");
 }
 
+TEST_CASE("explain says in any state what goes before a refusal") {
+  const char* normal = "GET /a --at NORMAL";
+  const std::string both = explain_rule("", kCache + kFallback, normal);
+  check_says(
+      both,
+      "refusals  Before it is refused, whatever the reason, what is stored is given, or else "
+      "the fallback (503, HTML).\n");
+  check_says(explain_rule(R"(,"mode":"cache_only")", kCache), "what is stored is given.\n");
+  check_says(explain_rule("", kFallback), "whatever the reason, the fallback (503, HTML).\n");
+  for (const std::string& none :
+       {explain_rule("", "", normal), explain_rule(R"(,"miss":"deny")", kFallback, normal),
+        explain_rule("", kCache, "POST /a --at NORMAL")})
+    CHECK(none.find("refusals ") == std::string::npos);
+}
+
 TEST_CASE("explain says whether skip_downstream is announced or answered with the fallback") {
   const std::string skip = R"(,"mode":"skip_downstream")";
   const char* announced = "forwarded with Spillway-Degrade: skip-downstream";
