@@ -105,7 +105,7 @@ void describe(Visitor& visit, AnyRule& x) {
   visit("probability", x.probability, Real{0, 1},
         "Chance that a request is denied or dropped, where the strategy says so.");
   visit("retry_after_ms", x.retry_after, Range{0, kDay},
-        "When a denied client is asked to come back, before jitter.");
+        "When a denied client is asked to come back at the earliest, before jitter.");
   visit("mode", x.mode, ByType{}, "How a degraded answer is made.");
   visit("miss", x.miss, ByType{},
         "What happens when there is no degraded answer; default: deny with cache_only, else "

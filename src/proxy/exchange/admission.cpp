@@ -175,6 +175,16 @@ Milliseconds Admission::retry_after() {
   return overload::spread_retry_after(rule.retry_after, services_.random);
 }
 
+Milliseconds Admission::book_return(const Fault& fault) {
+  if (!is_shed(fault)) return fault.retry_after;
+  return request_.upstream().returns.book(request_.subject.traffic_class, fault.retry_after,
+                                          services_.now(), services_.random);
+}
+
+std::optional<Duration> Admission::predicted_wait(const Fault& fault) const {
+  return is_shed(fault) ? record_.predicted_wait : std::nullopt;
+}
+
 void Admission::keep_dead_letter(Reason reason) {
   Upstream& upstream = request_.upstream();
   if (!upstream.dead_letters.is_enabled() || request_.is_shadow()) return;

@@ -84,8 +84,12 @@ class Admission {
   // The outcome it would have had without shadow mode.
   std::optional<Outcome> shadow_outcome() const { return shadow_outcome_; }
   void set_shadow_outcome(Outcome outcome) { shadow_outcome_ = outcome; }
-  // Retry-After of a refusal, with jitter.
+  // The least Retry-After of a refusal, with jitter.
   Milliseconds retry_after();
+  // The Retry-After that the client is told: of a shed request a booked time of return.
+  Milliseconds book_return(const Fault& fault);
+  // Of a shed request, when it arrived at the gate.
+  std::optional<Duration> predicted_wait(const Fault& fault) const;
   // The record, complete for the access log.
   const overload::DecisionRecord& complete_record();
 

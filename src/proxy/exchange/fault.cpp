@@ -29,6 +29,11 @@ bool is_refusal(const Fault& fault) {
   }
 }
 
+bool is_shed(const Fault& fault) {
+  return is_refusal(fault) && fault.outcome != Outcome::error &&
+         fault.outcome != Outcome::dropped && !is_callers_own(fault.reason);
+}
+
 Fault bad_request(http::Error error) {
   return {.reason = Reason::bad_request,
           .status = static_cast<unsigned>(http::status_of(error)),

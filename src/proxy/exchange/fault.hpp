@@ -38,6 +38,10 @@ bool says_failure(unsigned status);
 // do.
 bool is_refusal(const Fault& fault);
 
+// The upstream's load has the request refused, not what its caller does: its client is booked a
+// time of return (overload/retry_booking.hpp).
+bool is_shed(const Fault& fault);
+
 // The request is invalid.
 Fault bad_request(http::Error error);
 // Not an error: OPTIONS with Max-Forwards: 0, answered here.
