@@ -25,7 +25,8 @@ json degrade(json more = json::object()) {
 // The negative control. It refuses nobody in OVERLOADED: only the gate does.
 json deny() { return {{"strategy", "deny"}, {"probability", 0}}; }
 
-// /stored has a cache, /prepared a fallback, both of P1; /p1 and /p0 take up slot and queue.
+// /stored has something in its cache, /prepared has a fallback, both of P1; /p1 and /p0 take up
+// slot and queue.
 struct Place {
   int max_queue = 8;
   int max_wait_ms = kHour;
@@ -35,6 +36,7 @@ struct Place {
   json settings(const std::string& server, const json& rule, const char* mode = "enforce") const {
     json stored = cached_route("stored", rule);
     json prepared = route("prepared", "P1", rule);
+    prepared["cache"] = cache();  // with nothing in it
     prepared["fallback"] = {{"status", 203}, {"json", {{"body", "[]"}}}};
     stored["deadline_ms"] = prepared["deadline_ms"] = deadline_ms;
     return overloadable(server, {{"more_routes", {stored, prepared}},
@@ -76,7 +78,7 @@ struct Scene {
 
 // A way to be refused by the gate.
 struct Way {
-  const char* reason;
+  std::string reason;
   Place place;
   // Makes the place such that a request of P1 is refused, and asks.
   std::function<Message(Scene&, const std::string& target)> ask;
@@ -130,9 +132,8 @@ std::vector<Way> ways() {
   };
 }
 
-std::string degraded(const char* reason) {
-  return std::string(R"(spillway_degraded_total{class="P1",mode="stale_ok",reason=")") + reason +
-         "\"}";
+std::string degraded(const std::string& reason) {
+  return R"(spillway_degraded_total{class="P1",mode="stale_ok",reason=")" + reason + "\"}";
 }
 
 }  // namespace
@@ -144,12 +145,12 @@ TEST_CASE("in NORMAL what is stored goes before every refusal of the gate") {
     const Message answer = way.ask(scene, "/stored?old");
     CHECK(answer.status() == 200);
     CHECK(answer.body == scene.stored);
-    CHECK(field(answer, "Spillway-Degraded") == "mode=stale_ok; reason=" + std::string(way.reason));
+    CHECK(field(answer, "Spillway-Degraded") == "mode=stale_ok; reason=" + way.reason);
     CHECK(field(answer, "Cache-Status").starts_with("spillway; hit; ttl=-"));
     CHECK_FALSE(answer.field("Retry-After"));
     CHECK(scene.proxy.metric_becomes(degraded(way.reason), 1));
-    CHECK(scene.proxy.metric(std::string(R"(spillway_denied_total{class="P1",reason=")") +
-                             way.reason + "\"}") == 0);
+    CHECK(scene.proxy.metric(R"(spillway_denied_total{class="P1",reason=")" + way.reason + "\"}") ==
+          0);
     CHECK(state_is(scene.proxy.state(), "NORMAL"));
     scene.disperse();
   }
@@ -165,8 +166,7 @@ TEST_CASE("in NORMAL and OVERLOADED the fallback goes before every refusal of th
       const Message answer = way.ask(scene, "/prepared");
       CHECK(answer.status() == 203);
       CHECK(answer.body == "[]");
-      CHECK(field(answer, "Spillway-Degraded") ==
-            "mode=stale_ok; reason=" + std::string(way.reason));
+      CHECK(field(answer, "Spillway-Degraded") == "mode=stale_ok; reason=" + way.reason);
       CHECK(scene.proxy.metric_becomes(degraded(way.reason), 1));
       CHECK(state_is(scene.proxy.state(), is_overloaded ? "OVERLOADED" : "NORMAL"));
       scene.disperse();
@@ -179,7 +179,8 @@ TEST_CASE("where the rule does not degrade the gate refuses whatever is stored o
     for (const Way& way : ways()) {
       for (const char* target : {"/stored?old", "/prepared"}) {
         CAPTURE(is_overloaded);
-        CAPTURE(target);
+        CAPTURE(std::string(target));
+        CAPTURE(way.reason);
         Scene scene(way.place, deny());
         if (is_overloaded) overload_by_errors(scene.client);
         check_refusal(way.ask(scene, target), 503, "P1", way.reason);
