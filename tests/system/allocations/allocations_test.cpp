@@ -92,7 +92,8 @@ class Overloaded {
     settings["trusted_peers"] = {"127.0.0.1/32"};
     settings["trusted_headers"]["tenant"] = "X-Tenant";
     settings["dispatch"]["concurrency"] = concurrency;
-    settings["overload"] = json::parse(R"({
+    // Without regulation: with it, latency refuses no request.
+    settings["overload"] = json::parse(R"({"regulate": false,
       "enter": {"latency_p95_ms": 3}, "exit": {"latency_p95_ms": 2}})");
     settings["overload"].merge_patch(json::parse(overload));
     proxy_ = std::make_unique<ProxyUnderTest>(backend_.address(), settings);
