@@ -158,6 +158,7 @@ Explanation explain(const config::Config& config, const ExplainedRequest& reques
   } else {
     tell_overloaded(lines, ruled);
   }
+  tell_instead_of_refusal(lines, ruled, plan.degrading(subject.route, subject.traffic_class));
   if (upstream.overload.mode == config::Mode::shadow)
     lines.add("mode") << "shadow: whatever the verdict, it is only counted and logged, and the "
                       << "request is forwarded.";

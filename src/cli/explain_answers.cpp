@@ -124,6 +124,19 @@ void tell_cache(ExplainedLines& lines, const RuledRequest& request) {
     lines.add("") << "It says only-if-cached: 504 when nothing is stored.";
 }
 
+void tell_instead_of_refusal(ExplainedLines& lines, const RuledRequest& request,
+                             const config::Rule* degrading) {
+  if (degrading == nullptr) return;
+  const bool may_be_stored =
+      degrading->mode != DegradeMode::skip_downstream && may_use_cache(request);
+  const bool has_fallback = request.route().fallback && degrading->miss != Miss::deny;
+  if (!may_be_stored && !has_fallback) return;
+  auto& line = lines.add("refusals") << "Before it is refused, whatever the reason, ";
+  if (may_be_stored) line << "what is stored is given" << (has_fallback ? ", or else " : "");
+  if (has_fallback) line << "the fallback (" << text_of(*request.route().fallback) << ")";
+  line << ".";
+}
+
 void tell_degraded(ExplainedLines& lines, const RuledRequest& request) {
   const Way way = way_of(request);
   if (way == Way::miss) return tell_miss(lines, request, {});

@@ -12,7 +12,7 @@ std::string refusal_text(const config::Rule& rule, const Verdict& verdict) {
   }
   const auto wait = rule.retry_after.count();
   return "503, retry after " + std::to_string(wait) + " to " + std::to_string(wait + wait / 2) +
-         " ms";
+         " ms or later, by turn";
 }
 
 void tell_refusals(ExplainedLines& lines, const RuledRequest& request, const Refusals& refusals) {

@@ -19,7 +19,7 @@ void tell_refusals(ExplainedLines& lines, const RuledRequest& request, const Ref
 void tell_work_conserving(ExplainedLines& lines, const RuledRequest& request,
                           const Refusals& refusals);
 
-// "503, retry after 1000 to 1500 ms"
+// "503, retry after 1000 to 1500 ms or later, by turn"
 std::string refusal_text(const config::Rule& rule, const overload::Verdict& verdict);
 
 }  // namespace spillway

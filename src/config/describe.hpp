@@ -111,11 +111,12 @@ void describe(Visitor& visit, AnyRule& x) {
   visit("probability", x.probability, Real{0, 1},
         "Chance that a request is denied or dropped, where the strategy says so.");
   visit("retry_after_ms", x.retry_after, Range{0, kDay},
-        "When a denied client is asked to come back, before jitter.");
+        "When a denied client is asked to come back at the earliest, before jitter.");
   visit("mode", x.mode, ByType{}, "How a degraded answer is made.");
   visit("miss", x.miss, ByType{},
         "What happens when there is no degraded answer; default: deny with cache_only, else "
-        "forward. A fallback that the route does not have is a denial.");
+        "forward. A fallback that the route does not have is a denial. Whatever the default, a "
+        "route's fallback goes before a refusal; only a written deny keeps it back.");
   visit("annotate", x.annotate, ByType{},
         "With skip_downstream: forward it with Spillway-Degrade: skip-downstream rather than give "
         "the route's fallback; default: where there is none.");

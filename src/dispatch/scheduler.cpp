@@ -165,6 +165,15 @@ Duration Scheduler::oldest_wait(ClassId id, TimePoint now) const {
   return oldest == nullptr ? Duration{0} : std::max(now - oldest->arrived, Duration{0});
 }
 
+std::optional<Duration> Scheduler::predicted_wait(ClassId id, TimePoint now) const {
+  const std::uint32_t ahead = queued(id);
+  if (ahead == 0 && may_start(classes_[index(id)])) return Duration{0};
+  Newcomer newcomer{
+      .traffic_class = id, .ahead = static_cast<double>(ahead), .now = std::max(now, last_)};
+  const auto seconds = seconds_to_wait(newcomer);
+  return seconds ? std::optional(duration_of(*seconds)) : std::nullopt;
+}
+
 double Scheduler::busy_slot_seconds(TimePoint now) const {
   return busy_ + slots_.running * to_seconds(std::max(now - last_, Duration{0}));
 }

@@ -126,6 +126,11 @@ class Scheduler {
   std::size_t class_count() const { return classes_.size(); }
   // Indicates starvation; zero when none waits.
   Duration oldest_wait(ClassId id, TimePoint now) const;
+  // The wait of a request of this class that arrived now without a free slot; zero if one is free
+  // for it; nullopt: no prediction.
+  std::optional<Duration> predicted_wait(ClassId id, TimePoint now) const;
+  // Seconds for which recent slots were held; nullopt before 20 of them.
+  std::optional<double> mean_hold() const { return hold_.mean(); }
   // Integral of running() over time; only grows.
   double busy_slot_seconds(TimePoint now) const;
   const ClassTotals& totals(ClassId id) const { return classes_[index(id)].totals; }

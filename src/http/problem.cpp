@@ -5,6 +5,7 @@
 
 #include "http/ascii.hpp"
 #include "http/escape.hpp"
+#include "http/server_timing.hpp"
 
 namespace spillway::http {
 namespace {
@@ -32,6 +33,10 @@ void write_json(TextWriter& out, const Problem& problem, const Shown& shown) {
   member(out, R"(,"class":)", shown.class_name);
   if (problem.retry_after.count() > 0) {
     out << R"(,"retry_after_ms":)" << problem.retry_after.count();
+  }
+  if (problem.predicted_wait) {
+    out << R"(,"predicted_wait_ms":)"
+        << std::chrono::ceil<Milliseconds>(*problem.predicted_wait).count();
   }
   member(out, R"(,"request_id":)", shown.request_id);
   out << "}\n";
@@ -93,6 +98,7 @@ bool write_problem(TextWriter& out, const Problem& problem) {
   if (problem.retry_after.count() > 0) {
     out << "Retry-After: " << whole_seconds(problem.retry_after) << "\r\n";
   }
+  if (problem.queue_wait) write_server_timing(out, *problem.queue_wait);
   write_proxy_status(out, problem);
   write_cache_status(out, problem.cache_status);
   // RFC 9110 sections 15.5.6 and 9.3.7: a 405 and a response to OPTIONS have an Allow field.

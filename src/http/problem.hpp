@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string_view>
 
 #include "base/reason.hpp"
@@ -19,10 +20,12 @@ inline constexpr std::size_t kProblemRoom = 8192;
 
 struct Problem {
   unsigned status = 503;
-  Reason reason = Reason::none;  // named in the body and in Proxy-Status' details
-  std::string_view class_name;   // e.g. "P1"; empty: left out; up to 128 bytes are shown
-  Milliseconds retry_after{0};   // 0: no Retry-After
-  std::string_view request_id;   // empty: left out; up to 128 bytes are shown
+  Reason reason = Reason::none;            // named in the body and in Proxy-Status' details
+  std::string_view class_name;             // e.g. "P1"; empty: left out; up to 128 bytes are shown
+  Milliseconds retry_after{0};             // 0: no Retry-After
+  std::optional<Duration> predicted_wait;  // for a slot, on arrival; nullopt: left out
+  std::optional<Duration> queue_wait;      // adds `Server-Timing: queue;dur=3.1`
+  std::string_view request_id;             // empty: left out; up to 128 bytes are shown
   std::string_view detail;       // one sentence; empty: left out; up to 512 bytes are shown
   std::string_view proxy_error;  // RFC 9209 error type; empty: proxy_error_of(reason)
   std::string_view date;         // RFC 9110 5.6.7, for the Date field; empty: left out

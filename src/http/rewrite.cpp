@@ -4,6 +4,7 @@
 #include "http/forwarded.hpp"
 #include "http/hop_by_hop.hpp"
 #include "http/max_forwards.hpp"
+#include "http/server_timing.hpp"
 
 namespace spillway::http {
 namespace {
@@ -179,13 +180,6 @@ void write_own_line(TextWriter& out, std::string_view name, std::string_view val
   if (!value.empty()) out << name << value << "\r\n";
 }
 
-// Milliseconds with one decimal, as in "3.1".
-void write_tenths(TextWriter& out, Duration duration) {
-  using Tenths = std::chrono::duration<std::int64_t, std::ratio<1, 10000>>;
-  const std::int64_t tenths = std::chrono::round<Tenths>(duration).count();
-  out << tenths / 10 << '.' << static_cast<char>('0' + tenths % 10);
-}
-
 // Whether a field of a response is forwarded.
 bool is_forwarded(const Field& field, const HopByHop& hop, bool may_have_length) {
   if (field.id == FieldId::content_length) return may_have_length;
@@ -282,11 +276,7 @@ void write_additions(TextWriter& out, unsigned upstream_version, std::string_vie
                      const ForwardedResponse& with) {
   if (upstream_version != 0) out << "Via: " << version_of(upstream_version) << " spillway\r\n";
   write_own_line(out, "X-Request-Id: ", request_id);
-  if (with.queue_wait) {
-    out << "Server-Timing: queue;dur=";
-    write_tenths(out, *with.queue_wait);
-    out << "\r\n";
-  }
+  if (with.queue_wait) write_server_timing(out, *with.queue_wait);
   if (!with.degraded.empty()) {
     out << "Spillway-Degraded: mode=" << with.degraded << "; reason=" << name(with.degraded_for)
         << "\r\n";

@@ -28,8 +28,10 @@ namespace spillway::observe {
 struct ClassSnapshot {
   std::size_t queued = 0;
   std::size_t inflight = 0;
-  Duration oldest_wait{};  // 0: no waiter
-  double weight = 0;       // the share it is served with now, dynamic weights included
+  Duration oldest_wait{};                  // 0: no waiter
+  std::optional<Duration> predicted_wait;  // of a request that came now; nullopt: no prediction
+  Duration returns_booked{};               // how far ahead refused requests are told to return
+  double weight = 0;  // the share it is served with now, dynamic weights included
   dispatch::ClassTotals totals;
   config::Rule rule;                    // in force, on routes that override nothing
   std::size_t above_share = 0;          // tenants

@@ -92,6 +92,7 @@ class Page {
 
   MetricFamily transitions() const;
   MetricFamily signals() const;
+  MetricFamily predicted_waits() const;
 
  private:
   template <class Each>
@@ -128,6 +129,24 @@ MetricFamily Page::transitions() const {
                  {label("upstream", config_.upstreams[u].name), label("to", name(key.first)),
                   label("reason", name(key.second))},
                  count);
+    }
+  }
+  return result;
+}
+
+MetricFamily Page::predicted_waits() const {
+  MetricFamily result =
+      gauge("spillway_predicted_wait_seconds",
+            "The wait predicted for a request that arrived now, by class; absent before 20 slots "
+            "were given back. Its error: spillway_wait_prediction_error_seconds.");
+  for (std::size_t u = 0; u < snapshot_.upstreams.size(); ++u) {
+    for (std::size_t c = 0; c < config_.classes.size(); ++c) {
+      const auto predicted = snapshot_.upstreams[u].classes[c].predicted_wait;
+      if (!predicted) continue;
+      add_sample(
+          result,
+          {label("upstream", config_.upstreams[u].name), label("class", config_.classes[c].name)},
+          to_seconds(*predicted));
     }
   }
   return result;
@@ -178,6 +197,12 @@ Families queue_families(const Page& page) {
                           "How long the oldest waiter of the class has been queued; growing "
                           "while other classes are served means starvation."),
                     [](const Queue& c) { return to_seconds(c.oldest_wait); }),
+      page.predicted_waits(),
+      page.by_queue(gauge("spillway_returns_booked_seconds",
+                          "How far ahead Retry-After has refused requests of the class return, one "
+                          "after the other. At 30 no more turns are given: Retry-After is 60 to "
+                          "120 s."),
+                    [](const Queue& c) { return to_seconds(c.returns_booked); }),
       page.by_upstream(gauge("spillway_inflight", "Requests holding a slot of the upstream now."),
                        [](const Upstream& u) { return u.inflight; }),
       page.by_upstream(gauge("spillway_concurrency_limit",

@@ -37,6 +37,12 @@ class AdmissionPlan {
     return effective(route, traffic_class).rule;
   }
 
+  // The rule by which a stored or fallback response goes before a refusal, in any state; null: the
+  // request is refused.
+  const config::Rule* degrading(RouteId route, ClassId traffic_class) const {
+    return rules_->degrading(route, traffic_class);
+  }
+
   // Of routes that override nothing.
   const EffectiveRule& class_rule(ClassId traffic_class) const {
     return rules_->class_rule(traffic_class);

@@ -44,7 +44,8 @@ bool RuleTable::all_refuse(ClassId traffic_class) const {
 }
 
 RuleTables::RuleTables(const config::Config& config, const config::Upstream& upstream) {
-  const auto build = [&](const ClassRules& rules, bool with_routes) {
+  using Table = std::shared_ptr<const RuleTable>;
+  const auto build = [&](const ClassRules& rules, bool with_routes, Table above = nullptr) {
     auto table = std::make_shared<RuleTable>();
     auto& rows = table->rows_;
     for (std::size_t i = 0; i < rules.size(); ++i)
@@ -69,19 +70,25 @@ RuleTables::RuleTables(const config::Config& config, const config::Upstream& ups
       if (strategy == config::Strategy::allow || strategy == config::Strategy::degrade)
         table->refusing_ &= ~(std::uint32_t{1} << row % rules.size());
     }
-    return std::shared_ptr<const RuleTable>(std::move(table));
+    table->above_ = std::move(above);
+    return Table(std::move(table));
   };
 
   const config::Overload& settings = upstream.overload;
   ClassRules rules = settings.rules;
   rules.resize(config.classes.size());
-  tables_.fill(build(rules, true));
-  if (settings.stages.empty()) return;
-  tables_[index(State::elevated)] = build(warning_rules(settings, rules), false);
+  if (settings.stages.empty()) {
+    tables_.fill(build(rules, true));
+    return;
+  }
+  const ClassRules normal = rules;
   apply_stage(settings, State::overloaded, rules);
-  tables_[index(State::overloaded)] = build(rules, true);
+  const Table overloaded = tables_[index(State::overloaded)] = build(rules, true);
   apply_stage(settings, State::critical, rules);
   tables_[index(State::critical)] = build(rules, true);
+  const Table elevated = build(warning_rules(settings, normal), false, overloaded);
+  tables_[index(State::elevated)] = elevated;
+  tables_[index(State::normal)] = build(normal, true, elevated);
 }
 
 std::size_t count_buckets(const config::Config& config, const config::Upstream& upstream) {

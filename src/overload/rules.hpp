@@ -3,7 +3,8 @@
 // Made once from the configuration and shared by all plans, so that a new plan costs nothing
 // per route.
 //
-//   NORMAL      overload.rules with the routes' overrides; only their retry_after is ever used.
+//   NORMAL      overload.rules with the routes' overrides; they refuse nothing. Their retry_after
+//               counts for what the gate refuses, and degrading() in its place.
 //   ELEVATED    a warning: overload.rules with the strategy `allow` and without budgets, changed by
 //               the stage's own rules only. Routes' overrides, written for overload, do not apply.
 //   OVERLOADED  overload.rules, the stage's rules over them, the routes' overrides over both.
@@ -35,6 +36,16 @@ class RuleTable {
   const EffectiveRule& at(RouteId route, ClassId traffic_class) const {
     return rows_[row_of_route_[index(route)] + index(traffic_class)];
   }
+  // The rule that turns a refusal into a degraded response; null: none does. Below OVERLOADED the
+  // rules of the states up to OVERLOADED count too: what is refused for want of room is what they
+  // were written for, even if the state does not show it yet.
+  const config::Rule* degrading(RouteId route, ClassId traffic_class) const {
+    for (const RuleTable* table = this; table != nullptr; table = table->above_.get()) {
+      const config::Rule& rule = table->at(route, traffic_class).rule;
+      if (rule.strategy == config::Strategy::degrade) return &rule;
+    }
+    return nullptr;
+  }
   // Whether every route's rule for this class denies or drops.
   bool all_refuse(ClassId traffic_class) const;
   // Without any route's overrides.
@@ -48,6 +59,7 @@ class RuleTable {
   std::vector<std::uint32_t> row_of_route_;     // where its row of class rules begins
   std::uint32_t refusing_ = ~std::uint32_t{0};  // bit by class: see all_refuse
   std::vector<EffectiveRule> rows_;             // the first row is that of routes without overrides
+  std::shared_ptr<const RuleTable> above_;      // of the next state up to OVERLOADED, or null
 };
 
 class RuleTables {

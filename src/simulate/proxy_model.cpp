@@ -16,6 +16,7 @@ ProxyModel::ProxyModel(const Scenario& scenario)
       scheduler_(upstream_.dispatch, scenario.config.classes),
       controller_(scenario.config, upstream_),
       budgets_(scenario.config, upstream_),
+      returns_(scenario.config.classes.size()),
       tenants_(scenario.config),
       costs_(scenario.config.routes.size()) {
   for (const config::TrafficClass& one : scenario.config.classes) {
@@ -30,9 +31,9 @@ ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
   signals_.record_offered();
   tenants_.record_offered(request.traffic_class, request.tenant_id);
   const Verdict verdict = decide(request, now);
-  if (verdict.kind == Verdict::Kind::deny || verdict.kind == Verdict::Kind::drop)
-    return refuse(request, verdict.kind == Verdict::Kind::deny ? verdict.retry_after : Duration{0},
-                  now);
+  if (verdict.kind == Verdict::Kind::drop) return refuse(request, Duration{0}, now);
+  if (verdict.kind == Verdict::Kind::deny)
+    return refuse(request, book_return(request, verdict.reason, verdict.retry_after, now), now);
   if (verdict.kind == Verdict::Kind::degrade && request.is_answered) {
     budgets_.give_back(request.token);
     return {Entry::answered, Duration{0}, nullptr};
@@ -55,7 +56,8 @@ ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
     case Offer::Kind::refused: {
       // A dropped client gets no Retry-After.
       const bool is_dropped = verdict.refuse_silently && offer.reason == verdict.reason;
-      admission = refuse(request, is_dropped ? Duration{0} : retry_after(request), now);
+      const Milliseconds least = is_dropped ? Milliseconds{0} : retry_after(request);
+      admission = refuse(request, book_return(request, offer.reason, least, now), now);
       break;
     }
     case Offer::Kind::queued:
@@ -166,10 +168,10 @@ Request* ProxyModel::expire(TimePoint now) {
   }
 }
 
-Duration ProxyModel::expired(Request& request) {
+Duration ProxyModel::expired(Request& request, TimePoint now) {
   signals_.record_wait(request.waited);
   budgets_.give_back(request.token);
-  return retry_after(request);
+  return book_return(request, request.reason, retry_after(request), now);
 }
 
 Request* ProxyModel::next(TimePoint now) {
@@ -207,11 +209,19 @@ std::optional<overload::Transition> ProxyModel::tick(TimePoint now,
                         .event_loop_lag = lag,
                         .tenants = tenants},
                        now);
+  returns_.measure(overload::shown_capacity(controller_.signals(), scheduler_.mean_hold()), now);
   if (scheduler_.concurrency() != result.limit) scheduler_.share_slots(result.limit, 0, true);
   return result.transition;
 }
 
-Duration ProxyModel::retry_after(const Request& request) {
+// Nothing is booked in shadow mode, where no client is told.
+Duration ProxyModel::book_return(const Request& request, Reason reason, Milliseconds least,
+                                 TimePoint now) {
+  if (!scenario_.books_returns || is_shadow() || is_callers_own(reason)) return least;
+  return returns_.book(request.traffic_class, least, now, random_);
+}
+
+Milliseconds ProxyModel::retry_after(const Request& request) {
   const config::Rule& rule =
       controller_.plan()->rule(subject_of(request).route, request.traffic_class);
   return overload::spread_retry_after(rule.retry_after, random_);

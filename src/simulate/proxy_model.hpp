@@ -13,6 +13,7 @@
 #include "overload/budgets.hpp"
 #include "overload/controller.hpp"
 #include "overload/decide.hpp"
+#include "overload/retry_booking.hpp"
 #include "overload/shard.hpp"
 #include "overload/tenant_shard.hpp"
 #include "simulate/request.hpp"
@@ -51,7 +52,7 @@ class ProxyModel {
   // The next queued request whose wait expired; nullptr: no more.
   Request* expire(TimePoint now);
   // For a request that expired or was evicted; returns its Retry-After.
-  Duration expired(Request& request);
+  Duration expired(Request& request, TimePoint now);
   // The next request to start(), after an end, cancel or expiry; nullptr: no more.
   Request* next(TimePoint now);
 
@@ -77,9 +78,10 @@ class ProxyModel {
   overload::Verdict decide(Request& request, TimePoint now);
   bool has_fallback(const Request& request) const;
   Admission refuse(Request& request, Duration retry_after, TimePoint now);
+  Duration book_return(const Request& request, Reason reason, Milliseconds least, TimePoint now);
   void forward(Request& request, TimePoint now);
   void leave_queue(Request& request, TimePoint now);
-  Duration retry_after(const Request& request);
+  Milliseconds retry_after(const Request& request);
 
   const Scenario& scenario_;
   const config::Upstream& upstream_;
@@ -87,6 +89,7 @@ class ProxyModel {
   dispatch::Scheduler scheduler_;
   overload::Controller controller_;
   overload::Budgets budgets_;
+  overload::RetryBooking returns_;
   overload::SignalShard signals_;
   overload::TenantShard tenants_;
   dispatch::RouteCost costs_;

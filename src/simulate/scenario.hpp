@@ -74,7 +74,8 @@ struct Scenario {
   std::vector<Change> changes;
   std::vector<Clients> clients;
   config::Config config;
-  UpstreamId upstream{};  // of `config`: the one that is simulated
+  UpstreamId upstream{};      // of `config`: the one that is simulated
+  bool books_returns = true;  // false: Retry-After is the rule's alone, for comparison; no key
 };
 
 // The classifier's results for these clients.

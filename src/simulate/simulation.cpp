@@ -198,7 +198,7 @@ class Simulation {
 
   void expire(Request& request) {
     recorder_.expired(request);
-    lose(request, proxy_->expired(request));
+    lose(request, proxy_->expired(request, now_));
   }
 
   // The client got no answer and may retry; a retry is a new request.

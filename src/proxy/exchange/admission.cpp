@@ -36,6 +36,12 @@ const config::Rule* Admission::overload_rule() const {
   return &plan.rule(subject.route, subject.traffic_class);
 }
 
+const config::Rule* Admission::degrading_rule() const {
+  const traffic::Subject& subject = request_.subject;
+  return request_.generation->plan(subject.upstream)
+      .degrading(subject.route, subject.traffic_class);
+}
+
 void Admission::prefer(const config::Rule& degrading) {
   give_back_token();
   const overload::AdmissionPlan& plan = request_.generation->plan(request_.subject.upstream);
@@ -64,9 +70,9 @@ std::optional<Fault> Admission::refuse(const Fault& fault) {
   return std::nullopt;
 }
 
-void Admission::degrade_for(Reason reason) {
+void Admission::degrade_for(Reason reason, config::DegradeMode mode) {
   is_degraded_ = true;
-  verdict_.mode = config::DegradeMode::stale_ok;
+  verdict_.mode = mode;
   verdict_.reason = record_.reason = reason;
 }
 
@@ -167,6 +173,16 @@ Milliseconds Admission::retry_after() {
   const auto& rule =
       request_.generation->plan(subject.upstream).rule(subject.route, subject.traffic_class);
   return overload::spread_retry_after(rule.retry_after, services_.random);
+}
+
+Milliseconds Admission::book_return(const Fault& fault) {
+  if (!is_shed(fault)) return fault.retry_after;
+  return request_.upstream().returns.book(request_.subject.traffic_class, fault.retry_after,
+                                          services_.now(), services_.random);
+}
+
+std::optional<Duration> Admission::predicted_wait(const Fault& fault) const {
+  return is_shed(fault) ? record_.predicted_wait : std::nullopt;
 }
 
 void Admission::keep_dead_letter(Reason reason) {

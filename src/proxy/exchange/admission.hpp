@@ -33,6 +33,8 @@ class Admission {
   const overload::DecisionRecord& record() const { return record_; }
   // The rule in force while the upstream is overloaded; null in state NORMAL.
   const config::Rule* overload_rule() const;
+  // The rule by which a stored or fallback response goes before a refusal; null: none does.
+  const config::Rule* degrading_rule() const;
   // Replaces the verdict by `degrading`: a response that costs the upstream nothing takes
   // precedence over every refusal.
   void prefer(const config::Rule& degrading);
@@ -48,8 +50,8 @@ class Admission {
   // --- Degradation.
   bool is_degraded() const { return is_degraded_; }
   void set_degraded() { is_degraded_ = true; }
-  // Degraded after all: a stored response in place of a failure.
-  void degrade_for(Reason reason);
+  // Degraded after all: a stored or fallback response in place of a failure or refusal.
+  void degrade_for(Reason reason, config::DegradeMode mode);
   // The upstream is asked to skip expensive work (Spillway-Degrade).
   bool announces_degrade() const { return announces_degrade_; }
   void announce_degrade() { is_degraded_ = announces_degrade_ = true; }
@@ -82,8 +84,12 @@ class Admission {
   // The outcome it would have had without shadow mode.
   std::optional<Outcome> shadow_outcome() const { return shadow_outcome_; }
   void set_shadow_outcome(Outcome outcome) { shadow_outcome_ = outcome; }
-  // Retry-After of a refusal, with jitter.
+  // The least Retry-After of a refusal, with jitter.
   Milliseconds retry_after();
+  // The Retry-After that the client is told: of a shed request a booked time of return.
+  Milliseconds book_return(const Fault& fault);
+  // Of a shed request, when it arrived at the gate.
+  std::optional<Duration> predicted_wait(const Fault& fault) const;
   // The record, complete for the access log.
   const overload::DecisionRecord& complete_record();
 

@@ -156,6 +156,12 @@ bool CacheLookup::has_stale() {
   return may_serve_stale();
 }
 
+bool CacheLookup::has_stale_by_now() {
+  if (has_stale()) return true;
+  if (cache_ != nullptr) look_up();
+  return may_serve_stale();
+}
+
 bool CacheLookup::takes_shared() {
   look_up();
   if (accepts_stale_ ? !may_serve_stale() : !is_fresh_enough()) return false;
@@ -172,6 +178,12 @@ void CacheLookup::take(bool refresh) {
   status_.hit = !was_follower_;
   status_.collapsed = was_follower_;
   if (!was_follower_) status_.forward = http::CacheStatus::Forward::none;
+}
+
+// It is not the response of the flight that it followed.
+void CacheLookup::take_for_refusal(bool refresh) {
+  was_follower_ = status_.stored = false;
+  take(refresh);
 }
 
 bool CacheLookup::may_serve_on_error() const {

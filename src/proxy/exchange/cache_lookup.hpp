@@ -39,6 +39,8 @@ class CacheLookup {
   // request's no-cache and max-age do not count: they are advisory (RFC 9111 section 5.2.1), and
   // users who reload must not bypass the cache.
   bool has_stale();
+  // The same after a wait: another request may have had a response stored meanwhile.
+  bool has_stale_by_now();
   // A rule degrades the request: a stale response is acceptable.
   void accept_stale() { accepts_stale_ = true; }
   // In place of the upstream's failure (RFC 5861 section 4).
@@ -49,6 +51,7 @@ class CacheLookup {
 
   // --- The stored response answers. `refresh`: revalidate it afterwards if it is stale.
   void take(bool refresh);
+  void take_for_refusal(bool refresh);
   void take_for_error(const Fault& fault, std::optional<unsigned> status);
   // `response`, a 304, freshens it (RFC 9111 section 4.3.4). True if it is stored again.
   bool take_confirmed(http::ResponseHead& response, TimePoint requested_at);

@@ -107,11 +107,35 @@ bool Exchange::serves_stale_instead(const Answer& answer) {
   return true;
 }
 
+// What is stored, else the fallback, goes before every refusal: of a rule, the gate, a wait in
+// vain, an open circuit or a lack of descriptors, in any state, where a rule degrades. nullopt: it
+// is refused.
+std::optional<Answer> Exchange::instead_of_refusal(const Answer& answer) {
+  const Fault* const fault = fault_in(answer);
+  if (fault == nullptr || !is_refusal(*fault) || request_.is_shadow() || session_.has_started())
+    return std::nullopt;
+  const config::Rule* const rule = admission_.degrading_rule();
+  if (rule == nullptr) return std::nullopt;
+  const bool is_skip = rule->mode == config::DegradeMode::skip_downstream;
+  // An open circuit is the upstream's failure: that is for stale_if_error to say.
+  const bool may_be_stored = !is_skip && !is_of_upstream(fault->reason);
+  const bool has_stored =
+      may_be_stored && (admission_.is_queued() ? lookup_.has_stale_by_now() : lookup_.has_stale());
+  if (!has_stored && (rule->miss == config::Miss::deny || !has_fallback())) return std::nullopt;
+  flight_.end(*fault);
+  call_.abandon();
+  fill_.drop();
+  admission_.degrade_for(fault->reason, rule->mode);
+  if (!has_stored) return fallback();
+  lookup_.take_for_refusal(rule->mode == config::DegradeMode::stale_ok);
+  return CachedResponse{};
+}
+
 void Exchange::take_stale_for(const Fault& fault, std::optional<unsigned> status) {
   flight_.land(cache::Landing::failed);
   call_.abandon();
   fill_.drop();
-  admission_.degrade_for(fault.reason);
+  admission_.degrade_for(fault.reason, config::DegradeMode::stale_ok);
   lookup_.take_for_error(fault, status);
 }
 

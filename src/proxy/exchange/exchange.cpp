@@ -22,6 +22,7 @@ Task<> Exchange::serve(std::optional<Fault> fault) {
   }
   for (bool sent = false; !sent;) {
     if (serves_stale_instead(answer)) answer = CachedResponse{};  // of the upstream's failure
+    if (std::optional<Answer> instead = instead_of_refusal(answer)) answer = std::move(*instead);
     if (const Fault* const ended_by = fault_in(answer)) flight_.end(*ended_by);
     const std::optional<Fault> failure = co_await send(answer);
     sent = !failure;

@@ -64,6 +64,7 @@ class Exchange {
   Answer cached(bool refresh);
   std::optional<Answer> cached_instead();
   bool serves_stale_instead(const Answer& answer);
+  std::optional<Answer> instead_of_refusal(const Answer& answer);
   void take_stale_for(const Fault& fault, std::optional<unsigned> status);
 
   // How each kind of answer is sent (send.cpp).

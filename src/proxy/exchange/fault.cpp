@@ -16,6 +16,24 @@ bool says_failure(unsigned status) {
   return status == 500 || status == 502 || status == 503 || status == 504;
 }
 
+bool is_refusal(const Fault& fault) {
+  switch (fault.outcome) {
+    case Outcome::denied:
+      return fault.reason != Reason::tunnel_limit && fault.reason != Reason::draining;
+    case Outcome::dropped:
+    case Outcome::expired:
+    case Outcome::evicted: return true;
+    case Outcome::error:
+      return fault.reason == Reason::circuit_open || fault.reason == Reason::local_shortage;
+    default: return false;
+  }
+}
+
+bool is_shed(const Fault& fault) {
+  return is_refusal(fault) && fault.outcome != Outcome::error &&
+         fault.outcome != Outcome::dropped && !is_callers_own(fault.reason);
+}
+
 Fault bad_request(http::Error error) {
   return {.reason = Reason::bad_request,
           .status = static_cast<unsigned>(http::status_of(error)),

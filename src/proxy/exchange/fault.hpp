@@ -33,6 +33,15 @@ bool is_of_upstream(Reason reason);
 // 500, 502, 503 and 504: the upstream itself reports a failure.
 bool says_failure(unsigned status);
 
+// The proxy refuses the request, for want of room or because the upstream is not asked at all. A
+// stored or fallback response may take its place. Not the refusal of a tunnel: no response would
+// do.
+bool is_refusal(const Fault& fault);
+
+// The upstream's load has the request refused, not what its caller does: its client is booked a
+// time of return (overload/retry_booking.hpp).
+bool is_shed(const Fault& fault);
+
 // The request is invalid.
 Fault bad_request(http::Error error);
 // Not an error: OPTIONS with Max-Forwards: 0, answered here.

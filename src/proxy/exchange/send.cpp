@@ -34,7 +34,9 @@ Task<std::optional<Fault>> Exchange::send_problem(const Fault& fault) {
        .reason = fault.reason,
        .class_name = request_.is_classified ? std::string_view(request_.traffic_class().name)
                                             : std::string_view{},
-       .retry_after = fault.retry_after,
+       .retry_after = admission_.book_return(fault),
+       .predicted_wait = admission_.predicted_wait(fault),
+       .queue_wait = admission_.queue_wait(),
        .request_id = request_.id(services_.random),
        .detail = fault.detail,
        .proxy_error = fault.proxy_error,
@@ -92,6 +94,7 @@ Task<std::optional<Fault>> Exchange::send_fallback() {
   http::ForwardedResponse with =
       additions({.has_cache = lookup_.status().has_cache, .detail = "fallback"});
   with.date = services_.wall_clock.date();
+  with.queue_wait = admission_.queue_wait();
   if (!session_.start_fallback(head, with)) co_return head_too_large();
   const bool with_content = request_.head.method != http::Verb::head;
   const bool sent =

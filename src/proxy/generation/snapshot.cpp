@@ -55,6 +55,10 @@ void read_upstreams(Generation& generation, bool with_dead_letters, observe::Sna
   for (Upstream& upstream : generation.upstreams) {
     observe::UpstreamSnapshot& each = snapshot.upstreams.emplace_back();
     upstream.gate.read_snapshot(each, now);
+    for (std::size_t c = 0; c < each.classes.size(); ++c) {
+      const ClassId id{static_cast<std::uint8_t>(c)};
+      each.classes[c].returns_booked = upstream.returns.ahead(id, now);
+    }
     each.is_live = upstream.is_live();
     each.open_circuits = upstream.open_circuits.load();
     upstream.servers.read_snapshot(each);

@@ -65,6 +65,7 @@ void Control::replace(std::shared_ptr<Generation> generation, std::function<void
                         for (const TickerPtr& former : tickers_) {
                           if (former->upstream().config.name != upstream.config.name) continue;
                           upstream.controller.continue_from(former->upstream().controller, now);
+                          upstream.returns.continue_from(former->upstream().returns);
                           upstream.overload_status.publish(upstream.controller, std::nullopt, now);
                         }
                         plans.push_back(upstream.controller.plan());
@@ -106,6 +107,8 @@ void Control::tick(Ticker& ticker, TimePoint now) {
        .tenants = ticker.tenants},
       now);
   upstream.gate.limit_to(result.limit, now);
+  upstream.returns.measure(
+      overload::shown_capacity(upstream.controller.signals(), ticker.load.mean_hold), now);
   upstream.overload_status.publish(upstream.controller, result.transition, now);
   if (result.found_futile)
     log_.shedding_does_not_help(upstream.config.name, upstream.controller.signals());

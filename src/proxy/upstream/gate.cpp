@@ -116,6 +116,7 @@ void Gate::limit_to(std::uint32_t slots, TimePoint now) {
 void Gate::read_load(Load& load, TimePoint now) {
   const std::lock_guard lock(slots_->mutex);
   load.busy_slot_seconds = scheduler_.busy_slot_seconds(now);
+  load.mean_hold = scheduler_.mean_hold();
   load.queued.resize(scheduler_.class_count());
   for (std::size_t c = 0; c < load.queued.size(); ++c)
     load.queued[c] = scheduler_.queued(ClassId(c));
@@ -132,6 +133,7 @@ void Gate::read_snapshot(observe::UpstreamSnapshot& snapshot, TimePoint now) {
     snapshot.classes[c] = {.queued = scheduler_.queued(id),
                            .inflight = scheduler_.running(id),
                            .oldest_wait = scheduler_.oldest_wait(id, now),
+                           .predicted_wait = scheduler_.predicted_wait(id, now),
                            .weight = scheduler_.weight(id),
                            .totals = scheduler_.totals(id)};
   }

@@ -18,6 +18,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -70,6 +71,7 @@ class Gate {
   struct Load {
     double busy_slot_seconds = 0;
     std::vector<std::uint32_t> queued;  // by class
+    std::optional<double> mean_hold;    // of a slot, seconds; see dispatch::Scheduler
   };
   void read_load(Load& load, TimePoint now);
   // Fills in the queues and limits; `inflight` includes the requests of the other gates.

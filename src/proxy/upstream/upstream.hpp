@@ -13,6 +13,7 @@
 #include "config/config.hpp"
 #include "overload/budgets.hpp"
 #include "overload/controller.hpp"
+#include "overload/retry_booking.hpp"
 #include "overload/shard.hpp"
 #include "overload/tenant_shard.hpp"
 #include "proxy/net/endpoint.hpp"
@@ -49,6 +50,7 @@ struct Upstream {
         controller(all, settings),
         overload_status(controller, Clock::now()),
         budgets(all, settings),
+        returns(all.classes.size()),
         dead_letters(settings.dispatch),
         connections(most_connections(all, settings, workers), settings.idle_connections),
         shards(workers) {
@@ -69,6 +71,7 @@ struct Upstream {
   overload::Controller controller;  // control thread only, once it runs
   OverloadStatus overload_status;
   overload::Budgets budgets;
+  overload::RetryBooking returns;  // of refused requests; measured by the control thread
   DeadLetterQueue dead_letters;
   TenantNames tenant_names;
   ConnectionBudget connections;

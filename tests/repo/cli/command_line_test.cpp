@@ -198,7 +198,7 @@ TEST_CASE("explain at OVERLOADED says what the draw means and when a slot is fre
     const std::string out = explain("GET /search/x --at " + state);
     CHECK(contains(out, "state     OVERLOADED (of NORMAL, OVERLOADED)\n"));
     CHECK(contains(out, "rule      deny, probability 0.5, retry after 1000 ms"));
-    CHECK(contains(out, "ERROR_BURST: deny (503, retry after 1000 to 1500 ms)"));
+    CHECK(contains(out, "ERROR_BURST: deny (503, retry after 1000 to 1500 ms or later, by turn)"));
     CHECK(contains(out, "QUEUE_WAIT_RISK: allow_if_short_wait"));
     CHECK(contains(out, "below 0.5 the rule refuses (50 % of them)"));
     CHECK(contains(out, "no slot is left idle"));

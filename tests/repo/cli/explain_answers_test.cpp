@@ -53,7 +53,7 @@ TEST_CASE("explain says that cache_only does not ask the upstream") {
   const std::string out = explain_rule(R"(,"mode":"cache_only")", kCache);
   check_says(out, "verdict   degrade\n");
   check_says(out, "The upstream is not asked, not even to refresh what is stale.");
-  check_says(out, "miss      refused (503, retry after 2000 to 3000 ms), even if a slot is free");
+  check_says(out, "miss      refused (503, retry after 2000 to 3000 ms or later, by turn), even if a slot is free");
   const std::string prepared =
       explain_rule(R"(,"mode":"cache_only","miss":"fallback")", kCache + kFallback);
   check_says(prepared, "miss      the fallback (503, HTML). The upstream is not asked.");
@@ -61,7 +61,7 @@ TEST_CASE("explain says that cache_only does not ask the upstream") {
 
 TEST_CASE("explain says that other misses are refused only for want of room") {
   const std::string out = explain_rule(R"(,"miss":"deny")", kCache);
-  check_says(out, "miss      refused (503, retry after 2000 to 3000 ms).\n");
+  check_says(out, "miss      refused (503, retry after 2000 to 3000 ms or later, by turn).\n");
   check_says(out, "no slot is left idle");
   // The route has no fallback to give.
   check_says(explain_rule(R"(,"miss":"fallback")", kCache), "miss      refused (503");
@@ -85,6 +85,21 @@ TEST_CASE("explain says why there can be no stored answer and what the miss make
   check_says(out, "verdict   allow\n");
   check_says(out, "cache     not for this request");
   check_says(out, "no stored answer is given to such a request");
+}
+
+TEST_CASE("explain says in any state what goes before a refusal") {
+  const char* normal = "GET /a --at NORMAL";
+  const std::string both = explain_rule("", kCache + kFallback, normal);
+  check_says(
+      both,
+      "refusals  Before it is refused, whatever the reason, what is stored is given, or else "
+      "the fallback (503, HTML).\n");
+  check_says(explain_rule(R"(,"mode":"cache_only")", kCache), "what is stored is given.\n");
+  check_says(explain_rule("", kFallback), "whatever the reason, the fallback (503, HTML).\n");
+  for (const std::string& none :
+       {explain_rule("", "", normal), explain_rule(R"(,"miss":"deny")", kFallback, normal),
+        explain_rule("", kCache, "POST /a --at NORMAL")})
+    CHECK(none.find("refusals ") == std::string::npos);
 }
 
 TEST_CASE("explain says whether skip_downstream is announced or answered with the fallback") {

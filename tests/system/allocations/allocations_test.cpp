@@ -170,6 +170,29 @@ TEST_CASE("a degraded request allocates nothing once the proxy is warm") {
         0.001);
 }
 
+TEST_CASE("a refusal of the gate and what goes before it allocate nothing") {
+  const Backend backend(5ms);
+  json settings = kOneWorker;
+  settings["classes"] = json::parse(R"([{"name": "P0"}, {"name": "P2", "max_queue": 1}])");
+  settings["dispatch"]["concurrency"] = 8;
+  for (const char* signal :
+       {"inflight_ratio", "queue_ratio", "queue_wait_p95_ms", "event_loop_lag_ms", "error_rate"}) {
+    settings["overload"]["enter"][signal] = settings["overload"]["exit"][signal] = nullptr;
+  }
+  std::string sample = denied("QUEUE_FULL");
+  SUBCASE("refused") {}
+  SUBCASE("answered with what is stored") {
+    settings["routes"][1]["cache"] = json::parse(R"({"max_bytes": 1048576, "ttl_ms": 3600000})");
+    settings["routes"][1]["rules"]["P2"] =
+        json::parse(R"({"strategy": "degrade", "mode": "stale_ok"})");
+    sample = R"(spillway_degraded_total{class="P2",mode="stale_ok",reason="QUEUE_FULL"})";
+  }
+  const ProxyUnderTest proxy(backend.address(), settings);
+  const ChildProcess clients(
+      clients_command(proxy.port(), std::vector<std::string>(kConnections, get("/export"))));
+  CHECK(allocations_per_request(proxy, sample) < 0.001);
+}
+
 TEST_CASE("an answer from the store allocates nothing once the proxy is warm") {
   const Backend backend(0ms);
   json settings = kOneWorker;

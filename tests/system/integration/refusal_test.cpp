@@ -120,6 +120,7 @@ TEST_CASE("who has waited as long as its class may is answered then and never fo
     const Message answer = client.ask(get("/p2"));
     const double took = milliseconds_since(begin);
     check_refusal(answer, 503, "P2", "QUEUE_TIMEOUT");
+    CHECK(answer.field("Server-Timing").value_or("").starts_with("queue;dur=1"));
     CHECK(took >= 149);
     best = std::min(best, took);
   }

@@ -275,3 +275,22 @@ TEST_CASE("weights stay as configured without dynamic weights") {
   }
   CHECK(desk->weight(kP0) == 8);
 }
+
+TEST_CASE("the wait can be predicted without a request") {
+  Desk desk(4);
+  CHECK(desk->predicted_wait(kP1, desk.now) == Duration{0});
+  desk.teach(20ms, kP1);
+  CHECK(*desk->mean_hold() == doctest::Approx(0.02));
+  for (int i = 0; i < 4 + 9; ++i) desk.arrive(kP1);
+  const auto predicted = desk->predicted_wait(kP1, desk.now);
+  REQUIRE(predicted);
+  desk.arrive(kP1);
+  CHECK(*predicted == *desk.last.predicted_wait);
+}
+
+TEST_CASE("without twenty slots given back no wait is predicted for a request that must wait") {
+  Desk desk;
+  desk.arrive(kP1);
+  CHECK_FALSE(desk->predicted_wait(kP1, desk.now));
+  CHECK_FALSE(desk->mean_hold());
+}

@@ -47,6 +47,17 @@ TEST_CASE("a denial says everything that a client needs to come back well") {
         "\"retry_after_ms\":1200,\"request_id\":\"0123\"}\n");
 }
 
+TEST_CASE("a denial tells the predicted wait in whole milliseconds and what was waited") {
+  Problem problem = kDenial;
+  CHECK(response(problem).find("predicted_wait_ms") == std::string::npos);
+  CHECK(response(problem).find("Server-Timing") == std::string::npos);
+  problem.predicted_wait = std::chrono::microseconds(412'001);
+  problem.queue_wait = std::chrono::microseconds(3149);
+  const std::string text = response(problem);
+  CHECK(text.find("\"retry_after_ms\":1200,\"predicted_wait_ms\":413,") != std::string::npos);
+  CHECK(text.find("\r\nServer-Timing: queue;dur=3.1\r\n") != std::string::npos);
+}
+
 TEST_CASE("a problem response passes the proxy's own response parser") {
   for (const bool html : {false, true}) {
     Problem problem = kDenial;

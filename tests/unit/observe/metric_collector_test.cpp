@@ -140,6 +140,10 @@ TEST_CASE("the gates' snapshot is shown by upstream and summed by class") {
   CHECK(has_line(text, R"(spillway_deadline_miss_total{class="P1"} 6)"));
   CHECK(has_line(text, R"(spillway_queue_depth{upstream="app",class="P1"} 7)"));
   CHECK(has_line(text, R"(spillway_oldest_wait_seconds{upstream="app",class="P1"} 0.15)"));
+  CHECK(has_line(text, R"(spillway_predicted_wait_seconds{upstream="app",class="P1"} 0.04)"));
+  CHECK(text.find(R"(spillway_predicted_wait_seconds{upstream="app",class="P0"})") ==
+        std::string::npos);
+  CHECK(has_line(text, R"(spillway_returns_booked_seconds{upstream="app",class="P1"} 2.5)"));
   CHECK(has_line(text, R"(spillway_inflight{upstream="app"} 64)"));
   CHECK(has_line(text, R"(spillway_class_weight{upstream="app",class="P1"} 3)"));
   CHECK(has_line(text, R"(spillway_dead_letters_total{upstream="app"} 300)"));

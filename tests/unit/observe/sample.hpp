@@ -89,6 +89,8 @@ inline Snapshot sample_snapshot() {
   ClassSnapshot& p1 = app.classes[1];
   p1.queued = 7;
   p1.oldest_wait = Milliseconds{150};
+  p1.predicted_wait = Milliseconds{40};
+  p1.returns_booked = Milliseconds{2500};
   p1.weight = 3;
   p1.totals.enqueued = 40;
   p1.totals.started = 20;

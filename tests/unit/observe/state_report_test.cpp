@@ -78,6 +78,9 @@ TEST_CASE("the state report counts each class at each upstream") {
   CHECK(p1["name"] == "P1");
   CHECK(p1["queued"] == 7);
   CHECK(p1["oldest_wait_ms"] == 150);
+  CHECK(p1["predicted_wait_ms"] == 40);
+  CHECK(p1["returns_booked_ms"] == 2500);
+  CHECK(json["upstreams"][0]["classes"][0]["predicted_wait_ms"].is_null());
   CHECK(p1["average_wait_ms"] == 25);
   CHECK(p1["max_wait_ms"] == 90);
   CHECK(p1["completed"] == 2);

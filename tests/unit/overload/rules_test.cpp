@@ -158,3 +158,32 @@ TEST_CASE("routes share their class's bucket unless they bring a budget") {
     CHECK(table.at(kElsewhere, kP0).bucket == table.at(kPlain, kP0).bucket);
   }
 }
+
+TEST_CASE("below OVERLOADED a refusal is degraded by the rules of the states up to OVERLOADED") {
+  const config::Config config = warn_degrade_deny();
+  const RuleTables tables(config, config.upstreams[0]);
+  const auto degrading = [&](State state, ClassId id) {
+    return tables.of(state)->degrading(kPlain, id);
+  };
+  // Of P1 the rule of OVERLOADED degrades, of P2 that of ELEVATED.
+  for (const State state : {State::normal, State::elevated, State::overloaded}) {
+    REQUIRE(degrading(state, kP1) != nullptr);
+    CHECK(degrading(state, kP1)->mode == DegradeMode::cache_only);
+  }
+  for (const State state : {State::normal, State::elevated})
+    CHECK(degrading(state, kP2)->mode == DegradeMode::stale_ok);
+  CHECK(degrading(State::overloaded, kP2) == nullptr);
+  CHECK(degrading(State::critical, kP1) == nullptr);
+  for (const State state : {State::normal, State::critical})
+    CHECK(degrading(state, kP0) == nullptr);
+}
+
+TEST_CASE("without stages a refusal is degraded by the class's rule or the route's") {
+  config::Config config = site();
+  config.routes[1].rules = {{.traffic_class = kP2, .strategy = Strategy::degrade}};
+  const RuleTables tables(config, config.upstreams[0]);
+  for (const State state : {State::normal, State::overloaded}) {
+    CHECK(tables.of(state)->degrading(kPlain, kP2) == nullptr);
+    CHECK(tables.of(state)->degrading(kOverriding, kP2) != nullptr);
+  }
+}

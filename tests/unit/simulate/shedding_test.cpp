@@ -67,7 +67,7 @@ class GateDrive {
         events_.pop();
         event.arrives ? arrive(*event.request, event.at) : complete(*event.request, event.at);
       }
-      while (Request* late = proxy_.expire(now)) proxy_.expired(*late);
+      while (Request* late = proxy_.expire(now)) proxy_.expired(*late, now);
       start_waiting(now);
       proxy_.sweep(now);
       if ((now - kBegin) % Milliseconds{100} == Duration{0}) proxy_.tick(now, std::nullopt);
@@ -101,7 +101,7 @@ class GateDrive {
   void arrive(Request& request, TimePoint now) {
     schedule_arrival(request.clients);
     const ProxyModel::Admission admission = proxy_.arrive(request, now);
-    if (admission.evicted != nullptr) proxy_.expired(*admission.evicted);
+    if (admission.evicted != nullptr) proxy_.expired(*admission.evicted, now);
     if (admission.entry == ProxyModel::Entry::start) start(request, now);
     if (admission.entry != ProxyModel::Entry::refused) return;
     ++result_.refused;

@@ -112,6 +112,36 @@ TEST_CASE("every fault names a reason that is documented with its status and Ret
   }
 }
 
+TEST_CASE("a stored or fallback response may replace refusals, and shed clients return by turn") {
+  std::set<Reason> refusals, shed;
+  for (const auto& [reason, faults] : all_faults()) {
+    for (const Fault& fault : faults) {
+      if (is_refusal(fault)) refusals.insert(reason);
+      if (is_shed(fault)) shed.insert(reason);
+      if (is_shed(fault)) CHECK(is_refusal(fault));
+    }
+  }
+  const std::set<Reason> load{Reason::inflight_saturation,
+                              Reason::queue_saturation,
+                              Reason::queue_wait_risk,
+                              Reason::tail_latency,
+                              Reason::event_loop_lag,
+                              Reason::error_burst,
+                              Reason::queue_full,
+                              Reason::queue_timeout,
+                              Reason::deadline_expired,
+                              Reason::evicted,
+                              Reason::shedding_does_not_help};
+  CHECK(shed == load);
+  std::set<Reason> all = load;
+  all.insert({Reason::budget_exceeded, Reason::tenant_share, Reason::circuit_open,
+              Reason::local_shortage});
+  CHECK(refusals == all);
+  CHECK_FALSE(is_refusal(deadline_passed()));  // the upstream was asked
+  CHECK(is_refusal(dropped(Reason::error_burst)));
+  CHECK_FALSE(is_shed(dropped(Reason::error_burst)));
+}
+
 TEST_CASE("a failure of a server is known from a fault of anybody else") {
   const auto is_servers = [](const Fault& fault) { return fault.failure.has_value(); };
   for (const auto& [reason, faults] : all_faults()) {
