@@ -16,6 +16,7 @@ ProxyModel::ProxyModel(const Scenario& scenario)
       scheduler_(upstream_.dispatch, scenario.config.classes),
       controller_(scenario.config, upstream_),
       budgets_(scenario.config, upstream_),
+      tenant_budgets_(scenario.config.tenants),
       tenants_(scenario.config),
       costs_(scenario.config.routes.size()) {
   for (const config::TrafficClass& one : scenario.config.classes) {
@@ -23,12 +24,15 @@ ProxyModel::ProxyModel(const Scenario& scenario)
   }
   for (const Clients& clients : scenario.clients) {
     subjects_.push_back({route_of(scenario, clients), deadline_of(scenario, clients)});
+    auto& tiers = tiers_.emplace_back();
+    for (std::uint32_t i = 0; i < clients.tenants; ++i)
+      tiers.push_back(simulate::tier_of(scenario, clients, i));
   }
 }
 
 ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
   signals_.record_offered();
-  tenants_.record_offered(request.traffic_class, request.tenant_id);
+  tenants_.record_offered(request.traffic_class, request.tenant_id, tier_of(request).weight);
   const Verdict verdict = decide(request, now);
   if (verdict.kind == Verdict::Kind::deny || verdict.kind == Verdict::Kind::drop)
     return refuse(request, verdict.kind == Verdict::Kind::deny ? verdict.retry_after : Duration{0},
@@ -79,7 +83,8 @@ bool ProxyModel::has_fallback(const Request& request) const {
 // serves the fallback or makes the request cheaper.
 Verdict ProxyModel::decide(Request& request, TimePoint now) {
   const overload::AdmissionRequest asking{subject_of(request).route, request.traffic_class,
-                                          request.tenant_id};
+                                          request.tenant_id,
+                                          tenant_budgets_.find(tier_of(request).number)};
   Verdict verdict = overload::decide(*controller_.plan(), budgets_, asking, now, random_);
   if (verdict.kind == Verdict::Kind::degrade && !is_shadow()) {
     const bool fallback = has_fallback(request);
