@@ -281,7 +281,8 @@ void describe(Visitor& visit, Tenants& x) {
   visit("api_keys", x.api_keys, ListOf<ByType>{{}, 0, 100'000},
         "The keys that are believed; another one is as good as none.");
   visit("fairness", x.fairness, ByType{},
-        "While overloaded, refuse first those tenants that take more than their fair share.");
+        "Tenants of a class take turns in its queue, and while overloaded those that take more than "
+        "their fair share are refused first.");
   visit("tracked", x.tracked, Range{8, 4096},
         "Heaviest tenants that are told apart, per upstream, class and worker.");
 }

@@ -47,6 +47,10 @@ ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
                         .deadline = now + subject.deadline,
                         .max_wait = scenario_.config.classes[index(request.traffic_class)].max_wait,
                         .cost = costs_.estimate(subject.route, request.degraded)};
+  if (scenario_.config.tenants.fairness) {
+    terms.tenant = request.tenant_id;
+    terms.tenant_weight = tier_of(request).weight;
+  }
   terms.certainty = overload::certainty_in(controller_.plan()->state());
   if (verdict.kind == Verdict::Kind::allow_if_short_wait) {
     terms.short_wait = verdict.only_if_free ? Duration{0} : upstream_.dispatch.target_wait;

@@ -90,6 +90,10 @@ dispatch::Terms Admission::terms(Duration spent) const {
     terms.in_background = true;
     terms.traffic_class = request_.config().lowest_class();
   }
+  if (request_.config().tenants.fairness) {
+    terms.tenant = request_.subject.tenant.id;
+    terms.tenant_weight = request_.subject.tenant.tier->weight;
+  }
   terms.certainty = overload::certainty_in(record_.state);
   if (verdict_.kind == overload::Verdict::Kind::allow_if_short_wait) {
     const Milliseconds target = request_.upstream_config().dispatch.target_wait;
