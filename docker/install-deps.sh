@@ -10,12 +10,12 @@
 set -euo pipefail
 
 runtime=(
-  ca-certificates libspdlog1.10 libfmt9 libprometheus-cpp-core1.0
+  ca-certificates libspdlog1.10 libfmt9 libprometheus-cpp-core1.0 libnettle8
 )
 build=(
   g++ cmake ninja-build ccache git
   libboost1.81-dev
-  nlohmann-json3-dev libcli11-dev libspdlog-dev prometheus-cpp-dev
+  nlohmann-json3-dev libcli11-dev libspdlog-dev prometheus-cpp-dev nettle-dev
 )
 develop=(
   # test framework, second compiler with its sanitizer runtime, formatting, linting

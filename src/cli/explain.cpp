@@ -63,6 +63,8 @@ void tell_subject(ExplainedLines& lines, const config::Config& config,
   if (subject.trusted_priority) {
     class_line << ", from the priority " << *subject.trusted_priority << " that "
                << config.trusted_headers.priority << " gives it";
+  } else if (subject.tenant.tier->traffic_class) {
+    class_line << ", that of its tenant";
   } else if (route.priority) {
     class_line << ", from the route's priority " << *route.priority;
   }
@@ -75,7 +77,13 @@ void tell_subject(ExplainedLines& lines, const config::Config& config,
   for (const std::string& server : upstream.servers) upstream_line << ' ' << server;
   if (upstream.servers.size() > 1) upstream_line << " by " << config::name(upstream.balance);
 
-  lines.add("tenant") << config::name(subject.tenant.source) << " " << subject.tenant.value();
+  auto& tenant_line = lines.add("tenant");
+  tenant_line << config::name(subject.tenant.source) << " " << subject.tenant.value();
+  const config::Tier& tier = *subject.tenant.tier;
+  if (tier.weight != 1) tenant_line << ", weight " << tier.weight;
+  if (tier.budget)
+    tenant_line << ", rate limit " << tier.budget->rate << " a second, " << tier.budget->burst
+                << " at once: beyond it 429 BUDGET_EXCEEDED";
 }
 
 // The deadlines and their sources. The request arrived at TimePoint{}.

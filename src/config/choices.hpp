@@ -79,6 +79,9 @@ inline constexpr std::array kChoices<Balance>{Choice{Balance::least_inflight, "l
                                               Choice{Balance::round_robin, "round_robin"}};
 
 template <>
+inline constexpr std::array kChoices<OverloadOrder>{Choice{OverloadOrder::fifo, "fifo"},
+                                                    Choice{OverloadOrder::lifo, "lifo"}};
+template <>
 inline constexpr std::array kChoices<TenantKey>{
     Choice{TenantKey::api_key, "api_key"}, Choice{TenantKey::trusted_header, "trusted_header"},
     Choice{TenantKey::client_address, "client_address"}};

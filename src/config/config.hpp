@@ -68,6 +68,8 @@ enum class Miss : std::uint8_t { forward, fallback, deny };
 struct Budget {
   double rate = 1;   // requests per second
   double burst = 1;  // requests at once
+
+  bool operator==(const Budget&) const = default;
 };
 
 struct Rule {
@@ -136,6 +138,8 @@ struct Stage {
 enum class Discipline : std::uint8_t { pq, rr, wrr, drr, wfq, aging, edf };
 enum class Late : std::uint8_t { drop, process_with_tag };
 enum class ExpirePolicy : std::uint8_t { drop, dead_letter };
+// Which waiter of a class is next while the upstream is overloaded: the oldest or the newest.
+enum class OverloadOrder : std::uint8_t { fifo, lifo };
 
 // How the limit is found with `"concurrency": "auto"`; the others are there to be compared with.
 enum class LimitLaw : std::uint8_t { paired_dither, gradient2, aimd };
@@ -162,6 +166,8 @@ struct Dispatch {
   bool dynamic_weights = true;
   Milliseconds target_wait{20};
   Late late = Late::drop;
+  OverloadOrder overload_order = OverloadOrder::fifo;
+  bool deadline_aware = true;  // the time that the route takes counts towards an answer's deadline
   std::vector<ClassId> evict;  // classes that give up queue places, first to last
   ExpirePolicy expire_policy = ExpirePolicy::drop;
   std::uint32_t dead_letters = 256;  // kept with ExpirePolicy::dead_letter
@@ -306,9 +312,16 @@ struct Route {
 
 enum class TenantKey : std::uint8_t { api_key, trusted_header, client_address };
 
+// A key and the tier of its tenant. A tenant may have several keys; what one of them says of the
+// tier holds for all (named_tenants.hpp).
 struct ApiKey {
-  std::string tenant;
-  std::string key;
+  std::optional<std::string> name;       // exactly one of these two
+  std::optional<std::string> tenant;     // the same; the key's former name
+  std::optional<std::string> key;        // exactly one of these two
+  std::optional<std::string> sha256;     // of the key, hexadecimal
+  std::optional<ClassId> traffic_class;  // none: the route's
+  std::optional<double> weight;          // of its fair share; none: 1
+  std::optional<Budget> budget;          // none: no rate limit
 
   bool operator==(const ApiKey&) const = default;
 };

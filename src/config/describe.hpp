@@ -196,6 +196,13 @@ void describe(Visitor& visit, Dispatch& x) {
         "Wait up to which a class that overload rules would deny may still queue.");
   visit("late", x.late, ByType{},
         "A waiter past its deadline or longest wait: answered, or served and tagged late.");
+  visit(
+      "overload_order", x.overload_order, ByType{},
+      "Which waiter of a class is next while overloaded, the oldest or the newest; the highest of "
+      "several classes is always served in order.");
+  visit("deadline_aware", x.deadline_aware, ByType{},
+        "Refuse a request whose predicted wait and its route's usual time together pass the "
+        "deadline of its answer (deadline_ms, or the client's own); false: the wait alone counts.");
   visit("expire_policy", x.expire_policy, ByType{}, "What happens to expired requests.");
   visit("dead_letters", x.dead_letters, Range{1, 10'000},
         "Expired requests that are kept for /state with expire_policy dead_letter.");
@@ -270,8 +277,18 @@ void describe(Visitor& visit, DefaultRoute& x) {
 
 template <class Visitor>
 void describe(Visitor& visit, ApiKey& x) {
-  visit(required("tenant"), x.tenant, kName, "Whose key it is.");
-  visit(required("key"), x.key, kSecret, "The value of X-Api-Key that proves it.");
+  visit("name", x.name, kName, "Whose key it is; required. A tenant may have several keys.");
+  visit("tenant", x.tenant, kName, "The same as name, its former word.");
+  visit("sha256", x.sha256, kSha256,
+        "SHA-256 of the value of X-Api-Key that proves it (printf %s KEY | sha256sum).");
+  visit("key", x.key, kSecret, "The value itself, in place of sha256: one of them is required.");
+  visit("class", x.traffic_class, ClassName{},
+        "Class of the tenant's requests, in place of the route's; default: the route's.");
+  visit("weight", x.weight, Real{0.01, 100},
+        "The tenant's fair share relative to other tenants of the class; default: 1.");
+  visit("budget", x.budget, ByType{},
+        "Rate limit of the tenant, overloaded or not, over all routes; beyond it 429. Default: "
+        "none.");
 }
 
 template <class Visitor>
@@ -281,7 +298,8 @@ void describe(Visitor& visit, Tenants& x) {
   visit("api_keys", x.api_keys, ListOf<ByType>{{}, 0, 100'000},
         "The keys that are believed; another one is as good as none.");
   visit("fairness", x.fairness, ByType{},
-        "While overloaded, refuse first those tenants that take more than their fair share.");
+        "Tenants of a class take turns in its queue, and while overloaded those that take more than "
+        "their fair share are refused first.");
   visit("tracked", x.tracked, Range{8, 4096},
         "Heaviest tenants that are told apart, per upstream, class and worker.");
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/ip_address.hpp"
+#include "base/sha256.hpp"
 
 namespace spillway::config {
 
@@ -118,6 +119,8 @@ bool is_token(std::string_view text) {
 }
 
 bool is_secret(std::string_view text) { return !text.empty() && is_token(text); }
+
+bool is_sha256(std::string_view text) { return parse_sha256(text).has_value(); }
 
 bool is_request_field(std::string_view text) {
   return !text.empty() && text != "*" && is_field_name(text);

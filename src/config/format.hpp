@@ -23,6 +23,7 @@ bool is_host(std::string_view text);           // lower-case host name or addres
 bool is_path_pattern(std::string_view text);   // literal segments, *, a final /**
 bool is_token(std::string_view text);          // printable ASCII without blanks, or empty
 bool is_secret(std::string_view text);         // the same, and not empty
+bool is_sha256(std::string_view text);         // 64 hexadecimal digits
 bool is_field_name(std::string_view text);     // an HTTP field name (RFC 9110 5.1), or empty
 bool is_request_field(std::string_view text);  // the same, not empty, and not the "*" of Vary
 bool is_answer_field(std::string_view text);   // a field that a fallback may set
@@ -54,6 +55,7 @@ inline constexpr Format kToken{"8 to 256 printable ASCII characters without blan
                                is_token, true};
 inline constexpr Format kSecret{"8 to 256 printable ASCII characters without blanks", is_secret,
                                 true};
+inline constexpr Format kSha256{"64 hexadecimal digits", is_sha256, true};
 inline constexpr Format kProtocol{
     "the name of a protocol in lower case, e.g. \"websocket\", other than h2c", is_protocol};
 inline constexpr Format kProbeTarget{

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "config/check_answers.hpp"
+#include "config/check_tenants.hpp"
 #include "config/check_upstreams.hpp"
 #include "config/defaults.hpp"
 #include "config/describe.hpp"
@@ -60,7 +61,7 @@ class Validator {
     check_names(config.upstreams, "$.upstreams", "upstream");
     check_names(std::vector(config.routes.begin(), config.routes.end() - 1), "$.routes", "route");
     check_routes(config);
-    check_api_keys(config.tenants.api_keys);
+    check_tenants(config, findings_);
     check_tracked(config);
     check_evict(config.dispatch, "$.dispatch.evict", config);
     check_overload(config.overload, "$.overload");
@@ -129,16 +130,6 @@ class Validator {
                                     ", which makes " + std::to_string(counters) +
                                     " counters over all classes, upstreams and workers, allowed: " +
                                     std::to_string(kMost));
-  }
-
-  void check_api_keys(const std::vector<ApiKey>& api_keys) {
-    std::map<std::string_view, std::size_t> first;
-    for (std::size_t i = 0; i < api_keys.size(); ++i) {
-      const auto [at, is_new] = first.emplace(api_keys[i].key, i);
-      if (is_new) continue;
-      report(element("$.tenants.api_keys", i) + ".key",
-             "the same key as " + element("$.tenants.api_keys", at->second));
-    }
   }
 
   void check_routes(const Config& config) {

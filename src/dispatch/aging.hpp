@@ -1,4 +1,4 @@
-// aging: priority rises with waiting time. The oldest waiter of each class scores
+// aging: priority rises with waiting time. The next waiter of each class scores
 // log2(egress weight) + log2(1 + wait / half life); the highest score is served.
 //
 // Bound: as long as no waiter of another class i has waited longer than W_i, one of weight w has

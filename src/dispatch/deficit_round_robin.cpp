@@ -26,12 +26,11 @@ double DeficitRoundRobin::visits_needed(std::size_t i, double cost, double quant
 ClassId DeficitRoundRobin::pick(ClassSet ready, const Queues& queues, TimePoint now) {
   for (ClassSet rest = ready; rest != 0; rest &= rest - 1) {
     const int i = std::countr_zero(rest);
-    if (queues.oldest(static_cast<std::size_t>(i))->expires_at <= now)
-      return static_cast<ClassId>(i);
+    if (queues.next(static_cast<std::size_t>(i))->expires_at <= now) return static_cast<ClassId>(i);
   }
   const auto visited = static_cast<ClassId>(visited_);
   if ((ready & set_of(visited)) != 0 &&
-      deficits_[visited_] + kRounding >= queues.oldest(visited_)->cost)
+      deficits_[visited_] + kRounding >= queues.next(visited_)->cost)
     return visited;
 
   const double greatest = greatest_weight();
@@ -42,7 +41,7 @@ ClassId DeficitRoundRobin::pick(ClassSet ready, const Queues& queues, TimePoint 
   do {
     i = following(i);
     if ((ready >> i & 1) == 0) continue;
-    const double needed = visits_needed(i, queues.oldest(i)->cost, weights_[i] / greatest);
+    const double needed = visits_needed(i, queues.next(i)->cost, weights_[i] / greatest);
     if (needed >= visits) continue;
     visits = needed;
     next = i;

@@ -3,7 +3,7 @@
 // 1995), with a request's estimated milliseconds for a packet's length.
 //
 // The classes are visited in turn. A visit adds a quantum, weight / greatest weight milliseconds,
-// to the class's deficit; its oldest waiters are served while the deficit covers their cost,
+// to the class's deficit; its waiters are served while the deficit covers their cost,
 // which is taken off it. A class whose last waiter was served loses the rest of its deficit: an
 // idle class earns no credit. One whose waiters leave unserved keeps it, at most a request's cost
 // and a quantum.

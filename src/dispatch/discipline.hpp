@@ -1,7 +1,7 @@
-// The queueing discipline: picks the class whose oldest waiter gets the next free slot, and
+// The queueing discipline: picks the class whose next waiter gets the next free slot, and
 // predicts how many turns a newcomer waits.
 //
-// A discipline chooses between classes; within a class it is first in, first out. Every call
+// A discipline chooses between classes; within a class TenantQueue has the order. Every call
 // costs O(classes) at most, whatever the queues' length, and allocates nothing. Ties go to the
 // higher class (the smaller ClassId).
 #pragma once

@@ -15,7 +15,7 @@ ClassId EarliestDeadline::pick(ClassSet ready, const Queues& queues, TimePoint) 
   std::size_t best = static_cast<std::size_t>(std::countr_zero(ready));
   for (ClassSet rest = ready & (ready - 1); rest != 0; rest &= rest - 1) {
     const auto i = static_cast<std::size_t>(std::countr_zero(rest));
-    if (queues.oldest(i)->deadline < queues.oldest(best)->deadline) best = i;
+    if (queues.next(i)->deadline < queues.next(best)->deadline) best = i;
   }
   return static_cast<ClassId>(best);
 }

@@ -1,4 +1,4 @@
-// edf: of the oldest waiters of all classes, the one whose deadline is earliest (earliest
+// edf: of the next waiters of all classes, the one whose deadline is earliest (earliest
 // deadline first: Liu and Layland, JACM 1973). Serves the most in time while the upstream can
 // serve all in time; waiters without a deadline come last.
 #pragma once

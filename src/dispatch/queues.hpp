@@ -1,13 +1,17 @@
-// The waiters of each class, first in first out, and the set of classes that have any.
+// The waiters of each class, and the set of classes that have any.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
 
 #include "base/ids.hpp"
 #include "base/time.hpp"
-#include "dispatch/class_queue.hpp"
+#include "config/config.hpp"
+#include "dispatch/tenant_queue.hpp"
 #include "dispatch/waiter.hpp"
 
 namespace spillway::dispatch {
@@ -29,10 +33,19 @@ using WaitingCounts = std::array<std::uint32_t, kMaxClasses>;
 
 class Queues {
  public:
-  // By the waiter's traffic_class; it is in no queue.
+  // As many classes as there may be, for few waiters.
+  Queues() {
+    for (std::size_t i = 0; i < kMaxClasses; ++i) lists_.push_back(std::make_unique<TenantQueue>());
+  }
+  explicit Queues(std::span<const config::TrafficClass> classes) {
+    for (const config::TrafficClass& one : classes)
+      lists_.push_back(std::make_unique<TenantQueue>(one.max_queue));
+  }
+
+  // By the waiter's traffic_class and tenant; it is in no queue.
   void push(Waiter& waiter) {
     const ClassId id = waiter.traffic_class;
-    lists_[index(id)].push_back(waiter);
+    lists_[index(id)]->push(waiter);
     ++waiting_[index(id)];
     backlogged_ |= set_of(id);
   }
@@ -40,22 +53,30 @@ class Queues {
   // From anywhere in its queue; it must be in it.
   void remove(Waiter& waiter) {
     const ClassId id = waiter.traffic_class;
-    waiter.Hook<InClassQueue>::unlink();
+    lists_[index(id)]->remove(waiter);
     if (--waiting_[index(id)] == 0) backlogged_ &= ~set_of(id);
   }
 
-  // nullptr when the class has no waiter.
-  const Waiter* oldest(std::size_t i) const { return lists_[i].front(); }
-  const Waiter* youngest(std::size_t i) const { return lists_[i].back(); }
-  Waiter* oldest(ClassId id) { return lists_[index(id)].front(); }
-  Waiter* youngest(ClassId id) { return lists_[index(id)].back(); }
+  // `waiter` left its queue for a slot.
+  void served(const Waiter& waiter) { lists_[index(waiter.traffic_class)]->served(waiter); }
+
+  // nullptr when the class has no waiter. next() is the one that a slot for the class goes to.
+  const Waiter* next(std::size_t i) const { return lists_[i]->next(); }
+  const Waiter* oldest(std::size_t i) const { return lists_[i]->oldest(); }
+  const Waiter* youngest(std::size_t i) const { return lists_[i]->youngest(); }
+  Waiter* next(ClassId id) { return lists_[index(id)]->next(); }
+
+  const TenantQueue& of(ClassId id) const { return *lists_[index(id)]; }
+  void set_newest_first(ClassId id, bool newest_first) {
+    lists_[index(id)]->set_newest_first(newest_first);
+  }
 
   std::uint32_t waiting(ClassId id) const { return waiting_[index(id)]; }
   const WaitingCounts& waiting() const { return waiting_; }
   ClassSet backlogged() const { return backlogged_; }  // the classes with a waiter
 
  private:
-  std::array<IntrusiveList<Waiter, InClassQueue>, kMaxClasses> lists_;
+  std::vector<std::unique_ptr<TenantQueue>> lists_;  // by class
   WaitingCounts waiting_{};
   ClassSet backlogged_ = 0;
 };

@@ -15,6 +15,10 @@ Duration part_of(Duration patience, double part) {
   return part < 1 ? from_seconds(to_seconds(patience) * part) : patience;
 }
 
+TimePoint before(TimePoint time, Duration earlier) {
+  return time == kNever ? kNever : time - earlier;
+}
+
 Duration duration_of(double seconds) { return from_seconds(std::min(seconds, kLongestPrediction)); }
 
 }  // namespace
@@ -27,6 +31,7 @@ Scheduler::Scheduler(const config::Dispatch& settings,
       classes_(classes.size()),
       discipline_(make_discipline(settings, classes)),
       min_shares_(classes, discipline_->shares_by_cost()),
+      queues_(classes),
       boost_(settings.target_wait) {
   dynamic_weights_ = settings.dynamic_weights && discipline_->shares_by_weight();
   for (std::size_t i = 0; i < classes.size(); ++i) {
@@ -53,6 +58,8 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
   waiter.arrived = now;
   waiter.deadline = terms.deadline;
   waiter.cost = std::isfinite(terms.cost) && terms.cost > 0 ? terms.cost : 1;
+  waiter.tenant = terms.tenant;
+  waiter.tenant_weight = static_cast<float>(terms.tenant_weight);
   waiter.waited = Duration{0};
   waiter.predicted_wait = Duration{0};
   if (terms.in_background) {
@@ -60,20 +67,27 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
     take_slot(waiter, now);
     return {Offer::Kind::granted, Reason::none, Duration{0}, nullptr};
   }
-  if (terms.deadline <= now) return refuse(waiter, Reason::deadline_expired, c.totals.expired);
+  const bool drops_late = late_ == config::Late::drop;
+  const TimePoint answer_by = drops_late ? terms.answer_by : kNever;
+  if (std::min(terms.deadline, before(answer_by, terms.takes_at_least)) <= now)
+    return refuse(waiter, Reason::deadline_expired, c.totals.expired);
   if (queued(terms.traffic_class) == 0 && may_start(c)) {
     discipline_->passed(waiter);
     start(waiter, now);
     return {Offer::Kind::granted, Reason::none, Duration{0}, nullptr};
   }
 
+  queues_.set_newest_first(terms.traffic_class, terms.newest_first);
   const std::uint32_t ahead = queued(terms.traffic_class);
+  // Waiting, it must start in time for its answer.
+  waiter.deadline = std::min(terms.deadline, before(answer_by, terms.takes));
+  if (waiter.deadline <= now) return refuse(waiter, Reason::deadline_expired, c.totals.expired);
   const Duration patience =
-      std::min(terms.max_wait, terms.deadline == kNever ? Duration::max() : terms.deadline - now);
+      std::min(terms.max_wait, waiter.deadline == kNever ? Duration::max() : waiter.deadline - now);
   Newcomer newcomer{.traffic_class = terms.traffic_class,
-                    .ahead = static_cast<double>(ahead),
+                    .ahead = queues_.of(terms.traffic_class).turns_before(waiter),
                     .now = now,
-                    .deadline = terms.deadline,
+                    .deadline = waiter.deadline,
                     .cost = waiter.cost};
   const auto seconds = seconds_to_wait(newcomer);
   waiter.predicted_wait.reset();
@@ -81,7 +95,7 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
   // The first waiter of a class is never refused on a prediction: the discipline needs a waiter of
   // every class to choose from, or a class that rarely gets a turn would get none.
   if (seconds && ahead > 0) {
-    if (late_ == config::Late::drop && *waiter.predicted_wait > part_of(patience, terms.certainty))
+    if (drops_late && *waiter.predicted_wait > part_of(patience, terms.certainty))
       return refuse(waiter, Reason::queue_wait_risk, c.totals.wait_risk);
     if (terms.short_wait && *waiter.predicted_wait > *terms.short_wait)
       return refuse(waiter, terms.short_wait_reason, c.totals.not_short);
@@ -89,7 +103,7 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
 
   Waiter* evicted = nullptr;
   if (!has_room(index(terms.traffic_class))) {
-    evicted = evict_for(terms.traffic_class, now);
+    evicted = evict_for(waiter, now);
     if (evicted == nullptr) return refuse(waiter, Reason::queue_full, c.totals.queue_full);
   }
   // With process_with_tag waiters start late rather than expire.
@@ -123,13 +137,14 @@ Waiter* Scheduler::next(TimePoint at) {
     const ClassSet competing = ready();
     if (competing == 0) return nullptr;
     const std::optional<ClassId> due = min_shares_.due(competing, queues_);
-    Waiter& waiter = *queues_.oldest(due ? *due : discipline_->pick(competing, queues_, now));
+    Waiter& waiter = *queues_.next(due ? *due : discipline_->pick(competing, queues_, now));
     const bool overdue = waiter.expires_at <= now;
     leave_queue(waiter, now);
     if (overdue) {
       due_.push_back(waiter);
       continue;
     }
+    queues_.served(waiter);
     due ? discipline_->passed(waiter) : discipline_->served(waiter, queues_);
     min_shares_.served(waiter, competing, queues_);
     start(waiter, now);
@@ -215,18 +230,21 @@ bool Scheduler::has_room(std::size_t i) const {
   return true;
 }
 
-Waiter* Scheduler::evict_for(ClassId id, TimePoint now) {
-  for (const ClassId lower : evict_) {
-    if (lower <= id) continue;
-    Waiter* youngest = queues_.youngest(lower);
-    if (youngest == nullptr) continue;
-    leave_queue(*youngest, now);
-    youngest->state = Waiter::State::evicted;
-    youngest->reason = Reason::evicted;
-    ++classes_[index(lower)].totals.evicted;
-    return youngest;
+// From the lowest class that may be evicted, else from a tenant of the newcomer's class with more
+// queued work, so that a tenant that fills the queue does not keep the others out.
+Waiter* Scheduler::evict_for(const Waiter& newcomer, TimePoint now) {
+  const ClassId id = newcomer.traffic_class;
+  Waiter* evicted = nullptr;
+  for (std::size_t i = 0; i < evict_.size() && evicted == nullptr; ++i) {
+    if (evict_[i] > id) evicted = queues_.of(evict_[i]).last_of_fattest();
   }
-  return nullptr;
+  if (evicted == nullptr) evicted = queues_.of(id).fatter_than(newcomer);
+  if (evicted == nullptr) return nullptr;
+  leave_queue(*evicted, now);
+  evicted->state = Waiter::State::evicted;
+  evicted->reason = Reason::evicted;
+  ++classes_[index(evicted->traffic_class)].totals.evicted;
+  return evicted;
 }
 
 std::optional<double> Scheduler::seconds_to_wait(Newcomer& newcomer) const {

@@ -31,6 +31,12 @@ namespace spillway::dispatch {
 struct Terms {
   ClassId traffic_class{};
   TimePoint deadline = kNever;
+  // Until when its answer is of use; its route takes `takes` usually and `takes_at_least` in any
+  // case (zero: not known). It is refused when it must start later than that, at once or before a
+  // wait. Not with Late::process_with_tag.
+  TimePoint answer_by = kNever;
+  Duration takes{0};
+  Duration takes_at_least{0};
   // The longest wait; usually its class's max_wait.
   Duration max_wait = Duration::max();
   // The part of its wait limit (max_wait or the time to its deadline, the smaller one) that the
@@ -46,6 +52,11 @@ struct Terms {
   // Never queued: granted if a slot is free now, else refused without a reason. Not counted in
   // ClassTotals, which count clients' requests.
   bool in_background = false;
+  // Tenants share their class's turns by weight (TenantQueue). The default: one tenant.
+  TenantId tenant{};
+  double tenant_weight = 1;  // > 0
+  // The newest waiter of a tenant goes first, as long as newcomers of its class say so.
+  bool newest_first = false;
   // Estimated milliseconds of the upstream's time; a value that is not positive and finite counts
   // as 1.
   double cost = 1;
@@ -57,7 +68,9 @@ struct Offer {
   Kind kind = Kind::refused;
   Reason reason = Reason::none;            // of the refusal
   std::optional<Duration> predicted_wait;  // zero when granted; nullopt: no prediction
-  Waiter* evicted = nullptr;  // removed from its queue for this one: refuse it as EVICTED
+  // Removed from its queue for this one: refuse it as EVICTED. Of a lower class, or of a tenant of
+  // the same class that has more waiting.
+  Waiter* evicted = nullptr;
 };
 
 struct ClassTotals {
@@ -169,7 +182,7 @@ class Scheduler {
   bool may_start(const Class& c) const;
   ClassSet ready() const;
   bool has_room(std::size_t i) const;
-  Waiter* evict_for(ClassId id, TimePoint now);
+  Waiter* evict_for(const Waiter& newcomer, TimePoint now);
   std::optional<double> seconds_to_wait(Newcomer& newcomer) const;  // fills in hold and slots
   void adapt_weights(TimePoint now);
   void take_slot(Waiter& waiter, TimePoint now);

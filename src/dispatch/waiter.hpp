@@ -13,9 +13,10 @@
 namespace spillway::dispatch {
 
 struct InClassQueue;
+struct InTenantQueue;
 struct InDeadlineWheel;
 
-struct Waiter : Hook<InClassQueue>, Hook<InDeadlineWheel> {
+struct Waiter : Hook<InClassQueue>, Hook<InTenantQueue>, Hook<InDeadlineWheel> {
   enum class State : std::uint8_t {
     idle,     // not with the scheduler: new, refused or cancelled
     queued,   // waits for a slot, or to be collected by expire()
@@ -26,8 +27,11 @@ struct Waiter : Hook<InClassQueue>, Hook<InDeadlineWheel> {
 
   State state = State::idle;
   ClassId traffic_class{};
+  std::uint16_t flow = 0;        // in its class's queue, see TenantQueue
   bool late = false;             // granted after its deadline (only with Late::process_with_tag)
   Reason reason = Reason::none;  // why it expired or was evicted or refused
+  TenantId tenant{};
+  float tenant_weight = 1;  // > 0
   TimePoint arrived{};
   TimePoint deadline = kNever;
   TimePoint expires_at = kNever;           // the earlier of deadline and longest wait

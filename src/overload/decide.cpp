@@ -66,6 +66,11 @@ Verdict over_share(const config::Rule& rule, Cause cause, double chance, double 
   return verdict;
 }
 
+// A rate limit holds whether the upstream is overloaded or not.
+Verdict over_rate(Milliseconds retry_after, Random& random) {
+  return refuse(Reason::budget_exceeded, false, spread_retry_after(retry_after, random));
+}
+
 // Whether the request may go upstream, which costs a token.
 bool may_try(const Verdict& verdict) {
   switch (verdict.kind) {
@@ -90,6 +95,8 @@ Verdict judge(const config::Rule& rule, State state, Cause cause, double draw) {
 
 Verdict decide(const AdmissionPlan& plan, Budgets& budgets, const AdmissionRequest& request,
                TimePoint now, Random& random) {
+  if (request.budget != nullptr && !request.budget->try_take(now)) [[unlikely]]
+    return over_rate(request.budget->time_per_request(), random);
   if (plan.state() == State::normal) return {};
   const EffectiveRule& effective = plan.effective(request.route, request.traffic_class);
   const config::Rule& rule = effective.rule;

@@ -1,6 +1,6 @@
-// The admission decision for one request: a Verdict from the plan's rule, the tenant's fair share
-// and the class's budget. Pure; the gate (a slot, a queue, or neither) has the last word
-// afterwards.
+// The admission decision for one request: a Verdict from the tenant's budget, the plan's rule, the
+// tenant's fair share and the class's budget. Pure; the gate (a slot, a queue, or neither) has the
+// last word afterwards.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@
 #include "overload/budgets.hpp"
 #include "overload/cause.hpp"
 #include "overload/plan.hpp"
+#include "overload/tenant_budgets.hpp"
 
 namespace spillway::overload {
 
@@ -22,6 +23,7 @@ struct AdmissionRequest {
   RouteId route{};
   ClassId traffic_class{};
   TenantId tenant{};
+  TenantBudget* budget = nullptr;  // its tenant's rate limit; null: none
 };
 
 struct Verdict {
@@ -63,8 +65,10 @@ constexpr double certainty_in(State state) { return state == State::normal ? 1 :
 // rule degrades every request. In State::normal: allow. retry_after is the rule's, not spread.
 Verdict judge(const config::Rule& rule, State state, Cause cause, double draw);
 
-// The rule, the tenant's fair share (TENANT_SHARE) and the class's budget (BUDGET_EXCEEDED)
-// together. Takes a token from the budget if the request may go upstream.
+// The tenant's budget (BUDGET_EXCEEDED) in every state; while overloaded the rule, the tenant's
+// fair share (TENANT_SHARE) and the class's budget (BUDGET_EXCEEDED) together. The tenant's token
+// is used up whatever becomes of the request; the class's is taken only if the request may go
+// upstream.
 Verdict decide(const AdmissionPlan& plan, Budgets& budgets, const AdmissionRequest& request,
                TimePoint now, Random& random);
 

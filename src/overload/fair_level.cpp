@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "overload/signals.hpp"
@@ -46,7 +47,7 @@ double remaining_probability(std::span<const Excess> cuts, std::span<const Tenan
     if (to_refuse <= 0) return 0.0;
     return others > 0 ? std::min(to_refuse / others, probability) : probability;
   };
-  // By rising demand, and so by rising chance: the first ones may have a cut below p.
+  // By rising demand / weight, and so by rising chance: the first ones may have a cut below p.
   for (std::size_t i = 0; i < cuts.size() && cuts[i].chance < left(); ++i) {
     others += demands[i].demand;
     to_refuse += demands[i].demand * cuts[i].chance;
@@ -58,37 +59,48 @@ double remaining_probability(std::span<const Excess> cuts, std::span<const Tenan
 
 double water_level(std::span<const TenantDemand> demands, double service) {
   double remaining = std::max(service, 0.0);
-  for (std::size_t i = 0; i < demands.size(); ++i) {
-    const double equal = remaining / static_cast<double>(demands.size() - i);
-    if (demands[i].demand >= equal) return equal;
-    remaining -= demands[i].demand;
+  double weights = 0;
+  for (const TenantDemand& one : demands) weights += one.weight;
+  for (const TenantDemand& one : demands) {
+    const double equal = remaining / weights;
+    if (one.demand >= equal * one.weight) return equal;
+    remaining -= one.demand;
+    weights -= one.weight;
   }
   return std::numeric_limits<double>::infinity();
 }
 
 ClassExcess tenants_above(ClassLoad load, double probability) {
   if (load.offered < double(kEnoughSamples) || load.service >= load.offered) return {};
-  const auto present = std::count_if(load.tenants.begin(), load.tenants.end(),
-                                     [](const auto& one) { return one.demand >= kPresent; });
+  double present = 0;  // weights of those that are here
+  std::size_t count = 0;
+  for (const TenantDemand& one : load.tenants) {
+    if (one.demand < kPresent) continue;
+    present += one.weight;
+    ++count;
+  }
+  // For a single tenant the equal share is everything, so it is never above it.
+  if (count < 2) return {};
   const auto known_end =
       std::partition(load.tenants.begin(), load.tenants.end(),
                      [](const auto& one) { return one.demand >= std::max(kPresent, one.error); });
-  const auto by_demand = [](const auto& a, const auto& b) { return a.demand < b.demand; };
-  std::sort(load.tenants.begin(), known_end, by_demand);
+  std::sort(load.tenants.begin(), known_end,
+            [](const auto& a, const auto& b) { return a.demand * b.weight < b.demand * a.weight; });
   const std::span<const TenantDemand> known(load.tenants.begin(), known_end);
 
   const double level = level_of(known, load);
-  // For a single tenant the equal share is everything, so it is never above it.
-  const double equal = load.offered / static_cast<double>(present);
-  const double share = std::max(level, kTolerance * equal + by_chance(equal));
-  const auto above =
-      std::upper_bound(known.begin(), known.end(), TenantDemand{.demand = share}, by_demand);
-  const std::span<const TenantDemand> demands(above, known.end());
+  const auto is_above = [&](const TenantDemand& one) {
+    const double equal = load.offered / present * one.weight;
+    return one.demand > std::max(level * one.weight, kTolerance * equal + by_chance(equal));
+  };
+  const auto above = std::remove_if(load.tenants.begin(), known_end, std::not_fn(is_above));
+  const std::span<const TenantDemand> demands(load.tenants.begin(), above);
   if (demands.empty()) return {};
 
   std::vector<Excess> cuts;
   cuts.reserve(demands.size());
-  for (const TenantDemand& one : demands) cuts.push_back({one.tenant, 1 - level / one.demand});
+  for (const TenantDemand& one : demands)
+    cuts.push_back({one.tenant, 1 - level * one.weight / one.demand});
   if (probability <= 0) return {cuts, 1};
   // For a capacity reason a rule refuses no more than the demand that exceeds the service.
   const double to_refuse = std::min(probability, 1 - load.service / load.offered);

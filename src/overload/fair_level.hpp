@@ -1,10 +1,11 @@
-// Max-min fairness among the tenants of one class: from their demands and the capacity to the level
-// that each may reach and the probability of refusing a request above it.
+// Weighted max-min fairness among the tenants of one class: from their demands, weights and the
+// capacity to the level that each may reach per unit of weight and the probability of refusing a
+// request above it.
 //
 // Refusing by probability is approximate fair dropping (Pan, Breslau, Prabhakar, Shenker,
-// "Approximate fairness through differential dropping", CCR 2003): a tenant with demand d and level
-// L is refused with probability 1 - L/d, so that no per-tenant counter is needed on the request
-// path.
+// "Approximate fairness through differential dropping", CCR 2003): a tenant with demand d, weight
+// w and level L is refused with probability 1 - w L/d, so that no per-tenant counter is needed on
+// the request path.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +24,8 @@ struct ClassLoad {
   std::span<TenantDemand> tenants;  // those that have a counter, each once; will be sorted
 };
 
-// The level L at which the demands, each cut down to L, add up to `service`; infinite when they
-// do not exceed it. `demands` by rising demand.
+// The level L at which the demands, each cut down to L times its weight, add up to `service`;
+// infinite when they do not exceed it. `demands` by rising demand / weight.
 double water_level(std::span<const TenantDemand> demands, double service);
 
 // The tenants above their fair share. None when the service covers the demand, with fewer than two

@@ -14,18 +14,19 @@ HeavyHitters::HeavyHitters(std::size_t capacity)
   heap_index_.reserve(capacity_);
 }
 
-void HeavyHitters::record(TenantId tenant, double weight) {
+void HeavyHitters::record(TenantId tenant, double weight, float share) {
   total_ += weight;
   const std::size_t slot = slot_of(tenant);
   if (slots_[slot] != kNone) {
     const Counter counter = slots_[slot];
     const double count = counted_[counter].count += weight;
+    counted_[counter].share = share;
     sift_down(heap_index_[counter], {count, counter});
     return;
   }
   if (counted_.size() < capacity_) {
     const auto counter = static_cast<Counter>(counted_.size());
-    counted_.push_back({tenant, weight, 0});
+    counted_.push_back({tenant, weight, 0, share});
     heap_.push_back({weight, counter});
     heap_index_.push_back(counter);
     slots_[slot] = counter;
@@ -35,7 +36,7 @@ void HeavyHitters::record(TenantId tenant, double weight) {
   const Counter smallest = heap_[0].counter;
   Counted& taken = counted_[smallest];
   forget(taken.tenant);
-  taken = {tenant, taken.count + weight, taken.count};
+  taken = {tenant, taken.count + weight, taken.count, share};
   slots_[slot_of(tenant)] = smallest;  // forgetting may have moved its slot
   sift_down(0, {taken.count, smallest});
 }

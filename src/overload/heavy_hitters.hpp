@@ -30,13 +30,15 @@ class HeavyHitters {
     TenantId tenant{};
     double count = 0;
     double error = 0;
+    float share = 1;  // as recorded last
 
     double certain() const { return count - error; }
   };
 
   explicit HeavyHitters(std::size_t capacity);  // 1 to 65535, clamped
 
-  void record(TenantId tenant, double weight = 1);  // weight > 0
+  // weight > 0. `share` is only kept: the tenant's part of a fair share.
+  void record(TenantId tenant, double weight = 1, float share = 1);
   // Multiplies every count by `factor`, (0, 1]: older requests count less.
   void decay(double factor);
 

@@ -38,6 +38,7 @@ void TenantShard::publish(TimePoint now) {
       out.tenant.store(static_cast<std::uint64_t>(one.tenant), std::memory_order_relaxed);
       out.demand.store(one.certain(), std::memory_order_relaxed);
       out.error.store(one.error, std::memory_order_relaxed);
+      out.weight.store(one.share, std::memory_order_relaxed);
     }
     published.size.store(static_cast<std::uint32_t>(size), std::memory_order_relaxed);
   }
@@ -54,7 +55,8 @@ TenantShard::Sums TenantShard::read(ClassId traffic_class,
     const PublishedTenant& one = published.tenants[i];
     tenants.push_back({TenantId{one.tenant.load(std::memory_order_relaxed)},
                        one.demand.load(std::memory_order_relaxed),
-                       one.error.load(std::memory_order_relaxed)});
+                       one.error.load(std::memory_order_relaxed),
+                       one.weight.load(std::memory_order_relaxed)});
   }
   return {published.offered.load(std::memory_order_relaxed),
           published.admitted.load(std::memory_order_relaxed)};

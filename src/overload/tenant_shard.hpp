@@ -23,6 +23,7 @@ struct TenantDemand {
   TenantId tenant{};
   double demand = 0;  // requests, decayed: a lower bound
   double error = 0;   // demand + error is an upper bound
+  double weight = 1;  // of its fair share, relative to others
 };
 
 class TenantShard {
@@ -34,9 +35,10 @@ class TenantShard {
   // Follows config.tenants.tracked tenants per class; nothing at all without tenants.fairness.
   explicit TenantShard(const config::Config& config);
 
-  // A request arrived, before it is decided.
-  void record_offered(ClassId traffic_class, TenantId tenant) {
-    if (!classes_.empty()) classes_[index(traffic_class)].offered.record(tenant);
+  // A request arrived, before it is decided. `weight`: the tenant's.
+  void record_offered(ClassId traffic_class, TenantId tenant, double weight = 1) {
+    if (classes_.empty()) return;
+    classes_[index(traffic_class)].offered.record(tenant, 1, static_cast<float>(weight));
   }
   // It got a slot.
   void record_admitted(ClassId traffic_class) {
@@ -58,6 +60,7 @@ class TenantShard {
     std::atomic<std::uint64_t> tenant{0};
     std::atomic<double> demand{0};
     std::atomic<double> error{0};
+    std::atomic<float> weight{1};
   };
   struct Published {
     std::atomic<double> offered{0};

@@ -17,6 +17,7 @@ ProxyModel::ProxyModel(const Scenario& scenario)
       controller_(scenario.config, upstream_),
       budgets_(scenario.config, upstream_),
       returns_(scenario.config.classes.size()),
+      tenant_budgets_(scenario.config.tenants),
       tenants_(scenario.config),
       costs_(scenario.config.routes.size()) {
   for (const config::TrafficClass& one : scenario.config.classes) {
@@ -24,12 +25,15 @@ ProxyModel::ProxyModel(const Scenario& scenario)
   }
   for (const Clients& clients : scenario.clients) {
     subjects_.push_back({route_of(scenario, clients), deadline_of(scenario, clients)});
+    auto& tiers = tiers_.emplace_back();
+    for (std::uint32_t i = 0; i < clients.tenants; ++i)
+      tiers.push_back(simulate::tier_of(scenario, clients, i));
   }
 }
 
 ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
   signals_.record_offered();
-  tenants_.record_offered(request.traffic_class, request.tenant_id);
+  tenants_.record_offered(request.traffic_class, request.tenant_id, tier_of(request).weight);
   const Verdict verdict = decide(request, now);
   if (verdict.kind == Verdict::Kind::drop) return refuse(request, Duration{0}, now);
   if (verdict.kind == Verdict::Kind::deny)
@@ -44,6 +48,10 @@ ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
                         .deadline = now + subject.deadline,
                         .max_wait = scenario_.config.classes[index(request.traffic_class)].max_wait,
                         .cost = costs_.estimate(subject.route, request.degraded)};
+  if (scenario_.config.tenants.fairness) {
+    terms.tenant = request.tenant_id;
+    terms.tenant_weight = tier_of(request).weight;
+  }
   terms.certainty = overload::certainty_in(controller_.plan()->state());
   if (verdict.kind == Verdict::Kind::allow_if_short_wait) {
     terms.short_wait = verdict.only_if_free ? Duration{0} : upstream_.dispatch.target_wait;
@@ -81,7 +89,8 @@ bool ProxyModel::has_fallback(const Request& request) const {
 // serves the fallback or makes the request cheaper.
 Verdict ProxyModel::decide(Request& request, TimePoint now) {
   const overload::AdmissionRequest asking{subject_of(request).route, request.traffic_class,
-                                          request.tenant_id};
+                                          request.tenant_id,
+                                          tenant_budgets_.find(tier_of(request).number)};
   Verdict verdict = overload::decide(*controller_.plan(), budgets_, asking, now, random_);
   if (verdict.kind == Verdict::Kind::degrade && !is_shadow()) {
     const bool fallback = has_fallback(request);

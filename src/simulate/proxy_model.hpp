@@ -74,6 +74,9 @@ class ProxyModel {
   };
 
   const Subject& subject_of(const Request& request) const { return subjects_[request.clients]; }
+  const config::Tier& tier_of(const Request& request) const {
+    return tiers_[request.clients][request.tenant];
+  }
   bool is_shadow() const { return upstream_.overload.mode == config::Mode::shadow; }
   overload::Verdict decide(Request& request, TimePoint now);
   bool has_fallback(const Request& request) const;
@@ -90,6 +93,8 @@ class ProxyModel {
   overload::Controller controller_;
   overload::Budgets budgets_;
   overload::RetryBooking returns_;
+  overload::TenantBudgets tenant_budgets_;
+  std::vector<std::vector<config::Tier>> tiers_;  // by clients and tenant
   overload::SignalShard signals_;
   overload::TenantShard tenants_;
   dispatch::RouteCost costs_;

@@ -12,6 +12,7 @@
 #include "base/ids.hpp"
 #include "base/time.hpp"
 #include "config/config.hpp"
+#include "config/named_tenants.hpp"
 
 namespace spillway::simulate {
 
@@ -82,6 +83,9 @@ struct Scenario {
 RouteId route_of(const Scenario& scenario, const Clients& clients);
 ClassId class_of(const Scenario& scenario, const Clients& clients);
 Duration deadline_of(const Scenario& scenario, const Clients& clients);
+
+// What the configuration's API keys say of their tenant `number`, from 0.
+config::Tier tier_of(const Scenario& scenario, const Clients& clients, std::uint32_t number);
 
 // Of their tenant `number`, from 0; empty without tenants.
 std::string tenant_name(const Clients& clients, std::uint32_t number);

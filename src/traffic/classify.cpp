@@ -72,11 +72,13 @@ Subject Classifier::classify(const http::RequestHead& head, const Peer& peer, Ti
   const RouteId route = route_of(head.method, head.method_name, head.host, head.path_and_query);
   const RouteFacts& facts = facts_[index(route)];
   const std::optional<std::uint32_t> priority = priority_of(head, peer);
-  const ClassId traffic_class = priority ? class_of_priority_[*priority] : facts.traffic_class;
+  const Tenant tenant = tenants_.resolve(head, peer);
+  const ClassId of_tier = tenant.tier->traffic_class.value_or(facts.traffic_class);
+  const ClassId traffic_class = priority ? class_of_priority_[*priority] : of_tier;
   return {.route = route,
           .traffic_class = traffic_class,
           .upstream = facts.upstream,
-          .tenant = tenants_.resolve(head, peer),
+          .tenant = tenant,
           .deadline = now + facts.deadline.value_or(deadlines_[index(traffic_class)]),
           .has_route_deadline = facts.deadline.has_value(),
           .client = {},

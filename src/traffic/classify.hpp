@@ -65,9 +65,9 @@ class Classifier {
 
   // The head has passed request_framing(). Where a path can be read in two ways (an escaped
   // slash, a backslash, an escaped dot) the reading with the lower class counts, so that neither
-  // dodges it. The class is the route's, unless a trusted peer sends a priority (0-100, by the
-  // configured field, once): then it is that priority's class, with its deadline if the route has
-  // none of its own.
+  // dodges it. The class is the first of: that of the priority which a trusted peer sends (0-100,
+  // by the configured field, once); that of the API key's tenant; the route's. A route without a
+  // deadline of its own has that of the class.
   Subject classify(const http::RequestHead& head, const Peer& peer, TimePoint now) const;
 
   // The route alone, of a request-target in origin-form.

@@ -1,5 +1,7 @@
 #include "traffic/tenant.hpp"
 
+#include <utility>
+
 #include "base/random.hpp"
 #include "http/ascii.hpp"
 
@@ -34,9 +36,16 @@ TenantResolver::TenantResolver(const config::Config& config, const TrustedPeers&
   Random random(seed);
   for (SipKey& key : id_keys_) key = draw_key(random);
   const std::vector<config::ApiKey>& keys = config.tenants.api_keys;
-  api_keys_ = ApiKeys(keys.size(), KeyHash{draw_key(random)});
+  std::unordered_map<std::string, std::uint32_t> numbers;
+  for (config::NamedTenant& tenant : config::named_tenants(keys)) {
+    numbers.emplace(tenant.name, tenant.tier.number);
+    const TenantId id = id_of(config::TenantKey::api_key, tenant.name);
+    owners_.push_back({std::move(tenant), id});
+  }
+  api_keys_.reserve(keys.size());
   for (const config::ApiKey& one : keys) {
-    api_keys_.emplace(one.key, Owner{one.tenant, id_of(config::TenantKey::api_key, one.tenant)});
+    const auto digest = config::digest_of(one);
+    if (digest) api_keys_.emplace(*digest, numbers.at(config::tenant_of(one)));
   }
 }
 
@@ -51,9 +60,10 @@ Tenant TenantResolver::resolve(const http::RequestHead& head, const Peer& peer) 
         if (api_keys_.empty()) break;
         const std::string_view key = only_value(head.fields, "X-Api-Key");
         if (key.empty()) break;
-        const auto found = api_keys_.find(key);
+        const auto found = api_keys_.find(sha256(key));
         if (found == api_keys_.end()) break;
-        return {source, found->second.id, found->second.tenant};
+        const Owner& owner = owners_[found->second];
+        return {source, owner.id, owner.tenant.name, owner.tenant.tier};
       }
       case config::TenantKey::trusted_header: {
         if (!peer.trusted || trusted_header_.empty()) break;

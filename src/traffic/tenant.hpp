@@ -15,7 +15,9 @@
 #include <vector>
 
 #include "base/ids.hpp"
+#include "base/sha256.hpp"
 #include "config/config.hpp"
+#include "config/named_tenants.hpp"
 #include "http/head.hpp"
 #include "traffic/client_address.hpp"
 #include "traffic/peers.hpp"
@@ -27,8 +29,9 @@ class Tenant {
  public:
   // The tenant without a name: of requests that have none of the configured keys.
   Tenant() = default;
-  Tenant(config::TenantKey from, TenantId its_id, std::string_view name)
-      : source(from), id(its_id), name_(name) {}
+  Tenant(config::TenantKey from, TenantId its_id, std::string_view name,
+         const config::Tier& its_tier = kNoTier)
+      : source(from), id(its_id), tier(&its_tier), name_(name) {}
   Tenant(TenantId its_id, const IpAddress& client_network)
       : source(config::TenantKey::client_address), id(its_id), network_(client_network) {}
 
@@ -37,9 +40,12 @@ class Tenant {
   std::string_view value() const { return name_.empty() ? network_.text() : name_; }
 
   config::TenantKey source = config::TenantKey::client_address;
-  TenantId id{};  // keyed hash of source and value
+  TenantId id{};                        // keyed hash of source and value
+  const config::Tier* tier = &kNoTier;  // of an API key's tenant; of the resolver
 
  private:
+  static constexpr config::Tier kNoTier{};
+
   std::string_view name_;
   ClientNetworkText network_;
 };
@@ -62,23 +68,27 @@ class TenantResolver {
   Peer peer(const IpAddress& address) const;
 
   // The first configured source that has a tenant for the request:
-  // * api_key: `X-Api-Key` is one of tenants.api_keys; then the tenant is the one named there.
+  // * api_key: the SHA-256 of `X-Api-Key` is that of one of tenants.api_keys; then the tenant is
+  // the
+  //   one named there.
   // * trusted_header: the field of that name, of a trusted peer.
   // * client_address: the peer, or the client behind it (client_behind) when it is trusted.
   // A field that is empty, repeated or longer than 256 bytes counts as absent.
   Tenant resolve(const http::RequestHead& head, const Peer& peer) const;
 
  private:
-  struct KeyHash {
-    using is_transparent = void;
-    SipKey key;
-    std::size_t operator()(std::string_view text) const { return sip_hash(key, text); }
-  };
   struct Owner {
-    std::string tenant;
+    config::NamedTenant tenant;
     TenantId id{};
   };
-  using ApiKeys = std::unordered_map<std::string, Owner, KeyHash, std::equal_to<>>;
+  // The keys themselves are not kept. Where a digest is in the table says nothing about the key,
+  // and digests are compared in constant time.
+  struct SameDigest {
+    bool operator()(const Sha256& one, const Sha256& other) const {
+      return equal_in_constant_time(one, other);
+    }
+  };
+  using ApiKeys = std::unordered_map<Sha256, std::uint32_t, HashOfSha256, SameDigest>;
 
   TenantId id_of(config::TenantKey source, std::string_view value) const;
   Tenant tenant_at(const IpAddress& address) const;
@@ -87,7 +97,8 @@ class TenantResolver {
   std::string trusted_header_;  // empty: none
   const TrustedPeers& trusted_;
   std::array<SipKey, 3> id_keys_;  // by TenantKey
-  ApiKeys api_keys_;
+  std::vector<Owner> owners_;      // by number
+  ApiKeys api_keys_;               // whose key it is
 };
 
 // The value of the one field of that name; empty when there is none, when it is longer than

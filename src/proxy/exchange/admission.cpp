@@ -21,8 +21,11 @@ Admission::~Admission() {
 void Admission::decide() {
   const traffic::Subject& subject = request_.subject;
   const overload::AdmissionPlan& plan = request_.generation->plan(subject.upstream);
-  const overload::AdmissionRequest asked{subject.route, subject.traffic_class, subject.tenant.id};
-  request_.tenants().record_offered(asked.traffic_class, asked.tenant);
+  const config::Tier& tier = *subject.tenant.tier;
+  const overload::AdmissionRequest asked{
+      subject.route, subject.traffic_class, subject.tenant.id,
+      request_.generation->generation().tenant_budgets.find(tier.number)};
+  request_.tenants().record_offered(asked.traffic_class, asked.tenant, tier.weight);
   if (plan.tenants() != nullptr) name_heavy_tenant(plan);
   verdict_ = overload::decide(plan, request_.upstream().budgets, asked, request_.arrived,
                               services_.random);
@@ -92,6 +95,10 @@ dispatch::Terms Admission::terms(Duration spent) const {
   if (request_.is_in_background) {
     terms.in_background = true;
     terms.traffic_class = request_.config().lowest_class();
+  }
+  if (request_.config().tenants.fairness) {
+    terms.tenant = request_.subject.tenant.id;
+    terms.tenant_weight = request_.subject.tenant.tier->weight;
   }
   terms.certainty = overload::certainty_in(record_.state);
   if (verdict_.kind == overload::Verdict::Kind::allow_if_short_wait) {

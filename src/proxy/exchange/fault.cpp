@@ -63,7 +63,7 @@ Fault denied(Reason reason, Milliseconds retry_after) {
   std::string_view detail =
       "The service is busy and is taking only part of its requests. Please try again later.";
   if (reason == Reason::budget_exceeded)
-    detail = "The service is busy, and requests of this kind come faster than it takes them now.";
+    detail = "Requests of this kind come faster than the service takes them now.";
   if (reason == Reason::tenant_share)
     detail = "The service is busy, and you ask for more than your share of it.";
   return {.outcome = Outcome::denied,

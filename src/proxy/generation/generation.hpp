@@ -15,6 +15,7 @@
 
 #include "config/config.hpp"
 #include "observe/worker_metrics.hpp"
+#include "overload/tenant_budgets.hpp"
 #include "proxy/generation/read_configuration.hpp"
 #include "proxy/generation/route_responses.hpp"
 #include "proxy/upstream/upstream.hpp"
@@ -39,6 +40,7 @@ struct Generation {
       : number(former == nullptr ? 1 : former->number + 1),
         config(std::move(settings)),
         classifier(config, process.tenant_seed),
+        tenant_budgets(config.tenants),
         route_responses(config, process.cache_key,
                         former == nullptr ? nullptr : &former->route_responses) {
     for (const config::Upstream& upstream : config.upstreams) {
@@ -67,7 +69,8 @@ struct Generation {
   const std::uint64_t number;  // 1, 2, ...
   const config::Config config;
   const traffic::Classifier classifier;
-  std::deque<Upstream> upstreams;  // by UpstreamId
+  const overload::TenantBudgets tenant_budgets;  // full again after a reload
+  std::deque<Upstream> upstreams;                // by UpstreamId
   const RouteResponses route_responses;
   std::vector<std::unique_ptr<observe::WorkerMetrics>> metrics;  // by worker
 };

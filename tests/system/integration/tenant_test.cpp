@@ -93,6 +93,28 @@ void check_claim(const json& line, const char* tenant, const char* traffic_class
 
 }  // namespace
 
+TEST_CASE("a tier is one line: a hashed key with its class and rate limit") {
+  ScriptedPeer peer{ok("hi")};
+  json settings;
+  settings["log"] = {{"access_sample", 1}};
+  // Of "acme-secret-1".
+  settings["tenants"]["api_keys"] = {
+      {{"name", "acme"},
+       {"sha256", "5cd759cff28c2c3fb9d2eb3b362bc6f37f475c26ea50067c319744a7c1dcca51"},
+       {"class", "P0"},
+       {"budget", {{"rate", 0.01}, {"burst", 3}}}}};
+  ProxyProcess proxy(overloadable(peer.address(), settings));
+  RawClient client(proxy.port());
+  for (int i = 0; i < 3; ++i) CHECK(client.ask(get("/p1", kAcme)).status() == 200);
+  const Message refused = client.ask(get("/p1", kAcme));
+  check_refusal(refused, 429, "P0", "BUDGET_EXCEEDED");
+  // Others have no rate limit, and nothing is overloaded.
+  for (int i = 0; i < 10; ++i) CHECK(client.ask(get("/p1", kBee)).status() == 200);
+  CHECK(client.ask(get("/p1")).status() == 200);
+  CHECK(proxy.metric(R"(spillway_denied_total{class="P0",reason="BUDGET_EXCEEDED"})") == 1);
+  CHECK(state_is(proxy.state(), "NORMAL"));
+}
+
 TEST_CASE("for lack of room who asks for more than its share gets 429 and the other is served") {
   Unequal tenants(true);
   tenants.ask([](int) { return kAcme; });

@@ -149,7 +149,7 @@ TEST_CASE("what deficit round robin drops unserved earns its class nothing") {
   lines.join(kP1, 1000).expires_at = lines.now;  // its time is over: the scheduler takes it out
   lines.fill(kP1, 100, 1);
   REQUIRE(drr->pick(lines.queues.backlogged(), lines.queues, lines.now) == kP1);
-  lines.queues.remove(*lines.queues.oldest(kP1));
+  lines.queues.remove(*lines.queues.next(kP1));
   const std::string mixed = order(*drr, lines, 100);
   CHECK(std::count(mixed.begin(), mixed.end(), '1') == 50);
 }

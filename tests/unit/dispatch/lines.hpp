@@ -46,8 +46,9 @@ struct Lines {
 
   // The one whose turn it is, out of its queue.
   Waiter& serve(Discipline& discipline) {
-    Waiter& waiter = *queues.oldest(discipline.pick(queues.backlogged(), queues, now));
+    Waiter& waiter = *queues.next(discipline.pick(queues.backlogged(), queues, now));
     queues.remove(waiter);
+    queues.served(waiter);
     discipline.served(waiter, queues);
     return waiter;
   }

@@ -50,6 +50,26 @@ TEST_CASE("water rises to the level at which cut demands add up to the service")
   CHECK(std::isinf(water_level({}, 1)));
 }
 
+TEST_CASE("water rises to a level per unit of weight") {
+  std::vector<TenantDemand> demands = tenants({6, 2, 12});
+  demands[0].weight = 3;  // demand / weight: 2, 2, 12
+  CHECK(water_level(demands, 20) == doctest::Approx(12));
+  CHECK(water_level(demands, 10) == doctest::Approx(2));
+  CHECK(water_level(demands, 5) == doctest::Approx(1));
+}
+
+TEST_CASE("of equal demands beyond the service each keeps what its weight gives it") {
+  std::vector<TenantDemand> demands = tenants({300, 300, 300});
+  demands[1].weight = 4;
+  const ClassExcess excess = tenants_above({900, 300, demands}, 0);
+  CHECK(excess.chance(TenantId{0}) == doctest::Approx(1 - 50.0 / 300));
+  CHECK(excess.chance(TenantId{1}) == 0);  // 200 of 300, less than an equal share by weight, 600
+  CHECK(excess.chance(TenantId{2}) == doctest::Approx(1 - 50.0 / 300));
+  // Negative control: without weights none of three equals is above its share.
+  std::vector<TenantDemand> equals = tenants({300, 300, 300});
+  CHECK(tenants_above({900, 300, equals}, 0).empty());
+}
+
 TEST_CASE("one noisy tenant is cut to what the quiet ones leave") {
   std::vector<double> demands(9, 10);
   demands.push_back(810);

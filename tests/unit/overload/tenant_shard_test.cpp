@@ -42,6 +42,16 @@ Reading read(const TenantShard& shard, ClassId id) {
 
 }  // namespace
 
+TEST_CASE("a tenant's weight is the one that it came with last") {
+  TenantShard shard(two_classes());
+  shard.record_offered(kFirst, TenantId{7}, 2);
+  shard.record_offered(kFirst, TenantId{7}, 4);
+  shard.record_offered(kFirst, TenantId{8});
+  shard.publish(kStart);
+  for (const TenantDemand& one : read(shard, kFirst).tenants)
+    CHECK(one.weight == (one.tenant == TenantId{7} ? 4 : 1));
+}
+
 TEST_CASE("readers see the counts of the last publish") {
   TenantShard shard(two_classes());
   for (int i = 0; i < 3; ++i) shard.record_offered(kFirst, TenantId{7});

@@ -125,6 +125,34 @@ TEST_CASE("no key is believed where none is configured") {
   CHECK(house.shown(kClient, "X-Api-Key: s3cret\r\n") == "address 192.0.2.7");
 }
 
+TEST_CASE("a key that is configured by its digest is believed, and the digest itself is not") {
+  config::Config config = two_keys();
+  // Of "test-key".
+  const std::string digest = "62af8704764faf8ea82fc61ce9c4c3908b6cb97d463a634e9e587d7c885db0ef";
+  config.tenants.api_keys.push_back({.name = "hashed", .sha256 = digest});
+  House house(config);
+  CHECK(house.shown(kClient, "X-Api-Key: test-key\r\n") == "key hashed");
+  CHECK(house.shown(kClient, "X-Api-Key: test-kez\r\n") == "address 192.0.2.7");
+  CHECK(house.shown(kClient, "X-Api-Key: " + digest + "\r\n") == "address 192.0.2.7");
+  CHECK(house.shown(kClient, "X-Api-Key: s3cret\r\n") == "key shop");
+}
+
+TEST_CASE("a tenant has one tier by all its keys and none by its address") {
+  config::Config config = two_keys();
+  config.tenants.api_keys[1].weight = 4;
+  config.tenants.api_keys[3].traffic_class = ClassId{2};
+  House house(config);
+  CHECK(house.tenant(kClient, "X-Api-Key: s3cret\r\n").tier->weight == 4);
+  CHECK(house.tenant(kClient, "X-Api-Key: 0ther\r\n").tier->number == 0);
+  const config::Tier partner =
+      *house.tenant(kClient, "X-Api-Key: " + std::string(256, 'k') + "\r\n").tier;
+  CHECK(partner.weight == 1);
+  CHECK(partner.traffic_class == ClassId{2});
+  const Tenant stranger = house.tenant(kClient, "");
+  CHECK(stranger.tier->number == config::Tier::kNoNumber);
+  CHECK_FALSE(stranger.tier->traffic_class);
+}
+
 TEST_CASE("a tenant keeps its id by whatever way it comes") {
   House house;
   const TenantId direct = house.tenant(kClient, "").id;

@@ -68,6 +68,22 @@ TEST_CASE("a balancer that is trusted with addresses alone vouches for nothing e
   CHECK(subject.tenant.value() == "203.0.113.9");
 }
 
+TEST_CASE("a proven key's class takes the place of the route's, a trusted priority that of both") {
+  config::Config config = shop();
+  config.tenants.api_keys[0].traffic_class = ClassId{0};
+  House house(config);
+  const std::string client = "192.0.2.7", proxy = "10.0.0.1", key = "X-Api-Key: s3cret\r\n";
+  CHECK(house.class_of(client, "/export", "") == 2);
+  CHECK(house.class_of(client, "/export", key) == 0);
+  CHECK(house.class_of(client, "/report", key) == 0);
+  CHECK(house.class_of(client, "/export", "X-Api-Key: guessed\r\n") == 2);
+  CHECK(house.class_of(client, "/export", key + "X-Priority: 1\r\n") == 0);
+  CHECK(house.class_of(proxy, "/export", key + "X-Priority: 1\r\n") == 2);
+  // The deadline is that of the class, where the route has none.
+  CHECK(house.classify(client, "/export", key).deadline == TimePoint(Milliseconds(100)));
+  CHECK(house.classify(client, "/report", key).deadline == TimePoint(Milliseconds(70)));
+}
+
 TEST_CASE("an untrusted client that claims everything gets its address and its route's class") {
   House house;
   const Subject claimed = house.classify("192.0.2.7", "/export", kEverything);

@@ -1,0 +1,86 @@
+// Tenants that share one class: turns by deficit round robin, tiers of API keys.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "simulate/simulation.hpp"
+#include "unit/simulate/scenarios.hpp"
+
+namespace spillway::simulate {
+namespace {
+
+// No state but NORMAL: nothing is refused but by the queue, and tenants differ in its order alone.
+const std::string kNoThresholds =
+    R"(,"overload":{"enter":{"inflight_ratio":null,"queue_ratio":null,"queue_wait_p95_ms":null,)"
+    R"("event_loop_lag_ms":null,"error_rate":null}})";
+
+// Twice the capacity in one class; one tenant offers ten times as much as each of nine others.
+Scenario one_of_ten(bool fairness, std::uint64_t seed, const std::string& overload) {
+  Scenario scenario =
+      scenario_of(R"("clients":[{"class":"P1","tenant":"heavy","rate":842,"timeout_ms":1000},)"
+                  R"({"class":"P1","tenant":"light","tenants":9,"rate":758,"timeout_ms":1000}])",
+                  overload);
+  scenario.config.tenants.fairness = fairness;
+  scenario.seed = seed;
+  return scenario;
+}
+
+std::uint64_t served(const Recording& recording, const std::string& tenant) {
+  for (const TenantSummary& one : recording.tenants) {
+    if (one.name == tenant) return one.served;
+  }
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("the queue alone shares a class among tenants, where first in first out does not") {
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    CAPTURE(seed);
+    const Recording fair = simulate(one_of_ten(true, seed, kNoThresholds), true);
+    CHECK(fair.jain >= 0.98);
+    CHECK(fair.goodput >= 0.98);
+    const Recording fifo = simulate(one_of_ten(false, seed, kNoThresholds), true);
+    MESSAGE("fair jain ", fair.jain, " goodput ", fair.goodput, "; fifo ", fifo.jain, " ",
+            fifo.goodput);
+    CHECK(fifo.jain < 0.5);
+  }
+}
+
+TEST_CASE("with the shipped thresholds it is fair too") {
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    CAPTURE(seed);
+    const Recording fair = simulate(one_of_ten(true, seed, ""), true);
+    CHECK(fair.jain >= 0.98);
+    CHECK(fair.goodput >= 0.98);
+  }
+}
+
+TEST_CASE("a tenant of weight three gets three times what its equals get") {
+  const auto play = [](bool fairness) {
+    Scenario scenario =
+        scenario_of(R"("clients":[{"class":"P1","tenant":"gold","rate":800,"timeout_ms":1000},)"
+                    R"({"class":"P1","tenant":"iron","rate":800,"timeout_ms":1000}])",
+                    R"(,"tenants":{"api_keys":[{"name":"gold","key":"gold-key-1","weight":3}]})");
+    scenario.config.tenants.fairness = fairness;
+    const Recording run = simulate(scenario, true);
+    return static_cast<double>(served(run, "gold")) / static_cast<double>(served(run, "iron"));
+  };
+  CHECK(play(true) == doctest::Approx(3).epsilon(0.1));
+  CHECK(play(false) == doctest::Approx(1).epsilon(0.1));  // negative control
+}
+
+TEST_CASE("a tier's class and rate limit are played") {
+  const Scenario scenario = scenario_of(
+      R"("clients":[{"class":"P2","rate":1600},{"route":"api","tenant":"gold","rate":100},)"
+      R"({"route":"api","tenant":"trial","rate":100}])",
+      R"(,"routes":[{"name":"api","match":{"path":"/api/**"},"class":"P2"}],)"
+      R"("tenants":{"api_keys":[{"name":"gold","key":"gold-key-1","class":"P0"},)"
+      R"({"name":"trial","key":"trial-key","class":"P0","budget":{"rate":20,"burst":5}}]})");
+  const Recording run = simulate(scenario, true);
+  CHECK(run.classes[0].counts.offered > 2800);
+  CHECK(served(run, "gold") > 1400);
+  CHECK(served(run, "trial") == doctest::Approx(15 * 20).epsilon(0.05));
+}
+
+}  // namespace spillway::simulate
