@@ -63,6 +63,14 @@ Json change_json(const StateChange& change) {
           {"reason", reason_name(change.reason)}};
 }
 
+Json size_json(const Size& size) {
+  return {{"slots", size.slots},
+          {"service_ms", milliseconds(size.service)},
+          {"capacity_rps", rounded(size.capacity, 1e3)},
+          {"offered_rps", rounded(size.offered, 1e3)},
+          {"load", share(size.load)}};
+}
+
 Json second_json(const Second& recorded) {
   std::uint64_t served = 0;
   Json classes = Json::array();
@@ -86,6 +94,7 @@ Json to_json(const Recording& recording) {
   for (const ClassSummary& each : recording.classes) served += each.counts.served;
   return {{"scenario", recording.scenario},
           {"sentence", recording.sentence},
+          {"backend", size_json(recording.size)},
           {"seed", recording.seed},
           {"shedding", recording.shedding},
           {"duration_ms", milliseconds(static_cast<double>(recording.seconds.size()))},

@@ -55,9 +55,19 @@ struct TenantSummary {
   std::uint64_t served = 0;
 };
 
+// The modelled backend at full strength, and what its clients plan to ask of it.
+struct Size {
+  std::uint32_t slots = 0;
+  double service = 0;   // mean seconds, before tail and relative costs
+  double capacity = 0;  // requests per second of the offered mix
+  double offered = 0;   // new requests per second, mean over the run
+  double load = 0;      // offered / capacity
+};
+
 struct Recording {
   std::string scenario;
   std::string sentence;  // what the scenario is about
+  Size size;
   std::uint64_t seed = 1;
   bool shedding = true;
   double warm_up = 0;  // seconds that the summary leaves out

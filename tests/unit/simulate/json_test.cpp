@@ -23,8 +23,10 @@ TEST_CASE("a recording as JSON has all of its data in a stable order") {
   run.tenants = {{"acme", 10, 9}};
   const auto json = to_json(run);
   CHECK(keys(json) ==
-        "scenario sentence seed shedding duration_ms warm_up_ms goodput wasted max_queued p95_ms "
+        "scenario sentence backend seed shedding duration_ms warm_up_ms goodput wasted max_queued "
+        "p95_ms "
         "jain classes tenants changes seconds");
+  CHECK(keys(json["backend"]) == "slots service_ms capacity_rps offered_rps load");
   CHECK(keys(json["classes"][0]) ==
         "name offered admitted degraded denied expired served late success p50_ms p95_ms p99_ms "
         "max_wait_ms");

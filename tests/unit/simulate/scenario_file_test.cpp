@@ -178,7 +178,7 @@ TEST_CASE("another configuration in place of the scenario's has classes of its o
   const auto text = [](const std::string& name) {
     return scenario_text(R"("clients":[{"rate":1,"class":")" + name + R"("}])");
   };
-  check_problem(text("P0"), "$.clients[0].class", "there is no such class", &*own.config);
+  check_problem(text("P9"), "$.clients[0].class", "there is no such class", &*own.config);
   const ScenarioResult good = read_scenario(text("gold"), "test.json", &*own.config);
   REQUIRE_MESSAGE(good.scenario.has_value(), listing(good.problems));
   CHECK(good.scenario->config.classes.size() == 2);
