@@ -26,11 +26,7 @@ std::optional<BackendModel::Begun> BackendModel::begin_next() {
   queue_.pop_front();
   --queued_by_class_[index(request.traffic_class)];
   ++running_;
-  double thrash = 1;
-  if (const double knee = settings_.thrash_knee; knee > 0) {
-    thrash += settings_.thrash_slope * std::max(0.0, inside - knee) / knee;
-  }
-  return Begun{&request, from_seconds(request.work * thrash / speed_)};
+  return Begun{&request, from_seconds(request.work * thrashing(settings_, inside) / speed_)};
 }
 
 void BackendModel::finish(const Request& request) {
@@ -39,7 +35,8 @@ void BackendModel::finish(const Request& request) {
 }
 
 WorkDone BackendModel::work_done(TimePoint now) {
-  if (counted_until_) done_.available += slots_ * speed_ * to_seconds(now - *counted_until_);
+  if (counted_until_)
+    done_.available += best_of(settings_, slots_) * speed_ * to_seconds(now - *counted_until_);
   counted_until_ = now;
   return done_;
 }

@@ -15,7 +15,7 @@ namespace spillway::simulate {
 
 // Seconds of a server at normal speed, since the beginning; only grows.
 struct WorkDone {
-  double available = 0;  // capacity of the slots in force
+  double available = 0;  // the most that the slots in force could do
   double useful = 0;     // for clients that waited until the end
   double wasted = 0;     // for clients that had left
 };

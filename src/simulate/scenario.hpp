@@ -27,6 +27,11 @@ struct Backend {
   double degraded_factor = 0.5;   // cost of a request with skip_downstream
 };
 
+// How much longer what begins takes with so many requests inside, the queued ones included.
+double thrashing(const Backend& backend, double inside);
+// What that leaves of so many slots: the most work they do in a second, in seconds of one slot.
+double best_of(const Backend& backend, std::uint32_t slots);
+
 // In force from `at` until `until`. Of overlapping changes speeds multiply and the fewest slots
 // count.
 struct Change {

@@ -94,9 +94,10 @@ Size size_of(const Scenario& scenario) {
     size.offered += rate;
     work += rate * clients.service_factor * size.service * tail_weight(backend);
   }
-  size.load = work / backend.slots;
+  const double most = best_of(backend, backend.slots);
+  size.load = work / most;
   size.capacity =
-      work > 0 ? size.offered / size.load : backend.slots / (size.service * tail_weight(backend));
+      work > 0 ? size.offered / size.load : most / (size.service * tail_weight(backend));
   return size;
 }
 

@@ -79,8 +79,9 @@ TEST_CASE("simulate writes a picture") {
 TEST_CASE("simulate lists the built-in scenarios") {
   const Result result = spillway("simulate --list");
   CHECK(result.code == 0);
-  for (const char* name : {"spike ", "slow-backend ", "capacity-drop ", "noisy-tenant ",
-                           "retry-storm ", "bursty ", "mix-shift "}) {
+  for (const char* name :
+       {"spike ", "slow-backend ", "capacity-drop ", "noisy-tenant ", "retry-storm ", "bursty ",
+        "mix-shift ", "latency-target ", "number-too-high ", "number-too-low ", "budget "}) {
     CHECK(contains(result.out, name));
   }
 }

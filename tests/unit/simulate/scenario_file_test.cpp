@@ -67,8 +67,9 @@ TEST_CASE("the reference table of the scenarios is the code's") {
 }
 
 TEST_CASE("the promised scenarios are built in") {
-  for (const char* name : {"spike", "slow-backend", "capacity-drop", "noisy-tenant", "retry-storm",
-                           "bursty", "mix-shift"}) {
+  for (const char* name :
+       {"spike", "slow-backend", "capacity-drop", "noisy-tenant", "retry-storm", "bursty",
+        "mix-shift", "latency-target", "number-too-high", "number-too-low", "budget"}) {
     CHECK(open_good(name).clients.size() > 1);
   }
 }
@@ -84,7 +85,7 @@ TEST_CASE("an unknown scenario lists those there are and a near name") {
     return result.problems[0].message;
   };
   CHECK(problem("spikes").find("did you mean \"spike\"?") != std::string::npos);
-  CHECK(problem("nothing-like-it").find("built in: bursty, capacity-drop") != std::string::npos);
+  CHECK(problem("nothing-like-it").find("built in: budget, bursty, ") != std::string::npos);
   CHECK(problem("/nonexistent/x.json").find("cannot read") != std::string::npos);
   CHECK(problem(SPILLWAY_SOURCE_DIR "/config").find("directory") != std::string::npos);
 }
