@@ -122,7 +122,7 @@ void ProxyModel::start(Request& request, TimePoint now) {
 
 void ProxyModel::answered(const Request& request, TimePoint now) {
   signals_.record_latency(now - request.dispatched);
-  signals_.record_result(false);
+  signals_.record_result(request.fails);
 }
 
 void ProxyModel::end(Request& request, TimePoint now) {

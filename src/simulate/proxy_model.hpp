@@ -42,8 +42,10 @@ class ProxyModel {
   Admission arrive(Request& request, TimePoint now);
   // The request has a slot and is sent to the backend.
   void start(Request& request, TimePoint now);
-  // The backend answered, and the client is still there.
+  // The backend answered, perhaps with an error, and the client is still there.
   void answered(const Request& request, TimePoint now);
+  // The backend gave no answer: no connection, or none in time.
+  void failed() { signals_.record_result(true); }
   // The backend answered or the client left. Idempotent.
   void end(Request& request, TimePoint now);
   // The client leaves; true if the request was queued at the gate.

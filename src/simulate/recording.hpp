@@ -18,6 +18,7 @@ struct ClassCounts {
   std::uint64_t degraded = 0;  // of those served: answered with less than asked for
   std::uint64_t denied = 0;    // refused on arrival, by rule or by the gate; dropped ones too
   std::uint64_t expired = 0;   // left the queue without a slot: timed out, evicted
+  std::uint64_t failed = 0;    // answered with an error: the backend's, or it could not be asked
   std::uint64_t served = 0;    // answered by the backend before the client gave up; when answered
   std::uint64_t late = 0;      // answered by the backend to a client that had given up; wasted work
 };
@@ -72,7 +73,8 @@ struct Recording {
   bool shedding = true;
   double warm_up = 0;  // seconds that the summary leaves out
   double goodput = 0;  // served / what the backend could have, over the run after the warm-up
-  double wasted = 0;   // share of the backend's work done for clients that had given up
+  double wasted =
+      0;  // share of the backend's work done for clients that had given up, or for errors
   std::uint32_t max_queued = 0;
   double p95 = 0;   // seconds, all classes, of those served
   double jain = 1;  // fairness among tenants, if any: see max_min_fairness

@@ -10,8 +10,19 @@
 #include "base/time.hpp"
 #include "dispatch/waiter.hpp"
 #include "overload/budgets.hpp"
+#include "resilience/circuit_breaker.hpp"
+#include "resilience/server_set.hpp"
 
 namespace spillway::simulate {
+
+// What the proxy knows of a request's attempts at servers.
+struct RequestCall {
+  resilience::ServerSet tried;
+  resilience::CircuitBreaker::Call of_circuit;
+  bool is_open = false;      // connected, and its end not yet recorded
+  bool was_refused = false;  // a connection, by any server
+  std::uint32_t retries = 0, pauses = 0;
+};
 
 struct Request : dispatch::Waiter {
   std::uint32_t clients = 0;  // which of the scenario's
@@ -25,6 +36,12 @@ struct Request : dispatch::Waiter {
   TimePoint begun{};       // its service began
   bool client_waits = false;
   bool in_backend = false;
+  bool in_loop = false;      // not yet seen by the proxy, whose event loop is busy
+  bool is_sent = false;      // to the backend, at least once
+  bool fails = false;        // its answer will be an error
+  bool timed_out = false;    // answered by the proxy, while the backend is still at it
+  std::uint32_t server = 0;  // of the backend
+  RequestCall call;
   bool has_slot = false;      // of the gate
   bool is_forwarded = false;  // in flight for the proxy: not answered, client still there
   bool is_forwarded_and_queued = false;  // shadow mode: in the backend and still in the queue
@@ -46,7 +63,9 @@ class RequestPool {
   // The request must be neither queued nor in the backend.
   void release(Request& request) {
     ++request.use;
-    request.degraded = request.is_answered = false;
+    request.degraded = request.is_answered = request.is_sent = request.fails = false;
+    request.timed_out = false;
+    request.call = {};
     free_.push_back(&request);
   }
 

@@ -18,6 +18,14 @@ double best_of(const Backend& backend, std::uint32_t slots) {
   return std::max(at(slots), at(std::min<double>(slots, backend.thrash_knee)));
 }
 
+double best_of(const Backend& backend) {
+  if (backend.servers.empty()) return best_of(backend, backend.slots);
+  double most = 0;
+  for (const Server& server : backend.servers)
+    most += best_of(backend, server.slots) * server.speed;
+  return most;
+}
+
 RouteId route_of(const Scenario& scenario, const Clients& clients) {
   const auto last = static_cast<std::uint32_t>(scenario.config.routes.size() - 1);
   return clients.route.value_or(RouteId{last});

@@ -25,6 +25,30 @@ Scenario read(const nlohmann::json& root, const config::ReadContext& context, Pr
   return out;
 }
 
+// The slots of several servers are those of the backend.
+void check_servers(Scenario& scenario, Problems& problems) {
+  Backend& backend = scenario.backend;
+  if (!backend.servers.empty()) backend.slots = 0;
+  for (const Server& server : backend.servers) backend.slots += server.slots;
+  for (std::size_t i = 0; i < scenario.changes.size(); ++i) {
+    const std::uint32_t server = scenario.changes[i].server.value_or(1);
+    if (server > std::max<std::size_t>(backend.servers.size(), 1)) {
+      problems.push_back({config::element("$.changes", i) + ".server",
+                          "found " + std::to_string(server) + ", $.backend.servers has " +
+                              std::to_string(backend.servers.size())});
+    }
+  }
+}
+
+void check_count(const Scenario& scenario, Problems& problems) {
+  const std::size_t configured = scenario.config.upstreams[index(scenario.upstream)].servers.size();
+  const std::size_t modelled = scenario.backend.servers.size();
+  if (modelled == 0 || modelled == configured) return;
+  problems.push_back({"$.backend.servers", "found " + std::to_string(modelled) +
+                                               " elements, the upstream of $.config has " +
+                                               std::to_string(configured) + " servers"});
+}
+
 // What must hold between fields. Reports only if no single field is wrong.
 void check(Scenario& scenario, Problems& problems) {
   if (scenario.warm_up_seconds >= scenario.seconds) {
@@ -39,6 +63,7 @@ void check(Scenario& scenario, Problems& problems) {
           {config::element("$.changes", i) + ".until_seconds", "allowed: later than at_seconds"});
     }
   }
+  check_servers(scenario, problems);
   double requests = 0;
   const auto upstream_of = [&](const Clients& clients) {
     return scenario.config.routes[index(route_of(scenario, clients))].upstream;
@@ -124,9 +149,12 @@ ScenarioResult read_scenario(std::string_view json, std::string_view file_name,
     out.warnings = translate(scenario.clients, *own, named.config);
   }
   check(scenario, out.problems);
+  if (own == nullptr) check_count(scenario, out.problems);
   if (!out.problems.empty()) return out;
+  const config::Upstream& upstream = scenario.config.upstreams[index(scenario.upstream)];
   const bool keeps_shape = own != nullptr && sizing.keeps_shape;
   out.sizing = resize(scenario, keeps_shape ? std::optional(former) : std::nullopt, sizing.told);
+  share_slots(scenario.backend, upstream.servers.size());
   if (own != nullptr || sizing.told.any()) {
     const bool knows_slots = sizing.told.slots || !sizing.keeps_shape;
     for (auto& each : contradictions(scenario, knows_slots)) out.warnings.push_back(each);

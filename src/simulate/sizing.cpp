@@ -66,6 +66,7 @@ std::string resize(Scenario& scenario, std::optional<std::uint32_t> former_concu
   backend.service = told.service.value_or(backend.service);
   const double size = double(backend.slots) / former.slots;
   backend.thrash_knee = scaled(former.thrash_knee, size);
+  for (Server& server : backend.servers) server.slots = scaled(server.slots, size);
   for (Change& change : scenario.changes) {
     if (change.slots) change.slots = scaled(*change.slots, size);
   }
@@ -85,6 +86,16 @@ std::string resize(Scenario& scenario, std::optional<std::uint32_t> former_concu
          ", where the scenario was written for " + std::to_string(*former_concurrency);
 }
 
+void share_slots(Backend& backend, std::size_t servers) {
+  const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(servers, backend.slots));
+  if (!backend.servers.empty() || count < 2) return;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint32_t rest = i < backend.slots % count ? 1 : 0;
+    backend.servers.push_back({.slots = backend.slots / count + rest});
+  }
+  backend.thrash_knee = scaled(backend.thrash_knee, 1.0 / count);
+}
+
 Size size_of(const Scenario& scenario) {
   const Backend& backend = scenario.backend;
   Size size{.slots = backend.slots, .service = to_seconds(backend.service)};
@@ -94,7 +105,7 @@ Size size_of(const Scenario& scenario) {
     size.offered += rate;
     work += rate * clients.service_factor * size.service * tail_weight(backend);
   }
-  const double most = best_of(backend, backend.slots);
+  const double most = best_of(backend);
   size.load = work / most;
   size.capacity =
       work > 0 ? size.offered / size.load : most / (size.service * tail_weight(backend));
@@ -135,6 +146,12 @@ config::Problems contradictions(const Scenario& scenario, bool knows_slots) {
   const config::Upstream& upstream = scenario.config.upstreams[index(scenario.upstream)];
   const std::string path = config::element("$.upstreams", index(scenario.upstream));
   config::Problems out;
+  const std::size_t servers = std::max<std::size_t>(scenario.backend.servers.size(), 1);
+  if (servers != upstream.servers.size()) {
+    out.push_back({path + ".servers", std::to_string(upstream.servers.size()) + " there, " +
+                                          std::to_string(servers) +
+                                          " in the scenario, which are played"});
+  }
   const std::uint32_t slots = scenario.backend.slots, limit = upstream.dispatch.concurrency;
   if (knows_slots && limit != slots) {
     out.push_back({path + ".dispatch.concurrency",

@@ -81,7 +81,8 @@ TEST_CASE("simulate lists the built-in scenarios") {
   CHECK(result.code == 0);
   for (const char* name :
        {"spike ", "slow-backend ", "capacity-drop ", "noisy-tenant ", "retry-storm ", "bursty ",
-        "mix-shift ", "latency-target ", "number-too-high ", "number-too-low ", "budget "}) {
+        "mix-shift ", "latency-target ", "number-too-high ", "number-too-low ", "budget ", "lag ",
+        "error-burst "}) {
     CHECK(contains(result.out, name));
   }
 }

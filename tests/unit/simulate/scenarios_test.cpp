@@ -211,6 +211,31 @@ TEST_CASE("budget: the class with a budget gets it, and the classes above are se
   }
 }
 
+TEST_CASE("error-burst: the failing server is left out and few requests meet it") {
+  for (const Runs& runs : play("error-burst", {.success = 0.997, .p95 = 0.3})) {
+    for (const ClassSummary& each : runs.with.classes) CHECK(each.success > 0.997);
+    CHECK(runs.with.changes.empty());
+    CHECK(runs.without.classes[1].counts.failed > 500);
+    Scenario trusting = open_good("error-burst");
+    trusting.seed = runs.with.seed;
+    trusting.config.upstreams[0].ejection.consecutive_failures = 0;
+    CHECK(simulate(trusting, true).classes[0].success < 0.95);
+  }
+}
+
+// Without Spillway there is no event loop to lag: the control is Spillway without the threshold.
+TEST_CASE("lag: the highest class is served while the event loop has more than it can do") {
+  for (const Runs& runs : play("lag")) {
+    CHECK(runs.with.classes[0].success > 0.999);
+    CHECK(runs.with.classes[0].p95 < 0.3);
+    CHECK(runs.with.seconds[55].state == State::normal);
+    Scenario blind = open_good("lag");
+    blind.seed = runs.with.seed;
+    blind.config.upstreams[0].overload.enter.event_loop_lag.reset();
+    CHECK(simulate(blind, true).classes[0].success < 0.7);
+  }
+}
+
 TEST_CASE("the ladder example reaches the intended states without oscillating") {
   const auto config = config::load_file(SPILLWAY_SOURCE_DIR "/config/examples/ladder.json").config;
   REQUIRE(config.has_value());
