@@ -38,7 +38,7 @@ Json list(const Items& items, Write write) {
 Json counts_json(const ClassCounts& counts) {
   return {{"offered", counts.offered}, {"admitted", counts.admitted}, {"degraded", counts.degraded},
           {"denied", counts.denied},   {"expired", counts.expired},   {"failed", counts.failed},
-          {"served", counts.served},   {"late", counts.late}};
+          {"served", counts.served},   {"cached", counts.cached},     {"late", counts.late}};
 }
 
 Json class_json(const ClassSummary& summary) {

@@ -17,6 +17,7 @@
 #include "overload/tenant_shard.hpp"
 #include "simulate/request.hpp"
 #include "simulate/scenario.hpp"
+#include "simulate/store_model.hpp"
 
 namespace spillway::simulate {
 
@@ -31,7 +32,7 @@ class ProxyModel {
     forward,  // shadow mode: has no slot, but goes to the backend
     wait,
     refused,
-    answered,  // by its route's fallback
+    answered,  // by its route's cache or fallback
   };
   struct Admission {
     Entry entry = Entry::refused;
@@ -46,6 +47,8 @@ class ProxyModel {
   void answered(const Request& request, TimePoint now);
   // The backend gave no answer: no connection, or none in time.
   void failed() { signals_.record_result(true); }
+  // Whether a stored answer takes the place of that; the request is then degraded and answered.
+  bool answers_error(Request& request, TimePoint now);
   // The backend answered or the client left. Idempotent.
   void end(Request& request, TimePoint now);
   // The client leaves; true if the request was queued at the gate.
@@ -77,6 +80,8 @@ class ProxyModel {
   const Subject& subject_of(const Request& request) const { return subjects_[request.clients]; }
   bool is_shadow() const { return upstream_.overload.mode == config::Mode::shadow; }
   overload::Verdict decide(Request& request, TimePoint now);
+  static void answer_from_store(Request& request, bool degraded);
+  bool prefers_stored(const Request& request, TimePoint now) const;
   bool has_fallback(const Request& request) const;
   Admission refuse(Request& request, Duration retry_after, TimePoint now);
   void forward(Request& request, TimePoint now);
@@ -92,6 +97,7 @@ class ProxyModel {
   overload::SignalShard signals_;
   overload::TenantShard tenants_;
   dispatch::RouteCost costs_;
+  StoreModel store_;
   std::vector<Subject> subjects_;  // by clients
   std::vector<std::uint32_t> max_queue_;
   std::vector<Request*> in_flight_;      // sent to the backend

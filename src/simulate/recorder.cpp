@@ -73,6 +73,7 @@ void Recorder::offered(const Request& request) {
 void Recorder::served(const Request& request, TimePoint now) {
   count(request, now, &ClassCounts::served);
   if (request.degraded) count(request, now, &ClassCounts::degraded);
+  if (request.is_cached) count(request, now, &ClassCounts::cached);
   const double latency = to_seconds(now - request.came);
   latencies_of_second_.push_back(latency);
   if (!in_summary(request)) return;

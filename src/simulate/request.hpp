@@ -28,6 +28,7 @@ struct Request : dispatch::Waiter {
   std::uint32_t clients = 0;  // which of the scenario's
   std::uint32_t tenant = 0;   // which of theirs
   TenantId tenant_id{};
+  std::uint32_t key = 0;      // of its answer in its route's cache; 0: none
   std::uint32_t attempt = 1;  // 2: the first retry
   double work = 0;            // seconds of a server at normal speed
   double full_work = 0;       // the same, not degraded
@@ -46,7 +47,8 @@ struct Request : dispatch::Waiter {
   bool is_forwarded = false;  // in flight for the proxy: not answered, client still there
   bool is_forwarded_and_queued = false;  // shadow mode: in the backend and still in the queue
   bool degraded = false;
-  bool is_answered = false;   // by the fallback, without the backend
+  bool is_answered = false;   // by the fallback or from the cache, without the backend
+  bool is_cached = false;     // from the cache
   overload::Token token;      // of its class's budget, until it is sent to the backend
   std::size_t in_flight = 0;  // its index among the dispatched requests
   std::uint64_t use = 0;      // of the object, counted by the pool: events of former uses are void
@@ -64,7 +66,7 @@ class RequestPool {
   void release(Request& request) {
     ++request.use;
     request.degraded = request.is_answered = request.is_sent = request.fails = false;
-    request.timed_out = false;
+    request.timed_out = request.is_cached = false;
     request.call = {};
     free_.push_back(&request);
   }

@@ -75,6 +75,8 @@ struct Clients {
   double from = 0;                       // seconds
   std::optional<double> until;           // seconds; none: the end of the run
   std::optional<Burst> burst;
+  std::uint32_t keys = 0;                // different answers they ask for; 0: never the same twice
+  double key_skew = 1;                   // exponent of Zipf's law; 0: all keys alike
   double service_factor = 1;             // their cost relative to the backend's service time
   std::optional<Milliseconds> deadline;  // what the request says; none: the route's or class's
   std::optional<Milliseconds> timeout;   // when they give up; none: never

@@ -104,6 +104,12 @@ void describe(Visitor& visit, Clients& x) {
   visit("from_seconds", x.from, kSeconds, "When they begin to come.");
   visit("until_seconds", x.until, kSeconds, "When they cease; default: the end of the run.");
   visit("burst", x.burst, ByType{}, "A rate that jumps.");
+  visit("keys", x.keys, Range{0, 1'000'000},
+        "Different answers that they ask for, which their route's cache may keep; 0: never the "
+        "same twice.");
+  visit("key_skew", x.key_skew, Real{0, 10},
+        "How much the popular ones are ahead: Zipf's exponent, the chance of the n-th is "
+        "proportional to n^-key_skew.");
   visit("service_factor", x.service_factor, Real{0.001, 1000},
         "Cost of their requests, times service_ms.");
   visit("deadline_ms", x.deadline, Range{1, config::kHour},

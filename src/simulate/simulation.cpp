@@ -237,9 +237,11 @@ class Simulation {
 
   // The proxy answers with an error.
   void fail(Request& request) {
-    recorder_.failed(request, now_);
+    request.begun = now_;
+    const bool is_answered = proxy_->answers_error(request, now_);
+    is_answered ? recorder_.served(request, now_) : recorder_.failed(request, now_);
     proxy_->end(request, now_);
-    lose(request, Duration{0});
+    is_answered ? leave(request) : lose(request, Duration{0});
     start_waiting();
   }
 
@@ -263,9 +265,11 @@ class Simulation {
     backend_.finish(request);
     request.in_backend = false;
     const bool is_awaited = request.client_waits;
+    bool is_answered = true;  // or its client has left
     if (is_awaited) {
-      request.fails ? recorder_.failed(request, now_) : recorder_.served(request, now_);
       if (proxy_) proxy_->answered(request, now_);
+      is_answered = !request.fails || (proxy_ && proxy_->answers_error(request, now_));
+      is_answered ? recorder_.served(request, now_) : recorder_.failed(request, now_);
       using resilience::CallResult;
       servers_.end(request, request.fails ? CallResult::failure : CallResult::success, now_);
     } else if (!request.timed_out) {
@@ -273,12 +277,7 @@ class Simulation {
     }
     work_in_backend();
     if (proxy_) proxy_->end(request, now_);
-    if (is_awaited && request.fails) {
-      lose(request, Duration{0});
-    } else {
-      request.client_waits = false;
-      pool_.release(request);
-    }
+    is_answered ? leave(request) : lose(request, Duration{0});
     if (proxy_) start_waiting();
   }
 
@@ -301,6 +300,12 @@ class Simulation {
     lose(request, proxy_->expired(request));
   }
 
+  // Its client no longer waits.
+  void leave(Request& request) {
+    request.client_waits = false;
+    if (!request.in_backend && !request.in_loop) pool_.release(request);
+  }
+
   // The client got no answer and may retry; a retry is a new request.
   void lose(Request& request, Duration retry_after) {
     request.client_waits = false;
@@ -309,7 +314,7 @@ class Simulation {
       ClientModel::repeat(request, again);
       schedule(now_ + *pause, EventKind::retry, again);
     }
-    if (!request.in_backend && !request.in_loop) pool_.release(request);
+    leave(request);
   }
 
   void tick() {

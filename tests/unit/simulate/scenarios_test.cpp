@@ -236,6 +236,18 @@ TEST_CASE("lag: the highest class is served while the event loop has more than i
   }
 }
 
+TEST_CASE("cached-reads: stored answers are given before any request is refused") {
+  for (const Runs& runs : play("cached-reads", {.success = 0.999, .p95 = 0.6})) {
+    CHECK(runs.with.classes[1].success > 0.95);
+    CHECK(runs.with.classes[1].counts.cached > runs.with.classes[1].counts.served / 2);
+    CHECK(runs.with.goodput > 0.8);
+    Scenario empty = open_good("cached-reads");
+    empty.seed = runs.with.seed;
+    for (config::Route& route : empty.config.routes) route.cache.reset();
+    CHECK(simulate(empty, true).classes[1].success < 0.7);
+  }
+}
+
 TEST_CASE("the ladder example reaches the intended states without oscillating") {
   const auto config = config::load_file(SPILLWAY_SOURCE_DIR "/config/examples/ladder.json").config;
   REQUIRE(config.has_value());

@@ -146,6 +146,26 @@ TEST_CASE("a lost server costs a retry at the other one and no request") {
   CHECK(run(with_retries(1), false).classes[1].success < 0.85);
 }
 
+TEST_CASE(
+    "a fresh answer asks nothing of the backend and a stale one takes the place of an error") {
+  const auto reads = [](const std::string& cache) {
+    return scenario_of(R"("changes":[{"at_seconds":8,"until_seconds":14,"error_rate":1}],
+                          "clients":[{"class":"P1","rate":200,"keys":20}])",
+                       R"(,"overload":{"rules":{"P1":{"strategy":"allow"}}},
+                           "default_route":{"class":"P1")" +
+                           cache + "}");
+  };
+  const std::string fresh = R"(,"cache":{"serve":"fresh","ttl_ms":1000,"max_bytes":1000000)";
+  const Recording with = run(reads(fresh + "}"));
+  CHECK(with.classes[1].success == 1);
+  CHECK(with.classes[1].counts.cached > 2500);
+  const Recording strict = run(reads(fresh + R"(,"stale_if_error":false})"));
+  CHECK(strict.classes[1].success < 0.8);
+  const Recording without = run(reads(""));
+  CHECK(without.classes[1].success < 0.7);
+  CHECK(without.classes[1].counts.cached == 0);
+}
+
 TEST_CASE("a backend that stands still is given up after the response timeout") {
   const std::string members = R"("changes":[{"at_seconds":8,"until_seconds":12,"slots":0}],
                                  "clients":[{"class":"P1","rate":100}])";
