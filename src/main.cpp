@@ -168,6 +168,13 @@ void add_simulate(CLI::App& app, Arguments& to) {
       ->capture_default_str();
   command.add_option("--seed", options.seed, "In place of the scenario's seed")
       ->check(CLI::NonNegativeNumber);
+  command.add_option("--slots", options.slots, "Requests the backend works on at a time")
+      ->check(CLI::Range(1u, 1'000'000u));
+  command.add_option("--service-ms", options.service_ms, "Mean time it works on a request")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{3'600'000}));
+  command.add_option("--rps", options.rps, "New requests per second, all clients, over the run")
+      ->check(CLI::Range(0.001, 1e6));
+  command.footer(spillway::kSizeHelp);
   command.add_flag("--compare", options.compare, "Play the same traffic without shedding, too");
   command.add_option("--plot", options.plot, "Draw what happened into this SVG file");
   command.add_flag("--json", options.json, "Print everything as JSON, no table");

@@ -44,6 +44,18 @@ simulate::Progress progress_to(std::ostream& err, std::uint32_t seconds, const c
   };
 }
 
+simulate::Told told(const SimulateOptions& options) {
+  simulate::Told told{options.slots, std::nullopt, options.rps};
+  if (options.service_ms) told.service = Milliseconds{*options.service_ms};
+  return told;
+}
+
+void print_size(const Recording& recording, const std::string& sizing, std::ostream& out) {
+  out << recording.scenario << ": " << simulate::about(recording.size) << '\n';
+  if (!sizing.empty()) out << "(" << sizing << ")\n";
+  out << '\n';
+}
+
 void print_table(const Recording& recording, std::ostream& out) {
   std::vector<std::string> classes;
   for (const auto& one : recording.classes) classes.push_back(one.name);
@@ -79,6 +91,14 @@ bool write_plot(const std::string& path, const std::string& svg, std::ostream& e
 
 }  // namespace
 
+const char* const kSizeHelp =
+    "How large the model is. A built-in scenario is a shape. With --config the backend gets as\n"
+    "many slots as the file's concurrency names, times slots / concurrency of the scenario\n"
+    "(mostly 1), and the rates follow, so that the ratio of load to capacity stays. The file says\n"
+    "nothing about time: the service time stays the scenario's. --slots, --service-ms and --rps\n"
+    "go before that; without --rps the rates follow the capacity. A scenario file of your own is\n"
+    "played as it is written. What file and model contradict is warned of on standard error.";
+
 SimulateResult simulate_scenario(const SimulateOptions& options, const config::Config* config,
                                  std::ostream& out, std::ostream& err, bool show_progress) {
   if (options.list) {
@@ -89,7 +109,11 @@ SimulateResult simulate_scenario(const SimulateOptions& options, const config::C
     out << simulate::scenario_reference();
     return SimulateResult::done;
   }
-  simulate::ScenarioResult opened = simulate::open_scenario(options.scenario, config);
+  simulate::ScenarioResult opened =
+      simulate::open_scenario(options.scenario, config, told(options));
+  for (const auto& warning : opened.warnings) {
+    err << "warning: " << warning.path << ": " << warning.message << '\n';
+  }
   for (const auto& problem : opened.problems) {
     err << "error: " << problem.path << ": " << problem.message << '\n';
   }
@@ -114,6 +138,7 @@ SimulateResult simulate_scenario(const SimulateOptions& options, const config::C
   if (options.json) {
     out << as_json(with, other).dump(2) << '\n';
   } else {
+    print_size(with, opened.sizing, out);
     print_table(with, out);
     out << '\n' << simulate::summary(with, other);
   }

@@ -13,17 +13,25 @@ namespace spillway {
 struct SimulateOptions {
   std::string scenario = "spike";     // a built-in one, or the path of a file
   std::optional<std::uint64_t> seed;  // in place of the scenario's
-  bool compare = false;               // the same traffic without shedding, too
-  bool json = false;                  // everything as JSON in place of the table
-  bool list = false;                  // only list the built-in scenarios
-  bool reference = false;             // only print the keys of scenario files
-  std::string plot;                   // where to write an SVG; empty: nowhere
+  // In place of the configuration's concurrency or the scenario's own figures
+  // (simulate/sizing.hpp).
+  std::optional<std::uint32_t> slots;
+  std::optional<std::int64_t> service_ms;
+  std::optional<double> rps;
+  bool compare = false;    // the same traffic without shedding, too
+  bool json = false;       // everything as JSON in place of the table
+  bool list = false;       // only list the built-in scenarios
+  bool reference = false;  // only print the keys of scenario files
+  std::string plot;        // where to write an SVG; empty: nowhere
 };
 
 enum class SimulateResult : std::uint8_t { done, bad_scenario, plot_failed };
 
-// `config`, checked, replaces the scenario's own unless null. All errors go to `err`, as does a
-// line of progress if `show_progress`.
+// What `--help` says of the size of the model.
+extern const char* const kSizeHelp;
+
+// `config`, checked, replaces the scenario's own unless null. All errors and warnings go to `err`,
+// as does a line of progress if `show_progress`.
 SimulateResult simulate_scenario(const SimulateOptions& options, const config::Config* config,
                                  std::ostream& out, std::ostream& err, bool show_progress);
 

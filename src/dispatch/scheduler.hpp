@@ -49,6 +49,8 @@ struct Terms {
   // class to choose from.
   std::optional<Duration> short_wait;
   Reason short_wait_reason = Reason::none;
+  // Refuse it with short_wait_reason if no slot is free for its class, waiter or not.
+  bool must_start = false;
   // Never queued: granted if a slot is free now, else refused without a reason. Not counted in
   // ClassTotals, which count clients' requests.
   bool in_background = false;

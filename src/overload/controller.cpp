@@ -23,6 +23,7 @@ Controller::Controller(const config::Config& config, const config::Upstream& ups
       window_(upstream.overload),
       machine_(upstream.overload),
       regulator_(upstream.overload, upstream.dispatch.concurrency, least_limit(config)),
+      scope_(config, upstream),
       rules_(config, upstream),
       share_(config),
       plan_(std::make_shared<const AdmissionPlan>(State::normal, Reason::none,
@@ -52,6 +53,12 @@ Cause Controller::cause() const {
   return {this->reason(), true};
 }
 
+// Whether the upstream's signals are low because requests are held back.
+bool Controller::is_holding() const {
+  if (regulator_.is_holding()) return true;
+  return cause().work_conserving && scope_.holds();
+}
+
 void Controller::move_limit(const TickInput& input, TimePoint now) {
   if (!found_) {
     regulator_.step(signals_, std::accumulate(input.queued.begin(), input.queued.end(), 0u), now);
@@ -69,16 +76,19 @@ Tick Controller::tick(const TickInput& input, TimePoint now) {
   move_limit(input, now);
   result.limit = limit();
   result.found_futile = !was_futile && regulator_.is_futile();
-  result.transition = machine_.step(signals_, regulator_.is_holding(), now);
+  scope_.step(signals_.offered_load, {input.started, input.predicted_wait}, now);
+  result.transition = machine_.step(signals_, is_holding(), now);
 
   const auto& rules = rules_.of(state());
   share_.note_queues(input.queued, now);
   std::shared_ptr<const TenantExcess> tenants;
   if (fairness_ && state() != State::normal) tenants = share_.judge(input.tenants, *rules, cause());
   const bool is_as_before = state() == plan_->state() && cause() == plan_->cause() &&
-                            tenants == nullptr && plan_->tenants() == nullptr;
+                            scope_.levels() == plan_->levels() && tenants == nullptr &&
+                            plan_->tenants() == nullptr;
   if (is_as_before) return result;
-  plan_ = std::make_shared<const AdmissionPlan>(state(), cause(), rules, std::move(tenants));
+  plan_ = std::make_shared<const AdmissionPlan>(state(), cause(), rules, std::move(tenants),
+                                                scope_.levels());
   result.plan = plan_;
   return result;
 }

@@ -15,6 +15,7 @@
 #include "overload/limit_sampler.hpp"
 #include "overload/plan.hpp"
 #include "overload/rules.hpp"
+#include "overload/shed_scope.hpp"
 #include "overload/signals.hpp"
 #include "overload/state.hpp"
 #include "overload/tenant_share.hpp"
@@ -51,6 +52,7 @@ class Controller {
 
  private:
   Cause cause() const;
+  bool is_holding() const;
   void move_limit(const TickInput& input, TimePoint now);
 
   bool fairness_;
@@ -59,6 +61,7 @@ class Controller {
   LimitRegulator regulator_;
   std::unique_ptr<ConcurrencyLimit> found_;  // with `"concurrency": "auto"`
   LimitSampler sampler_;
+  ShedScope scope_;
   RuleTables rules_;
   TenantShare share_;
   OverloadSignals signals_;

@@ -102,9 +102,11 @@ Verdict decide(const AdmissionPlan& plan, Budgets& budgets, const AdmissionReque
   const config::Rule& rule = effective.rule;
   const Cause cause = plan.cause();
 
+  const ShedLevels& levels = plan.levels();
+  const bool in_scope = !cause.work_conserving || levels.includes(request.traffic_class);
   double chance = 0;
-  double probability = rule.probability;
-  if (plan.tenants() != nullptr && shares_count(rule, plan.state(), cause)) {
+  double probability = in_scope ? rule.probability : 0;
+  if (in_scope && plan.tenants() != nullptr && shares_count(rule, plan.state(), cause)) {
     const ClassExcess& excess = plan.tenants()->of(request.traffic_class);
     chance = excess.chance(request.tenant);
     probability *= excess.rule_scale();
@@ -114,6 +116,8 @@ Verdict decide(const AdmissionPlan& plan, Budgets& budgets, const AdmissionReque
   const double draw = chance > 0 || refuses(rule) ? random.uniform() : 0;
   Verdict verdict =
       draw < chance ? over_share(rule, cause, chance, draw) : apply(rule, cause, probability, draw);
+  verdict.never_waits =
+      verdict.kind == Kind::allow_if_short_wait && draw < levels.cut_of(request.traffic_class);
   if (rule.budget && may_try(verdict) && !budgets.try_take(effective, now, verdict.token))
     verdict = refuse(Reason::budget_exceeded, false, rule.retry_after);
   if (verdict.kind != Kind::allow)

@@ -14,6 +14,7 @@
 #include "overload/cause.hpp"
 #include "overload/excess.hpp"
 #include "overload/rules.hpp"
+#include "overload/shed_scope.hpp"
 #include "overload/state.hpp"
 
 namespace spillway::overload {
@@ -21,8 +22,13 @@ namespace spillway::overload {
 class AdmissionPlan {
  public:
   AdmissionPlan(State state, Cause cause, std::shared_ptr<const RuleTable> rules,
-                std::shared_ptr<const TenantExcess> tenants = nullptr)
-      : state_(state), cause_(cause), rules_(std::move(rules)), tenants_(std::move(tenants)) {}
+                std::shared_ptr<const TenantExcess> tenants = nullptr,
+                const ShedLevels& levels = {})
+      : state_(state),
+        cause_(cause),
+        levels_(levels),
+        rules_(std::move(rules)),
+        tenants_(std::move(tenants)) {}
 
   State state() const { return state_; }
   Cause cause() const { return cause_; }
@@ -48,12 +54,16 @@ class AdmissionPlan {
     return rules_->class_rule(traffic_class);
   }
 
+  // How much of what the rules allow is refused for lack of room.
+  const ShedLevels& levels() const { return levels_; }
+
   // Tenants above their fair share; null when there are none.
   const TenantExcess* tenants() const { return tenants_.get(); }
 
  private:
   State state_;
   Cause cause_;
+  ShedLevels levels_;
   std::shared_ptr<const RuleTable> rules_;
   std::shared_ptr<const TenantExcess> tenants_;
 };

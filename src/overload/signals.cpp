@@ -66,6 +66,10 @@ OverloadSignals SignalWindow::tick(const TickInput& input, TimePoint now) {
   if (wait_.count() >= kEnoughSamples) signals.queue_wait_p95 = to_seconds(wait_.quantile(0.95));
   judge_queues(signals, input);
   judge_counts(signals);
+  // By Little's law slots / completions is the time that a request takes, and slots in use by
+  // requests that are not let in would be in proportion to those that are.
+  if (signals.error_rate)  // enough completions
+    signals.offered_load = *signals.inflight_ratio * signals.offered_rate / signals.completed_rate;
   judge_latency(signals, input.shards);
   return signals;
 }

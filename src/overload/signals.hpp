@@ -31,6 +31,7 @@ struct OverloadSignals {
   std::optional<double> latency_p99;     // seconds
   std::optional<double> error_rate;      // failed / finished by the upstream
   std::optional<double> event_loop_lag;  // seconds, of the worst worker
+  std::optional<double> offered_load;    // work offered / work that the upstream can do
   double offered_rate = 0;               // requests per second over the window
   double admitted_rate = 0;
   double completed_rate = 0;
@@ -39,12 +40,14 @@ struct OverloadSignals {
 };
 
 struct TickInput {
-  std::span<const SignalShard* const> shards;  // the same ones in every tick
-  double busy_slot_seconds = 0;                // integral of running slots over time; only grows
-  double concurrency = 1;                      // the cap now
-  std::span<const std::uint32_t> queued;       // by class
-  std::span<const std::uint32_t> max_queue;    // by class
-  std::optional<double> event_loop_lag;        // seconds
+  std::span<const SignalShard* const> shards;   // the same ones in every tick
+  double busy_slot_seconds = 0;                 // integral of running slots over time; only grows
+  double concurrency = 1;                       // the cap now
+  std::span<const std::uint32_t> queued;        // by class
+  std::span<const std::uint32_t> max_queue;     // by class
+  std::optional<double> event_loop_lag;         // seconds
+  std::span<const std::uint64_t> started = {};  // by class: requests that got a slot; only grows
+  std::span<const double> predicted_wait = {};  // by class, seconds: of a request that came now
   std::span<const TenantShard* const> tenants = {};  // the same ones in every tick
 };
 

@@ -87,6 +87,7 @@ void StateMachine::continue_from(const StateMachine& other, TimePoint now) {
 
 std::optional<Transition> StateMachine::step(const OverloadSignals& signals, bool holding,
                                              TimePoint now) {
+  if (holding) held_ = now;
   std::optional<Transition> transition;
   std::size_t highest = stages_.size();
   Reason why = Reason::none;
@@ -94,7 +95,7 @@ std::optional<Transition> StateMachine::step(const OverloadSignals& signals, boo
   if (highest > level_) {
     entry_reason_ = why;
     transition = move_to(highest, now);
-  } else if (!holding && highest < level_ && may_leave(stages_[level_ - 1], signals, now)) {
+  } else if (highest < level_ && may_leave(stages_[level_ - 1], signals, now)) {
     transition = move_to(level_ - 1, now);
   }
   reason_ = present_reason(signals);
@@ -119,7 +120,8 @@ Reason StateMachine::alarm(const Stage& stage, const OverloadSignals& signals) c
 
 bool StateMachine::may_leave(const Stage& stage, const OverloadSignals& signals,
                              TimePoint now) const {
-  if (now - *since_ < stage.cooldown || !all_satisfied(stage.exit, signals)) return false;
+  const TimePoint from = held_ ? std::max(*since_, *held_) : *since_;
+  if (now - from < stage.cooldown || !all_satisfied(stage.exit, signals)) return false;
   return enter_by_ == config::EnterBy::any ||
          scored(stage.enter, score_.weights, signals).sum <= score_.exit;
 }

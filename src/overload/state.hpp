@@ -52,7 +52,8 @@ class StateMachine {
   // The cooldown begins anew. To be called before the first step.
   void continue_from(const StateMachine& other, TimePoint now);
 
-  // While `holding` no state is left: its signals are low because of what is held back.
+  // `holding`: signals are low because requests are held back. No state is left then, and until its
+  // cooldown has passed since.
   std::optional<Transition> step(const OverloadSignals& signals, bool holding, TimePoint now);
   std::optional<Transition> step(const OverloadSignals& signals, TimePoint now) {
     return step(signals, false, now);
@@ -85,6 +86,7 @@ class StateMachine {
   Reason reason_ = Reason::none;
   Reason entry_reason_ = Reason::none;
   std::optional<TimePoint> since_;
+  std::optional<TimePoint> held_;  // the last step with `holding`
 };
 
 }  // namespace spillway::overload

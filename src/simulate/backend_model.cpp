@@ -4,42 +4,75 @@
 
 namespace spillway::simulate {
 
+BackendModel::BackendModel(const Backend& settings, Random random)
+    : settings_(settings), random_(random) {
+  for (const Server& server : settings.servers) servers_.push_back({.plain = server});
+  if (servers_.empty()) servers_.push_back({.plain = {.slots = settings.slots}});
+  apply({}, TimePoint{});
+  counted_until_.reset();
+}
+
 void BackendModel::apply(const std::vector<const Change*>& changes, TimePoint now) {
   work_done(now);
-  slots_ = settings_.slots;
-  speed_ = 1;
-  for (const Change* change : changes) {
-    slots_ = std::min(slots_, change->slots.value_or(slots_));
-    speed_ *= change->speed;
+  for (std::size_t i = 0; i < servers_.size(); ++i) {
+    One& server = servers_[i];
+    server.slots = server.plain.slots;
+    server.speed = server.plain.speed;
+    server.error_rate = server.refused_rate = 0;
+    for (const Change* change : changes) {
+      if (change->server && *change->server != i + 1) continue;
+      server.slots = std::min(server.slots, change->slots.value_or(server.slots));
+      server.speed *= change->speed;
+      if (change->error_rate > server.error_rate) server.error_after = change->error_after;
+      server.error_rate = std::max(server.error_rate, change->error_rate);
+      server.refused_rate = std::max(server.refused_rate, change->refused_rate);
+    }
   }
 }
 
+bool BackendModel::accepts(std::size_t server) {
+  const double refused = servers_[server].refused_rate;
+  return refused <= 0 || random_.uniform() >= refused;
+}
+
 void BackendModel::arrive(Request& request) {
-  queue_.push_back(&request);
+  servers_[request.server].queue.push_back(&request);
+  ++queued_;
   ++queued_by_class_[index(request.traffic_class)];
 }
 
 std::optional<BackendModel::Begun> BackendModel::begin_next() {
-  if (running_ >= slots_ || queue_.empty()) return std::nullopt;
-  const double inside = running_ + static_cast<double>(queue_.size());
-  Request& request = *queue_.front();
-  queue_.pop_front();
-  --queued_by_class_[index(request.traffic_class)];
-  ++running_;
-  double thrash = 1;
-  if (const double knee = settings_.thrash_knee; knee > 0) {
-    thrash += settings_.thrash_slope * std::max(0.0, inside - knee) / knee;
+  for (One& server : servers_) {
+    if (server.running < server.slots && !server.queue.empty()) return begin(server);
   }
-  return Begun{&request, from_seconds(request.work * thrash / speed_)};
+  return std::nullopt;
+}
+
+BackendModel::Begun BackendModel::begin(One& server) {
+  const double inside = server.running + static_cast<double>(server.queue.size());
+  Request& request = *server.queue.front();
+  server.queue.pop_front();
+  --queued_;
+  --queued_by_class_[index(request.traffic_class)];
+  ++server.running;
+  ++running_;
+  request.fails = server.error_rate > 0 && random_.uniform() < server.error_rate;
+  if (request.fails) request.work *= server.error_after;
+  return {&request, from_seconds(request.work * thrashing(settings_, inside) / server.speed)};
 }
 
 void BackendModel::finish(const Request& request) {
+  --servers_[request.server].running;
   --running_;
-  (request.client_waits ? done_.useful : done_.wasted) += request.work;
+  (request.client_waits && !request.fails ? done_.useful : done_.wasted) += request.work;
 }
 
 WorkDone BackendModel::work_done(TimePoint now) {
-  if (counted_until_) done_.available += slots_ * speed_ * to_seconds(now - *counted_until_);
+  if (counted_until_) {
+    double most = 0;
+    for (const One& server : servers_) most += best_of(settings_, server.slots) * server.speed;
+    done_.available += most * to_seconds(now - *counted_until_);
+  }
   counted_until_ = now;
   return done_;
 }

@@ -40,6 +40,7 @@ std::optional<Duration> ClientModel::next(std::uint32_t clients, Request& reques
   request.tenant = arrival->tenant;
   request.tenant_id = tenant_id(kind.clients, arrival->tenant);
   request.traffic_class = kind.traffic_class;
+  request.key = arrival->key;
   request.attempt = 1;
   request.work = request.full_work = arrival->work;
   return from_seconds(arrival->at);
@@ -58,6 +59,7 @@ void ClientModel::repeat(const Request& request, Request& again) {
   again.tenant = request.tenant;
   again.tenant_id = request.tenant_id;
   again.traffic_class = request.traffic_class;
+  again.key = request.key;
   again.attempt = request.attempt + 1;
   again.work = again.full_work = request.full_work;
 }

@@ -13,16 +13,19 @@
 namespace spillway::simulate {
 
 enum class EventKind : std::uint8_t {
-  arrival,     // a new request
-  retry,       // the client of `request` tries again
-  completion,  // the backend has finished `request`
-  gives_up,    // the client of `request`
-  timer,       // every 10 ms: waiters expire
-  sweep,       // every 50 ms: workers publish ages and tenants
-  tick,        // of the controller: signals, state, plan
-  change,      // of the backend
-  second,      // a second is over
-  measure,     // the warm-up is over
+  arrival,           // a new request
+  retry,             // the client of `request` tries again
+  completion,        // the backend has finished `request`
+  gives_up,          // the client of `request`
+  response_timeout,  // of the proxy, for `request`
+  resend,            // `request` tries to reach a server again
+  loop,              // the proxy's event loop has done what it did
+  timer,             // every 10 ms: waiters expire
+  sweep,             // every 50 ms: workers publish ages and tenants
+  tick,              // of the controller: signals, state, plan
+  change,            // of the backend
+  second,            // a second is over
+  measure,           // the warm-up is over
 };
 
 struct Event {

@@ -37,8 +37,8 @@ Json list(const Items& items, Write write) {
 
 Json counts_json(const ClassCounts& counts) {
   return {{"offered", counts.offered}, {"admitted", counts.admitted}, {"degraded", counts.degraded},
-          {"denied", counts.denied},   {"expired", counts.expired},   {"served", counts.served},
-          {"late", counts.late}};
+          {"denied", counts.denied},   {"expired", counts.expired},   {"failed", counts.failed},
+          {"served", counts.served},   {"cached", counts.cached},     {"late", counts.late}};
 }
 
 Json class_json(const ClassSummary& summary) {
@@ -61,6 +61,14 @@ Json change_json(const StateChange& change) {
   return {{"at_ms", milliseconds(change.at)},
           {"to", std::string(name(change.to))},
           {"reason", reason_name(change.reason)}};
+}
+
+Json size_json(const Size& size) {
+  return {{"slots", size.slots},
+          {"service_ms", milliseconds(size.service)},
+          {"capacity_rps", rounded(size.capacity, 1e3)},
+          {"offered_rps", rounded(size.offered, 1e3)},
+          {"load", share(size.load)}};
 }
 
 Json second_json(const Second& recorded) {
@@ -86,6 +94,7 @@ Json to_json(const Recording& recording) {
   for (const ClassSummary& each : recording.classes) served += each.counts.served;
   return {{"scenario", recording.scenario},
           {"sentence", recording.sentence},
+          {"backend", size_json(recording.size)},
           {"seed", recording.seed},
           {"shedding", recording.shedding},
           {"duration_ms", milliseconds(static_cast<double>(recording.seconds.size()))},

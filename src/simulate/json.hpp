@@ -5,14 +5,17 @@
 // means no value: a latency where nothing was served, a reason where there is none, the Jain index
 // without tenants, and any number that is not finite. Names must be UTF-8.
 //
-//   scenario, sentence, seed, shedding, duration_ms, warm_up_ms
+//   scenario, sentence
+//   backend  {slots, service_ms, capacity_rps, offered_rps, load}   as planned, without retries
+//   seed, shedding, duration_ms, warm_up_ms
 //   goodput, wasted, max_queued, p95_ms, jain                       after the warm-up, as are:
-//   classes  [{name, offered, admitted, degraded, denied, expired, served, late,
+//   classes  [{name, offered, admitted, degraded, denied, expired, failed, served, cached, late,
 //              success, p50_ms, p95_ms, p99_ms, max_wait_ms}]       highest first
 //   tenants  [{name, offered, served}]
 //   changes  [{at_ms, to, reason}]                                  the whole run, as are:
 //   seconds  [{state, reason, queued, running, p95_ms,
-//              classes [{offered, admitted, degraded, denied, expired, served, late, queued}]}]
+//              classes [{offered, admitted, degraded, denied, expired, failed, served, cached,
+//              late, queued}]}]
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -19,7 +19,8 @@ ProxyModel::ProxyModel(const Scenario& scenario)
       returns_(scenario.config.classes.size()),
       tenant_budgets_(scenario.config.tenants),
       tenants_(scenario.config),
-      costs_(scenario.config.routes.size()) {
+      costs_(scenario.config.routes.size()),
+      store_(scenario.config.routes) {
   for (const config::TrafficClass& one : scenario.config.classes) {
     max_queue_.push_back(one.max_queue);
   }
@@ -33,6 +34,10 @@ ProxyModel::ProxyModel(const Scenario& scenario)
 
 ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
   signals_.record_offered();
+  if (store_.answers(subject_of(request).route, request.key, now)) {
+    answer_from_store(request, false);
+    return {Entry::answered, Duration{0}, nullptr};
+  }
   tenants_.record_offered(request.traffic_class, request.tenant_id, tier_of(request).weight);
   const Verdict verdict = decide(request, now);
   if (verdict.kind == Verdict::Kind::drop) return refuse(request, Duration{0}, now);
@@ -54,6 +59,7 @@ ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
   }
   terms.certainty = overload::certainty_in(controller_.plan()->state());
   if (verdict.kind == Verdict::Kind::allow_if_short_wait) {
+    terms.must_start = verdict.never_waits;
     terms.short_wait = verdict.only_if_free ? Duration{0} : upstream_.dispatch.target_wait;
     terms.short_wait_reason = verdict.reason;
   }
@@ -85,14 +91,40 @@ bool ProxyModel::has_fallback(const Request& request) const {
   return scenario_.config.routes[index(subject_of(request).route)].fallback.has_value();
 }
 
-// The plan's verdict. The model has no cache, so stale_ok and cache_only miss; skip_downstream
-// serves the fallback or makes the request cheaper.
+void ProxyModel::answer_from_store(Request& request, bool degraded) {
+  request.degraded = degraded;
+  request.is_answered = request.is_cached = true;
+}
+
+bool ProxyModel::answers_error(Request& request, TimePoint now) {
+  if (is_shadow() || !store_.answers_error(subject_of(request).route, request.key, now))
+    return false;
+  answer_from_store(request, true);
+  return true;
+}
+
+// As in the proxy: a stored answer goes before every refusal, where the rule in force degrades.
+bool ProxyModel::prefers_stored(const Request& request, TimePoint now) const {
+  const RouteId route = subject_of(request).route;
+  const overload::AdmissionPlan& plan = *controller_.plan();
+  if (plan.state() == State::normal || is_shadow()) return false;
+  const config::Rule& rule = plan.rule(route, request.traffic_class);
+  return rule.strategy == config::Strategy::degrade &&
+         rule.mode != config::DegradeMode::skip_downstream &&
+         store_.answers_degraded(route, request.key, now);
+}
+
+// The plan's verdict. A degraded request is answered from the cache or by the fallback, or becomes
+// cheaper (skip_downstream).
 Verdict ProxyModel::decide(Request& request, TimePoint now) {
   const overload::AdmissionRequest asking{subject_of(request).route, request.traffic_class,
                                           request.tenant_id,
                                           tenant_budgets_.find(tier_of(request).number)};
   Verdict verdict = overload::decide(*controller_.plan(), budgets_, asking, now, random_);
-  if (verdict.kind == Verdict::Kind::degrade && !is_shadow()) {
+  if (prefers_stored(request, now)) {
+    verdict.kind = Verdict::Kind::degrade;
+    answer_from_store(request, true);
+  } else if (verdict.kind == Verdict::Kind::degrade && !is_shadow()) {
     const bool fallback = has_fallback(request);
     const bool skips = verdict.mode == config::DegradeMode::skip_downstream;
     if (skips && verdict.annotate.value_or(!fallback)) {
@@ -133,7 +165,8 @@ void ProxyModel::start(Request& request, TimePoint now) {
 
 void ProxyModel::answered(const Request& request, TimePoint now) {
   signals_.record_latency(now - request.dispatched);
-  signals_.record_result(false);
+  signals_.record_result(request.fails);
+  if (!request.fails && !request.degraded) store_.put(subject_of(request).route, request.key, now);
 }
 
 void ProxyModel::end(Request& request, TimePoint now) {
@@ -209,6 +242,13 @@ std::optional<overload::Transition> ProxyModel::tick(TimePoint now,
   }
   std::optional<double> lag;
   if (event_loop_lag) lag = to_seconds(*event_loop_lag);
+  std::vector<std::uint64_t> started;
+  std::vector<double> predicted;
+  for (std::size_t c = 0; c < max_queue_.size(); ++c) {
+    const auto id = static_cast<ClassId>(c);
+    started.push_back(scheduler_.totals(id).started);
+    predicted.push_back(to_seconds(scheduler_.predicted_wait(id, now).value_or(Duration{0})));
+  }
   const overload::Tick result =
       controller_.tick({.shards = shards,
                         .busy_slot_seconds = scheduler_.busy_slot_seconds(now),
@@ -216,6 +256,8 @@ std::optional<overload::Transition> ProxyModel::tick(TimePoint now,
                         .queued = queued,
                         .max_queue = max_queue_,
                         .event_loop_lag = lag,
+                        .started = started,
+                        .predicted_wait = predicted,
                         .tenants = tenants},
                        now);
   returns_.measure(overload::shown_capacity(controller_.signals(), scheduler_.mean_hold()), now);

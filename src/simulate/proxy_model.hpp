@@ -18,6 +18,7 @@
 #include "overload/tenant_shard.hpp"
 #include "simulate/request.hpp"
 #include "simulate/scenario.hpp"
+#include "simulate/store_model.hpp"
 
 namespace spillway::simulate {
 
@@ -32,7 +33,7 @@ class ProxyModel {
     forward,  // shadow mode: has no slot, but goes to the backend
     wait,
     refused,
-    answered,  // by its route's fallback
+    answered,  // by its route's cache or fallback
   };
   struct Admission {
     Entry entry = Entry::refused;
@@ -43,8 +44,12 @@ class ProxyModel {
   Admission arrive(Request& request, TimePoint now);
   // The request has a slot and is sent to the backend.
   void start(Request& request, TimePoint now);
-  // The backend answered, and the client is still there.
+  // The backend answered, perhaps with an error, and the client is still there.
   void answered(const Request& request, TimePoint now);
+  // The backend gave no answer: no connection, or none in time.
+  void failed() { signals_.record_result(true); }
+  // Whether a stored answer takes the place of that; the request is then degraded and answered.
+  bool answers_error(Request& request, TimePoint now);
   // The backend answered or the client left. Idempotent.
   void end(Request& request, TimePoint now);
   // The client leaves; true if the request was queued at the gate.
@@ -79,6 +84,8 @@ class ProxyModel {
   }
   bool is_shadow() const { return upstream_.overload.mode == config::Mode::shadow; }
   overload::Verdict decide(Request& request, TimePoint now);
+  static void answer_from_store(Request& request, bool degraded);
+  bool prefers_stored(const Request& request, TimePoint now) const;
   bool has_fallback(const Request& request) const;
   Admission refuse(Request& request, Duration retry_after, TimePoint now);
   Duration book_return(const Request& request, Reason reason, Milliseconds least, TimePoint now);
@@ -98,6 +105,7 @@ class ProxyModel {
   overload::SignalShard signals_;
   overload::TenantShard tenants_;
   dispatch::RouteCost costs_;
+  StoreModel store_;
   std::vector<Subject> subjects_;  // by clients
   std::vector<std::uint32_t> max_queue_;
   std::vector<Request*> in_flight_;      // sent to the backend

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "simulate/fairness.hpp"
+#include "simulate/sizing.hpp"
 
 namespace spillway::simulate {
 namespace {
@@ -33,6 +34,7 @@ Recorder::Recorder(const Scenario& scenario, bool shedding, TimePoint begin)
       latencies_(scenario.config.classes.size()) {
   recording_.scenario = scenario.name;
   recording_.sentence = scenario.sentence;
+  recording_.size = size_of(scenario);
   recording_.seed = scenario.seed;
   recording_.shedding = shedding;
   recording_.warm_up = scenario.warm_up_seconds;
@@ -71,6 +73,7 @@ void Recorder::offered(const Request& request) {
 void Recorder::served(const Request& request, TimePoint now) {
   count(request, now, &ClassCounts::served);
   if (request.degraded) count(request, now, &ClassCounts::degraded);
+  if (request.is_cached) count(request, now, &ClassCounts::cached);
   const double latency = to_seconds(now - request.came);
   latencies_of_second_.push_back(latency);
   if (!in_summary(request)) return;

@@ -22,14 +22,15 @@ class Recorder {
  public:
   Recorder(const Scenario& scenario, bool shedding, TimePoint begin);
 
-  // Of each request: offered, then at most one of denied, expired, served and late; on the way
-  // admitted. One that is served may have been degraded.
+  // Of each request: offered, then at most one of denied, expired, failed, served and late; on the
+  // way admitted, once. One that is served may have been degraded.
   void offered(const Request& request);
   void denied(const Request& request) { count(request, request.came, &ClassCounts::denied); }
   void expired(const Request& request) { count(request, request.came, &ClassCounts::expired); }
   void admitted(const Request& request, TimePoint now) {
     count(request, now, &ClassCounts::admitted);
   }
+  void failed(const Request& request, TimePoint now) { count(request, now, &ClassCounts::failed); }
   void served(const Request& request, TimePoint now);
   void late(const Request& request, TimePoint now) { count(request, now, &ClassCounts::late); }
 

@@ -18,7 +18,9 @@ struct ClassCounts {
   std::uint64_t degraded = 0;  // of those served: answered with less than asked for
   std::uint64_t denied = 0;    // refused on arrival, by rule or by the gate; dropped ones too
   std::uint64_t expired = 0;   // left the queue without a slot: timed out, evicted
-  std::uint64_t served = 0;    // answered by the backend before the client gave up; when answered
+  std::uint64_t failed = 0;    // answered with an error: the backend's, or it could not be asked
+  std::uint64_t served = 0;    // answered before the client gave up; when answered
+  std::uint64_t cached = 0;    // of those served: from a route's cache
   std::uint64_t late = 0;      // answered by the backend to a client that had given up; wasted work
 };
 
@@ -55,14 +57,25 @@ struct TenantSummary {
   std::uint64_t served = 0;
 };
 
+// The modelled backend at full strength, and what its clients plan to ask of it.
+struct Size {
+  std::uint32_t slots = 0;
+  double service = 0;   // mean seconds, before tail and relative costs
+  double capacity = 0;  // requests per second of the offered mix
+  double offered = 0;   // new requests per second, mean over the run
+  double load = 0;      // offered / capacity
+};
+
 struct Recording {
   std::string scenario;
   std::string sentence;  // what the scenario is about
+  Size size;
   std::uint64_t seed = 1;
   bool shedding = true;
   double warm_up = 0;  // seconds that the summary leaves out
   double goodput = 0;  // served / what the backend could have, over the run after the warm-up
-  double wasted = 0;   // share of the backend's work done for clients that had given up
+  double wasted =
+      0;  // share of the backend's work done for clients that had given up, or for errors
   std::uint32_t max_queued = 0;
   double p95 = 0;   // seconds, all classes, of those served
   double jain = 1;  // fairness among tenants, if any: see max_min_fairness

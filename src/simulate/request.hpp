@@ -10,13 +10,25 @@
 #include "base/time.hpp"
 #include "dispatch/waiter.hpp"
 #include "overload/budgets.hpp"
+#include "resilience/circuit_breaker.hpp"
+#include "resilience/server_set.hpp"
 
 namespace spillway::simulate {
+
+// What the proxy knows of a request's attempts at servers.
+struct RequestCall {
+  resilience::ServerSet tried;
+  resilience::CircuitBreaker::Call of_circuit;
+  bool is_open = false;      // connected, and its end not yet recorded
+  bool was_refused = false;  // a connection, by any server
+  std::uint32_t retries = 0, pauses = 0;
+};
 
 struct Request : dispatch::Waiter {
   std::uint32_t clients = 0;  // which of the scenario's
   std::uint32_t tenant = 0;   // which of theirs
   TenantId tenant_id{};
+  std::uint32_t key = 0;      // of its answer in its route's cache; 0: none
   std::uint32_t attempt = 1;  // 2: the first retry
   double work = 0;            // seconds of a server at normal speed
   double full_work = 0;       // the same, not degraded
@@ -25,11 +37,18 @@ struct Request : dispatch::Waiter {
   TimePoint begun{};       // its service began
   bool client_waits = false;
   bool in_backend = false;
+  bool in_loop = false;      // not yet seen by the proxy, whose event loop is busy
+  bool is_sent = false;      // to the backend, at least once
+  bool fails = false;        // its answer will be an error
+  bool timed_out = false;    // answered by the proxy, while the backend is still at it
+  std::uint32_t server = 0;  // of the backend
+  RequestCall call;
   bool has_slot = false;      // of the gate
   bool is_forwarded = false;  // in flight for the proxy: not answered, client still there
   bool is_forwarded_and_queued = false;  // shadow mode: in the backend and still in the queue
   bool degraded = false;
-  bool is_answered = false;   // by the fallback, without the backend
+  bool is_answered = false;   // by the fallback or from the cache, without the backend
+  bool is_cached = false;     // from the cache
   overload::Token token;      // of its class's budget, until it is sent to the backend
   std::size_t in_flight = 0;  // its index among the dispatched requests
   std::uint64_t use = 0;      // of the object, counted by the pool: events of former uses are void
@@ -46,7 +65,9 @@ class RequestPool {
   // The request must be neither queued nor in the backend.
   void release(Request& request) {
     ++request.use;
-    request.degraded = request.is_answered = false;
+    request.degraded = request.is_answered = request.is_sent = request.fails = false;
+    request.timed_out = request.is_cached = false;
+    request.call = {};
     free_.push_back(&request);
   }
 

@@ -1,10 +1,30 @@
 #include "simulate/scenario.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "traffic/classify.hpp"
 
 namespace spillway::simulate {
+
+double thrashing(const Backend& backend, double inside) {
+  const double knee = backend.thrash_knee;
+  return knee > 0 ? 1 + backend.thrash_slope * std::max(0.0, inside - knee) / knee : 1;
+}
+
+// n / thrashing(n) rises to the knee, and beyond it only for a slope below 1.
+double best_of(const Backend& backend, std::uint32_t slots) {
+  const auto at = [&](double inside) { return inside / thrashing(backend, inside); };
+  return std::max(at(slots), at(std::min<double>(slots, backend.thrash_knee)));
+}
+
+double best_of(const Backend& backend) {
+  if (backend.servers.empty()) return best_of(backend, backend.slots);
+  double most = 0;
+  for (const Server& server : backend.servers)
+    most += best_of(backend, server.slots) * server.speed;
+  return most;
+}
 
 RouteId route_of(const Scenario& scenario, const Clients& clients) {
   const auto last = static_cast<std::uint32_t>(scenario.config.routes.size() - 1);

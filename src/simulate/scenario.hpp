@@ -16,9 +16,16 @@
 
 namespace spillway::simulate {
 
-// Servers behind one unbounded FIFO queue.
+// One of several servers of the backend.
+struct Server {
+  std::uint32_t slots = 1;
+  double speed = 1;
+};
+
+// One server with an unbounded FIFO queue, or several.
 struct Backend {
-  std::uint32_t slots = 64;
+  std::uint32_t slots = 64;       // of several servers: of all together, set by the reader
+  std::vector<Server> servers;    // none: one with all slots
   Milliseconds service{100};      // mean, alone, before tail, thrashing and slow-downs
   double sigma = 0.5;             // of the logarithm of the service time
   double tail_probability = 0;    // of a request that takes tail_factor times as long
@@ -28,13 +35,25 @@ struct Backend {
   double degraded_factor = 0.5;   // cost of a request with skip_downstream
 };
 
-// In force from `at` until `until`. Of overlapping changes speeds multiply and the fewest slots
-// count.
+// How much longer what begins takes with so many requests inside, the queued ones included.
+double thrashing(const Backend& backend, double inside);
+// What that leaves of so many slots of a server: the most work they do in a second, in seconds of
+// one slot at normal speed.
+double best_of(const Backend& backend, std::uint32_t slots);
+// Of all servers.
+double best_of(const Backend& backend);
+
+// In force from `at` until `until`. Of overlapping changes speeds multiply, the fewest slots and
+// the highest rates count.
 struct Change {
-  double at = 0;                // seconds
-  std::optional<double> until;  // seconds; none: to the end
-  double speed = 1;             // 0.5: everything takes twice as long
-  std::optional<std::uint32_t> slots;
+  double at = 0;                               // seconds
+  std::optional<double> until;                 // seconds; none: to the end
+  double speed = 1;                            // 0.5: everything takes twice as long
+  std::optional<std::uint32_t> server;         // its number, from 1; none: all of them
+  std::optional<std::uint32_t> slots;          // of each server
+  double error_rate = 0;                       // part of the answers that are errors
+  double error_after = 0.1;                    // of the service time, until an error is answered
+  double refused_rate = 0;                     // part of the connections that are refused
   std::optional<Milliseconds> event_loop_lag;  // of the proxy, as its workers measure it
 };
 
@@ -57,12 +76,19 @@ struct Clients {
   double from = 0;                       // seconds
   std::optional<double> until;           // seconds; none: the end of the run
   std::optional<Burst> burst;
+  std::uint32_t keys = 0;                // different answers they ask for; 0: never the same twice
+  double key_skew = 1;                   // exponent of Zipf's law; 0: all keys alike
   double service_factor = 1;             // their cost relative to the backend's service time
   std::optional<Milliseconds> deadline;  // what the request says; none: the route's or class's
   std::optional<Milliseconds> timeout;   // when they give up; none: never
-  std::uint32_t retries = 0;             // at most, after a refusal or giving up
+  std::uint32_t retries = 0;             // at most, after a refusal, an error or giving up
   Milliseconds retry_backoff{100};       // before the first retry, doubled for each further one
   bool honours_retry_after = true;       // waits at least as long as a refusal asked for
+};
+
+// What the proxy itself needs.
+struct ProxyCost {
+  std::uint32_t request_us = 0;  // of the event loop's time for a request, half for a refusal
 };
 
 struct Scenario {
@@ -72,6 +98,7 @@ struct Scenario {
   std::uint32_t warm_up_seconds = 5;  // which the summary leaves out
   std::uint64_t seed = 1;
   Backend backend;
+  ProxyCost proxy;
   std::vector<Change> changes;
   std::vector<Clients> clients;
   config::Config config;

@@ -34,9 +34,20 @@ inline std::string words(const Configuration&) {
 inline constexpr config::Real kSeconds{0, 86'400};
 
 template <class Visitor>
-void describe(Visitor& visit, Backend& x) {
+void describe(Visitor& visit, Server& x) {
   using config::Range, config::Real;
+  visit(config::required("slots"), x.slots, Range{1, 1'000'000},
+        "Requests it works on at a time; the others queue at it.");
+  visit("speed", x.speed, Real{0.001, 1000}, "0.5: everything takes twice as long.");
+}
+
+template <class Visitor>
+void describe(Visitor& visit, Backend& x) {
+  using config::ByType, config::ListOf, config::Range, config::Real;
   visit("slots", x.slots, Range{1, 1'000'000}, "Requests it works on at a time; the others queue.");
+  visit("servers", x.servers, ListOf<ByType>{{}, 0, 64},
+        "Several servers, in place of one with all slots. Without them the slots are shared evenly "
+        "by as many servers as the upstream of the configuration has.");
   visit("service_ms", x.service, Range{1, config::kHour},
         "Mean time it works on a request (log-normal).");
   visit("sigma", x.sigma, Real{0, 3}, "Standard deviation of the logarithm of that time.");
@@ -44,8 +55,8 @@ void describe(Visitor& visit, Backend& x) {
         "Chance of a request that takes tail_factor times as long.");
   visit("tail_factor", x.tail_factor, Real{1, 1000}, "How much longer those take.");
   visit("thrash_knee", x.thrash_knee, Range{0, 1'000'000},
-        "Requests inside it, queued ones included, above which all it begins takes longer; 0: "
-        "never.");
+        "Requests inside a server, queued ones included, above which all it begins takes longer; "
+        "0: never.");
   visit("thrash_slope", x.thrash_slope, Real{0, 1000},
         "How much longer: times 1 + slope x (requests inside - knee) / knee.");
   visit("degraded_factor", x.degraded_factor, Real{0.001, 1},
@@ -59,7 +70,13 @@ void describe(Visitor& visit, Change& x) {
   visit("until_seconds", x.until, kSeconds, "When it is over; default: never.");
   visit("speed", x.speed, Real{0.001, 1000},
         "Speed of what the backend begins meanwhile; 0.5: everything takes twice as long.");
-  visit("slots", x.slots, Range{0, 1'000'000}, "Slots of the backend meanwhile.");
+  visit("server", x.server, Range{1, 64}, "Number of the server that it is about; default: all.");
+  visit("slots", x.slots, Range{0, 1'000'000}, "Slots of each server meanwhile.");
+  visit("error_rate", x.error_rate, Real{0, 1},
+        "Part of the requests begun meanwhile that are answered with an error (5xx).");
+  visit("error_after", x.error_after, Real{0.001, 10},
+        "When: this part of the time that the answer would have taken.");
+  visit("refused_rate", x.refused_rate, Real{0, 1}, "Part of the connections refused meanwhile.");
   visit("event_loop_lag_ms", x.event_loop_lag, Range{0, config::kHour},
         "Event-loop lag of the proxy meanwhile; without one the signal is absent.");
 }
@@ -87,6 +104,12 @@ void describe(Visitor& visit, Clients& x) {
   visit("from_seconds", x.from, kSeconds, "When they begin to come.");
   visit("until_seconds", x.until, kSeconds, "When they cease; default: the end of the run.");
   visit("burst", x.burst, ByType{}, "A rate that jumps.");
+  visit("keys", x.keys, Range{0, 1'000'000},
+        "Different answers that they ask for, which their route's cache may keep; 0: never the "
+        "same twice.");
+  visit("key_skew", x.key_skew, Real{0, 10},
+        "How much the popular ones are ahead: Zipf's exponent, the chance of the n-th is "
+        "proportional to n^-key_skew.");
   visit("service_factor", x.service_factor, Real{0.001, 1000},
         "Cost of their requests, times service_ms.");
   visit("deadline_ms", x.deadline, Range{1, config::kHour},
@@ -95,11 +118,19 @@ void describe(Visitor& visit, Clients& x) {
   visit("timeout_ms", x.timeout, Range{1, config::kHour},
         "Time after which they give up and leave; default: never.");
   visit("retries", x.retries, Range{0, 1000},
-        "How often a request is tried again after a refusal or giving up.");
+        "How often a request is tried again after a refusal, an error or giving up.");
   visit("retry_backoff_ms", x.retry_backoff, Range{1, config::kHour},
         "Pause before the first retry, doubled for each further one, +- 50 % at random.");
   visit("honours_retry_after", x.honours_retry_after, ByType{},
         "Whether that pause is at least what a refusal asked for.");
+}
+
+template <class Visitor>
+void describe(Visitor& visit, ProxyCost& x) {
+  using config::Range;
+  visit("request_us", x.request_us, Range{0, 1'000'000},
+        "Microseconds that a request takes of Spillway's event loop, half for a refusal; 0: no "
+        "time, and no event-loop lag.");
 }
 
 template <class Visitor>
@@ -112,6 +143,7 @@ void describe(Visitor& visit, Scenario& x) {
         "Time at the beginning that the summary leaves out.");
   visit("seed", x.seed, Range{0, INT64_MAX}, "Of all randomness: the same seed, the same run.");
   visit("backend", x.backend, ByType{}, "What is behind Spillway.");
+  visit("proxy", x.proxy, ByType{}, "What Spillway itself needs.");
   visit("changes", x.changes, ListOf<ByType>{{}, 0, 100}, "What happens to it.");
   visit(config::required("clients"), x.clients, ListOf<ByType>{{}, 1, 100}, "Who asks.");
   visit(config::required("config"), x.config, Configuration{},

@@ -9,6 +9,7 @@
 #include "config/load.hpp"
 #include "config/reader.hpp"
 #include "simulate/built_in.hpp"
+#include "simulate/names.hpp"
 #include "simulate/scenario_description.hpp"
 
 namespace spillway::simulate {
@@ -18,17 +19,34 @@ using config::Problems;
 
 constexpr double kMostRequests = 2e7;  // about a minute of CPU and 1 GB
 
-template <class Named>
-std::vector<std::string> names_of(const std::vector<Named>& list) {
-  std::vector<std::string> out;
-  for (const Named& item : list) out.push_back(item.name);
-  return out;
-}
-
 Scenario read(const nlohmann::json& root, const config::ReadContext& context, Problems& problems) {
   Scenario out;
   config::Reader(context, problems).read(root, "$", out, config::ByType{});
   return out;
+}
+
+// The slots of several servers are those of the backend.
+void check_servers(Scenario& scenario, Problems& problems) {
+  Backend& backend = scenario.backend;
+  if (!backend.servers.empty()) backend.slots = 0;
+  for (const Server& server : backend.servers) backend.slots += server.slots;
+  for (std::size_t i = 0; i < scenario.changes.size(); ++i) {
+    const std::uint32_t server = scenario.changes[i].server.value_or(1);
+    if (server > std::max<std::size_t>(backend.servers.size(), 1)) {
+      problems.push_back({config::element("$.changes", i) + ".server",
+                          "found " + std::to_string(server) + ", $.backend.servers has " +
+                              std::to_string(backend.servers.size())});
+    }
+  }
+}
+
+void check_count(const Scenario& scenario, Problems& problems) {
+  const std::size_t configured = scenario.config.upstreams[index(scenario.upstream)].servers.size();
+  const std::size_t modelled = scenario.backend.servers.size();
+  if (modelled == 0 || modelled == configured) return;
+  problems.push_back({"$.backend.servers", "found " + std::to_string(modelled) +
+                                               " elements, the upstream of $.config has " +
+                                               std::to_string(configured) + " servers"});
 }
 
 // What must hold between fields. Reports only if no single field is wrong.
@@ -45,6 +63,7 @@ void check(Scenario& scenario, Problems& problems) {
           {config::element("$.changes", i) + ".until_seconds", "allowed: later than at_seconds"});
     }
   }
+  check_servers(scenario, problems);
   double requests = 0;
   const auto upstream_of = [&](const Clients& clients) {
     return scenario.config.routes[index(route_of(scenario, clients))].upstream;
@@ -84,6 +103,11 @@ void check(Scenario& scenario, Problems& problems) {
   }
 }
 
+// Of the upstream of the default route.
+std::uint32_t concurrency_of(const config::Config& config) {
+  return config.upstreams[index(config.default_route().upstream)].dispatch.concurrency;
+}
+
 bool is_reference(const config::Problem& problem) {
   return problem.path.starts_with("$.clients") &&
          (problem.path.ends_with(".class") || problem.path.ends_with(".route"));
@@ -104,30 +128,46 @@ bool Configuration::read(const nlohmann::json& node, const std::string& path, co
 
 // Read twice: clients refer to classes and routes that come later in the file.
 ScenarioResult read_scenario(std::string_view json, std::string_view file_name,
-                             const config::Config* own) {
+                             const config::Config* own, const Sizing& sizing) {
   config::Document document = config::parse(json, file_name);
-  ScenarioResult out{std::nullopt, std::move(document.problems)};
+  ScenarioResult out{std::nullopt, std::move(document.problems), {}};
   if (!document.root) return out;
   Problems ignored;
   config::ReadContext context;
   const Scenario named = read(*document.root, context, ignored);
-  const config::Config& names = own != nullptr ? *own : named.config;
-  context.classes = names_of(names.classes);
-  context.routes = names_of(names.routes);
+  const config::Config& played = own != nullptr ? *own : named.config;
+  Names names = names_of(played, named.config);
+  context.classes = std::move(names.classes);
+  context.routes = std::move(names.routes);
   Scenario scenario = read(*document.root, context, out.problems);
   // A bad configuration has no names: the clients' references to it are no errors of their own.
-  if (names.classes.empty()) std::erase_if(out.problems, is_reference);
+  if (played.classes.empty()) std::erase_if(out.problems, is_reference);
   if (!out.problems.empty()) return out;
-  if (own != nullptr) scenario.config = *own;
+  const std::uint32_t former = concurrency_of(named.config);
+  if (own != nullptr) {
+    scenario.config = *own;
+    out.warnings = translate(scenario.clients, *own, named.config);
+  }
   check(scenario, out.problems);
-  if (out.problems.empty()) out.scenario = std::move(scenario);
+  if (own == nullptr) check_count(scenario, out.problems);
+  if (!out.problems.empty()) return out;
+  const config::Upstream& upstream = scenario.config.upstreams[index(scenario.upstream)];
+  const bool keeps_shape = own != nullptr && sizing.keeps_shape;
+  out.sizing = resize(scenario, keeps_shape ? std::optional(former) : std::nullopt, sizing.told);
+  share_slots(scenario.backend, upstream.servers.size());
+  if (own != nullptr || sizing.told.any()) {
+    const bool knows_slots = sizing.told.slots || !sizing.keeps_shape;
+    for (auto& each : contradictions(scenario, knows_slots)) out.warnings.push_back(each);
+  }
+  out.scenario = std::move(scenario);
   return out;
 }
 
-ScenarioResult open_scenario(const std::string& name_or_path, const config::Config* own) {
+ScenarioResult open_scenario(const std::string& name_or_path, const config::Config* own,
+                             const Told& told) {
   std::vector<std::string> names;
   for (const BuiltIn& one : built_in_scenarios()) {
-    if (one.name == name_or_path) return read_scenario(one.json, one.name, own);
+    if (one.name == name_or_path) return read_scenario(one.json, one.name, own, {told, true});
     names.emplace_back(one.name);
   }
   if (name_or_path.find_first_of("./") == std::string::npos) {
@@ -138,11 +178,12 @@ ScenarioResult open_scenario(const std::string& name_or_path, const config::Conf
         std::nullopt,
         {{"--scenario", "found " + config::shown(name_or_path) + ", there is no such scenario" +
                             (near.empty() ? "" : ": did you mean " + config::shown(near) + "?") +
-                            " (built in: " + list + "; or the path of a file)"}}};
+                            " (built in: " + list + "; or the path of a file)"}},
+        {}};
   }
   config::FileText file = config::read_file(name_or_path);
-  if (!file.text) return {std::nullopt, std::move(file.problems)};
-  return read_scenario(*file.text, name_or_path, own);
+  if (!file.text) return {std::nullopt, std::move(file.problems), {}};
+  return read_scenario(*file.text, name_or_path, own, {told, false});
 }
 
 }  // namespace spillway::simulate

@@ -10,9 +10,11 @@
 #include "simulate/backend_model.hpp"
 #include "simulate/client_model.hpp"
 #include "simulate/event_queue.hpp"
+#include "simulate/loop_model.hpp"
 #include "simulate/proxy_model.hpp"
 #include "simulate/recorder.hpp"
 #include "simulate/request.hpp"
+#include "simulate/servers_model.hpp"
 
 namespace spillway::simulate {
 namespace {
@@ -30,10 +32,12 @@ class Simulation {
  public:
   Simulation(const Scenario& scenario, bool shedding, const Progress& progress)
       : scenario_(scenario),
-        tick_(scenario.config.upstreams[index(scenario.upstream)].overload.tick),
+        upstream_(scenario.config.upstreams[index(scenario.upstream)]),
         progress_(progress),
         clients_(scenario),
-        backend_(scenario.backend),
+        backend_(scenario.backend, random_stream(scenario.seed, Draws::failures, 0)),
+        servers_(upstream_, backend_.servers(), random_stream(scenario.seed, Draws::servers, 0)),
+        loop_(std::chrono::microseconds(scenario.proxy.request_us)),
         recorder_(scenario, shedding, kBegin) {
     if (shedding) proxy_ = std::make_unique<ProxyModel>(scenario);
   }
@@ -65,7 +69,7 @@ class Simulation {
     if (proxy_) {
       schedule(kBegin + kTimerPeriod, EventKind::timer);
       schedule(kBegin + kSweepPeriod, EventKind::sweep);
-      schedule(kBegin + tick_, EventKind::tick);
+      schedule(kBegin + upstream_.overload.tick, EventKind::tick);
     }
     schedule(kBegin + 1s, EventKind::second);
   }
@@ -95,7 +99,15 @@ class Simulation {
       case EventKind::retry: arrive(*event.request); break;
       case EventKind::completion: complete(*event.request); break;
       case EventKind::gives_up: give_up(*event.request); break;
+      case EventKind::response_timeout: time_out(*event.request); break;
+      case EventKind::resend: send(*event.request); break;
+      case EventKind::loop:
+        loop_.done();
+        run_loop();
+        break;
       case EventKind::timer:
+        if (loop_.takes_time()) loop_.timer_due(now_);
+        run_loop();
         while (Request* late = proxy_->expire(now_)) expire(*late);
         start_waiting();
         schedule(now_ + kTimerPeriod, EventKind::timer);
@@ -122,18 +134,42 @@ class Simulation {
       schedule(now_ + *timeout, EventKind::gives_up, request);
     if (!proxy_) {
       send(request);
-      return;
+    } else if (!loop_.takes_time()) {
+      admit(request);
+    } else {
+      request.in_loop = true;
+      loop_.add(request);
+      run_loop();
     }
+  }
+
+  void run_loop() {
+    while (loop_.is_idle()) {
+      Request* const request = loop_.take(now_);
+      if (request == nullptr) return;
+      request->in_loop = false;
+      bool is_refused = true;
+      if (request->client_waits) {
+        is_refused = !admit(*request);
+      } else {
+        pool_.release(*request);
+      }
+      schedule(now_ + loop_.work(is_refused), EventKind::loop);
+    }
+  }
+
+  // False: the request was refused, or answered without the backend.
+  bool admit(Request& request) {
     const ProxyModel::Admission admission = proxy_->arrive(request, now_);
     if (admission.evicted != nullptr) expire(*admission.evicted);
     switch (admission.entry) {
-      case ProxyModel::Entry::start: start(request); break;
-      case ProxyModel::Entry::forward: send(request); break;
-      case ProxyModel::Entry::wait: note_depth(); break;
+      case ProxyModel::Entry::start: start(request); return true;
+      case ProxyModel::Entry::forward: send(request); return true;
+      case ProxyModel::Entry::wait: note_depth(); return true;
       case ProxyModel::Entry::refused:
         recorder_.denied(request);
         lose(request, admission.retry_after);
-        break;
+        return false;
       case ProxyModel::Entry::answered:
         recorder_.admitted(request, now_);
         request.begun = now_;
@@ -141,8 +177,9 @@ class Simulation {
         recorder_.served(request, now_);
         request.client_waits = false;
         pool_.release(request);
-        break;
+        return false;
     }
+    return false;
   }
 
   void start(Request& request) {
@@ -156,11 +193,65 @@ class Simulation {
   }
 
   void send(Request& request) {
+    if (!std::exchange(request.is_sent, true)) {
+      recorder_.admitted(request, now_);
+      servers_.begin(now_);
+    }
+    using Connected = ServersModel::Connected;
+    const auto accepts = [this](std::size_t server) { return backend_.accepts(server); };
+    const Connected connected = proxy_ ? servers_.connect(request, accepts, now_)
+                                       : servers_.connect_in_turn(request, accepts);
+    if (connected == Connected::yes) {
+      reach(request);
+    } else if (!proxy_) {
+      recorder_.failed(request, now_);
+      lose(request, Duration{0});
+    } else {
+      send_again_or_fail(request, connected);
+    }
+  }
+
+  void reach(Request& request) {
     request.in_backend = true;
-    recorder_.admitted(request, now_);
     backend_.arrive(request);
+    const Duration patience = upstream_.response_timeout;
+    const auto timeout = clients_.timeout(request);
+    if (proxy_ && (!timeout || request.came + *timeout > now_ + patience))
+      schedule(now_ + patience, EventKind::response_timeout, request);
     work_in_backend();
     note_depth();
+  }
+
+  // A retry keeps the request's slot.
+  void send_again_or_fail(Request& request, ServersModel::Connected connected) {
+    if (connected == ServersModel::Connected::refused) {
+      const TimePoint due = request.dispatched + upstream_.response_timeout;
+      if (const auto pause = servers_.retry(request, due, now_)) {
+        schedule(now_ + *pause, EventKind::resend, request);
+        return;
+      }
+    }
+    if (request.call.was_refused) proxy_->failed();
+    fail(request);
+  }
+
+  // The proxy answers with an error.
+  void fail(Request& request) {
+    request.begun = now_;
+    const bool is_answered = proxy_->answers_error(request, now_);
+    is_answered ? recorder_.served(request, now_) : recorder_.failed(request, now_);
+    proxy_->end(request, now_);
+    is_answered ? leave(request) : lose(request, Duration{0});
+    start_waiting();
+  }
+
+  // The backend is not told, and goes on.
+  void time_out(Request& request) {
+    if (!request.client_waits) return;
+    request.timed_out = true;
+    servers_.end(request, resilience::CallResult::failure, now_);
+    proxy_->failed();
+    fail(request);
   }
 
   void work_in_backend() {
@@ -173,16 +264,20 @@ class Simulation {
   void complete(Request& request) {
     backend_.finish(request);
     request.in_backend = false;
-    if (request.client_waits) {
-      recorder_.served(request, now_);
+    const bool is_awaited = request.client_waits;
+    bool is_answered = true;  // or its client has left
+    if (is_awaited) {
       if (proxy_) proxy_->answered(request, now_);
-      request.client_waits = false;
-    } else {
+      is_answered = !request.fails || (proxy_ && proxy_->answers_error(request, now_));
+      is_answered ? recorder_.served(request, now_) : recorder_.failed(request, now_);
+      using resilience::CallResult;
+      servers_.end(request, request.fails ? CallResult::failure : CallResult::success, now_);
+    } else if (!request.timed_out) {
       recorder_.late(request, now_);
     }
     work_in_backend();
     if (proxy_) proxy_->end(request, now_);
-    pool_.release(request);
+    is_answered ? leave(request) : lose(request, Duration{0});
     if (proxy_) start_waiting();
   }
 
@@ -190,7 +285,11 @@ class Simulation {
   // request.
   void give_up(Request& request) {
     if (!request.client_waits) return;
-    if (proxy_ && !request.in_backend && proxy_->cancel(request, now_)) recorder_.expired(request);
+    if (proxy_ && !request.in_backend) {
+      const bool is_queued = request.in_loop || proxy_->cancel(request, now_);
+      is_queued ? recorder_.expired(request) : recorder_.failed(request, now_);
+    }
+    servers_.end(request, resilience::CallResult::ignored, now_);
     if (proxy_) proxy_->end(request, now_);
     lose(request, Duration{0});
     if (proxy_) start_waiting();
@@ -201,6 +300,12 @@ class Simulation {
     lose(request, proxy_->expired(request, now_));
   }
 
+  // Its client no longer waits.
+  void leave(Request& request) {
+    request.client_waits = false;
+    if (!request.in_backend && !request.in_loop) pool_.release(request);
+  }
+
   // The client got no answer and may retry; a retry is a new request.
   void lose(Request& request, Duration retry_after) {
     request.client_waits = false;
@@ -209,11 +314,11 @@ class Simulation {
       ClientModel::repeat(request, again);
       schedule(now_ + *pause, EventKind::retry, again);
     }
-    if (!request.in_backend) pool_.release(request);
+    leave(request);
   }
 
   void tick() {
-    std::optional<Duration> lag;
+    std::optional<Duration> lag = loop_.lag(now_);
     for (const Change* change : changes_in_force()) {
       if (change->event_loop_lag)
         lag = std::max<Duration>(lag.value_or(0ms), *change->event_loop_lag);
@@ -221,7 +326,7 @@ class Simulation {
     if (const auto transition = proxy_->tick(now_, lag)) {
       recorder_.changed(now_, transition->to, transition->reason);
     }
-    schedule(now_ + tick_, EventKind::tick);
+    schedule(now_ + upstream_.overload.tick, EventKind::tick);
   }
 
   void end_second() {
@@ -260,10 +365,12 @@ class Simulation {
   void note_depth() { recorder_.depth(depth(), now_); }
 
   const Scenario& scenario_;
-  const Milliseconds tick_;
+  const config::Upstream& upstream_;
   const Progress& progress_;
   ClientModel clients_;
   BackendModel backend_;
+  ServersModel servers_;
+  LoopModel loop_;
   std::unique_ptr<ProxyModel> proxy_;  // null: without shedding
   Recorder recorder_;
   RequestPool pool_;

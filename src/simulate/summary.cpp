@@ -31,7 +31,7 @@ std::string class_headings(bool compare) {
   std::string text = name_cell("class");
   if (compare) text += left(" shedding", 10);
   for (const std::string_view heading :
-       {"offered", "success", "p50", "p95", "p99", "denied", "degraded", "expired"}) {
+       {"offered", "success", "p50", "p95", "p99", "denied", "degraded", "expired", "failed"}) {
     text += right(heading, 10);
   }
   return text + '\n';
@@ -42,7 +42,8 @@ std::string class_line(const ClassSummary& each) {
   return right(each.counts.offered == 0 ? "-" : share_text(each.success), 10) +
          right(latency_text(each.p50), 10) + right(latency_text(each.p95), 10) +
          right(latency_text(each.p99), 10) + count(each.counts.denied) +
-         count(each.counts.degraded) + count(each.counts.expired) + '\n';
+         count(each.counts.degraded) + count(each.counts.expired) + count(each.counts.failed) +
+         '\n';
 }
 
 std::string classes(const std::vector<const Recording*>& runs) {

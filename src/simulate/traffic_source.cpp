@@ -25,10 +25,15 @@ TrafficSource::TrafficSource(const Scenario& scenario, std::uint32_t number)
       backend_(scenario.backend),
       arrivals_(random_stream(scenario.seed, Draws::arrivals, number)),
       work_(random_stream(scenario.seed, Draws::work, number)),
+      keys_(random_stream(scenario.seed, Draws::keys, number)),
       at_(clients_.from),
       until_(std::min<double>(clients_.until.value_or(scenario.seconds), scenario.seconds)),
       peak_(std::max(clients_.rate, clients_.ramp_to.value_or(clients_.rate)) *
             (clients_.burst ? std::max(1.0, clients_.burst->factor) : 1)) {
+  double sum = 0;
+  for (std::uint32_t key = 1; key <= clients_.keys; ++key) {
+    up_to_key_.push_back(sum += std::pow(key, -clients_.key_skew));
+  }
   if (clients_.burst) {
     phase_ends_ = at_ + exponential(to_seconds(clients_.burst->off), arrivals_);
   }
@@ -44,7 +49,7 @@ std::optional<TrafficSource::Arrival> TrafficSource::next() {
   if (clients_.tenants > 1) {
     tenant = static_cast<std::uint32_t>(arrivals_.uniform() * clients_.tenants);
   }
-  return Arrival{at_, tenant, draw_work()};
+  return Arrival{at_, tenant, draw_work(), draw_key()};
 }
 
 double TrafficSource::rate_at(double seconds) {
@@ -59,6 +64,14 @@ double TrafficSource::rate_at(double seconds) {
     phase_ends_ += exponential(to_seconds(mean), arrivals_);
   }
   return bursting_ ? rate * clients_.burst->factor : rate;
+}
+
+std::uint32_t TrafficSource::draw_key() {
+  if (up_to_key_.empty()) return 0;
+  const double drawn = keys_.uniform() * up_to_key_.back();
+  const auto found = std::ranges::upper_bound(up_to_key_, drawn);
+  const auto last = static_cast<std::ptrdiff_t>(up_to_key_.size()) - 1;
+  return static_cast<std::uint32_t>(std::min(found - up_to_key_.begin(), last) + 1);
 }
 
 double TrafficSource::draw_work() {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "base/random.hpp"
 #include "simulate/scenario.hpp"
@@ -13,7 +14,7 @@
 namespace spillway::simulate {
 
 // The uses of randomness in a run; each has a stream of its own.
-enum class Draws : std::uint8_t { arrivals, work, clients, decisions };
+enum class Draws : std::uint8_t { arrivals, work, clients, decisions, failures, servers, keys };
 
 Random random_stream(std::uint64_t seed, Draws draws, std::uint64_t number);
 
@@ -25,7 +26,8 @@ class TrafficSource {
   struct Arrival {
     double at;  // seconds since the beginning of the run
     std::uint32_t tenant;
-    double work;  // seconds
+    double work;        // seconds
+    std::uint32_t key;  // from 1; 0: its answer is like no other
   };
 
   // `number` of the scenario's clients. Keeps a reference to the scenario.
@@ -39,10 +41,12 @@ class TrafficSource {
  private:
   double rate_at(double seconds);
   double draw_work();
+  std::uint32_t draw_key();
 
   const Clients& clients_;
   const Backend& backend_;
-  Random arrivals_, work_;
+  Random arrivals_, work_, keys_;
+  std::vector<double> up_to_key_;  // sums of the keys' weights
   double at_;
   double until_;
   double peak_;  // requests per second

@@ -103,6 +103,7 @@ dispatch::Terms Admission::terms(Duration spent) const {
   terms.certainty = overload::certainty_in(record_.state);
   if (verdict_.kind == overload::Verdict::Kind::allow_if_short_wait) {
     const Milliseconds target = request_.upstream_config().dispatch.target_wait;
+    terms.must_start = verdict_.never_waits;
     terms.short_wait = verdict_.only_if_free ? Duration{0} : Duration(target);
     terms.short_wait_reason = verdict_.reason;
   }

@@ -104,6 +104,8 @@ void Control::tick(Ticker& ticker, TimePoint now) {
        .queued = ticker.load.queued,
        .max_queue = ticker.max_queue,
        .event_loop_lag = to_seconds(lag),
+       .started = ticker.load.started,
+       .predicted_wait = ticker.load.predicted_wait,
        .tenants = ticker.tenants},
       now);
   upstream.gate.limit_to(result.limit, now);

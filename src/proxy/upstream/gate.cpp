@@ -117,9 +117,16 @@ void Gate::read_load(Load& load, TimePoint now) {
   const std::lock_guard lock(slots_->mutex);
   load.busy_slot_seconds = scheduler_.busy_slot_seconds(now);
   load.mean_hold = scheduler_.mean_hold();
-  load.queued.resize(scheduler_.class_count());
-  for (std::size_t c = 0; c < load.queued.size(); ++c)
-    load.queued[c] = scheduler_.queued(ClassId(c));
+  const std::size_t classes = scheduler_.class_count();
+  load.queued.resize(classes);
+  load.started.resize(classes);
+  load.predicted_wait.resize(classes);
+  for (std::size_t c = 0; c < classes; ++c) {
+    const ClassId id{static_cast<std::uint8_t>(c)};
+    load.queued[c] = scheduler_.queued(id);
+    load.started[c] = scheduler_.totals(id).started;
+    load.predicted_wait[c] = to_seconds(scheduler_.predicted_wait(id, now).value_or(Duration{0}));
+  }
 }
 
 void Gate::read_snapshot(observe::UpstreamSnapshot& snapshot, TimePoint now) {

@@ -70,8 +70,10 @@ class Gate {
   // Input of the control tick.
   struct Load {
     double busy_slot_seconds = 0;
-    std::vector<std::uint32_t> queued;  // by class
-    std::optional<double> mean_hold;    // of a slot, seconds; see dispatch::Scheduler
+    std::vector<std::uint32_t> queued;   // by class
+    std::vector<std::uint64_t> started;  // by class: got a slot; only grows
+    std::vector<double> predicted_wait;  // by class, seconds: of a request that came now
+    std::optional<double> mean_hold;     // of a slot, seconds; see dispatch::Scheduler
   };
   void read_load(Load& load, TimePoint now);
   // Fills in the queues and limits; `inflight` includes the requests of the other gates.

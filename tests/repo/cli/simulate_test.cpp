@@ -32,7 +32,7 @@ TEST_CASE("simulate plays the spike with a line for each second and a summary") 
   const Result result = spillway("simulate");
   CHECK(result.code == 0);
   CHECK(result.err.empty());  // no progress line where nobody looks
-  CHECK(contains(result.out, "spike: 750 requests per second"));
+  CHECK(contains(result.out, "spike: nearly twice what the backend can do"));
   CHECK(contains(result.out, "OVERLOADED"));
   CHECK(contains(result.out, "goodput"));
   CHECK(std::count(result.out.begin(), result.out.end(), '\n') > 60 + 10);
@@ -79,8 +79,10 @@ TEST_CASE("simulate writes a picture") {
 TEST_CASE("simulate lists the built-in scenarios") {
   const Result result = spillway("simulate --list");
   CHECK(result.code == 0);
-  for (const char* name : {"spike ", "slow-backend ", "capacity-drop ", "noisy-tenant ",
-                           "retry-storm ", "bursty ", "mix-shift "}) {
+  for (const char* name :
+       {"spike ", "slow-backend ", "capacity-drop ", "noisy-tenant ", "retry-storm ", "bursty ",
+        "mix-shift ", "latency-target ", "number-too-high ", "number-too-low ", "budget ", "lag ",
+        "error-burst ", "cached-reads "}) {
     CHECK(contains(result.out, name));
   }
 }
@@ -100,7 +102,25 @@ TEST_CASE("simulate plays the operator's own configuration") {
   CHECK(nlohmann::json::parse(result.out)["classes"].size() == 3);
   const ScratchFile own("own.json", R"({"upstreams":[{"name":"a","servers":["h:1"]}],
                                         "classes":[{"name":"gold"},{"name":"dust"}]})");
-  check_refused("--config " + own.path(), "error: $.clients[0].class: found \"P0\"");
+  const Result ranked = spillway("simulate --config " + own.path());
+  CHECK(ranked.code == 0);
+  CHECK(contains(ranked.err, "warning: $.clients[0].class: the configuration has no class \"P0\""));
+  CHECK(contains(ranked.out, "gold"));
+}
+
+TEST_CASE("simulate says how large the model is and what contradicts it") {
+  const Result fitted = spillway("simulate --config " + kShipped);
+  CHECK(fitted.err.empty());
+  CHECK(contains(fitted.out,
+                 "spike: backend: 64 slots x 250 ms, that is 256 requests/s; offered: "
+                 "480 requests/s, 1.88 of it\n(slots x 0.64, rates x 0.64: to the "
+                 "configuration's concurrency of 64"));
+  const Result told =
+      spillway("simulate --config " + kShipped + " --slots 40 --service-ms 100 --rps 600");
+  CHECK(contains(told.out, "40 slots x 100 ms, that is 400 requests/s; offered: 600 requests/s"));
+  CHECK(contains(told.err, "warning: $.upstreams[0].dispatch.concurrency: 64 is above the"));
+  CHECK(contains(spillway("simulate --help").out, "A built-in scenario is a shape."));
+  check_refused("--slots 0", "--slots");
 }
 
 TEST_CASE("simulate refuses a bad scenario with every error") {

@@ -34,7 +34,7 @@ House spillway() {
                      {"resilience", {"base", "config"}},
                      {"overload", http + Rooms{"resilience"}},
                      {"dispatch", http},
-                     {"simulate", decisions},
+                     {"simulate", decisions + Rooms{"cache/rules"}},
                      {"cache/rules", http + Rooms{"traffic"}},
                      {"cache/store", http + Rooms{"traffic", "cache/rules"}},
                      {"cache", http + Rooms{"traffic", "cache/rules", "cache/store"}},

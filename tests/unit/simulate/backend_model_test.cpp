@@ -67,6 +67,46 @@ TEST_CASE("above the knee service slows with all that is inside") {
   CHECK(backend.begin_next()->takes == 3s);
 }
 
+TEST_CASE("each server has slots and a queue and a speed of its own") {
+  Backend settings{.slots = 3, .servers = {{.slots = 1}, {.slots = 2, .speed = 0.5}}};
+  BackendModel backend(settings);
+  CHECK(backend.servers() == 2);
+  std::array<Job, 4> requests{Job(1), Job(1), Job(1), Job(1)};
+  requests[2].server = requests[3].server = 1;
+  for (Request& request : requests) backend.arrive(request);
+  CHECK(backend.begin_next()->request == &requests[0]);
+  CHECK(backend.begin_next()->takes == 2s);
+  CHECK(backend.begin_next()->takes == 2s);
+  CHECK_FALSE(backend.begin_next().has_value());  // the first server is full
+  backend.finish(requests[2]);
+  CHECK_FALSE(backend.begin_next().has_value());
+  backend.finish(requests[0]);
+  CHECK(backend.begin_next()->request == &requests[1]);
+  backend.work_done(kStart);
+  CHECK(backend.work_done(kStart + 10s).available == doctest::Approx(10 * (1 + 2 * 0.5)));
+}
+
+TEST_CASE("one server answers with errors early or refuses connections and the other does not") {
+  Backend settings{.servers = {{.slots = 1}, {.slots = 1}}};
+  BackendModel backend(settings);
+  const Change bad{.server = 2, .error_rate = 1, .error_after = 0.25, .refused_rate = 1};
+  backend.apply({&bad}, kStart);
+  CHECK(backend.accepts(0));
+  CHECK_FALSE(backend.accepts(1));
+  std::array<Job, 2> requests{Job(1), Job(1)};
+  requests[1].server = 1;
+  for (Request& request : requests) backend.arrive(request);
+  CHECK(backend.begin_next()->takes == 1s);
+  CHECK(backend.begin_next()->takes == 250ms);
+  CHECK_FALSE(requests[0].fails);
+  CHECK(requests[1].fails);
+  backend.finish(requests[0]);
+  backend.finish(requests[1]);
+  const WorkDone work = backend.work_done(kStart + 1s);
+  CHECK(work.useful == 1);
+  CHECK(work.wasted == 0.25);
+}
+
 TEST_CASE("work is useful while its client waits and available work grows with time") {
   Backend settings{.slots = 2};
   BackendModel backend(settings);

@@ -68,7 +68,8 @@ TEST_CASE("the reference table of the scenarios is the code's") {
 
 TEST_CASE("the promised scenarios are built in") {
   for (const char* name : {"spike", "slow-backend", "capacity-drop", "noisy-tenant", "retry-storm",
-                           "bursty", "mix-shift"}) {
+                           "bursty", "mix-shift", "latency-target", "number-too-high",
+                           "number-too-low", "budget", "lag", "error-burst", "cached-reads"}) {
     CHECK(open_good(name).clients.size() > 1);
   }
 }
@@ -84,7 +85,7 @@ TEST_CASE("an unknown scenario lists those there are and a near name") {
     return result.problems[0].message;
   };
   CHECK(problem("spikes").find("did you mean \"spike\"?") != std::string::npos);
-  CHECK(problem("nothing-like-it").find("built in: bursty, capacity-drop") != std::string::npos);
+  CHECK(problem("nothing-like-it").find("built in: budget, bursty, ") != std::string::npos);
   CHECK(problem("/nonexistent/x.json").find("cannot read") != std::string::npos);
   CHECK(problem(SPILLWAY_SOURCE_DIR "/config").find("directory") != std::string::npos);
 }
@@ -178,7 +179,7 @@ TEST_CASE("another configuration in place of the scenario's has classes of its o
   const auto text = [](const std::string& name) {
     return scenario_text(R"("clients":[{"rate":1,"class":")" + name + R"("}])");
   };
-  check_problem(text("P0"), "$.clients[0].class", "there is no such class", &*own.config);
+  check_problem(text("P9"), "$.clients[0].class", "there is no such class", &*own.config);
   const ScenarioResult good = read_scenario(text("gold"), "test.json", &*own.config);
   REQUIRE_MESSAGE(good.scenario.has_value(), listing(good.problems));
   CHECK(good.scenario->config.classes.size() == 2);

@@ -155,6 +155,99 @@ TEST_CASE("mix-shift: P0 is served when requests become expensive") {
   }
 }
 
+TEST_CASE("latency-target: the threshold gives back latency that more threads cost") {
+  double told = 0, ignored = 0;
+  for (const Runs& runs : play("latency-target", {.success = 0.999, .p95 = 0.62})) {
+    CHECK(runs.with.goodput > 0.97);
+    CHECK(runs.with.changes.size() <= 4);
+    CHECK(runs.with.classes[1].success > 0.94);
+    Scenario loose = open_good("latency-target");
+    loose.seed = runs.with.seed;
+    loose.config.upstreams[0].overload.enter.latency_p95.reset();
+    const Recording untold = simulate(loose, true);
+    CHECK(untold.classes[0].p95 > 0.62);
+    CHECK(untold.goodput > 0.97);
+    told += runs.with.classes[0].p95;
+    ignored += untold.classes[0].p95;
+  }
+  CHECK(told < 0.8 * ignored);
+}
+
+TEST_CASE("number-too-high: the queue leaves the backend and no throughput is lost") {
+  for (const Runs& runs : play("number-too-high", {.success = 0.999, .p95 = 0.5})) {
+    CHECK(runs.with.goodput > 0.97);
+    CHECK(runs.with.changes.size() <= 2);
+    CHECK(runs.with.classes[1].success > 0.8);
+    Scenario blind = open_good("number-too-high");
+    blind.seed = runs.with.seed;
+    blind.config.upstreams[0].overload.enter.latency_p95.reset();
+    CHECK(simulate(blind, true).classes[0].p95 > 0.5);
+  }
+}
+
+// The one scenario that is better off without shedding: no rule repairs a number that is too low.
+TEST_CASE("number-too-low: the highest class does not pay for what the others lose") {
+  for (const Runs& runs : play("number-too-low")) {
+    CHECK(runs.with.classes[0].success > 0.999);
+    CHECK(runs.without.classes[2].success == 1);
+    Scenario right = open_good("number-too-low");
+    right.seed = runs.with.seed;
+    right.config.upstreams[0].dispatch.concurrency = right.backend.slots;
+    CHECK(simulate(right, true).classes[2].success > 0.999);
+  }
+}
+
+TEST_CASE("budget: the class with a budget gets it, and the classes above are served") {
+  const auto served = [](const Recording& run) {
+    return static_cast<double>(run.classes[2].counts.served) / 55;
+  };
+  for (const Runs& runs : play("budget", {.success = 0.999, .p95 = 0.4})) {
+    CHECK(runs.with.classes[1].success > 0.98);
+    CHECK(served(runs.with) < 1.2 * 60);
+    Scenario open_end = open_good("budget");
+    open_end.seed = runs.with.seed;
+    open_end.config.upstreams[0].overload.rules[2].budget.reset();
+    CHECK(served(simulate(open_end, true)) > 1.6 * 60);
+  }
+}
+
+TEST_CASE("error-burst: the failing server is left out and few requests meet it") {
+  for (const Runs& runs : play("error-burst", {.success = 0.997, .p95 = 0.3})) {
+    for (const ClassSummary& each : runs.with.classes) CHECK(each.success > 0.997);
+    CHECK(runs.with.changes.empty());
+    CHECK(runs.without.classes[1].counts.failed > 500);
+    Scenario trusting = open_good("error-burst");
+    trusting.seed = runs.with.seed;
+    trusting.config.upstreams[0].ejection.consecutive_failures = 0;
+    CHECK(simulate(trusting, true).classes[0].success < 0.95);
+  }
+}
+
+// Without Spillway there is no event loop to lag: the control is Spillway without the threshold.
+TEST_CASE("lag: the highest class is served while the event loop has more than it can do") {
+  for (const Runs& runs : play("lag")) {
+    CHECK(runs.with.classes[0].success > 0.999);
+    CHECK(runs.with.classes[0].p95 < 0.3);
+    CHECK(runs.with.seconds[55].state == State::normal);
+    Scenario blind = open_good("lag");
+    blind.seed = runs.with.seed;
+    blind.config.upstreams[0].overload.enter.event_loop_lag.reset();
+    CHECK(simulate(blind, true).classes[0].success < 0.7);
+  }
+}
+
+TEST_CASE("cached-reads: stored answers are given before any request is refused") {
+  for (const Runs& runs : play("cached-reads", {.success = 0.999, .p95 = 0.6})) {
+    CHECK(runs.with.classes[1].success > 0.95);
+    CHECK(runs.with.classes[1].counts.cached > runs.with.classes[1].counts.served / 2);
+    CHECK(runs.with.goodput > 0.8);
+    Scenario empty = open_good("cached-reads");
+    empty.seed = runs.with.seed;
+    for (config::Route& route : empty.config.routes) route.cache.reset();
+    CHECK(simulate(empty, true).classes[1].success < 0.7);
+  }
+}
+
 TEST_CASE("the ladder example reaches the intended states without oscillating") {
   const auto config = config::load_file(SPILLWAY_SOURCE_DIR "/config/examples/ladder.json").config;
   REQUIRE(config.has_value());

@@ -102,6 +102,100 @@ TEST_CASE("work for clients that have left is wasted and shedding avoids it") {
   CHECK(total(without, &ClassCounts::late) > 8000);
 }
 
+TEST_CASE("each request has exactly one fate when servers fail too") {
+  const std::string lost = R"("backend":{"service_ms":20,"servers":[{"slots":8},{"slots":8}]},)"
+                           R"("changes":[{"at_seconds":8,"until_seconds":14,"server":1,)"
+                           R"("error_rate":0.5,"refused_rate":0.5}],)"
+                           R"("clients":[{"class":"P0","rate":300,"timeout_ms":500},)"
+                           R"({"class":"P2","rate":900,"timeout_ms":100,"retries":1}])";
+  std::string text = scenario_text(lost);
+  text.erase(text.find(R"("backend":{"slots":16)"),
+             std::string(R"("backend":{"slots":16,"service_ms":20},)").size());
+  text.replace(text.find(R"(["h:1"])"), 7, R"(["h:1","h:2"])");
+  const ScenarioResult read = read_scenario(text, "test.json", nullptr);
+  REQUIRE_MESSAGE(read.scenario.has_value(), listing(read.problems));
+  for (const bool shedding : {true, false}) {
+    const Recording recording = run(*read.scenario, shedding);
+    CHECK(total(recording, &ClassCounts::failed) > (shedding ? 0 : 500));
+    for (const ClassSummary& one : recording.classes) {
+      const ClassCounts& counts = one.counts;
+      // Those in the backend at the very end of the drain have none yet.
+      CHECK(counts.offered -
+                (counts.served + counts.denied + counts.expired + counts.late + counts.failed) <=
+            (shedding ? 0 : 20000));
+    }
+  }
+}
+
+TEST_CASE("a lost server costs a retry at the other one and no request") {
+  const auto with_retries = [](int attempts) {
+    const std::string text =
+        R"({"name":"t","sentence":"s","seconds":20,"warm_up_seconds":5,
+            "backend":{"service_ms":20,"servers":[{"slots":16},{"slots":16}]},
+            "changes":[{"at_seconds":8,"until_seconds":14,"server":1,"refused_rate":1}],
+            "clients":[{"class":"P1","rate":300}],
+            "config":{"upstreams":[{"name":"app","servers":["h:1","h:2"],
+              "ejection":{"consecutive_failures":0},"dispatch":{"concurrency":32},
+              "retries":{"attempts":)" +
+        std::to_string(attempts) + "}}]}}";
+    const ScenarioResult read = read_scenario(text, "test.json", nullptr);
+    REQUIRE_MESSAGE(read.scenario.has_value(), listing(read.problems));
+    return *read.scenario;
+  };
+  CHECK(run(with_retries(1)).classes[1].success == 1);
+  CHECK(run(with_retries(1), false).classes[1].success < 0.85);
+}
+
+TEST_CASE(
+    "a fresh answer asks nothing of the backend and a stale one takes the place of an error") {
+  const auto reads = [](const std::string& cache) {
+    return scenario_of(R"("changes":[{"at_seconds":8,"until_seconds":14,"error_rate":1}],
+                          "clients":[{"class":"P1","rate":200,"keys":20}])",
+                       R"(,"overload":{"rules":{"P1":{"strategy":"allow"}}},
+                           "default_route":{"class":"P1")" +
+                           cache + "}");
+  };
+  const std::string fresh = R"(,"cache":{"serve":"fresh","ttl_ms":1000,"max_bytes":1000000)";
+  const Recording with = run(reads(fresh + "}"));
+  CHECK(with.classes[1].success == 1);
+  CHECK(with.classes[1].counts.cached > 2500);
+  const Recording strict = run(reads(fresh + R"(,"stale_if_error":false})"));
+  CHECK(strict.classes[1].success < 0.8);
+  const Recording without = run(reads(""));
+  CHECK(without.classes[1].success < 0.7);
+  CHECK(without.classes[1].counts.cached == 0);
+}
+
+TEST_CASE("a backend that stands still is given up after the response timeout") {
+  const std::string members = R"("changes":[{"at_seconds":8,"until_seconds":12,"slots":0}],
+                                 "clients":[{"class":"P1","rate":100}])";
+  Scenario scenario = scenario_of(members);
+  CHECK(run(scenario).classes[1].counts.failed == 0);
+  scenario.config.upstreams[0].response_timeout = Milliseconds{1000};
+  const Recording recording = run(scenario);
+  CHECK(recording.classes[1].counts.failed > 30);
+}
+
+TEST_CASE("event-loop lag rises with what the proxy takes on and refusing lowers it") {
+  const auto lagging = [](int microseconds, const std::string& more = "") {
+    return scenario_of(R"("proxy":{"request_us":)" + std::to_string(microseconds) +
+                           R"(},"clients":[{"class":"P0","rate":300,"timeout_ms":1000},
+                                           {"class":"P2","rate":300,"timeout_ms":1000}])",
+                       more);
+  };
+  const Recording calm = run(lagging(1000));
+  CHECK(calm.changes.empty());
+  CHECK(calm.classes[2].success == 1);
+  const Recording shed = run(lagging(2000));
+  CHECK(was_in(shed, State::overloaded, Reason::event_loop_lag));
+  CHECK(shed.classes[0].success > 0.999);
+  CHECK(shed.classes[2].success < 0.9);
+  const Recording blind = run(lagging(
+      2000,
+      R"(,"overload":{"enter":{"event_loop_lag_ms":null},"exit":{"event_loop_lag_ms":null}})"));
+  CHECK(blind.classes[0].success < 0.5);
+}
+
 TEST_CASE("clients that leave give back their places and slots") {
   // While the backend stands still the patient ones hold the slots and the others leave the queue.
   const Recording recording = run(scenario_of(

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -99,6 +100,23 @@ TEST_CASE("clients beside others and other seeds draw on their own") {
   CHECK(arrivals_of(scenario)[7].at == arrivals_of(alone)[7].at);
   CHECK(arrivals_of(scenario)[7].at != arrivals_of(scenario, 1)[7].at);
   CHECK(arrivals_of(scenario)[7].at != arrivals_of(other)[7].at);
+}
+
+TEST_CASE("the keys that are asked for follow Zipf's law") {
+  const Scenario scenario = scenario_of(
+      R"("clients":[{"class":"P1","rate":2000,"keys":100},{"class":"P1","rate":2000}])");
+  TrafficSource skewed(scenario, 0), unique(scenario, 1);
+  std::array<int, 101> asked{};
+  int all = 0;
+  for (auto arrival = skewed.next(); arrival; arrival = skewed.next(), ++all) {
+    REQUIRE(arrival->key >= 1);
+    REQUIRE(arrival->key <= 100);
+    ++asked[arrival->key];
+  }
+  // The sum of 1/n up to 100 is 5.187.
+  CHECK(asked[1] == doctest::Approx(all / 5.187).epsilon(0.05));
+  CHECK(asked[10] == doctest::Approx(all / 51.87).epsilon(0.1));
+  CHECK(unique.next()->key == 0);
 }
 
 }  // namespace spillway::simulate

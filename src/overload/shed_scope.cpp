@@ -1,0 +1,66 @@
+#include "overload/shed_scope.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace spillway::overload {
+namespace {
+
+// Of the work that the upstream can do. In between nothing changes.
+constexpr double kOver = 1.0;
+constexpr double kWithin = 0.97;
+// Time for which a turn counts, and for a cut to go from nothing to all.
+constexpr double kMemory = 1;   // seconds
+constexpr double kCutTime = 2;  // seconds
+// A class that has this many times its guaranteed share, and this much more, has no more than that.
+constexpr double kDown = 1.2;
+constexpr double kDownMore = 0.01;
+
+}  // namespace
+
+ShedScope::ShedScope(const config::Config& config, const config::Upstream& upstream)
+    : target_wait_(to_seconds(upstream.dispatch.target_wait)),
+      regulates_(upstream.overload.regulate),
+      recent_(config.classes.size()) {
+  for (const config::TrafficClass& each : config.classes)
+    min_share_.push_back(each.min_share.value_or(0));
+}
+
+void ShedScope::step(std::optional<double> offered_load, const Turns& turns, TimePoint now) {
+  const std::optional<TimePoint> last = std::exchange(last_, now);
+  if (!regulates_ || turns.started.size() != recent_.size()) return;
+  const double seconds = last ? to_seconds(now - *last) : 0;
+  count(turns.started, seconds);
+  is_over_ = !offered_load || *offered_load >= (is_over_ ? kWithin : kOver);
+
+  levels_.in_scope = 0;
+  bool lower_are_down = is_over_;
+  for (std::size_t i = recent_.size(); i-- > 0;) {
+    if (lower_are_down) levels_.in_scope |= std::uint32_t{1} << i;
+    const auto higher = turns.predicted_wait.first(std::min(i, turns.predicted_wait.size()));
+    const bool higher_wait =
+        std::any_of(higher.begin(), higher.end(), [&](double wait) { return wait > target_wait_; });
+    const bool cuts = lower_are_down && higher_wait && !is_down(i);
+    const double by = (cuts ? 1 : -1) * seconds / kCutTime;
+    levels_.cut[i] = std::clamp(levels_.cut[i] + static_cast<float>(by), 0.0f, 1.0f);
+    lower_are_down = lower_are_down && is_down(i);
+  }
+}
+
+void ShedScope::count(std::span<const std::uint64_t> started, double seconds) {
+  const double kept = std::exp(-seconds / kMemory);
+  started_.resize(started.size(), 0);
+  for (std::size_t i = 0; i < started.size(); ++i) {
+    recent_[i] = recent_[i] * kept + double(started[i] - started_[i]);
+    started_[i] = started[i];
+  }
+}
+
+bool ShedScope::is_down(std::size_t i) const {
+  const double all = std::accumulate(recent_.begin(), recent_.end(), 0.0);
+  return recent_[i] <= (kDown * min_share_[i] + kDownMore) * all;
+}
+
+}  // namespace spillway::overload

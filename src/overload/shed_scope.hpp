@@ -1,0 +1,69 @@
+// Which classes are refused for lack of room, and how much of them: the lowest first, and a higher
+// one only when those below it are down to their guaranteed share.
+//
+// A rule says which means are allowed, and its probability the largest share. This says how much of
+// that is used:
+// * None is refused by a rule while less work is offered than the upstream can do, whatever the
+//   state: its queues take what comes at once.
+// * A class is in scope while more is offered, and every class below it gets no more turns than its
+//   `min_share`. Those in scope are refused unless their wait is short.
+// * A class below another that waits too long is cut: a share of it may not wait at all, growing
+//   until the other one's wait is short again. A free slot it still gets.
+//
+// Pure; one for each upstream, stepped by the control tick.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/time.hpp"
+#include "config/config.hpp"
+
+namespace spillway::overload {
+
+// By class.
+struct ShedLevels {
+  friend bool operator==(const ShedLevels&, const ShedLevels&) = default;
+
+  std::array<float, kMaxClasses> cut{};        // the share that may not wait, [0, 1]
+  std::uint32_t in_scope = ~std::uint32_t{0};  // bit by class
+
+  bool includes(ClassId id) const { return (in_scope >> index(id) & 1) != 0; }
+  double cut_of(ClassId id) const { return double(cut[index(id)]); }
+};
+
+class ShedScope {
+ public:
+  ShedScope(const config::Config& config, const config::Upstream& upstream);
+
+  // What happened until now, by class.
+  struct Turns {
+    std::span<const std::uint64_t> started;  // requests that got a slot; only grows
+    std::span<const double> predicted_wait;  // seconds, of a request that came now
+  };
+  // Every tick. `offered_load`: work offered / work that the upstream can do; nullopt: not known.
+  void step(std::optional<double> offered_load, const Turns& turns, TimePoint now);
+
+  const ShedLevels& levels() const { return levels_; }
+  // More work is offered than the upstream can do: a state is not to end.
+  bool holds() const { return regulates_ && is_over_; }
+
+ private:
+  void count(std::span<const std::uint64_t> started, double seconds);
+  bool is_down(std::size_t i) const;
+
+  std::vector<double> min_share_;
+  double target_wait_;  // seconds
+  bool regulates_;
+  bool is_over_ = false;
+  ShedLevels levels_;
+  std::vector<std::uint64_t> started_;
+  std::vector<double> recent_;  // turns, the older ones counting less
+  std::optional<TimePoint> last_;
+};
+
+}  // namespace spillway::overload

@@ -1,0 +1,133 @@
+#include "simulate/servers_model.hpp"
+
+#include "resilience/balance.hpp"
+
+namespace spillway::simulate {
+
+using resilience::AttemptResult;
+using resilience::CallResult;
+using resilience::ServerSet;
+
+namespace {
+
+// As the proxy's: jitter of a pause before a retry.
+constexpr double kBackoffJitter = 0.5;
+
+resilience::EjectionLimits ejection_limits(const config::Ejection& settings, std::size_t servers) {
+  const bool is_on = settings.consecutive_failures > 0;
+  return {.consecutive_failures = settings.consecutive_failures,
+          .base = settings.base,
+          .max = settings.max,
+          .max_ejected = is_on ? resilience::max_ejected(settings.max_ejected_ratio, servers) : 0};
+}
+
+resilience::CircuitBreakerLimits circuit_limits(const config::CircuitBreaker& settings) {
+  resilience::CircuitBreakerLimits limits;
+  limits.consecutive_failures = settings.consecutive_failures;
+  limits.failure_rate = settings.failure_rate;
+  limits.min_samples = settings.min_samples;
+  limits.window = settings.window;
+  limits.open_for.base = settings.open;
+  limits.open_for.cap = settings.max_open;
+  return limits;
+}
+
+}  // namespace
+
+ServersModel::ServersModel(const config::Upstream& settings, std::size_t servers, Random random)
+    : settings_(settings),
+      all_(ServerSet::first(servers)),
+      random_(random),
+      ejections_(ejection_limits(settings.ejection, servers), servers),
+      ejects_(ejection_limits(settings.ejection, servers).max_ejected > 0),
+      budget_({.ratio = settings.retries.budget_ratio,
+               .min_per_second = settings.retries.budget_per_second}),
+      in_flight_(servers, 0) {
+  if (!settings.circuit_breaker) return;
+  for (std::size_t i = 0; i < servers; ++i)
+    breakers_.emplace_back(circuit_limits(*settings.circuit_breaker));
+}
+
+ServersModel::Connected ServersModel::connect_in_turn(Request& request, const Accepts& accepts) {
+  const std::size_t server = resilience::in_turn(all_, turn_++);
+  request.server = static_cast<std::uint32_t>(server);
+  return accepts(server) ? Connected::yes : Connected::refused;
+}
+
+ServersModel::Connected ServersModel::connect(Request& request, const Accepts& accepts,
+                                              TimePoint now) {
+  RequestCall& call = request.call;
+  ServerSet refused;  // by their circuits
+  bool is_any_asked = false;
+  ++turn_;
+  for (;;) {
+    const ServerSet left = all_ - call.tried - refused;
+    if (left.empty()) {
+      if (is_any_asked || call.tried.empty() || refused == all_)
+        return is_any_asked ? Connected::refused : Connected::circuits_open;
+      call.tried = {};
+      continue;
+    }
+    const std::size_t server = choose(left, now);
+    call.of_circuit = {.allowed = true};
+    if (!breakers_.empty()) call.of_circuit = breakers_[server].allow(now);
+    if (!call.of_circuit) {
+      refused.insert(server);
+      continue;
+    }
+    is_any_asked = true;
+    call.tried.insert(server);
+    if (!accepts(server)) {
+      call.was_refused = true;
+      record(server, call.of_circuit, CallResult::failure, now);
+      continue;
+    }
+    request.server = static_cast<std::uint32_t>(server);
+    call.is_open = true;
+    ++in_flight_[server];
+    return Connected::yes;
+  }
+}
+
+std::size_t ServersModel::choose(ServerSet among, TimePoint now) {
+  if (among.size() == 1) return among.front();
+  const ServerSet up = among - ejections_.ejected(now);
+  return resilience::choose(settings_.balance, up.empty() ? among : up, turn_, random_,
+                            [this](std::size_t server) { return in_flight_[server]; });
+}
+
+std::optional<Duration> ServersModel::retry(Request& request, TimePoint due, TimePoint now) {
+  RequestCall& call = request.call;
+  const config::Retries& settings = settings_.retries;
+  const resilience::AttemptFacts facts{.is_body_at_hand = true,
+                                       .has_untried_server = !(all_ - call.tried).empty(),
+                                       .retries = call.retries,
+                                       .most_retries = settings.attempts,
+                                       .pauses = call.pauses,
+                                       .due = due};
+  const resilience::NextAttempt next =
+      next_attempt(AttemptResult::unsent, facts,
+                   {settings.backoff, settings.max_backoff, kBackoffJitter}, now, random_);
+  if (next.kind != resilience::NextAttempt::Kind::retry || !budget_.try_retry(now))
+    return std::nullopt;
+  ++call.retries;
+  ++retries_;
+  if (next.pause > Duration{0}) ++call.pauses;
+  return next.pause;
+}
+
+void ServersModel::end(Request& request, CallResult result, TimePoint now) {
+  if (!request.call.is_open) return;
+  request.call.is_open = false;
+  --in_flight_[request.server];
+  record(request.server, request.call.of_circuit, result, now);
+}
+
+void ServersModel::record(std::size_t server, const resilience::CircuitBreaker::Call& call,
+                          CallResult result, TimePoint now) {
+  if (!breakers_.empty()) breakers_[server].record(call, result, now, random_);
+  if (result == CallResult::ignored || !ejects_) return;
+  ejections_.record(server, result == CallResult::failure, now);
+}
+
+}  // namespace spillway::simulate

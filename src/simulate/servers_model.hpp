@@ -1,0 +1,65 @@
+// The proxy's part in front of several servers: which one a request is sent to, and what failures
+// make of that. The proxy's own load balancing, outlier ejection, circuit breakers, retry budget
+// and rule for a further attempt, called in the same order, on a virtual clock. One worker.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "base/random.hpp"
+#include "base/time.hpp"
+#include "config/config.hpp"
+#include "resilience/circuit_breaker.hpp"
+#include "resilience/ejection.hpp"
+#include "resilience/next_attempt.hpp"
+#include "resilience/retry_budget.hpp"
+#include "resilience/server_set.hpp"
+#include "simulate/request.hpp"
+
+namespace spillway::simulate {
+
+class ServersModel {
+ public:
+  // `servers`: at most ServerSet::kCapacity. Keeps a reference to `settings`.
+  ServersModel(const config::Upstream& settings, std::size_t servers, Random random);
+
+  // A request begins, before its first attempt.
+  void begin(TimePoint now) { budget_.on_request(now); }
+
+  // One attempt: chooses servers until one accepts the connection; request.server is that one.
+  enum class Connected : std::uint8_t { yes, refused, circuits_open };
+  using Accepts = std::function<bool(std::size_t server)>;
+  Connected connect(Request& request, const Accepts& accepts, TimePoint now);
+  // The same without any of this: each server in turn, whatever became of the last request.
+  Connected connect_in_turn(Request& request, const Accepts& accepts);
+  // Whether an attempt that was refused is followed by another, and after which pause; nullopt:
+  // the request has failed.
+  std::optional<Duration> retry(Request& request, TimePoint due, TimePoint now);
+  // How the call of a connected request ended. Once for each.
+  void end(Request& request, resilience::CallResult result, TimePoint now);
+
+  std::uint64_t retries() const { return retries_; }  // sent
+  resilience::ServerSet ejected(TimePoint now) const { return ejections_.ejected(now); }
+
+ private:
+  std::size_t choose(resilience::ServerSet among, TimePoint now);
+  void record(std::size_t server, const resilience::CircuitBreaker::Call& call,
+              resilience::CallResult result, TimePoint now);
+
+  const config::Upstream& settings_;
+  const resilience::ServerSet all_;
+  Random random_;
+  resilience::Ejections ejections_;
+  bool ejects_;
+  std::deque<resilience::CircuitBreaker> breakers_;  // by server; empty: there are none
+  resilience::RetryBudget budget_;
+  std::vector<std::uint64_t> in_flight_;
+  std::uint64_t turn_ = 0;
+  std::uint64_t retries_ = 0;
+};
+
+}  // namespace spillway::simulate
