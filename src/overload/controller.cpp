@@ -24,6 +24,7 @@ Controller::Controller(const config::Config& config, const config::Upstream& ups
       machine_(upstream.overload),
       regulator_(upstream.overload, upstream.dispatch.concurrency, least_limit(config)),
       scope_(config, upstream),
+      shares_(upstream.overload, config.classes.size()),
       rules_(config, upstream),
       share_(config),
       plan_(std::make_shared<const AdmissionPlan>(State::normal, Reason::none,
@@ -40,22 +41,33 @@ void Controller::continue_from(const Controller& former, TimePoint now) {
 }
 
 Reason Controller::reason() const {
-  const Reason reason = machine_.reason();
-  if (reason != Reason::tail_latency || !regulator_.is_futile()) return reason;
-  return Reason::shedding_does_not_help;
+  switch (const Reason reason = machine_.reason()) {
+    case Reason::tail_latency:
+      return regulator_.is_futile() ? Reason::shedding_does_not_help : reason;
+    case Reason::event_loop_lag:
+    case Reason::error_burst: return shares_.is_futile() ? Reason::shedding_does_not_help : reason;
+    default: return reason;
+  }
 }
 
 // Under regulation tail latency lowers the limit, and what no longer fits is refused for lack of
 // room.
 Cause Controller::cause() const {
   const Reason reason = machine_.reason();
-  if (reason != Reason::tail_latency || !regulator_.regulates()) return reason;
-  return {this->reason(), true};
+  const bool by_limit = reason == Reason::tail_latency && regulator_.regulates();
+  return {this->reason(), by_limit || is_capacity(reason)};
+}
+
+ShedLevels Controller::levels() const {
+  if (state() == State::normal) return {};
+  ShedLevels levels = scope_.levels();
+  for (std::size_t i = 0; i < kMaxClasses; ++i) levels.share[i] = float(shares_.share(i));
+  return levels;
 }
 
 // Whether the upstream's signals are low because requests are held back.
 bool Controller::is_holding() const {
-  if (regulator_.is_holding()) return true;
+  if (regulator_.is_holding() || shares_.is_holding()) return true;
   return cause().work_conserving && scope_.holds();
 }
 
@@ -72,11 +84,12 @@ Tick Controller::tick(const TickInput& input, TimePoint now) {
   limited.concurrency = std::min(input.concurrency, double(limit()));
   signals_ = window_.tick(limited, now);
   Tick result;
-  const bool was_futile = regulator_.is_futile();
+  const bool was_futile = is_futile();
   move_limit(input, now);
   result.limit = limit();
-  result.found_futile = !was_futile && regulator_.is_futile();
   scope_.step(signals_.offered_load, {input.started, input.predicted_wait}, now);
+  shares_.step(signals_, machine_.reason(), now);
+  result.found_futile = !was_futile && is_futile();
   result.transition = machine_.step(signals_, is_holding(), now);
 
   const auto& rules = rules_.of(state());
@@ -84,11 +97,11 @@ Tick Controller::tick(const TickInput& input, TimePoint now) {
   std::shared_ptr<const TenantExcess> tenants;
   if (fairness_ && state() != State::normal) tenants = share_.judge(input.tenants, *rules, cause());
   const bool is_as_before = state() == plan_->state() && cause() == plan_->cause() &&
-                            scope_.levels() == plan_->levels() && tenants == nullptr &&
+                            levels() == plan_->levels() && tenants == nullptr &&
                             plan_->tenants() == nullptr;
   if (is_as_before) return result;
-  plan_ = std::make_shared<const AdmissionPlan>(state(), cause(), rules, std::move(tenants),
-                                                scope_.levels());
+  plan_ =
+      std::make_shared<const AdmissionPlan>(state(), cause(), rules, std::move(tenants), levels());
   result.plan = plan_;
   return result;
 }

@@ -15,6 +15,7 @@
 #include "overload/limit_sampler.hpp"
 #include "overload/plan.hpp"
 #include "overload/rules.hpp"
+#include "overload/share_regulator.hpp"
 #include "overload/shed_scope.hpp"
 #include "overload/signals.hpp"
 #include "overload/state.hpp"
@@ -53,6 +54,8 @@ class Controller {
  private:
   Cause cause() const;
   bool is_holding() const;
+  bool is_futile() const { return regulator_.is_futile() || shares_.is_futile(); }
+  ShedLevels levels() const;
   void move_limit(const TickInput& input, TimePoint now);
 
   bool fairness_;
@@ -62,6 +65,7 @@ class Controller {
   std::unique_ptr<ConcurrencyLimit> found_;  // with `"concurrency": "auto"`
   LimitSampler sampler_;
   ShedScope scope_;
+  ShareRegulator shares_;
   RuleTables rules_;
   TenantShare share_;
   OverloadSignals signals_;

@@ -1,5 +1,6 @@
 #include "overload/decide.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace spillway::overload {
@@ -105,10 +106,11 @@ Verdict decide(const AdmissionPlan& plan, Budgets& budgets, const AdmissionReque
   const ShedLevels& levels = plan.levels();
   const bool in_scope = !cause.work_conserving || levels.includes(request.traffic_class);
   double chance = 0;
-  double probability = in_scope ? rule.probability : 0;
+  const double most = cause.work_conserving ? 1 : levels.share_of(request.traffic_class);
+  double probability = in_scope ? std::min(rule.probability, most) : 0;
   if (in_scope && plan.tenants() != nullptr && shares_count(rule, plan.state(), cause)) {
     const ClassExcess& excess = plan.tenants()->of(request.traffic_class);
-    chance = excess.chance(request.tenant);
+    chance = excess.chance(request.tenant) * most;
     probability *= excess.rule_scale();
   }
   // One draw for both: a tenant above its share is refused by the larger of the two chances,

@@ -14,7 +14,7 @@
 #include "overload/cause.hpp"
 #include "overload/excess.hpp"
 #include "overload/rules.hpp"
-#include "overload/shed_scope.hpp"
+#include "overload/shed_levels.hpp"
 #include "overload/state.hpp"
 
 namespace spillway::overload {
@@ -54,7 +54,7 @@ class AdmissionPlan {
     return rules_->class_rule(traffic_class);
   }
 
-  // How much of what the rules allow is refused for lack of room.
+  // How much of what the rules allow is refused.
   const ShedLevels& levels() const { return levels_; }
 
   // Tenants above their fair share; null when there are none.

@@ -13,7 +13,6 @@
 // Pure; one for each upstream, stepped by the control tick.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -22,19 +21,9 @@
 #include "base/ids.hpp"
 #include "base/time.hpp"
 #include "config/config.hpp"
+#include "overload/shed_levels.hpp"
 
 namespace spillway::overload {
-
-// By class.
-struct ShedLevels {
-  friend bool operator==(const ShedLevels&, const ShedLevels&) = default;
-
-  std::array<float, kMaxClasses> cut{};        // the share that may not wait, [0, 1]
-  std::uint32_t in_scope = ~std::uint32_t{0};  // bit by class
-
-  bool includes(ClassId id) const { return (in_scope >> index(id) & 1) != 0; }
-  double cut_of(ClassId id) const { return double(cut[index(id)]); }
-};
 
 class ShedScope {
  public:

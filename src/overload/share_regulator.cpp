@@ -1,0 +1,104 @@
+#include "overload/share_regulator.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace spillway::overload {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Classes per second, at the enter threshold and below the exit threshold. Slower than the signals,
+// which are measured over one to two seconds, so that one step is seen before the next is taken.
+constexpr double kUp = 0.25;
+constexpr double kDown = 0.1;
+constexpr double kFastest = 3;  // times kUp, for a signal as many times its threshold
+// Refusing helps if the signal is down to this part of what it was, this long after the lowest
+// class was refused as far as possible.
+constexpr double kHelped = 0.8;
+constexpr Duration kTrial = 8s;
+constexpr Duration kFirstPause = 20s;
+constexpr Duration kLongestPause = 320s;
+
+std::optional<double> seconds(const std::optional<Milliseconds>& threshold) {
+  if (!threshold) return std::nullopt;
+  return to_seconds(*threshold);
+}
+
+}  // namespace
+
+ShareRegulator::ShareRegulator(const config::Overload& settings, std::size_t classes)
+    : enter_(settings.enter),
+      exit_(settings.exit),
+      regulates_(settings.regulate),
+      classes_(double(classes)),
+      pause_(kFirstPause) {
+  for (auto stage = settings.stages.rbegin(); stage != settings.stages.rend(); ++stage) {
+    if (stage->enter.event_loop_lag) {
+      enter_.event_loop_lag = stage->enter.event_loop_lag;
+      exit_.event_loop_lag = stage->exit.event_loop_lag;
+    }
+    if (stage->enter.error_rate) {
+      enter_.error_rate = stage->enter.error_rate;
+      exit_.error_rate = stage->exit.error_rate;
+    }
+  }
+}
+
+ShareRegulator::Signal ShareRegulator::watched(const OverloadSignals& signals,
+                                               Reason reason) const {
+  const Signal lag{seconds(enter_.event_loop_lag), seconds(exit_.event_loop_lag),
+                   signals.event_loop_lag};
+  const Signal errors{enter_.error_rate, exit_.error_rate, signals.error_rate};
+  if (reason == Reason::event_loop_lag) return lag;
+  if (reason == Reason::error_burst) return errors;
+  return {};
+}
+
+void ShareRegulator::step(const OverloadSignals& signals, Reason reason, TimePoint now) {
+  const std::optional<TimePoint> last = std::exchange(last_, now);
+  if (!regulates_) return;
+  const double passed = last ? to_seconds(now - *last) : 0;
+  const Signal signal = watched(signals, reason);
+  const bool is_known = signal.enter && signal.exit && signal.now;
+  if (is_known && *signal.now >= *signal.enter) {
+    if (level_ == 0) before_ = *signal.now;
+    if (not_before_ && now < *not_before_) return;
+    const double times = *signal.enter > 0 ? *signal.now / *signal.enter : 1;
+    level_ = std::min(classes_, level_ + passed * kUp * std::min(times, kFastest));
+    judge(*signal.now, before_, now);
+    return;
+  }
+  full_since_.reset();
+  if (is_known && *signal.now > *signal.exit) return;
+  futile_ = false;
+  not_before_.reset();
+  pause_ = kFirstPause;
+  level_ = std::max(0.0, level_ - passed * kDown);
+}
+
+// The highest class is refused last, if its rule refuses at all.
+double ShareRegulator::share(std::size_t traffic_class) const {
+  if (!regulates_) return 1;
+  const double lower = classes_ - 1 - double(traffic_class);
+  return std::clamp(level_ - lower, 0.0, 1.0);
+}
+
+void ShareRegulator::judge(double signal, double before, TimePoint now) {
+  if (level_ < 1) return;
+  if (!full_since_) full_since_ = now;
+  if (now - *full_since_ < kTrial) return;
+  full_since_ = now;
+  if (signal <= kHelped * before) {
+    before_ = signal;
+    return;
+  }
+  futile_ = true;
+  level_ = 0;
+  full_since_.reset();
+  not_before_ = now + pause_;
+  pause_ = std::min(2 * pause_, kLongestPause);
+}
+
+}  // namespace spillway::overload

@@ -1,0 +1,61 @@
+// How much is refused because an upstream or this process does badly: event-loop lag and errors.
+//
+// A free slot is no reason to send a request there, so these refusals are final. A fixed share
+// would swing: it cures the signal, the cure ends the state, and everything comes back at once. So
+// the share grows while the signal is above its enter threshold, shrinks while it is below its exit
+// threshold, and stays in between; the state lasts until it is zero. The lowest class is refused
+// up to its rule's probability before the next one is touched.
+//
+// It is taken back if it does not help: where the signal, after a class was refused as far as its
+// rule allows, is not clearly lower than at the beginning.
+//
+// Pure; one for each upstream, stepped by the control tick.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+
+#include "base/ids.hpp"
+#include "base/reason.hpp"
+#include "base/time.hpp"
+#include "config/config.hpp"
+#include "overload/signals.hpp"
+
+namespace spillway::overload {
+
+class ShareRegulator {
+ public:
+  // The thresholds are those of the lowest stage that has them. Without `regulate` every class is
+  // refused as its rule says.
+  ShareRegulator(const config::Overload& settings, std::size_t classes);
+
+  // Every tick; `reason`: that of the state. `now` never goes back.
+  void step(const OverloadSignals& signals, Reason reason, TimePoint now);
+
+  // Of the class, [0, 1].
+  double share(std::size_t traffic_class) const;
+  // Requests are refused: the state is not to end.
+  bool is_holding() const { return regulates_ && level_ > 0; }
+  // The signal is above its threshold, and refusing did not bring it down.
+  bool is_futile() const { return futile_; }
+
+ private:
+  struct Signal {
+    std::optional<double> enter, exit;
+    std::optional<double> now;
+  };
+  Signal watched(const OverloadSignals& signals, Reason reason) const;
+  void judge(double signal, double former_level, TimePoint now);
+
+  config::Thresholds enter_, exit_;
+  bool regulates_;
+  double classes_;
+  double level_ = 0;   // in classes: 1.5 is all of the lowest and half of the next
+  double before_ = 0;  // the signal when it was last above its threshold and none was refused
+  std::optional<TimePoint> last_, full_since_, not_before_;
+  Duration pause_;
+  bool futile_ = false;
+};
+
+}  // namespace spillway::overload

@@ -1,0 +1,124 @@
+#include "overload/share_regulator.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <functional>
+
+using namespace spillway;
+using namespace spillway::overload;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t kP0 = 0, kP1 = 1, kP2 = 2;
+
+config::Overload settings(bool regulate = true) {
+  config::Overload overload;  // lag 50 / 30 ms, errors 20 / 10 %
+  overload.regulate = regulate;
+  return overload;
+}
+
+class Loop {
+ public:
+  explicit Loop(const config::Overload& overload = settings()) : regulator_(overload, 3) {}
+
+  // Event-loop lag, in seconds, as a function of the share of all work that is refused, each class
+  // a third of it. The signal follows with a delay of one second.
+  void lag(const std::function<double(double)>& of, Duration time) {
+    for (const TimePoint end = now_ + time; now_ < end; now_ += 100ms) {
+      const double refused =
+          (regulator_.share(kP0) + regulator_.share(kP1) + regulator_.share(kP2)) / 3;
+      seen_ += 0.1 * (of(refused) - seen_);
+      OverloadSignals signals;
+      signals.event_loop_lag = seen_;
+      step(signals, Reason::event_loop_lag);
+    }
+  }
+  void errors(double rate, Duration time) {
+    for (const TimePoint end = now_ + time; now_ < end; now_ += 100ms) {
+      OverloadSignals signals;
+      signals.error_rate = rate;
+      step(signals, Reason::error_burst);
+    }
+  }
+
+  const ShareRegulator& operator*() const { return regulator_; }
+  double share(std::size_t traffic_class) const { return regulator_.share(traffic_class); }
+  double swing() const { return highest_ - lowest_; }  // of all shares together, since forget()
+  double seen() const { return seen_; }
+  void forget() {
+    lowest_ = 3;
+    highest_ = 0;
+  }
+
+ private:
+  void step(const OverloadSignals& signals, Reason reason) {
+    regulator_.step(signals, reason, now_);
+    const double all = share(kP0) + share(kP1) + share(kP2);
+    lowest_ = std::min(lowest_, all);
+    highest_ = std::max(highest_, all);
+  }
+
+  ShareRegulator regulator_;
+  TimePoint now_ = TimePoint{} + 1h;
+  double seen_ = 0;
+  double lowest_ = 3, highest_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("the lowest class is refused whole before the next one is touched") {
+  Loop loop;
+  loop.errors(0.25, 2s);
+  CHECK(loop.share(kP2) > 0.3);
+  CHECK(loop.share(kP1) == 0);
+  loop.errors(0.25, 4s);
+  CHECK(loop.share(kP2) == 1);
+  CHECK(loop.share(kP1) > 0.2);
+  CHECK(loop.share(kP0) == 0);
+  CHECK((*loop).is_holding());
+}
+
+TEST_CASE("the share settles where the lag is between its thresholds") {
+  Loop loop;
+  const auto lag = [](double refused) { return 0.1 * (1 - refused) * (1 - refused); };
+  loop.lag(lag, 60s);
+  loop.forget();
+  loop.lag(lag, 60s);
+  CHECK(loop.seen() < 0.05);
+  CHECK(loop.seen() > 0.03);
+  CHECK(loop.swing() < 0.3);
+  CHECK((*loop).is_holding());
+  CHECK_FALSE((*loop).is_futile());
+
+  loop.lag([](double) { return 0.001; }, 40s);
+  CHECK_FALSE((*loop).is_holding());
+}
+
+TEST_CASE("refusing that does not help is taken back, and tried again ever later") {
+  Loop loop;
+  loop.errors(0.5, 12s);
+  CHECK((*loop).is_futile());
+  CHECK(loop.share(kP2) == 0);
+  loop.forget();
+  loop.errors(0.5, 15s);
+  CHECK(loop.swing() == 0);
+  loop.errors(0.5, 15s);
+  CHECK(loop.swing() > 0);
+  loop.errors(0.5, 10s);
+  loop.forget();
+  loop.errors(0.5, 30s);
+  CHECK(loop.swing() == 0);
+  loop.errors(0, 1s);
+  CHECK_FALSE((*loop).is_futile());
+}
+
+TEST_CASE("with regulate off every share is whole") {
+  Loop loop(settings(false));
+  CHECK(loop.share(kP0) == 1);
+  loop.errors(0.5, 60s);
+  CHECK(loop.share(kP2) == 1);
+  CHECK_FALSE((*loop).is_holding());
+  CHECK_FALSE((*loop).is_futile());
+}
