@@ -75,6 +75,7 @@ struct Offer {
   Waiter* evicted = nullptr;
 };
 
+// Of the requests of a class, by its traffic_class; only `downgraded` goes by the queue.
 struct ClassTotals {
   std::uint64_t enqueued = 0;       // had to wait
   std::uint64_t started = 0;        // got a slot, at once or after waiting
@@ -84,6 +85,7 @@ struct ClassTotals {
   std::uint64_t expired = 0;        // refused: late on arrival
   std::uint64_t queue_timeout = 0;  // waited for max_wait
   std::uint64_t deadline_miss = 0;  // deadline passed in the queue; expired or started late
+  std::uint64_t downgraded = 0;     // moved from this class's queue to the next lower one
   std::uint64_t evicted = 0;
   std::uint64_t cancelled = 0;
   Duration wait_sum{0};  // of those started
@@ -103,11 +105,11 @@ class Scheduler {
   // Offer::evicted will return it, unless it is cancelled. Refused: it is idle again.
   Offer offer(Waiter& waiter, const Terms& terms, TimePoint now);
 
-  // Frees a slot that `traffic_class` was granted and held for `held`. Returns next(now). Call it,
-  // or give_back(), exactly once for each grant.
-  Waiter* release(ClassId traffic_class, Duration held, TimePoint now);
+  // Frees a slot that was granted to a waiter served_as this class and held for `held`. Returns
+  // next(now). Call it, or give_back(), exactly once for each grant.
+  Waiter* release(ClassId served_as, Duration held, TimePoint now);
   // The same without next().
-  void give_back(ClassId traffic_class, Duration held, TimePoint now);
+  void give_back(ClassId served_as, Duration held, TimePoint now);
 
   // The next waiter to start, now granted; nullptr when none may start. With lanes (`reserved`,
   // `max_inflight`) one release can let several start: call it until nullptr.
@@ -118,7 +120,10 @@ class Scheduler {
   bool cancel(Waiter& waiter, TimePoint now);
 
   // The next waiter whose time is over, now expired with its reason; nullptr when there is none.
-  // With Late::process_with_tag waiters never expire.
+  // With Late::process_with_tag waiters never expire. With ExpirePolicy::downgrade one whose
+  // longest wait is over before its deadline moves to the tail of the next lower class's queue
+  // instead, for that class's max_wait at most, if there is room and the predicted wait is no
+  // longer than that.
   Waiter* expire(TimePoint now);
 
   // For two schedulers of the same slots (two generations of the configuration): sets the number of
@@ -154,6 +159,7 @@ class Scheduler {
  private:
   struct Class {
     std::uint32_t max_queue = 0;
+    Duration max_wait{0};  // of those downgraded into it
     std::uint32_t running = 0;
     std::uint32_t reserved = 0;
     std::uint32_t max_inflight = 0;
@@ -185,6 +191,7 @@ class Scheduler {
   ClassSet ready() const;
   bool has_room(std::size_t i) const;
   Waiter* evict_for(const Waiter& newcomer, TimePoint now);
+  bool downgrade(Waiter& waiter, TimePoint now);
   std::optional<double> seconds_to_wait(Newcomer& newcomer) const;  // fills in hold and slots
   void adapt_weights(TimePoint now);
   void take_slot(Waiter& waiter, TimePoint now);
@@ -195,6 +202,7 @@ class Scheduler {
 
   Slots slots_;
   config::Late late_;
+  bool downgrades_;
   bool dynamic_weights_ = false;
   std::vector<ClassId> evict_;
   std::vector<Class> classes_;

@@ -316,6 +316,7 @@ class Report {
         {"expired", totals.expired},
         {"missed", totals.deadline_miss},
         {"timed_out", totals.queue_timeout},
+        {"downgraded", totals.downgraded},
         {"evicted", totals.evicted},
         {"cancelled", totals.cancelled},
         {"queue_full", totals.queue_full},

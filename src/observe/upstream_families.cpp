@@ -191,6 +191,10 @@ Families queue_families(const Page& page) {
       page.by_class(counter("spillway_deadline_miss_total",
                             "Requests whose deadline passed while they were queued."),
                     &Totals::deadline_miss),
+      page.by_class(counter("spillway_downgraded_total",
+                            "Requests moved from their class's queue to the next lower one after "
+                            "their longest wait (expire_policy)."),
+                    &Totals::downgraded),
       page.by_queue(gauge("spillway_queue_depth", "Requests waiting for a slot now."),
                     [](const Queue& c) { return c.queued; }),
       page.by_queue(gauge("spillway_oldest_wait_seconds",

@@ -180,7 +180,7 @@ void ProxyModel::end(Request& request, TimePoint now) {
   request.has_slot = false;
   const Duration held = now - request.dispatched;
   costs_.record(subject_of(request).route, held, request.degraded);
-  granted_ = scheduler_.release(request.traffic_class, held, now);
+  granted_ = scheduler_.release(request.served_as, held, now);
 }
 
 // Shadow mode: gives up the queue place of a request that was forwarded while queued, or the slot
@@ -191,7 +191,7 @@ void ProxyModel::leave_queue(Request& request, TimePoint now) {
   signals_.record_wait(request.waited);
   if (request.state == dispatch::Waiter::State::granted) {
     tenants_.record_admitted(request.traffic_class);
-    granted_ = scheduler_.release(request.traffic_class, now - request.dispatched, now);
+    granted_ = scheduler_.release(request.served_as, now - request.dispatched, now);
   } else {
     budgets_.give_back(request.token);
   }

@@ -37,13 +37,13 @@ dispatch::Offer Gate::enter(Ticket& ticket, const dispatch::Terms& terms, TimePo
   return offer;
 }
 
-void Gate::leave(ClassId traffic_class, Duration held, TimePoint now) {
+void Gate::leave(ClassId served_as, Duration held, TimePoint now) {
   const std::lock_guard lock(slots_->mutex);
   if (is_only_gate()) {
-    deliver_startable(scheduler_.release(traffic_class, held, now), now);
+    deliver_startable(scheduler_.release(served_as, held, now), now);
     return;
   }
-  scheduler_.give_back(traffic_class, held, now);
+  scheduler_.give_back(served_as, held, now);
   grant_waiting(now);
 }
 
