@@ -194,7 +194,9 @@ void describe(Visitor& visit, Dispatch& x) {
   visit("dynamic_weights", x.dynamic_weights, ByType{},
         "Raise the first class's weight while its predicted wait passes target_wait_ms.");
   visit("target_wait_ms", x.target_wait, Range{1, kHour},
-        "Wait up to which a class that overload rules would deny may still queue.");
+        "Wait up to which a class that overload rules would deny may still queue: to begin with, "
+        "then adapted so that slots do not idle meanwhile, from 5 ms to half of the class's "
+        "max_wait_ms; with \"regulate\": false fixed.");
   visit("late", x.late, ByType{},
         "A waiter past its deadline or longest wait: answered, or served and tagged late.");
   visit(
@@ -303,9 +305,10 @@ void describe(Visitor& visit, Tenants& x) {
         "Where a request's tenant is read: the first of these that it has and that is believed.");
   visit("api_keys", x.api_keys, ListOf<ByType>{{}, 0, 100'000},
         "The keys that are believed; another one is as good as none.");
-  visit("fairness", x.fairness, ByType{},
-        "Tenants of a class take turns in its queue, and while overloaded those that take more than "
-        "their fair share are refused first.");
+  visit(
+      "fairness", x.fairness, ByType{},
+      "Tenants of a class take turns in its queue, and while overloaded those that take more than "
+      "their fair share are refused first.");
   visit("tracked", x.tracked, Range{8, 4096},
         "Heaviest tenants that are told apart, per upstream, class and worker.");
 }

@@ -19,12 +19,19 @@ TimePoint before(TimePoint time, Duration earlier) {
   return time == kNever ? kNever : time - earlier;
 }
 
+Duration longest_wait(std::span<const config::TrafficClass> classes) {
+  Duration longest{0};
+  for (const config::TrafficClass& one : classes)
+    longest = std::max(longest, Duration(one.max_wait));
+  return longest;
+}
+
 Duration duration_of(double seconds) { return from_seconds(std::min(seconds, kLongestPrediction)); }
 
 }  // namespace
 
 Scheduler::Scheduler(const config::Dispatch& settings,
-                     std::span<const config::TrafficClass> classes)
+                     std::span<const config::TrafficClass> classes, bool adapts)
     : slots_{.total = settings.concurrency},
       late_(settings.late),
       downgrades_(settings.expire_policy == config::ExpirePolicy::downgrade),
@@ -33,7 +40,8 @@ Scheduler::Scheduler(const config::Dispatch& settings,
       discipline_(make_discipline(settings, classes)),
       min_shares_(classes, discipline_->shares_by_cost()),
       queues_(classes),
-      boost_(settings.target_wait) {
+      boost_(settings.target_wait),
+      target_wait_(settings.target_wait, longest_wait(classes), adapts) {
   dynamic_weights_ = settings.dynamic_weights && discipline_->shares_by_weight();
   for (std::size_t i = 0; i < classes.size(); ++i) {
     Class& c = classes_[i];
@@ -100,7 +108,10 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
   if (seconds && ahead > 0) {
     if (drops_late && *waiter.predicted_wait > part_of(patience, terms.certainty))
       return refuse(waiter, Reason::queue_wait_risk, c.totals.wait_risk);
-    if (terms.short_wait && *waiter.predicted_wait > *terms.short_wait)
+    const std::optional<Duration> most = terms.up_to_target_wait
+                                             ? target_wait(terms.traffic_class, terms.max_wait)
+                                             : terms.short_wait;
+    if (most && *waiter.predicted_wait > *most)
       return refuse(waiter, terms.short_wait_reason, c.totals.not_short);
   }
 
@@ -108,6 +119,7 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
   if (!has_room(index(terms.traffic_class))) {
     evicted = evict_for(waiter, now);
     if (evicted == nullptr) return refuse(waiter, Reason::queue_full, c.totals.queue_full);
+    target_wait_.refused();
   }
   // With process_with_tag waiters start late rather than expire.
   const bool patient = late_ == config::Late::process_with_tag || patience > kNever - now;
@@ -218,6 +230,11 @@ std::optional<Duration> Scheduler::predicted_wait(ClassId id, TimePoint now) con
   return seconds ? std::optional(duration_of(*seconds)) : std::nullopt;
 }
 
+Duration Scheduler::target_wait(ClassId id, Duration max_wait) const {
+  const bool is_lowest = index(id) + 1 == classes_.size();
+  return std::min(is_lowest ? target_wait_.target() : target_wait_.target_above(), max_wait / 2);
+}
+
 double Scheduler::busy_slot_seconds(TimePoint now) const {
   return busy_ + slots_.running * to_seconds(std::max(now - last_, Duration{0}));
 }
@@ -225,6 +242,7 @@ double Scheduler::busy_slot_seconds(TimePoint now) const {
 TimePoint Scheduler::advance(TimePoint now) {
   if (now <= last_) return last_;
   busy_ += slots_.running * to_seconds(now - last_);
+  target_wait_.advance(busy_, slots_.total - std::min(slots_.elsewhere, slots_.total), now);
   return last_ = now;
 }
 
@@ -347,6 +365,7 @@ void Scheduler::leave_queue(Waiter& waiter, TimePoint now) {
 
 Offer Scheduler::refuse(Waiter& waiter, Reason reason, std::uint64_t& count) {
   ++count;
+  if (reason != Reason::deadline_expired) target_wait_.refused();
   waiter.reason = reason;
   return {Offer::Kind::refused, reason, waiter.predicted_wait, nullptr};
 }

@@ -23,6 +23,7 @@
 #include "dispatch/dynamic_weight.hpp"
 #include "dispatch/min_share.hpp"
 #include "dispatch/queues.hpp"
+#include "dispatch/target_wait.hpp"
 #include "dispatch/wait_prediction.hpp"
 #include "dispatch/waiter.hpp"
 
@@ -48,6 +49,8 @@ struct Terms {
   // waiter may always queue one: so no slot idles and the discipline always has a waiter of each
   // class to choose from.
   std::optional<Duration> short_wait;
+  // In place of short_wait: the target wait, which adapts, but at most half of max_wait.
+  bool up_to_target_wait = false;
   Reason short_wait_reason = Reason::none;
   // Refuse it with short_wait_reason if no slot is free for its class, waiter or not.
   bool must_start = false;
@@ -97,7 +100,9 @@ class Scheduler {
   // At least one class, at most kMaxClasses; all reserved slots together do not exceed the
   // concurrency; max_inflight >= reserved. Checked by assertions only: the configuration's
   // validation is the guard.
-  Scheduler(const config::Dispatch& settings, std::span<const config::TrafficClass> classes);
+  // `adapts`: see TargetWait.
+  Scheduler(const config::Dispatch& settings, std::span<const config::TrafficClass> classes,
+            bool adapts = true);
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
@@ -155,6 +160,9 @@ class Scheduler {
   double busy_slot_seconds(TimePoint now) const;
   const ClassTotals& totals(ClassId id) const { return classes_[index(id)].totals; }
   double weight(ClassId id) const { return discipline_->weight(id); }
+  const TargetWait& target_wait() const { return target_wait_; }
+  // For a request of this class and longest wait, see Terms::up_to_target_wait.
+  Duration target_wait(ClassId id, Duration max_wait) const;
 
  private:
   struct Class {
@@ -210,6 +218,7 @@ class Scheduler {
   MinShares min_shares_;
   Queues queues_;
   DynamicWeight boost_;
+  TargetWait target_wait_;
   HoldTime hold_;
   DeadlineWheel wheel_;
   WheelList due_;  // out of their class queue, to be collected by expire()

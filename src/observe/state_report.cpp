@@ -200,6 +200,7 @@ class Report {
               {"dynamic_weights", configured.dispatch.dynamic_weights},
               {"evict", std::move(evict)},
               {"target_wait_ms", configured.dispatch.target_wait.count()},
+              {"present_target_wait_ms", rounded_ms(now.target_wait)},
               {"concurrency", now.concurrency_limit},
               {"effective_limit", now.effective_limit},
               {"inflight", now.inflight},

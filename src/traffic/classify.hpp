@@ -67,14 +67,15 @@ class Classifier {
   // The head has passed request_framing(). Where a path can be read in two ways (an escaped
   // slash, a backslash, an escaped dot) the reading with the lower class counts, so that neither
   // dodges it. The class is the first of: that of the priority which a trusted peer sends (0 to
-  // priority_max, by the configured field, once); that of the API key's tenant; the route's. A route without a
-  // deadline of its own has that of the class.
+  // priority_max, by the configured field, once); that of the API key's tenant; the route's. A
+  // route without a deadline of its own has that of the class.
   Subject classify(const http::RequestHead& head, const Peer& peer, TimePoint now) const;
 
   // Whether the class goes by the learned cost of the route (priority_by_cost). A priority that a
-  // trusted peer sent goes first.
+  // trusted peer sent and the class of the API key's tenant go first.
   bool goes_by_cost(const Subject& subject) const {
-    return facts_[index(subject.route)].by_cost && !subject.trusted_priority;
+    return facts_[index(subject.route)].by_cost && !subject.trusted_priority &&
+           !subject.tenant.tier->traffic_class;
   }
   // Sets class and deadline of a request of this many milliseconds, which arrived at `arrived`: the
   // class of priority_max less the milliseconds.

@@ -102,9 +102,9 @@ dispatch::Terms Admission::terms(Duration spent) const {
   }
   terms.certainty = overload::certainty_in(record_.state);
   if (verdict_.kind == overload::Verdict::Kind::allow_if_short_wait) {
-    const Milliseconds target = request_.upstream_config().dispatch.target_wait;
     terms.must_start = verdict_.never_waits;
-    terms.short_wait = verdict_.only_if_free ? Duration{0} : Duration(target);
+    if (verdict_.only_if_free) terms.short_wait = Duration{0};
+    terms.up_to_target_wait = !verdict_.only_if_free;
     terms.short_wait_reason = verdict_.reason;
   }
   terms.cost = request_.generation->route_cost.estimate(request_.subject.route, announces_degrade_);

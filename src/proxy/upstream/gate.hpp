@@ -46,9 +46,9 @@ struct Slots {
 
 class Gate {
  public:
-  // Becomes the newest gate of `slots`.
+  // Becomes the newest gate of `slots`. `adapts`: see dispatch::TargetWait.
   Gate(const config::Dispatch& settings, std::span<const config::TrafficClass> classes,
-       std::shared_ptr<Slots> slots = std::make_shared<Slots>());
+       std::shared_ptr<Slots> slots = std::make_shared<Slots>(), bool adapts = true);
   ~Gate();
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;

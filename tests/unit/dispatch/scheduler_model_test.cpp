@@ -78,10 +78,14 @@ class Pair {
                 .short_wait_reason = Reason::inflight_saturation,
                 .cost = 1 + static_cast<double>(random_.next() % 20)};
     if (random_.next() % 4 == 0) terms.short_wait = 20ms;
+    terms.up_to_target_wait = random_.next() % 4 == 0;
     const Offer offer = scheduler_->offer(waiter(newcomer), terms, now_);
     const auto predicted = waiter(newcomer).predicted_wait;
     Model::Lane& lane = model_.lanes[i];
     const bool behind = !lane.queue.empty();
+    const std::optional<Duration> most =
+        terms.up_to_target_wait ? scheduler_->target_wait(terms.traffic_class, terms.max_wait)
+                                : terms.short_wait;
     const Duration patience = std::min(terms.max_wait, terms.deadline - now_);
     Offer expected;
     int evicted = -1;
@@ -91,7 +95,7 @@ class Pair {
       expected.kind = Offer::Kind::granted;
     else if (behind && predicted && *predicted > patience)
       expected.reason = Reason::queue_wait_risk;
-    else if (behind && predicted && terms.short_wait && *predicted > *terms.short_wait)
+    else if (behind && predicted && most && *predicted > *most)
       expected.reason = Reason::inflight_saturation;
     else if (!model_.has_place(i) && (evicted = model_.evict_for(i)) < 0)
       expected.reason = Reason::queue_full;
