@@ -68,6 +68,8 @@ void tell_subject(ExplainedLines& lines, const config::Config& config,
   } else if (route.priority) {
     class_line << ", from the route's priority " << *route.priority;
   }
+  if (route.priority_by_cost && !subject.trusted_priority && !subject.tenant.tier->traffic_class)
+    class_line << ", until the cost of the route's requests is learned (priority_by_cost)";
 
   const config::Upstream& upstream = config.upstreams[index(subject.upstream)];
   auto& upstream_line = lines.add("upstream");

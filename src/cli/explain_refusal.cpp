@@ -36,7 +36,8 @@ void tell_work_conserving(ExplainedLines& lines, const RuledRequest& request,
   lines.add("") << "For the others no slot is left idle: refused ("
                 << refusal_text(request.rule, refusals.full) << ") only when no slot";
   lines.add("") << "is free, its class has a waiter already and the predicted wait passes "
-                << request.upstream().dispatch.target_wait.count() << " ms.";
+                << request.upstream().dispatch.target_wait.count()
+                << (request.upstream().overload.regulate ? " ms, which adapts." : " ms.");
 }
 
 }  // namespace spillway

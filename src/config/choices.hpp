@@ -66,8 +66,9 @@ inline constexpr std::array kChoices<Late>{Choice{Late::drop, "drop"},
                                            Choice{Late::process_with_tag, "process_with_tag"}};
 
 template <>
-inline constexpr std::array kChoices<ExpirePolicy>{
-    Choice{ExpirePolicy::drop, "drop"}, Choice{ExpirePolicy::dead_letter, "dead_letter"}};
+inline constexpr std::array kChoices<ExpirePolicy>{Choice{ExpirePolicy::drop, "drop"},
+                                                   Choice{ExpirePolicy::dead_letter, "dead_letter"},
+                                                   Choice{ExpirePolicy::downgrade, "downgrade"}};
 
 template <>
 inline constexpr std::array kChoices<Mode>{Choice{Mode::enforce, "enforce"},

@@ -137,7 +137,7 @@ struct Stage {
 
 enum class Discipline : std::uint8_t { pq, rr, wrr, drr, wfq, aging, edf };
 enum class Late : std::uint8_t { drop, process_with_tag };
-enum class ExpirePolicy : std::uint8_t { drop, dead_letter };
+enum class ExpirePolicy : std::uint8_t { drop, dead_letter, downgrade };
 // Which waiter of a class is next while the upstream is overloaded: the oldest or the newest.
 enum class OverloadOrder : std::uint8_t { fifo, lifo };
 
@@ -301,7 +301,8 @@ struct Route {
   std::string name;
   Match match;
   ClassId traffic_class{};
-  std::optional<std::uint32_t> priority;  // 0-100 instead of a class
+  std::optional<std::uint32_t> priority;  // 0 to Config::priority_max, instead of a class
+  bool priority_by_cost = false;          // cheap requests first, once their cost is learned
   UpstreamId upstream{};
   std::optional<Milliseconds> deadline;            // default: the class's sla, for a slot only
   std::vector<std::string> upgrades{"websocket"};  // protocols that clients may switch to
@@ -337,7 +338,7 @@ struct Tenants {
 // Fields accepted from trusted peers; empty: none.
 struct TrustedHeaders {
   std::string tenant;
-  std::string priority;  // 0-100, as a route's priority
+  std::string priority;  // as a route's priority
 
   bool operator==(const TrustedHeaders&) const = default;
 };
@@ -355,6 +356,7 @@ struct Config {
   std::vector<std::string> trusted_peers;  // addresses or CIDR blocks
   std::vector<Upstream> upstreams;
   std::vector<TrafficClass> classes;  // highest priority first
+  std::uint32_t priority_max = 100;   // the highest numeric priority
   std::vector<Route> routes;          // the default route is appended last, named "default"
   Tenants tenants;
   TrustedHeaders trusted_headers;

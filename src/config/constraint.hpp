@@ -82,6 +82,9 @@ inline constexpr bool kIsOptional<std::optional<T>> = true;
 template <class T>
 concept Section = std::is_class_v<T> && !kIsOptional<T>;
 
+// Upper bound of numeric priorities: each has an entry in a table.
+inline constexpr std::int64_t kMostPriorities = 10'000;
+
 // Upper bounds of durations: larger values are mistakes.
 inline constexpr std::int64_t kHour = 3'600'000;
 inline constexpr std::int64_t kDay = 24 * kHour;

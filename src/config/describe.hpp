@@ -75,11 +75,12 @@ void describe(Visitor& visit, Limits& x) {
 template <class Visitor>
 void describe(Visitor& visit, TrafficClass& x) {
   constexpr Real weight{0.001, 10'000};
-  visit(required("name"), x.name, kNewClass,
-        "Name of the class, as rules, routes and metrics say it.");
+  visit("name", x.name, kNewClass,
+        "Name of the class, as rules, routes and metrics say it; default: its index, \"0\" for the "
+        "highest.");
   visit("weight", x.weight, weight, "Share of capacity relative to the other classes' weights.");
   visit("ingress_weight", x.ingress_weight, weight,
-        "Share of the priorities 0-100 that land in this class; default: weight.");
+        "Share of the priorities 0 to priority_max that land in this class; default: weight.");
   visit("egress_weight", x.egress_weight, weight,
         "How often the class is served relative to the others; default: weight.");
   visit("max_queue", x.max_queue, Range{1, 1'000'000},
@@ -193,7 +194,9 @@ void describe(Visitor& visit, Dispatch& x) {
   visit("dynamic_weights", x.dynamic_weights, ByType{},
         "Raise the first class's weight while its predicted wait passes target_wait_ms.");
   visit("target_wait_ms", x.target_wait, Range{1, kHour},
-        "Wait up to which a class that overload rules would deny may still queue.");
+        "Wait up to which a class that overload rules would deny may still queue: to begin with, "
+        "then adapted so that slots do not idle meanwhile, from 5 ms to half of the class's "
+        "max_wait_ms; with \"regulate\": false fixed.");
   visit("late", x.late, ByType{},
         "A waiter past its deadline or longest wait: answered, or served and tagged late.");
   visit(
@@ -203,7 +206,9 @@ void describe(Visitor& visit, Dispatch& x) {
   visit("deadline_aware", x.deadline_aware, ByType{},
         "Refuse a request whose predicted wait and its route's usual time together pass the "
         "deadline of its answer (deadline_ms, or the client's own); false: the wait alone counts.");
-  visit("expire_policy", x.expire_policy, ByType{}, "What happens to expired requests.");
+  visit("expire_policy", x.expire_policy, ByType{},
+        "What happens to expired requests: answered, also kept for /state, or moved once per class "
+        "to the next lower class's queue while their deadline has not passed.");
   visit("dead_letters", x.dead_letters, Range{1, 10'000},
         "Expired requests that are kept for /state with expire_policy dead_letter.");
   visit("aging_half_life_ms", x.aging_half_life, Range{1, kHour},
@@ -249,8 +254,11 @@ void describe(Visitor& visit, Match& x) {
 template <class Visitor>
 void describe_treatment(Visitor& visit, Route& x) {
   visit("class", x.traffic_class, ClassName{}, "Traffic class; default: the middle one.");
-  visit("priority", x.priority, Range{0, 100},
-        "In place of class: 100 is the highest, mapped onto classes by ingress weight.");
+  visit("priority", x.priority, Range{0, kMostPriorities},
+        "In place of class: priority_max is the highest, mapped onto classes by ingress weight.");
+  visit("priority_by_cost", x.priority_by_cost, ByType{},
+        "Cheap requests before dear ones: priority_max less the route's learned cost, in "
+        "milliseconds of the upstream's time; until that is learned, its class or priority.");
   visit("upstream", x.upstream, UpstreamName{}, "Where requests go; default: the first upstream.");
   visit("deadline_ms", x.deadline, Range{1, kHour},
         "Time after which an answer is of no use: ends the wait for a slot and for the response "
@@ -297,9 +305,10 @@ void describe(Visitor& visit, Tenants& x) {
         "Where a request's tenant is read: the first of these that it has and that is believed.");
   visit("api_keys", x.api_keys, ListOf<ByType>{{}, 0, 100'000},
         "The keys that are believed; another one is as good as none.");
-  visit("fairness", x.fairness, ByType{},
-        "Tenants of a class take turns in its queue, and while overloaded those that take more than "
-        "their fair share are refused first.");
+  visit(
+      "fairness", x.fairness, ByType{},
+      "Tenants of a class take turns in its queue, and while overloaded those that take more than "
+      "their fair share are refused first.");
   visit("tracked", x.tracked, Range{8, 4096},
         "Heaviest tenants that are told apart, per upstream, class and worker.");
 }
@@ -308,8 +317,8 @@ template <class Visitor>
 void describe(Visitor& visit, TrustedHeaders& x) {
   visit("tenant", x.tenant, kFieldName, "Field that names the tenant, e.g. X-Tenant; empty: none.");
   visit("priority", x.priority, kFieldName,
-        "Field with a priority of 0-100 in place of the route's class, e.g. X-Priority; empty: "
-        "none.");
+        "Field with a priority of 0 to priority_max in place of the route's class, e.g. "
+        "X-Priority; empty: none.");
 }
 
 template <class Visitor>
@@ -330,6 +339,8 @@ void describe(Visitor& visit, Config& x) {
   visit(required("upstreams"), x.upstreams, ListOf<ByType>{{}, 1, kMaxUpstreams}, "The backends.");
   visit("classes", x.classes, ListOf<ByType>{{}, 1, kMaxClasses},
         "Traffic classes, the highest priority first.");
+  visit("priority_max", x.priority_max, Range{1, kMostPriorities},
+        "The highest numeric priority; 0 is the lowest.");
   UserRoutes routes{x.routes};
   visit("routes", routes, ListOf<ByType>{{}, 0, 10'000}, "Which requests are which class.");
   DefaultRoute default_route{x.routes.back()};

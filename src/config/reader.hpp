@@ -151,6 +151,7 @@ class Reader {
     value.clear();
     for (std::size_t i = 0; i < node.size(); ++i) {
       T item = fresh<T>();
+      if constexpr (std::is_same_v<T, TrafficClass>) item.name = std::to_string(i);
       read(node[i], element(path, i), item, list.item);
       value.push_back(std::move(item));
     }

@@ -142,6 +142,12 @@ class Validator {
         report(path + ".priority", "class and priority exclude one another: give one of them",
                path + ".class");
       }
+      if (route.priority && *route.priority > config.priority_max) {
+        report(path + ".priority",
+               "found " + std::to_string(*route.priority) + ", allowed: up to $.priority_max (" +
+                   std::to_string(config.priority_max) + ")",
+               "$.priority_max");
+      }
       if (is_default) continue;
       const Match& match = route.match;
       const auto [at, is_new] = first.emplace(

@@ -32,7 +32,7 @@ ClassId Aging::pick(ClassSet ready, const Queues& queues, TimePoint now) {
   return static_cast<ClassId>(best);
 }
 
-void Aging::served(const Waiter& waiter, const Queues&) { recent_.record(waiter.traffic_class); }
+void Aging::served(const Waiter& waiter, const Queues&) { recent_.record(waiter.served_as); }
 
 double Aging::turns(const Newcomer& newcomer, const Queues& queues) const {
   const std::size_t mine = index(newcomer.traffic_class);

@@ -59,14 +59,14 @@ ClassId DeficitRoundRobin::pick(ClassSet ready, const Queues& queues, TimePoint 
 }
 
 void DeficitRoundRobin::served(const Waiter& waiter, const Queues& queues) {
-  double& deficit = deficits_[index(waiter.traffic_class)];
-  deficit = queues.waiting(waiter.traffic_class) == 0 ? 0 : std::max(0.0, deficit - waiter.cost);
+  double& deficit = deficits_[index(waiter.served_as)];
+  deficit = queues.waiting(waiter.served_as) == 0 ? 0 : std::max(0.0, deficit - waiter.cost);
   passed(waiter);
 }
 
 void DeficitRoundRobin::passed(const Waiter& waiter) {
-  recent_.record(waiter.traffic_class);
-  double& mean = mean_costs_[index(waiter.traffic_class)];
+  recent_.record(waiter.served_as);
+  double& mean = mean_costs_[index(waiter.served_as)];
   mean = mean == 0 ? waiter.cost : mean + (waiter.cost - mean) * kRecent;
 }
 

@@ -49,7 +49,7 @@ class Discipline {
 
   // `waiter` got a slot without competition or by its class's guaranteed share: not charged, but
   // counted among its class's recent turns.
-  virtual void passed(const Waiter& waiter) { recent_.record(waiter.traffic_class); }
+  virtual void passed(const Waiter& waiter) { recent_.record(waiter.served_as); }
 
   // How many turns of all classes, its own included, until the newcomer is served.
   virtual double turns(const Newcomer& newcomer, const Queues& queues) const = 0;

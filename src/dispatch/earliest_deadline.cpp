@@ -23,8 +23,8 @@ ClassId EarliestDeadline::pick(ClassSet ready, const Queues& queues, TimePoint) 
 void EarliestDeadline::served(const Waiter& waiter, const Queues&) { passed(waiter); }
 
 void EarliestDeadline::passed(const Waiter& waiter) {
-  recent_.record(waiter.traffic_class);
-  allowances_[index(waiter.traffic_class)] = waiter.deadline - waiter.arrived;
+  recent_.record(waiter.served_as);
+  allowances_[index(waiter.served_as)] = waiter.deadline - waiter.arrived;
 }
 
 Duration EarliestDeadline::allowance_of(std::size_t i, const Queues& queues) const {

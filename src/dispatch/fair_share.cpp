@@ -22,10 +22,10 @@ ClassId FairShare::pick(ClassSet ready, const Queues&, TimePoint) {
 }
 
 void FairShare::served(const Waiter& waiter, const Queues&) {
-  recent_.record(waiter.traffic_class);
-  double& tag = tags_[index(waiter.traffic_class)];
+  recent_.record(waiter.served_as);
+  double& tag = tags_[index(waiter.served_as)];
   virtual_now_ = std::max(virtual_now_, tag);
-  tag = virtual_now_ + 1 / weight(waiter.traffic_class);
+  tag = virtual_now_ + 1 / weight(waiter.served_as);
   if (virtual_now_ < kRebaseAt) return;
   for (double& t : tags_) t -= virtual_now_;
   virtual_now_ = 0;

@@ -52,7 +52,7 @@ void MinShares::served(const Waiter& waiter, ClassSet ready, const Queues& queue
   if (std::has_single_bit(ready)) return;
   const double cost = cost_of(waiter);
   mean_cost_ = mean_cost_ == 0 ? cost : mean_cost_ + (cost - mean_cost_) * kRecent;
-  const ClassId own = waiter.traffic_class;
+  const ClassId own = waiter.served_as;
   for (ClassSet rest = ready & guaranteed_ & ~set_of(own); rest != 0; rest &= rest - 1) {
     const auto i = static_cast<std::size_t>(std::countr_zero(rest));
     const double most = kMostSaved * cost_of(*queues.next(i));

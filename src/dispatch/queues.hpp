@@ -42,9 +42,9 @@ class Queues {
       lists_.push_back(std::make_unique<TenantQueue>(one.max_queue));
   }
 
-  // By the waiter's traffic_class and tenant; it is in no queue.
+  // By the class it is served_as and its tenant; it is in no queue.
   void push(Waiter& waiter) {
-    const ClassId id = waiter.traffic_class;
+    const ClassId id = waiter.served_as;
     lists_[index(id)]->push(waiter);
     ++waiting_[index(id)];
     backlogged_ |= set_of(id);
@@ -52,13 +52,13 @@ class Queues {
 
   // From anywhere in its queue; it must be in it.
   void remove(Waiter& waiter) {
-    const ClassId id = waiter.traffic_class;
+    const ClassId id = waiter.served_as;
     lists_[index(id)]->remove(waiter);
     if (--waiting_[index(id)] == 0) backlogged_ &= ~set_of(id);
   }
 
   // `waiter` left its queue for a slot.
-  void served(const Waiter& waiter) { lists_[index(waiter.traffic_class)]->served(waiter); }
+  void served(const Waiter& waiter) { lists_[index(waiter.served_as)]->served(waiter); }
 
   // nullptr when the class has no waiter. next() is the one that a slot for the class goes to.
   const Waiter* next(std::size_t i) const { return lists_[i]->next(); }

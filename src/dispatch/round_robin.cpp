@@ -10,8 +10,8 @@ ClassId RoundRobin::pick(ClassSet ready, const Queues&, TimePoint) {
 }
 
 void RoundRobin::served(const Waiter& waiter, const Queues&) {
-  last_ = index(waiter.traffic_class);
-  recent_.record(waiter.traffic_class);
+  last_ = index(waiter.served_as);
+  recent_.record(waiter.served_as);
 }
 
 double RoundRobin::turns(const Newcomer& newcomer, const Queues& queues) const {

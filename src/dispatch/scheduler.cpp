@@ -19,24 +19,34 @@ TimePoint before(TimePoint time, Duration earlier) {
   return time == kNever ? kNever : time - earlier;
 }
 
+Duration longest_wait(std::span<const config::TrafficClass> classes) {
+  Duration longest{0};
+  for (const config::TrafficClass& one : classes)
+    longest = std::max(longest, Duration(one.max_wait));
+  return longest;
+}
+
 Duration duration_of(double seconds) { return from_seconds(std::min(seconds, kLongestPrediction)); }
 
 }  // namespace
 
 Scheduler::Scheduler(const config::Dispatch& settings,
-                     std::span<const config::TrafficClass> classes)
+                     std::span<const config::TrafficClass> classes, bool adapts)
     : slots_{.total = settings.concurrency},
       late_(settings.late),
+      downgrades_(settings.expire_policy == config::ExpirePolicy::downgrade),
       evict_(settings.evict),
       classes_(classes.size()),
       discipline_(make_discipline(settings, classes)),
       min_shares_(classes, discipline_->shares_by_cost()),
       queues_(classes),
-      boost_(settings.target_wait) {
+      boost_(settings.target_wait),
+      target_wait_(settings.target_wait, longest_wait(classes), adapts) {
   dynamic_weights_ = settings.dynamic_weights && discipline_->shares_by_weight();
   for (std::size_t i = 0; i < classes.size(); ++i) {
     Class& c = classes_[i];
     c.max_queue = classes[i].max_queue;
+    c.max_wait = classes[i].max_wait;
     c.reserved = classes[i].reserved;
     c.max_inflight = classes[i].max_inflight.value_or(slots_.total);
     c.weight = discipline_->weight(static_cast<ClassId>(i));
@@ -53,7 +63,7 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
   Class& c = classes_[index(terms.traffic_class)];
   waiter.state = Waiter::State::idle;
   waiter.reason = Reason::none;
-  waiter.traffic_class = terms.traffic_class;
+  waiter.traffic_class = waiter.served_as = terms.traffic_class;
   waiter.late = false;
   waiter.arrived = now;
   waiter.deadline = terms.deadline;
@@ -98,7 +108,10 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
   if (seconds && ahead > 0) {
     if (drops_late && *waiter.predicted_wait > part_of(patience, terms.certainty))
       return refuse(waiter, Reason::queue_wait_risk, c.totals.wait_risk);
-    if (terms.short_wait && *waiter.predicted_wait > *terms.short_wait)
+    const std::optional<Duration> most = terms.up_to_target_wait
+                                             ? target_wait(terms.traffic_class, terms.max_wait)
+                                             : terms.short_wait;
+    if (most && *waiter.predicted_wait > *most)
       return refuse(waiter, terms.short_wait_reason, c.totals.not_short);
   }
 
@@ -106,23 +119,25 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
   if (!has_room(index(terms.traffic_class))) {
     evicted = evict_for(waiter, now);
     if (evicted == nullptr) return refuse(waiter, Reason::queue_full, c.totals.queue_full);
+    target_wait_.refused();
   }
   // With process_with_tag waiters start late rather than expire.
   const bool patient = late_ == config::Late::process_with_tag || patience > kNever - now;
   waiter.expires_at = patient ? kNever : now + patience;
   enqueue(waiter, now);
+  ++c.totals.enqueued;
   adapt_weights(now);
   return {Offer::Kind::queued, Reason::none, waiter.predicted_wait, evicted};
 }
 
-Waiter* Scheduler::release(ClassId traffic_class, Duration held, TimePoint now) {
-  give_back(traffic_class, held, now);
+Waiter* Scheduler::release(ClassId served_as, Duration held, TimePoint now) {
+  give_back(served_as, held, now);
   return next(now);
 }
 
-void Scheduler::give_back(ClassId traffic_class, Duration held, TimePoint at) {
+void Scheduler::give_back(ClassId served_as, Duration held, TimePoint at) {
   const TimePoint now = advance(at);
-  Class& c = classes_[index(traffic_class)];
+  Class& c = classes_[index(served_as)];
   assert(c.running > 0 && slots_.running > 0);
   --c.running;
   --slots_.running;
@@ -165,15 +180,40 @@ bool Scheduler::cancel(Waiter& waiter, TimePoint at) {
 Waiter* Scheduler::expire(TimePoint at) {
   const TimePoint now = advance(at);
   wheel_.collect(now, due_);
-  Waiter* waiter = due_.front();
-  if (waiter == nullptr) return nullptr;
-  leave_queue(*waiter, now);
-  ClassTotals& totals = classes_[index(waiter->traffic_class)].totals;
-  const bool missed = waiter->expires_at == waiter->deadline;
-  ++(missed ? totals.deadline_miss : totals.queue_timeout);
-  waiter->reason = missed ? Reason::deadline_expired : Reason::queue_timeout;
-  waiter->state = Waiter::State::expired;
-  return waiter;
+  while (Waiter* waiter = due_.front()) {
+    leave_queue(*waiter, now);
+    if (downgrades_ && downgrade(*waiter, now)) continue;
+    ClassTotals& totals = classes_[index(waiter->traffic_class)].totals;
+    const bool missed = waiter->expires_at == waiter->deadline;
+    ++(missed ? totals.deadline_miss : totals.queue_timeout);
+    waiter->reason = missed ? Reason::deadline_expired : Reason::queue_timeout;
+    waiter->state = Waiter::State::expired;
+    return waiter;
+  }
+  return nullptr;
+}
+
+// To the tail of the next lower class's queue; false if there is none, it has no room, or the wait
+// there would be too long.
+bool Scheduler::downgrade(Waiter& waiter, TimePoint now) {
+  const std::size_t lower = index(waiter.served_as) + 1;
+  if (lower == classes_.size() || waiter.deadline <= now || !has_room(lower)) return false;
+  Duration patience = classes_[lower].max_wait;
+  if (waiter.deadline != kNever) patience = std::min(patience, waiter.deadline - now);
+  if (patience <= Duration{0}) return false;
+  const auto id = static_cast<ClassId>(lower);
+  Newcomer newcomer{.traffic_class = id,
+                    .ahead = queues_.of(id).turns_before(waiter),
+                    .now = now,
+                    .deadline = waiter.deadline,
+                    .cost = waiter.cost};
+  const auto seconds = seconds_to_wait(newcomer);
+  if (seconds && queued(id) > 0 && duration_of(*seconds) > patience) return false;
+  ++classes_[index(waiter.served_as)].totals.downgraded;
+  waiter.served_as = id;
+  waiter.expires_at = now + patience;
+  enqueue(waiter, now);
+  return true;
 }
 
 Duration Scheduler::oldest_wait(ClassId id, TimePoint now) const {
@@ -190,6 +230,11 @@ std::optional<Duration> Scheduler::predicted_wait(ClassId id, TimePoint now) con
   return seconds ? std::optional(duration_of(*seconds)) : std::nullopt;
 }
 
+Duration Scheduler::target_wait(ClassId id, Duration max_wait) const {
+  const bool is_lowest = index(id) + 1 == classes_.size();
+  return std::min(is_lowest ? target_wait_.target() : target_wait_.target_above(), max_wait / 2);
+}
+
 double Scheduler::busy_slot_seconds(TimePoint now) const {
   return busy_ + slots_.running * to_seconds(std::max(now - last_, Duration{0}));
 }
@@ -197,6 +242,7 @@ double Scheduler::busy_slot_seconds(TimePoint now) const {
 TimePoint Scheduler::advance(TimePoint now) {
   if (now <= last_) return last_;
   busy_ += slots_.running * to_seconds(now - last_);
+  target_wait_.advance(busy_, slots_.total - std::min(slots_.elsewhere, slots_.total), now);
   return last_ = now;
 }
 
@@ -280,7 +326,7 @@ void Scheduler::adapt_weights(TimePoint now) {
 }
 
 void Scheduler::take_slot(Waiter& waiter, TimePoint now) {
-  Class& c = classes_[index(waiter.traffic_class)];
+  Class& c = classes_[index(waiter.served_as)];
   assert(slots_.free() > 0 && c.running < c.max_inflight);
   if (c.running < c.reserved) --slots_.open_reserved;
   ++c.running;
@@ -291,22 +337,20 @@ void Scheduler::take_slot(Waiter& waiter, TimePoint now) {
 
 void Scheduler::start(Waiter& waiter, TimePoint now) {
   take_slot(waiter, now);
-  Class& c = classes_[index(waiter.traffic_class)];
+  ClassTotals& totals = classes_[index(waiter.traffic_class)].totals;
   waiter.late = waiter.deadline <= now;
-  ++c.totals.started;
-  c.totals.deadline_miss += waiter.late ? 1 : 0;
-  c.totals.wait_sum += waiter.waited;
-  c.totals.wait_max = std::max(c.totals.wait_max, waiter.waited);
+  ++totals.started;
+  totals.deadline_miss += waiter.late ? 1 : 0;
+  totals.wait_sum += waiter.waited;
+  totals.wait_max = std::max(totals.wait_max, waiter.waited);
 }
 
 void Scheduler::enqueue(Waiter& waiter, TimePoint now) {
-  Class& c = classes_[index(waiter.traffic_class)];
   waiter.state = Waiter::State::queued;
   queues_.push(waiter);
   if (waiter.expires_at != kNever) wheel_.insert(waiter, now);
   ++queued_;
-  if (queued(waiter.traffic_class) == c.max_queue + 1) ++borrowing_;
-  ++c.totals.enqueued;
+  if (queued(waiter.served_as) == classes_[index(waiter.served_as)].max_queue + 1) ++borrowing_;
 }
 
 // Removes it from its lists: its class's, and the wheel's or due_.
@@ -316,11 +360,12 @@ void Scheduler::leave_queue(Waiter& waiter, TimePoint now) {
   if (!waiter.Hook<InClassQueue>::linked()) return;
   queues_.remove(waiter);
   --queued_;
-  if (queued(waiter.traffic_class) == classes_[index(waiter.traffic_class)].max_queue) --borrowing_;
+  if (queued(waiter.served_as) == classes_[index(waiter.served_as)].max_queue) --borrowing_;
 }
 
 Offer Scheduler::refuse(Waiter& waiter, Reason reason, std::uint64_t& count) {
   ++count;
+  if (reason != Reason::deadline_expired) target_wait_.refused();
   waiter.reason = reason;
   return {Offer::Kind::refused, reason, waiter.predicted_wait, nullptr};
 }

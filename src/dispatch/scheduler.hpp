@@ -23,6 +23,7 @@
 #include "dispatch/dynamic_weight.hpp"
 #include "dispatch/min_share.hpp"
 #include "dispatch/queues.hpp"
+#include "dispatch/target_wait.hpp"
 #include "dispatch/wait_prediction.hpp"
 #include "dispatch/waiter.hpp"
 
@@ -48,6 +49,8 @@ struct Terms {
   // waiter may always queue one: so no slot idles and the discipline always has a waiter of each
   // class to choose from.
   std::optional<Duration> short_wait;
+  // In place of short_wait: the target wait, which adapts, but at most half of max_wait.
+  bool up_to_target_wait = false;
   Reason short_wait_reason = Reason::none;
   // Refuse it with short_wait_reason if no slot is free for its class, waiter or not.
   bool must_start = false;
@@ -75,6 +78,7 @@ struct Offer {
   Waiter* evicted = nullptr;
 };
 
+// Of the requests of a class, by its traffic_class; only `downgraded` goes by the queue.
 struct ClassTotals {
   std::uint64_t enqueued = 0;       // had to wait
   std::uint64_t started = 0;        // got a slot, at once or after waiting
@@ -84,6 +88,7 @@ struct ClassTotals {
   std::uint64_t expired = 0;        // refused: late on arrival
   std::uint64_t queue_timeout = 0;  // waited for max_wait
   std::uint64_t deadline_miss = 0;  // deadline passed in the queue; expired or started late
+  std::uint64_t downgraded = 0;     // moved from this class's queue to the next lower one
   std::uint64_t evicted = 0;
   std::uint64_t cancelled = 0;
   Duration wait_sum{0};  // of those started
@@ -95,7 +100,9 @@ class Scheduler {
   // At least one class, at most kMaxClasses; all reserved slots together do not exceed the
   // concurrency; max_inflight >= reserved. Checked by assertions only: the configuration's
   // validation is the guard.
-  Scheduler(const config::Dispatch& settings, std::span<const config::TrafficClass> classes);
+  // `adapts`: see TargetWait.
+  Scheduler(const config::Dispatch& settings, std::span<const config::TrafficClass> classes,
+            bool adapts = true);
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
@@ -103,11 +110,11 @@ class Scheduler {
   // Offer::evicted will return it, unless it is cancelled. Refused: it is idle again.
   Offer offer(Waiter& waiter, const Terms& terms, TimePoint now);
 
-  // Frees a slot that `traffic_class` was granted and held for `held`. Returns next(now). Call it,
-  // or give_back(), exactly once for each grant.
-  Waiter* release(ClassId traffic_class, Duration held, TimePoint now);
+  // Frees a slot that was granted to a waiter served_as this class and held for `held`. Returns
+  // next(now). Call it, or give_back(), exactly once for each grant.
+  Waiter* release(ClassId served_as, Duration held, TimePoint now);
   // The same without next().
-  void give_back(ClassId traffic_class, Duration held, TimePoint now);
+  void give_back(ClassId served_as, Duration held, TimePoint now);
 
   // The next waiter to start, now granted; nullptr when none may start. With lanes (`reserved`,
   // `max_inflight`) one release can let several start: call it until nullptr.
@@ -118,7 +125,10 @@ class Scheduler {
   bool cancel(Waiter& waiter, TimePoint now);
 
   // The next waiter whose time is over, now expired with its reason; nullptr when there is none.
-  // With Late::process_with_tag waiters never expire.
+  // With Late::process_with_tag waiters never expire. With ExpirePolicy::downgrade one whose
+  // longest wait is over before its deadline moves to the tail of the next lower class's queue
+  // instead, for that class's max_wait at most, if there is room and the predicted wait is no
+  // longer than that.
   Waiter* expire(TimePoint now);
 
   // For two schedulers of the same slots (two generations of the configuration): sets the number of
@@ -150,10 +160,14 @@ class Scheduler {
   double busy_slot_seconds(TimePoint now) const;
   const ClassTotals& totals(ClassId id) const { return classes_[index(id)].totals; }
   double weight(ClassId id) const { return discipline_->weight(id); }
+  const TargetWait& target_wait() const { return target_wait_; }
+  // For a request of this class and longest wait, see Terms::up_to_target_wait.
+  Duration target_wait(ClassId id, Duration max_wait) const;
 
  private:
   struct Class {
     std::uint32_t max_queue = 0;
+    Duration max_wait{0};  // of those downgraded into it
     std::uint32_t running = 0;
     std::uint32_t reserved = 0;
     std::uint32_t max_inflight = 0;
@@ -185,6 +199,7 @@ class Scheduler {
   ClassSet ready() const;
   bool has_room(std::size_t i) const;
   Waiter* evict_for(const Waiter& newcomer, TimePoint now);
+  bool downgrade(Waiter& waiter, TimePoint now);
   std::optional<double> seconds_to_wait(Newcomer& newcomer) const;  // fills in hold and slots
   void adapt_weights(TimePoint now);
   void take_slot(Waiter& waiter, TimePoint now);
@@ -195,6 +210,7 @@ class Scheduler {
 
   Slots slots_;
   config::Late late_;
+  bool downgrades_;
   bool dynamic_weights_ = false;
   std::vector<ClassId> evict_;
   std::vector<Class> classes_;
@@ -202,6 +218,7 @@ class Scheduler {
   MinShares min_shares_;
   Queues queues_;
   DynamicWeight boost_;
+  TargetWait target_wait_;
   HoldTime hold_;
   DeadlineWheel wheel_;
   WheelList due_;  // out of their class queue, to be collected by expire()

@@ -9,7 +9,7 @@ ClassId StrictPriority::pick(ClassSet ready, const Queues&, TimePoint) {
 }
 
 void StrictPriority::served(const Waiter& waiter, const Queues&) {
-  recent_.record(waiter.traffic_class);
+  recent_.record(waiter.served_as);
 }
 
 double StrictPriority::turns(const Newcomer& newcomer, const Queues& queues) const {

@@ -27,6 +27,8 @@ struct Waiter : Hook<InClassQueue>, Hook<InTenantQueue>, Hook<InDeadlineWheel> {
 
   State state = State::idle;
   ClassId traffic_class{};
+  // The class whose queue, turns and slots it uses: a lower one after a downgrade (expire_policy).
+  ClassId served_as{};
   std::uint16_t flow = 0;        // in its class's queue, see TenantQueue
   bool late = false;             // granted after its deadline (only with Late::process_with_tag)
   Reason reason = Reason::none;  // why it expired or was evicted or refused
@@ -34,7 +36,7 @@ struct Waiter : Hook<InClassQueue>, Hook<InTenantQueue>, Hook<InDeadlineWheel> {
   float tenant_weight = 1;  // > 0
   TimePoint arrived{};
   TimePoint deadline = kNever;
-  TimePoint expires_at = kNever;           // the earlier of deadline and longest wait
+  TimePoint expires_at = kNever;           // the earlier of deadline and longest wait in its queue
   double cost = 1;                         // estimated milliseconds of the upstream's time
   std::optional<Duration> predicted_wait;  // on arrival
   Duration waited{0};                      // set when it leaves the queue, however it leaves

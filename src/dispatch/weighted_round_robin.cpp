@@ -34,13 +34,13 @@ ClassId WeightedRoundRobin::pick(ClassSet ready, const Queues&, TimePoint) {
 }
 
 void WeightedRoundRobin::served(const Waiter& waiter, const Queues&) {
-  recent_.record(waiter.traffic_class);
+  recent_.record(waiter.served_as);
   const double sum = sum_of_weights(competing_);
   for (ClassSet rest = competing_; rest != 0; rest &= rest - 1) {
     const auto i = static_cast<std::size_t>(std::countr_zero(rest));
     credits_[i] += weights_[i] / sum;
   }
-  credits_[index(waiter.traffic_class)] -= 1;
+  credits_[index(waiter.served_as)] -= 1;
 }
 
 // A class of credit c has its k-th turn near the moment (k - 1/2 - c) / weight, in units of turns

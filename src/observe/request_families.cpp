@@ -43,7 +43,8 @@ MetricFamily requests(const config::Config& config, Workers workers) {
   };
   for (std::size_t r = 0; r < config.routes.size(); ++r) {
     const config::Route& route = config.routes[r];
-    if (!route.priority) rows[{route_label(r), index(route.traffic_class)}].always = true;
+    if (!route.priority && !route.priority_by_cost)
+      rows[{route_label(r), index(route.traffic_class)}].always = true;
   }
   const std::size_t slots = std::min(config.routes.size(), kMaxRouteLabels + 1);
   for (std::size_t slot = 0; slot < slots; ++slot) {

@@ -80,6 +80,7 @@ struct UpstreamSnapshot {
   std::size_t inflight = 0;
   std::size_t concurrency_limit = 0;
   std::size_t effective_limit = 0;  // at most the concurrency limit
+  Duration target_wait{0};          // adapted, see dispatch::TargetWait
   overload::State state{};
   Reason reason = Reason::none;
   Duration in_state{};  // how long it has been in this state

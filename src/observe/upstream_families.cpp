@@ -191,6 +191,10 @@ Families queue_families(const Page& page) {
       page.by_class(counter("spillway_deadline_miss_total",
                             "Requests whose deadline passed while they were queued."),
                     &Totals::deadline_miss),
+      page.by_class(counter("spillway_downgraded_total",
+                            "Requests moved from their class's queue to the next lower one after "
+                            "their longest wait (expire_policy)."),
+                    &Totals::downgraded),
       page.by_queue(gauge("spillway_queue_depth", "Requests waiting for a slot now."),
                     [](const Queue& c) { return c.queued; }),
       page.by_queue(gauge("spillway_oldest_wait_seconds",
@@ -213,6 +217,10 @@ Families queue_families(const Page& page) {
                              "spillway_concurrency_limit "
                              "while that keeps the tail latency under its threshold."),
                        [](const Upstream& u) { return u.effective_limit; }),
+      page.by_upstream(gauge("spillway_target_wait_seconds",
+                             "Wait up to which a class that overload rules would deny may still "
+                             "queue; adapted so that slots do not idle meanwhile."),
+                       [](const Upstream& u) { return to_seconds(u.target_wait); }),
       page.by_upstream(
           gauge("spillway_overload_state",
                 "0 NORMAL, 1 ELEVATED, 2 OVERLOADED, 3 CRITICAL; from 2 on the class rules refuse "

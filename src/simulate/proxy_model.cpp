@@ -13,7 +13,7 @@ ProxyModel::ProxyModel(const Scenario& scenario)
     : scenario_(scenario),
       upstream_(scenario.config.upstreams[index(scenario.upstream)]),
       random_(random_stream(scenario.seed, Draws::decisions, 0)),
-      scheduler_(upstream_.dispatch, scenario.config.classes),
+      scheduler_(upstream_.dispatch, scenario.config.classes, upstream_.overload.regulate),
       controller_(scenario.config, upstream_),
       budgets_(scenario.config, upstream_),
       returns_(scenario.config.classes.size()),
@@ -60,7 +60,8 @@ ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
   terms.certainty = overload::certainty_in(controller_.plan()->state());
   if (verdict.kind == Verdict::Kind::allow_if_short_wait) {
     terms.must_start = verdict.never_waits;
-    terms.short_wait = verdict.only_if_free ? Duration{0} : upstream_.dispatch.target_wait;
+    if (verdict.only_if_free) terms.short_wait = Duration{0};
+    terms.up_to_target_wait = !verdict.only_if_free;
     terms.short_wait_reason = verdict.reason;
   }
   const Offer offer = scheduler_.offer(request, terms, now);
@@ -180,7 +181,7 @@ void ProxyModel::end(Request& request, TimePoint now) {
   request.has_slot = false;
   const Duration held = now - request.dispatched;
   costs_.record(subject_of(request).route, held, request.degraded);
-  granted_ = scheduler_.release(request.traffic_class, held, now);
+  granted_ = scheduler_.release(request.served_as, held, now);
 }
 
 // Shadow mode: gives up the queue place of a request that was forwarded while queued, or the slot
@@ -191,7 +192,7 @@ void ProxyModel::leave_queue(Request& request, TimePoint now) {
   signals_.record_wait(request.waited);
   if (request.state == dispatch::Waiter::State::granted) {
     tenants_.record_admitted(request.traffic_class);
-    granted_ = scheduler_.release(request.traffic_class, now - request.dispatched, now);
+    granted_ = scheduler_.release(request.served_as, now - request.dispatched, now);
   } else {
     budgets_.give_back(request.token);
   }

@@ -36,8 +36,9 @@ ClassId class_of(const Scenario& scenario, const Clients& clients) {
   const config::Tier tier = tier_of(scenario, clients, 0);
   if (tier.traffic_class) return *tier.traffic_class;
   const config::Route& route = scenario.config.routes[index(route_of(scenario, clients))];
-  return route.priority ? traffic::class_of_priority(*route.priority, scenario.config.classes)
-                        : route.traffic_class;
+  if (!route.priority) return route.traffic_class;
+  return traffic::class_of_priority(*route.priority, scenario.config.classes,
+                                    scenario.config.priority_max);
 }
 
 Duration deadline_of(const Scenario& scenario, const Clients& clients) {

@@ -9,18 +9,18 @@
 
 namespace spillway::traffic {
 
-ClassId class_of_priority(std::uint32_t priority,
-                          const std::vector<config::TrafficClass>& classes) {
+ClassId class_of_priority(std::uint32_t priority, const std::vector<config::TrafficClass>& classes,
+                          std::uint32_t highest) {
   const auto weight = [](const config::TrafficClass& one) {
     return one.ingress_weight.value_or(one.weight);
   };
   double total = 0;
   for (const config::TrafficClass& one : classes) total += weight(one);
-  const double from_top = (100.0 - std::min(priority, 100u)) / 100.0;
+  const double from_top = double(highest - std::min(priority, highest)) / highest;
   double band_end = 0;
   for (std::size_t i = 0; i + 1 < classes.size(); ++i) {
     band_end += weight(classes[i]) / total;
-    if (from_top < band_end || priority >= 100) return static_cast<ClassId>(i);
+    if (from_top < band_end || priority >= highest) return static_cast<ClassId>(i);
   }
   return static_cast<ClassId>(classes.size() - 1);
 }
@@ -30,15 +30,16 @@ Classifier::Classifier(const config::Config& config, std::uint64_t seed)
       priority_header_(config.trusted_headers.priority),
       trusted_peers_(config.trusted_peers),
       tenants_(config, trusted_peers_, seed) {
+  for (std::uint32_t priority = 0; priority <= config.priority_max; ++priority) {
+    class_of_priority_.push_back(
+        traffic::class_of_priority(priority, config.classes, config.priority_max));
+  }
   for (const config::Route& route : config.routes) {
     const ClassId traffic_class =
-        route.priority ? class_of_priority(*route.priority, config.classes) : route.traffic_class;
-    facts_.push_back({traffic_class, route.upstream, route.deadline});
+        route.priority ? class_of_priority_.at(*route.priority) : route.traffic_class;
+    facts_.push_back({traffic_class, route.upstream, route.deadline, route.priority_by_cost});
   }
   for (const config::TrafficClass& one : config.classes) deadlines_.push_back(one.sla);
-  for (std::uint32_t priority = 0; priority < class_of_priority_.size(); ++priority) {
-    class_of_priority_[priority] = traffic::class_of_priority(priority, config.classes);
-  }
 }
 
 IpAddress Classifier::client_of(const http::RequestHead& head, const Peer& peer) const {
@@ -66,6 +67,14 @@ std::optional<std::uint32_t> Classifier::priority_of(const http::RequestHead& he
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   if (priority >= class_of_priority_.size()) return std::nullopt;
   return priority;
+}
+
+void Classifier::classify_by_cost(Subject& subject, double milliseconds, TimePoint arrived) const {
+  const auto highest = static_cast<double>(class_of_priority_.size() - 1);
+  const double priority = highest - std::clamp(milliseconds, 0.0, highest);
+  subject.traffic_class = class_of_priority_[static_cast<std::size_t>(priority)];
+  if (!subject.has_route_deadline)
+    subject.deadline = arrived + deadlines_[index(subject.traffic_class)];
 }
 
 Subject Classifier::classify(const http::RequestHead& head, const Peer& peer, TimePoint now) const {

@@ -43,11 +43,12 @@ struct Subject {
   }
 };
 
-// The class of a numeric priority, 100 the highest: [0, 100] is cut, from the top, into one band
-// per class with widths in proportion to the ingress weights (by default the weights), so
-// equal weights of three classes give 67-100, 34-66, 0-33. 100 is always the first class and 0 the
-// last; more than 100 counts as 100.
-ClassId class_of_priority(std::uint32_t priority, const std::vector<config::TrafficClass>& classes);
+// The class of a numeric priority: [0, highest] is cut, from the top, into one band per class with
+// widths in proportion to the ingress weights (by default the weights), so equal weights of three
+// classes give 67-100, 34-66, 0-33 of 0-100. `highest` is always the first class and 0 the last;
+// more than `highest` counts as that.
+ClassId class_of_priority(std::uint32_t priority, const std::vector<config::TrafficClass>& classes,
+                          std::uint32_t highest = 100);
 
 class Classifier {
  public:
@@ -65,10 +66,20 @@ class Classifier {
 
   // The head has passed request_framing(). Where a path can be read in two ways (an escaped
   // slash, a backslash, an escaped dot) the reading with the lower class counts, so that neither
-  // dodges it. The class is the first of: that of the priority which a trusted peer sends (0-100,
-  // by the configured field, once); that of the API key's tenant; the route's. A route without a
-  // deadline of its own has that of the class.
+  // dodges it. The class is the first of: that of the priority which a trusted peer sends (0 to
+  // priority_max, by the configured field, once); that of the API key's tenant; the route's. A
+  // route without a deadline of its own has that of the class.
   Subject classify(const http::RequestHead& head, const Peer& peer, TimePoint now) const;
+
+  // Whether the class goes by the learned cost of the route (priority_by_cost). A priority that a
+  // trusted peer sent and the class of the API key's tenant go first.
+  bool goes_by_cost(const Subject& subject) const {
+    return facts_[index(subject.route)].by_cost && !subject.trusted_priority &&
+           !subject.tenant.tier->traffic_class;
+  }
+  // Sets class and deadline of a request of this many milliseconds, which arrived at `arrived`: the
+  // class of priority_max less the milliseconds.
+  void classify_by_cost(Subject& subject, double milliseconds, TimePoint arrived) const;
 
   // The route alone, of a request-target in origin-form.
   RouteId route_of(http::Verb method, std::string_view method_name, std::string_view host,
@@ -79,15 +90,16 @@ class Classifier {
     ClassId traffic_class{};
     UpstreamId upstream{};
     std::optional<Duration> deadline;  // none: the class's
+    bool by_cost = false;
   };
 
   std::optional<std::uint32_t> priority_of(const http::RequestHead& head, const Peer& peer) const;
 
   RouteTable routes_;
-  std::vector<RouteFacts> facts_;    // by RouteId
-  std::vector<Duration> deadlines_;  // by ClassId, where the route has none
-  std::array<ClassId, 101> class_of_priority_;
-  std::string priority_header_;  // empty: none
+  std::vector<RouteFacts> facts_;           // by RouteId
+  std::vector<Duration> deadlines_;         // by ClassId, where the route has none
+  std::vector<ClassId> class_of_priority_;  // by priority, up to the highest
+  std::string priority_header_;             // empty: none
   TrustedPeers trusted_peers_;
   TenantResolver tenants_;
 };

@@ -102,9 +102,9 @@ dispatch::Terms Admission::terms(Duration spent) const {
   }
   terms.certainty = overload::certainty_in(record_.state);
   if (verdict_.kind == overload::Verdict::Kind::allow_if_short_wait) {
-    const Milliseconds target = request_.upstream_config().dispatch.target_wait;
     terms.must_start = verdict_.never_waits;
-    terms.short_wait = verdict_.only_if_free ? Duration{0} : Duration(target);
+    if (verdict_.only_if_free) terms.short_wait = Duration{0};
+    terms.up_to_target_wait = !verdict_.only_if_free;
     terms.short_wait_reason = verdict_.reason;
   }
   terms.cost = request_.generation->route_cost.estimate(request_.subject.route, announces_degrade_);
@@ -124,7 +124,7 @@ std::optional<Fault> Admission::enter_gate(TimePoint arrived, Duration uncounted
   record_.predicted_wait = offer.predicted_wait;
   if (offer.kind == dispatch::Offer::Kind::refused) return on_gate_rejection(offer.reason);
   if (offer.kind == dispatch::Offer::Kind::granted) {
-    slot_ = Slot(gate(), request_.subject.traffic_class, dispatched_);
+    slot_ = Slot(gate(), ticket_.served_as, dispatched_);
     request_.signals().record_wait(Duration{0});
     on_slot();
   } else if (request_.is_shadow()) {
@@ -149,7 +149,7 @@ Task<std::optional<Fault>> Admission::wait_in_queue() {
   dispatched_ += waited_;
   request_.signals().record_wait(waited_);
   if (ticket_.state != dispatch::Waiter::State::granted) co_return on_queue_timeout();
-  slot_ = Slot(gate(), request_.subject.traffic_class, dispatched_);
+  slot_ = Slot(gate(), ticket_.served_as, dispatched_);
   if (is_gone) co_return client_gone();
   on_slot();
   co_return std::nullopt;
@@ -160,7 +160,7 @@ bool Admission::take_free_slot(TimePoint now) {
   ticket_.state = dispatch::Waiter::State::idle;
   const dispatch::Terms its_terms = terms(Duration{0});
   if (gate().enter(ticket_, its_terms, now).kind != dispatch::Offer::Kind::granted) return false;
-  slot_ = Slot(gate(), its_terms.traffic_class, now);
+  slot_ = Slot(gate(), ticket_.served_as, now);
   return true;
 }
 
@@ -250,7 +250,7 @@ bool Admission::leave_shadow() {
     request_.generation->route_cost.record(request_.subject.route, now - dispatched_,
                                            announces_degrade_);
   }
-  gate().leave(request_.subject.traffic_class, now - dispatched_, now);
+  gate().leave(ticket_.served_as, now - dispatched_, now);
   return true;
 }
 

@@ -99,6 +99,11 @@ void Exchange::classify() {
   request_.is_classified = true;
   request_.subject = request_.generation->generation().classifier.classify(
       head, request_.client.peer, request_.arrived);
+  if (const auto& classifier = request_.generation->generation().classifier;
+      classifier.goes_by_cost(request_.subject)) {
+    const auto cost = request_.generation->route_cost.learned(request_.subject.route);
+    if (cost) classifier.classify_by_cost(request_.subject, *cost, request_.arrived);
+  }
   const traffic::DeadlineFields deadline = traffic::deadline_fields(head.fields);
   if (deadline.any()) {
     const traffic::WallTime wall =

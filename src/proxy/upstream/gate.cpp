@@ -16,8 +16,10 @@ void deliver(dispatch::Waiter& waiter) {
 }  // namespace
 
 Gate::Gate(const config::Dispatch& settings, std::span<const config::TrafficClass> classes,
-           std::shared_ptr<Slots> slots)
-    : slots_(std::move(slots)), concurrency_(settings.concurrency), scheduler_(settings, classes) {
+           std::shared_ptr<Slots> slots, bool adapts)
+    : slots_(std::move(slots)),
+      concurrency_(settings.concurrency),
+      scheduler_(settings, classes, adapts) {
   for (const config::TrafficClass& each : classes) class_names_.push_back(each.name);
   const std::lock_guard lock(slots_->mutex);
   slots_->gates.push_back(this);
@@ -37,13 +39,13 @@ dispatch::Offer Gate::enter(Ticket& ticket, const dispatch::Terms& terms, TimePo
   return offer;
 }
 
-void Gate::leave(ClassId traffic_class, Duration held, TimePoint now) {
+void Gate::leave(ClassId served_as, Duration held, TimePoint now) {
   const std::lock_guard lock(slots_->mutex);
   if (is_only_gate()) {
-    deliver_startable(scheduler_.release(traffic_class, held, now), now);
+    deliver_startable(scheduler_.release(served_as, held, now), now);
     return;
   }
-  scheduler_.give_back(traffic_class, held, now);
+  scheduler_.give_back(served_as, held, now);
   grant_waiting(now);
 }
 
@@ -134,6 +136,7 @@ void Gate::read_snapshot(observe::UpstreamSnapshot& snapshot, TimePoint now) {
   snapshot.inflight = scheduler_.running() + running_elsewhere();
   snapshot.concurrency_limit = concurrency_;
   snapshot.effective_limit = std::min(concurrency_, slots_->limit);
+  snapshot.target_wait = scheduler_.target_wait().target();
   snapshot.classes.resize(scheduler_.class_count());
   for (std::size_t c = 0; c < snapshot.classes.size(); ++c) {
     const ClassId id{static_cast<std::uint8_t>(c)};

@@ -46,9 +46,9 @@ struct Slots {
 
 class Gate {
  public:
-  // Becomes the newest gate of `slots`.
+  // Becomes the newest gate of `slots`. `adapts`: see dispatch::TargetWait.
   Gate(const config::Dispatch& settings, std::span<const config::TrafficClass> classes,
-       std::shared_ptr<Slots> slots = std::make_shared<Slots>());
+       std::shared_ptr<Slots> slots = std::make_shared<Slots>(), bool adapts = true);
   ~Gate();
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
@@ -58,7 +58,8 @@ class Gate {
   // See dispatch::Scheduler::offer. A granted request must leave() exactly once (Slot does). A
   // queued one will be delivered, unless cancel() returns true.
   dispatch::Offer enter(Ticket& ticket, const dispatch::Terms& terms, TimePoint now);
-  void leave(ClassId traffic_class, Duration held, TimePoint now);
+  // `served_as`: see dispatch::Waiter.
+  void leave(ClassId served_as, Duration held, TimePoint now);
   bool cancel(Ticket& ticket, TimePoint now);
   // Delivers waiters whose deadline has passed. Every worker calls it every 10 ms.
   void expire(TimePoint now);
@@ -97,13 +98,13 @@ class Gate {
 class Slot {
  public:
   Slot() = default;
-  Slot(Gate& gate, ClassId traffic_class, TimePoint since)
-      : gate_(&gate), traffic_class_(traffic_class), since_(since) {}
+  Slot(Gate& gate, ClassId served_as, TimePoint since)
+      : gate_(&gate), served_as_(served_as), since_(since) {}
   Slot(Slot&& other) noexcept { *this = std::move(other); }
   Slot& operator=(Slot&& other) noexcept {
     release();
     gate_ = std::exchange(other.gate_, nullptr);
-    traffic_class_ = other.traffic_class_;
+    served_as_ = other.served_as_;
     since_ = other.since_;
     return *this;
   }
@@ -114,12 +115,12 @@ class Slot {
     if (gate_ != nullptr) release(Clock::now());
   }
   void release(TimePoint now) {
-    if (gate_ != nullptr) std::exchange(gate_, nullptr)->leave(traffic_class_, now - since_, now);
+    if (gate_ != nullptr) std::exchange(gate_, nullptr)->leave(served_as_, now - since_, now);
   }
 
  private:
   Gate* gate_ = nullptr;
-  ClassId traffic_class_{};
+  ClassId served_as_{};
   TimePoint since_{};
 };
 

@@ -19,9 +19,9 @@ constexpr ClassSet kAll = 0b111;
 ClassId serve(FairShare& share, ClassSet ready) {
   const Queues queues;
   Waiter waiter;
-  waiter.traffic_class = share.pick(ready, queues, TimePoint{});
+  waiter.served_as = share.pick(ready, queues, TimePoint{});
   share.served(waiter, queues);
-  return waiter.traffic_class;
+  return waiter.served_as;
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ struct Lines {
 
   Waiter& join(ClassId id, double cost = 1, TimePoint deadline = kNever) {
     Waiter& waiter = waiters.emplace_back();
-    waiter.traffic_class = id;
+    waiter.traffic_class = waiter.served_as = id;
     waiter.cost = cost;
     waiter.arrived = now;
     waiter.deadline = deadline;

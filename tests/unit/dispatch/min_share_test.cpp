@@ -106,6 +106,22 @@ TEST_CASE("P1 loses nothing while P2 gets more than its share") {
   }
 }
 
+TEST_CASE("egress weights of 2 4 and 1 give that many turns of seven") {
+  for (const Kind discipline : {Kind::wrr, Kind::drr, Kind::wfq}) {
+    CAPTURE(index(discipline));
+    Desk desk = desk_of(discipline);
+    desk.settings.dynamic_weights = false;
+    desk.classes[0].egress_weight = 2;
+    desk.classes[1].egress_weight = 4;
+    desk.classes[2].egress_weight = 1;
+    CHECK(turns_of(desk, {kP0, kP1, kP2}, 0, 7) == std::array{2, 4, 1});
+    Desk long_run = desk_of(discipline);
+    long_run.settings.dynamic_weights = false;
+    long_run.classes = desk.classes;
+    CHECK(turns_of(long_run, {kP0, kP1, kP2}, 0, 700) == std::array{200, 400, 100});
+  }
+}
+
 TEST_CASE("where the discipline shares cost the guarantee is of cost") {
   const auto low = [](Kind discipline) {
     Desk desk;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "base/time.hpp"
@@ -21,6 +22,8 @@ struct Model {
     TimePoint expires_at;
     TimePoint arrived, deadline;
     double cost;
+    std::int64_t filed = 0;  // in the order of expires_at in steps of 10 ms, then of this
+    std::size_t lane = 0;
   };
   struct Lane {
     double weight = 1, min_share = 0;
@@ -38,7 +41,8 @@ struct Model {
   std::array<Lane, kClasses> lanes;
   double virtual_now = 0;               // wfq
   std::size_t position = kClasses - 1;  // rr: served last; drr: visited
-  std::vector<int> due;
+  std::vector<Waiting> due;
+  std::int64_t filings = 0;
   int guaranteed_turns = 0;
 
   std::uint32_t running() const {
@@ -185,7 +189,7 @@ struct Model {
       const Waiting head = lanes[i].queue.front();
       lanes[i].queue.erase(lanes[i].queue.begin());
       if (head.expires_at <= now) {
-        due.push_back(head.waiter_id);
+        due.push_back(head);
         continue;
       }
       if (owed == kClasses)
@@ -197,24 +201,34 @@ struct Model {
       return head.waiter_id;
     }
   }
+  void enqueue(std::size_t i, Waiting waiting) {
+    waiting.filed = filings++;
+    waiting.lane = i;
+    lanes[i].queue.push_back(waiting);
+  }
   bool remove(int waiter_id) {
-    if (std::erase(due, waiter_id) > 0) return true;
+    const auto is_it = [&](const Waiting& w) { return w.waiter_id == waiter_id; };
+    if (std::erase_if(due, is_it) > 0) return true;
     for (Lane& lane : lanes)
-      if (std::erase_if(lane.queue, [&](const Waiting& w) { return w.waiter_id == waiter_id; }) > 0)
-        return true;
+      if (std::erase_if(lane.queue, is_it) > 0) return true;
     return false;
   }
-  std::vector<int> expire(TimePoint now) {
-    std::vector<int> expired = std::move(due);
+  // In the order in which they expire; they remain in their queues.
+  std::vector<Waiting> expired(TimePoint now) {
+    std::vector<Waiting> late;
+    for (const Lane& lane : lanes)
+      for (const Waiting& w : lane.queue)
+        if (w.expires_at <= now) late.push_back(w);
+    std::sort(late.begin(), late.end(), [](const Waiting& a, const Waiting& b) {
+      const auto step = [](const Waiting& w) {
+        return w.expires_at.time_since_epoch() / std::chrono::milliseconds(10);
+      };
+      return std::pair(step(a), a.filed) < std::pair(step(b), b.filed);
+    });
+    std::vector<Waiting> all = std::move(due);
     due.clear();
-    for (Lane& lane : lanes)
-      std::erase_if(lane.queue, [&](const Waiting& w) {
-        if (w.expires_at > now) return false;
-        expired.push_back(w.waiter_id);
-        return true;
-      });
-    std::sort(expired.begin(), expired.end());
-    return expired;
+    all.insert(all.end(), late.begin(), late.end());
+    return all;
   }
 };
 

@@ -19,24 +19,27 @@ namespace {
 // Both, side by side, and what holds at any time.
 class Pair {
  public:
-  Pair(config::Discipline discipline, std::uint64_t seed, bool shares = true)
-      : random_(seed), waiters_(40) {
+  Pair(config::Discipline discipline, std::uint64_t seed) : random_(seed), waiters_(40) {
     config::Dispatch settings;
     settings.discipline = model_.discipline = discipline;
     settings.aging_half_life = 50ms;
     settings.concurrency = 7;
     settings.dynamic_weights = false;
+    settings.expire_policy = config::ExpirePolicy::downgrade;
     settings.evict = {ClassId{3}, ClassId{1}};
     std::vector<config::TrafficClass> classes(kClasses);
     const std::array<double, kClasses> weights{8, 3, 2, 1};
     const std::array<std::uint32_t, kClasses> capacity{5, 4, 3, 6}, reserved{1, 0, 2, 0},
         caps{7, 4, 7, 3};
     const std::array<double, kClasses> min_shares{0, 0.1, 0.2, 0.15};
+    const std::array<Duration, kClasses> max_waits{40ms, 30ms, 60ms, 20ms};
     model_.concurrency = settings.concurrency;
     model_.evict = {3, 1};
     for (std::size_t i = 0; i < kClasses; ++i) {
-      classes[i].min_share = model_.lanes[i].min_share = shares ? min_shares[i] : 0;
+      classes[i].min_share = model_.lanes[i].min_share = min_shares[i];
       model_.lanes[i].balance = 2 * model_.lanes[i].min_share;  // one for each other guaranteed
+      classes[i].max_wait = std::chrono::duration_cast<Milliseconds>(max_waits[i]);
+      max_waits_[i] = max_waits[i];
       classes[i].weight = model_.lanes[i].weight = weights[i];
       classes[i].max_queue = model_.lanes[i].capacity = capacity[i];
       classes[i].reserved = model_.lanes[i].reserved = reserved[i];
@@ -61,7 +64,7 @@ class Pair {
 
   int refusals(Reason reason) const { return refusals_[index(reason)]; }
   int guaranteed() const { return model_.guaranteed_turns; }
-  int evictions = 0, expiries = 0, grants = 0, cancellations = 0;
+  int evictions = 0, expiries = 0, downgrades = 0, grants = 0, cancellations = 0;
 
  private:
   Waiter& waiter(int waiter_id) { return waiters_[static_cast<std::size_t>(waiter_id)]; }
@@ -75,10 +78,14 @@ class Pair {
                 .short_wait_reason = Reason::inflight_saturation,
                 .cost = 1 + static_cast<double>(random_.next() % 20)};
     if (random_.next() % 4 == 0) terms.short_wait = 20ms;
+    terms.up_to_target_wait = random_.next() % 4 == 0;
     const Offer offer = scheduler_->offer(waiter(newcomer), terms, now_);
     const auto predicted = waiter(newcomer).predicted_wait;
     Model::Lane& lane = model_.lanes[i];
     const bool behind = !lane.queue.empty();
+    const std::optional<Duration> most =
+        terms.up_to_target_wait ? scheduler_->target_wait(terms.traffic_class, terms.max_wait)
+                                : terms.short_wait;
     const Duration patience = std::min(terms.max_wait, terms.deadline - now_);
     Offer expected;
     int evicted = -1;
@@ -88,7 +95,7 @@ class Pair {
       expected.kind = Offer::Kind::granted;
     else if (behind && predicted && *predicted > patience)
       expected.reason = Reason::queue_wait_risk;
-    else if (behind && predicted && terms.short_wait && *predicted > *terms.short_wait)
+    else if (behind && predicted && most && *predicted > *most)
       expected.reason = Reason::inflight_saturation;
     else if (!model_.has_place(i) && (evicted = model_.evict_for(i)) < 0)
       expected.reason = Reason::queue_full;
@@ -100,13 +107,13 @@ class Pair {
     REQUIRE((offer.evicted == nullptr ? -1 : waiter_id(*offer.evicted)) == evicted);
     if (offer.kind == Offer::Kind::granted) ++lane.running, ++grants;
     if (offer.kind == Offer::Kind::queued)
-      lane.queue.push_back({newcomer, now_ + patience, now_, terms.deadline, terms.cost});
+      model_.enqueue(i, {newcomer, now_ + patience, now_, terms.deadline, terms.cost});
     if (offer.kind == Offer::Kind::refused) ++refusals_[index(offer.reason)];
     evictions += evicted >= 0 ? 1 : 0;
   }
 
   void release(int done) {
-    const ClassId id = waiter(done).traffic_class;
+    const ClassId id = waiter(done).served_as;
     waiter(done).state = Waiter::State::idle;
     --model_.lanes[index(id)].running;
     Waiter* next = scheduler_->release(id, from_seconds(random_.uniform() * 0.04), now_);
@@ -127,13 +134,29 @@ class Pair {
   }
 
   void expire() {
-    const std::vector<int> expected = model_.expire(now_);
-    std::vector<int> expired;
-    while (Waiter* late = scheduler_->expire(now_)) {
-      REQUIRE(late->state == Waiter::State::expired);
-      expired.push_back(waiter_id(*late));
+    const std::vector<Model::Waiting> late = model_.expired(now_);
+    std::vector<int> expired, expected;
+    while (Waiter* waiter = scheduler_->expire(now_)) {
+      REQUIRE(waiter->state == Waiter::State::expired);
+      expired.push_back(waiter_id(*waiter));
     }
-    std::sort(expired.begin(), expired.end());
+    for (const Model::Waiting& each : late) {
+      model_.remove(each.waiter_id);
+      const std::size_t lower = each.lane + 1;
+      const bool fits = lower < kClasses && each.deadline > now_ && model_.has_place(lower);
+      if (waiter(each.waiter_id).state == Waiter::State::expired) {
+        // With a waiter before it there, a prediction may have said no.
+        REQUIRE((!fits || !model_.lanes[lower].queue.empty()));
+        expected.push_back(each.waiter_id);
+        continue;
+      }
+      REQUIRE(fits);
+      REQUIRE(waiter(each.waiter_id).served_as == static_cast<ClassId>(lower));
+      Model::Waiting moved = each;
+      moved.expires_at = now_ + std::min(max_waits_[lower], each.deadline - now_);
+      model_.enqueue(lower, moved);
+      ++downgrades;
+    }
     REQUIRE(expired == expected);
     expiries += static_cast<int>(expired.size());
   }
@@ -154,6 +177,7 @@ class Pair {
   Model model_;
   std::vector<Waiter> waiters_;
   std::unique_ptr<Scheduler> scheduler_;
+  std::array<Duration, kClasses> max_waits_{};
   TimePoint now_ = TimePoint{} + 1h;
   std::array<int, kReasonCount> refusals_{};
 };
@@ -168,6 +192,7 @@ TEST_CASE("a million random operations agree with a slow model") {
   CHECK(pair.grants > 100000);
   CHECK(pair.evictions > 1000);
   CHECK(pair.expiries > 1000);
+  CHECK(pair.downgrades > 1000);
   CHECK(pair.cancellations > 1000);
   CHECK(pair.guaranteed() > 1000);
   for (const Reason reason : {Reason::deadline_expired, Reason::queue_wait_risk,
@@ -185,6 +210,7 @@ TEST_CASE("a million random operations over the other disciplines agree with a s
     CHECK(pair.grants > 17000);
     CHECK(pair.evictions > 100);
     CHECK(pair.expiries > 100);
+    CHECK(pair.downgrades > 100);
     CHECK(pair.cancellations > 100);
     CHECK(pair.guaranteed() > (discipline == Discipline::rr ? 0 : 100));
     for (const Reason reason : {Reason::deadline_expired, Reason::queue_wait_risk,

@@ -2,14 +2,10 @@
 // three classes 10 : 30 : 60. Each claim has a negative control that breaks it.
 #include <doctest/doctest.h>
 
-#include <functional>
-#include <queue>
 #include <string>
-#include <vector>
 
-#include "simulate/proxy_model.hpp"
 #include "simulate/simulation.hpp"
-#include "simulate/traffic_source.hpp"
+#include "unit/simulate/gate_drive.hpp"
 #include "unit/simulate/scenarios.hpp"
 
 namespace spillway::simulate {
@@ -41,102 +37,6 @@ Recording at_load(double load, const std::string& config_members = "") {
           run.changes.size());
   return run;
 }
-
-// The gate and the decisions alone, asked by the clients of a scenario; what they refuse and
-// predict. A recording does not tell which slots were free at a refusal.
-struct GateRun {
-  std::uint64_t refused = 0;
-  std::uint64_t refused_beside_free_slot = 0;
-  double predicted_seconds = 0, waited_seconds = 0;  // of requests with a prediction
-};
-
-class GateDrive {
- public:
-  explicit GateDrive(const Scenario& scenario) : scenario_(scenario), proxy_(scenario_) {
-    for (std::uint32_t i = 0; i < scenario.clients.size(); ++i) {
-      sources_.emplace_back(scenario_, i);
-      schedule_arrival(i);
-    }
-  }
-
-  GateRun run() {
-    const TimePoint end = kBegin + std::chrono::seconds(scenario_.seconds);
-    for (TimePoint now = kBegin; now < end; now += kTimer) {
-      while (!events_.empty() && events_.top().at <= now) {
-        const Event event = events_.top();
-        events_.pop();
-        event.arrives ? arrive(*event.request, event.at) : complete(*event.request, event.at);
-      }
-      while (Request* late = proxy_.expire(now)) proxy_.expired(*late, now);
-      start_waiting(now);
-      proxy_.sweep(now);
-      if ((now - kBegin) % Milliseconds{100} == Duration{0}) proxy_.tick(now, std::nullopt);
-    }
-    return result_;
-  }
-
- private:
-  static constexpr TimePoint kBegin = TimePoint{} + std::chrono::hours(1);
-  static constexpr Milliseconds kTimer{10};
-  static constexpr std::uint32_t kSlots = 16;
-
-  struct Event {
-    TimePoint at;
-    bool arrives;
-    Request* request;
-
-    bool operator>(const Event& other) const { return at > other.at; }
-  };
-
-  void schedule_arrival(std::uint32_t clients) {
-    const auto arrival = sources_[clients].next();
-    if (!arrival) return;
-    Request& request = pool_.acquire();
-    request.clients = clients;
-    request.traffic_class = class_of(scenario_, scenario_.clients[clients]);
-    request.work = arrival->work;
-    events_.push({kBegin + from_seconds(arrival->at), true, &request});
-  }
-
-  void arrive(Request& request, TimePoint now) {
-    schedule_arrival(request.clients);
-    const ProxyModel::Admission admission = proxy_.arrive(request, now);
-    if (admission.evicted != nullptr) proxy_.expired(*admission.evicted, now);
-    if (admission.entry == ProxyModel::Entry::start) start(request, now);
-    if (admission.entry != ProxyModel::Entry::refused) return;
-    ++result_.refused;
-    if (running_ < kSlots) ++result_.refused_beside_free_slot;
-  }
-
-  void start(Request& request, TimePoint now) {
-    proxy_.start(request, now);
-    ++running_;
-    if (request.predicted_wait) {
-      result_.predicted_seconds += to_seconds(*request.predicted_wait);
-      result_.waited_seconds += to_seconds(request.waited);
-    }
-    events_.push({now + from_seconds(request.work), false, &request});
-  }
-
-  void start_waiting(TimePoint now) {
-    while (Request* next = proxy_.next(now)) start(*next, now);
-  }
-
-  void complete(Request& request, TimePoint now) {
-    --running_;
-    proxy_.answered(request, now);
-    proxy_.end(request, now);
-    start_waiting(now);
-  }
-
-  Scenario scenario_;
-  ProxyModel proxy_;
-  std::vector<TrafficSource> sources_;
-  RequestPool pool_;
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-  std::uint32_t running_ = 0;
-  GateRun result_;
-};
 
 GateRun gate_at(double load, const std::string& config_members = "") {
   Scenario scenario = scenario_of(clients(load), config_members);

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <string>
 
 #include "http/framing.hpp"
@@ -75,6 +76,59 @@ TEST_CASE("no spelling of a path dodges its class") {
   // An escape that is no separator to some and one to others: the lower class of both.
   CHECK(classify("/checkout%2Fa").traffic_class == ClassId{1});
   CHECK(classify("/checkout/a%2Fb").traffic_class == ClassId{0});
+}
+
+TEST_CASE("ingress weights of 250 600 and 150 part the priorities to a hundred and to a thousand") {
+  std::vector<config::TrafficClass> classes(3);
+  classes[0].ingress_weight = 250;
+  classes[1].ingress_weight = 600;
+  classes[2].ingress_weight = 150;
+  const auto counts = [&](std::uint32_t highest) {
+    std::array<int, 3> out{};
+    for (std::uint32_t priority = 0; priority <= highest; ++priority) {
+      const ClassId id = class_of_priority(priority, classes, highest);
+      ++out[index(id)];
+      if (priority > 0) CHECK(id <= class_of_priority(priority - 1, classes, highest));
+    }
+    return out;
+  };
+  CHECK(counts(100) == std::array{25, 60, 16});
+  CHECK(counts(1000) == std::array{250, 600, 151});
+  CHECK(index(class_of_priority(751, classes, 1000)) == 0);
+  CHECK(index(class_of_priority(750, classes, 1000)) == 1);
+  CHECK(index(class_of_priority(151, classes, 1000)) == 1);
+  CHECK(index(class_of_priority(150, classes, 1000)) == 2);
+  // The egress weights have no part in it.
+  classes[2].egress_weight = 10000;
+  CHECK(counts(1000) == std::array{250, 600, 151});
+}
+
+TEST_CASE("a route may take its class from the learned cost of its requests") {
+  config::Config config = three_classes();
+  config.priority_max = 1000;
+  config.classes[0].ingress_weight = 250;
+  config.classes[1].ingress_weight = 600;
+  config.classes[2].ingress_weight = 150;
+  config.routes[1].priority_by_cost = true;
+  const Classifier classifier(config);
+  const TimePoint arrived(std::chrono::seconds(5));
+  Subject subject{.route = RouteId{1}, .traffic_class = ClassId{2}};
+  REQUIRE(classifier.goes_by_cost(subject));
+  const std::pair<double, unsigned> expected[] = {{0.01, 0}, {249, 0},  {250, 1},  {849, 1},
+                                                  {850, 2},  {1000, 2}, {30000, 2}};
+  for (const auto& [milliseconds, its_class] : expected) {
+    CAPTURE(milliseconds);
+    classifier.classify_by_cost(subject, milliseconds, arrived);
+    CHECK(index(subject.traffic_class) == its_class);
+    CHECK(subject.deadline == arrived + config.classes[its_class].sla);
+  }
+  subject.has_route_deadline = true;
+  subject.deadline = arrived;
+  classifier.classify_by_cost(subject, 1, arrived);
+  CHECK(subject.deadline == arrived);
+  subject.trusted_priority = 3;
+  CHECK_FALSE(classifier.goes_by_cost(subject));
+  CHECK_FALSE(classifier.goes_by_cost({.route = RouteId{0}}));
 }
 
 TEST_CASE("a numeric priority lands in a band as wide as its class's ingress weight") {
