@@ -57,6 +57,9 @@ ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
     terms.short_wait = verdict.only_if_free ? Duration{0} : upstream_.dispatch.target_wait;
     terms.short_wait_reason = verdict.reason;
   }
+  const bool is_highest = scenario_.config.classes.size() > 1 && index(request.traffic_class) == 0;
+  terms.newest_first = upstream_.dispatch.overload_order == config::OverloadOrder::lifo &&
+                       !is_highest && controller_.plan()->state() != State::normal;
   const Offer offer = scheduler_.offer(request, terms, now);
   Admission admission;
   switch (offer.kind) {

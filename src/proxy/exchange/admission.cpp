@@ -106,6 +106,10 @@ dispatch::Terms Admission::terms(Duration spent) const {
     terms.short_wait = verdict_.only_if_free ? Duration{0} : Duration(target);
     terms.short_wait_reason = verdict_.reason;
   }
+  const config::Dispatch& dispatch = request_.upstream_config().dispatch;
+  const bool is_highest = request_.config().classes.size() > 1 && index(terms.traffic_class) == 0;
+  terms.newest_first = dispatch.overload_order == config::OverloadOrder::lifo && !is_highest &&
+                       record_.state != State::normal;
   terms.cost = request_.generation->route_cost.estimate(request_.subject.route, announces_degrade_);
   return terms;
 }
