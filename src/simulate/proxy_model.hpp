@@ -9,6 +9,7 @@
 #include "base/random.hpp"
 #include "base/time.hpp"
 #include "dispatch/route_cost.hpp"
+#include "dispatch/route_latency.hpp"
 #include "dispatch/scheduler.hpp"
 #include "overload/budgets.hpp"
 #include "overload/controller.hpp"
@@ -71,6 +72,7 @@ class ProxyModel {
   struct Subject {  // the classifier's result
     RouteId route{};
     Duration deadline{};
+    bool is_for_answer = false;  // the deadline is the client's or the route's
   };
 
   const Subject& subject_of(const Request& request) const { return subjects_[request.clients]; }
@@ -80,6 +82,8 @@ class ProxyModel {
   bool is_shadow() const { return upstream_.overload.mode == config::Mode::shadow; }
   overload::Verdict decide(Request& request, TimePoint now);
   bool has_fallback(const Request& request) const;
+  dispatch::Terms terms_of(const Request& request, const overload::Verdict& verdict,
+                           TimePoint now) const;
   Admission refuse(Request& request, Duration retry_after, TimePoint now);
   Duration book_return(const Request& request, Reason reason, Milliseconds least, TimePoint now);
   void forward(Request& request, TimePoint now);
@@ -98,6 +102,7 @@ class ProxyModel {
   overload::SignalShard signals_;
   overload::TenantShard tenants_;
   dispatch::RouteCost costs_;
+  dispatch::RouteLatency latencies_;
   std::vector<Subject> subjects_;  // by clients
   std::vector<std::uint32_t> max_queue_;
   std::vector<Request*> in_flight_;      // sent to the backend
