@@ -39,7 +39,7 @@ std::optional<ClassId> MinShares::due(ClassSet ready, const Queues& queues) cons
   double longest = 0;
   for (ClassSet rest = ready & guaranteed_; rest != 0; rest &= rest - 1) {
     const auto i = static_cast<std::size_t>(std::countr_zero(rest));
-    const double cost = cost_of(*queues.oldest(i));
+    const double cost = cost_of(*queues.next(i));
     const double since = -missing(i, cost) / shares_[i];  // in turns or cost of all classes
     if (since < -kRounding || (first && since <= longest + kRounding)) continue;
     first = static_cast<ClassId>(i);
@@ -55,7 +55,7 @@ void MinShares::served(const Waiter& waiter, ClassSet ready, const Queues& queue
   const ClassId own = waiter.traffic_class;
   for (ClassSet rest = ready & guaranteed_ & ~set_of(own); rest != 0; rest &= rest - 1) {
     const auto i = static_cast<std::size_t>(std::countr_zero(rest));
-    const double most = kMostSaved * cost_of(*queues.oldest(i));
+    const double most = kMostSaved * cost_of(*queues.next(i));
     balances_[i] = std::min(balances_[i] + shares_[i] * cost, std::max(balances_[i], most));
   }
   double& balance = balances_[index(own)];

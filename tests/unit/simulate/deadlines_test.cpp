@@ -69,14 +69,18 @@ TEST_CASE("the time that a route takes counts towards the deadline, or work is d
 
 TEST_CASE("beside the shipped thresholds deadlines do no harm") {
   for (const double load : {0.8, 2.0}) {
-    for (const std::uint64_t seed : {1u, 2u, 3u}) {
-      CAPTURE(load);
+    CAPTURE(load);
+    double goodput = 0;  // means of the gain; a single run differs by chance
+    std::array<double, 3> success{};
+    for (const std::uint64_t seed : kSeeds) {
       const Recording with = play({.overload = "", .load = load}, seed);
       const Recording without = play({.deadline_aware = false, .overload = "", .load = load}, seed);
-      CHECK(with.goodput >= without.goodput - 0.01);
-      for (std::size_t c = 0; c < 3; ++c)
-        CHECK(with.classes[c].success >= without.classes[c].success - 0.01);
+      goodput += (with.goodput - without.goodput) / kSeeds.size();
+      for (std::size_t c = 0; c < success.size(); ++c)
+        success[c] += (with.classes[c].success - without.classes[c].success) / kSeeds.size();
     }
+    CHECK(goodput >= -0.005);
+    for (const double gain : success) CHECK(gain >= -0.01);
   }
 }
 
