@@ -106,14 +106,13 @@ void check_claim(const json& line, const char* tenant, const char* traffic_class
 TEST_CASE("a tier is one line: a hashed key with its class and rate limit") {
   ScriptedPeer peer{ok("hi")};
   json settings;
-  settings["log"] = {{"access_sample", 1}};
   // Of "acme-secret-1".
   settings["tenants"]["api_keys"] = {
       {{"name", "acme"},
        {"sha256", "5cd759cff28c2c3fb9d2eb3b362bc6f37f475c26ea50067c319744a7c1dcca51"},
        {"class", "P0"},
        {"budget", {{"rate", 0.01}, {"burst", 3}}}}};
-  ProxyProcess proxy(overloadable(peer.address(), settings));
+  ProxyUnderTest proxy(overloadable(peer.address(), settings));
   RawClient client(proxy.port());
   for (int i = 0; i < 3; ++i) CHECK(client.ask(get("/p1", kAcme)).status() == 200);
   const Message refused = client.ask(get("/p1", kAcme));
