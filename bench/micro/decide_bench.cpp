@@ -1,12 +1,14 @@
 // May this request pass? Over 10 000 routes drawn at random, so that rules come from memory; with
 // tenants, see tenants_bench.cpp.
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "overload/budgets.hpp"
 #include "overload/decide.hpp"
 #include "overload/plan.hpp"
+#include "overload/tenant_budgets.hpp"
 #include "site.hpp"
 #include "suite.hpp"
 
@@ -22,15 +24,19 @@ struct Case {
   Reason reason = Reason::none;
   Verdict::Kind expected = Verdict::Kind::allow;  // of some requests
   std::function<void(config::Rule&)> every_rule = [](config::Rule&) {};
+  std::optional<config::Budget> of_tenants = std::nullopt;  // a rate limit for each API key
 };
 
-std::vector<overload::AdmissionRequest> requests_to(const config::Config& config) {
+std::vector<overload::AdmissionRequest> requests_to(const config::Config& config,
+                                                    const overload::TenantBudgets& limits) {
   Random random(2);
   std::vector<overload::AdmissionRequest> made(4096);
   for (overload::AdmissionRequest& each : made) {
     each.route = RouteId(random.next() % kRoutes);
     each.traffic_class = config.routes[index(each.route)].traffic_class;
     each.tenant = TenantId{random.next()};
+    each.budget =
+        limits.find(static_cast<std::uint32_t>(random.next() % config.tenants.api_keys.size()));
   }
   return made;
 }
@@ -39,9 +45,11 @@ void decide(benchmark::State& state, const Case& asked) {
   config::Config config = site(kRoutes);
   config::Upstream& upstream = config.upstreams.front();
   for (config::Rule& rule : upstream.overload.rules) asked.every_rule(rule);
+  for (config::ApiKey& key : config.tenants.api_keys) key.budget = asked.of_tenants;
   const auto plan = overload::build_plan(config, upstream, asked.state, asked.reason);
   overload::Budgets budgets(config, upstream);
-  const auto requests = requests_to(config);
+  const overload::TenantBudgets limits(config.tenants);
+  const auto requests = requests_to(config, limits);
   Random random(3);
   TimePoint now = TimePoint{} + std::chrono::hours(1);
   std::size_t next = 0, expected = 0;
@@ -65,6 +73,9 @@ void add_decide(Suite& suite) {
     suite.add("decide/" + name, 50, [asked](benchmark::State& state) { decide(state, asked); });
   };
   add("NORMAL", {});
+  // One request in a microsecond over a thousand tenants, and room for about half of them.
+  add("NORMAL, rate limits",
+      {.expected = deny, .of_tenants = config::Budget{.rate = 500, .burst = 10}});
   add("OVERLOADED, deny", {State::overloaded, Reason::tail_latency, deny});
   add("OVERLOADED, deny unless short wait",
       {State::overloaded, Reason::queue_saturation, allow_if_short_wait});

@@ -101,6 +101,20 @@ void tell_rule(ExplainedLines& lines, const RuledRequest& request) {
   tell_where_it_comes_from(line, request);
 }
 
+namespace {
+
+void tell_order(ExplainedLines& lines, const RuledRequest& request) {
+  const config::Dispatch& dispatch = request.upstream().dispatch;
+  if (dispatch.deadline_aware && request.subject.response_deadline(Duration{0}) != kNever)
+    lines.add("") << "The time that its route usually takes counts too: its answer has a deadline.";
+  const bool is_highest =
+      index(request.subject.traffic_class) == 0 && request.config.classes.size() > 1;
+  if (dispatch.overload_order == config::OverloadOrder::lifo && !is_highest)
+    lines.add("") << "While overloaded the newest waiter of its class goes first.";
+}
+
+}  // namespace
+
 void tell_hard_limits(ExplainedLines& lines, const RuledRequest& request) {
   const config::TrafficClass& its_class = request.traffic_class();
   const auto max_wait = its_class.max_wait.count();
@@ -116,6 +130,7 @@ void tell_hard_limits(ExplainedLines& lines, const RuledRequest& request) {
   lines.add("") << "(" << its_class.max_queue << " places) is full and no lower class gives up a "
                 << "place, or when its class has a waiter already";
   lines.add("") << "and the predicted wait is longer than that.";
+  tell_order(lines, request);
 }
 
 void tell_overloaded(ExplainedLines& lines, const RuledRequest& request) {

@@ -50,6 +50,14 @@ class IntrusiveList {
     ends_.previous_ = &hook;
   }
 
+  void push_front(T& item) {
+    Hook<Tag>& hook = item;
+    hook.previous_ = &ends_;
+    hook.next_ = ends_.next_;
+    ends_.next_->previous_ = &hook;
+    ends_.next_ = &hook;
+  }
+
   T* pop_front() {
     T* item = front();
     if (item != nullptr) static_cast<Hook<Tag>*>(item)->unlink();

@@ -28,6 +28,21 @@ Duration longest_wait(std::span<const config::TrafficClass> classes) {
 
 Duration duration_of(double seconds) { return from_seconds(std::min(seconds, kLongestPrediction)); }
 
+// As a newcomer with these terms.
+void prepare(Waiter& waiter, const Terms& terms, TimePoint now) {
+  waiter.state = Waiter::State::idle;
+  waiter.reason = Reason::none;
+  waiter.traffic_class = waiter.served_as = terms.traffic_class;
+  waiter.late = false;
+  waiter.arrived = now;
+  waiter.deadline = terms.deadline;
+  waiter.cost = std::isfinite(terms.cost) && terms.cost > 0 ? terms.cost : 1;
+  waiter.tenant = terms.tenant;
+  waiter.tenant_weight = static_cast<float>(terms.tenant_weight);
+  waiter.waited = Duration{0};
+  waiter.predicted_wait = Duration{0};
+}
+
 }  // namespace
 
 Scheduler::Scheduler(const config::Dispatch& settings,
@@ -61,17 +76,7 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
   assert(waiter.state != Waiter::State::queued);
   const TimePoint now = advance(at);
   Class& c = classes_[index(terms.traffic_class)];
-  waiter.state = Waiter::State::idle;
-  waiter.reason = Reason::none;
-  waiter.traffic_class = waiter.served_as = terms.traffic_class;
-  waiter.late = false;
-  waiter.arrived = now;
-  waiter.deadline = terms.deadline;
-  waiter.cost = std::isfinite(terms.cost) && terms.cost > 0 ? terms.cost : 1;
-  waiter.tenant = terms.tenant;
-  waiter.tenant_weight = static_cast<float>(terms.tenant_weight);
-  waiter.waited = Duration{0};
-  waiter.predicted_wait = Duration{0};
+  prepare(waiter, terms, now);
   if (terms.in_background) {
     if (queued_ > 0 || !may_start(c)) return {};
     take_slot(waiter, now);

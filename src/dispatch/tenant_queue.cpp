@@ -38,10 +38,7 @@ void TenantQueue::push(Waiter& waiter) {
     }
     flow.weight = waiter.tenant_weight;
     flow.credit = std::min(0.0, flow.credit + (laps_ - flow.lap) * quantum(flow));
-    if (active_ == 0) flow.credit = quantum(flow);
-    ++active_;
-    active_weight_ += flow.weight;
-    ring_.push_back(flow);
+    join_ring(flow);
   }
   flow.waiters.push_back(waiter);
   arrivals_.push_back(waiter);
@@ -49,6 +46,20 @@ void TenantQueue::push(Waiter& waiter) {
   ++flow.waiting;
   ++waiting_;
   file_by_size(flow);
+}
+
+void TenantQueue::join_ring(Flow& flow) {
+  active_weight_ += flow.weight;
+  if (++active_ == 1) {
+    flow.credit = quantum(flow);
+    ring_.push_back(flow);
+  } else if (!newest_first_) {
+    ring_.push_back(flow);
+  } else {
+    ring_.front()->credit -= quantum(*ring_.front());  // to be visited later
+    ring_.push_front(flow);
+    visit_next();
+  }
 }
 
 void TenantQueue::remove(Waiter& waiter) {
@@ -137,7 +148,8 @@ std::size_t TenantQueue::flow_for(TenantId tenant) const {
 }
 
 const TenantQueue::Flow& TenantQueue::fattest() const {
-  return *sizes_[static_cast<std::size_t>(63 - std::countl_zero(present_sizes_))].back();
+  const auto& greatest = sizes_[static_cast<std::size_t>(63 - std::countl_zero(present_sizes_))];
+  return newest_first_ ? *greatest.front() : *greatest.back();
 }
 
 // At the end of its size: the flow whose waiter came last.

@@ -10,8 +10,9 @@
 // turn. A tenant without waiters earns nothing beyond zero, but pays off its debt as if it were
 // visited: one with a single dear request at a time has no advantage.
 //
-// Within a tenant: first in, first out, or the newest first. With a single tenant this is the order
-// of the whole class.
+// Within a tenant: first in, first out. Or the newest first: then a tenant that gets its first
+// waiter goes before those that have some. With a single tenant, or one waiter of each, this is the
+// order of the whole class.
 //
 // Bounded: a fixed number of flows, eight to each hash value (as in a set-associative cache). A
 // tenant keeps its flow while it has waiters; where all eight are taken, it shares one (stochastic
@@ -53,7 +54,8 @@ class TenantQueue {
   Waiter* youngest() const { return arrivals_.back(); }
 
   // To be evicted: the waiter that is served last of the tenant with the most queued cost per
-  // weight (to within a factor of 1.5; of equals the one whose waiter came last).
+  // weight (to within a factor of 1.5; of equals the one whose waiter came last, with the newest
+  // first the one whose came first).
   Waiter* last_of_fattest() const;
   // The same for a newcomer of this class; nullptr if its own tenant would have as much.
   Waiter* fatter_than(const Waiter& newcomer) const;
@@ -62,7 +64,7 @@ class TenantQueue {
   // included. At least as many as wait of its own tenant.
   double turns_before(const Waiter& newcomer) const;
 
-  // The newest first within a tenant, instead of the oldest.
+  // The newest first, instead of the oldest.
   void set_newest_first(bool newest_first) { newest_first_ = newest_first; }
 
  private:
@@ -83,6 +85,7 @@ class TenantQueue {
   std::size_t flow_for(TenantId tenant) const;
   double quantum(const Flow& flow) const { return mean_cost_ * flow.weight; }
   const Flow& fattest() const;
+  void join_ring(Flow& flow);
   void file_by_size(Flow& flow);
   void unfile(Flow& flow);
   void visit_next();

@@ -196,6 +196,8 @@ class Report {
             {"dispatch",
              {{"discipline", config::name(configured.dispatch.discipline)},
               {"late", config::name(configured.dispatch.late)},
+              {"overload_order", config::name(configured.dispatch.overload_order)},
+              {"deadline_aware", configured.dispatch.deadline_aware},
               {"expire_policy", config::name(configured.dispatch.expire_policy)},
               {"dynamic_weights", configured.dispatch.dynamic_weights},
               {"evict", std::move(evict)},

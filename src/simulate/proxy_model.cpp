@@ -20,12 +20,16 @@ ProxyModel::ProxyModel(const Scenario& scenario)
       tenant_budgets_(scenario.config.tenants),
       tenants_(scenario.config),
       costs_(scenario.config.routes.size()),
-      store_(scenario.config.routes) {
+      store_(scenario.config.routes),
+      latencies_(scenario.config.routes.size()) {
   for (const config::TrafficClass& one : scenario.config.classes) {
     max_queue_.push_back(one.max_queue);
   }
   for (const Clients& clients : scenario.clients) {
-    subjects_.push_back({route_of(scenario, clients), deadline_of(scenario, clients)});
+    const RouteId route = route_of(scenario, clients);
+    subjects_.push_back(
+        {route, deadline_of(scenario, clients),
+         clients.deadline || scenario.config.routes[index(route)].deadline.has_value()});
     auto& tiers = tiers_.emplace_back();
     for (std::uint32_t i = 0; i < clients.tenants; ++i)
       tiers.push_back(simulate::tier_of(scenario, clients, i));
@@ -48,23 +52,7 @@ ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
     return {Entry::answered, Duration{0}, nullptr};
   }
 
-  const Subject& subject = subject_of(request);
-  dispatch::Terms terms{.traffic_class = request.traffic_class,
-                        .deadline = now + subject.deadline,
-                        .max_wait = scenario_.config.classes[index(request.traffic_class)].max_wait,
-                        .cost = costs_.estimate(subject.route, request.degraded)};
-  if (scenario_.config.tenants.fairness) {
-    terms.tenant = request.tenant_id;
-    terms.tenant_weight = tier_of(request).weight;
-  }
-  terms.certainty = overload::certainty_in(controller_.plan()->state());
-  if (verdict.kind == Verdict::Kind::allow_if_short_wait) {
-    terms.must_start = verdict.never_waits;
-    if (verdict.only_if_free) terms.short_wait = Duration{0};
-    terms.up_to_target_wait = !verdict.only_if_free;
-    terms.short_wait_reason = verdict.reason;
-  }
-  const Offer offer = scheduler_.offer(request, terms, now);
+  const Offer offer = scheduler_.offer(request, terms_of(request, verdict, now), now);
   Admission admission;
   switch (offer.kind) {
     case Offer::Kind::granted: admission.entry = Entry::start; break;
@@ -86,6 +74,38 @@ ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
   }
   if (!is_shadow()) admission.evicted = static_cast<Request*>(offer.evicted);
   return admission;
+}
+
+dispatch::Terms ProxyModel::terms_of(const Request& request, const Verdict& verdict,
+                                     TimePoint now) const {
+  const Subject& subject = subject_of(request);
+  dispatch::Terms terms{.traffic_class = request.traffic_class,
+                        .deadline = now + subject.deadline,
+                        .max_wait = scenario_.config.classes[index(request.traffic_class)].max_wait,
+                        .cost = costs_.estimate(subject.route, request.degraded)};
+  if (scenario_.config.tenants.fairness) {
+    terms.tenant = request.tenant_id;
+    terms.tenant_weight = tier_of(request).weight;
+  }
+  terms.certainty = overload::certainty_in(controller_.plan()->state());
+  if (verdict.kind == Verdict::Kind::allow_if_short_wait) {
+    terms.must_start = verdict.never_waits;
+    if (verdict.only_if_free) terms.short_wait = Duration{0};
+    terms.up_to_target_wait = !verdict.only_if_free;
+    terms.short_wait_reason = verdict.reason;
+  }
+  const config::Dispatch& dispatch = upstream_.dispatch;
+  if (dispatch.deadline_aware && !request.degraded && subject.is_for_answer) {
+    terms.answer_by = terms.deadline;
+    if (const auto times = latencies_.times(subject.route, now)) {
+      terms.takes = times->usual;
+      terms.takes_at_least = times->least;
+    }
+  }
+  const bool is_highest = scenario_.config.classes.size() > 1 && index(request.traffic_class) == 0;
+  terms.newest_first = dispatch.overload_order == config::OverloadOrder::lifo && !is_highest &&
+                       controller_.plan()->state() != State::normal;
+  return terms;
 }
 
 bool ProxyModel::has_fallback(const Request& request) const {
@@ -168,6 +188,8 @@ void ProxyModel::answered(const Request& request, TimePoint now) {
   signals_.record_latency(now - request.dispatched);
   signals_.record_result(request.fails);
   if (!request.fails && !request.degraded) store_.put(subject_of(request).route, request.key, now);
+  if (!request.fails && !request.degraded)
+    latencies_.record(subject_of(request).route, now - request.dispatched, now);
 }
 
 void ProxyModel::end(Request& request, TimePoint now) {
@@ -180,6 +202,9 @@ void ProxyModel::end(Request& request, TimePoint now) {
   if (!request.has_slot) return;
   request.has_slot = false;
   const Duration held = now - request.dispatched;
+  if (request.client_waits) {  // it gives up, without an answer
+    latencies_.record_unanswered(subject_of(request).route, held, now);
+  }
   costs_.record(subject_of(request).route, held, request.degraded);
   granted_ = scheduler_.release(request.served_as, held, now);
 }

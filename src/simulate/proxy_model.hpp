@@ -9,6 +9,7 @@
 #include "base/random.hpp"
 #include "base/time.hpp"
 #include "dispatch/route_cost.hpp"
+#include "dispatch/route_latency.hpp"
 #include "dispatch/scheduler.hpp"
 #include "overload/budgets.hpp"
 #include "overload/controller.hpp"
@@ -76,6 +77,7 @@ class ProxyModel {
   struct Subject {  // the classifier's result
     RouteId route{};
     Duration deadline{};
+    bool is_for_answer = false;  // the deadline is the client's or the route's
   };
 
   const Subject& subject_of(const Request& request) const { return subjects_[request.clients]; }
@@ -87,6 +89,8 @@ class ProxyModel {
   static void answer_from_store(Request& request, bool degraded);
   bool prefers_stored(const Request& request, TimePoint now) const;
   bool has_fallback(const Request& request) const;
+  dispatch::Terms terms_of(const Request& request, const overload::Verdict& verdict,
+                           TimePoint now) const;
   Admission refuse(Request& request, Duration retry_after, TimePoint now);
   Duration book_return(const Request& request, Reason reason, Milliseconds least, TimePoint now);
   void forward(Request& request, TimePoint now);
@@ -106,6 +110,7 @@ class ProxyModel {
   overload::TenantShard tenants_;
   dispatch::RouteCost costs_;
   StoreModel store_;
+  dispatch::RouteLatency latencies_;
   std::vector<Subject> subjects_;  // by clients
   std::vector<std::uint32_t> max_queue_;
   std::vector<Request*> in_flight_;      // sent to the backend

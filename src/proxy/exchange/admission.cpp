@@ -87,7 +87,7 @@ void Admission::name_heavy_tenant(const overload::AdmissionPlan& plan) {
   request_.upstream().tenant_names.remember(tenant.id, config::name(tenant.source), tenant.value());
 }
 
-dispatch::Terms Admission::terms(Duration spent) const {
+dispatch::Terms Admission::terms(Duration spent, TimePoint now) const {
   dispatch::Terms terms;
   terms.traffic_class = request_.subject.traffic_class;
   terms.max_wait = std::max(Duration(request_.traffic_class().max_wait) - spent, Duration{0});
@@ -107,6 +107,17 @@ dispatch::Terms Admission::terms(Duration spent) const {
     terms.up_to_target_wait = !verdict_.only_if_free;
     terms.short_wait_reason = verdict_.reason;
   }
+  const config::Dispatch& dispatch = request_.upstream_config().dispatch;
+  if (dispatch.deadline_aware && !announces_degrade_)
+    terms.answer_by = request_.subject.response_deadline(uncounted_);
+  if (terms.answer_by != kNever) {
+    const auto times = request_.generation->route_latency.times(request_.subject.route, now);
+    terms.takes = times ? times->usual : Duration{0};
+    terms.takes_at_least = times ? times->least : Duration{0};
+  }
+  const bool is_highest = request_.config().classes.size() > 1 && index(terms.traffic_class) == 0;
+  terms.newest_first = dispatch.overload_order == config::OverloadOrder::lifo && !is_highest &&
+                       record_.state != State::normal;
   terms.cost = request_.generation->route_cost.estimate(request_.subject.route, announces_degrade_);
   return terms;
 }
@@ -120,7 +131,7 @@ std::optional<Fault> Admission::enter_gate(TimePoint arrived, Duration uncounted
   ticket_.delivered = false;
   ticket_.parking = &parking_;
   ticket_.state = dispatch::Waiter::State::idle;
-  const dispatch::Offer offer = gate().enter(ticket_, terms(spent), arrived);
+  const dispatch::Offer offer = gate().enter(ticket_, terms(spent, arrived), arrived);
   record_.predicted_wait = offer.predicted_wait;
   if (offer.kind == dispatch::Offer::Kind::refused) return on_gate_rejection(offer.reason);
   if (offer.kind == dispatch::Offer::Kind::granted) {
@@ -158,7 +169,7 @@ Task<std::optional<Fault>> Admission::wait_in_queue() {
 bool Admission::take_free_slot(TimePoint now) {
   dispatched_ = now;
   ticket_.state = dispatch::Waiter::State::idle;
-  const dispatch::Terms its_terms = terms(Duration{0});
+  const dispatch::Terms its_terms = terms(Duration{0}, now);
   if (gate().enter(ticket_, its_terms, now).kind != dispatch::Offer::Kind::granted) return false;
   slot_ = Slot(gate(), ticket_.served_as, now);
   return true;
@@ -218,10 +229,20 @@ void Admission::on_slot() {
   }
 }
 
+void Admission::on_answer(std::optional<Duration> latency, TimePoint now) {
+  is_answered_ = true;
+  if (latency && !announces_degrade_)
+    request_.generation->route_latency.record(request_.subject.route, *latency, now);
+}
+
 void Admission::release_slot(TimePoint now, bool served) {
   was_served_ = was_served_ || served;
   if (has_shadow_) leave_shadow();
   if (!slot_) return;
+  if (!is_answered_) {
+    request_.generation->route_latency.record_unanswered(request_.subject.route, now - dispatched_,
+                                                         now);
+  }
   if (served) {
     request_.generation->route_cost.record(request_.subject.route, now - dispatched_,
                                            announces_degrade_);

@@ -69,6 +69,9 @@ class Admission {
   bool has_slot() const { return static_cast<bool>(slot_); }
   // The upstream has served the request (`served`), or is no longer asked.
   void release_slot(TimePoint now, bool served);
+  // The response head came, `latency` after the upstream was asked (nullopt: says nothing about its
+  // route).
+  void on_answer(std::optional<Duration> latency, TimePoint now);
   // Waits until the shadow in the queue, if there is one, has been settled.
   Task<> settle_shadow();
 
@@ -94,7 +97,7 @@ class Admission {
   const overload::DecisionRecord& complete_record();
 
  private:
-  dispatch::Terms terms(Duration spent) const;
+  dispatch::Terms terms(Duration spent, TimePoint now) const;
   std::optional<Fault> on_gate_rejection(Reason reason);
   std::optional<Fault> on_queue_timeout();
   void on_slot();
@@ -117,6 +120,7 @@ class Admission {
   bool is_queued_ = false;
   bool has_shadow_ = false;  // the ticket queues without the request, which is under way
   bool was_served_ = false;
+  bool is_answered_ = false;  // by the upstream
   bool is_degraded_ = false;
   bool announces_degrade_ = false;
 };

@@ -274,10 +274,13 @@ std::optional<TimePoint> UpstreamCall::head_awaited_since() const {
 }
 
 void UpstreamCall::record_latency(std::optional<TimePoint> since) {
-  if (!since || response_.status == 101 || is_event_stream(request_.head, response_)) return;
-  const Duration latency = services_.now() - *since;
-  request_.signals().record_latency(latency);
-  request_.metrics().upstream_duration(request_.subject.upstream, latency);
+  if (response_.status == 101 || is_event_stream(request_.head, response_)) since.reset();
+  const TimePoint now = services_.now();
+  const auto latency = since ? std::optional<Duration>(now - *since) : std::nullopt;
+  admission_.on_answer(latency, now);
+  if (!latency) return;
+  request_.signals().record_latency(*latency);
+  request_.metrics().upstream_duration(request_.subject.upstream, *latency);
 }
 
 // Reports the result of the call to the server's circuit: a response head, or a fault.

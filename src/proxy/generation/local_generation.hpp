@@ -13,6 +13,7 @@
 
 #include "base/random.hpp"
 #include "dispatch/route_cost.hpp"
+#include "dispatch/route_latency.hpp"
 #include "observe/log.hpp"
 #include "observe/worker_metrics.hpp"
 #include "overload/plan.hpp"
@@ -68,6 +69,7 @@ class LocalGeneration : public boost::intrusive::list_base_hook<
 
   observe::WorkerMetrics& metrics;
   dispatch::RouteCost route_cost;
+  dispatch::RouteLatency route_latency;
 
  private:
   ~LocalGeneration() { close_idle(); }

@@ -1,6 +1,9 @@
 #include "proxy/generation/route_responses.hpp"
 
+#include <algorithm>
 #include <string>
+
+#include "config/named_tenants.hpp"
 
 namespace spillway::proxy {
 
@@ -19,10 +22,20 @@ config::Cache effective_settings(const config::Cache& cache, const config::Confi
   return settings;
 }
 
+// Whose a key is; the tiers may change.
+bool same_owners(const std::vector<config::ApiKey>& one, const std::vector<config::ApiKey>& other) {
+  return std::equal(one.begin(), one.end(), other.begin(), other.end(),
+                    [](const config::ApiKey& a, const config::ApiKey& b) {
+                      return config::tenant_of(a) == config::tenant_of(b) &&
+                             config::digest_of(a) == config::digest_of(b);
+                    });
+}
+
 // Cached responses depend on how clients are identified and which peers are trusted.
 bool identifies_clients_alike(const config::Config& one, const config::Config& other) {
   return one.trusted_peers == other.trusted_peers && one.trusted_headers == other.trusted_headers &&
-         one.tenants.key == other.tenants.key && one.tenants.api_keys == other.tenants.api_keys;
+         one.tenants.key == other.tenants.key &&
+         same_owners(one.tenants.api_keys, other.tenants.api_keys);
 }
 
 }  // namespace

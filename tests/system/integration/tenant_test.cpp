@@ -1,6 +1,7 @@
 // Who counts as one tenant, which claims of a client are believed, and who has to stand back.
 #include <doctest/doctest.h>
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -25,22 +26,30 @@ const json kNamed = {{"tenant", "X-Tenant"}, {"priority", "X-Priority"}};
 const std::string kBee = "X-Api-Key: bee-secret-22\r\n";
 
 // What each of two tenants of P1 is told while P1's queue is full, one asking 20 times as often as
-// the other: until the frequent one hears TENANT_SHARE, or for a while.
+// the other: until the frequent one hears TENANT_SHARE, or for a while. The frequent one, with the
+// fields `lines`, came first and took all 8 places; with fairness the rare one got half of them.
 struct Unequal {
-  explicit Unequal(bool fairness)
+  using Lines = std::function<std::string(int)>;
+
+  explicit Unequal(
+      bool fairness, Lines lines = [](int) { return kAcme; })
       : proxy(Crowd::settings(backend.peer.address(),
                               {{"tenants", {{"api_keys", kKeys}, {"fairness", fairness}}},
                                {"trusted_headers", kNamed}})),
-        crowd(backend, proxy) {
-    for (std::size_t n = 1; n <= 8; ++n) {
-      queued.emplace_back(proxy.port()).send(get("/p1", kAcme));
-      REQUIRE(proxy.metric_becomes(R"(spillway_queue_depth{upstream="app",class="P1"})",
-                                   static_cast<double>(n)));
+        crowd(backend, proxy),
+        of_frequent(std::move(lines)) {
+    for (int n = 1; n <= 8; ++n) {
+      queued.emplace_back(proxy.port()).send(get("/p1", of_frequent(-n)));
+      REQUIRE(proxy.metric_becomes(R"(spillway_queue_depth{upstream="app",class="P1"})", n));
+    }
+    for (int n = 0; n < 4 && fairness; ++n) {
+      queued_rare.emplace_back(proxy.port()).send(get("/p1", kBee));
+      check_refusal(queued.back().read_response(), 503, "P1", "EVICTED");
+      queued.pop_back();
     }
   }
 
-  template <class Lines>
-  void ask(Lines of_frequent, Milliseconds within = kPatience) {
+  void ask(Milliseconds within = kPatience) {
     RawClient frequent(proxy.port()), rare(proxy.port());
     const Deadline deadline(within);
     while (!of_frequent_client.contains("TENANT_SHARE") && !deadline.passed()) {
@@ -59,7 +68,8 @@ struct Unequal {
   Backend backend;
   ProxyUnderTest proxy;
   Crowd crowd;
-  std::vector<RawClient> queued;
+  Lines of_frequent;
+  std::vector<RawClient> queued, queued_rare;
   std::set<std::string> of_frequent_client, of_rare_client;
 };
 
@@ -96,14 +106,13 @@ void check_claim(const json& line, const char* tenant, const char* traffic_class
 TEST_CASE("a tier is one line: a hashed key with its class and rate limit") {
   ScriptedPeer peer{ok("hi")};
   json settings;
-  settings["log"] = {{"access_sample", 1}};
   // Of "acme-secret-1".
   settings["tenants"]["api_keys"] = {
       {{"name", "acme"},
        {"sha256", "5cd759cff28c2c3fb9d2eb3b362bc6f37f475c26ea50067c319744a7c1dcca51"},
        {"class", "P0"},
        {"budget", {{"rate", 0.01}, {"burst", 3}}}}};
-  ProxyProcess proxy(overloadable(peer.address(), settings));
+  ProxyUnderTest proxy(overloadable(peer.address(), settings));
   RawClient client(proxy.port());
   for (int i = 0; i < 3; ++i) CHECK(client.ask(get("/p1", kAcme)).status() == 200);
   const Message refused = client.ask(get("/p1", kAcme));
@@ -117,7 +126,7 @@ TEST_CASE("a tier is one line: a hashed key with its class and rate limit") {
 
 TEST_CASE("for lack of room who asks for more than its share gets 429 and the other is served") {
   Unequal tenants(true);
-  tenants.ask([](int) { return kAcme; });
+  tenants.ask();
   CHECK(tenants.of_frequent_client.contains("TENANT_SHARE"));
   CHECK_FALSE(tenants.of_rare_client.contains("TENANT_SHARE"));
   const auto is_acme = [](const json& state) {
@@ -139,26 +148,27 @@ TEST_CASE("for lack of room who asks for more than its share gets 429 and the ot
   CHECK(rare.read_response().body == "/p1/rare");
   // Now that there is room the frequent one is served too.
   for (RawClient& one : tenants.queued) CHECK(one.read_response().status() == 200);
+  for (RawClient& one : tenants.queued_rare) CHECK(one.read_response().status() == 200);
   CHECK(state_is(tenants.proxy.state(), "OVERLOADED"));
   CHECK(RawClient(tenants.proxy.port()).ask(get("/p1", kAcme)).status() == 200);
 }
 
 TEST_CASE("without fairness nobody is refused for its share") {
   Unequal tenants(false);
-  tenants.ask([](int) { return kAcme; }, 400ms);  // far longer than it takes with fairness
+  tenants.ask(400ms);  // far longer than it takes with fairness
   CHECK(tenants.of_frequent_client == std::set<std::string>{"QUEUE_FULL"});
   CHECK(tenants.of_rare_client == std::set<std::string>{"QUEUE_FULL"});
   CHECK(tenants.above_share().empty());
 }
 
 TEST_CASE("who makes up tenants and keys stays one tenant by its address") {
-  Unequal tenants(true);
   int made_up = 0;
-  tenants.ask([&](int) {
+  Unequal tenants(true, [&](int) {
     const std::string name = std::to_string(++made_up);
     return "X-Tenant: t" + name + "\r\nX-Api-Key: made-up-key-" + name +
            "\r\nX-Forwarded-For: 192.0.2." + std::to_string(made_up % 250) + "\r\n";
   });
+  tenants.ask();
   CHECK(tenants.of_frequent_client.contains("TENANT_SHARE"));
   CHECK_FALSE(tenants.of_rare_client.contains("TENANT_SHARE"));
   CHECK(tenants.proxy.state_becomes([](const json& state) {

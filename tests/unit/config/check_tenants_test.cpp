@@ -50,6 +50,14 @@ TEST_CASE("the same key is not given twice, hashed or not") {
   check_keys(hashed(kDigest) + "," + hashed(kDigest, "b"), "[1].sha256", same);
   check_keys(hashed(kDigest) + "," + plain, "[1].key", same);
   check_keys(plain + "," + hashed(kDigest), "[1].sha256", same);
+  check_keys(plain + R"(,{"tenant":"a","key":"12345678"})", "[1].key", same);
+}
+
+TEST_CASE("keys in the wrong place or form are told without showing them") {
+  check_keys(R"("s3cret-s3cret")", "[0]", "found a text, allowed: an object");
+  check_keys(R"({"tenant":"a","key":"short"})", "[0].key", "not acceptable");
+  check_problem(with(R"("tenants":{"api_keys":"s3cret-s3cret"})"), "$.tenants.api_keys",
+                "found a text, allowed: an array");
 }
 
 TEST_CASE("a tier has a known class, a weight that is not extreme and a rate") {

@@ -31,6 +31,16 @@ TEST_CASE("a list is first in first out and gives up items anywhere") {
   CHECK(list.empty());
 }
 
+TEST_CASE("an item put in front is the first") {
+  std::array<Item, 3> items;
+  LeftList list;
+  list.push_front(items[0]);
+  list.push_back(items[1]);
+  list.push_front(items[2]);
+  for (const std::size_t i : {2, 0, 1}) CHECK(list.pop_front() == &items[i]);
+  CHECK(list.empty());
+}
+
 TEST_CASE("an item can be in one list of each kind") {
   Item item;
   LeftList left;

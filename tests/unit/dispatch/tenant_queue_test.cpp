@@ -78,12 +78,26 @@ TEST_CASE("a single tenant is served first in first out, or the newest first") {
   }
 }
 
-TEST_CASE("tenants with one waiter each are served in order of arrival") {
+TEST_CASE("tenants with one waiter each are served in order of arrival, or the newest first") {
+  for (const bool newest_first : {false, true}) {
+    Line line;
+    line.queue.set_newest_first(newest_first);
+    Random random(9);
+    std::vector<Waiter*> order;
+    for (int i = 0; i < 12; ++i) order.push_back(&line.join(random.next(), 1 + i % 7));
+    if (newest_first) std::reverse(order.begin(), order.end());
+    CHECK(line.queue.last_of_fattest() != order.front());
+    for (Waiter* expected : order) CHECK(&line.serve() == expected);
+  }
+}
+
+TEST_CASE("the newest first: tenants that always wait still share equally") {
   Line line;
-  Random random(9);
-  std::vector<Waiter*> order;
-  for (int i = 0; i < 12; ++i) order.push_back(&line.join(random.next(), 1 + i % 7));
-  for (Waiter* expected : order) CHECK(&line.serve() == expected);
+  line.queue.set_newest_first(true);
+  for (std::uint64_t tenant = 1; tenant <= 5; ++tenant)
+    for (int i = 0; i < 20; ++i) line.join(tenant);
+  for (int i = 0; i < 10'000; ++i) line.join(static_cast<std::uint64_t>(line.serve().tenant));
+  CHECK(jain(line.shares(5)) > 0.999);
 }
 
 TEST_CASE("a tenant with ten times the waiters gets as many turns as each other") {
@@ -191,10 +205,12 @@ TEST_CASE("the fattest tenant's youngest waiter is evicted first") {
   CHECK(line.queue.last_of_fattest() == line.queue.oldest());
 }
 
-TEST_CASE("equals give up the youngest waiter of all") {
+TEST_CASE("equals give up the waiter of all that would be served last") {
   Line line;
   for (const std::uint64_t tenant : {3, 1, 2}) line.join(tenant);
   CHECK(line.queue.last_of_fattest() == line.queue.youngest());
+  line.queue.set_newest_first(true);
+  CHECK(line.queue.last_of_fattest() == line.queue.oldest());
 }
 
 TEST_CASE("a newcomer's turns count its tenant's waiters and one of each other") {

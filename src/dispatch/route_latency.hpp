@@ -1,0 +1,85 @@
+// How long a route's answers usually take, from dispatch to the response head: whether a request
+// can still make its deadline.
+//
+// The usual time is what three of four answers need, if times are log-normal: from the mean and the
+// variance of the logarithms of recent ones (each weighs 1/64), so that a few very slow answers do
+// not make a route look slow. The least time is a minimum that rises slowly.
+// Without twenty samples, or without one in the last two seconds, nothing is known: so a route
+// whose requests are all refused is tried again. One owner (a worker), not thread-safe; allocates
+// nothing after construction.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/time.hpp"
+
+namespace spillway::dispatch {
+
+class RouteLatency {
+ public:
+  static constexpr std::uint32_t kEnoughSamples = 20;
+  static constexpr Duration kFresh = std::chrono::seconds(2);
+
+  struct Times {
+    Duration usual{0};
+    Duration least{0};
+  };
+
+  // RouteIds are below `routes`.
+  explicit RouteLatency(std::size_t routes) : routes_(routes) {}
+
+  std::optional<Times> times(RouteId route, TimePoint now) const {
+    const Route& one = routes_[index(route)];
+    if (one.samples < kEnoughSamples || now - one.last > kFresh) return std::nullopt;
+    const double usual = one.log_mean + kThreeOfFour * std::sqrt(one.log_variance);
+    return Times{from_seconds(std::exp(usual)), from_seconds(std::exp(one.log_least))};
+  }
+
+  // Its answer came after `latency`.
+  void record(RouteId route, Duration latency, TimePoint now) {
+    routes_[index(route)].add(log_of(latency), now);
+  }
+
+  // No answer came in `passed`: it would have taken longer. Says something only if that is longer
+  // than usual.
+  void record_unanswered(RouteId route, Duration passed, TimePoint now) {
+    Route& one = routes_[index(route)];
+    const double sample = log_of(passed);
+    if (one.samples > 0 && sample > one.log_mean) one.add(sample, now);
+  }
+
+ private:
+  static constexpr std::uint32_t kMemory = 64;    // samples
+  static constexpr double kThreeOfFour = 0.6745;  // standard deviations above a normal mean
+
+  struct Route {
+    double log_mean = 0;  // of seconds
+    double log_variance = 0;
+    double log_least = 0;
+    std::uint32_t samples = 0;  // up to kMemory
+    TimePoint last{};
+
+    void add(double sample, TimePoint now) {
+      if (samples < kMemory) ++samples;
+      const double error = sample - log_mean;
+      log_mean += error / samples;
+      log_variance += (error * (sample - log_mean) - log_variance) / samples;
+      const double risen = log_least + std::max(sample - log_least, 0.0) / kMemory;
+      log_least = samples == 1 ? sample : std::min(sample, risen);
+      last = now;
+    }
+  };
+
+  // A microsecond at least.
+  static double log_of(Duration time) { return std::log(std::max(to_seconds(time), 1e-6)); }
+
+  std::vector<Route> routes_;
+};
+
+}  // namespace spillway::dispatch
