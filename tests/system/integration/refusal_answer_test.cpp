@@ -246,6 +246,30 @@ TEST_CASE("what was stored for another request meanwhile answers who waited in v
   CHECK(crowd[2].read_response().status() == 200);
 }
 
+TEST_CASE("those who follow a request that waited in vain get what is stored too") {
+  Origin origin;
+  json settings = Place{.max_wait_ms = 200}.settings(origin.peer.address(), degrade());
+  settings["routes"][5]["cache"]["serve"] = "fresh";  // so that misses are shared
+  REQUIRE(settings["routes"][5]["name"] == "stored");
+  const ProxyUnderTest proxy(settings);
+  RawClient holder(proxy.port());
+  const std::string stored = holder.ask(get("/stored?old")).body;
+  holder.send(get("/p1/?held"));
+  REQUIRE(origin.peer.wait_until([](const auto& seen) { return seen.requests == 2; }));
+  std::vector<RawClient> crowd;
+  for (int n = 0; n < 5; ++n) crowd.emplace_back(proxy.port()).send(get("/stored?old"));
+  REQUIRE(proxy.metric_becomes(Scene::depth("P1"), 1));  // the leader
+  for (RawClient& one : crowd) {
+    const Message answer = one.read_response();
+    CHECK(answer.status() == 200);
+    CHECK(answer.body == stored);
+    CHECK(field(answer, "Spillway-Degraded") == "mode=stale_ok; reason=QUEUE_TIMEOUT");
+    CHECK(field(answer, "Cache-Status").starts_with("spillway; hit; ttl=-"));
+  }
+  origin.go.set();
+  CHECK(holder.read_response().status() == 200);
+}
+
 TEST_CASE("an open circuit is no reason to keep back the fallback") {
   Place place;
   json settings = place.settings("", degrade());
@@ -267,7 +291,8 @@ TEST_CASE("in shadow mode the gate's refusals change no response") {
   const Place place{.max_queue = 1};
   Scene scene(place, degrade(), "shadow");
   scene.hold_the_slot();
-  scene.wait_in("P1", 1);
+  scene.hold_the_slot();  // its ghost waits
+  REQUIRE(scene.proxy.metric_becomes(Scene::depth("P1"), 1));
   for (const char* target : {"/stored?old", "/prepared"}) {
     const Message answer = scene.client.ask(get(target));
     CHECK(answer.status() == 200);
