@@ -181,7 +181,7 @@ struct Overload {
   Milliseconds window{2000};
   Milliseconds cooldown{2000};
   Thresholds enter{0.95, 0.8, Milliseconds{200}, std::nullopt, Milliseconds{50}, 0.2};
-  Thresholds exit{0.7, 0.5, Milliseconds{120}, std::nullopt, Milliseconds{30}, 0.1};
+  Thresholds exit{0.9, 0.5, Milliseconds{120}, std::nullopt, Milliseconds{30}, 0.1};
   EnterBy enter_by = EnterBy::any;
   Score score;
   std::vector<Stage> stages;  // ascending; empty: one state, OVERLOADED, of enter and exit

@@ -38,7 +38,7 @@ constexpr std::string_view kContract = R"({
     "mode": "enforce", "tick_ms": 100, "window_ms": 2000, "cooldown_ms": 2000,
     "enter": { "inflight_ratio": 0.95, "queue_ratio": 0.8, "queue_wait_p95_ms": 200,
                "event_loop_lag_ms": 50, "error_rate": 0.2 },
-    "exit":  { "inflight_ratio": 0.7, "queue_ratio": 0.5, "queue_wait_p95_ms": 120,
+    "exit":  { "inflight_ratio": 0.9, "queue_ratio": 0.5, "queue_wait_p95_ms": 120,
                "event_loop_lag_ms": 30, "error_rate": 0.1 },
     "rules": {
       "P0": { "strategy": "allow" },

@@ -77,11 +77,11 @@ TEST_CASE("leaving needs the cooldown and every exit threshold") {
   StateMachine machine{config::Overload{}};
   REQUIRE(machine.step(with_inflight(0.96), kStart));
   CHECK_FALSE(machine.step(with_inflight(0.1), kStart + 1999ms));
-  CHECK_FALSE(machine.step(with_inflight(0.71), kStart + 2000ms));
+  CHECK_FALSE(machine.step(with_inflight(0.91), kStart + 2000ms));
   OverloadSignals lagging = with_inflight(0.1);
   lagging.event_loop_lag = 0.031;
   CHECK_FALSE(machine.step(lagging, kStart + 2100ms));
-  const auto left = machine.step(with_inflight(0.7), kStart + 2200ms);
+  const auto left = machine.step(with_inflight(0.9), kStart + 2200ms);
   REQUIRE(left);
   CHECK(left->from == State::overloaded);
   CHECK(left->to == State::normal);
