@@ -110,6 +110,7 @@ class Simulation {
         run_loop();
         while (Request* late = proxy_->expire(now_)) expire(*late);
         start_waiting();
+        while (const auto lost = proxy_->next_ghost_lost()) recorder_.would_deny(*lost, now_);
         schedule(now_ + kTimerPeriod, EventKind::timer);
         break;
       case EventKind::sweep:
@@ -161,6 +162,7 @@ class Simulation {
   // False: the request was refused, or answered without the backend.
   bool admit(Request& request) {
     const ProxyModel::Admission admission = proxy_->arrive(request, now_);
+    if (admission.would_refuse) recorder_.would_deny(request.traffic_class, now_);
     if (admission.evicted != nullptr) expire(*admission.evicted);
     switch (admission.entry) {
       case ProxyModel::Entry::start: start(request); return true;
