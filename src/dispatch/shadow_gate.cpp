@@ -29,7 +29,7 @@ std::optional<Reason> ShadowGate::ended(Ghost& ghost, TimePoint now) {
   const Duration latency = now - ghost.sent;
   services_.record(ghost.route, latency, ghost.at_upstream, scheduler_.concurrency());
   if (!ghost.is_released && !ghost.service) {
-    ghost.service = is_crowded(ghost) ? services_.next(ghost.route) : latency;
+    ghost.service = ghost.is_crowded ? services_.next(ghost.route) : latency;
     if (ghost.state == Waiter::State::granted) schedule_release(ghost);
   }
   advance(now);
@@ -88,6 +88,7 @@ ShadowGate::Ghost& ShadowGate::acquire(RouteId route, TimePoint now) {
   ghost.route = route;
   ghost.sent = now;
   ghost.at_upstream = ++at_upstream_;
+  ghost.is_crowded = at_upstream_ > scheduler_.concurrency();
   ghost.service.reset();
   ghost.has_request = true;
   ghost.is_released = false;
@@ -102,17 +103,21 @@ void ShadowGate::free_if_over(Ghost& ghost) {
 
 void ShadowGate::start(Ghost& ghost, TimePoint now) {
   ghost.granted_at = now;
-  if (!ghost.service && is_crowded(ghost)) ghost.service = services_.next(ghost.route);
+  if (!ghost.service && ghost.is_crowded) ghost.service = services_.next(ghost.route);
   if (ghost.service) schedule_release(ghost);
 }
 
 void ShadowGate::start_waiting(Waiter* first, TimePoint now) {
   for (Waiter* waiter = first != nullptr ? first : scheduler_.next(now); waiter != nullptr;
        waiter = scheduler_.next(now)) {
-    Ghost& ghost = static_cast<Ghost&>(*waiter);
-    start(ghost, now);
-    events_.push_back({ghost.traffic_class, Reason::none, ghost.waited, ghost.has_request});
+    granted(*waiter, now);
   }
+}
+
+void ShadowGate::granted(Waiter& waiter, TimePoint now) {
+  Ghost& ghost = static_cast<Ghost&>(waiter);
+  start(ghost, now);
+  events_.push_back({ghost.traffic_class, Reason::none, ghost.waited, ghost.has_request});
 }
 
 void ShadowGate::give_back(Ghost& ghost, TimePoint now) {

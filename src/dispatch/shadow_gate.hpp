@@ -36,6 +36,7 @@ class ShadowGate {
     TimePoint sent{};
     TimePoint granted_at{};
     std::uint32_t at_upstream = 0;    // requests there when it was sent, itself included
+    bool is_crowded = false;          // those were more than there are slots
     std::optional<Duration> service;  // how long it will have held its slot, once known
     bool has_request = false;         // which is under way
     bool is_released = false;         // it has given its slot back, or never had one
@@ -74,6 +75,9 @@ class ShadowGate {
 
   // Lets time pass: slots are given back and granted, waiters expire. Call it every 10 ms.
   void advance(TimePoint now);
+  // The scheduler has granted a ghost its slot in a call of somebody else's: a release of a slot
+  // that no ghost held, or of another scheduler of the same slots.
+  void granted(Waiter& waiter, TimePoint now);
   // The next event since; nullopt: no more.
   std::optional<Event> next_event();
 
@@ -94,7 +98,6 @@ class ShadowGate {
   void give_back(Ghost& ghost, TimePoint now);
   void lose(Waiter& waiter);
   void schedule_release(Ghost& ghost);
-  bool is_crowded(const Ghost& ghost) const { return ghost.at_upstream > scheduler_.concurrency(); }
 
   Scheduler& scheduler_;
   ServiceEstimate services_;

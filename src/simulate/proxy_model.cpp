@@ -119,15 +119,25 @@ bool ProxyModel::answers_error(Request& request, TimePoint now) {
   return true;
 }
 
-// As in the proxy: a stored answer goes before every refusal, where the rule in force degrades.
-bool ProxyModel::prefers_stored(const Request& request, TimePoint now) const {
+// As in the proxy: what is stored or prepared goes before every refusal, where a rule says so.
+bool ProxyModel::answers_refusal(Request& request, TimePoint now) {
   const RouteId route = subject_of(request).route;
-  const overload::AdmissionPlan& plan = *controller_.plan();
-  if (plan.state() == State::normal || is_shadow()) return false;
-  const config::Rule& rule = plan.rule(route, request.traffic_class);
-  return rule.strategy == config::Strategy::degrade &&
-         rule.mode != config::DegradeMode::skip_downstream &&
-         store_.answers_degraded(route, request.key, now);
+  const config::Rule* const degrading = controller_.plan()->degrading(route, request.traffic_class);
+  if (degrading == nullptr || is_shadow()) return false;
+  if (degrading->mode != config::DegradeMode::skip_downstream &&
+      store_.answers_degraded(route, request.key, now)) {
+    answer_from_store(request, true);
+    return true;
+  }
+  if (!has_fallback(request) || degrading->miss == config::Miss::deny) return false;
+  request.degraded = request.is_answered = true;
+  return true;
+}
+
+// Whether the rule's mode has a stored answer for a degraded request.
+bool ProxyModel::has_stored(const Request& request, const Verdict& verdict, TimePoint now) const {
+  return verdict.mode != config::DegradeMode::skip_downstream &&
+         store_.answers_degraded(subject_of(request).route, request.key, now);
 }
 
 // The plan's verdict. A degraded request is answered from the cache or by the fallback, or becomes
@@ -137,10 +147,10 @@ Verdict ProxyModel::decide(Request& request, TimePoint now) {
                                           request.tenant_id,
                                           tenant_budgets_.find(tier_of(request).number)};
   Verdict verdict = overload::decide(*controller_.plan(), budgets_, asking, now, random_);
-  if (prefers_stored(request, now)) {
-    verdict.kind = Verdict::Kind::degrade;
+  const bool is_degraded = verdict.kind == Verdict::Kind::degrade && !is_shadow();
+  if (is_degraded && has_stored(request, verdict, now)) {
     answer_from_store(request, true);
-  } else if (verdict.kind == Verdict::Kind::degrade && !is_shadow()) {
+  } else if (is_degraded) {
     const bool fallback = has_fallback(request);
     const bool skips = verdict.mode == config::DegradeMode::skip_downstream;
     if (skips && verdict.annotate.value_or(!fallback)) {
@@ -158,6 +168,7 @@ Verdict ProxyModel::decide(Request& request, TimePoint now) {
 
 ProxyModel::Admission ProxyModel::refuse(Request& request, Duration retry_after, TimePoint now) {
   budgets_.give_back(request.token);
+  if (answers_refusal(request, now)) return {Entry::answered, Duration{0}, nullptr};
   if (!is_shadow()) return {Entry::refused, retry_after, nullptr};
   request.token = {};
   request.ghost = &shadow_.pass(subject_of(request).route, now);
@@ -230,7 +241,7 @@ void ProxyModel::leave_shadow(Request& request, TimePoint now) {
     shadow_.left(ghost, now);
     return;
   }
-  if (ghost.at_upstream <= scheduler_.concurrency())
+  if (!ghost.is_crowded)
     costs_.record(subject_of(request).route, now - request.dispatched, request.degraded);
   shadow_.ended(ghost, now);
 }

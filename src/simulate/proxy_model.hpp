@@ -93,7 +93,8 @@ class ProxyModel {
   bool is_shadow() const { return upstream_.overload.mode == config::Mode::shadow; }
   overload::Verdict decide(Request& request, TimePoint now);
   static void answer_from_store(Request& request, bool degraded);
-  bool prefers_stored(const Request& request, TimePoint now) const;
+  bool answers_refusal(Request& request, TimePoint now);
+  bool has_stored(const Request& request, const overload::Verdict& verdict, TimePoint now) const;
   bool has_fallback(const Request& request) const;
   dispatch::Terms terms_of(const Request& request, const overload::Verdict& verdict,
                            TimePoint now) const;

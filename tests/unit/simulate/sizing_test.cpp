@@ -95,6 +95,14 @@ TEST_CASE("of another size than its configuration the spike shows what is not so
   CHECK(simulate(unfitted, true).goodput < simulate(unfitted, false).goodput);
 }
 
+TEST_CASE("a configuration that finds its concurrency names no size") {
+  const config::Config own = config_of(R"("dispatch":{"concurrency":"auto"})");
+  const ScenarioResult spike = open("spike", &own);
+  CHECK(spike.scenario->backend.slots == 100);
+  CHECK(spike.sizing.empty());
+  CHECK(listing(open("spike", &own, {40, {}, {}}).warnings) == "");
+}
+
 TEST_CASE("slots that are lost are scaled like those there are") {
   const config::Config own = config_of(R"("dispatch":{"concurrency":10})");
   const ScenarioResult fitted = open("capacity-drop", &own);
