@@ -15,6 +15,7 @@
 // way.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -104,7 +105,8 @@ class ShadowGate {
   std::deque<Ghost> ghosts_;
   std::vector<Ghost*> free_;
   std::vector<Due> due_;  // a heap, the earliest in front
-  std::deque<Event> events_;
+  std::vector<Event> events_;
+  std::size_t told_ = 0;  // of these
   std::uint32_t at_upstream_ = 0;
 };
 

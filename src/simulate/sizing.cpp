@@ -67,7 +67,11 @@ std::string resize(Scenario& scenario, std::optional<std::uint32_t> former_concu
   backend.service = told.service.value_or(backend.service);
   const double size = double(backend.slots) / former.slots;
   backend.thrash_knee = scaled(former.thrash_knee, size);
-  for (Server& server : backend.servers) server.slots = scaled(server.slots, size);
+  if (!backend.servers.empty()) backend.slots = 0;
+  for (Server& server : backend.servers) {
+    server.slots = scaled(server.slots, size);
+    backend.slots += server.slots;
+  }
   for (Change& change : scenario.changes) {
     if (change.slots) change.slots = scaled(*change.slots, size);
   }

@@ -110,6 +110,22 @@ TEST_CASE("slots that are lost are scaled like those there are") {
   CHECK(fitted.scenario->changes[0].slots == 4);
 }
 
+TEST_CASE("several servers are scaled each, and one is shared by the upstream's") {
+  const config::Config one = config_of(R"("dispatch":{"concurrency":64})");
+  const ScenarioResult burst = open("error-burst", &one);
+  CHECK(burst.scenario->backend.servers.size() == 3);
+  CHECK(burst.scenario->backend.slots == 3 * burst.scenario->backend.servers[0].slots);
+  CHECK(warns(burst, "$.upstreams[0].servers", "1 there, 3 in the scenario"));
+  auto three = config::load_text(R"({"upstreams":[{"name":"app","servers":["h:1","h:2","h:3"]}]})",
+                                 "own.json");
+  REQUIRE(three.config.has_value());
+  const ScenarioResult spike = open("spike", &*three.config);
+  REQUIRE(spike.scenario->backend.servers.size() == 3);
+  CHECK(spike.scenario->backend.servers[0].slots == 22);
+  CHECK(spike.scenario->backend.servers[2].slots == 21);
+  CHECK(simulate(*spike.scenario, true).goodput > 0.95);
+}
+
 TEST_CASE("the command line's size goes before the configuration's") {
   const config::Config own = config_of(R"("dispatch":{"concurrency":64})");
   const ScenarioResult told = open("spike", &own, {40, Milliseconds{100}, 600.0});
