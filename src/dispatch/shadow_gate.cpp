@@ -5,8 +5,19 @@
 
 namespace spillway::dispatch {
 
+namespace {
+// Made ready beforehand: the default queues are full with 896.
+constexpr std::size_t kReady = 1024;
+}  // namespace
+
 ShadowGate::ShadowGate(Scheduler& scheduler, std::size_t routes)
-    : scheduler_(scheduler), services_(routes) {}
+    : scheduler_(scheduler), services_(routes) {
+  const std::size_t ready = kReady + std::min<std::size_t>(scheduler.concurrency(), kReady);
+  free_.reserve(ready);
+  due_.reserve(ready);
+  events_.reserve(ready);
+  while (ghosts_.size() < ready) free_.push_back(&ghosts_.emplace_back());
+}
 
 ShadowGate::Entry ShadowGate::enter(RouteId route, const Terms& terms, TimePoint now) {
   advance(now);
