@@ -164,8 +164,13 @@ void add_simulate(CLI::App& app, Arguments& to) {
       "simulate", "Play a scenario of overload on a virtual clock with the proxy's own decisions");
   spillway::SimulateOptions& options = to.simulation;
   add_config(command, to, "Configuration file (JSON) in place of the scenario's own");
-  command.add_option("--scenario", options.scenario, "A built-in one, or a file (JSON)")
-      ->capture_default_str();
+  CLI::Option* const scenario =
+      command.add_option("--scenario", options.scenario, "A built-in one, or a file (JSON)")
+          ->capture_default_str();
+  command
+      .add_option("--from-log", options.log,
+                  "Replay the arrivals of this access log of Spillway's, with --config")
+      ->excludes(scenario);
   command.add_option("--seed", options.seed, "In place of the scenario's seed")
       ->check(CLI::NonNegativeNumber);
   command.add_option("--slots", options.slots, "Requests the backend works on at a time")

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <vector>
 
+#include "simulate/access_log.hpp"
 #include "simulate/built_in.hpp"
 #include "simulate/json.hpp"
 #include "simulate/plot.hpp"
@@ -56,12 +57,13 @@ void print_size(const Recording& recording, const std::string& sizing, std::ostr
   out << '\n';
 }
 
-void print_table(const Recording& recording, std::ostream& out) {
+void print_table(const Recording& with, const Recording* without, std::ostream& out) {
   std::vector<std::string> classes;
-  for (const auto& one : recording.classes) classes.push_back(one.name);
-  out << simulate::header(classes);
-  for (std::size_t s = 0; s < recording.seconds.size(); ++s) {
-    out << simulate::line(s, recording.seconds[s]);
+  for (const auto& one : with.classes) classes.push_back(one.name);
+  out << (without != nullptr ? simulate::compare_header(classes) : simulate::header(classes));
+  for (std::size_t s = 0; s < with.seconds.size(); ++s) {
+    out << (without != nullptr ? simulate::compare_line(s, with.seconds[s], without->seconds[s])
+                               : simulate::line(s, with.seconds[s]));
   }
 }
 
@@ -94,10 +96,14 @@ bool write_plot(const std::string& path, const std::string& svg, std::ostream& e
 const char* const kSizeHelp =
     "How large the model is. A built-in scenario is a shape. With --config the backend gets as\n"
     "many slots as the file's concurrency names, times slots / concurrency of the scenario\n"
-    "(mostly 1), and the rates follow, so that the ratio of load to capacity stays. The file says\n"
-    "nothing about time: the service time stays the scenario's. --slots, --service-ms and --rps\n"
-    "go before that; without --rps the rates follow the capacity. A scenario file of your own is\n"
-    "played as it is written. What file and model contradict is warned of on standard error.";
+    "(mostly 1), and the rates follow, so that the ratio of load to capacity stays. \"auto\" "
+    "names\n"
+    "no size: the scenario keeps its own. The file says nothing about time: the service time "
+    "stays\n"
+    "the scenario's. --slots, --service-ms and --rps go before that; without --rps the rates\n"
+    "follow the capacity. A scenario file of your own is played as it is written. With --from-log\n"
+    "slots and service time are the told ones, or the file's concurrency and what the log shows.\n"
+    "What file and model contradict is warned of on standard error.";
 
 SimulateResult simulate_scenario(const SimulateOptions& options, const config::Config* config,
                                  std::ostream& out, std::ostream& err, bool show_progress) {
@@ -109,8 +115,14 @@ SimulateResult simulate_scenario(const SimulateOptions& options, const config::C
     out << simulate::scenario_reference();
     return SimulateResult::done;
   }
+  if (!options.log.empty() && config == nullptr) {
+    err << "error: --config: missing: a log is played with the configuration that wrote it\n";
+    return SimulateResult::bad_scenario;
+  }
+  const std::string& source = options.log.empty() ? options.scenario : options.log;
   simulate::ScenarioResult opened =
-      simulate::open_scenario(options.scenario, config, told(options));
+      options.log.empty() ? simulate::open_scenario(options.scenario, config, told(options))
+                          : simulate::open_access_log(options.log, *config, told(options));
   for (const auto& warning : opened.warnings) {
     err << "warning: " << warning.path << ": " << warning.message << '\n';
   }
@@ -118,7 +130,7 @@ SimulateResult simulate_scenario(const SimulateOptions& options, const config::C
     err << "error: " << problem.path << ": " << problem.message << '\n';
   }
   if (!opened.scenario) {
-    err << options.scenario << ": " << opened.problems.size() << " error(s)\n";
+    err << source << ": " << opened.problems.size() << " error(s)\n";
     return SimulateResult::bad_scenario;
   }
   simulate::Scenario& scenario = *opened.scenario;
@@ -139,7 +151,7 @@ SimulateResult simulate_scenario(const SimulateOptions& options, const config::C
     out << as_json(with, other).dump(2) << '\n';
   } else {
     print_size(with, opened.sizing, out);
-    print_table(with, out);
+    print_table(with, other, out);
     out << '\n' << simulate::summary(with, other);
   }
   if (options.plot.empty()) return SimulateResult::done;

@@ -12,6 +12,7 @@ namespace spillway {
 
 struct SimulateOptions {
   std::string scenario = "spike";     // a built-in one, or the path of a file
+  std::string log;                    // replay this access log instead; needs a configuration
   std::optional<std::uint64_t> seed;  // in place of the scenario's
   // In place of the configuration's concurrency or the scenario's own figures
   // (simulate/sizing.hpp).

@@ -10,16 +10,16 @@ namespace {
 constexpr Duration kLongestPause = std::chrono::hours(1);
 constexpr double kJitter = 0.5;
 
-// FNV-1a (Fowler, Noll, Vo): the same on every machine.
-std::uint64_t hash(std::string_view text) {
+}  // namespace
+
+// FNV-1a (Fowler, Noll, Vo).
+std::uint64_t tenant_hash(std::string_view name) {
   std::uint64_t value = 0xcbf29ce484222325u;
-  for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  for (const char c : name) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   return value;
 }
 
-}  // namespace
-
-ClientModel::ClientModel(const Scenario& scenario) {
+ClientModel::ClientModel(const Scenario& scenario) : logged_(scenario.logged) {
   kinds_.reserve(scenario.clients.size());
   for (std::uint32_t i = 0; i < scenario.clients.size(); ++i) {
     const Clients& clients = scenario.clients[i];
@@ -32,7 +32,22 @@ ClientModel::ClientModel(const Scenario& scenario) {
   }
 }
 
+std::optional<Duration> ClientModel::next_logged(Request& request) {
+  if (next_logged_ == logged_->size()) return std::nullopt;
+  const LoggedArrival& arrival = (*logged_)[next_logged_++];
+  Kind& kind = kinds_[arrival.clients];
+  request.clients = arrival.clients;
+  request.tenant = 0;
+  request.tenant_id = TenantId{Random(arrival.tenant).next()};
+  request.traffic_class = kind.traffic_class;
+  request.key = 0;
+  request.attempt = 1;
+  request.work = request.full_work = kind.source.draw_work();
+  return from_seconds(arrival.at);
+}
+
 std::optional<Duration> ClientModel::next(std::uint32_t clients, Request& request) {
+  if (logged_) return next_logged(request);
   Kind& kind = kinds_[clients];
   const auto arrival = kind.source.next();
   if (!arrival) return std::nullopt;
@@ -67,7 +82,7 @@ void ClientModel::repeat(const Request& request, Request& again) {
 // Clients without a tenant name: each request is a tenant of its own.
 TenantId ClientModel::tenant_id(const Clients& clients, std::uint32_t number) {
   const std::uint64_t name =
-      clients.tenant.empty() ? ++anonymous_ : hash(tenant_name(clients, number));
+      clients.tenant.empty() ? ++anonymous_ : tenant_hash(tenant_name(clients, number));
   return TenantId{Random(name).next()};
 }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/random.hpp"
@@ -14,13 +16,24 @@
 
 namespace spillway::simulate {
 
+// Of a tenant's name; the same on every machine.
+std::uint64_t tenant_hash(std::string_view name);
+
 class ClientModel {
  public:
   explicit ClientModel(const Scenario& scenario);  // keeps references
 
-  // Fills in the next new request of the scenario's clients number `clients` and returns its
-  // arrival time since the start of the run; nullopt: no more.
-  std::optional<Duration> next(std::uint32_t clients, Request& request);
+  // Fills in the next new request of that process (the number of its clients, or 0 with a log) and
+  // returns its arrival time since the start of the run; nullopt: no more.
+  std::optional<Duration> next(std::uint32_t process, Request& request);
+
+  // So many arrival processes, each to be asked by next(): one for each kind of clients, or one for
+  // a log.
+  std::uint32_t processes() const {
+    return logged_ ? 1 : static_cast<std::uint32_t>(kinds_.size());
+  }
+  // That of a request.
+  std::uint32_t process_of(const Request& request) const { return logged_ ? 0 : request.clients; }
 
   // How long the client waits for an answer; nullopt: without limit.
   std::optional<Milliseconds> timeout(const Request& request) const {
@@ -43,9 +56,12 @@ class ClientModel {
     resilience::Backoff backoff;
   };
 
+  std::optional<Duration> next_logged(Request& request);
   TenantId tenant_id(const Clients& clients, std::uint32_t number);
 
   std::vector<Kind> kinds_;
+  std::shared_ptr<const std::vector<LoggedArrival>> logged_;
+  std::size_t next_logged_ = 0;
   std::uint64_t anonymous_ = 0;
 };
 

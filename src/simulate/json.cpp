@@ -36,9 +36,11 @@ Json list(const Items& items, Write write) {
 }
 
 Json counts_json(const ClassCounts& counts) {
-  return {{"offered", counts.offered}, {"admitted", counts.admitted}, {"degraded", counts.degraded},
-          {"denied", counts.denied},   {"expired", counts.expired},   {"failed", counts.failed},
-          {"served", counts.served},   {"cached", counts.cached},     {"late", counts.late}};
+  return {{"offered", counts.offered},   {"admitted", counts.admitted},
+          {"degraded", counts.degraded}, {"denied", counts.denied},
+          {"expired", counts.expired},   {"failed", counts.failed},
+          {"served", counts.served},     {"cached", counts.cached},
+          {"late", counts.late},         {"would_deny", counts.would_deny}};
 }
 
 Json class_json(const ClassSummary& summary) {

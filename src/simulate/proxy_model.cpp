@@ -14,6 +14,7 @@ ProxyModel::ProxyModel(const Scenario& scenario)
       upstream_(scenario.config.upstreams[index(scenario.upstream)]),
       random_(random_stream(scenario.seed, Draws::decisions, 0)),
       scheduler_(upstream_.dispatch, scenario.config.classes, upstream_.overload.regulate),
+      shadow_(scheduler_, scenario.config.routes.size()),
       controller_(scenario.config, upstream_),
       budgets_(scenario.config, upstream_),
       returns_(scenario.config.classes.size()),
@@ -52,6 +53,7 @@ ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
     return {Entry::answered, Duration{0}, nullptr};
   }
 
+  if (is_shadow()) return haunt(request, terms_of(request, verdict, now), now);
   const Offer offer = scheduler_.offer(request, terms_of(request, verdict, now), now);
   Admission admission;
   switch (offer.kind) {
@@ -63,16 +65,9 @@ ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
       admission = refuse(request, book_return(request, offer.reason, least, now), now);
       break;
     }
-    case Offer::Kind::queued:
-      admission.entry = Entry::wait;
-      if (is_shadow()) {  // stays queued, so that the signals see it
-        request.is_forwarded_and_queued = true;
-        admission.entry = Entry::forward;
-        forward(request, now);
-      }
-      break;
+    case Offer::Kind::queued: admission.entry = Entry::wait; break;
   }
-  if (!is_shadow()) admission.evicted = static_cast<Request*>(offer.evicted);
+  admission.evicted = static_cast<Request*>(offer.evicted);
   return admission;
 }
 
@@ -124,15 +119,25 @@ bool ProxyModel::answers_error(Request& request, TimePoint now) {
   return true;
 }
 
-// As in the proxy: a stored answer goes before every refusal, where the rule in force degrades.
-bool ProxyModel::prefers_stored(const Request& request, TimePoint now) const {
+// As in the proxy: what is stored or prepared goes before every refusal, where a rule says so.
+bool ProxyModel::answers_refusal(Request& request, TimePoint now) {
   const RouteId route = subject_of(request).route;
-  const overload::AdmissionPlan& plan = *controller_.plan();
-  if (plan.state() == State::normal || is_shadow()) return false;
-  const config::Rule& rule = plan.rule(route, request.traffic_class);
-  return rule.strategy == config::Strategy::degrade &&
-         rule.mode != config::DegradeMode::skip_downstream &&
-         store_.answers_degraded(route, request.key, now);
+  const config::Rule* const degrading = controller_.plan()->degrading(route, request.traffic_class);
+  if (degrading == nullptr || is_shadow()) return false;
+  if (degrading->mode != config::DegradeMode::skip_downstream &&
+      store_.answers_degraded(route, request.key, now)) {
+    answer_from_store(request, true);
+    return true;
+  }
+  if (!has_fallback(request) || degrading->miss == config::Miss::deny) return false;
+  request.degraded = request.is_answered = true;
+  return true;
+}
+
+// Whether the rule's mode has a stored answer for a degraded request.
+bool ProxyModel::has_stored(const Request& request, const Verdict& verdict, TimePoint now) const {
+  return verdict.mode != config::DegradeMode::skip_downstream &&
+         store_.answers_degraded(subject_of(request).route, request.key, now);
 }
 
 // The plan's verdict. A degraded request is answered from the cache or by the fallback, or becomes
@@ -142,10 +147,10 @@ Verdict ProxyModel::decide(Request& request, TimePoint now) {
                                           request.tenant_id,
                                           tenant_budgets_.find(tier_of(request).number)};
   Verdict verdict = overload::decide(*controller_.plan(), budgets_, asking, now, random_);
-  if (prefers_stored(request, now)) {
-    verdict.kind = Verdict::Kind::degrade;
+  const bool is_degraded = verdict.kind == Verdict::Kind::degrade && !is_shadow();
+  if (is_degraded && has_stored(request, verdict, now)) {
     answer_from_store(request, true);
-  } else if (verdict.kind == Verdict::Kind::degrade && !is_shadow()) {
+  } else if (is_degraded) {
     const bool fallback = has_fallback(request);
     const bool skips = verdict.mode == config::DegradeMode::skip_downstream;
     if (skips && verdict.annotate.value_or(!fallback)) {
@@ -163,9 +168,12 @@ Verdict ProxyModel::decide(Request& request, TimePoint now) {
 
 ProxyModel::Admission ProxyModel::refuse(Request& request, Duration retry_after, TimePoint now) {
   budgets_.give_back(request.token);
+  if (answers_refusal(request, now)) return {Entry::answered, Duration{0}, nullptr};
   if (!is_shadow()) return {Entry::refused, retry_after, nullptr};
+  request.token = {};
+  request.ghost = &shadow_.pass(subject_of(request).route, now);
   forward(request, now);
-  return {Entry::forward, Duration{0}, nullptr};
+  return {Entry::forward, Duration{0}, nullptr, true};
 }
 
 void ProxyModel::forward(Request& request, TimePoint now) {
@@ -184,7 +192,8 @@ void ProxyModel::start(Request& request, TimePoint now) {
   tenants_.record_admitted(request.traffic_class);
 }
 
-void ProxyModel::answered(const Request& request, TimePoint now) {
+void ProxyModel::answered(Request& request, TimePoint now) {
+  request.was_answered = true;
   signals_.record_latency(now - request.dispatched);
   signals_.record_result(request.fails);
   if (!request.fails && !request.degraded) store_.put(subject_of(request).route, request.key, now);
@@ -198,7 +207,7 @@ void ProxyModel::end(Request& request, TimePoint now) {
   in_flight_.back()->in_flight = request.in_flight;
   std::swap(in_flight_[request.in_flight], in_flight_.back());
   in_flight_.pop_back();
-  if (request.is_forwarded_and_queued) leave_queue(request, now);
+  if (request.ghost != nullptr) leave_shadow(request, now);
   if (!request.has_slot) return;
   request.has_slot = false;
   const Duration held = now - request.dispatched;
@@ -209,18 +218,42 @@ void ProxyModel::end(Request& request, TimePoint now) {
   granted_ = scheduler_.release(request.served_as, held, now);
 }
 
-// Shadow mode: gives up the queue place of a request that was forwarded while queued, or the slot
-// that the place has become.
-void ProxyModel::leave_queue(Request& request, TimePoint now) {
-  request.is_forwarded_and_queued = false;
-  if (cancel(request, now)) return;
-  signals_.record_wait(request.waited);
-  if (request.state == dispatch::Waiter::State::granted) {
+// Shadow mode: the request is sent at once, and its ghost takes its part at the gate.
+ProxyModel::Admission ProxyModel::haunt(Request& request, const dispatch::Terms& terms,
+                                        TimePoint now) {
+  const auto [offer, ghost] = shadow_.enter(subject_of(request).route, terms, now);
+  const bool is_refused = offer.kind == Offer::Kind::refused;
+  if (is_refused) budgets_.give_back(request.token);
+  if (offer.kind == Offer::Kind::granted) {
+    signals_.record_wait(Duration{0});
+    signals_.record_admitted();
     tenants_.record_admitted(request.traffic_class);
-    granted_ = scheduler_.release(request.served_as, now - request.dispatched, now);
-  } else {
-    budgets_.give_back(request.token);
   }
+  request.token = {};
+  request.ghost = ghost;
+  forward(request, now);
+  return {Entry::forward, Duration{0}, nullptr, is_refused};
+}
+
+void ProxyModel::leave_shadow(Request& request, TimePoint now) {
+  dispatch::ShadowGate::Ghost& ghost = *std::exchange(request.ghost, nullptr);
+  if (!request.was_answered) {
+    shadow_.left(ghost, now);
+    return;
+  }
+  if (!ghost.is_crowded)
+    costs_.record(subject_of(request).route, now - request.dispatched, request.degraded);
+  shadow_.ended(ghost, now);
+}
+
+std::optional<ClassId> ProxyModel::next_ghost_lost() {
+  while (const auto event = shadow_.next_event()) {
+    signals_.record_wait(event->waited);
+    if (event->reason != Reason::none) return event->traffic_class;
+    signals_.record_admitted();
+    tenants_.record_admitted(event->traffic_class);
+  }
+  return std::nullopt;
 }
 
 bool ProxyModel::cancel(Request& request, TimePoint now) {
@@ -230,10 +263,9 @@ bool ProxyModel::cancel(Request& request, TimePoint now) {
 }
 
 Request* ProxyModel::expire(TimePoint now) {
-  for (;;) {
-    auto* request = static_cast<Request*>(scheduler_.expire(now));
-    if (request == nullptr || !request->is_forwarded_and_queued) return request;
-  }
+  if (!is_shadow()) return static_cast<Request*>(scheduler_.expire(now));
+  shadow_.advance(now);
+  return nullptr;
 }
 
 Duration ProxyModel::expired(Request& request, TimePoint now) {
@@ -243,12 +275,9 @@ Duration ProxyModel::expired(Request& request, TimePoint now) {
 }
 
 Request* ProxyModel::next(TimePoint now) {
-  for (;;) {
-    dispatch::Waiter* waiter = granted_ != nullptr ? granted_ : scheduler_.next(now);
-    granted_ = nullptr;
-    auto* request = static_cast<Request*>(waiter);
-    if (request == nullptr || !request->is_forwarded_and_queued) return request;
-  }
+  if (is_shadow()) return nullptr;
+  dispatch::Waiter* const granted = std::exchange(granted_, nullptr);
+  return static_cast<Request*>(granted != nullptr ? granted : scheduler_.next(now));
 }
 
 void ProxyModel::sweep(TimePoint now) {

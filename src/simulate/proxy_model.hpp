@@ -11,6 +11,7 @@
 #include "dispatch/route_cost.hpp"
 #include "dispatch/route_latency.hpp"
 #include "dispatch/scheduler.hpp"
+#include "dispatch/shadow_gate.hpp"
 #include "overload/budgets.hpp"
 #include "overload/controller.hpp"
 #include "overload/decide.hpp"
@@ -40,13 +41,14 @@ class ProxyModel {
     Entry entry = Entry::refused;
     Duration retry_after{0};     // of a refusal
     Request* evicted = nullptr;  // lost its queue place
+    bool would_refuse = false;   // shadow mode: enforcing would
   };
   // Decides, then asks the gate for a slot.
   Admission arrive(Request& request, TimePoint now);
   // The request has a slot and is sent to the backend.
   void start(Request& request, TimePoint now);
   // The backend answered, perhaps with an error, and the client is still there.
-  void answered(const Request& request, TimePoint now);
+  void answered(Request& request, TimePoint now);
   // The backend gave no answer: no connection, or none in time.
   void failed() { signals_.record_result(true); }
   // Whether a stored answer takes the place of that; the request is then degraded and answered.
@@ -61,6 +63,10 @@ class ProxyModel {
   Duration expired(Request& request, TimePoint now);
   // The next request to start(), after an end, cancel or expiry; nullptr: no more.
   Request* next(TimePoint now);
+
+  // Shadow mode: the class of the next request that enforcing would have let wait in vain; nullopt:
+  // no more.
+  std::optional<ClassId> next_ghost_lost();
 
   // A worker's sweep, every 50 ms.
   void sweep(TimePoint now);
@@ -87,20 +93,23 @@ class ProxyModel {
   bool is_shadow() const { return upstream_.overload.mode == config::Mode::shadow; }
   overload::Verdict decide(Request& request, TimePoint now);
   static void answer_from_store(Request& request, bool degraded);
-  bool prefers_stored(const Request& request, TimePoint now) const;
+  bool answers_refusal(Request& request, TimePoint now);
+  bool has_stored(const Request& request, const overload::Verdict& verdict, TimePoint now) const;
   bool has_fallback(const Request& request) const;
   dispatch::Terms terms_of(const Request& request, const overload::Verdict& verdict,
                            TimePoint now) const;
   Admission refuse(Request& request, Duration retry_after, TimePoint now);
   Duration book_return(const Request& request, Reason reason, Milliseconds least, TimePoint now);
   void forward(Request& request, TimePoint now);
-  void leave_queue(Request& request, TimePoint now);
+  Admission haunt(Request& request, const dispatch::Terms& terms, TimePoint now);
+  void leave_shadow(Request& request, TimePoint now);
   Milliseconds retry_after(const Request& request);
 
   const Scenario& scenario_;
   const config::Upstream& upstream_;
   Random random_;
   dispatch::Scheduler scheduler_;
+  dispatch::ShadowGate shadow_;
   overload::Controller controller_;
   overload::Budgets budgets_;
   overload::RetryBooking returns_;

@@ -86,6 +86,13 @@ void Recorder::served(const Request& request, TimePoint now) {
   work_of_tenants_[tenant].got += request.work;
 }
 
+void Recorder::would_deny(ClassId traffic_class, TimePoint now) {
+  if (now >= end_) return;
+  const auto second = static_cast<std::size_t>((now - begin_) / std::chrono::seconds(1));
+  ++recording_.seconds[second].classes[index(traffic_class)].would_deny;
+  if (now >= measured_from_) ++recording_.classes[index(traffic_class)].counts.would_deny;
+}
+
 void Recorder::depth(std::size_t queued, TimePoint now) {
   if (now < measured_from_ || now > end_) return;
   recording_.max_queued = std::max(recording_.max_queued, static_cast<std::uint32_t>(queued));

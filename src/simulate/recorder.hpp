@@ -34,6 +34,9 @@ class Recorder {
   void served(const Request& request, TimePoint now);
   void late(const Request& request, TimePoint now) { count(request, now, &ClassCounts::late); }
 
+  // Shadow mode: a request of that class would have been refused.
+  void would_deny(ClassId traffic_class, TimePoint now);
+
   // Requests that wait now, at the gate and in the backend.
   void depth(std::size_t queued, TimePoint now);
   void changed(TimePoint now, State to, Reason reason);

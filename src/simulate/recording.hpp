@@ -14,14 +14,15 @@ namespace spillway::simulate {
 // a request of its own.
 struct ClassCounts {
   std::uint64_t offered = 0;
-  std::uint64_t admitted = 0;  // sent to the backend, in the second in which that happened
-  std::uint64_t degraded = 0;  // of those served: answered with less than asked for
-  std::uint64_t denied = 0;    // refused on arrival, by rule or by the gate; dropped ones too
-  std::uint64_t expired = 0;   // left the queue without a slot: timed out, evicted
-  std::uint64_t failed = 0;    // answered with an error: the backend's, or it could not be asked
-  std::uint64_t served = 0;    // answered before the client gave up; when answered
-  std::uint64_t cached = 0;    // of those served: from a route's cache
-  std::uint64_t late = 0;      // answered by the backend to a client that had given up; wasted work
+  std::uint64_t admitted = 0;    // sent to the backend, in the second in which that happened
+  std::uint64_t degraded = 0;    // of those served: answered with less than asked for
+  std::uint64_t denied = 0;      // refused on arrival, by rule or by the gate; dropped ones too
+  std::uint64_t would_deny = 0;  // shadow mode: denied or expired if it were enforced
+  std::uint64_t expired = 0;     // left the queue without a slot: timed out, evicted
+  std::uint64_t failed = 0;      // answered with an error: the backend's, or it could not be asked
+  std::uint64_t served = 0;      // answered before the client gave up; when answered
+  std::uint64_t cached = 0;      // of those served: from a route's cache
+  std::uint64_t late = 0;  // answered by the backend to a client that had given up; wasted work
 };
 
 struct Second {

@@ -8,6 +8,7 @@
 
 #include "base/ids.hpp"
 #include "base/time.hpp"
+#include "dispatch/shadow_gate.hpp"
 #include "dispatch/waiter.hpp"
 #include "overload/budgets.hpp"
 #include "resilience/circuit_breaker.hpp"
@@ -45,7 +46,8 @@ struct Request : dispatch::Waiter {
   RequestCall call;
   bool has_slot = false;      // of the gate
   bool is_forwarded = false;  // in flight for the proxy: not answered, client still there
-  bool is_forwarded_and_queued = false;  // shadow mode: in the backend and still in the queue
+  bool was_answered = false;  // by the backend, perhaps with an error
+  dispatch::ShadowGate::Ghost* ghost = nullptr;  // shadow mode
   bool degraded = false;
   bool is_answered = false;   // by the fallback or from the cache, without the backend
   bool is_cached = false;     // from the cache
@@ -66,7 +68,7 @@ class RequestPool {
   void release(Request& request) {
     ++request.use;
     request.degraded = request.is_answered = request.is_sent = request.fails = false;
-    request.timed_out = request.is_cached = false;
+    request.timed_out = request.is_cached = request.was_answered = false;
     request.call = {};
     free_.push_back(&request);
   }

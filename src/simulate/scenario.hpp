@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -91,6 +92,13 @@ struct ProxyCost {
   std::uint32_t request_us = 0;  // of the event loop's time for a request, half for a refusal
 };
 
+// A request of an access log.
+struct LoggedArrival {
+  double at = 0;              // seconds since the first
+  std::uint64_t tenant = 0;   // tenant_hash of its name
+  std::uint32_t clients = 0;  // which of the scenario's
+};
+
 struct Scenario {
   std::string name;
   std::string sentence;
@@ -101,6 +109,8 @@ struct Scenario {
   ProxyCost proxy;
   std::vector<Change> changes;
   std::vector<Clients> clients;
+  // Replayed: when they come, in order; of `clients` only the kinds count. Null: modelled arrivals.
+  std::shared_ptr<const std::vector<LoggedArrival>> logged;
   config::Config config;
   UpstreamId upstream{};      // of `config`: the one that is simulated
   bool books_returns = true;  // false: Retry-After is the rule's alone, for comparison; no key

@@ -65,7 +65,7 @@ class Simulation {
       if (change.until) schedule(kBegin + from_seconds(*change.until), EventKind::change);
     }
     schedule(kBegin + std::chrono::seconds(scenario_.warm_up_seconds), EventKind::measure);
-    for (std::uint32_t i = 0; i < scenario_.clients.size(); ++i) schedule_arrival(i);
+    for (std::uint32_t i = 0; i < clients_.processes(); ++i) schedule_arrival(i);
     if (proxy_) {
       schedule(kBegin + kTimerPeriod, EventKind::timer);
       schedule(kBegin + kSweepPeriod, EventKind::sweep);
@@ -79,10 +79,10 @@ class Simulation {
     events_.push({.at = at, .kind = kind, .request = &request, .request_use = request.use});
   }
 
-  // Schedules the next arrival of these clients.
-  void schedule_arrival(std::uint32_t clients) {
+  // Schedules the next arrival of that process.
+  void schedule_arrival(std::uint32_t process) {
     Request& request = pool_.acquire();
-    const auto at = clients_.next(clients, request);
+    const auto at = clients_.next(process, request);
     if (at) {
       schedule(kBegin + *at, EventKind::arrival, request);
     } else {
@@ -93,7 +93,7 @@ class Simulation {
   void handle(const Event& event) {
     switch (event.kind) {
       case EventKind::arrival:
-        schedule_arrival(event.request->clients);
+        schedule_arrival(clients_.process_of(*event.request));
         arrive(*event.request);
         break;
       case EventKind::retry: arrive(*event.request); break;
@@ -110,6 +110,7 @@ class Simulation {
         run_loop();
         while (Request* late = proxy_->expire(now_)) expire(*late);
         start_waiting();
+        while (const auto lost = proxy_->next_ghost_lost()) recorder_.would_deny(*lost, now_);
         schedule(now_ + kTimerPeriod, EventKind::timer);
         break;
       case EventKind::sweep:
@@ -161,6 +162,7 @@ class Simulation {
   // False: the request was refused, or answered without the backend.
   bool admit(Request& request) {
     const ProxyModel::Admission admission = proxy_->arrive(request, now_);
+    if (admission.would_refuse) recorder_.would_deny(request.traffic_class, now_);
     if (admission.evicted != nullptr) expire(*admission.evicted);
     switch (admission.entry) {
       case ProxyModel::Entry::start: start(request); return true;

@@ -56,17 +56,22 @@ std::string resize(Scenario& scenario, std::optional<std::uint32_t> former_concu
                    const Told& told) {
   Backend& backend = scenario.backend;
   const Backend former = backend;
-  const std::uint32_t concurrency =
+  const config::Concurrency& concurrency =
       scenario.config.upstreams[index(scenario.upstream)].dispatch.concurrency;
+  if (concurrency.search) former_concurrency.reset();  // "auto" names no size
   if (told.slots) {
     backend.slots = *told.slots;
   } else if (former_concurrency) {
-    backend.slots = scaled(former.slots, double(concurrency) / *former_concurrency);
+    backend.slots = scaled(former.slots, double(concurrency.most) / *former_concurrency);
   }
   backend.service = told.service.value_or(backend.service);
   const double size = double(backend.slots) / former.slots;
   backend.thrash_knee = scaled(former.thrash_knee, size);
-  for (Server& server : backend.servers) server.slots = scaled(server.slots, size);
+  if (!backend.servers.empty()) backend.slots = 0;
+  for (Server& server : backend.servers) {
+    server.slots = scaled(server.slots, size);
+    backend.slots += server.slots;
+  }
   for (Change& change : scenario.changes) {
     if (change.slots) change.slots = scaled(*change.slots, size);
   }
@@ -82,7 +87,7 @@ std::string resize(Scenario& scenario, std::optional<std::uint32_t> former_concu
   if (size == 1 && rates == 1) return "";
   std::string text = "slots x " + fixed(size, 2) + ", rates x " + fixed(rates, 2);
   if (told.any()) return text + ": as the command line tells";
-  return text + ": to the configuration's concurrency of " + std::to_string(concurrency) +
+  return text + ": to the configuration's concurrency of " + std::to_string(concurrency.most) +
          ", where the scenario was written for " + std::to_string(*former_concurrency);
 }
 
@@ -152,8 +157,9 @@ config::Problems contradictions(const Scenario& scenario, bool knows_slots) {
                                           std::to_string(servers) +
                                           " in the scenario, which are played"});
   }
-  const std::uint32_t slots = scenario.backend.slots, limit = upstream.dispatch.concurrency;
-  if (knows_slots && limit != slots) {
+  const config::Concurrency& concurrency = upstream.dispatch.concurrency;
+  const std::uint32_t slots = scenario.backend.slots, limit = concurrency.most;
+  if (knows_slots && (concurrency.search ? limit < slots : limit != slots)) {
     out.push_back({path + ".dispatch.concurrency",
                    std::to_string(limit) +
                        (limit > slots ? " is above the backend's " : " is below the backend's ") +

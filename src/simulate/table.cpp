@@ -12,6 +12,8 @@ namespace {
 constexpr std::size_t kNameWidth = 10;  // OVERLOADED
 constexpr std::size_t kLeadWidth = 4 + 2 + kNameWidth + 8 + 9;
 constexpr std::size_t kWideClasses = 3;
+constexpr std::size_t kStateWidth = 4 + 2 + kNameWidth;
+constexpr std::size_t kPairWidth = 3 * 6;  // of a class, of two runs
 
 // The columns of one class; widths include the space before each.
 struct Columns {
@@ -54,6 +56,29 @@ std::string line(std::size_t second, const Second& recorded) {
   for (const ClassCounts& counts : recorded.classes) {
     text += " |" + cell(counts.offered, each.widths[0]) + cell(counts.admitted, each.widths[1]) +
             cell(counts.degraded, each.widths[2]) + cell(counts.denied, each.widths[3]);
+  }
+  return text + '\n';
+}
+
+std::string compare_header(const std::vector<std::string>& classes) {
+  std::string names = std::string(kStateWidth, ' ') + right("queued", 16) + right("p95", 18);
+  std::string headings = right("sec", 4) + "  " + left("state", kNameWidth);
+  for (const std::size_t width : {8, 9}) headings += right("with", width) + right("w/o", width);
+  for (const std::string& name : classes) {
+    names += " |" + left(" " + cut(name + " served", kPairWidth - 1), kPairWidth);
+    headings += " |" + right("offer", 6) + right("with", 6) + right("w/o", 6);
+  }
+  return names + '\n' + headings + '\n';
+}
+
+std::string compare_line(std::size_t second, const Second& with, const Second& without) {
+  std::string text = cell(second, 5).substr(1) + "  " + left(name(with.state), kNameWidth) +
+                     cell(with.queued, 8) + cell(without.queued, 8) +
+                     right(latency_text(with.p95), 9) + right(latency_text(without.p95), 9);
+  for (std::size_t i = 0; i < with.classes.size(); ++i) {
+    const std::uint64_t other = i < without.classes.size() ? without.classes[i].served : 0;
+    text +=
+        " |" + cell(with.classes[i].offered, 6) + cell(with.classes[i].served, 6) + cell(other, 6);
   }
   return text + '\n';
 }

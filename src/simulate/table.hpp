@@ -19,6 +19,12 @@ std::string header(const std::vector<std::string>& classes);
 // the requests offered, admitted, degraded and denied. Ends with a line break.
 std::string line(std::size_t second, const Second& recorded);
 
+// The same for two runs of the same traffic side by side: with shedding, then without. Queue depth
+// and p95 of both; for each class the requests offered (with shedding: retries depend on the
+// answers) and those served in that second by either.
+std::string compare_header(const std::vector<std::string>& classes);
+std::string compare_line(std::size_t second, const Second& with, const Second& without);
+
 // The end of a run after the warm-up: each class, the whole, the time per state, the transitions
 // and the tenants. With `without`, the same traffic with shedding off stands beside it: line below
 // line for each class, column beside column for the rest.

@@ -37,10 +37,11 @@ class TrafficSource {
   // at the highest rate, thinned (Lewis, Shedler, "Simulation of nonhomogeneous Poisson processes
   // by thinning", Naval Research Logistics Quarterly, 1979).
   std::optional<Arrival> next();
+  // The work of a request whose arrival is known: seconds.
+  double draw_work();
 
  private:
   double rate_at(double seconds);
-  double draw_work();
   std::uint32_t draw_key();
 
   const Clients& clients_;

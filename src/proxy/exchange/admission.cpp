@@ -16,6 +16,7 @@ Admission::Admission(Services& services, const RequestContext& request, Parking&
 Admission::~Admission() {
   // Queued only if the worker has ended: otherwise a request waits for its ticket.
   if (ticket_.state == dispatch::Waiter::State::queued) gate().cancel(ticket_, Clock::now());
+  if (ghost_ != nullptr) gate().leave_shadow(*ghost_, false, Clock::now());
 }
 
 void Admission::decide() {
@@ -125,9 +126,7 @@ dispatch::Terms Admission::terms(Duration spent, TimePoint now) const {
 std::optional<Fault> Admission::enter_gate(TimePoint arrived, Duration uncounted, Duration spent) {
   dispatched_ = arrived;
   uncounted_ = uncounted;
-  // Without shadow mode the request would have been refused before the gate.
-  if (shadow_outcome_ == Outcome::denied || shadow_outcome_ == Outcome::dropped)
-    return std::nullopt;
+  if (request_.is_shadow()) return enter_shadow(spent);
   ticket_.delivered = false;
   ticket_.parking = &parking_;
   ticket_.state = dispatch::Waiter::State::idle;
@@ -138,9 +137,6 @@ std::optional<Fault> Admission::enter_gate(TimePoint arrived, Duration uncounted
     slot_ = Slot(gate(), ticket_.served_as, dispatched_);
     request_.signals().record_wait(Duration{0});
     on_slot();
-  } else if (request_.is_shadow()) {
-    has_shadow_ = true;
-    ticket_.parking = nullptr;
   } else {
     is_queued_ = true;
   }
@@ -236,8 +232,7 @@ void Admission::on_answer(std::optional<Duration> latency, TimePoint now) {
 }
 
 void Admission::release_slot(TimePoint now, bool served) {
-  was_served_ = was_served_ || served;
-  if (has_shadow_) leave_shadow();
+  leave_shadow(served);
   if (!slot_) return;
   if (!is_answered_) {
     request_.generation->route_latency.record_unanswered(request_.subject.route, now - dispatched_,
@@ -250,36 +245,39 @@ void Admission::release_slot(TimePoint now, bool served) {
   slot_.release(now);
 }
 
-// Takes the shadow out of the queue, or gives its slot back. False while its ticket is being
-// delivered by another thread.
-bool Admission::leave_shadow() {
+// Shadow mode: the request goes on, and its ghost takes its part at the gate.
+std::optional<Fault> Admission::enter_shadow(Duration spent) {
+  leave_shadow(false);
+  const RouteId route = request_.subject.route;
+  // Otherwise it would have been refused before the gate.
+  const bool comes_to_gate =
+      shadow_outcome_ != Outcome::denied && shadow_outcome_ != Outcome::dropped;
+  if (!comes_to_gate) {
+    ghost_ = gate().pass_shadow(route, dispatched_);
+    return std::nullopt;
+  }
+  const auto [offer, ghost] = gate().enter_shadow(route, terms(spent, dispatched_), dispatched_);
+  ghost_ = ghost;
+  record_.predicted_wait = offer.predicted_wait;
+  if (offer.kind == dispatch::Offer::Kind::refused) return on_gate_rejection(offer.reason);
+  if (offer.kind == dispatch::Offer::Kind::granted) {
+    request_.signals().record_wait(Duration{0});
+    on_slot();
+  }
+  return std::nullopt;
+}
+
+// The ghost stays for as long as it has to; what it meets later is counted by the sweep.
+void Admission::leave_shadow(bool served) {
+  if (ghost_ == nullptr) return;
   const TimePoint now = Clock::now();
-  if (gate().cancel(ticket_, now)) {
-    has_shadow_ = false;
-    return true;
-  }
-  if (!ticket_.delivered) return false;
-  has_shadow_ = false;
-  request_.signals().record_wait(ticket_.waited);
-  if (ticket_.state != dispatch::Waiter::State::granted) {
-    on_queue_timeout();
-    return true;
-  }
-  request_.signals().record_admitted();
-  request_.tenants().record_admitted(request_.subject.traffic_class);
-  if (was_served_) {
+  Gate::Ghost& ghost = *std::exchange(ghost_, nullptr);
+  if (served && !ghost.is_crowded) {
     request_.generation->route_cost.record(request_.subject.route, now - dispatched_,
                                            announces_degrade_);
   }
-  gate().leave(ticket_.served_as, now - dispatched_, now);
-  return true;
-}
-
-Task<> Admission::settle_shadow() {
-  if (!has_shadow_ || leave_shadow()) co_return;
-  ticket_.parking = &parking_;
-  while (!ticket_.delivered) co_await parking_.park({});
-  leave_shadow();
+  const std::optional<Reason> lost = gate().leave_shadow(ghost, served, now);
+  if (lost) refuse(waited_in_vain(*lost, retry_after()));
 }
 
 const overload::DecisionRecord& Admission::complete_record() {

@@ -1,9 +1,8 @@
 // Whether and when a request may go to its upstream: verdict, ticket in the queue, slot.
 //
 // In shadow mode (overload.mode) requests are neither refused, delayed nor degraded; the decisions
-// are counted and logged. A request that would have to wait is forwarded at once, and its ticket
-// stays in the queue as its shadow until it ends: so signals and rules see a queue as long as there
-// are requests beyond the cap.
+// are counted and logged. Every request is forwarded at once, and its ghost takes its part at the
+// gate (dispatch/shadow_gate.hpp): so signals and rules see the queue that there would be.
 #pragma once
 
 #include <optional>
@@ -72,8 +71,8 @@ class Admission {
   // The response head came, `latency` after the upstream was asked (nullopt: says nothing about its
   // route).
   void on_answer(std::optional<Duration> latency, TimePoint now);
-  // Waits until the shadow in the queue, if there is one, has been settled.
-  Task<> settle_shadow();
+  // Shadow mode: the request has ended, if release_slot() has not said so before.
+  void end_shadow() { leave_shadow(false); }
 
   TimePoint dispatched() const { return dispatched_; }
   Duration uncounted() const { return uncounted_; }
@@ -83,7 +82,6 @@ class Admission {
   }
   // Its deadline or max_wait_ms passed before it was started (late: process_with_tag).
   bool is_late() const { return slot_ && ticket_.late; }
-  bool has_shadow() const { return has_shadow_; }
   // The outcome it would have had without shadow mode.
   std::optional<Outcome> shadow_outcome() const { return shadow_outcome_; }
   void set_shadow_outcome(Outcome outcome) { shadow_outcome_ = outcome; }
@@ -100,8 +98,9 @@ class Admission {
   dispatch::Terms terms(Duration spent, TimePoint now) const;
   std::optional<Fault> on_gate_rejection(Reason reason);
   std::optional<Fault> on_queue_timeout();
+  std::optional<Fault> enter_shadow(Duration spent);
+  void leave_shadow(bool served);
   void on_slot();
-  bool leave_shadow();
   void name_heavy_tenant(const overload::AdmissionPlan& plan);
   void keep_dead_letter(Reason reason);
   Gate& gate() const { return request_.upstream().gate; }
@@ -118,9 +117,8 @@ class Admission {
   Duration uncounted_{};
   std::optional<Outcome> shadow_outcome_;
   bool is_queued_ = false;
-  bool has_shadow_ = false;  // the ticket queues without the request, which is under way
-  bool was_served_ = false;
-  bool is_answered_ = false;  // by the upstream
+  Gate::Ghost* ghost_ = nullptr;  // at the gate, in shadow mode
+  bool is_answered_ = false;      // by the upstream
   bool is_degraded_ = false;
   bool announces_degrade_ = false;
 };

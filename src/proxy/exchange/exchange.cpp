@@ -28,7 +28,7 @@ Task<> Exchange::serve(std::optional<Fault> fault) {
     sent = !failure;
     if (failure) answer = *failure;
   }
-  if (admission_.has_shadow()) co_await admission_.settle_shadow();
+  admission_.end_shadow();
   observe(answer);
 }
 

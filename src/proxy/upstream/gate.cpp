@@ -16,11 +16,12 @@ void deliver(dispatch::Waiter& waiter) {
 }  // namespace
 
 Gate::Gate(const config::Dispatch& settings, std::span<const config::TrafficClass> classes,
-           std::shared_ptr<Slots> slots, bool adapts)
+           std::shared_ptr<Slots> slots, bool adapts, std::size_t shadow_routes)
     : slots_(std::move(slots)),
       concurrency_(settings.concurrency),
       scheduler_(settings, classes, adapts) {
   for (const config::TrafficClass& each : classes) class_names_.push_back(each.name);
+  if (shadow_routes > 0) shadow_.emplace(scheduler_, shadow_routes);
   const std::lock_guard lock(slots_->mutex);
   slots_->gates.push_back(this);
 }
@@ -58,14 +59,46 @@ bool Gate::cancel(Ticket& ticket, TimePoint now) {
 
 void Gate::expire(TimePoint now) {
   const std::lock_guard lock(slots_->mutex);
+  if (shadow_) return settle_shadow(now);
   while (dispatch::Waiter* waiter = scheduler_.expire(now)) deliver(*waiter);
   grant_waiting(now);
 }
 
 void Gate::deliver_startable(dispatch::Waiter* first, TimePoint now) {
   for (dispatch::Waiter* waiter = first; waiter != nullptr; waiter = scheduler_.next(now)) {
-    deliver(*waiter);
+    shadow_ ? shadow_->granted(*waiter, now) : deliver(*waiter);
   }
+}
+
+void Gate::settle_shadow(TimePoint now) {
+  if (!is_only_gate()) update_slot_share();
+  shadow_->advance(now);
+  if (!is_only_gate()) grant_waiting(now);
+}
+
+dispatch::ShadowGate::Entry Gate::enter_shadow(RouteId route, const dispatch::Terms& terms,
+                                               TimePoint now) {
+  const std::lock_guard lock(slots_->mutex);
+  if (!is_only_gate()) update_slot_share();
+  return shadow_->enter(route, terms, now);
+}
+
+Gate::Ghost* Gate::pass_shadow(RouteId route, TimePoint now) {
+  const std::lock_guard lock(slots_->mutex);
+  return &shadow_->pass(route, now);
+}
+
+std::optional<Reason> Gate::leave_shadow(Ghost& ghost, bool served, TimePoint now) {
+  const std::lock_guard lock(slots_->mutex);
+  if (!is_only_gate()) update_slot_share();
+  return served ? shadow_->ended(ghost, now) : shadow_->left(ghost, now);
+}
+
+void Gate::take_shadow_events(std::vector<dispatch::ShadowGate::Event>& events) {
+  events.clear();
+  if (!shadow_) return;
+  const std::lock_guard lock(slots_->mutex);
+  while (const auto event = shadow_->next_event()) events.push_back(*event);
 }
 
 std::uint32_t Gate::running_elsewhere() const {

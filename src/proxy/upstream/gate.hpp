@@ -26,6 +26,7 @@
 
 #include "config/config.hpp"
 #include "dispatch/scheduler.hpp"
+#include "dispatch/shadow_gate.hpp"
 #include "dispatch/waiter.hpp"
 #include "observe/snapshot.hpp"
 #include "proxy/net/mailbox.hpp"
@@ -46,9 +47,11 @@ struct Slots {
 
 class Gate {
  public:
-  // Becomes the newest gate of `slots`. `adapts`: see dispatch::TargetWait.
+  // Becomes the newest gate of `slots`. `adapts`: see dispatch::TargetWait. `shadow_routes`: in
+  // shadow mode the number of routes, otherwise 0.
   Gate(const config::Dispatch& settings, std::span<const config::TrafficClass> classes,
-       std::shared_ptr<Slots> slots = std::make_shared<Slots>(), bool adapts = true);
+       std::shared_ptr<Slots> slots = std::make_shared<Slots>(), bool adapts = true,
+       std::size_t shadow_routes = 0);
   ~Gate();
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
@@ -63,6 +66,16 @@ class Gate {
   bool cancel(Ticket& ticket, TimePoint now);
   // Delivers waiters whose deadline has passed. Every worker calls it every 10 ms.
   void expire(TimePoint now);
+
+  // In shadow mode, in place of enter() and leave(): see dispatch::ShadowGate. Each ghost must be
+  // passed to leave_shadow() exactly once, `served` if its request was.
+  using Ghost = dispatch::ShadowGate::Ghost;
+  dispatch::ShadowGate::Entry enter_shadow(RouteId route, const dispatch::Terms& terms,
+                                           TimePoint now);
+  Ghost* pass_shadow(RouteId route, TimePoint now);
+  std::optional<Reason> leave_shadow(Ghost& ghost, bool served, TimePoint now);
+  // What became of ghosts since the last call, of whichever worker.
+  void take_shadow_events(std::vector<dispatch::ShadowGate::Event>& events);
 
   // The effective limit: no gate of these slots grants more than `slots` at once, below what its
   // concurrency allows.
@@ -82,6 +95,7 @@ class Gate {
 
  private:
   void deliver_startable(dispatch::Waiter* first, TimePoint now);
+  void settle_shadow(TimePoint now);
   bool is_only_gate() const { return slots_->gates.size() == 1; }
   std::uint32_t running_elsewhere() const;
   std::uint32_t running_elsewhere(std::string_view traffic_class) const;
@@ -91,7 +105,9 @@ class Gate {
   const std::shared_ptr<Slots> slots_;
   std::uint32_t concurrency_;
   std::vector<std::string> class_names_;
-  dispatch::Scheduler scheduler_;  // under the mutex of the slots
+  // Under the mutex of the slots:
+  dispatch::Scheduler scheduler_;
+  std::optional<dispatch::ShadowGate> shadow_;  // in shadow mode only
 };
 
 // A dispatch slot; released by the destructor.

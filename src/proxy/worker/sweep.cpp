@@ -32,6 +32,7 @@ void Sweep::on_timer() {
   if (now - due_ > overload::LoopLag::kPeriod) due_ = now;
   for (LocalGeneration& local : lists_.generations) {
     for (Upstream& upstream : local.shared()->upstreams) upstream.gate.expire(now);
+    count_ghosts(local);
   }
   if (now >= next_sweep_) {
     next_sweep_ = now + kSweepPeriod;
@@ -40,6 +41,26 @@ void Sweep::on_timer() {
     wake_late(now);
   }
   arm();
+}
+
+// Shadow mode: what the gates made of requests since the last pass. A request that is still under
+// way tells itself that it would have been refused.
+void Sweep::count_ghosts(LocalGeneration& local) {
+  for (std::size_t n = 0; n < local.shared()->upstreams.size(); ++n) {
+    const auto id = static_cast<UpstreamId>(n);
+    local.upstream(id).gate.take_shadow_events(ghosts_);
+    for (const auto& ghost : ghosts_) {
+      local.signals(id).record_wait(ghost.waited);
+      if (ghost.reason == Reason::none) {
+        local.signals(id).record_admitted();
+        local.tenants(id).record_admitted(ghost.traffic_class);
+      } else if (!ghost.has_request) {
+        const bool is_evicted = ghost.reason == Reason::evicted;
+        local.metrics.shadowed(ghost.traffic_class,
+                               is_evicted ? Outcome::evicted : Outcome::expired, ghost.reason);
+      }
+    }
+  }
 }
 
 void Sweep::sweep(TimePoint now) {

@@ -51,6 +51,7 @@ class Sweep {
   void arm();
   void on_timer();
   void sweep(TimePoint now);
+  void count_ghosts(LocalGeneration& local);
   void gather();
   void wake_late(TimePoint now);
   void wake_abandoned();
@@ -73,6 +74,7 @@ class Sweep {
   std::vector<Tunnel*> tunnels_;
   std::vector<Swept::AwaitedHead> awaited_;
   std::vector<Duration> ages_;
+  std::vector<dispatch::ShadowGate::Event> ghosts_;
 };
 
 }  // namespace spillway::proxy

@@ -44,6 +44,7 @@ TEST_CASE("simulate with compare prints both runs") {
   const std::string both = spillway("simulate --compare --scenario " + file.path()).out;
   CHECK_FALSE(contains(one, "without"));
   CHECK(contains(both, "without"));
+  CHECK(contains(both, " sec  state         with     w/o"));
 }
 
 TEST_CASE("simulate gives the same bytes for the same seed") {
@@ -121,6 +122,29 @@ TEST_CASE("simulate says how large the model is and what contradicts it") {
   CHECK(contains(told.err, "warning: $.upstreams[0].dispatch.concurrency: 64 is above the"));
   CHECK(contains(spillway("simulate --help").out, "A built-in scenario is a shape."));
   check_refused("--slots 0", "--slots");
+}
+
+TEST_CASE("simulate replays an access log") {
+  const std::string line =
+      R"({"time":"2026-11-23T10:00:0N.500Z","event":"access","route":"checkout","class":"P0",)"
+      R"("tenant":"a","outcome":"forwarded","wait_ms":0,"duration_ms":30})";
+  std::string text;
+  for (const char digit : {'1', '2', '3', '4', '5', '6'}) {
+    text += line + '\n';
+    text[text.rfind('N')] = digit;
+  }
+  const ScratchFile log("access.log", text), bad("bad.log", text + "not JSON\n");
+  const std::string with = " --config " + kShipped;
+  const Result result = spillway("simulate --from-log " + log.path() + with + " --json");
+  CHECK_MESSAGE(result.code == 0, result.err);
+  const auto json = nlohmann::json::parse(result.out);
+  CHECK(json["scenario"] == "log");
+  CHECK(json["backend"]["service_ms"] == 30);
+  CHECK(json["seconds"][2]["classes"][0]["offered"] == 1);
+  check_refused("--from-log " + bad.path() + with, bad.path() + ":7: no JSON object");
+  check_refused("--from-log " + log.path(), "error: --config: missing");
+  check_refused("--from-log /nonexistent.log" + with, "cannot read");
+  check_refused("--from-log " + log.path() + with + " --scenario spike", "excludes");
 }
 
 TEST_CASE("simulate refuses a bad scenario with every error") {

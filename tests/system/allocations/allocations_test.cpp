@@ -211,11 +211,10 @@ TEST_CASE("a request in shadow mode allocates nothing once the proxy is warm") {
     const Overloaded proxy(
         R"({"mode": "shadow", "rules": {"P2": {"strategy": "deny", "probability": 1}}})");
     const ChildProcess clients(clients_command(proxy->port(), mostly_exports()));
-    CHECK(
-        allocations_per_request(
-            *proxy,
-            R"(spillway_shadow_total{class="P2",outcome="denied",reason="INFLIGHT_SATURATION"})") <
-        0.001);
+    CHECK(allocations_per_request(
+              *proxy,
+              R"(spillway_shadow_total{class="P2",outcome="denied",reason="QUEUE_WAIT_RISK"})") <
+          0.001);
   }
   SUBCASE("whose ghost waits for a slot") {
     const Overloaded proxy(R"({"mode": "shadow"})", 8);

@@ -142,6 +142,21 @@ TEST_CASE("in shadow mode nobody waits for a slot and the queue is as long as it
   held.check_empty();
 }
 
+TEST_CASE("in shadow mode a ghost keeps its queue place when its request has been answered") {
+  Held held;
+  std::vector<RawClient> clients = held.asking("/p1/held", 2);
+  // The slot is held for a second, so that this is what is learned.
+  REQUIRE(held.proxy.state_becomes([](const json& state) {
+    return state["upstreams"][0]["classes"][1]["oldest_wait_ms"] > 1000;
+  }));
+  held.backend.go.set();
+  for (RawClient& client : clients) CHECK(client.read_response().status() == 200);
+  CHECK(held.holder.read_response().status() == 200);
+  // The first has the slot, the second waits for it.
+  CHECK(held.proxy.metric(queue_depth("P1")) >= 1);
+  held.check_empty();
+}
+
 TEST_CASE("in enforce mode the same crowd waits and is refused") {
   Held held(3'600'000, {{"overload", {{"mode", "enforce"}}}});
   std::vector<RawClient> waiting;

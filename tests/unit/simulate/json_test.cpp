@@ -28,7 +28,8 @@ TEST_CASE("a recording as JSON has all of its data in a stable order") {
         "jain classes tenants changes seconds");
   CHECK(keys(json["backend"]) == "slots service_ms capacity_rps offered_rps load");
   CHECK(keys(json["classes"][0]) ==
-        "name offered admitted degraded denied expired failed served cached late success p50_ms "
+        "name offered admitted degraded denied expired failed served cached late would_deny "
+        "success p50_ms "
         "p95_ms "
         "p99_ms "
         "max_wait_ms");
@@ -36,7 +37,7 @@ TEST_CASE("a recording as JSON has all of its data in a stable order") {
   CHECK(keys(json["changes"][0]) == "at_ms to reason");
   CHECK(keys(json["seconds"][0]) == "state reason queued running p95_ms classes");
   CHECK(keys(json["seconds"][0]["classes"][0]) ==
-        "offered admitted degraded denied expired failed served cached late queued");
+        "offered admitted degraded denied expired failed served cached late would_deny queued");
   CHECK(json["seconds"].size() == 60);
   CHECK(json["seconds"][20]["state"] == "OVERLOADED");
   CHECK(json["seconds"][20]["reason"] == "QUEUE_WAIT_RISK");

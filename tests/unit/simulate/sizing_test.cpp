@@ -95,11 +95,35 @@ TEST_CASE("of another size than its configuration the spike shows what is not so
   CHECK(simulate(unfitted, true).goodput < simulate(unfitted, false).goodput);
 }
 
+TEST_CASE("a configuration that finds its concurrency names no size") {
+  const config::Config own = config_of(R"("dispatch":{"concurrency":"auto"})");
+  const ScenarioResult spike = open("spike", &own);
+  CHECK(spike.scenario->backend.slots == 100);
+  CHECK(spike.sizing.empty());
+  CHECK(listing(open("spike", &own, {40, {}, {}}).warnings) == "");
+}
+
 TEST_CASE("slots that are lost are scaled like those there are") {
   const config::Config own = config_of(R"("dispatch":{"concurrency":10})");
   const ScenarioResult fitted = open("capacity-drop", &own);
   CHECK(fitted.scenario->backend.slots == 10);
   CHECK(fitted.scenario->changes[0].slots == 4);
+}
+
+TEST_CASE("several servers are scaled each, and one is shared by the upstream's") {
+  const config::Config one = config_of(R"("dispatch":{"concurrency":64})");
+  const ScenarioResult burst = open("error-burst", &one);
+  CHECK(burst.scenario->backend.servers.size() == 3);
+  CHECK(burst.scenario->backend.slots == 3 * burst.scenario->backend.servers[0].slots);
+  CHECK(warns(burst, "$.upstreams[0].servers", "1 there, 3 in the scenario"));
+  auto three = config::load_text(R"({"upstreams":[{"name":"app","servers":["h:1","h:2","h:3"]}]})",
+                                 "own.json");
+  REQUIRE(three.config.has_value());
+  const ScenarioResult spike = open("spike", &*three.config);
+  REQUIRE(spike.scenario->backend.servers.size() == 3);
+  CHECK(spike.scenario->backend.servers[0].slots == 22);
+  CHECK(spike.scenario->backend.servers[2].slots == 21);
+  CHECK(simulate(*spike.scenario, true).goodput > 0.95);
 }
 
 TEST_CASE("the command line's size goes before the configuration's") {

@@ -80,6 +80,23 @@ TEST_CASE("all lines of a table are equally long whatever the numbers") {
   }
 }
 
+TEST_CASE("a second of two runs is told in a line with both") {
+  CHECK(compare_header({"P0"}) ==
+        "                          queued               p95 | P0 served        \n"
+        " sec  state         with     w/o     with      w/o | offer  with   w/o\n");
+  Second with = second_of(1, 7), without = second_of(1, 900);
+  with.classes[0] = {.offered = 50, .served = 49};
+  without.classes[0] = {.offered = 50, .served = 3};
+  without.p95 = 12.3;
+  CHECK(compare_line(12, with, without) ==
+        "  12  OVERLOADED       7     900   123 ms   12.3 s |    50    49     3\n");
+  const auto heads = lines_of(compare_header(class_names(3)));
+  CHECK(heads[0].size() == heads[1].size());
+  CHECK(heads[1].size() <= 120);
+  CHECK(lines_of(compare_line(1, second_of(3, 123456789), second_of(3, 0)))[0].size() ==
+        heads[1].size());
+}
+
 TEST_CASE("three classes fit in 120 columns and eight in 210") {
   CHECK(lines_of(header(class_names(3)))[1].size() <= 120);
   CHECK(lines_of(header(class_names(8)))[1].size() <= 210);

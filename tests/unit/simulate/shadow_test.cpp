@@ -1,0 +1,68 @@
+// What shadow mode counts beside what enforcing refuses, of the same requests.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+
+#include "simulate/simulation.hpp"
+#include "unit/simulate/scenarios.hpp"
+
+namespace spillway::simulate {
+namespace {
+
+// 16 slots x 20 ms, that is 800 requests per second, asked by three classes 10 : 30 : 60.
+Scenario load(double rate, int concurrency, const std::string& more = "") {
+  const auto client = [&](const char* name, double part) {
+    return std::string(R"({"class":")") + name + R"(","timeout_ms":1000,"rate":)" +
+           std::to_string(rate * part) + "}";
+  };
+  Scenario scenario = scenario_of(more + R"("clients":[)" + client("P0", 0.1) + "," +
+                                  client("P1", 0.3) + "," + client("P2", 0.6) + "]");
+  scenario.seconds = 40;
+  scenario.config.upstreams[0].dispatch.concurrency = static_cast<std::uint32_t>(concurrency);
+  return scenario;
+}
+
+struct Refused {
+  double enforced = 0, counted = 0;
+
+  double error() const { return std::abs(counted / enforced - 1); }
+};
+
+Refused compare(Scenario scenario, std::uint64_t seed) {
+  scenario.seed = seed;
+  Refused out;
+  for (const ClassSummary& each : simulate(scenario, true).classes) {
+    out.enforced += static_cast<double>(each.counts.denied + each.counts.expired);
+  }
+  scenario.config.upstreams[0].overload.mode = config::Mode::shadow;
+  const Recording shadow = simulate(scenario, true);
+  for (const ClassSummary& each : shadow.classes) {
+    out.counted += static_cast<double>(each.counts.would_deny);
+    CHECK(each.counts.denied == 0);
+  }
+  MESSAGE("enforced ", out.enforced, ", counted in shadow ", out.counted);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("shadow mode counts within a tenth of what enforcing refuses") {
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    CAPTURE(seed);
+    CHECK(compare(load(1600, 16), seed).error() < 0.1);  // 2 x
+    CHECK(compare(load(3200, 16), seed).error() < 0.1);  // 4 x
+    CHECK(compare(load(1600, 64), seed).error() < 0.1);  // too high
+    Scenario low = load(600, 8);                         // too low: room beyond the slots
+    CHECK(compare(low, seed).error() < 0.1);
+  }
+}
+
+TEST_CASE("shadow mode counts little where enforcing refuses little") {
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    CAPTURE(seed);
+    CHECK(compare(load(640, 16), seed).counted < 0.005 * 640 * 35);
+  }
+}
+
+}  // namespace spillway::simulate
