@@ -222,9 +222,10 @@ template <class Visitor>
 void describe(Visitor& visit, Overload& x) {
   visit("mode", x.mode, ByType{},
         "Whether decisions are carried out, or only counted and logged while all is forwarded.");
-  visit("regulate", x.regulate, ByType{},
-        "Tail latency lowers the number of requests sent at once, as long as that costs no "
-        "throughput; false: it makes the rules refuse their share, free slots or not.");
+  visit(
+      "regulate", x.regulate, ByType{},
+      "How much is refused follows the load: the lowest class first, and no more than helps; tail "
+      "latency lowers the number of requests sent at once. false: rules refuse their whole share.");
   visit("tick_ms", x.tick, Range{10, 10'000}, "Time between two looks at the signals.");
   visit("window_ms", x.window, Range{100, 600'000}, "Time over which signals are measured.");
   visit("cooldown_ms", x.cooldown, Range{0, kHour}, "Least time in the overloaded state.");
