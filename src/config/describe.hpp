@@ -110,7 +110,7 @@ requires std::is_same_v<AnyRule, Rule> || std::is_same_v<AnyRule, RuleOverride>
 void describe(Visitor& visit, AnyRule& x) {
   visit("strategy", x.strategy, ByType{}, "What happens to the class while overloaded.");
   visit("probability", x.probability, Real{0, 1},
-        "Chance that a request is denied or dropped, where the strategy says so.");
+        "Largest share of requests that is denied or dropped, where the strategy says so.");
   visit("retry_after_ms", x.retry_after, Range{0, kDay},
         "When a denied client is asked to come back at the earliest, before jitter.");
   visit("mode", x.mode, ByType{}, "How a degraded answer is made.");
