@@ -86,7 +86,7 @@ std::string resize(Scenario& scenario, std::optional<std::uint32_t> former_concu
   }
   if (size == 1 && rates == 1) return "";
   std::string text = "slots x " + fixed(size, 2) + ", rates x " + fixed(rates, 2);
-  if (told.any()) return text + ": as the command line tells";
+  if (told.any() || !former_concurrency) return text + ": as the command line tells";
   return text + ": to the configuration's concurrency of " + std::to_string(concurrency.most) +
          ", where the scenario was written for " + std::to_string(*former_concurrency);
 }
