@@ -92,7 +92,9 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
     return {Offer::Kind::granted, Reason::none, Duration{0}, nullptr};
   }
 
-  if (terms.must_start) return refuse(waiter, terms.short_wait_reason, c.totals.not_short);
+  const ClassSet higher = (ClassSet{1} << index(terms.traffic_class)) - 1;
+  if (terms.gives_way && (queues_.backlogged() & higher) != 0)
+    return refuse(waiter, terms.short_wait_reason, c.totals.not_short);
   queues_.set_newest_first(terms.traffic_class, terms.newest_first);
   const std::uint32_t ahead = queued(terms.traffic_class);
   // Waiting, it must start in time for its answer.

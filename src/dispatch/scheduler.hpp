@@ -52,8 +52,8 @@ struct Terms {
   // In place of short_wait: the target wait, which adapts, but at most half of max_wait.
   bool up_to_target_wait = false;
   Reason short_wait_reason = Reason::none;
-  // Refuse it with short_wait_reason if no slot is free for its class, waiter or not.
-  bool must_start = false;
+  // Refuse it with short_wait_reason if no slot is free for its class and a higher class waits.
+  bool gives_way = false;
   // Never queued: granted if a slot is free now, else refused without a reason. Not counted in
   // ClassTotals, which count clients' requests.
   bool in_background = false;

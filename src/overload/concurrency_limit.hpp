@@ -15,8 +15,9 @@ struct LimitSample {
   Duration span{0};
   double slot_seconds = 0;      // requests at work, integrated over `span`
   std::uint32_t succeeded = 0;  // responses other than 5xx
-  bool is_short = false;        // requests waited for a slot, or were refused
-  double answered = 1;          // part of the dispatched requests, over the signal window
+  bool is_short =
+      false;            // requests wait or are refused, and more than the limit lets in is offered
+  double answered = 1;  // part of the dispatched requests, over the signal window
 };
 
 class ConcurrencyLimit {

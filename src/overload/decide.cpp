@@ -118,7 +118,7 @@ Verdict decide(const AdmissionPlan& plan, Budgets& budgets, const AdmissionReque
   const double draw = chance > 0 || refuses(rule) ? random.uniform() : 0;
   Verdict verdict =
       draw < chance ? over_share(rule, cause, chance, draw) : apply(rule, cause, probability, draw);
-  verdict.never_waits =
+  verdict.gives_way =
       verdict.kind == Kind::allow_if_short_wait && draw < levels.cut_of(request.traffic_class);
   if (rule.budget && may_try(verdict) && !budgets.try_take(effective, now, verdict.token))
     verdict = refuse(Reason::budget_exceeded, false, rule.retry_after);

@@ -38,7 +38,7 @@ struct Verdict {
   Kind kind = Kind::allow;
   bool refuse_silently = false;  // a refusal after allow_if_short_wait is a drop, not a denial
   bool work_conserving = false;  // of degrade: a refusal on a miss is allow_if_short_wait
-  bool never_waits = false;      // with allow_if_short_wait: only if a slot is free at once
+  bool gives_way = false;        // with allow_if_short_wait: refused while a higher class waits
   bool only_if_free = false;     // with allow_if_short_wait: the short wait is none at all
   config::DegradeMode mode = config::DegradeMode::stale_ok;  // with degrade
   config::Miss miss = config::Miss::forward;                 // with degrade

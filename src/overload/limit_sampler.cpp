@@ -21,7 +21,8 @@ std::optional<LimitSample> LimitSampler::take(const TickInput& input,
   const std::uint32_t new_offered = offered - std::exchange(offered_, offered);
   const std::uint32_t new_admitted = admitted - std::exchange(admitted_, admitted);
   const std::uint32_t before = std::exchange(waiting_, waiting);
-  sample.is_short = waiting > 0 || before + new_offered > new_admitted;
+  const bool is_over = !signals.offered_load || *signals.offered_load >= 1;
+  sample.is_short = is_over && (waiting > 0 || before + new_offered > new_admitted);
   if (signals.completed_rate < signals.admitted_rate)
     sample.answered = signals.completed_rate / signals.admitted_rate;
   const std::optional<TimePoint> last = std::exchange(last_, now);

@@ -14,7 +14,7 @@ struct ShedLevels {
   friend bool operator==(const ShedLevels&, const ShedLevels&) = default;
 
   // For lack of room (ShedScope): the classes that are refused at all, as bits, and the share of
-  // them that may not wait, [0, 1].
+  // them that may not wait while a higher class does, [0, 1].
   std::uint32_t in_scope = ~std::uint32_t{0};
   std::array<float, kMaxClasses> cut{};
   // For bad health (ShareRegulator): the share that is refused at most, [0, 1].

@@ -11,6 +11,7 @@ namespace {
 // Of the work that the upstream can do. In between nothing changes.
 constexpr double kOver = 1.0;
 constexpr double kWithin = 0.97;
+constexpr double kNear = 0.9;
 // Time for which a turn counts, and for a cut to go from nothing to all.
 constexpr double kMemory = 1;   // seconds
 constexpr double kCutTime = 2;  // seconds
@@ -34,6 +35,8 @@ void ShedScope::step(std::optional<double> offered_load, const Turns& turns, Tim
   const double seconds = last ? to_seconds(now - *last) : 0;
   count(turns.started, seconds);
   is_over_ = !offered_load || *offered_load >= (is_over_ ? kWithin : kOver);
+
+  is_near_ = !offered_load || *offered_load >= kNear;
 
   levels_.in_scope = 0;
   bool lower_are_down = is_over_;

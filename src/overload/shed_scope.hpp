@@ -7,8 +7,8 @@
 //   state: its queues take what comes at once.
 // * A class is in scope while more is offered, and every class below it gets no more turns than its
 //   `min_share`. Those in scope are refused unless their wait is short.
-// * A class below another that waits too long is cut: a share of it may not wait at all, growing
-//   until the other one's wait is short again. A free slot it still gets.
+// * A class below another that waits too long is cut: a share of it may not wait while the other
+//   one does, growing until that one's wait is short again.
 //
 // Pure; one for each upstream, stepped by the control tick.
 #pragma once
@@ -38,8 +38,8 @@ class ShedScope {
   void step(std::optional<double> offered_load, const Turns& turns, TimePoint now);
 
   const ShedLevels& levels() const { return levels_; }
-  // More work is offered than the upstream can do: a state is not to end.
-  bool holds() const { return regulates_ && is_over_; }
+  // About as much work is offered as the upstream can do, or more: a state is not to end.
+  bool holds() const { return regulates_ && is_near_; }
 
  private:
   void count(std::span<const std::uint64_t> started, double seconds);
@@ -48,7 +48,8 @@ class ShedScope {
   std::vector<double> min_share_;
   double target_wait_;  // seconds
   bool regulates_;
-  bool is_over_ = false;
+  bool is_over_ = false;  // more work is offered than the upstream can do
+  bool is_near_ = false;
   ShedLevels levels_;
   std::vector<std::uint64_t> started_;
   std::vector<double> recent_;  // turns, the older ones counting less

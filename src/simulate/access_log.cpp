@@ -24,6 +24,8 @@ namespace {
 using config::shown;
 using Json = nlohmann::json;
 
+constexpr double kLongestRequest = 86'400;  // seconds
+
 // What cannot be understood, in a sentence.
 struct BadLine {
   std::string message;
@@ -94,11 +96,13 @@ class AccessLogReader {
       ++elsewhere_;
       return;
     }
+    if (text_of(line, "outcome") == "cached") return;  // it asked nothing of the upstream
     if (arrivals_.size() == kMostLoggedArrivals)
       throw BadLine{"more than " + std::to_string(kMostLoggedArrivals) +
                     " requests: play a part of the log"};
     const std::string& tenant = text_of(line, "tenant");
     const double taken = number_of(line, "duration_ms") / 1000;
+    if (!(taken >= 0 && taken <= kLongestRequest)) throw BadLine{"duration_ms: more than a day"};
     const double at = seconds_of(text_of(line, "time")) - taken;
     const auto id = find<ClassId>(config_.classes, text_of(line, "class"), "class");
     const std::uint32_t kind = kind_of(route, id, tenant);
@@ -217,7 +221,7 @@ ScenarioResult scenario_of(AccessLogReader& reader, std::string_view file_name,
   out.sizing = std::string("slots ") +
                (told.slots ? "as told" : "by the configuration's concurrency") + ", service time " +
                (told.service ? "as told" : "by the log's forwarded requests");
-  share_slots(scenario.backend, upstream.servers.size());
+  share_slots(scenario, upstream.servers.size());
   out.warnings = contradictions(scenario, told.slots.has_value());
   if (reader.elsewhere() > 0)
     out.warnings.push_back({"--from-log", std::to_string(reader.elsewhere()) +

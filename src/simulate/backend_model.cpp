@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace spillway::simulate {
+namespace {
+
+constexpr double kLongestService = 1e6;  // seconds; beyond the end of any run
+
+}  // namespace
 
 BackendModel::BackendModel(const Backend& settings, Random random)
     : settings_(settings), random_(random) {
@@ -58,7 +63,8 @@ BackendModel::Begun BackendModel::begin(One& server) {
   ++running_;
   request.fails = server.error_rate > 0 && random_.uniform() < server.error_rate;
   if (request.fails) request.work *= server.error_after;
-  return {&request, from_seconds(request.work * thrashing(settings_, inside) / server.speed)};
+  const double takes = request.work * thrashing(settings_, inside) / server.speed;
+  return {&request, from_seconds(std::min(takes, kLongestService))};
 }
 
 void BackendModel::finish(const Request& request) {

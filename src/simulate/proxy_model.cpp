@@ -84,7 +84,7 @@ dispatch::Terms ProxyModel::terms_of(const Request& request, const Verdict& verd
   }
   terms.certainty = overload::certainty_in(controller_.plan()->state());
   if (verdict.kind == Verdict::Kind::allow_if_short_wait) {
-    terms.must_start = verdict.never_waits;
+    terms.gives_way = verdict.gives_way;
     if (verdict.only_if_free) terms.short_wait = Duration{0};
     terms.up_to_target_wait = !verdict.only_if_free;
     terms.short_wait_reason = verdict.reason;
@@ -323,7 +323,9 @@ std::optional<overload::Transition> ProxyModel::tick(TimePoint now,
 // Nothing is booked in shadow mode, where no client is told.
 Duration ProxyModel::book_return(const Request& request, Reason reason, Milliseconds least,
                                  TimePoint now) {
-  if (!scenario_.books_returns || is_shadow() || is_callers_own(reason)) return least;
+  if (!scenario_.books_returns || is_shadow() || is_callers_own(reason) ||
+      reason == Reason::deadline_expired)
+    return least;
   return returns_.book(request.traffic_class, least, now, random_);
 }
 

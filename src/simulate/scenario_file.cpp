@@ -64,7 +64,6 @@ void check(Scenario& scenario, Problems& problems) {
     }
   }
   check_servers(scenario, problems);
-  double requests = 0;
   const auto upstream_of = [&](const Clients& clients) {
     return scenario.config.routes[index(route_of(scenario, clients))].upstream;
   };
@@ -93,14 +92,21 @@ void check(Scenario& scenario, Problems& problems) {
                config::shown(scenario.config.upstreams[index(scenario.upstream)].name) +
                ": one upstream is simulated"});
     }
+  }
+}
+
+// What can be simulated in about a minute.
+void check_requests(const Scenario& scenario, Problems& problems) {
+  double requests = 0;
+  for (const Clients& clients : scenario.clients) {
+    const double until = clients.until.value_or(scenario.seconds);
     const double rate = (clients.rate + clients.ramp_to.value_or(clients.rate)) / 2;
     const double factor = clients.burst ? std::max(1.0, clients.burst->factor) : 1;
     requests += rate * factor * (1 + clients.retries) * std::max(0.0, until - clients.from);
   }
-  if (requests > kMostRequests) {
-    problems.push_back({"$.clients", "more than " + std::to_string(std::uint64_t(kMostRequests)) +
-                                         " requests and retries: too many to simulate"});
-  }
+  if (requests <= kMostRequests) return;
+  problems.push_back({"$.clients", "more than " + std::to_string(std::uint64_t(kMostRequests)) +
+                                       " requests and retries: too many to simulate"});
 }
 
 // Of the upstream of the default route.
@@ -154,7 +160,9 @@ ScenarioResult read_scenario(std::string_view json, std::string_view file_name,
   const config::Upstream& upstream = scenario.config.upstreams[index(scenario.upstream)];
   const bool keeps_shape = own != nullptr && sizing.keeps_shape;
   out.sizing = resize(scenario, keeps_shape ? std::optional(former) : std::nullopt, sizing.told);
-  share_slots(scenario.backend, upstream.servers.size());
+  check_requests(scenario, out.problems);  // as it will be played
+  if (!out.problems.empty()) return out;
+  share_slots(scenario, upstream.servers.size());
   if (own != nullptr || sizing.told.any()) {
     const bool knows_slots = sizing.told.slots || !sizing.keeps_shape;
     for (auto& each : contradictions(scenario, knows_slots)) out.warnings.push_back(each);

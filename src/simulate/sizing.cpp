@@ -91,7 +91,8 @@ std::string resize(Scenario& scenario, std::optional<std::uint32_t> former_concu
          ", where the scenario was written for " + std::to_string(*former_concurrency);
 }
 
-void share_slots(Backend& backend, std::size_t servers) {
+void share_slots(Scenario& scenario, std::size_t servers) {
+  Backend& backend = scenario.backend;
   const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(servers, backend.slots));
   if (!backend.servers.empty() || count < 2) return;
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -99,6 +100,9 @@ void share_slots(Backend& backend, std::size_t servers) {
     backend.servers.push_back({.slots = backend.slots / count + rest});
   }
   backend.thrash_knee = scaled(backend.thrash_knee, 1.0 / count);
+  for (Change& change : scenario.changes) {
+    if (change.slots && !change.server) change.slots = scaled(*change.slots, 1.0 / count);
+  }
 }
 
 Size size_of(const Scenario& scenario) {

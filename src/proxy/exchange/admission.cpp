@@ -103,7 +103,7 @@ dispatch::Terms Admission::terms(Duration spent, TimePoint now) const {
   }
   terms.certainty = overload::certainty_in(record_.state);
   if (verdict_.kind == overload::Verdict::Kind::allow_if_short_wait) {
-    terms.must_start = verdict_.never_waits;
+    terms.gives_way = verdict_.gives_way;
     if (verdict_.only_if_free) terms.short_wait = Duration{0};
     terms.up_to_target_wait = !verdict_.only_if_free;
     terms.short_wait_reason = verdict_.reason;

@@ -31,7 +31,8 @@ bool is_refusal(const Fault& fault) {
 
 bool is_shed(const Fault& fault) {
   return is_refusal(fault) && fault.outcome != Outcome::error &&
-         fault.outcome != Outcome::dropped && !is_callers_own(fault.reason);
+         fault.outcome != Outcome::dropped && fault.reason != Reason::deadline_expired &&
+         !is_callers_own(fault.reason);
 }
 
 Fault bad_request(http::Error error) {
