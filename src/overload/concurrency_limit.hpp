@@ -17,7 +17,7 @@ struct LimitSample {
   std::uint32_t succeeded = 0;  // responses other than 5xx
   bool is_short =
       false;            // requests wait or are refused, and more than the limit lets in is offered
-  double answered = 1;  // part of the dispatched requests, over the signal window
+  double answered = 1;  // part of the dispatched requests whose clients stayed, lately
 };
 
 class ConcurrencyLimit {

@@ -23,6 +23,7 @@ Controller::Controller(const config::Config& config, const config::Upstream& ups
       window_(upstream.overload),
       machine_(upstream.overload),
       regulator_(upstream.overload, upstream.dispatch.concurrency, least_limit(config)),
+      moves_(upstream.overload.mode == config::Mode::enforce),
       scope_(config, upstream),
       shares_(upstream.overload, config.classes.size()),
       rules_(config, upstream),
@@ -37,7 +38,10 @@ void Controller::continue_from(const Controller& former, TimePoint now) {
   machine_.continue_from(former.machine_, now);
   regulator_.continue_from(former.regulator_);
   if (found_ && former.found_) found_->restart(former.limit());
-  plan_ = std::make_shared<const AdmissionPlan>(state(), cause(), rules_.of(state()));
+  scope_.continue_from(former.scope_);
+  shares_.continue_from(former.shares_);
+  plan_ = std::make_shared<const AdmissionPlan>(state(), cause(), rules_.of(state()), nullptr,
+                                                levels());
 }
 
 Reason Controller::reason() const {
@@ -74,7 +78,7 @@ bool Controller::is_holding() const {
 void Controller::move_limit(const TickInput& input, TimePoint now) {
   if (!found_) {
     regulator_.step(signals_, std::accumulate(input.queued.begin(), input.queued.end(), 0u), now);
-  } else if (const auto sample = sampler_.take(input, signals_, now)) {
+  } else if (const auto sample = sampler_.take(input, signals_, now); sample && moves_) {
     found_->step(*sample, now);
   }
 }

@@ -64,6 +64,7 @@ class Controller {
   LimitRegulator regulator_;
   std::unique_ptr<ConcurrencyLimit> found_;  // with `"concurrency": "auto"`
   LimitSampler sampler_;
+  bool moves_;  // the limit; not in shadow mode, where it changes nothing
   ShedScope scope_;
   ShareRegulator shares_;
   RuleTables rules_;

@@ -1,15 +1,23 @@
 #include "overload/limit_sampler.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
 namespace spillway::overload {
+namespace {
+
+constexpr double kMemory = 2;  // seconds, for which a request that left counts
+
+}  // namespace
 
 std::optional<LimitSample> LimitSampler::take(const TickInput& input,
                                               const OverloadSignals& signals, TimePoint now) {
-  std::uint32_t succeeded = 0, offered = 0, admitted = 0;
+  std::uint32_t succeeded = 0, ended = 0, offered = 0, admitted = 0;
   for (const SignalShard* shard : input.shards) {
     succeeded += shard->succeeded();
+    ended += shard->succeeded() + shard->failed();
     offered += shard->offered();
     admitted += shard->admitted();
   }
@@ -23,11 +31,18 @@ std::optional<LimitSample> LimitSampler::take(const TickInput& input,
   const std::uint32_t before = std::exchange(waiting_, waiting);
   const bool is_over = !signals.offered_load || *signals.offered_load >= 1;
   sample.is_short = is_over && (waiting > 0 || before + new_offered > new_admitted);
-  if (signals.completed_rate < signals.admitted_rate)
-    sample.answered = signals.completed_rate / signals.admitted_rate;
+  const std::uint32_t new_ended = ended - std::exchange(ended_, ended);
   const std::optional<TimePoint> last = std::exchange(last_, now);
   if (!last || now <= *last) return std::nullopt;
   sample.span = now - *last;
+  const double running = sample.slot_seconds / to_seconds(sample.span);
+  const double left =
+      double(new_admitted) - new_ended - (running - std::exchange(running_, running));
+  const double kept = std::exp(-to_seconds(sample.span) / kMemory);
+  recent_admitted_ = recent_admitted_ * kept + new_admitted;
+  recent_left_ = recent_left_ * kept + left;
+  if (recent_admitted_ >= double(kEnoughSamples))
+    sample.answered = std::clamp(1 - recent_left_ / recent_admitted_, 0.0, 1.0);
   return sample;
 }
 

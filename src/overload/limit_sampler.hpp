@@ -23,6 +23,9 @@ class LimitSampler {
   std::uint32_t succeeded_ = 0;
   std::uint32_t offered_ = 0, admitted_ = 0;
   std::uint32_t waiting_ = 0;
+  std::uint32_t ended_ = 0;
+  double running_ = 0;                            // mean of the last tick
+  double recent_admitted_ = 0, recent_left_ = 0;  // without an answer; the older ones count less
 };
 
 }  // namespace spillway::overload

@@ -50,13 +50,15 @@ PairedDither::PairedDither(const config::AutoConcurrency& settings, std::uint32_
       knee_(least_, most_) {
   knee_.suppose(settings.initial, kFirstSpread);
   place();
-  limit_ = settings.initial;
+  limit_ = static_cast<std::uint32_t>(std::clamp<double>(settings.initial, least_, most_));
 }
 
 void PairedDither::restart(std::uint32_t limit) {
   knee_.suppose(std::clamp<double>(limit, least_, most_), kRestartSpread);
   place();
-  stop();
+  phase_.reset();
+  other_.reset();
+  limit_ = static_cast<std::uint32_t>(std::clamp<double>(limit, least_, most_));
 }
 
 void PairedDither::step(const LimitSample& sample, TimePoint now) {
@@ -132,11 +134,12 @@ void PairedDither::place() {
 }
 
 std::uint32_t PairedDither::low_limit() const {
-  return rounded(std::clamp(std::exp(low_), least_, most_));
+  const double below = std::max(least_, double(high_limit()) - 1);
+  return rounded(std::clamp(std::exp(low_), least_, below));
 }
 
 std::uint32_t PairedDither::high_limit() const {
-  const double high = std::max(std::exp(low_ + width_), low_limit() + 1.0);
+  const double high = std::max(std::exp(low_ + width_), std::round(std::exp(low_)) + 1);
   return rounded(std::clamp(high, least_, most_));
 }
 

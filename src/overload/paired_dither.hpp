@@ -1,11 +1,10 @@
 // The concurrency limit found by comparing two limits with one another, in turns.
 //
 // While the limit binds, phases under a lower limit alternate with phases under a higher one. By
-// how much throughput grows with the requests at work, both as logarithms, is the elasticity: 1
-// below the knee of the upstream (each further request at work adds throughput), 0 above it (it
-// only waits there). The interval moves up while the elasticity is above a small target, and down
-// while it is below. What slows both phases alike, such as an upstream that as a whole got slower,
-// cancels out: there is no stored baseline that could be wrong.
+// how much throughput grows from one to the other says where the knee of the upstream is: above
+// both (each further request at work adds throughput), below both (it only waits there), or in
+// between. What slows both phases alike, such as an upstream that as a whole got slower, cancels
+// out: no latency is remembered that could be wrong.
 //
 // The interval follows what is known of the knee (knee.hpp): wide at first, so that few phases find
 // it, then narrow. A wide interval far from the knee costs nothing: below it the higher limit is a

@@ -43,7 +43,9 @@ class alignas(64) SignalShard {
   // Client errors are not failures; our own refusals are not recorded at all.
   void record_result(bool failed) { (failed ? failed_ : succeeded_).add(); }
 
-  void record_offered() { offered_.add(); }    // a request arrived for this upstream
+  // A request that the upstream would have been asked for: it comes to the gate, or a rule refuses
+  // or degrades it.
+  void record_offered() { offered_.add(); }
   void record_admitted() { admitted_.add(); }  // it got a slot
 
   // The ages of all requests dispatched and still waiting for their response head; replaces those

@@ -9,15 +9,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Classes per second, at the enter threshold and below the exit threshold. Slower than the signals,
-// which are measured over one to two seconds, so that one step is seen before the next is taken.
+// Classes per second, of three, at the enter threshold and below the exit threshold. Slower than
+// the signals, which are measured over one to two seconds, so that one step is seen before the next
+// is taken.
 constexpr double kUp = 0.25;
 constexpr double kDown = 0.1;
 // For a signal that is as many times above or below its threshold.
 constexpr double kFastestUp = 3;
 constexpr double kFastestDown = 10;
-// Refusing helps if the signal is down to this part of what it was, this long after the lowest
-// class was refused as far as possible.
+// Refusing helps if the signal is down to this part of what it was, this long after all classes
+// but the highest were refused as far as possible.
 constexpr double kHelped = 0.8;
 constexpr Duration kTrial = 8s;
 constexpr Duration kFirstPause = 20s;
@@ -48,13 +49,22 @@ ShareRegulator::ShareRegulator(const config::Overload& settings, std::size_t cla
   }
 }
 
-ShareRegulator::Signal ShareRegulator::watched(const OverloadSignals& signals,
-                                               Reason reason) const {
+void ShareRegulator::continue_from(const ShareRegulator& former) {
+  if (!regulates_) return;
+  level_ = std::min(former.level_, classes_);
+  cause_ = former.cause_;
+  before_ = former.before_;
+  not_before_ = former.not_before_;
+  pause_ = former.pause_;
+  futile_ = former.futile_;
+}
+
+ShareRegulator::Signal ShareRegulator::watched(const OverloadSignals& signals) const {
   const Signal lag{seconds(enter_.event_loop_lag), seconds(exit_.event_loop_lag),
                    signals.event_loop_lag};
   const Signal errors{enter_.error_rate, exit_.error_rate, signals.error_rate};
-  if (reason == Reason::event_loop_lag) return lag;
-  if (reason == Reason::error_burst) return errors;
+  if (cause_ == Reason::event_loop_lag) return lag;
+  if (cause_ == Reason::error_burst) return errors;
   return {};
 }
 
@@ -62,13 +72,16 @@ void ShareRegulator::step(const OverloadSignals& signals, Reason reason, TimePoi
   const std::optional<TimePoint> last = std::exchange(last_, now);
   if (!regulates_) return;
   const double passed = last ? to_seconds(now - *last) : 0;
-  const Signal signal = watched(signals, reason);
+  // Another reason may be told meanwhile; the share goes with the signal that it began with.
+  if (reason == Reason::event_loop_lag || reason == Reason::error_burst) cause_ = reason;
+  const Signal signal = watched(signals);
   const bool is_known = signal.enter && signal.exit && signal.now;
   if (is_known && *signal.now >= *signal.enter) {
     if (level_ == 0) before_ = *signal.now;
     if (not_before_ && now < *not_before_) return;
     const double times = *signal.enter > 0 ? *signal.now / *signal.enter : 1;
-    level_ = std::min(classes_, level_ + passed * kUp * std::min(times, kFastestUp));
+    const double many = std::max(1.0, classes_ / 3);
+    level_ = std::min(classes_, level_ + passed * kUp * many * std::min(times, kFastestUp));
     judge(*signal.now, before_, now);
     return;
   }
@@ -89,7 +102,7 @@ double ShareRegulator::share(std::size_t traffic_class) const {
 }
 
 void ShareRegulator::judge(double signal, double before, TimePoint now) {
-  if (level_ < 1) return;
+  if (level_ < std::max(1.0, classes_ - 1)) return;
   if (!full_since_) full_since_ = now;
   if (now - *full_since_ < kTrial) return;
   full_since_ = now;

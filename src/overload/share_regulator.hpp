@@ -6,8 +6,8 @@
 // threshold, and stays in between; the state lasts until it is zero. The lowest class is refused
 // up to its rule's probability before the next one is touched.
 //
-// It is taken back if it does not help: where the signal, after a class was refused as far as its
-// rule allows, is not clearly lower than at the beginning.
+// It is taken back if it does not help: where the signal, after all classes but the highest
+// were refused as far as their rules allow, is not clearly lower than at the beginning.
 //
 // Pure; one for each upstream, stepped by the control tick.
 #pragma once
@@ -30,6 +30,9 @@ class ShareRegulator {
   // refused as its rule says.
   ShareRegulator(const config::Overload& settings, std::size_t classes);
 
+  // What was refused under the former configuration still is.
+  void continue_from(const ShareRegulator& former);
+
   // Every tick; `reason`: that of the state. `now` never goes back.
   void step(const OverloadSignals& signals, Reason reason, TimePoint now);
 
@@ -45,13 +48,14 @@ class ShareRegulator {
     std::optional<double> enter, exit;
     std::optional<double> now;
   };
-  Signal watched(const OverloadSignals& signals, Reason reason) const;
+  Signal watched(const OverloadSignals& signals) const;
   void judge(double signal, double former_level, TimePoint now);
 
   config::Thresholds enter_, exit_;
   bool regulates_;
   double classes_;
-  double level_ = 0;   // in classes: 1.5 is all of the lowest and half of the next
+  Reason cause_ = Reason::none;  // the signal that it began with
+  double level_ = 0;             // in classes: 1.5 is all of the lowest and half of the next
   double before_ = 0;  // the signal when it was last above its threshold and none was refused
   std::optional<TimePoint> last_, full_since_, not_before_;
   Duration pause_;

@@ -29,6 +29,14 @@ ShedScope::ShedScope(const config::Config& config, const config::Upstream& upstr
     min_share_.push_back(each.min_share.value_or(0));
 }
 
+void ShedScope::continue_from(const ShedScope& former) {
+  if (!regulates_ || former.recent_.size() != recent_.size()) return;
+  is_over_ = former.is_over_;
+  is_near_ = former.is_near_;
+  levels_ = former.levels_;
+  recent_ = former.recent_;
+}
+
 void ShedScope::step(std::optional<double> offered_load, const Turns& turns, TimePoint now) {
   const std::optional<TimePoint> last = std::exchange(last_, now);
   if (!regulates_ || turns.started.size() != recent_.size()) return;
@@ -63,7 +71,7 @@ void ShedScope::count(std::span<const std::uint64_t> started, double seconds) {
 
 bool ShedScope::is_down(std::size_t i) const {
   const double all = std::accumulate(recent_.begin(), recent_.end(), 0.0);
-  return recent_[i] <= (kDown * min_share_[i] + kDownMore) * all;
+  return all > 0 && recent_[i] <= (kDown * min_share_[i] + kDownMore) * all;
 }
 
 }  // namespace spillway::overload

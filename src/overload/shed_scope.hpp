@@ -29,6 +29,9 @@ class ShedScope {
  public:
   ShedScope(const config::Config& config, const config::Upstream& upstream);
 
+  // What was refused under the former configuration still is, class by class.
+  void continue_from(const ShedScope& former);
+
   // What happened until now, by class.
   struct Turns {
     std::span<const std::uint64_t> started;  // requests that got a slot; only grows

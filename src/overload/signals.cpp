@@ -8,6 +8,8 @@ namespace {
 constexpr std::size_t kMaxSlices = 100;
 constexpr Duration kInflightWindow = std::chrono::seconds(2);
 constexpr std::size_t kBusyPoints = 64;
+// Of the slots: without completions they say that an upstream is stalled, not idle.
+constexpr double kFull = 0.95;
 
 std::size_t slices_of(const config::Overload& settings) {
   const auto tick = std::max(settings.tick, Milliseconds{1});
@@ -68,8 +70,11 @@ OverloadSignals SignalWindow::tick(const TickInput& input, TimePoint now) {
   judge_counts(signals);
   // By Little's law slots / completions is the time that a request takes, and slots in use by
   // requests that are not let in would be in proportion to those that are.
-  if (signals.error_rate)  // enough completions
+  if (signals.error_rate) {  // enough completions
     signals.offered_load = *signals.inflight_ratio * signals.offered_rate / signals.completed_rate;
+  } else if (*signals.inflight_ratio < kFull) {
+    signals.offered_load = signals.inflight_ratio;
+  }
   judge_latency(signals, input.shards);
   return signals;
 }

@@ -38,11 +38,11 @@ ProxyModel::ProxyModel(const Scenario& scenario)
 }
 
 ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
-  signals_.record_offered();
   if (store_.answers(subject_of(request).route, request.key, now)) {
     answer_from_store(request, false);
     return {Entry::answered, Duration{0}, nullptr};
   }
+  signals_.record_offered();
   tenants_.record_offered(request.traffic_class, request.tenant_id, tier_of(request).weight);
   const Verdict verdict = decide(request, now);
   if (verdict.kind == Verdict::Kind::drop) return refuse(request, Duration{0}, now);

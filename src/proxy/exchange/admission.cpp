@@ -31,6 +31,19 @@ void Admission::decide() {
   verdict_ = overload::decide(plan, request_.upstream().budgets, asked, request_.arrived,
                               services_.random);
   record_ = overload::record_of(asked, plan, verdict_);
+  // What a tenant's rate limit refuses would not reach the upstream in any state.
+  const bool is_limited =
+      verdict_.reason == Reason::budget_exceeded &&
+      (plan.state() == State::normal || !plan.rule(asked.route, asked.traffic_class).budget);
+  using Kind = overload::Verdict::Kind;
+  const bool is_held =
+      verdict_.kind == Kind::deny || verdict_.kind == Kind::drop || verdict_.kind == Kind::degrade;
+  if (is_held && !is_limited) count_offered();
+}
+
+void Admission::count_offered() {
+  if (!is_offered_) request_.signals().record_offered();
+  is_offered_ = true;
 }
 
 const config::Rule* Admission::overload_rule() const {
@@ -124,6 +137,7 @@ dispatch::Terms Admission::terms(Duration spent, TimePoint now) const {
 }
 
 std::optional<Fault> Admission::enter_gate(TimePoint arrived, Duration uncounted, Duration spent) {
+  count_offered();
   dispatched_ = arrived;
   uncounted_ = uncounted;
   if (request_.is_shadow()) return enter_shadow(spent);

@@ -100,6 +100,7 @@ class Admission {
   std::optional<Fault> on_queue_timeout();
   std::optional<Fault> enter_shadow(Duration spent);
   void leave_shadow(bool served);
+  void count_offered();
   void on_slot();
   void name_heavy_tenant(const overload::AdmissionPlan& plan);
   void keep_dead_letter(Reason reason);
@@ -118,6 +119,7 @@ class Admission {
   std::optional<Outcome> shadow_outcome_;
   bool is_queued_ = false;
   Gate::Ghost* ghost_ = nullptr;  // at the gate, in shadow mode
+  bool is_offered_ = false;       // counted as work for the upstream
   bool is_answered_ = false;      // by the upstream
   bool is_degraded_ = false;
   bool announces_degrade_ = false;

@@ -110,7 +110,6 @@ void Exchange::classify() {
         deadline.is_unix_time() ? std::chrono::system_clock::now() : traffic::WallTime{};
     request_.subject.client = traffic::client_deadline(deadline, request_.arrived, wall);
   }
-  request_.signals().record_offered();
   if (head.upgrade) {
     const config::Route& route = request_.config().routes[index(request_.subject.route)];
     request_.upgrade = http::offered_upgrade(head, route.upgrades);
