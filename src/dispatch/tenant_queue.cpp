@@ -10,7 +10,6 @@ namespace {
 
 constexpr double kRecent = 1.0 / 64;  // weight of one request in a mean
 constexpr double kGreatestUnit = 1e100;
-constexpr double kLongPause = 1 << 20;  // so many laps pay off any debt
 
 // Half octaves above 2^-10 ms, within 0 to 63.
 std::uint32_t size_of(double milliseconds) {
@@ -35,9 +34,12 @@ void TenantQueue::push(Waiter& waiter) {
       tenants_[i] = waiter.tenant;
       flow.credit = flow.turns = 0;
       flow.lap = laps_;
+      flow.pause = pauses_;
     }
     flow.weight = waiter.tenant_weight;
-    flow.credit = std::min(0.0, flow.credit + (laps_ - flow.lap) * quantum(flow));
+    const bool is_settled = flow.pause != pauses_;
+    const double paid = (laps_ - flow.lap) * quantum(flow);
+    flow.credit = is_settled ? 0 : std::min(0.0, flow.credit + paid);
     join_ring(flow);
   }
   flow.waiters.push_back(waiter);
@@ -75,12 +77,14 @@ void TenantQueue::remove(Waiter& waiter) {
   unfile(flow);
   flow.queued = 0;  // rounding does not add up
   flow.lap = laps_;
+  flow.pause = pauses_;
   const bool is_visited = ring_.front() == &flow;
   flow.Hook<InRing>::unlink();
   active_weight_ -= flow.weight;
   if (--active_ == 0) {
     active_weight_ = 0;
-    laps_ += kLongPause;  // no competition: all debts are settled
+    ++pauses_;  // no competition: all debts are settled
+    laps_ = 0;
   } else if (is_visited) {
     visit_next();
   }

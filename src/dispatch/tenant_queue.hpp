@@ -78,7 +78,8 @@ class TenantQueue {
     double turns = 0;   // recent ones, in units
     double lap = 0;     // when it was left without waiters
     std::uint32_t waiting = 0;
-    std::uint32_t size = 0;  // of its queued cost per weight, in half octaves
+    std::uint64_t pause = 0;  // likewise
+    std::uint32_t size = 0;   // of its queued cost per weight, in half octaves
   };
   static constexpr std::size_t kWays = 8;
 
@@ -100,8 +101,9 @@ class TenantQueue {
   std::uint64_t present_sizes_ = 0;  // bit by size
   std::uint32_t active_ = 0;         // flows in the ring
   int set_shift_;                    // from a hash to its set of flows
-  double laps_ = 0;
-  double mean_cost_ = 0;  // of recent requests; 0: none yet
+  double laps_ = 0;                  // since the last pause
+  std::uint64_t pauses_ = 0;         // times without any waiter
+  double mean_cost_ = 0;             // of recent requests; 0: none yet
   double active_weight_ = 0;
   double unit_ = 1;  // of Flow::turns; it grows, so that the others need not decay
   double in_parts_ = 1;
