@@ -96,7 +96,6 @@ class AccessLogReader {
       ++elsewhere_;
       return;
     }
-    if (text_of(line, "outcome") == "cached") return;  // it asked nothing of the upstream
     if (arrivals_.size() == kMostLoggedArrivals)
       throw BadLine{"more than " + std::to_string(kMostLoggedArrivals) +
                     " requests: play a part of the log"};
@@ -105,9 +104,11 @@ class AccessLogReader {
     if (!(taken >= 0 && taken <= kLongestRequest)) throw BadLine{"duration_ms: more than a day"};
     const double at = seconds_of(text_of(line, "time")) - taken;
     const auto id = find<ClassId>(config_.classes, text_of(line, "class"), "class");
+    const std::string& outcome = text_of(line, "outcome");
+    if (outcome == "cached") return;  // it asked nothing of the upstream
     const std::uint32_t kind = kind_of(route, id, tenant);
     arrivals_.push_back({at, tenant_hash(tenant), kind});
-    if (text_of(line, "outcome") != "forwarded") return;
+    if (outcome != "forwarded") return;
     kinds_[kind].service.add(taken - number_of(line, "wait_ms") / 1000);
     all_.add(taken - number_of(line, "wait_ms") / 1000);
   }

@@ -113,7 +113,7 @@ TEST_CASE("hysteresis and cooldown keep a noisy signal from flapping") {
     StateMachine machine(settings);
     int count = 0;
     for (int tick = 0; tick < 600; ++tick) {
-      const double ratio = tick % 2 == 0 ? 0.97 : 0.90;
+      const double ratio = tick % 2 == 0 ? 0.97 : 0.91;
       if (machine.step(with_inflight(ratio), kStart + tick * 100ms)) ++count;
     }
     return count;
