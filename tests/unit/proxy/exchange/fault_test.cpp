@@ -129,13 +129,12 @@ TEST_CASE("a stored or fallback response may replace refusals, and shed clients 
                               Reason::error_burst,
                               Reason::queue_full,
                               Reason::queue_timeout,
-                              Reason::deadline_expired,
                               Reason::evicted,
                               Reason::shedding_does_not_help};
   CHECK(shed == load);
   std::set<Reason> all = load;
-  all.insert({Reason::budget_exceeded, Reason::tenant_share, Reason::circuit_open,
-              Reason::local_shortage});
+  all.insert({Reason::deadline_expired, Reason::budget_exceeded, Reason::tenant_share,
+              Reason::circuit_open, Reason::local_shortage});
   CHECK(refusals == all);
   CHECK_FALSE(is_refusal(deadline_passed()));  // the upstream was asked
   CHECK(is_refusal(dropped(Reason::error_burst)));
