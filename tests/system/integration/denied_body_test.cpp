@@ -16,7 +16,8 @@ struct Overloaded {
               {{"classes", {{{"name", "only"}}}},
                {"default_route", {{"class", "only"}}},
                {"overload",
-                {{"tick_ms", 10},
+                {{"regulate", false},  // all at once
+                 {"tick_ms", 10},
                  {"cooldown_ms", 60'000},
                  {"rules", {{"only", {{"strategy", "deny"}, {"probability", 1}}}}}}}}),
         client(proxy.port()) {
