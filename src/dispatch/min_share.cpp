@@ -8,10 +8,10 @@
 namespace spillway::dispatch {
 namespace {
 
-constexpr double kRounding = 1e-7;    // turns or milliseconds
-constexpr double kMostSaved = 2;      // turns
-constexpr double kMostOwed = 1;       // turns
-constexpr double kRecent = 1.0 / 64;  // weight of one turn in the mean cost
+constexpr double kEqual = 1e-7;           // turns or milliseconds
+constexpr double kMostSaved = 2;          // turns
+constexpr double kMostOwed = 1;           // turns
+constexpr double kMeanWeight = 1.0 / 64;  // weight of one turn in the mean cost
 
 }  // namespace
 
@@ -41,7 +41,7 @@ std::optional<ClassId> MinShares::due(ClassSet ready, const Queues& queues) cons
     const auto i = static_cast<std::size_t>(std::countr_zero(rest));
     const double cost = cost_of(*queues.next(i));
     const double since = -missing(i, cost) / shares_[i];  // in turns or cost of all classes
-    if (since < -kRounding || (first && since <= longest + kRounding)) continue;
+    if (since < -kEqual || (first && since <= longest + kEqual)) continue;
     first = static_cast<ClassId>(i);
     longest = since;
   }
@@ -51,7 +51,7 @@ std::optional<ClassId> MinShares::due(ClassSet ready, const Queues& queues) cons
 void MinShares::served(const Waiter& waiter, ClassSet ready, const Queues& queues) {
   if (std::has_single_bit(ready)) return;
   const double cost = cost_of(waiter);
-  mean_cost_ = mean_cost_ == 0 ? cost : mean_cost_ + (cost - mean_cost_) * kRecent;
+  mean_cost_ = mean_cost_ == 0 ? cost : mean_cost_ + (cost - mean_cost_) * kMeanWeight;
   const ClassId own = waiter.served_as;
   for (ClassSet rest = ready & guaranteed_ & ~set_of(own); rest != 0; rest &= rest - 1) {
     const auto i = static_cast<std::size_t>(std::countr_zero(rest));

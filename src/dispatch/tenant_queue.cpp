@@ -8,7 +8,7 @@
 namespace spillway::dispatch {
 namespace {
 
-constexpr double kRecent = 1.0 / 64;  // weight of one request in a mean
+constexpr double kRecentWeight = 1.0 / 64;  // weight of one request in a mean
 constexpr double kGreatestUnit = 1e100;
 
 // Half octaves above 2^-10 ms, within 0 to 63.
@@ -91,7 +91,7 @@ void TenantQueue::remove(Waiter& waiter) {
 }
 
 void TenantQueue::served(const Waiter& waiter) {
-  mean_cost_ += (waiter.cost - mean_cost_) * kRecent;
+  mean_cost_ += (waiter.cost - mean_cost_) * kRecentWeight;
   Flow& flow = flows_[waiter.flow];
   count_turn(flow);
   flow.credit -= waiter.cost;
@@ -200,9 +200,9 @@ void TenantQueue::jump_laps() {
 }
 
 void TenantQueue::count_turn(Flow& flow) {
-  unit_ *= 1 / (1 - kRecent);
-  in_parts_ *= 1 - kRecent;
-  flow.turns += kRecent * unit_;
+  unit_ *= 1 / (1 - kRecentWeight);
+  in_parts_ *= 1 - kRecentWeight;
+  flow.turns += kRecentWeight * unit_;
   if (unit_ < kGreatestUnit) return;
   for (Flow& one : flows_) one.turns *= in_parts_;
   unit_ = in_parts_ = 1;

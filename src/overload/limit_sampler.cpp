@@ -8,7 +8,7 @@
 namespace spillway::overload {
 namespace {
 
-constexpr double kMemory = 2;  // seconds, for which a request that left counts
+constexpr double kLeftMemory = 2;  // seconds, for which a request that left counts
 
 }  // namespace
 
@@ -38,7 +38,7 @@ std::optional<LimitSample> LimitSampler::take(const TickInput& input,
   const double running = sample.slot_seconds / to_seconds(sample.span);
   const double left =
       double(new_admitted) - new_ended - (running - std::exchange(running_, running));
-  const double kept = std::exp(-to_seconds(sample.span) / kMemory);
+  const double kept = std::exp(-to_seconds(sample.span) / kLeftMemory);
   recent_admitted_ = recent_admitted_ * kept + new_admitted;
   recent_left_ = recent_left_ * kept + left;
   if (recent_admitted_ >= double(kEnoughSamples))

@@ -33,9 +33,9 @@ constexpr double kWidest = 1;
 constexpr double kFirstSpread = 1.2;
 constexpr double kRestartSpread = 0.4;
 // Variance of the logarithm of a count of completions, times the count.
-constexpr double kNoise = 0.6;
+constexpr double kCountNoise = 0.6;
 // While fewer dispatched requests are answered than this, clients leave before they are served.
-constexpr double kWorthwhile = 0.5;
+constexpr double kFewestAnswered = 0.5;
 constexpr Duration kBrakePause = 2s;
 // The two phases must differ in requests at work by this part of the width at least.
 constexpr double kFilled = 0.4;
@@ -63,7 +63,7 @@ void PairedDither::restart(std::uint32_t limit) {
 
 void PairedDither::step(const LimitSample& sample, TimePoint now) {
   short_for_ = sample.is_short ? short_for_ + sample.span : Duration{0};
-  if (sample.answered < kWorthwhile && sample.is_short) return brake(now);
+  if (sample.answered < kFewestAnswered && sample.is_short) return brake(now);
   if (!phase_) {
     if (short_for_ >= kShortest) begin(true, now);
     return;
@@ -104,7 +104,7 @@ void PairedDither::stop() {
 
 bool PairedDither::is_enough(const Phase& phase) const {
   if (phase.seconds >= to_seconds(kLongest)) return true;
-  const double enough = 2 * kNoise / (kPrecision * width_ * kPrecision * width_);
+  const double enough = 2 * kCountNoise / (kPrecision * width_ * kPrecision * width_);
   return phase.succeeded >= std::max(kFewest, enough) && phase.seconds >= to_seconds(kShortest) &&
          phase.seconds >= kHolds * held_;
 }
@@ -113,7 +113,7 @@ void PairedDither::judge(const Phase& low, const Phase& high) {
   const double more_work = std::log(high.at_work() / low.at_work());
   if (!(more_work >= kFilled * width_)) return;
   const double growth = std::log(high.throughput() / low.throughput());
-  const double variance = kNoise * (1 / low.succeeded + 1 / high.succeeded);
+  const double variance = kCountNoise * (1 / low.succeeded + 1 / high.succeeded);
   knee_.learn(low.at_work(), high.at_work(), growth, std::sqrt(variance));
   place();
 }

@@ -21,10 +21,10 @@ constexpr double kFastestDown = 10;
 // but the highest were refused as far as possible.
 constexpr double kHelped = 0.8;
 constexpr Duration kTrial = 8s;
-constexpr Duration kFirstPause = 20s;
-constexpr Duration kLongestPause = 320s;
+constexpr Duration kFirstRest = 20s;
+constexpr Duration kLongestRest = 320s;
 
-std::optional<double> seconds(const std::optional<Milliseconds>& threshold) {
+std::optional<double> seconds_of(const std::optional<Milliseconds>& threshold) {
   if (!threshold) return std::nullopt;
   return to_seconds(*threshold);
 }
@@ -36,7 +36,7 @@ ShareRegulator::ShareRegulator(const config::Overload& settings, std::size_t cla
       exit_(settings.exit),
       regulates_(settings.regulate),
       classes_(double(classes)),
-      pause_(kFirstPause) {
+      pause_(kFirstRest) {
   for (auto stage = settings.stages.rbegin(); stage != settings.stages.rend(); ++stage) {
     if (stage->enter.event_loop_lag) {
       enter_.event_loop_lag = stage->enter.event_loop_lag;
@@ -60,7 +60,7 @@ void ShareRegulator::continue_from(const ShareRegulator& former) {
 }
 
 ShareRegulator::Signal ShareRegulator::watched(const OverloadSignals& signals) const {
-  const Signal lag{seconds(enter_.event_loop_lag), seconds(exit_.event_loop_lag),
+  const Signal lag{seconds_of(enter_.event_loop_lag), seconds_of(exit_.event_loop_lag),
                    signals.event_loop_lag};
   const Signal errors{enter_.error_rate, exit_.error_rate, signals.error_rate};
   if (cause_ == Reason::event_loop_lag) return lag;
@@ -89,7 +89,7 @@ void ShareRegulator::step(const OverloadSignals& signals, Reason reason, TimePoi
   if (is_known && *signal.now > *signal.exit) return;
   futile_ = false;
   not_before_.reset();
-  pause_ = kFirstPause;
+  pause_ = kFirstRest;
   const double times = is_known && *signal.now > 0 ? *signal.exit / *signal.now : kFastestDown;
   level_ = std::max(0.0, level_ - passed * kDown * std::min(times, kFastestDown));
 }
@@ -114,7 +114,7 @@ void ShareRegulator::judge(double signal, double before, TimePoint now) {
   level_ = 0;
   full_since_.reset();
   not_before_ = now + pause_;
-  pause_ = std::min(2 * pause_, kLongestPause);
+  pause_ = std::min(2 * pause_, kLongestRest);
 }
 
 }  // namespace spillway::overload

@@ -13,11 +13,11 @@ constexpr double kOver = 1.0;
 constexpr double kWithin = 0.97;
 constexpr double kNear = 0.9;
 // Time for which a turn counts, and for a cut to go from nothing to all.
-constexpr double kMemory = 1;   // seconds
-constexpr double kCutTime = 2;  // seconds
+constexpr double kTurnMemory = 1;  // seconds
+constexpr double kCutTime = 2;     // seconds
 // A class that has this many times its guaranteed share, and this much more, has no more than that.
-constexpr double kDown = 1.2;
-constexpr double kDownMore = 0.01;
+constexpr double kShareTimes = 1.2;
+constexpr double kShareMore = 0.01;
 
 }  // namespace
 
@@ -61,7 +61,7 @@ void ShedScope::step(std::optional<double> offered_load, const Turns& turns, Tim
 }
 
 void ShedScope::count(std::span<const std::uint64_t> started, double seconds) {
-  const double kept = std::exp(-seconds / kMemory);
+  const double kept = std::exp(-seconds / kTurnMemory);
   started_.resize(started.size(), 0);
   for (std::size_t i = 0; i < started.size(); ++i) {
     recent_[i] = recent_[i] * kept + double(started[i] - started_[i]);
@@ -71,7 +71,7 @@ void ShedScope::count(std::span<const std::uint64_t> started, double seconds) {
 
 bool ShedScope::is_down(std::size_t i) const {
   const double all = std::accumulate(recent_.begin(), recent_.end(), 0.0);
-  return all > 0 && recent_[i] <= (kDown * min_share_[i] + kDownMore) * all;
+  return all > 0 && recent_[i] <= (kShareTimes * min_share_[i] + kShareMore) * all;
 }
 
 }  // namespace spillway::overload

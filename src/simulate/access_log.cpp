@@ -22,7 +22,6 @@ namespace spillway::simulate {
 namespace {
 
 using config::shown;
-using Json = nlohmann::json;
 
 constexpr double kLongestRequest = 86'400;  // seconds
 
@@ -59,14 +58,14 @@ double seconds_of(std::string_view text) {
   }
 }
 
-const std::string& text_of(const Json& line, const char* key) {
+const std::string& text_of(const nlohmann::json& line, const char* key) {
   const auto found = line.find(key);
   if (found == line.end() || !found->is_string())
     throw BadLine{std::string(key) + ": missing, or no text"};
   return found->get_ref<const std::string&>();
 }
 
-double number_of(const Json& line, const char* key) {
+double number_of(const nlohmann::json& line, const char* key) {
   const auto found = line.find(key);
   if (found == line.end() || !found->is_number() || !(found->get<double>() >= 0))
     throw BadLine{std::string(key) + ": missing, or no number from 0"};
@@ -86,7 +85,7 @@ class AccessLogReader {
   explicit AccessLogReader(const config::Config& config) : config_(config) {}
 
   void read(std::string_view text) {
-    const Json line = Json::parse(text, nullptr, false);
+    const nlohmann::json line = nlohmann::json::parse(text, nullptr, false);
     if (!line.is_object()) throw BadLine{"no JSON object"};
     if (text_of(line, "event") != "access") return;
     const RouteId route = find<RouteId>(config_.routes, text_of(line, "route"), "route");
