@@ -1,13 +1,14 @@
 # What bench/run and bench/gate share. Sourced from the root of the repository, with $programs set
-# to the folder of the programs or empty; then they are built, into build/bench.
+# to the folder of the programs or empty; then they are built, into build/bench. $needed: which;
+# unset: those that measure.
+if [[ ! -v needed ]]; then needed=(spillway spillway-bench-{relay,idle,overload}); fi
 if [[ -z $programs ]]; then
   docker/install-deps.sh develop >&2
   cmake --preset bench >&2
-  cmake --build --preset bench --target spillway spillway-bench-relay spillway-bench-idle \
-    spillway-bench-overload >&2
+  cmake --build --preset bench --target "${needed[@]}" >&2
   programs=build/bench
 fi
-for each in spillway spillway-bench-{relay,idle,overload}; do
+for each in "${needed[@]}"; do
   if [[ ! -x $programs/$each ]]; then
     echo "$0: there is no program $programs/$each" >&2
     exit 2

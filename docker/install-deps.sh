@@ -24,7 +24,11 @@ develop=(
   libbenchmark-dev python3-matplotlib
   # the real parts that tests and comparisons run against
   nginx-core haproxy wrk curl prometheus procps
+  # the public suite of HTTP cache tests; npm below
+  nodejs
 )
+# A nodejs from elsewhere may bring its own npm, which Debian's would contradict.
+command -v npm > /dev/null || develop+=(npm)
 
 case "${1:-develop}" in
   runtime) packages=("${runtime[@]}") ;;

@@ -34,12 +34,13 @@ enum class Reason : std::uint8_t {
   draining,
   bad_request,             // malformed, too large, ...: the client's fault
   request_timeout,         // the request did not arrive in time
+  slow_client,             // it held a slot for which others waited, and moved too few bytes
   not_stored,              // only a cached response was allowed, and there is none
   local_shortage,          // Spillway itself ran out of descriptors, ports or memory
   shedding_does_not_help,  // of a state: tail latency does not follow the effective limit
 };
 
-inline constexpr std::size_t kReasonCount = 25;
+inline constexpr std::size_t kReasonCount = 26;
 
 // At namespace scope: within name(), compilers copy the array to the stack.
 inline constexpr std::array<std::string_view, kReasonCount> kReasonNames{
@@ -65,6 +66,7 @@ inline constexpr std::array<std::string_view, kReasonCount> kReasonNames{
     "DRAINING",
     "BAD_REQUEST",
     "REQUEST_TIMEOUT",
+    "SLOW_CLIENT",
     "NOT_STORED",
     "LOCAL_SHORTAGE",
     "SHEDDING_DOES_NOT_HELP",

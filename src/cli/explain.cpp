@@ -88,6 +88,16 @@ void tell_subject(ExplainedLines& lines, const config::Config& config,
                 << " at once: beyond it 429 BUDGET_EXCEEDED";
 }
 
+// Says nothing of a path that has one reading.
+void tell_path(ExplainedLines& lines, const traffic::Subject& subject) {
+  if (subject.has_conflicting_path) {
+    lines.add("path") << "ambiguous: a backend may take it for another route's; the lowest class "
+                      << "counts, and nothing is stored";
+  } else if (subject.has_ambiguous_path) {
+    lines.add("path") << "ambiguous: nothing is stored, but every reading is this route's";
+  }
+}
+
 // The deadlines and their sources. The request arrived at TimePoint{}.
 void tell_deadline(ExplainedLines& lines, const config::Config& config,
                    const traffic::Subject& subject) {
@@ -120,6 +130,11 @@ bool can_be(const config::Overload& overload, State state) {
   return states_of(overload).find(name(state)) != std::string::npos;
 }
 
+Explanation refused(http::Error error) {
+  return {false, "error: this request is answered " + std::to_string(status_of(error)) + ": " +
+                     std::string(describe(error)) + "\n"};
+}
+
 }  // namespace
 
 Explanation explain(const config::Config& config, const ExplainedRequest& request) {
@@ -128,10 +143,7 @@ Explanation explain(const config::Config& config, const ExplainedRequest& reques
   http::RequestHead head;
   http::Error error = parse_request(bytes, head);
   if (error == http::Error::none) error = request_framing(head);
-  if (error != http::Error::none) {
-    return {false, "error: this request is answered " + std::to_string(status_of(error)) + ": " +
-                       std::string(describe(error)) + "\n"};
-  }
+  if (error != http::Error::none) return refused(error);
 
   const auto address = parse_ip_address(request.peer);
   if (!address) return {false, "error: not an IP address: " + request.peer + "\n"};
@@ -140,6 +152,8 @@ Explanation explain(const config::Config& config, const ExplainedRequest& reques
   traffic::Subject subject = classifier.classify(head, peer, TimePoint{});
   subject.client = traffic::client_deadline(traffic::deadline_fields(head.fields), TimePoint{},
                                             std::chrono::system_clock::now());
+  if (subject.has_conflicting_path && config.ambiguous_paths == config::AmbiguousPaths::reject)
+    return refused(http::Error::ambiguous_path);
   const config::Upstream& upstream = config.upstreams[index(subject.upstream)];
   if (!can_be(upstream.overload, request.state)) {
     return {false, "error: upstream " + upstream.name + " is never " +
@@ -154,6 +168,7 @@ Explanation explain(const config::Config& config, const ExplainedRequest& reques
   ExplainedLines lines;
   lines.add("request") << request.method << " " << request.url;
   tell_subject(lines, config, subject);
+  tell_path(lines, subject);
   tell_deadline(lines, config, subject);
   tell_ignored_deadlines(lines, head, subject.client.fields);
   tell_upgrade(lines, config, head, subject);

@@ -21,7 +21,8 @@ enum class Way { stored, announced, prepared, miss };
 
 bool may_use_cache(const RuledRequest& request) {
   const auto& cache = request.route().cache;
-  return cache && cache::request_may_use_cache(request.head, *cache);
+  return cache && !request.subject.has_ambiguous_path &&
+         cache::request_may_use_cache(request.head, *cache);
 }
 
 bool is_personal(const RuledRequest& request) {
@@ -109,7 +110,7 @@ void tell_cache(ExplainedLines& lines, const RuledRequest& request) {
   const config::Cache& cache = *request.route().cache;
   if (!may_use_cache(request)) {
     lines.add("cache") << "not for this request: only for GET or HEAD, as configured, without a "
-                       << "body and not for a part";
+                       << "body, not for a part and not by an ambiguous path";
     return;
   }
   lines.add("cache") << (cache.serve == config::Serve::fresh

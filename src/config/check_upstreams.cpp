@@ -34,14 +34,19 @@ void check_health_check(const HealthCheck& check, const std::string& path, Findi
 }
 
 // As written; names are resolved when the configuration takes effect.
-void check_loop(const Listen& listen, const std::vector<std::string>& servers,
+void check_loop(const Config& config, const std::vector<std::string>& servers,
                 const std::string& path, Findings& findings) {
   for (std::size_t i = 0; i < servers.size(); ++i) {
-    if (!is_own_server(listen, servers[i])) continue;
-    findings.report(element(path, i),
-                    "found " + shown(servers[i]) +
-                        ", where $.listen accepts: requests would come back for ever",
-                    "$.listen.port");
+    const std::string found = "found " + shown(servers[i]) + ", where ";
+    if (is_own_server(address_of(config.listen), servers[i])) {
+      findings.report(element(path, i),
+                      found + "$.listen accepts: requests would come back for ever",
+                      "$.listen.port");
+    } else if (is_own_server(address_of(config.admin), servers[i])) {
+      findings.report(element(path, i),
+                      found + "$.admin accepts: the admin listener would be open to all clients",
+                      "$.admin.port");
+    }
   }
 }
 
@@ -51,7 +56,7 @@ void check_upstreams(const Config& config, Findings& findings) {
   for (std::size_t i = 0; i < config.upstreams.size(); ++i) {
     const std::string path = element("$.upstreams", i);
     const Upstream& upstream = config.upstreams[i];
-    check_loop(config.listen, upstream.servers, path + ".servers", findings);
+    check_loop(config, upstream.servers, path + ".servers", findings);
     if (upstream.circuit_breaker) {
       check_circuit_breaker(*upstream.circuit_breaker, path + ".circuit_breaker", findings);
     }

@@ -83,6 +83,10 @@ template <>
 inline constexpr std::array kChoices<OverloadOrder>{Choice{OverloadOrder::fifo, "fifo"},
                                                     Choice{OverloadOrder::lifo, "lifo"}};
 template <>
+inline constexpr std::array kChoices<AmbiguousPaths>{
+    Choice{AmbiguousPaths::lowest_class, "lowest_class"}, Choice{AmbiguousPaths::reject, "reject"}};
+
+template <>
 inline constexpr std::array kChoices<TenantKey>{
     Choice{TenantKey::api_key, "api_key"}, Choice{TenantKey::trusted_header, "trusted_header"},
     Choice{TenantKey::client_address, "client_address"}};

@@ -37,6 +37,8 @@ struct Limits {
   Milliseconds drain_timeout{30000};
   std::optional<std::uint32_t> connections_per_address;  // default: no cap; not for trusted peers
   std::uint64_t min_rate_bytes = 240;                    // per second, of a body; 0: any
+  std::uint64_t slot_rate_bytes = 16384;  // likewise, of a slot for which others wait
+  std::uint64_t buffer_bytes = 67108864;  // of responses that clients take slowly; 0: none
   std::uint32_t tunnels = 1000;  // upgraded connections and event streams, over all workers
   Milliseconds tunnel_idle_timeout{300000};
 };
@@ -106,6 +108,8 @@ struct Thresholds {  // nullopt takes no part
   std::optional<Milliseconds> latency_p95;
   std::optional<Milliseconds> event_loop_lag;
   std::optional<double> error_rate;
+  std::optional<Milliseconds> latency_p99 = std::nullopt;
+  std::optional<double> latency_p95_ratio = std::nullopt;  // by the p95 at low load
 };
 
 enum class EnterBy : std::uint8_t { any, score };
@@ -115,6 +119,8 @@ struct SignalWeights {
   double queue_ratio = 1;
   double queue_wait_p95 = 1;
   double latency_p95 = 1;
+  double latency_p99 = 1;
+  double latency_p95_ratio = 1;
   double event_loop_lag = 1;
   double error_rate = 1;
 };
@@ -180,8 +186,20 @@ struct Overload {
   Milliseconds tick{100};
   Milliseconds window{2000};
   Milliseconds cooldown{2000};
-  Thresholds enter{0.95, 0.8, Milliseconds{200}, std::nullopt, Milliseconds{50}, 0.2};
-  Thresholds exit{0.9, 0.5, Milliseconds{120}, std::nullopt, Milliseconds{30}, 0.1};
+  Thresholds enter{.inflight_ratio = 0.95,
+                   .queue_ratio = 0.8,
+                   .queue_wait_p95 = Milliseconds{200},
+                   .latency_p95 = std::nullopt,
+                   .event_loop_lag = Milliseconds{50},
+                   .error_rate = 0.2,
+                   .latency_p95_ratio = 3};
+  Thresholds exit{.inflight_ratio = 0.9,
+                  .queue_ratio = 0.5,
+                  .queue_wait_p95 = Milliseconds{120},
+                  .latency_p95 = std::nullopt,
+                  .event_loop_lag = Milliseconds{30},
+                  .error_rate = 0.1,
+                  .latency_p95_ratio = 2};
   EnterBy enter_by = EnterBy::any;
   Score score;
   std::vector<Stage> stages;  // ascending; empty: one state, OVERLOADED, of enter and exit
@@ -237,9 +255,9 @@ struct Upstream {
   std::string name;
   std::vector<std::string> servers;  // "host:port"
   Milliseconds connect_timeout{1000};
-  Milliseconds response_timeout{30000};       // until the response head, then between reads
-  std::uint32_t idle_connections = 256;       // over all workers
-  std::optional<Milliseconds> total_timeout;  // from dispatch to the end of the response
+  Milliseconds response_timeout{30000};  // until the response head, then between reads
+  std::uint32_t idle_connections = 256;  // over all workers
+  std::optional<Milliseconds> total_timeout{3600000};  // from dispatch to the response's end
   Balance balance = Balance::least_inflight;
   std::optional<HealthCheck> health_check;
   Ejection ejection;
@@ -262,9 +280,11 @@ enum class Serve : std::uint8_t { overload, fresh };
 
 // A route's response cache.
 struct Cache {
-  Milliseconds ttl{1000};       // how long a response is fresh that does not say so itself
-  Milliseconds stale{60000};    // how long after that it may still be given
-  std::uint64_t max_bytes = 0;  // of memory, over all workers; always given
+  Milliseconds ttl{1000};      // how long a response is fresh that does not say so itself
+  Milliseconds error_ttl{0};   // the same for a status of 400 or more
+  double heuristic_ratio = 0;  // or this share of the time since its Last-Modified, if that is more
+  Milliseconds stale{60000};   // how long after that it may still be given
+  std::uint64_t max_bytes = 0;              // of memory, over all workers; always given
   std::uint64_t max_entry_bytes = 1 << 20;  // load() makes it an eighth of max_bytes at most
   std::vector<std::string> vary;  // request fields that tell answers apart, besides the response's
   std::vector<std::string> methods{"GET", "HEAD"};
@@ -272,7 +292,8 @@ struct Cache {
   bool stale_if_error = true;  // in place of an upstream's failure
   // Request fields (and Authorization) that make an answer one person's, unless it is `public`.
   std::vector<std::string> personal{"Cookie", "X-Api-Key"};
-  bool across_tenants = false;  // tenants with a key or a trusted name share answers
+  bool across_tenants = false;        // tenants with a key or a trusted name share answers
+  std::vector<std::string> targeted;  // fields that replace Cache-Control here, by precedence
 
   bool operator==(const Cache&) const = default;
 };
@@ -343,6 +364,9 @@ struct TrustedHeaders {
   bool operator==(const TrustedHeaders&) const = default;
 };
 
+// What becomes of a request whose path a backend may take for that of another route.
+enum class AmbiguousPaths : std::uint8_t { lowest_class, reject };
+
 struct Log {
   std::string level = "info";  // debug info warn error
   double access_sample = 0;    // share of requests that get an access line, [0, 1]
@@ -358,6 +382,7 @@ struct Config {
   std::vector<TrafficClass> classes;  // highest priority first
   std::uint32_t priority_max = 100;   // the highest numeric priority
   std::vector<Route> routes;          // the default route is appended last, named "default"
+  AmbiguousPaths ambiguous_paths = AmbiguousPaths::lowest_class;
   Tenants tenants;
   TrustedHeaders trusted_headers;
   Dispatch dispatch;

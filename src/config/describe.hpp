@@ -66,6 +66,12 @@ void describe(Visitor& visit, Limits& x) {
   visit("min_rate_bytes", x.min_rate_bytes, Range{0, 1 << 30},
         "Bytes per second that a client must send of a body or take of an answer, after 5 s of "
         "grace; 0: any.");
+  visit("slot_rate_bytes", x.slot_rate_bytes, Range{0, 1 << 30},
+        "The same while its request holds a slot for which others wait, after 1 s of grace; 0: as "
+        "min_rate_bytes.");
+  visit("buffer_bytes", x.buffer_bytes, Range{0, std::int64_t{1} << 40},
+        "Memory, over all workers, for responses that their clients take slowly, so that the slot "
+        "is free; a 32nd of it at most for one response; 0: none.");
   visit("tunnels", x.tunnels, Range{0, 1'000'000},
         "Upgraded connections and event streams at a time, over all workers; they hold no slot.");
   visit("tunnel_idle_timeout_ms", x.tunnel_idle_timeout, Range{1, kDay},
@@ -136,6 +142,10 @@ void describe(Visitor& visit, Thresholds& x) {
   visit("queue_wait_p95_ms", x.queue_wait_p95, wait, "95th percentile of the wait for a slot.");
   visit("latency_p95_ms", x.latency_p95, wait,
         "95th percentile from dispatch to the upstream's response head.");
+  visit("latency_p99_ms", x.latency_p99, wait, "99th percentile of the same.");
+  visit("latency_p95_ratio", x.latency_p95_ratio, OrOff<Real>{{1.1, 1000}},
+        "The p95 by the upstream's own p95 at low load, which is learned: each request's time is "
+        "taken relative to what its route usually takes.");
   visit("event_loop_lag_ms", x.event_loop_lag, wait,
         "Lateness of a worker's timer, the worst worker's p90 over a second.");
   visit("error_rate", x.error_rate, ratio,
@@ -151,6 +161,9 @@ void describe(Visitor& visit, SignalWeights& x) {
   weight("queue_ratio", x.queue_ratio);
   weight("queue_wait_p95", x.queue_wait_p95);
   weight("latency_p95", x.latency_p95);
+  weight("latency_p99", x.latency_p99);
+  visit("latency_p95_ratio", x.latency_p95_ratio, Real{0, 1000},
+        "Weight of this signal in the score, where (signal - 1) / (threshold - 1) counts.");
   weight("event_loop_lag", x.event_loop_lag);
   weight("error_rate", x.error_rate);
 }
@@ -346,6 +359,9 @@ void describe(Visitor& visit, Config& x) {
   visit("routes", routes, ListOf<ByType>{{}, 0, 10'000}, "Which requests are which class.");
   DefaultRoute default_route{x.routes.back()};
   visit("default_route", default_route, ByType{}, "What requests get that match no route.");
+  visit("ambiguous_paths", x.ambiguous_paths, ByType{},
+        "A path that a backend may take for one of another route: it gets the lowest class of all "
+        "its readings, or 400.");
   visit("tenants", x.tenants, ByType{}, "Whom a request comes from, and what is fair.");
   visit("trusted_headers", x.trusted_headers, ByType{},
         "Fields that are believed when they come from one of trusted_peers.");

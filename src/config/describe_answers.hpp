@@ -15,6 +15,14 @@ void describe(Visitor& visit, Cache& x) {
   constexpr ListOf<Format> fields{kRequestField, 0, 32};
   visit("ttl_ms", x.ttl, Range{0, kYear},
         "How long an answer is fresh that does not say so itself (RFC 9111, 4.2.2).");
+  visit(
+      "error_ttl_ms", x.error_ttl, Range{0, kYear},
+      "The same for a status of 400 or more; 0: such an answer is stored only if it says how long. "
+      "An error may be due to fields that are not part of the key.");
+  visit(
+      "heuristic_ratio", x.heuristic_ratio, Real{0, 1},
+      "Share of the time between Last-Modified and Date for which an answer without a lifetime is "
+      "fresh, a day at most, if that is more than ttl_ms (RFC 9111, 4.2.2). 0.1 is usual.");
   visit("stale_ms", x.stale, Range{0, kYear},
         "How long after that it may still be given, to degrade or in place of an error; an answer "
         "that says so itself, or forbids it, is obeyed.");
@@ -37,6 +45,10 @@ void describe(Visitor& visit, Cache& x) {
         "stored only if it says `public` or `s-maxage`, or if the field is part of the key.");
   visit("across_tenants", x.across_tenants, ByType{},
         "Tenants with an API key or a trusted name share stored answers.");
+  visit(
+      "targeted", x.targeted, ListOf<Format>{kRequestField, 0, 4},
+      "Fields such as CDN-Cache-Control (RFC 9213), the one with precedence first. The first that "
+      "an answer has takes the place of its Cache-Control and Expires in this cache.");
 }
 
 template <class Visitor>

@@ -68,9 +68,9 @@ void describe(Visitor& visit, Upstream& x) {
   visit("connect_timeout_ms", x.connect_timeout, Range{1, kHour},
         "Time to connect to a server; no other is tried once twice as much is over.");
   visit("response_timeout_ms", x.response_timeout, Range{1, kHour},
-        "Time until the response head, then between two reads of the body.");
-  visit("total_timeout_ms", x.total_timeout, Range{1, kDay},
-        "Time from dispatch to the end of the response, event streams excepted; default: any.");
+        "Time until the response head as a whole, then between two reads of the body.");
+  visit("total_timeout_ms", x.total_timeout, OrOff<Range>{{1, kDay}},
+        "Time from dispatch to the end of the response, event streams excepted; null: any.");
   visit("idle_connections", x.idle_connections, Range{0, 100'000},
         "Connections kept open for reuse, over all workers. With fewer than dispatch.concurrency "
         "some are closed and opened anew under load.");

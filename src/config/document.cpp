@@ -1,8 +1,13 @@
 #include "config/document.hpp"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
-#include <fstream>
+#include <chrono>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -12,6 +17,8 @@ namespace spillway::config {
 namespace {
 
 using nlohmann::json;
+
+constexpr std::chrono::milliseconds kMostSilence{2000};
 
 std::string position(std::string_view file, std::string_view text, std::size_t offset) {
   const auto before = text.substr(0, offset);
@@ -137,21 +144,51 @@ class TreeBuilder : public nlohmann::json_sax<json> {
   bool too_deep_ = false;
 };
 
+// A file that is read without waiting for ever: a pipe may have no writer, or one that is silent.
+class Descriptor {
+ public:
+  explicit Descriptor(const std::filesystem::path& path)
+      : fd_(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)), error_(errno) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  bool is_directory() const {
+    struct stat status;
+    return fd_ >= 0 && ::fstat(fd_, &status) == 0 && S_ISDIR(status.st_mode);
+  }
+
+  // Up to the size of `text`, which is then cut to what there was. Why not; empty if it was read.
+  std::string read(std::string& text) const {
+    if (fd_ < 0) return "cannot read: " + std::generic_category().message(error_);
+    std::size_t size = 0;
+    while (size < text.size()) {
+      pollfd ready{fd_, POLLIN, 0};
+      if (::poll(&ready, 1, static_cast<int>(kMostSilence.count())) == 0)
+        return "cannot read: nothing came for " + std::to_string(kMostSilence.count()) + " ms";
+      const ssize_t got = ::read(fd_, text.data() + size, text.size() - size);
+      if (got < 0 && errno != EAGAIN && errno != EINTR) return "cannot read to its end";
+      if (got == 0) break;
+      if (got > 0) size += static_cast<std::size_t>(got);
+    }
+    text.resize(size);
+    return {};
+  }
+
+ private:
+  int fd_;
+  int error_;
+};
+
 }  // namespace
 
 FileText read_file(const std::filesystem::path& path, std::size_t max_bytes) {
-  const auto failed = [&](std::string message) {
-    return FileText{std::nullopt, {{path.string(), std::move(message)}}};
-  };
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return failed("cannot read: it is a directory");
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return failed("cannot read: " + std::generic_category().message(errno));
   std::string text(max_bytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad()) return failed("cannot read to its end");
-  text.resize(static_cast<std::size_t>(file.gcount()));
+  const Descriptor file(path);
+  const std::string why = file.is_directory() ? "cannot read: it is a directory" : file.read(text);
+  if (!why.empty()) return {std::nullopt, {{path.string(), why}}};
   return {std::move(text), {}};
 }
 

@@ -1,7 +1,14 @@
 #include "config/own_address.hpp"
 
+#include <ifaddrs.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <charconv>
+#include <cstring>
+#include <memory>
+#include <vector>
 
 namespace spillway::config {
 namespace {
@@ -21,18 +28,48 @@ bool is_localhost(std::string_view host) {
                     [](char c, char lower) { return (c | 0x20) == lower; });
 }
 
+// Those of this machine's interfaces that are up; read anew, since they may change.
+std::vector<IpAddress> interface_addresses() {
+  ifaddrs* first = nullptr;
+  if (::getifaddrs(&first) != 0) return {};
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(first, ::freeifaddrs);
+  std::vector<IpAddress> found;
+  for (const ifaddrs* one = first; one != nullptr; one = one->ifa_next) {
+    if (one->ifa_addr == nullptr) continue;
+    IpAddress address = kAnyV4;
+    if (one->ifa_addr->sa_family == AF_INET) {
+      sockaddr_in v4;
+      std::memcpy(&v4, one->ifa_addr, sizeof v4);
+      std::memcpy(&address.bytes[12], &v4.sin_addr, 4);
+    } else if (one->ifa_addr->sa_family == AF_INET6) {
+      sockaddr_in6 v6;
+      std::memcpy(&v6, one->ifa_addr, sizeof v6);
+      std::memcpy(address.bytes.data(), &v6.sin6_addr, 16);
+    } else {
+      continue;
+    }
+    found.push_back(address);
+  }
+  return found;
+}
+
+bool is_of_interface(const IpAddress& address) {
+  const std::vector<IpAddress> all = interface_addresses();
+  return std::find(all.begin(), all.end(), address) != all.end();
+}
+
 }  // namespace
 
-bool is_own_address(const Listen& listen, const IpAddress& address, std::uint16_t port) {
+bool is_own_address(const ListenAddress& listen, const IpAddress& address, std::uint16_t port) {
   const auto own = parse_ip_address(listen.address);
   if (!own || port == 0 || port != listen.port) return false;
   const IpAddress& to = address == kAnyV4 ? kLoopbackV4 : address == kAnyV6 ? kLoopbackV6 : address;
   if (to == *own) return true;
-  if (*own == kAnyV4) return kAllLoopbackV4.contains(to);
-  return *own == kAnyV6 && (kAllLoopbackV4.contains(to) || to == kLoopbackV6);
+  if (*own != kAnyV6 && (*own != kAnyV4 || !to.is_v4())) return false;
+  return kAllLoopbackV4.contains(to) || to == kLoopbackV6 || is_of_interface(to);
 }
 
-bool is_own_server(const Listen& listen, std::string_view server) {
+bool is_own_server(const ListenAddress& listen, std::string_view server) {
   const std::size_t colon = server.rfind(':');
   if (colon == server.npos) return false;
   std::uint16_t port = 0;

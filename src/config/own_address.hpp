@@ -1,4 +1,5 @@
-// Detects a server that is the proxy's own listener: its requests would loop.
+// Detects a server that is one of the proxy's own listeners: requests to the one for clients would
+// loop, and the admin listener is not for clients.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +10,21 @@
 
 namespace spillway::config {
 
+struct ListenAddress {
+  std::string_view address;
+  std::uint16_t port = 0;
+};
+inline ListenAddress address_of(const Listen& listen) { return {listen.address, listen.port}; }
+inline ListenAddress address_of(const Admin& admin) { return {admin.address, admin.port}; }
+
 // Whether a connection to that address and port arrives at this listener. 0.0.0.0 and :: lead to
-// loopback; a listener on them takes what comes for any loopback address (0.0.0.0: of IPv4). Other
-// addresses of this machine are not known here, nor is the port of a listener on port 0.
-bool is_own_address(const Listen& listen, const IpAddress& address, std::uint16_t port);
+// loopback; a listener on them takes what comes for any loopback address and any address of this
+// machine's interfaces, as they are now (0.0.0.0: of IPv4). The port of a listener on port 0 is not
+// known here, nor are addresses that something else translates to this machine's.
+bool is_own_address(const ListenAddress& listen, const IpAddress& address, std::uint16_t port);
 
 // The same for a server as configured, "host:port", where the host is an address or "localhost";
 // false for other names.
-bool is_own_server(const Listen& listen, std::string_view server);
+bool is_own_server(const ListenAddress& listen, std::string_view server);
 
 }  // namespace spillway::config

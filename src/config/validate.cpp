@@ -188,10 +188,10 @@ class Validator {
   void check_score(const Overload& overload, const std::string& path) {
     const Score& score = overload.score;
     const SignalWeights& w = score.weights;
-    if (overload.enter_by == EnterBy::score && w.inflight_ratio + w.queue_ratio + w.queue_wait_p95 +
-                                                       w.latency_p95 + w.event_loop_lag +
-                                                       w.error_rate ==
-                                                   0) {
+    if (overload.enter_by == EnterBy::score &&
+        w.inflight_ratio + w.queue_ratio + w.queue_wait_p95 + w.latency_p95 + w.latency_p99 +
+                w.latency_p95_ratio + w.event_loop_lag + w.error_rate ==
+            0) {
       report(path + ".weights", "all are 0: no state is ever entered");
     }
     if (score.exit >= score.enter) {

@@ -120,6 +120,10 @@ class Scheduler {
   // `max_inflight`) one release can let several start: call it until nullptr.
   Waiter* next(TimePoint now);
 
+  // Whether a slot of a waiter served_as this class, if given back now, would go to a waiter of
+  // that class or of a higher one.
+  bool would_serve(ClassId served_as) const;
+
   // True if it was still waiting: it is idle now. False if it was granted, expired or evicted
   // before; a granted one must still be released.
   bool cancel(Waiter& waiter, TimePoint now);

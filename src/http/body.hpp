@@ -1,14 +1,16 @@
 // A sans-I/O reader of message bodies, in pieces of any size, that checks the framing strictly.
 //
-// Bytes consumed without error are safe to relay unchanged: the next recipient finds the same end.
-// `payload` is the content without chunk framing, for HTTP/1.0 clients. Only counters are kept, no
-// content is copied.
+// A chunked body is relayed as rewrite() writes it, so that the next recipient finds the same end:
+// sizes in lower case without leading zeros, no extensions (RFC 9112 section 7.1.1 lets a recipient
+// remove them), no trailer field that may not be one. `payload` is the content without chunk
+// framing, for HTTP/1.0 clients. Only counters and the start of a line are kept.
 //
 // Chunked coding (RFC 9112 section 7.1): sizes are hexadecimal digits only (no sign, no 0x, no
 // overflow; white space only before an extension's semicolon, RFC 9110 section 5.6.3), line ends
 // are CRLF exactly, a chunk's size and its extensions are at most 272 bytes, the extensions of all
-// chunks 64 KiB, free of control characters, the trailer section is at most 8 KiB of valid fields,
-// none of which may be about framing, routing or authentication (RFC 9110 section 6.5.1).
+// chunks 64 KiB, free of control characters, the trailer section is at most 8 KiB of valid fields.
+// A field about framing, routing or authentication (RFC 9110 section 6.5.1) is refused in a
+// request's trailer section, where it can only be an attack, and left out of a response's.
 #pragma once
 
 #include <array>
@@ -18,6 +20,7 @@
 
 #include "http/error.hpp"
 #include "http/head.hpp"
+#include "http/identity.hpp"
 
 namespace spillway::http {
 
@@ -25,7 +28,8 @@ class BodyReader {
  public:
   struct Step {
     std::size_t consumed = 0;   // bytes of the input that belong to the body
-    std::string_view payload;   // content found in them: at most one contiguous piece
+    std::size_t written = 0;    // bytes of the output
+    std::string_view payload;   // content among them: at most one contiguous piece
     bool done = false;          // the body is complete; the rest is the next message
     Error error = Error::none;  // relay nothing of this step
   };
@@ -35,12 +39,20 @@ class BodyReader {
   static constexpr std::uint64_t kNoLimit = UINT64_MAX;
 
   // `limit` bounds the content in bytes: beyond it, body_too_large (for Kind::length at the first
-  // read). A body of Kind::none is done at once.
-  BodyReader(Framing framing, std::uint64_t limit, MessageKind kind);
+  // read). A body of Kind::none is done at once. `protected_fields` must live as long.
+  BodyReader(Framing framing, std::uint64_t limit, MessageKind kind,
+             const ProtectedFields& protected_fields = kNoFieldsConfigured);
 
   // Consumes a prefix of `in`, at least one byte unless done, `in` is empty or an error. Call again
-  // with the rest until everything is consumed or done.
-  Step read(std::string_view in);
+  // with the rest until everything is consumed or done. Writes what is to be relayed at `out`,
+  // which may be in the same block: held() bytes before `in`, or further. A chunk's size and a
+  // trailer's name are written when they are complete.
+  Step rewrite(std::string_view in, char* out);
+  // Writes nothing; `payload` is part of `in`.
+  Step read(std::string_view in) { return rewrite(in, nullptr); }
+  // Bytes consumed that may have to be written later.
+  static constexpr std::size_t kMostHeld = 72;
+  std::size_t held() const;
 
   bool done() const { return state_ == State::done; }
   // That many bytes of a body of Kind::length, at most remaining(), were relayed without read()
@@ -76,17 +88,20 @@ class BodyReader {
     failed,
   };
 
+  struct Output;
+
   Step fail(Error error);
-  Step read_chunked(std::string_view in);
-  Error step(char c);
+  Step read_chunked(std::string_view in, char* out);
+  Error step(char c, Output& out);
   Error step_chunk_size(char c);
   Error step_size_space(char c);
   Error step_extension(char c);
-  Error step_trailer(char c);
-  Error begin_chunk();
-  bool forbidden_trailer() const;
+  Error step_trailer(char c, Output& out);
+  Error step_trailer_name(char c, Output& out);
+  Error begin_chunk(Output& out);
+  Error begin_trailer(Output& out);
 
-  static constexpr std::size_t kNameKept = 40;  // longer than any forbidden name or prefix
+  static constexpr std::size_t kNameKept = kMostHeld;  // longer than any forbidden name or prefix
 
   std::uint64_t limit_;
   std::uint64_t content_ = 0;
@@ -95,9 +110,11 @@ class BodyReader {
   std::uint32_t extensions_ = 0;  // bytes of all chunks' extensions
   std::uint32_t name_ = 0;        // length of the current trailer's name
   bool has_digits_ = false;
+  bool leaves_out_ = false;    // the current trailer
   Error error_ = Error::none;  // stays once found
   State state_;
   MessageKind kind_;
+  const ProtectedFields* protected_;
   std::array<char, kNameKept> kept_;  // start of the current trailer's name
 };
 

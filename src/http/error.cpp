@@ -20,6 +20,7 @@ constexpr std::array<Row, kErrorCount> kRows{{
     {0, "", ""},
     {400, "The request line is malformed.", kProtocol},
     {400, "The request target is not valid.", kProtocol},
+    {400, "The path can be read in several ways, as paths of different routes.", kProtocol},
     {400, "The status line is malformed.", kProtocol},
     {400, "The header section contains a forbidden control character.", kProtocol},
     {400, "A header field is malformed.", kProtocol},

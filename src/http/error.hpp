@@ -12,6 +12,7 @@ enum class Error : std::uint8_t {
   none,
   bad_request_line,     // not `method SP target SP HTTP/x.y`
   bad_target,           // a form of target that the method does not have, or a fragment
+  ambiguous_path,       // may be read as paths of different routes (traffic/path.hpp)
   bad_status_line,      // (upstream) not `HTTP/1.x SP 3DIGIT SP reason`
   bad_character,        // NUL, bare CR, bare LF or another control character in a head
   bad_field,            // not `token ":" value`, or a Connection that is not a list of tokens
@@ -26,12 +27,12 @@ enum class Error : std::uint8_t {
   uri_too_long,         // 414
   body_too_large,       // 413
   method_refused,       // 405: CONNECT and TRACE
-  version_unsupported,  // 505: neither HTTP/1.0 nor HTTP/1.1; also HTTP/2's connection preface
+  version_unsupported,  // 505: not HTTP/1.x; also HTTP/2's connection preface
   expectation_failed,   // 417: an Expect other than 100-continue
   truncated,            // the connection ended inside the message
 };
 
-inline constexpr std::size_t kErrorCount = 20;
+inline constexpr std::size_t kErrorCount = 21;
 
 // The status of the response to a request with this fault (400 unless the enum says otherwise).
 // Faults in an upstream's response are 502 whatever they are. 0 for none.

@@ -28,14 +28,14 @@ class LineReader {
   std::string_view rest_;
 };
 
-// "HTTP/1.1" or "HTTP/1.0"; other well-formed versions (HTTP/2's preface, HTTP/1.2) are
-// version_unsupported.
+// A higher minor version than 1.1 is read as 1.1 (RFC 9110 section 2.5); other well-formed versions
+// (HTTP/2's preface) are version_unsupported.
 Error read_version(std::string_view text, unsigned& version, Error otherwise) {
   const bool well_formed = text.size() == 8 && text.starts_with("HTTP/") && is_digit(text[5]) &&
                            text[6] == '.' && is_digit(text[7]);
   if (!well_formed) return otherwise;
-  if (text[5] != '1' || text[7] > '1') return Error::version_unsupported;
-  version = text[7] == '1' ? 11 : 10;
+  if (text[5] != '1') return Error::version_unsupported;
+  version = text[7] == '0' ? 10 : 11;
   return Error::none;
 }
 

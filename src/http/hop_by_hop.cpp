@@ -3,51 +3,9 @@
 #include <algorithm>
 
 #include "http/ascii.hpp"
-#include "http/identity.hpp"
 
 namespace spillway::http {
 namespace {
-
-bool is_always_hop_by_hop(FieldId id) {
-  switch (id) {
-    case FieldId::connection:
-    case FieldId::keep_alive:
-    case FieldId::proxy_connection:
-    case FieldId::te:
-    case FieldId::transfer_encoding:
-    case FieldId::upgrade:
-    case FieldId::proxy_authenticate:
-    case FieldId::proxy_authorization:
-    case FieldId::proxy_authentication_info: return true;
-    default: return false;
-  }
-}
-
-// Fields that are forwarded although Connection names them.
-bool is_protected(const Field& field) {
-  switch (field.id) {
-    case FieldId::host:
-    case FieldId::content_length:
-    case FieldId::content_type:
-    case FieldId::content_encoding:
-    case FieldId::content_range:
-    case FieldId::trailer:
-    case FieldId::expect:
-    case FieldId::range:
-    case FieldId::authorization:
-    case FieldId::www_authenticate:
-    case FieldId::cookie:
-    case FieldId::set_cookie:
-    case FieldId::cache_control:
-    case FieldId::vary:
-    case FieldId::date:
-    case FieldId::origin:
-    case FieldId::via:
-    case FieldId::forwarded: return true;
-    case FieldId::unknown: return is_identity_field(field.name);
-    default: return false;
-  }
-}
 
 void add_option(std::string_view option, ConnectionOptions& options) {
   if (option.empty()) return;
@@ -74,12 +32,26 @@ HopByHop::HopByHop(const FieldList& fields) {
   }
 }
 
+HopByHop::HopByHop(const FieldList& fields, const ProtectedFields& protected_fields,
+                   bool is_from_trusted_peer)
+    : HopByHop(fields) {
+  protected_ = &protected_fields;
+  drops_aliases_ = true;
+  drops_proxy_fields_ = !is_from_trusted_peer;
+  if (is_from_trusted_peer) options_.names.clear();
+}
+
 bool HopByHop::strips(const Field& field) const {
-  if (is_always_hop_by_hop(field.id)) return true;
+  if (is_hop_by_hop(field.id)) return true;
+  if (field.id == FieldId::unknown) {
+    if (drops_aliases_ && protected_->is_alias(field.name)) return true;
+    if (drops_proxy_fields_ && is_proxy_field(field.name)) return true;
+  }
   const auto& names = options_.names;
   const bool named = std::any_of(names.begin(), names.end(),
                                  [&](std::string_view name) { return iequals(name, field.name); });
-  return named && !is_protected(field);
+  return named && !is_protected(field.id) && !is_identity_field(field.name) &&
+         !protected_->contains(field.name);
 }
 
 }  // namespace spillway::http

@@ -1,11 +1,10 @@
 // Hop-by-hop fields, which are not forwarded (RFC 9110 section 7.6.1).
 //
-// Always: Connection, Keep-Alive, Proxy-Connection, TE, Transfer-Encoding, Upgrade, and those for a
-// proxy (Proxy-Authenticate, Proxy-Authorization, Proxy-Authentication-Info). Trailer is forwarded,
-// since trailers are relayed. In addition every field that Connection names, except those whose
-// removal would let a client mislead the upstream: framing, Host, authentication, cookies, content
-// type, caching, and the identity fields (Forwarded, X-Forwarded-*, Via, X-Request-Id, traceparent,
-// X-Api-Key, X-Tenant, Spillway-*).
+// Always: Connection, Keep-Alive, Proxy-Connection, TE, Transfer-Encoding, Upgrade, HTTP2-Settings,
+// and those for a proxy (Proxy-Authenticate, Proxy-Authorization, Proxy-Authentication-Info).
+// Trailer is forwarded, since trailers are relayed. In addition every field that Connection names,
+// except protected ones (identity.hpp), whose removal would let a client mislead the upstream. A
+// trusted peer may pass on its client's Connection, so what that names is forwarded.
 #pragma once
 
 #include <boost/container/static_vector.hpp>
@@ -13,6 +12,7 @@
 #include <string_view>
 
 #include "http/field_list.hpp"
+#include "http/identity.hpp"
 
 namespace spillway::http {
 
@@ -30,6 +30,10 @@ class HopByHop {
  public:
   // Reads the Connection fields; cheap when they are only "keep-alive" or "close".
   explicit HopByHop(const FieldList& fields);
+  // Of a request: strips also what a client must not say (identity.hpp). `protected_fields` must
+  // live as long.
+  HopByHop(const FieldList& fields, const ProtectedFields& protected_fields,
+           bool is_from_trusted_peer);
 
   const ConnectionOptions& options() const { return options_; }
   // Whether the field is not forwarded.
@@ -37,6 +41,9 @@ class HopByHop {
 
  private:
   ConnectionOptions options_;
+  const ProtectedFields* protected_ = &kNoFieldsConfigured;
+  bool drops_aliases_ = false;
+  bool drops_proxy_fields_ = false;
 };
 
 }  // namespace spillway::http

@@ -1,18 +1,137 @@
 #include "http/identity.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "http/ascii.hpp"
 
 namespace spillway::http {
+namespace {
+
+constexpr std::size_t kMaxFolded = 64;  // longer than any name with a meaning
+
+constexpr char folded(char c) { return c == '_' ? '-' : to_lower(c); }
+
+bool equals_folded(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return folded(x) == folded(y); });
+}
+
+template <std::size_t N>
+bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {
+  return std::any_of(names.begin(), names.end(),
+                     [&](std::string_view one) { return iequals(one, name); });
+}
+
+}  // namespace
+
+bool is_hop_by_hop(FieldId id) {
+  switch (id) {
+    case FieldId::connection:
+    case FieldId::keep_alive:
+    case FieldId::proxy_connection:
+    case FieldId::te:
+    case FieldId::transfer_encoding:
+    case FieldId::upgrade:
+    case FieldId::http2_settings:
+    case FieldId::proxy_authenticate:
+    case FieldId::proxy_authorization:
+    case FieldId::proxy_authentication_info: return true;
+    default: return false;
+  }
+}
+
+bool is_protected(FieldId id) {
+  switch (id) {
+    case FieldId::host:
+    case FieldId::content_length:
+    case FieldId::content_type:
+    case FieldId::content_encoding:
+    case FieldId::content_range:
+    case FieldId::trailer:
+    case FieldId::expect:
+    case FieldId::range:
+    case FieldId::if_match:
+    case FieldId::if_none_match:
+    case FieldId::if_modified_since:
+    case FieldId::if_unmodified_since:
+    case FieldId::if_range:
+    case FieldId::authorization:
+    case FieldId::www_authenticate:
+    case FieldId::cookie:
+    case FieldId::set_cookie:
+    case FieldId::cache_control:
+    case FieldId::pragma:
+    case FieldId::vary:
+    case FieldId::accept:
+    case FieldId::accept_charset:
+    case FieldId::accept_encoding:
+    case FieldId::accept_language:
+    case FieldId::user_agent:
+    case FieldId::date:
+    case FieldId::origin:
+    case FieldId::referer:
+    case FieldId::via:
+    case FieldId::max_forwards:
+    case FieldId::forwarded: return true;
+    default: return false;
+  }
+}
+
+bool is_proxy_field(std::string_view name) {
+  static constexpr std::array<std::string_view, 7> kOfX{
+      "X-Real-IP",      "X-Client-IP",    "X-Cluster-Client-IP", "X-Azure-ClientIP",
+      "X-ProxyUser-Ip", "X-Original-URL", "X-Rewrite-URL"};
+  static constexpr std::array<std::string_view, 7> kOthers{
+      "X-Original-Forwarded-For", "X-Envoy-External-Address", "True-Client-IP",  "Client-IP",
+      "CF-Connecting-IP",         "CF-Connecting-IPv6",       "Fastly-Client-IP"};
+  // The first letter decides for nearly all fields.
+  switch (name.empty() ? '\0' : to_lower(name.front())) {
+    case 'x': return is_one_of(kOfX, name) || is_one_of(kOthers, name);
+    case 't':
+    case 'c':
+    case 'f': return is_one_of(kOthers, name);
+    default: return false;
+  }
+}
 
 bool is_identity_field(std::string_view name) {
-  for (const std::string_view prefix : {"X-Forwarded-", "Spillway-"}) {
-    if (istarts_with(name, prefix)) return true;
+  static constexpr std::array<std::string_view, 8> kNames{
+      "X-Request-Id", "X-Request-Deadline", "grpc-timeout", "traceparent",
+      "tracestate",   "X-Api-Key",          "X-Tenant",     "X-Priority"};
+  return istarts_with(name, "X-Forwarded-") || istarts_with(name, "Spillway-") ||
+         is_one_of(kNames, name) || is_proxy_field(name);
+}
+
+ProtectedFields::ProtectedFields(const config::Config& config) {
+  const auto add = [&](const std::string& name) {
+    if (!name.empty() && !contains(name)) names_.push_back(name);
+  };
+  add(config.trusted_headers.tenant);
+  add(config.trusted_headers.priority);
+  for (const config::Route& route : config.routes) {
+    if (!route.cache) continue;
+    for (const std::string& name : route.cache->personal) add(name);
+    for (const std::string& name : route.cache->vary) add(name);
   }
-  for (const std::string_view other : {"X-Request-Id", "traceparent", "tracestate", "X-Api-Key",
-                                       "X-Tenant", "X-Priority", "X-Real-IP"}) {
-    if (iequals(name, other)) return true;
+}
+
+bool ProtectedFields::contains(std::string_view name) const {
+  return std::any_of(names_.begin(), names_.end(),
+                     [&](const std::string& one) { return iequals(one, name); });
+}
+
+bool ProtectedFields::is_alias(std::string_view name) const {
+  for (const std::string& one : names_) {
+    if (equals_folded(one, name) && !iequals(one, name)) return true;
   }
-  return false;
+  if (name.find('_') == std::string_view::npos || contains(name)) return false;
+  std::array<char, kMaxFolded> block;
+  name = name.substr(0, kMaxFolded);  // a longer one may still have a prefix with a meaning
+  std::transform(name.begin(), name.end(), block.begin(), folded);
+  const std::string_view plain(block.data(), name.size());
+  const FieldId id = boost::beast::http::string_to_field(plain);
+  return is_hop_by_hop(id) || is_protected(id) || is_identity_field(plain);
 }
 
 }  // namespace spillway::http

@@ -1,13 +1,50 @@
-// Identity fields: those that identify the client or the request and are not in RFC 9110. A client
-// must not be able to add them as trailers or make a proxy drop them by naming them in Connection.
+// Protected fields: those that frame or steer a message, and identity fields, which say who asks. A
+// client must not be able to have a proxy drop what another one set by naming them in Connection,
+// or to smuggle them in as trailers or under a name that a backend cannot tell from theirs.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
+
+#include "config/config.hpp"
+#include "http/field_list.hpp"
 
 namespace spillway::http {
 
-// X-Forwarded-*, X-Real-IP, X-Request-Id, traceparent, tracestate, X-Api-Key, X-Tenant, X-Priority,
-// Spillway-*.
+// Not forwarded: they are about one connection, or for a proxy (RFC 9110 section 7.6.1).
+bool is_hop_by_hop(FieldId id);
+
+// Fields of RFC 9110 and the like that are forwarded although Connection names them: framing, Host,
+// authentication, cookies, conditions, content, caching, negotiation, forwarding.
+bool is_protected(FieldId id);
+
+// X-Forwarded-*, X-Request-Id, X-Request-Deadline, grpc-timeout, traceparent, tracestate,
+// X-Api-Key, X-Tenant, X-Priority, Spillway-*, and those of is_proxy_field().
 bool is_identity_field(std::string_view name);
+
+// Fields by which front-end proxies tell a backend the client's address (X-Real-IP, True-Client-IP,
+// CF-Connecting-IP, ...) or the target that was asked for (X-Original-URL, X-Rewrite-URL): from
+// anyone but a trusted peer they are lies.
+bool is_proxy_field(std::string_view name);
+
+// The fields to which the configuration gives a meaning (trusted_headers; personal and vary of
+// caches), besides those above.
+class ProtectedFields {
+ public:
+  ProtectedFields() = default;
+  explicit ProtectedFields(std::vector<std::string> names) : names_(std::move(names)) {}
+  explicit ProtectedFields(const config::Config& config);
+
+  bool contains(std::string_view name) const;
+  // Whether the name differs from that of a protected or hop-by-hop field only in underscores for
+  // hyphens: CGI and its heirs (RFC 3875 section 4.1.18) cannot tell the two apart.
+  bool is_alias(std::string_view name) const;
+
+ private:
+  std::vector<std::string> names_;
+};
+inline const ProtectedFields kNoFieldsConfigured;
 
 }  // namespace spillway::http

@@ -23,9 +23,16 @@ void write_status_line(TextWriter& out, unsigned status, std::string_view phrase
 }  // namespace
 
 bool write_stored_head(TextWriter& out, const StoredHead& head, const ForwardedResponse& with) {
-  write_status_line(out, head.status, head.reason_phrase);
-  out << head.lines;
-  if (head.content_length) out << "Content-Length: " << *head.content_length << "\r\n";
+  if (head.part) {
+    const ByteRange& part = *head.part;
+    write_status_line(out, 206, reason_phrase(206));
+    out << head.lines << "Content-Range: bytes " << part.first << '-' << part.last << '/'
+        << *head.content_length << "\r\nContent-Length: " << part.size() << "\r\n";
+  } else {
+    write_status_line(out, head.status, head.reason_phrase);
+    out << head.lines;
+    if (head.content_length) out << "Content-Length: " << *head.content_length << "\r\n";
+  }
   out << "Age: " << head.age << "\r\n";
   write_additions(out, 11, with.request_id, with);
   return !out.overflowed();

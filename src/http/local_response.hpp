@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/text_writer.hpp"
+#include "http/range.hpp"
 #include "http/rewrite.hpp"
 
 namespace spillway::http {
@@ -18,6 +19,7 @@ struct StoredHead {
   std::string_view lines;  // end-to-end fields, each with its CRLF, without Content-Length and Age
   std::optional<std::uint64_t> content_length;  // nullopt: a status without content (204)
   std::int64_t age = 0;                         // seconds (RFC 9111 section 4.2.3)
+  std::optional<ByteRange> part{};              // a 206 with this part of the content
 };
 
 bool write_stored_head(TextWriter& out, const StoredHead& head, const ForwardedResponse& with);

@@ -1,5 +1,7 @@
 #include "http/rewrite.hpp"
 
+#include <algorithm>
+
 #include "http/ascii.hpp"
 #include "http/forwarded.hpp"
 #include "http/hop_by_hop.hpp"
@@ -53,16 +55,34 @@ Special special_of(const Field& field) {
     case 'x':
       if (iequals(name, "X-Request-Id")) return Special::request_id;
       if (iequals(name, "X-Request-Deadline")) return Special::deadline;
-      if (!istarts_with(name, "X-Forwarded-")) return Special::none;
+      if (!istarts_with(name, "X-Forwarded-")) break;
       if (iequals(name, "X-Forwarded-For")) return Special::forwarded_for;
       if (iequals(name, "X-Forwarded-Proto")) return Special::forwarded_proto;
       if (iequals(name, "X-Forwarded-Host")) return Special::forwarded_host;
       return Special::forwarded_other;
     case 'g': return iequals(name, "grpc-timeout") ? Special::deadline : Special::none;
-    case 't': return iequals(name, "traceparent") ? Special::traceparent : Special::none;
+    case 't':
+      if (iequals(name, "traceparent")) return Special::traceparent;
+      break;
     case 's': return istarts_with(name, "Spillway-") ? Special::spillway : Special::none;
-    default: return Special::none;
+    default: break;
   }
+  return Special::none;
+}
+
+// Whether the line of a Content-Length is as most senders write it: a decimal number without
+// leading zeros behind ": ". Others are not to be read differently by the next recipient.
+bool is_plain_length(const Field& field) {
+  const char* const colon = field.name.data() + field.name.size();
+  const char* const end = field.value.data() + field.value.size();
+  return colon[1] == ' ' && field.value.data() == colon + 2 && *end == '\r' &&
+         (field.value.size() == 1 || field.value.front() != '0');
+}
+
+void write_plain_length(TextWriter& out, const FieldList& fields) {
+  std::string_view digits = fields.find(FieldId::content_length)->value;
+  digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size() - 1));
+  out << "Content-Length: " << digits << "\r\n";
 }
 
 // Which of the fields that are written anew the client sent.
@@ -72,6 +92,7 @@ struct Seen {
   bool forwarded_host = false;
   bool wants_trailers = false;
   bool counts_forwards = false;
+  bool unusual_length = false;
 };
 
 // True when the field is not forwarded unchanged.
@@ -84,8 +105,7 @@ bool leaves_out(const RequestHead& head, const Field& field, const HopByHop& hop
     case FieldId::if_modified_since: return with.for_store;
     case FieldId::cache_control:
     case FieldId::pragma: return with.in_background;
-    // RFC 9110 section 10.1.1: ignored in HTTP/1.0, whereas the forwarded request is HTTP/1.1.
-    case FieldId::expect: return head.version < 11;
+    case FieldId::expect: return true;  // the proxy has told the client to go on
     case FieldId::max_forwards:
       if (head.method == Verb::options && forwards_left(head.fields)) seen.counts_forwards = true;
       return seen.counts_forwards || hop.strips(field);
@@ -94,6 +114,9 @@ bool leaves_out(const RequestHead& head, const Field& field, const HopByHop& hop
         if (iequals(coding.substr(0, coding.find(';')), "trailers")) seen.wants_trailers = true;
       });
       return true;
+    case FieldId::content_length:
+      seen.unusual_length = !is_plain_length(field);
+      return seen.unusual_length;
     case FieldId::unknown: break;
     default: return hop.strips(field);
   }
@@ -180,9 +203,9 @@ void write_own_line(TextWriter& out, std::string_view name, std::string_view val
   if (!value.empty()) out << name << value << "\r\n";
 }
 
-// Whether a field of a response is forwarded.
+// Whether a field of a response is forwarded as it is.
 bool is_forwarded(const Field& field, const HopByHop& hop, bool may_have_length) {
-  if (field.id == FieldId::content_length) return may_have_length;
+  if (field.id == FieldId::content_length) return may_have_length && is_plain_length(field);
   return !hop.strips(field);
 }
 
@@ -208,7 +231,7 @@ bool write_request_head(TextWriter& out, const RequestHead& head, const Forwarde
   if (head.path_is_missing) out << '/';
   out << head.path_and_query << " HTTP/1.1\r\nHost: " << host << "\r\n";
 
-  const HopByHop hop(head.fields);
+  const HopByHop hop(head.fields, *with.protected_fields, with.trusted_peer);
   Seen seen;
   LineCopier copier(out, head.field_lines);
   for (std::size_t i = 0; i < head.fields.size(); ++i) {
@@ -217,6 +240,7 @@ bool write_request_head(TextWriter& out, const RequestHead& head, const Forwarde
   copier.finish();
 
   if (head.framing.kind == Framing::Kind::chunked) out << "Transfer-Encoding: chunked\r\n";
+  if (seen.unusual_length) write_plain_length(out, head.fields);
   if (seen.counts_forwards) {
     const std::uint64_t left = forwards_left(head.fields).value_or(0);
     out << "Max-Forwards: " << (left > 0 ? left - 1 : 0) << "\r\n";
@@ -252,11 +276,13 @@ bool write_response_head(TextWriter& out, const ResponseHead& head, const Forwar
   const HopByHop hop(head.fields);
   const bool may_have_length = head.status != 204;  // RFC 9110 section 8.6
   bool has_request_id = false;
+  bool unusual_length = false;
   LineCopier copier(out, head.field_lines);
   for (std::size_t i = 0; i < head.fields.size(); ++i) {
     const Field& field = head.fields[i];
     if (!is_forwarded(field, hop, may_have_length)) {
       copier.skip(head.fields, i);
+      unusual_length = unusual_length || field.id == FieldId::content_length;
     } else if (field.id == FieldId::unknown && special_of(field) == Special::request_id) {
       has_request_id = true;
     }
@@ -266,6 +292,7 @@ bool write_response_head(TextWriter& out, const ResponseHead& head, const Forwar
   if (head.framing.kind == Framing::Kind::chunked && !with.dechunk) {
     out << "Transfer-Encoding: chunked\r\n";
   }
+  if (may_have_length && unusual_length) write_plain_length(out, head.fields);
   // RFC 9110 section 6.6.1.
   if (!head.fields.contains(FieldId::date)) write_own_line(out, "Date: ", with.date);
   write_additions(out, head.version, has_request_id ? std::string_view{} : with.request_id, with);

@@ -1,9 +1,9 @@
 // Writes the forwarded heads: requests to the upstream, responses to the client.
 //
-// End-to-end fields are forwarded byte for byte and in order, duplicates too; hop-by-hop fields
-// (hop_by_hop.hpp) and client-sent `Spillway-*` fields are not. All return false when the block is
-// too small; a block of the received head's size plus kRewriteRoom (and, for requests, twice the
-// length of the Host) is always enough.
+// End-to-end fields are forwarded byte for byte and in order, duplicates too, except that a
+// Content-Length in an unusual form (leading zeros, a tab before it) is written anew; hop-by-hop
+// fields (hop_by_hop.hpp) and client-sent `Spillway-*` fields are not. All return false when the
+// block is too small; a block of the received head's size plus kRewriteRoom is always enough.
 #pragma once
 
 #include <cstddef>
@@ -15,24 +15,26 @@
 #include "base/time.hpp"
 #include "http/cache_status.hpp"
 #include "http/head.hpp"
+#include "http/identity.hpp"
 
 namespace spillway::http {
 
-inline constexpr std::size_t kRewriteRoom = 2048;
+inline constexpr std::size_t kRewriteRoom = 3072;
 
 struct ForwardedRequest {
   std::string_view client_address;  // as text, without port; IPv6 without brackets
   std::string_view default_host;    // Host for HTTP/1.0 requests without one
   bool trusted_peer = false;        // append to the forwarding fields instead of replacing them
-  std::string_view request_id;      // to set; empty: the client's is valid and is kept
-  std::string_view traceparent;     // likewise
-  bool late = false;                // adds `Spillway-Late: 1`
-  bool skip_downstream = false;     // adds `Spillway-Degrade: skip-downstream`
-  bool for_store = false;           // the response is to be stored: leaves out If-None-Match and
-                                    // If-Modified-Since, and sends these unless they are empty:
-  std::string_view etag;            // If-None-Match
-  std::string_view last_modified;   // If-Modified-Since
-  bool in_background = false;       // no client waits: GET, without Cache-Control and Pragma
+  const ProtectedFields* protected_fields = &kNoFieldsConfigured;
+  std::string_view request_id;     // to set; empty: the client's is valid and is kept
+  std::string_view traceparent;    // likewise
+  bool late = false;               // adds `Spillway-Late: 1`
+  bool skip_downstream = false;    // adds `Spillway-Degrade: skip-downstream`
+  bool for_store = false;          // the response is to be stored: leaves out If-None-Match and
+                                   // If-Modified-Since, and sends these unless they are empty:
+  std::string_view etag;           // If-None-Match
+  std::string_view last_modified;  // If-Modified-Since
+  bool in_background = false;      // no client waits: GET, without Cache-Control and Pragma
   std::string_view
       request_deadline;           // X-Request-Deadline; empty: none. The client's is not forwarded
   std::string_view grpc_timeout;  // grpc-timeout, likewise
@@ -42,9 +44,12 @@ struct ForwardedRequest {
 // The request line in origin-form, HTTP/1.1 whatever the client speaks; Host; the client's fields;
 // X-Forwarded-For, -Proto, -Host, Forwarded (RFC 7239), Via (RFC 9110 section 7.6.3). Where a
 // trusted peer sends only X-Forwarded-For or only Forwarded, the other begins with the same chain
-// (forwarded.hpp); a malformed Forwarded is replaced. Exactly one framing field if there is a body;
-// `TE: trailers` (not with an Upgrade) and Expect: 100-continue are forwarded; Max-Forwards of
-// OPTIONS is decremented.
+// (forwarded.hpp); a malformed Forwarded is replaced. Fields that tell the client's address or
+// target otherwise (X-Real-IP, X-Original-URL, ...) are only forwarded for a trusted peer, aliases
+// of protected fields (X_Forwarded_For) for no one (identity.hpp). Exactly one framing field if
+// there is a body; `TE: trailers` (not with an Upgrade) is forwarded; Expect is not, since the
+// proxy answers it;
+// Max-Forwards of OPTIONS is decremented.
 bool write_request_head(TextWriter& out, const RequestHead& head, const ForwardedRequest& with);
 
 struct ForwardedResponse {

@@ -25,10 +25,11 @@ bool valid_reg_name(std::string_view name) {
     if (!escape) return false;
     i += 2;
   }
-  return !name.empty();
+  return !name.empty() && name.size() <= kMaxHost;
 }
 
 bool valid_port(std::string_view port) {
+  if (port.size() > 5) return false;  // leading zeros
   unsigned value = 0;
   for (const char c : port) {
     if (!is_digit(c)) return false;

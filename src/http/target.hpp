@@ -1,6 +1,7 @@
 // The request target (RFC 9112 section 3.2) and its authority.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 #include "http/error.hpp"
@@ -11,8 +12,13 @@ namespace spillway::http {
 // Fills host, path_and_query and path_is_missing of a parsed request. Part of request_framing().
 Error resolve_target(RequestHead& head);
 
+// Longer hosts are refused: no name is longer (RFC 1035 section 2.3.4), and the host is written
+// into three fields of a forwarded head.
+inline constexpr std::size_t kMaxHost = 255;
+
 // host [":" port], not empty: a registered name or IPv4 address (RFC 3986 unreserved,
-// sub-delims, percent-encoded), or an IP literal in brackets; port up to 65535. No user info.
+// sub-delims, percent-encoded) of up to kMaxHost bytes, or an IP literal in brackets; port up to
+// 65535, up to five digits. No user info.
 bool valid_authority(std::string_view authority);
 
 // The authority without its port, e.g. "example.com", "[::1]".

@@ -48,10 +48,11 @@ bool steers_the_request(FieldId id) {
 
 }  // namespace
 
-bool may_be_request_trailer(std::string_view name) {
+bool may_be_request_trailer(std::string_view name, const ProtectedFields& protected_fields) {
   const FieldId id = boost::beast::http::string_to_field(name);
   if (shapes_the_message(id) || steers_the_request(id)) return false;
-  return !is_identity_field(name);
+  return !is_identity_field(name) && !protected_fields.contains(name) &&
+         !protected_fields.is_alias(name);
 }
 
 bool may_be_response_trailer(std::string_view name) {

@@ -4,11 +4,15 @@
 
 #include <string_view>
 
+#include "http/identity.hpp"
+
 namespace spillway::http {
 
 // Not in a request: framing, routing, connection, authentication, request modifiers, content
-// format, cookies, and identity fields (identity.hpp).
-bool may_be_request_trailer(std::string_view name);
+// format, cookies, identity fields, fields of the configuration, and aliases of these
+// (identity.hpp).
+bool may_be_request_trailer(std::string_view name,
+                            const ProtectedFields& protected_fields = kNoFieldsConfigured);
 
 // Not in a response: framing, connection and content format.
 bool may_be_response_trailer(std::string_view name);

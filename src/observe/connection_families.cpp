@@ -40,6 +40,45 @@ MetricFamily tunnels(MetricFamily result, const char* result_label, Workers work
   return result;
 }
 
+// What clients that are slow or gone take up.
+Families slow_client_families(Workers workers) {
+  MetricFamily awaiting = gauge(
+      "spillway_slots_awaiting_client",
+      "Slots whose request waits for its client: for more of its body, or until it takes more of "
+      "the response.");
+  add_sample(awaiting, {}, sum(workers, [](const WorkerMetrics& worker) {
+               return worker.gauges->slots_awaiting_client.value();
+             }));
+
+  MetricFamily buffered =
+      gauge("spillway_response_buffer_bytes",
+            "Memory for responses that their clients take slowly; limits.buffer_bytes bounds it.");
+  add_sample(buffered, {}, sum(workers, [](const WorkerMetrics& worker) {
+               return worker.gauges->buffered_bytes.value();
+             }));
+
+  MetricFamily taken_back =
+      counter("spillway_slots_taken_back_total",
+              "Requests ended while others waited for their slot: their clients were slower than "
+              "limits.slot_rate_bytes, at sending a body or at taking an answer.");
+  add_sample(taken_back, {{"phase", "body"}}, sum(workers, [](const WorkerMetrics& worker) {
+               return worker.gauges->slots_back_from_senders.value();
+             }));
+  add_sample(taken_back, {{"phase", "answer"}}, sum(workers, [](const WorkerMetrics& worker) {
+               return worker.gauges->slots_back_from_takers.value();
+             }));
+
+  MetricFamily abandoned =
+      gauge("spillway_abandoned_requests",
+            "Requests whose client left, or whose deadline passed, that keep their slot because "
+            "the upstream may still be at work on them.");
+  add_sample(abandoned, {}, sum(workers, [](const WorkerMetrics& worker) {
+               return worker.gauges->lingering_calls.value();
+             }));
+
+  return {std::move(awaiting), std::move(buffered), std::move(taken_back), std::move(abandoned)};
+}
+
 }  // namespace
 
 Families connection_families(Workers workers, const Snapshot& snapshot) {
@@ -66,7 +105,7 @@ Families connection_families(Workers workers, const Snapshot& snapshot) {
   MetricFamily slow = counter(
       "spillway_slow_clients_total",
       "Client connections ended for being slower than limits.min_rate_bytes, at sending a request "
-      "body or at taking an answer.");
+      "body or at taking an answer, or too slow with a stored one whose memory others needed.");
   add_sample(slow, {{"phase", "body"}}, sum(workers, [](const WorkerMetrics& worker) {
                return worker.gauges->too_slow_bodies.value();
              }));
@@ -74,7 +113,7 @@ Families connection_families(Workers workers, const Snapshot& snapshot) {
                return worker.gauges->too_slow_takers.value();
              }));
 
-  return {
+  Families result{
       open_tunnels(workers),
       tunnels<TunnelResult>(
           counter("spillway_tunnels_total",
@@ -89,6 +128,8 @@ Families connection_families(Workers workers, const Snapshot& snapshot) {
       std::move(refused),
       std::move(pauses),
       std::move(slow)};
+  for (MetricFamily& each : slow_client_families(workers)) result.push_back(std::move(each));
+  return result;
 }
 
 }  // namespace spillway::observe

@@ -1,8 +1,11 @@
 #include "observe/json_line.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <iterator>
+#include <utility>
 
 namespace spillway::observe {
 namespace {
@@ -34,7 +37,40 @@ std::size_t utf8_length(std::string_view text) {
   return length;
 }
 
+// The code point of a whole UTF-8 sequence.
+char32_t code_point(std::string_view sequence) {
+  const auto lead = static_cast<unsigned char>(sequence.front());
+  char32_t value = sequence.size() == 1 ? lead : lead & (0x7fu >> sequence.size());
+  for (const char c : sequence.substr(1))
+    value = value << 6 | (static_cast<unsigned char>(c) & 0x3f);
+  return value;
+}
+
+// Characters that change how a terminal or an editor shows the rest of a line: controls (C0, C1,
+// with NEL and CSI), line separators, and those that are invisible or turn the direction of text
+// ("Trojan Source", CVE-2021-42574).
+bool is_deceptive(char32_t c) {
+  constexpr std::pair<char32_t, char32_t> kRanges[] = {
+      {0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},      {0x61c, 0x61c},
+      {0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e},  {0x2060, 0x206f},
+      {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
+  return std::any_of(std::begin(kRanges), std::end(kRanges),
+                     [c](const auto& range) { return c >= range.first && c <= range.second; });
+}
+
 }  // namespace
+
+// As RFC 8259 section 7 has it: beyond the basic plane as a pair of surrogates.
+bool JsonLine::put_escape(char32_t c) {
+  if (c > 0xffff) {
+    c -= 0x10000;
+    return put_escape(0xd800 + (c >> 10)) && put_escape(0xdc00 + (c & 0x3ff));
+  }
+  constexpr std::string_view digits = "0123456789abcdef";
+  const char escaped[] = {
+      '\\', 'u', digits[c >> 12], digits[c >> 8 & 15], digits[c >> 4 & 15], digits[c & 15]};
+  return put({escaped, sizeof escaped});
+}
 
 bool JsonLine::put(std::string_view text) {
   if (size_ + text.size() > kCapacity - kReserve) return false;
@@ -53,11 +89,8 @@ bool JsonLine::put_escaped(std::string_view text) {
     } else if (c == '"' || c == '\\') {
       const char escaped[] = {'\\', c};
       fits = put({escaped, 2});
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      constexpr std::string_view digits = "0123456789abcdef";
-      const auto value = static_cast<unsigned char>(c);
-      const char escaped[] = {'\\', 'u', '0', '0', digits[value >> 4], digits[value & 15]};
-      fits = put({escaped, 6});
+    } else if ((c < 0x20 || c == 0x7f) && is_deceptive(code_point(text.substr(0, length)))) {
+      fits = put_escape(code_point(text.substr(0, length)));  // c < 0x20: also negative ones
     } else {
       fits = put(text.substr(0, length));
     }

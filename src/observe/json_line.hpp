@@ -1,7 +1,8 @@
 // Writes the members of one JSON object (RFC 8259) into a fixed block, for a log line.
 //
-// The text is valid JSON and valid UTF-8 whatever the values hold: control characters are
-// escaped, bytes that are not UTF-8 (RFC 3629) become U+FFFD. A member that no longer fits is
+// The text is valid JSON and valid UTF-8 whatever the values hold: control characters (C1 too) and
+// characters that are invisible, separate lines or turn the direction of text are escaped, bytes
+// that are not UTF-8 (RFC 3629) become U+FFFD. A member that no longer fits is
 // left out whole. Keys are the program's own and need no escaping.
 #pragma once
 
@@ -29,6 +30,7 @@ class JsonLine {
 
  private:
   bool put(std::string_view text);
+  bool put_escape(char32_t c);
   bool put_escaped(std::string_view text);
   template <class PutValue>
   JsonLine& member(std::string_view key, PutValue put_value);

@@ -82,6 +82,7 @@ void add_signals(JsonLine& line, const overload::OverloadSignals& signals) {
   add_signal(line, "queue_wait_p95_ms", signals.queue_wait_p95, 1000);
   add_signal(line, "latency_p95_ms", signals.latency_p95, 1000);
   add_signal(line, "latency_p99_ms", signals.latency_p99, 1000);
+  add_signal(line, "latency_p95_ratio", signals.latency_p95_ratio, 1);
   add_signal(line, "error_rate", signals.error_rate);
   add_signal(line, "event_loop_lag_ms", signals.event_loop_lag, 1000);
   line.number("offered_rate", signals.offered_rate)

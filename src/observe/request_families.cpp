@@ -29,7 +29,7 @@ constexpr std::array kCommonDenials{Reason::inflight_saturation, Reason::queue_s
 constexpr std::array kCommonErrors{Reason::deadline_expired, Reason::upstream_unavailable,
                                    Reason::upstream_timeout, Reason::upstream_invalid,
                                    Reason::bad_request,      Reason::request_timeout,
-                                   Reason::local_shortage};
+                                   Reason::slow_client,      Reason::local_shortage};
 
 MetricFamily requests(const config::Config& config, Workers workers) {
   struct Row {

@@ -25,7 +25,7 @@ inline std::optional<double> in_seconds(std::optional<Milliseconds> threshold) {
   return to_seconds(*threshold);
 }
 
-inline std::array<NamedSignal, 7> signal_list(const overload::OverloadSignals& signals,
+inline std::array<NamedSignal, 8> signal_list(const overload::OverloadSignals& signals,
                                               const config::Thresholds& enter,
                                               const config::Thresholds& exit) {
   return {{
@@ -37,8 +37,10 @@ inline std::array<NamedSignal, 7> signal_list(const overload::OverloadSignals& s
        in_seconds(enter.queue_wait_p95), in_seconds(exit.queue_wait_p95), true},
       {"latency_p95_ms", "latency_p95_seconds", signals.latency_p95, in_seconds(enter.latency_p95),
        in_seconds(exit.latency_p95), true},
-      {"latency_p99_ms", "latency_p99_seconds", signals.latency_p99, std::nullopt, std::nullopt,
-       true},
+      {"latency_p99_ms", "latency_p99_seconds", signals.latency_p99, in_seconds(enter.latency_p99),
+       in_seconds(exit.latency_p99), true},
+      {"latency_p95_ratio", "latency_p95_ratio", signals.latency_p95_ratio, enter.latency_p95_ratio,
+       exit.latency_p95_ratio, false},
       {"event_loop_lag_ms", "event_loop_lag_seconds", signals.event_loop_lag,
        in_seconds(enter.event_loop_lag), in_seconds(exit.event_loop_lag), true},
       {"error_rate", "error_rate", signals.error_rate, enter.error_rate, exit.error_rate, false},

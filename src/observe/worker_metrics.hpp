@@ -33,10 +33,16 @@ inline constexpr std::size_t kMaxRouteLabels = 1000;
 struct WorkerGauges {
   Gauge client_connections;
   Gauge upstream_connections;
-  TunnelUse tunnels;  // counts as well: a tunnel outlives its configuration
+  Gauge lingering_calls;  // requests that were abandoned but hold their slots
+  TunnelUse tunnels;      // counts as well: a tunnel outlives its configuration
   // Connections ended below limits.min_rate_bytes: while sending a body, while taking a response.
   Counter too_slow_bodies;
   Counter too_slow_takers;
+  Gauge buffered_bytes;  // of limits.buffer_bytes
+  // Slots that wait for a client, and those taken back from clients that were too slow for them.
+  Gauge slots_awaiting_client;
+  Counter slots_back_from_senders;
+  Counter slots_back_from_takers;
 
   void set_event_loop_lag(Duration lag) {
     event_loop_lag_.store(lag.count(), std::memory_order_relaxed);

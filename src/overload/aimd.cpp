@@ -22,7 +22,7 @@ std::uint32_t Aimd::limit() const { return static_cast<std::uint32_t>(std::lroun
 
 void Aimd::step(const LimitSample& sample, TimePoint) {
   const double at_work = sample.slot_seconds / to_seconds(sample.span);
-  if (sample.answered < kAnswered) {
+  if (sample.answered.value_or(1) < kAnswered) {
     limit_ = std::max(least_, limit_ * kDecrease);
   } else if (2 * at_work >= limit_) {
     limit_ = std::min(most_, limit_ + 1);

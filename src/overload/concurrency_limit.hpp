@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "base/time.hpp"
 
@@ -15,9 +16,12 @@ struct LimitSample {
   Duration span{0};
   double slot_seconds = 0;      // requests at work, integrated over `span`
   std::uint32_t succeeded = 0;  // responses other than 5xx
-  bool is_short =
-      false;            // requests wait or are refused, and more than the limit lets in is offered
-  double answered = 1;  // part of the dispatched requests whose clients stayed, lately
+  // Requests wait or are refused, and more than the limit lets in is offered.
+  bool is_short = false;
+  bool has_waiters = false;
+  double released = 0;  // slots given back, also of requests without an answer
+  // Part of the dispatched requests whose clients stayed, lately; nullopt: too few to say.
+  std::optional<double> answered;
 };
 
 class ConcurrencyLimit {

@@ -86,6 +86,7 @@ void Controller::move_limit(const TickInput& input, TimePoint now) {
 Tick Controller::tick(const TickInput& input, TimePoint now) {
   TickInput limited = input;
   limited.concurrency = std::min(input.concurrency, double(limit()));
+  limited.is_normal = state() == State::normal;
   signals_ = window_.tick(limited, now);
   Tick result;
   const bool was_futile = is_futile();
@@ -100,12 +101,13 @@ Tick Controller::tick(const TickInput& input, TimePoint now) {
   share_.note_queues(input.queued, now);
   std::shared_ptr<const TenantExcess> tenants;
   if (fairness_ && state() != State::normal) tenants = share_.judge(input.tenants, *rules, cause());
-  const bool is_as_before = state() == plan_->state() && cause() == plan_->cause() &&
-                            levels() == plan_->levels() && tenants == nullptr &&
-                            plan_->tenants() == nullptr;
+  const bool is_quiet = state() == State::normal && signals_.is_low_load;
+  const bool is_as_before = state() == plan_->state() && is_quiet == plan_->is_quiet() &&
+                            cause() == plan_->cause() && levels() == plan_->levels() &&
+                            tenants == nullptr && plan_->tenants() == nullptr;
   if (is_as_before) return result;
-  plan_ =
-      std::make_shared<const AdmissionPlan>(state(), cause(), rules, std::move(tenants), levels());
+  plan_ = std::make_shared<const AdmissionPlan>(state(), cause(), rules, std::move(tenants),
+                                                levels(), is_quiet);
   result.plan = plan_;
   return result;
 }

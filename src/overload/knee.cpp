@@ -14,6 +14,10 @@ constexpr double kFarDrift = 0.6;
 constexpr double kMemory = 0.85;  // of the sum, from one measurement to the next
 constexpr double kUsual = 1.5;
 constexpr double kSurprise = 1.5;
+// Of a guess: its probability, and how far off it is otherwise.
+constexpr double kGuessed = 0.65;
+constexpr double kAbove = 0.25, kBelow = 0.1;
+constexpr double kGuessSpread = 0.3;
 // Weight of "none of this is true", so that one odd measurement does not exclude a number.
 constexpr double kOdd = 0.02;
 
@@ -34,6 +38,19 @@ void Knee::suppose(double number, double spread) {
     weights_[i] = std::exp(-off * off / 2) + 1e-6;
   }
   surprise_ = 0;
+  normalize();
+}
+
+void Knee::suppose_at_least(double number, double most) {
+  suppose(number, kGuessSpread);
+  const double first = std::log(number), last = std::log(most);
+  for (std::size_t i = 0; i < kCells; ++i) {
+    weights_[i] *= kGuessed;
+    if (log_of(i) < first)
+      weights_[i] += kBelow * step_ / std::max(step_, first - first_);
+    else if (log_of(i) <= last)
+      weights_[i] += kAbove * step_ / std::max(step_, last - first);
+  }
   normalize();
 }
 

@@ -21,6 +21,8 @@ class Knee {
 
   // Forgets all: around `number`, a factor of e^spread off in either direction.
   void suppose(double number, double spread);
+  // Forgets all: probably about `number`, else rather between it and `most`, > number, than below.
+  void suppose_at_least(double number, double most);
 
   // Two measurements: with `low` and `high` requests at work, low < high, throughput grew by the
   // factor e^growth; `deviation`: the standard deviation of `growth`.

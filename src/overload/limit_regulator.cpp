@@ -29,6 +29,9 @@ constexpr double kReturn = 1.1;
 // Fewer completions than this part of what was offered means that clients leave before they are
 // served: a shortage, although slots are free (a limit far too high).
 constexpr double kServed = 0.9;
+constexpr Duration kGoodMemory = 10min;
+constexpr double kSlower = 0.8;
+constexpr Duration kSlowerPause = 60s;
 constexpr Duration kFirstPause = 20s;
 constexpr Duration kLongestPause = 320s;
 constexpr Duration kLongestSettling = 10s;
@@ -37,54 +40,51 @@ constexpr Duration kLongestSettling = 10s;
 
 LimitRegulator::LimitRegulator(const config::Overload& settings, std::uint32_t concurrency,
                                std::uint32_t least)
-    : moves_(settings.mode == config::Mode::enforce),
+    : tail_(settings),
+      regulate_(settings.regulate),
+      moves_(settings.mode == config::Mode::enforce),
       window_(settings.window),
       concurrency_(concurrency),
       least_(std::min(std::max<std::uint32_t>(least, 1), concurrency)),
       limit_(concurrency),
       step_(kFirstCut),
-      pause_(kFirstPause) {
-  if (!settings.regulate) return;
-  if (settings.stages.empty()) watch(settings.enter, settings.exit);
-  for (const config::Stage& stage : settings.stages) {
-    if (!regulates()) watch(stage.enter, stage.exit);
-  }
-}
-
-void LimitRegulator::watch(const config::Thresholds& enter, const config::Thresholds& exit) {
-  if (!enter.latency_p95 || !exit.latency_p95) return;
-  enter_ = to_seconds(*enter.latency_p95);
-  exit_ = to_seconds(*exit.latency_p95);
-}
+      pause_(kFirstPause) {}
 
 void LimitRegulator::continue_from(const LimitRegulator& former) {
-  if (!regulates() || former.limit_ == former.concurrency_) return;
+  if (!regulates() || !moves_ || former.limit_ == former.concurrency_) return;
   limit_ = std::clamp(former.limit_, least_, concurrency_);
 }
 
 void LimitRegulator::step(const OverloadSignals& signals, std::uint32_t waiting, TimePoint now) {
-  if (!regulates() || !moves_ || !signals.latency_p95) return;
-  const Reading reading = read(signals);
+  if (!regulates() || !moves_) return;
+  const auto judged = tail_.judge(signals);
+  // No evidence satisfies every exit.
+  const auto tail = judged.value_or(TailLatency::Judgement{.factor = kLargestRaise});
+  const Reading reading = read(signals, tail);
   note_shortage(reading, signals, waiting, now);
-  if (reading.latency < enter_) {
+  note_good(reading, now);
+  if (!tail.is_breached) {
     futile_ = false;
     pause_ = kFirstPause;
   }
+  if (trial_ && !judged) limit_ = std::exchange(trial_, std::nullopt)->former;
   if (trial_) {
     if (now < trial_->ends) return;
     judge(*std::exchange(trial_, std::nullopt), reading, now);
   }
   if (!is_short_ || now < not_before_) return;
-  if (reading.latency < exit_) {
+  if (tail.is_satisfied) {
     raise(reading, now);
-  } else if (reading.latency >= enter_ && !return_to_knee(reading, now)) {
+  } else if (tail.is_breached && !return_to_knee(reading, now) && !got_slower(reading, now)) {
     lower(reading, signals.inflight_ratio.value_or(1) * limit_, now);
   }
 }
 
-LimitRegulator::Reading LimitRegulator::read(const OverloadSignals& signals) const {
+LimitRegulator::Reading LimitRegulator::read(const OverloadSignals& signals,
+                                             const TailLatency::Judgement& tail) const {
   const double throughput = signals.completed_rate * (1 - signals.error_rate.value_or(0));
-  return {.latency = *signals.latency_p95,
+  return {.tail = tail,
+          .latency = signals.latency_p95.value_or(0),
           .throughput = throughput,
           .samples = throughput * to_seconds(window_),
           .answered = signals.completed_rate >= signals.admitted_rate
@@ -107,10 +107,30 @@ void LimitRegulator::note_shortage(const Reading& reading, const OverloadSignals
   if (now - *began >= least) is_short_ = is_short;
 }
 
+void LimitRegulator::note_good(const Reading& reading, TimePoint now) {
+  if (last_step_) {
+    const double passed = to_seconds(now - *std::exchange(last_step_, now));
+    good_throughput_ *= std::exp(-passed / to_seconds(kGoodMemory));
+  }
+  last_step_ = now;
+  if (reading.tail.is_satisfied && reading.latency > 0)
+    good_throughput_ = std::max(good_throughput_, reading.throughput);
+}
+
+// With requests waiting for it the upstream does less than it did at a good latency: it got slower,
+// which no limit changes. The trial that would show it comes later.
+bool LimitRegulator::got_slower(const Reading& reading, TimePoint now) {
+  if (pause_ != kFirstPause || limit_ != concurrency_ || reading.answered < kWorthwhile ||
+      reading.throughput >= kSlower * good_throughput_)
+    return false;
+  not_before_ = now + kSlowerPause;
+  pause_ *= 2;
+  return true;
+}
+
 void LimitRegulator::lower(const Reading& reading, double inflight, TimePoint now) {
-  const double target = (enter_ + exit_) / 2;
   const bool brakes = reading.answered < kWorthwhile;
-  const double factor = brakes ? kBrake : std::clamp(target / reading.latency, step_, kSmallestCut);
+  const double factor = brakes ? kBrake : std::clamp(reading.tail.factor, step_, kSmallestCut);
   // From the slots in use: a limit far above them would take many steps to bind.
   const double from = std::min<double>(limit_, std::ceil(inflight));
   const auto lowered =
@@ -155,7 +175,7 @@ bool LimitRegulator::return_to_knee(const Reading& reading, TimePoint now) {
 
 void LimitRegulator::raise(const Reading& reading, TimePoint now) {
   if (limit_ == concurrency_) return;
-  const double factor = std::min(kLargestRaise, (enter_ + exit_) / 2 / reading.latency);
+  const double factor = std::min(kLargestRaise, reading.tail.factor);
   limit_ = static_cast<std::uint32_t>(std::min<double>(concurrency_, std::ceil(limit_ * factor)));
   best_throughput_ = 0;
   step_ = kFirstCut;

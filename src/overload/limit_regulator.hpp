@@ -21,14 +21,14 @@
 #include "base/time.hpp"
 #include "config/config.hpp"
 #include "overload/signals.hpp"
+#include "overload/tail_latency.hpp"
 
 namespace spillway::overload {
 
 class LimitRegulator {
  public:
-  // The limit moves between `least` (at least 1) and `concurrency`. The threshold is that of the
-  // lowest stage that has one. Without one, with `regulate` off and in shadow mode the
-  // limit stays at `concurrency`.
+  // The limit moves between `least` (at least 1) and `concurrency`. Without a threshold
+  // (TailLatency), with `regulate` off and in shadow mode it stays at `concurrency`.
   LimitRegulator(const config::Overload& settings, std::uint32_t concurrency, std::uint32_t least);
 
   // Keeps the limit found under the former configuration, within the new bounds.
@@ -38,7 +38,7 @@ class LimitRegulator {
   void step(const OverloadSignals& signals, std::uint32_t waiting, TimePoint now);
 
   std::uint32_t limit() const { return limit_; }
-  bool regulates() const { return enter_ > 0; }
+  bool regulates() const { return regulate_ && tail_.is_watched(); }
   // The limit is lowered, and requests wait or were lost for it within the window: the overload is
   // not over, however low its signals are.
   bool is_holding() const { return limit_ < concurrency_ && is_short_; }
@@ -48,6 +48,7 @@ class LimitRegulator {
  private:
   // What the upstream did during one window.
   struct Reading {
+    TailLatency::Judgement tail;
     double latency = 0;     // seconds, p95
     double throughput = 0;  // successes per second
     double samples = 0;     // behind `throughput`
@@ -58,28 +59,31 @@ class LimitRegulator {
     TimePoint ends;
   };
 
-  void watch(const config::Thresholds& enter, const config::Thresholds& exit);
-  Reading read(const OverloadSignals& signals) const;
+  Reading read(const OverloadSignals& signals, const TailLatency::Judgement& tail) const;
   void note_shortage(const Reading& reading, const OverloadSignals& signals, std::uint32_t waiting,
                      TimePoint now);
+  void note_good(const Reading& reading, TimePoint now);
+  bool got_slower(const Reading& reading, TimePoint now);
   void lower(const Reading& reading, double inflight, TimePoint now);
   void judge(const Trial& trial, const Reading& after, TimePoint now);
   bool return_to_knee(const Reading& reading, TimePoint now);
   void raise(const Reading& reading, TimePoint now);
   Duration settling_time(const Reading& reading) const;
 
-  double enter_ = 0, exit_ = 0;  // seconds; 0: no threshold
+  TailLatency tail_;
+  bool regulate_;
   bool moves_;  // not in shadow mode, where a lower limit changes nothing that could be judged
   Duration window_;
   std::uint32_t concurrency_;
   std::uint32_t least_;
   std::uint32_t limit_;
   std::optional<Trial> trial_;
+  double good_throughput_ = 0;  // the most with a satisfied latency; slowly forgotten
   double best_throughput_ = 0;  // before the trials, under their limits
   double step_;                 // the largest cut of a trial, as a factor
   Duration pause_;              // after the next failure
   TimePoint not_before_{};      // of the next trial or raise
-  std::optional<TimePoint> short_since_, enough_since_;
+  std::optional<TimePoint> short_since_, enough_since_, last_step_;
   bool is_short_ = false;
   bool futile_ = false;
 };

@@ -30,14 +30,15 @@ std::optional<LimitSample> LimitSampler::take(const TickInput& input,
   const std::uint32_t new_admitted = admitted - std::exchange(admitted_, admitted);
   const std::uint32_t before = std::exchange(waiting_, waiting);
   const bool is_over = !signals.offered_load || *signals.offered_load >= 1;
+  sample.has_waiters = waiting > 0;
   sample.is_short = is_over && (waiting > 0 || before + new_offered > new_admitted);
   const std::uint32_t new_ended = ended - std::exchange(ended_, ended);
   const std::optional<TimePoint> last = std::exchange(last_, now);
   if (!last || now <= *last) return std::nullopt;
   sample.span = now - *last;
   const double running = sample.slot_seconds / to_seconds(sample.span);
-  const double left =
-      double(new_admitted) - new_ended - (running - std::exchange(running_, running));
+  sample.released = double(new_admitted) - (running - std::exchange(running_, running));
+  const double left = sample.released - new_ended;
   const double kept = std::exp(-to_seconds(sample.span) / kLeftMemory);
   recent_admitted_ = recent_admitted_ * kept + new_admitted;
   recent_left_ = recent_left_ * kept + left;

@@ -12,13 +12,17 @@ using namespace std::chrono_literals;
 // Of a phase.
 constexpr Duration kShortest = 300ms;
 constexpr Duration kLongest = 10s;
-constexpr double kFewest = 60;  // successes
+constexpr double kFewest = 20;  // successes
 // Standard deviation of the elasticity that a phase is long enough for. The narrower the interval,
 // the more successes that takes.
-constexpr double kPrecision = 1;
+constexpr double kPrecision = 0.8;
 // At least so many times as long as a request holds its slot.
 constexpr double kHolds = 1;
+constexpr double kLongestHolds = 3;
 constexpr double kSettles = 1.2;
+// A guess is made if it is lower than this part of the requests at work.
+constexpr double kFarOff = 0.6;
+constexpr double kRecovery = 1.3;
 // Without a queue for so long, the limit does not bind.
 constexpr Duration kIdle = 1s;
 
@@ -30,6 +34,9 @@ constexpr double kHigh = 0.85;
 constexpr double kUnknown = 0.7;  // between the quantiles 0.2 and 0.8
 constexpr double kNarrowest = 0.18;
 constexpr double kWidest = 1;
+// After a brake, for which a step too far up would be answered by another one.
+constexpr double kCareful = 0.35;
+constexpr Duration kCarefulFor = 30s;
 constexpr double kFirstSpread = 1.2;
 constexpr double kRestartSpread = 0.4;
 // Variance of the logarithm of a count of completions, times the count.
@@ -37,6 +44,17 @@ constexpr double kCountNoise = 0.6;
 // While fewer dispatched requests are answered than this, clients leave before they are served.
 constexpr double kFewestAnswered = 0.5;
 constexpr Duration kBrakePause = 2s;
+// A series that does not help is taken back, for so long the first time.
+constexpr Duration kBrakesInVain = 60s;
+constexpr Duration kLongestInVain = 16min;
+constexpr Duration kLongestDrain = 2min;
+constexpr double kNoEvidence = 20;  // seconds
+constexpr double kLeaving = 2;      // seconds, before the first cut
+constexpr double kJudged = 3;       // seconds after a cut
+constexpr double kEnoughServed = 8;
+constexpr double kStillServed = 0.6;  // of those before
+constexpr double kServedMore = 1.2;
+constexpr double kDrained = 1.05;
 // The two phases must differ in requests at work by this part of the width at least.
 constexpr double kFilled = 0.4;
 
@@ -47,7 +65,8 @@ std::uint32_t rounded(double limit) { return static_cast<std::uint32_t>(std::lro
 PairedDither::PairedDither(const config::AutoConcurrency& settings, std::uint32_t least)
     : least_(std::max(settings.min, std::min(least, settings.max))),
       most_(settings.max),
-      knee_(least_, most_) {
+      knee_(least_, most_),
+      vain_pause_(kBrakesInVain) {
   knee_.suppose(settings.initial, kFirstSpread);
   place();
   limit_ = static_cast<std::uint32_t>(std::clamp<double>(settings.initial, least_, most_));
@@ -63,7 +82,19 @@ void PairedDither::restart(std::uint32_t limit) {
 
 void PairedDither::step(const LimitSample& sample, TimePoint now) {
   short_for_ = sample.is_short ? short_for_ + sample.span : Duration{0};
-  if (sample.answered < kFewestAnswered && sample.is_short) return brake(now);
+  times_.step(sample);
+  careful_for_ = std::max(careful_for_ - sample.span, Duration{0});
+  const double served_in = to_seconds(sample.span);
+  const bool leave = sample.answered && *sample.answered < kFewestAnswered;
+  leaving_ = leave ? Served{leaving_.seconds + served_in, leaving_.succeeded + sample.succeeded}
+                   : Served{};
+  if (brakes_ && is_in_vain(sample, now)) return give_back(now);
+  if (leave) return brake(sample, now);
+  if (brakes_ && (sample.answered || brakes_->since.seconds > kNoEvidence)) {
+    brakes_.reset();
+    vain_pause_ = kBrakesInVain;
+  }
+  if (recover(sample, now)) return;
   if (!phase_) {
     if (short_for_ >= kShortest) begin(true, now);
     return;
@@ -72,12 +103,24 @@ void PairedDither::step(const LimitSample& sample, TimePoint now) {
   phase_->seconds += to_seconds(sample.span);
   phase_->slot_seconds += sample.slot_seconds;
   phase_->succeeded += sample.succeeded;
+  phase_->released += sample.released;
   phase_->idle = sample.is_short ? Duration{0} : phase_->idle + sample.span;
   if (phase_->idle >= kIdle) return stop();
-  if (phase_->succeeded > 0) held_ = phase_->slot_seconds / phase_->succeeded;
+  if (phase_->released > 0) held_ = phase_->slot_seconds / phase_->released;
   if (!is_enough(*phase_)) return;
+  finish_phase(now);
+}
+
+void PairedDither::finish_phase(TimePoint now) {
   const Phase done = *std::exchange(phase_, std::nullopt);
   if (done.succeeded < kFewest / 3) return stop();  // too slow to tell
+  if (!std::exchange(has_guessed_, true)) {
+    if (const auto number = guess(done.throughput(), done.at_work())) {
+      knee_.suppose_at_least(*number, std::min(done.at_work(), most_));
+      place();
+      return begin(true, now);
+    }
+  }
   if (!other_) {
     other_ = done;
     return begin(!is_high_, now);
@@ -87,11 +130,32 @@ void PairedDither::step(const LimitSample& sample, TimePoint now) {
   begin(is_high_, now);
 }
 
+// Throughput x the time that a request takes without a queue is how many are worked on, by Little's
+// law, unless the upstream got slower meanwhile.
+std::optional<double> PairedDither::guess(double throughput, double at_work) const {
+  const double number = std::clamp(throughput * times_.quiet(), least_, most_);
+  if (times_.quiet() <= 0 || number >= kFarOff * at_work) return std::nullopt;
+  return number;
+}
+
+// After a brake, where requests wait here and not at the upstream: back to the former limit faster
+// than by comparing.
+bool PairedDither::recover(const LimitSample& sample, TimePoint now) {
+  if (limit_ >= recover_to_ || !sample.has_waiters || times_.has_queue()) return false;
+  const double higher = std::max(limit_ + 1.0, kRecovery * limit_);
+  knee_.suppose(std::min(recover_to_, higher), kRestartSpread);
+  place();
+  other_.reset();
+  begin(true, now);
+  return true;
+}
+
 void PairedDither::begin(bool high, TimePoint now) {
   is_high_ = high;
   const std::uint32_t limit = high ? high_limit() : low_limit();
   const bool changes = limit != limit_;
   limit_ = limit;
+  if (changes) times_.restart();
   phase_ = Phase{.settled = changes ? now + from_seconds(kSettles * held_) : now};
 }
 
@@ -103,7 +167,7 @@ void PairedDither::stop() {
 }
 
 bool PairedDither::is_enough(const Phase& phase) const {
-  if (phase.seconds >= to_seconds(kLongest)) return true;
+  if (phase.seconds >= std::max(to_seconds(kLongest), kLongestHolds * held_)) return true;
   const double enough = 2 * kCountNoise / (kPrecision * width_ * kPrecision * width_);
   return phase.succeeded >= std::max(kFewest, enough) && phase.seconds >= to_seconds(kShortest) &&
          phase.seconds >= kHolds * held_;
@@ -118,19 +182,63 @@ void PairedDither::judge(const Phase& low, const Phase& high) {
   place();
 }
 
-void PairedDither::brake(TimePoint now) {
-  if (now < brakes_from_) return;
-  brakes_from_ = now + kBrakePause;
+// Clients leave before they are answered. So far as their requests still hold slots, wait until
+// they have left; then cut further.
+void PairedDither::brake(const LimitSample& sample, TimePoint now) {
+  const double at_work = sample.slot_seconds / to_seconds(sample.span);
+  const auto pause = std::max(kBrakePause, from_seconds(2 * held_));
+  if (brakes_ && !is_drained(sample)) brakes_from_ = now + pause;
+  if (now < brakes_from_ || leaving_.seconds < kLeaving) return;
   other_.reset();
-  knee_.suppose(std::exp(low_) / 2, kFirstSpread / 2);
+  if (brakes_ && low_limit() <= least_) return give_back(now);
+  if (!brakes_) {
+    brakes_ = Brakes{double(limit_), leaving_, now, {}};
+    recover_to_ = std::min<double>(limit_, kRecovery * times_.most_unqueued());
+  }
+  brakes_->since = {};
+  brakes_->last = now;
+  const double half = std::max(least_, std::min(at_work, std::exp(low_)) / 2);
+  const double guessed = guess(times_.released_rate(), at_work).value_or(half);
+  knee_.suppose(std::min(half, std::max(guessed, half / 4)), kFirstSpread / 2);
+  brakes_from_ = now + pause;
+  careful_for_ = kCarefulFor;
+  phase_.reset();  // the next one begins when clients stay
+  place();
+  limit_ = high_limit();
+  times_.restart();
+}
+
+bool PairedDither::is_drained(const LimitSample& sample) const {
+  return sample.slot_seconds / to_seconds(sample.span) <= kDrained * limit_ + 0.5;
+}
+
+// Fewer are served than before; or hardly more, and it cannot be seen whether clients stay.
+bool PairedDither::is_in_vain(const LimitSample& sample, TimePoint now) {
+  Served& since = brakes_->since;
+  if (since.seconds > 0 || is_drained(sample))
+    since = {since.seconds + to_seconds(sample.span), since.succeeded + sample.succeeded};
+  const double before = brakes_->before.rate();
+  if (now - brakes_->last > kLongestDrain) return true;
+  if (since.seconds > kNoEvidence && since.rate() <= kServedMore * before) return true;
+  return since.seconds >= kJudged && before * since.seconds >= kEnoughServed &&
+         since.rate() < kStillServed * before;
+}
+
+void PairedDither::give_back(TimePoint now) {
+  knee_.suppose(std::exchange(brakes_, std::nullopt)->limit, kFirstSpread);
+  brakes_from_ = now + vain_pause_;
+  vain_pause_ = std::min(2 * vain_pause_, kLongestInVain);
+  careful_for_ = Duration{0};
+  other_.reset();
   place();
   begin(true, now);
 }
 
 void PairedDither::place() {
+  const double widest = careful_for_ > Duration{0} ? kCareful : kWidest;
   const double unknown = std::min(1.0, (knee_.quantile(0.8) - knee_.quantile(0.2)) / kUnknown);
   low_ = knee_.quantile(kLow + unknown * (kLowUnknown - kLow));
-  width_ = std::clamp(knee_.quantile(kHigh) - low_, kNarrowest, kWidest);
+  width_ = std::clamp(knee_.quantile(kHigh) - low_, kNarrowest, widest);
 }
 
 std::uint32_t PairedDither::low_limit() const {

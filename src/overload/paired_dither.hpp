@@ -21,6 +21,7 @@
 #include "config/config.hpp"
 #include "overload/concurrency_limit.hpp"
 #include "overload/knee.hpp"
+#include "overload/slot_times.hpp"
 
 namespace spillway::overload {
 
@@ -39,17 +40,37 @@ class PairedDither final : public ConcurrencyLimit {
     double seconds = 0;
     double slot_seconds = 0;
     double succeeded = 0;
+    double released = 0;
     Duration idle{0};  // without a queue
 
     double at_work() const { return slot_seconds / seconds; }
     double throughput() const { return succeeded / seconds; }
   };
 
+  struct Served {
+    double seconds = 0, succeeded = 0;
+
+    double rate() const { return seconds > 0 ? succeeded / seconds : 0; }
+  };
+  // A series of cuts.
+  struct Brakes {
+    double limit = 0;  // before
+    Served before;     // while clients left
+    TimePoint last;    // cut
+    Served since;      // after what clients left behind was gone
+  };
+
+  std::optional<double> guess(double throughput, double at_work) const;
+  void finish_phase(TimePoint now);
   void begin(bool high, TimePoint now);
   void stop();
   bool is_enough(const Phase& phase) const;
   void judge(const Phase& low, const Phase& high);
-  void brake(TimePoint now);
+  bool recover(const LimitSample& sample, TimePoint now);
+  void brake(const LimitSample& sample, TimePoint now);
+  bool is_drained(const LimitSample& sample) const;
+  bool is_in_vain(const LimitSample& sample, TimePoint now);
+  void give_back(TimePoint now);
   void place();
   std::uint32_t low_limit() const;
   std::uint32_t high_limit() const;
@@ -62,8 +83,15 @@ class PairedDither final : public ConcurrencyLimit {
   std::optional<Phase> phase_;
   std::optional<Phase> other_;  // of the pair, complete
   double held_ = 0;             // seconds that a request held its slot, lately
-  Duration short_for_{0};       // requests have waited for so long
+  SlotTimes times_;
+  bool has_guessed_ = false;
+  Duration short_for_{0};  // requests have waited for so long
+  std::optional<Brakes> brakes_;
+  double recover_to_ = 0;  // the limit before brakes, so far as it was seen to have no queue
+  Served leaving_;         // while clients leave
   TimePoint brakes_from_{};
+  Duration vain_pause_;
+  Duration careful_for_{0};
 };
 
 }  // namespace spillway::overload

@@ -23,8 +23,9 @@ class AdmissionPlan {
  public:
   AdmissionPlan(State state, Cause cause, std::shared_ptr<const RuleTable> rules,
                 std::shared_ptr<const TenantExcess> tenants = nullptr,
-                const ShedLevels& levels = {})
+                const ShedLevels& levels = {}, bool is_quiet = false)
       : state_(state),
+        is_quiet_(is_quiet),
         cause_(cause),
         levels_(levels),
         rules_(std::move(rules)),
@@ -33,6 +34,8 @@ class AdmissionPlan {
   State state() const { return state_; }
   Cause cause() const { return cause_; }
   Reason reason() const { return cause_.reason; }  // none while normal
+  // NORMAL at low load: answers show what is usual.
+  bool is_quiet() const { return is_quiet_; }
 
   // Defined in every state: refusals that do not depend on the state use the rule's retry_after
   // too.
@@ -62,6 +65,7 @@ class AdmissionPlan {
 
  private:
   State state_;
+  bool is_quiet_;
   Cause cause_;
   ShedLevels levels_;
   std::shared_ptr<const RuleTable> rules_;

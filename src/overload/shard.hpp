@@ -29,11 +29,19 @@ class ShardCounter {
 
 using ShardBuckets = std::array<ShardCounter, kBucketCount>;
 
+// A latency by how many times it is the route's usual one at low load, as a duration: once is 10
+// ms.
+inline Duration relative_as_duration(double times) { return from_seconds(times / 100); }
+
 class alignas(64) SignalShard {
  public:
   // From dispatch to the response head of a forwarded request. Not for streams past their head,
   // upgraded connections, or requests whose client left.
   void record_latency(Duration d) { latency_[bucket_of(d)].add(); }
+  // The same, in multiples of the route's usual latency at low load, where that is known.
+  void record_relative_latency(double times) {
+    relative_[bucket_of(relative_as_duration(times))].add();
+  }
 
   // How long a request waited for its slot (zero when it got one at once), or until it was evicted
   // or its wait timed out.
@@ -49,30 +57,42 @@ class alignas(64) SignalShard {
   void record_admitted() { admitted_.add(); }  // it got a slot
 
   // The ages of all requests dispatched and still waiting for their response head; replaces those
-  // of the last call.
-  void publish_ages(std::span<const Duration> ages) {
-    ShardBuckets& next = ages_[1 - current_ages_.load(std::memory_order_relaxed)];
-    for (ShardCounter& counter : next) counter.set(0);
-    for (const Duration age : ages) next[bucket_of(age)].add();
+  // of the last call. `relative`: the same ages as record_relative_latency() has them.
+  void publish_ages(std::span<const Duration> ages, std::span<const double> relative = {}) {
+    Ages& next = ages_[1 - current_ages_.load(std::memory_order_relaxed)];
+    for (std::size_t i = 0; i < kBucketCount; ++i) {
+      next.absolute[i].set(0);
+      next.relative[i].set(0);
+    }
+    for (const Duration age : ages) next.absolute[bucket_of(age)].add();
+    for (const double times : relative) next.relative[bucket_of(relative_as_duration(times))].add();
     current_ages_.store(1 - current_ages_.load(std::memory_order_relaxed),
                         std::memory_order_release);
   }
 
   const ShardBuckets& latency() const { return latency_; }
+  const ShardBuckets& relative_latency() const { return relative_; }
   const ShardBuckets& wait() const { return wait_; }
   // Steady for at least one sweep after the call.
-  const ShardBuckets& ages() const { return ages_[current_ages_.load(std::memory_order_acquire)]; }
+  const ShardBuckets& ages() const { return current_ages().absolute; }
+  const ShardBuckets& relative_ages() const { return current_ages().relative; }
   std::uint32_t succeeded() const { return succeeded_.get(); }
   std::uint32_t failed() const { return failed_.get(); }
   std::uint32_t offered() const { return offered_.get(); }
   std::uint32_t admitted() const { return admitted_.get(); }
 
  private:
+  struct Ages {
+    ShardBuckets absolute, relative;
+  };
+  const Ages& current_ages() const { return ages_[current_ages_.load(std::memory_order_acquire)]; }
+
   ShardCounter succeeded_, failed_, offered_, admitted_;
   std::atomic<std::uint32_t> current_ages_{0};
   ShardBuckets latency_;
+  ShardBuckets relative_;
   ShardBuckets wait_;
-  std::array<ShardBuckets, 2> ages_;
+  std::array<Ages, 2> ages_;
 };
 
 }  // namespace spillway::overload

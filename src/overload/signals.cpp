@@ -1,6 +1,8 @@
 #include "overload/signals.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 namespace spillway::overload {
 namespace {
@@ -10,6 +12,8 @@ constexpr Duration kInflightWindow = std::chrono::seconds(2);
 constexpr std::size_t kBusyPoints = 64;
 // Of the slots: without completions they say that an upstream is stalled, not idle.
 constexpr double kFull = 0.95;
+// Of the slots: with fewer in use latencies are what they are without load.
+constexpr double kLow = 0.5;
 
 std::size_t slices_of(const config::Overload& settings) {
   const auto tick = std::max(settings.tick, Milliseconds{1});
@@ -55,15 +59,18 @@ SignalWindow::SignalWindow(const config::Overload& settings)
       slice_(Duration(settings.window) / static_cast<std::int64_t>(slices_)),
       tolerance_(Duration(settings.tick) / 2),
       latency_(slices_),
+      relative_(slices_),
       wait_(slices_),
       counts_(slices_) {
   busy_.reserve(kBusyPoints + 2);
 }
 
 OverloadSignals SignalWindow::tick(const TickInput& input, TimePoint now) {
-  if (!slice_began_ || now - *slice_began_ + tolerance_ >= slice_) close_slice(input.shards, now);
   OverloadSignals signals;
   signals.inflight_ratio = inflight_ratio(input, now);
+  signals.is_low_load = *signals.inflight_ratio < kLow;
+  if (!slice_began_ || now - *slice_began_ + tolerance_ >= slice_)
+    close_slice(input, *signals.inflight_ratio, now);
   signals.event_loop_lag = input.event_loop_lag;
   if (wait_.count() >= kEnoughSamples) signals.queue_wait_p95 = to_seconds(wait_.quantile(0.95));
   judge_queues(signals, input);
@@ -76,12 +83,17 @@ OverloadSignals SignalWindow::tick(const TickInput& input, TimePoint now) {
     signals.offered_load = signals.inflight_ratio;
   }
   judge_latency(signals, input.shards);
+  judge_ratio(signals, input.shards);
   return signals;
 }
 
-void SignalWindow::close_slice(std::span<const SignalShard* const> shards, TimePoint now) {
+void SignalWindow::close_slice(const TickInput& input, double inflight, TimePoint now) {
+  const bool low_load = inflight < kLow;
+  const auto shards = input.shards;
   const BucketCounts latency = take_difference(
       shards, [](auto& s) -> auto& { return s.latency(); }, latency_seen_);
+  const BucketCounts relative = take_difference(
+      shards, [](auto& s) -> auto& { return s.relative_latency(); }, relative_seen_);
   const BucketCounts wait = take_difference(
       shards, [](auto& s) -> auto& { return s.wait(); }, wait_seen_);
   Counts sums;
@@ -93,6 +105,13 @@ void SignalWindow::close_slice(std::span<const SignalShard* const> shards, TimeP
   }
   if (slice_began_) {
     latency_.add_slice(latency);
+    relative_.add_slice(relative);
+    const bool is_calm =
+        input.queued.empty() || std::accumulate(input.queued.begin(), input.queued.end(), 0u) == 0;
+    baseline_.add(relative, now - *slice_began_,
+                  {.low_load = low_load,
+                   .normal = input.is_normal,
+                   .calm = low_load || (is_calm && inflight < kFull)});
     wait_.add_slice(wait);
     counts_[oldest_count_] = {sums.succeeded - seen_.succeeded, sums.failed - seen_.failed,
                               sums.offered - seen_.offered, sums.admitted - seen_.admitted,
@@ -149,6 +168,26 @@ void SignalWindow::judge_latency(OverloadSignals& signals,
   if (total(samples) < kEnoughSamples) return;
   signals.latency_p95 = to_seconds(quantile(samples, 0.95));
   signals.latency_p99 = to_seconds(quantile(samples, 0.99));
+}
+
+// The same quantile of both, p95 less three standard deviations of its rank: of few samples, or
+// where one answer in twenty or so is far slower than the others, p95 itself is a matter of chance.
+// Requests in flight count only where answers are missing: with them slow ones count several times.
+void SignalWindow::judge_ratio(OverloadSignals& signals,
+                               std::span<const SignalShard* const> shards) const {
+  BucketCounts samples = relative_.counts();
+  if (relative_.count() < kEnoughForRatio) {
+    for (const SignalShard* shard : shards) {
+      const ShardBuckets& ages = shard->relative_ages();
+      for (std::size_t i = 0; i < kBucketCount; ++i) samples[i] += ages[i].get();
+    }
+  }
+  const auto count = static_cast<double>(total(samples));
+  if (count < double(kEnoughForRatio)) return;
+  const double q = 0.95 - 3 * std::sqrt(0.95 * 0.05 / count);
+  const std::optional<Duration> usual = baseline_.quantile(q);
+  if (!usual || *usual <= Duration{0}) return;
+  signals.latency_p95_ratio = to_seconds(quantile(samples, q)) / to_seconds(*usual);
 }
 
 }  // namespace spillway::overload

@@ -13,6 +13,7 @@
 #include "base/time.hpp"
 #include "config/config.hpp"
 #include "overload/histogram.hpp"
+#include "overload/quiet_baseline.hpp"
 #include "overload/shard.hpp"
 #include "overload/tenant_shard.hpp"
 
@@ -20,6 +21,8 @@ namespace spillway::overload {
 
 // Fewer samples than this in the window are no evidence.
 inline constexpr std::uint64_t kEnoughSamples = 20;
+// For latency_p95_ratio: of fewer, a single slow answer is the p95.
+inline constexpr std::uint64_t kEnoughForRatio = 60;
 
 // nullopt is "no evidence": it never reaches an enter threshold and satisfies every exit one.
 struct OverloadSignals {
@@ -29,6 +32,9 @@ struct OverloadSignals {
   std::optional<double> queue_wait_p95;  // seconds
   std::optional<double> latency_p95;     // seconds, dispatch to response head
   std::optional<double> latency_p99;     // seconds
+  // p95 / p95 at low load, both of latencies relative to what their routes usually take; of few
+  // samples a lower quantile.
+  std::optional<double> latency_p95_ratio;
   std::optional<double> error_rate;      // failed / finished by the upstream
   std::optional<double> event_loop_lag;  // seconds, of the worst worker
   std::optional<double> offered_load;    // work offered / work that the upstream can do
@@ -36,6 +42,7 @@ struct OverloadSignals {
   double admitted_rate = 0;
   double completed_rate = 0;
   double total_queue_ratio = 0;
+  bool is_low_load = false;  // what is usual may be learned now
   std::array<double, kMaxClasses> class_queue_ratio{};
 };
 
@@ -49,6 +56,7 @@ struct TickInput {
   std::span<const std::uint64_t> started = {};  // by class: requests that got a slot; only grows
   std::span<const double> predicted_wait = {};  // by class, seconds: of a request that came now
   std::span<const TenantShard* const> tenants = {};  // the same ones in every tick
+  bool is_normal = true;                             // the state before this tick
 };
 
 // Owned by the control thread, one per upstream. Windows are window_ms long in slices of one
@@ -72,19 +80,21 @@ class SignalWindow {
     double slot_seconds;  // of the cap, which may change
   };
 
-  void close_slice(std::span<const SignalShard* const> shards, TimePoint now);
+  void close_slice(const TickInput& input, double inflight, TimePoint now);
   double inflight_ratio(const TickInput& input, TimePoint now);
   void judge_counts(OverloadSignals& signals) const;
   void judge_latency(OverloadSignals& signals, std::span<const SignalShard* const> shards) const;
+  void judge_ratio(OverloadSignals& signals, std::span<const SignalShard* const> shards) const;
 
   std::size_t slices_;
   Duration slice_;
   Duration tolerance_;  // ticks come a little early or late
-  SlidingHistogram latency_, wait_;
+  SlidingHistogram latency_, relative_, wait_;
+  QuietBaseline baseline_;
   std::vector<Counts> counts_;  // by slice, circular
   std::size_t oldest_count_ = 0;
   // The shards' sums when the present slice began.
-  BucketCounts latency_seen_{}, wait_seen_{};
+  BucketCounts latency_seen_{}, relative_seen_{}, wait_seen_{};
   Counts seen_;
   std::optional<TimePoint> slice_began_;
   std::vector<BusyPoint> busy_;  // oldest first, over the last 2 s

@@ -1,5 +1,6 @@
 #include "overload/state.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace spillway::overload {
@@ -18,16 +19,19 @@ struct Limit {
   Signal signal;
   Weight weight;
   std::optional<double> threshold;
+  double healthy = 0;  // the signal's value without any load
 };
 
 // Most alarming first.
-std::array<Limit, 6> limits(const config::Thresholds& t) {
+std::array<Limit, 8> limits(const config::Thresholds& t) {
   using S = OverloadSignals;
   using W = config::SignalWeights;
   return {
       {{Reason::queue_saturation, &S::queue_ratio, &W::queue_ratio, t.queue_ratio},
        {Reason::queue_wait_risk, &S::queue_wait_p95, &W::queue_wait_p95, seconds(t.queue_wait_p95)},
        {Reason::tail_latency, &S::latency_p95, &W::latency_p95, seconds(t.latency_p95)},
+       {Reason::tail_latency, &S::latency_p99, &W::latency_p99, seconds(t.latency_p99)},
+       {Reason::tail_latency, &S::latency_p95_ratio, &W::latency_p95_ratio, t.latency_p95_ratio, 1},
        {Reason::event_loop_lag, &S::event_loop_lag, &W::event_loop_lag, seconds(t.event_loop_lag)},
        {Reason::error_burst, &S::error_rate, &W::error_rate, t.error_rate},
        {Reason::inflight_saturation, &S::inflight_ratio, &W::inflight_ratio, t.inflight_ratio}}};
@@ -57,8 +61,9 @@ Scored scored(const config::Thresholds& enter, const config::SignalWeights& weig
   double largest = 0;
   for (const Limit& limit : limits(enter)) {
     const std::optional<double> value = signals.*limit.signal;
-    if (!value || !limit.threshold || *limit.threshold <= 0) continue;
-    const double contribution = weights.*limit.weight * *value / *limit.threshold;
+    if (!value || !limit.threshold || *limit.threshold <= limit.healthy) continue;
+    const double part = (*value - limit.healthy) / (*limit.threshold - limit.healthy);
+    const double contribution = weights.*limit.weight * std::max(part, 0.0);
     result.sum += contribution;
     if (contribution <= largest) continue;
     largest = contribution;

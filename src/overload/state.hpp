@@ -31,7 +31,9 @@ Reason breached(const config::Thresholds& enter, const OverloadSignals& signals)
 bool all_satisfied(const config::Thresholds& exit, const OverloadSignals& signals);
 
 struct Scored {
-  double sum = 0;  // of weight x signal / threshold; an unset one or no evidence adds nothing
+  // Of weight x signal / threshold, of ratios to the quiet time only what exceeds 1 on either side;
+  // an unset threshold or no evidence adds nothing.
+  double sum = 0;
   Reason largest = Reason::none;  // contribution; among equals the most alarming
 };
 Scored scored(const config::Thresholds& enter, const config::SignalWeights& weights,

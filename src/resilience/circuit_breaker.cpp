@@ -20,14 +20,20 @@ bool CircuitBreaker::would_allow(TimePoint now) const {
 }
 
 CircuitBreaker::Call CircuitBreaker::allow(TimePoint now) {
-  if (state_ == CircuitState::closed) return {true, era_};
+  if (state_ == CircuitState::closed) return {.allowed = true, .era = era_};
   if (state_ == CircuitState::open) {
     if (now < probe_at_) return {};
     enter(CircuitState::half_open);
   }
   if (probes_running_ >= limits_.probes) return {};
   ++probes_running_;
-  return {true, era_};
+  return {.allowed = true, .era = era_};
+}
+
+void CircuitBreaker::answered(Call& call) {
+  if (!call.allowed || call.answered) return;
+  call.answered = true;
+  if (call.era == era_ && state_ == CircuitState::half_open) --probes_running_;
 }
 
 void CircuitBreaker::record(const Call& call, CallResult result, TimePoint now, Random& random) {
@@ -35,7 +41,7 @@ void CircuitBreaker::record(const Call& call, CallResult result, TimePoint now, 
   if (state_ == CircuitState::closed) {
     record_closed(result, now, random);
   } else {
-    record_probe(result, now, random);
+    record_probe(call, result, now, random);
   }
 }
 
@@ -52,8 +58,9 @@ void CircuitBreaker::record_closed(CallResult result, TimePoint now, Random& ran
 }
 
 // No call is allowed while the circuit is open, so one of this era is a probe.
-void CircuitBreaker::record_probe(CallResult result, TimePoint now, Random& random) {
-  --probes_running_;
+void CircuitBreaker::record_probe(const Call& call, CallResult result, TimePoint now,
+                                  Random& random) {
+  if (!call.answered) --probes_running_;
   if (result == CallResult::failure) return open(now, random);
   if (result == CallResult::success && ++probes_succeeded_ >= limits_.successes_to_close) {
     times_opened_ = 0;

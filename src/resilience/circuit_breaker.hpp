@@ -39,6 +39,7 @@ class CircuitBreaker {
   // before the last change of state, whose results are ignored.
   struct Call {
     bool allowed = false;
+    bool answered = false;
     std::uint32_t era = 0;
 
     explicit operator bool() const { return allowed; }
@@ -50,6 +51,9 @@ class CircuitBreaker {
   bool would_allow(TimePoint now) const;
   // Whether this call may be made. The first one after the open time makes the circuit half-open.
   Call allow(TimePoint now);
+  // The callee has begun to answer. The result is still to be recorded, which may take long; a
+  // probe does not keep the next one from being made meanwhile.
+  void answered(Call& call);
   // A call that was not allowed is ignored. Draws from `random` when the circuit opens.
   void record(const Call& call, CallResult result, TimePoint now, Random& random);
 
@@ -59,7 +63,7 @@ class CircuitBreaker {
 
  private:
   void record_closed(CallResult result, TimePoint now, Random& random);
-  void record_probe(CallResult result, TimePoint now, Random& random);
+  void record_probe(const Call& call, CallResult result, TimePoint now, Random& random);
   bool too_many_failures(TimePoint now);
   void open(TimePoint now, Random& random);
   void enter(CircuitState state);

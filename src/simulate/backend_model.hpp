@@ -12,17 +12,11 @@
 #include "base/ids.hpp"
 #include "base/random.hpp"
 #include "base/time.hpp"
+#include "simulate/recording.hpp"
 #include "simulate/request.hpp"
 #include "simulate/scenario.hpp"
 
 namespace spillway::simulate {
-
-// Seconds of a server at normal speed, since the beginning; only grows.
-struct WorkDone {
-  double available = 0;  // the most that the slots in force could do
-  double useful = 0;     // for clients that waited until the end
-  double wasted = 0;     // for clients that had left, or for an error
-};
 
 class BackendModel {
  public:

@@ -17,6 +17,7 @@ enum class EventKind : std::uint8_t {
   retry,             // the client of `request` tries again
   completion,        // the backend has finished `request`
   gives_up,          // the client of `request`
+  slot_due,          // `request`, whose client left, keeps its slot no longer
   response_timeout,  // of the proxy, for `request`
   resend,            // `request` tries to reach a server again
   loop,              // the proxy's event loop has done what it did

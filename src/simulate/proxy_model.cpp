@@ -1,5 +1,6 @@
 #include "simulate/proxy_model.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "simulate/traffic_source.hpp"
@@ -20,9 +21,10 @@ ProxyModel::ProxyModel(const Scenario& scenario)
       returns_(scenario.config.classes.size()),
       tenant_budgets_(scenario.config.tenants),
       tenants_(scenario.config),
-      costs_(scenario.config.routes.size()),
-      store_(scenario.config.routes),
-      latencies_(scenario.config.routes.size()) {
+      times_{dispatch::RouteCost(scenario.config.routes.size()),
+             dispatch::RouteLatency(scenario.config.routes.size()),
+             dispatch::QuietLatency(scenario.config.routes.size())},
+      store_(scenario.config.routes) {
   for (const config::TrafficClass& one : scenario.config.classes) {
     max_queue_.push_back(one.max_queue);
   }
@@ -77,7 +79,7 @@ dispatch::Terms ProxyModel::terms_of(const Request& request, const Verdict& verd
   dispatch::Terms terms{.traffic_class = request.traffic_class,
                         .deadline = now + subject.deadline,
                         .max_wait = scenario_.config.classes[index(request.traffic_class)].max_wait,
-                        .cost = costs_.estimate(subject.route, request.degraded)};
+                        .cost = times_.cost.estimate(subject.route, request.degraded)};
   if (scenario_.config.tenants.fairness) {
     terms.tenant = request.tenant_id;
     terms.tenant_weight = tier_of(request).weight;
@@ -92,7 +94,7 @@ dispatch::Terms ProxyModel::terms_of(const Request& request, const Verdict& verd
   const config::Dispatch& dispatch = upstream_.dispatch;
   if (dispatch.deadline_aware && !request.degraded && subject.is_for_answer) {
     terms.answer_by = terms.deadline;
-    if (const auto times = latencies_.times(subject.route, now)) {
+    if (const auto times = times_.latency.times(subject.route, now)) {
       terms.takes = times->usual;
       terms.takes_at_least = times->least;
     }
@@ -197,25 +199,44 @@ void ProxyModel::answered(Request& request, TimePoint now) {
   signals_.record_latency(now - request.dispatched);
   signals_.record_result(request.fails);
   if (!request.fails && !request.degraded) store_.put(subject_of(request).route, request.key, now);
-  if (!request.fails && !request.degraded)
-    latencies_.record(subject_of(request).route, now - request.dispatched, now);
+  if (!request.fails && !request.degraded) learn_times(request, now);
+}
+
+void ProxyModel::learn_times(const Request& request, TimePoint now) {
+  const RouteId route = subject_of(request).route;
+  const Duration latency = now - request.dispatched;
+  times_.latency.record(route, latency, now);
+  if (const auto times = times_.quiet.relative(route, latency))
+    signals_.record_relative_latency(*times);
+  if (controller_.plan()->is_quiet()) times_.quiet.learn(route, latency, now);
 }
 
 void ProxyModel::end(Request& request, TimePoint now) {
+  leave_flight(request, now);
+  if (!request.has_slot) return;
+  request.has_slot = false;
+  const Duration held = now - request.dispatched;
+  if (request.was_answered) times_.cost.record(subject_of(request).route, held, request.degraded);
+  granted_ = scheduler_.release(request.served_as, held, now);
+}
+
+TimePoint ProxyModel::abandon(Request& request, TimePoint now) {
+  leave_flight(request, now);
+  if (!request.has_slot) return now;
+  const Duration timeout = upstream_.response_timeout;
+  const auto usual = times_.latency.nearly_longest(subject_of(request).route);
+  return request.dispatched + std::min(usual.value_or(timeout), timeout);
+}
+
+void ProxyModel::leave_flight(Request& request, TimePoint now) {
   if (!request.is_forwarded) return;
   request.is_forwarded = false;
   in_flight_.back()->in_flight = request.in_flight;
   std::swap(in_flight_[request.in_flight], in_flight_.back());
   in_flight_.pop_back();
   if (request.ghost != nullptr) leave_shadow(request, now);
-  if (!request.has_slot) return;
-  request.has_slot = false;
-  const Duration held = now - request.dispatched;
-  if (request.client_waits) {  // it gives up, without an answer
-    latencies_.record_unanswered(subject_of(request).route, held, now);
-  }
-  costs_.record(subject_of(request).route, held, request.degraded);
-  granted_ = scheduler_.release(request.served_as, held, now);
+  if (request.has_slot && !request.was_answered)
+    times_.latency.record_unanswered(subject_of(request).route, now - request.dispatched, now);
 }
 
 // Shadow mode: the request is sent at once, and its ghost takes its part at the gate.
@@ -242,7 +263,7 @@ void ProxyModel::leave_shadow(Request& request, TimePoint now) {
     return;
   }
   if (!ghost.is_crowded)
-    costs_.record(subject_of(request).route, now - request.dispatched, request.degraded);
+    times_.cost.record(subject_of(request).route, now - request.dispatched, request.degraded);
   shadow_.ended(ghost, now);
 }
 
@@ -281,9 +302,15 @@ Request* ProxyModel::next(TimePoint now) {
 }
 
 void ProxyModel::sweep(TimePoint now) {
-  ages_.clear();
-  for (const Request* request : in_flight_) ages_.push_back(now - request->dispatched);
-  signals_.publish_ages(ages_);
+  ages_.absolute.clear();
+  ages_.relative.clear();
+  for (const Request* request : in_flight_) {
+    const Duration age = now - request->dispatched;
+    ages_.absolute.push_back(age);
+    if (const auto times = times_.quiet.relative(subject_of(*request).route, age))
+      ages_.relative.push_back(*times);
+  }
+  signals_.publish_ages(ages_.absolute, ages_.relative);
   tenants_.publish(now);
 }
 

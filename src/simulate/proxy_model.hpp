@@ -8,6 +8,7 @@
 
 #include "base/random.hpp"
 #include "base/time.hpp"
+#include "dispatch/quiet_latency.hpp"
 #include "dispatch/route_cost.hpp"
 #include "dispatch/route_latency.hpp"
 #include "dispatch/scheduler.hpp"
@@ -53,8 +54,11 @@ class ProxyModel {
   void failed() { signals_.record_result(true); }
   // Whether a stored answer takes the place of that; the request is then degraded and answered.
   bool answers_error(Request& request, TimePoint now);
-  // The backend answered or the client left. Idempotent.
+  // The backend answered, or its answer is no longer waited for. Idempotent.
   void end(Request& request, TimePoint now);
+  // The client left, and the backend is at work on the request, which keeps its slot until end():
+  // to be called by then at the latest.
+  TimePoint abandon(Request& request, TimePoint now);
   // The client leaves; true if the request was queued at the gate.
   bool cancel(Request& request, TimePoint now);
   // The next queued request whose wait expired; nullptr: no more.
@@ -75,6 +79,7 @@ class ProxyModel {
 
   State state() const { return controller_.state(); }
   Reason reason() const { return controller_.reason(); }
+  std::uint32_t limit() const { return scheduler_.concurrency(); }
   // Queued requests; 0 in shadow mode, where they are in the backend as well.
   std::uint32_t queued() const { return is_shadow() ? 0 : scheduler_.queued(); }
   std::uint32_t queued(ClassId id) const { return is_shadow() ? 0 : scheduler_.queued(id); }
@@ -101,9 +106,23 @@ class ProxyModel {
   Admission refuse(Request& request, Duration retry_after, TimePoint now);
   Duration book_return(const Request& request, Reason reason, Milliseconds least, TimePoint now);
   void forward(Request& request, TimePoint now);
+  void leave_flight(Request& request, TimePoint now);
   Admission haunt(Request& request, const dispatch::Terms& terms, TimePoint now);
   void leave_shadow(Request& request, TimePoint now);
+  void learn_times(const Request& request, TimePoint now);
   Milliseconds retry_after(const Request& request);
+
+  // What is learned of routes.
+  struct RouteTimes {
+    dispatch::RouteCost cost;
+    dispatch::RouteLatency latency;
+    dispatch::QuietLatency quiet;
+  };
+  // Of requests in flight; reused by each sweep.
+  struct Ages {
+    std::vector<Duration> absolute;
+    std::vector<double> relative;
+  };
 
   const Scenario& scenario_;
   const config::Upstream& upstream_;
@@ -117,14 +136,13 @@ class ProxyModel {
   std::vector<std::vector<config::Tier>> tiers_;  // by clients and tenant
   overload::SignalShard signals_;
   overload::TenantShard tenants_;
-  dispatch::RouteCost costs_;
+  RouteTimes times_;
   StoreModel store_;
-  dispatch::RouteLatency latencies_;
   std::vector<Subject> subjects_;  // by clients
   std::vector<std::uint32_t> max_queue_;
   std::vector<Request*> in_flight_;      // sent to the backend
   dispatch::Waiter* granted_ = nullptr;  // by the last end(), for next()
-  std::vector<Duration> ages_;
+  Ages ages_;
 };
 
 }  // namespace spillway::simulate

@@ -12,6 +12,7 @@
 namespace spillway::simulate {
 namespace {
 
+constexpr Milliseconds kSoon{5};
 constexpr auto kNoTenant = static_cast<std::size_t>(-1);
 
 // The smallest value that at least a share q of them do not exceed; zero when there are none.
@@ -84,6 +85,16 @@ void Recorder::served(const Request& request, TimePoint now) {
   if (tenant == kNoTenant) return;
   ++recording_.tenants[tenant].served;
   work_of_tenants_[tenant].got += request.work;
+}
+
+void Recorder::expired(const Request& request, TimePoint now) {
+  count(request, request.came, &ClassCounts::expired);
+  if (now - request.came > kSoon) count(request, request.came, &ClassCounts::told_late);
+}
+
+void Recorder::left(const Request& request) {
+  count(request, request.came, &ClassCounts::expired);
+  count(request, request.came, &ClassCounts::left);
 }
 
 void Recorder::would_deny(ClassId traffic_class, TimePoint now) {

@@ -26,7 +26,9 @@ class Recorder {
   // way admitted, once. One that is served may have been degraded.
   void offered(const Request& request);
   void denied(const Request& request) { count(request, request.came, &ClassCounts::denied); }
-  void expired(const Request& request) { count(request, request.came, &ClassCounts::expired); }
+  // Out of the queue without a slot: refused there, or its client left.
+  void expired(const Request& request, TimePoint now);
+  void left(const Request& request);
   void admitted(const Request& request, TimePoint now) {
     count(request, now, &ClassCounts::admitted);
   }

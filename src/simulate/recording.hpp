@@ -19,10 +19,19 @@ struct ClassCounts {
   std::uint64_t denied = 0;      // refused on arrival, by rule or by the gate; dropped ones too
   std::uint64_t would_deny = 0;  // shadow mode: denied or expired if it were enforced
   std::uint64_t expired = 0;     // left the queue without a slot: timed out, evicted
+  std::uint64_t left = 0;        // of those expired: the client left the queue
+  std::uint64_t told_late = 0;   // of those expired: refused after more than 5 ms in the queue
   std::uint64_t failed = 0;      // answered with an error: the backend's, or it could not be asked
   std::uint64_t served = 0;      // answered before the client gave up; when answered
   std::uint64_t cached = 0;      // of those served: from a route's cache
   std::uint64_t late = 0;  // answered by the backend to a client that had given up; wasted work
+};
+
+// Seconds of a server at normal speed, since the beginning; only grows.
+struct WorkDone {
+  double available = 0;  // the most that the slots in force could do
+  double useful = 0;     // for clients that waited until the end
+  double wasted = 0;     // for clients that had left, or for an error
 };
 
 struct Second {
@@ -31,6 +40,8 @@ struct Second {
   std::uint32_t queued = 0;   // at the end of the second, all classes
   std::uint32_t running = 0;  // likewise, in the backend
   double p95 = 0;             // seconds from arrival to answer, of requests served in this second
+  std::uint32_t limit = 0;    // of the gate, at the end of the second
+  WorkDone work;              // of the backend, since the beginning
   std::vector<ClassCounts> classes;
   std::vector<std::uint32_t> class_queued;  // at the end of the second
 };

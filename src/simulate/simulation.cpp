@@ -99,6 +99,10 @@ class Simulation {
       case EventKind::retry: arrive(*event.request); break;
       case EventKind::completion: complete(*event.request); break;
       case EventKind::gives_up: give_up(*event.request); break;
+      case EventKind::slot_due:
+        proxy_->end(*event.request, now_);
+        start_waiting();
+        break;
       case EventKind::response_timeout: time_out(*event.request); break;
       case EventKind::resend: send(*event.request); break;
       case EventKind::loop:
@@ -283,22 +287,25 @@ class Simulation {
     if (proxy_) start_waiting();
   }
 
-  // The client leaves. The proxy frees its queue place or slot; the backend still finishes the
-  // request.
+  // The client leaves. The proxy frees its queue place, and its slot once the backend has finished
+  // the request, or should have.
   void give_up(Request& request) {
     if (!request.client_waits) return;
     if (proxy_ && !request.in_backend) {
       const bool is_queued = request.in_loop || proxy_->cancel(request, now_);
-      is_queued ? recorder_.expired(request) : recorder_.failed(request, now_);
+      is_queued ? recorder_.left(request) : recorder_.failed(request, now_);
     }
     servers_.end(request, resilience::CallResult::ignored, now_);
-    if (proxy_) proxy_->end(request, now_);
+    if (proxy_) {
+      const TimePoint until = request.in_backend ? proxy_->abandon(request, now_) : now_;
+      until > now_ ? schedule(until, EventKind::slot_due, request) : proxy_->end(request, now_);
+    }
     lose(request, Duration{0});
     if (proxy_) start_waiting();
   }
 
   void expire(Request& request) {
-    recorder_.expired(request);
+    recorder_.expired(request, now_);
     lose(request, proxy_->expired(request, now_));
   }
 
@@ -344,7 +351,9 @@ class Simulation {
     if (proxy_) {
       end.state = proxy_->state();
       end.reason = proxy_->reason();
+      end.limit = proxy_->limit();
     }
+    end.work = backend_.work_done(now_);
     recorder_.end_second(std::move(end));
     if (progress_) progress_(seconds);
     if (seconds < scenario_.seconds) {

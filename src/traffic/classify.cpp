@@ -4,7 +4,6 @@
 #include <charconv>
 #include <string_view>
 
-#include "http/scan.hpp"
 #include "traffic/path.hpp"
 
 namespace spillway::traffic {
@@ -30,6 +29,7 @@ Classifier::Classifier(const config::Config& config, std::uint64_t seed)
       priority_header_(config.trusted_headers.priority),
       trusted_peers_(config.trusted_peers),
       tenants_(config, trusted_peers_, seed) {
+  lowest_class_ = config.lowest_class();
   for (std::uint32_t priority = 0; priority <= config.priority_max; ++priority) {
     class_of_priority_.push_back(
         traffic::class_of_priority(priority, config.classes, config.priority_max));
@@ -46,16 +46,33 @@ IpAddress Classifier::client_of(const http::RequestHead& head, const Peer& peer)
   return peer.trusted ? client_behind(peer.address, head.fields, trusted_peers_) : peer.address;
 }
 
-RouteId Classifier::route_of(http::Verb method, std::string_view method_name, std::string_view host,
-                             std::string_view path_and_query) const {
-  std::array<char, 2 * http::kMaxRequestLine + 2> scratch;
-  const NormalisedPath path = normalise(path_and_query, scratch);
-  const RouteId literal = routes_.match(method, method_name, host, path.literal);
-  if (!path.ambiguous()) return literal;
-  const RouteId decoded = routes_.match(method, method_name, host, path.decoded);
-  // A greater id is a lower class.
-  return facts_[index(decoded)].traffic_class > facts_[index(literal)].traffic_class ? decoded
-                                                                                     : literal;
+ClassId Classifier::lowest_class_of(RouteId route) const {
+  return facts_[index(route)].by_cost ? lowest_class_ : facts_[index(route)].traffic_class;
+}
+
+// A greater ClassId is a lower class.
+PathRoute Classifier::route_of(http::Verb method, std::string_view method_name,
+                               std::string_view host, std::string_view path_and_query) const {
+  PathReadings path(path_and_query);
+  path.next();
+  const RouteId first = routes_.match(method, method_name, host, path.reading());
+  PathRoute found{first, facts_[index(first)].traffic_class};
+  ClassId lowest = lowest_class_of(first);
+  while (path.next()) {
+    const RouteId route = routes_.match(method, method_name, host, path.reading());
+    if (route == first) continue;
+    found.conflicts = true;
+    if (lowest_class_of(route) > lowest) {
+      found.route = route;
+      lowest = lowest_class_of(route);
+    }
+    if (lowest == lowest_class_) break;
+  }
+  if (path.too_many()) lowest = lowest_class_;
+  found.conflicts = found.conflicts || path.too_many();
+  found.is_ambiguous = found.conflicts || path.is_ambiguous();
+  if (found.conflicts) found.traffic_class = lowest;
+  return found;
 }
 
 std::optional<std::uint32_t> Classifier::priority_of(const http::RequestHead& head,
@@ -78,19 +95,21 @@ void Classifier::classify_by_cost(Subject& subject, double milliseconds, TimePoi
 }
 
 Subject Classifier::classify(const http::RequestHead& head, const Peer& peer, TimePoint now) const {
-  const RouteId route = route_of(head.method, head.method_name, head.host, head.path_and_query);
-  const RouteFacts& facts = facts_[index(route)];
+  const PathRoute path = route_of(head.method, head.method_name, head.host, head.path_and_query);
+  const RouteFacts& facts = facts_[index(path.route)];
   const std::optional<std::uint32_t> priority = priority_of(head, peer);
   const Tenant tenant = tenants_.resolve(head, peer);
-  const ClassId of_tier = tenant.tier->traffic_class.value_or(facts.traffic_class);
+  const ClassId of_tier = tenant.tier->traffic_class.value_or(path.traffic_class);
   const ClassId traffic_class = priority ? class_of_priority_[*priority] : of_tier;
-  return {.route = route,
+  return {.route = path.route,
           .traffic_class = traffic_class,
           .upstream = facts.upstream,
           .tenant = tenant,
           .deadline = now + facts.deadline.value_or(deadlines_[index(traffic_class)]),
           .has_route_deadline = facts.deadline.has_value(),
           .client = {},
+          .has_ambiguous_path = path.is_ambiguous,
+          .has_conflicting_path = path.conflicts,
           .trusted_priority = priority};
 }
 

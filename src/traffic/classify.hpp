@@ -21,6 +21,14 @@
 
 namespace spillway::traffic {
 
+// The route of a path that may have several readings (path.hpp).
+struct PathRoute {
+  RouteId route{};            // of the reading with the lowest class; else of the first
+  ClassId traffic_class{};    // no higher than that of any reading
+  bool is_ambiguous = false;  // not to be stored: a backend may see the path of something else
+  bool conflicts = false;     // its readings have different routes, or are too many to tell
+};
+
 struct Subject {
   RouteId route{};
   ClassId traffic_class{};
@@ -29,6 +37,8 @@ struct Subject {
   TimePoint deadline;               // the route's or else the class's
   bool has_route_deadline = false;  // it then limits the wait for the response, too
   ClientDeadline client;            // set by the caller; can only shorten `deadline`
+  bool has_ambiguous_path = false;  // PathRoute
+  bool has_conflicting_path = false;
   // The priority that a trusted peer sent; it determined the class.
   std::optional<std::uint32_t> trusted_priority;
 
@@ -41,6 +51,8 @@ struct Subject {
   TimePoint response_deadline(Duration uncounted) const {
     return has_route_deadline ? wait_until(uncounted) : client.at;
   }
+  // Of the deadlines the client's own passes first.
+  bool has_clients_deadline() const { return client.at < deadline; }
 };
 
 // The class of a numeric priority: [0, highest] is cut, from the top, into one band per class with
@@ -64,26 +76,26 @@ class Classifier {
   // The facts about a connection's peer, computed once for all its requests.
   Peer peer(const IpAddress& address) const { return tenants_.peer(address); }
 
-  // The head has passed request_framing(). Where a path can be read in two ways (an escaped
-  // slash, a backslash, an escaped dot) the reading with the lower class counts, so that neither
-  // dodges it. The class is the first of: that of the priority which a trusted peer sends (0 to
-  // priority_max, by the configured field, once); that of the API key's tenant; the route's. A
-  // route without a deadline of its own has that of the class.
+  // The head has passed request_framing(). The class is the first of: that of the priority which a
+  // trusted peer sends (0 to priority_max, by the configured field, once); that of the API key's
+  // tenant; the lowest that any reading of the path has by its route. A route without a deadline of
+  // its own has that of the class.
   Subject classify(const http::RequestHead& head, const Peer& peer, TimePoint now) const;
 
   // Whether the class goes by the learned cost of the route (priority_by_cost). A priority that a
-  // trusted peer sent and the class of the API key's tenant go first.
+  // trusted peer sent and the class of the API key's tenant go first; a path that may be another
+  // route's does not say what it costs.
   bool goes_by_cost(const Subject& subject) const {
     return facts_[index(subject.route)].by_cost && !subject.trusted_priority &&
-           !subject.tenant.tier->traffic_class;
+           !subject.tenant.tier->traffic_class && !subject.has_conflicting_path;
   }
   // Sets class and deadline of a request of this many milliseconds, which arrived at `arrived`: the
   // class of priority_max less the milliseconds.
   void classify_by_cost(Subject& subject, double milliseconds, TimePoint arrived) const;
 
   // The route alone, of a request-target in origin-form.
-  RouteId route_of(http::Verb method, std::string_view method_name, std::string_view host,
-                   std::string_view path_and_query) const;
+  PathRoute route_of(http::Verb method, std::string_view method_name, std::string_view host,
+                     std::string_view path_and_query) const;
 
  private:
   struct RouteFacts {
@@ -94,9 +106,12 @@ class Classifier {
   };
 
   std::optional<std::uint32_t> priority_of(const http::RequestHead& head, const Peer& peer) const;
+  // The lowest class that the route may give: what a request costs is not known beforehand.
+  ClassId lowest_class_of(RouteId route) const;
 
   RouteTable routes_;
   std::vector<RouteFacts> facts_;           // by RouteId
+  ClassId lowest_class_{};                  // of the configuration
   std::vector<Duration> deadlines_;         // by ClassId, where the route has none
   std::vector<ClassId> class_of_priority_;  // by priority, up to the highest
   std::string priority_header_;             // empty: none

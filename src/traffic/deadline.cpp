@@ -95,8 +95,10 @@ DeadlineFields deadline_fields(const http::FieldList& fields) {
 ClientDeadline client_deadline(const DeadlineFields& fields, TimePoint arrived, WallTime wall) {
   ClientDeadline result{.fields = fields};
   if (fields.request) {
-    Duration left = fields.request->value;
-    if (fields.request->is_unix_time) {
+    Duration left{};
+    if (!fields.request->is_unix_time) {
+      left = fields.request->value;
+    } else {
       result.arrived = std::chrono::floor<milliseconds>(wall.time_since_epoch());
       const milliseconds furthest = std::chrono::floor<milliseconds>(kFurthest);
       // A wall clock before or far beyond the epoch must not overflow.

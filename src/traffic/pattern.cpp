@@ -18,9 +18,7 @@ Pattern::Segment literal_segment(std::string_view pattern, std::string_view segm
   if (segment.find('*') != std::string_view::npos) {
     refuse(pattern, "has a * that is not a whole segment");
   }
-  const std::string path = "/" + std::string(segment);
-  std::string scratch(2 * path.size() + 2, '\0');
-  return {false, std::string(normalise(path, scratch).literal.substr(1))};
+  return {false, decoded_segment(segment)};
 }
 
 // How specific the pattern is at segment i: see more_specific().

@@ -12,7 +12,7 @@ namespace spillway::traffic {
 struct Pattern {
   struct Segment {
     bool star = false;
-    std::string literal;  // when not a star; escapes decoded, as normalise() does
+    std::string literal;  // when not a star; escapes decoded (path.hpp)
   };
 
   static constexpr std::size_t kMaxSegments = 63;

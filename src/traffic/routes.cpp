@@ -15,7 +15,6 @@
 namespace spillway::traffic {
 namespace {
 
-constexpr std::size_t kMaxHost = 255;
 constexpr std::uint16_t kFirstCustomMethod = 256;
 
 std::string lower(std::string_view text) {
@@ -179,8 +178,8 @@ std::size_t RouteTable::start(std::string_view host, Node* positions) const {
   if (hosts_.size() == 0) return count;
   host = http::without_port(host);
   if (host.ends_with('.')) host.remove_suffix(1);
-  if (host.size() > kMaxHost) return count;
-  std::array<char, kMaxHost> lowered;
+  if (host.size() > http::kMaxHost) return count;
+  std::array<char, http::kMaxHost> lowered;
   std::transform(host.begin(), host.end(), lowered.begin(), http::to_lower);
   const Node root = hosts_.find(0, {lowered.data(), host.size()});
   if (root != SegmentTable::kAbsent) positions[count++] = root;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdio>
 #include <optional>
 
 namespace spillway::fuzz {
@@ -120,11 +121,15 @@ class Decoder {
       out_.too_large = true;
       return Verdict::refused;
     }
+    std::array<char, 20> digits;
+    std::snprintf(digits.data(), digits.size(), "%llx\r\n", static_cast<unsigned long long>(size));
+    out_.anew += digits.data();
     if (size == 0) return trailers();
     const std::string_view data = text_.substr(at_, size);
     out_.content += data;
     at_ += data.size();
     if (data.size() < size) return Verdict::incomplete;
+    out_.anew.append(data).append("\r\n");
     return literal("\r\n");
   }
 
@@ -160,6 +165,7 @@ class Decoder {
       if (text_[at_] == '\r') {
         ++at_;
         if (!ended() && full()) return Verdict::refused;
+        out_.anew += "\r\n";
         const auto verdict = literal("\n");
         return verdict ? *verdict : Verdict::complete;
       }
@@ -167,13 +173,15 @@ class Decoder {
       while (!ended() && !full() && kToken.find(text_[at_]) != kToken.npos) ++at_;
       if (ended()) return Verdict::incomplete;
       if (full() || text_[at_] != ':' || at_ == name) return Verdict::refused;
-      if (!allowed_trailer(text_.substr(name, at_ - name), of_request_)) return Verdict::refused;
+      const bool is_allowed = allowed_trailer(text_.substr(name, at_ - name), of_request_);
+      if (of_request_ && !is_allowed) return Verdict::refused;
       while (!ended() && !full() && !is_control(text_[at_])) ++at_;
       if (ended()) return Verdict::incomplete;
       if (full() || text_[at_] != '\r') return Verdict::refused;
       ++at_;
       if (!ended() && full()) return Verdict::refused;
       if (const auto verdict = literal("\n")) return verdict;
+      if (is_allowed) out_.anew += text_.substr(name, at_ - name);
     }
   }
 

@@ -14,6 +14,7 @@ struct Decoded {
   Verdict verdict = Verdict::incomplete;
   std::size_t consumed = 0;  // complete: bytes up to the end of the body
   std::string content;       // what came of it, also when it is incomplete or refused
+  std::string anew;          // complete: the body as it is relayed
   bool too_large = false;    // refused for its size
 };
 

@@ -1,5 +1,5 @@
 // Any bytes as a body: the reader takes and refuses exactly what the reference decoder does, finds
-// the same content and the same end.
+// the same content and the same end, and writes the same chunks.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -51,9 +51,32 @@ Outcome read(BodyReader reader, std::string_view text, std::size_t piece) {
   return out;
 }
 
+// What a relay makes of it in one block, filled in pieces of this size.
+std::string relayed(BodyReader reader, std::string_view text, std::size_t piece) {
+  std::string block = std::string(text);
+  std::size_t valid = 0;
+  while (!text.empty() && !reader.done()) {
+    std::size_t at = valid + reader.held();
+    const std::size_t bytes = std::min(piece, text.size());
+    require(at + bytes <= block.size(), "what is held back takes no more room than it had");
+    const std::size_t end = at + text.copy(block.data() + at, bytes);
+    text.remove_prefix(bytes);
+    while (at < end && !reader.done()) {
+      const BodyReader::Step step =
+          reader.rewrite({block.data() + at, end - at}, block.data() + valid);
+      if (step.error != Error::none) return {};
+      at += step.consumed;
+      valid += step.written;
+      require(valid + reader.held() <= at, "nothing is written over what is still to be read");
+    }
+  }
+  return block.substr(0, valid);
+}
+
 void check_chunked(std::string_view text, std::uint64_t limit, BodyReader::MessageKind of) {
   const Decoded expected = decode_chunked(text, limit, of == BodyReader::MessageKind::request);
-  for (const std::size_t piece : {text.size(), std::size_t{7}, std::size_t{1}}) {
+  for (const std::size_t piece :
+       {std::max<std::size_t>(text.size(), 1), std::size_t{7}, std::size_t{1}}) {
     const Outcome out = read(BodyReader({Kind::chunked, 0}, limit, of), text, piece);
     const bool refused = expected.verdict == Verdict::refused;
     require((out.error != Error::none) == refused, "both refuse or neither does", text);
@@ -67,6 +90,9 @@ void check_chunked(std::string_view text, std::uint64_t limit, BodyReader::Messa
     }
     require(out.content == expected.content, "both find the same content", text);
     require(out.consumed == expected.consumed, "both find the same next message", text);
+    if (!out.done) continue;
+    require(relayed(BodyReader({Kind::chunked, 0}, limit, of), text, piece) == expected.anew,
+            "chunks are written anew", text);
   }
 }
 

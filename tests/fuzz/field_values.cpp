@@ -21,8 +21,10 @@
 #include "http/date.hpp"
 #include "http/escape.hpp"
 #include "http/forwarded.hpp"
+#include "http/range.hpp"
 #include "http/request_id.hpp"
 #include "http/target.hpp"
+#include "http/targeted_control.hpp"
 #include "traffic/client_address.hpp"
 #include "traffic/deadline.hpp"
 
@@ -78,6 +80,32 @@ void check_cache_control(std::string_view one, std::string_view two) {
   require(as_strict(both, read({two})), "nor does one before", two);
   const CacheControl turned = read({two, one});
   require(as_strict(both, turned) && as_strict(turned, both), "the order does not matter", one);
+}
+
+void check_targeted(std::string_view one, std::string_view two) {
+  constexpr std::string_view kName = "CDN-Cache-Control";
+  const auto read = [&](std::initializer_list<std::string_view> values) {
+    return http::targeted_cache_control(fields(FieldId::unknown, kName, values), kName);
+  };
+  const auto control = read({one});
+  if (!control) return;
+  for (const auto& value : {control->max_age, control->s_maxage, control->stale_if_error,
+                            control->stale_while_revalidate}) {
+    require(within(value), "seconds are from 0 to 2^31", one);
+  }
+  require(read({std::string(one) + " , x"}).has_value(), "a dictionary can have more members", one);
+  require(!read({std::string(one) + ","}).has_value(), "but no empty one", one);
+  require(two.empty() || read({one, two}).has_value() == read({two}).has_value(),
+          "each line is a dictionary", two);
+}
+
+void check_ranges(std::string_view text) {
+  const auto wanted = http::range_wanted(fields(FieldId::range, "Range", {text}));
+  for (const std::uint64_t length : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{100}}) {
+    const auto part = wanted ? http::part_of(*wanted, length) : std::nullopt;
+    require(!part || (part->first <= part->last && part->last < length),
+            "a part is one of the content", text);
+  }
 }
 
 void check_dates(std::string_view one, std::string_view two) {
@@ -239,6 +267,8 @@ void field_values(std::string_view input) {
   if (std::any_of(two.begin(), two.end(), http::is_forbidden_control)) return;
 
   check_cache_control(one, two);
+  check_targeted(one, two);
+  check_ranges(one);
   check_dates(one, two);
   check_tags(one, two);
   check_names(one);

@@ -211,6 +211,18 @@ std::string disagreement(const Reading& ours, const Reading& beast) {
   return "we refuse for no listed reason: " + std::string(http::describe(ours.error));
 }
 
+// RFC 9110 section 2.5 has a higher minor version read as HTTP/1.1, which Beast refuses.
+std::string with_known_version(std::string_view received, bool of_request) {
+  std::string text(received);
+  const std::size_t end = text.find("\r\n");
+  if (end == std::string::npos || end < 8) return text;
+  const std::size_t minor = of_request ? end - 1 : 7;
+  const bool is_higher = text.compare(minor - 7, 7, "HTTP/1.") == 0 &&
+                         http::is_digit(text[minor]) && text[minor] > '1';
+  if (is_higher) text[minor] = '1';
+  return text;
+}
+
 template <class Head>
 HeadComparison compare(std::string_view received, Verb request_method) {
   constexpr bool kRequest = std::is_same_v<Head, http::RequestHead>;
@@ -220,7 +232,8 @@ HeadComparison compare(std::string_view received, Verb request_method) {
   const Reading ours = read_ours<Head>(received, scan, request_method);
   // Beast refuses empty lines before a request line, which a server should ignore (RFC 9112 2.2):
   // it is given what comes after them.
-  Reading beast = BeastParser<kRequest>::read(received.substr(scan.begin), request_method);
+  Reading beast = BeastParser<kRequest>::read(
+      with_known_version(received.substr(scan.begin), kRequest), request_method);
   beast.end += scan.begin;
   return {ours.state == Reading::State::accepted, beast.state == Reading::State::accepted,
           disagreement(ours, beast)};

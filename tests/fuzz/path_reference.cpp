@@ -31,12 +31,6 @@ std::vector<Character> unescape(std::string_view text) {
   return out;
 }
 
-std::string joined(const std::vector<std::string>& segments) {
-  std::string out;
-  for (const std::string& segment : segments) out += '/' + segment;
-  return out.empty() ? "/" : out;
-}
-
 std::vector<std::string> split(std::string_view path) {
   std::vector<std::string> out;
   while (!path.empty()) {
@@ -48,9 +42,9 @@ std::vector<std::string> split(std::string_view path) {
   return out;
 }
 
-void add(std::vector<std::string>& segments, const std::string& segment, bool dots_count) {
-  if (segment.empty() || (dots_count && segment == ".")) return;
-  if (!dots_count || segment != "..") {
+void add(std::vector<std::string>& segments, const std::string& segment) {
+  if (segment.empty() || segment == ".") return;
+  if (segment != "..") {
     segments.push_back(segment);
   } else if (!segments.empty()) {
     segments.pop_back();
@@ -76,44 +70,19 @@ std::string fit(const std::vector<std::string>& wanted, const std::vector<std::s
 
 }  // namespace
 
-std::string decoded_reading(std::string_view path_and_query) {
-  std::vector<std::string> segments;
-  std::string segment;
-  bool parameters = false;
-  std::vector<Character> all = unescape(without_query(path_and_query));
-  all.push_back({'/', false});
-  for (const Character& c : all) {
-    if (c.value == '/' || c.value == '\\') {
-      add(segments, segment, true);
-      segment.clear();
-      parameters = false;
-    } else {
-      parameters = parameters || c.value == ';';
-      if (!parameters) segment += c.value;
+std::string first_reading(std::string_view path_and_query) {
+  std::vector<std::string> written;  // what stands between slashes, dot segments resolved
+  for (const std::string& segment : split("/" + std::string(without_query(path_and_query))))
+    add(written, segment);
+  std::string out;
+  for (const std::string& segment : written) {
+    out += '/';
+    for (const Character& c : unescape(segment)) {
+      const bool separator = c.escaped && (c.value == '/' || c.value == '\\');
+      out += separator ? (c.value == '/' ? "%2F" : "%5C") : std::string(1, c.value);
     }
   }
-  return joined(segments);
-}
-
-std::string literal_reading(std::string_view path_and_query) {
-  std::vector<std::string> segments;
-  std::string segment;
-  bool escaped_dot = false;
-  std::vector<Character> all = unescape(without_query(path_and_query));
-  all.push_back({'/', false});
-  for (const Character& c : all) {
-    if (c.value == '/' && !c.escaped) {
-      add(segments, segment, !escaped_dot);
-      segment.clear();
-      escaped_dot = false;
-    } else if (c.escaped && (c.value == '/' || c.value == '\\')) {
-      segment += c.value == '/' ? "%2F" : "%5C";
-    } else {
-      escaped_dot = escaped_dot || (c.escaped && c.value == '.');
-      segment += c.value;
-    }
-  }
-  return joined(segments);
+  return out.empty() ? "/" : out;
 }
 
 RouteReference::RouteReference(const std::vector<config::Route>& routes) : routes_(routes) {
@@ -121,8 +90,8 @@ RouteReference::RouteReference(const std::vector<config::Route>& routes) : route
 }
 
 std::size_t RouteReference::route_of(std::string_view method, std::string_view host,
-                                     std::string_view normalised_path) const {
-  const std::vector<std::string> path = split(normalised_path);
+                                     std::string_view text) const {
+  const std::vector<std::string> path = split(text);
   using Grade = std::tuple<std::string, bool, bool, std::size_t>;
   Grade best{"9", true, true, routes_.size() - 1};
   for (std::size_t i = 0; i + 1 < routes_.size(); ++i) {

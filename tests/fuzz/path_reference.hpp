@@ -11,17 +11,16 @@
 
 namespace spillway::fuzz {
 
-// The two readings that traffic/path.hpp describes.
-std::string decoded_reading(std::string_view path_and_query);
-std::string literal_reading(std::string_view path_and_query);
+// The first reading that traffic/path.hpp describes.
+std::string first_reading(std::string_view path_and_query);
 
 class RouteReference {
  public:
   explicit RouteReference(const std::vector<config::Route>& routes);
 
-  // The index of the most specific route for a normalised path; the last one if there is no other.
-  std::size_t route_of(std::string_view method, std::string_view host,
-                       std::string_view normalised_path) const;
+  // The index of the most specific route for a path as a backend reads it; the last one if there is
+  // no other.
+  std::size_t route_of(std::string_view method, std::string_view host, std::string_view path) const;
 
  private:
   const std::vector<config::Route>& routes_;

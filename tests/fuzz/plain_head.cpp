@@ -75,6 +75,12 @@ PlainHead plain_head(std::string_view head) {
   return out;
 }
 
+bool is_version(std::string_view text, unsigned version) {
+  if (text.size() != 8 || !text.starts_with("HTTP/1.")) return false;
+  const char minor = text.back();
+  return version == 10 ? minor == '0' : version == 11 && minor >= '1' && minor <= '9';
+}
+
 http::Framing plain_framing(const PlainHead& head) {
   http::Framing framing;
   const std::size_t lengths = head.count("Content-Length");

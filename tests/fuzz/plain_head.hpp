@@ -26,6 +26,10 @@ struct PlainHead {
 // but those, and the first empty line is the end.
 PlainHead plain_head(std::string_view head);
 
+// Whether `text` is HTTP/1.0 for 10, HTTP/1.1 or a higher minor version for 11, which is read as
+// HTTP/1.1 (RFC 9110 section 2.5).
+bool is_version(std::string_view text, unsigned version);
+
 // The framing fields' meaning (RFC 9112 section 6.3), none when there are none; broken() when they
 // could be read in two ways.
 http::Framing plain_framing(const PlainHead& head);

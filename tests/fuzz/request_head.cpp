@@ -61,11 +61,13 @@ bool is_rewritten(std::string_view name) {
                                      "Via",
                                      "Upgrade",
                                      "Max-Forwards",
+                                     "Content-Length",
                                      "X-Request-Deadline",
                                      "grpc-timeout"}) {
     if (http::iequals(name, own)) return true;
   }
-  return http::istarts_with(name, "X-Forwarded-") || http::istarts_with(name, "Spillway-");
+  return http::istarts_with(name, "X-Forwarded-") || http::istarts_with(name, "Spillway-") ||
+         http::is_proxy_field(name);
 }
 
 void check_accepted(const RequestHead& head, const PlainHead& plain) {
@@ -80,9 +82,9 @@ void check_accepted(const RequestHead& head, const PlainHead& plain) {
           "the framing is what the fields say");
   const std::size_t hosts = plain.count("Host");
   require(hosts == 1 || (hosts == 0 && head.version == 10), "Host comes once");
-  require(head.version == 10 || head.version == 11, "only HTTP/1.0 and HTTP/1.1");
-  require(plain.start_line == std::string(head.method_name) + ' ' + std::string(head.target) +
-                                  (head.version == 11 ? " HTTP/1.1" : " HTTP/1.0"),
+  const std::string asked = std::string(head.method_name) + ' ' + std::string(head.target) + ' ';
+  require(plain.start_line.starts_with(asked) &&
+              is_version(plain.start_line.substr(asked.size()), head.version),
           "a request line has three parts with one blank between them", plain.start_line);
   require(hosts == 0 || !head.host.empty(), "there is an authority");
   require(head.host.empty() || http::valid_authority(head.host), "the authority is one", head.host);
@@ -97,11 +99,16 @@ void check_accepted(const RequestHead& head, const PlainHead& plain) {
 }
 
 // Lines that end at no hop go on as they are and in order.
-void check_end_to_end(const RequestHead& head, const PlainHead& in, const PlainHead& out) {
-  const http::HopByHop hop(head.fields);
+void check_end_to_end(const RequestHead& head, const PlainHead& in, const PlainHead& out,
+                      bool is_from_trusted_peer) {
+  const http::HopByHop hop(head.fields, http::kNoFieldsConfigured, is_from_trusted_peer);
+  const auto is_alias = [](const PlainField& field) {
+    return http::kNoFieldsConfigured.is_alias(field.name);
+  };
   std::size_t next = 0;
   for (std::size_t i = 0; i < in.fields.size(); ++i) {
-    if (is_rewritten(in.fields[i].name) || hop.strips(head.fields[i])) continue;
+    if (is_rewritten(in.fields[i].name) || is_alias(in.fields[i]) || hop.strips(head.fields[i]))
+      continue;
     while (next < out.fields.size() && out.fields[next].line != in.fields[i].line) ++next;
     require(next++ < out.fields.size(), "an end-to-end field goes on, in order", in.fields[i].line);
   }
@@ -114,11 +121,13 @@ void check_end_to_end(const RequestHead& head, const PlainHead& in, const PlainH
     const http::Field* sent = head.fields.find(field.name);
     require(sent != nullptr, "nothing is made up", field.line);
     require(!hop.strips(*sent), "a field that ends here does not go on", field.line);
+    require(!is_alias(field), "a name that another stands for does not go on", field.line);
   }
   require(out.fields.size() - own <= in.fields.size(), "no field is doubled");
 }
 
-void check_written(std::string_view written, const RequestHead& head, const PlainHead& in) {
+void check_written(std::string_view written, const RequestHead& head, const PlainHead& in,
+                   bool is_from_trusted_peer) {
   const PlainHead out = plain_head(written);
   const http::Framing framing = plain_framing(out);
   require(framing.kind == head.framing.kind && framing.length == head.framing.length,
@@ -127,7 +136,7 @@ void check_written(std::string_view written, const RequestHead& head, const Plai
   require(out.count("Content-Length") + out.count("Transfer-Encoding") == 1 || !has_body,
           "exactly one framing field for a body", written);
   require(out.count("Host") == 1, "exactly one Host", written);
-  check_end_to_end(head, in, out);
+  check_end_to_end(head, in, out, is_from_trusted_peer);
 
   // Our own fields may be too many for a head that was full already.
   if (head.fields.size() + 16 > http::FieldList::kCapacity) return;
@@ -146,7 +155,7 @@ void check_written(std::string_view written, const RequestHead& head, const Plai
   require(again.host == (head.host.empty() ? kDefaultHost : head.host), "the host stays", written);
   require(again.framing.kind == head.framing.kind && again.framing.length == head.framing.length,
           "the framing stays", written);
-  require(!head.expect_continue || again.expect_continue, "an expectation goes on", written);
+  require(!again.expect_continue, "an expectation is the proxy's to meet", written);
   require(again.keep_alive, "the upstream's connection stays open", written);
 }
 
@@ -179,11 +188,10 @@ void request_head(std::string_view input) {
   const PlainHead plain = plain_head(text);
   check_accepted(head, plain);
 
-  const std::size_t host = head.host.empty() ? kDefaultHost.size() : head.host.size();
-  std::vector<char> block(text.size() + http::kRewriteRoom + 2 * host);
+  std::vector<char> block(text.size() + http::kRewriteRoom);
   TextWriter out(block);
   require(http::write_request_head(out, head, forwarded(how)), "the promised room is enough", text);
-  check_written(out.text(), head, plain);
+  check_written(out.text(), head, plain, forwarded(how).trusted_peer);
 }
 
 }  // namespace spillway::fuzz

@@ -94,6 +94,16 @@ Play says_for_ever(std::function<std::string(const Asked&)> begin, std::string p
   };
 }
 
+// The same a piece at a time, with pauses.
+Play trickles(std::function<std::string(const Asked&)> begin, std::string piece) {
+  return [begin = std::move(begin), piece = std::move(piece)](const Asked& asked) {
+    if (!asked.take_body() || !asked.send(begin(asked))) return false;
+    while (asked.send(piece) && !asked.proxy.wait_closed(50ms)) {
+    }
+    return false;
+  };
+}
+
 std::string nothing(const Asked&) { return {}; }
 std::string half_head(const Asked&) { return kOk + "Content-Le"; }
 std::string half_body(const Asked& asked) {
@@ -221,6 +231,8 @@ const std::map<std::string, Play, std::less<>>& plays() {
       {"events", says_and_stalls(event)},
       {"events-close", says(event)},
       {"events-reset", says_and_resets(event)},
+      {"trickles-in-head", trickles([](const Asked&) { return kOk + "X-Slow: "; }, "s")},
+      {"trickles-interim", trickles(nothing, "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")},
       {"floods-many-fields", says_for_ever([](const Asked&) { return kOk; }, "X-Flood: water\r\n")},
       {"floods-one-field",
        says_for_ever([](const Asked&) { return kOk + "X-Flood: "; }, std::string(16'384, 'w'))},

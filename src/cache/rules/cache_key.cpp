@@ -5,6 +5,7 @@
 #include <cstring>
 #include <span>
 
+#include "cache/rules/selecting.hpp"
 #include "http/ascii.hpp"
 
 namespace spillway::cache {
@@ -67,17 +68,21 @@ void CacheKey::add(std::string_view part) {
   text_.append(part);
 }
 
-void CacheKey::add_values(const http::FieldList& fields, std::string_view name) {
+// What the upstream gets of them: a client can have a field taken out by naming it in Connection.
+void CacheKey::add_values(const CacheRequest& request, std::string_view name) {
   const std::size_t begin = text_.size();
   std::uint32_t size = kAbsent;
   text_.append(sizeof size, '\0');
-  for (const http::Field& field : fields) {
-    if (!http::iequals(field.name, name)) continue;
+  for (const http::Field& field : request.fields) {
+    if (!http::iequals(field.name, name) || request.hop.strips(field)) continue;
     if (size != kAbsent) text_ += ", ";
     text_ += field.value;
     size = 0;
   }
-  if (size != kAbsent) size = static_cast<std::uint32_t>(text_.size() - begin - sizeof size);
+  if (size != kAbsent) {
+    normalise(name, text_, begin + sizeof size);
+    size = static_cast<std::uint32_t>(text_.size() - begin - sizeof size);
+  }
   std::memcpy(text_.data() + begin, &size, sizeof size);
 }
 
@@ -97,7 +102,7 @@ void CacheKey::start(SipKey key, const CacheRequest& request, const TenantInKey&
   add(by_tenant ? request.tenant : std::string_view{});
   // The same name from different sources means two tenants.
   add(tenant.by_api_key ? std::string_view("X-Api-Key") : tenant.by_field);
-  for (const std::string& name : vary) add_values(request.fields, name);
+  for (const std::string& name : vary) add_values(request, name);
   primary_size_ = text_.size();
   // Seeded with the URI's hash, so that its text is hashed once.
   primary_hash_ =
@@ -106,10 +111,10 @@ void CacheKey::start(SipKey key, const CacheRequest& request, const TenantInKey&
   names_.clear();
 }
 
-void CacheKey::vary(const http::FieldList& fields) {
+void CacheKey::vary(const CacheRequest& request) {
   text_.resize(primary_size_);
   add(names_);
-  http::for_each_element(names_, [&](std::string_view name) { add_values(fields, name); });
+  http::for_each_element(names_, [&](std::string_view name) { add_values(request, name); });
   hash_ = sip_hash({sip_key_.low ^ primary_hash_, sip_key_.high},
                    std::string_view(text_).substr(primary_size_));
 }
@@ -125,7 +130,8 @@ namespace {
 // Fields whose values the upstream sees differ from what the client sent.
 bool is_rewritten(std::string_view name) {
   for (const std::string_view one :
-       {"X-Forwarded-For", "Forwarded", "X-Request-Id", "traceparent"}) {
+       {"X-Forwarded-For", "Forwarded", "X-Request-Id", "traceparent", "Via", "TE", "Connection",
+        "X-Request-Deadline", "grpc-timeout", "If-None-Match", "If-Modified-Since"}) {
     if (http::iequals(name, one)) return true;
   }
   return false;

@@ -4,8 +4,9 @@
 // differ in the text: authority in lower case, path and query byte for byte, scheme, forwarded host
 // of a trusted proxy, tenant, tenant's source, and the values of the configured `vary` fields: the
 // primary key. Where responses vary, the variant's key appends the names of those fields and the
-// request's values of them. The lines of a repeated field are one value, joined by ", "; an absent
-// field differs from an empty one. Look-ups compare the whole text, not only its hash.
+// request's values of them. The values are those that are forwarded (hop_by_hop.hpp), normalised
+// (selecting.hpp). The lines of a repeated field are one value, joined by ", "; an absent field
+// differs from an empty one. Look-ups compare the whole text, not only its hash.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +17,7 @@
 
 #include "cache/rules/personal.hpp"
 #include "http/field_list.hpp"
+#include "http/hop_by_hop.hpp"
 #include "traffic/sip_hash.hpp"
 
 namespace spillway::cache {
@@ -29,6 +31,7 @@ struct CacheRequest {
   std::string_view tenant{};  // empty: not part of the key
   TenantInKey tenant_in_key{};
   const http::FieldList& fields;
+  http::HopByHop hop = http::HopByHop(fields);  // what is not forwarded of them
 };
 
 // Hash of a URI, the same for all schemes, tenants and variants: selects the shard and the
@@ -70,11 +73,11 @@ class CacheKey {
   void start(traffic::SipKey key, const CacheRequest& request, const TenantInKey& tenant,
              const std::vector<std::string>& vary, bool by_tenant);
   // Appends names_ and the request's values of these fields.
-  void vary(const http::FieldList& fields);
+  void vary(const CacheRequest& request);
   KeyView view() const { return {text_, hash_, uri_hash_}; }
 
   void add(std::string_view part);
-  void add_values(const http::FieldList& fields, std::string_view name);
+  void add_values(const CacheRequest& request, std::string_view name);
 
   std::string text_;
   std::string names_;  // of the fields that responses vary by: lower case, sorted, comma-separated

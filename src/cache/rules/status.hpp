@@ -27,11 +27,13 @@ constexpr bool is_understood(unsigned status) {
   return is_cacheable_by_default(status) || status == 302 || status == 303 || status == 307;
 }
 
-// Never stored, whatever the response's directives: interim responses, partial content, 304, and
-// failures of the upstream, which a stored response is to replace.
+// Never stored, whatever the response's directives: interim responses, partial content, 304.
 constexpr bool is_never_stored(unsigned status) {
-  return status < 200 || status == 206 || status == 304 || status > 599 ||
-         (status >= 500 && status != 501);
+  return status < 200 || status == 206 || status == 304 || status > 599;
 }
+
+// A failure of the upstream: stored only if it says for how long, and given for no longer, since a
+// stored response is to replace it.
+constexpr bool is_failure(unsigned status) { return status >= 500 && status != 501; }
 
 }  // namespace spillway::cache

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <string>
 
+#include "cache/rules/control.hpp"
+#include "cache/rules/overridden.hpp"
 #include "cache/rules/status.hpp"
-#include "cache/rules/validity.hpp"
 #include "http/ascii.hpp"
 #include "http/cache_control.hpp"
 #include "http/conditional.hpp"
@@ -45,11 +46,15 @@ Unstorable unstorable_by_request(const http::RequestHead& request, const config:
   if (request.method != Verb::get || !is_listed("GET", settings)) return Unstorable::method;
   if (request.framing.kind != http::Framing::Kind::none) return Unstorable::body;
   if (http::has_range_or_precondition(request.fields)) return Unstorable::part;
+  if (is_overridden(request.fields, settings)) return Unstorable::overridden;
   if (http::cache_control(request.fields).no_store) return Unstorable::request_says;
   return Unstorable::none;
 }
 
-Unstorable unstorable_by_response(const http::ResponseHead& response, const CacheControl& control) {
+Unstorable unstorable_by_response(const http::ResponseHead& response,
+                                  const ResponseControl& of_response,
+                                  const config::Cache& settings) {
+  const CacheControl& control = of_response.directives;
   const unsigned status = response.status;
   if (is_never_stored(status)) return Unstorable::status;
   if (control.must_understand && !is_understood(status)) return Unstorable::status;
@@ -58,10 +63,12 @@ Unstorable unstorable_by_response(const http::ResponseHead& response, const Cach
   if (control.is_private) return Unstorable::is_private;
   if (sets_cookie(response.fields)) return Unstorable::sets_cookie;
   if (!varies_by_fields(response.fields)) return Unstorable::vary;
-  const bool has_lifetime = control.max_age || control.s_maxage || control.is_public ||
-                            response.fields.contains(FieldId::expires);
-  if (!has_lifetime && !is_cacheable_by_default(status)) return Unstorable::no_lifetime;
-  return Unstorable::none;
+  if (has_explicit_lifetime(response.fields, of_response)) return Unstorable::none;
+  // An error may be due to what is not part of the key: it is not kept unless told.
+  const bool is_kept =
+      is_cacheable_by_default(status) && (status < 400 || settings.error_ttl > Milliseconds{0});
+  return is_kept || (control.is_public && !is_failure(status)) ? Unstorable::none
+                                                               : Unstorable::no_lifetime;
 }
 
 // RFC 9111 section 3.5: public, s-maxage and must-revalidate allow a shared cache to store the
@@ -82,17 +89,17 @@ bool request_may_use_cache(const http::RequestHead& request, const config::Cache
   const bool reads = request.method == Verb::get || request.method == Verb::head;
   return reads && is_listed(request.method_name, settings) &&
          request.framing.kind == http::Framing::Kind::none && !request.upgrade &&
-         !http::has_range_or_precondition(request.fields);
+         !is_overridden(request.fields, settings);
 }
 
 Storable storable(const http::RequestHead& request, const http::ResponseHead& response,
                   const config::Cache& settings, const TenantInKey& tenant) {
   const Unstorable by_request = unstorable_by_request(request, settings);
   if (by_request != Unstorable::none) return {by_request};
-  const CacheControl control = http::cache_control(response.fields);
-  const Unstorable by_response = unstorable_by_response(response, control);
+  const ResponseControl control = response_control(response.fields, settings);
+  const Unstorable by_response = unstorable_by_response(response, control, settings);
   if (by_response != Unstorable::none) return {by_response};
-  return sharing_of(request.fields, response.fields, control, settings, tenant);
+  return sharing_of(request.fields, response.fields, control.directives, settings, tenant);
 }
 
 Storable storable_after(const http::ResponseHead& not_modified, const http::RequestHead& request,

@@ -18,6 +18,7 @@ enum class Unstorable : std::uint8_t {
   method,         // of the request: not GET, or not configured
   body,           // the request has a body
   part,           // Range, If-Range, If-Match or If-Unmodified-Since
+  overridden,     // the request asks for another method or URI by a field (overridden.hpp)
   request_says,   // no-store in the request
   status,         // never stored, or must-understand and not understood
   no_store,       // of the response
@@ -26,16 +27,16 @@ enum class Unstorable : std::uint8_t {
   vary,           // `*`, or not a list of field names
   authorization,  // of the request, and the response does not allow sharing
   personal,       // likewise for another personal field of the request (personal.hpp)
-  no_lifetime,    // no explicit lifetime, and the status is not heuristically cacheable
+  no_lifetime,    // no explicit lifetime, and the status is not kept without one
 };
-inline constexpr std::size_t kUnstorableCount = 13;
+inline constexpr std::size_t kUnstorableCount = 14;
 
 // For logs and tests, e.g. "no-store"; empty for none.
 constexpr std::string_view name(Unstorable why) {
   constexpr std::array<std::string_view, kUnstorableCount> names{
-      "",           "method",  "body",       "part", "request no-store", "status",
-      "no-store",   "private", "Set-Cookie", "Vary", "Authorization",    "personal",
-      "no lifetime"};
+      "",         "method",     "body",    "part",       "overridden", "request no-store",
+      "status",   "no-store",   "private", "Set-Cookie", "Vary",       "Authorization",
+      "personal", "no lifetime"};
   return names[static_cast<std::size_t>(why)];
 }
 
@@ -47,7 +48,8 @@ struct Storable {
 };
 
 // Whether a request may be answered from the store and its response considered by storable(): GET
-// or HEAD as configured, without body, upgrade, range or precondition.
+// or HEAD as configured, without body, upgrade or a field that overrides what it asks for. Ranges
+// and preconditions: http/conditional.hpp.
 bool request_may_use_cache(const http::RequestHead& request, const config::Cache& settings);
 
 // Size and completeness are not checked here. Do not store the response to a request that was

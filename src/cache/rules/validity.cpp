@@ -16,6 +16,8 @@ using http::FieldId;
 using std::chrono::seconds;
 using std::chrono::sys_seconds;
 
+constexpr seconds kLongestHeuristic = std::chrono::hours(24);
+
 seconds bounded(seconds value) { return std::clamp(value, seconds(0), http::kMaxDeltaSeconds); }
 
 Duration explicit_or(std::optional<seconds> value, Milliseconds configured) {
@@ -48,39 +50,54 @@ seconds until_expires(const http::FieldList& fields, sys_seconds date, sys_secon
   return least;
 }
 
-Duration lifetime_of(const http::ResponseHead& response, const http::CacheControl& control,
+// RFC 9111 section 4.2.2: a share of the time for which the response has not changed.
+Duration by_last_modified(const http::FieldList& fields, const config::Cache& settings,
+                          sys_seconds date, sys_seconds arrived) {
+  const Field* const field = fields.find(FieldId::last_modified);
+  const auto modified = field != nullptr ? http::parse_date(field->value, arrived) : std::nullopt;
+  if (!modified || settings.heuristic_ratio <= 0) return Duration(0);
+  const auto unchanged = static_cast<double>(bounded(date - *modified).count());
+  return std::min<Duration>(
+      seconds(static_cast<std::int64_t>(unchanged * settings.heuristic_ratio)), kLongestHeuristic);
+}
+
+Duration lifetime_of(const http::ResponseHead& response, const ResponseControl& control,
                      const config::Cache& settings, sys_seconds date, sys_seconds arrived,
                      Duration age) {
-  if (control.s_maxage) return *control.s_maxage;
-  if (control.max_age) return *control.max_age;
-  if (response.fields.contains(FieldId::expires)) {
+  if (control.directives.s_maxage) return *control.directives.s_maxage;
+  if (control.directives.max_age) return *control.directives.max_age;
+  if (has_explicit_lifetime(response.fields, control))
     return until_expires(response.fields, date, arrived);
-  }
+  if (!allows_heuristic_freshness(response, control)) return Duration(0);
   // The configured ttl counts from the arrival: a slow response is not stale at once.
-  return allows_heuristic_freshness(response, control)
-             ? std::min<Duration>(age + explicit_or({}, settings.ttl), http::kMaxDeltaSeconds)
-             : Duration(0);
+  const bool is_error = response.status >= 400;
+  const Duration ttl = age + explicit_or({}, is_error ? settings.error_ttl : settings.ttl);
+  const Duration share =
+      is_error ? Duration(0) : by_last_modified(response.fields, settings, date, arrived);
+  return std::min<Duration>(std::max(ttl, share), http::kMaxDeltaSeconds);
 }
 
 }  // namespace
 
 bool allows_heuristic_freshness(const http::ResponseHead& response,
-                                const http::CacheControl& control) {
-  return (control.is_public || is_cacheable_by_default(response.status)) &&
-         !http::pragma_no_cache(response.fields);
+                                const ResponseControl& control) {
+  return (control.directives.is_public || is_cacheable_by_default(response.status)) &&
+         (control.is_targeted || !http::pragma_no_cache(response.fields));
 }
 
 Validity validity_of(const http::ResponseHead& response, const config::Cache& settings,
                      sys_seconds arrived, Duration delay) {
   const http::FieldList& fields = response.fields;
-  const http::CacheControl control = http::cache_control(fields);
+  const ResponseControl of_response = response_control(fields, settings);
+  const http::CacheControl& control = of_response.directives;
   const Field* date_field = fields.find(FieldId::date);
   const sys_seconds date =
       date_field ? http::parse_date(date_field->value, arrived).value_or(arrived) : arrived;
 
   Validity validity{.age = age_of(fields, date, arrived, delay)};
   if (control.no_cache) return validity;
-  validity.lifetime = lifetime_of(response, control, settings, date, arrived, validity.age);
+  validity.lifetime = lifetime_of(response, of_response, settings, date, arrived, validity.age);
+  if (is_failure(response.status)) return validity;
   if (control.must_revalidate || control.proxy_revalidate || control.s_maxage) return validity;
   validity.stale_for = explicit_or(control.stale_while_revalidate, settings.stale);
   if (settings.stale_if_error) {

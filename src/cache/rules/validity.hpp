@@ -4,8 +4,8 @@
 #include <chrono>
 
 #include "base/time.hpp"
+#include "cache/rules/control.hpp"
 #include "config/config.hpp"
-#include "http/cache_control.hpp"
 #include "http/head.hpp"
 
 namespace spillway::cache {
@@ -24,18 +24,19 @@ struct Validity {
 // Age (4.2.3): from Date, or from Age plus the delay, whichever is more. A missing or invalid Date
 // counts as `arrived`.
 // Lifetime (4.2.1): s-maxage, else max-age, else Expires minus Date (the earliest Expires; 0 for an
-// invalid one), else the configured ttl where heuristic freshness is allowed.
-// Staleness: `stale-while-revalidate` or `stale-if-error`, else the configured one. None where the
-// response forbids it (must-revalidate, proxy-revalidate, s-maxage); none on errors without
-// stale_if_error. With no-cache all three are 0: never reused without validation.
+// invalid one), else the configured ttl where heuristic freshness is allowed, or the configured
+// share of the time since Last-Modified if that is more. Directives: control.hpp. Staleness:
+// `stale-while-revalidate` or `stale-if-error`, else the configured one. None where the response
+// forbids it (must-revalidate, proxy-revalidate, s-maxage) or is itself a failure (status.hpp);
+// none on errors without stale_if_error. With no-cache all three are 0: never reused without
+// validation.
 Validity validity_of(const http::ResponseHead& response, const config::Cache& settings,
                      std::chrono::sys_seconds arrived, Duration delay);
 
 // Whether a response without an explicit lifetime may get a heuristic one (4.2.2): its status is
 // heuristically cacheable (RFC 9110 section 15.1) or it is `public`, and it has no
 // `Pragma: no-cache`, which old servers send.
-bool allows_heuristic_freshness(const http::ResponseHead& response,
-                                const http::CacheControl& control);
+bool allows_heuristic_freshness(const http::ResponseHead& response, const ResponseControl& control);
 
 // Whether a stored copy could ever be reused: within its lifetime or staleness, or by revalidation.
 bool is_reusable(const Validity& validity, const http::ResponseHead& response);

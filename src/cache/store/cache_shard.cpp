@@ -62,11 +62,15 @@ void CacheShard::mark_unstorable(std::uint64_t hash, TimePoint now) {
 // Evicts in slices, between which other threads may take the lock.
 bool CacheShard::reserve(std::size_t bytes, TimePoint now) {
   if (bytes > capacity_) return false;  // it would empty the store and still not fit
+  const TimePoint::rep full_until = (now + kFullFor).time_since_epoch().count();
   std::size_t chances = kSlice + bytes / kBytesPerChance;
   for (std::size_t slices = kSlices + bytes / kBytesPerSlice; slices > 0; --slices) {
     Removed removed;
     const std::lock_guard lock(mutex_);
-    if (filling_ > 0 && filling_ + bytes > capacity_ / 2) return false;
+    if (filling_ > 0 && filling_ + bytes > capacity_ / 2) {
+      filling_full_until_.store(full_until, std::memory_order_relaxed);
+      return false;
+    }
     for (std::size_t i = 0; i < kSlice && held_ + bytes > capacity_; ++i) {
       StoredResponse* const evicted = queues_.examine(now, invalidated_, chances);
       if (evicted == nullptr) continue;
@@ -84,6 +88,7 @@ bool CacheShard::reserve(std::size_t bytes, TimePoint now) {
       return true;
     }
   }
+  pinned_full_until_.store(full_until, std::memory_order_relaxed);
   return false;
 }
 

@@ -27,6 +27,7 @@ class CacheShard {
  public:
   static constexpr Duration kUnstorableFor = std::chrono::seconds(10);
   static constexpr std::size_t kSlice = 64;
+  static constexpr Duration kFullFor = std::chrono::seconds(3);
 
   explicit CacheShard(std::size_t max_bytes);
   ~CacheShard();
@@ -48,6 +49,11 @@ class CacheShard {
   StoredPtr insert(StoredResponse& response);
   // All of it at once.
   StoredPtr store(const ResponseParts& parts, std::string_view content, TimePoint now);
+
+  // A response found no room during the last kFullFor: readers pin what is stored, or others that
+  // are being filled take their half.
+  bool is_pinned_full(TimePoint now) const { return is_before(now, pinned_full_until_); }
+  bool is_filling_full(TimePoint now) const { return is_before(now, filling_full_until_); }
 
   // The response at that key leaves if it was requested until then.
   void remove(const KeyView& key, TimePoint requested_until);
@@ -100,6 +106,9 @@ class CacheShard {
   bool is_invalid(const StoredResponse& response) const {
     return invalidated_.is_invalid(response.head_.uri_hash, response.requested_at());
   }
+  static bool is_before(TimePoint now, const std::atomic<TimePoint::rep>& until) {
+    return now.time_since_epoch().count() < until.load(std::memory_order_relaxed);
+  }
   bool reserve(std::size_t bytes, TimePoint now);
   void release(std::size_t bytes, bool was_filling);
   void discard(StoredResponse& response);
@@ -117,6 +126,8 @@ class CacheShard {
   const std::size_t capacity_;  // without the tables
   std::atomic<std::size_t> held_{0};
   std::atomic<std::size_t> filling_{0};  // included in held_
+  std::atomic<TimePoint::rep> pinned_full_until_{TimePoint::min().time_since_epoch().count()};
+  std::atomic<TimePoint::rep> filling_full_until_{TimePoint::min().time_since_epoch().count()};
   TimePoint purged_at_ = TimePoint::min();
   Counts counts_;
 };

@@ -19,6 +19,9 @@ class Filling {
   // than announced, or when there is no room for it: all calls fail from then on.
   bool append(std::string_view content);
 
+  // Another response found no room lately because of those that are being filled.
+  bool is_wanted_back(TimePoint now) const { return response_ && shard_->is_filling_full(now); }
+
   // The response is complete. Returns what the store holds for its key now: this response, or one
   // requested later that may be given to the same clients. Null when nothing was stored: it is
   // shorter than announced, there is no room, or it was requested before its URI was invalidated or

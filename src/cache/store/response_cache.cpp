@@ -61,7 +61,7 @@ Found ResponseCache::find(const CacheRequest& request, CacheKey& key, TimePoint 
   StoredPtr response = shard.find(key.view());
   if (response && response->is_vary_note()) {
     key.names_ = response->content();
-    key.vary(request.fields);
+    key.vary(request);
     response = shard.find(key.view());
   }
   key.personal_ = is_personal(request.fields, settings_, tenant, key.names_);
@@ -86,7 +86,7 @@ std::optional<Filling> ResponseCache::begin(CacheKey& key, const CacheRequest& r
   }
   if (key.scratch_ != key.names_) {
     std::swap(key.names_, key.scratch_);
-    key.vary(request.fields);
+    key.vary(request);
   }
   key.personal_ = is_personal(request.fields, settings_, tenant_in_key(request), key.names_);
   if (key.personal_ && !open) {

@@ -78,6 +78,10 @@ StoredResponse* StoredResponse::build(void* block, std::size_t bytes, CacheShard
 
 void StoredResponse::destroy() const { head_.shard->discard(const_cast<StoredResponse&>(*this)); }
 
+bool StoredResponse::is_wanted_back(TimePoint now) const {
+  return head_.shard->is_pinned_full(now);
+}
+
 void StoredResponse::read_fields(http::FieldList& fields) const {
   fields.clear();
   std::string_view rest = lines();

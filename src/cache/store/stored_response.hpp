@@ -74,6 +74,9 @@ class StoredResponse
     return age(now) < lifetime() + head_.validity.stale_on_error;
   }
 
+  // Whether a response found no room lately because of those that readers pin.
+  bool is_wanted_back(TimePoint now) const;
+
   KeyView key() const { return {{text(), head_.key_size}, head_.hash, head_.uri_hash}; }
   // A note in place of a response: content() names the request fields that the responses to its
   // primary key vary by. Its status is 0; it never expires.

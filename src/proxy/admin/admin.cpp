@@ -19,6 +19,7 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
 #include <chrono>
+#include <list>
 #include <memory>
 #include <stdexcept>
 #include <thread>
@@ -75,13 +76,20 @@ struct AdminServer::Server {
 
   void bind();
   asio::awaitable<void> accept();
+  bool close_longest_silent();
   asio::awaitable<void> serve(boost::beast::tcp_stream stream);
   asio::awaitable<ReloadResult> reload();
   asio::awaitable<void> close(boost::beast::tcp_stream& stream);
 
   config::Admin config;
   AdminSource source;
-  int reloads = 0;      // awaited
+  int reloads = 0;  // awaited
+  // Connections that wait for a request, the first of them for longest.
+  struct Silent {
+    boost::beast::tcp_stream* stream;
+    bool is_closed = false;
+  };
+  std::list<Silent> silent;
   int connections = 0;  // outlives io, whose destructor ends the coroutines that count it
   asio::io_context io{1};
   tcp::acceptor acceptor{io};
@@ -120,9 +128,21 @@ asio::awaitable<void> AdminServer::Server::accept() {
       co_await pause.async_wait(kAwait);
       continue;
     }
-    if (connections >= kMaxConnections) continue;  // closed by the socket's destructor
+    // Otherwise the socket's destructor closes it.
+    if (connections >= kMaxConnections && !close_longest_silent()) continue;
     asio::co_spawn(io, serve(boost::beast::tcp_stream(std::move(socket))), asio::detached);
   }
+}
+
+// Connections need no token, so that without this a few of them would lock out /readyz. False: all
+// are being answered.
+bool AdminServer::Server::close_longest_silent() {
+  for (Silent& one : silent) {
+    if (std::exchange(one.is_closed, true)) continue;
+    one.stream->close();
+    return true;
+  }
+  return false;
 }
 
 asio::awaitable<void> AdminServer::Server::serve(boost::beast::tcp_stream stream) {
@@ -138,7 +158,11 @@ asio::awaitable<void> AdminServer::Server::serve(boost::beast::tcp_stream stream
     parser.header_limit(kMaxHead);
     parser.body_limit(kMaxBody);
     stream.expires_after(kTimeout);
+    const auto place = silent.insert(silent.end(), Silent{&stream});
     const auto [read_error, read_size] = co_await http::async_read(stream, buffer, parser, kAwait);
+    const bool is_closed = place->is_closed;
+    silent.erase(place);
+    if (is_closed) co_return;
     AdminResponse response;
     if (!read_error && reloads < kMaxReloads && is_reload(parser.get(), config.token)) {
       const ReloadResult result = co_await reload();

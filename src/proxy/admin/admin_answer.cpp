@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/asio/ip/address.hpp>
 #include <boost/beast/core/string.hpp>
 #include <ctime>
 #include <exception>
@@ -11,7 +10,9 @@
 #include <string>
 #include <variant>
 
+#include "config/format.hpp"
 #include "http/ascii.hpp"
+#include "http/target.hpp"
 #include "proxy/admin/admin_purge.hpp"
 
 namespace spillway::proxy {
@@ -91,18 +92,13 @@ std::optional<std::string_view> bearer(std::string_view authorization) {
   return authorization;
 }
 
-// True for localhost, 127.0.0.0/8 and ::1, each with or without a port.
+// True for localhost, 127.0.0.0/8 and ::1, each with or without a port; nothing else may stand
+// there.
 bool names_loopback(std::string_view authority) {
-  std::string host;
-  if (!authority.empty() && authority.front() == '[') {
-    host = authority.substr(1, authority.find(']') - 1);
-  } else {
-    host = authority.substr(0, authority.find(':'));
-  }
-  if (iequals(host, "localhost")) return true;
-  boost::system::error_code error;
-  const auto address = boost::asio::ip::make_address(host, error);
-  return !error && address.is_loopback();
+  if (!spillway::http::valid_authority(authority)) return false;
+  std::string_view host = spillway::http::without_port(authority);
+  if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
+  return spillway::http::iequals(host, "localhost") || config::is_loopback(host);
 }
 
 struct Target {

@@ -239,24 +239,34 @@ void Admission::on_slot() {
   }
 }
 
-void Admission::on_answer(std::optional<Duration> latency, TimePoint now) {
+void Admission::on_answer(std::optional<Duration> latency, bool failed, TimePoint now) {
   is_answered_ = true;
-  if (latency && !announces_degrade_)
-    request_.generation->route_latency.record(request_.subject.route, *latency, now);
+  if (!latency || announces_degrade_) return;
+  const RouteId route = request_.subject.route;
+  LocalGeneration& generation = *request_.generation;
+  generation.route_latency.record(route, *latency, now);
+  if (failed) return;
+  if (const auto times = generation.quiet_latency.relative(route, *latency))
+    request_.signals().record_relative_latency(*times);
+  if (generation.plan(request_.subject.upstream).is_quiet())
+    generation.quiet_latency.learn(route, *latency, now);
 }
 
-void Admission::release_slot(TimePoint now, bool served) {
-  leave_shadow(served);
+void Admission::release_slot(TimePoint now) {
+  leave_shadow(true);
   if (!slot_) return;
-  if (!is_answered_) {
+  request_.generation->route_cost.record(request_.subject.route, now - dispatched_,
+                                         announces_degrade_);
+  slot_.release(now);
+}
+
+Slot Admission::abandon_slot(TimePoint now) {
+  leave_shadow(false);
+  if (slot_ && !is_answered_) {
     request_.generation->route_latency.record_unanswered(request_.subject.route, now - dispatched_,
                                                          now);
   }
-  if (served) {
-    request_.generation->route_cost.record(request_.subject.route, now - dispatched_,
-                                           announces_degrade_);
-  }
-  slot_.release(now);
+  return std::move(slot_);
 }
 
 // Shadow mode: the request goes on, and its ghost takes its part at the gate.

@@ -66,12 +66,15 @@ class Admission {
   // In the background: a slot that is free now, or none.
   bool take_free_slot(TimePoint now);
   bool has_slot() const { return static_cast<bool>(slot_); }
-  // The upstream has served the request (`served`), or is no longer asked.
-  void release_slot(TimePoint now, bool served);
+  bool holds_contended_slot() const { return slot_.is_contended(); }
+  // The upstream has served the request.
+  void release_slot(TimePoint now);
+  // The request goes no further: the slot, if it has one, is the caller's.
+  [[nodiscard]] Slot abandon_slot(TimePoint now);
   // The response head came, `latency` after the upstream was asked (nullopt: says nothing about its
   // route).
-  void on_answer(std::optional<Duration> latency, TimePoint now);
-  // Shadow mode: the request has ended, if release_slot() has not said so before.
+  void on_answer(std::optional<Duration> latency, bool failed, TimePoint now);
+  // Shadow mode: the request has ended, if neither of these has said so before.
   void end_shadow() { leave_shadow(false); }
 
   TimePoint dispatched() const { return dispatched_; }

@@ -19,7 +19,9 @@ void CacheFill::begin(const http::ResponseHead& response, TimePoint requested_at
       cache::invalidates(request_.head.method, response.status))
     invalidate(response);
   if (shows_another(response, is_lesser)) lookup_.cache()->withdraw(lookup_.key());
-  if (!lookup_.is_usable() || request_.head.method != http::Verb::get || is_lesser) return;
+  if (!lookup_.is_usable() || request_.head.method != http::Verb::get || is_lesser ||
+      lookup_.wants_part())
+    return;
   const TimePoint now = Clock::now();
   if (!lookup_.looked_up() && is_stored_lately(now)) return;
   cache::ResponseCache& cache = *lookup_.cache();
@@ -85,6 +87,12 @@ void CacheFill::append(std::string_view content) {
   flight_.land(cache::Landing::nothing);
 }
 
+void CacheFill::make_room(TimePoint now) {
+  if (!filling_ || !filling_->is_wanted_back(now)) return;
+  filling_.reset();
+  flight_.land(cache::Landing::nothing);
+}
+
 bool CacheFill::finish() {
   if (!filling_) return false;
   lookup_.drop_stored();  // without a reader it can be replaced
@@ -106,9 +114,9 @@ void CacheFill::invalidate(const http::ResponseHead& response) {
 }
 
 void CacheFill::invalidate_target(std::string_view path_and_query) {
-  const RouteId route = request_.generation->generation().classifier.route_of(
+  const traffic::PathRoute path = request_.generation->generation().classifier.route_of(
       http::Verb::get, "GET", request_.head.host, path_and_query);
-  cache::ResponseCache* const cache = request_.generation->cache(route);
+  cache::ResponseCache* const cache = request_.generation->cache(path.route);
   if (cache != nullptr) cache->invalidate(request_.head.host, path_and_query, Clock::now());
 }
 

@@ -27,6 +27,8 @@ class CacheFill {
   void append(std::string_view content);
   // The response is complete. True if it, or a newer one, is stored.
   bool finish();
+  // Drops it if others need its room: its client is slow.
+  void make_room(TimePoint now);
   // Drops it: another response answers.
   void drop() { filling_.reset(); }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <string_view>
 
+#include "cache/rules/control.hpp"
 #include "cache/rules/merge.hpp"
 #include "cache/rules/request_limits.hpp"
 #include "cache/rules/storable.hpp"
@@ -39,7 +40,7 @@ cache::Serving CacheLookup::consult() {
   status_.forward = http::CacheStatus::Forward::bypass;
   const http::RequestHead& head = request_.head;
   if (!cache::request_may_use_cache(head, settings) || is_forwarded_unclearly() ||
-      !request_.upgrade.empty()) {
+      request_.subject.has_ambiguous_path || !request_.upgrade.empty() || !read_range()) {
     if (head.method != http::Verb::get && head.method != http::Verb::head)
       status_.forward = http::CacheStatus::Forward::method;
     return cache::Serving::bypass;
@@ -86,11 +87,22 @@ bool CacheLookup::is_forwarded_unclearly() const {
   return false;
 }
 
+// False: it has a condition that only the origin knows about, or a range that is left to it.
+bool CacheLookup::read_range() {
+  const http::RequestHead& head = request_.head;
+  if (!http::has_range_or_precondition(head.fields)) return true;
+  if (head.method != http::Verb::get || head.fields.contains(http::FieldId::if_match) ||
+      head.fields.contains(http::FieldId::if_unmodified_since))
+    return false;
+  range_ = http::range_wanted(head.fields);
+  return range_.has_value();
+}
+
 // No single flight for a response that cannot be stored, nor for a request that demands an answer
 // of the upstream.
 void CacheLookup::plan_fetch() {
-  fetches_for_cache_ =
-      cache_ != nullptr && request_.head.method == http::Verb::get && !directives_.no_store;
+  fetches_for_cache_ = cache_ != nullptr && request_.head.method == http::Verb::get &&
+                       !directives_.no_store && !range_;
   const bool insists = directives_.no_cache || directives_.max_age == std::chrono::seconds(0);
   shares_response_ = fetches_for_cache_ && !is_unstorable_ && (accepts_stale_ || !insists);
 }
@@ -119,16 +131,34 @@ cache::CacheRequest CacheLookup::asked() const {
           .path_and_query = head.path_and_query,
           .tenant = has_name ? request_.subject.tenant.value() : std::string_view{},
           .tenant_in_key = tenant_in_key(),
-          .fields = head.fields};
+          .fields = head.fields,
+          .hop = http::HopByHop(head.fields, request_.generation->generation().protected_fields,
+                                request_.client.trusted())};
 }
 
 void CacheLookup::look_up() {
   const cache::Found found = cache_->find(asked(), key_, Clock::now());
   looked_up_ = true;
   stored_ = found.response;
+  if (stored_ && range_) find_part();
   result_ = observe::CacheLookup::miss;
   if (!was_follower_) status_.forward = forward_of(found.result);
   is_unstorable_ = found.unstorable || found.result == cache::Lookup::unstorable;
+}
+
+// Of the stored response; the origin answers a range that it does not have.
+void CacheLookup::find_part() {
+  part_.reset();
+  http::FieldList fields;
+  stored_->read_fields(fields);
+  const http::Validators validators{
+      .etag = stored_->etag(), .last_modified = stored_->last_modified(), .date = stored_->date()};
+  const bool is_whole =
+      stored_->status() != 200 || fields.contains(http::FieldId::content_range) ||
+      !http::if_range_holds(request_.head.fields, validators, services_.wall_clock.now());
+  if (is_whole) return;
+  part_ = http::part_of(*range_, stored_->content().size());
+  if (!part_) stored_.reset();
 }
 
 bool CacheLookup::is_fresh_enough() const {
@@ -147,7 +177,8 @@ bool CacheLookup::allows_stale_while_revalidate() const {
   if (!stored_) return false;
   http::FieldList fields;
   stored_->read_fields(fields);
-  return http::cache_control(fields).stale_while_revalidate.has_value();
+  return cache::response_control(fields, cache_->settings())
+      .directives.stale_while_revalidate.has_value();
 }
 
 bool CacheLookup::has_stale() {
@@ -171,7 +202,7 @@ bool CacheLookup::takes_shared() {
 
 void CacheLookup::take(bool refresh) {
   const bool is_fresh = stored_->is_fresh(Clock::now());
-  wants_refresh_ = refresh && !is_fresh && !directives_.no_store;
+  wants_refresh_ = refresh && !is_fresh && !directives_.no_store && !range_;
   result_ = was_follower_ ? observe::CacheLookup::collapsed
             : is_fresh    ? observe::CacheLookup::fresh
                           : observe::CacheLookup::stale;

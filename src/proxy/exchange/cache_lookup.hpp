@@ -10,6 +10,7 @@
 #include "cache/store/stored_response.hpp"
 #include "http/cache_control.hpp"
 #include "http/cache_status.hpp"
+#include "http/range.hpp"
 #include "observe/cache_use.hpp"
 #include "proxy/exchange/fault.hpp"
 #include "proxy/exchange/request_context.hpp"
@@ -56,6 +57,9 @@ class CacheLookup {
   // `response`, a 304, freshens it (RFC 9111 section 4.3.4). True if it is stored again.
   bool take_confirmed(http::ResponseHead& response, TimePoint requested_at);
   const cache::StoredPtr& stored() const { return stored_; }
+  // Of its content, what the request asks for with Range; nothing: all of it.
+  const std::optional<http::ByteRange>& part() const { return part_; }
+  bool wants_part() const { return range_.has_value(); }
   void drop_stored() { stored_.reset(); }
   bool wants_refresh() const { return wants_refresh_; }
 
@@ -90,13 +94,17 @@ class CacheLookup {
   bool is_fresh_enough() const;
   bool allows_stale_while_revalidate() const;
   bool is_forwarded_unclearly() const;
+  bool read_range();
+  void find_part();
 
   Services& services_;
   const RequestContext& request_;
   cache::CacheKey& key_;
   cache::ResponseCache* cache_ = nullptr;
   http::CacheControl directives_;  // of the request
+  std::optional<http::RangeWanted> range_;
   cache::StoredPtr stored_;
+  std::optional<http::ByteRange> part_;  // of it
   http::CacheStatus status_;
   observe::CacheLookup result_ = observe::CacheLookup::bypass;
   bool looked_up_ = false;

@@ -35,7 +35,7 @@ inline constexpr std::size_t kSmallBody = 64 * 1024;
 struct BodyPiece {
   enum class Status : std::uint8_t { done, would_block, client_gone, invalid };
   Status status = Status::done;
-  std::size_t bytes = 0;                  // done: may be 0 when the body has ended
+  std::size_t bytes = 0;                  // done: may be 0, within a chunk's size or at the end
   http::Error error = http::Error::none;  // invalid
 };
 
@@ -51,6 +51,7 @@ class ClientSession {
   // Begins to read it, of at most `limit` bytes of content. `at_hand`: the part received with the
   // head; valid until the request ends.
   virtual BodyPiece start_body(std::uint64_t limit, std::string_view& at_hand) = 0;
+  // `into`: more than BodyReader::kMostHeld bytes if it is chunked.
   virtual BodyPiece receive_body(std::span<char> into) = 0;
   virtual bool is_body_complete() const = 0;
   virtual Source& readable() = 0;

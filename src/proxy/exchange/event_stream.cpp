@@ -16,10 +16,12 @@ Task<> EventStream::run() {
 Task<TunnelEnd> EventStream::relay() {
   const std::span<char> block = parts_.block.bytes();
   RelayState state(block.size());
+  state.set_checked(0, parts_.reader.held());
   for (int round = 1;; ++round) {
     if (round % kRoundsInARow == 0) co_await Yield(services_.loop);  // others have their turn
     const Until until{.deadline = services_.now() + parts_.idle_timeout, .client_gone = true};
-    const Transfer got = co_await receive(parking_, *parts_.connection, block, until);
+    const Transfer got =
+        co_await receive(parking_, *parts_.connection, block.subspan(state.end()), until);
     switch (got.status) {
       case Transfer::Status::done: break;
       case Transfer::Status::woken: continue;
@@ -30,7 +32,6 @@ Task<TunnelEnd> EventStream::relay() {
         co_return cut(TunnelEnd::broken);
       default: co_return cut(TunnelEnd::broken);
     }
-    state.clear();
     state.received(got.bytes);
     const CheckedBody checked =
         check_received(parts_.reader, state, block, parts_.dechunks, [](std::string_view) {});
@@ -38,6 +39,7 @@ Task<TunnelEnd> EventStream::relay() {
     const bool sent = co_await send_to_client(parking_, session_, {block.data(), state.to_send()},
                                               {.client_gone = true});
     // A client that left ends the stream; one that was too slow broke it.
+    state.clear();
     if (!sent) co_return cut(session_.is_open() ? TunnelEnd::finished : TunnelEnd::broken);
     if (state.is_upstream_done()) co_return TunnelEnd::finished;
   }

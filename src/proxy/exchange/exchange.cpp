@@ -10,6 +10,22 @@
 
 namespace spillway::proxy {
 
+namespace {
+
+// Whether the request would have gone on but for the deadline that its client chose, which says
+// nothing about what the upstream can do.
+bool fails_by_clients_deadline(const Fault& fault, const RequestContext& request,
+                               const Admission& admission) {
+  if (!request.subject.has_clients_deadline()) return false;
+  if (fault.reason == Reason::deadline_expired) return true;
+  const std::optional<Duration> wait = admission.predicted_wait(fault);
+  return fault.reason == Reason::queue_wait_risk && wait &&
+         admission.verdict().kind == overload::Verdict::Kind::allow &&
+         *wait <= request.traffic_class().max_wait;
+}
+
+}  // namespace
+
 // Finds an answer and sends it; observes the request in every case.
 Task<> Exchange::serve(std::optional<Fault> fault) {
   request_.metrics().accept();
@@ -36,6 +52,9 @@ Task<> Exchange::serve(std::optional<Fault> fault) {
 Task<Answer> Exchange::find_answer() {
   if (const std::optional<Fault> fault = check_framing()) co_return *fault;
   classify();
+  if (request_.subject.has_conflicting_path &&
+      request_.config().ambiguous_paths == config::AmbiguousPaths::reject)
+    co_return bad_request(http::Error::ambiguous_path);
   const cache::Serving serving = lookup_.consult();
   if (serving == cache::Serving::fresh || serving == cache::Serving::stale_while_revalidate)
     co_return CachedResponse{};
@@ -53,7 +72,7 @@ Task<Answer> Exchange::find_answer() {
 Task<Answer> Exchange::ask_upstream() {
   if (const std::optional<Fault> fault = call_.circuits_fault()) co_return *fault;
   if (body_.has_any()) {
-    const std::optional<Fault> unread = co_await body_.read_small();  // before a slot is held
+    const std::optional<Fault> unread = co_await body_.read_ahead();  // before a slot is held
     if (unread) co_return *unread;
   }
   if (const std::optional<Fault> refused = enter_gate()) co_return *refused;
@@ -181,8 +200,10 @@ void Exchange::observe(const Answer& answer) {
   metrics.finish(subject.route, traffic_class, outcome);
   metrics.request_duration(traffic_class, duration);
   if (session_.status() != 0) metrics.response(traffic_class, session_.status());
-  if (outcome == Outcome::error) {
-    metrics.error(traffic_class, fault->reason);
+  const bool is_clients_own =
+      fault != nullptr && fails_by_clients_deadline(*fault, request_, admission_);
+  if (outcome == Outcome::error || is_clients_own) {
+    metrics.error(traffic_class, is_clients_own ? Reason::deadline_expired : fault->reason);
   } else if (fault != nullptr && fault->reason != Reason::none && outcome != Outcome::client_gone) {
     metrics.denied(traffic_class, fault->reason);
   }

@@ -40,6 +40,13 @@ class Exchange {
 
   const RequestContext& request() const { return request_; }
   RequestBody& body() { return body_; }
+  const RequestBody& body() const { return body_; }
+  bool holds_slot() const { return admission_.has_slot(); }
+  // Another request waits for the slot that this one holds.
+  bool holds_contended_slot() const { return admission_.holds_contended_slot(); }
+  const http::ProtectedFields& protected_fields() const {
+    return request_.generation->generation().protected_fields;
+  }
   std::optional<TimePoint> head_awaited_since() const { return call_.head_awaited_since(); }
 
  private:
@@ -70,6 +77,7 @@ class Exchange {
   // How each kind of answer is sent (send.cpp).
   Task<std::optional<Fault>> send_problem(const Fault& fault);
   Task<std::optional<Fault>> send_cached();
+  Task<bool> send_stored(const cache::StoredResponse& stored, std::string_view content);
   Task<std::optional<Fault>> send_fallback();
   Task<std::optional<Fault>> open_tunnel();
   http::ForwardedResponse additions(const http::CacheStatus& status) const;

@@ -56,6 +56,13 @@ Fault request_timeout() {
           .close = true};
 }
 
+Fault slow_client() {
+  return {.reason = Reason::slow_client,
+          .status = 408,
+          .detail = "The request was sent or its answer taken too slowly while others waited.",
+          .close = true};
+}
+
 Fault client_gone() {
   return {.outcome = Outcome::client_gone, .reason = Reason::client_gone, .close = true};
 }

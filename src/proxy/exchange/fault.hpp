@@ -48,6 +48,9 @@ Fault bad_request(http::Error error);
 Fault options_answered();
 // The request's head or body did not arrive in time: 408.
 Fault request_timeout();
+// It held a slot for which others wait, and sent or took too few bytes (limits.slot_rate_bytes):
+// 408.
+Fault slow_client();
 // The client left: no response.
 Fault client_gone();
 // Refused on arrival, by rule or by the gate.

@@ -13,24 +13,30 @@ constexpr std::size_t kSmallestRead = 1024;
 
 BodyPiece Http1Session::start_body(std::uint64_t limit, std::string_view& at_hand) {
   is_body_started_ = true;
-  body_ = http::BodyReader(head_.framing, limit, http::BodyReader::MessageKind::request);
+  body_ = http::BodyReader(head_.framing, limit, http::BodyReader::MessageKind::request,
+                           exchange_->protected_fields());
   const std::string_view available = reader_.behind_head(block_.bytes());
-  const BodyPiece piece = check_body(available);
-  at_hand = available.substr(0, piece.bytes);
-  reader_.set_body_size(piece.bytes);
-  return piece;
+  char* const begin = block_.bytes().data() + (available.data() - block_.bytes().data());
+  const CheckedPiece checked = check_body(available, begin);
+  at_hand = {begin, checked.piece.bytes};
+  reader_.set_body_size(checked.consumed);
+  return checked.piece;
 }
 
-// How many of these bytes belong to the body.
-BodyPiece Http1Session::check_body(std::string_view received) {
-  std::size_t checked = 0;
-  while (checked < received.size() && !body_.done()) {
-    const http::BodyReader::Step step = body_.read(received.substr(checked));
-    if (step.error != http::Error::none)
-      return {.status = BodyPiece::Status::invalid, .error = step.error};
-    checked += step.consumed;
+// Writes what goes on to the upstream at `out` (http/body.hpp).
+Http1Session::CheckedPiece Http1Session::check_body(std::string_view received, char* out) {
+  CheckedPiece checked;
+  while (checked.consumed < received.size() && !body_.done()) {
+    const http::BodyReader::Step step = body_.rewrite(
+        received.substr(checked.consumed), out != nullptr ? out + checked.piece.bytes : nullptr);
+    if (step.error != http::Error::none) {
+      checked.piece = {.status = BodyPiece::Status::invalid, .error = step.error};
+      return checked;
+    }
+    checked.consumed += step.consumed;
+    checked.piece.bytes += step.written;
   }
-  return {.bytes = checked};
+  return checked;
 }
 
 BodyPiece Http1Session::receive_body(std::span<char> into) {
@@ -40,19 +46,20 @@ BodyPiece Http1Session::receive_body(std::span<char> into) {
   const std::size_t most = is_counted
                                ? head_.framing.length - body_.content_bytes()
                                : std::max(reader_.room_behind_head(block_.bytes()), kSmallestRead);
-  const IoResult result = client_->receive(into.first(std::min(into.size(), most)));
+  const std::span<char> room = into.subspan(body_.held());
+  const IoResult result = client_->receive(room.first(std::min(room.size(), most)));
   if (result.status == IoResult::Status::would_block)
     return {.status = BodyPiece::Status::would_block};
   if (result.status != IoResult::Status::done) return {.status = BodyPiece::Status::client_gone};
-  const std::string_view received(into.data(), result.bytes);
-  const BodyPiece piece = check_body(received);
-  if (piece.status != BodyPiece::Status::done) return piece;
-  const std::string_view next = received.substr(piece.bytes);
+  const std::string_view received(room.data(), result.bytes);
+  const CheckedPiece checked = check_body(received, into.data());
+  if (checked.piece.status != BodyPiece::Status::done) return checked.piece;
+  const std::string_view next = received.substr(checked.consumed);
   if (!next.empty() && !reader_.keep_behind_head(block_.bytes(), next)) {
     is_input_lost_ = true;
     close_after_response();
   }
-  return piece;
+  return checked.piece;
 }
 
 bool Http1Session::dechunks(const http::Framing& framing) const {
@@ -87,7 +94,8 @@ bool Http1Session::start_cached(const http::StoredHead& head, bool not_modified,
   response_.is_relayed = false;
   with.client_version = head_.version;
   with.keep_alive = next_ == Next::keep;
-  return start(not_modified ? 304 : head.status, [&](TextWriter& out) {
+  const unsigned status = head.part ? 206 : head.status;
+  return start(not_modified ? 304 : status, [&](TextWriter& out) {
     return not_modified ? http::write_not_modified_head(out, head, with)
                         : http::write_stored_head(out, head, with);
   });
@@ -129,9 +137,9 @@ bool Http1Session::skip_body() {
     return true;
   }
   body_ = http::BodyReader(framing, kSmallBody, http::BodyReader::MessageKind::request);
-  const BodyPiece piece = check_body(reader_.behind_head(block_.bytes()));
-  reader_.set_body_size(piece.bytes);
-  return piece.status == BodyPiece::Status::done && body_.done();
+  const CheckedPiece checked = check_body(reader_.behind_head(block_.bytes()), nullptr);
+  reader_.set_body_size(checked.consumed);
+  return checked.piece.status == BodyPiece::Status::done && body_.done();
 }
 
 IoResult Http1Session::send(std::string_view body) {

@@ -104,8 +104,7 @@ Exchange& Http1Session::begin_exchange() {
   client_->request_came();
   LocalGeneration& generation = services_.owner.newest_generation();
   client_->recognise(generation.generation());
-  const config::Limits& limits = generation.config().limits;
-  rate_.begin(limits.min_rate_bytes, limits.idle_timeout);
+  rate_.begin(generation.config().limits);
   return exchange_.emplace(services_, generation, *this, parking_, cache_key_);
 }
 

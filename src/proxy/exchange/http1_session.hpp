@@ -72,6 +72,7 @@ class Http1Session final : public ClientSession, public Swept {
   int watched_client() override;
   void client_left() override { parking_.wake(Wake::client_gone); }
   std::optional<AwaitedHead> awaited_head() const override;
+  bool holds_slot_for_client() const override;
   bool keeps_to(const Generation& generation) const override;
   void end_early() override;
   void abandon() override;
@@ -99,12 +100,17 @@ class Http1Session final : public ClientSession, public Swept {
   void finish();
   void begin_request();
   bool grow_block();
-  BodyPiece check_body(std::string_view received);
+  struct CheckedPiece {
+    BodyPiece piece;           // as it goes on
+    std::size_t consumed = 0;  // of the received bytes
+  };
+  CheckedPiece check_body(std::string_view received, char* out);
   void plan_own_response(bool may_keep);
   bool skip_body();
   template <class Write>
   bool start(unsigned status, const Write& write);
   bool abort_if_client_too_slow(TimePoint now);
+  bool takes_slot_back(TimePoint now);
 
   Services& services_;
   std::coroutine_handle<> frame_;  // serve()

@@ -8,9 +8,27 @@ void Http1Session::wake_if_late(TimePoint now) {
     parking_.wake(Wake::timeout);
   } else if (parking_.parked() && rate_.deadline() <= now && abort_if_client_too_slow(now)) {
     parking_.wake(Wake::client_gone);
+  } else if (parking_.parked() && rate_.slot_deadline() <= now && takes_slot_back(now)) {
+    parking_.wake(Wake::cancelled);
   } else if (exchange_) {
-    exchange_->body().wake_if_late(now);
+    RequestBody& body = exchange_->body();
+    const bool is_taken_back = body.slot_deadline() <= now && exchange_->holds_contended_slot();
+    is_taken_back ? body.cut_off() : body.wake_if_late(now);
   }
+}
+
+// Cuts off a client that takes its response too slowly for a slot for which others wait. One is
+// enough for each that waits: it is granted the slot at once.
+bool Http1Session::takes_slot_back(TimePoint now) {
+  if (!exchange_ || !exchange_->holds_contended_slot()) return false;
+  if (rate_.earns_slot(client_->descriptor(), now)) return false;
+  services_.gauges.slots_back_from_takers.add();
+  return true;
+}
+
+bool Http1Session::holds_slot_for_client() const {
+  return exchange_ && exchange_->holds_slot() &&
+         (rate_.deadline() != kNever || exchange_->body().awaits_client());
 }
 
 // Resets the connection of a client that receives its response too slowly. After a plain close the
@@ -32,7 +50,8 @@ std::optional<Swept::AwaitedHead> Http1Session::awaited_head() const {
   const std::optional<TimePoint> since = exchange_->head_awaited_since();
   if (!since) return std::nullopt;
   const RequestContext& request = exchange_->request();
-  return AwaitedHead{request.generation.get(), request.subject.upstream, *since};
+  const auto& subject = request.subject;
+  return AwaitedHead{request.generation.get(), subject.upstream, subject.route, *since};
 }
 
 bool Http1Session::keeps_to(const Generation& generation) const {

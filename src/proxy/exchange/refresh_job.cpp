@@ -92,7 +92,8 @@ Task<bool> RefreshJob::store_response() {
     if (!state.is_upstream_done()) {
       const TimePoint due = std::min(Clock::now() + request_.upstream_config().response_timeout,
                                      call_.deadlines().response_due());
-      const Transfer got = co_await receive(parking_, call_.connection(), block, {.deadline = due});
+      const Transfer got = co_await receive(parking_, call_.connection(),
+                                            block.subspan(state.end()), {.deadline = due});
       if (got.done()) state.received(got.bytes);
       if (got.done() || got.status == Transfer::Status::woken) continue;
       const bool is_whole =
@@ -120,7 +121,8 @@ void RefreshJob::wake_if_late(TimePoint now) {
 std::optional<Swept::AwaitedHead> RefreshJob::awaited_head() const {
   const std::optional<TimePoint> since = call_.head_awaited_since();
   if (!since) return std::nullopt;
-  return AwaitedHead{request_.generation.get(), request_.subject.upstream, *since};
+  const auto& subject = request_.subject;
+  return AwaitedHead{request_.generation.get(), subject.upstream, subject.route, *since};
 }
 
 bool RefreshJob::keeps_to(const Generation& generation) const {

@@ -3,7 +3,8 @@
 // One block lies between the two connections. The upstream is read as long as the block has room,
 // so a response that fits is read to its end at once and frees its slot, however slow the client
 // is; a larger one is subject to backpressure. Bytes of [sent, valid) may be sent to the client;
-// those of [valid, received) are not checked yet.
+// those of [valid, received) are not checked yet, or kept free for what is held back
+// (http/body.hpp).
 #pragma once
 
 #include <cstddef>
@@ -29,14 +30,22 @@ class RelayState {
   }
 
   void received(std::size_t bytes) { received_ += bytes; }
-  // All received bytes are checked; without chunk framing they end at `end`.
-  void set_checked(std::size_t end) { received_ = valid_ = end; }
+  // All received bytes are checked; as they are to be relayed they end at `end`, and the next ones
+  // are received `held` bytes behind that.
+  void set_checked(std::size_t end, std::size_t held = 0) {
+    valid_ = end;
+    received_ = end + held;
+    sent(0);
+  }
   // `bytes` of the body were sent to the client. An empty block is filled from its start again.
   void sent(std::size_t bytes) {
     sent_ += bytes;
-    if (sent_ == valid_) clear();
+    if (sent_ < valid_) return;
+    received_ -= valid_;
+    sent_ = valid_ = 0;
   }
-  void clear() { sent_ = valid_ = received_ = 0; }
+  // All of it was sent, or will not be.
+  void clear() { sent(to_send()); }
   void upstream_done() { is_upstream_done_ = true; }
 
   // `has_pending`: the rest of a head, or bytes in the pipe, are still to be sent.

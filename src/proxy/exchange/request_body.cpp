@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "http/body.hpp"
 #include "proxy/exchange/send_rate_monitor.hpp"
 
 namespace spillway::proxy {
@@ -50,22 +51,28 @@ class ReceiveBody final : Retry {
 
 RequestBody::~RequestBody() { stop_pump(); }
 
-Task<std::optional<Fault>> RequestBody::read_small() {
-  const http::Framing& framing = request_.head.framing;
+Task<std::optional<Fault>> RequestBody::read_ahead() {
   const BodyPiece first = session_.start_body(request_.limits().body_bytes, at_hand_);
   if (is_over(first)) co_return fault_of(first);
-  if (session_.is_body_complete()) co_return std::nullopt;
+  is_streamed_ = !session_.is_body_complete();
+  if (!is_streamed_ || at_hand_.size() >= kSmallBody) co_return std::nullopt;
 
-  const bool is_large = framing.kind == http::Framing::Kind::length && framing.length > kSmallBody;
-  is_streamed_ = request_.head.expect_continue || at_hand_.size() >= kSmallBody || is_large;
-  if (is_streamed_) co_return std::nullopt;
-
-  block_ = services_.large_blocks.take();
-  const std::span<char> block = block_.bytes().first(kSmallBody);
+  was_waited_for_ = true;
+  if (request_.head.expect_continue && at_hand_.empty()) {
+    const bool is_told = co_await send_continue();
+    if (!is_told) co_return client_gone();
+  }
+  const http::Framing& framing = request_.head.framing;
+  const bool is_tiny = framing.kind == http::Framing::Kind::length &&
+                       framing.length <= services_.small_blocks.block_size();
+  block_ = (is_tiny ? services_.small_blocks : services_.large_blocks).take();
+  const std::span<char> block = block_.bytes().first(std::min(block_.bytes().size(), kSmallBody));
+  const bool is_chunked = framing.kind == http::Framing::Kind::chunked;
+  const std::size_t full = block.size() - (is_chunked ? http::BodyReader::kMostHeld : 0);
   std::size_t size = at_hand_.size();
   if (size > 0) std::memcpy(block.data(), at_hand_.data(), size);
   resilience::MinRate client_rate = rate();
-  while (!session_.is_body_complete() && size < block.size()) {
+  while (!session_.is_body_complete() && size < full) {
     BodyPiece piece = session_.receive_body(block.subspan(size));
     if (piece.status == BodyPiece::Status::would_block) {
       const TimePoint now = services_.now();
@@ -79,8 +86,17 @@ Task<std::optional<Fault>> RequestBody::read_small() {
     size += piece.bytes;
   }
   at_hand_ = {block.data(), size};
-  is_streamed_ = !session_.is_body_complete();  // a chunked body that is large after all
+  is_streamed_ = !session_.is_body_complete();
   co_return std::nullopt;
+}
+
+// As an origin server does (RFC 9110 section 10.1.1). False: the client is gone.
+Task<bool> RequestBody::send_continue() {
+  http::ResponseHead go_on;
+  go_on.status = 100;
+  go_on.reason_phrase = "Continue";
+  const bool sent = co_await session_.send_interim(go_on);
+  co_return sent;
 }
 
 // The limits for a client that sends a body.
@@ -101,22 +117,25 @@ Fault RequestBody::late(const resilience::MinRate& rate) {
 
 Detached RequestBody::pump(Stream& upstream) {
   pump_ = Pump::running;
-  const Block body = services_.large_blocks.take();
+  // What was read ahead has been sent.
+  const Block body = block_ ? std::move(block_) : services_.large_blocks.take();
   resilience::MinRate client_rate = rate();
-  // A client that awaits 100 (Continue) waits for the upstream: its rate counts from its first
-  // byte.
-  bool is_clients_turn = !request_.head.expect_continue;
+  slot_rate_ = slot_rate(request_.limits());
   for (int round = 1; !session_.is_body_complete(); ++round) {
     const bool after_others = round % kRoundsInARow == 0;
     BodyPiece piece{BodyPiece::Status::would_block};
     if (!after_others) piece = session_.receive_body(body.bytes());
     if (piece.status == BodyPiece::Status::would_block) {
       const TimePoint now = services_.now();
-      if (is_clients_turn) client_rate.begin_turn(now);
+      client_rate.begin_turn(now);
+      slot_rate_.begin_turn(now);
+      is_clients_turn_ = true;
       piece = co_await ReceiveBody(pump_parking_, session_, body.bytes(), due(client_rate, now),
                                    after_others);
+      is_clients_turn_ = false;
       if (piece.status == BodyPiece::Status::would_block) {
         if (pump_parking_.why() == Wake::timeout) fail(late(client_rate));
+        if (pump_parking_.why() == Wake::cancelled && is_pumping()) fail(slow_client());
         co_return;
       }
     }
@@ -127,7 +146,8 @@ Detached RequestBody::pump(Stream& upstream) {
     const TimePoint now = services_.now();
     client_rate.moved(piece.bytes, now);
     client_rate.end_turn(now);  // until it is sent on
-    is_clients_turn = true;
+    slot_rate_.moved(piece.bytes, now);
+    slot_rate_.end_turn(now);
     const bool sent = co_await send_on(upstream, {body.bytes().data(), piece.bytes});
     if (!sent) co_return;
   }
@@ -172,6 +192,11 @@ void RequestBody::wake_exchange() {
 
 void RequestBody::wake_if_late(TimePoint now) {
   if (pump_parking_.parked() && pump_parking_.deadline() <= now) pump_parking_.wake(Wake::timeout);
+}
+
+void RequestBody::cut_off() {
+  services_.gauges.slots_back_from_senders.add();
+  pump_parking_.wake(Wake::cancelled);
 }
 
 bool RequestBody::end_early() {

@@ -1,9 +1,10 @@
 // The body of a request on its way to the upstream.
 //
 // A small one is read whole before a slot is taken, so that a slow client holds no slot, and can be
-// sent again. A larger one, or one with Expect: 100-continue, is streamed by the pump while the
-// response is awaited or already relayed. The pump is a child coroutine of the exchange and ends
-// before it, by itself or stopped.
+// sent again. Of a larger one as much is read ahead, and the rest is streamed by the pump while the
+// response is awaited or already relayed. A client that expects 100 (Continue) is told to go on
+// first: were the upstream asked, it would hold a slot in silence. The pump is a child coroutine of
+// the exchange and ends before it, by itself or stopped.
 #pragma once
 
 #include <cstdint>
@@ -32,13 +33,14 @@ class RequestBody {
   ~RequestBody();
 
   bool has_any() const { return request_.head.framing.kind != http::Framing::Kind::none; }
-  // Reads a small body whole. A fault when the client does not send it, or sends no valid one.
-  Task<std::optional<Fault>> read_small();
+  // Reads a small body whole, of a larger one the first kSmallBody bytes. A fault when the client
+  // does not send it, or sends no valid one.
+  Task<std::optional<Fault>> read_ahead();
   // The part sent with the head: all of it, unless it is streamed.
   std::string_view at_hand() const { return at_hand_; }
   bool is_streamed() const { return is_streamed_; }
-  // A small body that was not complete when the head was read.
-  bool was_waited_for() const { return static_cast<bool>(block_); }
+  // What is read ahead had not all come with the head.
+  bool was_waited_for() const { return was_waited_for_; }
 
   // Streams the rest to the upstream, until it ends or stop_pump().
   void start_pump(Stream& upstream) { pump(upstream); }
@@ -53,12 +55,18 @@ class RequestBody {
 
   // For the sweep:
   void wake_if_late(TimePoint now);
+  // When the client will have been too slow for a slot for which others wait; then cut_off().
+  TimePoint slot_deadline() const { return awaits_client() ? slot_rate_.deadline() : kNever; }
+  void cut_off();
+  // The pump waits for the client.
+  bool awaits_client() const { return pump_parking_.parked() && is_clients_turn_; }
   // Ends the pump as if its deadline had passed. False: it is not parked.
   bool end_early();
 
  private:
   enum class Pump : std::uint8_t { none, running, done, stopped, failed };
 
+  Task<bool> send_continue();
   Detached pump(Stream& upstream);
   Task<bool> send_on(Stream& upstream, std::string_view bytes);
   void fail(const Fault& fault);
@@ -75,7 +83,10 @@ class RequestBody {
   Block block_;
   std::string_view at_hand_;
   bool is_streamed_ = false;
+  bool was_waited_for_ = false;
   Pump pump_ = Pump::none;
+  resilience::MinRate slot_rate_;  // of the client while the pump runs
+  bool is_clients_turn_ = false;
   TimePoint sent_at_{};
   std::optional<Fault> fault_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cache/rules/reading.hpp"
 #include "config/choices.hpp"
 #include "proxy/exchange/long_lived.hpp"
 #include "proxy/exchange/received_body.hpp"
@@ -12,6 +13,8 @@ namespace spillway::proxy {
 namespace {
 // Bytes left from which a pipe is worth its system calls.
 constexpr std::uint64_t kWorthAPipe = 64 * 1024;
+// A server whose response waited for the client for longer than this, in all, may have given up.
+constexpr Duration kServersPatience = std::chrono::seconds(1);
 }  // namespace
 
 Task<std::optional<Fault>> ResponseRelay::run() {
@@ -50,6 +53,11 @@ Task<std::optional<Fault>> ResponseRelay::run() {
     if (left == RelayState::Next::done) co_return std::nullopt;
     const bool had_its_turn = pipe_ || round % kRoundsInARow == 0;  // a pipe holds as much
     if (moved.any && !had_its_turn) continue;
+    if (!reads(left) && !state().is_upstream_done()) {
+      if (spill()) continue;
+      // A request that follows this one's flight does not wait for this one's client.
+      to_.flight.land(cache::Landing::nothing);
+    }
     const std::optional<Fault> fault = co_await wait(left);
     if (fault) co_return fault;
   }
@@ -60,10 +68,14 @@ std::optional<Fault> ResponseRelay::check() {
   const CheckedBody checked =
       check_received(reader_, state(), to_.call.block().bytes(), dechunks_,
                      [this](std::string_view content) { to_.fill.append(content); });
-  if (checked.error != http::Error::none)
-    return to_.call.fail_after_head(upstream_invalid(checked.error));
+  if (checked.error != http::Error::none) return fail(upstream_invalid(checked.error));
   if (checked.has_surplus) to_.call.response().keep_alive = false;
   return std::nullopt;
+}
+
+// The server's response broke.
+Fault ResponseRelay::fail(const Fault& fault) {
+  return to_.call.fail_after_head(fault, held_back_ < kServersPatience);
 }
 
 std::optional<Fault> ResponseRelay::begin_event_stream() {
@@ -112,7 +124,7 @@ bool ResponseRelay::may_splice() const {
 }
 
 RelayState::Next ResponseRelay::next() const {
-  const bool has_pending = to_.session.has_pending_head() || pipe_.size() > 0;
+  const bool has_pending = to_.session.has_pending_head() || pipe_.size() > 0 || !spill_.is_empty();
   return pipe_ ? state().next(has_pending, !pipe_.is_full()) : state().next(has_pending);
 }
 
@@ -125,14 +137,41 @@ ResponseRelay::Moved ResponseRelay::move_some() {
   }
   if (!reads(next())) return moved;
   moved.fault = receive_some(moved.any);
-  // A request that follows this one's flight does not wait for this one's client.
-  if (!moved.fault && !state().is_upstream_done() && !reads(next()))
-    to_.flight.land(cache::Landing::nothing);
   return moved;
+}
+
+// The client takes nothing now, and there is no room for more: makes room, if that may get the
+// upstream's response read to its end. False: it does not fit, or holds no slot.
+bool ResponseRelay::spill() {
+  const bool is_counted = to_.call.response().framing.kind == http::Framing::Kind::length;
+  const std::uint64_t rest = is_counted ? reader_.remaining() : 0;
+  BlockPool& blocks = to_.services.large_blocks;
+  const std::uint64_t needed = pipe_.size() + rest + 2 * blocks.block_size();
+  if (!to_.admission.has_slot() || !spill_.has_room(needed)) return false;
+  if (state().to_send() > 0) {
+    const std::size_t from = state().to_send_from(), to = from + state().to_send();
+    spill_.push(std::exchange(to_.call.block(), blocks.take()), from, to);
+    state().clear();
+  }
+  while (pipe_.size() > 0) {
+    Block block = blocks.take();
+    const std::size_t bytes = pipe_.read(block.bytes());
+    if (bytes == 0) break;
+    spill_.push(std::move(block), 0, bytes);
+  }
+  return true;
 }
 
 // False when the client's connection is broken.
 bool ResponseRelay::send_some(bool& progress) {
+  while (!spill_.is_empty()) {
+    const IoResult result = to_.session.send(spill_.front());
+    if (result.status == IoResult::Status::would_block) return true;
+    if (result.status != IoResult::Status::done) return false;
+    progress = true;
+    spill_.sent(result.bytes);
+  }
+  if (!to_.session.has_pending_head() && state().to_send() == 0 && pipe_.size() == 0) return true;
   const bool is_from_pipe = !to_.session.has_pending_head() && state().to_send() == 0;
   const std::string_view from_block{to_.call.block().bytes().data() + state().to_send_from(),
                                     state().to_send()};
@@ -152,10 +191,11 @@ std::optional<Fault> ResponseRelay::receive_some(bool& progress) {
                                 : upstream.receive(to_.call.block().bytes().subspan(state().end()));
   if (result.status == IoResult::Status::would_block) return std::nullopt;
   progress = true;
+  if (result.status == IoResult::Status::done) to_.call.goes_on();
   if (result.status != IoResult::Status::done) {
     const http::Error error =
         result.status == IoResult::Status::end ? reader_.end_of_input() : http::Error::truncated;
-    if (error != http::Error::none) return to_.call.fail_after_head(upstream_invalid(error));
+    if (error != http::Error::none) return fail(upstream_invalid(error));
     state().upstream_done();
   } else if (pipe_) {
     reader_.pass(result.bytes);
@@ -177,17 +217,24 @@ Task<std::optional<Fault>> ResponseRelay::wait(RelayState::Next next) {
   const TimePoint now = to_.services.now();
   const TimePoint patience =
       upstream_owes ? now + to_.request.upstream_config().response_timeout : kNever;
+  // A response that its client holds back for long holds no room of the store that others need.
+  const bool is_held_back = !reads(next) && !is_done && to_.fill.is_filling();
+  const TimePoint round = is_held_back ? now + cache::kReadingGrace : kNever;
+  const TimePoint due = std::min(std::min(patience, response_due), round);
   if (writes(next)) to_.session.begin_client_turn();
   const Wake wake =
-      co_await to_.parking.park({.deadline = std::min(patience, response_due), .client_gone = true},
+      co_await to_.parking.park({.deadline = due, .client_gone = true},
                                 reads(next) ? &to_.call.connection().readable() : nullptr,
                                 writes(next) ? &to_.session.writable() : nullptr);
   if (writes(next)) to_.session.end_client_turn();
-  if (wake == Wake::timeout && upstream_owes)
-    co_return to_.call.fail_after_head(upstream_stalled());
-  if (wake == Wake::timeout && to_.services.now() >= response_due) co_return upstream_stalled();
+  const TimePoint woken = to_.services.now();
+  if (!reads(next)) held_back_ += woken - now;
+  if (wake == Wake::cancelled) co_return slow_client();
+  if (is_held_back && held_back_ >= cache::kReadingGrace) to_.fill.make_room(woken);
+  if (wake == Wake::timeout && upstream_owes) co_return fail(upstream_stalled());
+  if (wake == Wake::timeout && woken >= response_due) co_return upstream_stalled();
   if (to_.body.fault()) co_return *to_.body.fault();
-  if (wake == Wake::ready) co_return std::nullopt;
+  if (wake == Wake::ready || (wake == Wake::timeout && is_held_back)) co_return std::nullopt;
   co_return client_gone();
 }
 

@@ -1,5 +1,6 @@
 // Relays the upstream's response to the client, with bounded memory (relay_state.hpp). A long body
-// that needs no inspection goes through a pipe in place of the block, uncopied (splice(2)).
+// that needs no inspection goes through a pipe in place of the block, uncopied (splice(2)). What a
+// slow client leaves is kept aside (spill.hpp), if that can be all of it.
 #pragma once
 
 #include <optional>
@@ -16,6 +17,7 @@
 #include "proxy/exchange/request_body.hpp"
 #include "proxy/exchange/request_context.hpp"
 #include "proxy/exchange/services.hpp"
+#include "proxy/exchange/spill.hpp"
 #include "proxy/exchange/upstream_call.hpp"
 #include "proxy/net/pipe.hpp"
 #include "proxy/net/task.hpp"
@@ -38,7 +40,7 @@ class ResponseRelay {
     UpstreamCall& call;
   };
 
-  explicit ResponseRelay(const Parts& parts) : to_(parts) {}
+  explicit ResponseRelay(const Parts& parts) : to_(parts), spill_(parts.services, parts.request) {}
   ~ResponseRelay() {
     if (stream_connection_) stream_connection_->retire();
   }
@@ -60,10 +62,12 @@ class ResponseRelay {
   };
 
   std::optional<Fault> check();
+  Fault fail(const Fault& fault);
   std::optional<Fault> begin_event_stream();
   void drop_event_stream(observe::TunnelEnd how);
   bool start_response();
   bool may_splice() const;
+  bool spill();
   Moved move_some();
   Task<std::optional<Fault>> wait(RelayState::Next next);
   std::optional<Fault> receive_some(bool& progress);
@@ -75,8 +79,10 @@ class ResponseRelay {
   Parts to_;
   http::BodyReader reader_{{}, 0, http::BodyReader::MessageKind::response};
   Pipe pipe_;
+  Spill spill_;
   UpstreamPtr stream_connection_;  // of an event stream
   TunnelPermit permit_;
+  Duration held_back_{};  // how long the upstream could not be read for the client's sake
   bool dechunks_ = false;
   bool is_event_stream_ = false;
 };

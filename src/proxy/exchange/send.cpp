@@ -1,4 +1,5 @@
 // Sends the answers other than a relayed response.
+#include "cache/rules/reading.hpp"
 #include "config/choices.hpp"
 #include "http/accept.hpp"
 #include "http/conditional.hpp"
@@ -7,6 +8,11 @@
 #include "proxy/exchange/tunnel.hpp"
 
 namespace spillway::proxy {
+
+namespace {
+// How often a slow client of a stored response is looked at.
+constexpr Duration kReadingRound = std::chrono::seconds(1);
+}  // namespace
 
 // Fields added to every response but a problem.
 http::ForwardedResponse Exchange::additions(const http::CacheStatus& status) const {
@@ -20,7 +26,8 @@ http::ForwardedResponse Exchange::additions(const http::CacheStatus& status) con
 
 // A refusal, or an error of the upstream: what the proxy says itself.
 Task<std::optional<Fault>> Exchange::send_problem(const Fault& fault) {
-  call_.abandon();
+  // Cut off, the upstream is not at work: it waited for the client.
+  fault.reason == Reason::slow_client ? call_.drop() : call_.abandon();
   if (session_.has_started()) {  // too late for another response; this one must not look complete
     session_.abort();
     co_return std::nullopt;
@@ -60,7 +67,8 @@ Task<std::optional<Fault>> Exchange::send_cached() {
       .lines = stored->lines(),
       .content_length =
           has_content ? std::optional<std::uint64_t>(stored->content().size()) : std::nullopt,
-      .age = std::chrono::floor<std::chrono::seconds>(stored->age(now)).count()};
+      .age = std::chrono::floor<std::chrono::seconds>(stored->age(now)).count(),
+      .part = lookup_.part()};
   http::ForwardedResponse with = additions(lookup_.status_of_stored(now));
   with.queue_wait = admission_.queue_wait();
   const bool is_known =
@@ -70,16 +78,41 @@ Task<std::optional<Fault>> Exchange::send_cached() {
                                                      .date = stored->date()},
                                                     services_.wall_clock.now());
   if (!session_.start_cached(head, is_known, with)) co_return head_too_large();
-  const bool with_content = !is_known && request_.head.method != http::Verb::head;
-  const bool sent = co_await send_to_client(parking_, session_,
-                                            with_content ? stored->content() : std::string_view{},
-                                            {.client_gone = true});
+  std::string_view content = stored->content();
+  if (is_known || request_.head.method == http::Verb::head) content = {};
+  if (!content.empty() && head.part) content = content.substr(head.part->first, head.part->size());
+  const bool sent = co_await send_stored(*stored, content);
   if (lookup_.wants_refresh()) {
     services_.owner.begin_refresh(
         {.served = request_, .head = session_.head_text(), .lookup = lookup_});
   }
   if (!sent) co_return client_gone();
   co_return std::nullopt;
+}
+
+// A client that takes its time keeps the response in memory. Where the store needs the room, it is
+// cut off unless it has got on (reading.hpp).
+Task<bool> Exchange::send_stored(const cache::StoredResponse& stored, std::string_view content) {
+  TimePoint since = services_.now();
+  std::uint64_t before = 0;
+  for (;;) {
+    const std::size_t sent = session_.body_bytes_sent();
+    const bool is_done =
+        co_await send_to_client(parking_, session_, content.substr(sent),
+                                {.deadline = services_.now() + kReadingRound, .client_gone = true});
+    if (is_done) co_return true;
+    if (!session_.is_open() || parking_.why() != Wake::timeout) co_return false;
+    const TimePoint now = services_.now();
+    const cache::Reading reading{now - since, session_.body_bytes_sent() - before};
+    if (reading.lasted < cache::kReadingGrace) continue;
+    if (stored.is_wanted_back(now) && !cache::may_go_on(reading)) {
+      services_.gauges.too_slow_takers.add();
+      session_.abort();
+      co_return false;
+    }
+    since = now;
+    before += reading.bytes;
+  }
 }
 
 Task<std::optional<Fault>> Exchange::send_fallback() {

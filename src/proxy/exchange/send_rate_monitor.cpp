@@ -19,9 +19,10 @@ std::uint64_t unacknowledged(int socket) {
 
 }  // namespace
 
-void SendRateMonitor::begin(std::uint64_t min_rate, Duration idle_timeout) {
-  rate_ = resilience::MinRate(min_rate, kRateGrace, idle_timeout);
-  idle_timeout_ = idle_timeout;
+void SendRateMonitor::begin(const config::Limits& limits) {
+  rate_ = resilience::MinRate(limits.min_rate_bytes, kRateGrace, limits.idle_timeout);
+  slot_rate_ = slot_rate(limits);
+  idle_timeout_ = limits.idle_timeout;
   has_waited_ = false;
   untaken_ = 0;
   idle_until_ = kNever;
@@ -32,6 +33,7 @@ bool SendRateMonitor::look(int socket, TimePoint now) {
   const std::uint64_t before = std::exchange(untaken_, left);
   if (left >= before) return false;
   rate_.moved(before - left, now);
+  slot_rate_.moved(before - left, now);
   return true;
 }
 
@@ -40,11 +42,13 @@ void SendRateMonitor::wait(int socket, TimePoint now) {
   // socket still holds earlier responses.)
   if (!std::exchange(has_waited_, true)) look(socket, now);
   rate_.begin_turn(now);
+  slot_rate_.begin_turn(now);
   idle_until_ = now + idle_timeout_;
 }
 
 void SendRateMonitor::stop(TimePoint now) {
   rate_.end_turn(now);
+  slot_rate_.end_turn(now);
   idle_until_ = kNever;
 }
 
@@ -54,6 +58,11 @@ SendRateMonitor::Verdict SendRateMonitor::judge(int socket, TimePoint now) {
   if (look(socket, now)) idle_until_ = now + idle_timeout_;
   if (rate_.deadline() <= now) return Verdict::too_slow;
   return idle_until_ <= now ? Verdict::idle : Verdict::fast_enough;
+}
+
+bool SendRateMonitor::earns_slot(int socket, TimePoint now) {
+  look(socket, now);
+  return slot_rate_.deadline() > now;
 }
 
 }  // namespace spillway::proxy

@@ -1,5 +1,5 @@
-// How fast a client acknowledges a response: limits.min_rate_bytes and the idle timeout. The clock
-// runs only while the proxy waits for the client.
+// How fast a client acknowledges a response: limits.min_rate_bytes, limits.slot_rate_bytes and the
+// idle timeout. The clock runs only while the proxy waits for the client.
 //
 // Writability is too coarse: the kernel buffers megabytes and reports room in steps of a third of
 // that, which for a slow client are minutes apart. So once a limit seems to be exceeded, and only
@@ -10,17 +10,26 @@
 #include <cstdint>
 
 #include "base/time.hpp"
+#include "config/config.hpp"
 #include "resilience/min_rate.hpp"
 
 namespace spillway::proxy {
 
 // Grace before limits.min_rate_bytes counts, for request bodies and for responses.
 inline constexpr Duration kRateGrace = std::chrono::seconds(5);
+// The same of limits.slot_rate_bytes, and the most credit that a quick client saves up.
+inline constexpr Duration kSlotRateGrace = std::chrono::seconds(1);
+inline constexpr Duration kSlotRateCredit = std::chrono::seconds(2);
+
+// What a client must move while its request holds a slot for which others wait.
+inline resilience::MinRate slot_rate(const config::Limits& limits) {
+  return {limits.slot_rate_bytes, kSlotRateGrace, kSlotRateCredit};
+}
 
 class SendRateMonitor {
  public:
-  // A response begins. min_rate: bytes per second, 0: none; idle_timeout: without any progress.
-  void begin(std::uint64_t min_rate, Duration idle_timeout);
+  // A response begins.
+  void begin(const config::Limits& limits);
   // `bytes` of it were written to the socket.
   void sent(std::size_t bytes) { untaken_ += bytes; }
 
@@ -30,14 +39,19 @@ class SendRateMonitor {
 
   // When judge() is due; kNever while the clock does not run.
   TimePoint deadline() const;
+  // Likewise of judge_for_slot().
+  TimePoint slot_deadline() const { return slot_rate_.deadline(); }
   enum class Verdict : std::uint8_t { fast_enough, idle, too_slow };
   Verdict judge(int socket, TimePoint now);
+  // False: below limits.slot_rate_bytes.
+  bool earns_slot(int socket, TimePoint now);
 
  private:
   // True if the client has acknowledged bytes since the kernel was last asked.
   bool look(int socket, TimePoint now);
 
   resilience::MinRate rate_;
+  resilience::MinRate slot_rate_;
   Duration idle_timeout_{};
   bool has_waited_ = false;    // during this response
   std::uint64_t untaken_ = 0;  // unacknowledged when last asked, plus bytes sent since

@@ -28,8 +28,10 @@ namespace spillway::proxy {
 
 class ClientConnection;
 class Http1Session;
+class LingeringCall;
 class RefreshJob;
 class Tunnel;
+struct AbandonedRequest;
 struct RefreshRequest;
 
 // The worker, as seen by the objects that it owns. Called on its thread.
@@ -43,6 +45,11 @@ class Owner {
   virtual void connection_idle(ClientConnection& client) = 0;
   virtual void connection_active(ClientConnection& client) = 0;
   virtual void connection_closed() = 0;
+  // Accepting waits for a connection to end: there are limits.connections of them.
+  virtual bool is_house_full() = 0;
+
+  // Every second: frees what a burst has left in the pools.
+  virtual void give_back_memory() = 0;
 
   // The session has ended; the object may serve another connection.
   virtual void end_session(Http1Session& session) = 0;
@@ -52,6 +59,9 @@ class Owner {
   // Starts a background revalidation (RFC 5861 section 3) if a slot is free.
   virtual void begin_refresh(const RefreshRequest& request) = 0;
   virtual void end_refresh(RefreshJob& job) = 0;
+  // The request's slot goes back once its upstream has ended it (LingeringCall).
+  virtual void begin_lingering(AbandonedRequest request) = 0;
+  virtual void end_lingering(LingeringCall& call) = 0;
 
   // Has another worker close an idle connection to this upstream; wakes `asker` once one did, or
   // none could. The asker keeps the generation alive meanwhile.

@@ -7,6 +7,7 @@
 #include "http/method.hpp"
 #include "http/problem.hpp"
 #include "http/rewrite.hpp"
+#include "proxy/exchange/lingering_call.hpp"
 #include "proxy/exchange/long_lived.hpp"
 #include "proxy/net/block_writer.hpp"
 
@@ -19,6 +20,9 @@ namespace {
 constexpr std::size_t kFirstRead = 32 * 1024;
 // Jitter of a pause, either way, so that requests do not retry in phase.
 constexpr double kBackoffJitter = 0.5;
+// After its head.
+constexpr Duration kGoingOn = std::chrono::seconds(1);
+
 }  // namespace
 
 UpstreamCall::UpstreamCall(Services& services, const RequestContext& request, Parking& parking,
@@ -56,15 +60,16 @@ Task<std::optional<Fault>> UpstreamCall::ask() {
     }
     began_ = services_.now();
   }
-  if (retries_ > 0) request_.metrics().retry(upstream, observe::RetryResult::success);
+  if (so_far_.retries > 0) request_.metrics().retry(upstream, observe::RetryResult::success);
   co_return std::nullopt;
 }
 
 // One connection and the request on it, up to the head of the response.
 Task<UpstreamCall::Attempt> UpstreamCall::ask_once() {
   sent_any_ = false;
+  owed_since_.reset();
   ServerConnector::Connected connected = co_await connector_.connect(
-      was_replaced_ || retries_ > 0, admission_.dispatched(), deadlines_);
+      so_far_.was_replaced || so_far_.retries > 0, admission_.dispatched(), deadlines_);
   if (connected.fault) {
     // Nothing was sent. A connection that was refused may be tried again; one that timed out took
     // time enough.
@@ -94,7 +99,7 @@ Task<UpstreamCall::Attempt> UpstreamCall::ask_once() {
     attempt.fault = upstream_reset();
     if (!sent_any_) attempt.result = AttemptResult::unsent;
     // Closed by the server while idle: not a failure.
-    if (connection_->reused() && !was_replaced_ && may_send_again(attempt.result, facts()))
+    if (connection_->reused() && !so_far_.was_replaced && may_send_again(attempt.result, facts()))
       call_.ignore();
   }
   report(&attempt.fault);
@@ -125,6 +130,7 @@ std::optional<Fault> UpstreamCall::write_head(Block& block, std::string_view& he
       .client_address = request_.client.address(),
       .default_host = request_.upstream().endpoints.front().name,
       .trusted_peer = request_.client.trusted(),
+      .protected_fields = &request_.generation->generation().protected_fields,
       .request_id = request_.ids.made_request_id(request_.head, services_.random),
       .traceparent = request_.ids.made_traceparent(request_.head, services_.random),
       .late = admission_.is_late(),
@@ -185,13 +191,18 @@ Task<UpstreamCall::Attempt> UpstreamCall::read_head() {
   }
 }
 
+// The timeout is for the head as a whole: neither interim responses nor bytes of it extend it.
+// While the request body is still on its way the upstream owes nothing.
+TimePoint UpstreamCall::head_due() {
+  if (is_pumping()) return deadlines_.head_due();
+  if (!owed_since_) owed_since_ = services_.now();
+  return std::min(*owed_since_ + request_.upstream_config().response_timeout,
+                  deadlines_.head_due());
+}
+
 // A waiting request holds no block, so that the blocks in use stay in the CPU's caches.
 Task<Transfer> UpstreamCall::receive_more(std::size_t received) {
-  // While the request body is still on its way the upstream owes nothing.
-  const TimePoint response_timeout = services_.now() + request_.upstream_config().response_timeout;
-  const TimePoint due =
-      is_pumping() ? deadlines_.head_due() : std::min(response_timeout, deadlines_.head_due());
-  const Until until{.deadline = due, .client_gone = true};
+  const Until until{.deadline = head_due(), .client_gone = true};
   if (received == 0) {
     const Wake wake = co_await parking_.park(until, &connection_->readable());
     if (wake != Wake::ready) co_return Transfer{status_of(wake)};
@@ -216,12 +227,12 @@ resilience::AttemptFacts UpstreamCall::facts() const {
   return {.is_idempotent = http::is_idempotent(request_.head.method),
           .is_body_at_hand = !is_streamed(),
           .is_on_kept_connection = connection_ && connection_->reused(),
-          .was_replaced = was_replaced_,
+          .was_replaced = so_far_.was_replaced,
           .is_in_background = request_.is_in_background,
           .has_untried_server = connector_.has_untried_server(),
-          .retries = retries_,
+          .retries = so_far_.retries,
           .most_retries = request_.upstream_config().retries.attempts,
-          .pauses = pauses_,
+          .pauses = so_far_.pauses,
           .due = deadlines_.head_due()};
 }
 
@@ -235,10 +246,13 @@ Task<UpstreamCall::Next> UpstreamCall::retry(Attempt& failed) {
   const TimePoint now = Clock::now();
   const resilience::NextAttempt next =
       next_attempt(failed.result, facts(), backoff, now, services_.random);
+  if (next.kind == Kind::give_up) {
+    so_far_.has_server_failed = failed.fault.failure.has_value();
+    co_return Next::give_up;  // abandon() follows
+  }
   close();
-  if (next.kind == Kind::give_up) co_return Next::give_up;
   if (next.kind == Kind::replace) {
-    was_replaced_ = true;
+    so_far_.was_replaced = true;
     request_.metrics().retry(upstream, observe::RetryResult::stale);
     co_return Next::ask_again;
   }
@@ -246,9 +260,9 @@ Task<UpstreamCall::Next> UpstreamCall::retry(Attempt& failed) {
     request_.metrics().retry(upstream, observe::RetryResult::no_budget);
     co_return Next::give_up;
   }
-  ++retries_;
+  ++so_far_.retries;
   if (next.pause > Duration{0}) {
-    ++pauses_;
+    ++so_far_.pauses;
     ++services_.pausing;
     const Wake wake = co_await parking_.park({.deadline = now + next.pause, .client_gone = true});
     --services_.pausing;
@@ -277,19 +291,24 @@ void UpstreamCall::record_latency(std::optional<TimePoint> since) {
   if (response_.status == 101 || is_event_stream(request_.head, response_)) since.reset();
   const TimePoint now = services_.now();
   const auto latency = since ? std::optional<Duration>(now - *since) : std::nullopt;
-  admission_.on_answer(latency, now);
+  admission_.on_answer(latency, says_failure(response_.status), now);
   if (!latency) return;
   request_.signals().record_latency(*latency);
   request_.metrics().upstream_duration(request_.subject.upstream, *latency);
 }
 
-// Reports the result of the call to the server's circuit: a response head, or a fault.
+// Tells the server's circuit of a response head, or of a fault, which is the result of the call.
+// After a good head that is how the response ends.
 void UpstreamCall::report(const Fault* fault) {
   if (fault != nullptr) {
     if (!fault->failure) return call_.ignore();
     return call_.fail(*fault->failure, fault->cause);
   }
-  if (!says_failure(response_.status)) return call_.succeed();
+  if (!says_failure(response_.status)) {
+    so_far_.answered_at = services_.now();
+    return call_.answered();
+  }
+  so_far_.has_server_failed = true;
   call_.fail(observe::ServerFailure::error_status, http::reason_phrase(response_.status));
 }
 
@@ -305,21 +324,43 @@ void UpstreamCall::finish() {
     if (body_ != nullptr) body_->stop_pump();
     close();
   }
-  admission_.release_slot(now, true);
+  admission_.release_slot(now);
 }
 
 UpstreamPtr UpstreamCall::detach() {
   request_.signals().record_result(false);
   count_success();
   connection_->leave_pool();
-  admission_.release_slot(Clock::now(), false);
+  admission_.abandon_slot(Clock::now()).release();
   return std::move(connection_);
 }
 
 void UpstreamCall::abandon() {
+  const TimePoint now = services_.now();
+  const TimePoint until = connection_ ? answer_expected_by() : now;
+  if (!admission_.has_slot() || !sent_any_ || so_far_.has_server_failed || until <= now)
+    return drop();
+  call_.ignore();
+  if (body_ != nullptr) body_->stop_pump();
+  services_.owner.begin_lingering({.generation = request_.generation,
+                                   .connection = std::move(connection_),
+                                   .slot = admission_.abandon_slot(now),
+                                   .until = until});
+}
+
+void UpstreamCall::drop() {
+  call_.ignore();
   if (body_ != nullptr) body_->stop_pump();
   close();
-  admission_.release_slot(services_.now(), false);
+  admission_.abandon_slot(services_.now()).release();
+}
+
+// Nearly all answers of the route have come by then; where nothing is known, all that are waited
+// for.
+TimePoint UpstreamCall::answer_expected_by() const {
+  const Duration timeout = request_.upstream_config().response_timeout;
+  const auto usual = request_.generation->route_latency.nearly_longest(request_.subject.route);
+  return std::min(began_ + std::min(usual.value_or(timeout), timeout), deadlines_.response_due());
 }
 
 void UpstreamCall::close() {
@@ -328,14 +369,25 @@ void UpstreamCall::close() {
   connection_.reset();
 }
 
-Fault UpstreamCall::fail_after_head(const Fault& fault) {
-  request_.signals().record_result(true);
-  request_.generation->circuits(request_.subject.upstream)
-      .count_failure(connection_->server(), *fault.failure, fault.cause);
+void UpstreamCall::goes_on() {
+  if (!call_.has_ended() && services_.now() - so_far_.answered_at >= kGoingOn) call_.succeed();
+}
+
+Fault UpstreamCall::fail_after_head(const Fault& fault, bool is_servers_fault) {
+  so_far_.has_server_failed = true;
+  if (!is_servers_fault) call_.ignore();
+  if (is_servers_fault) request_.signals().record_result(true);
+  if (!call_.has_ended()) {
+    call_.fail(*fault.failure, fault.cause);
+  } else {
+    request_.generation->circuits(request_.subject.upstream)
+        .count_failure(connection_->server(), *fault.failure, fault.cause);
+  }
   return fault;
 }
 
 void UpstreamCall::count_success() {
+  call_.succeed();
   request_.upstream().servers.count_success(connection_->server());
 }
 

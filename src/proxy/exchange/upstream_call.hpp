@@ -52,10 +52,16 @@ class UpstreamCall {
   // connection budget and frees the slot.
   UpstreamPtr detach();
   // Drops the connection, if there is one, and frees the slot.
+  void drop();
+  // The same; later, if the upstream may be at
+  // work on the request (LingeringCall).
   void abandon();
-  // The server failed after the head of its response: counted and logged, but held against neither
-  // circuit nor balance.
-  Fault fail_after_head(const Fault& fault);
+  // The server failed after the head of its response: counted and logged, and held against it
+  // unless it may have lost patience with a slow client.
+  // More of the response has come. One that goes on for a second after its head is a success of the
+  // server: it may take for ever to end.
+  void goes_on();
+  Fault fail_after_head(const Fault& fault, bool is_servers_fault = true);
 
   const Deadlines& deadlines() const { return deadlines_; }
   const ServerConnector& connector() const { return connector_; }
@@ -70,17 +76,27 @@ class UpstreamCall {
     Fault fault;
   };
   enum class Next : std::uint8_t { ask_again, give_up };
+  // Of all attempts.
+  struct SoFar {
+    std::uint32_t retries = 0;  // attempts besides the first
+    std::uint32_t pauses = 0;   // before retries
+    bool was_replaced = false;  // a kept connection was found closed
+    bool has_server_failed = false;
+    TimePoint answered_at{};
+  };
 
   Task<Attempt> ask_once();
   Task<std::optional<Fault>> send_request();
   std::optional<Fault> write_head(Block& block, std::string_view& head);
   Task<Attempt> read_head();
+  TimePoint head_due();
   Task<Transfer> receive_more(std::size_t received);
   Task<Next> retry(Attempt& failed);
   std::optional<TimePoint> awaited_since() const;
   void record_latency(std::optional<TimePoint> since);
   void report(const Fault* fault);
   void count_success();
+  TimePoint answer_expected_by() const;
   void close();
   resilience::AttemptFacts facts() const;
   Fault fault_of(Transfer::Status status) const;
@@ -101,11 +117,10 @@ class UpstreamCall {
   http::ResponseHead response_;
   Block block_;
   RelayState state_;
-  TimePoint began_{};          // start of the attempt, for its latency
-  std::uint32_t retries_ = 0;  // attempts besides the first
-  std::uint32_t pauses_ = 0;   // before retries
-  bool was_replaced_ = false;  // a kept connection was found closed
-  bool sent_any_ = false;      // of this attempt
+  SoFar so_far_;
+  TimePoint began_{};                    // start of the attempt, for its latency
+  std::optional<TimePoint> owed_since_;  // the whole request was sent
+  bool sent_any_ = false;                // of this attempt
   bool awaits_head_ = false;
 };
 

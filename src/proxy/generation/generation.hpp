@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "config/config.hpp"
+#include "http/identity.hpp"
 #include "observe/worker_metrics.hpp"
 #include "overload/tenant_budgets.hpp"
 #include "proxy/generation/read_configuration.hpp"
@@ -40,6 +41,7 @@ struct Generation {
       : number(former == nullptr ? 1 : former->number + 1),
         config(std::move(settings)),
         classifier(config, process.tenant_seed),
+        protected_fields(config),
         tenant_budgets(config.tenants),
         route_responses(config, process.cache_key,
                         former == nullptr ? nullptr : &former->route_responses) {
@@ -69,6 +71,7 @@ struct Generation {
   const std::uint64_t number;  // 1, 2, ...
   const config::Config config;
   const traffic::Classifier classifier;
+  const http::ProtectedFields protected_fields;
   const overload::TenantBudgets tenant_budgets;  // full again after a reload
   std::deque<Upstream> upstreams;                // by UpstreamId
   const RouteResponses route_responses;

@@ -11,7 +11,7 @@ namespace spillway::proxy {
 
 namespace {
 
-bool is_of_listener(const config::Listen& listen, const Endpoint& endpoint) {
+bool is_of_listener(const config::ListenAddress& listen, const Endpoint& endpoint) {
   namespace ip = boost::asio::ip;
   const ip::address address = endpoint.address.address();
   const ip::address_v6 v6 =
@@ -36,8 +36,10 @@ ReadConfiguration resolve_servers(config::Config config) {
       };
       try {
         endpoints.push_back(resolve(servers[server]));
-        if (is_of_listener(config.listen, endpoints.back()))
+        if (is_of_listener(config::address_of(config.listen), endpoints.back()))
           report("whose address is that of $.listen: requests would come back for ever");
+        else if (is_of_listener(config::address_of(config.admin), endpoints.back()))
+          report("whose address is that of $.admin: the admin listener would be open to clients");
       } catch (const std::runtime_error& error) {
         report(error.what());
       }

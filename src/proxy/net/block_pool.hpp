@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "proxy/net/low_water.hpp"
+
 namespace spillway::proxy {
 
 class BlockPool;
@@ -47,7 +49,14 @@ class BlockPool {
     if (free_.empty()) return Block(*this, std::make_unique_for_overwrite<char[]>(block_size_));
     auto bytes = std::move(free_.back());
     free_.pop_back();
+    low_water_.took(free_.size());
     return Block(*this, std::move(bytes));
+  }
+  // Called now and then: frees blocks that were not needed since. The bytes freed.
+  std::size_t trim() {
+    const std::size_t surplus = low_water_.surplus(free_.size());
+    free_.resize(free_.size() - surplus);
+    return surplus * block_size_;
   }
   std::size_t block_size() const { return block_size_; }
 
@@ -62,6 +71,7 @@ class BlockPool {
   std::size_t block_size_;
   std::size_t most_free_;
   std::vector<std::unique_ptr<char[]>> free_;
+  LowWater low_water_;
 };
 
 std::span<char> Block::bytes() const { return {bytes_.get(), pool_->block_size()}; }

@@ -94,6 +94,7 @@ class EventLoop {
   void change(int descriptor, std::uint32_t events, Watcher& watcher) {
     ready_.change(descriptor, events, watcher);
   }
+  void unwatch(int descriptor) { ready_.remove(descriptor); }
   // Drops events and deferrals of the watcher that are not delivered yet. Call it before the
   // watcher is destroyed.
   void forget(const Watcher& watcher);

@@ -23,6 +23,14 @@ Pipe& Pipe::operator=(Pipe&& other) noexcept {
   return *this;
 }
 
+std::size_t Pipe::read(std::span<char> into) {
+  const ssize_t result = ::read(ends_.out, into.data(), std::min(into.size(), size_));
+  if (result <= 0) return 0;
+  is_full_ = false;
+  size_ -= static_cast<std::size_t>(result);
+  return static_cast<std::size_t>(result);
+}
+
 void Pipe::release() {
   if (pool_ == nullptr) return;
   PipePool& pool = *std::exchange(pool_, nullptr);

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,8 @@ class Pipe {
   std::size_t size() const { return size_; }  // bytes in it
   // The last attempt to fill it found no room, and nothing was drained since.
   bool is_full() const { return is_full_; }
+  // Moves bytes out of it; 0: there are none.
+  std::size_t read(std::span<char> into);
   void release();
 
  private:

@@ -33,6 +33,10 @@ void ReadinessSet::change(int descriptor, std::uint32_t events, Watcher& watcher
   control(set_.native_handle(), EPOLL_CTL_MOD, descriptor, events, watcher);
 }
 
+void ReadinessSet::remove(int descriptor) {
+  ::epoll_ctl(set_.native_handle(), EPOLL_CTL_DEL, descriptor, nullptr);
+}
+
 void ReadinessSet::forget(const Watcher& watcher) {
   for (std::size_t i = next_; i < count_; ++i) {
     if (batch_[i].data.ptr == &watcher) batch_[i].data.ptr = nullptr;

@@ -175,6 +175,7 @@ void Stream::shutdown_send() { ::shutdown(descriptor_, SHUT_WR); }
 void Stream::close() {
   if (!open()) return;
   loop_.forget(*this);
+  loop_.unwatch(descriptor_);
   ::close(std::exchange(descriptor_, -1));
   loop_.post(*this);
 }

@@ -17,6 +17,8 @@
 #include <optional>
 #include <utility>
 
+#include "proxy/net/low_water.hpp"
+
 namespace spillway::proxy {
 
 namespace detail {
@@ -26,10 +28,20 @@ struct FreeFrame {
 };
 
 struct FreeFrames {
-  std::array<FreeFrame*, 64> heads{};
+  struct List {
+    FreeFrame* head = nullptr;
+    std::size_t size = 0;
+    LowWater low_water;
+
+    void free_one() {
+      --size;
+      ::operator delete(std::exchange(head, head->next));
+    }
+  };
+  std::array<List, 64> lists{};
   ~FreeFrames() {
-    for (FreeFrame* head : heads) {
-      while (head != nullptr) ::operator delete(std::exchange(head, head->next));
+    for (List& list : lists) {
+      while (list.head != nullptr) list.free_one();
     }
   }
 };
@@ -43,7 +55,11 @@ class FramePool {
 #ifndef SPILLWAY_ADDRESS_SANITIZER  // the sanitizer sees stale frames only if each is really freed
     const std::size_t bucket = bucket_of(size);
     if (bucket < kBuckets) {
-      if (auto*& head = free_.heads[bucket]) return std::exchange(head, head->next);
+      detail::FreeFrames::List& list = free_.lists[bucket];
+      if (list.head != nullptr) {
+        list.low_water.took(--list.size);
+        return std::exchange(list.head, list.head->next);
+      }
       return ::operator new((bucket + 1) * kStep);
     }
 #endif
@@ -54,16 +70,31 @@ class FramePool {
 #ifndef SPILLWAY_ADDRESS_SANITIZER
     const std::size_t bucket = bucket_of(size);
     if (bucket < kBuckets) {
-      free_.heads[bucket] = new (frame) detail::FreeFrame{free_.heads[bucket]};
+      detail::FreeFrames::List& list = free_.lists[bucket];
+      list.head = new (frame) detail::FreeFrame{list.head};
+      ++list.size;
       return;
     }
 #endif
     ::operator delete(frame);
   }
 
+  // Called now and then by each thread: frees frames that were not needed since. The bytes freed.
+  static std::size_t trim() {
+    std::size_t freed = 0;
+    for (std::size_t bucket = 0; bucket < kBuckets; ++bucket) {
+      detail::FreeFrames::List& list = free_.lists[bucket];
+      for (std::size_t n = list.low_water.surplus(list.size); n > 0; --n) {
+        list.free_one();
+        freed += (bucket + 1) * kStep;
+      }
+    }
+    return freed;
+  }
+
  private:
   static constexpr std::size_t kStep = 64;
-  static constexpr std::size_t kBuckets = std::tuple_size_v<decltype(detail::FreeFrames::heads)>;
+  static constexpr std::size_t kBuckets = std::tuple_size_v<decltype(detail::FreeFrames::lists)>;
   static constexpr std::size_t bucket_of(std::size_t size) { return (size - 1) / kStep; }
 
   static inline thread_local detail::FreeFrames free_;

@@ -70,7 +70,7 @@ std::string Server::Parts::state_page() {
   const std::shared_ptr<Generation> generation = generations.current();
   return observe::state_report(generation->config, metrics_of(*generation),
                                snapshot(*generation, true), build_info())
-      .dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+      .dump(2, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
 cache::PurgeResult Server::Parts::purge(const cache::PurgeRequest& what) {

@@ -28,6 +28,11 @@ Circuits::Call& Circuits::Call::operator=(Call&& other) noexcept {
   return *this;
 }
 
+void Circuits::Call::answered() {
+  if (circuits_ != nullptr && !circuits_->breakers_.empty())
+    circuits_->breakers_[server_].answered(call_);
+}
+
 void Circuits::Call::fail(observe::ServerFailure kind, std::string_view detail) {
   if (circuits_ == nullptr) return;
   circuits_->count_failure(server_, kind, detail);

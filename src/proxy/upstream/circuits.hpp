@@ -2,10 +2,11 @@
 // configuration every call is allowed. Results also go to Servers, which counts failures and
 // ejects.
 //
-// A call covers the connection attempt, sending the request and receiving the response head. It
-// fails without a connection, without a valid head in time, or with status 500, 502, 503 or 504.
-// The body does not count: a half-open probe must not last as long as a long body. Worker thread
-// only; reads the clock.
+// A call covers the connection attempt, sending the request and receiving the response to its end.
+// It fails without a connection, without a valid head in time, with status 500, 502, 503 or 504, or
+// when the body is cut off, stalls or is malformed; not when the client left, or was so slow that
+// the server may have lost patience. A half-open probe lets the next one in once its head has come,
+// since a body may be long. Worker thread only; reads the clock.
 #pragma once
 
 #include <cstddef>
@@ -34,11 +35,13 @@ class Circuits {
     ~Call() { ignore(); }
 
     // No effect if the call was not allowed or has ended.
+    void answered();  // a good head has come
     void succeed() { end(resilience::CallResult::success, "success"); }
     void ignore() { end(resilience::CallResult::ignored, {}); }
     // Counted; logged at a limited rate. `detail`: the cause, where the kind does not say it all.
     void fail(observe::ServerFailure kind, std::string_view detail = {});
     bool allowed() const { return allowed_; }
+    bool has_ended() const { return circuits_ == nullptr; }
 
    private:
     friend class Circuits;
@@ -60,7 +63,7 @@ class Circuits {
   Milliseconds time_until_allowed() const;
   Call allow(std::size_t server);
 
-  // A failure after the response head: counted and logged, without effect on circuits or ejection.
+  // A failure that is not a call's: counted and logged, without effect on circuits or ejection.
   void count_failure(std::size_t server, observe::ServerFailure kind, std::string_view detail = {});
 
  private:

@@ -57,6 +57,12 @@ bool Gate::cancel(Ticket& ticket, TimePoint now) {
   return cancelled;
 }
 
+bool Gate::would_serve(ClassId served_as) const {
+  const std::lock_guard lock(slots_->mutex);
+  return std::any_of(slots_->gates.begin(), slots_->gates.end(),
+                     [&](const Gate* gate) { return gate->scheduler_.would_serve(served_as); });
+}
+
 void Gate::expire(TimePoint now) {
   const std::lock_guard lock(slots_->mutex);
   if (shadow_) return settle_shadow(now);

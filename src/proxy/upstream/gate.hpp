@@ -64,6 +64,9 @@ class Gate {
   // `served_as`: see dispatch::Waiter.
   void leave(ClassId served_as, Duration held, TimePoint now);
   bool cancel(Ticket& ticket, TimePoint now);
+  // Whether a slot held by this class, if given back now, would go to a waiter of that class or of
+  // a higher one.
+  bool would_serve(ClassId served_as) const;
   // Delivers waiters whose deadline has passed. Every worker calls it every 10 ms.
   void expire(TimePoint now);
 
@@ -127,6 +130,8 @@ class Slot {
   ~Slot() { release(); }
 
   explicit operator bool() const { return gate_ != nullptr; }
+  // Another request waits for it.
+  bool is_contended() const { return gate_ != nullptr && gate_->would_serve(served_as_); }
   void release() {
     if (gate_ != nullptr) release(Clock::now());
   }

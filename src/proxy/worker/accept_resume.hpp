@@ -19,6 +19,7 @@ class AcceptResume {
 
   // Thread-safe:
   void wait() { is_waiting_.store(true); }
+  bool is_waiting() const { return is_waiting_.load(std::memory_order_relaxed); }
   // False: there was no wait(), or it has ended.
   bool stop_waiting() { return is_waiting_.exchange(false); }
   void connection_closed() {

@@ -8,6 +8,11 @@ namespace {
 // During a drain idle connections stay open for this long: a request that is already on its way is
 // answered, with `Connection: close`, instead of reset.
 constexpr Milliseconds kDrainGrace{1000};
+// In a full house connections that have been idle for longer are closed, one in so many a pass, so
+// that others are accepted.
+constexpr Milliseconds kFullHouseIdle{1000};
+constexpr std::int64_t kOneInSoMany = 64;
+constexpr std::uint32_t kSweepsASecond = 20;
 }  // namespace
 
 Sweep::Sweep(Services& services, SweptLists& lists)
@@ -72,6 +77,7 @@ void Sweep::sweep(TimePoint now) {
   close_idle(now);
   services_.pipes.close_unused();
   services_.wall_clock.refresh();
+  if (++sweeps_ % kSweepsASecond == 0) services_.owner.give_back_memory();
 }
 
 // Copies the lists: a wake may end the object woken, but no other.
@@ -79,6 +85,7 @@ void Sweep::gather() {
   swept_.clear();
   for (Swept& session : lists_.sessions) swept_.push_back(&session);
   for (Swept& refresh : lists_.refreshes) swept_.push_back(&refresh);
+  for (Swept& call : lists_.lingering) swept_.push_back(&call);
 }
 
 void Sweep::end_requests_of(const Generation& generation) {
@@ -132,19 +139,28 @@ void Sweep::break_tunnels() {
 void Sweep::publish_ages(TimePoint now) {
   awaited_.clear();
   gather();
+  std::int64_t awaiting_client = 0;
   for (const Swept* swept : swept_) {
     if (const auto head = swept->awaited_head()) awaited_.push_back(*head);
+    if (swept->holds_slot_for_client()) ++awaiting_client;
   }
+  observe::Gauge& gauge = services_.gauges.slots_awaiting_client;
+  gauge.add(awaiting_client - gauge.value());
   for (LocalGeneration& local : lists_.generations) {
     for (std::size_t u = 0; u < local.config().upstreams.size(); ++u) {
       const auto upstream = UpstreamId(static_cast<std::uint16_t>(u));
       ages_.clear();
+      relative_ages_.clear();
       const auto its = std::partition(awaited_.begin(), awaited_.end(), [&](const auto& one) {
         return one.generation != &local || one.upstream != upstream;
       });
-      for (auto one = its; one != awaited_.end(); ++one) ages_.push_back(now - one->since);
+      for (auto one = its; one != awaited_.end(); ++one) {
+        ages_.push_back(now - one->since);
+        if (const auto times = local.quiet_latency.relative(one->route, ages_.back()))
+          relative_ages_.push_back(*times);
+      }
       awaited_.erase(its, awaited_.end());
-      local.signals(upstream).publish_ages(ages_);
+      local.signals(upstream).publish_ages(ages_, relative_ages_);
       local.tenants(upstream).publish(now);
     }
   }
@@ -153,12 +169,17 @@ void Sweep::publish_ages(TimePoint now) {
 void Sweep::close_idle(TimePoint now) {
   const Milliseconds idle_timeout =
       services_.owner.newest_generation().config().limits.idle_timeout;
+  std::int64_t makes_room = 0;
+  if (services_.owner.is_house_full())
+    makes_room = 1 + services_.gauges.client_connections.value() / kOneInSoMany;
   // Least recently used first: stops at the first one to keep.
   while (!lists_.idle_clients.empty()) {
     auto& client = static_cast<ClientConnection&>(lists_.idle_clients.front());
     const bool drained =
         services_.draining && now - std::max(client.idle_since(), drain_began_) >= kDrainGrace;
-    if (!drained && now - client.idle_since() < idle_timeout) break;
+    const Duration idle_for = now - client.idle_since();
+    const bool gives_way = idle_for >= kFullHouseIdle && makes_room-- > 0;
+    if (!drained && !gives_way && idle_for < idle_timeout) break;
     client.IdleHook::unlink();
     client.close();
   }

@@ -2,7 +2,9 @@
 //
 // Every 10 ms: measures the event-loop lag (how late its own timer fires), expires waiters at the
 // gates, resumes exchanges whose pause before a retry is over. Every 50 ms: ends waits past their
-// deadline, detects clients that left, closes connections idle for longer than idle_timeout_ms.
+// deadline, detects clients that left, closes connections idle for longer than idle_timeout_ms, and
+// some that are idle while others are not accepted for want of room. Every second: frees what a
+// burst has left in the pools.
 #pragma once
 
 #include <poll.h>
@@ -14,6 +16,7 @@
 #include "overload/lag.hpp"
 #include "proxy/exchange/client_connection.hpp"
 #include "proxy/exchange/http1_session.hpp"
+#include "proxy/exchange/lingering_call.hpp"
 #include "proxy/exchange/refresh_job.hpp"
 #include "proxy/exchange/services.hpp"
 #include "proxy/exchange/swept.hpp"
@@ -31,6 +34,7 @@ struct SweptLists {
   List<IdleHook> idle_clients;  // connections, least recently used first
   List<Http1Session> sessions;
   List<RefreshJob> refreshes;
+  List<LingeringCall> lingering;
   List<Tunnel> tunnels;
   List<LocalGeneration> generations;  // pinned by requests, the newest last
 };
@@ -67,6 +71,7 @@ class Sweep {
   TimePoint due_{};
   TimePoint next_sweep_{};
   TimePoint drain_began_{};
+  std::uint32_t sweeps_ = 0;
   // Reused by each pass:
   std::vector<pollfd> polled_;
   std::vector<Swept*> swept_;
@@ -74,6 +79,7 @@ class Sweep {
   std::vector<Tunnel*> tunnels_;
   std::vector<Swept::AwaitedHead> awaited_;
   std::vector<Duration> ages_;
+  std::vector<double> relative_ages_;
   std::vector<dispatch::ShadowGate::Event> ghosts_;
 };
 

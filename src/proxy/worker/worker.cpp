@@ -1,5 +1,6 @@
 #include "proxy/worker/worker.hpp"
 
+#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,14 +14,15 @@ namespace spillway::proxy {
 
 namespace {
 
+constexpr std::size_t kWorthGivingBack = 1024 * 1024;
+constexpr Duration kGivesBackEvery = std::chrono::seconds(10);
 constexpr std::size_t kSmallBlock = 16 * 1024;
 constexpr std::size_t kLargeBlock = 64 * 1024;
 static_assert(kSmallBlock >= http::kProblemRoom, "a response of our own always fits");
 
 // Room for the largest head and all that rewriting adds to it.
 std::size_t large_block(const config::Config& config) {
-  return std::max<std::size_t>(
-      kLargeBlock, config.limits.header_bytes + http::kRewriteRoom + 2 * http::kMaxRequestLine);
+  return std::max<std::size_t>(kLargeBlock, config.limits.header_bytes + http::kRewriteRoom);
 }
 
 // A descriptor on its way to its worker; closed if the worker ends before it arrives.
@@ -83,6 +85,10 @@ void Worker::abandon() {
   swept_.refreshes.clear_and_dispose([&](RefreshJob* job) {
     abandon_each(job);
     delete job;
+  });
+  swept_.lingering.clear_and_dispose([&](LingeringCall* call) {
+    abandon_each(call);
+    delete call;
   });
   swept_.tunnels.clear_and_dispose([](Tunnel* tunnel) {
     tunnel->abandon();
@@ -166,6 +172,7 @@ Http1Session& Worker::take_session() {
   } else {
     session = std::move(spare_sessions_.back());
     spare_sessions_.pop_back();
+    least_spare_sessions_.took(spare_sessions_.size());
   }
   swept_.sessions.push_back(*session);
   return *session.release();
@@ -175,6 +182,19 @@ void Worker::end_session(Http1Session& session) {
   swept_.sessions.erase(swept_.sessions.iterator_to(session));
   std::unique_ptr<Http1Session> owned(&session);
   if (spare_sessions_.size() < kSpareSessions) spare_sessions_.push_back(std::move(owned));
+}
+
+void Worker::give_back_memory() {
+  const std::size_t surplus = least_spare_sessions_.surplus(spare_sessions_.size());
+  spare_sessions_.resize(spare_sessions_.size() - surplus);
+  freed_ += surplus * sizeof(Http1Session) + FramePool::trim() + services_.small_blocks.trim() +
+            services_.large_blocks.trim();
+  // The allocator would keep it for this process. Seldom: it looks through all of the heap.
+  const TimePoint now = Clock::now();
+  if (freed_ < kWorthGivingBack || now < gives_back_from_) return;
+  ::malloc_trim(0);
+  freed_ = 0;
+  gives_back_from_ = now + kGivesBackEvery;
 }
 
 void Worker::begin_tunnel(std::unique_ptr<Tunnel> tunnel, ClientConnection& client) {
@@ -199,6 +219,17 @@ void Worker::begin_refresh(const RefreshRequest& request) {
 void Worker::end_refresh(RefreshJob& job) {
   swept_.refreshes.erase(swept_.refreshes.iterator_to(job));
   const std::unique_ptr<RefreshJob> owned(&job);
+}
+
+void Worker::begin_lingering(AbandonedRequest request) {
+  auto call = std::make_unique<LingeringCall>(services_, std::move(request));
+  swept_.lingering.push_back(*call);
+  call.release()->run();
+}
+
+void Worker::end_lingering(LingeringCall& call) {
+  swept_.lingering.erase(swept_.lingering.iterator_to(call));
+  const std::unique_ptr<LingeringCall> owned(&call);
 }
 
 void Worker::close_idle_elsewhere(const Generation& generation, UpstreamId upstream,

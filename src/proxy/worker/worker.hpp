@@ -13,6 +13,7 @@
 #include "observe/worker_metrics.hpp"
 #include "proxy/exchange/client_connection.hpp"
 #include "proxy/exchange/http1_session.hpp"
+#include "proxy/exchange/lingering_call.hpp"
 #include "proxy/exchange/refresh_job.hpp"
 #include "proxy/exchange/services.hpp"
 #include "proxy/exchange/swept.hpp"
@@ -81,11 +82,15 @@ class Worker final : Owner {
   void connection_idle(ClientConnection& client) override;
   void connection_active(ClientConnection& client) override;
   void connection_closed() override;
+  bool is_house_full() override { return shared_.accept_resume.is_waiting(); }
+  void give_back_memory() override;
   void end_session(Http1Session& session) override;
   void begin_tunnel(std::unique_ptr<Tunnel> tunnel, ClientConnection& client) override;
   void end_tunnel(Tunnel& tunnel) override;
   void begin_refresh(const RefreshRequest& request) override;
   void end_refresh(RefreshJob& job) override;
+  void begin_lingering(AbandonedRequest request) override;
+  void end_lingering(LingeringCall& call) override;
   void close_idle_elsewhere(const Generation& generation, UpstreamId upstream,
                             Parking& asker) override;
 
@@ -104,6 +109,9 @@ class Worker final : Owner {
   LocalGenerationPtr newest_;
   SweptLists swept_;
   std::vector<std::unique_ptr<Http1Session>> spare_sessions_;
+  LowWater least_spare_sessions_;
+  std::size_t freed_ = 0;  // and not given back
+  TimePoint gives_back_from_{};
   const http::HeadLimits head_limits_;
   Sweep sweep_;
 };

@@ -110,6 +110,26 @@ TEST_CASE("explain names route and class and tenant and deadline") {
   CHECK(contains(explain("GET /checkout/7"), "default (no other route matches)"));
 }
 
+TEST_CASE("explain says that a path has several readings and what comes of it") {
+  const std::string confused = explain("POST '/checkout/..%2fexport/x'");
+  CHECK(contains(confused, "class     P2, "));
+  CHECK(contains(confused, "path      ambiguous: a backend may take it for another route's"));
+  const std::string settled = explain("POST '/checkout/a%2Fb'");
+  CHECK(contains(settled, "class     P0, "));
+  CHECK(contains(settled, "path      ambiguous: nothing is stored"));
+  CHECK_FALSE(contains(explain("POST /checkout/a%20b"), "path  "));
+  const ScratchFile strict("strict.json", R"({"upstreams":[{"name":"a","servers":["127.0.0.1:1"]}],
+      "routes":[{"name":"export","match":{"path":"/export/**"},"class":"P2"}],
+      "ambiguous_paths":"reject"})");
+  const auto ask = [&](const std::string& path) {
+    return spillway("explain --config " + strict.path() + " GET '" + path + "'");
+  };
+  const Result refused = ask("/export/../x");
+  CHECK(refused.code != 0);
+  CHECK(contains(refused.out + refused.err, "answered 400: The path can be read in several ways"));
+  CHECK(ask("/export/a%2Fb").code == 0);
+}
+
 TEST_CASE("explain shows whose deadline counts and what it ends") {
   const auto line = [](const std::string& fields) {
     const std::string out = explain("POST http://shop.example/checkout/7" + fields);

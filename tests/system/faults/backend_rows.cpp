@@ -99,6 +99,8 @@ std::vector<Row> backend_rows() {
       asks("stalls-in-body", late_or_aborted, fine, with_response_timeout(1000)),
       asks("stalls-in-chunk", late_or_aborted, fine, with_response_timeout(1000)),
       asks("stalls-in-trailer", late_or_aborted, fine, with_response_timeout(1000)),
+      asks("trickles-in-head", late, {}, with_response_timeout(1000)),
+      asks("trickles-interim", late, {}, with_response_timeout(1000)),
       asks("garbage-no-http", lost),
       asks("garbage-status", lost),
       asks("garbage-length", lost),

@@ -55,6 +55,10 @@ std::size_t come(Stand& stand, RawClient& client, Phase phase, const std::string
       client.send(get("/stalls-before-head/" + number));
       must(stand.backend.wait_asked("/stalls-before-head/" + number), "not passed on");
       return 1;
+    case Phase::at_work:
+      client.send(get("/slow/" + number));
+      must(stand.backend.wait_asked("/slow/" + number), "not passed on");
+      return 1;
     case Phase::in_answer:
       client.send(get("/huge/" + number));
       client.read_bytes(1000);
@@ -83,6 +87,7 @@ std::string name_of(Phase phase) {
     case Phase::before_continue: return "before 100-continue";
     case Phase::in_queue: return "in the queue";
     case Phase::awaiting_head: return "awaiting the head";
+    case Phase::at_work: return "while the backend works on";
     case Phase::in_answer: return "in the answer";
     case Phase::between_requests: return "between requests";
     case Phase::in_pipeline: return "in a pipeline";

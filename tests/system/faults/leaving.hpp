@@ -18,6 +18,7 @@ enum class Phase {
   before_continue,  // it waits to be told to send its body
   in_queue,
   awaiting_head,
+  at_work,  // of an upstream that notices nothing and answers all the same
   in_answer,
   between_requests,
   in_pipeline,  // the first of three has been answered

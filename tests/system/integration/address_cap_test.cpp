@@ -42,7 +42,7 @@ TEST_CASE("an address has so many connections over all workers and others have t
     CHECK(greedy.emplace_back(proxy.port()).ask(get("/")).status() == 200);
   }
   for (int i = 0; i < 50; ++i) CHECK(is_refused(proxy.port()));
-  CHECK(proxy.metric(kRefused) == 50);
+  CHECK(proxy.metric_becomes(kRefused, 50));
   CHECK(proxy.metric_becomes(R"(spillway_connections{side="client"})", 4));
   for (RawClient& client : greedy) CHECK(client.ask(get("/")).status() == 200);
   RawClient other(proxy.port(), 0, "127.0.0.2");

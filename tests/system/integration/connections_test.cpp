@@ -88,6 +88,24 @@ TEST_CASE("a cap that a reload raises lets in who waits") {
   CHECK(!third.send(get("/")).has_bytes(kQuiet));
 }
 
+TEST_CASE("in a full house those idle for longest give way to who has something to say") {
+  CountingBackend backend({.service = 3s});
+  const ProxyUnderTest proxy(backend.address(), never_shed({{"limits", {{"connections", 12}}}}));
+  std::deque<RawClient> busy, silent;
+  for (int n = 0; n < 2; ++n) busy.emplace_back(proxy.port()).send(get("/"));
+  for (int n = 0; n < 10; ++n) silent.emplace_back(proxy.port());  // not a byte
+  CHECK(proxy.metric_becomes(R"(spillway_connections{side="client"})", 12));
+  RawClient newcomer(proxy.port());
+  newcomer.send("BAD\r\n\r\n");  // answered at once
+  CHECK(!newcomer.has_bytes(kQuiet));
+  CHECK(newcomer.read_response().status() == 400);
+  // Those of each worker that came first.
+  CHECK((silent[0].is_closed(0ms) || silent[1].is_closed(0ms)));
+  CHECK_FALSE(silent[8].is_closed(0ms));
+  CHECK_FALSE(silent[9].is_closed(0ms));
+  for (RawClient& one : busy) CHECK(one.read_response().status() == 200);
+}
+
 TEST_CASE("without descriptors left accepting pauses and everything else goes on") {
   CountingBackend backend({});
   ProxyProcess proxy(configuration({backend.address()}));

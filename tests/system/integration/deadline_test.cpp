@@ -105,9 +105,37 @@ TEST_CASE("a deadline ends the wait for an answer wherever it comes from") {
       CHECK(stopwatch.elapsed() < Milliseconds(200) + kSoon * 5);
       CHECK(peer.wait_until([](const auto& seen) { return seen.open == 0; }));
       CHECK(peer.seen().requests == 1);
-      CHECK(proxy.metric(R"(spillway_inflight{upstream="app"})") == 0);
+      CHECK(proxy.metric_becomes(R"(spillway_inflight{upstream="app"})", 0));
     }
   }
+}
+
+TEST_CASE("a deadline that the client chose is no denial by the proxy") {
+  ScriptedPeer peer(silent());
+  json settings =
+      never_shed({{"dispatch", {{"concurrency", 1}}}, {"default_route", {{"class", "P0"}}}});
+  const ProxyUnderTest proxy(peer.address(), settings);
+  RawClient holder(proxy.port());
+  holder.send(get("/"));
+  REQUIRE(proxy.metric_becomes(R"(spillway_inflight{upstream="app"})", 1));
+  RawClient client(proxy.port());
+  int sent = 0;
+  for (const char* deadline :
+       {"X-Request-Deadline: 0ms", "X-Request-Deadline: 0s", "X-Request-Deadline: 1000000000000",
+        "X-Request-Deadline: 1ms", "X-Request-Deadline: 20ms", "grpc-timeout: 0n",
+        "grpc-timeout: 9m"}) {
+    CAPTURE(deadline);
+    const Message answer = client.ask(get("/", std::string(deadline) + "\r\n"));
+    CHECK(answer.status() == 503);
+    CHECK(answer.body.find("DEADLINE_EXPIRED") != std::string::npos);
+    CHECK(proxy.metric_becomes(R"(spillway_errors_total{class="P0",reason="DEADLINE_EXPIRED"})",
+                               ++sent));
+  }
+  const std::string page = proxy.metrics();
+  std::size_t at = page.find("\nspillway_denied_total{class=\"P0\"");
+  REQUIRE(at != page.npos);
+  for (; at != page.npos; at = page.find("\nspillway_denied_total{class=\"P0\"", at + 1))
+    CHECK(page.substr(page.find('}', at), 3) == "} 0");
 }
 
 TEST_CASE("Unix time is a deadline like any other") {

@@ -76,5 +76,28 @@ TEST_CASE("an upstream that is faster than its client costs no memory") {
   check_memory(proxy);
 }
 
+TEST_CASE("the memory that a burst of clients took goes back to the system") {
+  ScriptedPeer peer(ok("done"));
+  ProxyProcess proxy(settings(peer));
+  CHECK(RawClient(proxy.port()).ask(get("/")).status() == 200);
+  const std::size_t before = proxy.memory();
+  {
+    std::vector<RawClient> burst;
+    const std::string half = post("/", pattern(60'000)).substr(0, 30'000);
+    for (int n = 0; n < 1500; ++n) burst.emplace_back(proxy.port()).send(half);
+    // The last of them has been read, and so have the others.
+    CHECK(burst.back().ask(post("/", pattern(60'000)).substr(30'000)).body == "done");
+  }
+  const std::size_t grown = proxy.peak_memory() - before;
+  CHECK(grown > std::size_t{30} << 20);
+  if (kSanitized) return;  // its allocator keeps what is freed
+  const Event nothing;
+  const Deadline deadline(30s);
+  while (proxy.memory() > before + grown / 5 && !deadline.passed()) nothing.wait(100ms);
+  MESSAGE("grown by " << (grown >> 20) << " MiB, of which are left "
+                      << ((proxy.memory() - before) >> 20));
+  CHECK(proxy.memory() <= before + grown / 5);
+}
+
 }  // namespace
 }  // namespace spillway::support

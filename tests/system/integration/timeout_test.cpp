@@ -64,12 +64,54 @@ TEST_CASE("a response that is not complete within the total timeout is not waite
 TEST_CASE("a head that trickles in does not put off the total timeout") {
   Event cut_off;
   ScriptedPeer peer(trickles("", kHead, cut_off));
-  const ProxyUnderTest proxy(peer.address(), within_total({{"response_timeout_ms", 200}}));
+  const ProxyUnderTest proxy(peer.address(), within_total());
   const Stopwatch stopwatch;
   check_timeout(RawClient(proxy.port()).ask(get("/")));
   CHECK(stopwatch.elapsed() >= kTotal);
   CHECK(cut_off.wait());
   CHECK(proxy.metric(R"(spillway_inflight{upstream="app"})") == 0);
+}
+
+TEST_CASE("neither a trickle nor interim responses put off the timeout of a response head") {
+  const Milliseconds patience{300};
+  const json settings = never_shed({{"app", {{"response_timeout_ms", patience.count()}}}});
+  const auto hints = [](PeerConnection& proxy) {
+    return proxy.send("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n");
+  };
+  for (const bool is_hinting : {false, true}) {
+    CAPTURE(is_hinting);
+    Event cut_off;
+    ScriptedPeer peer([&](PeerConnection& proxy) {
+      if (!proxy.read_request()) return;
+      while (is_hinting ? hints(proxy) && !proxy.wait_closed(Milliseconds(40))
+                        : trickle(proxy, kHead)) {
+      }
+      cut_off.set();
+    });
+    const ProxyUnderTest proxy(peer.address(), settings);
+    RawClient client(proxy.port());
+    const Stopwatch stopwatch;
+    Message answer = client.ask(get("/"));
+    while (answer.status() == 103) answer = client.read_response();
+    check_timeout(answer);
+    CHECK(stopwatch.elapsed() >= patience);
+    CHECK(stopwatch.elapsed() < patience + kSoon * 5);
+    CHECK(cut_off.wait());
+    CHECK(proxy.metric(R"(spillway_inflight{upstream="app"})") == 0);
+  }
+}
+
+TEST_CASE("the time in which a request body is sent does not count towards the response timeout") {
+  ScriptedPeer peer([](PeerConnection& proxy) {
+    if (proxy.read_head() && proxy.skip_bytes(200'000) && !proxy.wait_closed(Milliseconds(150)))
+      proxy.send(ok("done"));
+  });
+  const ProxyUnderTest proxy(peer.address(), never_shed({{"app", {{"response_timeout_ms", 300}}}}));
+  RawClient client(proxy.port());
+  const std::string request = post("/", pattern(200'000));
+  client.send(std::string_view(request).substr(0, 100'000));
+  CHECK_FALSE(client.has_bytes(Milliseconds(400)));
+  CHECK(client.ask(std::string_view(request).substr(100'000)).body == "done");
 }
 
 TEST_CASE("a body that trickles in does not put off the total timeout and is cut off") {
@@ -121,7 +163,7 @@ TEST_CASE("a request body that trickles in does not put off the total timeout an
   const json breaker = {{"consecutive_failures", 1}, {"open_ms", 60'000}, {"max_open_ms", 60'000}};
   const ProxyUnderTest proxy(peer.address(), within_total({{"circuit_breaker", breaker}}));
   RawClient client(proxy.port());
-  client.send("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n");
+  client.send("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n" + pattern(70'000));
   const Stopwatch stopwatch;
   while (!client.has_bytes(Milliseconds(40)) && client.try_send("x")) {
     REQUIRE(stopwatch.elapsed() < kPatience);

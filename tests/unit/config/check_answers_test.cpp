@@ -52,6 +52,10 @@ TEST_CASE("a cache needs a bound and stores answers to GET only") {
   check_problem(cache(R"("max_bytes":65536,"ttl_ms":-1)"), "$.routes[0].cache.ttl_ms", "found -1");
   check_problem(cache(R"("max_bytes":65536,"stale_ms":31536000001)"), "$.routes[0].cache.stale_ms",
                 "31536000000");
+  check_problem(cache(R"("max_bytes":65536,"heuristic_ratio":1.5)"),
+                "$.routes[0].cache.heuristic_ratio", "found 1.5");
+  check_problem(cache(R"("max_bytes":65536,"targeted":["*"])"), "$.routes[0].cache.targeted[0]",
+                "HTTP field");
   check_problem(cache(R"("max_bytes":65536,"stale_if_error":1)"),
                 "$.routes[0].cache.stale_if_error", "true or false");
   check_problem(cache(R"("max_bites":65536,"max_bytes":65536)"), "$.routes[0].cache.max_bites",
@@ -69,6 +73,9 @@ TEST_CASE("a cache says by default what is safe and an entry takes an eighth of 
   CHECK(cache.serve == Serve::overload);
   CHECK(cache.personal == std::vector<std::string>{"Cookie", "X-Api-Key"});
   CHECK_FALSE(cache.across_tenants);
+  CHECK(cache.error_ttl == Milliseconds{0});
+  CHECK(cache.heuristic_ratio == 0);
+  CHECK(cache.targeted.empty());
   CHECK_FALSE(config.default_route().cache.has_value());
   CHECK(load_good(route(R"("cache":{"max_bytes":16777216})")).routes[0].cache->max_entry_bytes ==
         1048576);

@@ -1,8 +1,13 @@
 #include "config/check_upstreams.hpp"
 
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
+
 #include <string>
 #include <vector>
 
+#include "config/format.hpp"
 #include "unit/config/support.hpp"
 
 namespace spillway::config {
@@ -18,7 +23,7 @@ TEST_CASE("servers are balanced and ejected and requests retried unless the file
   const Upstream plain = load_good(with("")).upstreams[0];
   CHECK(plain.balance == Balance::least_inflight);
   CHECK_FALSE(plain.health_check);
-  CHECK_FALSE(plain.total_timeout);
+  CHECK(plain.total_timeout == Milliseconds{3'600'000});
   CHECK(plain.ejection.consecutive_failures == 5);
   CHECK(plain.retries.attempts == 1);
   const Upstream own =
@@ -82,6 +87,58 @@ TEST_CASE("a server may not be the listener itself") {
   }
   // Whichever port that will be.
   load_good(R"({"listen":{"port":0},"upstreams":[{"name":"a","servers":["127.0.0.1:8080"]}]})");
+}
+
+// Of this machine besides loopback, as the kernel says it; empty if there is none.
+std::string own_address() {
+  ifaddrs* first = nullptr;
+  REQUIRE(getifaddrs(&first) == 0);
+  std::string found;
+  for (const ifaddrs* one = first; one != nullptr && found.empty(); one = one->ifa_next) {
+    if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET) continue;
+    char text[INET_ADDRSTRLEN];
+    const auto* v4 = reinterpret_cast<const sockaddr_in*>(one->ifa_addr);
+    inet_ntop(AF_INET, &v4->sin_addr, text, sizeof text);
+    if (!is_loopback(text)) found = text;
+  }
+  freeifaddrs(first);
+  return found;
+}
+
+TEST_CASE("a server that is the listener by an address of this machine is a problem") {
+  const std::string own = own_address();
+  if (own.empty()) return;
+  const auto file = [&](const std::string& listen, int port) {
+    return R"({"listen":{"address":")" + listen + R"("},"upstreams":[{"name":"a","servers":[")" +
+           own + ":" + std::to_string(port) + "\"]}]}";
+  };
+  for (const char* any : {"0.0.0.0", "::"})
+    check_problem(file(any, 8080), "$.upstreams[0].servers[0]", "where $.listen accepts");
+  check_problem(file(own, 8080), "$.upstreams[0].servers[0]", "where $.listen accepts");
+  load_good(file("0.0.0.0", 8081));
+  load_good(file("127.0.0.1", 8080));
+  load_good(file("::1", 8080));
+}
+
+TEST_CASE("a server that is the admin listener is a problem") {
+  const auto file = [](const std::string& admin, const std::string& server) {
+    return R"({"admin":{"address":")" + admin +
+           R"(","token":"0123456789"},"upstreams":[{"name":"a","servers":[")" + server + "\"]}]}";
+  };
+  const std::pair<const char*, const char*> own[] = {{"127.0.0.1", "127.0.0.1:9090"},
+                                                     {"127.0.0.1", "localhost:9090"},
+                                                     {"0.0.0.0", "127.0.0.1:9090"},
+                                                     {"0.0.0.0", "127.1.2.3:9090"},
+                                                     {"::", "[::1]:9090"},
+                                                     {"::1", "localhost:9090"}};
+  for (const auto& [admin, server] : own) {
+    CAPTURE(admin);
+    CAPTURE(server);
+    check_problem(file(admin, server), "$.upstreams[0].servers[0]", "where $.admin accepts");
+  }
+  load_good(file("127.0.0.1", "127.0.0.1:9091"));
+  load_good(file("127.0.0.1", "192.0.2.1:9090"));
+  load_good(R"({"admin":{"port":0},"upstreams":[{"name":"a","servers":["127.0.0.1:9090"]}]})");
 }
 
 TEST_CASE("a route names the protocols that may be upgraded to and never h2c") {

@@ -51,10 +51,11 @@ TEST_CASE("the effective dump shows caches and fallbacks where there are any") {
       "fallback": { "headers": { "X-A": "2" }, "html": { "body": "<p>" } } }])")));
   const auto& route = dump["routes"][0];
   CHECK(route["rules"]["P1"]["annotate"] == true);
-  CHECK(route["cache"].dump() ==
-        R"({"ttl_ms":1000,"stale_ms":60000,"max_bytes":100000,"max_entry_bytes":12500,"vary":[],)"
-        R"("methods":["GET","HEAD"],"serve":"overload","stale_if_error":true,)"
-        R"("personal":["Cookie","X-Api-Key"],"across_tenants":false})");
+  CHECK(
+      route["cache"].dump() ==
+      R"({"ttl_ms":1000,"error_ttl_ms":0,"heuristic_ratio":0.0,"stale_ms":60000,"max_bytes":100000,"max_entry_bytes":12500,"vary":[],)"
+      R"("methods":["GET","HEAD"],"serve":"overload","stale_if_error":true,)"
+      R"("personal":["Cookie","X-Api-Key"],"across_tenants":false,"targeted":[]})");
   CHECK(route["fallback"].dump() ==
         R"({"status":200,"headers":{"X-A":"2"},"html":{"body":"<p>"}})");
   CHECK_FALSE(dump["default_route"].contains("cache"));

@@ -1,5 +1,13 @@
 #include "config/load.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
 #include "config/effective.hpp"
 #include "unit/config/support.hpp"
 
@@ -169,6 +177,25 @@ TEST_CASE("a file that cannot be read says why") {
   CHECK(load_file("/nonexistent/spillway.json").problems[0].message.find("No such file") !=
         std::string::npos);
   CHECK(load_file(SPILLWAY_SOURCE_DIR).problems[0].message.find("directory") != std::string::npos);
+}
+
+TEST_CASE("a pipe is read while something comes and not waited for otherwise") {
+  const std::filesystem::path pipe =
+      std::filesystem::temp_directory_path() / ("spillway-pipe-" + std::to_string(getpid()));
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK(load_file(pipe).problems.at(0).message.find("nothing came for 2000 ms") !=
+        std::string::npos);  // no writer
+  const int silent = open(pipe.c_str(), O_RDWR | O_CLOEXEC);
+  REQUIRE(silent >= 0);
+  CHECK(load_file(pipe).problems.at(0).message.find("nothing came") != std::string::npos);
+  close(silent);
+  std::thread writer([&] {
+    std::ofstream out(pipe);
+    out << R"({"upstreams":[{"name":"a",)" << std::flush << R"("servers":["127.0.0.1:1"]}]})";
+  });
+  CHECK(load_file(pipe).config.has_value());
+  writer.join();
+  std::filesystem::remove(pipe);
 }
 
 TEST_CASE("every prefix and every broken byte of the example file is handled") {

@@ -305,7 +305,7 @@ TEST_CASE("rules budgets scores and keys have bounds") {
       {R"("overload":{"score":{"weights":{"error_rate":-1}}})",
        "$.overload.score.weights.error_rate", "found -1"},
       {R"("overload":{"enter_by":"score","score":{"weights":{"inflight_ratio":0,"queue_ratio":0,
-          "queue_wait_p95":0,"latency_p95":0,"event_loop_lag":0,"error_rate":0}}})",
+          "queue_wait_p95":0,"latency_p95":0,"latency_p99":0,"latency_p95_ratio":0,"event_loop_lag":0,"error_rate":0}}})",
        "$.overload.score.weights", "all are 0"},
       {R"("dispatch":{"aging_half_life_ms":0})", "$.dispatch.aging_half_life_ms", "found 0"},
       {R"("dispatch":{"discipline":"lifo"})", "$.dispatch.discipline", "\"aging\" or \"edf\""},

@@ -37,6 +37,24 @@ TEST_CASE("nothing is known of a route before twenty samples, and of each route 
   CHECK_FALSE(learned.routes.times(kOther, learned.now));
 }
 
+TEST_CASE("nearly all answers come within a time that is learned and does not get old") {
+  Learned learned;
+  learned.teach(40ms, 19);
+  CHECK_FALSE(learned.routes.nearly_longest(kOne));
+  Random random(1);
+  for (int n = 0; n < 2000; ++n) {  // log-normal of median 40 ms and sigma 0.5
+    double normal = -6;
+    for (int k = 0; k < 12; ++k) normal += random.uniform();
+    learned.teach(from_seconds(0.04 * std::exp(0.5 * normal)));
+  }
+  const double learned_ms = to_milliseconds(*learned.routes.nearly_longest(kOne));
+  CHECK(learned_ms > 70);  // its 99th percentile is 128 ms; 64 samples say it roughly
+  CHECK(learned_ms < 200);
+  learned.now += 1h;
+  CHECK_FALSE(learned.routes.times(kOne, learned.now));
+  CHECK(to_milliseconds(*learned.routes.nearly_longest(kOne)) == learned_ms);
+}
+
 TEST_CASE("three of four answers come within the usual time, nearly all after the least") {
   Learned learned;
   Random random(11);

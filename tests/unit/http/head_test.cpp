@@ -58,7 +58,6 @@ TEST_CASE("every malformed request head has its fault") {
       {"9112 2.3 no minor version", "GET / HTTP/1\r\n\r\n", Error::bad_request_line},
       {"9112 2.3 two digits", "GET / HTTP/1.10\r\n\r\n", Error::bad_request_line},
       {"9112 2.3 HTTP/0.9", "GET / HTTP/0.9\r\n\r\n", Error::version_unsupported},
-      {"9112 2.3 HTTP/1.2", "GET / HTTP/1.2\r\n\r\n", Error::version_unsupported},
       {"9113 3.4 the HTTP/2 preface", "PRI * HTTP/2.0\r\n\r\n", Error::version_unsupported},
       {"9112 5.1 space before the colon", "GET / HTTP/1.1\r\nHost : a\r\n\r\n", Error::bad_field},
       {"9112 5 no colon", "GET / HTTP/1.1\r\nHost\r\n\r\n", Error::bad_field},
@@ -74,6 +73,22 @@ TEST_CASE("every malformed request head has its fault") {
     CAPTURE(one.section);
     CHECK(parse_request(one.text, head) == one.error);
   }
+}
+
+// RFC 9110 section 2.5.
+TEST_CASE("a higher minor version is read as HTTP/1.1") {
+  RequestHead request;
+  ResponseHead response;
+  for (const char minor : {'1', '2', '9'}) {
+    CAPTURE(minor);
+    CHECK(parse_request(std::string("GET / HTTP/1.") + minor + "\r\n\r\n", request) == Error::none);
+    CHECK(request.version == 11);
+    CHECK(parse_response(std::string("HTTP/1.") + minor + " 200 OK\r\n\r\n", response) ==
+          Error::none);
+    CHECK(response.version == 11);
+  }
+  CHECK(parse_request("GET / HTTP/1.0\r\n\r\n", request) == Error::none);
+  CHECK(request.version == 10);
 }
 
 TEST_CASE("128 fields fit and 129 are too many") {

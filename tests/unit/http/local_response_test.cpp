@@ -40,6 +40,15 @@ TEST_CASE("a stored response has its own fields and its age") {
         "Cache-Status: spillway; hit; ttl=-2\r\n\r\n");
 }
 
+TEST_CASE("a part of a stored response says which one it is") {
+  StoredHead head = kStored;
+  head.part = {1, 3};
+  CHECK(
+      written(write_stored_head, head) ==
+      "HTTP/1.1 206 Partial Content\r\nDate: D\r\nContent-Type: a/b\r\nETag: \"1\"\r\nX-Own: x\r\n"
+      "Content-Range: bytes 1-3/5\r\nContent-Length: 3\r\nAge: 7\r\nVia: 1.1 spillway\r\n\r\n");
+}
+
 TEST_CASE("a client that has it already is told only what concerns its copy") {
   CHECK(
       written(write_not_modified_head, kStored) ==

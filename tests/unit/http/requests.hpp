@@ -38,7 +38,7 @@ inline const ForwardedRequest kClient{.client_address = "192.0.2.7"};
 inline std::string forward(const std::string& text, const ForwardedRequest& with) {
   RequestHead head;
   REQUIRE(read_request(text, head) == Error::none);
-  std::string block(text.size() + 2 * head.host.size() + kRewriteRoom, '\0');
+  std::string block(text.size() + kRewriteRoom, '\0');
   TextWriter out(block);
   REQUIRE(write_request_head(out, head, with));
   return std::string(out.text());

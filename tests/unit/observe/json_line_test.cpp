@@ -39,6 +39,29 @@ TEST_CASE("quotes and backslashes and control characters survive a JSON line") {
   CHECK(line.members() == "\"t\":\"a\\u000ab\\u007f\"");
 }
 
+TEST_CASE("characters that deceive whoever looks at a line are escaped") {
+  const std::pair<const char*, const char*> cases[] = {
+      {"a\u0085b", "a\\u0085b"},           // NEL
+      {"\u009b31m", "\\u009b31m"},         // CSI: colours in a terminal
+      {"\u0080\u009f", "\\u0080\\u009f"},  // the first and last of C1
+      {"\u202e", "\\u202e"},               // RLO
+      {"\u202a\u202b\u202c\u202d", "\\u202a\\u202b\\u202c\\u202d"},
+      {"\u2066\u2067\u2068\u2069", "\\u2066\\u2067\\u2068\\u2069"},
+      {"\u200e\u200f\u061c", "\\u200e\\u200f\\u061c"},
+      {"\u2028\u2029", "\\u2028\\u2029"},  // line separators
+      {"\u200b\u200d\ufeff\u00ad", "\\u200b\\u200d\\ufeff\\u00ad"},
+      {"\U000e0041", "\\udb40\\udc41"},  // a tag
+      {"\u00a0\u00e4\u20ac\u2027\u202f\U0001F600", "\u00a0\u00e4\u20ac\u2027\u202f\U0001F600"},
+  };
+  for (const auto& [text, expected] : cases) {
+    CAPTURE(expected);
+    JsonLine line;
+    line.text("t", text);
+    CHECK(line.members() == "\"t\":\"" + std::string(expected) + "\"");
+    CHECK(round_trip(text) == text);
+  }
+}
+
 TEST_CASE("valid UTF-8 passes and every other byte becomes a replacement character") {
   const std::string fine = "\u00e9 \u20ac \U0001F600 \ud7ff \ue000";
   CHECK(round_trip(fine) == fine);

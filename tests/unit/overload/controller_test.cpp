@@ -58,7 +58,12 @@ TEST_CASE("a controller begins NORMAL with a plan that allows") {
   REQUIRE(scene.controller.plan() != nullptr);
   CHECK(scene.controller.plan()->state() == State::normal);
   CHECK(scene.controller.plan()->rule(RouteId{0}, kOnly).retry_after == 1s);
-  const Tick tick = scene.tick();
+  CHECK_FALSE(scene.controller.plan()->is_quiet());
+  Tick tick = scene.tick();
+  CHECK_FALSE(tick.transition);
+  REQUIRE(tick.plan != nullptr);  // the load is low
+  CHECK(tick.plan->is_quiet());
+  tick = scene.tick();
   CHECK_FALSE(tick.transition);
   CHECK(tick.plan == nullptr);
 }

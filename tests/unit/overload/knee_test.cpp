@@ -90,3 +90,21 @@ TEST_CASE("the knee stays within its bounds") {
   measure(point, 7, 7, 8);
   CHECK(std::exp(point.quantile(0.5)) == doctest::Approx(7).epsilon(0.01));
 }
+
+TEST_CASE("a guess is believed until measurements say otherwise, above it or below") {
+  const auto guess = [] {
+    Knee knee(1, 1000);
+    knee.suppose_at_least(10, 100);
+    return knee;
+  };
+  CHECK(median(guess()) == doctest::Approx(10).epsilon(0.3));
+  for (const double truth : {3.0, 10.0, 40.0, 90.0}) {
+    CAPTURE(truth);
+    Knee knee = guess();
+    for (int i = 0; i < 12; ++i) {
+      const double low = std::exp(knee.quantile(0.5));
+      measure(knee, truth, low, 1.5 * low);
+    }
+    CHECK(median(knee) == doctest::Approx(truth).epsilon(0.25));
+  }
+}

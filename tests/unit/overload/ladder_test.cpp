@@ -242,6 +242,20 @@ TEST_CASE("weights count and signals without evidence or threshold add nothing")
   CHECK(scored(settings.enter, {}, queue_and_errors(0.4, 0.2)).largest == Reason::queue_saturation);
 }
 
+TEST_CASE("of a ratio to the quiet time what exceeds one counts for the score") {
+  config::Thresholds enter;
+  enter.latency_p95_ratio = 3;
+  OverloadSignals signals;
+  const auto sum = [&](double ratio) {
+    signals.latency_p95_ratio = ratio;
+    return scored(enter, {}, signals).sum;
+  };
+  CHECK(sum(0.8) == 0);
+  CHECK(sum(1) == 0);
+  CHECK(sum(2) == doctest::Approx(0.5));
+  CHECK(sum(3) == doctest::Approx(1));
+}
+
 TEST_CASE("a ladder by score climbs each stage by that stage's thresholds") {
   config::Overload settings = three_stages();
   settings.enter_by = config::EnterBy::score;

@@ -181,3 +181,49 @@ TEST_CASE("in shadow mode the limit never moves: nothing would follow it") {
   CHECK(regulator.limit() == 200);
   CHECK(regulator.regulates());
 }
+
+TEST_CASE("tail latency is judged by each threshold that is set, and by none without evidence") {
+  config::Overload settings;
+  settings.enter.latency_p99 = 500ms;
+  settings.exit.latency_p99 = 400ms;
+  const TailLatency tail(settings);  // and the ratio, 3 and 2
+  OverloadSignals signals;
+  signals.latency_p95 = 10;
+  CHECK_FALSE(tail.judge(signals));
+  struct Case {
+    double p99, ratio;
+    bool is_breached, is_satisfied;
+  };
+  const Case cases[] = {{0.3, 1, false, true},
+                        {0.6, 1, true, false},
+                        {0.3, 3, true, false},
+                        {0.3, 2.5, false, false},
+                        {0.45, 1, false, false}};
+  for (const Case& one : cases) {
+    CAPTURE(one.p99);
+    CAPTURE(one.ratio);
+    signals.latency_p99 = one.p99;
+    signals.latency_p95_ratio = one.ratio;
+    CHECK(tail.judge(signals)->is_breached == one.is_breached);
+    CHECK(tail.judge(signals)->is_satisfied == one.is_satisfied);
+    CHECK(tail.judge(signals)->factor ==
+          doctest::Approx(std::min(0.45 / one.p99, 2.5 / one.ratio)));
+  }
+  settings.enter.latency_p95_ratio.reset();
+  settings.enter.latency_p99.reset();
+  CHECK_FALSE(TailLatency(settings).is_watched());
+}
+
+TEST_CASE(
+    "an upstream that does less than it did at a good latency got slower: no trial at first") {
+  Loop loop(40, 400ms, 300ms);
+  loop.run({.offered = 390}, 60s);
+  loop.run({.service = 0.5, .offered = 390}, 59s);
+  CHECK(loop.lowest() == 40);
+  loop.run({.service = 0.5, .offered = 390}, 30s);
+  CHECK(loop.lowest() < 40);  // one, to be sure
+
+  Loop without_memory(40, 400ms, 300ms);
+  without_memory.run({.service = 0.5, .offered = 390}, 30s);
+  CHECK(without_memory.lowest() < 40);
+}

@@ -40,6 +40,8 @@ class Loop {
                    .slot_seconds = at_work * 0.1,
                    .succeeded = succeeded,
                    .is_short = upstream.offered > 1.01 * rate,
+                   .has_waiters = upstream.offered > 1.01 * rate,
+                   .released = rate * 0.1,
                    .answered = upstream.answered},
                   now_);
       lowest_ = std::min(lowest_, limit_.limit());
@@ -116,6 +118,72 @@ TEST_CASE("the limit is cut while clients leave before they are served") {
   Loop loop({.initial = 1000});
   loop.run({.offered = 20'000, .answered = 0.1}, 12s);
   CHECK(loop.limit() <= 100);
+}
+
+TEST_CASE(
+    "the limit is cut although no request waits, where clients leave before they are served") {
+  Loop loop({.initial = 1000});
+  loop.run({.parallel = 4, .service = 0.2, .offered = 20, .answered = 0.1}, 40s);
+  CHECK(loop.lowest() <= 4);
+}
+
+TEST_CASE("cuts that do not make clients stay are taken back, for a minute") {
+  const Upstream hopeless{.offered = 20'000, .answered = 0.1};
+  Loop loop({.initial = 64});
+  int seconds = 0;
+  for (; loop.limit() > 2 && seconds < 60; ++seconds) loop.run(hopeless, 1s);
+  REQUIRE(seconds < 20);
+  loop.run(hopeless, 5s);
+  CHECK(loop.limit() >= 50);
+  loop.run(hopeless, 50s);
+  CHECK(loop.lowest() >= 50);
+}
+
+TEST_CASE("a cut by which fewer are served is taken back at once, and the next one comes later") {
+  // 41 at work: 40 that will leave, and one of five a second that are served.
+  config::AutoConcurrency settings;
+  PairedDither limit(settings, 1);
+  TimePoint now = TimePoint{} + 1h;
+  int low_for = 0;
+  for (int tick = 0; tick < 6000; ++tick, now += 100ms) {
+    const double at_work = std::min<double>(limit.limit(), 41);
+    const bool serves = at_work >= 41 || tick % 4 == 0;
+    limit.step({.span = 100ms,
+                .slot_seconds = at_work * 0.1,
+                .succeeded = serves && tick % 2 == 0 ? 1u : 0u,
+                .is_short = false,
+                .has_waiters = at_work < 41,
+                .released = 1.3,
+                .answered = 0.4},
+               now);
+    if (limit.limit() < 41) ++low_for;
+  }
+  CHECK(low_for < 600);  // of 6000
+}
+
+TEST_CASE("after a brake the limit is soon where there was no queue before, and no higher") {
+  const Upstream usual{.offered = 350};
+  Loop loop({.initial = 200});
+  loop.run(usual, 30s);
+  for (int seconds = 0; loop.limit() > 8 && seconds < 20; ++seconds)
+    loop.run({.offered = 2000, .answered = 0.1}, 1s);
+  REQUIRE(loop.limit() <= 8);
+  loop.run(usual, 8s);
+  CHECK(loop.limit() >= 30);
+  CHECK(loop.limit() <= 60);
+}
+
+TEST_CASE("what is known of quiet times finds the limit sooner when it first binds") {
+  const auto seconds_to_find = [](bool has_quiet_time) {
+    Loop loop({.initial = 64});
+    if (has_quiet_time) loop.run({.parallel = 4, .service = 0.2, .offered = 10}, 30s);
+    int seconds = 0;
+    for (; loop.limit() > 8 && seconds < 200; ++seconds)
+      loop.run({.parallel = 4, .service = 0.2, .offered = 40}, 1s);
+    return seconds;
+  };
+  CHECK(seconds_to_find(true) <= 15);
+  CHECK(seconds_to_find(false) >= 25);
 }
 
 TEST_CASE("a restart keeps the limit, within the bounds") {

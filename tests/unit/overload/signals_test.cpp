@@ -242,3 +242,33 @@ TEST_CASE("errors leave with the window and count as a rate of finished requests
   }
   CHECK(*scene.tick().error_rate == 0);
 }
+
+TEST_CASE("the tail latency is compared with that at low load, whatever the mix of routes") {
+  Scene scene;
+  const auto answer = [&](double times, int answers) {
+    for (int i = 0; i < answers; ++i) scene.one.record_relative_latency(times);
+    return scene.tick().latency_p95_ratio;
+  };
+  for (int i = 0; i < 99; ++i) CHECK_FALSE(answer(2, 10));  // 9.9 s: not known what is usual
+  answer(2, 10);
+  CHECK(*answer(2, 10) == doctest::Approx(1).epsilon(0.04));
+  for (int i = 0; i < 20; ++i) answer(8, 10);
+  CHECK(*answer(8, 10) == doctest::Approx(4).epsilon(0.04));
+  // Two hundred of the quiet ten seconds' samples are now in question, and are not the p95.
+  for (int i = 0; i < 20; ++i) answer(2, 2);
+  CHECK_FALSE(answer(2, 2));  // of 42 answers
+}
+
+TEST_CASE("requests without an answer raise the ratio, too") {
+  Scene scene;
+  for (int i = 0; i < 120; ++i) {
+    for (int j = 0; j < 10; ++j) scene.one.record_relative_latency(1);
+    scene.tick();
+  }
+  for (int i = 0; i < 25; ++i) scene.tick();
+  const std::vector<Duration> ages(70, 10s);
+  scene.two.publish_ages(ages, std::vector<double>(70, 100.0));
+  CHECK(*scene.tick().latency_p95_ratio == doctest::Approx(100).epsilon(0.04));
+  scene.two.publish_ages(ages);  // of routes whose usual latency is not known
+  CHECK_FALSE(scene.tick().latency_p95_ratio);
+}

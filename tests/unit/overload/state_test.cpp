@@ -22,6 +22,8 @@ TEST_CASE("any enter threshold reached enters OVERLOADED with its reason") {
   config::Overload settings;
   settings.enter.latency_p95 = 500ms;
   settings.exit.latency_p95 = 350ms;
+  settings.enter.latency_p99 = 900ms;
+  settings.exit.latency_p99 = 700ms;
   const auto enters = [&](auto set) {
     StateMachine machine(settings);
     OverloadSignals signals;
@@ -33,6 +35,8 @@ TEST_CASE("any enter threshold reached enters OVERLOADED with its reason") {
   CHECK(enters([](auto& s) { s.queue_ratio = 0.8; }) == Reason::queue_saturation);
   CHECK(enters([](auto& s) { s.queue_wait_p95 = 0.2; }) == Reason::queue_wait_risk);
   CHECK(enters([](auto& s) { s.latency_p95 = 0.5; }) == Reason::tail_latency);
+  CHECK(enters([](auto& s) { s.latency_p99 = 0.9; }) == Reason::tail_latency);
+  CHECK(enters([](auto& s) { s.latency_p95_ratio = 3; }) == Reason::tail_latency);
   CHECK(enters([](auto& s) { s.event_loop_lag = 0.05; }) == Reason::event_loop_lag);
   CHECK(enters([](auto& s) { s.error_rate = 0.2; }) == Reason::error_burst);
   CHECK(enters([](auto& s) { s.inflight_ratio = 0.95; }) == Reason::inflight_saturation);
@@ -40,6 +44,8 @@ TEST_CASE("any enter threshold reached enters OVERLOADED with its reason") {
           s.queue_ratio = 0.79;
           s.queue_wait_p95 = 0.199;
           s.latency_p95 = 0.49;
+          s.latency_p99 = 0.89;
+          s.latency_p95_ratio = 2.99;
           s.event_loop_lag = 0.049;
           s.error_rate = 0.19;
           s.inflight_ratio = 0.94;

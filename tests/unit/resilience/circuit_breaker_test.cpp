@@ -167,6 +167,24 @@ TEST_CASE("no more probes run at a time than allowed") {
     CHECK(line.succeed());
     CHECK(line.circuit.state() == CircuitState::closed);
   }
+  SUBCASE("a probe that is answered makes room for another before its result is known") {
+    CircuitBreaker::Call answered = second;
+    line.circuit.answered(answered);
+    line.circuit.answered(answered);  // once only
+    const CircuitBreaker::Call fourth = line.circuit.allow(line.now);
+    CHECK(fourth);
+    CHECK_FALSE(line.circuit.allow(line.now));
+    line.circuit.record(third, CallResult::success, line.now, line.random);
+    CHECK(line.circuit.state() == CircuitState::half_open);
+    line.circuit.record(answered, CallResult::success, line.now, line.random);
+    CHECK(line.circuit.state() == CircuitState::closed);
+  }
+  SUBCASE("an answered probe that fails after all opens again") {
+    CircuitBreaker::Call answered = second;
+    line.circuit.answered(answered);
+    line.circuit.record(answered, CallResult::failure, line.now, line.random);
+    CHECK(line.circuit.state() == CircuitState::open);
+  }
   SUBCASE("the failure of one opens again and the others no longer count") {
     line.circuit.record(second, CallResult::failure, line.now, line.random);
     CHECK(line.circuit.state() == CircuitState::open);

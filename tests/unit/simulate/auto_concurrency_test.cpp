@@ -95,4 +95,35 @@ TEST_CASE("auto refuses no request in order to probe") {
   }
 }
 
+TEST_CASE("clients that leave before any request waits do not keep the first limit") {
+  // 4 slots x 20 ms, 400 requests a second that are given up after 150 ms: 60 at work, under
+  // the 64.
+  const Load hurried{.slots = 4, .timeout_ms = 150};
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    CAPTURE(seed);
+    const Recording run = play(hurried, seed);
+    CHECK(run.goodput >= 0.9);
+    CHECK(run.classes[0].success >= 0.99);
+    Load aimd = hurried;
+    aimd.concurrency = R"({"law":"gradient2"})";
+    CHECK(play(aimd, seed).goodput < 0.5);
+  }
+}
+
+TEST_CASE("auto survives a backend that gets five times slower before the limit was found") {
+  Load load;
+  load.slots = 40;
+  load.times = 0.4;
+  load.timeout_ms = 1000;
+  load.changes = R"("changes":[{"at_seconds":20,"until_seconds":40,"speed":0.04}],)";
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    CAPTURE(seed);
+    const Recording run = play(load, seed);
+    // Ten seconds later everything is as it was.
+    for (std::size_t second = 50; second < 60; ++second) {
+      for (const ClassCounts& each : run.seconds[second].classes) CHECK(each.denied == 0);
+    }
+  }
+}
+
 }  // namespace spillway::simulate

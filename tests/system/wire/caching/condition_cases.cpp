@@ -124,9 +124,21 @@ void add_ranges(std::vector<Case>& cases) {
       {must("9110 14.2", "a range of a stored answer is that part or the whole", {parts, parts},
             {get().from_origin(1), get({"Range: bytes=0-2"}).any_status().satisfies(part_or_whole),
              get().from_store(1)}),
-       ours("a range is asked of the origin", {parts, parts},
-            {get().from_origin(1),
-             get({"Range: bytes=0-2"}).status(206).body("ans").asked_with("Range", "bytes=0-2")}),
+       may("9110 14.2", "a range is cut from a stored answer", {parts, parts},
+           {get().from_origin(1), get({"Range: bytes=1-2"})
+                                      .status(206)
+                                      .body("ns")
+                                      .with("Content-Range", "bytes 1-2/8")
+                                      .not_asked()}),
+       may("9110 14.1.2", "the end of a stored answer is cut from it", {parts, parts},
+           {get().from_origin(1),
+            get({"Range: bytes=-1"}).status(206).with("Content-Range", "bytes 7-7/8").not_asked()}),
+       ours("several ranges are asked of the origin", {parts, parts},
+            {get().from_origin(1), get({"Range: bytes=0-2,4-5"}).any_status().asked()}),
+       ours("a range that a stored answer does not have is asked of the origin", {parts, parts},
+            {get().from_origin(1), get({"Range: bytes=100-"}).any_status().asked()}),
+       ours("a range of an answer that is not stored is asked of the origin", {parts, parts},
+            {get({"Range: bytes=0-2"}).status(206).body("ans").asked_with("Range", "bytes=0-2")}),
        must("9110 13.1.5", "a range of an answer that is no more gets the whole", {parts, parts},
             {get().from_origin(1), get({"Range: bytes=0-2", "If-Range: \"x\""}).whole(),
              get().from_store(1)})});

@@ -30,9 +30,20 @@ void add_statuses(std::vector<Case>& cases) {
   for (const int status : {302, 307}) cases.push_back(reused_with_lifetime(status, "9111 3"));
   cases.push_back(reused_with_lifetime(403, "9111 3"));
   cases.push_back(reused_with_lifetime(299, "9111 3"));
-  cases.push_back(
-      reused_with_lifetime(503, "9111 3")
-          .otherwise("an error of an overloaded backend would be given out when it is well again"));
+  for (const int status : {500, 503}) cases.push_back(reused_with_lifetime(status, "9111 3"));
+  for (const int status : {404, 405, 410, 414, 501, 503}) {
+    cases.push_back(
+        ours("a " + std::to_string(status) + " that does not say for how long is not kept",
+             {says(status, {"X-Mark: first"}), says({"X-Mark: second"})},
+             {get().status(status).with("X-Mark", "first").asked(),
+              get().with("X-Mark", "second").asked()}));
+  }
+  for (const std::string name : {"X-HTTP-Method-Override", "X-HTTP-Method", "X-Original-URL"}) {
+    cases.push_back(
+        ours("what " + name + " brings about is no answer to the request line",
+             {says({"Cache-Control: max-age=60"}), says({"Cache-Control: max-age=60"})},
+             {get({name + ": DELETE"}).from_origin(1), get().from_origin(2), get().from_store(2)}));
+  }
   for (const int status : {302, 403, 500}) {
     cases.push_back(must("9111 4.2.2",
                          "a " + std::to_string(status) + " without a lifetime is not reused",

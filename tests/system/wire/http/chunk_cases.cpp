@@ -54,6 +54,15 @@ std::vector<Case> chunk_cases() {
                .byte_by_byte(chunked_post("3\r\nabc\r\n2;x=\"y\"\r\nde\r\n0\r\n\r\n"))
                .passes()
                .asked_body("abcde")),
+      ours("chunks go to the backend without extensions, leading zeros and white space",
+           sends(chunked_post("0003 ; a=1\r\nabc\r\nA;b=\"c;d\"\r\n0123456789\r\n00;e\r\n\r\n"))
+               .passes()
+               .asked_body("abc0123456789")
+               .satisfies([](const Observation& seen) -> std::string {
+                 const std::string anew = "\r\n\r\n3\r\nabc\r\na\r\n0123456789\r\n0\r\n\r\n";
+                 const bool is_anew = seen.received[0].find(anew) != std::string::npos;
+                 return is_anew ? "" : "chunks came as they were sent";
+               })),
       no_chunk("a chunk size of letters that are no digits is refused", "xyz\r\n"),
       no_chunk("a chunk size with 0x is refused", "0x3\r\nabc\r\n"),
       no_chunk("a chunk size with a plus is refused", "+3\r\nabc\r\n"),

@@ -87,6 +87,13 @@ std::vector<Case> hop_cases() {
       not_named_away("Content-Type", "text/plain"),
       not_named_away("Range", "bytes=0-2"),
       not_named_away("Origin", "http://a.example"),
+      not_named_away("Accept-Language", "de"),
+      not_named_away("If-None-Match", "\"a\""),
+      not_named_away("X-Api-Key", "0123"),
+      ours("HTTP2-Settings ends here when Connection does not name it",
+           sends(get("/", "HTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA\r\n"))
+               .passes()
+               .asked_without("HTTP2-Settings")),
       ours("Connection with more than 32 names is refused", sends([] {
                                                               std::string lines = "Connection: a";
                                                               for (int n = 0; n < 40; ++n)

@@ -44,6 +44,8 @@ std::vector<Case> host_cases() {
           no_host("a Host with a NUL is refused", std::string("a\0b.example", 11)),
           no_host("a Host with a tab is refused", "a\tb.example"),
           no_host("a Host with a byte beyond ASCII is refused", "\xc3\xa4.example"),
+          ours("a Host longer than any name is refused",
+               sends(with_host(std::string(20'000, 'a'))).refused().untouched().closed()),
           no_host("a Host with a scheme is refused", "http://a.example"),
           no_host("a Host with letters for a port is refused", "a.example:http"),
           no_host("a Host with a negative port is refused", "a.example:-1"),

@@ -56,6 +56,15 @@ std::vector<Case> identity_cases() {
                    .asked_with("X-Forwarded-For", "127.0.0.1")),
           never_passes("X-Forwarded-Port"),
           never_passes("X-Forwarded-Prefix"),
+          never_passes("X-Real-IP"),
+          never_passes("True-Client-IP"),
+          never_passes("X-Cluster-Client-IP"),
+          never_passes("CF-Connecting-IP"),
+          never_passes("X-Original-URL"),
+          never_passes("X_Forwarded_For"),
+          never_passes("X_Real_IP"),
+          never_passes("Content_Length"),
+          never_passes("Transfer_Encoding"),
           never_passes("Spillway-Late"),
           never_passes("spillway-anything"),
           ours("X-Forwarded-For of a trusted peer is appended to",
@@ -64,6 +73,23 @@ std::vector<Case> identity_cases() {
                    .sends(get("/", "X-Forwarded-For: 192.0.2.1\r\n"))
                    .passes()
                    .asked_list("X-Forwarded-For", "192.0.2.1, 127.0.0.1")),
+          ours("X-Real-IP of a trusted peer stays", Step()
+                                                        .from_trusted_peer()
+                                                        .sends(get("/", "X-Real-IP: 192.0.2.1\r\n"))
+                                                        .passes()
+                                                        .asked_with("X-Real-IP", "192.0.2.1")),
+          ours("X_Forwarded_For of a trusted peer's client does not go on",
+               Step()
+                   .from_trusted_peer()
+                   .sends(get("/", "X_Forwarded_For: 192.0.2.9\r\n"))
+                   .passes()
+                   .asked_without("X_Forwarded_For")),
+          ours("Connection, passed on by a trusted peer, names none of its fields away",
+               Step()
+                   .from_trusted_peer()
+                   .sends(get("/", "Connection: X-Customer\r\nX-Customer: 7\r\n"))
+                   .passes()
+                   .asked_with("X-Customer", "7")),
           ours("several X-Forwarded-For lines of a trusted peer stay in order",
                Step()
                    .from_trusted_peer()

@@ -46,16 +46,19 @@ std::vector<Case> interim_cases() {
                .satisfies(has_interim)
                .passes()
                .asked_body("abc")),
-      ours("the backend decides whether the body is wanted",
-           sends(expecting())
-               .answered(raw("HTTP/1.1 401 No\r\nContent-Length: 2\r\n\r\nno").early())
-               .interim({})
-               .status(401)
-               .body("no")
-               .unread_requests()),
+      ours(
+          "who expects 100 is told to go on though the backend will refuse, which costs it no time",
+          sends(expecting())
+              .awaits_interim()
+              .sends("abc")
+              .answered(raw("HTTP/1.1 401 No\r\nContent-Length: 2\r\n\r\nno").early())
+              .interim({100})
+              .status(401)
+              .body("no")
+              .unread_requests()),
       ours("a body that was not wanted is not taken for a request when it comes all the same",
            sends(framed("Content-Length: 43\r\nExpect: 100-continue\r\n", ""))
-               .awaits_response()
+               .awaits_interim()
                .sends(smuggled())
                .answered(raw("HTTP/1.1 401 No\r\nContent-Length: 2\r\n\r\nno").early())
                .status(401)

@@ -47,6 +47,16 @@ std::vector<Case> length_cases() {
            sends(framed("Content-Length: " + std::string(100, '9') + "\r\n", "abc" + smuggled()))
                .refused({400, 413})
                .closed()),
+      ours("thirty zeros before a Content-Length are not passed on",
+           sends(framed("Content-Length: " + std::string(30, '0') + "3\r\n", "abc"))
+               .passes()
+               .asked_body("abc")
+               .asked_raw("Content-Length: 3\r\n")),
+      ours("a tab before a Content-Length is not passed on",
+           sends(framed("Content-Length:\t3\r\n", "abc"))
+               .passes()
+               .asked_body("abc")
+               .asked_raw("Content-Length: 3\r\n")),
       must("9112 6.3", "equal Content-Length fields are refused or made one",
            sends(framed("Content-Length: 3\r\nContent-Length: 3\r\n", "abc"))
                .refused()

@@ -157,7 +157,21 @@ std::vector<Case> response_framing_cases() {
                .passes()
                .satisfies([](const Observation& seen) -> std::string {
                  return seen.responses[0].trailers.empty() ? "" : "it reached the client";
-               }))};
+               })),
+      ours("a field that is no trailer is left out of a response that is good otherwise",
+           sends(get())
+               .answered(head(kChunked) +
+                         "3;a=b\r\nabc\r\n0\r\nX-Sum: 1\r\nContent-Length: 9\r\nHost: b\r\n\r\n")
+               .passes()
+               .body("abc")
+               .open()
+               .satisfies([](const Observation& seen) -> std::string {
+                 const support::Fields expected{{"X-Sum", "1"}};
+                 return seen.responses[0].trailers == expected ? "" : "the trailers are others";
+               })),
+      should(
+          "9110 6.2", "a response of a higher minor version is read as HTTP/1.1",
+          sends(get()).answered("HTTP/1.2 200 OK\r\nContent-Length: 2\r\n\r\nok").passes().open())};
 }
 
 }  // namespace spillway::wire

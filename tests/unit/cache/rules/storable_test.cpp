@@ -67,21 +67,25 @@ TEST_CASE("directives of the response say whether it may be stored") {
 
 TEST_CASE("a status is stored by default or on a lifetime or never") {
   // RFC 9110 section 15.1, RFC 9111 sections 3 and 4.2.2
-  const std::set<unsigned> by_default{200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501};
+  const std::set<unsigned> by_default{200, 203, 204, 300, 301, 308};
+  const std::set<unsigned> errors{404, 405, 410, 414, 501};  // by default, if they have a ttl
+  const config::Cache keeps_errors{.error_ttl = Milliseconds(1)};
   for (unsigned status = 100; status < 700; ++status) {
     CAPTURE(status);
-    const bool never = status < 200 || status == 206 || status == 304 || status >= 600 ||
-                       (status >= 500 && status != 501);
+    const bool never = status < 200 || status == 206 || status == 304 || status >= 600;
+    const bool is_failure = status >= 500 && status != 501;
     const std::string on_lifetime = never ? "status" : "yes";
     CHECK(of_control("max-age=60", status) == on_lifetime);
     CHECK(verdict({}, {{"Expires", "0"}}, status) == on_lifetime);
-    CHECK(of_control("public", status) == (never ? "status" : "open"));
+    CHECK(of_control("public", status) == (never ? "status" : is_failure ? "no lifetime" : "open"));
     CHECK(of_control("s-maxage=60", status) == (never ? "status" : "open"));
     const std::string unsaid = never                         ? "status"
                                : by_default.contains(status) ? "yes"
                                                              : "no lifetime";
     CHECK(of_control("", status) == unsaid);
     CHECK(of_control("stale-if-error=60", status) == unsaid);
+    CHECK(verdict(storable(request_of("GET"), response_of(status), keeps_errors, {})) ==
+          (errors.contains(status) ? "yes" : unsaid));
   }
 }
 
@@ -195,7 +199,7 @@ TEST_CASE("which requests the cache looks at") {
   }
   for (const char* field : {"Range", "If-Range", "If-Match", "If-Unmodified-Since"}) {
     CAPTURE(field);
-    CHECK_FALSE(may(request_of("GET", {{field, "x"}})));
+    CHECK(may(request_of("GET", {{field, "x"}})));  // CacheLookup judges these
   }
   http::RequestHead chunked = request_of("GET");
   chunked.framing.kind = http::Framing::Kind::chunked;

@@ -90,19 +90,65 @@ TEST_CASE("a lifetime is s-maxage else max-age else Expires else the configured 
 
 TEST_CASE("a lifetime is guessed only where the status or public gives leave") {
   // RFC 9111 section 4.2.2, RFC 9110 section 15.1
-  for (const unsigned status : {200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501}) {
+  config::Cache keeps_errors = kSettings;
+  keeps_errors.error_ttl = Milliseconds(2500);
+  const auto with_errors = [&](const Lines& lines, unsigned status) {
+    return to_seconds(of(lines, status, {}, keeps_errors).lifetime);
+  };
+  for (const unsigned status : {200, 203, 204, 300, 301, 308}) {
     CAPTURE(status);
     CHECK(lifetime({}, status) == 1.5);
+    CHECK(with_errors({}, status) == 1.5);
+  }
+  for (const unsigned status : {404, 405, 410, 414, 501}) {
+    CAPTURE(status);
+    CHECK(lifetime({}, status) == 0);
+    CHECK(with_errors({}, status) == 2.5);
   }
   for (const unsigned status : {201, 202, 206, 302, 303, 307, 400, 401, 403, 429, 500, 503, 599}) {
     CAPTURE(status);
-    CHECK(lifetime({}, status) == 0);
-    CHECK(lifetime({{"Cache-Control", "public"}}, status) == 1.5);
+    CHECK(with_errors({}, status) == 0);
+    CHECK(with_errors({{"Cache-Control", "public"}}, status) == (status < 400 ? 1.5 : 2.5));
     CHECK(lifetime({{"Cache-Control", "max-age=9"}}, status) == 9);
   }
   CHECK(lifetime({{"Pragma", "no-cache"}}) == 0);
   CHECK(lifetime({{"Pragma", "no-cache"}, {"Cache-Control", "public"}}) == 0);
   CHECK(lifetime({{"Pragma", "no-cache"}, {"Cache-Control", "max-age=9"}}) == 9);
+}
+
+TEST_CASE("a share of the time since Last-Modified is a lifetime if that is configured") {
+  // RFC 9111 section 4.2.2
+  config::Cache settings = kSettings;
+  settings.heuristic_ratio = 0.1;
+  const auto guessed = [&](const Lines& lines, unsigned status = 200) {
+    return to_seconds(of(lines, status, {}, settings).lifetime);
+  };
+  constexpr std::string_view kHourAgo = "Sat, 21 Nov 2026 18:00:00 GMT";
+  CHECK(guessed({{"Last-Modified", kHourAgo}}) == 360);
+  CHECK(guessed({{"Last-Modified", kHourAgo}, {"Date", kMinuteAgo}}) == 354);
+  CHECK(guessed({{"Last-Modified", kMinuteAgo}}) == 6);
+  CHECK(guessed({{"Last-Modified", kInAnHour}}) == 1.5);
+  CHECK(guessed({{"Last-Modified", kDate}}) == 1.5);
+  CHECK(guessed({{"Last-Modified", "never"}}) == 1.5);
+  CHECK(guessed({}) == 1.5);
+  CHECK(guessed({{"Last-Modified", "Mon, 21 Nov 1994 18:00:00 GMT"}}) == 86400);
+  CHECK(guessed({{"Last-Modified", kHourAgo}, {"Cache-Control", "max-age=5"}}) == 5);
+  CHECK(guessed({{"Last-Modified", kHourAgo}, {"Expires", kMinuteAgo}}) == 0);
+  CHECK(guessed({{"Last-Modified", kHourAgo}, {"Pragma", "no-cache"}}) == 0);
+  CHECK(guessed({{"Last-Modified", kHourAgo}}, 201) == 0);
+  CHECK(guessed({{"Last-Modified", kHourAgo}}, 404) == 0);  // errors have a ttl of their own
+  CHECK(lifetime({{"Last-Modified", kHourAgo}}) == 1.5);
+}
+
+TEST_CASE("a failure is given for as long as it says and no longer") {
+  for (const unsigned status : {500, 502, 503, 504, 599}) {
+    CAPTURE(status);
+    const Validity validity = of({{"Cache-Control", "max-age=5, stale-if-error=9"}}, status);
+    CHECK(to_seconds(validity.lifetime) == 5);
+    CHECK(to_seconds(validity.stale_for) == 0);
+    CHECK(to_seconds(validity.stale_on_error) == 0);
+  }
+  CHECK(to_seconds(of({{"Cache-Control", "max-age=5"}}, 404).stale_for) == 60);
 }
 
 TEST_CASE("staleness is what the response says else what is configured") {

@@ -95,6 +95,11 @@ TEST_CASE("a store full of pinned responses stores nothing more and stays within
     CHECK(readers.size() * size > kMegabyte);
     for (const StoredPtr& reader : readers) CHECK(reader->content() == std::string(size, 'x'));
     CHECK(shard.counts().bytes <= 2 * kMegabyte);
+    // Readers are told, for as long as somebody has just wanted room.
+    CHECK(readers.front()->is_wanted_back(kStart));
+    CHECK(readers.front()->is_wanted_back(kStart + CacheShard::kFullFor - seconds(1)));
+    CHECK_FALSE(readers.front()->is_wanted_back(kStart + CacheShard::kFullFor));
+    CHECK_FALSE(shard.is_filling_full(kStart));
     readers.clear();
     CHECK(put(shard, {"new", 1, 1}, std::string(size, 'x')));
   }
@@ -111,6 +116,8 @@ TEST_CASE("responses that are being filled get no more than half of the memory")
   CHECK(fillings.size() * 100000 > kMegabyte * 8 / 10);
   CHECK(fillings.size() * 100000 <= kMegabyte);
   CHECK(shard.counts().bytes > fillings.size() * 100000);
+  CHECK(shard.is_filling_full(kStart));
+  CHECK_FALSE(shard.is_pinned_full(kStart));
   fillings.clear();
   SUBCASE("but one may take more") { CHECK(shard.allocate(parts, 3 * kMegabyte / 2, kStart)); }
   CHECK(shard.counts().bytes < kMegabyte / 4);

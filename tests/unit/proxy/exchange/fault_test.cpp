@@ -19,6 +19,7 @@ constexpr Milliseconds kLater{5000};
 // All that Spillway may say itself, by the reason that it gives.
 std::map<Reason, std::vector<Fault>> all_faults() {
   std::vector<Fault> faults{request_timeout(),
+                            slow_client(),
                             client_gone(),
                             only_if_cached(),
                             no_tunnel(Reason::tunnel_limit, kLater),

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "overload/plan.hpp"
+#include "proxy/exchange/lingering_call.hpp"
 #include "proxy/exchange/services.hpp"
 #include "proxy/exchange/tunnel.hpp"
 #include "proxy/generation/generation.hpp"
@@ -30,11 +31,15 @@ class LoneOwner final : public Owner {
   void connection_idle(ClientConnection&) override {}
   void connection_active(ClientConnection&) override {}
   void connection_closed() override {}
+  bool is_house_full() override { return false; }
+  void give_back_memory() override {}
   void end_session(Http1Session&) override {}
   void begin_tunnel(std::unique_ptr<Tunnel>, ClientConnection&) override {}
   void end_tunnel(Tunnel&) override {}
   void begin_refresh(const RefreshRequest&) override { ++refreshes; }
   void end_refresh(RefreshJob&) override {}
+  void begin_lingering(AbandonedRequest) override { FAIL("nothing was sent"); }
+  void end_lingering(LingeringCall&) override {}
   void close_idle_elsewhere(const Generation&, UpstreamId, Parking&) override {}
 
   int refreshes = 0;

@@ -1,5 +1,7 @@
 #include "proxy/net/readiness_set.hpp"
 
+#include <unistd.h>
+
 #include <doctest/doctest.h>
 
 #include <deque>
@@ -113,6 +115,22 @@ TEST_CASE("a closed descriptor is watched no more") {
   bell->ring();
   bell.reset();
   CHECK(watched.turn() == 0);
+}
+
+TEST_CASE("a removed descriptor is watched no more although a copy of it is still open") {
+  for (const bool removes : {false, true}) {
+    Watched watched;
+    int heard = 0;
+    Bell bell([&] { ++heard; });
+    REQUIRE(watched.set.add(bell.descriptor(), EPOLLIN, bell));
+    const int copy = ::dup(bell.descriptor());
+    REQUIRE(copy >= 0);
+    if (removes) watched.set.remove(bell.descriptor());
+    bell.ring();
+    CHECK(watched.turn() == (removes ? 0 : 1));
+    CHECK(heard == (removes ? 0 : 1));
+    ::close(copy);
+  }
 }
 
 TEST_CASE("what cannot be watched is refused") {

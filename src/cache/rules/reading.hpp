@@ -1,0 +1,26 @@
+// How fast a client must take a stored response once the store needs its memory.
+#pragma once
+
+#include <cstdint>
+
+#include "base/time.hpp"
+
+namespace spillway::cache {
+
+struct Reading {
+  Duration lasted{};        // since it began, or was last found fast enough
+  std::uint64_t bytes = 0;  // taken meanwhile
+};
+
+inline constexpr Duration kReadingGrace = std::chrono::seconds(5);  // and the time it is judged by
+inline constexpr std::uint64_t kReadingRate = 64 * 1024;            // bytes a second
+
+// Whether the reader may keep the response although there is no room for others: who pins memory
+// takes it at kReadingRate at least, so that pinning much costs as much bandwidth.
+constexpr bool may_go_on(const Reading& reading) {
+  if (reading.lasted < kReadingGrace) return true;
+  const double seconds = std::chrono::duration<double>(reading.lasted).count();
+  return static_cast<double>(reading.bytes) >= seconds * static_cast<double>(kReadingRate);
+}
+
+}  // namespace spillway::cache

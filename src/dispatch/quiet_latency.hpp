@@ -1,0 +1,64 @@
+// How long a route's answers take at low load, and by how many times that a latency is exceeded:
+// latencies of cheap and expensive routes become comparable, and a change of the mix is no change
+// of their distribution.
+//
+// The usual time is the geometric mean, from dispatch to the response head. The first sixty-four
+// samples of a route count alike; then each counts for the time since the one before, but as a 64th
+// at most, so that those older than ten minutes have lost most of their weight however many there
+// are. One owner (a worker), not thread-safe; allocates nothing after construction.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/time.hpp"
+
+namespace spillway::dispatch {
+
+class QuietLatency {
+ public:
+  static constexpr std::uint32_t kEnoughSamples = 20;
+  static constexpr Duration kMemory = std::chrono::minutes(10);
+
+  // RouteIds are below `routes`.
+  explicit QuietLatency(std::size_t routes) : routes_(routes) {}
+
+  // `latency` / the route's usual one; nullopt: not known, with fewer than twenty samples.
+  std::optional<double> relative(RouteId route, Duration latency) const {
+    const Route& one = routes_[index(route)];
+    if (one.samples < kEnoughSamples) return std::nullopt;
+    return std::exp(log_of(latency) - one.log_mean);
+  }
+
+  // An answer at low load.
+  void learn(RouteId route, Duration latency, TimePoint now) {
+    Route& one = routes_[index(route)];
+    if (one.samples < kAlike) ++one.samples;
+    const double passed = to_seconds(now - one.last) / to_seconds(kMemory);
+    const double weight =
+        one.samples < kAlike ? 1.0 / one.samples : std::clamp(passed, 0.0, 1.0 / kAlike);
+    one.log_mean += weight * (log_of(latency) - one.log_mean);
+    one.last = now;
+  }
+
+ private:
+  static constexpr std::uint32_t kAlike = 64;
+
+  struct Route {
+    double log_mean = 0;  // of seconds
+    std::uint32_t samples = 0;
+    TimePoint last{};
+  };
+
+  // A microsecond at least.
+  static double log_of(Duration time) { return std::log(std::max(to_seconds(time), 1e-6)); }
+
+  std::vector<Route> routes_;
+};
+
+}  // namespace spillway::dispatch

@@ -1,0 +1,53 @@
+#include "overload/slot_times.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace spillway::overload {
+namespace {
+
+constexpr double kEnoughQuiet = 30;   // requests
+constexpr double kQuietMean = 1;      // seconds, at least
+constexpr double kQuietRise = 1.001;  // from one mean to the next
+// For so long, so that the beginning of an overload is not learned.
+constexpr Duration kQuiet = std::chrono::seconds(5);
+constexpr double kClientsStay = 0.9;  // of the clients
+constexpr double kEnoughRecent = 20;
+// Of the recent requests, the weight of those before.
+constexpr double kRecentMemory = 100;
+
+}  // namespace
+
+void SlotTimes::step(const LimitSample& sample) {
+  if (recent_.requests > kRecentMemory) {
+    recent_.slot_seconds /= 2;
+    recent_.requests /= 2;
+    recent_.seconds /= 2;
+  }
+  recent_.slot_seconds += sample.slot_seconds;
+  recent_.requests += sample.released;
+  recent_.seconds += to_seconds(sample.span);
+  const bool is_quiet =
+      !sample.is_short && !sample.has_waiters && sample.answered.value_or(1) >= kClientsStay;
+  quiet_for_ = is_quiet ? quiet_for_ + sample.span : Duration{0};
+  if (sample.answered.value_or(1) < kClientsStay) return;
+  if (!has_queue())
+    most_unqueued_ = std::max(most_unqueued_, recent_.slot_seconds / recent_.seconds);
+  if (quiet_for_ < kQuiet) {
+    collected_ = {};
+    return;
+  }
+  collected_.slot_seconds += sample.slot_seconds;
+  collected_.requests += sample.succeeded;
+  collected_.seconds += to_seconds(sample.span);
+  if (collected_.requests < kEnoughQuiet || collected_.seconds < kQuietMean) return;
+  const double mean = std::exchange(collected_, Mean{}).value();
+  quiet_ = quiet_ > 0 ? std::min(mean, kQuietRise * quiet_) : mean;
+}
+
+std::optional<double> SlotTimes::stretch() const {
+  if (quiet_ <= 0 || recent_.requests < kEnoughRecent) return std::nullopt;
+  return recent_.value() / quiet_;
+}
+
+}  // namespace spillway::overload

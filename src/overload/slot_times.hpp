@@ -1,0 +1,48 @@
+// How long requests hold their slots, now and without a queue: whether an upstream makes them wait.
+//
+// Learned while the limit has not been binding for five seconds and clients stay. Only a hint: an
+// upstream that got slower as a whole looks as if it had a queue, and one whose requests got
+// cheaper as if it had none.
+#pragma once
+
+#include <optional>
+
+#include "base/time.hpp"
+#include "overload/concurrency_limit.hpp"
+
+namespace spillway::overload {
+
+class SlotTimes {
+ public:
+  void step(const LimitSample& sample);
+  // The limit was changed: what is measured from now on is recent. The requests of the old limit
+  // are among the first twenty.
+  void restart() { recent_ = {}; }
+
+  // Seconds, the mean without a queue as far as seen; 0: not known.
+  double quiet() const { return quiet_; }
+  // Recent mean / quiet one; nullopt: not known.
+  std::optional<double> stretch() const;
+  // Slots given back per second, recently.
+  double released_rate() const {
+    return recent_.seconds > 0 ? recent_.requests / recent_.seconds : 0;
+  }
+  bool has_queue() const { return stretch().value_or(2) > 1.25; }
+  // The most requests at work, as a mean, that had no queue.
+  double most_unqueued() const { return most_unqueued_; }
+
+ private:
+  struct Mean {
+    double slot_seconds = 0, requests = 0, seconds = 0;
+
+    double value() const { return slot_seconds / requests; }
+  };
+
+  Mean recent_;
+  Mean collected_;  // without a queue, since the last mean
+  Duration quiet_for_{0};
+  double quiet_ = 0;  // the least of these; it rises slowly
+  double most_unqueued_ = 0;
+};
+
+}  // namespace spillway::overload

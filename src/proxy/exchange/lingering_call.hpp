@@ -1,0 +1,52 @@
+// A request that was abandoned (its client left, its deadline passed) while its upstream is at work
+// on it. It keeps its slot, or a crowd of impatient clients would have more at work in the upstream
+// than it has slots, until
+// * the upstream has ended it: answered and closed, or closed. The connection is half-closed, so
+//   that an upstream that watches its clients can stop at once;
+// * or `until`, by when the requests of its route usually have their answer.
+// There are never more of them than slots.
+#pragma once
+
+#include <coroutine>
+
+#include "proxy/exchange/services.hpp"
+#include "proxy/exchange/swept.hpp"
+#include "proxy/net/task.hpp"
+#include "proxy/upstream/gate.hpp"
+#include "proxy/upstream/upstream_pool.hpp"
+
+namespace spillway::proxy {
+
+struct AbandonedRequest {
+  LocalGenerationPtr generation;  // keeps the others' owners alive
+  UpstreamPtr connection;
+  Slot slot;
+  TimePoint until;
+};
+
+class LingeringCall final : public Swept {
+ public:
+  LingeringCall(Services& services, AbandonedRequest request);
+  ~LingeringCall();
+
+  // Gives the object back to the worker at the end.
+  Detached run();
+
+  // Swept:
+  void wake_if_late(TimePoint now) override;
+  int watched_client() override { return -1; }
+  void client_left() override {}
+  // Says nothing about latency: some upstreams stop when their client leaves.
+  std::optional<AwaitedHead> awaited_head() const override { return std::nullopt; }
+  bool keeps_to(const Generation& generation) const override;
+  void end_early() override;
+  void abandon() override { frame_.destroy(); }
+
+ private:
+  Services& services_;
+  std::coroutine_handle<> frame_;
+  Parking parking_;
+  AbandonedRequest request_;
+};
+
+}  // namespace spillway::proxy

@@ -1,0 +1,60 @@
+#include "dispatch/quiet_latency.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace spillway;
+using namespace spillway::dispatch;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr RouteId kCheap{0}, kExpensive{1};
+
+struct Learned {
+  QuietLatency routes{2};
+  TimePoint now = TimePoint{} + 1h;
+
+  void teach(RouteId route, Duration latency, int times, Duration apart = 0ms) {
+    for (int i = 0; i < times; ++i) {
+      routes.learn(route, latency, now);
+      now += apart;
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a latency is taken relative to its own route's usual one") {
+  Learned learned;
+  learned.teach(kCheap, 2ms, 20);
+  learned.teach(kExpensive, 200ms, 20);
+  CHECK(*learned.routes.relative(kCheap, 6ms) == doctest::Approx(3));
+  CHECK(*learned.routes.relative(kExpensive, 600ms) == doctest::Approx(3));
+  CHECK(*learned.routes.relative(kExpensive, 100ms) == doctest::Approx(0.5));
+}
+
+TEST_CASE("nothing is relative before twenty answers at low load") {
+  Learned learned;
+  learned.teach(kCheap, 2ms, 19);
+  CHECK_FALSE(learned.routes.relative(kCheap, 2ms));
+  learned.teach(kCheap, 2ms, 1);
+  CHECK(learned.routes.relative(kCheap, 2ms));
+  CHECK_FALSE(learned.routes.relative(kExpensive, 2ms));
+}
+
+TEST_CASE("what is usual follows in minutes, however many answers there are") {
+  Learned learned;
+  learned.teach(kCheap, 10ms, 64);
+  learned.teach(kCheap, 50ms, 10'000, 1ms);  // ten seconds
+  CHECK(*learned.routes.relative(kCheap, 50ms) > 4.8);
+  learned.teach(kCheap, 50ms, 3600, 500ms);  // half an hour
+  CHECK(*learned.routes.relative(kCheap, 50ms) == doctest::Approx(1).epsilon(0.1));
+}
+
+TEST_CASE("an answer after a long silence counts once") {
+  Learned learned;
+  learned.teach(kCheap, 10ms, 64);
+  learned.now += 24h;
+  learned.teach(kCheap, 20ms, 1);
+  CHECK(*learned.routes.relative(kCheap, 20ms) == doctest::Approx(2).epsilon(0.02));
+}

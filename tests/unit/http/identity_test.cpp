@@ -1,0 +1,217 @@
+// What a client cannot make the upstream believe: fields that it drops, adds or disguises.
+#include "http/identity.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "http/body.hpp"
+#include "http/trailer.hpp"
+#include "unit/http/requests.hpp"
+
+using namespace spillway;
+using namespace spillway::http;
+
+namespace {
+
+const ProtectedFields kOfShop(std::vector<std::string>{"X-Customer", "X_Plan", "X-Session"});
+
+ForwardedRequest of_shop(bool trusted) {
+  ForwardedRequest with = kClient;
+  with.trusted_peer = trusted;
+  with.protected_fields = &kOfShop;
+  return with;
+}
+
+// The head that goes on of a request with these fields.
+std::string sent(const std::string& fields, bool trusted = false) {
+  return forward("GET / HTTP/1.1\r\nHost: a\r\n" + fields + "\r\n", of_shop(trusted));
+}
+
+}  // namespace
+
+TEST_CASE("the configuration names the fields that are protected besides") {
+  config::Config config;
+  config.trusted_headers = {.tenant = "X-Customer", .priority = "X-Rank"};
+  config.routes.resize(3);
+  config.routes[1].cache.emplace();
+  config.routes[1].cache->personal = {"X-Session", "X-Customer"};
+  config.routes[1].cache->vary = {"X-Country"};
+  const ProtectedFields fields(config);
+  for (const char* name : {"X-Customer", "x-rank", "X-SESSION", "X-Country"}) {
+    CAPTURE(name);
+    CHECK(fields.contains(name));
+  }
+  for (const char* name : {"X-Customers", "X-Cust", "", "X_Customer", "Cookie"}) {
+    CAPTURE(name);
+    CHECK_FALSE(fields.contains(name));
+  }
+}
+
+TEST_CASE("Connection names no protected field away") {
+  for (const std::string name :
+       {"X-Customer", "x-customer", "X_Plan", "X-Session", "X-Tenant", "X-Priority", "X-Api-Key",
+        "X-Forwarded-For", "X-Real-IP", "X-Request-Id", "Cookie", "Authorization", "Accept",
+        "Accept-Language", "Accept-Encoding", "User-Agent", "Referer", "If-Match", "Pragma"}) {
+    CAPTURE(name);
+    for (const bool trusted : {false, true}) {
+      const std::string head =
+          sent("Connection: close, " + name + "\r\n" + name + ": v1\r\n", trusted);
+      const bool is_dropped = name == "X-Real-IP" && !trusted;  // for another reason
+      const bool is_anew = name == "X-Forwarded-For";
+      CHECK(has_field(head, name) != is_dropped);
+      if (!is_dropped && !is_anew) CHECK(has_line(head, name + ": v1"));
+      CHECK_FALSE(has_field(head, "Connection"));
+    }
+  }
+  // The control: what is not protected does end here, unless a trusted peer passes on the names.
+  const std::string other = "Connection: X-Hop\r\nX-Hop: 1\r\n";
+  CHECK_FALSE(has_field(sent(other), "X-Hop"));
+  CHECK(has_line(sent(other, true), "X-Hop: 1"));
+  for (const std::string name : {"Keep-Alive", "TE", "Proxy-Connection", "HTTP2-Settings",
+                                 "Upgrade", "Proxy-Authorization"}) {
+    CAPTURE(name);
+    CHECK_FALSE(has_field(sent(name + ": 1\r\n", true), name));
+    CHECK_FALSE(has_field(sent(name + ": 1\r\n"), name));
+  }
+}
+
+TEST_CASE("fields with underscores that stand for protected ones do not go on") {
+  for (const std::string name :
+       {"X_Forwarded_For",
+        "x_forwarded-for",
+        "X-Forwarded_Proto",
+        "X_FORWARDED_HOST",
+        "X_Real_IP",
+        "True_Client_IP",
+        "X_Request_Id",
+        "X-Request_Deadline",
+        "grpc_timeout",
+        "Spillway_Late",
+        "Spillway_Degrade",
+        "X_Api_Key",
+        "X_Tenant",
+        "X_Customer",
+        "X-Plan",
+        "X_Session",
+        "Content_Length",
+        "Transfer_Encoding",
+        "Content_Type",
+        "Proxy_Authorization",
+        "If_None_Match",
+        "Accept_Language",
+        "Max_Forwards",
+        "X_Original_URL",
+        "X_Forwarded_A_name_that_is_much_longer_than_any_other_that_has_a_meaning_here"}) {
+    CAPTURE(name);
+    CHECK_FALSE(has_field(sent(name + ": 1\r\n"), name));
+    CHECK_FALSE(has_field(sent(name + ": 1\r\n", true), name));
+    CHECK_FALSE(may_be_request_trailer(name, kOfShop));
+  }
+  for (const std::string name :
+       {"X_Custom", "session_id", "my_field_", "_", "X_Plan", "X_Forward", "Forwarded_For_Me"}) {
+    CAPTURE(name);
+    CHECK(has_line(sent(name + ": 1\r\n"), name + ": 1"));
+  }
+}
+
+TEST_CASE("only a trusted peer says which address or target its client has") {
+  for (const std::string name :
+       {"X-Real-IP", "x-real-ip", "True-Client-IP", "X-Client-IP", "X-Cluster-Client-IP",
+        "Client-IP", "CF-Connecting-IP", "CF-Connecting-IPv6", "Fastly-Client-IP",
+        "X-Azure-ClientIP", "X-Original-Forwarded-For", "X-Envoy-External-Address",
+        "X-Original-URL", "X-Rewrite-URL", "X-Forwarded-Port", "X-Forwarded-Prefix"}) {
+    CAPTURE(name);
+    CHECK_FALSE(has_field(sent(name + ": 10.0.0.1\r\n"), name));
+    CHECK(has_line(sent(name + ": 10.0.0.1\r\n", true), name + ": 10.0.0.1"));
+    CHECK_FALSE(may_be_request_trailer(name));
+  }
+  for (const std::string name : {"X-Real-Name", "Client-Name", "True", "CF-Ray", "Fastly"}) {
+    CAPTURE(name);
+    CHECK(has_line(sent(name + ": 1\r\n"), name + ": 1"));
+  }
+}
+
+TEST_CASE("no protected field is a trailer of a request") {
+  for (const char* name : {"X-Customer", "x-session", "X_Plan", "X-Plan", "X-Forwarded-For",
+                           "X-Request-Deadline", "grpc-timeout", "Cookie", "Content-Length"}) {
+    CAPTURE(name);
+    CHECK_FALSE(may_be_request_trailer(name, kOfShop));
+  }
+  for (const char* name : {"X-Checksum", "Digest", "X-Customer-Count", "grpc-status"}) {
+    CAPTURE(name);
+    CHECK(may_be_request_trailer(name, kOfShop));
+  }
+  CHECK(may_be_request_trailer("X-Customer"));  // the control: by itself it has no meaning
+  const auto read = [](const std::string& trailer) {
+    BodyReader reader({Framing::Kind::chunked}, 100, BodyReader::MessageKind::request, kOfShop);
+    return reader.read("0\r\n" + trailer + ": 1\r\n\r\n").error;
+  };
+  CHECK(read("X-Customer") == Error::bad_trailer);
+  CHECK(read("X_Session") == Error::bad_trailer);
+  CHECK(read("X-Checksum") == Error::none);
+}
+
+TEST_CASE("a Content-Length in an unusual form is written anew") {
+  const auto forwarded = [](const std::string& line) {
+    return forward("POST / HTTP/1.1\r\nHost: a\r\n" + line + "\r\nX-After: 1\r\n\r\n", kClient);
+  };
+  const std::string zeros(30, '0');
+  const std::pair<std::string, std::string> anew[] = {
+      {"Content-Length:\t1", "1"},       {"Content-Length: \t 1", "1"},
+      {"Content-Length:1", "1"},         {"Content-Length: 1 ", "1"},
+      {"Content-Length: 1\t", "1"},      {"content-length: 01", "1"},
+      {"Content-Length: " + zeros, "0"}, {"Content-Length: " + zeros + "12", "12"},
+      {"Content-Length:  0", "0"},       {"CONTENT-LENGTH:   0010  ", "10"}};
+  for (const auto& [line, length] : anew) {
+    CAPTURE(line);
+    const std::string head = forwarded(line);
+    CHECK(has_line(head, "Content-Length: " + length));
+    CHECK(head.find(line + "\r\n") == std::string::npos);
+    CHECK(has_line(head, "X-After: 1"));
+  }
+  for (const char* usual : {"Content-Length: 0", "content-length: 10", "Content-Length: 1"}) {
+    CAPTURE(usual);
+    CHECK(has_line(forwarded(usual), usual));
+  }
+}
+
+TEST_CASE("a response's Content-Length in an unusual form is written anew") {
+  const auto relayed = [](const std::string& status, const std::string& line, Verb method) {
+    const std::string text = "HTTP/1.1 " + status + " X\r\n" + line + "\r\nX-After: 1\r\n\r\n";
+    ResponseHead head;
+    REQUIRE(read_response(text, method, head) == Error::none);
+    std::string block(text.size() + kRewriteRoom, '\0');
+    TextWriter out(block);
+    REQUIRE(write_response_head(out, head, {}));
+    return std::string(out.text());
+  };
+  for (const Verb method : {Verb::get, Verb::head}) {
+    CHECK(has_line(relayed("200", "Content-Length:\t0012", method), "Content-Length: 12"));
+    CHECK(has_line(relayed("200", "content-length: 12", method), "content-length: 12"));
+    CHECK(has_line(relayed("304", "Content-Length: 00", method), "Content-Length: 0"));
+  }
+  CHECK_FALSE(has_field(relayed("204", "Content-Length: 00", Verb::get), "Content-Length"));
+}
+
+TEST_CASE("a host is written into three fields and therefore bounded") {
+  const auto read = [](const std::string& host) {
+    RequestHead head;
+    return read_request("GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n", head);
+  };
+  const std::string longest(255, 'h');
+  CHECK(read(longest) == Error::none);
+  CHECK(read(longest + ":65535") == Error::none);
+  CHECK(read(longest + "h") == Error::bad_host);
+  CHECK(read(std::string(20'000, 'h')) == Error::bad_host);
+  CHECK(read("a:" + std::string(20'000, '0') + "80") == Error::bad_host);
+  std::string escapes;
+  for (int i = 0; i < 86; ++i) escapes += "%61";
+  CHECK(read(escapes) == Error::bad_host);
+  RequestHead head;
+  CHECK(read_request("GET http://" + longest + "h/ HTTP/1.1\r\nHost: a\r\n\r\n", head) ==
+        Error::bad_target);
+  // All that it adds stays within the room.
+  const std::string text = "GET / HTTP/1.1\r\nHost: " + longest + ":65535\r\n\r\n";
+  CHECK(forward(text, kClient).size() <= text.size() + kRewriteRoom);
+}

@@ -1,0 +1,189 @@
+// No spelling of a path gives a request a higher class than any backend's reading of it has.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/random.hpp"
+#include "fuzz/path_backends.hpp"
+#include "fuzz/path_reference.hpp"
+#include "traffic/classify.hpp"
+
+using namespace spillway;
+using namespace spillway::traffic;
+
+namespace {
+
+config::Route route(std::string path, unsigned traffic_class) {
+  return {.name = path,
+          .match = {.path = path},
+          .traffic_class = ClassId{static_cast<unsigned char>(traffic_class)}};
+}
+
+config::Config shop() {
+  config::Config config;
+  config.classes = {{.name = "P0"}, {.name = "P1"}, {.name = "P2"}};
+  config.routes = {route("/checkout/**", 0), route("/checkout/*/x/**", 0), route("/export/**", 2),
+                   route("/a/*/c", 0),       route("/a/b/**", 2),          route("/*/a", 2),
+                   route("default", 1)};
+  config.routes.back().match.path.clear();
+  return config;
+}
+
+class Judge {
+ public:
+  Judge() : reference_(config_.routes), classifier_(config_) {}
+
+  PathRoute given(const std::string& path) const {
+    return classifier_.route_of(http::Verb::get, "GET", "h", path);
+  }
+  std::size_t class_at(const fuzz::PathBackend& backend, const std::string& path) const {
+    const std::size_t at = reference_.route_of("GET", "h", fuzz::path_at(backend, path));
+    return index(config_.routes[at].traffic_class);
+  }
+  // The first reading alone: what a proxy would give that knows no other.
+  std::size_t naive(const std::string& path) const {
+    return index(
+        config_.routes[reference_.route_of("GET", "h", fuzz::first_reading(path))].traffic_class);
+  }
+
+ private:
+  config::Config config_ = shop();
+  fuzz::RouteReference reference_;
+  Classifier classifier_;
+};
+
+std::string random_path(Random& random) {
+  static const std::vector<std::string> kParts{
+      "/",    "/",   "/",   "//",  "a",    "b",      "c",     "x",   "checkout", "export", ".",
+      "..",   "/..", "/.",  "%2e", "%2E",  "%2f",    "%2F",   "%5c", "\\",       ";",      ";x=1",
+      "%3b",  "%00", "%3f", "%23", "%252", "%252e",  "%252f", "%61", "%62",      "%65",    "%20",
+      "%%32", "%40", "%25", "..;", "/../", "/..%2f", "%",     "/;/", "/%2e%2e/"};
+  std::string path = random.next() % 4 == 0   ? "/checkout/"
+                     : random.next() % 4 == 0 ? "/export/"
+                                              : "/";
+  for (std::uint64_t left = 1 + random.next() % 9; left > 0; --left)
+    path += kParts[random.next() % kParts.size()];
+  return path;
+}
+
+}  // namespace
+
+TEST_CASE("of a table of spellings each gets the class of its lowest reading") {
+  const Judge judge;
+  const std::pair<const char*, std::size_t> cases[] = {
+      {"/checkout/x", 0},
+      {"/checkout/x/", 0},
+      {"/checkout/a%20b", 0},
+      {"/checkout/a%2Fb", 0},
+      {"/checkout/a;v=1", 0},
+      {"/checkout/a%40b", 0},
+      {"/checkout//x", 0},
+      {"/checkout/./x", 0},
+      // Who merges no slashes, decodes nothing or resolves nothing takes these for others' paths.
+      {"//checkout/x", 1},
+      {"/./checkout/x", 1},
+      {"/%63heckout/x", 1},
+      {"/checkout%2fx", 1},
+      {"/checkout;v/x", 1},
+      {"/checkout\\x", 1},
+      {"/x/../checkout/y", 1},
+      {"/checkout/../x", 1},
+      // What is dear, dressed up as what is precious.
+      {"/export/../checkout/x", 2},
+      {"/export//../checkout/x", 2},
+      {"/export/./../checkout/x", 2},
+      {"/export/%2e%2e/checkout/x", 2},
+      {"/export/.%2e/checkout/x", 2},
+      {"/export/..%2fcheckout/x", 2},
+      {"/export%2f../checkout/x", 2},
+      {"/export/..;/checkout/x", 2},
+      {"/export/..;a=b/checkout/x", 2},
+      {"/export;/../checkout/x", 2},
+      {"/export\\..\\checkout/x", 2},
+      {"/export/..\\checkout/x", 2},
+      {"/export/..%5ccheckout/x", 2},
+      {"/checkout/..%2fexport/..;/../checkout/x", 2},
+      {"/checkout/../export/x", 2},
+      {"/checkout//../export/x", 2},
+      {"/checkout/x/..//../export/y", 2},
+      {"/checkout/%2e%2e%2fexport", 2},
+      {"/checkout/%252e%252e/export/x", 2},
+      {"/checkout/..%252fexport/x", 2},
+      {"/checkout/%%32e%%32e/export/x", 2},
+      {"/export%00/../checkout/x", 2},
+      {"/export%3f/../checkout/x", 2},
+      {"/export%23/../checkout/x", 2},
+      {"//checkout/export/x", 2},
+      {"//h/export/x", 2},
+      {"/\\h/export/x", 2},
+      {"/%65xport/x", 2},
+      {"/checkout/..;/export", 2},
+      {"/checkout/..%3b/export", 2},
+      {"/checkout/%3b/../../export", 2},
+  };
+  for (const auto& [path, expected] : cases) {
+    CAPTURE(path);
+    CHECK(index(judge.given(path).traffic_class) == expected);
+  }
+}
+
+TEST_CASE("no backend takes a path for one of a lower class than it was given") {
+  const Judge judge;
+  Random random(1);
+  std::size_t misled = 0;
+  for (int round = 0; round < 30'000; ++round) {
+    const std::string path = random_path(random);
+    const std::size_t given = index(judge.given(path).traffic_class);
+    for (const fuzz::PathBackend& backend : fuzz::path_backends()) {
+      const std::size_t served = judge.class_at(backend, path);
+      if (served > given) {
+        CAPTURE(path);
+        CAPTURE(backend.name);
+        CHECK(given >= served);
+      }
+      misled += served > judge.naive(path);
+    }
+  }
+  CHECK(misled > 10'000);  // one reading alone would not do: the claim can fail
+}
+
+TEST_CASE("an ambiguous path is told from one whose readings are of different routes") {
+  const Judge judge;
+  const auto expect = [&](const std::string& path, bool ambiguous, bool conflicts) {
+    CAPTURE(path);
+    CHECK(judge.given(path).is_ambiguous == ambiguous);
+    CHECK(judge.given(path).conflicts == conflicts);
+  };
+  expect("/checkout/x", false, false);
+  expect("/checkout/%41", false, false);
+  expect("/checkout/.well-known", false, false);
+  expect("/checkout/a%2fb", true, false);
+  expect("/checkout/a;v=1", true, false);
+  expect("/checkout//y", true, false);
+  expect("/%63heckout/x", true, true);
+  expect("/checkout/../export", true, true);
+  std::string long_one = "/checkout";
+  while (long_one.size() < 3000) long_one += "/..;%2f%5c\\a";
+  expect(long_one, true, true);
+  CHECK(index(judge.given(long_one).traffic_class) == 2);
+}
+
+TEST_CASE("where the path may be another route's, the learned cost does not raise the class") {
+  config::Config config = shop();
+  config.routes[2].priority_by_cost = true;  // /export
+  const Classifier classifier(config);
+  const auto subject = [&](const char* path) {
+    http::RequestHead head;
+    head.method = http::Verb::get;
+    head.method_name = "GET";
+    head.host = "h";
+    head.path_and_query = path;
+    return classifier.classify(head, {}, TimePoint{});
+  };
+  CHECK(classifier.goes_by_cost(subject("/export/x")));
+  const Subject confused = subject("/x/../export/y");
+  CHECK_FALSE(classifier.goes_by_cost(confused));
+  CHECK(index(confused.traffic_class) == 2);
+}
