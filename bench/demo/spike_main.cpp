@@ -80,7 +80,8 @@ int main(int argc, char** argv) {
   CLI::App app("Open-loop load: calm, a spike, recovery", "spillway-demo-spike");
   app.option_defaults()->take_last();  // a script's own options can be overridden
   app.add_option("--run", options.runs,
-                 "TITLE=URL[,ADMIN]: who gets the load, each in turn; ADMIN is the proxy's admin "
+                 "TITLE=URL[,ADMIN]: the proxy that gets the load, each in turn; ADMIN is the "
+                 "proxy's admin "
                  "listener, for the live table. The last one is judged")
       ->required()
       ->take_all();

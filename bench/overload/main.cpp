@@ -166,7 +166,8 @@ int main(int argc, char** argv) {
   app.add_flag("--quick", options.plan.quick, "a first look: fewer and shorter cells");
   app.add_option("--scenario", options.plan.scenarios, "which; default: the usual ones");
   app.add_option("--load", options.plan.loads, "offered / capacity")->check(CLI::Range(0.1, 20.0));
-  app.add_option("--contender", options.plan.contenders, "who; default: those of each scenario");
+  app.add_option("--contender", options.plan.contenders,
+                 "contenders to run; default: those of each scenario");
   app.add_option("--repetitions", options.plan.repetitions)->check(CLI::Range(1, 100));
   app.add_option("--seconds", options.plan.seconds, "measured in each cell; default: what it needs")
       ->check(CLI::Range(0.5, 3000.0));

@@ -185,7 +185,7 @@ constexpr std::string_view kLegend =
     "goodput: answered in time meanwhile / capacity · ok%: of the class's requests · p50, p99: ms "
     "from the "
     "intended "
-    "instant ·\ndenied: p99 in ms of denials on arrival · evict%, late%: refusals of those who "
+    "instant ·\ndenied: p99 in ms of denials on arrival · evict%, late%: refusals of requests that "
     "lost "
     "their place, or waited\nas long as the proxy lets them · left%: clients that gave up after a "
     "second "

@@ -365,7 +365,7 @@ void describe(Visitor& visit, Config& x) {
   visit("tenants", x.tenants, ByType{}, "Whom a request comes from, and what is fair.");
   visit("trusted_headers", x.trusted_headers, ByType{},
         "Fields that are believed when they come from one of trusted_peers.");
-  visit("dispatch", x.dispatch, ByType{}, "Who waits, and whose turn it is, per upstream.");
+  visit("dispatch", x.dispatch, ByType{}, "The queue and the concurrency limit, per upstream.");
   visit("overload", x.overload, ByType{}, "When an upstream is overloaded, and what then.");
   visit("log", x.log, ByType{}, "What is written to standard error.");
 }

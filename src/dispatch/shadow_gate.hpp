@@ -3,7 +3,7 @@
 // Each request gets a ghost, which takes its part at the scheduler: a queue place and then a slot,
 // or a slot at once, for as long as the request would have had them. The request itself may have
 // ended long before: it waited for no slot. So refusals are those that enforcing would make, and
-// not those of a queue that nobody waits in.
+// not those of an empty queue.
 //
 // How long a ghost holds its slot: if there were no more requests at the upstream than slots when
 // its request was sent, the upstream is as it would be, and the ghost holds the slot for as long as

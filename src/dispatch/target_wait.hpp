@@ -1,7 +1,7 @@
 // The wait up to which a class that is being refused may still queue (`target_wait_ms`), adapted so
 // that slots hardly idle while requests are refused for lack of room.
 //
-// The shorter the queue, the less those wait who are let in, and the likelier a slot comes free
+// The shorter the queue, the less the admitted requests wait, and the likelier a slot comes free
 // while the queue is empty. So the measured quantity is the idle share: of the slots' time in the
 // periods of 100 ms in which a request was refused, the part in which they were free. Averaged over
 // about a second of such periods, it is held near 0.2 %: the target rises while it is above, by up

@@ -1,6 +1,7 @@
-// Protected fields: those that frame or steer a message, and identity fields, which say who asks. A
-// client must not be able to have a proxy drop what another one set by naming them in Connection,
-// or to smuggle them in as trailers or under a name that a backend cannot tell from theirs.
+// Protected fields: those that frame or steer a message, and identity fields, which name the
+// client. A client must not be able to have a proxy drop what another one set by naming them in
+// Connection, or to smuggle them in as trailers or under a name that a backend cannot tell from
+// theirs.
 #pragma once
 
 #include <string>

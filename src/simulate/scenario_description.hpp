@@ -145,7 +145,8 @@ void describe(Visitor& visit, Scenario& x) {
   visit("backend", x.backend, ByType{}, "What is behind Spillway.");
   visit("proxy", x.proxy, ByType{}, "What Spillway itself needs.");
   visit("changes", x.changes, ListOf<ByType>{{}, 0, 100}, "What happens to it.");
-  visit(config::required("clients"), x.clients, ListOf<ByType>{{}, 1, 100}, "Who asks.");
+  visit(config::required("clients"), x.clients, ListOf<ByType>{{}, 1, 100},
+        "The load: one entry a class, route or tenant.");
   visit(config::required("config"), x.config, Configuration{},
         "A Spillway configuration, for when the command names none.");
 }

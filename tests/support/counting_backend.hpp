@@ -1,7 +1,7 @@
 // An HTTP backend of limited capacity that keeps count of what the proxy asks of it at once.
 //
 // Every request (without body) waits in an unbounded first-come line for one of the slots, holds
-// it for the service time and is answered 200. It goes on working for those who have left.
+// it for the service time and is answered 200. It goes on working for clients that have left.
 #pragma once
 
 #include <cstddef>

@@ -15,8 +15,8 @@ struct Reading {
 inline constexpr Duration kReadingGrace = std::chrono::seconds(5);  // and the time it is judged by
 inline constexpr std::uint64_t kReadingRate = 64 * 1024;            // bytes a second
 
-// Whether the reader may keep the response although there is no room for others: who pins memory
-// takes it at kReadingRate at least, so that pinning much costs as much bandwidth.
+// Whether the reader may keep the response although there is no room for others: a reader that pins
+// memory takes it at kReadingRate at least, so that pinning much costs as much bandwidth.
 constexpr bool may_go_on(const Reading& reading) {
   if (reading.lasted < kReadingGrace) return true;
   const double seconds = std::chrono::duration<double>(reading.lasted).count();

@@ -38,7 +38,7 @@ class CacheLookup {
   bool may_serve_stale() const;
   // Looks up, unless that was done; true if a response may be served stale. While overloaded the
   // request's no-cache and max-age do not count: they are advisory (RFC 9111 section 5.2.1), and
-  // users who reload must not bypass the cache.
+  // users that reload must not bypass the cache.
   bool has_stale();
   // The same after a wait: another request may have had a response stored meanwhile.
   bool has_stale_by_now();

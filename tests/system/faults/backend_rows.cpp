@@ -62,8 +62,8 @@ Row fails_once() {
   return row;
 }
 
-// Who may be told of a connection that went stale: those that must not be sent twice, or whose
-// body is gone by then.
+// Requests that may fail by a connection that went stale: those that must not be sent twice, or
+// whose body is gone by then.
 Row goes_stale(const std::string& fault) {
   Row row = asks(fault, {"200"});
   row.allows = [](Client client, const std::string& word) {

@@ -28,7 +28,7 @@ Row unreachable(const std::string& name, const std::string& server, std::shared_
 }
 
 // Two of four servers end in the middle of the second round. Who had just been sent there may hear
-// of it; nobody later does.
+// of it; none later does.
 Row half_die() {
   return {.name = "half of four servers die",
           .settings = {.more_backends = 3},

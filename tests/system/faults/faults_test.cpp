@@ -104,7 +104,7 @@ TEST_CASE("what is left over is seen") {
   CHECK(stand.left_over() == "");
 }
 
-TEST_CASE("a row fails when a client sees what it must not or nobody sees the fault") {
+TEST_CASE("a row fails when a client sees what it must not or no client sees the fault") {
   const auto troubles = [](std::vector<std::string> words, const std::string& must) {
     return play({.name = "made up",
                  .settings = {},

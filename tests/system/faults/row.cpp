@@ -116,7 +116,8 @@ void play_on(Stand& stand, const Row& row, Result& result) {
     trouble(std::to_string(requests) + " requests, " +
             std::to_string(static_cast<std::size_t>(counted)) + " counted");
   }
-  if (!row.must.empty() && !result.outcomes.contains(row.must)) trouble("nobody saw " + row.must);
+  if (!row.must.empty() && !result.outcomes.contains(row.must))
+    trouble("no client saw " + row.must);
   if (row.besides) trouble(row.besides(stand));
   trouble(wrong_afterwards(row, stand));
 }

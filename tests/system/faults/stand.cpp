@@ -18,8 +18,8 @@ namespace {
 
 constexpr Milliseconds kUntilSettled{5000};
 
-// Nobody is refused for anything but the fault: all are of the first class, which waits long and is
-// never shed.
+// No request is refused for anything but the fault: all are of the first class, which waits long
+// and is never shed.
 json settings_of(const Stand::Settings& settings, const std::vector<std::string>& faulty,
                  const std::string& sound) {
   json changes = settings.changes;

@@ -101,7 +101,7 @@ TEST_CASE("the access log tells of the gate's refusal though the rules let the r
   CHECK(line["decision"]["limit"] == 1);
 }
 
-TEST_CASE("the access log tells who asked and which server answered at which attempt") {
+TEST_CASE("the access log names the client and the server that answered, with the attempt") {
   const RefusingPort down;
   ScriptedPeer up(ok("up"));
   ProxyProcess proxy(configuration({down.address(), up.address()},

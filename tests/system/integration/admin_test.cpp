@@ -162,7 +162,7 @@ const std::set<std::string> kSaysNothing{
     "Date",          "Content-Type",           "Content-Length",
     "Cache-Control", "X-Content-Type-Options", "Content-Security-Policy"};
 
-TEST_CASE("who has no token learns that it is well and ready or not and nothing else") {
+TEST_CASE("without the token only /healthz and /readyz answer") {
   const RefusingPort down;
   const ProxyUnderTest proxy(down.address(), {{"admin", {{"token", "a-token-that-is-long"}}}});
   CHECK(proxy.admin("/healthz").body == "{\"status\":\"ok\"}\n");

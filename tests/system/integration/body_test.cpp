@@ -340,7 +340,7 @@ TEST_CASE("an early whole answer says that the connection ends") {
   CHECK(client.read_response().field("Connection") == "close");
 }
 
-TEST_CASE("who expects 100-continue is told to go on and the upstream is asked without it") {
+TEST_CASE("100-continue is answered here and not forwarded") {
   ScriptedPeer peer([](PeerConnection& proxy) {
     while (const auto request = proxy.read_request())
       proxy.send(ok(request->field("Expect").value_or("") + request->body));

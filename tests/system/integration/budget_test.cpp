@@ -1,4 +1,5 @@
-// Budgets of an overloaded upstream's rules: what they let pass, and who gets his token back.
+// Budgets of an overloaded upstream's rules: what they let pass, and which requests give their
+// token back.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
@@ -78,7 +79,7 @@ TEST_CASE("a route with a budget of its own does not spend that of its class") {
   check_refusal(client.ask(get("/p1")), 429, "P1", "BUDGET_EXCEEDED");
 }
 
-TEST_CASE("who is refused at the gate or leaves before its turn costs no token") {
+TEST_CASE("a request that the gate refuses or that leaves the queue costs no token") {
   Backend backend;
   json changes = with_budget(2);
   changes["dispatch"] = {{"concurrency", 1}};

@@ -58,7 +58,7 @@ TEST_CASE("a failing upstream is asked until its circuit opens and not after tha
   CHECK(retry_after <= 3600 * 11 / 10 * 3 / 2);
   check_circuit_open(client.ask(post("/", "body")));
   check_circuit_open(client.ask(get("/")));
-  // Nobody waits for a body that will not be sent on.
+  // No request waits for a body that will not be sent on.
   client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n");
   check_circuit_open(client.read_response());
 
@@ -230,7 +230,7 @@ TEST_CASE("a server whose circuit is open is passed by") {
   CHECK(proxy.state()["upstreams"][0]["open_circuits"] == 1);
 }
 
-TEST_CASE("who waited for a slot meanwhile is told as well") {
+TEST_CASE("requests waiting for a slot are refused as well") {
   Event go;
   const ScriptedPeer peer([&](PeerConnection& connection) {
     while (connection.read_request() && connection.wait(go)) connection.send(kBroken);

@@ -73,7 +73,7 @@ TEST_CASE("at the cap whoever waits is let in as soon as one leaves") {
   CHECK(serve_all(3) < uncapped + 2500ms);
 }
 
-TEST_CASE("a cap that a reload raises lets in who waits") {
+TEST_CASE("a cap that a reload raises lets waiting connections in") {
   CountingBackend backend({});
   const auto settings = [&](int most) {
     return configuration({backend.address()}, {{"limits", {{"connections", most}}}});
@@ -88,7 +88,7 @@ TEST_CASE("a cap that a reload raises lets in who waits") {
   CHECK(!third.send(get("/")).has_bytes(kQuiet));
 }
 
-TEST_CASE("in a full house those idle for longest give way to who has something to say") {
+TEST_CASE("at max_connections the longest idle connections give way to new ones") {
   CountingBackend backend({.service = 3s});
   const ProxyUnderTest proxy(backend.address(), never_shed({{"limits", {{"connections", 12}}}}));
   std::deque<RawClient> busy, silent;

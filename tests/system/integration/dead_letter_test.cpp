@@ -80,7 +80,7 @@ TEST_CASE("only as many dead letters are kept as configured and the newest of th
   CHECK(letters["newest_first"][1]["request_id"] == "two");
 }
 
-TEST_CASE("who is evicted or refused for a full queue or served leaves no dead letter") {
+TEST_CASE("a request that is evicted, refused for a full queue or served leaves no dead letter") {
   Impatient impatient("dead_letter", {{"late", "process_with_tag"}});
   const auto waiting = [&](const char* traffic_class, int place) {
     RawClient client(impatient.proxy.port());

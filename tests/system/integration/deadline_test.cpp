@@ -239,7 +239,7 @@ TEST_CASE("the deadline of a route goes on and shortens that of a client") {
   CHECK(std::stoll(sent) <= unix_time() + 50'000);
 }
 
-TEST_CASE("nothing is told of a deadline that nobody has set and none that cannot be read") {
+TEST_CASE("no deadline is forwarded when none was set or it cannot be read") {
   for (const char* lines :
        {"", "X-Request-Deadline: soon\r\n", "X-Request-Deadline: 5s\r\nX-Request-Deadline: 5s\r\n",
         "grpc-timeout: 5\r\n", "X-Request-Deadline: 5 s\r\n"}) {
@@ -302,7 +302,7 @@ TEST_CASE("where late requests are served all the same a deadline ends nothing")
   CHECK(RawClient(proxy.port()).ask(get("/", "X-Request-Deadline: 100ms\r\n")).body == "late");
 }
 
-TEST_CASE("who waits for another's answer waits no longer than its deadline") {
+TEST_CASE("a follower waits for the leader's response no longer than its own deadline") {
   Origin origin;
   const ProxyUnderTest proxy(
       overloadable(origin.peer.address(),
@@ -317,7 +317,7 @@ TEST_CASE("who waits for another's answer waits no longer than its deadline") {
   CHECK(leader.read_response().body == "1");
 }
 
-TEST_CASE("who leads and runs out of time hands over to who waits") {
+TEST_CASE("a leader whose deadline passes hands over to a follower") {
   Origin origin;
   const ProxyUnderTest proxy(
       overloadable(origin.peer.address(),

@@ -1,4 +1,4 @@
-// Clients and upstreams that break off anywhere, many at once: nothing is left behind and nobody
+// Clients and upstreams that break off anywhere, many at once: nothing is left behind and no client
 // gets another's bytes. Most telling under the sanitizers.
 #include <doctest/doctest.h>
 

@@ -188,7 +188,7 @@ TEST_CASE("a stream whose first event keeps its head waiting is no sign of laten
   CHECK(proxy.state_becomes([&](const auto& state) { return !latency(state).is_null(); }));
 }
 
-TEST_CASE("an event stream is not stored and nobody waits for it") {
+TEST_CASE("an event stream is not stored and has no followers") {
   ScriptedPeer peer(stream_on);
   ProxyUnderTest proxy(peer.address(), everything_stored());
   RawClient one = open_stream(proxy.port());

@@ -1,4 +1,4 @@
-// A worker's connections take turns: who moves much does not stop those who ask little.
+// A worker's connections take turns: large transfers do not delay small requests.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -79,7 +79,7 @@ TEST_CASE("a prepared answer leaves the connection in order whatever the request
   CHECK(origin.answers == 0);
 }
 
-TEST_CASE("who sends something is not told of a success that nobody worked for") {
+TEST_CASE("an unsafe request is not answered with a prepared success") {
   Origin origin;
   const ProxyUnderTest proxy(
       overloadable(origin.peer.address(), {{"more_routes", {prepared_route("list", skip())}}}));

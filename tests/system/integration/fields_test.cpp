@@ -53,7 +53,7 @@ TEST_CASE("hop-by-hop fields of a request end here and those that Connection nam
   CHECK(request.field("X-Stay") == "1");
 }
 
-TEST_CASE("Connection cannot name away framing or Host or who is asking") {
+TEST_CASE("Connection cannot remove framing, Host or identity fields") {
   const Message request = seen_upstream(
       "POST / HTTP/1.1\r\nHost: a.example\r\nContent-Length: 2\r\nAuthorization: Basic eA==\r\n"
       "Connection: Content-Length, Host, X-Forwarded-For, Authorization, Via\r\n\r\nhi");
@@ -76,7 +76,7 @@ TEST_CASE("hop-by-hop fields of a response end here and those that Connection na
   CHECK(answer.field("Via") == "1.1 spillway");
 }
 
-TEST_CASE("who asked and how is told to the upstream anew unless the peer is trusted") {
+TEST_CASE("forwarding fields are written anew unless the peer is trusted") {
   const std::string request =
       get("/",
           "X-Forwarded-For: 6.6.6.6\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: evil\r\n"

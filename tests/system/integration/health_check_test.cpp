@@ -68,7 +68,7 @@ TEST_CASE("a server that says it is unwell is left out though it serves and take
   CHECK(servers[0].requests() == before + 10);
 }
 
-TEST_CASE("servers that are all unwell are asked all the same and who asks is not ready") {
+TEST_CASE("servers that are all unhealthy are still used and /readyz says not ready") {
   std::array<MortalServer, 2> servers;
   for (MortalServer& server : servers) server.answer_checks_with(404);
   const ProxyUnderTest proxy(checked_over({servers[0].address(), servers[1].address()}));
@@ -131,7 +131,7 @@ TEST_CASE("a check that keeps passing does not take back a server that fails its
   CHECK(proxy.state()["upstreams"][0]["servers"][0]["health"] == "well");
 }
 
-TEST_CASE("without health checks nobody is asked how it is") {
+TEST_CASE("without health checks no server is probed") {
   MortalServer server;
   const ProxyUnderTest proxy(configuration({server.address()}));
   RawClient client(proxy.port());

@@ -1,4 +1,4 @@
-// Who holds a slot, and for how long: nobody who has not sent his request, and an abandoned request
+// What holds a slot, and for how long: no request that is not yet sent, and an abandoned request
 // for as long as the upstream is at work on it.
 #include <doctest/doctest.h>
 
@@ -67,7 +67,7 @@ Milliseconds every_50_ms(Milliseconds most, const Step& step) {
 
 }  // namespace
 
-TEST_CASE("who has not sent the first 64 KiB of his body holds no slot") {
+TEST_CASE("a request holds no slot before the first 64 KiB of its body are read") {
   struct Variant {
     const char* name;
     std::string begin, rest;
@@ -319,7 +319,7 @@ TEST_CASE("a slot for which others wait is taken back from a client that moves t
   }
 }
 
-TEST_CASE("who is quick enough keeps a slot for which others wait") {
+TEST_CASE("a client at slot_rate_bytes keeps a slot for which others wait") {
   const std::string body = pattern(30'000'000);
   ScriptedPeer peer([&](PeerConnection& proxy) {
     while (const auto request = proxy.read_request())

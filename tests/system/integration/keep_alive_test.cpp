@@ -35,7 +35,7 @@ TEST_CASE("an empty line after a request leaves the connection idle") {
   CHECK(client.ask(get("/")).status() == 200);
 }
 
-TEST_CASE("an upstream's stray answer is nobody's") {
+TEST_CASE("an upstream's stray answer is given to no client") {
   Event stray_sent, ask_again;
   ScriptedPeer peer([&](PeerConnection& proxy) {
     const bool first = proxy.number() == 0;

@@ -63,7 +63,7 @@ TEST_CASE("curl's HEAD gets the head without waiting for a body") {
   CHECK(got.out.ends_with("\r\n\r\n"));
 }
 
-TEST_CASE("NGINX sees the request that curl made and who made it") {
+TEST_CASE("NGINX sees the request that curl made and its client address") {
   const Site site;
   CHECK(curl({"-H", "Host: shop.example", "--path-as-is", site.url("/seen?a=b&c=%2F")}).out ==
         "GET /seen?a=b&c=%2F HTTP/1.1 shop.example");

@@ -76,7 +76,7 @@ TEST_CASE("four times the capacity costs the lowest class its answers and not th
   const LoadResult& p0 = results[0];
   const LoadResult& p2 = results[2];
 
-  // Who was served.
+  // Which were served.
   CHECK(p0.ok_share() >= 0.999);
   CHECK(p2.ok_share() < 0.5);
   CHECK(p2.answered(503) > p2.sent / 2);
@@ -84,7 +84,7 @@ TEST_CASE("four times the capacity costs the lowest class its answers and not th
   for (const LoadResult& each : results) {
     CHECK(each.unanswered == 0);
     CHECK(each.given_up == 0);
-    CHECK(each.answered(200) + each.answered(503) == each.sent);  // no 429: nobody's own fault
+    CHECK(each.answered(200) + each.answered(503) == each.sent);  // no 429: no client is at fault
   }
   REQUIRE(!p2.refusals.empty());
   for (const Message& refusal : p2.refusals) {

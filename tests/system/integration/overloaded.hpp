@@ -44,7 +44,7 @@ struct Backend {
   }
 };
 
-// Nobody waits in vain unless a test says so.
+// No request waits in vain unless a test says so.
 inline nlohmann::json patient_classes(int max_queue = 8, int max_wait_ms = 3'600'000) {
   nlohmann::json all = nlohmann::json::array();
   for (const char* name : {"P0", "P1", "P2"}) {

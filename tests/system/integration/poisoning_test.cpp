@@ -69,7 +69,7 @@ TEST_CASE("errors that unkeyed fields bring about are not given to others") {
     CHECK(client.ask(get(target)).status() == 200);
     CHECK(field(client.ask(get(target)), "Cache-Status").starts_with("spillway; hit"));
   }
-  // Nor is what is stored given to who asks for something else.
+  // Nor is it given to a request for something else.
   CHECK(client.ask(get("/a", "X-HTTP-Method-Override: POST\r\n")).status() == 405);
 }
 

@@ -22,7 +22,7 @@ json degrade(json more = json::object()) {
   return rule;
 }
 
-// The negative control. It refuses nobody in OVERLOADED: only the gate does.
+// The negative control. It refuses no request in OVERLOADED: only the gate does.
 json deny() { return {{"strategy", "deny"}, {"probability", 0}}; }
 
 // /stored has something in its cache, /prepared has a fallback, both of P1; /p1 and /p0 take up
@@ -198,7 +198,7 @@ TEST_CASE("a rule that says deny on a miss gives no fallback in place of the ref
   }
 }
 
-TEST_CASE("who asks for a change is refused where only a success could be given") {
+TEST_CASE("an unsafe request is refused where only a success could be given") {
   const Place place{.max_queue = 1};
   Scene scene(place, degrade());
   scene.hold_the_slot();
@@ -218,7 +218,7 @@ TEST_CASE("cache_only without a stored response gives the fallback before it ref
   check_refusal(scene.client.ask(get("/stored/other")), 503, "P1", "ERROR_BURST");
 }
 
-TEST_CASE("what was stored for another request meanwhile answers who waited in vain") {
+TEST_CASE("a response stored meanwhile answers a request that waited in vain") {
   Event first, second;
   const ScriptedPeer peer([&](PeerConnection& connection) {
     while (const auto request = connection.read_request()) {
@@ -246,7 +246,7 @@ TEST_CASE("what was stored for another request meanwhile answers who waited in v
   CHECK(crowd[2].read_response().status() == 200);
 }
 
-TEST_CASE("those who follow a request that waited in vain get what is stored too") {
+TEST_CASE("followers of a request that waited in vain get the stored response too") {
   Origin origin;
   json settings = Place{.max_wait_ms = 200}.settings(origin.peer.address(), degrade());
   settings["routes"][5]["cache"]["serve"] = "fresh";  // so that misses are shared

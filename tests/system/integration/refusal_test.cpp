@@ -111,7 +111,7 @@ TEST_CASE("a full queue of the highest class takes the place of the youngest of 
   CHECK(slot.peer.seen().requests == 5);  // the evicted one was never forwarded
 }
 
-TEST_CASE("who has waited as long as its class may is answered then and never forwarded") {
+TEST_CASE("a request that has waited max_wait_ms is refused then and never forwarded") {
   OneSlot slot(classes(8, 150));
   double best = 1e9;
   for (int attempt = 0; attempt < 3; ++attempt) {
@@ -130,7 +130,7 @@ TEST_CASE("who has waited as long as its class may is answered then and never fo
   CHECK(slot.peer.seen().requests == 1);
 }
 
-TEST_CASE("who waits past its deadline is answered then and never forwarded") {
+TEST_CASE("a request that waits past its deadline is refused then and never forwarded") {
   OneSlot slot(classes(8, 15'000));
   const auto begin = TestClock::now();
   RawClient client(slot.proxy.port());
@@ -142,7 +142,7 @@ TEST_CASE("who waits past its deadline is answered then and never forwarded") {
   CHECK(slot.proxy.metric(R"(spillway_deadline_miss_total{class="P2"})") == 1);
 }
 
-TEST_CASE("who is late is forwarded with a tag where the configuration says so") {
+TEST_CASE("a late request is forwarded with a tag where the configuration says so") {
   OneSlot slot(classes(8, 15'000), {{"dispatch", {{"late", "process_with_tag"}}}});
   RawClient client(slot.proxy.port());
   client.send(get("/soon"));
@@ -162,7 +162,7 @@ TEST_CASE("who is late is forwarded with a tag where the configuration says so")
   CHECK(received.find("Spillway-Late", tag + 1) == std::string::npos);  // not the first one
 }
 
-TEST_CASE("who would wait in vain is refused on arrival") {
+TEST_CASE("a request that would wait in vain is refused on arrival") {
   CountingBackend backend({.service = 60ms});
   json one_class = json::array({{{"name", "P0"}, {"sla_ms", 20'000}, {"max_wait_ms", 100}}});
   const ProxyUnderTest proxy(backend.address(),

@@ -337,7 +337,7 @@ TEST_CASE("an open event stream outlives the requests that a reload ends to make
   CHECK_FALSE(stream.is_closed(Milliseconds{0}));
 }
 
-TEST_CASE("who waited before a reload is not kept waiting by slots that a class reserves") {
+TEST_CASE("a request that waited before a reload is not kept waiting by reserved slots") {
   HeldPeer peer("late");
   json settings = to(peer.peer, {{"dispatch", {{"concurrency", 2}}}});
   settings["classes"] = {

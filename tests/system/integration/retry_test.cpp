@@ -203,7 +203,7 @@ TEST_CASE("a client that leaves in a pause costs the upstream nothing more") {
   CHECK(proxy.metric(retries("sent")) == 0);
 }
 
-TEST_CASE("nobody pauses beyond the deadline") {
+TEST_CASE("no retry pauses beyond the deadline") {
   ScriptedPeer peer(breaks(100, true));
   json settings =
       with_retries({{"attempts", 1}, {"backoff_ms", 3'600'000}, {"max_backoff_ms", 3'600'000}});

@@ -1,4 +1,4 @@
-// Several servers behind one upstream: who gets how much, and who is left out.
+// Several servers behind one upstream: their shares, and which are left out.
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -89,7 +89,7 @@ TEST_CASE("three servers get equal shares whatever the balance") {
   }
 }
 
-TEST_CASE("who passes by a server that refuses shares equally among the others") {
+TEST_CASE("requests that a server refuses are shared equally among the others") {
   for (const char* balance : {"least_inflight", "round_robin"}) {
     CAPTURE(balance);
     const RefusingPort refusing;
@@ -149,7 +149,7 @@ TEST_CASE("a slow server gets less unless requests just take turns") {
   CHECK(share_of_slow("round_robin") == doctest::Approx(1. / 3).epsilon(0.05));
 }
 
-TEST_CASE("a server that is dead is ejected and nobody sees an error until it is back") {
+TEST_CASE("a dead server is ejected and no client sees an error until it is back") {
   std::array<MortalServer, 3> servers;
   MortalServer& dead = servers[1];
   dead.die();

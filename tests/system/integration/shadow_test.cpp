@@ -1,4 +1,4 @@
-// Shadow mode: nobody is refused, delayed or degraded; what would have happened is counted.
+// Shadow mode: no request is refused, delayed or degraded; what would have happened is counted.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
@@ -82,7 +82,7 @@ struct Held {
 
 }  // namespace
 
-TEST_CASE("in shadow mode rules that refuse everything refuse nobody and are counted") {
+TEST_CASE("in shadow mode rules that refuse everything refuse no request and are counted") {
   Backend backend;
   const ProxyUnderTest proxy(overloadable(
       backend.peer.address(),
@@ -124,7 +124,7 @@ TEST_CASE("in shadow mode rules that refuse everything refuse nobody and are cou
   CHECK(proxy.state()["upstreams"][0]["mode"] == "shadow");
 }
 
-TEST_CASE("in shadow mode nobody waits for a slot and the queue is as long as it would be") {
+TEST_CASE("in shadow mode no request waits for a slot and the queue is as long as it would be") {
   Held held;
   // Well beyond the connections that a backend of one slot is given otherwise.
   std::vector<RawClient> clients = held.asking("/p1/held", 12);
@@ -185,7 +185,7 @@ TEST_CASE("in shadow mode a client that leaves takes its ghost out of the queue"
   held.check_empty();
 }
 
-TEST_CASE("in shadow mode who would have waited in vain or been evicted is served and counted") {
+TEST_CASE("in shadow mode a request that would wait in vain or be evicted is served and counted") {
   SUBCASE("waited in vain") {
     Held held(30, {{"dispatch", {{"expire_policy", "dead_letter"}}}});
     std::vector<RawClient> clients = held.asking("/p1/held", 2);
@@ -215,7 +215,7 @@ TEST_CASE("in shadow mode who would have waited in vain or been evicted is serve
   }
 }
 
-TEST_CASE("in shadow mode nobody is tagged late nor the next one for it") {
+TEST_CASE("in shadow mode no request is tagged late") {
   Backend backend;
   json soon = route("held-soon", "P1");
   soon["deadline_ms"] = 30;

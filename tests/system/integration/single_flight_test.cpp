@@ -58,7 +58,7 @@ TEST_CASE("without a cache each of them asks the upstream") {
   for (RawClient& client : clients) CHECK(client.read_response().status() == 200);
 }
 
-TEST_CASE("when the one who asks leaves the next one asks in its place") {
+TEST_CASE("when the leading client leaves the next one asks in its place") {
   Origin origin;
   const ProxyUnderTest proxy(fresh(origin.peer.address(), 1));
   RawClient first(proxy.port());
@@ -73,7 +73,7 @@ TEST_CASE("when the one who asks leaves the next one asks in its place") {
   CHECK(origin.peer.seen().requests == 3);
 }
 
-TEST_CASE("one who waits for another's answer may leave") {
+TEST_CASE("a follower may leave") {
   Origin origin;
   const ProxyUnderTest proxy(fresh(origin.peer.address(), 1));
   RawClient first(proxy.port());
@@ -130,7 +130,7 @@ TEST_CASE("refreshes keep to the slots that there are") {
   CHECK(backend.seen().most_in_progress <= 4);
 }
 
-TEST_CASE("those who wait for one that the gate refuses are not kept waiting after it") {
+TEST_CASE("followers of a refused leader are not kept waiting after it") {
   Origin origin;
   json settings = fresh(origin.peer.address(), 1);
   settings["dispatch"]["concurrency"] = 1;
@@ -162,7 +162,7 @@ TEST_CASE("a slow answer without a lifetime of its own is shared all the same") 
   CHECK(origin.answers == 1);
 }
 
-TEST_CASE("who has an answer already waits for nobody else's") {
+TEST_CASE("a request with a stored response does not become a follower") {
   Origin origin;
   json page = cached_route("page", {{"strategy", "degrade"}, {"mode", "stale_ok"}},
                            cache({{"serve", "fresh"}}));

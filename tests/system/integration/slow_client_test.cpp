@@ -1,4 +1,4 @@
-// Clients that send and take too slowly: how long they last, and that nobody else is taken for one.
+// Clients that send and take too slowly: how long they last, and that no other is taken for one.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -72,7 +72,7 @@ TEST_CASE("empty lines in place of requests do not keep a connection") {
 }
 
 // All clocks run at once: this one test takes as long as the grace and a little more.
-TEST_CASE("who is slower than the minimum rate is cut off after the grace and nobody else is") {
+TEST_CASE("only a client slower than the minimum rate is cut off, after the grace") {
   Event end;
   const std::string large = ok(pattern(64'000'000));
   ScriptedPeer peer([&](PeerConnection& proxy) {

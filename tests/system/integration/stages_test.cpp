@@ -89,7 +89,7 @@ std::string transitions_to(const char* state) {
 
 }  // namespace
 
-TEST_CASE("a warning refuses nobody and each further stage has rules of its own") {
+TEST_CASE("a warning refuses no request and each further stage has rules of its own") {
   Backend backend;
   // A window that outlasts the test: the share of errors only grows.
   const ProxyUnderTest proxy(ladder(backend.peer.address(), 10'000, 3'600'000));

@@ -80,7 +80,7 @@ TEST_CASE("what is fresh is not refreshed and a refresh asks only whether it has
   CHECK(proxy.metric(lookups("page", "fresh")) == 1);
 }
 
-TEST_CASE("cache_only answers from the store or not at all and asks nobody") {
+TEST_CASE("cache_only answers from the store or refuses, and asks no upstream") {
   Origin origin;
   const ProxyUnderTest proxy(overloadable(
       origin.peer.address(), with_routes({cached_route("page", degrade("cache_only"))})));

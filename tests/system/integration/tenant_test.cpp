@@ -1,4 +1,5 @@
-// Who counts as one tenant, which claims of a client are believed, and who has to stand back.
+// Which requests count as one tenant's, which claims of a client are believed, and which tenant is
+// refused first.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -124,7 +125,7 @@ TEST_CASE("a tier is one line: a hashed key with its class and rate limit") {
   CHECK(state_is(proxy.state(), "NORMAL"));
 }
 
-TEST_CASE("for lack of room who asks for more than its share gets 429 and the other is served") {
+TEST_CASE("for lack of room a tenant above its share gets 429 and the other is served") {
   Unequal tenants(true);
   tenants.ask();
   CHECK(tenants.of_frequent_client.contains("TENANT_SHARE"));
@@ -153,7 +154,7 @@ TEST_CASE("for lack of room who asks for more than its share gets 429 and the ot
   CHECK(RawClient(tenants.proxy.port()).ask(get("/p1", kAcme)).status() == 200);
 }
 
-TEST_CASE("without fairness nobody is refused for its share") {
+TEST_CASE("without fairness no tenant is refused for its share") {
   Unequal tenants(false);
   tenants.ask(400ms);  // far longer than it takes with fairness
   CHECK(tenants.of_frequent_client == std::set<std::string>{"QUEUE_FULL"});
@@ -161,7 +162,7 @@ TEST_CASE("without fairness nobody is refused for its share") {
   CHECK(tenants.above_share().empty());
 }
 
-TEST_CASE("who makes up tenants and keys stays one tenant by its address") {
+TEST_CASE("a client that makes up tenants and keys stays one tenant by its address") {
   int made_up = 0;
   Unequal tenants(true, [&](int) {
     const std::string name = std::to_string(++made_up);

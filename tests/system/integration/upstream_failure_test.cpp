@@ -97,7 +97,7 @@ TEST_CASE("a cut-off response without length or chunks is reset to an HTTP/1.0 c
   CHECK((answer.starts_with("HTTP/1.1 502") || client.was_reset()));
 }
 
-TEST_CASE("bytes after a response cost the connection and reach nobody") {
+TEST_CASE("bytes after a response cost the connection and reach no client") {
   ScriptedPeer peer([](PeerConnection& proxy) {
     if (!proxy.read_request()) return;
     proxy.send(ok("right") + ok("stray"));
@@ -109,7 +109,7 @@ TEST_CASE("bytes after a response cost the connection and reach nobody") {
   CHECK(peer.seen().connections == 3);
 }
 
-TEST_CASE("bytes from an idle upstream connection cost it and reach nobody") {
+TEST_CASE("bytes from an idle upstream connection cost it and reach no client") {
   Event stray;
   Event closed;
   ScriptedPeer peer([&](PeerConnection& proxy) {

@@ -142,7 +142,7 @@ TEST_CASE("a route changes single fields of its class's rule") {
 }
 
 TEST_CASE(
-    "for lack of room a rule refuses nobody while there is room or nobody of the class waits") {
+    "for lack of room a rule refuses no request while there is room or none of the class waits") {
   Backend backend;
   const ProxyUnderTest proxy(Crowd::settings(
       backend.peer.address(), with_rules({{"P0", {{"strategy", "drop"}, {"probability", 1}}},

@@ -1,4 +1,4 @@
-// Nobody is given an answer that was meant for somebody else.
+// No client is given an answer that was meant for another.
 #include <doctest/doctest.h>
 
 #include <set>

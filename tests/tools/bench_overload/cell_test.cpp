@@ -54,7 +54,7 @@ double share(const Result& result, std::size_t kind) {
 
 }  // namespace
 
-TEST_CASE("a backend that is asked for less than it can do answers nearly all, for nobody gone") {
+TEST_CASE("a backend below its capacity answers nearly all, and to clients that still wait") {
   const Folder folder;
   const Result result = play_one(stage_in(folder), "capacity-known", "direct", 0.3, 1);
   CHECK(result.failure == "");

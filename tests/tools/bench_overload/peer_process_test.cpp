@@ -52,7 +52,7 @@ TEST_CASE("a command that is not there ends at once and says so") {
   std::filesystem::remove(log);
 }
 
-TEST_CASE("who is told to stop does not wait for a port") {
+TEST_CASE("a peer that is told to stop does not wait for a port") {
   const std::string log = log_file();
   PeerProcess process({"sleep", "600"}, log, 0);
   const TimePoint start = Clock::now();

@@ -28,7 +28,7 @@ constexpr std::chrono::seconds kFrom{2}, kUntil{3}, kEnd{8};
 
 }  // namespace
 
-TEST_CASE("who is as before at once has recovered after no time") {
+TEST_CASE("a contender that is as before at once has recovered after no time") {
   auto tenths = disturbed(1);
   stretch(tenths, 50, 1);
   const auto found = recovery(tenths, kFrom, kUntil, kEnd);

@@ -55,7 +55,7 @@ TEST_CASE("contenders of a load share a table and failures are named in it") {
   CHECK(text.find("capacity-known, 2") == text.rfind("capacity-known, 2"));
 }
 
-TEST_CASE("who did not recover is shown with the time that was watched") {
+TEST_CASE("a contender that did not recover is shown with the time that was watched") {
   std::vector<Result> results{with("spillway", 400)};
   results[0].recovery = Recovery{.seconds = 40, .within_cell = false};
   CHECK(has(result_tables(results), ">40 "));

@@ -27,17 +27,17 @@ Result shared(int quiet_get, int noisy_gets) {
 
 }  // namespace
 
-TEST_CASE("tenants who get what they ask for and one the rest is even") {
+TEST_CASE("tenants that get what they ask for and one that gets the rest are even") {
   CHECK(*jain(shared(50, 350)) == doctest::Approx(1));
 }
 
-TEST_CASE("one who takes what others ask for is not") {
+TEST_CASE("a tenant that takes what others ask for is uneven") {
   CHECK(*jain(shared(20, 620)) < 0.85);
   CHECK(*jain(shared(0, 800)) < 0.11);  // one of ten has it all
   CHECK(*jain(shared(20, 620)) < *jain(shared(40, 440)));
 }
 
-TEST_CASE("without tenants there is nobody to be fair to") {
+TEST_CASE("without tenants there is no fairness to measure") {
   CHECK_FALSE(jain(result_of()).has_value());
 }
 

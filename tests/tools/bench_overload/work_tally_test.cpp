@@ -36,7 +36,7 @@ TEST_CASE("work is wasted when the client or the connection has gone") {
   CHECK(tally.wasted_ratio() == doctest::Approx(70.0 / 160));
 }
 
-TEST_CASE("work of another time and of nobody known does not count") {
+TEST_CASE("work of another time and for unknown clients does not count") {
   const load::Awaited awaited(1);
   WorkTally tally(kFrom, kUntil, awaited);
   tally.add(work(0, Milliseconds(10), Milliseconds(10)), kFrom - Milliseconds(1));

@@ -16,7 +16,7 @@ TEST_CASE("an attempt is waited for from its beginning to its end") {
   CHECK_FALSE(awaited.wanted({0, 1}));
 }
 
-TEST_CASE("while a client tries again nobody waits for what it asked for before") {
+TEST_CASE("while a client tries again its former attempt is not awaited") {
   Awaited awaited(1);
   awaited.begin({0, 1});
   awaited.end({0, 1}, false);
@@ -33,6 +33,6 @@ TEST_CASE("what is done for a request after its answer is no waste") {
   CHECK(awaited.wanted({0, 1}));
 }
 
-TEST_CASE("a number that is not of the schedule is wanted by nobody") {
+TEST_CASE("a number that is not of the schedule is not awaited") {
   CHECK_FALSE(Awaited(1).wanted({1, 1}));
 }

@@ -189,8 +189,7 @@ TEST_CASE("the client asks for the page of the arrival") {
   CHECK(backend.counters().pages == 3);
 }
 
-TEST_CASE(
-    "who is refused tries again after a pause and counts as one that waits for that attempt") {
+TEST_CASE("a refused client tries again after a pause and counts as waiting for that attempt") {
   asio::io_context io(1);
   asio::ip::tcp::acceptor taken(io, kAnyPort);
   const Endpoint closed = taken.local_endpoint();
@@ -207,7 +206,7 @@ TEST_CASE(
   CHECK(send(io, closed, arrivals, {}).kinds[1].sent == 3);
 }
 
-TEST_CASE("nobody tries again later than the last instant for it") {
+TEST_CASE("no client tries again later than the last instant for it") {
   asio::io_context io(1);
   asio::ip::tcp::acceptor taken(io, kAnyPort);
   const Endpoint closed = taken.local_endpoint();
@@ -291,7 +290,7 @@ TEST_CASE(
   CHECK(seen.kinds[0].ends.back() >= Milliseconds(40));  // one after the other
 }
 
-TEST_CASE("lost slots come back to those who wait") {
+TEST_CASE("lost slots come back to waiting requests") {
   asio::io_context io(1);
   Backend backend(io, kAnyPort, {.slots = 0, .service = Milliseconds(1), .sigma = 0});
   backend.start();

@@ -231,7 +231,8 @@ TEST_CASE("a newcomer's turns count its tenant's waiters and one of each other")
   CHECK(single.queue.turns_before(newcomer) == 30);
 }
 
-TEST_CASE("a full queue is shared by tenants: the fattest gives way, and to nobody who is as fat") {
+TEST_CASE(
+    "a full queue is shared by tenants: the fattest gives way, but not to one that is as fat") {
   Desk desk;
   desk.classes[1].max_queue = 4;
   desk.settings.evict.clear();

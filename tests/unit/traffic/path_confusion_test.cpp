@@ -81,7 +81,8 @@ TEST_CASE("of a table of spellings each gets the class of its lowest reading") {
       {"/checkout/a%40b", 0},
       {"/checkout//x", 0},
       {"/checkout/./x", 0},
-      // Who merges no slashes, decodes nothing or resolves nothing takes these for others' paths.
+      // A backend that merges no slashes, decodes nothing or resolves nothing takes these for other
+      // paths.
       {"//checkout/x", 1},
       {"/./checkout/x", 1},
       {"/%63heckout/x", 1},

@@ -55,11 +55,11 @@ void add_statuses(std::vector<Case>& cases) {
 
 void add_incomplete(std::vector<Case>& cases) {
   cases.insert(cases.end(),
-               {must("9111 3.3", "a body cut off before its Content-Length answers nobody else",
+               {must("9111 3.3", "a body cut off before its Content-Length answers no other client",
                      {framed(Framing::cut_off, says({"Cache-Control: max-age=60"})),
                       says({"Cache-Control: max-age=60"})},
                      {get().broken_off(), get().from_origin(2), get().from_store(2)}),
-                must("9111 3.3", "a body cut off before its last chunk answers nobody else",
+                must("9111 3.3", "a body cut off before its last chunk answers no other client",
                      {framed(Framing::cut_off_chunked, says({"Cache-Control: max-age=60"})),
                       says({"Cache-Control: max-age=60"})},
                      {get().broken_off(), get().from_origin(2), get().from_store(2)}),

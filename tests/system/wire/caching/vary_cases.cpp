@@ -64,7 +64,7 @@ std::vector<Case> vary_cases() {
            says({"Cache-Control: max-age=60", "Vary: X-A"})},
           {get({"X-A: 1"}).from_origin(1), get({"X-A: 2"}).from_origin(2),
            get({"X-A: 1"}).from_store(1), get({"X-A: 2"}).from_store(2)}),
-      must("9111 4.1", "a compressed answer is not given to who cannot read it",
+      must("9111 4.1", "a compressed response is not given to a client that does not accept it",
            {says({"Cache-Control: max-age=60", "Vary: Accept-Encoding", "Content-Encoding: gzip"}),
             says({"Cache-Control: max-age=60", "Vary: Accept-Encoding"})},
            {get({"Accept-Encoding: gzip"}).from_origin(1).with("Content-Encoding", "gzip"),

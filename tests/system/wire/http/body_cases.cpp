@@ -143,15 +143,15 @@ std::vector<Case> body_cases() {
                          std::to_string(kEvil.size()) + "\r\n\r\n" + kEvil)
                .status(304)
                .open()),
-      must("9112 6.3", "a second response to one request goes to nobody",
+      must("9112 6.3", "a second response to one request goes to no client",
            sends(get()).answered(ok().pieces[0] + kEvil).passes().body("ok").open()),
-      must("9112 6.3", "a second response behind chunks goes to nobody",
+      must("9112 6.3", "a second response behind chunks goes to no client",
            sends(get())
                .answered(chunked("2\r\nok\r\n0\r\n\r\n") + kEvil)
                .passes()
                .body("ok")
                .open()),
-      must("9112 6.3", "a second response that comes later goes to nobody",
+      must("9112 6.3", "a second response that comes later goes to no client",
            sends(get())
                .awaits_answered()
                .answered(raw_pieces({ok().pieces[0], kEvil}))

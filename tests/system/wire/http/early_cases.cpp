@@ -99,7 +99,7 @@ std::vector<Case> early_cases() {
       ours("a POST that was not answered gets 502",
            unanswered(post("abc")).statuses({200, 502}).requests(2)),
       must(
-          "9110 9.2.2", "a method that nobody knows is not sent again",
+          "9110 9.2.2", "an unknown method is not sent again",
           unanswered("FROBNICATE / HTTP/1.1\r\nHost: a.example\r\n\r\n").satisfies(not_sent_again)),
       must("9110 9.2.2", "a PATCH is not sent again",
            unanswered("PATCH / HTTP/1.1\r\nHost: a.example\r\nContent-Length: 0\r\n\r\n")

@@ -17,7 +17,7 @@ Case never_passes(const std::string& name) {
 }  // namespace
 
 std::vector<Case> identity_cases() {
-  return {ours("X-Forwarded-For says who asks",
+  return {ours("X-Forwarded-For ends with the client's address",
                sends(get()).passes().asked_with("X-Forwarded-For", "127.0.0.1")),
           ours("X-Forwarded-Proto and X-Forwarded-Host say what was asked for",
                sends(get())

@@ -18,7 +18,7 @@ std::string has_interim(const Observation& seen) { return seen.interim.empty() ?
 
 std::vector<Case> interim_cases() {
   return {
-      must("9110 10.1.1", "who expects 100 gets it and sends the body",
+      must("9110 10.1.1", "a client that expects 100 gets it and sends the body",
            sends(expecting())
                .awaits_interim()
                .sends("abc")
@@ -28,7 +28,7 @@ std::vector<Case> interim_cases() {
                .asked_body("abc")
                .open()),
       must(
-          "9110 10.1.1", "who expects 100 and does not wait for it is served",
+          "9110 10.1.1", "a client that expects 100 and does not wait for it is served",
           sends(expecting() + "abc").answered(ok().continuing()).passes().asked_body("abc").open()),
       must("9110 10.1.1", "100-continue is the same in any case",
            sends(framed("Content-Length: 3\r\nExpect: 100-Continue\r\n", ""))
@@ -38,7 +38,7 @@ std::vector<Case> interim_cases() {
                .satisfies(has_interim)
                .passes()
                .asked_body("abc")),
-      must("9110 10.1.1", "who expects 100 for chunks gets it",
+      must("9110 10.1.1", "a client that expects 100 for chunks gets it",
            sends(framed("Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n", ""))
                .awaits_interim()
                .sends("3\r\nabc\r\n0\r\n\r\n")
@@ -46,16 +46,16 @@ std::vector<Case> interim_cases() {
                .satisfies(has_interim)
                .passes()
                .asked_body("abc")),
-      ours(
-          "who expects 100 is told to go on though the backend will refuse, which costs it no time",
-          sends(expecting())
-              .awaits_interim()
-              .sends("abc")
-              .answered(raw("HTTP/1.1 401 No\r\nContent-Length: 2\r\n\r\nno").early())
-              .interim({100})
-              .status(401)
-              .body("no")
-              .unread_requests()),
+      ours("a client that expects 100 gets it even if the backend will refuse, so that no slot "
+           "waits for it",
+           sends(expecting())
+               .awaits_interim()
+               .sends("abc")
+               .answered(raw("HTTP/1.1 401 No\r\nContent-Length: 2\r\n\r\nno").early())
+               .interim({100})
+               .status(401)
+               .body("no")
+               .unread_requests()),
       ours("a body that was not wanted is not taken for a request when it comes all the same",
            sends(framed("Content-Length: 43\r\nExpect: 100-continue\r\n", ""))
                .awaits_interim()
@@ -76,7 +76,7 @@ std::vector<Case> interim_cases() {
                .asked_body("abc")),
       must("9110 10.1.1", "an expectation without a body is passed over",
            sends(get("/", "Expect: 100-continue\r\n")).passes()),
-      may("9110 10.1.1", "an expectation that nobody knows gets 417",
+      may("9110 10.1.1", "an unknown expectation gets 417",
           sends(framed("Content-Length: 3\r\nExpect: wonders\r\n", "abc"))
               .refused({417})
               .untouched()),
@@ -101,7 +101,7 @@ std::vector<Case> interim_cases() {
                .interim_with("Link", "</b>")
                .passes()
                .open()),
-      must("9110 15.2", "an interim response that nobody knows is passed on",
+      must("9110 15.2", "an unknown interim response is passed on",
            sends(get())
                .answered(ok().after("HTTP/1.1 199 Odd\r\nX-A: 1\r\n\r\n"))
                .interim({199})

@@ -26,7 +26,7 @@ std::vector<Case> request_line_cases() {
       must("9110 9.1", "a method is passed on as it is",
            sends("DELETE /x HTTP/1.1\r\n" + kHost).passes().asked_line("DELETE /x HTTP/1.1")),
       method_passes("a method in small letters is another one and passed on", "get"),
-      method_passes("a method that nobody knows is passed on", "FROBNICATE"),
+      method_passes("an unknown method is passed on", "FROBNICATE"),
       method_passes("a method of WebDAV is passed on", "PROPFIND"),
       method_passes("a method with all the characters of a token is passed on",
                     "M!#$%&'*+-.^_`|~09az"),

@@ -1,5 +1,5 @@
 // Never a stored answer to a different user: random requests of random people, and a model that
-// writes down in full who each answer was made for.
+// writes down in full for which client each answer was made.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -133,7 +133,7 @@ constexpr int kRequests = 20000;
 
 }  // namespace
 
-TEST_CASE("nobody is ever given an answer that was made for another") {
+TEST_CASE("no client is given an answer that was made for another") {
   for (const bool across_tenants : {false, true}) {
     for (unsigned seed = 0; seed < 5; ++seed) {
       CAPTURE(across_tenants);

@@ -319,7 +319,7 @@ TEST_CASE("garbage and oversized requests are refused and the connection closed"
   CHECK(status(fetch(admin.server, "GET /state")) == 200);
 }
 
-TEST_CASE("a request that never ends is cut off after five seconds and delays nobody") {
+TEST_CASE("a request that never ends is cut off after five seconds and delays no other") {
   const Running admin;
   Client slow(admin.server);
   slow.send("GET /state HTTP/1.1\r\nHost: loc");

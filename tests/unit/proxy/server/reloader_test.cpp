@@ -17,7 +17,7 @@ ReadConfiguration problem(const char* text) { return {{}, {}, {{"$", text}}}; }
 
 }  // namespace
 
-TEST_CASE("who asks is told what came of what was read") {
+TEST_CASE("the requester of a reload is told its result") {
   const auto reads = std::make_shared<std::atomic<int>>(0);
   Event told;
   ReloadResult result;
@@ -42,7 +42,7 @@ TEST_CASE("who asks is told what came of what was read") {
   CHECK(result.problems[0].message == "broken");
 }
 
-TEST_CASE("those who ask during an attempt share one more") {
+TEST_CASE("requests for a reload during an attempt share one more attempt") {
   const auto reads = std::make_shared<std::atomic<int>>(0);
   const auto begun = std::make_shared<Event>(), go = std::make_shared<Event>();
   Event told;

@@ -61,7 +61,7 @@ TEST_CASE("the time of a reload is that of the monotonic clock") {
   CHECK(said <= after.tv_sec * 1'000'000LL + after.tv_nsec / 1000);
 }
 
-TEST_CASE("a socket that is missing or no socket at all is nobody's problem") {
+TEST_CASE("a missing socket and no socket at all are no fault") {
   const std::string too_long = "/" + std::string(200, 'a');
   for (const std::string& name :
        {std::string(), std::string("/"), std::string("@"), std::string("relative"),
@@ -76,7 +76,7 @@ TEST_CASE("a socket that is missing or no socket at all is nobody's problem") {
   }
 }
 
-TEST_CASE("a service manager that does not read holds nobody up for long") {
+TEST_CASE("a service manager that does not read delays the caller only briefly") {
   Told told;
   Supervisor manager(told.io, {.notify_socket = told.socket.name()});
   const TimePoint begin = Clock::now();

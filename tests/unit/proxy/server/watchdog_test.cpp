@@ -61,7 +61,7 @@ TEST_CASE("a loop that never began is not taken for one that turns") {
   CHECK(loops.feedings(Milliseconds{60'000}, false) == 0);
 }
 
-TEST_CASE("who asks too early is told no") {
+TEST_CASE("an early question is answered no") {
   Loops loops;
   loops.first.beat();
   loops.second.beat();

@@ -245,11 +245,11 @@ TEST_CASE("the gates of successive configurations share the slots of the newest"
     loop.poll();
     return tickets[ticket].state == dispatch::Waiter::State::granted;
   };
-  older.leave(ClassId{0}, Duration{1}, now);  // one too many ran: nobody's turn yet
+  older.leave(ClassId{0}, Duration{1}, now);  // one too many ran: no turn yet
   CHECK_FALSE(granted(2));
   CHECK_FALSE(granted(3));
   older.leave(ClassId{0}, Duration{1}, now);
-  CHECK(granted(2));  // who waits longer goes first
+  CHECK(granted(2));  // the longest waiting goes first
   CHECK_FALSE(granted(3));
   older.leave(ClassId{0}, Duration{1}, now);
   CHECK(granted(3));

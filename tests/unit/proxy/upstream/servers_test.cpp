@@ -39,7 +39,7 @@ void eject(Servers& servers, std::size_t server) {
 
 }  // namespace
 
-TEST_CASE("those who are up are chosen and the others when there is nobody else") {
+TEST_CASE("servers that are up are chosen, the others when none is") {
   const config::Upstream upstream = upstream_of({"a:1", "b:1", "c:1", "d:1"});
   Servers servers(upstream);
   CHECK(chosen(servers, servers.all()) == servers.all());
@@ -52,7 +52,7 @@ TEST_CASE("those who are up are chosen and the others when there is nobody else"
   CHECK(chosen(servers, ServerSet(0b0001)) == ServerSet(0b0001));
 }
 
-TEST_CASE("who has least in flight is chosen over all workers") {
+TEST_CASE("the server with the least in flight over all workers is chosen") {
   const config::Upstream upstream = upstream_of({"a:1", "b:1"});
   Servers servers(upstream);
   std::thread elsewhere([&] { servers.in_flight.begin(0); });
@@ -87,7 +87,7 @@ TEST_CASE("an ejection ends by itself") {
   CHECK(servers.record(0, false) == Ejections::Change::back);
 }
 
-TEST_CASE("nobody listens to the results of a server that can never be ejected") {
+TEST_CASE("the results of a server that can never be ejected are not recorded") {
   CHECK_FALSE(Servers(upstream_of({"a:1"})).ejection_enabled());
   CHECK(Servers(upstream_of({"a:1", "b:1"})).ejection_enabled());
   config::Upstream off = upstream_of({"a:1", "b:1"});

@@ -106,7 +106,7 @@ TEST_CASE("the idle connections of one server can be closed without the others'"
   CHECK(under.pool.take(0, kAnyAge, at(2)) != nullptr);
 }
 
-TEST_CASE("who asks for a fresh connection does not get one idle for longer") {
+TEST_CASE("a caller that asks for a fresh connection does not get one idle for longer") {
   PoolUnderTest under(8, 8);
   under.pool.give_back(under.open(0), at(0));
   CHECK(under.pool.take(0, Milliseconds{1000}, at(1000)) == nullptr);
@@ -128,7 +128,7 @@ TEST_CASE("an idle connection that the upstream closes leaves the pool at once")
   PoolUnderTest under(8, 8);
   under.pool.give_back(under.open(0), at(1));
   SUBCASE("by closing") { ::shutdown(under.far_ends[0], SHUT_WR); }
-  SUBCASE("by bytes that nobody asked for") { REQUIRE(::write(under.far_ends[0], "x", 1) == 1); }
+  SUBCASE("by bytes that answer no request") { REQUIRE(::write(under.far_ends[0], "x", 1) == 1); }
   under.settle();
   CHECK(under.budget.idle() == 0);
   CHECK(under.budget.open() == 0);
