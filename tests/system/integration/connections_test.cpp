@@ -88,7 +88,7 @@ TEST_CASE("a cap that a reload raises lets waiting connections in") {
   CHECK(!third.send(get("/")).has_bytes(kQuiet));
 }
 
-TEST_CASE("at max_connections the longest idle connections give way to new ones") {
+TEST_CASE("at the limit of connections the longest idle ones give way to new ones") {
   CountingBackend backend({.service = 3s});
   const ProxyUnderTest proxy(backend.address(), never_shed({{"limits", {{"connections", 12}}}}));
   std::deque<RawClient> busy, silent;
