@@ -6,7 +6,7 @@
 namespace spillway::bench {
 namespace {
 
-constexpr std::array<Contender, 12> kContenders{{
+constexpr std::array<Contender, 13> kContenders{{
     {"direct", Program::none, "", false},
     {"nginx", Program::nginx, "overload-nginx-default.conf", false},
     {"nginx-limit", Program::nginx, "overload-nginx-limit.conf"},
@@ -17,6 +17,7 @@ constexpr std::array<Contender, 12> kContenders{{
     {"haproxy-tuned", Program::haproxy, "overload-haproxy-tuned.cfg"},
     {"haproxy-tenants", Program::haproxy, "overload-haproxy-tenants.cfg"},
     {"spillway", Program::spillway, "overload-spillway.json"},
+    {"spillway-auto", Program::spillway, "overload-spillway-auto.json"},
     {"spillway-denying", Program::spillway, "overload-spillway-denying.json"},
     {"spillway-degrading", Program::spillway, "overload-spillway-degrading.json"},
 }};

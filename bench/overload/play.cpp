@@ -17,6 +17,7 @@
 #include "bench/load/client.hpp"
 #include "bench/overload/backend_thread.hpp"
 #include "bench/overload/configuration.hpp"
+#include "bench/overload/metrics_page.hpp"
 #include "bench/overload/peer_process.hpp"
 #include "bench/overload/pinning.hpp"
 
@@ -42,11 +43,16 @@ void write(const std::string& path, const std::string& text) {
   if (!(file << text).flush()) throw std::runtime_error("cannot write " + path);
 }
 
-Values values_of(const Cell& cell, const Stage& stage, std::uint16_t port, std::uint16_t backend) {
+struct Ports {
+  std::uint16_t port = 0, admin = 0, backend = 0;
+};
+
+Values values_of(const Cell& cell, const Stage& stage, const Ports& ports) {
   const double told = static_cast<double>(cell.scenario->slots) * cell.scenario->told;
   const auto number = [](double value) { return std::to_string(std::lround(value)); };
-  return {{"PORT", std::to_string(port)},
-          {"BACKEND", std::to_string(backend)},
+  return {{"PORT", std::to_string(ports.port)},
+          {"ADMIN", std::to_string(ports.admin)},
+          {"BACKEND", std::to_string(ports.backend)},
           {"CONCURRENCY", number(told)},
           {"CONCURRENCY_P1", number(told * kP1Share)},
           {"CONCURRENCY_P2", number(told * kP2Share)},
@@ -58,19 +64,29 @@ Values values_of(const Cell& cell, const Stage& stage, std::uint16_t port, std::
 class Opponent {
  public:
   Opponent(const Cell& cell, const Stage& stage, std::uint16_t backend)
-      : port_(backend), log_(stage.work + "/contender.log") {
+      : ports_{.port = backend, .backend = backend}, log_(stage.work + "/contender.log") {
     const Contender& contender = *cell.contender;
     if (contender.program == Program::none) return;
-    port_ = free_port();
+    ports_.port = free_port();
+    if (contender.program == Program::spillway) ports_.admin = free_port();
     const std::string file = stage.work + '/' + std::string(contender.configuration);
     write(file, fill_in(read(stage.configurations + '/' + std::string(contender.configuration)),
-                        values_of(cell, stage, port_, backend)));
+                        values_of(cell, stage, ports_)));
     process_.emplace(command_of(contender, stage.programs, file, stage.work), log_,
                      stage.pinned ? kProxyCore : kAnyCore);
-    if (!process_->await_port(port_, stage.stopped)) failure_ = "it did not start: " + last_words();
+    if (!process_->await_port(ports_.port, stage.stopped))
+      failure_ = "it did not start: " + last_words();
   }
 
-  std::uint16_t port() const { return port_; }
+  std::uint16_t port() const { return ports_.port; }
+
+  // Changes of the overload state since it started; nullopt: it is not Spillway or does not tell.
+  std::optional<std::uint64_t> transitions() const {
+    if (ports_.admin == 0) return std::nullopt;
+    const std::optional<std::string> page = metrics_page(ports_.admin);
+    return page ? std::optional(sum_of(*page, "spillway_overload_transitions_total"))
+                : std::nullopt;
+  }
 
   // Empty: it runs.
   std::string failure() {
@@ -82,7 +98,7 @@ class Opponent {
  private:
   std::string last_words() const { return end_of_file(log_, kLastWords); }
 
-  std::uint16_t port_;
+  Ports ports_;
   std::string log_;
   std::optional<PeerProcess> process_;
   std::string failure_;
@@ -136,6 +152,7 @@ Result play(const Cell& cell, const Stage& stage) {
                 [&](const load::Work& done) { work.add(done, Clock::now()); });
   send(client, io, start, stage.stopped);
   backend.stop();
+  result.transitions = opponent.transitions();
 
   result.wasted_ratio = work.wasted_ratio();
   result.stretch = work.stretch();

@@ -1,6 +1,7 @@
 // What a cell came to.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -21,7 +22,8 @@ struct Result {
   double stretch = 1;  // see WorkTally
   Duration mean_service{};
   Duration backend_late_p99{};
-  std::optional<Recovery> recovery{};  // of a disturbed one
+  std::optional<Recovery> recovery{};          // of a disturbed one
+  std::optional<std::uint64_t> transitions{};  // between overload states, of Spillway
 
   Counts all() const;
 };

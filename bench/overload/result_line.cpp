@@ -81,6 +81,7 @@ std::string result_lines(const Result& result) {
     all["recovered"] = result.recovery->within_cell;
   }
   if (const auto index = jain(result)) all["jain"] = rounded(*index);
+  if (result.transitions) all["transitions"] = *result.transitions;
   all["measured_s"] = measured_seconds(result);
   all["sent_late_p99_ms"] = rounded(to_milliseconds(result.tally.late_p99()));
   all["worked_late_p99_ms"] = rounded(to_milliseconds(result.backend_late_p99));

@@ -6,7 +6,7 @@
 #   bench/overload/run.sh [--quick] [--out FILE] [--programs DIR] [--scenario NAME] [--load X]
 #                         [--contender NAME] [--repetitions N] [--seconds S] [--seed N] [--list]
 #
-#   --quick          a minute and a half; without it two and a half hours (the estimate is printed)
+#   --quick          a minute and a half; without it two hours and three quarters (the estimate is printed)
 #   --out FILE       append the results, one JSON object a line ("Result lines" in bench/README.md)
 #   --programs DIR   the folder of spillway and spillway-bench-overload; otherwise both are built
 #   --scenario, --load, --contender   only these, each as often as you like; --list names them

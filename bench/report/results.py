@@ -13,7 +13,7 @@ COST_FIGURES = {"connections", "workers", "seconds", "requests", "cpu_us", "user
                 "rps", "p50_ms", "p99_ms", "rss_kib", "idle_kib", "foreign"}
 OVERLOAD_FIGURES = {"capacity_rps", "offered", "sent", "succeeded", "p50_ms", "p99_ms", "denied",
                     "denied_on_arrival_p99_ms", "evicted", "timed_out", "goodput_ratio",
-                    "wasted_ratio", "recovery_s", "jain"}
+                    "wasted_ratio", "recovery_s", "jain", "transitions"}
 
 
 @dataclass
@@ -44,13 +44,22 @@ class Spread:
         but k of n rounds lie above it with the probability that k of n coins or fewer show heads
         (W. J. Conover, Practical Nonparametric Statistics, section 3.2). 95 % takes five rounds.
         """
+        rank = self._rank(confidence)
+        return self.values[rank - 1] if rank else None
+
+    def upper_bound(self, confidence=0.95):
+        """The same from above."""
+        rank = self._rank(confidence)
+        return self.values[-rank] if rank else None
+
+    def _rank(self, confidence):
         n, tail, rank = len(self), 0.0, 0
         while rank < n:
             tail += math.comb(n, rank) / 2**n
             if tail > 1 - confidence:
                 break
             rank += 1
-        return self.values[rank - 1] if rank else None
+        return rank
 
 
 def _is_number(value):
@@ -210,3 +219,15 @@ def over_repetitions(cells, scenario, load, contender, figure, cls="all"):
               (scenario, load, contender, cls)
               and not cell.get("tenant") and not cell.get("failure")]
     return Spread(value for value in values if value is not None)
+
+
+def beside(cells, scenario, load, contender, other, figure):
+    """A figure of the class `all`, of the other contender's in the same repetition."""
+    values = {}
+    for cell in cells:
+        if (cell["scenario"], cell["load"], cell.get("class")) == (scenario, load, "all") \
+                and not cell.get("tenant") and not cell.get("failure"):
+            values[cell["contender"], cell["repetition"]] = cell.get(figure)
+    return Spread(own / values[other, repetition]
+                  for (name, repetition), own in values.items()
+                  if name == contender and own is not None and values.get((other, repetition)))

@@ -47,6 +47,7 @@ TEST_CASE("a name without a value is an error and not a port zero") {
 
 TEST_CASE("every contender has a configuration that says which peers it fills in") {
   const Values values{{"PORT", "1"},
+                      {"ADMIN", "3"},
                       {"BACKEND", "2"},
                       {"CONCURRENCY", "16"},
                       {"CONCURRENCY_P1", "13"},

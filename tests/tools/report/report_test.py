@@ -94,10 +94,26 @@ class Tables(unittest.TestCase):
     def test_a_recovery_that_was_not_seen_to_its_end_is_a_lower_bound(self):
         cells = some_overload(1, 1)
         cells[2]["recovery_s"] = 12
-        self.assertEqual(cells_of(overload_table(cells, "capacity-known"), "2× Spillway")[12], "12.0")
+        self.assertEqual(cells_of(overload_table(cells, "capacity-known"), "2× Spillway")[13], "12.0")
         cells[2]["recovered"] = False
         row = cells_of(overload_table(cells, "capacity-known"), "2× Spillway")
-        self.assertEqual(row[12], "> 12.0")
+        self.assertEqual(row[13], "> 12.0")
+
+    def test_p0_with_a_number_too_high_is_judged_beside_haproxy_with_that_number(self):
+        def verdict(ours):
+            cells = [dict(cell, scenario="capacity-wrong", p99_ms=ours if cell["contender"] == "spillway"
+                          else 100) for cell in some_overload(1, 1) if cell["class"] == "P0"]
+            return overload_aims(cells).splitlines()[2].split(" | ")[-1].strip(" |")
+        self.assertEqual(verdict(60), "yes")
+        self.assertEqual(verdict(61), "NO")
+
+    def test_transitions_of_the_state_have_an_aim(self):
+        def verdict(transitions):
+            cells = [dict(cell, transitions=transitions) for cell in some_overload(1, 1)]
+            return [row.split(" | ")[-1].strip(" |") for row in overload_aims(cells).splitlines()
+                    if "transitions" in row]
+        self.assertEqual(verdict(2), ["yes"])
+        self.assertEqual(verdict(3), ["NO"])
 
 
 class Pages(unittest.TestCase):
