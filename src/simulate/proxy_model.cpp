@@ -228,6 +228,18 @@ TimePoint ProxyModel::abandon(Request& request, TimePoint now) {
   return request.dispatched + std::min(usual.value_or(timeout), timeout);
 }
 
+void ProxyModel::end_unanswered(Request& request, TimePoint now) {
+  if (request.has_slot)
+    times_.latency.record_unended(subject_of(request).route, now - request.dispatched, now);
+  end(request, now);
+}
+
+void ProxyModel::end_abandoned(Request& request, TimePoint now) {
+  if (request.has_slot)
+    times_.latency.record(subject_of(request).route, now - request.dispatched, now);
+  end(request, now);
+}
+
 void ProxyModel::leave_flight(Request& request, TimePoint now) {
   if (!request.is_forwarded) return;
   request.is_forwarded = false;

@@ -59,6 +59,10 @@ class ProxyModel {
   // The client left, and the backend is at work on the request, which keeps its slot until end():
   // to be called by then at the latest.
   TimePoint abandon(Request& request, TimePoint now);
+  // By then the backend was still at work on it.
+  void end_unanswered(Request& request, TimePoint now);
+  // The backend answered a request whose client had left.
+  void end_abandoned(Request& request, TimePoint now);
   // The client leaves; true if the request was queued at the gate.
   bool cancel(Request& request, TimePoint now);
   // The next queued request whose wait expired; nullptr: no more.

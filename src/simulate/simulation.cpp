@@ -100,7 +100,7 @@ class Simulation {
       case EventKind::completion: complete(*event.request); break;
       case EventKind::gives_up: give_up(*event.request); break;
       case EventKind::slot_due:
-        proxy_->end(*event.request, now_);
+        proxy_->end_unanswered(*event.request, now_);
         start_waiting();
         break;
       case EventKind::response_timeout: time_out(*event.request); break;
@@ -282,7 +282,7 @@ class Simulation {
       recorder_.late(request, now_);
     }
     work_in_backend();
-    if (proxy_) proxy_->end(request, now_);
+    if (proxy_) is_awaited ? proxy_->end(request, now_) : proxy_->end_abandoned(request, now_);
     is_answered ? leave(request) : lose(request, Duration{0});
     if (proxy_) start_waiting();
   }
