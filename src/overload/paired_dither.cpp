@@ -37,6 +37,7 @@ constexpr double kWidest = 1;
 // After a brake, for which a step too far up would be answered by another one.
 constexpr double kCareful = 0.35;
 constexpr Duration kCarefulFor = 30s;
+constexpr double kProportional = 0.7;  // growth of throughput by that of work: far below the knee
 constexpr double kFirstSpread = 1.2;
 constexpr double kRestartSpread = 0.4;
 // Variance of the logarithm of a count of completions, times the count.
@@ -96,7 +97,8 @@ void PairedDither::step(const LimitSample& sample, TimePoint now) {
   }
   if (recover(sample, now)) return;
   if (!phase_) {
-    if (short_for_ >= kShortest) begin(true, now);
+    if (short_for_ < kShortest) return;
+    has_guessed_ ? begin(true, now) : watch(now);
     return;
   }
   if (now - sample.span < phase_->settled) return;
@@ -150,6 +152,12 @@ bool PairedDither::recover(const LimitSample& sample, TimePoint now) {
   return true;
 }
 
+// The first phase, under the limit as it is: a guess that comes of it needs no higher one.
+void PairedDither::watch(TimePoint now) {
+  is_high_ = true;
+  phase_ = Phase{.settled = now};
+}
+
 void PairedDither::begin(bool high, TimePoint now) {
   is_high_ = high;
   const std::uint32_t limit = high ? high_limit() : low_limit();
@@ -178,6 +186,7 @@ void PairedDither::judge(const Phase& low, const Phase& high) {
   if (!(more_work >= kFilled * width_)) return;
   const double growth = std::log(high.throughput() / low.throughput());
   const double variance = kCountNoise * (1 / low.succeeded + 1 / high.succeeded);
+  if (growth > kProportional * more_work) careful_for_ = Duration{0};
   knee_.learn(low.at_work(), high.at_work(), growth, std::sqrt(variance));
   place();
 }
@@ -189,6 +198,9 @@ void PairedDither::brake(const LimitSample& sample, TimePoint now) {
   const auto pause = std::max(kBrakePause, from_seconds(2 * held_));
   if (brakes_ && !is_drained(sample)) brakes_from_ = now + pause;
   if (now < brakes_from_ || leaving_.seconds < kLeaving) return;
+  if (brakes_ && brakes_->since.seconds < kJudged &&
+      brakes_->before.rate() * kJudged >= kEnoughServed)
+    return;  // the last cut is not judged yet
   other_.reset();
   if (brakes_ && low_limit() <= least_) return give_back(now);
   if (!brakes_) {
@@ -197,6 +209,7 @@ void PairedDither::brake(const LimitSample& sample, TimePoint now) {
   }
   brakes_->since = {};
   brakes_->last = now;
+  has_guessed_ = true;  // here
   const double half = std::max(least_, std::min(at_work, std::exp(low_)) / 2);
   const double guessed = guess(times_.released_rate(), at_work).value_or(half);
   knee_.suppose(std::min(half, std::max(guessed, half / 4)), kFirstSpread / 2);

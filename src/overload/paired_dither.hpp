@@ -62,6 +62,7 @@ class PairedDither final : public ConcurrencyLimit {
 
   std::optional<double> guess(double throughput, double at_work) const;
   void finish_phase(TimePoint now);
+  void watch(TimePoint now);
   void begin(bool high, TimePoint now);
   void stop();
   bool is_enough(const Phase& phase) const;
