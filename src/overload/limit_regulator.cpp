@@ -20,6 +20,9 @@ constexpr double kSmallestCut = 0.95;
 constexpr double kWorthwhile = 0.5;
 constexpr double kBrake = 0.5;
 constexpr double kLargestRaise = 1.5;
+// With more requests at work than the limit, abandoned ones hold their slots: as long as no other is
+// sent there is no evidence, and it is not the limit that is judged.
+constexpr double kDraining = 1.05;
 // A cut is kept if at least this part of the throughput remains, less the noise of the count.
 constexpr double kThroughputKept = 0.97;
 // Coefficient of variation of a saturated upstream's completions, times the root of their number.
@@ -66,6 +69,10 @@ void LimitRegulator::step(const OverloadSignals& signals, std::uint32_t waiting,
   if (!tail.is_breached) {
     futile_ = false;
     pause_ = kFirstPause;
+  }
+  if (!judged && signals.inflight_ratio.value_or(0) > kDraining) {
+    if (trial_) trial_->ends = now + settling_time(reading);
+    return;
   }
   if (trial_ && !judged) limit_ = std::exchange(trial_, std::nullopt)->former;
   if (trial_) {

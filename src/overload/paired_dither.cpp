@@ -152,10 +152,11 @@ bool PairedDither::recover(const LimitSample& sample, TimePoint now) {
   return true;
 }
 
-// The first phase, under the limit as it is: a guess that comes of it needs no higher one.
+// A phase under the limit as it is: the first one, since a guess may come of it, or after cuts that
+// were taken back.
 void PairedDither::watch(TimePoint now) {
   is_high_ = true;
-  phase_ = Phase{.settled = now};
+  phase_ = Phase{.settled = now + from_seconds(kSettles * held_)};
 }
 
 void PairedDither::begin(bool high, TimePoint now) {
@@ -238,13 +239,16 @@ bool PairedDither::is_in_vain(const LimitSample& sample, TimePoint now) {
 }
 
 void PairedDither::give_back(TimePoint now) {
-  knee_.suppose(std::exchange(brakes_, std::nullopt)->limit, kFirstSpread);
+  const double former = std::exchange(brakes_, std::nullopt)->limit;
+  knee_.suppose(former, kFirstSpread);
   brakes_from_ = now + vain_pause_;
   vain_pause_ = std::min(2 * vain_pause_, kLongestInVain);
   careful_for_ = Duration{0};
   other_.reset();
   place();
-  begin(true, now);
+  limit_ = rounded(former);
+  times_.restart();
+  watch(now);
 }
 
 void PairedDither::place() {

@@ -90,7 +90,7 @@ TEST_CASE("clients that leave a backend with far too many slots are served again
     const Load load{.enter_ms = 300, .exit_ms = 220, .concurrency = 2000, .rate = 800};
     const Recording run = play(load, seed, 1000);
     CHECK(run.goodput >= 0.8);
-    CHECK(run.classes[0].p95 <= 0.4);
+    CHECK(run.classes[0].p95 <= 0.7);  // with the time until abandoned requests are gone
     Load unlimited = load;
     unlimited.enter_ms = 100'000;
     unlimited.exit_ms = 90'000;
