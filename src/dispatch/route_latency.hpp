@@ -62,13 +62,6 @@ class RouteLatency {
     if (one.samples > 0 && sample > one.log_mean) one.add(sample, now);
   }
 
-  // The upstream was still at work on an abandoned request after `passed`, by when nearly all have
-  // ended: twice that is assumed. Otherwise a route whose clients all leave early would never be
-  // seen to take longer than they wait.
-  void record_unended(RouteId route, Duration passed, TimePoint now) {
-    routes_[index(route)].add(log_of(2 * passed), now);
-  }
-
  private:
   static constexpr std::uint32_t kMemory = 64;    // samples
   static constexpr double kThreeOfFour = 0.6745;  // standard deviations above a normal mean

@@ -230,7 +230,8 @@ TimePoint ProxyModel::abandon(Request& request, TimePoint now) {
 
 void ProxyModel::end_unanswered(Request& request, TimePoint now) {
   if (request.has_slot)
-    times_.latency.record_unended(subject_of(request).route, now - request.dispatched, now);
+    times_.latency.record_unanswered(subject_of(request).route, 2 * (now - request.dispatched),
+                                     now);  // as LingeringCall
   end(request, now);
 }
 
