@@ -104,6 +104,10 @@ class FleetLoop {
         break;
       case EventKind::completion: complete(*event.request); break;
       case EventKind::gives_up: give_up(*event.request); break;
+      case EventKind::slot_due:
+        member_of(*event.request).model.end_unanswered(*event.request, now_);
+        start_waiting(member_of(*event.request));
+        break;
       case EventKind::timer: turn(); break;
       case EventKind::change: {
         std::vector<const simulate::Change*> in_force;
@@ -212,7 +216,8 @@ class FleetLoop {
       if (is_measured(request)) count_served(request);
     }
     work();
-    member.model.end(request, now_);
+    request.client_waits ? member.model.end(request, now_)
+                         : member.model.end_abandoned(request, now_);
     leave(request);
     start_waiting(member);
   }
@@ -233,7 +238,8 @@ class FleetLoop {
       member.model.cancel(request, now_);
     }
     member.servers.end(request, resilience::CallResult::ignored, now_);
-    member.model.end(request, now_);
+    const TimePoint until = request.in_backend ? member.model.abandon(request, now_) : now_;
+    until > now_ ? schedule(until, EventKind::slot_due, request) : member.model.end(request, now_);
     leave(request);
     start_waiting(member);
   }
