@@ -38,6 +38,9 @@ BucketCounts take_difference(std::span<const SignalShard* const> shards, Buckets
   return difference;
 }
 
+// Half of kEnoughSamples: where all requests are just enough, a source of half of them is judged.
+constexpr std::uint64_t kEnoughOfOthers = kEnoughSamples / 2;
+
 std::vector<const SourceCounts*> sources_of(std::span<const SignalShard* const> shards) {
   std::vector<const SourceCounts*> sources;
   for (const SignalShard* shard : shards) sources.push_back(&shard->sources());
@@ -158,7 +161,7 @@ void SignalWindow::judge_counts(OverloadSignals& signals,
   const std::uint64_t finished = succeeded + failed;
   if (finished >= kEnoughSamples) {
     signals.error_rate = signals.total_error_rate = double(failed) / double(finished);
-    if (failed > 0) signals.left_out = sources_.worst(kEnoughSamples, sources_of(shards));
+    if (failed > 0) signals.left_out = sources_.worst(kEnoughOfOthers, sources_of(shards));
     if (signals.left_out) signals.error_rate = signals.left_out->others;
   }
   if (span <= Duration{0}) return;

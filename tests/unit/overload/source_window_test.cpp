@@ -55,7 +55,7 @@ class Traffic {
   std::optional<LeftOut> worst() {
     close();
     const SourceCounts* const shards[] = {one_.get(), two_.get()};
-    return window_.worst(20, shards);
+    return window_.worst(10, shards);
   }
   std::string named() {
     const auto found = worst();
@@ -141,7 +141,7 @@ TEST_CASE("the only client, path, tenant and route is not left out") {
   CHECK_FALSE(alone.with({"all", 50, 50, 1, 1}).worst());
   // Nor a source beside which there are too few others.
   Traffic nearly;
-  CHECK_FALSE(nearly.with({"all", 50, 50, 1, 1}).with({"few", 0, 19, 1, 1}).worst());
+  CHECK_FALSE(nearly.with({"all", 50, 50, 1, 1}).with({"few", 0, 9, 1, 1}).worst());
   CHECK(nearly.with({"few", 0, 1, 1, 1}).named() == "client all-client");
 }
 
@@ -171,7 +171,7 @@ TEST_CASE("a hundred clients on paths of their own are one source by tenant or r
     total += i % 4 == 0;
   }
   window.close_slice(shards);
-  const auto found = window.worst(20, shards);
+  const auto found = window.worst(10, shards);
   CHECK(total == 125);
   CHECK_FALSE(found);
 }
