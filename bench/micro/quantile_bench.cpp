@@ -35,6 +35,23 @@ void record(benchmark::State& state) {
   if (counted != static_cast<std::uint32_t>(next)) state.SkipWithError("samples were lost");
 }
 
+// Whose answer it was, by kind; one of four failed, or none.
+void record_answer(benchmark::State& state, bool fails) {
+  const auto shard = std::make_unique<SignalShard>();
+  Random random(1);
+  std::vector<overload::AnswerSource> sources(256);
+  for (overload::AnswerSource& each : sources) {
+    for (auto& one : each.by) one = {random.next(), "/a/path/of/usual/length"};
+  }
+  std::uint32_t next = 0;
+  for (auto _ : state) {
+    shard->record_result(fails && next % 4 == 0, sources[next % sources.size()]);
+    ++next;
+    benchmark::ClobberMemory();
+  }
+  if (shard->succeeded() + shard->failed() != next) state.SkipWithError("answers were lost");
+}
+
 void quantile(benchmark::State& state) {
   overload::BucketCounts counts{};
   for (const Duration each : durations()) ++counts[overload::bucket_of(each)];
@@ -83,6 +100,10 @@ void tick(benchmark::State& state, std::size_t workers) {
 
 void add_quantile(Suite& suite) {
   suite.add("quantile/record a sample", std::nullopt, record);
+  suite.add("quantile/record an answer", std::nullopt,
+            [](benchmark::State& state) { record_answer(state, false); });
+  suite.add("quantile/record an answer, one of four failed", std::nullopt,
+            [](benchmark::State& state) { record_answer(state, true); });
   suite.add("quantile/p95 of one histogram", std::nullopt, quantile);
   for (const std::size_t workers : {1, 8}) {
     suite.add("quantile/tick, " + std::to_string(workers) + (workers == 1 ? " worker" : " workers"),

@@ -84,6 +84,7 @@ void add_signals(JsonLine& line, const overload::OverloadSignals& signals) {
   add_signal(line, "latency_p99_ms", signals.latency_p99, 1000);
   add_signal(line, "latency_p95_ratio", signals.latency_p95_ratio, 1);
   add_signal(line, "error_rate", signals.error_rate);
+  add_signal(line, "total_error_rate", signals.total_error_rate);
   add_signal(line, "event_loop_lag_ms", signals.event_loop_lag, 1000);
   line.number("offered_rate", signals.offered_rate)
       .number("completed_rate", signals.completed_rate);
@@ -164,6 +165,28 @@ void Log::shedding_does_not_help(std::string_view upstream,
   line.text("upstream", upstream);
   add_signals(line, signals);
   write(Level::warn, line.members());
+}
+
+void Log::errors_of_one_source(std::string_view upstream,
+                               const overload::OverloadSignals& signals) {
+  JsonLine line = event(Level::warn, "errors_of_one_source");
+  line.text("upstream", upstream);
+  if (signals.left_out) {
+    line.text("source", overload::name(signals.left_out->kind))
+        .text("name", signals.left_out->name.view())
+        .integer("failed", signals.left_out->failed)
+        .integer("finished", signals.left_out->finished);
+  }
+  add_signals(line, signals);
+  write(Level::warn, line.members());
+}
+
+void Log::errors_of_one_source_ended(std::string_view upstream,
+                                     const overload::OverloadSignals& signals) {
+  JsonLine line = event(Level::info, "errors_of_one_source_ended");
+  line.text("upstream", upstream);
+  add_signals(line, signals);
+  write(Level::info, line.members());
 }
 
 void Log::draining(std::size_t connections, Milliseconds timeout) {

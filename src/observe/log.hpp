@@ -111,6 +111,11 @@ class Log {
                   Reason reason, const overload::OverloadSignals& signals);
   // The tail latency is above its threshold, and no lower limit brought it down.
   void shedding_does_not_help(std::string_view upstream, const overload::OverloadSignals& signals);
+  // Only because the errors of `signals.left_out` do not count is the upstream in no overloaded
+  // state; or no longer so.
+  void errors_of_one_source(std::string_view upstream, const overload::OverloadSignals& signals);
+  void errors_of_one_source_ended(std::string_view upstream,
+                                  const overload::OverloadSignals& signals);
   void draining(std::size_t connections, Milliseconds timeout);
   void stopped(Duration uptime);
   void reloaded(std::uint64_t generation);

@@ -61,6 +61,21 @@ Json signals_json(const overload::OverloadSignals& signals, const config::Overlo
   return result;
 }
 
+// The error rate of all requests, and the source that the signal leaves out.
+Json errors_json(const overload::OverloadSignals& signals) {
+  Json left_out = nullptr;
+  if (const auto& source = signals.left_out) {
+    const std::string_view known = source->name.view();
+    left_out = {{"source", overload::name(source->kind)},
+                {"name", known.empty() ? Json(nullptr) : Json(known)},
+                {"failed", source->failed},
+                {"finished", source->finished}};
+  }
+  return {{"total_rate", optional_json(signals.total_error_rate, false)},
+          {"of_one_source", signals.errors_of_one_source},
+          {"left_out", std::move(left_out)}};
+}
+
 // With enter_by score: the score of each stage's thresholds, and the enter and exit scores.
 Json scores_json(const overload::OverloadSignals& signals, const config::Overload& overload) {
   if (overload.enter_by != config::EnterBy::score) return nullptr;
@@ -184,6 +199,7 @@ class Report {
             {"since", iso8601(snapshot_.taken_at - wall(now.in_state))},
             {"signals", signals_json(now.signals, configured.overload)},
             {"score", scores_json(now.signals, configured.overload)},
+            {"errors", errors_json(now.signals)},
             {"rates",
              {{"offered", now.signals.offered_rate},
               {"admitted", now.signals.admitted_rate},

@@ -92,6 +92,7 @@ class Page {
 
   MetricFamily transitions() const;
   MetricFamily signals() const;
+  MetricFamily errors_of_one_source() const;
   MetricFamily predicted_waits() const;
 
  private:
@@ -152,6 +153,26 @@ MetricFamily Page::predicted_waits() const {
   return result;
 }
 
+MetricFamily Page::errors_of_one_source() const {
+  MetricFamily result =
+      gauge("spillway_errors_of_one_source",
+            "1: the upstream is in no state for ERROR_BURST only because the errors of one source "
+            "of this kind do not count; /state and the log name it.");
+  for (std::size_t u = 0; u < snapshot_.upstreams.size(); ++u) {
+    const overload::OverloadSignals& signals = snapshot_.upstreams[u].signals;
+    for (std::size_t i = 0; i < overload::kSourceKinds; ++i) {
+      const auto kind = static_cast<overload::SourceKind>(i);
+      const bool is_it =
+          signals.errors_of_one_source && signals.left_out && signals.left_out->kind == kind;
+      add_sample(
+          result,
+          {label("upstream", config_.upstreams[u].name), label("source", overload::name(kind))},
+          is_it ? 1 : 0);
+    }
+  }
+  return result;
+}
+
 MetricFamily Page::signals() const {
   MetricFamily result =
       gauge("spillway_signal",
@@ -166,6 +187,7 @@ MetricFamily Page::signals() const {
     for (const NamedSignal& signal : signal_list(signals, {}, {})) {
       if (signal.value) add(signal.label, *signal.value);
     }
+    if (signals.total_error_rate) add("total_error_rate", *signals.total_error_rate);
     add("offered_rate", signals.offered_rate);
     add("admitted_rate", signals.admitted_rate);
     add("completed_rate", signals.completed_rate);
@@ -238,6 +260,7 @@ Families queue_families(const Page& page) {
                        [](const Upstream& u) { return u.dead_letters_total; }),
       page.transitions(),
       page.signals(),
+      page.errors_of_one_source(),
   };
 }
 

@@ -28,6 +28,7 @@ Controller::Controller(const config::Config& config, const config::Upstream& ups
       shares_(upstream.overload, config.classes.size()),
       rules_(config, upstream),
       share_(config),
+      source_(upstream.overload),
       plan_(std::make_shared<const AdmissionPlan>(State::normal, Reason::none,
                                                   rules_.of(State::normal))) {
   if (const auto& search = upstream.dispatch.concurrency.search)
@@ -40,6 +41,7 @@ void Controller::continue_from(const Controller& former, TimePoint now) {
   if (found_ && former.found_) found_->restart(former.limit());
   scope_.continue_from(former.scope_);
   shares_.continue_from(former.shares_);
+  source_.continue_from(former.source_);
   plan_ = std::make_shared<const AdmissionPlan>(state(), cause(), rules_.of(state()), nullptr,
                                                 levels());
 }
@@ -89,6 +91,10 @@ Tick Controller::tick(const TickInput& input, TimePoint now) {
   limited.is_normal = state() == State::normal;
   signals_ = window_.tick(limited, now);
   Tick result;
+  const SourceAlarm::Change source = source_.step(signals_);
+  result.source_began = source == SourceAlarm::Change::began;
+  result.source_ended = source == SourceAlarm::Change::ended;
+  signals_.errors_of_one_source = source_.is_on();
   const bool was_futile = is_futile();
   move_limit(input, now);
   result.limit = limit();

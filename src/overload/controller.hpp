@@ -18,6 +18,7 @@
 #include "overload/share_regulator.hpp"
 #include "overload/shed_scope.hpp"
 #include "overload/signals.hpp"
+#include "overload/source_alarm.hpp"
 #include "overload/state.hpp"
 #include "overload/tenant_share.hpp"
 
@@ -28,6 +29,8 @@ struct Tick {
   std::shared_ptr<const AdmissionPlan> plan;  // to publish; null: unchanged
   std::uint32_t limit = 0;                    // of requests at once, from now on
   bool found_futile = false;                  // SHEDDING_DOES_NOT_HELP begins now
+  bool source_began = false;  // one source alone takes errors over the threshold (left_out)
+  bool source_ended = false;
 };
 
 class Controller {
@@ -69,6 +72,7 @@ class Controller {
   ShareRegulator shares_;
   RuleTables rules_;
   TenantShare share_;
+  SourceAlarm source_;
   OverloadSignals signals_;
   std::shared_ptr<const AdmissionPlan> plan_;
 };

@@ -89,7 +89,7 @@ void LimitRegulator::step(const OverloadSignals& signals, std::uint32_t waiting,
 
 LimitRegulator::Reading LimitRegulator::read(const OverloadSignals& signals,
                                              const TailLatency::Judgement& tail) const {
-  const double throughput = signals.completed_rate * (1 - signals.error_rate.value_or(0));
+  const double throughput = signals.completed_rate * (1 - signals.total_error_rate.value_or(0));
   return {.tail = tail,
           .latency = signals.latency_p95.value_or(0),
           .throughput = throughput,

@@ -66,7 +66,7 @@ Duration RetryBooking::ahead(ClassId traffic_class, TimePoint now) const {
 std::optional<double> shown_capacity(const OverloadSignals& signals,
                                      std::optional<double> mean_hold) {
   if (!mean_hold || !(*mean_hold > 0) || signals.completed_rate == 0) return std::nullopt;
-  const double succeeded = 1 - signals.error_rate.value_or(0);
+  const double succeeded = 1 - signals.total_error_rate.value_or(0);
   return succeeded * std::max(signals.completed_rate, 1 / *mean_hold);
 }
 

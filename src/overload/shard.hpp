@@ -12,20 +12,11 @@
 #include <span>
 
 #include "base/time.hpp"
+#include "overload/answer_source.hpp"
 #include "overload/histogram.hpp"
+#include "overload/shard_counter.hpp"
 
 namespace spillway::overload {
-
-// A counter with one writer: no read-modify-write instruction is needed.
-class ShardCounter {
- public:
-  void add() { value_.store(get() + 1, std::memory_order_relaxed); }
-  void set(std::uint32_t value) { value_.store(value, std::memory_order_relaxed); }
-  std::uint32_t get() const { return value_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<std::uint32_t> value_{0};
-};
 
 using ShardBuckets = std::array<ShardCounter, kBucketCount>;
 
@@ -50,6 +41,10 @@ class alignas(64) SignalShard {
   // The upstream finished (false) or failed (true: a 5xx, a reset, a timeout) a request.
   // Client errors are not failures; our own refusals are not recorded at all.
   void record_result(bool failed) { (failed ? failed_ : succeeded_).add(); }
+  void record_result(bool failed, const AnswerSource& source) {
+    record_result(failed);
+    sources_.record(source, failed);
+  }
 
   // A request that the upstream would have been asked for: it comes to the gate, or a rule refuses
   // or degrades it.
@@ -76,6 +71,7 @@ class alignas(64) SignalShard {
   // Steady for at least one sweep after the call.
   const ShardBuckets& ages() const { return current_ages().absolute; }
   const ShardBuckets& relative_ages() const { return current_ages().relative; }
+  const SourceCounts& sources() const { return sources_; }
   std::uint32_t succeeded() const { return succeeded_.get(); }
   std::uint32_t failed() const { return failed_.get(); }
   std::uint32_t offered() const { return offered_.get(); }
@@ -93,6 +89,7 @@ class alignas(64) SignalShard {
   ShardBuckets relative_;
   ShardBuckets wait_;
   std::array<Ages, 2> ages_;
+  SourceCounts sources_;
 };
 
 }  // namespace spillway::overload

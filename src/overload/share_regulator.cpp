@@ -24,6 +24,10 @@ constexpr Duration kTrial = 8s;
 constexpr Duration kFirstRest = 20s;
 constexpr Duration kLongestRest = 320s;
 
+// Requests at work, on average. With fewer, two hardly ever meet in the upstream, and refusing some
+// relieves none: its errors are not for want of capacity.
+constexpr double kAnyLoad = 2;
+
 std::optional<double> seconds_of(const std::optional<Milliseconds>& threshold) {
   if (!threshold) return std::nullopt;
   return to_seconds(*threshold);
@@ -68,6 +72,12 @@ ShareRegulator::Signal ShareRegulator::watched(const OverloadSignals& signals) c
   return {};
 }
 
+// Only before any is refused: refusing itself lowers the load.
+bool ShareRegulator::has_nothing_to_relieve(const OverloadSignals& signals) const {
+  return cause_ == Reason::error_burst && level_ == 0 && signals.is_low_load &&
+         signals.inflight < kAnyLoad;
+}
+
 void ShareRegulator::step(const OverloadSignals& signals, Reason reason, TimePoint now) {
   const std::optional<TimePoint> last = std::exchange(last_, now);
   if (!regulates_) return;
@@ -77,6 +87,7 @@ void ShareRegulator::step(const OverloadSignals& signals, Reason reason, TimePoi
   const Signal signal = watched(signals);
   const bool is_known = signal.enter && signal.exit && signal.now;
   if (is_known && *signal.now >= *signal.enter) {
+    if (has_nothing_to_relieve(signals)) return;
     if (level_ == 0) before_ = *signal.now;
     if (not_before_ && now < *not_before_) return;
     const double times = *signal.enter > 0 ? *signal.now / *signal.enter : 1;

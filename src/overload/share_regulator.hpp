@@ -49,6 +49,7 @@ class ShareRegulator {
     std::optional<double> now;
   };
   Signal watched(const OverloadSignals& signals) const;
+  bool has_nothing_to_relieve(const OverloadSignals& signals) const;
   void judge(double signal, double former_level, TimePoint now);
 
   config::Thresholds enter_, exit_;

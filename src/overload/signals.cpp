@@ -38,6 +38,15 @@ BucketCounts take_difference(std::span<const SignalShard* const> shards, Buckets
   return difference;
 }
 
+// Half of kEnoughSamples: where all requests are just enough, a source of half of them is judged.
+constexpr std::uint64_t kEnoughOfOthers = kEnoughSamples / 2;
+
+std::vector<const SourceCounts*> sources_of(std::span<const SignalShard* const> shards) {
+  std::vector<const SourceCounts*> sources;
+  for (const SignalShard* shard : shards) sources.push_back(&shard->sources());
+  return sources;
+}
+
 void judge_queues(OverloadSignals& signals, const TickInput& input) {
   double fullest = 0, queued = 0, capacity = 0;
   const std::size_t classes = std::min({input.queued.size(), input.max_queue.size(), kMaxClasses});
@@ -61,23 +70,25 @@ SignalWindow::SignalWindow(const config::Overload& settings)
       latency_(slices_),
       relative_(slices_),
       wait_(slices_),
-      counts_(slices_) {
+      counts_(slices_),
+      sources_(slices_) {
   busy_.reserve(kBusyPoints + 2);
 }
 
 OverloadSignals SignalWindow::tick(const TickInput& input, TimePoint now) {
   OverloadSignals signals;
   signals.inflight_ratio = inflight_ratio(input, now);
+  signals.inflight = *signals.inflight_ratio * input.concurrency;
   signals.is_low_load = *signals.inflight_ratio < kLow;
   if (!slice_began_ || now - *slice_began_ + tolerance_ >= slice_)
     close_slice(input, *signals.inflight_ratio, now);
   signals.event_loop_lag = input.event_loop_lag;
   if (wait_.count() >= kEnoughSamples) signals.queue_wait_p95 = to_seconds(wait_.quantile(0.95));
   judge_queues(signals, input);
-  judge_counts(signals);
+  judge_counts(signals, input.shards);
   // By Little's law slots / completions is the time that a request takes, and slots in use by
   // requests that are not let in would be in proportion to those that are.
-  if (signals.error_rate) {  // enough completions
+  if (signals.total_error_rate) {  // enough completions
     signals.offered_load = *signals.inflight_ratio * signals.offered_rate / signals.completed_rate;
   } else if (*signals.inflight_ratio < kFull) {
     signals.offered_load = signals.inflight_ratio;
@@ -119,6 +130,7 @@ void SignalWindow::close_slice(const TickInput& input, double inflight, TimePoin
     oldest_count_ = (oldest_count_ + 1) % counts_.size();
   }
   seen_ = sums;
+  sources_.close_slice(sources_of(shards));
   slice_began_ = now;
 }
 
@@ -135,7 +147,8 @@ double SignalWindow::inflight_ratio(const TickInput& input, TimePoint now) {
   return slots > 0 ? (input.busy_slot_seconds - begin.busy_slot_seconds) / slots : 0;
 }
 
-void SignalWindow::judge_counts(OverloadSignals& signals) const {
+void SignalWindow::judge_counts(OverloadSignals& signals,
+                                std::span<const SignalShard* const> shards) const {
   std::uint64_t succeeded = 0, failed = 0, offered = 0, admitted = 0;
   Duration span{0};
   for (const Counts& slice : counts_) {
@@ -146,7 +159,11 @@ void SignalWindow::judge_counts(OverloadSignals& signals) const {
     span += slice.span;
   }
   const std::uint64_t finished = succeeded + failed;
-  if (finished >= kEnoughSamples) signals.error_rate = double(failed) / double(finished);
+  if (finished >= kEnoughSamples) {
+    signals.error_rate = signals.total_error_rate = double(failed) / double(finished);
+    if (failed > 0) signals.left_out = sources_.worst(kEnoughOfOthers, sources_of(shards));
+    if (signals.left_out) signals.error_rate = signals.left_out->others;
+  }
   if (span <= Duration{0}) return;
   signals.offered_rate = double(offered) / to_seconds(span);
   signals.admitted_rate = double(admitted) / to_seconds(span);

@@ -15,6 +15,7 @@
 #include "overload/histogram.hpp"
 #include "overload/quiet_baseline.hpp"
 #include "overload/shard.hpp"
+#include "overload/source_window.hpp"
 #include "overload/tenant_shard.hpp"
 
 namespace spillway::overload {
@@ -35,12 +36,17 @@ struct OverloadSignals {
   // p95 / p95 at low load, both of latencies relative to what their routes usually take; of few
   // samples a lower quantile.
   std::optional<double> latency_p95_ratio;
-  std::optional<double> error_rate;      // failed / finished by the upstream
-  std::optional<double> event_loop_lag;  // seconds, of the worst worker
-  std::optional<double> offered_load;    // work offered / work that the upstream can do
-  double offered_rate = 0;               // requests per second over the window
+  // Failed / finished by the upstream, without the requests of `left_out`.
+  std::optional<double> error_rate;
+  std::optional<double> total_error_rate;  // of all requests
+  std::optional<LeftOut> left_out;         // a single source of errors
+  bool errors_of_one_source = false;       // they would be over the threshold (SourceAlarm)
+  std::optional<double> event_loop_lag;    // seconds, of the worst worker
+  std::optional<double> offered_load;      // work offered / work that the upstream can do
+  double offered_rate = 0;                 // requests per second over the window
   double admitted_rate = 0;
   double completed_rate = 0;
+  double inflight = 0;  // requests, mean over about 2 s
   double total_queue_ratio = 0;
   bool is_low_load = false;  // what is usual may be learned now
   std::array<double, kMaxClasses> class_queue_ratio{};
@@ -82,7 +88,7 @@ class SignalWindow {
 
   void close_slice(const TickInput& input, double inflight, TimePoint now);
   double inflight_ratio(const TickInput& input, TimePoint now);
-  void judge_counts(OverloadSignals& signals) const;
+  void judge_counts(OverloadSignals& signals, std::span<const SignalShard* const> shards) const;
   void judge_latency(OverloadSignals& signals, std::span<const SignalShard* const> shards) const;
   void judge_ratio(OverloadSignals& signals, std::span<const SignalShard* const> shards) const;
 
@@ -96,6 +102,7 @@ class SignalWindow {
   // The shards' sums when the present slice began.
   BucketCounts latency_seen_{}, relative_seen_{}, wait_seen_{};
   Counts seen_;
+  SourceWindow sources_;
   std::optional<TimePoint> slice_began_;
   std::vector<BusyPoint> busy_;  // oldest first, over the last 2 s
   double slot_seconds_ = 0;      // until last_tick_

@@ -63,6 +63,7 @@ BackendModel::Begun BackendModel::begin(One& server) {
   ++running_;
   request.fails = server.error_rate > 0 && random_.uniform() < server.error_rate;
   if (request.fails) request.work *= server.error_after;
+  request.fails = request.fails || request.is_bad;
   const double takes = request.work * thrashing(settings_, inside) / server.speed;
   return {&request, from_seconds(std::min(takes, kLongestService))};
 }

@@ -43,6 +43,7 @@ std::optional<Duration> ClientModel::next_logged(Request& request) {
   request.key = 0;
   request.attempt = 1;
   request.work = request.full_work = kind.source.draw_work();
+  draw_client(arrival.clients, request);
   return from_seconds(arrival.at);
 }
 
@@ -58,6 +59,7 @@ std::optional<Duration> ClientModel::next(std::uint32_t clients, Request& reques
   request.key = arrival->key;
   request.attempt = 1;
   request.work = request.full_work = arrival->work;
+  draw_client(clients, request);
   return from_seconds(arrival->at);
 }
 
@@ -75,8 +77,19 @@ void ClientModel::repeat(const Request& request, Request& again) {
   again.tenant_id = request.tenant_id;
   again.traffic_class = request.traffic_class;
   again.key = request.key;
+  again.address = request.address;
+  again.is_bad = request.is_bad;
   again.attempt = request.attempt + 1;
   again.work = again.full_work = request.full_work;
+}
+
+void ClientModel::draw_client(std::uint32_t clients, Request& request) {
+  Kind& kind = kinds_[clients];
+  const std::uint64_t addresses = kind.clients.addresses;
+  const std::uint64_t number = kind.requests++;
+  const std::uint64_t of_kind = Random(clients).next();
+  request.address = Random(of_kind + (addresses > 0 ? number % addresses : number)).next();
+  request.is_bad = kind.clients.error_rate > 0 && kind.random.uniform() < kind.clients.error_rate;
 }
 
 // Clients without a tenant name: each request is a tenant of its own.

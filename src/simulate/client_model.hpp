@@ -54,9 +54,11 @@ class ClientModel {
     ClassId traffic_class{};
     std::optional<Milliseconds> timeout;
     resilience::Backoff backoff;
+    std::uint64_t requests = 0;
   };
 
   std::optional<Duration> next_logged(Request& request);
+  void draw_client(std::uint32_t clients, Request& request);
   TenantId tenant_id(const Clients& clients, std::uint32_t number);
 
   std::vector<Kind> kinds_;

@@ -197,9 +197,20 @@ void ProxyModel::start(Request& request, TimePoint now) {
 void ProxyModel::answered(Request& request, TimePoint now) {
   request.was_answered = true;
   signals_.record_latency(now - request.dispatched);
-  signals_.record_result(request.fails);
+  record_result(request, request.fails);
   if (!request.fails && !request.degraded) store_.put(subject_of(request).route, request.key, now);
   if (!request.fails && !request.degraded) learn_times(request, now);
+}
+
+// Nothing is modelled of paths: all have the same.
+void ProxyModel::record_result(const Request& request, bool failed) {
+  using Kind = overload::SourceKind;
+  const RouteId route = subject_of(request).route;
+  overload::AnswerSource source;
+  source[Kind::client] = {request.address, "client"};
+  source[Kind::tenant] = {index(request.tenant_id), "tenant"};
+  source[Kind::route] = {index(route), scenario_.config.routes[index(route)].name};
+  signals_.record_result(failed, source);
 }
 
 void ProxyModel::learn_times(const Request& request, TimePoint now) {

@@ -51,7 +51,7 @@ class ProxyModel {
   // The backend answered, perhaps with an error, and the client is still there.
   void answered(Request& request, TimePoint now);
   // The backend gave no answer: no connection, or none in time.
-  void failed() { signals_.record_result(true); }
+  void failed(const Request& request) { record_result(request, true); }
   // Whether a stored answer takes the place of that; the request is then degraded and answered.
   bool answers_error(Request& request, TimePoint now);
   // The backend answered, or its answer is no longer waited for. Idempotent.
@@ -113,6 +113,7 @@ class ProxyModel {
   void leave_flight(Request& request, TimePoint now);
   Admission haunt(Request& request, const dispatch::Terms& terms, TimePoint now);
   void leave_shadow(Request& request, TimePoint now);
+  void record_result(const Request& request, bool failed);
   void learn_times(const Request& request, TimePoint now);
   Milliseconds retry_after(const Request& request);
 

@@ -29,6 +29,8 @@ struct Request : dispatch::Waiter {
   std::uint32_t clients = 0;  // which of the scenario's
   std::uint32_t tenant = 0;   // which of theirs
   TenantId tenant_id{};
+  std::uint64_t address = 0;  // of its client, hashed
+  bool is_bad = false;        // the backend will answer it with an error
   std::uint32_t key = 0;      // of its answer in its route's cache; 0: none
   std::uint32_t attempt = 1;  // 2: the first retry
   double work = 0;            // seconds of a server at normal speed

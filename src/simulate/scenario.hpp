@@ -79,6 +79,8 @@ struct Clients {
   std::optional<Burst> burst;
   std::uint32_t keys = 0;                // different answers they ask for; 0: never the same twice
   double key_skew = 1;                   // exponent of Zipf's law; 0: all keys alike
+  double error_rate = 0;                 // part of their requests that the backend fails
+  std::uint32_t addresses = 0;           // they share so many; 0: a new one for each request
   double service_factor = 1;             // their cost relative to the backend's service time
   std::optional<Milliseconds> deadline;  // what the request says; none: the route's or class's
   std::optional<Milliseconds> timeout;   // when they give up; none: never

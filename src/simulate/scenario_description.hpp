@@ -110,6 +110,10 @@ void describe(Visitor& visit, Clients& x) {
   visit("key_skew", x.key_skew, Real{0, 10},
         "How much the popular ones are ahead: Zipf's exponent, the chance of the n-th is "
         "proportional to n^-key_skew.");
+  visit("error_rate", x.error_rate, Real{0, 1},
+        "Part of their requests that the backend answers with an error, whatever its health.");
+  visit("addresses", x.addresses, Range{0, 1'000'000},
+        "From how many addresses they come, in turns; 0: each request from another.");
   visit("service_factor", x.service_factor, Real{0.001, 1000},
         "Cost of their requests, times service_ms.");
   visit("deadline_ms", x.deadline, Range{1, config::kHour},

@@ -237,7 +237,7 @@ class Simulation {
         return;
       }
     }
-    if (request.call.was_refused) proxy_->failed();
+    if (request.call.was_refused) proxy_->failed(request);
     fail(request);
   }
 
@@ -256,7 +256,7 @@ class Simulation {
     if (!request.client_waits) return;
     request.timed_out = true;
     servers_.end(request, resilience::CallResult::failure, now_);
-    proxy_->failed();
+    proxy_->failed(request);
     fail(request);
   }
 

@@ -1,5 +1,6 @@
 // Degraded responses, and stored ones in place of the upstream's failure.
 #include "config/choices.hpp"
+#include "proxy/exchange/answer_source.hpp"
 #include "proxy/exchange/exchange.hpp"
 
 namespace spillway::proxy {
@@ -92,7 +93,7 @@ std::optional<Answer> Exchange::cached_instead() {
   }
   const Fault failure = upstream_failed();
   if (!says_failure(response.status) || !lookup_.takes_stale_if_error(failure)) return std::nullopt;
-  request_.signals().record_result(true);
+  record_result(request_, true);
   take_stale_for(failure, response.status);
   return CachedResponse{};
 }

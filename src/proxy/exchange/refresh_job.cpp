@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "http/framing.hpp"
+#include "proxy/exchange/answer_source.hpp"
 #include "proxy/exchange/received_body.hpp"
 #include "proxy/net/transfer.hpp"
 
@@ -78,7 +79,7 @@ Task<bool> RefreshJob::store_response() {
                           http::BodyReader::MessageKind::response);
   if (reader.done()) state.upstream_done();
   fill_.begin(response, admission_.dispatched(), false);
-  if (!fill_.is_filling()) request_.signals().record_result(response.status >= 500);
+  if (!fill_.is_filling()) record_result(request_, response.status >= 500);
   const std::span<char> block = call_.block().bytes();
   while (fill_.is_filling()) {
     const CheckedBody checked = check_received(

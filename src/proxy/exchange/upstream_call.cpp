@@ -7,6 +7,7 @@
 #include "http/method.hpp"
 #include "http/problem.hpp"
 #include "http/rewrite.hpp"
+#include "proxy/exchange/answer_source.hpp"
 #include "proxy/exchange/lingering_call.hpp"
 #include "proxy/exchange/long_lived.hpp"
 #include "proxy/net/block_writer.hpp"
@@ -55,7 +56,7 @@ Task<std::optional<Fault>> UpstreamCall::ask() {
     const Next next = co_await retry(attempt);
     if (next == Next::give_up) {
       // Once per request: a failure that a retry repairs does not count.
-      if (has_upstream_failed) request_.signals().record_result(true);
+      if (has_upstream_failed) record_result(request_, true);
       co_return attempt.fault;
     }
     began_ = services_.now();
@@ -314,7 +315,7 @@ void UpstreamCall::report(const Fault* fault) {
 
 void UpstreamCall::finish() {
   const TimePoint now = services_.now();
-  request_.signals().record_result(response_.status >= 500);
+  record_result(request_, response_.status >= 500);
   if (!says_failure(response_.status)) count_success();
   const bool is_request_sent = body_ == nullptr || body_->is_sent();
   if (is_request_sent && response_.keep_alive && !services_.draining &&
@@ -328,7 +329,7 @@ void UpstreamCall::finish() {
 }
 
 UpstreamPtr UpstreamCall::detach() {
-  request_.signals().record_result(false);
+  record_result(request_, false);
   count_success();
   connection_->leave_pool();
   admission_.abandon_slot(Clock::now()).release();
@@ -376,7 +377,7 @@ void UpstreamCall::goes_on() {
 Fault UpstreamCall::fail_after_head(const Fault& fault, bool is_servers_fault) {
   so_far_.has_server_failed = true;
   if (!is_servers_fault) call_.ignore();
-  if (is_servers_fault) request_.signals().record_result(true);
+  if (is_servers_fault) record_result(request_, true);
   if (!call_.has_ended()) {
     call_.fail(*fault.failure, fault.cause);
   } else {

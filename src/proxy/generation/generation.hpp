@@ -41,6 +41,7 @@ struct Generation {
       : number(former == nullptr ? 1 : former->number + 1),
         config(std::move(settings)),
         classifier(config, process.tenant_seed),
+        path_key(process.cache_key),
         protected_fields(config),
         tenant_budgets(config.tenants),
         route_responses(config, process.cache_key,
@@ -71,6 +72,7 @@ struct Generation {
   const std::uint64_t number;  // 1, 2, ...
   const config::Config config;
   const traffic::Classifier classifier;
+  const traffic::SipKey path_key;  // for overload::AnswerSource
   const http::ProtectedFields protected_fields;
   const overload::TenantBudgets tenant_budgets;  // full again after a reload
   std::deque<Upstream> upstreams;                // by UpstreamId

@@ -114,6 +114,10 @@ void Control::tick(Ticker& ticker, TimePoint now) {
   upstream.overload_status.publish(upstream.controller, result.transition, now);
   if (result.found_futile)
     log_.shedding_does_not_help(upstream.config.name, upstream.controller.signals());
+  if (result.source_began)
+    log_.errors_of_one_source(upstream.config.name, upstream.controller.signals());
+  if (result.source_ended)
+    log_.errors_of_one_source_ended(upstream.config.name, upstream.controller.signals());
   if (result.transition) {
     log_.transition(upstream.config.name, result.transition->from, result.transition->to,
                     result.transition->reason, upstream.controller.signals());

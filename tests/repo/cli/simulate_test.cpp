@@ -83,7 +83,7 @@ TEST_CASE("simulate lists the built-in scenarios") {
   for (const char* name :
        {"spike ", "slow-backend ", "capacity-drop ", "noisy-tenant ", "retry-storm ", "bursty ",
         "mix-shift ", "latency-target ", "number-too-high ", "number-too-low ", "budget ", "lag ",
-        "error-burst ", "cached-reads "}) {
+        "error-burst ", "cached-reads ", "failing-client "}) {
     CHECK(contains(result.out, name));
   }
 }

@@ -52,8 +52,6 @@ function configuration (originPort, port, adminPort) {
     admin: { address: '127.0.0.1', port: adminPort },
     workers: 1,
     upstreams: [{ name: 'suite', servers: [`127.0.0.1:${originPort}`] }],
-    // Cases play servers that fail: their errors are wanted.
-    overload: { enter: { error_rate: null }, exit: { error_rate: null } },
     routes: [{ name: 'all', match: { path: '/test/**' }, cache }]
   }
 }

@@ -11,9 +11,9 @@
 
 namespace spillway::support {
 
-// Answers /fail with 500; to anything else it says which of its answers this is ("1", "2", ...). Of
-// the target the query says with what fields: "?age=60" max-age, "?old" stale by ten seconds
-// already,
+// Answers /fail and failing() with 500; to anything else it says which of its answers this is ("1",
+// "2", ...). Of the target the query says with what fields: "?age=60" max-age, "?old" stale by ten
+// seconds already,
 // "?etag" an ETag, "?secret" private, "?public" public, "?held" waits for `go`. Answers a condition
 // that its ETag meets with 304.
 struct Origin {
@@ -32,7 +32,8 @@ struct Origin {
   std::atomic<bool> broken = false;  // 500 to everything
 
   std::string answer(const Message& request, const std::string& target, const auto& has) {
-    if (broken || target == "/fail") return "HTTP/1.1 500 Broken\r\nContent-Length: 0\r\n\r\n";
+    if (broken || target == "/fail" || request.field("X-Fail"))
+      return "HTTP/1.1 500 Broken\r\nContent-Length: 0\r\n\r\n";
     if (target == "/probe") return ok(target);
     const int number = ++answers;
     std::string lines;

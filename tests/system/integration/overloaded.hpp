@@ -16,14 +16,15 @@
 
 namespace spillway::support {
 
-// Answers 500 to /fail, holds whatever has "held" in its path until `go`, and echoes the target.
+// Answers 500 to /fail and to what failing() asks for, holds whatever has "held" in its path until
+// `go`, and echoes the target.
 struct Backend {
   Event go;
   ScriptedPeer peer{[this](PeerConnection& proxy) {
     while (const auto request = proxy.read_request()) {
       const std::string target = request->target();
       if (target.find("held") != std::string::npos && !proxy.wait(go)) return;
-      const bool sent = target == "/fail"
+      const bool sent = target == "/fail" || request->field("X-Fail")
                             ? proxy.send("HTTP/1.1 500 Broken\r\nContent-Length: 0\r\n\r\n")
                             : proxy.send(ok(target));
       if (!sent) return;
@@ -43,6 +44,9 @@ struct Backend {
     return {};
   }
 };
+
+// Answered 500 on a path where others are not: errors of one path are not the upstream's.
+inline std::string failing(std::string_view target) { return get(target, "X-Fail: 1\r\n"); }
 
 // No request waits in vain unless a test says so.
 inline nlohmann::json patient_classes(int max_queue = 8, int max_wait_ms = 3'600'000) {
@@ -113,7 +117,7 @@ inline void overload_by_errors(RawClient& client) {
   const Deadline deadline;
   while (client.ask(get("/probe")).status() == 200) {
     REQUIRE(!deadline.passed());
-    CHECK(client.ask(get("/fail")).status() == 500);
+    client.ask(failing("/probe"));  // 500, or denied already
   }
 }
 

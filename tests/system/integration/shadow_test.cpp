@@ -36,7 +36,7 @@ void overload_in_shadow(const ProxyUnderTest& proxy, RawClient& client) {
   const Deadline deadline;
   while (proxy.metric(shadowed("P2", "denied", "ERROR_BURST")) == 0) {
     REQUIRE(!deadline.passed());
-    CHECK(client.ask(get("/fail")).status() == 500);
+    CHECK(client.ask(failing("/probe")).status() == 500);
     CHECK(client.ask(get("/probe")).status() == 200);
   }
 }

@@ -47,7 +47,7 @@ struct Asking {
     for (int n = 0; n < times; ++n) REQUIRE(client.ask(get("/p0")).status() == 200);
   }
   void fail(int times) {
-    for (int n = 0; n < times; ++n) REQUIRE(client.ask(get("/fail")).status() == 500);
+    for (int n = 0; n < times; ++n) REQUIRE(client.ask(failing("/p0")).status() == 500);
   }
   // The first tick only begins to count: from here on everything counts, and little has so far.
   void begin(const ProxyUnderTest& proxy) {

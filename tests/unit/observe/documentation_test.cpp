@@ -82,6 +82,8 @@ std::vector<nlohmann::json> all_events() {
     log.listening("proxy", "::", 1);
     log.transition("app", State::normal, State::overloaded, Reason::tail_latency, {});
     log.shedding_does_not_help("x", {});
+    log.errors_of_one_source("x", {.left_out = overload::LeftOut{}});
+    log.errors_of_one_source_ended("x", {});
     log.server_failure({.detail = "x"});
     for (const auto what : {ServerEvent::ejected, ServerEvent::returned,
                             ServerEvent::circuit_opened, ServerEvent::circuit_closed,

@@ -103,6 +103,30 @@ TEST_CASE("a state transition is logged with the signals that caused it") {
   CHECK(lines[1]["level"] == "info");
 }
 
+TEST_CASE("errors of one source are an event with its name") {
+  const auto lines = lines_of([](Log& log) {
+    overload::OverloadSignals signals;
+    signals.error_rate = 0;
+    signals.total_error_rate = 0.25;
+    signals.left_out = overload::LeftOut{.kind = overload::SourceKind::path,
+                                         .name = overload::SourceName("/boom"),
+                                         .failed = 20,
+                                         .finished = 21};
+    log.errors_of_one_source("app", signals);
+    log.errors_of_one_source_ended("app", signals);
+  });
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0]["event"] == "errors_of_one_source");
+  CHECK(lines[0]["level"] == "warn");
+  CHECK(lines[0]["source"] == "path");
+  CHECK(lines[0]["name"] == "/boom");
+  CHECK(lines[0]["failed"] == 20);
+  CHECK(lines[0]["finished"] == 21);
+  CHECK(lines[0]["signals"]["total_error_rate"] == 0.25);
+  CHECK(lines[1]["event"] == "errors_of_one_source_ended");
+  CHECK(lines[1]["level"] == "info");
+}
+
 TEST_CASE("state changes of a server are events with names and a reason") {
   const auto lines = lines_of([](Log& log) {
     log.server_event(ServerEvent::ejected, "app", "10.0.0.1:80", "reset");

@@ -84,6 +84,13 @@ inline Snapshot sample_snapshot() {
   app.signals.inflight_ratio = 0.5;
   app.signals.queue_wait_p95 = 0.25;
   app.signals.offered_rate = 120;
+  app.signals.error_rate = 0;
+  app.signals.total_error_rate = 0.25;
+  app.signals.errors_of_one_source = true;
+  app.signals.left_out = overload::LeftOut{.kind = overload::SourceKind::path,
+                                           .name = overload::SourceName("/boom"),
+                                           .failed = 24,
+                                           .finished = 26};
   app.transitions = {{overload::State::overloaded, Reason::queue_wait_risk, 2},
                      {overload::State::normal, Reason::queue_wait_risk, 1}};
   ClassSnapshot& p1 = app.classes[1];

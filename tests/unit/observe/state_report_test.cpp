@@ -40,6 +40,14 @@ TEST_CASE("the state report names state and cause and shows each signal beside i
   CHECK(app["signals"]["inflight_ratio"]["breached"] == false);
   CHECK(app["signals"]["latency_p95_ms"]["value"].is_null());
   CHECK(app["signals"]["latency_p95_ms"]["enter"].is_null());
+  CHECK(app["signals"]["error_rate"]["value"] == 0);
+  CHECK(app["errors"]["total_rate"] == 0.25);
+  CHECK(app["errors"]["of_one_source"] == true);
+  CHECK(app["errors"]["left_out"]["source"] == "path");
+  CHECK(app["errors"]["left_out"]["name"] == "/boom");
+  CHECK(app["errors"]["left_out"]["failed"] == 24);
+  CHECK(app["errors"]["left_out"]["finished"] == 26);
+  CHECK(json["upstreams"][1]["errors"]["left_out"].is_null());
   CHECK(app["dispatch"]["inflight"] == 64);
   CHECK(app["dispatch"]["concurrency"] == 64);
   CHECK(app["dispatch"]["queued"] == 7);

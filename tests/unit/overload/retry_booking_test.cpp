@@ -131,6 +131,6 @@ TEST_CASE("the capacity shown is what was finished without an error and at least
   CHECK(shown_capacity(signals, 0.02) == 50);
   signals.completed_rate = 400;
   CHECK(shown_capacity(signals, 0.02) == 400);
-  signals.error_rate = 0.75;
+  signals.total_error_rate = 0.75;
   CHECK(shown_capacity(signals, 0.02) == 100);
 }

@@ -35,10 +35,12 @@ class Loop {
       step(signals, Reason::event_loop_lag);
     }
   }
-  void errors(double rate, Duration time) {
+  void errors(double rate, Duration time, double inflight = 10) {
     for (const TimePoint end = now_ + time; now_ < end; now_ += 100ms) {
       OverloadSignals signals;
       signals.error_rate = rate;
+      signals.inflight = inflight;
+      signals.is_low_load = true;
       step(signals, Reason::error_burst);
     }
   }
@@ -121,4 +123,17 @@ TEST_CASE("with regulate off every share is whole") {
   CHECK(loop.share(kP2) == 1);
   CHECK_FALSE((*loop).is_holding());
   CHECK_FALSE((*loop).is_futile());
+}
+
+TEST_CASE("for errors of an upstream that is hardly at work none is refused") {
+  Loop idle;
+  idle.errors(1, 60s, 1.9);
+  CHECK(idle.share(kP2) == 0);
+  CHECK_FALSE((*idle).is_futile());
+  Loop busy;
+  busy.errors(1, 5s, 2);
+  CHECK(busy.share(kP2) == 1);
+  // Refusing lowers the load: what was begun goes on.
+  busy.errors(1, 1s, 0.5);
+  CHECK(busy.share(kP2) == 1);
 }

@@ -67,9 +67,10 @@ TEST_CASE("the reference table of the scenarios is the code's") {
 }
 
 TEST_CASE("the promised scenarios are built in") {
-  for (const char* name : {"spike", "slow-backend", "capacity-drop", "noisy-tenant", "retry-storm",
-                           "bursty", "mix-shift", "latency-target", "number-too-high",
-                           "number-too-low", "budget", "lag", "error-burst", "cached-reads"}) {
+  for (const char* name :
+       {"spike", "slow-backend", "capacity-drop", "noisy-tenant", "retry-storm", "bursty",
+        "mix-shift", "latency-target", "number-too-high", "number-too-low", "budget", "lag",
+        "error-burst", "cached-reads", "failing-client"}) {
     CHECK(open_good(name).clients.size() > 1);
   }
 }

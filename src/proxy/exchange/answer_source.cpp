@@ -1,0 +1,37 @@
+#include "proxy/exchange/answer_source.hpp"
+
+#include "http/target.hpp"
+#include "traffic/sip_hash.hpp"
+
+namespace spillway::proxy {
+namespace {
+
+// The client's network. A tenant by address is one, and a connection's peer is known as one.
+traffic::Tenant client_of(const RequestContext& request) {
+  const traffic::Tenant& tenant = request.subject.tenant;
+  if (tenant.source == config::TenantKey::client_address && !tenant.value().empty()) return tenant;
+  const traffic::Peer& peer = request.client.peer;
+  if (!peer.trusted) return peer.tenant;
+  const traffic::Classifier& classifier = request.generation->generation().classifier;
+  return classifier.peer(classifier.client_of(request.head, peer)).tenant;
+}
+
+}  // namespace
+
+void record_result(const RequestContext& request, bool failed) {
+  using Kind = overload::SourceKind;
+  const http::RequestHead& head = request.head;
+  const std::string_view target = head.path_and_query.empty() ? head.target : head.path_and_query;
+  const std::string_view path = http::path_of(target);
+  const traffic::Tenant client = client_of(request);
+  const traffic::Tenant& tenant = request.subject.tenant;
+  overload::AnswerSource source;
+  source[Kind::client] = {index(client.id), client.value()};
+  source[Kind::path] = {traffic::sip_hash(request.generation->generation().path_key, path), path};
+  source[Kind::tenant] = {index(tenant.id), tenant.value()};
+  source[Kind::route] = {index(request.subject.route),
+                         request.config().routes[index(request.subject.route)].name};
+  request.signals().record_result(failed, source);
+}
+
+}  // namespace spillway::proxy

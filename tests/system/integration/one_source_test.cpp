@@ -1,0 +1,129 @@
+// Errors that are one source's are no overload of the upstream: over real sockets, as shipped.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "support/proxy_under_test.hpp"
+#include "support/raw_client.hpp"
+#include "system/integration/overloaded.hpp"
+#include "system/integration/wire.hpp"
+
+namespace spillway {
+namespace {
+
+using namespace support;
+using nlohmann::json;
+
+const json& app(const json& state) { return state["upstreams"][0]; }
+
+// One request of five fails, all of a class that rules deny under overload. `good`, `bad`: the
+// clients; `path`: of the failing requests, whose beginning is "/fail".
+struct Mixed {
+  RawClient& good;
+  RawClient& bad;
+  int refused = 0;
+
+  void ask(const std::string& path) {
+    for (int n = 0; n < 4; ++n) refused += good.ask(get("/good")).status() == 200 ? 0 : 1;
+    refused += bad.ask(get(path)).status() == 500 ? 0 : 1;
+  }
+};
+
+// Answers 500 to whatever begins with /fail, and while `broken` to all.
+struct Failing {
+  std::atomic<bool> broken{false};
+  ScriptedPeer peer{[this](PeerConnection& proxy) {
+    while (const auto request = proxy.read_request()) {
+      const bool fails = broken || request->target().starts_with("/fail");
+      const bool sent = fails ? proxy.send("HTTP/1.1 500 Broken\r\nContent-Length: 0\r\n\r\n")
+                              : proxy.send(ok(request->target()));
+      if (!sent) return;
+    }
+  }};
+};
+
+}  // namespace
+
+TEST_CASE("a client that asks for what fails makes no burst, and /state and /metrics say whose") {
+  Failing backend;
+  // Ejection is about servers: a single one cannot be ejected anyway.
+  const ProxyUnderTest proxy(backend.peer.address());
+  RawClient good(proxy.port()), bad(proxy.port(), 0, "127.0.0.2");
+  Mixed mixed{good, bad};
+  json seen;
+  const Deadline deadline;
+  for (int n = 0; seen.is_null(); ++n) {
+    REQUIRE(!deadline.passed());
+    mixed.ask("/fail/" + std::to_string(n));  // never the same path
+    if (n % 20 != 0) continue;
+    const json state = proxy.state();
+    CHECK(app(state)["state"] == "NORMAL");
+    if (app(state)["errors"]["of_one_source"] == true) seen = app(state);
+  }
+  CHECK(seen["errors"]["left_out"]["source"] == "client");
+  CHECK(seen["errors"]["left_out"]["name"] == "127.0.0.2");
+  CHECK(seen["errors"]["total_rate"] >= 0.15);
+  CHECK(seen["signals"]["error_rate"]["value"] == 0);
+  CHECK(mixed.refused == 0);
+  CHECK(
+      proxy.metric(
+          R"(spillway_overload_transitions_total{upstream="app",to="OVERLOADED",reason="ERROR_BURST"})") ==
+      0);
+  // All fail now: the upstream's own burst.
+  backend.broken = true;
+  bool is_burst = false;
+  while (!is_burst) {
+    REQUIRE(!deadline.passed());
+    good.ask(get("/good"));
+    bad.ask(get("/good"));
+    is_burst = app(proxy.state())["reason"] == "ERROR_BURST";
+  }
+  CHECK(proxy.metric(R"(spillway_errors_of_one_source{upstream="app",source="client"})") == 0);
+}
+
+TEST_CASE("a path that fails for all its clients makes no burst") {
+  Failing backend;
+  const ProxyUnderTest proxy(backend.peer.address());
+  RawClient good(proxy.port());
+  Mixed mixed{good, good};  // one address: no client stands out
+  json seen;
+  const Deadline deadline;
+  for (int n = 0; seen.is_null(); ++n) {
+    REQUIRE(!deadline.passed());
+    mixed.ask("/fail/here?n=" + std::to_string(n));
+    if (n % 20 != 0) continue;
+    const json state = proxy.state();
+    CHECK(app(state)["state"] == "NORMAL");
+    if (app(state)["errors"]["of_one_source"] == true) seen = app(state);
+  }
+  CHECK(seen["errors"]["left_out"]["source"] == "path");
+  CHECK(seen["errors"]["left_out"]["name"] == "/fail/here");
+  CHECK(mixed.refused == 0);
+}
+
+TEST_CASE("behind a trusted proxy the client is the one that it speaks for") {
+  Failing backend;
+  const ProxyUnderTest proxy(backend.peer.address(), {{"trusted_peers", {"127.0.0.1"}}});
+  RawClient balancer(proxy.port());
+  json seen;
+  const Deadline deadline;
+  for (int n = 0; seen.is_null(); ++n) {
+    REQUIRE(!deadline.passed());
+    for (int i = 0; i < 4; ++i) {
+      const std::string from = "X-Forwarded-For: 192.0.2." + std::to_string(n % 200) + "\r\n";
+      CHECK(balancer.ask(get("/good", from)).status() == 200);
+    }
+    balancer.ask(get("/fail/" + std::to_string(n),
+                     "X-Forwarded-For: 2001:db8::" + std::to_string(n % 9999) + "\r\n"));
+    if (n % 20 != 0) continue;
+    if (const json state = proxy.state(); app(state)["errors"]["of_one_source"] == true)
+      seen = app(state);
+  }
+  CHECK(seen["state"] == "NORMAL");
+  CHECK(seen["errors"]["left_out"]["source"] == "client");
+  CHECK(seen["errors"]["left_out"]["name"] == "2001:db8::/64");
+}
+
+}  // namespace spillway

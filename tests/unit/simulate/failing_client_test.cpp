@@ -1,0 +1,81 @@
+// One client that asks for what always fails, 11 requests a second beside 44 good ones, in closed
+// loop. The negative controls: an upstream that fails for all, and the same requests from a new
+// address each, which are no single source: then others are refused for them.
+#include <doctest/doctest.h>
+
+#include "simulate/simulation.hpp"
+#include "unit/simulate/scenarios.hpp"
+
+namespace spillway::simulate {
+namespace {
+
+constexpr std::uint64_t kSeeds[] = {1, 2, 3};
+
+// Of the good requests: those of the bad kind are P1's, too.
+std::uint64_t refused(const Recording& run) {
+  std::uint64_t sum = 0;
+  for (const ClassSummary& each : run.classes) sum += each.counts.denied;
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("a client that asks for what fails costs others no request") {
+  for (const std::uint64_t seed : kSeeds) {
+    CAPTURE(seed);
+    Scenario scenario = open_good("failing-client");
+    scenario.seed = seed;
+    const Recording run = simulate(scenario, true);
+    CHECK(run.changes.empty());
+    CHECK(refused(run) == 0);
+    CHECK(run.classes[0].success > 0.999);
+    CHECK(run.classes[2].success > 0.999);
+
+    for (Clients& each : scenario.clients) each.addresses = 0;
+    const Recording unknown = simulate(scenario, true);
+    CHECK_FALSE(unknown.changes.empty());
+    CHECK(refused(unknown) > 100);
+  }
+}
+
+TEST_CASE(
+    "a route of its own says so of many clients, with a tenth of the requests and with nine") {
+  for (const double rate : {11.0, 396.0}) {
+    for (const std::uint64_t seed : kSeeds) {
+      CAPTURE(rate);
+      CAPTURE(seed);
+      Scenario scenario = open_good("failing-client");
+      scenario.seed = seed;
+      config::Route broken = scenario.config.routes.back();
+      broken.name = "broken";
+      scenario.config.routes.insert(scenario.config.routes.begin(), broken);
+      Clients& bad = scenario.clients.back();
+      bad.route = RouteId{0};
+      bad.addresses = 0;
+      bad.rate = rate;
+      bad.from = 5;  // before there are answers of others, all count
+      const Recording run = simulate(scenario, true);
+      CHECK(run.changes.empty());
+      CHECK(refused(run) == 0);
+    }
+  }
+}
+
+TEST_CASE("an upstream that fails for all is in ERROR_BURST as soon as there are answers enough") {
+  for (const std::uint64_t seed : kSeeds) {
+    CAPTURE(seed);
+    Scenario scenario = open_good("failing-client");
+    scenario.seed = seed;
+    scenario.config.upstreams[0].ejection.consecutive_failures = 0;
+    scenario.changes = {{.at = 20, .until = 40, .error_rate = 1, .error_after = 1}};
+    const Recording run = simulate(scenario, true);
+    REQUIRE_FALSE(run.changes.empty());
+    CHECK(run.changes.front().reason == Reason::error_burst);
+    CHECK(run.changes.front().at > 20);
+    CHECK(run.changes.front().at < 21.2);
+    CHECK(refused(run) > 50);
+    CHECK(run.seconds[55].state == State::normal);
+  }
+}
+
+}  // namespace spillway::simulate
