@@ -37,8 +37,10 @@ struct Limits {
   Milliseconds drain_timeout{30000};
   std::optional<std::uint32_t> connections_per_address;  // default: no cap; not for trusted peers
   std::uint64_t min_rate_bytes = 240;                    // per second, of a body; 0: any
-  std::uint64_t slot_rate_bytes = 16384;  // likewise, of a slot for which others wait
-  std::uint64_t buffer_bytes = 67108864;  // of responses that clients take slowly; 0: none
+  std::uint64_t slot_rate_bytes = 16384;       // likewise, of a slot for which others wait
+  std::uint64_t buffer_bytes = 67108864;       // memory for what slow clients send or take; 0: none
+  std::uint64_t temp_file_bytes = 1073741824;  // files for what does not fit there; 0: none
+  std::string temp_file_directory = "/var/tmp";
   std::uint32_t tunnels = 1000;  // upgraded connections and event streams, over all workers
   Milliseconds tunnel_idle_timeout{300000};
 };
@@ -318,6 +320,10 @@ struct Fallback {
   std::optional<Content> html;
 };
 
+// Whether the upstream is asked when a request's body has come, or while it still comes:
+// `automatic` reads the body of a slow client first.
+enum class RequestBuffering : std::uint8_t { automatic, off };
+
 struct Route {
   std::string name;
   Match match;
@@ -327,6 +333,7 @@ struct Route {
   UpstreamId upstream{};
   std::optional<Milliseconds> deadline;            // default: the class's sla, for a slot only
   std::vector<std::string> upgrades{"websocket"};  // protocols that clients may switch to
+  RequestBuffering request_buffering = RequestBuffering::automatic;
   std::vector<RuleOverride> rules;
   std::optional<Cache> cache;
   std::optional<Fallback> fallback;
