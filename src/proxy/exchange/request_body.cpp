@@ -121,8 +121,9 @@ Task<std::optional<Fault>> RequestBody::read_rest(resilience::MinRate& client_ra
     const std::size_t full = block.bytes().size() - held_back(request_.head.framing);
     std::size_t size = 0;
     while (!session_.is_body_complete() && size < full) {
+      const bool after_others = ++round % kRoundsInARow == 0 || (size == 0 && spill_.is_on_disk());
       const BodyPiece piece =
-          co_await receive(block.bytes().subspan(size), client_rate, ++round % kRoundsInARow == 0);
+          co_await receive(block.bytes().subspan(size), client_rate, after_others);
       if (piece.status == BodyPiece::Status::would_block) co_return late(client_rate);
       if (is_over(piece)) co_return fault_of(piece);
       size += piece.bytes;

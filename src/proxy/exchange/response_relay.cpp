@@ -16,6 +16,8 @@ namespace {
 constexpr std::uint64_t kWorthAPipe = 64 * 1024;
 // A server whose response waited for the client for longer than this, in all, may have given up.
 constexpr Duration kServersPatience = std::chrono::seconds(1);
+// Whether a client that takes nothing keeps others waiting.
+constexpr Duration kLookAgain = std::chrono::milliseconds(100);
 }  // namespace
 
 Task<std::optional<Fault>> ResponseRelay::run() {
@@ -51,7 +53,8 @@ Task<std::optional<Fault>> ResponseRelay::run() {
     const Moved moved = move_some();
     if (moved.fault) co_return moved.fault;
     if (next() == RelayState::Next::done) co_return std::nullopt;
-    const bool had_its_turn = pipe_ || round % kRoundsInARow == 0;  // a pipe holds as much
+    // A pipe holds as much.
+    const bool had_its_turn = pipe_ || spill_.is_on_disk() || round % kRoundsInARow == 0;
     if (moved.any && !had_its_turn) continue;
     if (!reads(next()) && !state().is_upstream_done()) {
       const bool has_spilled = spill();
@@ -149,8 +152,7 @@ bool ResponseRelay::spill() {
   BlockPool& blocks = to_.services.large_blocks;
   const std::uint64_t needed = pipe_.size() + rest + 2 * blocks.block_size();
   if (!to_.admission.has_slot()) return false;
-  if (!spill_.has_memory(needed) && (held_back_ < kClientsHold || !spill_.has_file(needed)))
-    return false;
+  if (!spill_.has_memory(needed) && (!is_worth_a_file() || !spill_.has_file(needed))) return false;
   if (state().to_send() > 0) {
     const std::size_t from = state().to_send_from(), to = from + state().to_send();
     spill_.keep(to_.call.block(), from, to);
@@ -161,8 +163,14 @@ bool ResponseRelay::spill() {
     const std::size_t bytes = pipe_.read(block.bytes());
     if (bytes == 0) break;
     spill_.keep(block, 0, bytes);
+    if (spill_.is_on_disk()) break;
   }
   return true;
+}
+
+// The client has kept a slot waiting for long, or for which others wait.
+bool ResponseRelay::is_worth_a_file() const {
+  return held_back_ >= kClientsHold || to_.admission.holds_contended_slot();
 }
 
 // False when the client's connection is broken, or its response cannot be read back.
@@ -227,7 +235,7 @@ Task<std::optional<Fault>> ResponseRelay::wait(RelayState::Next next) {
   const bool is_held_back = !reads(next) && !is_done && to_.fill.is_filling();
   const bool spills_soon = !reads(next) && !is_done && to_.admission.has_slot() &&
                            held_back_ < kClientsHold && spill_.may_have_file();
-  const TimePoint round = spills_soon    ? now + kClientsHold - held_back_
+  const TimePoint round = spills_soon    ? now + kLookAgain
                           : is_held_back ? now + cache::kReadingGrace
                                          : kNever;
   const TimePoint due = std::min(std::min(patience, response_due), round);

@@ -33,6 +33,9 @@ class Spill {
   bool has_file(std::uint64_t bytes);
   // It has not been said that there is none.
   bool may_have_file() const { return !is_file_unavailable_; }
+  // keep() writes to the disk, which takes longer than the network does: no more than a block a
+  // turn of the loop.
+  bool is_on_disk() const { return static_cast<bool>(file_); }
 
   // Keeps bytes [from, to) of the block, in memory or in the file. In memory the block goes with
   // them and another one takes its place. Room is to be asked for before: with none left the bytes

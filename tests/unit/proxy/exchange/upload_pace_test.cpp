@@ -21,7 +21,8 @@ TEST_CASE("an upload is streamed if its rest will be there in half a second") {
       {2 * kMiB, 98 * kMiB, milliseconds(20), false},   // 100 MB/s: a second
       {60 * kMiB, 40 * kMiB, milliseconds(600), true},  // the same, later
       {2 * kMiB, 1, seconds(7000), false},              // 300 B/s, to its last byte
-      {2 * kMiB, 0, seconds(7000), true},
+      {2 * kMiB, kMiB - 1, milliseconds(0), false},     // so little is read in any case
+      {2 * kMiB, kMiB, milliseconds(0), true},
       {kMiB - 1, 1, milliseconds(0), false},  // too little to say
       {kMiB, 50 * kMiB, milliseconds(0), true},
       {2 * kMiB, std::nullopt, milliseconds(499), true},  // as much again
