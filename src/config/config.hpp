@@ -1,8 +1,7 @@
 // The checked configuration with every default filled in. Plain values.
 //
-// The members' initialisers are the defaults; config/describe.hpp says, once for each field,
-// its key, unit, range and meaning. Defaults that depend on the class list (rules, eviction
-// order, default route) are filled in by load().
+// The initialisers are the defaults; config/describe.hpp says of each field its key, unit and
+// range. What depends on the classes (rules, eviction order, default route) load() sets.
 #pragma once
 
 #include <cstddef>
@@ -320,8 +319,7 @@ struct Fallback {
   std::optional<Content> html;
 };
 
-// Whether the upstream is asked when a request's body has come, or while it still comes:
-// `automatic` reads the body of a slow client first.
+// Whether the body of a slow client is read before its upstream is asked.
 enum class RequestBuffering : std::uint8_t { automatic, off };
 
 struct Route {
@@ -341,8 +339,7 @@ struct Route {
 
 enum class TenantKey : std::uint8_t { api_key, trusted_header, client_address };
 
-// A key and the tier of its tenant. A tenant may have several keys; what one of them says of the
-// tier holds for all (named_tenants.hpp).
+// A key and the tier of its tenant, of which all of its keys may speak (named_tenants.hpp).
 struct ApiKey {
   std::optional<std::string> name;       // exactly one of these two
   std::optional<std::string> tenant;     // the same; the key's former name
