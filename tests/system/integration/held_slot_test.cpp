@@ -223,7 +223,7 @@ TEST_CASE(
       CHECK(dawdlers.back().read_head().status() == 200);
       CHECK(proxy.metric_becomes(kSlotsTaken, 0));
     }
-    CHECK(proxy.metric("spillway_slots_awaiting_client") == 0);
+    CHECK(proxy.metric_becomes("spillway_slots_awaiting_client", 0));
     const std::string all = answer.substr(answer.find("\r\n\r\n") + 4);
     for (RawClient& one : dawdlers) CHECK((one.read_bytes(all.size()) == all));
     CHECK(proxy.metric_becomes("spillway_body_buffer_bytes", 0));

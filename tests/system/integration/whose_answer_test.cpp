@@ -91,8 +91,7 @@ TEST_CASE("the scheme that a trusted proxy names tells answers apart") {
 TEST_CASE("whatever else a trusted proxy forwards tells answers apart, an untrusted peer nothing") {
   const std::vector<std::string> lines{
       "X-Forwarded-Prefix: /shop\r\n", "X-Forwarded-Prefix: /shop\r\nX-Forwarded-Prefix: /b\r\n",
-      "X-Forwarded-Port: 8443\r\n",    "X-Forwarded-User: ann\r\n",
-      "x-forwarded-email: ann@x\r\n",  "X-Forwarded-Host: a\r\nX-Forwarded-Host: b\r\n"};
+      "X-Forwarded-Port: 8443\r\n", "X-Forwarded-User: ann\r\n", "x-forwarded-email: ann@x\r\n"};
   for (const bool is_trusted : {true, false}) {
     CAPTURE(is_trusted);
     Origin origin;
