@@ -87,6 +87,10 @@ inline constexpr std::array kChoices<AmbiguousPaths>{
     Choice{AmbiguousPaths::lowest_class, "lowest_class"}, Choice{AmbiguousPaths::reject, "reject"}};
 
 template <>
+inline constexpr std::array kChoices<RequestBuffering>{Choice{RequestBuffering::automatic, "auto"},
+                                                       Choice{RequestBuffering::off, "off"}};
+
+template <>
 inline constexpr std::array kChoices<TenantKey>{
     Choice{TenantKey::api_key, "api_key"}, Choice{TenantKey::trusted_header, "trusted_header"},
     Choice{TenantKey::client_address, "client_address"}};

@@ -1,8 +1,7 @@
 // The checked configuration with every default filled in. Plain values.
 //
-// The members' initialisers are the defaults; config/describe.hpp says, once for each field,
-// its key, unit, range and meaning. Defaults that depend on the class list (rules, eviction
-// order, default route) are filled in by load().
+// The initialisers are the defaults; config/describe.hpp says of each field its key, unit and
+// range. What depends on the classes (rules, eviction order, default route) load() sets.
 #pragma once
 
 #include <cstddef>
@@ -37,8 +36,10 @@ struct Limits {
   Milliseconds drain_timeout{30000};
   std::optional<std::uint32_t> connections_per_address;  // default: no cap; not for trusted peers
   std::uint64_t min_rate_bytes = 240;                    // per second, of a body; 0: any
-  std::uint64_t slot_rate_bytes = 16384;  // likewise, of a slot for which others wait
-  std::uint64_t buffer_bytes = 67108864;  // of responses that clients take slowly; 0: none
+  std::uint64_t slot_rate_bytes = 16384;       // likewise, of a slot for which others wait
+  std::uint64_t buffer_bytes = 67108864;       // memory for what slow clients send or take; 0: none
+  std::uint64_t temp_file_bytes = 1073741824;  // files for what does not fit there; 0: none
+  std::string temp_file_directory = "/var/tmp";
   std::uint32_t tunnels = 1000;  // upgraded connections and event streams, over all workers
   Milliseconds tunnel_idle_timeout{300000};
 };
@@ -318,6 +319,9 @@ struct Fallback {
   std::optional<Content> html;
 };
 
+// Whether the body of a slow client is read before its upstream is asked.
+enum class RequestBuffering : std::uint8_t { automatic, off };
+
 struct Route {
   std::string name;
   Match match;
@@ -327,6 +331,7 @@ struct Route {
   UpstreamId upstream{};
   std::optional<Milliseconds> deadline;            // default: the class's sla, for a slot only
   std::vector<std::string> upgrades{"websocket"};  // protocols that clients may switch to
+  RequestBuffering request_buffering = RequestBuffering::automatic;
   std::vector<RuleOverride> rules;
   std::optional<Cache> cache;
   std::optional<Fallback> fallback;
@@ -334,8 +339,7 @@ struct Route {
 
 enum class TenantKey : std::uint8_t { api_key, trusted_header, client_address };
 
-// A key and the tier of its tenant. A tenant may have several keys; what one of them says of the
-// tier holds for all (named_tenants.hpp).
+// A key and the tier of its tenant, of which all of its keys may speak (named_tenants.hpp).
 struct ApiKey {
   std::optional<std::string> name;       // exactly one of these two
   std::optional<std::string> tenant;     // the same; the key's former name

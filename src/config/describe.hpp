@@ -70,8 +70,13 @@ void describe(Visitor& visit, Limits& x) {
         "The same while its request holds a slot for which others wait, after 1 s of grace; 0: as "
         "min_rate_bytes.");
   visit("buffer_bytes", x.buffer_bytes, Range{0, std::int64_t{1} << 40},
-        "Memory, over all workers, for responses that their clients take slowly, so that the slot "
-        "is free; a 32nd of it at most for one response; 0: none.");
+        "Memory, over all workers, for bodies that clients send or take slowly, so that they hold "
+        "no slot; a 32nd of it at most for one body; 0: none.");
+  visit("temp_file_bytes", x.temp_file_bytes, Range{0, std::int64_t{1} << 50},
+        "Disk space, over all workers, for what does not fit there: a temporary file for each such "
+        "body, an eighth of the space at most; 0: none.");
+  visit("temp_file_directory", x.temp_file_directory, kDirectory,
+        "Where temporary files are made; they have no name there.");
   visit("tunnels", x.tunnels, Range{0, 1'000'000},
         "Upgraded connections and event streams at a time, over all workers; they hold no slot.");
   visit("tunnel_idle_timeout_ms", x.tunnel_idle_timeout, Range{1, kDay},
@@ -279,6 +284,9 @@ void describe_treatment(Visitor& visit, Route& x) {
         "head, and the upstream is told; default: for a slot, the sla_ms of the class.");
   visit("upgrades", x.upgrades, ListOf<Format>{kProtocol, 0, 8},
         "Protocols that a connection may be upgraded to; another Upgrade is not passed on.");
+  visit("request_buffering", x.request_buffering, ByType{},
+        "auto: the body of a client that is slow to send it is read before a slot is taken; off: "
+        "once its first 64 KiB have come, the upstream gets the body as it comes.");
   visit("rules", x.rules, ByClass{}, "What differs from the class's overload rules on this route.");
   visit("cache", x.cache, ByType{},
         "Stores what a shared cache may store (RFC 9111); default: nothing is stored.");

@@ -154,6 +154,8 @@ bool is_file_name(std::string_view text) {
   return !text.empty() && text.size() <= 4096 && !std::any_of(text.begin(), text.end(), is_control);
 }
 
+bool is_directory(std::string_view text) { return text.starts_with('/') && is_file_name(text); }
+
 bool is_protocol(std::string_view text) {
   return !text.empty() && is_field_name(text) && text != "h2c" &&
          std::none_of(text.begin(), text.end(), is_upper);

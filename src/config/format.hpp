@@ -30,6 +30,7 @@ bool is_answer_field(std::string_view text);   // a field that a fallback may se
 bool is_field_value(std::string_view text);    // printable ASCII, blanks and tabs within
 bool is_stored_method(std::string_view text);  // GET, HEAD
 bool is_file_name(std::string_view text);      // not empty, no control characters
+bool is_directory(std::string_view text);      // an absolute path
 bool is_protocol(std::string_view text);       // a protocol for Upgrade, except h2c
 bool is_probe_target(std::string_view text);   // a path with or without a query, or empty
 bool is_content(std::string_view text);        // not empty, up to kMaxContentBytes
@@ -74,6 +75,8 @@ inline constexpr Format kStoredMethod{
     is_stored_method};
 inline constexpr Format kFileName{"the name of a file, up to 4096 bytes without control characters",
                                   is_file_name};
+inline constexpr Format kDirectory{
+    "the absolute path of a directory, up to 4096 bytes without control characters", is_directory};
 inline constexpr std::size_t kMaxContentBytes = 1024 * 1024;
 inline constexpr Format kContent{"a text of 1 to 1048576 bytes", is_content};
 

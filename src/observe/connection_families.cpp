@@ -51,10 +51,34 @@ Families slow_client_families(Workers workers) {
              }));
 
   MetricFamily buffered =
-      gauge("spillway_response_buffer_bytes",
-            "Memory for responses that their clients take slowly; limits.buffer_bytes bounds it.");
+      gauge("spillway_body_buffer_bytes",
+            "Memory for bodies that clients send or take slowly; limits.buffer_bytes bounds it.");
   add_sample(buffered, {}, sum(workers, [](const WorkerMetrics& worker) {
                return worker.gauges->buffered_bytes.value();
+             }));
+
+  MetricFamily in_files =
+      gauge("spillway_temp_file_bytes",
+            "Bytes in temporary files, of bodies that clients send or take slowly; "
+            "limits.temp_file_bytes bounds it.");
+  add_sample(in_files, {}, sum(workers, [](const WorkerMetrics& worker) {
+               return worker.gauges->temp_file_bytes.value();
+             }));
+
+  MetricFamily files = counter("spillway_temp_files_total", "Temporary files that were made.");
+  add_sample(files, {}, sum(workers, [](const WorkerMetrics& worker) {
+               return worker.gauges->temp_files.value();
+             }));
+
+  MetricFamily no_file =
+      counter("spillway_temp_files_unavailable_total",
+              "Bodies of slow clients that could not go to a temporary file and hold their slot: "
+              "limits.temp_file_bytes was reached, or the file could not be made or written.");
+  add_sample(no_file, {{"reason", "limit"}}, sum(workers, [](const WorkerMetrics& worker) {
+               return worker.gauges->temp_files_over_limit.value();
+             }));
+  add_sample(no_file, {{"reason", "error"}}, sum(workers, [](const WorkerMetrics& worker) {
+               return worker.gauges->temp_files_failed.value();
              }));
 
   MetricFamily taken_back =
@@ -76,7 +100,8 @@ Families slow_client_families(Workers workers) {
                return worker.gauges->lingering_calls.value();
              }));
 
-  return {std::move(awaiting), std::move(buffered), std::move(taken_back), std::move(abandoned)};
+  return {std::move(awaiting), std::move(buffered),   std::move(in_files), std::move(files),
+          std::move(no_file),  std::move(taken_back), std::move(abandoned)};
 }
 
 }  // namespace

@@ -231,6 +231,13 @@ void Log::server_failure(const FailureLine& line) {
   write(Level::warn, out.integer("left_out", line.left_out).members());
 }
 
+void Log::temp_file_failed(std::string_view directory, std::string_view problem) {
+  write(Level::warn, event(Level::warn, "temp_file_failed")
+                         .text("directory", directory)
+                         .text("message", problem)
+                         .members());
+}
+
 void Log::message(Level level, std::string_view text) {
   write(level, event(level, "message").text("message", text).members());
 }

@@ -125,6 +125,8 @@ class Log {
   void server_event(ServerEvent what, std::string_view upstream, std::string_view server,
                     std::string_view reason);
   void server_failure(const FailureLine& line);
+  // A body of a slow client could not be kept in a file, and holds its slot.
+  void temp_file_failed(std::string_view directory, std::string_view problem);
   void message(Level level, std::string_view text);
   void access(const AccessLine& line);
 

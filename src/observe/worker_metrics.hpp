@@ -38,7 +38,12 @@ struct WorkerGauges {
   // Connections ended below limits.min_rate_bytes: while sending a body, while taking a response.
   Counter too_slow_bodies;
   Counter too_slow_takers;
-  Gauge buffered_bytes;  // of limits.buffer_bytes
+  Gauge buffered_bytes;   // of limits.buffer_bytes
+  Gauge temp_file_bytes;  // of limits.temp_file_bytes
+  Counter temp_files;
+  // Bodies for which there was no file, or no more of it: the bound was reached; an error.
+  Counter temp_files_over_limit;
+  Counter temp_files_failed;
   // Slots that wait for a client, and those taken back from clients that were too slow for them.
   Gauge slots_awaiting_client;
   Counter slots_back_from_senders;

@@ -2,7 +2,8 @@
 //
 // The text of a key is a sequence of length-prefixed parts, so that requests that differ in a part
 // differ in the text: authority in lower case, path and query byte for byte, scheme, forwarded host
-// of a trusted proxy, tenant, tenant's source, and the values of the configured `vary` fields: the
+// and the other X-Forwarded-* fields of a trusted proxy (but X-Forwarded-For, which is another one
+// for each client), tenant, tenant's source, and the values of the configured `vary` fields: the
 // primary key. Where responses vary, the variant's key appends the names of those fields and the
 // request's values of them. The values are those that are forwarded (hop_by_hop.hpp), normalised
 // (selecting.hpp). The lines of a repeated field are one value, joined by ", "; an absent field
@@ -26,7 +27,8 @@ namespace spillway::cache {
 struct CacheRequest {
   std::string_view scheme = "http";
   std::string_view authority;
-  std::string_view forwarded_host{};  // empty: none
+  std::string_view forwarded_host{};   // empty: none
+  bool is_forwarding_trusted = false;  // its X-Forwarded-* fields go on to the upstream
   std::string_view path_and_query;
   std::string_view tenant{};  // empty: not part of the key
   TenantInKey tenant_in_key{};
@@ -78,6 +80,7 @@ class CacheKey {
 
   void add(std::string_view part);
   void add_values(const CacheRequest& request, std::string_view name);
+  void add_forwarding(const CacheRequest& request);
 
   std::string text_;
   std::string names_;  // of the fields that responses vary by: lower case, sorted, comma-separated

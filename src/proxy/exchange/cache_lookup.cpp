@@ -128,6 +128,7 @@ cache::CacheRequest CacheLookup::asked() const {
   return {.scheme = scheme.empty() ? std::string_view("http") : scheme,
           .authority = head.host,
           .forwarded_host = trusted("X-Forwarded-Host"),
+          .is_forwarding_trusted = request_.client.trusted(),
           .path_and_query = head.path_and_query,
           .tenant = has_name ? request_.subject.tenant.value() : std::string_view{},
           .tenant_in_key = tenant_in_key(),

@@ -16,9 +16,9 @@ void Deadlines::start(const RequestContext& request, const Admission& admission)
       is_enforced ? request.subject.response_deadline(admission.uncounted()) : kNever;
 }
 
-Fault Deadlines::fault_at(TimePoint now, bool is_pumping) const {
+Fault Deadlines::fault_at(TimePoint now, bool is_receiving) const {
   if (now >= response_deadline_) return deadline_passed();
-  return is_pumping ? request_timeout() : upstream_timeout();
+  return is_receiving ? request_timeout() : upstream_timeout();
 }
 
 bool Deadlines::write_left(const RequestContext& request, const Admission& admission, TimePoint now,

@@ -28,7 +28,7 @@ class Deadlines {
   // Why a wait for the head ended at `now`. While the request's body is still being sent the server
   // is not late: a slow client must not get servers ejected. (The pump detects a server that does
   // not receive the body.)
-  Fault fault_at(TimePoint now, bool is_pumping) const;
+  Fault fault_at(TimePoint now, bool is_receiving) const;
 
   // Writes the time left until the deadline into the request for the upstream, in the fields that
   // the client used; in X-Request-Deadline if only the route has one. False when none is left.

@@ -26,14 +26,35 @@ Detached LingeringCall::run() {
   upstream.shutdown_send();
   for (std::size_t discarded = 0; discarded < kMostDiscarded;) {
     const Wake wake = co_await parking_.park({.deadline = request_.until}, &upstream.readable());
-    if (wake != Wake::ready) break;
+    if (wake != Wake::ready) {
+      if (services_.now() >= request_.until) learn_unanswered();
+      break;
+    }
     Block block = services_.large_blocks.take();
     const IoResult result = upstream.receive(block.bytes());
     if (result.status == IoResult::Status::would_block) continue;
     if (result.status != IoResult::Status::done) break;
+    learn_answered();
     discarded += result.bytes;
   }
   services_.owner.end_lingering(*this);
+}
+
+void LingeringCall::learn_answered() {
+  const auto awaited = std::exchange(request_.awaited, std::nullopt);
+  if (!awaited) return;
+  const TimePoint now = services_.now();
+  request_.generation->route_latency.record(awaited->route, now - awaited->since, now);
+}
+
+// It would have taken longer than nearly all do; by how much is not known. Twice as long, as TCP
+// does with its timer where it has no sample (RFC 6298 section 5.5): with less the time learned
+// would creep.
+void LingeringCall::learn_unanswered() {
+  const auto awaited = std::exchange(request_.awaited, std::nullopt);
+  if (!awaited) return;
+  request_.generation->route_latency.record_unanswered(
+      awaited->route, 2 * (request_.until - awaited->since), services_.now());
 }
 
 void LingeringCall::wake_if_late(TimePoint now) {

@@ -5,9 +5,13 @@
 //   that an upstream that watches its clients can stop at once;
 // * or `until`, by when the requests of its route usually have their answer.
 // There are never more of them than slots.
+//
+// What it sees is learned: only patient clients see their answers, and where most are not, the
+// answers of their requests would be the quick ones (censored samples).
 #pragma once
 
 #include <coroutine>
+#include <optional>
 
 #include "proxy/exchange/services.hpp"
 #include "proxy/exchange/swept.hpp"
@@ -18,10 +22,17 @@
 namespace spillway::proxy {
 
 struct AbandonedRequest {
+  // A response head that the upstream owes.
+  struct Awaited {
+    RouteId route;
+    TimePoint since;
+  };
+
   LocalGenerationPtr generation;  // keeps the others' owners alive
   UpstreamPtr connection;
   Slot slot;
   TimePoint until;
+  std::optional<Awaited> awaited;
 };
 
 class LingeringCall final : public Swept {
@@ -43,6 +54,9 @@ class LingeringCall final : public Swept {
   void abandon() override { frame_.destroy(); }
 
  private:
+  void learn_answered();
+  void learn_unanswered();
+
   Services& services_;
   std::coroutine_handle<> frame_;
   Parking parking_;

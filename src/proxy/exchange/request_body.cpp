@@ -3,12 +3,19 @@
 #include <algorithm>
 #include <cstring>
 
+#include "http/ascii.hpp"
 #include "http/body.hpp"
 #include "proxy/exchange/send_rate_monitor.hpp"
+#include "proxy/exchange/upload_pace.hpp"
 
 namespace spillway::proxy {
 
 namespace {
+
+// Of a block, to be kept free (http/body.hpp).
+std::size_t held_back(const http::Framing& framing) {
+  return framing.kind == http::Framing::Kind::chunked ? http::BodyReader::kMostHeld : 0;
+}
 
 Fault fault_of(const BodyPiece& piece) {
   return piece.status == BodyPiece::Status::invalid ? bad_request(piece.error) : client_gone();
@@ -55,8 +62,19 @@ Task<std::optional<Fault>> RequestBody::read_ahead() {
   const BodyPiece first = session_.start_body(request_.limits().body_bytes, at_hand_);
   if (is_over(first)) co_return fault_of(first);
   is_streamed_ = !session_.is_body_complete();
-  if (!is_streamed_ || at_hand_.size() >= kSmallBody) co_return std::nullopt;
+  if (!is_streamed_) co_return std::nullopt;
+  resilience::MinRate client_rate = rate();
+  if (at_hand_.size() < kSmallBody) {
+    const std::optional<Fault> fault = co_await read_start(client_rate);
+    if (fault) co_return fault;
+  }
+  if (!is_streamed_ || !is_buffered()) co_return std::nullopt;
+  const std::optional<Fault> fault = co_await read_rest(client_rate);
+  co_return fault;
+}
 
+// The first kSmallBody bytes, into the block.
+Task<std::optional<Fault>> RequestBody::read_start(resilience::MinRate& client_rate) {
   was_waited_for_ = true;
   if (request_.head.expect_continue && at_hand_.empty()) {
     const bool is_told = co_await send_continue();
@@ -67,27 +85,82 @@ Task<std::optional<Fault>> RequestBody::read_ahead() {
                        framing.length <= services_.small_blocks.block_size();
   block_ = (is_tiny ? services_.small_blocks : services_.large_blocks).take();
   const std::span<char> block = block_.bytes().first(std::min(block_.bytes().size(), kSmallBody));
-  const bool is_chunked = framing.kind == http::Framing::Kind::chunked;
-  const std::size_t full = block.size() - (is_chunked ? http::BodyReader::kMostHeld : 0);
+  const std::size_t full = block.size() - held_back(framing);
   std::size_t size = at_hand_.size();
   if (size > 0) std::memcpy(block.data(), at_hand_.data(), size);
-  resilience::MinRate client_rate = rate();
   while (!session_.is_body_complete() && size < full) {
-    BodyPiece piece = session_.receive_body(block.subspan(size));
-    if (piece.status == BodyPiece::Status::would_block) {
-      const TimePoint now = services_.now();
-      client_rate.begin_turn(now);
-      piece = co_await ReceiveBody(parking_, session_, block.subspan(size), due(client_rate, now),
-                                   false);
-      if (piece.status == BodyPiece::Status::would_block) co_return late(client_rate);
-    }
+    const BodyPiece piece = co_await receive(block.subspan(size), client_rate, false);
+    if (piece.status == BodyPiece::Status::would_block) co_return late(client_rate);
     if (is_over(piece)) co_return fault_of(piece);
-    client_rate.moved(piece.bytes, services_.now());
     size += piece.bytes;
   }
   at_hand_ = {block.data(), size};
   is_streamed_ = !session_.is_body_complete();
   co_return std::nullopt;
+}
+
+// Whether more than that is read before a slot is taken. Not where the upstream may answer before
+// it has all of it: with gRPC both sides talk at once.
+bool RequestBody::is_buffered() const {
+  const config::Route& route = request_.config().routes[index(request_.subject.route)];
+  if (route.request_buffering == config::RequestBuffering::off || !request_.upgrade.empty())
+    return false;
+  const http::Field* const type = request_.head.fields.find(http::FieldId::content_type);
+  return type == nullptr || !http::istarts_with(type->value, "application/grpc") ||
+         http::istarts_with(type->value, "application/grpc-web");
+}
+
+// Into the spill: all of it, or until it has no more room, or the rest will soon be there.
+Task<std::optional<Fault>> RequestBody::read_rest(resilience::MinRate& client_rate) {
+  was_waited_for_ = true;
+  const TimePoint began = services_.now();
+  std::uint64_t received = at_hand_.size();
+  int round = 1;
+  while (!session_.is_body_complete() && makes_room(received, began)) {
+    Block block = services_.large_blocks.take();
+    const std::size_t full = block.bytes().size() - held_back(request_.head.framing);
+    std::size_t size = 0;
+    while (!session_.is_body_complete() && size < full) {
+      const bool after_others = ++round % kRoundsInARow == 0 || (size == 0 && spill_.is_on_disk());
+      const BodyPiece piece =
+          co_await receive(block.bytes().subspan(size), client_rate, after_others);
+      if (piece.status == BodyPiece::Status::would_block) co_return late(client_rate);
+      if (is_over(piece)) co_return fault_of(piece);
+      size += piece.bytes;
+    }
+    received += size;
+    if (size > 0) spill_.keep(block, 0, size);
+  }
+  co_return std::nullopt;
+}
+
+// Memory costs little. A file is for a client that would keep its slot waiting.
+bool RequestBody::makes_room(std::uint64_t received, TimePoint began) {
+  const std::size_t block = services_.large_blocks.block_size();
+  if (spill_.has_memory(block)) return true;
+  const http::Framing& framing = request_.head.framing;
+  const auto rest = framing.kind == http::Framing::Kind::length
+                        ? std::optional(framing.length - received)
+                        : std::nullopt;
+  if (will_soon_be_there(received, rest, services_.now() - began)) return false;
+  return spill_.has_file(block);
+}
+
+// Before the slot. would_block: the client was too slow.
+Task<BodyPiece> RequestBody::receive(std::span<char> into, resilience::MinRate& client_rate,
+                                     bool after_others) {
+  BodyPiece piece{BodyPiece::Status::would_block};
+  if (!after_others) piece = session_.receive_body(into);
+  if (piece.status == BodyPiece::Status::would_block) {
+    const TimePoint now = services_.now();
+    const auto& total = request_.upstream_config().total_timeout;
+    client_rate.begin_turn(now);
+    piece = co_await ReceiveBody(
+        parking_, session_, into,
+        std::min(due(client_rate, now), total ? request_.arrived + *total : kNever), after_others);
+  }
+  if (piece.status == BodyPiece::Status::done) client_rate.moved(piece.bytes, services_.now());
+  co_return piece;
 }
 
 // As an origin server does (RFC 9110 section 10.1.1). False: the client is gone.
@@ -119,6 +192,8 @@ Detached RequestBody::pump(Stream& upstream) {
   pump_ = Pump::running;
   // What was read ahead has been sent.
   const Block body = block_ ? std::move(block_) : services_.large_blocks.take();
+  const bool is_spill_sent = co_await send_spilled(upstream);
+  if (!is_spill_sent) co_return;
   resilience::MinRate client_rate = rate();
   slot_rate_ = slot_rate(request_.limits());
   for (int round = 1; !session_.is_body_complete(); ++round) {
@@ -154,6 +229,24 @@ Detached RequestBody::pump(Stream& upstream) {
   pump_ = Pump::done;
   sent_at_ = services_.now();
   wake_exchange();  // the response is due from now on
+}
+
+// As send_on().
+Task<bool> RequestBody::send_spilled(Stream& upstream) {
+  for (int round = 1; !spill_.is_empty(); ++round) {
+    const std::string_view next = spill_.front();
+    if (next.empty()) {
+      fail(local_shortage());
+      co_return false;
+    }
+    const bool sent = co_await send_on(upstream, next);
+    if (!sent) co_return false;
+    spill_.sent(next.size());
+    if (round % kRoundsInARow != 0) continue;
+    co_await pump_parking_.park({}, &upstream.writable());
+    if (!is_pumping()) co_return false;
+  }
+  co_return true;
 }
 
 // False: the pump ends; with a fault if that ends the request.

@@ -1,10 +1,11 @@
 // The body of a request on its way to the upstream.
 //
 // A small one is read whole before a slot is taken, so that a slow client holds no slot, and can be
-// sent again. Of a larger one as much is read ahead, and the rest is streamed by the pump while the
-// response is awaited or already relayed. A client that expects 100 (Continue) is told to go on
-// first: were the upstream asked, it would hold a slot in silence. The pump is a child coroutine of
-// the exchange and ends before it, by itself or stopped.
+// sent again. So is a larger one, as far as there is room for it (spill.hpp), unless its route says
+// otherwise or the rest of it will soon be there. The pump sends what is more than kSmallBody, and
+// what is still to come, while the response is awaited or already relayed. A client that expects
+// 100 (Continue) is told to go on first: were the upstream asked, it would hold a slot in silence.
+// The pump is a child coroutine of the exchange and ends before it, by itself or stopped.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include "proxy/exchange/fault.hpp"
 #include "proxy/exchange/request_context.hpp"
 #include "proxy/exchange/services.hpp"
+#include "proxy/exchange/spill.hpp"
 #include "proxy/net/block_pool.hpp"
 #include "proxy/net/task.hpp"
 #include "proxy/net/transfer.hpp"
@@ -27,25 +29,31 @@ class RequestBody {
   // `parking`: the exchange's; woken when the pump ends.
   RequestBody(Services& services, const RequestContext& request, ClientSession& session,
               Parking& parking)
-      : services_(services), request_(request), session_(session), parking_(parking) {}
+      : services_(services),
+        request_(request),
+        session_(session),
+        parking_(parking),
+        spill_(services, request) {}
   RequestBody(const RequestBody&) = delete;
   RequestBody& operator=(const RequestBody&) = delete;
   ~RequestBody();
 
   bool has_any() const { return request_.head.framing.kind != http::Framing::Kind::none; }
-  // Reads a small body whole, of a larger one the first kSmallBody bytes. A fault when the client
-  // does not send it, or sends no valid one.
+  // Reads the body, or the beginning of it. A fault when the client does not send it, or sends no
+  // valid one.
   Task<std::optional<Fault>> read_ahead();
-  // The part sent with the head: all of it, unless it is streamed.
+  // The part sent with the head: all of it, unless the pump sends the rest.
   std::string_view at_hand() const { return at_hand_; }
   bool is_streamed() const { return is_streamed_; }
   // What is read ahead had not all come with the head.
   bool was_waited_for() const { return was_waited_for_; }
 
-  // Streams the rest to the upstream, until it ends or stop_pump().
+  // Sends the rest to the upstream, until it ends or stop_pump().
   void start_pump(Stream& upstream) { pump(upstream); }
   void stop_pump();
   bool is_pumping() const { return pump_ == Pump::running; }
+  // The same, and more of it is to come from the client.
+  bool is_receiving() const { return is_pumping() && !session_.is_body_complete(); }
   // All of it has been read from the client and sent.
   bool is_sent() const { return !is_streamed_ || pump_ == Pump::done; }
   // When the pump sent the last of it.
@@ -67,6 +75,13 @@ class RequestBody {
   enum class Pump : std::uint8_t { none, running, done, stopped, failed };
 
   Task<bool> send_continue();
+  Task<std::optional<Fault>> read_start(resilience::MinRate& client_rate);
+  bool is_buffered() const;
+  Task<std::optional<Fault>> read_rest(resilience::MinRate& client_rate);
+  bool makes_room(std::uint64_t received, TimePoint began);
+  Task<BodyPiece> receive(std::span<char> into, resilience::MinRate& client_rate,
+                          bool after_others);
+  Task<bool> send_spilled(Stream& upstream);
   Detached pump(Stream& upstream);
   Task<bool> send_on(Stream& upstream, std::string_view bytes);
   void fail(const Fault& fault);
@@ -82,6 +97,7 @@ class RequestBody {
   Parking pump_parking_;
   Block block_;
   std::string_view at_hand_;
+  Spill spill_;  // what has come behind that before the slot was taken
   bool is_streamed_ = false;
   bool was_waited_for_ = false;
   Pump pump_ = Pump::none;

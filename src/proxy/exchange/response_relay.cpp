@@ -7,6 +7,7 @@
 #include "config/choices.hpp"
 #include "proxy/exchange/long_lived.hpp"
 #include "proxy/exchange/received_body.hpp"
+#include "proxy/exchange/upload_pace.hpp"
 
 namespace spillway::proxy {
 
@@ -15,6 +16,8 @@ namespace {
 constexpr std::uint64_t kWorthAPipe = 64 * 1024;
 // A server whose response waited for the client for longer than this, in all, may have given up.
 constexpr Duration kServersPatience = std::chrono::seconds(1);
+// Whether a client that takes nothing keeps others waiting.
+constexpr Duration kLookAgain = std::chrono::milliseconds(100);
 }  // namespace
 
 Task<std::optional<Fault>> ResponseRelay::run() {
@@ -49,16 +52,17 @@ Task<std::optional<Fault>> ResponseRelay::run() {
   for (int round = 1;; ++round) {
     const Moved moved = move_some();
     if (moved.fault) co_return moved.fault;
-    const RelayState::Next left = next();
-    if (left == RelayState::Next::done) co_return std::nullopt;
-    const bool had_its_turn = pipe_ || round % kRoundsInARow == 0;  // a pipe holds as much
+    if (next() == RelayState::Next::done) co_return std::nullopt;
+    // A pipe holds as much.
+    const bool had_its_turn = pipe_ || spill_.is_on_disk() || round % kRoundsInARow == 0;
     if (moved.any && !had_its_turn) continue;
-    if (!reads(left) && !state().is_upstream_done()) {
-      if (spill()) continue;
+    if (!reads(next()) && !state().is_upstream_done()) {
+      const bool has_spilled = spill();
+      if (has_spilled && !had_its_turn) continue;
       // A request that follows this one's flight does not wait for this one's client.
-      to_.flight.land(cache::Landing::nothing);
+      if (!has_spilled) to_.flight.land(cache::Landing::nothing);
     }
-    const std::optional<Fault> fault = co_await wait(left);
+    const std::optional<Fault> fault = co_await wait(next());
     if (fault) co_return fault;
   }
 }
@@ -141,35 +145,45 @@ ResponseRelay::Moved ResponseRelay::move_some() {
 }
 
 // The client takes nothing now, and there is no room for more: makes room, if that may get the
-// upstream's response read to its end. False: it does not fit, or holds no slot.
+// upstream's response read to its end. False: it does not fit, or not yet, or holds no slot.
 bool ResponseRelay::spill() {
   const bool is_counted = to_.call.response().framing.kind == http::Framing::Kind::length;
   const std::uint64_t rest = is_counted ? reader_.remaining() : 0;
   BlockPool& blocks = to_.services.large_blocks;
   const std::uint64_t needed = pipe_.size() + rest + 2 * blocks.block_size();
-  if (!to_.admission.has_slot() || !spill_.has_room(needed)) return false;
+  if (!to_.admission.has_slot()) return false;
+  if (!spill_.has_memory(needed) && (!is_worth_a_file() || !spill_.has_file(needed))) return false;
   if (state().to_send() > 0) {
     const std::size_t from = state().to_send_from(), to = from + state().to_send();
-    spill_.push(std::exchange(to_.call.block(), blocks.take()), from, to);
+    spill_.keep(to_.call.block(), from, to);
     state().clear();
   }
   while (pipe_.size() > 0) {
     Block block = blocks.take();
     const std::size_t bytes = pipe_.read(block.bytes());
     if (bytes == 0) break;
-    spill_.push(std::move(block), 0, bytes);
+    spill_.keep(block, 0, bytes);
+    if (spill_.is_on_disk()) break;
   }
   return true;
 }
 
-// False when the client's connection is broken.
+// The client has kept a slot waiting for long, or for which others wait.
+bool ResponseRelay::is_worth_a_file() const {
+  return held_back_ >= kClientsHold || to_.admission.holds_contended_slot();
+}
+
+// False when the client's connection is broken, or its response cannot be read back.
 bool ResponseRelay::send_some(bool& progress) {
-  while (!spill_.is_empty()) {
-    const IoResult result = to_.session.send(spill_.front());
+  if (!spill_.is_empty()) {
+    const std::string_view kept = spill_.front();
+    if (kept.empty()) return false;
+    const IoResult result = to_.session.send(kept);
     if (result.status == IoResult::Status::would_block) return true;
     if (result.status != IoResult::Status::done) return false;
     progress = true;
     spill_.sent(result.bytes);
+    return true;
   }
   if (!to_.session.has_pending_head() && state().to_send() == 0 && pipe_.size() == 0) return true;
   const bool is_from_pipe = !to_.session.has_pending_head() && state().to_send() == 0;
@@ -219,7 +233,11 @@ Task<std::optional<Fault>> ResponseRelay::wait(RelayState::Next next) {
       upstream_owes ? now + to_.request.upstream_config().response_timeout : kNever;
   // A response that its client holds back for long holds no room of the store that others need.
   const bool is_held_back = !reads(next) && !is_done && to_.fill.is_filling();
-  const TimePoint round = is_held_back ? now + cache::kReadingGrace : kNever;
+  const bool spills_soon = !reads(next) && !is_done && to_.admission.has_slot() &&
+                           held_back_ < kClientsHold && spill_.may_have_file();
+  const TimePoint round = spills_soon    ? now + kLookAgain
+                          : is_held_back ? now + cache::kReadingGrace
+                                         : kNever;
   const TimePoint due = std::min(std::min(patience, response_due), round);
   if (writes(next)) to_.session.begin_client_turn();
   const Wake wake =
@@ -234,7 +252,7 @@ Task<std::optional<Fault>> ResponseRelay::wait(RelayState::Next next) {
   if (wake == Wake::timeout && upstream_owes) co_return fail(upstream_stalled());
   if (wake == Wake::timeout && woken >= response_due) co_return upstream_stalled();
   if (to_.body.fault()) co_return *to_.body.fault();
-  if (wake == Wake::ready || (wake == Wake::timeout && is_held_back)) co_return std::nullopt;
+  if (wake == Wake::ready || (wake == Wake::timeout && round != kNever)) co_return std::nullopt;
   co_return client_gone();
 }
 

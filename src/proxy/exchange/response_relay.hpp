@@ -68,6 +68,7 @@ class ResponseRelay {
   bool start_response();
   bool may_splice() const;
   bool spill();
+  bool is_worth_a_file() const;
   Moved move_some();
   Task<std::optional<Fault>> wait(RelayState::Next next);
   std::optional<Fault> receive_some(bool& progress);

@@ -22,6 +22,7 @@
 #include "proxy/net/event_loop.hpp"
 #include "proxy/net/mailbox.hpp"
 #include "proxy/net/pipe.hpp"
+#include "proxy/net/temp_file.hpp"
 #include "resilience/token_bucket.hpp"
 
 namespace spillway::proxy {
@@ -106,6 +107,8 @@ class RecentEvents {
   }
   // At most ten lines of shadow mode a second.
   bool may_log_shadow() { return shadow_lines_.try_take(10, 10, Clock::now()); }
+  // At most one line of temporary files in ten seconds.
+  bool may_log_temp_file() { return temp_file_lines_.try_take(0.1, 1, Clock::now()); }
 
  private:
   struct Failure {
@@ -115,6 +118,7 @@ class RecentEvents {
   std::array<TenantId, 256> named_{};
   std::array<Failure, 256> failures_{};
   resilience::TokenBucket shadow_lines_;
+  resilience::TokenBucket temp_file_lines_;
 };
 
 struct Services {
@@ -123,6 +127,7 @@ struct Services {
   observe::Log& log;
   observe::WorkerGauges& gauges;
   TunnelPermits& tunnel_permits;  // of all workers
+  TempSpace& temp_space;          // likewise
   Random random;
   BlockPool small_blocks;  // of a head's usual size
   BlockPool large_blocks;  // of a larger head, or a piece of a body

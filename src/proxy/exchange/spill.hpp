@@ -1,77 +1,77 @@
-// What a client has not taken of its response yet, beside the relay's own block: memory in place of
-// a slot, which is free once the upstream's response has been read to its end. Bounded by
-// limits.buffer_bytes over all workers, and a part of it for each response.
+// What waits for a slow client in place of a slot: the part of a request's body that has come
+// before its slot is taken, or what the client has not taken of its response yet. A first-in,
+// first-out queue of bytes, in memory as far as limits.buffer_bytes has room and in a temporary
+// file as far as limits.temp_file_bytes has; both over all workers, and a part of them for each
+// body.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "proxy/exchange/request_context.hpp"
 #include "proxy/exchange/services.hpp"
 #include "proxy/net/block_pool.hpp"
+#include "proxy/net/temp_file.hpp"
 
 namespace spillway::proxy {
 
 class Spill {
  public:
   Spill(Services& services, const RequestContext& request)
-      : gauge_(services.gauges.buffered_bytes), request_(request) {}
+      : services_(services), request_(request), file_(services.temp_space) {}
   Spill(const Spill&) = delete;
   Spill& operator=(const Spill&) = delete;
-  ~Spill() { account(-kept_); }
+  ~Spill();
 
   bool is_empty() const { return first_ == pieces_.size(); }
-  // Room for so many bytes more, in whole blocks.
-  bool has_room(std::uint64_t bytes) const {
-    constexpr std::uint64_t kResponses = 32;  // that share the memory at least
-    const std::uint64_t in_all = request_.limits().buffer_bytes;
-    const std::uint64_t worker = in_all / request_.generation->generation().metrics.size();
-    const auto its = static_cast<std::uint64_t>(kept_);
-    const auto all = static_cast<std::uint64_t>(gauge_.value());
-    return its + bytes <= in_all / kResponses && all + bytes <= worker;
-  }
-  // Keeps bytes [from, to) of the block. Only with room for it.
-  void push(Block block, std::size_t from, std::size_t to) {
-    account(static_cast<std::int64_t>(block.bytes().size()));
-    pieces_.push_back({std::move(block), from, to});
-  }
+  // Memory has room for so many bytes more, in whole blocks.
+  bool has_memory(std::uint64_t bytes) const;
+  // A file has room for so many bytes more, as far as is known. Once it has not, or could not be
+  // made or written, none is used for this body any more.
+  bool has_file(std::uint64_t bytes);
+  // It has not been said that there is none.
+  bool may_have_file() const { return !is_file_unavailable_; }
+  // keep() writes to the disk, which takes longer than the network does: no more than a block a
+  // turn of the loop.
+  bool is_on_disk() const { return static_cast<bool>(file_); }
 
-  // The oldest bytes; sent() takes some of them away.
-  std::string_view front() const {
-    const Piece& piece = pieces_[first_];
-    return {piece.block.bytes().data() + piece.from, piece.to - piece.from};
-  }
-  void sent(std::size_t bytes) {
-    Piece& piece = pieces_[first_];
-    piece.from += bytes;
-    if (piece.from < piece.to) return;
-    account(-static_cast<std::int64_t>(piece.block.bytes().size()));
-    piece.block.release();
-    if (++first_ == pieces_.size()) {
-      pieces_.clear();
-      first_ = 0;
-    }
-  }
+  // Keeps bytes [from, to) of the block, in memory or in the file. In memory the block goes with
+  // them and another one takes its place. Room is to be asked for before: with none left the bytes
+  // are kept in memory all the same.
+  void keep(Block& block, std::size_t from, std::size_t to);
+
+  // Some of the oldest bytes; sent() takes some of them away. Empty: the file cannot be read.
+  // Not while it is empty.
+  std::string_view front();
+  void sent(std::size_t bytes);
 
  private:
+  // Bytes [from, to) of the block, and behind them `in_file` bytes of the file.
   struct Piece {
     Block block;
-    std::size_t from, to;
+    std::size_t from = 0, to = 0;
+    std::uint64_t in_file = 0;
+    bool is_counted = false;  // its block is one of those of limits.buffer_bytes
   };
 
-  void account(std::int64_t bytes) {
-    kept_ += bytes;
-    gauge_.add(bytes);
-  }
+  const config::Limits& limits() const { return request_.limits(); }
+  bool write(std::string_view bytes);
+  bool give_up_file(observe::Counter& counter);
+  void log_failure(int error);
+  void count_memory(std::int64_t bytes);
+  void count_file();
+  void drop_first();
 
-  observe::Gauge& gauge_;  // of this worker
+  Services& services_;
   const RequestContext& request_;
   std::vector<Piece> pieces_;
   std::size_t first_ = 0;  // of the pieces that are not sent
-  std::int64_t kept_ = 0;
+  TempFile file_;
+  std::int64_t memory_ = 0;    // of limits.buffer_bytes
+  std::int64_t in_files_ = 0;  // of limits.temp_file_bytes
+  bool is_file_unavailable_ = false;
 };
 
 }  // namespace spillway::proxy

@@ -89,12 +89,14 @@ Task<UpstreamCall::Attempt> UpstreamCall::ask_once() {
   if (is_streamed() && sent_any_) body_->start_pump(*connection_);  // the response is due after it
   Attempt attempt = co_await read_head();
   const std::optional<TimePoint> since = awaited_since();
-  awaits_head_ = false;
   if (attempt.result == AttemptResult::answered) {
+    awaits_head_ = false;
     report(nullptr);
     record_latency(since);
     co_return attempt;
   }
+  so_far_.unanswered_since = head_awaited_since();
+  awaits_head_ = false;
   if (body_ != nullptr) body_->stop_pump();
   if (attempt.result == AttemptResult::broken) {
     attempt.fault = upstream_reset();
@@ -220,7 +222,7 @@ Task<Transfer> UpstreamCall::receive_more(std::size_t received) {
 
 Fault UpstreamCall::fault_of(Transfer::Status status) const {
   if (status == Transfer::Status::timeout)
-    return deadlines_.fault_at(services_.now(), is_pumping());
+    return deadlines_.fault_at(services_.now(), is_receiving());
   return client_gone();
 }
 
@@ -342,11 +344,15 @@ void UpstreamCall::abandon() {
   if (!admission_.has_slot() || !sent_any_ || so_far_.has_server_failed || until <= now)
     return drop();
   call_.ignore();
+  std::optional<AbandonedRequest::Awaited> awaited;
+  if (so_far_.unanswered_since && !admission_.announces_degrade())
+    awaited = {request_.subject.route, *so_far_.unanswered_since};
   if (body_ != nullptr) body_->stop_pump();
   services_.owner.begin_lingering({.generation = request_.generation,
                                    .connection = std::move(connection_),
                                    .slot = admission_.abandon_slot(now),
-                                   .until = until});
+                                   .until = until,
+                                   .awaited = awaited});
 }
 
 void UpstreamCall::drop() {

@@ -83,6 +83,7 @@ class UpstreamCall {
     bool was_replaced = false;  // a kept connection was found closed
     bool has_server_failed = false;
     TimePoint answered_at{};
+    std::optional<TimePoint> unanswered_since;  // a head was awaited, in vain
   };
 
   Task<Attempt> ask_once();
@@ -101,6 +102,7 @@ class UpstreamCall {
   resilience::AttemptFacts facts() const;
   Fault fault_of(Transfer::Status status) const;
   bool is_pumping() const { return body_ != nullptr && body_->is_pumping(); }
+  bool is_receiving() const { return body_ != nullptr && body_->is_receiving(); }
   bool is_streamed() const { return body_ != nullptr && body_->is_streamed(); }
 
   Services& services_;

@@ -10,15 +10,11 @@ namespace spillway::proxy {
 namespace {
 
 // The route's settings plus what the rest of the configuration implies: the tenant header makes a
-// response personal, and forwarded fields of trusted proxies are part of the cache key.
+// response personal.
 config::Cache effective_settings(const config::Cache& cache, const config::Config& config) {
   config::Cache settings = cache;
   if (!config.trusted_headers.tenant.empty())
     settings.personal.push_back(config.trusted_headers.tenant);
-  if (!config.trusted_peers.empty()) {
-    for (const char* name : {"X-Forwarded-Port", "X-Forwarded-Prefix"})
-      settings.vary.emplace_back(name);
-  }
   return settings;
 }
 

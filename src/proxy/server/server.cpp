@@ -51,7 +51,8 @@ Server::Parts::Parts(ReadConfiguration first, LoadConfig load)
   const config::Config& config = generation->config;
   for (std::size_t n = 0; n < process.workers.size(); ++n) {
     workers.push_back(std::make_unique<Worker>(
-        n, Worker::Shared{workers, log, tunnel_permits, accept_resume}, generation, random_seed()));
+        n, Worker::Shared{workers, log, tunnel_permits, temp_space, accept_resume}, generation,
+        random_seed()));
   }
   control.emplace(generation, workers, log, random_seed());
   listener.emplace(config.listen, max_client_connections(config), workers);
@@ -85,6 +86,7 @@ Server::~Server() { stop(); }
 void Server::start() {
   Parts& parts = *parts_;
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a temporary file beyond RLIMIT_FSIZE
   parts.admin->start();
   parts.control->start();
   parts.reloader.start();

@@ -59,6 +59,7 @@ struct Server::Parts {
   Generations generations;
   observe::Log log;
   TunnelPermits tunnel_permits;
+  TempSpace temp_space;
   AcceptResume accept_resume;
   std::vector<std::unique_ptr<Worker>> workers;
   std::optional<Control> control;

@@ -51,6 +51,7 @@ Worker::Worker(std::size_t number, const Shared& shared, std::shared_ptr<Generat
                 .log = shared.log,
                 .gauges = *gauges_,
                 .tunnel_permits = shared.tunnel_permits,
+                .temp_space = shared.temp_space,
                 .random = Random(seed),
                 .small_blocks = BlockPool(kSmallBlock),
                 .large_blocks = BlockPool(large_block(generation->config))},

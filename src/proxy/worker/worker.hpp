@@ -35,6 +35,7 @@ class Worker final : Owner {
     std::vector<std::unique_ptr<Worker>>& workers;
     observe::Log& log;
     TunnelPermits& tunnel_permits;
+    TempSpace& temp_space;
     AcceptResume& accept_resume;
   };
 

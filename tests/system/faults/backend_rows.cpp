@@ -73,6 +73,21 @@ Row goes_stale(const std::string& fault) {
   return row;
 }
 
+// The same by one of two servers: what breaks after the head of an answer counts as well, and one
+// of them is left out.
+Row ejects(const std::string& fault, Words words, Words words_to_head) {
+  Row row = asks(fault, std::move(words), std::move(words_to_head), with_response_timeout(1000));
+  row.name += "-of-two";
+  row.settings.more_backends = 1;
+  row.settings.changes["app"]["ejection"] = {{"consecutive_failures", 1}};
+  row.besides = [once = std::move(row.besides)](Stand& stand) -> std::string {
+    const Scrape scrape = stand.scrape();
+    if (scrape.sum("spillway_server_ejections_total") == 0) return "no server was ejected";
+    return once(stand);
+  };
+  return row;
+}
+
 }  // namespace
 
 std::vector<Row> backend_rows() {
@@ -129,6 +144,9 @@ std::vector<Row> backend_rows() {
                {.target = "/stalls-in-request/" + number, .body = 8'000'000});
   };
   rows.push_back(std::move(in_request));
+  for (const char* const fault : {"resets-in-body", "truncates-length", "truncates-chunk",
+                                  "truncates-trailer", "stalls-in-body"})
+    rows.push_back(ejects(fault, {"aborted", "502", "504"}, fine));
   return rows;
 }
 

@@ -213,14 +213,14 @@ TEST_CASE("a small body is complete before the upstream sees the request") {
   CHECK(client.read_response().body == "done");
 }
 
-TEST_CASE("a large body is streamed and its upstream sees the head before the end") {
+TEST_CASE("request_buffering off: the upstream gets a large body before its end") {
   Event head_seen;
   ScriptedPeer peer([&](PeerConnection& proxy) {
     const auto head = proxy.read_head();
     head_seen.set();
     if (proxy.skip_bytes(1'000'000)) proxy.send(ok("all there"));
   });
-  ProxyUnderTest proxy(peer.address(), never_shed());
+  ProxyUnderTest proxy(peer.address(), streamed());
   RawClient client(proxy.port());
   const std::string request = post("/", pattern(1'000'000));
   client.send(std::string_view(request).substr(0, 2'000));
@@ -239,7 +239,7 @@ TEST_CASE("a response may begin before the request body ends") {
       proxy.send("4\r\nlast\r\n0\r\n\r\n");
     }
   });
-  ProxyUnderTest proxy(peer.address(), never_shed());
+  ProxyUnderTest proxy(peer.address(), streamed());
   RawClient client(proxy.port());
   const std::string request = post("/", pattern(1'000'000));
   for (int i = 0; i < 2; ++i) {
@@ -264,7 +264,7 @@ TEST_CASE("an early final response stops the body and costs the connection to th
     proxy.send("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno");
     if (proxy.wait_closed()) closed.set();
   });
-  ProxyUnderTest proxy(peer.address(), never_shed());
+  ProxyUnderTest proxy(peer.address(), streamed());
   RawClient client(proxy.port());
   const std::string request = post("/", pattern(50'000'000));
   client.send(std::string_view(request).substr(0, 100'000));
@@ -284,7 +284,7 @@ TEST_CASE("a client that goes on sending still gets the early final response") {
     proxy.send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 3\r\n\r\nbig");
     proxy.wait_closed();
   });
-  ProxyUnderTest proxy(peer.address(), never_shed());
+  ProxyUnderTest proxy(peer.address(), streamed());
   RawClient client(proxy.port());
   client.try_send(post("/", pattern(2'000'000)), 2s);
   CHECK(client.read_response().body == "big");
@@ -317,7 +317,7 @@ TEST_CASE("a steady upload outlasts the response timeout after an early response
     proxy.send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nab");
     if (proxy.skip_bytes(200'000)) proxy.send("last");
   });
-  ProxyUnderTest proxy(peer.address(), never_shed({{"app", {{"response_timeout_ms", 150}}}}));
+  ProxyUnderTest proxy(peer.address(), streamed({{"app", {{"response_timeout_ms", 150}}}}));
   RawClient client(proxy.port());
   const std::string request = post("/", pattern(200'000));
   client.send(std::string_view(request).substr(0, 100'000));
@@ -334,7 +334,7 @@ TEST_CASE("an early whole answer says that the connection ends") {
     proxy.send("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno");
     proxy.wait_closed();
   });
-  ProxyUnderTest proxy(peer.address(), never_shed());
+  ProxyUnderTest proxy(peer.address(), streamed());
   RawClient client(proxy.port());
   client.send(std::string_view(post("/", pattern(1'000'000))).substr(0, 100'000));
   CHECK(client.read_response().field("Connection") == "close");
@@ -370,7 +370,7 @@ TEST_CASE("an upstream's refusal of an expected large body reaches the client be
     proxy.send("HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\n\r\nno");
     proxy.wait_closed();
   });
-  ProxyUnderTest proxy(peer.address(), never_shed());
+  ProxyUnderTest proxy(peer.address(), streamed());
   RawClient client(proxy.port());
   client.send(
       "POST / HTTP/1.1\r\nHost: a.example\r\nContent-Length: 9000000\r\n"

@@ -150,7 +150,9 @@ TEST_CASE("a server that loses patience with a slow client opens no circuit") {
     connection.half_close();
     sender.join();
   });
-  const ProxyUnderTest proxy(settings({peer.address()}, breaker(1)));
+  json config = settings({peer.address()}, breaker(1));
+  config["limits"]["temp_file_bytes"] = 0;
+  const ProxyUnderTest proxy(config);
   const Event never;
   RawClient slow(proxy.port(), 4096);
   CHECK(slow.send(get("/")).read_head().status() == 200);

@@ -16,9 +16,9 @@ namespace {
 constexpr const char* kInflight = R"(spillway_inflight{upstream="app"})";
 
 nlohmann::json one_slot() {
-  return never_shed({{"dispatch", {{"concurrency", 1}}},
-                     {"classes", {{{"name", "P0"}, {"max_wait_ms", 10'000}, {"sla_ms", 20'000}}}},
-                     {"overload", {{"rules", {{"P0", {{"strategy", "allow"}}}}}}}});
+  return streamed({{"dispatch", {{"concurrency", 1}}},
+                   {"classes", {{{"name", "P0"}, {"max_wait_ms", 10'000}, {"sla_ms", 20'000}}}},
+                   {"overload", {{"rules", {{"P0", {{"strategy", "allow"}}}}}}}});
 }
 
 using Leave = void (*)(RawClient&);
@@ -149,7 +149,9 @@ TEST_CASE("a client that does not take a large response holds the upstream back"
     if (proxy.send(ok(pattern(30'000'000)))) sent.set();
     proxy.wait_closed();
   });
-  ProxyUnderTest proxy(peer.address(), one_slot());
+  auto settings = one_slot();
+  settings["limits"] = {{"temp_file_bytes", 0}};
+  ProxyUnderTest proxy(peer.address(), settings);
   RawClient dawdler(proxy.port(), 65'536);
   dawdler.send(get("/"));
   CHECK(peer.wait_until([](const auto& seen) { return seen.requests == 1; }));

@@ -223,7 +223,7 @@ TEST_CASE("a stream that ends before the request's body leaves no rest that coul
     if (proxy.wait(started)) proxy.send("0\r\n\r\n");
     proxy.wait_closed();
   });
-  ProxyUnderTest proxy(peer.address());
+  ProxyUnderTest proxy(peer.address(), streamed());
   RawClient client(proxy.port());
   const std::string part(70000, 'x');
   client.send("GET /events HTTP/1.1\r\nHost: a\r\nContent-Length: 80000\r\n\r\n" + part);

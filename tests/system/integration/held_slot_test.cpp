@@ -45,10 +45,12 @@ class Workshop {
   std::atomic<int> most_{0};
 };
 
+// Nothing is kept in files, and uploads are streamed.
 nlohmann::json with_so_few_slots(int slots) {
-  return never_shed({{"dispatch", {{"concurrency", slots}}},
-                     {"classes", {{{"name", "P0"}, {"max_wait_ms", 10'000}, {"sla_ms", 20'000}}}},
-                     {"overload", {{"rules", {{"P0", {{"strategy", "allow"}}}}}}}});
+  return streamed({{"dispatch", {{"concurrency", slots}}},
+                   {"limits", {{"temp_file_bytes", 0}}},
+                   {"classes", {{{"name", "P0"}, {"max_wait_ms", 10'000}, {"sla_ms", 20'000}}}},
+                   {"overload", {{"rules", {{"P0", {{"strategy", "allow"}}}}}}}});
 }
 
 using Goodbye = void (*)(RawClient&);
@@ -118,11 +120,11 @@ TEST_CASE("a request holds no slot before the first 64 KiB of its body are read"
   }
 }
 
-TEST_CASE("a larger body holds a slot once its first 64 KiB have come") {
+TEST_CASE("request_buffering off: a body holds a slot once its first 64 KiB have come") {
   ScriptedPeer peer([](PeerConnection& proxy) {
     if (proxy.read_head()) proxy.wait_closed();
   });
-  const ProxyUnderTest proxy(peer.address(), never_shed());
+  const ProxyUnderTest proxy(peer.address(), streamed());
   RawClient client(proxy.port());
   client.send(kExportPost + "Content-Length: 100000\r\n\r\n" + pattern(70'000));
   CHECK(proxy.metric_becomes(kSlotsTaken, 1));
@@ -221,10 +223,10 @@ TEST_CASE(
       CHECK(dawdlers.back().read_head().status() == 200);
       CHECK(proxy.metric_becomes(kSlotsTaken, 0));
     }
-    CHECK(proxy.metric("spillway_slots_awaiting_client") == 0);
+    CHECK(proxy.metric_becomes("spillway_slots_awaiting_client", 0));
     const std::string all = answer.substr(answer.find("\r\n\r\n") + 4);
     for (RawClient& one : dawdlers) CHECK((one.read_bytes(all.size()) == all));
-    CHECK(proxy.metric_becomes("spillway_response_buffer_bytes", 0));
+    CHECK(proxy.metric_becomes("spillway_body_buffer_bytes", 0));
     CHECK(peer.seen().connections <= 2);  // kept, one by each worker
   }
 }
@@ -235,13 +237,13 @@ TEST_CASE("what does not fit into the memory for slow clients holds its slot as 
     CAPTURE(buffer);
     ScriptedPeer peer(ok(body));
     auto settings = with_so_few_slots(1);
-    settings["limits"] = {{"buffer_bytes", buffer}};
+    settings["limits"]["buffer_bytes"] = buffer;
     const ProxyUnderTest proxy(peer.address(), settings);
     RawClient dawdler(proxy.port(), 4096);
     CHECK(dawdler.send(get("/")).read_head().status() == 200);
     CHECK(proxy.metric_becomes("spillway_slots_awaiting_client", 1));
     CHECK(proxy.metric(kSlotsTaken) == 1);
-    CHECK(proxy.metric("spillway_response_buffer_bytes") == 0);
+    CHECK(proxy.metric("spillway_body_buffer_bytes") == 0);
     CHECK((dawdler.read_bytes(body.size()) == body));
     CHECK(proxy.metric_becomes(kSlotsTaken, 0));
   }
@@ -256,16 +258,16 @@ TEST_CASE("the memory for slow clients is bounded and goes back when they leave"
     }
   });
   auto settings = with_so_few_slots(64);
-  settings["limits"] = {{"buffer_bytes", kBytes}};
+  settings["limits"]["buffer_bytes"] = kBytes;
   const ProxyUnderTest proxy(endless.address(), settings);
   std::vector<RawClient> dawdlers;
   for (int n = 0; n < 50; ++n) dawdlers.emplace_back(proxy.port(), 4096).send(get("/"));
   CHECK(proxy.metric_becomes("spillway_slots_awaiting_client", 50));
-  const double most = proxy.metric("spillway_response_buffer_bytes");
+  const double most = proxy.metric("spillway_body_buffer_bytes");
   CHECK(most > 0);
   CHECK(most <= kBytes);
   dawdlers.clear();
-  CHECK(proxy.metric_becomes("spillway_response_buffer_bytes", 0));
+  CHECK(proxy.metric_becomes("spillway_body_buffer_bytes", 0));
   CHECK(proxy.metric_becomes(kSlotsTaken, 0));
 }
 

@@ -121,7 +121,7 @@ TEST_CASE("a broken chunk after a good beginning never completes a request upstr
   ScriptedPeer peer([](PeerConnection& proxy) {
     if (proxy.read_request()) proxy.send(ok("complete"));
   });
-  ProxyUnderTest proxy(peer.address(), never_shed());
+  ProxyUnderTest proxy(peer.address(), streamed());
   RawClient client(proxy.port());
   client.send(
       with("Transfer-Encoding: chunked\r\n", "20000\r\n" + std::string(0x20000, 'a') + "\r\n"));
@@ -193,7 +193,7 @@ struct Busy {
         }),
         proxy(peer.address(), {{"dispatch", {{"concurrency", 1}}},
                                {"classes", {{{"name", "only"}, {"max_wait_ms", 0}}}},
-                               {"default_route", {{"class", "only"}}},
+                               {"default_route", {{"class", "only"}, {"request_buffering", "off"}}},
                                {"overload", {{"rules", {{"only", {{"strategy", "allow"}}}}}}}}),
         holder(proxy.port()) {
     holder.send(get("/"));

@@ -106,7 +106,7 @@ TEST_CASE("the time in which a request body is sent does not count towards the r
     if (proxy.read_head() && proxy.skip_bytes(200'000) && !proxy.wait_closed(Milliseconds(150)))
       proxy.send(ok("done"));
   });
-  const ProxyUnderTest proxy(peer.address(), never_shed({{"app", {{"response_timeout_ms", 300}}}}));
+  const ProxyUnderTest proxy(peer.address(), streamed({{"app", {{"response_timeout_ms", 300}}}}));
   RawClient client(proxy.port());
   const std::string request = post("/", pattern(200'000));
   client.send(std::string_view(request).substr(0, 100'000));

@@ -87,3 +87,25 @@ TEST_CASE("the scheme that a trusted proxy names tells answers apart") {
   CHECK(client.ask(get("/page?age=60", "X-Forwarded-Host: other\r\n")).body == "3");
   CHECK(client.ask(get("/page?age=60", "X-Forwarded-Proto: https\r\n")).body == "2");
 }
+
+TEST_CASE("whatever else a trusted proxy forwards tells answers apart, an untrusted peer nothing") {
+  const std::vector<std::string> lines{
+      "X-Forwarded-Prefix: /shop\r\n", "X-Forwarded-Prefix: /shop\r\nX-Forwarded-Prefix: /b\r\n",
+      "X-Forwarded-Port: 8443\r\n", "X-Forwarded-User: ann\r\n", "x-forwarded-email: ann@x\r\n"};
+  for (const bool is_trusted : {true, false}) {
+    CAPTURE(is_trusted);
+    Origin origin;
+    json config = settings(origin.peer.address());
+    if (!is_trusted) config["trusted_peers"] = json::array();
+    const ProxyUnderTest proxy(config);
+    RawClient client(proxy.port());
+    CHECK(client.ask(get("/page?age=60")).body == "1");
+    for (int again = 0; again < 2; ++again) {
+      for (std::size_t n = 0; n < lines.size(); ++n)
+        CHECK(client.ask(get("/page?age=60", lines[n])).body ==
+              std::to_string(is_trusted ? n + 2 : 1));
+    }
+    // The client's address is no part of the question.
+    CHECK(client.ask(get("/page?age=60", "X-Forwarded-For: 192.0.2.7\r\n")).body == "1");
+  }
+}

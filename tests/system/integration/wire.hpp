@@ -25,6 +25,13 @@ inline nlohmann::json never_shed(const nlohmann::json& changes = nlohmann::json:
   return settings;
 }
 
+// The same; the upstream gets a body of more than 64 KiB as it comes.
+inline nlohmann::json streamed(const nlohmann::json& changes = nlohmann::json::object()) {
+  nlohmann::json settings = never_shed({{"default_route", {{"request_buffering", "off"}}}});
+  settings.merge_patch(changes);
+  return settings;
+}
+
 inline std::string ok(std::string_view body, std::string_view lines = {}) {
   return std::string("HTTP/1.1 200 OK\r\nContent-Length: ")
       .append(std::to_string(body.size()))

@@ -110,3 +110,27 @@ TEST_CASE("requests without an answer count as long as they were waited for, if 
   for (int i = 0; i < 300; ++i) learned.routes.record_unanswered(kOne, 150ms, learned.now);
   CHECK(learned.usual() > 140);
 }
+
+TEST_CASE("what nearly all need is found though no answer is waited for so long") {
+  // Each request is given up when nearly all would have been answered, and counts twice as long.
+  Learned learned;
+  learned.teach(10ms, 64);
+  Random random(5);
+  int given_up = 0, given_up_late = 0;
+  for (int n = 0; n < 2000; ++n) {
+    double normal = -6;
+    for (int k = 0; k < 12; ++k) normal += random.uniform();
+    const Duration takes = from_seconds(0.3 * std::exp(0.3 * normal));
+    const Duration until = *learned.routes.nearly_longest(kOne);
+    if (takes <= until) {
+      learned.teach(takes);
+    } else {
+      learned.routes.record_unanswered(kOne, 2 * until, learned.now);
+      ++given_up;
+      if (n >= 500) ++given_up_late;
+    }
+  }
+  CHECK(given_up_late < 1500 * 0.04);
+  CHECK(given_up < 150);
+  CHECK(to_milliseconds(*learned.routes.nearly_longest(kOne)) < 1500);  // truly 600 ms
+}

@@ -90,6 +90,7 @@ std::vector<nlohmann::json> all_events() {
                             ServerEvent::health_check_failed, ServerEvent::health_check_passed}) {
       log.server_event(what, "app", "a:1", "success");
     }
+    log.temp_file_failed("/var/tmp", "x");
     log.reloaded(2);
     log.reload_failed("$", "no");
     log.draining(1, Milliseconds{1});

@@ -45,6 +45,7 @@ struct Request {
   CacheRequest asked() const {
     return {.scheme = scheme,
             .authority = authority,
+            .is_forwarding_trusted = is_forwarding_trusted,
             .path_and_query = path,
             .tenant = tenant,
             .tenant_in_key = {.by_api_key = !tenant.empty()},
@@ -56,6 +57,7 @@ struct Request {
   std::string scheme = "http";
   std::string authority = "shop.example";
   std::string tenant{};  // told by X-Api-Key
+  bool is_forwarding_trusted = false;
 };
 
 struct Response {

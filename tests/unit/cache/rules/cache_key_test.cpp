@@ -47,6 +47,26 @@ TEST_CASE("an answer is given to the same request only") {
   CHECK_FALSE(is_shared(request, safe));
 }
 
+TEST_CASE("the forwarding fields that go on to the upstream are parts of the key") {
+  struct Asked : Request {
+    explicit Asked(const Lines& lines, bool is_trusted = true) : Request("/", lines) {
+      is_forwarding_trusted = is_trusted;
+    }
+  };
+  const Lines prefixed{{"X-Forwarded-Prefix", "/a"}};
+  CHECK(is_shared(Asked(prefixed), Asked(prefixed)));
+  CHECK(is_shared(Asked(prefixed), Asked(Lines{{"x-forwarded-prefix", "/a"}})));
+  for (const Lines& other :
+       {Lines{}, Lines{{"X-Forwarded-Prefix", "/b"}}, Lines{{"X-Forwarded-Prefix", ""}},
+        Lines{{"X-Forwarded-Prefix", "/a"}, {"X-Forwarded-Prefix", "/a"}},
+        Lines{{"X-Forwarded-Prefi", "x:/a"}},
+        Lines{{"X-Forwarded-Prefix", "/a"}, {"X-Forwarded-User", "ann"}}}) {
+    CHECK_FALSE(is_shared(Asked(prefixed), Asked(other)));
+    CHECK(is_shared(Asked(prefixed, false), Asked(other, false)));
+  }
+  CHECK(is_shared(Asked(Lines{{"X-Forwarded-For", "a"}}), Asked(Lines{{"X-Forwarded-For", "b"}})));
+}
+
 TEST_CASE("parts of a key do not run into each other") {
   Request one("/c");
   one.authority = "a.b";

@@ -91,11 +91,13 @@ struct Process {
   observe::Log log;
   LoneOwner owner;
   TunnelPermits permits;
+  TempSpace temp_space;
   Services services{.owner = owner,
                     .loop = loop,
                     .log = log,
                     .gauges = *gauges,
                     .tunnel_permits = permits,
+                    .temp_space = temp_space,
                     .random = Random(1),
                     .small_blocks = BlockPool(4096),
                     .large_blocks = BlockPool(128 * 1024)};

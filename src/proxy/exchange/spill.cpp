@@ -1,0 +1,125 @@
+#include "proxy/exchange/spill.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace spillway::proxy {
+
+namespace {
+// So many bodies share the memory, and the disk space, at least.
+constexpr std::uint64_t kInMemory = 32;
+constexpr std::uint64_t kInFiles = 8;
+}  // namespace
+
+Spill::~Spill() {
+  count_memory(-memory_);
+  file_.close();
+  count_file();
+}
+
+bool Spill::has_memory(std::uint64_t bytes) const {
+  const std::uint64_t in_all = limits().buffer_bytes;
+  const std::uint64_t worker = in_all / request_.generation->generation().metrics.size();
+  const auto its = static_cast<std::uint64_t>(memory_);
+  const auto all = static_cast<std::uint64_t>(services_.gauges.buffered_bytes.value());
+  return its + bytes <= in_all / kInMemory && all + bytes <= worker;
+}
+
+bool Spill::has_file(std::uint64_t bytes) {
+  const std::uint64_t in_all = limits().temp_file_bytes;
+  if (in_all == 0 || is_file_unavailable_) return false;
+  const std::uint64_t all = services_.temp_space.taken();
+  if (file_.space() + bytes > in_all / kInFiles || all + bytes > in_all)
+    return give_up_file(services_.gauges.temp_files_over_limit);
+  return true;
+}
+
+bool Spill::give_up_file(observe::Counter& counter) {
+  is_file_unavailable_ = true;
+  counter.add();
+  return false;
+}
+
+void Spill::keep(Block& block, std::size_t from, std::size_t to) {
+  const std::size_t size = block.bytes().size();
+  if (!has_memory(size) && has_file(to - from) && write({block.bytes().data() + from, to - from}))
+    return;
+  count_memory(static_cast<std::int64_t>(size));
+  pieces_.push_back({.block = std::exchange(block, services_.large_blocks.take()),
+                     .from = from,
+                     .to = to,
+                     .is_counted = true});
+}
+
+// False: the file could not be made or written.
+bool Spill::write(std::string_view bytes) {
+  if (!file_) {
+    if (const int error = file_.open(limits().temp_file_directory); error != 0) {
+      log_failure(error);
+      return give_up_file(services_.gauges.temp_files_failed);
+    }
+    services_.gauges.temp_files.add();
+  }
+  using Status = TempFile::Appended::Status;
+  const TempFile::Appended appended = file_.append(bytes, limits().temp_file_bytes);
+  if (appended.status == Status::over_limit)
+    return give_up_file(services_.gauges.temp_files_over_limit);
+  if (appended.status == Status::failed) {
+    log_failure(appended.error);
+    return give_up_file(services_.gauges.temp_files_failed);
+  }
+  count_file();
+  if (is_empty() || pieces_.back().in_file == 0) pieces_.emplace_back();
+  pieces_.back().in_file += bytes.size();
+  return true;
+}
+
+void Spill::log_failure(int error) {
+  if (!services_.recent.may_log_temp_file()) return;
+  services_.log.temp_file_failed(limits().temp_file_directory, std::strerror(error));
+}
+
+std::string_view Spill::front() {
+  Piece& piece = pieces_[first_];
+  if (piece.from == piece.to) {
+    if (!piece.block) piece.block = services_.large_blocks.take();
+    const std::span<char> room = piece.block.bytes();
+    const std::size_t most = std::min<std::uint64_t>(room.size(), piece.in_file);
+    piece.from = 0;
+    piece.to = file_.read(room.first(most));
+    piece.in_file -= piece.to;
+    count_file();
+  }
+  return {piece.block.bytes().data() + piece.from, piece.to - piece.from};
+}
+
+void Spill::sent(std::size_t bytes) {
+  Piece& piece = pieces_[first_];
+  piece.from += bytes;
+  if (piece.from == piece.to && piece.in_file == 0) drop_first();
+}
+
+// Also its entry, before long: of a response without end there would be ever more of them.
+void Spill::drop_first() {
+  Piece& piece = pieces_[first_];
+  if (piece.is_counted) count_memory(-static_cast<std::int64_t>(piece.block.bytes().size()));
+  piece.block.release();
+  ++first_;
+  if (first_ * 2 < pieces_.size()) return;
+  pieces_.erase(pieces_.begin(), pieces_.begin() + static_cast<std::ptrdiff_t>(first_));
+  first_ = 0;
+  if (pieces_.empty()) file_.close();
+}
+
+void Spill::count_memory(std::int64_t bytes) {
+  memory_ += bytes;
+  services_.gauges.buffered_bytes.add(bytes);
+}
+
+void Spill::count_file() {
+  const auto now = static_cast<std::int64_t>(file_.space());
+  services_.gauges.temp_file_bytes.add(now - std::exchange(in_files_, now));
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,72 @@
+// A temporary file for bytes that wait: a first-in, first-out queue on disk. It has no name
+// (O_TMPFILE, or unlinked at once), mode 0600, and is gone when it is closed, even by a crash.
+//
+// Writes and reads go through the page cache and block the caller: short, unless the kernel makes a
+// writer wait for the disk. So write a piece at a time, and let others have their turn between.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace spillway::proxy {
+
+// The disk space that temporary files take up. Shared by all workers, lock-free; outlives them.
+class TempSpace {
+ public:
+  // False, and no change, if more than `most` bytes would be taken; it may differ from call to
+  // call.
+  bool try_take(std::uint64_t bytes, std::uint64_t most);
+  void give_back(std::uint64_t bytes) { taken_.fetch_sub(bytes, std::memory_order_relaxed); }
+  std::uint64_t taken() const { return taken_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> taken_{0};
+};
+
+class TempFile {
+ public:
+  // None; open() makes one.
+  explicit TempFile(TempSpace& space) : space_(space) {}
+  TempFile(const TempFile&) = delete;
+  TempFile& operator=(const TempFile&) = delete;
+  ~TempFile() { close(); }
+
+  // 0, or the error (errno). Not while there is one.
+  int open(const std::string& directory);
+  explicit operator bool() const { return descriptor_ >= 0; }
+
+  // Of append(): an error (errno) in case of `failed`.
+  struct Appended {
+    enum class Status : std::uint8_t { done, over_limit, failed };
+    Status status = Status::done;
+    int error = 0;
+  };
+  // All of it, or none: `most` bytes would be taken by all files, or it could not be written. The
+  // file goes on to hold what it held.
+  Appended append(std::string_view bytes, std::uint64_t most);
+  // Reads the oldest bytes, which are gone then. 0: there are none, or they cannot be read.
+  std::size_t read(std::span<char> into);
+
+  // Bytes not read yet.
+  std::uint64_t size() const { return end_ - begin_; }
+  // Bytes on disk: space is given back when the file is empty, or closed.
+  std::uint64_t space() const { return end_; }
+
+  // Drops what it holds.
+  void close();
+
+ private:
+  void clear();
+
+  TempSpace& space_;
+  int descriptor_ = -1;
+  std::uint64_t begin_ = 0;
+  std::uint64_t end_ = 0;
+};
+
+}  // namespace spillway::proxy

@@ -1,0 +1,153 @@
+#include "proxy/exchange/spill.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <optional>
+#include <random>
+#include <string>
+
+#include "http/head.hpp"
+#include "proxy/exchange/request_context.hpp"
+#include "support/temporary_directory.hpp"
+#include "unit/proxy/exchange/lone_process.hpp"
+
+namespace spillway::proxy {
+namespace {
+
+constexpr std::size_t kBlock = 128 * 1024;
+
+// A body that may keep so many blocks in memory, and so many bytes in a file.
+struct Keeping {
+  explicit Keeping(std::uint64_t blocks, std::uint64_t in_file, const std::string& directory = {})
+      : process(config(blocks, in_file, directory.empty() ? own.path().string() : directory)) {
+    spill.emplace(process.services, request);
+  }
+
+  config::Config config(std::uint64_t blocks, std::uint64_t in_file,
+                        const std::string& directory) const {
+    nlohmann::json changed = settings({{"strategy", "allow"}});
+    changed["workers"] = 1;
+    changed["limits"]["buffer_bytes"] = blocks * kBlock * 32;
+    changed["limits"]["temp_file_bytes"] = in_file * 8;
+    changed["limits"]["temp_file_directory"] = directory;
+    return support::checked(changed);
+  }
+
+  void keep(std::string_view bytes) {
+    Block block = process.services.large_blocks.take();
+    std::memcpy(block.bytes().data() + 7, bytes.data(), bytes.size());
+    spill->keep(block, 7, 7 + bytes.size());
+    CHECK(block);
+    kept += bytes;
+  }
+  // At most so many bytes.
+  void send(std::size_t most) {
+    while (most > 0 && !spill->is_empty()) {
+      const std::string_view front = spill->front();
+      REQUIRE(!front.empty());
+      const std::size_t bytes = std::min(most, front.size());
+      sent += front.substr(0, bytes);
+      spill->sent(bytes);
+      most -= bytes;
+    }
+  }
+  void send_all() { send(std::string::npos); }
+
+  support::TemporaryDirectory own;
+  Process process;
+  http::RequestHead head;
+  ClientInfo client;
+  RequestContext request{*process.generation, head, client, Clock::now()};
+  std::optional<Spill> spill;
+  std::string kept, sent;
+};
+
+std::string noise(std::mt19937& random, std::size_t size) {
+  std::string bytes(size, '\0');
+  for (char& c : bytes) c = static_cast<char>(random());
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("what is kept comes out in order and unchanged, from memory and file") {
+  std::mt19937 random(3);
+  for (const std::uint64_t blocks : {0, 1, 3}) {
+    CAPTURE(blocks);
+    Keeping body(blocks, 40'000'000);
+    const observe::WorkerGauges& gauges = *body.process.gauges;
+    for (int step = 0; step < 300; ++step) {
+      const std::size_t size = 1 + random() % (random() % 2 == 0 ? 300 : kBlock - 7);
+      random() % 2 == 0 ? body.keep(noise(random, size)) : body.send(size * 2);
+      CHECK(gauges.buffered_bytes.value() <= static_cast<std::int64_t>(blocks * kBlock));
+      CHECK(gauges.temp_file_bytes.value() ==
+            static_cast<std::int64_t>(body.process.temp_space.taken()));
+    }
+    body.send_all();
+    CHECK((body.sent == body.kept));
+    CHECK(gauges.temp_files.value() > 0);
+    CHECK(gauges.buffered_bytes.value() == 0);
+    CHECK(gauges.temp_file_bytes.value() == 0);
+    CHECK(gauges.temp_files_over_limit.value() + gauges.temp_files_failed.value() == 0);
+  }
+}
+
+TEST_CASE("a body that is dropped gives back its memory and its file") {
+  Keeping body(2, 40'000'000);
+  for (int n = 0; n < 5; ++n) body.keep(std::string(1000, 'x'));
+  CHECK(body.process.gauges->buffered_bytes.value() == 2 * kBlock);
+  CHECK(body.process.gauges->temp_file_bytes.value() == 3000);
+  body.spill.reset();
+  CHECK(body.process.gauges->buffered_bytes.value() == 0);
+  CHECK(body.process.gauges->temp_file_bytes.value() == 0);
+  CHECK(body.process.temp_space.taken() == 0);
+}
+
+TEST_CASE("a body gets an eighth of the disk space, and is told before") {
+  Keeping body(0, 10'000);
+  CHECK(body.spill->has_file(10'000));
+  body.keep(std::string(6000, 'x'));
+  CHECK(body.spill->has_file(4000));
+  CHECK(body.process.gauges->temp_files_over_limit.value() == 0);
+  CHECK_FALSE(body.spill->has_file(4001));
+  CHECK_FALSE(body.spill->may_have_file());
+  CHECK_FALSE(body.spill->has_file(1));
+  CHECK(body.process.gauges->temp_files_over_limit.value() == 1);  // once for each body
+  body.send_all();
+  CHECK((body.sent == body.kept));
+}
+
+TEST_CASE("what no file takes is kept in memory all the same") {
+  for (const char* const directory : {"/no/such/directory", "/dev/null"}) {
+    Keeping body(0, 10'000, directory);
+    CHECK(body.spill->has_file(1000));
+    body.keep("one");
+    body.keep("two");
+    CHECK_FALSE(body.spill->has_file(1));
+    CHECK(body.process.gauges->temp_files_failed.value() == 1);
+    CHECK(body.process.gauges->buffered_bytes.value() == 2 * kBlock);
+    body.send_all();
+    CHECK(body.sent == "onetwo");
+  }
+}
+
+TEST_CASE("without temporary files none is missed") {
+  Keeping body(1, 0);
+  CHECK_FALSE(body.spill->has_file(1));
+  CHECK(body.process.gauges->temp_files_over_limit.value() == 0);
+}
+
+TEST_CASE("a file that fails half-way is followed by memory") {
+  std::mt19937 random(5);
+  Keeping body(0, 10'000);
+  body.keep(noise(random, 9000));
+  body.keep(noise(random, 900));
+  body.keep(noise(random, 500));  // beyond its part of the space
+  body.keep(noise(random, 30));
+  CHECK(body.process.gauges->buffered_bytes.value() == 2 * kBlock);
+  body.send_all();
+  CHECK((body.sent == body.kept));
+}
+
+}  // namespace spillway::proxy
