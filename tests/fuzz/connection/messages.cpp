@@ -13,9 +13,9 @@ constexpr char kMarkHere = '\1';  // in a template; written over by the mark
 
 constexpr std::array<string_view, 8> kMethodNames{"GET",    "POST",    "HEAD",  "PUT",
                                                   "DELETE", "OPTIONS", "PATCH", "BREW"};
-constexpr std::array<string_view, 13> kRequestFormNames{
+constexpr std::array<string_view, 14> kRequestFormNames{
     "plain", "close",  "http10",   "http10_keep", "expect",  "absolute", "hidden_mark",
-    "html",  "http12", "deadline", "empty_line",  "upgrade", "te"};
+    "html",  "http12", "deadline", "empty_line",  "upgrade", "te",       "last_hop"};
 constexpr std::array<string_view, 13> kRequestBodyNames{
     "none",    "short",  "length",    "zero",    "large",        "too_short",  "too_long",
     "chunked", "chunks", "extension", "trailer", "large_chunks", "many_chunks"};
@@ -27,8 +27,8 @@ constexpr std::array<string_view, 7> kAnswerFormNames{
 constexpr std::array<string_view, 13> kAnswerBodyNames{
     "length", "none",    "long",      "large",       "too_short",   "too_long",    "chunked",
     "chunks", "trailer", "extension", "until_close", "chunked_too", "large_chunks"};
-constexpr std::array<string_view, 6> kEndingNames{"keep",  "close",   "cut",
-                                                  "extra", "garbage", "half_close"};
+constexpr std::array<string_view, 7> kEndingNames{"keep",    "close",      "cut",    "extra",
+                                                  "garbage", "half_close", "nothing"};
 constexpr std::array<string_view, 4> kWhenNames{"request", "head", "soon", "late"};
 constexpr std::array<string_view, 7> kPieceNames{"whole", "1", "3", "7", "50", "1000", "20000"};
 constexpr std::array<std::size_t, 7> kPieceSizes{SIZE_MAX, 1, 3, 7, 50, 1000, 20000};
@@ -237,6 +237,7 @@ std::string request_text(const Step& step, unsigned id) {
   if (form == "html") text += "Accept: text/html\r\n";
   if (form == "deadline") text += "X-Request-Deadline: 50ms\r\n";
   if (form == "upgrade") text += "Connection: upgrade\r\nUpgrade: other\r\n";
+  if (form == "last_hop") text += "Max-Forwards: 0\r\n";  // the proxy answers OPTIONS itself
   if (form == "te") text += "TE: trailers\r\nConnection: TE\r\n";
   text.append(framed.lines).append("\r\n").append(framed.body);
   return marked(edited(std::move(text), step.values[4], step.values[5]), 'q', id);

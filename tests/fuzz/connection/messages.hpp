@@ -22,7 +22,8 @@ std::vector<unsigned> marks_in(std::string_view text, char kind);
 // `step` is Verb::request.
 std::string request_text(const Step& step, unsigned id);
 
-enum class Ending : std::uint8_t { keep, close, cut, extra, garbage, half_close };
+// `nothing`: closes in place of an answer.
+enum class Ending : std::uint8_t { keep, close, cut, extra, garbage, half_close, nothing };
 enum class When : std::uint8_t { request, head, soon, late };
 
 // `step` is Verb::answer.

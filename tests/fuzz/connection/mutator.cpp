@@ -1,5 +1,5 @@
-// libFuzzer's mutations of scripts: steps, not bytes. And what the address sanitizer may keep, since
-// each script makes a proxy anew: memory that is used again costs no page faults.
+// libFuzzer's mutations of scripts: steps, not bytes. And what the address sanitizer may keep,
+// since each script makes a proxy anew: memory that is used again costs no page faults.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

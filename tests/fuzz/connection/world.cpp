@@ -121,7 +121,8 @@ void World::step(const Step& step) {
     case Verb::send: {
       Client& client = connected(values[0]);
       const std::size_t most = client.written.size();
-      client.allowed = values[1] == 0 ? most : std::min(most, client.allowed + values[1]);
+      const std::size_t bytes = values[1] <= 200 ? values[1] : (values[1] - 200u) * 2000;
+      client.allowed = values[1] == 0 ? most : std::min(most, client.allowed + bytes);
       return;
     }
     case Verb::half_close: clients_[values[0]].half_closes = true; return;
@@ -305,7 +306,9 @@ bool World::answer(Connection& connection) {
   Arrival& arrival = *connection.unanswered.front();
   const AnswerPlan& plan = connection.plans.front();
   const std::size_t whole = arrival.answer.size();
-  const std::size_t end = plan.ending == Ending::cut ? whole * 2 / 3 : whole;
+  const std::size_t end = plan.ending == Ending::cut       ? whole * 2 / 3
+                          : plan.ending == Ending::nothing ? 0
+                                                           : whole;
   if (arrival.answer_sent < end) {
     const std::string_view rest = std::string_view(arrival.answer)
                                       .substr(arrival.answer_sent, end - arrival.answer_sent)
@@ -337,7 +340,8 @@ void World::end_answer(Connection& connection) {
     ::shutdown(connection.descriptor, SHUT_WR);
     connection.has_half_closed = arrival.has_server_closed = true;
   }
-  if (plan.ending == Ending::close || plan.ending == Ending::cut || is_until_close) {
+  if (plan.ending == Ending::close || plan.ending == Ending::cut ||
+      plan.ending == Ending::nothing || is_until_close) {
     arrival.has_server_closed = true;
     close(connection);
   }

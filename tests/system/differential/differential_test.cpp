@@ -30,7 +30,8 @@ constexpr std::uint64_t kQuick = 400;
 // The first of the seeds whose oddities are framings and chunks.
 constexpr std::uint64_t kFramings = 81;
 // For the proxy to end the connection; longer only where it waits for more.
-constexpr Milliseconds kPatience{400};
+constexpr Milliseconds kPatience{4000};
+constexpr Milliseconds kImpatience{300};  // with proxies that are to fail
 constexpr Milliseconds kFarewell{150};
 
 std::uint64_t number_from(const char* name, std::uint64_t otherwise) {
@@ -61,14 +62,14 @@ Outcome outcome_of(const wire::Origin::Recorded& recorded, const wire::Observati
   return outcome;
 }
 
-Outcome play(const Stream& stream, const wire::Lane& lane) {
+Outcome play(const Stream& stream, const wire::Lane& lane, Milliseconds patience) {
   wire::Observation seen;
   wire::Origin& origin = *lane.origin;
   origin.begin({}, 0);
   {
     wire::Client client(lane.port, false, origin, seen);
-    client.send(stream.bytes, kPatience);
-    client.read_until([] { return false; }, kPatience);
+    client.send(stream.bytes, patience);
+    client.read_until([] { return false; }, patience);
     client.half_close();
     client.read_until([] { return false; }, kFarewell);
   }
@@ -77,7 +78,8 @@ Outcome play(const Stream& stream, const wire::Lane& lane) {
 
 using Outcomes = std::vector<std::vector<Outcome>>;  // by proxy, by stream
 
-Outcomes play_all(const std::vector<Stream>& streams, const std::vector<ProxyUnderTest>& proxies) {
+Outcomes play_all(const std::vector<Stream>& streams, const std::vector<ProxyUnderTest>& proxies,
+                  Milliseconds patience) {
   Outcomes outcomes(proxies.size(), std::vector<Outcome>(streams.size()));
   std::vector<std::atomic<std::size_t>> next(proxies.size());
   std::vector<std::thread> players;
@@ -85,7 +87,7 @@ Outcomes play_all(const std::vector<Stream>& streams, const std::vector<ProxyUnd
     for (const wire::Lane& lane : proxies[p].lanes) {
       players.emplace_back([&, p] {
         for (std::size_t n = next[p]++; n < streams.size(); n = next[p]++)
-          outcomes[p][n] = play(streams[n], lane);
+          outcomes[p][n] = play(streams[n], lane, patience);
       });
     }
   }
@@ -148,10 +150,10 @@ class Tally {
 
 // From `seed` on; tells `tally` and `troubles` of what it finds in the first of the proxies.
 void play_batch(std::uint64_t seed, std::uint64_t count, const std::vector<ProxyUnderTest>& proxies,
-                Tally& tally, std::string& troubles) {
+                Milliseconds patience, Tally& tally, std::string& troubles) {
   std::vector<Stream> streams;
   for (std::uint64_t n = 0; n < count; ++n) streams.push_back(stream_of(seed + n));
-  const Outcomes outcomes = play_all(streams, proxies);
+  const Outcomes outcomes = play_all(streams, proxies, patience);
   for (std::size_t n = 0; n < streams.size(); ++n) {
     const Outcome& ours = outcomes[0][n];
     if (!ours.trouble.empty() || ours.second > 1 || ours.end > 1)
@@ -171,7 +173,7 @@ TEST_CASE("what a backend gets is what it gets through NGINX and HAProxy, or is 
   Tally tally;
   std::string troubles;
   for (; seed - first < kQuick || !deadline.passed(); seed += kBatch)
-    play_batch(seed, kBatch, proxies, tally, troubles);
+    play_batch(seed, kBatch, proxies, kPatience, tally, troubles);
   const std::string text = std::to_string(seed - first) + " streams\n\n" + tally.table();
   MESSAGE(text);
   std::ofstream(SPILLWAY_BINARY_DIR "/differential-table.md") << text;
@@ -184,7 +186,7 @@ TEST_CASE("a proxy that sends bytes on as they come is found out") {
                                             wire::haproxy(kLanes)};
   Tally tally;
   std::string troubles;
-  play_batch(kFramings, 40, proxies, tally, troubles);
+  play_batch(kFramings, 40, proxies, kImpatience, tally, troubles);
   CHECK(lines_of(troubles) > 10);
   CHECK(!tally.unexplained().empty());
 }
@@ -194,7 +196,7 @@ TEST_CASE("one that refuses all is found out") {
                                             wire::haproxy(kLanes)};
   Tally tally;
   std::string troubles;
-  play_batch(0, 40, proxies, tally, troubles);
+  play_batch(0, 40, proxies, kImpatience, tally, troubles);
   CHECK(lines_of(tally.unexplained()) > 30);
 }
 
