@@ -137,7 +137,7 @@ void World::step(const Step& step) {
     case Verb::answer: plans_.emplace_back(step); return;
     case Verb::stray:
       if (Connection* const connection = chosen(values[0]); connection != nullptr)
-        send(connection->descriptor, stray_text(values[1]));
+        send_stray(*connection, stray_text(values[1]));
       return;
     case Verb::hang_up:
       if (Connection* const connection = chosen(values[0]); connection != nullptr)
@@ -156,6 +156,14 @@ Connection* World::chosen(unsigned number) {
     if (is_idle && !connection.has_half_closed && number-- == 0) return &connection;
   }
   return nullptr;
+}
+
+// Behind the last answer: where that has not come to its end, it goes on with it.
+void World::send_stray(Connection& connection, const std::string& text) {
+  const std::size_t taken = send(connection.descriptor, text);
+  if (connection.answered == nullptr) return;
+  connection.answered->answer.append(text, 0, taken);
+  connection.answered->answer_sent += taken;
 }
 
 void World::write_request(const Step& step) {
@@ -263,7 +271,9 @@ bool World::begin_arrival(Connection& connection) {
 // A request has come. What is left of the answer before it is not part of that, or it came too
 // soon.
 void World::cut_short(Connection& connection) {
-  const Arrival& former = *connection.unanswered.front();
+  Arrival& former = *connection.unanswered.front();
+  former.answer.resize(former.answer_sent);
+  connection.answered = &former;
   const SentAnswer sent = read_answer(std::string_view(former.answer).substr(0, former.answer_sent),
                                       former.head.starts_with("HEAD "), false);
   require(former.is_complete && sent.is_complete,
@@ -330,6 +340,7 @@ void World::end_answer(Connection& connection) {
   arrival.answer.resize(arrival.answer_sent);
   arrival.answer.append(more, 0, send(connection.descriptor, more));
   arrival.answer_sent = arrival.answer.size();
+  connection.answered = &arrival;
   connection.unanswered.pop_front();
   connection.plans.pop_front();
   connection.due.pop_front();

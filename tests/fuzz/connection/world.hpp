@@ -55,6 +55,7 @@ struct Connection {
   std::deque<AnswerPlan> plans;     // of these
   std::deque<TimePoint> due;        // kNever: once it is complete
   Arrival* reading = nullptr;
+  Arrival* answered = nullptr;  // the last one
 };
 
 class World {
@@ -78,6 +79,7 @@ class World {
   void settle();
   void pass(Duration time);
   void write_request(const Step& step);
+  void send_stray(Connection& connection, const std::string& text);
   Client& connected(std::size_t number);
   bool move_client(Client& client);
   bool move_server(Connection& connection);
