@@ -160,6 +160,7 @@ void World::close(Connection& connection) {
   if (connection.descriptor < 0) return;
   ::close(std::exchange(connection.descriptor, -1));
   for (Arrival* const arrival : connection.unanswered) arrival->has_server_closed = true;
+  if (connection.answered != nullptr) connection.answered->has_server_closed = true;
 }
 
 }  // namespace spillway::fuzz
