@@ -21,7 +21,8 @@ for target in "${targets[@]}"; do
   fi
 done
 # The longest input that is worth its time: longer ones are tried less often.
-declare -A longest=([path]=256 [splits]=512 [field_values]=512 [head_reference]=512)
+declare -A longest=([path]=256 [splits]=512 [field_values]=512 [head_reference]=512
+  [connection]=1024)
 # With the features of a whole proxy, weighing inputs by how rare they are costs more than running
 # them.
 declare -A extra=([connection]=-entropic=0)

@@ -110,8 +110,16 @@ std::string edited(std::string text, unsigned which, std::size_t at) {
 
 std::string marked(string_view text, char kind, unsigned id) {
   const std::string its = mark(kind, id);
-  std::string out;
-  for (const char c : text) c == kMarkHere ? out += its : out += c;
+  const auto marks = static_cast<std::size_t>(std::count(text.begin(), text.end(), kMarkHere));
+  std::string out(text.size() + marks * (its.size() - 1), '\0');
+  char* at = out.data();
+  for (const char c : text) {
+    if (c == kMarkHere) {
+      at = std::copy(its.begin(), its.end(), at);
+    } else {
+      *at++ = c;
+    }
+  }
   return out;
 }
 
