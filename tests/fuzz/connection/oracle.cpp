@@ -203,7 +203,6 @@ class ClientCheck {
     require(marks_in(all, 'a').empty(), "the proxy's own answers hold nothing of another", all);
     for (const unsigned id : marks_in(all, 'q'))
       require(request != nullptr && id == request->id, "nor of a request", all);
-
     require(answer.is_complete || client_.has_ended || client_.has_left, "it is whole", all);
   }
 
@@ -211,19 +210,19 @@ class ClientCheck {
     require(request != nullptr, "what is no request gets the proxy's own answer", answer.head);
     check_marks(answer.head, 'a', request->id);
     const string_view content = answer.decoded.empty() ? answer.content : answer.decoded;
-    bool is_reset_due = false;
-    const bool is_one = std::any_of(arrivals_.begin(), arrivals_.end(), [&](const Arrival& from) {
+    bool is_whole = answer.is_framed;
+    const auto like = std::count_if(arrivals_.begin(), arrivals_.end(), [&](const Arrival& from) {
       const std::vector<unsigned> ids = marks_in(from.head, 'q');
       if (ids.empty() || ids.front() != request->id) return false;
       const SentAnswer given = read_answer(string_view(from.answer).substr(0, from.answer_sent),
                                            from.head.starts_with("HEAD "), from.has_server_closed);
       if (!given.is_valid || given.status != answer.status) return false;
       if (answer.is_complete) return given.is_complete && given.content == content;
-      is_reset_due = is_reset_due || (!answer.is_framed && !given.is_complete);
+      is_whole = is_whole || (given.is_complete && given.content == content);
       return is_beginning_of(content, given.content);
     });
-    require(is_one, "an answer is what the server sent for this request", answer.head);
-    require(!is_reset_due || client_.was_reset || client_.has_left,
+    require(like > 0, "an answer is what the server sent for this request", answer.head);
+    require(is_whole || client_.was_reset || client_.has_left,
             "what only ends with the connection is reset where it was cut off", answer.head);
   }
 

@@ -85,7 +85,7 @@ constexpr std::array kEntries = std::to_array<Entry>({
     {Part::line, {"empty value", "9112 5.1"}, "X-A:\r\n"},
     {Part::line, {"blank before the colon", "9112 5.1"}, "X-A : v\r\n"},
     {Part::line, {"folded line", "9112 5.2"}, "X-A: v\r\n w\r\n"},
-    {Part::line, {"folded first line", "9112 2.2"}, " X-A: v\r\n"},
+    {Part::line, {"folded Host", "9112 5.2"}, " X-A: v\r\n"},
     {Part::line, {"line without colon", "9112 5"}, "X-A\r\n"},
     {Part::line, {"empty name", "9112 5"}, ": v\r\n"},
     {Part::line, {"name with a bracket", "9110 5.1"}, "X(A): v\r\n"},
