@@ -74,4 +74,8 @@ TEST_CASE("every head of the corpus means the same to Beast's parser") {
   replay("upstream_response", head_reference);
 }
 
+TEST_CASE("every script of the corpus leaves each byte where it may be") {
+  replay("connection", connection);
+}
+
 }  // namespace spillway::fuzz

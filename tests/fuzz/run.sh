@@ -10,7 +10,7 @@ set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
 
 all=(request_head chunked_body path configuration upstream_response splits field_values
-  head_reference)
+  head_reference connection)
 seconds=${1:-60}
 targets=("${@:2}")
 if ((${#targets[@]} == 0)); then targets=("${all[@]}"); fi
@@ -21,7 +21,11 @@ for target in "${targets[@]}"; do
   fi
 done
 # The longest input that is worth its time: longer ones are tried less often.
-declare -A longest=([path]=256 [splits]=512 [field_values]=512 [head_reference]=512)
+declare -A longest=([path]=256 [splits]=512 [field_values]=512 [head_reference]=512
+  [connection]=1024)
+# With the features of a whole proxy, weighing inputs by how rare they are costs more than running
+# them.
+declare -A extra=([connection]=-entropic=0)
 # Corpora of other targets that serve too.
 declare -A shared=([head_reference]="tests/fuzz/corpus/request_head tests/fuzz/corpus/upstream_response")
 
@@ -36,9 +40,11 @@ rm -f "$failed"
 fuzz() {
   local target=$1 status=0
   mkdir -p "$build/found/$target"
-  # shellcheck disable=SC2086 # several folders
+  local dictionary=tests/fuzz/dictionaries/$target.dict
+  if [[ -e $dictionary ]]; then dictionary=-dict=$dictionary; else dictionary=; fi
+  # shellcheck disable=SC2086 # several folders, or nothing
   "$build/fuzz-$target" "$build/found/$target" "tests/fuzz/corpus/$target" ${shared[$target]:-} \
-    -dict="tests/fuzz/dictionaries/$target.dict" -max_len="${longest[$target]:-4096}" \
+    $dictionary ${extra[$target]:-} -max_len="${longest[$target]:-4096}" \
     -max_total_time="$seconds" -timeout=30 -rss_limit_mb=2048 -print_final_stats=1 \
     -artifact_prefix="$build/crashes/$target-" > "$build/$target.log" 2>&1 || status=$?
   if ((status != 0)); then echo "$target" >> "$failed"; fi

@@ -13,5 +13,6 @@ void upstream_response(std::string_view input);
 void splits(std::string_view input);
 void field_values(std::string_view input);
 void head_reference(std::string_view input);
+void connection(std::string_view input);
 
 }  // namespace spillway::fuzz

@@ -36,8 +36,9 @@ void Nginx::start(std::string_view server, std::string_view http) {
   std::string text;
   // The worker of a root process must be root too, or it could not read the directory.
   if (::geteuid() == 0) text += "user root;\n";
+  // Not what it says of each bad request: the pipe is read in the end, and it would wait for room.
   text += "daemon off;\nmaster_process on;\nworker_processes 1;\npid " + directory +
-          "/pid;\nerror_log stderr error;\nevents { worker_connections 1024; }\nhttp {\n";
+          "/pid;\nerror_log stderr crit;\nevents { worker_connections 1024; }\nhttp {\n";
   for (const char* kind : {"client_body", "proxy", "fastcgi", "uwsgi", "scgi"}) {
     text += std::string("  ") + kind + "_temp_path " + directory + "/" + kind + ";\n";
   }

@@ -1,0 +1,25 @@
+// Which bytes may have appeared where.
+//
+// At the server:
+// * each request is one that a strict reader finds in some client's bytes, with the same method,
+//   marks and content; what was not complete there is not complete here;
+// * those of one client come in their order;
+// * none comes twice, unless it is idempotent and the connection it came on before was closed
+//   without a byte of an answer (RFC 9110 section 9.2.2).
+// At a client:
+// * answers are framed in one way, one for each request at most, in their order; one more of the
+//   proxy's own for what is no request; nothing follows the last;
+// * the n-th is the proxy's own, free of others' marks, or is what the server sent for the n-th
+//   request: its status and its content; one that the server did not complete is seen to be cut
+//   off;
+// * a client that stays gets an answer to its first request.
+#pragma once
+
+#include "fuzz/connection/world.hpp"
+
+namespace spillway::fuzz {
+
+// broken() unless all of that holds. After World::end().
+void check_both_sides(const World& world);
+
+}  // namespace spillway::fuzz
