@@ -14,7 +14,7 @@ using bench::Contender;
 using bench::Program;
 
 constexpr double kCounted = 5, kCountedQuick = 2;  // seconds
-constexpr Milliseconds kWarmUp{1500}, kWarmUpQuick{1000};
+constexpr Milliseconds kWarmUp{1000}, kWarmUpQuick{500};
 constexpr double kStartAndEnd = 0.8;  // seconds
 
 struct Opponent {

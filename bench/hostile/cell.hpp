@@ -26,8 +26,8 @@ struct Cell {
   std::string behaviour;      // kNoAttack, of manners() or of slow_modes()
   std::size_t addresses = 1;  // that the attack comes from
   int round = 1;
-  Duration warm_up{};
-  Duration counted{};
+  Duration warm_up{};  // without the attack
+  Duration counted{};  // from its beginning
   std::uint64_t seed = 1;
 };
 

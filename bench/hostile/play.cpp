@@ -123,8 +123,8 @@ asio::awaitable<void> stop_when_told(asio::io_context& io, bool (*stopped)()) {
   io.stop();
 }
 
-void probe(load::Client& client, asio::io_context& io, bool (*stopped)()) {
-  asio::co_spawn(io, run_and_stop(client, Clock::now() + kBeforeStart, io), asio::detached);
+void probe(load::Client& client, asio::io_context& io, TimePoint start, bool (*stopped)()) {
+  asio::co_spawn(io, run_and_stop(client, start, io), asio::detached);
   asio::co_spawn(io, stop_when_told(io, stopped), asio::detached);
   io.run();
 }
@@ -144,8 +144,12 @@ Result play(const Cell& cell, const Stage& stage) {
   load::Client client(io, {asio::ip::address_v4::loopback(), proxy.port()}, arrivals,
                       result.probes);
   const auto attacker = attacker_of(cell, stage, proxy.port());
-  attacker->start();
-  probe(client, io, stage.stopped);
+  const TimePoint start = Clock::now() + kBeforeStart;
+  asio::steady_timer attack(io, start + cell.warm_up);
+  attack.async_wait([&](auto error) {
+    if (!error) attacker->start();
+  });
+  probe(client, io, start, stage.stopped);
   result.usage = attacker->stop();
   result.failure = stage.stopped() ? "it was interrupted" : proxy.failure();
   backend.stop();

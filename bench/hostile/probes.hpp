@@ -1,5 +1,5 @@
-// What became of the honest requests of a cell: of those that were due after the warm-up, in which
-// the attack gets going.
+// What became of the honest requests of a cell: of those that were due after the warm-up, from the
+// beginning of the attack.
 #pragma once
 
 #include <array>

@@ -10,7 +10,7 @@ Slow and greedy clients attack, one behaviour at a time, each with less than 1 M
 connections. The figures are of honest requests of P0 meanwhile (200 a second; with 50 of P1 they occupy 5 of
 the backend's 16 workers): the part that was answered within a second. Aim: 99.9 %, missed where a figure is bold.
 Attacks come from 100 addresses, in the columns "1 address" from a single one, slowhttptest always. Each figure
-is of some 1000 requests, so one more or less is 0.1 %. Behaviours and contenders: `bench/hostile/README.md`.
+is of some 1000 requests, in 5 s from the attack's beginning, so one is 0.1 %. Behaviours and contenders: `bench/hostile/README.md`.
 """
 
 
