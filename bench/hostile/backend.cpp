@@ -127,8 +127,10 @@ asio::awaitable<bool> Backend::serve_one(Backend& backend, Visit& visit) {
 
 // False: the client has left meanwhile.
 asio::awaitable<bool> Backend::work(Backend& backend, Visit& visit) {
-  visit.turn.expires_at(Clock::now() + backend.service_.draw());
+  const TimePoint until = Clock::now() + backend.service_.draw();
+  visit.turn.expires_at(until);
   co_await visit.turn.async_wait(kNoThrow);
+  backend.counters_.late.push_back(Clock::now() - until);
   ++backend.counters_.finished;
   const bool left = gone(visit.socket);
   if (left) ++backend.counters_.wasted;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/basic_socket_acceptor.hpp>
@@ -52,6 +53,7 @@ class Backend {
     std::uint64_t finished = 0;  // requests, those for nobody included
     std::uint64_t wasted = 0;    // whose connection was closed meanwhile
     std::size_t most = 0;        // inside at a time, those in the line included
+    std::vector<Duration> late;  // of each, how much longer its work took than drawn
   };
   const Counters& counters() const { return counters_; }
 

@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr Milliseconds kLatest{100};  // a tenth of the clients' patience
+constexpr Milliseconds kLatest{20};  // the backend's mean service time
 
 double rounded(double value) { return std::round(value * 1e5) / 1e5; }
 
@@ -24,7 +24,10 @@ Json percentile_ms(const std::vector<Duration>& times, double share) {
 
 }  // namespace
 
-bool late(const Result& result) { return result.probes.late_p99() > kLatest; }
+bool late(const Result& result) {
+  return result.probes.late_p99() > kLatest ||
+         load::percentile(result.backend.late, 0.99) > kLatest;
+}
 
 std::string invalid(const Result& result) {
   if (result.cell.behaviour != kNoAttack && result.usage.opened == 0)
@@ -57,6 +60,8 @@ std::string result_line(const Result& result) {
   line["p1_sent"] = result.probes.p1().sent;
   line["p1_answered"] = result.probes.p1().answered;
   line["sent_late_p99_ms"] = rounded(to_milliseconds(result.probes.late_p99()));
+  line["worked_late_p99_ms"] =
+      rounded(to_milliseconds(load::percentile(result.backend.late, 0.99)));
   line["attack_connections"] = result.usage.connections;
   line["attack_opened"] = result.usage.opened;
   line["attack_bytes_per_s"] = std::round(bytes_per_second(result.usage));
@@ -75,12 +80,13 @@ std::string result_text(const Result& result) {
   const ProbeCounts& p0 = result.probes.p0();
   std::string text = fmt::format(
       "{}  P0 {:>6.2f} % of {}, p99 {:>5.1f} ms, P1 {:>6.2f} %; {} connections, {:.0f} kB/s; "
-      "backend {} at once; load {:.0f} ms late",
+      "backend {} at once; load {:.0f} ms late, work {:.0f}",
       name, 100 * answered_ratio(p0), p0.sent,
       to_milliseconds(load::percentile(p0.latencies, 0.99)),
       100 * answered_ratio(result.probes.p1()), result.usage.connections,
       bytes_per_second(result.usage) / 1e3, result.backend.most,
-      to_milliseconds(result.probes.late_p99()));
+      to_milliseconds(result.probes.late_p99()),
+      to_milliseconds(load::percentile(result.backend.late, 0.99)));
   for (const auto& [cause, times] : p0.lost) text += fmt::format("; {} {}", times, cause);
   return text + '\n';
 }

@@ -21,8 +21,8 @@ struct Result {
 // Why the figures say nothing about the contender; empty: they do.
 std::string invalid(const Result& result);
 
-// The load generator was so late that the figures are its own. Another attempt may find the machine
-// less busy.
+// The load generator or the backend was so late that the figures are theirs. Another attempt may
+// find the machine less busy.
 bool late(const Result& result);
 
 std::string result_line(const Result& result);

@@ -63,9 +63,12 @@ TEST_CASE("a cell with an attack that was none or beyond the bounds says nothing
   CHECK(invalid(result).find("2000000 B/s") != std::string::npos);
 }
 
-TEST_CASE("a load that was late by a tenth of the clients' patience is to be repeated") {
+TEST_CASE("a cell whose load or backend was late is to be repeated") {
   Result result = some_result();
   CHECK_FALSE(late(result));
   happen(result.probes, {.kind = 0, .phase = kCounted}, ok(), Milliseconds(300), Milliseconds(200));
+  CHECK(late(result));
+  result = some_result();
+  result.backend.late = {Milliseconds(1), Milliseconds(30)};
   CHECK(late(result));
 }
