@@ -23,7 +23,7 @@ develop=(
   # micro-benchmarks; the plots of the benchmarks' report
   libbenchmark-dev python3-matplotlib
   # the real parts that tests and comparisons run against
-  nginx-core haproxy wrk curl prometheus procps
+  nginx-core haproxy wrk curl prometheus procps slowhttptest
   # the public suite of HTTP cache tests; npm below
   nodejs
 )

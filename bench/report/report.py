@@ -10,6 +10,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from hostile import HOSTILE_NOTES, hostile_remarks, hostile_tables
 from results import Cost, check_apart, distinct, read_file
 from tables import (cost_details, cost_remarks, cost_tables, overload_aims, overload_remarks,
                     overload_table, sections)
@@ -72,7 +73,8 @@ def terminal_text(parts):
                       cost_remarks(part.cost)]
         for scenario in distinct(part.overload, "scenario"):
             texts.append(sections(scenario + "\n", overload_table(part.overload, scenario)))
-        texts.append(overload_remarks(part.overload))
+        texts += [overload_remarks(part.overload), hostile_tables(part.hostile),
+                  hostile_remarks(part.hostile)]
     texts += [overload_aims([cell for part in parts for cell in part.overload]),
               commits_text(parts)]
     return "\n" + sections(*texts)
@@ -118,6 +120,10 @@ def write_page(parts, path):
             texts += cost_page(part, in_parts, folder, plots)
     if any(part.overload for part in parts):
         texts += overload_page(parts, in_parts, folder, plots)
+    for part in parts:
+        if part.hostile:
+            texts += ["## Hostile clients\n", run_text(part.run) if in_parts else "", HOSTILE_NOTES,
+                      hostile_tables(part.hostile), hostile_remarks(part.hostile)]
     path.write_text(sections(*texts), encoding="utf-8")
 
 

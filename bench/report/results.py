@@ -8,20 +8,24 @@ from statistics import median
 # What identifies a cell; of what type. A line may have further fields.
 COST_NAMES = {"workload": str, "contender": str, "round": int}
 OVERLOAD_NAMES = {"scenario": str, "load": float, "contender": str, "repetition": int}
+HOSTILE_NAMES = {"behaviour": str, "contender": str, "addresses": int, "round": int}
 RUN_FIGURES = {"cores", "load_average"}
 COST_FIGURES = {"connections", "workers", "seconds", "requests", "cpu_us", "user_us", "system_us",
                 "rps", "p50_ms", "p99_ms", "rss_kib", "idle_kib", "foreign"}
 OVERLOAD_FIGURES = {"capacity_rps", "offered", "sent", "succeeded", "p50_ms", "p99_ms", "denied",
                     "denied_on_arrival_p99_ms", "evicted", "timed_out", "goodput_ratio",
                     "wasted_ratio", "recovery_s", "jain", "transitions"}
+HOSTILE_FIGURES = {"seconds", "sent", "answered", "p50_ms", "p99_ms", "p1_sent", "p1_answered",
+                    "attack_connections", "attack_bytes_per_s", "backend_most", "wasted_ratio"}
 
 
 @dataclass
 class Results:
-    """What one run measured: the cells of cost, of overload, or of both, as in their lines."""
+    """What one run measured: the cells of its suites, as in their lines."""
     run: dict = field(default_factory=dict)
     cost: list = field(default_factory=list)
     overload: list = field(default_factory=list)
+    hostile: list = field(default_factory=list)
 
 
 class Spread:
@@ -83,7 +87,8 @@ def _refuse_constant(text):
 
 def _identity(cell):
     return tuple(cell.get(name) for name in ("suite", "workload", "scenario", "load", "contender",
-                                             "round", "repetition", "class", "tenant"))
+                                             "round", "repetition", "class", "tenant", "behaviour",
+                                             "addresses"))
 
 
 def read_results(lines):
@@ -105,6 +110,8 @@ def read_results(lines):
                 results.cost.append(_check(line, COST_NAMES, COST_FIGURES))
             elif suite == "overload":
                 results.overload.append(_check(line, OVERLOAD_NAMES, OVERLOAD_FIGURES))
+            elif suite == "hostile":
+                results.hostile.append(_check(line, HOSTILE_NAMES, HOSTILE_FIGURES))
             else:
                 raise ValueError(f"there is no suite {suite}")
             if suite != "run" and _identity(line) in seen:
@@ -128,7 +135,8 @@ def check_apart(parts):
     """Raises ValueError if two parts measured the same."""
     measured = set()
     for part in parts:
-        for what in ["the cost"] * bool(part.cost) + distinct(part.overload, "scenario"):
+        for what in (["the cost"] * bool(part.cost) + distinct(part.overload, "scenario") +
+                     ["the suite hostile"] * bool(part.hostile)):
             if what in measured:
                 raise ValueError(f"{what} is in two parts: figures of two runs do not compare")
             measured.add(what)

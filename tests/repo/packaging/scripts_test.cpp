@@ -20,6 +20,7 @@ const std::vector<std::string> kScripts{"run.sh",
                                         "bench/cost/run.sh",
                                         "bench/demo/show.sh",
                                         "bench/gate",
+                                        "bench/hostile/run.sh",
                                         "bench/micro/run.sh",
                                         "bench/overload/run.sh",
                                         "bench/run",
@@ -98,6 +99,7 @@ TEST_CASE("bad usage is refused with status 2 before anything is installed or bu
         "./run.sh --config /nonexistent/spillway.json", "bench/demo/show.sh",
         "bench/demo/show.sh /nonexistent", "bench/micro/run.sh --nonsense",
         "bench/micro/run.sh --quick --quick", "bench/run --nonsense", "bench/gate --nonsense",
+        "bench/hostile/run.sh --nonsense", "bench/hostile/run.sh --out",
         "bench/overload/run.sh --nonsense", "bench/overload/run.sh --out",
         "tests/fuzz/run.sh a-minute", "tests/fuzz/run.sh 60 nonsense"}) {
     CAPTURE(command);

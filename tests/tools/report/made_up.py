@@ -20,6 +20,12 @@ def overload_cell(contender, load, cls, success, **more):
             "p99_ms": 60, **more}
 
 
+def hostile_cell(behaviour, contender, addresses, answered, **more):
+    return {"suite": "hostile", "behaviour": behaviour, "contender": contender,
+            "addresses": addresses, "round": 1, "sent": 1000, "answered": answered, "p99_ms": 50.0,
+            "attack_connections": 90, "attack_bytes_per_s": 50000, "backend_most": 16, **more}
+
+
 def some_cost():
     return (cost_cells("small-get", "spillway", [9, 8, 10]) +
             cost_cells("small-get", "haproxy", [10, 10, 10]) +

@@ -25,10 +25,12 @@ class Reading(unittest.TestCase):
             line(suite="cost", workload="idle", contender="nginx", round=2, idle_kib=0.5,
                  cpu_us=None), "\n",
             line(suite="overload", scenario="s", load=1.2, contender="direct", repetition=1,
-                 sent=10, succeeded=9, something_new=[1])])
+                 sent=10, succeeded=9, something_new=[1]),
+            line(suite="hostile", behaviour="abort", contender="nginx", addresses=1, round=1)])
         self.assertEqual(results.run["commit"], "abc+")
         self.assertEqual([cell["idle_kib"] for cell in results.cost], [0.5])
         self.assertEqual([cell["load"] for cell in results.overload], [1.2])
+        self.assertEqual([cell["addresses"] for cell in results.hostile], [1])
 
     def test_what_is_no_result_line_is_refused_with_its_number(self):
         cell = {"suite": "cost", "workload": "a", "contender": "b", "round": 1}

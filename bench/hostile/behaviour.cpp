@@ -1,0 +1,41 @@
+#include "bench/hostile/behaviour.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace spillway::hostile {
+namespace {
+
+constexpr int kTinyWindow = 2048;
+constexpr double kAtOnce = 900;  // connections a second: all of them within the warm-up
+
+constexpr std::array<Manner, 12> kManners{{
+    {"silent", "connects and says nothing", make_silent, 900, kAtOnce},
+    {"slow-head", "a field of a head each second (slowloris)", make_slow_head, 900, kAtOnce},
+    {"slow-body", "a byte of a body of P0 each second", make_slow_body, 900, kAtOnce},
+    {"expect-silence", "asks for 100 (Continue) of P0, then sends nothing", make_expect_silence,
+     900, kAtOnce},
+    {"slow-upload", "66 KB of a body at once, the rest at 300 B/s", make_slow_upload, 200, kAtOnce},
+    {"slow-reader", "reads a response of 4 MiB at 300 B/s through a tiny window", make_slow_reader,
+     150, kAtOnce, kTinyWindow},
+    {"pipeliner", "pipelines requests and never reads", make_pipeliner, 300, kAtOnce, kTinyWindow},
+    {"churn", "connects and resets at once", make_churn, 50, 1500},
+    {"abort", "sends a request and resets after 20 ms", make_abort, 100, 1000},
+    {"half-closed", "sends a request and closes its sending side", make_half_closed, 300, 1000},
+    {"tiny-deadline", "requests with a deadline of 15 ms, one after the other", make_tiny_deadline,
+     100, kAtOnce},
+    {"cache-buster", "GETs of P1 with a query that never comes twice", make_cache_buster, 100,
+     kAtOnce},
+}};
+
+}  // namespace
+
+std::span<const Manner> manners() { return kManners; }
+
+const Manner* find_manner(std::string_view name) {
+  const auto found = std::find_if(kManners.begin(), kManners.end(),
+                                  [&](const Manner& one) { return one.name == name; });
+  return found == kManners.end() ? nullptr : &*found;
+}
+
+}  // namespace spillway::hostile

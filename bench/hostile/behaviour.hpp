@@ -1,0 +1,56 @@
+// How a malicious client behaves: what it does with each of its connections.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include <boost/asio/awaitable.hpp>
+
+#include "base/random.hpp"
+#include "bench/hostile/connection.hpp"
+
+namespace spillway::hostile {
+
+class Behaviour {
+ public:
+  virtual ~Behaviour() = default;
+
+  // Uses an open connection for as long as the behaviour wants it or the proxy leaves it open. The
+  // crowd resets it then and opens the next one.
+  virtual boost::asio::awaitable<void> use(Connection& connection, Random& random) const = 0;
+};
+
+// A behaviour and the means that it takes, within usage.hpp's bounds.
+struct Manner {
+  std::string_view name;  // as in result lines
+  std::string_view sentence;
+  std::unique_ptr<Behaviour> (*make)();
+  std::size_t connections = 0;     // at a time
+  double connects_per_second = 0;  // new connections, at most
+  int receive_buffer = 0;          // of a connection, see Route
+};
+
+std::span<const Manner> manners();
+
+// nullptr: there is none of that name.
+const Manner* find_manner(std::string_view name);
+
+// Those that hold what a connection takes, by being slow.
+std::unique_ptr<Behaviour> make_silent();
+std::unique_ptr<Behaviour> make_slow_head();
+std::unique_ptr<Behaviour> make_slow_body();
+std::unique_ptr<Behaviour> make_expect_silence();
+std::unique_ptr<Behaviour> make_slow_upload();
+std::unique_ptr<Behaviour> make_slow_reader();
+
+// Those that ask for more than they take.
+std::unique_ptr<Behaviour> make_pipeliner();
+std::unique_ptr<Behaviour> make_churn();
+std::unique_ptr<Behaviour> make_abort();
+std::unique_ptr<Behaviour> make_half_closed();
+std::unique_ptr<Behaviour> make_tiny_deadline();
+std::unique_ptr<Behaviour> make_cache_buster();
+
+}  // namespace spillway::hostile

@@ -1,0 +1,82 @@
+#include <chrono>
+#include <string>
+
+#include "bench/hostile/behaviour.hpp"
+
+namespace spillway::hostile {
+namespace {
+
+using boost::asio::awaitable;
+using namespace std::chrono_literals;
+
+constexpr std::string_view kExport = "GET /export HTTP/1.1\r\nHost: shop.example\r\n\r\n";
+constexpr int kPipelined = 50;
+constexpr std::size_t kAnswer = 4096;  // more than one has
+
+class Pipeliner final : public Behaviour {
+  awaitable<void> use(Connection& connection, Random&) const override {
+    std::string many;
+    for (int n = 0; n < kPipelined; ++n) many += kExport;
+    for (bool open = true; open;) open = co_await connection.send(many);
+  }
+};
+
+class Churn final : public Behaviour {
+  awaitable<void> use(Connection&, Random&) const override { co_return; }
+};
+
+class Abort final : public Behaviour {
+  awaitable<void> use(Connection& connection, Random&) const override {
+    const bool open = co_await connection.send(kExport);
+    if (open) co_await connection.pause(20ms);
+  }
+};
+
+class HalfClosed final : public Behaviour {
+  awaitable<void> use(Connection& connection, Random&) const override {
+    const bool open = co_await connection.send(kExport);
+    if (!open) co_return;
+    connection.half_close();
+    co_await connection.await_end();
+  }
+};
+
+// Requests on a kept connection, each when the answer to the last has come. The answers are small:
+// what arrives at once is taken for one.
+awaitable<bool> ask(Connection& connection, std::string_view request) {
+  const bool open = co_await connection.send(request);
+  if (!open) co_return false;
+  const std::size_t got = co_await connection.receive(kAnswer);
+  co_return got > 0;
+}
+
+class TinyDeadline final : public Behaviour {
+  awaitable<void> use(Connection& connection, Random&) const override {
+    for (bool open = true; open;) {
+      open = co_await ask(connection,
+                          "GET /export HTTP/1.1\r\nHost: shop.example\r\n"
+                          "X-Request-Deadline: 15ms\r\n\r\n");
+    }
+  }
+};
+
+class CacheBuster final : public Behaviour {
+  awaitable<void> use(Connection& connection, Random& random) const override {
+    for (bool open = true; open;) {
+      const std::string request = "GET /search?q=" + std::to_string(random.next()) +
+                                  " HTTP/1.1\r\nHost: shop.example\r\n\r\n";
+      open = co_await ask(connection, request);
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Behaviour> make_pipeliner() { return std::make_unique<Pipeliner>(); }
+std::unique_ptr<Behaviour> make_churn() { return std::make_unique<Churn>(); }
+std::unique_ptr<Behaviour> make_abort() { return std::make_unique<Abort>(); }
+std::unique_ptr<Behaviour> make_half_closed() { return std::make_unique<HalfClosed>(); }
+std::unique_ptr<Behaviour> make_tiny_deadline() { return std::make_unique<TinyDeadline>(); }
+std::unique_ptr<Behaviour> make_cache_buster() { return std::make_unique<CacheBuster>(); }
+
+}  // namespace spillway::hostile

@@ -1,0 +1,86 @@
+#include <chrono>
+#include <string>
+
+#include "bench/hostile/behaviour.hpp"
+
+namespace spillway::hostile {
+namespace {
+
+using boost::asio::awaitable;
+using namespace std::chrono_literals;
+
+constexpr std::size_t kOverBuffer = 66000;  // 64 KiB and a little
+constexpr std::size_t kPerSecond = 300;     // bytes; a proxy may ask for 240
+
+// A piece each second until the proxy has had enough.
+awaitable<void> drip(Connection& connection, std::string_view piece) {
+  for (bool open = true; open;) {
+    open = co_await connection.pause(1s);
+    if (open) open = co_await connection.send(piece);
+  }
+}
+
+class Silent final : public Behaviour {
+  awaitable<void> use(Connection& connection, Random&) const override {
+    co_await connection.await_end();
+  }
+};
+
+class SlowHead final : public Behaviour {
+  awaitable<void> use(Connection& connection, Random&) const override {
+    const bool open = co_await connection.send("GET /checkout HTTP/1.1\r\nHost: shop.example\r\n");
+    if (open) co_await drip(connection, "X-More: 1\r\n");
+  }
+};
+
+class SlowBody final : public Behaviour {
+  awaitable<void> use(Connection& connection, Random&) const override {
+    const bool open = co_await connection.send(
+        "POST /checkout HTTP/1.1\r\nHost: shop.example\r\nContent-Length: 1000\r\n\r\n");
+    if (open) co_await drip(connection, "x");
+  }
+};
+
+class ExpectSilence final : public Behaviour {
+  awaitable<void> use(Connection& connection, Random&) const override {
+    const bool open = co_await connection.send(
+        "POST /checkout HTTP/1.1\r\nHost: shop.example\r\nExpect: 100-continue\r\n"
+        "Content-Length: 1\r\n\r\n");
+    if (open) co_await connection.await_end();
+  }
+};
+
+class SlowUpload final : public Behaviour {
+  awaitable<void> use(Connection& connection, Random&) const override {
+    const std::string begin =
+        "POST /export HTTP/1.1\r\nHost: shop.example\r\nContent-Length: 1000000\r\n\r\n" +
+        std::string(kOverBuffer, 'x');
+    const bool open = co_await connection.send(begin);
+    const std::string piece(kPerSecond, 'x');
+    if (open) co_await drip(connection, piece);
+  }
+};
+
+class SlowReader final : public Behaviour {
+  awaitable<void> use(Connection& connection, Random&) const override {
+    bool open =
+        co_await connection.send("GET /export/large HTTP/1.1\r\nHost: shop.example\r\n\r\n");
+    while (open) {
+      open = co_await connection.pause(1s);
+      if (!open) continue;
+      const std::size_t got = co_await connection.receive(kPerSecond);
+      open = got > 0;
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Behaviour> make_silent() { return std::make_unique<Silent>(); }
+std::unique_ptr<Behaviour> make_slow_head() { return std::make_unique<SlowHead>(); }
+std::unique_ptr<Behaviour> make_slow_body() { return std::make_unique<SlowBody>(); }
+std::unique_ptr<Behaviour> make_expect_silence() { return std::make_unique<ExpectSilence>(); }
+std::unique_ptr<Behaviour> make_slow_upload() { return std::make_unique<SlowUpload>(); }
+std::unique_ptr<Behaviour> make_slow_reader() { return std::make_unique<SlowReader>(); }
+
+}  // namespace spillway::hostile

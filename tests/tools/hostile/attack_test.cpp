@@ -1,0 +1,134 @@
+// Attacks with real sockets and processes over loopback.
+#include <doctest/doctest.h>
+
+#include <stdlib.h>
+
+#include <array>
+#include <filesystem>
+#include <string>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+
+#include "bench/hostile/crowd.hpp"
+#include "bench/hostile/play.hpp"
+#include "bench/hostile/traffic.hpp"
+#include "bench/load/descriptors.hpp"
+
+using namespace spillway;
+using namespace spillway::hostile;
+namespace asio = boost::asio;
+namespace fs = std::filesystem;
+using asio::ip::tcp;
+
+namespace {
+
+struct Folder {
+  Folder() {
+    REQUIRE(mkdtemp(path.data()) != nullptr);
+    fs::permissions(path, fs::perms(0755));  // NGINX's workers are somebody else
+  }
+  ~Folder() { fs::remove_all(path); }
+  std::string path = (fs::temp_directory_path() / "spillway-hostile-XXXXXX").string();
+};
+
+// On a busy machine load and backend may be late, which says nothing about the proxy: then again.
+Result play_one(const std::string& behaviour, const std::string& contender) {
+  load::raise_descriptor_limit();
+  const Folder folder;
+  const Stage stage{.programs = {.spillway = SPILLWAY_BINARY_DIR "/spillway",
+                                 .nginx = "nginx",
+                                 .haproxy = "haproxy"},
+                    .configurations = SPILLWAY_SOURCE_DIR "/bench/peers",
+                    .work = folder.path,
+                    .pinned = false,
+                    .late_is_fine = true};
+  const auto cells =
+      plan({.quick = true, .behaviours = {behaviour}, .contenders = {contender}, .seconds = 2});
+  REQUIRE(cells.size() == 1);
+  Result result = play(cells.front(), stage);
+  for (int again = 0; again < 4 && late(result); ++again) result = play(cells.front(), stage);
+  INFO(result_text(result));
+  CHECK(result.failure == "");
+  return result;
+}
+
+// 99.9 %, unless the machine was busy in all attempts: then nothing can be said.
+void check_that_p0_is_answered(const Result& result) {
+  if (late(result)) {
+    MESSAGE("the machine was busy in all attempts: ", result_text(result));
+    return;
+  }
+  CHECK(answered_ratio(result.probes.p0()) >= 0.999);
+}
+
+}  // namespace
+
+TEST_CASE("the kernel tells the payload of a connection, one's own and another's") {
+  asio::io_context io;
+  tcp::acceptor acceptor(io, {asio::ip::address_v4::loopback(), 0});
+  tcp::socket client(io);
+  client.connect(acceptor.local_endpoint());
+  tcp::socket server = acceptor.accept();
+  asio::write(client, asio::buffer("twelve bytes", 12));
+  std::array<char, 12> bytes;
+  asio::read(server, asio::buffer(bytes));
+  CHECK(bytes_of(client.native_handle()) == 12);
+  CHECK(bytes_of(server.native_handle()) == 12);
+  CHECK_FALSE(bytes_of(-1).has_value());
+  const auto seen = connections_to(acceptor.local_endpoint().port());
+  REQUIRE(seen.size() == 1);
+  CHECK(seen.begin()->second == 12);
+}
+
+TEST_CASE("a crowd has as many connections as its manner, and none after it was stopped") {
+  asio::io_context io;
+  tcp::acceptor acceptor(io, {asio::ip::address_v4::loopback(), 0});
+  Manner manner = *find_manner("slow-head");
+  manner.connections = 3;
+  Crowd crowd(manner, {.target = acceptor.local_endpoint(), .addresses = 2});
+  crowd.start();
+  std::map<std::string, int> from;
+  std::vector<tcp::socket> accepted;
+  for (int n = 0; n < 3; ++n) {
+    accepted.push_back(acceptor.accept());
+    ++from[accepted.back().remote_endpoint().address().to_string()];
+  }
+  std::array<char, 4> begin;
+  for (tcp::socket& each : accepted) asio::read(each, asio::buffer(begin));
+  CHECK(std::string(begin.data(), 4) == "GET ");
+  const Usage usage = crowd.stop();
+  CHECK(from == std::map<std::string, int>{{"127.0.2.1", 2}, {"127.0.2.2", 1}});
+  CHECK(usage.connections == 3);
+  CHECK(usage.bytes > 3 * 20);
+  for (tcp::socket& each : accepted) {
+    boost::system::error_code error;
+    std::array<char, 4096> rest;
+    while (!error) each.read_some(asio::buffer(rest), error);
+    CHECK(error == asio::error::connection_reset);
+  }
+}
+
+TEST_CASE("clients that expect 100 (Continue) and fall silent stop HAProxy and not Spillway") {
+  const Result ours = play_one("expect-silence", "spillway");
+  CHECK(ours.usage.connections > 500);
+  check_that_p0_is_answered(ours);
+  const Result theirs = play_one("expect-silence", "haproxy");
+  CHECK(theirs.usage.connections > 500);
+  CHECK(answered_ratio(theirs.probes.p0()) < 0.5);
+}
+
+TEST_CASE("slowhttptest's slow bodies do not stop P0") {
+  const Result result = play_one("slowhttptest-B", "spillway");
+  CHECK(result.usage.connections > 100);
+  CHECK(result.usage.bytes > 1000);
+  check_that_p0_is_answered(result);
+}
+
+TEST_CASE("a pipeliner that never reads keeps within its means") {
+  const Result result = play_one("pipeliner", "spillway");
+  CHECK(result.usage.connections <= kMostConnections);
+  CHECK(result.usage.bytes > 100'000);
+  check_that_p0_is_answered(result);
+}
