@@ -15,7 +15,7 @@ using traffic::sip_hash;
 using traffic::SipKey;
 
 constexpr std::uint32_t kAbsent = 0xffffffff;
-constexpr std::size_t kFixedParts = 7;  // before those of the configured fields
+constexpr std::size_t kFixedParts = 6;  // before those of the configured fields
 constexpr std::size_t kMaxNames = 16;
 constexpr std::size_t kMaxNameBytes = 1024;
 
@@ -86,20 +86,21 @@ void CacheKey::add_values(const CacheRequest& request, std::string_view name) {
   std::memcpy(text_.data() + begin, &size, sizeof size);
 }
 
-// A trusted proxy's X-Forwarded-Prefix, -Port, -User, or whatever else it has put there: an
-// upstream may make its response by any of them.
+// A trusted proxy's forwarded host, and behind it X-Forwarded-Prefix, -Port, -User or whatever else
+// it has put there: an upstream may make its response by any of them.
 void CacheKey::add_forwarding(const CacheRequest& request) {
   const std::size_t begin = text_.size();
   std::uint32_t size = 0;
   text_.append(sizeof size, '\0');
+  text_ += request.forwarded_host;
   if (request.is_forwarding_trusted) {
     for (const http::Field& field : request.fields) {
       if (!http::istarts_with(field.name, "X-Forwarded-") || request.hop.strips(field) ||
           http::iequals(field.name, "X-Forwarded-For"))
         continue;
+      text_ += '\n';  // which no field has in it
       for (const char c : field.name) text_ += http::to_lower(c);
       (text_ += ':') += field.value;
-      text_ += '\n';  // which no field has in it
     }
   }
   size = static_cast<std::uint32_t>(text_.size() - begin - sizeof size);
@@ -118,7 +119,6 @@ void CacheKey::start(SipKey key, const CacheRequest& request, const TenantInKey&
   const std::size_t uri_size = text_.size();
 
   add(request.scheme);
-  add(request.forwarded_host);
   add_forwarding(request);
   add(by_tenant ? request.tenant : std::string_view{});
   // The same name from different sources means two tenants.
