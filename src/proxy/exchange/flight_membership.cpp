@@ -21,7 +21,7 @@ void deliver_all(cache::Follower* first) {
 
 FlightMembership::FlightMembership(Services& services, const RequestContext& request,
                                    CacheLookup& lookup, Parking& parking)
-    : services_(services), request_(request), lookup_(lookup), parking_(parking) {
+    : request_(request), lookup_(lookup), parking_(parking) {
   follower_.home = &services.mailbox;
   follower_.parking = &parking;
 }

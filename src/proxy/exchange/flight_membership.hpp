@@ -53,7 +53,6 @@ class FlightMembership {
   Task<std::optional<Fault>> wait_for_landing();
   cache::SingleFlight& flights() const { return lookup_.cache()->flights(); }
 
-  Services& services_;
   const RequestContext& request_;
   CacheLookup& lookup_;
   Parking& parking_;
