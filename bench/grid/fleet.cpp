@@ -183,7 +183,7 @@ class FleetLoop {
     member.servers.begin(now_);
     const auto accepts = [this](std::size_t server) { return backend_.accepts(server); };
     if (member.servers.connect(request, accepts, now_) != ServersModel::Connected::yes) {
-      member.model.failed();
+      member.model.failed(request);
       member.model.end(request, now_);
       leave(request);
       return;

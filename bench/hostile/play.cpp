@@ -47,6 +47,7 @@ bench::Values values_of(const Stage& stage, std::uint16_t port, std::uint16_t ba
   const auto number = [](double value) { return std::to_string(std::lround(value)); };
   return {{"PORT", std::to_string(port)},
           {"BACKEND", std::to_string(backend)},
+          {"ADMIN", "0"},
           {"CONCURRENCY", number(workers)},
           {"CONCURRENCY_P1", number(workers * kP1Share)},
           {"CONCURRENCY_P2", number(workers * kP2Share)},
@@ -149,11 +150,12 @@ Result play(const Cell& cell, const Stage& stage) {
   });
   probe(client, io, start, stage.stopped);
   result.usage = attacker->stop();
-  result.failure = stage.stopped() ? "it was interrupted" : proxy.failure();
+  if (stage.stopped()) result.failure = "it was interrupted";
+  result.ended = proxy.failure();
   backend.stop();
   result.backend = backend.counters();
   if (result.failure.empty()) result.failure = invalid(result);
-  if (result.failure.empty() && late(result) && !stage.late_is_fine) {
+  if (result.failure.empty() && result.ended.empty() && late(result) && !stage.late_is_fine) {
     result.failure = "the machine was busy: load or backend were late";
   }
   return result;

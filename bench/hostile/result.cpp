@@ -50,6 +50,7 @@ std::string result_line(const Result& result) {
     line["failure"] = result.failure;
     return line.dump() + '\n';
   }
+  if (!result.ended.empty()) line["ended"] = result.ended;
   const ProbeCounts& p0 = result.probes.p0();
   line["seconds"] = to_seconds(result.cell.counted);
   line["sent"] = p0.sent;

@@ -16,6 +16,7 @@ struct Result {
   Usage usage;
   Backend::Counters backend;
   std::string failure;  // empty: none
+  std::string ended;    // how the contender's process ended meanwhile; empty: it did not
 };
 
 // Why the figures say nothing about the contender; empty: they do.

@@ -54,17 +54,19 @@ std::optional<std::string> metrics_page(std::uint16_t admin_port) {
   return page;
 }
 
-std::uint64_t sum_of(std::string_view page, std::string_view counter) {
-  double sum = 0;
+std::optional<std::uint64_t> sum_of(std::string_view page, std::string_view counter) {
+  std::optional<double> sum;
   while (!page.empty()) {
     const std::string_view line = page.substr(0, page.find('\n'));
     page.remove_prefix(std::min(line.size() + 1, page.size()));
     if (!line.starts_with(counter)) continue;
     const char next = line.size() > counter.size() ? line[counter.size()] : '\0';
     if (next != '{' && next != ' ') continue;  // another counter, or none
-    sum += std::strtod(std::string(line.substr(line.rfind(' ') + 1)).c_str(), nullptr);
+    sum = sum.value_or(0) +
+          std::strtod(std::string(line.substr(line.rfind(' ') + 1)).c_str(), nullptr);
   }
-  return static_cast<std::uint64_t>(std::llround(sum));
+  if (!sum) return std::nullopt;
+  return static_cast<std::uint64_t>(std::llround(*sum));
 }
 
 }  // namespace spillway::bench

@@ -11,7 +11,7 @@ namespace spillway::bench {
 // The page of the admin listener on a loopback port; nullopt: none within two seconds.
 std::optional<std::string> metrics_page(std::uint16_t admin_port);
 
-// The sum over all series of a counter in Prometheus' text format; 0 without a series.
-std::uint64_t sum_of(std::string_view page, std::string_view counter);
+// The sum over all series of a counter in Prometheus' text format; nullopt without a series.
+std::optional<std::uint64_t> sum_of(std::string_view page, std::string_view counter);
 
 }  // namespace spillway::bench

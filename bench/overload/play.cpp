@@ -84,8 +84,7 @@ class Opponent {
   std::optional<std::uint64_t> transitions() const {
     if (ports_.admin == 0) return std::nullopt;
     const std::optional<std::string> page = metrics_page(ports_.admin);
-    return page ? std::optional(sum_of(*page, "spillway_overload_transitions_total"))
-                : std::nullopt;
+    return page ? sum_of(*page, "spillway_overload_transitions_total") : std::nullopt;
   }
 
   // Empty: it runs.

@@ -76,10 +76,12 @@ class SourceCounts {
     return buckets_[kind][bucket].failed.get();
   }
 
-  // Of a source in that bucket whose request failed lately; empty: there is none among the last
+  // Of the source in that bucket whose request failed last; empty: there is none among the last
   // failures. May be of two sources mixed, if a failure is recorded at the same moment.
   SourceName name_in(std::size_t kind, std::size_t bucket) const {
-    for (const Failure& failure : failures_[kind]) {
+    const std::uint32_t newest = next_failure_.get() + kFailures - 1;
+    for (std::uint32_t back = 0; back < kFailures; ++back) {
+      const Failure& failure = failures_[kind][(newest - back) % kFailures];
       if (failure.bucket.get() != bucket + 1) continue;
       std::array<char, SourceName::kMost> text;
       for (std::size_t i = 0; i < failure.text.size(); ++i) {
@@ -105,7 +107,7 @@ class SourceCounts {
 
   void keep_names(const AnswerSource& source) {
     for (std::size_t kind = 0; kind < kSourceKinds; ++kind) {
-      Failure& failure = failures_[kind][next_failure_];
+      Failure& failure = failures_[kind][next_failure_.get() % kFailures];
       std::array<char, SourceName::kMost> text{};
       const std::string_view name = source.by[kind].name.substr(0, text.size());
       std::memcpy(text.data(), name.data(), name.size());
@@ -116,12 +118,12 @@ class SourceCounts {
       }
       failure.bucket.set(static_cast<std::uint32_t>(bucket_of(source.by[kind].id)) + 1);
     }
-    next_failure_ = (next_failure_ + 1) % kFailures;
+    next_failure_.add();
   }
 
   std::array<std::array<Bucket, kBuckets>, kSourceKinds> buckets_;
   std::array<std::array<Failure, kFailures>, kSourceKinds> failures_;  // the last ones
-  std::size_t next_failure_ = 0;
+  ShardCounter next_failure_;
 };
 
 }  // namespace spillway::overload

@@ -20,9 +20,7 @@ constexpr double kSmallestCut = 0.95;
 constexpr double kWorthwhile = 0.5;
 constexpr double kBrake = 0.5;
 constexpr double kLargestRaise = 1.5;
-// With more requests at work than the limit, abandoned ones hold their slots: as long as no other is
-// sent there is no evidence, and it is not the limit that is judged.
-constexpr double kDraining = 1.05;
+constexpr double kDraining = 1.05;  // of the limit, at work
 // A cut is kept if at least this part of the throughput remains, less the noise of the count.
 constexpr double kThroughputKept = 0.97;
 // Coefficient of variation of a saturated upstream's completions, times the root of their number.
@@ -66,13 +64,13 @@ void LimitRegulator::step(const OverloadSignals& signals, std::uint32_t waiting,
   const Reading reading = read(signals, tail);
   note_shortage(reading, signals, waiting, now);
   note_good(reading, now);
+  if (is_draining(signals, judged.has_value(), now)) {
+    if (trial_) trial_->ends = std::max(trial_->ends, now + settling_time(reading));
+    return;
+  }
   if (!tail.is_breached) {
     futile_ = false;
     pause_ = kFirstPause;
-  }
-  if (!judged && signals.inflight_ratio.value_or(0) > kDraining) {
-    if (trial_) trial_->ends = now + settling_time(reading);
-    return;
   }
   if (trial_ && !judged) limit_ = std::exchange(trial_, std::nullopt)->former;
   if (trial_) {
@@ -85,6 +83,17 @@ void LimitRegulator::step(const OverloadSignals& signals, std::uint32_t waiting,
   } else if (tail.is_breached && !return_to_knee(reading, now) && !got_slower(reading, now)) {
     lower(reading, signals.inflight_ratio.value_or(1) * limit_, now);
   }
+}
+
+// More requests at work than the limit, and no evidence of latency: abandoned ones hold the slots.
+// Only for so long, since responses that go on after their heads look the same.
+bool LimitRegulator::is_draining(const OverloadSignals& signals, bool is_judged, TimePoint now) {
+  if (is_judged || signals.inflight_ratio.value_or(0) <= kDraining) {
+    draining_since_.reset();
+    return false;
+  }
+  if (!draining_since_) draining_since_ = now;
+  return now - *draining_since_ < kLongestSettling;
 }
 
 LimitRegulator::Reading LimitRegulator::read(const OverloadSignals& signals,

@@ -60,6 +60,7 @@ class LimitRegulator {
   };
 
   Reading read(const OverloadSignals& signals, const TailLatency::Judgement& tail) const;
+  bool is_draining(const OverloadSignals& signals, bool is_judged, TimePoint now);
   void note_shortage(const Reading& reading, const OverloadSignals& signals, std::uint32_t waiting,
                      TimePoint now);
   void note_good(const Reading& reading, TimePoint now);
@@ -83,7 +84,7 @@ class LimitRegulator {
   double step_;                 // the largest cut of a trial, as a factor
   Duration pause_;              // after the next failure
   TimePoint not_before_{};      // of the next trial or raise
-  std::optional<TimePoint> short_since_, enough_since_, last_step_;
+  std::optional<TimePoint> short_since_, enough_since_, last_step_, draining_since_;
   bool is_short_ = false;
   bool futile_ = false;
 };

@@ -187,7 +187,7 @@ void PairedDither::judge(const Phase& low, const Phase& high) {
   if (!(more_work >= kFilled * width_)) return;
   const double growth = std::log(high.throughput() / low.throughput());
   const double variance = kCountNoise * (1 / low.succeeded + 1 / high.succeeded);
-  if (growth > kProportional * more_work) careful_for_ = Duration{0};
+  if (growth - std::sqrt(variance) > kProportional * more_work) careful_for_ = Duration{0};
   knee_.learn(low.at_work(), high.at_work(), growth, std::sqrt(variance));
   place();
 }

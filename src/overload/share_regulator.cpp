@@ -27,6 +27,8 @@ constexpr Duration kLongestRest = 320s;
 // Requests at work, on average. With fewer, two hardly ever meet in the upstream, and refusing some
 // relieves none: its errors are not for want of capacity.
 constexpr double kAnyLoad = 2;
+// Unless there are many a second: errors that come fast look like a low load.
+constexpr double kAnyRate = 20;
 
 std::optional<double> seconds_of(const std::optional<Milliseconds>& threshold) {
   if (!threshold) return std::nullopt;
@@ -75,7 +77,7 @@ ShareRegulator::Signal ShareRegulator::watched(const OverloadSignals& signals) c
 // Only before any is refused: refusing itself lowers the load.
 bool ShareRegulator::has_nothing_to_relieve(const OverloadSignals& signals) const {
   return cause_ == Reason::error_burst && level_ == 0 && signals.is_low_load &&
-         signals.inflight < kAnyLoad;
+         signals.inflight < kAnyLoad && signals.completed_rate < kAnyRate;
 }
 
 void ShareRegulator::step(const OverloadSignals& signals, Reason reason, TimePoint now) {

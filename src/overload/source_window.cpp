@@ -1,5 +1,6 @@
 #include "overload/source_window.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace spillway::overload {
@@ -8,6 +9,9 @@ namespace {
 // Of the error rate that may be left without it. With more it may be chance that its requests fail
 // more often: of three routes that fail alike one is always the worst.
 constexpr double kMostLeft = 0.5;
+// Of all answers, those of others are this part at least: what has more is the upstream, or a few
+// cheap answers of others would hide that it fails.
+constexpr std::uint64_t kPartOfOthers = 4;
 // Of sources that explain the same errors the first kind is named unless its requests are so many
 // times the fewest: it may share a bucket.
 constexpr std::uint64_t kNearly = 2;
@@ -46,8 +50,9 @@ std::optional<SourceWindow::Worst> SourceWindow::worst_of(std::size_t kind,
   for (std::size_t bucket = 0; bucket < SourceCounts::kBuckets; ++bucket) {
     const Count& count = sum_[kind][bucket];
     const std::uint64_t own = std::uint64_t{count.succeeded} + count.failed;
-    if (count.failed == 0 || finished - own < enough) continue;
-    const double others = double(failed - count.failed) / double(finished - own);
+    const std::uint64_t others_have = finished - own;
+    if (count.failed == 0 || others_have < std::max(enough, finished / kPartOfOthers)) continue;
+    const double others = double(failed - count.failed) / double(others_have);
     if (others * double(finished) > kMostLeft * double(failed)) continue;
     if (!worst || others < worst->others) worst = Worst{kind, bucket, count, others};
   }

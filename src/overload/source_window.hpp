@@ -32,7 +32,8 @@ class SourceWindow {
 
   // Of all kinds the source whose omission lowers the error rate most; of those that lower it alike
   // that of the first kind, or of one with less than half of its requests. A kind is judged only
-  // where the others have at least `enough` answers in the window. nullopt: no source stands out.
+  // where the others have at least `enough` answers in the window, and a quarter of all. nullopt:
+  // no source stands out.
   std::optional<LeftOut> worst(std::uint64_t enough,
                                std::span<const SourceCounts* const> shards) const;
 

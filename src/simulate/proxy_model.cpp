@@ -248,7 +248,7 @@ void ProxyModel::end_unanswered(Request& request, TimePoint now) {
 
 void ProxyModel::end_abandoned(Request& request, TimePoint now) {
   if (request.has_slot)
-    times_.latency.record(subject_of(request).route, now - request.dispatched, now);
+    times_.latency.record_unanswered(subject_of(request).route, now - request.dispatched, now);
   end(request, now);
 }
 

@@ -49,7 +49,7 @@ class ClientSession {
 
   // --- Its body, as it goes on to the upstream: in the framing that the head names.
   // Begins to read it, of at most `limit` bytes of content. `at_hand`: the part received with the
-  // head; valid until the request ends.
+  // head; valid until the next receive_body().
   virtual BodyPiece start_body(std::uint64_t limit, std::string_view& at_hand) = 0;
   // `into`: more than BodyReader::kMostHeld bytes if it is chunked.
   virtual BodyPiece receive_body(std::span<char> into) = 0;

@@ -40,11 +40,12 @@ Detached LingeringCall::run() {
   services_.owner.end_lingering(*this);
 }
 
+// Only if it took longer than usual: an upstream that sees its client leave may answer at once.
 void LingeringCall::learn_answered() {
   const auto awaited = std::exchange(request_.awaited, std::nullopt);
   if (!awaited) return;
   const TimePoint now = services_.now();
-  request_.generation->route_latency.record(awaited->route, now - awaited->since, now);
+  request_.generation->route_latency.record_unanswered(awaited->route, now - awaited->since, now);
 }
 
 // It would have taken longer than nearly all do; by how much is not known. Twice as long, as TCP

@@ -68,7 +68,7 @@ Task<std::optional<Fault>> RequestBody::read_ahead() {
     const std::optional<Fault> fault = co_await read_start(client_rate);
     if (fault) co_return fault;
   }
-  if (!is_streamed_ || !is_buffered()) co_return std::nullopt;
+  if (!is_streamed_ || !is_buffered() || !owns_at_hand()) co_return std::nullopt;
   const std::optional<Fault> fault = co_await read_rest(client_rate);
   co_return fault;
 }
@@ -99,10 +99,23 @@ Task<std::optional<Fault>> RequestBody::read_start(resilience::MinRate& client_r
   co_return std::nullopt;
 }
 
+// What came with the head lies in the session's block, where the session puts what it receives
+// behind the body. So before more is received it is moved. False: it has no room in a block.
+bool RequestBody::owns_at_hand() {
+  if (block_) return true;
+  Block block = services_.large_blocks.take();
+  if (at_hand_.size() > block.bytes().size()) return false;
+  std::memcpy(block.bytes().data(), at_hand_.data(), at_hand_.size());
+  at_hand_ = {block.bytes().data(), at_hand_.size()};
+  block_ = std::move(block);
+  return true;
+}
+
 // Whether more than that is read before a slot is taken. Not where the upstream may answer before
 // it has all of it: with gRPC both sides talk at once.
 bool RequestBody::is_buffered() const {
   const config::Route& route = request_.config().routes[index(request_.subject.route)];
+  if (request_.is_shadow()) return false;  // it takes no slot
   if (route.request_buffering == config::RequestBuffering::off || !request_.upgrade.empty())
     return false;
   const http::Field* const type = request_.head.fields.find(http::FieldId::content_type);
@@ -120,6 +133,7 @@ Task<std::optional<Fault>> RequestBody::read_rest(resilience::MinRate& client_ra
     Block block = services_.large_blocks.take();
     const std::size_t full = block.bytes().size() - held_back(request_.head.framing);
     std::size_t size = 0;
+    spill_.begin_block();
     while (!session_.is_body_complete() && size < full) {
       const bool after_others = ++round % kRoundsInARow == 0 || (size == 0 && spill_.is_on_disk());
       const BodyPiece piece =
@@ -129,6 +143,7 @@ Task<std::optional<Fault>> RequestBody::read_rest(resilience::MinRate& client_ra
       size += piece.bytes;
     }
     received += size;
+    spill_.end_block();
     if (size > 0) spill_.keep(block, 0, size);
   }
   co_return std::nullopt;
@@ -243,8 +258,13 @@ Task<bool> RequestBody::send_spilled(Stream& upstream) {
     if (!sent) co_return false;
     spill_.sent(next.size());
     if (round % kRoundsInARow != 0) continue;
-    co_await pump_parking_.park({}, &upstream.writable());
+    const TimePoint due = services_.now() + request_.upstream_config().response_timeout;
+    const Wake wake = co_await pump_parking_.park({.deadline = due}, &upstream.writable());
     if (!is_pumping()) co_return false;
+    if (wake == Wake::timeout) {
+      fail(upstream_timeout());
+      co_return false;
+    }
   }
   co_return true;
 }

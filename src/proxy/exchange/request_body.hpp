@@ -1,11 +1,12 @@
 // The body of a request on its way to the upstream.
 //
 // A small one is read whole before a slot is taken, so that a slow client holds no slot, and can be
-// sent again. So is a larger one, as far as there is room for it (spill.hpp), unless its route says
-// otherwise or the rest of it will soon be there. The pump sends what is more than kSmallBody, and
-// what is still to come, while the response is awaited or already relayed. A client that expects
-// 100 (Continue) is told to go on first: were the upstream asked, it would hold a slot in silence.
-// The pump is a child coroutine of the exchange and ends before it, by itself or stopped.
+// sent again. A larger one is read before, too, as far as there is room for it (spill.hpp), unless
+// its route says otherwise or the rest of it will soon be there; it is sent only once. The pump
+// sends what is more than kSmallBody, and what is still to come, while the response is awaited or
+// already relayed. A client that expects 100 (Continue) is told to go on first: were the upstream
+// asked, it would hold a slot in silence. The pump is a child coroutine of the exchange and ends
+// before it, by itself or stopped.
 #pragma once
 
 #include <cstdint>
@@ -76,6 +77,7 @@ class RequestBody {
 
   Task<bool> send_continue();
   Task<std::optional<Fault>> read_start(resilience::MinRate& client_rate);
+  bool owns_at_hand();
   bool is_buffered() const;
   Task<std::optional<Fault>> read_rest(resilience::MinRate& client_rate);
   bool makes_room(std::uint64_t received, TimePoint began);

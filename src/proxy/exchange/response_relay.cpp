@@ -227,7 +227,9 @@ Task<std::optional<Fault>> ResponseRelay::wait(RelayState::Next next) {
   // While the request's body is being sent the upstream is not late; the pump has its own timeouts.
   const bool upstream_owes = reads(next) && !to_.body.is_pumping();
   const bool is_done = state().is_upstream_done();
-  const TimePoint response_due = is_done ? kNever : to_.call.deadlines().response_due();
+  // Disk space is bounded in time, too; memory is left to limits.min_rate_bytes.
+  const bool is_bounded = !is_done || spill_.is_on_disk();
+  const TimePoint response_due = is_bounded ? to_.call.deadlines().response_due() : kNever;
   const TimePoint now = to_.services.now();
   const TimePoint patience =
       upstream_owes ? now + to_.request.upstream_config().response_timeout : kNever;

@@ -37,6 +37,14 @@ class Spill {
   // turn of the loop.
   bool is_on_disk() const { return static_cast<bool>(file_); }
 
+  // While a block is being filled for keep() it counts, too.
+  void begin_block() {
+    count_memory(static_cast<std::int64_t>(services_.large_blocks.block_size()));
+  }
+  void end_block() {
+    count_memory(-static_cast<std::int64_t>(services_.large_blocks.block_size()));
+  }
+
   // Keeps bytes [from, to) of the block, in memory or in the file. In memory the block goes with
   // them and another one takes its place. Room is to be asked for before: with none left the bytes
   // are kept in memory all the same.

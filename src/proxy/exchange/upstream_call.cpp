@@ -91,6 +91,7 @@ Task<UpstreamCall::Attempt> UpstreamCall::ask_once() {
   const std::optional<TimePoint> since = awaited_since();
   if (attempt.result == AttemptResult::answered) {
     awaits_head_ = false;
+    so_far_.unanswered_since.reset();
     report(nullptr);
     record_latency(since);
     co_return attempt;

@@ -63,7 +63,8 @@ World::World() {
   process_ = {1, {2, 3}, {std::make_shared<observe::WorkerGauges>()}};
   generation_ = std::make_shared<proxy::Generation>(settings(), endpoints(), process_);
   workers_.push_back(std::make_unique<proxy::Worker>(
-      0, proxy::Worker::Shared{workers_, log(), tunnel_permits_, accept_resume_}, generation_, 4));
+      0, proxy::Worker::Shared{workers_, log(), tunnel_permits_, temp_space_, accept_resume_},
+      generation_, 4));
   set_on_connect([this](int its_end) {
     if (refusals_ > 0 && refusals_-- > 0) return false;
     connections_.emplace_back().descriptor = its_end;

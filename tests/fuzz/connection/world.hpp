@@ -14,6 +14,7 @@
 #include "fuzz/connection/messages.hpp"
 #include "fuzz/connection/script.hpp"
 #include "http/head.hpp"
+#include "proxy/net/temp_file.hpp"
 #include "proxy/worker/worker.hpp"
 
 namespace spillway::fuzz {
@@ -96,6 +97,7 @@ class World {
 
   std::vector<std::unique_ptr<proxy::Worker>> workers_;
   proxy::TunnelPermits tunnel_permits_;
+  proxy::TempSpace temp_space_;
   proxy::AcceptResume accept_resume_;
   proxy::ProcessContext process_;
   std::shared_ptr<proxy::Generation> generation_;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "support/event.hpp"
 #include "support/proxy_under_test.hpp"
 #include "support/raw_client.hpp"
 #include "support/scripted_peer.hpp"
@@ -255,6 +256,37 @@ TEST_CASE("an upload that is kept goes nowhere when its client leaves") {
   CHECK(proxy.metric_becomes(
       R"(spillway_requests_total{route="default",class="P0",outcome="client_gone"})", 1));
   CHECK(peer.seen().requests == 0);
+}
+
+TEST_CASE("what follows a large upload that came with its head overwrites none of it") {
+  Event asked, go;
+  ScriptedPeer peer([&](PeerConnection& proxy) {
+    while (const auto request = proxy.read_request()) {
+      if (request->target() == "/held") {
+        asked.set();
+        if (!proxy.wait(go)) return;
+      }
+      const bool echoes = request->method() == "POST";
+      if (!proxy.send(ok(echoes ? std::string_view(request->body) : request->target()))) return;
+    }
+  });
+  const Files files;
+  const ProxyUnderTest proxy(peer.address(), files.settings());
+  const std::string body = noise(0x10100, 4);
+  RawClient client(proxy.port());
+  // A head that takes a large block, and behind it a byte of the next request, so that this is read
+  // into that block: all that waits in the socket at once.
+  client.send(get("/held", "X-Long: " + std::string(20'000, 'x') + "\r\n") + "P");
+  REQUIRE(asked.wait());
+  client.send("OST /upload HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n10100\r\n" +
+              body);
+  go.set();
+  CHECK(client.read_response().body == "/held");
+  // The upload's end comes later, and the next request with it.
+  REQUIRE_FALSE(client.has_bytes(Milliseconds{50}));
+  client.send("\r\n0\r\n\r\n" + get("/next"));
+  CHECK((client.read_response().body == body));
+  CHECK(client.read_response().body == "/next");
 }
 
 }  // namespace spillway::support

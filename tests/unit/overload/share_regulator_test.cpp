@@ -35,11 +35,12 @@ class Loop {
       step(signals, Reason::event_loop_lag);
     }
   }
-  void errors(double rate, Duration time, double inflight = 10) {
+  void errors(double rate, Duration time, double inflight = 10, double completed_rate = 0) {
     for (const TimePoint end = now_ + time; now_ < end; now_ += 100ms) {
       OverloadSignals signals;
       signals.error_rate = rate;
       signals.inflight = inflight;
+      signals.completed_rate = completed_rate;
       signals.is_low_load = true;
       step(signals, Reason::error_burst);
     }
@@ -130,6 +131,9 @@ TEST_CASE("for errors of an upstream that is hardly at work none is refused") {
   idle.errors(1, 60s, 1.9);
   CHECK(idle.share(kP2) == 0);
   CHECK_FALSE((*idle).is_futile());
+  Loop fast;  // a thousand errors a second look like one request at work
+  fast.errors(1, 5s, 1, 1000);
+  CHECK(fast.share(kP2) == 1);
   Loop busy;
   busy.errors(1, 5s, 2);
   CHECK(busy.share(kP2) == 1);
