@@ -195,8 +195,7 @@ Task<UpstreamCall::Attempt> UpstreamCall::read_head() {
   }
 }
 
-// The timeout is for the head as a whole: neither interim responses nor bytes of it extend it.
-// While the request body is still on its way the upstream owes nothing.
+// The timeout is for the head as a whole, interim ones too, from the end of the request's body.
 TimePoint UpstreamCall::head_due() {
   if (is_pumping()) return deadlines_.head_due();
   if (!owed_since_) owed_since_ = services_.now();
@@ -363,8 +362,7 @@ void UpstreamCall::drop() {
   admission_.abandon_slot(services_.now()).release();
 }
 
-// Nearly all answers of the route have come by then; where nothing is known, all that are waited
-// for.
+// Nearly all answers of the route have come by then; where nothing is known, all.
 TimePoint UpstreamCall::answer_expected_by() const {
   const Duration timeout = request_.upstream_config().response_timeout;
   const auto usual = request_.generation->route_latency.nearly_longest(request_.subject.route);

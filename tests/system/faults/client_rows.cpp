@@ -31,11 +31,14 @@ Row vanish(Phase phase, nlohmann::json changes = nlohmann::json::object()) {
 std::vector<Row> client_rows() {
   std::vector<Row> rows;
   for (const Phase phase :
-       {Phase::in_head, Phase::in_small_body, Phase::in_large_body, Phase::in_chunk,
-        Phase::before_continue, Phase::awaiting_head, Phase::at_work, Phase::in_answer,
-        Phase::between_requests, Phase::in_pipeline}) {
+       {Phase::in_head, Phase::in_small_body, Phase::before_continue, Phase::awaiting_head,
+        Phase::at_work, Phase::in_answer, Phase::between_requests, Phase::in_pipeline}) {
     rows.push_back(vanish(phase));
   }
+  // Otherwise these bodies are read before a slot is taken.
+  const nlohmann::json streams = {{"default_route", {{"request_buffering", "off"}}}};
+  rows.push_back(vanish(Phase::in_large_body, streams));
+  rows.push_back(vanish(Phase::in_chunk, streams));
   rows.push_back(vanish(Phase::in_queue, {{"dispatch", {{"concurrency", 4}}}}));
   return rows;
 }
