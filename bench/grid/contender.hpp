@@ -1,4 +1,4 @@
-// What is compared: configurations of Spillway, some of which stand for others.
+// The contenders: configurations of Spillway. Some of them model other proxies.
 #pragma once
 
 #include <cstdint>

@@ -6,12 +6,8 @@
 #include <memory>
 #include <stdexcept>
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include "bench/hostile/crowd.hpp"
 #include "bench/hostile/slowhttptest.hpp"
@@ -19,13 +15,13 @@
 #include "bench/overload/configuration.hpp"
 #include "bench/overload/peer_process.hpp"
 #include "bench/overload/pinning.hpp"
+#include "bench/overload/play.hpp"
 
 namespace spillway::hostile {
 namespace asio = boost::asio;
 
 namespace {
 
-constexpr Milliseconds kLook{100};
 constexpr Milliseconds kBeforeStart{50};  // until the first request is due
 constexpr std::size_t kLastWords = 2000;  // bytes of a contender's log
 constexpr double kP1Share = 0.5;          // of the workers, for contenders with limits by class
@@ -108,26 +104,6 @@ std::unique_ptr<Attacker> attacker_of(const Cell& cell, const Stage& stage, std:
                                         stage.work + "/attacker.log", core);
 }
 
-asio::awaitable<void> run_and_stop(load::Client& client, TimePoint start, asio::io_context& io) {
-  co_await client.run(start);
-  io.stop();
-}
-
-asio::awaitable<void> stop_when_told(asio::io_context& io, bool (*stopped)()) {
-  asio::steady_timer timer(io);
-  while (!stopped()) {
-    timer.expires_after(kLook);
-    co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
-  }
-  io.stop();
-}
-
-void probe(load::Client& client, asio::io_context& io, TimePoint start, bool (*stopped)()) {
-  asio::co_spawn(io, run_and_stop(client, start, io), asio::detached);
-  asio::co_spawn(io, stop_when_told(io, stopped), asio::detached);
-  io.run();
-}
-
 }  // namespace
 
 Result play(const Cell& cell, const Stage& stage) {
@@ -148,7 +124,7 @@ Result play(const Cell& cell, const Stage& stage) {
   attack.async_wait([&](auto error) {
     if (!error) attacker->start();
   });
-  probe(client, io, start, stage.stopped);
+  bench::send(client, io, start, stage.stopped);
   result.usage = attacker->stop();
   if (stage.stopped()) result.failure = "it was interrupted";
   result.ended = proxy.failure();

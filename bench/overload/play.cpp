@@ -117,13 +117,13 @@ asio::awaitable<void> stop_when_told(asio::io_context& io, bool (*stopped)()) {
   io.stop();
 }
 
+}  // namespace
+
 void send(load::Client& client, asio::io_context& io, TimePoint start, bool (*stopped)()) {
   asio::co_spawn(io, run_and_stop(client, start, io), asio::detached);
   asio::co_spawn(io, stop_when_told(io, stopped), asio::detached);
   io.run();
 }
-
-}  // namespace
 
 Result play(const Cell& cell, const Stage& stage) {
   const Scenario& scenario = *cell.scenario;

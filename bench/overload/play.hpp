@@ -3,6 +3,10 @@
 
 #include <string>
 
+#include <boost/asio/io_context.hpp>
+
+#include "base/time.hpp"
+#include "bench/load/client.hpp"
 #include "bench/overload/contender.hpp"
 #include "bench/overload/plan.hpp"
 #include "bench/overload/result.hpp"
@@ -22,5 +26,8 @@ struct Stage {
 // A cell that cannot be played or says nothing has a failure. Throws std::exception only for what
 // ails the benchmark itself, such as a folder that cannot be written.
 Result play(const Cell& cell, const Stage& stage);
+
+// Runs `io` while the client sends its schedule from `start` on, until it has ended or `stopped`.
+void send(load::Client& client, boost::asio::io_context& io, TimePoint start, bool (*stopped)());
 
 }  // namespace spillway::bench

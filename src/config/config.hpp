@@ -339,7 +339,7 @@ struct Route {
 
 enum class TenantKey : std::uint8_t { api_key, trusted_header, client_address };
 
-// A key and the tier of its tenant, of which all of its keys may speak (named_tenants.hpp).
+// An API key. Any key of a tenant may state the tenant's tier (named_tenants.hpp).
 struct ApiKey {
   std::optional<std::string> name;       // exactly one of these two
   std::optional<std::string> tenant;     // the same; the key's former name

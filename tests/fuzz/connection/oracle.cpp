@@ -180,7 +180,7 @@ class ClientCheck {
       }
       answer.is_own ? check_own(answer, request) : check_relayed(answer, request);
       persists = answer.persists && answer.is_complete;
-      // To a head that did not come in time, of which the proxy had not seen that it is HEAD.
+      // The proxy timed out before it had read the method, so it sent a body in answer to HEAD.
       if (is_to_head && answer.is_own && !persists && rest.size() == answer.length) rest = {};
       ++turn;
     }

@@ -1,4 +1,4 @@
-// Our ends of the socket pairs: what is there is taken, and what fits is sent.
+// The far ends of the socket pairs. They read all bytes available and write as much as fits.
 #pragma once
 
 #include <sys/socket.h>
