@@ -13,6 +13,7 @@ enum class Outcome : std::uint8_t {
   forwarded,    // the upstream's response was relayed
   cached,       // answered from the cache in normal operation
   degraded,     // stale, cached or fallback response under overload or failure
+  deferred,     // answered 202: stored, to be forwarded later
   denied,       // refused on arrival with 429 or 503
   dropped,      // closed without a response, by rule
   expired,      // deadline or maximum wait passed before it got a slot
@@ -21,12 +22,12 @@ enum class Outcome : std::uint8_t {
   client_gone,  // the client left before its response was complete
 };
 
-inline constexpr std::size_t kOutcomeCount = 9;
+inline constexpr std::size_t kOutcomeCount = 10;
 
 constexpr std::string_view name(Outcome outcome) {
   constexpr std::array<std::string_view, kOutcomeCount> names{
-      "forwarded", "cached",  "degraded", "denied",     "dropped",
-      "expired",   "evicted", "error",    "client_gone"};
+      "forwarded", "cached",  "degraded", "deferred", "denied",
+      "dropped",   "expired", "evicted",  "error",    "client_gone"};
   return names[index(outcome)];
 }
 

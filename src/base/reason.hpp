@@ -37,10 +37,12 @@ enum class Reason : std::uint8_t {
   slow_client,             // it held a slot for which others waited, and moved too few bytes
   not_stored,              // only a cached response was allowed, and there is none
   local_shortage,          // Spillway itself ran out of descriptors, ports or memory
+  store_unavailable,       // the request was to be deferred, and could not be written down
+  store_full,              // likewise: as many jobs wait as may
   shedding_does_not_help,  // of a state: tail latency does not follow the effective limit
 };
 
-inline constexpr std::size_t kReasonCount = 26;
+inline constexpr std::size_t kReasonCount = 28;
 
 // At namespace scope: within name(), compilers copy the array to the stack.
 inline constexpr std::array<std::string_view, kReasonCount> kReasonNames{
@@ -69,6 +71,8 @@ inline constexpr std::array<std::string_view, kReasonCount> kReasonNames{
     "SLOW_CLIENT",
     "NOT_STORED",
     "LOCAL_SHORTAGE",
+    "STORE_UNAVAILABLE",
+    "STORE_FULL",
     "SHEDDING_DOES_NOT_HELP",
 };
 

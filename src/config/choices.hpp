@@ -91,6 +91,11 @@ inline constexpr std::array kChoices<RequestBuffering>{Choice{RequestBuffering::
                                                        Choice{RequestBuffering::off, "off"}};
 
 template <>
+inline constexpr std::array kChoices<DeferWhen>{Choice{DeferWhen::overloaded, "overloaded"},
+                                                Choice{DeferWhen::always, "always"},
+                                                Choice{DeferWhen::prefer, "prefer"}};
+
+template <>
 inline constexpr std::array kChoices<TenantKey>{
     Choice{TenantKey::api_key, "api_key"}, Choice{TenantKey::trusted_header, "trusted_header"},
     Choice{TenantKey::client_address, "client_address"}};

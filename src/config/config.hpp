@@ -13,6 +13,8 @@
 #include "base/ids.hpp"
 #include "base/state.hpp"
 #include "base/time.hpp"
+#include "config/defer.hpp"
+#include "config/fallback.hpp"
 
 namespace spillway::config {
 
@@ -299,26 +301,6 @@ struct Cache {
   bool operator==(const Cache&) const = default;
 };
 
-// A text in the configuration or in a file that it names.
-struct Content {
-  std::optional<std::string> body;  // exactly one of the two
-  std::optional<std::string> file;  // relative to the directory of the configuration file
-  std::string text;                 // set by load(): the body, or what the file holds
-};
-
-struct HeaderField {
-  std::string name;
-  std::string value;
-};
-
-// A route's fallback answer.
-struct Fallback {
-  std::uint32_t status = 200;
-  std::vector<HeaderField> headers;
-  std::optional<Content> json;  // at least one of the two
-  std::optional<Content> html;
-};
-
 // Whether the body of a slow client is read before its upstream is asked.
 enum class RequestBuffering : std::uint8_t { automatic, off };
 
@@ -335,6 +317,8 @@ struct Route {
   std::vector<RuleOverride> rules;
   std::optional<Cache> cache;
   std::optional<Fallback> fallback;
+  std::optional<Defer> defer;
+  bool own_path = true;  // Spillway answers below Config::own_path
 };
 
 enum class TenantKey : std::uint8_t { api_key, trusted_header, client_address };
@@ -391,6 +375,9 @@ struct Config {
   TrustedHeaders trusted_headers;
   Dispatch dispatch;
   Overload overload;
+  Store store;
+  Defer jobs;                           // defaults for routes
+  std::string own_path = "/_spillway";  // below it Spillway answers itself; empty: nowhere
   Log log;
 
   const Route& default_route() const { return routes.back(); }

@@ -16,6 +16,7 @@
 #include "config/config.hpp"
 #include "config/constraint.hpp"
 #include "config/describe_answers.hpp"
+#include "config/describe_defer.hpp"
 #include "config/describe_upstreams.hpp"
 
 namespace spillway::config {
@@ -291,6 +292,11 @@ void describe_treatment(Visitor& visit, Route& x) {
   visit("cache", x.cache, ByType{},
         "Stores what a shared cache may store (RFC 9111); default: nothing is stored.");
   visit("fallback", x.fallback, ByType{}, "A prepared answer; default: none.");
+  visit("defer", x.defer, Overrides{"jobs"},
+        "Requests that are answered 202, stored and forwarded later, by these keys and those of "
+        "jobs; default: none is.");
+  visit("own_path", x.own_path, ByType{},
+        "Spillway answers what is below own_path itself; false: it is forwarded.");
 }
 
 template <class Visitor>
@@ -375,6 +381,10 @@ void describe(Visitor& visit, Config& x) {
         "Fields that are believed when they come from one of trusted_peers.");
   visit("dispatch", x.dispatch, ByType{}, "The queue and the concurrency limit, per upstream.");
   visit("overload", x.overload, ByType{}, "When an upstream is overloaded, and what then.");
+  visit("store", x.store, ByType{}, "Where deferred requests are kept.");
+  visit("jobs", x.jobs, ByType{}, "Defaults for the defer of every route.");
+  visit("own_path", x.own_path, kOwnPath,
+        "Path below which Spillway answers itself, if a route has defer; empty: nowhere.");
   visit("log", x.log, ByType{}, "What is written to standard error.");
 }
 

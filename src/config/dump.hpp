@@ -101,6 +101,10 @@ class Dump {
   Written write(Struct& value, Overrides) {
     return write(value, ByType{});
   }
+  template <class Struct>
+  Written write(std::optional<Struct>& value, Overrides) {
+    return value ? write(*value, ByType{}) : std::nullopt;
+  }
 
  private:
   struct Members {

@@ -154,6 +154,25 @@ bool is_file_name(std::string_view text) {
   return !text.empty() && text.size() <= 4096 && !std::any_of(text.begin(), text.end(), is_control);
 }
 
+// A password would stand in the dump of the configuration.
+bool is_store_url(std::string_view text) {
+  if (text.empty() || text == "memory:") return true;
+  if (text.starts_with("sqlite:")) return is_file_name(text.substr(7));
+  const bool is_postgresql = text.starts_with("postgresql://") || text.starts_with("postgres://");
+  if (!is_postgresql || !is_file_name(text)) return false;
+  const auto authority = text.substr(text.find("//") + 2);
+  const auto user = authority.substr(0, authority.find('/')).find('@');
+  const bool has_password =
+      (user != text.npos && authority.substr(0, user).find(':') != text.npos) ||
+      text.find("password=") != text.npos;
+  return !has_password;
+}
+
+bool is_own_path(std::string_view text) {
+  return text.empty() || (text != "/" && text.find('*') == text.npos &&
+                          text.find('%') == text.npos && is_path_pattern(text));
+}
+
 bool is_directory(std::string_view text) { return text.starts_with('/') && is_file_name(text); }
 
 bool is_protocol(std::string_view text) {

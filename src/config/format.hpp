@@ -33,6 +33,8 @@ bool is_file_name(std::string_view text);      // not empty, no control characte
 bool is_directory(std::string_view text);      // an absolute path
 bool is_protocol(std::string_view text);       // a protocol for Upgrade, except h2c
 bool is_probe_target(std::string_view text);   // a path with or without a query, or empty
+bool is_store_url(std::string_view text);      // memory:, sqlite:FILE, postgresql://, or empty
+bool is_own_path(std::string_view text);       // a path of literal segments, or empty
 bool is_content(std::string_view text);        // not empty, up to kMaxContentBytes
 
 inline constexpr Format kName{
@@ -75,6 +77,15 @@ inline constexpr Format kStoredMethod{
     is_stored_method};
 inline constexpr Format kFileName{"the name of a file, up to 4096 bytes without control characters",
                                   is_file_name};
+inline constexpr Format kOptionalFileName{
+    "the name of a file, up to 4096 bytes without control characters, or empty",
+    [](std::string_view text) { return text.empty() || is_file_name(text); }};
+inline constexpr Format kStoreUrl{
+    "\"memory:\", \"sqlite:FILE\" or \"postgresql://...\" without a password (it would be shown; "
+    "libpq takes one from PGPASSFILE), or empty",
+    is_store_url};
+inline constexpr Format kOwnPath{
+    "a path of one or more literal segments, without '/' at the end, or empty", is_own_path};
 inline constexpr Format kDirectory{
     "the absolute path of a directory, up to 4096 bytes without control characters", is_directory};
 inline constexpr std::size_t kMaxContentBytes = 1024 * 1024;

@@ -40,6 +40,7 @@ Config read_config(const json& root, Problems& problems) {
   const Config inherited = read_config(root, context, ignored);
   context.new_upstream.dispatch = inherited.dispatch;
   context.new_upstream.overload = inherited.overload;
+  context.new_defer = inherited.jobs;
   context.new_route.traffic_class = middle_class(context.classes.size());
   return read_config(root, context, problems);
 }
@@ -54,6 +55,7 @@ LoadResult load_text(std::string_view text, std::string_view file_name,
   Config config = read_config(*document.root, out.problems);
   validate(config, *document.root, out.problems);
   read_contents(config, directory, out.problems);
+  config.store.directory = directory.string();
   if (out.problems.empty()) out.config = std::move(config);
   return out;
 }

@@ -18,13 +18,15 @@
 
 namespace spillway::config {
 
-// The names that the file may refer to, and the initial values of list elements.
+// The names that the file may refer to, and the initial values of list elements and of sections
+// that override another one.
 struct ReadContext {
   std::vector<std::string> classes;
   std::vector<std::string> upstreams;
   std::vector<std::string> routes;
   Upstream new_upstream;
   Route new_route;
+  Defer new_defer;
 };
 
 // "found 3" in JSON, cut; objects and arrays by their kind.
@@ -179,6 +181,12 @@ class Reader {
   bool read(const nlohmann::json& node, const std::string& path, Struct& value, Overrides) {
     return read(node, path, value, ByType{});
   }
+  template <class Struct>
+  bool read(const nlohmann::json& node, const std::string& path, std::optional<Struct>& value,
+            Overrides) {
+    value = fresh<Struct>();
+    return read(node, path, *value, ByType{});
+  }
 
  private:
   // The visitor for one object.
@@ -207,6 +215,8 @@ class Reader {
       return context_.new_upstream;
     } else if constexpr (std::is_same_v<T, Route>) {
       return context_.new_route;
+    } else if constexpr (std::is_same_v<T, Defer>) {
+      return context_.new_defer;
     } else {
       return T{};
     }

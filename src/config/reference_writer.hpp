@@ -101,6 +101,12 @@ struct ReferenceWriter {
   void operator()(Key key, Struct&, const Overrides& overrides, std::string_view sentence) {
     line(key, "", "the keys of `" + std::string(overrides.section) + "`", sentence);
   }
+  template <class Struct>
+  void operator()(Key key, std::optional<Struct>&, const Overrides& overrides,
+                  std::string_view sentence) {
+    Struct inner{};
+    (*this)(key, inner, overrides, sentence);
+  }
   void annotation(Key key, std::string_view sentence) { line(key, "", "any text", sentence); }
 };
 

@@ -1,5 +1,6 @@
 #include "config/reload.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace spillway::config {
@@ -7,6 +8,11 @@ namespace {
 
 std::string shown(const std::string& text) { return "\"" + text + "\""; }
 std::string shown(std::uint64_t number) { return std::to_string(number); }
+
+bool defers(const Config& config) {
+  return std::any_of(config.routes.begin(), config.routes.end(),
+                     [](const Route& route) { return route.defer.has_value(); });
+}
 
 }  // namespace
 
@@ -25,6 +31,14 @@ Problems needs_restart(const Config& running, const Config& wanted) {
     problems.push_back({"$.admin.token", "is another one: this takes a restart"});
   compare("$.workers", running.workers, wanted.workers);
   compare("$.limits.header_bytes", running.limits.header_bytes, wanted.limits.header_bytes);
+  compare("$.store.url", running.store.url, wanted.store.url);
+  compare("$.store.max_bytes", running.store.max_bytes, wanted.store.max_bytes);
+  compare("$.store.key_file", running.store.key_file, wanted.store.key_file);
+  if (!defers(running) && defers(wanted)) {
+    problems.push_back({"$.routes",
+                        "the first route with defer needs the store, which is opened "
+                        "at the start: this takes a restart"});
+  }
   return problems;
 }
 

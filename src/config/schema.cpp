@@ -88,6 +88,11 @@ class SchemaWriter {
   Json value(Struct&, const Overrides& overrides) {
     return {{"allOf", {{{"$ref", "#/properties/" + std::string(overrides.section)}}}}};
   }
+  template <class Struct>
+  Json value(std::optional<Struct>&, const Overrides& overrides) {
+    Struct inner{};
+    return value(inner, overrides);
+  }
 
   // Sections have no default beside those of their members; names of classes and upstreams have
   // none.

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "config/check_answers.hpp"
+#include "config/check_defer.hpp"
 #include "config/check_tenants.hpp"
 #include "config/check_upstreams.hpp"
 #include "config/defaults.hpp"
@@ -81,6 +82,7 @@ class Validator {
     }
     check_upstreams(config, findings_);
     check_answers(config, findings_);
+    check_defer(config, findings_);
   }
 
  private:

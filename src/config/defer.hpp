@@ -1,0 +1,52 @@
+// Deferred requests: what is written to the store, how often it is tried, and how long it is kept.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/ids.hpp"
+#include "base/time.hpp"
+
+namespace spillway::config {
+
+// Where deferred requests are kept.
+struct Store {
+  std::string url;        // memory:, sqlite:FILE, postgresql://...; empty: sqlite:spillway.db
+  std::string key_file;   // of heads and bodies; empty: they are not encrypted
+  std::string directory;  // set by load(): that of the configuration file
+  std::uint64_t max_bytes = std::uint64_t{10} << 30;
+  Milliseconds lease{15000};  // of this proxy; renewed three times within it
+};
+
+// Which requests of a route are deferred: those that would be refused for want of room, all of
+// them, or those that ask for it (RFC 7240, respond-async).
+enum class DeferWhen : std::uint8_t { overloaded, always, prefer };
+
+// The pause after an attempt that failed, with full jitter.
+struct JobBackoff {
+  Milliseconds base{1000};
+  Milliseconds max{600000};
+};
+
+// A route's deferred requests; as `jobs`, the defaults for all routes.
+struct Defer {
+  DeferWhen when = DeferWhen::overloaded;
+  bool include_limits = false;  // also what a budget or a tenant's share refuses
+  std::uint64_t max_body_bytes = 1 << 20;
+  std::uint32_t max_attempts = 10;
+  JobBackoff backoff;
+  Milliseconds lease{300000};     // of one attempt
+  Milliseconds ttl{86400000};     // from its acceptance; then it expires
+  bool retry_unanswered = false;  // a request that is not idempotent, sent and not answered
+  bool require_idempotency_key = false;
+  std::optional<std::uint32_t> concurrency;  // attempts at a time; default: no cap of its own
+  std::optional<double> rate;                // attempts per second; likewise
+  Milliseconds result_ttl{86400000};         // from its end
+  std::uint64_t max_result_bytes = 1 << 20;
+  std::uint32_t max_pending = 100000;
+  std::string order_by;                  // a request field; empty: jobs have no order
+  std::optional<ClassId> traffic_class;  // default: below all classes of live requests
+};
+
+}  // namespace spillway::config

@@ -1,0 +1,77 @@
+// The keys of `store`, `jobs` and `defer`, described as in config/describe.hpp.
+#pragma once
+
+#include <cstdint>
+
+#include "config/config.hpp"
+#include "config/constraint.hpp"
+
+namespace spillway::config {
+
+template <class Visitor>
+void describe(Visitor& visit, Store& x) {
+  visit("url", x.url, kStoreUrl,
+        "Where deferred requests are kept; memory: loses them with the process. A relative FILE is "
+        "relative to the directory of the configuration file. Default: sqlite:spillway.db, in "
+        "systemd's StateDirectory if there is one.");
+  visit("key_file", x.key_file, kOptionalFileName,
+        "File with 32 bytes, raw or as 64 hexadecimal digits, with which heads and bodies are "
+        "encrypted (AES-256-GCM); empty: they are not.");
+  visit("max_bytes", x.max_bytes, Range{1 << 20, std::int64_t{1} << 50},
+        "Space that the store may take; beyond it requests are refused rather than deferred "
+        "(STORE_FULL).");
+  visit("lease_ms", x.lease, Range{1000, kHour},
+        "How long this proxy's jobs stay its own without a sign of life; another proxy takes them "
+        "over then.");
+}
+
+template <class Visitor>
+void describe(Visitor& visit, JobBackoff& x) {
+  visit("base_ms", x.base, Range{1, kDay},
+        "Longest pause after the first attempt that failed; a random part of it is waited. Doubled "
+        "each time.");
+  visit("max_ms", x.max, Range{1, kDay}, "What that pause is doubled up to.");
+}
+
+template <class Visitor>
+void describe(Visitor& visit, Defer& x) {
+  visit("when", x.when, ByType{},
+        "Which requests are deferred: those that would be refused for want of room, all, or those "
+        "with Prefer: respond-async. GET and HEAD only with that field.");
+  visit("include_limits", x.include_limits, ByType{},
+        "With overloaded, also those that a budget or a tenant's fair share refuses.");
+  visit(
+      "max_body_bytes", x.max_body_bytes, Range{0, std::int64_t{64} << 20},
+      "Longest request body that is deferred, and no longer than a 32nd of limits.buffer_bytes; a "
+      "longer one is refused as without defer.");
+  visit("max_attempts", x.max_attempts, Range{1, 1000},
+        "Attempts that reach the upstream, after which a job is dead.");
+  visit("backoff", x.backoff, ByType{}, "The pause after an attempt that failed.");
+  visit("lease_ms", x.lease, Range{1000, kDay},
+        "Longest time of one attempt; then its upstream request is ended.");
+  visit("ttl_ms", x.ttl, Range{1000, kYear},
+        "How long a job may wait for its end; then it expires.");
+  visit("retry_unanswered", x.retry_unanswered, ByType{},
+        "Send a request again that was sent and not answered though its method is not idempotent. "
+        "false: it is dead, since the upstream may have done its work.");
+  visit("require_idempotency_key", x.require_idempotency_key, ByType{},
+        "Answer 400 to a request without Idempotency-Key that would be deferred.");
+  visit("concurrency", x.concurrency, Range{1, 1'000'000},
+        "Jobs of the route that may run at a time; default: as many as slots are free.");
+  visit("rate", x.rate, Real{0.001, 1e6},
+        "Jobs of the route that may begin per second; default: no cap.");
+  visit("result_ttl_ms", x.result_ttl, Range{1000, kYear},
+        "How long a job and its answer are kept after its end.");
+  visit("max_result_bytes", x.max_result_bytes, Range{0, std::int64_t{64} << 20},
+        "Longest answer that is kept; of a longer one status and fields.");
+  visit("max_pending", x.max_pending, Range{1, 100'000'000},
+        "Jobs of the route that may wait; more are refused (STORE_FULL).");
+  visit("order_by", x.order_by, kFieldName,
+        "Request field whose value names a sequence: its jobs run one after another, in the order "
+        "of their acceptance, retries included; empty: no order.");
+  visit("class", x.traffic_class, ClassName{},
+        "Class in which jobs compete with live requests; default: below all, with the slots that "
+        "no live request wants.");
+}
+
+}  // namespace spillway::config
