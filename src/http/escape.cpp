@@ -26,7 +26,17 @@ bool is_all_shown(std::string_view text) {
   return hidden == 0;
 }
 
-// The length of the UTF-8 sequence at the front (RFC 3629 section 4), 0 when there is none.
+void write_json_escape(TextWriter& out, unsigned char c) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  if (c == '"' || c == '\\') {
+    out << '\\' << static_cast<char>(c);
+  } else {
+    out << "\\u00" << kDigits[c >> 4] << kDigits[c & 15];
+  }
+}
+
+}  // namespace
+
 std::size_t utf8_length(std::string_view text) {
   const auto first = static_cast<unsigned char>(text[0]);
   const auto second = static_cast<unsigned char>(text.size() > 1 ? text[1] : 0);
@@ -43,17 +53,6 @@ std::size_t utf8_length(std::string_view text) {
   const bool beyond = first == 0xf4 && second > 0x8f;
   return overlong || surrogate || beyond ? 0 : length;
 }
-
-void write_json_escape(TextWriter& out, unsigned char c) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  if (c == '"' || c == '\\') {
-    out << '\\' << static_cast<char>(c);
-  } else {
-    out << "\\u00" << kDigits[c >> 4] << kDigits[c & 15];
-  }
-}
-
-}  // namespace
 
 void write_json_string(TextWriter& out, std::string_view text) {
   out << '"';

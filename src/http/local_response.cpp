@@ -55,7 +55,7 @@ bool write_fallback_head(TextWriter& out, const FallbackHead& head, const Forwar
   write_status_line(out, head.status, reason_phrase(head.status));
   out << head.lines;
   if (!head.content_type.empty()) out << "Content-Type: " << head.content_type << "\r\n";
-  out << "Content-Length: " << head.content_length << "\r\n";
+  if (head.content_length) out << "Content-Length: " << *head.content_length << "\r\n";
   if (!head.is_final) out << "Cache-Control: no-store\r\n";
   if (head.varies) out << "Vary: Accept\r\n";
   if (!with.date.empty()) out << "Date: " << with.date << "\r\n";

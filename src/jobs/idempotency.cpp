@@ -1,0 +1,74 @@
+#include "jobs/idempotency.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "base/sha256.hpp"
+#include "http/ascii.hpp"
+
+namespace spillway::jobs {
+namespace {
+
+constexpr std::size_t kLongestKey = 255;
+constexpr std::string_view kName = "Idempotency-Key";
+
+bool is_visible(char c) { return c > ' ' && c <= '~'; }
+
+// The inside of a quoted text; nullopt: it is not one.
+std::optional<std::string> unescaped(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"') return std::nullopt;
+    if (text[i] == '\\' && (++i == text.size() || (text[i] != '"' && text[i] != '\\')))
+      return std::nullopt;
+    if (text[i] < ' ' || text[i] > '~') return std::nullopt;
+    out += text[i];
+  }
+  return out;
+}
+
+// Each part behind its length, so that no two lists of parts are the same text.
+Digest digest_of(std::span<const std::string_view> parts) {
+  std::string text;
+  for (const std::string_view part : parts) text += std::to_string(part.size()) + ':';
+  for (const std::string_view part : parts) text += part;
+  const Sha256 whole = sha256(text);
+  Digest digest;
+  std::copy_n(whole.begin(), digest.size(), digest.begin());
+  return digest;
+}
+
+}  // namespace
+
+ReadKey read_idempotency_key(const http::FieldList& fields) {
+  const http::Field* found = nullptr;
+  for (const http::Field& field : fields) {
+    if (field.id != http::FieldId::unknown || !http::iequals(field.name, kName)) continue;
+    if (found != nullptr) return {std::nullopt, true};
+    found = &field;
+  }
+  if (found == nullptr) return {};
+  const std::string_view text = found->value;
+  std::optional<std::string> key;
+  if (text.size() >= 2 && text.front() == '"' && text.back() == '"') {
+    key = unescaped(text.substr(1, text.size() - 2));
+  } else if (std::all_of(text.begin(), text.end(), is_visible) &&
+             text.find_first_of("\",") == text.npos) {
+    key = std::string(text);
+  }
+  if (!key || key->empty() || key->size() > kLongestKey) return {std::nullopt, true};
+  return {std::move(key), false};
+}
+
+Digest scope_of(std::string_view route, std::string_view principal, std::string_view key) {
+  return digest_of(std::array{route, principal, key});
+}
+
+Digest fingerprint_of(std::string_view method, std::string_view target,
+                      std::string_view content_type, std::string_view body) {
+  return digest_of(std::array{method, target, content_type, body});
+}
+
+}  // namespace spillway::jobs

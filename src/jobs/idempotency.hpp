@@ -1,0 +1,28 @@
+// Idempotency-Key (draft-ietf-httpapi-idempotency-key-header-07), and what it is stored as.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "http/field_list.hpp"
+#include "jobs/job.hpp"
+
+namespace spillway::jobs {
+
+struct ReadKey {
+  std::optional<std::string> key;  // unescaped; nullopt: there is none
+  bool is_invalid = false;         // there is one that is empty, too long, not a text, or two
+};
+
+// A String of RFC 8941, or a token, which most clients send: 1 to 255 visible characters.
+ReadKey read_idempotency_key(const http::FieldList& fields);
+
+// Of a principal on a route. The parts are told apart whatever is in them.
+Digest scope_of(std::string_view route, std::string_view principal, std::string_view key);
+
+// Of the request that came with it.
+Digest fingerprint_of(std::string_view method, std::string_view target,
+                      std::string_view content_type, std::string_view body);
+
+}  // namespace spillway::jobs

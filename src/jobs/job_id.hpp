@@ -1,0 +1,39 @@
+// The id of a job, which is also the permission to ask after it and to cancel it: 88 random bits
+// behind 40 bits of time. The time keeps nothing secret and orders nothing; it is there because ids
+// of one moment then lie side by side in a store's index. With random ones, each job of a commit
+// writes a page of its own.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace spillway::jobs {
+
+struct JobId {
+  std::array<std::uint8_t, 16> bytes{};
+
+  auto operator<=>(const JobId&) const = default;
+};
+
+// `accepted_ms`: since 1970; its last 40 bits recur after 34 years. `random`: from the system's
+// source of secrets.
+constexpr JobId make_job_id(std::uint64_t accepted_ms, const std::array<std::uint8_t, 11>& random) {
+  JobId id;
+  for (std::size_t n = 0; n < 5; ++n) {
+    id.bytes[n] = static_cast<std::uint8_t>(accepted_ms >> (8 * (4 - n)));
+  }
+  for (std::size_t n = 0; n < random.size(); ++n) id.bytes[5 + n] = random[n];
+  return id;
+}
+
+// 32 lower-case hexadecimal digits.
+std::string to_text(const JobId& id);
+// Of such a text only; nullopt for any other, upper case too.
+std::optional<JobId> parse_job_id(std::string_view text);
+
+}  // namespace spillway::jobs

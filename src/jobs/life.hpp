@@ -1,0 +1,65 @@
+// The life of a job: what each event makes of it. Pure; the stores execute it.
+//
+//            claim            answered
+//   queued ---------> leased -----------> succeeded
+//     |  ^             |  |  |
+//     |  '-- replay -. |  |  '-- permanent failure, attempts spent --> dead
+//     |              | |  '-- may be tried again --> retrying --> claim ...
+//     |              | '-- given back: as it was
+//     '-- cancel, time to live over --> cancelled, expired
+//
+// Only a claim counts nothing; an attempt counts when it has reached an upstream, a recovery when a
+// proxy ended with the job in hand.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "base/random.hpp"
+#include "jobs/job.hpp"
+
+namespace spillway::jobs {
+
+// What is configured for the job's route (config::Defer).
+struct Policy {
+  std::uint32_t max_attempts = 10;
+  std::chrono::milliseconds backoff_base{1000};
+  std::chrono::milliseconds backoff_max{600000};
+  bool retry_unanswered = false;
+};
+
+// How an attempt ended.
+struct AttemptEnd {
+  Cause cause = Cause::answered;  // answered to invalid_answer, or route_gone
+  bool is_idempotent = false;     // by its method (RFC 9110 section 9.2.2)
+  std::optional<std::chrono::milliseconds> retry_after;  // of a 429 or 503
+};
+
+inline constexpr std::uint32_t kMostRecoveries = 3;
+
+// The cause that an answer's status stands for: answered (1xx to 3xx), refused (429, 503), failed
+// (other 5xx, 408, 425), rejected (other 4xx).
+Cause cause_of(std::uint16_t status);
+
+// After an attempt. It ends, or waits for the next one: a pause with full jitter, uniform in
+// [0, min(max, base * 2^(attempts - 1))], no shorter than Retry-After. Never sent: waits as long,
+// and no attempt is counted. If the next attempt were due when `expires` is over, it expires.
+Progress after_attempt(const Progress& before, const AttemptEnd& end, const Policy& policy,
+                       WallTime expires, WallTime now, Random& random);
+
+// Its proxy has no use for it now (drain, an open circuit, a lease that is given back): it waits
+// until `due`, and nothing is counted.
+Progress given_back(const Progress& before, WallTime due);
+
+// Its proxy ended. Dead as poison after `most` recoveries.
+Progress recovered(const Progress& before, std::uint32_t most, WallTime now);
+
+// nullopt: too late, it has begun or ended.
+std::optional<Progress> cancelled(const Progress& before, Cause by, WallTime now);
+// nullopt: it does not wait.
+std::optional<Progress> expired(const Progress& before, WallTime now);
+// Dead and expired jobs begin anew; nullopt: it is neither.
+std::optional<Progress> replayed(const Progress& before, WallTime due);
+
+}  // namespace spillway::jobs

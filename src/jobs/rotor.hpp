@@ -1,0 +1,108 @@
+// Whose job is pulled next: lanes of a lower rank first, and within a rank deficit round robin
+// (Shreedhar and Varghese, SIGCOMM 1995) over routes, and over the tenants of a route, each job
+// costing one. So a route or a tenant with a million jobs does not delay another's first.
+//
+// Pure, in memory; what it knows of lanes is a hint: the store says what there is. Not copied,
+// since its parts refer to each other. A turn costs O(log lanes), and one step for each route of
+// the rank that has no room.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "jobs/job.hpp"
+
+namespace spillway::jobs {
+
+class Rotor {
+ public:
+  struct Due {
+    Lane lane;
+    WallTime due{};  // of its first job
+  };
+  struct Turn {
+    Lane lane;
+    std::size_t limit = 0;
+  };
+  // How many jobs of the route may be pulled now: its caps, a pause, a circuit that is open.
+  using Room = std::function<std::size_t(const std::string& route)>;
+
+  Rotor() = default;
+  Rotor(const Rotor&) = delete;
+  Rotor& operator=(const Rotor&) = delete;
+
+  // A job that waits was seen: written down, given back, or to be retried at `due`. Beyond
+  // kMostLanes a new lane is left out; it is found by a refresh() after others are empty.
+  void add(const Lane& lane, WallTime due);
+  // All that the store knows (store::Lanes) takes the place of what was known. A lane that stays
+  // keeps its place in the order.
+  void refresh(std::span<const Due> lanes);
+
+  // The lane to pull from, and how many jobs at most: what is left of its and its route's quantum,
+  // what its route has room for, and `most`. nullopt: none is due, or none may. Each turn is
+  // answered by took() before the next one.
+  std::optional<Turn> next(WallTime now, std::size_t most, const Room& room);
+  // So many jobs came of that turn; fewer than asked: nothing more is due in that lane, as far as
+  // is known. add() and refresh() bring it back, also those that came since next().
+  void took(const Turn& turn, std::size_t jobs);
+
+  // When the next lane is due; nullopt: none is known. In the past: it has had no room yet.
+  std::optional<WallTime> next_due() const;
+  std::size_t lanes() const { return places_.size(); }
+
+  // Jobs that a lane may have in a row.
+  static constexpr std::size_t kQuantum = 16;
+  static constexpr std::size_t kMostLanes = 100'000;
+
+ private:
+  struct Place;
+  using Tenants = std::list<Place*>;
+  // A route with lanes that are due; the first of them is next.
+  struct Route {
+    const std::string* name;
+    Tenants tenants{};
+    std::size_t left = kQuantum;
+  };
+  using Routes = std::list<Route>;
+  struct Rank {
+    Routes ring;  // the first is next
+    std::map<std::string, Routes::iterator> by_name;
+  };
+  using ByDue = std::map<std::pair<WallTime, std::uint64_t>, Place*>;
+  // What is known of a lane.
+  struct Place {
+    const Lane* lane = nullptr;
+    WallTime due{};
+    std::uint64_t number = 0;  // tells lanes apart that are due together
+    bool is_ready = false;     // in a ring
+    std::size_t left = kQuantum;
+    std::optional<WallTime> news{};  // seen since its turn began
+    Routes::iterator route{};        // if it is ready, as is `self`
+    Tenants::iterator self{};
+  };
+
+  void learn(Place& place, WallTime due);
+  void wake(WallTime now);
+  void enter_ring(Place& place);
+  void leave_ring(Place& place);
+  void sleep(Place& place, WallTime due);
+  void forget(Place& place);
+  void pass_on(Rank& rank, Place& place);
+
+  std::map<Lane, Place> places_;
+  std::map<std::uint8_t, Rank> ranks_;
+  ByDue sleeping_;
+  ByDue ready_;
+  Place* turn_ = nullptr;  // whose turn is not answered yet
+  WallTime now_{};         // of the last turn
+  std::uint64_t numbers_ = 0;
+};
+
+}  // namespace spillway::jobs

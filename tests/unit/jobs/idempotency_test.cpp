@@ -1,0 +1,100 @@
+#include "jobs/idempotency.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+
+#include "unit/jobs/fields.hpp"
+
+using namespace spillway::jobs;
+
+namespace {
+
+ReadKey read(std::string_view value) {
+  return read_idempotency_key(fields_of({{"Accept", "*/*"}, {"idempotency-KEY", value}}));
+}
+
+}  // namespace
+
+TEST_CASE("a request without Idempotency-Key has none, and that is no error") {
+  const ReadKey none = read_idempotency_key(fields_of({{"Accept", "*/*"}}));
+  CHECK_FALSE(none.key);
+  CHECK_FALSE(none.is_invalid);
+}
+
+TEST_CASE("a key is a quoted text, or the text alone as many clients send it") {
+  CHECK(read("\"8e03978e-40d5-43dd-bc93-6894a57f9324\"").key ==
+        "8e03978e-40d5-43dd-bc93-6894a57f9324");
+  CHECK(read("8e03978e-40d5-43dd-bc93-6894a57f9324").key == "8e03978e-40d5-43dd-bc93-6894a57f9324");
+  CHECK(read("\"two words\"").key == "two words");
+  CHECK(read("order:7/1+2=").key == "order:7/1+2=");
+}
+
+TEST_CASE("the escapes of RFC 8941 are undone, and there are no others") {
+  CHECK(read(R"("a\"b\\c")").key == "a\"b\\c");
+  for (const char* wrong : {R"("a\b")", R"("a\")", R"("\)", R"("a\n")"}) {
+    CAPTURE(wrong);
+    CHECK(read(wrong).is_invalid);
+    CHECK_FALSE(read(wrong).key);
+  }
+}
+
+TEST_CASE("a key has 1 to 255 characters") {
+  CHECK(read(std::string(255, 'k')).key == std::string(255, 'k'));
+  CHECK(read('"' + std::string(255, 'k') + '"').key == std::string(255, 'k'));
+  CHECK(read(std::string(256, 'k')).is_invalid);
+  CHECK(read('"' + std::string(256, 'k') + '"').is_invalid);
+  CHECK(read("").is_invalid);
+  CHECK(read("\"\"").is_invalid);
+}
+
+TEST_CASE("what is not one key is an error") {
+  for (const char* wrong : {"\"", "\"a", "a\"", "\"a\"b\"", "\"a\", \"b\"", "a, b", "two words",
+                            "\"caf\xc3\xa9\"", "caf\xc3\xa9", "\"a\tb\""}) {
+    CAPTURE(wrong);
+    CHECK(read(wrong).is_invalid);
+    CHECK_FALSE(read(wrong).key);
+  }
+}
+
+TEST_CASE("two fields are an error, even if they say the same") {
+  const ReadKey twice =
+      read_idempotency_key(fields_of({{"Idempotency-Key", "a"}, {"idempotency-key", "a"}}));
+  CHECK(twice.is_invalid);
+  CHECK_FALSE(twice.key);
+}
+
+TEST_CASE("a scope belongs to a route, a principal and a key, wherever their borders are") {
+  const Digest scope = scope_of("orders", "alice", "k1");
+  CHECK(scope == scope_of("orders", "alice", "k1"));
+  const std::set<Digest> others{
+      scope,
+      scope_of("order", "salice", "k1"),
+      scope_of("orders", "alic", "ek1"),
+      scope_of("orders", "alicek1", ""),
+      scope_of("", "ordersalice", "k1"),
+      scope_of("mails", "alice", "k1"),
+      scope_of("orders", "bob", "k1"),
+      scope_of("orders", "alice", "k2"),
+  };
+  CHECK(others.size() == 8);
+}
+
+TEST_CASE("a fingerprint belongs to method, target, type and body, wherever their borders are") {
+  const Digest print = fingerprint_of("POST", "/a", "text/plain", "body");
+  CHECK(print == fingerprint_of("POST", "/a", "text/plain", "body"));
+  const std::set<Digest> others{
+      print,
+      fingerprint_of("PUT", "/a", "text/plain", "body"),
+      fingerprint_of("POST", "/b", "text/plain", "body"),
+      fingerprint_of("POST", "/a", "text/html", "body"),
+      fingerprint_of("POST", "/a", "text/plain", "bodY"),
+      fingerprint_of("POST/", "a", "text/plain", "body"),
+      fingerprint_of("POST", "/atext/", "plain", "body"),
+      fingerprint_of("POST", "/a", "text/plainb", "ody"),
+      fingerprint_of("POST", "/a", "text/plain", std::string("body\0", 5)),
+      fingerprint_of("POST", "/a", "", "text/plainbody"),
+  };
+  CHECK(others.size() == 10);
+}

@@ -1,0 +1,197 @@
+#include "jobs/rotor.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using namespace spillway;
+using namespace spillway::jobs;
+using std::chrono::seconds;
+
+namespace {
+
+const WallTime kNow = WallTime(std::chrono::hours(500'000));
+
+Lane lane(int rank, std::string route, std::uint32_t tenant = 0) {
+  return {static_cast<std::uint8_t>(rank), std::move(route), TenantId{tenant}};
+}
+
+std::size_t much(const std::string&) { return 1000; }
+
+}  // namespace
+
+TEST_CASE("a rotor that knows no lanes has no turn") {
+  Rotor rotor;
+  CHECK_FALSE(rotor.next(kNow, 10, much));
+  CHECK_FALSE(rotor.next_due());
+  CHECK(rotor.lanes() == 0);
+}
+
+TEST_CASE("a lane has no turn before its first job is due") {
+  Rotor rotor;
+  rotor.add(lane(0, "orders"), kNow + seconds(5));
+  CHECK(rotor.next_due() == kNow + seconds(5));
+  CHECK_FALSE(rotor.next(kNow + seconds(5) - std::chrono::milliseconds(1), 10, much));
+  const auto turn = rotor.next(kNow + seconds(5), 10, much);
+  REQUIRE(turn);
+  CHECK(turn->lane == lane(0, "orders"));
+  CHECK(turn->limit == 10);
+}
+
+TEST_CASE("an earlier job brings its lane forward, a later one does not put it off") {
+  Rotor rotor;
+  rotor.add(lane(0, "orders"), kNow + seconds(5));
+  rotor.add(lane(0, "orders"), kNow + seconds(9));
+  CHECK(rotor.next_due() == kNow + seconds(5));
+  rotor.add(lane(0, "orders"), kNow + seconds(2));
+  CHECK(rotor.next_due() == kNow + seconds(2));
+  CHECK(rotor.lanes() == 1);
+}
+
+TEST_CASE("a turn is at most a quantum, the room of its route, and what is asked for") {
+  Rotor rotor;
+  rotor.add(lane(0, "orders"), kNow);
+  CHECK(rotor.next(kNow, 1000, much)->limit == Rotor::kQuantum);
+  CHECK(rotor.next(kNow, 3, much)->limit == 3);
+  CHECK(rotor.next(kNow, 1000, [](const std::string&) { return std::size_t{5}; })->limit == 5);
+  CHECK_FALSE(rotor.next(kNow, 0, much));
+}
+
+TEST_CASE("lanes of a lower rank go first, as long as they have jobs") {
+  Rotor rotor;
+  rotor.add(lane(1, "exports"), kNow - seconds(60));
+  rotor.add(lane(0, "orders"), kNow);
+  for (int i = 0; i < 100; ++i) {
+    const auto turn = rotor.next(kNow, 10, much);
+    REQUIRE(turn);
+    CHECK(turn->lane.rank == 0);
+    rotor.took(*turn, turn->limit);
+  }
+  rotor.took(*rotor.next(kNow, 10, much), 0);
+  CHECK(rotor.next(kNow, 10, much)->lane.rank == 1);
+}
+
+TEST_CASE("a route without room holds up neither its neighbours nor a higher rank") {
+  Rotor rotor;
+  rotor.add(lane(0, "orders"), kNow - seconds(60));
+  rotor.add(lane(0, "mails"), kNow);
+  rotor.add(lane(1, "exports"), kNow);
+  const auto but_orders = [](const std::string& route) {
+    return std::size_t{route == "orders" ? 0u : 10u};
+  };
+  auto turn = rotor.next(kNow, 10, but_orders);
+  CHECK(turn->lane.route == "mails");
+  rotor.took(*turn, 0);
+  turn = rotor.next(kNow, 10, but_orders);
+  CHECK(turn->lane.route == "exports");
+  rotor.took(*turn, 0);
+  CHECK_FALSE(rotor.next(kNow, 10, but_orders));
+  CHECK(rotor.next_due() == kNow - seconds(60));
+  // negative control: with room it goes first
+  CHECK(rotor.next(kNow, 10, much)->lane.route == "orders");
+}
+
+TEST_CASE("a lane that gave fewer jobs than asked is empty until another is seen") {
+  Rotor rotor;
+  rotor.add(lane(0, "orders"), kNow);
+  auto turn = rotor.next(kNow, 10, much);
+  rotor.took(*turn, 9);
+  CHECK_FALSE(rotor.next(kNow, 10, much));
+  CHECK(rotor.lanes() == 0);
+  rotor.add(lane(0, "orders"), kNow);
+  CHECK(rotor.next(kNow, 10, much));
+}
+
+TEST_CASE("a job that was seen while its lane was being asked is not forgotten") {
+  Rotor rotor;
+  rotor.add(lane(0, "orders"), kNow);
+  SUBCASE("due now") {
+    const auto turn = rotor.next(kNow, 10, much);
+    rotor.add(lane(0, "orders"), kNow);
+    rotor.took(*turn, 0);
+    CHECK(rotor.next(kNow, 10, much));
+  }
+  SUBCASE("due later") {
+    const auto turn = rotor.next(kNow, 10, much);
+    rotor.add(lane(0, "orders"), kNow + seconds(8));
+    rotor.took(*turn, 2);
+    CHECK_FALSE(rotor.next(kNow, 10, much));
+    CHECK(rotor.next_due() == kNow + seconds(8));
+  }
+  SUBCASE("in a refresh") {
+    const auto turn = rotor.next(kNow, 10, much);
+    const std::vector<Rotor::Due> all{{lane(0, "orders"), kNow + seconds(8)}};
+    rotor.refresh(all);
+    rotor.took(*turn, 2);
+    CHECK(rotor.next_due() == kNow + seconds(8));
+  }
+  SUBCASE("and a refresh that has not seen it yet") {
+    const auto turn = rotor.next(kNow, 10, much);
+    rotor.add(lane(0, "orders"), kNow);
+    rotor.refresh({});
+    rotor.took(*turn, 0);
+    CHECK(rotor.next(kNow, 10, much));
+  }
+  SUBCASE("negative control: it came with the next turn") {
+    auto turn = rotor.next(kNow, 10, much);
+    rotor.add(lane(0, "orders"), kNow);
+    rotor.took(*turn, turn->limit);
+    turn = rotor.next(kNow, 10, much);
+    rotor.took(*turn, 1);
+    CHECK(rotor.lanes() == 0);
+  }
+  SUBCASE("negative control: seen before the turn, it was among those that came") {
+    rotor.add(lane(0, "orders"), kNow);
+    const auto turn = rotor.next(kNow, 10, much);
+    rotor.took(*turn, 2);
+    CHECK_FALSE(rotor.next(kNow, 10, much));
+  }
+}
+
+TEST_CASE("what the store knows takes the place of what was known") {
+  Rotor rotor;
+  rotor.add(lane(0, "gone"), kNow);
+  rotor.add(lane(0, "stays"), kNow);
+  rotor.add(lane(0, "later"), kNow);
+  REQUIRE(rotor.next(kNow, 1, much));
+  const std::vector<Rotor::Due> all{{lane(0, "stays"), kNow - seconds(1)},
+                                    {lane(0, "later"), kNow + seconds(7)},
+                                    {lane(0, "new"), kNow + seconds(3)},
+                                    {lane(0, "new"), kNow + seconds(4)}};
+  rotor.refresh(all);
+  CHECK(rotor.lanes() == 3);
+  const auto turn = rotor.next(kNow, 10, much);
+  CHECK(turn->lane.route == "stays");
+  rotor.took(*turn, 0);
+  CHECK_FALSE(rotor.next(kNow, 10, much));
+  CHECK(rotor.next_due() == kNow + seconds(3));
+  CHECK(rotor.next(kNow + seconds(3), 10, much)->lane.route == "new");
+  rotor.refresh({});
+  CHECK(rotor.lanes() == 0);
+  CHECK_FALSE(rotor.next_due());
+}
+
+TEST_CASE("a turn whose lane was taken away by a refresh is answered without effect") {
+  Rotor rotor;
+  rotor.add(lane(0, "orders"), kNow);
+  const auto turn = rotor.next(kNow, 10, much);
+  rotor.refresh({});
+  rotor.took(*turn, 10);
+  rotor.took(*turn, 0);
+  CHECK(rotor.lanes() == 0);
+  rotor.add(lane(0, "orders"), kNow);
+  rotor.took(*turn, 0);  // it is not its turn
+  CHECK(rotor.lanes() == 1);
+}
+
+TEST_CASE("a rotor knows a bounded number of lanes") {
+  Rotor rotor;
+  for (std::uint32_t i = 0; i < Rotor::kMostLanes + 10; ++i) rotor.add(lane(0, "orders", i), kNow);
+  CHECK(rotor.lanes() == Rotor::kMostLanes);
+  const auto turn = rotor.next(kNow, 10, much);
+  rotor.took(*turn, 0);
+  CHECK(rotor.lanes() == Rotor::kMostLanes - 1);
+  rotor.add(lane(0, "mails"), kNow);  // there is a place again
+  CHECK(rotor.lanes() == Rotor::kMostLanes);
+}
