@@ -11,11 +11,15 @@ set -euo pipefail
 
 runtime=(
   ca-certificates libspdlog1.10 libfmt9 libprometheus-cpp-core1.0 libnettle8
+  # deferred requests are kept in a SQLite file, or in PostgreSQL
+  libsqlite3-0 libpq5
 )
 build=(
   g++ cmake ninja-build ccache git
   libboost1.81-dev
   nlohmann-json3-dev libcli11-dev libspdlog-dev prometheus-cpp-dev nettle-dev
+  # the store of deferred requests
+  libsqlite3-dev libpq-dev
 )
 develop=(
   # test framework, second compiler with its sanitizer runtime, formatting, linting
@@ -23,7 +27,7 @@ develop=(
   # micro-benchmarks; the plots of the benchmarks' report
   libbenchmark-dev python3-matplotlib
   # the real parts that tests and comparisons run against
-  nginx-core haproxy wrk curl prometheus procps slowhttptest
+  postgresql nginx-core haproxy wrk curl prometheus procps slowhttptest
   # the public suite of HTTP cache tests; npm below
   nodejs
 )

@@ -1,0 +1,49 @@
+// What the store's benchmark does with a store.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "store/job_store.hpp"
+
+namespace spillway::bench {
+
+struct Figures {
+  double per_second = 0;
+  double median_ms = 0, p99_ms = 0;
+};
+
+// Jobs like those of a shop: 1 KiB, a few lanes.
+class Shop {
+ public:
+  Shop(std::string url, std::filesystem::path directory);
+
+  void open();  // ends the program if it cannot
+  void close() { store_.reset(); }
+
+  // `outstanding` jobs wait at any time.
+  Figures enqueue(std::size_t outstanding, std::chrono::seconds time);
+  // Fills up to `pending`, none of which is waited for.
+  void fill(std::uint64_t pending);
+  // Claims `limit` jobs, settles them, and writes as many anew (not timed), so that as many wait as
+  // before.
+  Figures cycle(std::size_t limit, std::chrono::seconds time);
+  // Jobs per second that went in, were claimed and settled: `together` of each a batch.
+  double loop(std::size_t together, std::chrono::seconds time);
+
+ private:
+  store::Command new_job();
+  std::vector<store::Command> ends_of(const store::Claim& claim) const;
+  void execute(std::vector<store::Command>& batch);
+
+  std::string url_;
+  std::filesystem::path directory_;
+  std::unique_ptr<store::JobStore> store_;
+  store::Epoch epoch_ = 0;
+  std::uint64_t made_ = 0, pending_ = 0, claimed_ = 0;
+};
+
+}  // namespace spillway::bench

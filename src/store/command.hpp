@@ -1,0 +1,187 @@
+// What can be asked of a job store. Each command carries its question and, once it was executed,
+// its answer. The words are those of the domain; no implementation's query language shows here.
+//
+// What a command does to a job's state is what jobs/life.hpp says; tests/unit/store holds all
+// implementations to it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "jobs/job.hpp"
+
+namespace spillway::store {
+
+// A proxy's hold on its jobs. Grows with each join(); every acknowledgement names it, so that a
+// late one changes nothing (a fencing token).
+using Epoch = std::int64_t;
+
+// Registers the proxy, for as long as it renews. A job that is leased by no registered proxy is
+// recovered by Sweep. `name`: for the operator; two proxies may have the same one.
+struct Join {
+  std::string name;
+  std::chrono::milliseconds lease{};
+  Epoch epoch = 0;
+};
+
+// Prolongs the lease, by the database's clock.
+struct Renew {
+  Epoch epoch = 0;
+  std::chrono::milliseconds lease{};
+  bool is_lost = false;  // it was over; its jobs may be another proxy's
+};
+
+// Gives back all jobs that are leased (as GiveBack), and the registration.
+struct Leave {
+  Epoch epoch = 0;
+};
+
+// Writes a job down. One whose id is there already is the same job, sent again after a failure: it
+// is accepted, and nothing changes. An Idempotency-Key is known for 24 hours after the end of its
+// job, and at least as long as the job is kept.
+struct Enqueue {
+  enum class Result : std::uint8_t {
+    accepted,
+    duplicate,  // the same request is accepted already: `id` is that job's
+    mismatch,   // the same Idempotency-Key, another request
+    full,       // max_pending jobs of the route wait
+  };
+  jobs::NewJob job;
+  Epoch epoch = 0;  // used if job.is_leased
+  std::uint64_t max_pending = 0;
+  Result result = Result::accepted;
+  jobs::JobId id;          // of the job that stands for the request
+  bool is_leased = false;  // as job.is_leased asks, unless it has to wait for one of its order
+};
+
+// The lanes with jobs that may be pulled now, or will be due within `ahead`; `limit` at most.
+struct Lanes {
+  struct One {
+    jobs::Lane lane;
+    jobs::WallTime oldest_due{};
+  };
+  std::size_t limit = 0;
+  std::chrono::milliseconds ahead{};
+  std::vector<One> found{};
+};
+
+// Leases up to `limit` jobs of a lane, those that are due first. Not expired ones, and none that
+// has an unfinished predecessor in its order.
+struct Claim {
+  Epoch epoch = 0;
+  jobs::Lane lane;
+  std::size_t limit = 0;
+  std::vector<jobs::LeasedJob> jobs{};
+};
+
+// Ends an attempt: stores what jobs/life.hpp has made of it. Nothing happens, and is_lost is set,
+// unless the job is leased under this epoch.
+struct Settle {
+  Epoch epoch = 0;
+  jobs::JobId id;
+  jobs::Progress progress;               // queued or retrying: it waits again. Never leased
+  std::optional<jobs::Attempt> attempt;  // for its history
+  std::optional<jobs::StoredAnswer> answer;
+  bool is_lost = false;
+};
+
+// Cancels a job that has not begun: one that is queued or retrying.
+struct Cancel {
+  jobs::JobId id;
+  jobs::Cause cause = jobs::Cause::cancelled_by_client;
+  std::optional<jobs::JobState> was;  // before; nullopt: there is no such job
+  bool is_done = false;
+};
+
+// A position is told up to this one; a job behind it is far behind.
+inline constexpr std::uint64_t kLastPosition = 1000;
+
+struct Find {
+  jobs::JobId id;
+  std::optional<jobs::JobView> job;
+};
+
+struct ReadAnswer {
+  jobs::JobId id;
+  std::optional<jobs::JobState> state;  // nullopt: there is no such job
+  std::optional<jobs::StoredAnswer> answer;
+};
+
+// For the operator: what was accepted, and its attempts, of which the last kMostAttempts are kept.
+inline constexpr std::size_t kMostAttempts = 100;
+struct Inspect {
+  jobs::JobId id;
+  std::size_t body_limit = 0;  // first bytes of the body
+  std::optional<jobs::JobView> job;
+  std::string head;
+  std::string body;
+  std::vector<jobs::Attempt> attempts;
+};
+
+// Which jobs; a member that is not set excludes none.
+struct Filter {
+  std::optional<jobs::JobState> state;
+  std::optional<std::string> route;
+  std::optional<jobs::Cause> cause;
+  std::optional<jobs::WallTime> accepted_from, accepted_before;
+  std::optional<jobs::WallTime> ended_from, ended_before;
+  std::optional<jobs::JobId> id;
+};
+
+// In the order of acceptance, without positions. A page may have fewer jobs than `limit`, even
+// none: a store looks at a bounded number of jobs at a time.
+struct List {
+  Filter filter;
+  std::optional<jobs::JobId> after;  // `next` of the page before
+  std::size_t limit = 0;
+  std::vector<jobs::JobView> jobs{};
+  std::optional<jobs::JobId> next{};  // nullopt: this is the last page
+};
+
+// Lets dead and expired jobs wait again, under the same ids, with no attempts and recoveries
+// counted: the first at once, the others `spacing` apart. Their history stays.
+struct Replay {
+  Filter filter;  // of other states none is replayed
+  std::size_t limit = 0;
+  std::chrono::milliseconds spacing{};
+  std::chrono::milliseconds ttl{};  // from now
+  bool is_dry_run = false;
+  std::vector<jobs::JobId> jobs;  // that were replayed, or would be
+};
+
+// Deletes jobs that have ended.
+struct Purge {
+  Filter filter;
+  std::size_t limit = 0;
+  bool is_dry_run = false;
+  std::uint64_t count = 0;
+};
+
+// Periodic: expires jobs that waited too long, forgets those that ended long ago, recovers those of
+// proxies that ended. At most `limit` of each.
+struct Sweep {
+  std::size_t limit = 0;
+  std::uint32_t most_recoveries = 3;  // one more, and the job is dead as poison
+  std::vector<jobs::JobId> expired{}, recovered{}, poisoned{};
+  std::uint64_t forgotten = 0;
+  bool has_more = false;
+};
+
+// How many jobs there are.
+struct Totals {
+  struct Route {
+    std::string route;
+    std::array<std::uint64_t, jobs::kJobStateCount> by_state{};
+    jobs::WallTime oldest_claimable{};  // its due time; kNoTime: none is claimable
+  };
+  std::vector<Route> routes;
+  std::uint64_t bytes = 0;  // that the store takes, as far as is known
+};
+
+using Command = std::variant<Join, Renew, Leave, Enqueue, Lanes, Claim, Settle, Cancel, Find,
+                             ReadAnswer, Inspect, List, Replay, Purge, Sweep, Totals>;
+
+}  // namespace spillway::store

@@ -1,0 +1,54 @@
+// Where jobs are kept. Three implementations (memory, SQLite, PostgreSQL) on one contract test.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "store/command.hpp"
+#include "store/key.hpp"
+
+namespace spillway::store {
+
+struct Failure {
+  enum class Kind : std::uint8_t {
+    unavailable,    // cannot be reached, or not now: try again
+    full,           // no space left on its disk
+    corrupt,        // not a store of ours, or damaged: nothing is written to it
+    newer_version,  // written by a later version of Spillway
+    in_use,         // by another process
+  };
+  Kind kind = Kind::unavailable;
+  std::string text;  // one sentence for the operator
+};
+
+class JobStore {
+ public:
+  virtual ~JobStore() = default;
+
+  // Executes the commands in their order, all in one transaction, and fills in their answers. After
+  // it returns nullopt they are durable. On a failure nothing was changed, as far as is known, and
+  // the answers mean nothing. For one thread at a time; it may block. `now` is for stores without a
+  // clock of their own that all proxies share.
+  virtual std::optional<Failure> execute(std::span<Command* const> batch, jobs::WallTime now) = 0;
+
+  // Between two batches, when none waits: housekeeping that may wait.
+  virtual void rest() {}
+};
+
+struct Opened {
+  std::unique_ptr<JobStore> store;  // null: see failure
+  Failure failure;
+};
+
+// `url` as in config::Store. A relative file is relative to `directory`. Creates what is missing,
+// brings an older schema up to date. Never overwrites what it cannot read. With a key, heads,
+// bodies and answers are sealed (sealed_store.hpp); a store whose jobs were written with another
+// key, or with none, is refused.
+Opened open_store(const std::string& url, const std::filesystem::path& directory,
+                  const std::optional<Key>& key = std::nullopt);
+
+}  // namespace spillway::store

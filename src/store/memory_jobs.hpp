@@ -1,0 +1,85 @@
+// The verbs of the memory store. Each verb finds its jobs in a set of their own, in O(log n).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "store/command.hpp"
+
+namespace spillway::store {
+
+class MemoryJobs {
+ public:
+  void execute(Join& command, jobs::WallTime now);
+  void execute(Renew& command, jobs::WallTime now);
+  void execute(Leave& command, jobs::WallTime now);
+  void execute(Enqueue& command, jobs::WallTime now);
+  void execute(Lanes& command, jobs::WallTime now);
+  void execute(Claim& command, jobs::WallTime now);
+  void execute(Settle& command, jobs::WallTime now);
+  void execute(Cancel& command, jobs::WallTime now);
+  void execute(Find& command, jobs::WallTime now);
+  void execute(ReadAnswer& command, jobs::WallTime now);
+  void execute(Inspect& command, jobs::WallTime now);
+  void execute(List& command, jobs::WallTime now);
+  void execute(Replay& command, jobs::WallTime now);
+  void execute(Purge& command, jobs::WallTime now);
+  void execute(Sweep& command, jobs::WallTime now);
+  void execute(Totals& command, jobs::WallTime now);
+
+ private:
+  using Seq = std::uint64_t;
+  using Timed = std::set<std::pair<jobs::WallTime, Seq>>;
+  using Order = std::pair<std::string, jobs::Digest>;  // of which route
+
+  struct One {
+    jobs::NewJob job;
+    jobs::Progress progress;
+    Epoch epoch = 0;
+    bool is_blocked = false;
+    std::vector<jobs::Attempt> attempts{};
+    std::optional<jobs::StoredAnswer> answer{};
+
+    Order order() const { return {job.lane.route, *job.order}; }
+  };
+  struct Key {
+    jobs::Digest fingerprint{};
+    jobs::JobId id;
+    jobs::WallTime keep_until = jobs::WallTime::max();  // its job has not ended
+  };
+
+  One* find(const jobs::JobId& id);
+  // A job is in the sets that its state says; it leaves them, is changed, and enters others.
+  void enter(Seq seq, const One& one);
+  void leave(Seq seq, const One& one);
+  void change(Seq seq, One& one, const jobs::Progress& after);
+  void keep_key(const One& one);
+  void unblock_next(const Order& order);
+  void remove(Seq seq);
+  bool is_known(Enqueue& command);
+  bool is_registered(Epoch epoch, jobs::WallTime now) const;
+  jobs::JobView view(const One& one) const;
+  std::uint64_t position(Seq seq, const One& one) const;
+  void recover(Sweep& command, jobs::WallTime now);
+
+  Seq last_seq_ = 0;
+  Epoch last_epoch_ = 0;
+  std::map<Seq, One> jobs_;
+  std::map<jobs::JobId, Seq> ids_;
+  std::map<Epoch, jobs::WallTime> proxies_;  // registered until
+  std::map<std::string, std::array<std::uint64_t, jobs::kJobStateCount>> routes_;
+  std::map<jobs::Lane, Timed> claimable_;  // by due time
+  std::map<Epoch, std::set<Seq>> leased_;
+  std::map<Order, std::set<Seq>> ordered_;  // that have not ended
+  Timed expiring_, forgetting_;
+  std::map<jobs::Digest, Key> keys_;
+  std::set<std::pair<jobs::WallTime, jobs::Digest>> old_keys_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace spillway::store

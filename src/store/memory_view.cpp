@@ -1,0 +1,139 @@
+// Verbs of the memory store that look at jobs, and those of the operator.
+#include <algorithm>
+#include <iterator>
+
+#include "jobs/life.hpp"
+#include "store/filter.hpp"
+#include "store/memory_jobs.hpp"
+
+namespace spillway::store {
+
+using jobs::WallTime;
+
+jobs::JobView MemoryJobs::view(const One& one) const {
+  const jobs::NewJob& job = one.job;
+  jobs::JobView view;
+  view.id = job.id;
+  view.lane = job.lane;
+  view.tenant_name = job.tenant_name;
+  view.method = job.method;
+  view.target = job.target;
+  view.accepted = job.accepted;
+  view.expires = job.expires;
+  view.progress = one.progress;
+  view.body_bytes = job.body.size();
+  if (one.answer) view.status = one.answer->status;
+  return view;
+}
+
+std::uint64_t MemoryJobs::position(Seq seq, const One& one) const {
+  if (!waits(one.progress.state)) return 0;
+  const auto lane = claimable_.find(one.job.lane);
+  if (lane == claimable_.end()) return 1;
+  const std::pair<WallTime, Seq> place(one.progress.due, seq);
+  std::uint64_t before = 0;
+  for (const auto& other : lane->second) {
+    if (other >= place) return before + 1;
+    if (++before == kLastPosition) return 0;
+  }
+  return before + 1;
+}
+
+void MemoryJobs::execute(Find& command, WallTime) {
+  command.job.reset();
+  const One* const one = find(command.id);
+  if (one == nullptr) return;
+  command.job = view(*one);
+  command.job->position = position(ids_.at(command.id), *one);
+}
+
+void MemoryJobs::execute(ReadAnswer& command, WallTime) {
+  command.state.reset();
+  command.answer.reset();
+  const One* const one = find(command.id);
+  if (one == nullptr) return;
+  command.state = one->progress.state;
+  command.answer = one->answer;
+}
+
+void MemoryJobs::execute(Inspect& command, WallTime now) {
+  Find found{command.id, std::nullopt};
+  execute(found, now);
+  command.job = found.job;
+  command.head.clear();
+  command.body.clear();
+  command.attempts.clear();
+  const One* const one = find(command.id);
+  if (one == nullptr) return;
+  command.head = one->job.head;
+  command.body = one->job.body.substr(0, command.body_limit);
+  command.attempts = one->attempts;
+}
+
+void MemoryJobs::execute(List& command, WallTime) {
+  command.jobs.clear();
+  command.next.reset();
+  if (command.limit == 0) return;
+  auto at = jobs_.begin();
+  if (command.after) {
+    const auto last = ids_.find(*command.after);
+    if (last == ids_.end()) return;  // it was forgotten between two pages
+    at = jobs_.upper_bound(last->second);
+  }
+  for (; at != jobs_.end(); ++at) {
+    jobs::JobView job = view(at->second);
+    if (!includes(command.filter, job)) continue;
+    if (command.jobs.size() == command.limit) {
+      command.next = std::prev(at)->second.job.id;
+      return;
+    }
+    command.jobs.push_back(std::move(job));
+  }
+}
+
+void MemoryJobs::execute(Replay& command, WallTime now) {
+  command.jobs.clear();
+  WallTime due = now;
+  for (auto& [seq, one] : jobs_) {
+    if (command.jobs.size() == command.limit) return;
+    const auto after = jobs::replayed(one.progress, due);
+    if (!after || !includes(command.filter, view(one))) continue;
+    due += command.spacing;
+    command.jobs.push_back(one.job.id);
+    if (command.is_dry_run) continue;
+    change(seq, one, *after);
+    expiring_.erase({one.job.expires, seq});
+    one.job.expires = now + command.ttl;
+    expiring_.emplace(one.job.expires, seq);
+  }
+}
+
+void MemoryJobs::execute(Purge& command, WallTime) {
+  command.count = 0;
+  std::vector<Seq> seqs;
+  for (const auto& [seq, one] : jobs_) {
+    if (seqs.size() == command.limit) break;
+    if (has_ended(one.progress.state) && includes(command.filter, view(one))) seqs.push_back(seq);
+  }
+  command.count = seqs.size();
+  if (command.is_dry_run) return;
+  for (const Seq seq : seqs) remove(seq);
+}
+
+void MemoryJobs::execute(Totals& command, WallTime now) {
+  command.routes.clear();
+  for (const auto& [name, states] : routes_) {
+    Totals::Route& route = command.routes.emplace_back();
+    route.route = name;
+    route.by_state = states;
+    for (const auto& [lane, jobs] : claimable_) {
+      const WallTime due = jobs.begin()->first;
+      if (lane.route != name || due > now) continue;
+      const WallTime oldest = route.oldest_claimable;
+      route.oldest_claimable = oldest == jobs::kNoTime ? due : std::min(oldest, due);
+    }
+  }
+  command.bytes = bytes_;
+}
+
+}  // namespace spillway::store

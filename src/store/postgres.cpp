@@ -1,0 +1,180 @@
+#include "store/postgres.hpp"
+
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "store/postgres_batch.hpp"
+
+namespace spillway::store {
+namespace {
+
+class PostgresStore final : public JobStore {
+ public:
+  explicit PostgresStore(const std::string& url) : connection_(url) {}
+
+  std::optional<Failure> open(const KeyMark& mark);
+  std::optional<Failure> execute(std::span<Command* const> commands, jobs::WallTime now) override;
+
+ private:
+  std::optional<PostgresFailure> attempt(std::span<Command* const> commands,
+                                         std::vector<Enqueue*>& undecided, bool carefully);
+
+  PostgresConnection connection_;
+  PostgresHints hints_;
+};
+
+std::optional<Failure> PostgresStore::open(const KeyMark& mark) {
+  if (auto failure = connection_.ensure()) return failure;
+  bool is_same_key = false;
+  PostgresBatch batch(connection_, hints_, false);
+  PostgresParameters parameters;
+  parameters.add(mark);
+  batch.add(PostgresStatement::keep_mark, std::move(parameters),
+            [&](const PostgresRows& rows) { is_same_key = rows.size() > 0; });
+  if (!batch.flush()) return batch.failure()->failure;
+  if (is_same_key) return std::nullopt;
+  return Failure{Failure::Kind::corrupt,
+                 "The jobs in the database were written with another key_file, or with none."};
+}
+
+// Enqueues and settles between two commands of other kinds. They concern different jobs, unless one
+// is settled in the batch that enqueues it: so those that are enqueued go first.
+class Group {
+ public:
+  void add(Enqueue& enqueue) { enqueues_.push_back(&enqueue); }
+  void add(PostgresBatch& batch, Settle& settle) {
+    // The second one of a job finds what the first one has left.
+    if (!settled_.insert(settle.id).second) {
+      send(batch);
+      settled_.insert(settle.id);
+    }
+    settles_.push_back(&settle);
+  }
+  void send(PostgresBatch& batch) {
+    add_enqueues(batch, enqueues_);
+    add_settles(batch, settles_);
+    enqueues_.clear();
+    settles_.clear();
+    settled_.clear();
+  }
+
+ private:
+  std::vector<Enqueue*> enqueues_;
+  std::vector<Settle*> settles_;
+  std::set<jobs::JobId> settled_;
+};
+
+struct Execution {
+  PostgresBatch& batch;
+
+  void operator()(Join& join) const { add_join(batch, join); }
+  void operator()(Renew& renew) const { add_renew(batch, renew); }
+  void operator()(Leave& leave) const { do_leave(batch, leave); }
+  void operator()(Enqueue&) const {}  // of a group
+  void operator()(Lanes& lanes) const { add_lanes(batch, lanes); }
+  void operator()(Claim& claim) const { add_claim(batch, claim); }
+  void operator()(Settle&) const {}  // of a group
+  void operator()(Cancel& cancel) const { do_cancel(batch, cancel); }
+  void operator()(Find& find) const { add_find(batch, find); }
+  void operator()(ReadAnswer& read) const { add_read_answer(batch, read); }
+  void operator()(Inspect& inspect) const { add_inspect(batch, inspect); }
+  void operator()(List& list) const { add_list(batch, list); }
+  void operator()(Replay& replay) const { do_replay(batch, replay); }
+  void operator()(Purge& purge) const { add_purge(batch, purge); }
+  void operator()(Sweep& sweep) const { do_sweep(batch, sweep); }
+  void operator()(Totals& totals) const { add_totals(batch, totals); }
+};
+
+void add_commands(PostgresBatch& batch, std::span<Command* const> commands) {
+  Group group;
+  for (Command* command : commands) {
+    if (auto* enqueue = std::get_if<Enqueue>(command)) {
+      group.add(*enqueue);
+    } else if (auto* settle = std::get_if<Settle>(command)) {
+      group.add(batch, *settle);
+    } else {
+      group.send(batch);
+      std::visit(Execution{batch}, *command);
+    }
+  }
+  group.send(batch);
+}
+
+// One transaction.
+std::optional<PostgresFailure> PostgresStore::attempt(std::span<Command* const> commands,
+                                                      std::vector<Enqueue*>& undecided,
+                                                      bool carefully) {
+  PostgresBatch batch(connection_, hints_, carefully);
+  std::vector<Enqueue*> enqueues;
+  for (Command* command : commands) {
+    if (auto* enqueue = std::get_if<Enqueue>(command)) enqueues.push_back(enqueue);
+  }
+  if (!admit(batch, enqueues)) return batch.failure();
+  batch.add(PostgresStatement::begin);
+  add_lock_lines(batch, commands);
+  add_commands(batch, commands);
+  if (batch.ends_jobs) {
+    batch.add(PostgresStatement::advance_lines, {}, [this](const PostgresRows& rows) {
+      for (int row = 0; row < rows.size(); ++row) hints_.appeared(rows.time(row, 0));
+    });
+  }
+  batch.add(PostgresStatement::commit);
+  const TimePoint began = Clock::now();
+  if (!batch.flush()) return batch.failure();
+  if (batch.scans_fully) hints_.full_scan_took(Clock::now() - began);
+  undecided = std::move(batch.undecided);
+  return std::nullopt;
+}
+
+constexpr int kTries = 2;  // after a deadlock or a serialization failure once more
+
+std::optional<Failure> PostgresStore::execute(std::span<Command* const> commands, jobs::WallTime) {
+  std::vector<Enqueue*> undecided;
+  std::optional<PostgresFailure> failure;
+  bool carefully = false;
+  for (int n = 0; n < kTries; ++n) {
+    undecided.clear();
+    if (auto unreachable = connection_.ensure()) return unreachable;
+    failure = attempt(commands, undecided, carefully);
+    if (!failure) break;
+    hints_.forget();
+    connection_.abandon();
+    carefully = failure->is_duplicate;
+    if (!failure->is_conflict && !failure->is_duplicate) break;
+  }
+  if (failure) return failure->failure;
+  if (undecided.empty()) return std::nullopt;
+  // Their key's job was deleted in between: now it is as if it had never been.
+  std::vector<Command> again;
+  again.reserve(undecided.size());
+  std::vector<Command*> pointers;
+  for (Enqueue* each : undecided) pointers.push_back(&again.emplace_back(*each));
+  std::vector<Enqueue*> still;
+  if (auto failed = attempt(pointers, still, true)) {
+    hints_.forget();
+    connection_.abandon();
+    return failed->failure;
+  }
+  for (std::size_t n = 0; n < undecided.size(); ++n) *undecided[n] = std::get<Enqueue>(again[n]);
+  if (still.empty()) return std::nullopt;
+  return Failure{Failure::Kind::unavailable, "PostgreSQL: a key that comes and goes"};
+}
+
+}  // namespace
+
+bool PostgresBatch::flush() {
+  if (failure_) return false;
+  if (steps_.empty()) return true;
+  failure_ = connection_.run(steps_);
+  steps_.clear();
+  return !failure_;
+}
+
+Opened open_postgres(const std::string& url, const KeyMark& mark) {
+  auto store = std::make_unique<PostgresStore>(url);
+  if (std::optional<Failure> failure = store->open(mark)) return {nullptr, std::move(*failure)};
+  return {std::move(store), {}};
+}
+
+}  // namespace spillway::store

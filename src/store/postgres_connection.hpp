@@ -1,0 +1,78 @@
+// One connection to PostgreSQL through libpq: connects when it is used, brings the schema up to
+// date, prepares the statements, and executes steps in pipeline mode: all are sent before the first
+// result is read. Nothing waits longer than kPatience, whatever the server does.
+//
+// Prepared statements belong to a session: a pooler between must be in session mode.
+#pragma once
+
+#include <libpq-fe.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "store/job_store.hpp"
+#include "store/postgres_statements.hpp"
+#include "store/postgres_wire.hpp"
+
+namespace spillway::store {
+
+struct PostgresStep {
+  PostgresStatement statement;
+  PostgresParameters parameters;
+  std::function<void(const PostgresRows&)> read;  // may be called again after a retry
+};
+
+struct PostgresFailure {
+  Failure failure;
+  bool is_conflict = false;   // serialization failure or deadlock: the same again may succeed
+  bool is_duplicate = false;  // unique violation
+};
+
+// What the session is set to, as SQL.
+std::string_view postgres_session_settings();
+
+class PostgresConnection {
+ public:
+  // libpq's URL. Its own settings come before those made here.
+  explicit PostgresConnection(std::string url);
+
+  // Connects if there is no connection, or the server has ended it.
+  std::optional<Failure> ensure();
+  // After a failure the session is in a transaction that has failed: see abandon().
+  std::optional<PostgresFailure> run(std::span<const PostgresStep> steps);
+  // Rolls back, or closes the connection if that fails.
+  void abandon();
+
+  static constexpr std::chrono::seconds kPatience{10};
+
+ private:
+  struct Close {
+    void operator()(PGconn* connection) const { PQfinish(connection); }
+  };
+  using Time = std::chrono::steady_clock::time_point;
+
+  std::optional<Failure> connect();
+  std::optional<Failure> set_up();
+  bool is_alive();
+  bool prepare_all();
+  bool send(std::span<const PostgresStep> steps);
+  std::optional<PostgresFailure> receive(std::span<const PostgresStep> steps);
+  std::optional<PostgresFailure> receive_sync(std::optional<PostgresFailure> so_far);
+  // The next result; null at the end of a statement's results. False: the connection broke, or
+  // kPatience is over.
+  bool next_result(PGresult*& result);
+  bool flush();
+  Failure broken();
+
+  std::string url_;
+  std::unique_ptr<PGconn, Close> connection_;
+  Time deadline_{};
+  Time next_attempt_{};  // after one that took long
+};
+
+}  // namespace spillway::store

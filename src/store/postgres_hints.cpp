@@ -1,0 +1,70 @@
+#include "store/postgres_hints.hpp"
+
+#include <algorithm>
+
+namespace spillway::store {
+
+PostgresHints::Scan PostgresHints::scan(const jobs::Lane& lane, TimePoint now) {
+  if (marks_.size() >= kMostLanes) marks_.clear();
+  const auto [found, is_new] = marks_.try_emplace(lane);
+  Mark& mark = found->second;
+  const Duration every = std::max(kFullScanEvery, 20 * full_scan_);
+  if (is_new || now - mark.full_scan >= every) {
+    mark.full_scan = now;
+    mark.low = jobs::kNoTime;
+  }
+  if (mark.low == jobs::kNoTime) return {};
+  return {.from = mark.low - kSlack, .is_full = false};
+}
+
+void PostgresHints::claimed(const jobs::Lane& lane, jobs::WallTime last_due) {
+  const auto found = marks_.find(lane);
+  if (found != marks_.end()) found->second.low = std::max(found->second.low, last_due);
+}
+
+void PostgresHints::appeared(jobs::WallTime due) {
+  for (auto& [lane, mark] : marks_) mark.low = std::min(mark.low, due);
+}
+
+bool PostgresHints::needs_count(const std::string& route, std::uint64_t more, std::uint64_t most,
+                                TimePoint now) const {
+  const auto found = counts_.find(route);
+  if (found == counts_.end()) return true;
+  const Duration age = now - found->second.at;
+  const bool fits = waiting(route) + more <= most;
+  return age >= (fits ? std::max(kCountEvery, 50 * found->second.took) : 20 * found->second.took);
+}
+
+void PostgresHints::counted(const std::string& route, std::uint64_t waiting, TimePoint now,
+                            Duration took) {
+  counts_[route] = {static_cast<std::int64_t>(waiting), now, took};
+}
+
+void PostgresHints::changed(const std::string& route, std::int64_t by) {
+  const auto found = counts_.find(route);
+  if (found != counts_.end()) found->second.waiting += by;
+}
+
+std::uint64_t PostgresHints::waiting(const std::string& route) const {
+  const auto found = counts_.find(route);
+  if (found == counts_.end()) return 0;
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(found->second.waiting, 0));
+}
+
+const Totals* PostgresHints::totals(TimePoint now) const {
+  return now < totals_until_ ? &totals_ : nullptr;
+}
+
+void PostgresHints::totalled(const Totals& totals, TimePoint now, Duration took) {
+  if (took < kSlowTotals) return;
+  totals_ = totals;
+  totals_until_ = now + 20 * took;
+}
+
+void PostgresHints::forget() {
+  totals_until_ = {};
+  marks_.clear();
+  counts_.clear();
+}
+
+}  // namespace spillway::store

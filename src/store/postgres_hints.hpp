@@ -1,0 +1,77 @@
+// What a proxy remembers of the database to ask it less. Hints only: every one of them is renewed
+// after a while, and all are forgotten after a failure.
+//
+// Watermarks: a lane's jobs are claimed in the order of their due times, so an index scan may begin
+// at the last one claimed. Without that it reads, on each claim, all rows claimed before that a
+// long transaction somewhere keeps from being vacuumed. What appears below the mark by this proxy's
+// doing lowers it at once; what does by another's (given back, let on in its order) is found by the
+// next full scan, 2 s later at most, or 20 times what the last one took.
+//
+// Counts: how many jobs of a route wait, as last counted, and what this proxy has changed since.
+// Other proxies' changes are seen by the next count, within a second (or 50 times what it takes),
+// so max_pending may be exceeded by what the others accept in that time.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "base/time.hpp"
+#include "jobs/job.hpp"
+#include "store/command.hpp"
+
+namespace spillway::store {
+
+class PostgresHints {
+ public:
+  struct Scan {
+    jobs::WallTime from{};  // due times; kNoTime: a full scan
+    bool is_full = true;
+  };
+  // Where to begin.
+  Scan scan(const jobs::Lane& lane, TimePoint now);
+  // The last job that a scan has found.
+  void claimed(const jobs::Lane& lane, jobs::WallTime last_due);
+  // Jobs can be claimed, of any lane, that are due then.
+  void appeared(jobs::WallTime due);
+  void full_scan_took(Duration duration) { full_scan_ = duration; }
+
+  // Whether the route is to be counted before `more` jobs are accepted.
+  bool needs_count(const std::string& route, std::uint64_t more, std::uint64_t most,
+                   TimePoint now) const;
+  void counted(const std::string& route, std::uint64_t waiting, TimePoint now, Duration took);
+  void changed(const std::string& route, std::int64_t by);
+  std::uint64_t waiting(const std::string& route) const;
+  void forget_counts() { counts_.clear(); }
+
+  // nullptr: they are to be read.
+  const Totals* totals(TimePoint now) const;
+  void totalled(const Totals& totals, TimePoint now, Duration took);
+
+  void forget();
+
+  static constexpr Duration kFullScanEvery = std::chrono::seconds{2};
+  static constexpr Duration kCountEvery = std::chrono::seconds{1};
+  static constexpr std::chrono::milliseconds kSlack{100};  // of clocks, and of commits
+  static constexpr std::size_t kMostLanes = 65536;
+  static constexpr Duration kSlowTotals = std::chrono::milliseconds{200};
+
+ private:
+  struct Mark {
+    jobs::WallTime low{};
+    TimePoint full_scan{};
+  };
+  struct Count {
+    std::int64_t waiting = 0;
+    TimePoint at{};
+    Duration took{};
+  };
+
+  std::map<jobs::Lane, Mark> marks_;
+  std::map<std::string, Count> counts_;
+  Duration full_scan_{};
+  Totals totals_;
+  TimePoint totals_until_{};
+};
+
+}  // namespace spillway::store

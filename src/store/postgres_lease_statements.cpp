@@ -1,0 +1,157 @@
+#include "store/postgres_statements.hpp"
+
+// Each (SELECT now_ms()) is evaluated once and may bound an index scan; now_ms() itself would be
+// evaluated for each row.
+namespace spillway::store {
+namespace {
+
+constexpr std::string_view kJoin =
+    "INSERT INTO proxy (name, lease_end) VALUES ($1::bytea, now_ms() + $2::int8) RETURNING epoch";
+
+constexpr std::string_view kRenew =
+    "UPDATE proxy SET lease_end = now_ms() + $2::int8 "
+    "WHERE epoch = $1::int8 AND NOT is_over AND lease_end > (SELECT now_ms()) RETURNING epoch";
+
+constexpr std::string_view kLeave = "DELETE FROM proxy WHERE epoch = $1::int8";
+
+// Once a proxy is condemned it claims nothing: a claim holds a share of its row. So the next
+// statement sees all that it ever leased.
+constexpr std::string_view kCondemn = R"sql(
+UPDATE proxy SET is_over = true WHERE epoch IN (
+  SELECT epoch FROM proxy WHERE NOT is_over AND lease_end <= (SELECT now_ms())
+  FOR UPDATE SKIP LOCKED)
+)sql";
+
+constexpr std::string_view kForgetProxies = R"sql(
+DELETE FROM proxy p WHERE is_over AND NOT EXISTS (SELECT FROM leased l WHERE l.epoch = p.epoch)
+RETURNING epoch
+)sql";
+
+constexpr std::string_view kEndWaiting = R"sql(
+WITH gone AS (
+  DELETE FROM waiting w USING unnest($1::int8[], $2::int2[], $3::int8[], $4::int4[], $5::int4[],
+                                     $6::int2[], $7::int8[])
+    AS i(number, state, due, attempts, recoveries, cause, ended)
+  WHERE w.number = i.number
+  RETURNING w.number, w.route, w.expires, w.kept, w.ordered_by, w.is_blocked, i.state,
+            i.due, i.attempts, i.recoveries, i.cause, i.ended),
+over_now AS (
+  UPDATE line n SET is_over = true FROM gone g
+  WHERE NOT g.is_blocked AND n.ordered_by = g.ordered_by AND n.route = g.route
+    AND n.number = g.number),
+stepped_out AS (
+  DELETE FROM line n USING gone g
+  WHERE g.is_blocked AND n.ordered_by = g.ordered_by AND n.route = g.route AND n.number = g.number)
+INSERT INTO ended (number, due, expires, ended, forget, attempts, recoveries, state, cause, route)
+SELECT number, due, expires, ended, ended + kept, attempts, recoveries, state, cause, route
+FROM gone
+)sql";
+
+// An Idempotency-Key is known for 24 hours after the end of its job ($2), which may be longer than
+// the job is kept: what remains of the job till then is its key.
+constexpr std::string_view kForget = R"sql(
+WITH gone AS (
+  DELETE FROM ended WHERE number IN (
+    SELECT number FROM ended WHERE forget <= (SELECT now_ms()) ORDER BY forget LIMIT $1::int8
+    FOR UPDATE SKIP LOCKED) RETURNING number, ended),
+attempts AS (DELETE FROM attempt a USING gone g WHERE a.number = g.number),
+answers AS (DELETE FROM answer a USING gone g WHERE a.number = g.number),
+remains AS (
+  UPDATE job j SET head = '', body = '' FROM gone g
+  WHERE j.number = g.number AND j.scope IS NOT NULL AND g.ended + $2::int8 > (SELECT now_ms())
+  RETURNING j.number, g.ended),
+remembered AS (
+  INSERT INTO remnant (number, forget) SELECT number, ended + $2::int8 FROM remains),
+jobs AS (
+  DELETE FROM job j USING gone g
+  WHERE j.number = g.number
+    AND (j.scope IS NULL OR g.ended + $2::int8 <= (SELECT now_ms())))
+SELECT count(*) FROM gone
+)sql";
+
+constexpr std::string_view kForgetKeys = R"sql(
+WITH gone AS (
+  DELETE FROM remnant WHERE number IN (
+    SELECT number FROM remnant WHERE forget <= (SELECT now_ms()) ORDER BY forget LIMIT $1::int8
+    FOR UPDATE SKIP LOCKED) RETURNING number)
+DELETE FROM job j USING gone g WHERE j.number = g.number
+)sql";
+
+// From lane to lane: each step finds the first job of the next one in the index.
+constexpr std::string_view kLanes = R"sql(
+WITH RECURSIVE lane AS (
+  (SELECT rank, route, tenant, due FROM waiting WHERE NOT is_blocked
+   ORDER BY rank, route, tenant, due LIMIT 1)
+  UNION ALL
+  SELECT n.* FROM lane l CROSS JOIN LATERAL (
+    SELECT w.rank, w.route, w.tenant, w.due FROM waiting w
+    WHERE NOT w.is_blocked AND (w.rank, w.route, w.tenant) > (l.rank, l.route, l.tenant)
+    ORDER BY w.rank, w.route, w.tenant, w.due LIMIT 1) AS n)
+SELECT rank, route, tenant, due FROM lane WHERE due <= (SELECT now_ms()) + $1::int8
+LIMIT $2::int8
+)sql";
+
+// Of a route; at most $2.
+constexpr std::string_view kCountWaiting = R"sql(
+SELECT count(*) FROM (
+  SELECT FROM generate_series(0, 255) AS r(rank) CROSS JOIN LATERAL (
+    SELECT FROM waiting w
+    WHERE w.rank = r.rank::int2 AND w.route = $1::text AND NOT w.is_blocked LIMIT $2::int8) AS free
+  UNION ALL
+  SELECT FROM waiting w WHERE w.route = $1::text AND w.is_blocked
+  LIMIT $2::int8) AS counted
+)sql";
+
+// Rows to decide on. One whose line another transaction has locked is left for the next time.
+constexpr std::string_view kLineIsFree =
+    "(ordered_by IS NULL OR "
+    "pg_try_advisory_xact_lock(hashtextextended(route || ordered_by::text, 19)))";
+
+constexpr std::string_view kOfWaiting =
+    "SELECT number, state, due, attempts, recoveries, cause, now_ms(), id FROM waiting ";
+
+constexpr std::string_view kOfLeased =
+    "SELECT id, l.epoch, due, attempts, recoveries, cause, now_ms() FROM leased l ";
+
+std::string pick_expired_text() {
+  return std::string(kOfWaiting)
+      .append("WHERE expires <= (SELECT now_ms()) AND ")
+      .append(kLineIsFree)
+      .append(" ORDER BY expires LIMIT $1::int8 FOR UPDATE SKIP LOCKED");
+}
+
+std::string pick_orphans_text() {
+  return std::string(kOfLeased)
+      .append("JOIN proxy p ON p.epoch = l.epoch WHERE p.is_over AND ")
+      .append(kLineIsFree)
+      .append(" LIMIT $1::int8 FOR UPDATE OF l SKIP LOCKED");
+}
+
+}  // namespace
+
+std::vector<PostgresStatementText> postgres_lease_statements() {
+  using enum PostgresStatement;
+  return {
+      {begin, "BEGIN"},
+      {commit, "COMMIT"},
+      {rollback, "ROLLBACK"},
+      {join, std::string(kJoin)},
+      {renew, std::string(kRenew)},
+      {leave, std::string(kLeave)},
+      {condemn, std::string(kCondemn)},
+      {forget_proxies, std::string(kForgetProxies)},
+      {end_waiting, std::string(kEndWaiting)},
+      {pick_waiting, std::string(kOfWaiting)
+                         .append("WHERE number = (SELECT number FROM job WHERE id = $1::uuid) "
+                                 "FOR UPDATE")},
+      {pick_expired, pick_expired_text()},
+      {pick_held, std::string(kOfLeased).append("WHERE epoch = $1::int8 FOR UPDATE")},
+      {pick_orphans, pick_orphans_text()},
+      {forget, std::string(kForget)},
+      {forget_keys, std::string(kForgetKeys)},
+      {lanes, std::string(kLanes)},
+      {count_waiting, std::string(kCountWaiting)},
+  };
+}
+
+}  // namespace spillway::store

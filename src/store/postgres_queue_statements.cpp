@@ -1,0 +1,205 @@
+#include "store/postgres_statements.hpp"
+
+// Each (SELECT now_ms()) is evaluated once and may bound an index scan; now_ms() itself would be
+// evaluated for each row.
+namespace spillway::store {
+namespace {
+
+// Who adds to a line, or ends a job in it, has its lock till the end of the transaction. It comes
+// before all else, in the same order everywhere, so that later statements see what the last holder
+// has committed, and two holders do not wait for each other. $1, $2: lines; $3: ids of leased jobs;
+// $4: ids of other jobs.
+constexpr std::string_view kLockLines = R"sql(
+SELECT count(pg_advisory_xact_lock(key)) FROM (
+  SELECT DISTINCT hashtextextended(route || ordered_by::text, 19) AS key FROM (
+    SELECT * FROM unnest($1::text[], $2::uuid[]) AS i(route, ordered_by)
+    UNION ALL
+    SELECT l.route, l.ordered_by FROM unnest($3::uuid[]) AS i(id) JOIN leased l ON l.id = i.id
+    WHERE l.ordered_by IS NOT NULL
+    UNION ALL
+    SELECT j.route, j.ordered_by FROM unnest($4::uuid[]) AS i(id) JOIN job j ON j.id = i.id
+    WHERE j.ordered_by IS NOT NULL) AS lines
+  ORDER BY key) AS keys
+)sql";
+
+// $1 to $15: the columns of the batch. A key or an id that is there already: quickly, that it was
+// there when the statement began is looked up, and a unique violation says that it has come since;
+// carefully, the insertion itself sees it, which costs a lock for each row.
+constexpr std::string_view kStored = R"sql(
+WITH stored AS (
+  INSERT INTO job (id, rank, route, tenant, tenant_name, accepted, expires, kept, head, body,
+                   method, target, ordered_by, scope, fingerprint)
+  SELECT * FROM unnest($1::uuid[], $2::int2[], $3::text[], $4::int8[], $5::bytea[], $6::int8[],
+                       $7::int8[], $8::int8[], $9::bytea[], $10::bytea[], $11::bytea[],
+                       $12::bytea[], $13::uuid[], $14::uuid[], $15::uuid[])
+    AS i(id, rank, route, tenant, tenant_name, accepted, expires, kept, head, body, method, target,
+         ordered_by, scope, fingerprint)
+)sql";
+constexpr std::string_view kQuickly = R"sql(
+  WHERE scope IS NULL OR NOT EXISTS (SELECT FROM job j WHERE j.scope = i.scope)
+)sql";
+constexpr std::string_view kCarefully = R"sql(
+  ON CONFLICT DO NOTHING
+)sql";
+constexpr std::string_view kAsStored = R"sql(
+  RETURNING number, id, rank, route, tenant, accepted, expires, kept, ordered_by)
+)sql";
+
+// A proxy's clock may be ahead: its jobs are due all the same.
+constexpr std::string_view kEnqueue = R"sql(
+INSERT INTO waiting (number, id, rank, route, tenant, due, expires, kept, state, attempts,
+                     recoveries, cause, is_blocked)
+SELECT number, id, rank, route, tenant, LEAST(accepted, (SELECT now_ms())), expires, kept,
+       0, 0, 0, 0, false FROM stored
+)sql";
+
+constexpr std::string_view kEnqueueOrdered = R"sql(
+, lined AS (INSERT INTO line (number, ordered_by, route)
+            SELECT number, ordered_by, route FROM stored)
+INSERT INTO waiting (number, id, rank, route, tenant, due, expires, kept, state, attempts,
+                     recoveries, cause, ordered_by, is_blocked)
+SELECT number, id, rank, route, tenant, LEAST(accepted, (SELECT now_ms())), expires, kept,
+       0, 0, 0, 0, ordered_by,
+       row_number() OVER (PARTITION BY ordered_by, route ORDER BY number) > 1 OR
+         EXISTS (SELECT FROM line l WHERE l.ordered_by = s.ordered_by AND l.route = s.route
+                 AND NOT l.is_over)
+FROM stored s
+)sql";
+
+// $16: the epoch. A job waits if its proxy's lease is over, or for an earlier one of its order. Of
+// those that were stored before, the ones that this proxy holds are named, too.
+constexpr std::string_view kEnqueueLeased = R"sql(
+, placed AS (
+  SELECT s.*, ordered_by IS NOT NULL AND (
+    row_number() OVER (PARTITION BY ordered_by, route ORDER BY number) > 1 OR
+    EXISTS (SELECT FROM line l WHERE l.ordered_by = s.ordered_by AND l.route = s.route
+            AND NOT l.is_over)) AS is_blocked
+  FROM stored s)
+, me AS (SELECT epoch FROM proxy WHERE epoch = $16::int8 AND NOT is_over
+           AND lease_end > (SELECT now_ms()) FOR SHARE)
+, lined AS (INSERT INTO line (number, ordered_by, route)
+            SELECT number, ordered_by, route FROM placed WHERE ordered_by IS NOT NULL)
+, held AS (INSERT INTO leased (id, number, epoch, due, expires, kept, tenant, attempts, recoveries,
+                               rank, cause, route, ordered_by)
+           SELECT id, number, epoch, accepted, expires, kept, tenant, 0, 0, rank, 0, route,
+                  ordered_by FROM placed, me WHERE NOT is_blocked RETURNING id)
+, put AS (INSERT INTO waiting (number, id, rank, route, tenant, due, expires, kept, state, attempts,
+                               recoveries, cause, ordered_by, is_blocked)
+          SELECT number, id, rank, route, tenant, LEAST(accepted, (SELECT now_ms())), expires, kept,
+                 0, 0, 0, 0, ordered_by, is_blocked
+          FROM placed WHERE is_blocked OR NOT EXISTS (SELECT FROM me))
+SELECT id FROM held
+UNION ALL
+SELECT l.id FROM unnest($1::uuid[]) AS i(id) JOIN leased l ON l.id = i.id
+WHERE l.epoch = $16::int8
+)sql";
+
+constexpr std::string_view kLookUpScopes = R"sql(
+SELECT j.scope, j.id, j.fingerprint FROM unnest($1::uuid[]) AS i(scope)
+JOIN job j ON j.scope = i.scope
+UNION ALL
+SELECT j.scope, j.id, j.fingerprint FROM unnest($2::uuid[]) AS i(id) JOIN job j ON j.id = i.id
+)sql";
+
+// $5: a low watermark of due, so that the rows that were claimed before, and which a long
+// transaction keeps from being vacuumed, are not read again.
+constexpr std::string_view kClaim = R"sql(
+WITH me AS (SELECT epoch FROM proxy WHERE epoch = $1::int8 AND NOT is_over
+              AND lease_end > (SELECT now_ms()) FOR SHARE),
+picked AS (
+  SELECT number FROM waiting
+  WHERE rank = $2::int2 AND route = $3::text AND tenant = $4::int8 AND NOT is_blocked
+    AND due >= $5::int8 AND due <= (SELECT now_ms()) AND expires > (SELECT now_ms())
+    AND EXISTS (SELECT FROM me)
+  ORDER BY due, number LIMIT $6::int8 FOR UPDATE SKIP LOCKED),
+taken AS (DELETE FROM waiting w USING picked p WHERE w.number = p.number RETURNING w.*),
+held AS (
+  INSERT INTO leased (id, number, epoch, due, expires, kept, tenant, attempts, recoveries, rank,
+                      cause, route, ordered_by)
+  SELECT id, number, $1::int8, due, expires, kept, tenant, attempts, recoveries, rank, cause,
+         route, ordered_by FROM taken)
+SELECT t.id, t.due, t.expires, t.attempts, t.recoveries, t.cause, j.accepted, j.tenant_name,
+       j.method, j.target, j.head, j.body
+FROM taken t JOIN job j ON j.number = t.number ORDER BY t.due, t.number
+)sql";
+
+// A job that was leased is the first of its line, and stays it while it waits for its next attempt.
+//
+// $3 to $8: the progress. $9 to $12: the answer, its status null for none. $13 to $18: the attempt,
+// its number null for none.
+constexpr std::string_view kSettle = R"sql(
+WITH gone AS (
+  DELETE FROM leased l USING unnest($1::uuid[], $2::int8[], $3::int2[], $4::int8[], $5::int4[],
+      $6::int4[], $7::int2[], $8::int8[], $9::int2[], $10::bytea[], $11::bytea[],
+      $12::bool[], $13::int4[], $14::int8[], $15::int8[], $16::int2[], $17::int2[], $18::bytea[])
+    AS i(id, epoch, state, due, attempts, recoveries, cause, ended, status, fields, body,
+         is_cut, counted, attempt_began, attempt_ended, attempt_cause, attempt_status, detail)
+  WHERE l.id = i.id AND l.epoch = i.epoch
+  RETURNING l.number, l.id, l.rank, l.route, l.tenant, l.expires, l.kept, l.ordered_by, i.state,
+    i.due, i.attempts, i.recoveries, i.cause, i.ended, i.status, i.fields, i.body, i.is_cut,
+    i.counted, i.attempt_began, i.attempt_ended, i.attempt_cause, i.attempt_status, i.detail),
+over_now AS (
+  UPDATE line n SET is_over = true FROM gone g
+  WHERE g.state > 2 AND n.ordered_by = g.ordered_by AND n.route = g.route AND n.number = g.number),
+tried AS (
+  INSERT INTO attempt (number, counted, began, ended, cause, status, detail)
+  SELECT number, counted, attempt_began, attempt_ended, attempt_cause, attempt_status, detail
+  FROM gone WHERE counted IS NOT NULL),
+trimmed AS (
+  DELETE FROM attempt a USING gone g
+  WHERE g.state <= 2 AND g.counted IS NOT NULL AND a.number = g.number
+    AND a.place <= (SELECT b.place FROM attempt b WHERE b.number = g.number
+                    ORDER BY b.place DESC OFFSET 99 LIMIT 1)),
+answered AS (
+  INSERT INTO answer (number, fields, body)
+  SELECT number, fields, body FROM gone WHERE state > 2 AND status IS NOT NULL),
+back AS (
+  INSERT INTO waiting (number, id, rank, route, tenant, due, expires, kept, state, attempts,
+                       recoveries, cause, ordered_by, is_blocked)
+  SELECT number, id, rank, route, tenant, due, expires, kept, state, attempts, recoveries, cause,
+         ordered_by, false
+  FROM gone g WHERE state <= 2),
+ended_now AS (
+  INSERT INTO ended (number, due, expires, ended, forget, attempts, recoveries, state, cause,
+                     status, is_cut, route)
+  SELECT number, due, expires, ended, ended + kept, attempts, recoveries, state, cause, status,
+         is_cut, route FROM gone WHERE state > 2)
+SELECT id, route FROM gone
+)sql";
+
+// Lets the next of each line be claimed from which this transaction has ended a job. Other
+// transactions' ended rows cannot be seen here: they delete them before they commit.
+constexpr std::string_view kAdvanceLines = R"sql(
+WITH left_line AS (DELETE FROM line WHERE is_over RETURNING ordered_by, route),
+first AS (
+  SELECT (SELECT n.number FROM line n WHERE n.ordered_by = t.ordered_by AND n.route = t.route
+            AND NOT n.is_over ORDER BY n.number LIMIT 1) AS number
+  FROM (SELECT DISTINCT ordered_by, route FROM left_line) AS t)
+UPDATE waiting w SET is_blocked = false FROM first f WHERE w.number = f.number AND w.is_blocked
+RETURNING w.due
+)sql";
+
+std::string enqueue_text(std::string_view how, std::string_view where) {
+  return std::string(kStored).append(how).append(kAsStored).append(where);
+}
+
+}  // namespace
+
+std::vector<PostgresStatementText> postgres_queue_statements() {
+  using enum PostgresStatement;
+  return {
+      {lock_lines, std::string(kLockLines)},
+      {enqueue, enqueue_text(kQuickly, kEnqueue)},
+      {enqueue_ordered, enqueue_text(kQuickly, kEnqueueOrdered)},
+      {enqueue_leased, enqueue_text(kQuickly, kEnqueueLeased)},
+      {careful_enqueue, enqueue_text(kCarefully, kEnqueue)},
+      {careful_enqueue_ordered, enqueue_text(kCarefully, kEnqueueOrdered)},
+      {careful_enqueue_leased, enqueue_text(kCarefully, kEnqueueLeased)},
+      {look_up_scopes, std::string(kLookUpScopes)},
+      {claim, std::string(kClaim)},
+      {settle, std::string(kSettle)},
+      {advance_lines, std::string(kAdvanceLines)},
+  };
+}
+
+}  // namespace spillway::store

@@ -1,0 +1,78 @@
+// The prepared statements of the PostgreSQL store. What is repeated often is one statement for a
+// whole batch, its columns as arrays.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace spillway::store {
+
+enum class PostgresStatement : std::uint8_t {
+  begin,
+  commit,
+  rollback,
+  join,
+  renew,
+  leave,
+  condemn,         // proxies whose lease is over
+  forget_proxies,  // those of them that hold no job any more
+  lock_lines,
+  enqueue,
+  enqueue_ordered,
+  enqueue_leased,
+  careful_enqueue,
+  careful_enqueue_ordered,
+  careful_enqueue_leased,
+  look_up_scopes,
+  claim,
+  settle,
+  advance_lines,
+  end_waiting,
+  pick_waiting,  // one job, by its id
+  pick_expired,
+  pick_held,     // by a proxy
+  pick_orphans,  // held by a proxy that is over
+  forget,
+  forget_keys,
+  lanes,
+  count_waiting,
+  find,
+  position,
+  read_answer,
+  inspect,
+  read_attempts,
+  list_all,
+  list_waiting,
+  list_leased,
+  list_ended,
+  list_dead,
+  list_one,
+  pick_dead,
+  pick_dead_one,
+  replay,
+  purge,
+  purge_dead,
+  purge_one,
+  totals,
+  bytes,
+  keep_mark,
+};
+
+struct PostgresStatementText {
+  PostgresStatement statement;
+  std::string text;
+};
+
+// What moves jobs; what watches over them; what is read or done for clients and operators.
+std::vector<PostgresStatementText> postgres_queue_statements();
+std::vector<PostgresStatementText> postgres_lease_statements();
+std::vector<PostgresStatementText> postgres_view_statements();
+
+// All of them; each statement stands there once.
+std::vector<PostgresStatementText> postgres_statements();
+
+// What it is prepared as.
+std::string prepared_name(PostgresStatement statement);
+
+}  // namespace spillway::store

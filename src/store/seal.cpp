@@ -1,0 +1,64 @@
+#include "store/seal.hpp"
+
+#include <nettle/gcm.h>
+#include <nettle/memops.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+namespace spillway::store {
+
+namespace {
+
+std::uint8_t* bytes(char* text) { return reinterpret_cast<std::uint8_t*>(text); }
+const std::uint8_t* bytes(const char* text) { return reinterpret_cast<const std::uint8_t*>(text); }
+
+bool fill_randomly(char* to, std::size_t size) {
+  ssize_t got = 0;
+  do {
+    got = ::getrandom(to, size, 0);
+  } while (got < 0 && errno == EINTR);
+  return got == static_cast<ssize_t>(size);  // up to 256 bytes come at once
+}
+
+void begin(gcm_aes256_ctx& context, const Key& key, const char* nonce, const jobs::JobId& job,
+           Sealed kind) {
+  std::array<std::uint8_t, 17> about{};
+  std::copy(job.bytes.begin(), job.bytes.end(), about.begin());
+  about.back() = static_cast<std::uint8_t>(kind);
+  gcm_aes256_set_key(&context, key.bytes.data());
+  gcm_aes256_set_iv(&context, GCM_IV_SIZE, bytes(nonce));
+  gcm_aes256_update(&context, about.size(), about.data());
+}
+
+}  // namespace
+
+std::optional<std::string> seal(std::string_view plain, const Key& key, const jobs::JobId& job,
+                                Sealed kind) {
+  std::string sealed(plain.size() + kSealBytes, '\0');
+  if (!fill_randomly(sealed.data(), GCM_IV_SIZE)) return std::nullopt;
+  gcm_aes256_ctx context;
+  begin(context, key, sealed.data(), job, kind);
+  char* const text = sealed.data() + GCM_IV_SIZE;
+  gcm_aes256_encrypt(&context, plain.size(), bytes(text), bytes(plain.data()));
+  gcm_aes256_digest(&context, GCM_DIGEST_SIZE, bytes(text + plain.size()));
+  return sealed;
+}
+
+std::optional<std::string> unseal(std::string_view sealed, const Key& key, const jobs::JobId& job,
+                                  Sealed kind) {
+  if (sealed.size() < kSealBytes) return std::nullopt;
+  std::string plain(sealed.size() - kSealBytes, '\0');
+  gcm_aes256_ctx context;
+  begin(context, key, sealed.data(), job, kind);
+  const char* const text = sealed.data() + GCM_IV_SIZE;
+  gcm_aes256_decrypt(&context, plain.size(), bytes(plain.data()), bytes(text));
+  std::array<std::uint8_t, GCM_DIGEST_SIZE> tag{};
+  gcm_aes256_digest(&context, tag.size(), tag.data());
+  if (memeql_sec(tag.data(), text + plain.size(), tag.size()) == 0) return std::nullopt;
+  return plain;
+}
+
+}  // namespace spillway::store

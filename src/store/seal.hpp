@@ -1,0 +1,29 @@
+// AES-256-GCM (NIST SP 800-38D) of single values. A sealed value is a random 96-bit nonce, the
+// ciphertext and the 128-bit tag. Job and kind of the value are authenticated with it, so that it
+// cannot take the place of another.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "jobs/job_id.hpp"
+#include "store/key.hpp"
+
+namespace spillway::store {
+
+// Of what it is the value.
+enum class Sealed : std::uint8_t { head = 1, body = 2, answer_fields = 3, answer_body = 4 };
+
+inline constexpr std::size_t kSealBytes = 12 + 16;  // by which it is longer
+
+// nullopt: the system gives no random bytes.
+std::optional<std::string> seal(std::string_view plain, const Key& key, const jobs::JobId& job,
+                                Sealed kind);
+// nullopt: not sealed with this key, for this job and as this kind, or altered.
+std::optional<std::string> unseal(std::string_view sealed, const Key& key, const jobs::JobId& job,
+                                  Sealed kind);
+
+}  // namespace spillway::store

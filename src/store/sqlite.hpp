@@ -1,0 +1,14 @@
+// The store in one SQLite file, for one process at a time (an flock(2) on FILE.lock). WAL with
+// synchronous=FULL: what execute() has acknowledged survives a loss of power.
+#pragma once
+
+#include <filesystem>
+
+#include "store/job_store.hpp"
+#include "store/key.hpp"
+
+namespace spillway::store {
+
+Opened open_sqlite(const std::filesystem::path& file, const KeyMark& mark);
+
+}  // namespace spillway::store

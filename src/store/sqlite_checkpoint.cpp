@@ -1,0 +1,75 @@
+#include "store/sqlite_checkpoint.hpp"
+
+namespace spillway::store {
+
+SqliteCheckpoint::SqliteCheckpoint(Database& writer) : writer_(writer) {}
+
+SqliteCheckpoint::~SqliteCheckpoint() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_ending_ = true;
+  }
+  wake_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+bool SqliteCheckpoint::start(const std::string& file) {
+  connection_.open(file);
+  connection_.run("PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0");
+  page_bytes_ = connection_.number("PRAGMA page_size").value_or(page_bytes_);
+  if (connection_.failed()) return false;
+  sqlite3_wal_hook(
+      writer_.handle(),
+      [](void* pages, sqlite3*, const char*, int count) {
+        *static_cast<std::int64_t*>(pages) = count;
+        return SQLITE_OK;
+      },
+      &log_pages_);
+  thread_ = std::thread([this] { work(); });
+  return true;
+}
+
+void SqliteCheckpoint::wrote() {
+  if (log_pages_ < reported_pages_) reported_pages_ = tried_pages_ = 0;  // the log began anew
+  if (log_pages_ - reported_pages_ < kPages) return;
+  reported_pages_ = log_pages_;
+  {
+    const std::lock_guard lock(mutex_);
+    has_work_ = true;
+  }
+  wake_.notify_one();
+}
+
+void SqliteCheckpoint::keep_short() {
+  const std::int64_t most = kMostBytes / page_bytes_;
+  if (log_pages_ < most && !wants_space_) return;
+  // A reader outside this process may be in the way; to try again at each commit would be slow.
+  if (!wants_space_ && log_pages_ - tried_pages_ < most / 8) return;
+  wants_space_ = false;
+  tried_pages_ = log_pages_;
+  const std::lock_guard lock(working_);
+  sqlite3_busy_timeout(writer_.handle(), 0);
+  const int code = sqlite3_wal_checkpoint_v2(writer_.handle(), nullptr, SQLITE_CHECKPOINT_RESTART,
+                                             nullptr, nullptr);
+  sqlite3_busy_timeout(writer_.handle(), kBusyMilliseconds);
+  if (code == SQLITE_OK) log_pages_ = tried_pages_ = reported_pages_ = 0;
+}
+
+void SqliteCheckpoint::work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    wake_.wait(lock, [this] { return has_work_ || is_ending_; });
+    if (is_ending_) return;
+    has_work_ = false;
+    lock.unlock();
+    {
+      const std::lock_guard working(working_);
+      // What fails here fails again where it is answered for: in a commit, or at the cap.
+      sqlite3_wal_checkpoint_v2(connection_.handle(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr,
+                                nullptr);
+    }
+    lock.lock();
+  }
+}
+
+}  // namespace spillway::store

@@ -1,0 +1,83 @@
+#include "store/sqlite_enqueue.hpp"
+
+#include "store/sqlite_sql.hpp"
+#include "store/sqlite_time.hpp"
+
+namespace spillway::store {
+
+using jobs::JobState;
+
+SqliteEnqueue::SqliteEnqueue(Database& database, SqliteLedger& ledger, SqliteKeys& keys,
+                             SqliteRecords& records)
+    : database_(database),
+      ledger_(ledger),
+      keys_(keys),
+      records_(records),
+      insert_job_(database, sql::kInsertJob),
+      insert_request_(database, sql::kInsertRequest) {}
+
+void SqliteEnqueue::operator()(Enqueue& command, jobs::WallTime now) {
+  const jobs::NewJob& job = command.job;
+  command.id = job.id;
+  command.result = Enqueue::Result::accepted;
+  command.is_leased = false;
+  if (job.idempotency && is_known(command)) return;
+  const std::int64_t route = ledger_.find_or_add(job.lane.route);
+  if (ledger_.route(route).waiting() >= command.max_pending) {
+    if (!is_there(command)) command.result = Enqueue::Result::full;
+    return;
+  }
+  std::optional<Blob> ordered;
+  if (job.order) ordered = blob(*job.order);
+  const bool is_blocked =
+      job.order && records_.has_others(route, std::string(job.order->begin(), job.order->end()), 0);
+  const bool is_leased = job.is_leased && !is_blocked;
+  const JobState state = is_leased ? JobState::leased : JobState::queued;
+  std::optional<std::int64_t> epoch, ready, window;
+  if (is_leased) epoch = command.epoch;
+  if (!is_leased && !is_blocked) ready = number_of(job.accepted);
+  // The key goes first, since the job keeps its window; a job that is there already has its own.
+  if (job.idempotency) {
+    if (is_there(command)) return;
+    window = keys_.add(*job.idempotency, job.id, now);
+  }
+  insert_job_.execute(blob(job.id.bytes), std::int64_t{job.lane.rank}, route,
+                      static_cast<std::int64_t>(job.lane.tenant), std::string_view(job.tenant_name),
+                      static_cast<std::int64_t>(index(state)), number_of(job.accepted), ready,
+                      epoch, ordered, std::int64_t{is_blocked}, number_of(job.accepted),
+                      number_of(job.expires), std::int64_t{job.kept.count()}, window,
+                      std::string_view(job.method), std::string_view(job.target),
+                      static_cast<std::int64_t>(job.body.size()));
+  if (database_.failed()) return;
+  if (sqlite3_changes(database_.handle()) == 0) {
+    is_there(command);
+    return;
+  }
+  insert_request_.execute(sqlite3_last_insert_rowid(database_.handle()), blob(job.head),
+                          blob(job.body));
+  ledger_.moved(route, std::nullopt, state);
+  command.is_leased = is_leased;
+}
+
+bool SqliteEnqueue::is_known(Enqueue& command) {
+  const std::optional<SqliteKeys::Known> known = keys_.find(command.job.idempotency->scope);
+  if (!known) return false;
+  if (known->id == command.job.id) {
+    is_there(command);  // or was: it is the same job all the same
+    return true;
+  }
+  command.id = known->id;
+  command.result = known->fingerprint == command.job.idempotency->fingerprint
+                       ? Enqueue::Result::duplicate
+                       : Enqueue::Result::mismatch;
+  return true;
+}
+
+bool SqliteEnqueue::is_there(Enqueue& command) {
+  const std::optional<SqliteRecord> record = records_.find(command.job.id);
+  if (!record) return false;
+  command.is_leased = record->progress.state == JobState::leased && record->epoch == command.epoch;
+  return true;
+}
+
+}  // namespace spillway::store

@@ -1,0 +1,116 @@
+#include "store/sqlite_keys.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "store/sqlite_time.hpp"
+
+namespace spillway::store {
+
+SqliteKeys::SqliteKeys(Database& database)
+    : database_(database),
+      update_(database,
+              "INSERT OR REPLACE INTO key_windows (n, began, keys, unfinished, keep_until)"
+              " VALUES (?1, ?2, ?3, ?4, ?5)") {
+  for (std::size_t n = 0; n < kWindows; ++n) {
+    const std::string table = "keys_" + std::to_string(n);
+    Window& window = windows_[n];
+    window.find = std::make_unique<Statement>(
+        database, "SELECT fingerprint, id FROM " + table + " WHERE scope = ?1");
+    window.insert = std::make_unique<Statement>(
+        database, "INSERT INTO " + table + " (scope, fingerprint, id) VALUES (?1, ?2, ?3)");
+    window.clear = std::make_unique<Statement>(database, "DELETE FROM " + table);
+  }
+}
+
+void SqliteKeys::load() {
+  for (Window& window : windows_) {
+    window.began = window.keep_until = jobs::kNoTime;
+    window.keys = window.unfinished = 0;
+    window.is_changed = false;
+  }
+  newest_ = 0;
+  Statement all(database_, "SELECT n, began, keys, unfinished, keep_until FROM key_windows");
+  Rows rows = all.with();
+  while (rows.next()) {
+    const auto n = static_cast<std::size_t>(rows.number(0));
+    if (n >= kWindows) continue;
+    Window& window = windows_[n];
+    window.began = time_of(rows.number(1));
+    window.keys = rows.number(2);
+    window.unfinished = rows.number(3);
+    window.keep_until = time_of(rows.number(4));
+    if (window.began > windows_[newest_].began) newest_ = n;
+  }
+}
+
+void SqliteKeys::write() {
+  for (std::size_t n = 0; n < kWindows; ++n) {
+    Window& window = windows_[n];
+    if (!window.is_changed) continue;
+    update_.execute(static_cast<std::int64_t>(n), number_of(window.began), window.keys,
+                    window.unfinished, number_of(window.keep_until));
+    window.is_changed = false;
+  }
+}
+
+// The newest first: most duplicates follow their original soon.
+std::optional<SqliteKeys::Known> SqliteKeys::find(const jobs::Digest& scope) {
+  for (std::size_t back = 0; back < kWindows; ++back) {
+    Window& window = windows_[(newest_ + kWindows - back) % kWindows];
+    if (window.keys == 0) continue;
+    Rows rows = window.find->with(blob(scope));
+    if (!rows.next()) continue;
+    Known known;
+    rows.read(0, known.fingerprint);
+    rows.read(1, known.id.bytes);
+    return known;
+  }
+  return std::nullopt;
+}
+
+std::int64_t SqliteKeys::add(const jobs::IdempotencyKey& key, const jobs::JobId& id,
+                             jobs::WallTime now) {
+  rotate(now);
+  Window& window = windows_[newest_];
+  window.insert->execute(blob(key.scope), blob(key.fingerprint), blob(id.bytes));
+  ++window.keys;
+  ++window.unfinished;
+  window.is_changed = true;
+  return static_cast<std::int64_t>(newest_);
+}
+
+void SqliteKeys::ended(std::int64_t n, jobs::WallTime at, std::chrono::milliseconds kept) {
+  Window& window = windows_[static_cast<std::size_t>(n) % kWindows];
+  --window.unfinished;
+  window.keep_until =
+      std::max(window.keep_until, at + std::max<std::chrono::milliseconds>(kept, kKept));
+  window.is_changed = true;
+}
+
+void SqliteKeys::reopened(std::int64_t n) {
+  Window& window = windows_[static_cast<std::size_t>(n) % kWindows];
+  ++window.unfinished;
+  window.is_changed = true;
+}
+
+void SqliteKeys::forget(jobs::WallTime now) {
+  for (Window& window : windows_) {
+    if (window.keys == 0 || !window.is_over(now)) continue;
+    window.clear->execute();
+    window.keys = 0;
+    window.is_changed = true;
+  }
+}
+
+void SqliteKeys::rotate(jobs::WallTime now) {
+  Window& newest = windows_[newest_];
+  if (newest.began == jobs::kNoTime) newest.began = now;
+  if (now - newest.began < kWindow) return;
+  const std::size_t next = (newest_ + 1) % kWindows;
+  if (windows_[next].keys != 0) return;
+  newest_ = next;
+  windows_[next].began = now;
+}
+
+}  // namespace spillway::store

@@ -1,0 +1,122 @@
+// What is said to SQLite. The query plans of kHot are held by a test: no scan of jobs, no sorting.
+//
+// States are written as jobs::JobState counts them: 0 queued, 1 leased, 2 retrying, 4 dead,
+// 5 expired. `ready` is a job's due time as long as it may be claimed, and NULL otherwise.
+#pragma once
+
+#include <array>
+
+namespace spillway::store::sql {
+
+inline constexpr const char* kBegin = "BEGIN IMMEDIATE";
+inline constexpr const char* kCommit = "COMMIT";
+
+inline constexpr const char* kJoin = "INSERT INTO proxies (name, until) VALUES (?1, ?2)";
+inline constexpr const char* kJoinAlone = "DELETE FROM proxies";
+inline constexpr const char* kRenew =
+    "UPDATE proxies SET until = ?3 WHERE epoch = ?1 AND until > ?2";
+inline constexpr const char* kLeave = "DELETE FROM proxies WHERE epoch = ?1";
+inline constexpr const char* kIsRegistered =
+    "SELECT 1 FROM proxies WHERE epoch = ?1 AND until > ?2";
+
+inline constexpr const char* kInsertJob =
+    "INSERT INTO jobs (id, rank, route, tenant, tenant_name, state, due, ready, attempts,"
+    " recoveries, cause, epoch, ordered, blocked, accepted, expires, kept, key_window, method,"
+    " target, body_bytes, status)"
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, 0, 0, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,"
+    " ?18, 0) ON CONFLICT (id) DO NOTHING";
+inline constexpr const char* kInsertRequest =
+    "INSERT INTO requests (seq, head, body) VALUES (?1, ?2, ?3)";
+inline constexpr const char* kHasOrdered =
+    "SELECT 1 FROM jobs INDEXED BY jobs_ordered"
+    " WHERE route = ?1 AND ordered = ?2 AND ended IS NULL AND seq <> ?3 LIMIT 1";
+
+inline constexpr const char* kNextLane =
+    "SELECT rank, route, tenant, ready FROM jobs INDEXED BY jobs_claimable"
+    " WHERE ready IS NOT NULL AND (rank, route, tenant) > (?1, ?2, ?3)"
+    " ORDER BY rank, route, tenant, ready LIMIT 1";
+inline constexpr const char* kClaimable =
+    "SELECT jobs.seq, id, tenant_name, accepted, expires, due, attempts, recoveries, cause, method,"
+    " target, state, head, body FROM jobs INDEXED BY jobs_claimable"
+    " JOIN requests ON requests.seq = jobs.seq"
+    " WHERE rank = ?1 AND route = ?2 AND tenant = ?3 AND ready <= ?4 ORDER BY ready, jobs.seq";
+inline constexpr const char* kLease =
+    "UPDATE jobs SET state = 1, ready = NULL, epoch = ?2 WHERE seq = ?1";
+
+// Of what a change of a job's state needs to know.
+#define SPILLWAY_JOB_RECORD                                                                 \
+  "SELECT seq, id, route, state, due, attempts, recoveries, cause, ended, epoch, ordered, " \
+  "blocked,"                                                                                \
+  " expires, kept, key_window FROM jobs "
+inline constexpr const char* kRecordById = SPILLWAY_JOB_RECORD "WHERE id = ?1";
+inline constexpr const char* kRecordBySeq = SPILLWAY_JOB_RECORD "WHERE seq = ?1";
+#undef SPILLWAY_JOB_RECORD
+inline constexpr const char* kProgress =
+    "UPDATE jobs SET state = ?2, due = ?3, ready = ?4, attempts = ?5, recoveries = ?6, cause = ?7,"
+    " ended = ?8, forget_at = ?9, expires = ?10, blocked = ?11, epoch = NULL WHERE seq = ?1";
+inline constexpr const char* kFirstOrdered =
+    "SELECT seq, blocked FROM jobs INDEXED BY jobs_ordered"
+    " WHERE route = ?1 AND ordered = ?2 AND ended IS NULL ORDER BY seq LIMIT 1";
+inline constexpr const char* kUnblock =
+    "UPDATE jobs SET blocked = 0, ready = CASE WHEN state IN (0, 2) THEN due END WHERE seq = ?1";
+
+inline constexpr const char* kInsertAttempt =
+    "INSERT INTO attempts (seq, n, number, began, ended, cause, status, detail)"
+    " VALUES (?1, (SELECT coalesce(max(n), 0) + 1 FROM attempts WHERE seq = ?1), ?2, ?3, ?4, ?5, "
+    "?6,"
+    " ?7)";
+inline constexpr const char* kForgetOldAttempts =
+    "DELETE FROM attempts WHERE seq = ?1"
+    " AND n <= (SELECT max(n) FROM attempts WHERE seq = ?1) - ?2";
+inline constexpr const char* kInsertAnswer =
+    "INSERT OR REPLACE INTO answers (seq, status, is_cut, fields, body) VALUES (?1, ?2, ?3, ?4, "
+    "?5)";
+inline constexpr const char* kAnswerStatus = "UPDATE jobs SET status = ?2 WHERE seq = ?1";
+inline constexpr const char* kAnswer =
+    "SELECT state, answers.seq, answers.status, is_cut, fields, body FROM jobs"
+    " LEFT JOIN answers ON answers.seq = jobs.seq WHERE id = ?1";
+
+#define SPILLWAY_JOB_VIEW                                                                     \
+  "SELECT jobs.seq, id, rank, route, tenant, tenant_name, method, target, accepted, expires," \
+  " state, due, attempts, recoveries, cause, ended, body_bytes, status FROM jobs "
+inline constexpr const char* kViewById = SPILLWAY_JOB_VIEW "WHERE id = ?1";
+inline constexpr const char* kViewsAfter = SPILLWAY_JOB_VIEW "WHERE seq > ?1 ORDER BY seq";
+inline constexpr const char* kLetters =
+    SPILLWAY_JOB_VIEW "INDEXED BY jobs_letters WHERE seq > ?1 AND state IN (4, 5) ORDER BY seq";
+inline constexpr const char* kEnded =
+    SPILLWAY_JOB_VIEW "INDEXED BY jobs_forgetting WHERE forget_at IS NOT NULL ORDER BY forget_at";
+#undef SPILLWAY_JOB_VIEW
+inline constexpr const char* kPosition =
+    "SELECT count(*) FROM (SELECT 1 FROM jobs INDEXED BY jobs_claimable WHERE rank = ?1"
+    " AND route = ?2 AND tenant = ?3 AND ready IS NOT NULL AND (ready, seq) < (?4, ?5) LIMIT ?6)";
+inline constexpr const char* kRequest =
+    "SELECT head, substr(body, 1, ?2) FROM requests WHERE seq = ?1";
+inline constexpr const char* kAttempts =
+    "SELECT number, began, ended, cause, status, detail FROM attempts WHERE seq = ?1 ORDER BY n";
+
+inline constexpr const char* kExpiring =
+    "SELECT seq FROM jobs INDEXED BY jobs_expiring"
+    " WHERE state IN (0, 2) AND expires <= ?1 ORDER BY expires LIMIT ?2";
+inline constexpr const char* kNextHolder =
+    "SELECT epoch FROM jobs INDEXED BY jobs_leased"
+    " WHERE state = 1 AND epoch > ?1 ORDER BY epoch LIMIT 1";
+inline constexpr const char* kHeld =
+    "SELECT seq FROM jobs INDEXED BY jobs_leased WHERE state = 1 AND epoch = ?1 LIMIT ?2";
+inline constexpr const char* kForgettable =
+    "SELECT seq FROM jobs INDEXED BY jobs_forgetting"
+    " WHERE forget_at <= ?1 ORDER BY forget_at LIMIT ?2";
+inline constexpr const char* kDeleteJob = "DELETE FROM jobs WHERE seq = ?1";
+inline constexpr const char* kDeleteRequest = "DELETE FROM requests WHERE seq = ?1";
+inline constexpr const char* kDeleteAnswer = "DELETE FROM answers WHERE seq = ?1";
+inline constexpr const char* kDeleteAttempts = "DELETE FROM attempts WHERE seq = ?1";
+
+// Those of Enqueue, Lanes, Claim, Settle, Cancel, Find, ReadAnswer, Sweep and Totals.
+inline constexpr std::array kHot{
+    kInsertJob,   kInsertRequest, kHasOrdered,    kNextLane,     kClaimable,
+    kLease,       kRecordById,    kRecordBySeq,   kProgress,     kFirstOrdered,
+    kUnblock,     kInsertAttempt, kInsertAnswer,  kAnswerStatus, kAnswer,
+    kViewById,    kPosition,      kExpiring,      kNextHolder,   kHeld,
+    kForgettable, kDeleteJob,     kDeleteRequest, kDeleteAnswer, kDeleteAttempts,
+    kLetters,     kEnded,         kIsRegistered,  kRenew,        kForgetOldAttempts};
+
+}  // namespace spillway::store::sql

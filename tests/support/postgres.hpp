@@ -1,0 +1,56 @@
+// A real PostgreSQL of its own: data directory in a temporary directory, a Unix socket there and no
+// TCP, fsync on. PostgreSQL refuses to run as root: then it runs as the user postgres, or nobody.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/child_process.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace spillway::support {
+
+class Postgres {
+ public:
+  // Debian's PostgreSQL is installed.
+  static bool is_installed();
+
+  // `settings`: more of its options, e.g. "max_connections=20". Throws std::runtime_error when it
+  // does not come up.
+  explicit Postgres(std::vector<std::string> settings = {});
+  ~Postgres();
+  Postgres(const Postgres&) = delete;
+  Postgres& operator=(const Postgres&) = delete;
+
+  // The URL of a new, empty database.
+  std::string create_database();
+  std::string url(const std::string& database) const;
+  // The first value of the first row. Throws std::runtime_error with the server's message.
+  static std::string ask(const std::string& url, const std::string& query);
+  // All rows of the first column, a line each.
+  static std::string ask_all(const std::string& url, const std::string& query);
+
+  void start();
+  void stop();   // as an operator does: transactions are aborted, all is written
+  void crash();  // as if it were killed: what was committed is recovered at the next start
+  void restart() {
+    stop();
+    start();
+  }
+  // The server and all its sessions stand still.
+  void freeze();
+  void thaw();
+
+ private:
+  void end(int signal);
+  void signal_all(int number);
+
+  TemporaryDirectory directory_;
+  std::vector<std::string> settings_;
+  std::unique_ptr<ChildProcess> server_;
+  int databases_ = 0;
+};
+
+}  // namespace spillway::support

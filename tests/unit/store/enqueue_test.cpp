@@ -1,0 +1,194 @@
+// What every store does: acceptance, Idempotency-Key, order.
+#include <doctest/doctest.h>
+
+#include "unit/store/under_test.hpp"
+
+namespace spillway::store {
+
+using jobs::JobId;
+using jobs::JobState;
+using Ids = std::vector<JobId>;
+using Result = Enqueue::Result;
+
+namespace {
+
+jobs::NewJob with_key(jobs::NewJob job, std::uint8_t scope, std::uint8_t fingerprint) {
+  job.idempotency = jobs::IdempotencyKey{{scope}, {fingerprint}};
+  return job;
+}
+
+jobs::NewJob in_order(jobs::NewJob job, std::uint8_t order) {
+  job.order = jobs::Digest{order};
+  return job;
+}
+
+}  // namespace
+
+TEST_CASE("a route takes as many waiting jobs as it may have, and more when some are leased") {
+  each_store([](UnderTest& store) {
+    const Epoch epoch = store.join();
+    CHECK(store.enqueue(store.job(1), 0, 2).result == Result::accepted);
+    CHECK(store.enqueue(store.job(2), 0, 2).result == Result::accepted);
+    CHECK(store.enqueue(store.job(3), 0, 2).result == Result::full);
+    CHECK_FALSE(store.find(3));
+    jobs::NewJob other = store.job(4);
+    other.lane.route = "mails";
+    CHECK(store.enqueue(other, 0, 2).result == Result::accepted);
+    store.claim(epoch, 1);
+    CHECK(store.enqueue(store.job(3), 0, 2).result == Result::accepted);
+  });
+}
+
+TEST_CASE("the same job sent again after a failure is the same job, even to a full route") {
+  each_store([](UnderTest& store) {
+    store.join();
+    for (int n = 0; n < 2; ++n) {
+      const Enqueue again = store.enqueue(with_key(store.job(1), 7, 1), 0, 1);
+      CHECK(again.result == Result::accepted);
+      CHECK(again.id == job_id(1));
+      CHECK(store.enqueue(store.job(1), 0, 1).result == Result::accepted);
+    }
+    CHECK(store.count(JobState::queued) == 1);
+  });
+}
+
+TEST_CASE("jobs of one batch see each other: the second of one key is a duplicate") {
+  each_store([](UnderTest& store) {
+    store.join();
+    std::vector<Command> batch;
+    for (const std::uint64_t n : {1, 2}) {
+      Enqueue enqueue;
+      enqueue.job = with_key(store.job(n), 7, 1);
+      enqueue.max_pending = 10;
+      batch.emplace_back(enqueue);
+    }
+    store.execute(batch);
+    CHECK(std::get<Enqueue>(batch[0]).result == Result::accepted);
+    CHECK(std::get<Enqueue>(batch[1]).result == Result::duplicate);
+    CHECK(std::get<Enqueue>(batch[1]).id == job_id(1));
+    CHECK(store.count(JobState::queued) == 1);
+  });
+}
+
+TEST_CASE(
+    "a duplicate is answered with the first job, another request with that key is a mismatch") {
+  each_store([](UnderTest& store) {
+    const Epoch epoch = store.join(1000h);
+    CHECK(store.enqueue(with_key(store.job(1), 7, 1)).result == Result::accepted);
+    const Enqueue again = store.enqueue(with_key(store.job(2), 7, 1));
+    CHECK(again.result == Result::duplicate);
+    CHECK(again.id == job_id(1));
+    CHECK_FALSE(store.find(2));
+    CHECK(store.enqueue(with_key(store.job(3), 7, 2)).result == Result::mismatch);
+    CHECK(store.enqueue(with_key(store.job(4), 8, 2)).result == Result::accepted);
+    // Ended, too, and forgotten: the key is known for a day after the end.
+    store.claim(epoch);
+    store.succeed(epoch, 1);
+    store.pass(23h);
+    store.sweep();
+    CHECK_FALSE(store.find(1));
+    CHECK(store.enqueue(with_key(store.job(5), 7, 1)).result == Result::duplicate);
+  });
+}
+
+TEST_CASE("a key is forgotten when its time is over, and not as long as its job is not done") {
+  each_store([](UnderTest& store) {
+    const Epoch epoch = store.join(10000h);
+    jobs::NewJob ends = with_key(store.job(1), 1, 1);
+    store.enqueue(ends);
+    store.claim(epoch);
+    store.succeed(epoch, 1);
+    // Keys are forgotten by the window: one whose job has not ended is accepted in a later one.
+    store.pass(7h);
+    jobs::NewJob lasts = with_key(store.job(2), 2, 1);
+    lasts.expires = store.now() + 5000h;
+    store.enqueue(lasts);
+    for (int day = 0; day < 20; ++day) {
+      store.pass(24h);
+      store.sweep();
+    }
+    CHECK(store.enqueue(with_key(store.job(3), 1, 1)).result == Result::accepted);
+    CHECK(store.enqueue(with_key(store.job(4), 2, 1)).result == Result::duplicate);
+  });
+}
+
+TEST_CASE("a job may be leased by the proxy that accepts it") {
+  each_store([](UnderTest& store) {
+    const Epoch epoch = store.join();
+    jobs::NewJob job = store.job(1);
+    job.is_leased = true;
+    CHECK(store.enqueue(job, epoch).is_leased);
+    CHECK(store.state(1) == "leased");
+    CHECK(store.claim(epoch).empty());
+    CHECK(store.succeed(epoch, 1));
+  });
+}
+
+TEST_CASE("jobs of one order run one after another, across retries; those of other orders do not") {
+  each_store([](UnderTest& store) {
+    const Epoch epoch = store.join();
+    for (const std::uint64_t n : {1, 2, 3}) store.enqueue(in_order(store.job(n), 1));
+    store.enqueue(in_order(store.job(4), 2));
+    store.enqueue(store.job(5));
+    jobs::NewJob elsewhere = in_order(store.job(6), 1);
+    elsewhere.lane.route = "mails";
+    store.enqueue(elsewhere);
+    CHECK(store.claim(epoch) == Ids{job_id(1), job_id(4), job_id(5)});
+    CHECK(store.claim(epoch, elsewhere.lane, 1) == Ids{job_id(6)});
+    store.retry(epoch, 1, 10s);
+    store.pass(5s);
+    CHECK(store.claim(epoch).empty());
+    store.pass(5s);
+    CHECK(store.claim(epoch) == Ids{job_id(1)});
+    store.die(epoch, 1);
+    CHECK(store.claim(epoch) == Ids{job_id(2)});
+    store.succeed(epoch, 2);
+    CHECK(store.claim(epoch) == Ids{job_id(3)});
+  });
+}
+
+TEST_CASE("a job that ends while it waits for its order does not let the next one pass") {
+  each_store([](UnderTest& store) {
+    const Epoch epoch = store.join();
+    for (const std::uint64_t n : {1, 2, 3}) store.enqueue(in_order(store.job(n), 1));
+    store.claim(epoch);
+    CHECK(store.ask(Cancel{job_id(2)}).is_done);
+    CHECK(store.claim(epoch).empty());
+    store.succeed(epoch, 1);
+    CHECK(store.claim(epoch) == Ids{job_id(3)});
+  });
+}
+
+TEST_CASE("a job that has to wait for its order is not leased at once, as it asks to be") {
+  each_store([](UnderTest& store) {
+    const Epoch epoch = store.join();
+    jobs::NewJob job = in_order(store.job(1), 1);
+    job.is_leased = true;
+    CHECK(store.enqueue(job, epoch).is_leased);
+    job.id = job_id(2);
+    CHECK_FALSE(store.enqueue(job, epoch).is_leased);
+    CHECK(store.state(2) == "queued");
+    store.succeed(epoch, 1);
+    CHECK(store.claim(epoch) == Ids{job_id(2)});
+  });
+}
+
+TEST_CASE("a job that begins anew does not run beside another of its order") {
+  each_store([](UnderTest& store) {
+    const Epoch epoch = store.join();
+    store.enqueue(in_order(store.job(1), 1));
+    store.claim(epoch);
+    store.die(epoch, 1);
+    store.enqueue(in_order(store.job(2), 1));
+    CHECK(store.claim(epoch) == Ids{job_id(2)});
+    Replay replay;
+    replay.limit = 10;
+    replay.ttl = 1h;
+    CHECK(store.ask(replay).jobs == Ids{job_id(1)});
+    CHECK(store.claim(epoch).empty());
+    store.succeed(epoch, 2);
+    CHECK(store.claim(epoch) == Ids{job_id(1)});
+  });
+}
+
+}  // namespace spillway::store

@@ -1,0 +1,197 @@
+// What every store does for clients that ask after their jobs, and for the operator.
+#include <doctest/doctest.h>
+
+#include "unit/store/under_test.hpp"
+
+namespace spillway::store {
+
+using jobs::Cause;
+using jobs::JobId;
+using jobs::JobState;
+using Ids = std::vector<JobId>;
+
+namespace {
+
+// Jobs 0 to n-1, the first of which are dead.
+Epoch with_letters(UnderTest& store, std::uint64_t dead, std::uint64_t all) {
+  const Epoch epoch = store.join(24h);
+  for (std::uint64_t n = 0; n < all; ++n) store.enqueue(store.job(n));
+  store.claim(epoch, dead);
+  for (std::uint64_t n = 0; n < dead; ++n) store.die(epoch, n);
+  return epoch;
+}
+
+Ids ids_of(const List& list) {
+  Ids ids;
+  for (const jobs::JobView& job : list.jobs) ids.push_back(job.id);
+  return ids;
+}
+
+}  // namespace
+
+TEST_CASE("an answer is kept as it came, and its status is shown with the job") {
+  each_store([](UnderTest& store) {
+    const Epoch epoch = store.join();
+    store.enqueue(store.job(1));
+    store.claim(epoch);
+    CHECK_FALSE(store.ask(ReadAnswer{job_id(1)}).answer);
+    Settle settle{
+        epoch, job_id(1), {JobState::succeeded, store.now(), 1, 0, Cause::answered, store.now()}};
+    settle.answer = jobs::StoredAnswer{201, "a: b\r\n", std::string("\0body\xff", 6), false};
+    CHECK_FALSE(store.ask(settle).is_lost);
+    const ReadAnswer read = store.ask(ReadAnswer{job_id(1)});
+    CHECK(read.state == JobState::succeeded);
+    CHECK((read.answer == settle.answer));
+    CHECK(store.find(1)->status == 201);
+    CHECK_FALSE(store.ask(ReadAnswer{job_id(2)}).state);
+  });
+}
+
+TEST_CASE("an inspection shows head, the first bytes of the body and the last hundred attempts") {
+  each_store([](UnderTest& store) {
+    const Epoch epoch = store.join(1000h);
+    store.enqueue(store.job(1));
+    for (std::uint32_t n = 1; n <= kMostAttempts + 5; ++n) {
+      store.claim(epoch);
+      Settle settle{epoch, job_id(1), {JobState::retrying, store.now(), n, 0, Cause::failed}};
+      settle.attempt =
+          jobs::Attempt{n, store.now(), store.now() + 1s, Cause::failed, 500, "it broke"};
+      REQUIRE_FALSE(store.ask(settle).is_lost);
+    }
+    Inspect inspect;
+    inspect.id = job_id(1);
+    inspect.body_limit = 5;
+    inspect = store.ask(inspect);
+    REQUIRE(inspect.job);
+    CHECK(inspect.job->body_bytes == 7);
+    CHECK(inspect.head == store.job(1).head);
+    CHECK(inspect.body == "order");
+    REQUIRE(inspect.attempts.size() == kMostAttempts);
+    CHECK(inspect.attempts.front().number == 6);
+    CHECK(inspect.attempts.back().number == kMostAttempts + 5);
+    CHECK(inspect.attempts.back().status == 500);
+    CHECK(inspect.attempts.back().detail == "it broke");
+  });
+}
+
+TEST_CASE("a list goes on where its page before has ended, in the order of acceptance") {
+  each_store([](UnderTest& store) {
+    with_letters(store, 5, 8);
+    List list;
+    list.filter.state = JobState::dead;
+    list.limit = 2;
+    Ids seen;
+    std::size_t pages = 0;
+    do {
+      list.after = list.next;
+      list = store.ask(list);
+      for (const JobId& id : ids_of(list)) seen.push_back(id);
+      REQUIRE(++pages < 10);
+    } while (list.next);
+    CHECK(seen == Ids{job_id(0), job_id(1), job_id(2), job_id(3), job_id(4)});
+  });
+}
+
+TEST_CASE("a filter includes what all its members include") {
+  each_store([](UnderTest& store) {
+    with_letters(store, 1, 2);
+    store.pass(10s);
+    jobs::NewJob other = store.job(5);
+    other.lane.route = "mails";
+    store.enqueue(other);
+    const auto listed = [&](const Filter& filter) {
+      List list;
+      list.filter = filter;
+      list.limit = 10;
+      return ids_of(store.ask(list));
+    };
+    CHECK(listed({}) == Ids{job_id(0), job_id(1), job_id(5)});
+    CHECK(listed({JobState::queued}) == Ids{job_id(1), job_id(5)});
+    Filter filter;
+    filter.route = "orders";
+    CHECK(listed(filter) == Ids{job_id(0), job_id(1)});
+    filter.cause = Cause::rejected;
+    CHECK(listed(filter) == Ids{job_id(0)});
+    filter.cause = Cause::poison;
+    CHECK(listed(filter).empty());
+    filter = {};
+    filter.accepted_from = store.now();
+    CHECK(listed(filter) == Ids{job_id(5)});
+    filter = {};
+    filter.ended_before = store.now();
+    CHECK(listed(filter) == Ids{job_id(0)});
+    filter.ended_before = store.now() - 10s;
+    CHECK(listed(filter).empty());
+    filter = {};
+    filter.id = job_id(1);
+    CHECK(listed(filter) == Ids{job_id(1)});
+  });
+}
+
+TEST_CASE("dead jobs are replayed under their ids, one after another; a dry run only names them") {
+  each_store([](UnderTest& store) {
+    const Epoch epoch = with_letters(store, 3, 4);
+    store.pass(30min);
+    Replay replay;
+    replay.limit = 2;
+    replay.spacing = 10s;
+    replay.ttl = 2h;
+    replay.is_dry_run = true;
+    CHECK(store.ask(replay).jobs == Ids{job_id(0), job_id(1)});
+    CHECK(store.state(0) == "dead");
+    replay.is_dry_run = false;
+    CHECK(store.ask(replay).jobs == Ids{job_id(0), job_id(1)});
+    CHECK(store.state(0) == "queued");
+    CHECK(store.state(2) == "dead");
+    CHECK(store.find(0)->progress == jobs::Progress{JobState::queued, store.now()});
+    CHECK(store.find(0)->expires == store.now() + 2h);
+    CHECK(store.claim(epoch) == Ids{job_id(3), job_id(0)});
+    store.pass(10s);
+    CHECK(store.claim(epoch) == Ids{job_id(1)});
+    replay.filter.state = JobState::succeeded;
+    CHECK(store.ask(replay).jobs.empty());
+  });
+}
+
+TEST_CASE("a purge deletes what has ended and is included, and no other") {
+  each_store([](UnderTest& store) {
+    with_letters(store, 3, 4);
+    Purge purge;
+    purge.limit = 2;
+    purge.is_dry_run = true;
+    CHECK(store.ask(purge).count == 2);
+    CHECK(store.find(0));
+    purge.is_dry_run = false;
+    CHECK(store.ask(purge).count == 2);
+    CHECK(store.ask(purge).count == 1);
+    CHECK(store.ask(purge).count == 0);
+    CHECK_FALSE(store.find(0));
+    CHECK(store.state(3) == "queued");
+    CHECK(store.count(JobState::dead) == 0);
+  });
+}
+
+TEST_CASE("totals follow every change, and know the oldest job that is due") {
+  each_store([](UnderTest& store) {
+    const jobs::WallTime begin = store.now();
+    const Epoch epoch = with_letters(store, 1, 3);
+    store.pass(10s);
+    store.claim(epoch, 1);
+    store.retry(epoch, 1, 1h);
+    const auto total = [&] {
+      for (const Totals::Route& route : store.ask(Totals{}).routes) {
+        if (route.route == "orders") return route;
+      }
+      return Totals::Route{};
+    };
+    CHECK(total().by_state == std::array<std::uint64_t, jobs::kJobStateCount>{1, 0, 1, 0, 1, 0, 0});
+    CHECK(total().oldest_claimable == begin);
+    store.claim(epoch, 1);
+    CHECK(total().by_state == std::array<std::uint64_t, jobs::kJobStateCount>{0, 1, 1, 0, 1, 0, 0});
+    CHECK(total().oldest_claimable == jobs::kNoTime);  // the one that is parked does not count
+    CHECK(store.ask(Totals{}).bytes > 0);
+    if (store.reopen()) CHECK(total().by_state[index(JobState::dead)] == 1);
+  });
+}
+
+}  // namespace spillway::store

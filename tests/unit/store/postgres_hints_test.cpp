@@ -1,0 +1,95 @@
+#include "store/postgres_hints.hpp"
+
+#include <doctest/doctest.h>
+
+namespace spillway::store {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr TimePoint kBegin{1h};
+const jobs::Lane kLane{3, "orders", TenantId{1}};
+
+jobs::WallTime at(std::chrono::milliseconds time) { return jobs::WallTime{time}; }
+
+TEST_CASE("a lane is scanned whole at first, and then from the last job that was claimed") {
+  PostgresHints hints;
+  CHECK(hints.scan(kLane, kBegin).is_full);
+  hints.claimed(kLane, at(50s));
+  const PostgresHints::Scan next = hints.scan(kLane, kBegin + 1s);
+  CHECK_FALSE(next.is_full);
+  CHECK(next.from == at(50s) - PostgresHints::kSlack);
+  CHECK_MESSAGE(hints.scan({3, "orders", TenantId{2}}, kBegin).is_full, "another lane");
+}
+
+TEST_CASE("a lane in which nothing was found is scanned whole again") {
+  PostgresHints hints;
+  hints.scan(kLane, kBegin);
+  CHECK(hints.scan(kLane, kBegin + 1s).is_full);
+}
+
+TEST_CASE("every two seconds a lane is scanned whole, less often if that takes long") {
+  PostgresHints hints;
+  hints.scan(kLane, kBegin);
+  hints.claimed(kLane, at(50s));
+  CHECK_FALSE(hints.scan(kLane, kBegin + 1999ms).is_full);
+  CHECK(hints.scan(kLane, kBegin + 2s).is_full);
+  hints.claimed(kLane, at(60s));
+  hints.full_scan_took(500ms);
+  CHECK_FALSE(hints.scan(kLane, kBegin + 11s).is_full);
+  CHECK(hints.scan(kLane, kBegin + 12s).is_full);
+}
+
+TEST_CASE("a job that appears below the watermark lowers it, and one above does not") {
+  PostgresHints hints;
+  hints.scan(kLane, kBegin);
+  hints.claimed(kLane, at(50s));
+  hints.appeared(at(70s));
+  CHECK(hints.scan(kLane, kBegin).from == at(50s) - PostgresHints::kSlack);
+  hints.appeared(at(20s));
+  CHECK(hints.scan(kLane, kBegin).from == at(20s) - PostgresHints::kSlack);
+}
+
+TEST_CASE("a route is counted at first, then every second, and at once when it seems full") {
+  PostgresHints hints;
+  CHECK(hints.needs_count("orders", 1, 100, kBegin));
+  hints.counted("orders", 98, kBegin, 1ms);
+  CHECK_FALSE(hints.needs_count("orders", 2, 100, kBegin + 999ms));
+  CHECK(hints.needs_count("orders", 2, 100, kBegin + 1s));
+  CHECK_FALSE(hints.needs_count("orders", 3, 100, kBegin + 19ms));
+  CHECK(hints.needs_count("orders", 3, 100, kBegin + 20ms));
+}
+
+TEST_CASE("what this proxy changes is part of the count, and never below zero") {
+  PostgresHints hints;
+  hints.counted("orders", 5, kBegin, 1ms);
+  hints.changed("orders", 3);
+  CHECK(hints.waiting("orders") == 8);
+  hints.changed("orders", -20);
+  CHECK(hints.waiting("orders") == 0);
+}
+
+TEST_CASE("totals that took long are given again for a while, others are read each time") {
+  PostgresHints hints;
+  Totals totals;
+  totals.bytes = 7;
+  hints.totalled(totals, kBegin, 199ms);
+  CHECK(hints.totals(kBegin) == nullptr);
+  hints.totalled(totals, kBegin, 200ms);
+  REQUIRE(hints.totals(kBegin + 3999ms) != nullptr);
+  CHECK(hints.totals(kBegin)->bytes == 7);
+  CHECK(hints.totals(kBegin + 4s) == nullptr);
+}
+
+TEST_CASE("after a failure nothing is remembered") {
+  PostgresHints hints;
+  hints.scan(kLane, kBegin);
+  hints.claimed(kLane, at(50s));
+  hints.counted("orders", 5, kBegin, 1ms);
+  hints.forget();
+  CHECK(hints.scan(kLane, kBegin).is_full);
+  CHECK(hints.needs_count("orders", 1, 100, kBegin));
+}
+
+}  // namespace
+}  // namespace spillway::store

@@ -1,0 +1,89 @@
+// The query plans of the hot statements: their cost does not depend on how many jobs there are.
+#include <doctest/doctest.h>
+#include <sqlite3.h>
+
+#include <string>
+#include <vector>
+
+#include "store/sqlite_sql.hpp"
+#include "support/temporary_directory.hpp"
+#include "unit/store/under_test.hpp"
+
+namespace spillway::store {
+namespace {
+
+class Plans {
+ public:
+  Plans() {
+    REQUIRE(open_store("sqlite:jobs.db", directory_.path()).store);
+    REQUIRE(sqlite3_open((directory_.path() / "jobs.db").c_str(), &database_) == SQLITE_OK);
+  }
+  ~Plans() { sqlite3_close(database_); }
+  Plans(const Plans&) = delete;
+  Plans& operator=(const Plans&) = delete;
+
+  std::string of(const std::string& sql) {
+    std::string plan;
+    sqlite3_stmt* statement = nullptr;
+    REQUIRE(sqlite3_prepare_v2(database_, ("EXPLAIN QUERY PLAN " + sql).c_str(), -1, &statement,
+                               nullptr) == SQLITE_OK);
+    while (sqlite3_step(statement) == SQLITE_ROW) {
+      plan += reinterpret_cast<const char*>(sqlite3_column_text(statement, 3));
+      plan += '\n';
+    }
+    sqlite3_finalize(statement);
+    return plan;
+  }
+
+ private:
+  support::TemporaryDirectory directory_;
+  sqlite3* database_ = nullptr;
+};
+
+bool reads_all(const std::string& plan) {
+  // What scans an index of its own jobs only, in the index's order, is bounded by its LIMIT or by
+  // who reads its rows; a subquery that was limited before is counted whole.
+  for (const char* wrong : {"SCAN jobs\n", "SCAN attempts", "SCAN requests", "SCAN answers",
+                            "SCAN proxies", "TEMP B-TREE"}) {
+    if (plan.find(wrong) != std::string::npos) return true;
+  }
+  return false;
+}
+
+bool scans_jobs(const std::string& plan) { return plan.find("SCAN jobs") != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("no hot statement scans a table or sorts") {
+  Plans plans;
+  for (const char* sql : sql::kHot) {
+    const std::string plan = plans.of(sql);
+    CAPTURE(sql);
+    CAPTURE(plan);
+    CHECK_FALSE(reads_all(plan));
+    // The operator's Purge goes through those that have ended, in the order of their index.
+    CHECK((!scans_jobs(plan) || sql == sql::kEnded));
+  }
+}
+
+TEST_CASE("the check of query plans sees a scan and a sort") {
+  Plans plans;
+  CHECK(reads_all(plans.of("SELECT count(*) FROM jobs NOT INDEXED WHERE state = 0")));
+  CHECK(
+      reads_all(plans.of("SELECT id FROM jobs WHERE rank = 1 AND route = 1 AND tenant = 1"
+                         " AND ready <= 5 ORDER BY accepted")));
+  CHECK(scans_jobs(plans.of("SELECT id FROM jobs WHERE tenant_name = 'a'")));
+}
+
+TEST_CASE("a claim searches its lane in the index of claimable jobs") {
+  Plans plans;
+  const std::string plan = plans.of(sql::kClaimable);
+  CAPTURE(plan);
+  CHECK(plan.find("jobs_claimable (rank=? AND route=? AND tenant=? AND ready<?)") !=
+        std::string::npos);
+  const std::string lane = plans.of(sql::kNextLane);
+  CAPTURE(lane);
+  CHECK(lane.find("jobs_claimable ((rank,route,tenant)>(?,?,?))") != std::string::npos);
+}
+
+}  // namespace spillway::store

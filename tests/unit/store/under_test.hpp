@@ -1,0 +1,66 @@
+// A store of each implementation, asked by the sentences of the contract.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "store/job_store.hpp"
+#include "unit/store/contract.hpp"
+
+namespace spillway::store {
+
+using namespace std::chrono_literals;
+
+// Job n: of route "orders" and tenant 1, accepted now, expires in an hour, kept for an hour.
+jobs::JobId job_id(std::uint64_t n);
+
+class UnderTest {
+ public:
+  explicit UnderTest(Contract& contract);
+
+  // One transaction; fails the test case if the store fails.
+  void execute(std::vector<Command>& batch);
+  template <class Verb>
+  Verb ask(Verb verb) {
+    std::vector<Command> batch{std::move(verb)};
+    execute(batch);
+    return std::get<Verb>(std::move(batch.front()));
+  }
+
+  jobs::WallTime now() const { return contract_.now(); }
+  void pass(std::chrono::milliseconds time) { contract_.pass(time); }
+  bool is_shared() const { return contract_.is_shared(); }
+  // The store is closed and opened again; false: the implementation keeps nothing.
+  bool reopen();
+  JobStore& store() { return *store_; }
+
+  Epoch join(std::chrono::milliseconds lease = 10min);
+  jobs::NewJob job(std::uint64_t n) const;
+  Enqueue enqueue(const jobs::NewJob& job, Epoch epoch = 0, std::uint64_t max_pending = 1000);
+  // Of the lane of job(n).
+  std::vector<jobs::JobId> claim(Epoch epoch, std::size_t limit = 10);
+  std::vector<jobs::JobId> claim(Epoch epoch, const jobs::Lane& lane, std::size_t limit);
+  // false: the lease was lost.
+  bool settle(Epoch epoch, std::uint64_t n, const jobs::Progress& progress);
+  bool succeed(Epoch epoch, std::uint64_t n);
+  bool die(Epoch epoch, std::uint64_t n);
+  bool retry(Epoch epoch, std::uint64_t n, std::chrono::milliseconds after);
+  Sweep sweep(std::size_t limit = 1000);
+  std::optional<jobs::JobView> find(std::uint64_t n);
+  // By name; empty: there is no such job.
+  std::string state(std::uint64_t n);
+  std::uint64_t count(jobs::JobState state);  // of all routes
+
+ private:
+  Contract& contract_;
+  std::unique_ptr<JobStore> store_;
+};
+
+// Calls `sentence` with a new store of each implementation; what fails names it.
+void each_store(const std::function<void(UnderTest&)>& sentence);
+
+}  // namespace spillway::store
