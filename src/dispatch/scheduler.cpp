@@ -33,6 +33,7 @@ void prepare(Waiter& waiter, const Terms& terms, TimePoint now) {
   waiter.state = Waiter::State::idle;
   waiter.reason = Reason::none;
   waiter.traffic_class = waiter.served_as = terms.traffic_class;
+  waiter.in_background = terms.in_background;
   waiter.late = false;
   waiter.arrived = now;
   waiter.deadline = terms.deadline;
@@ -77,11 +78,7 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
   const TimePoint now = advance(at);
   Class& c = classes_[index(terms.traffic_class)];
   prepare(waiter, terms, now);
-  if (terms.in_background) {
-    if (queued_ > 0 || !may_start(c)) return {};
-    take_slot(waiter, now);
-    return {Offer::Kind::granted, Reason::none, Duration{0}, nullptr};
-  }
+  if (terms.in_background) return offer_in_background(waiter, terms.has_time, now);
   const bool drops_late = late_ == config::Late::drop;
   const TimePoint answer_by = drops_late ? terms.answer_by : kNever;
   if (std::min(terms.deadline, before(answer_by, terms.takes_at_least)) <= now)
@@ -137,17 +134,18 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
   return {Offer::Kind::queued, Reason::none, waiter.predicted_wait, evicted};
 }
 
-Waiter* Scheduler::release(ClassId served_as, Duration held, TimePoint now) {
-  give_back(served_as, held, now);
+Waiter* Scheduler::release(ClassId served_as, Duration held, TimePoint now, bool for_job) {
+  give_back(served_as, held, now, for_job);
   return next(now);
 }
 
-void Scheduler::give_back(ClassId served_as, Duration held, TimePoint at) {
+void Scheduler::give_back(ClassId served_as, Duration held, TimePoint at, bool for_job) {
   const TimePoint now = advance(at);
   Class& c = classes_[index(served_as)];
   assert(c.running > 0 && slots_.running > 0);
   --c.running;
   --slots_.running;
+  if (for_job) --slots_.for_jobs;
   if (c.running < c.reserved) ++slots_.open_reserved;
   slots_.changed = now;
   hold_.record(held, now);
@@ -178,8 +176,10 @@ Waiter* Scheduler::next(TimePoint at) {
 
 bool Scheduler::cancel(Waiter& waiter, TimePoint at) {
   if (waiter.state != Waiter::State::queued) return false;
+  const bool is_clients = !waiter.in_background;
   leave_queue(waiter, advance(at));
   waiter.state = Waiter::State::idle;
+  if (!is_clients) return true;
   ++classes_[index(waiter.traffic_class)].totals.cancelled;
   return true;
 }
@@ -243,12 +243,14 @@ Duration Scheduler::target_wait(ClassId id, Duration max_wait) const {
 }
 
 double Scheduler::busy_slot_seconds(TimePoint now) const {
-  return busy_ + slots_.running * to_seconds(std::max(now - last_, Duration{0}));
+  const std::uint32_t running = slots_.running - slots_.for_jobs;
+  return busy_ - busy_for_jobs_ + running * to_seconds(std::max(now - last_, Duration{0}));
 }
 
 TimePoint Scheduler::advance(TimePoint now) {
   if (now <= last_) return last_;
   busy_ += slots_.running * to_seconds(now - last_);
+  busy_for_jobs_ += slots_.for_jobs * to_seconds(now - last_);
   target_wait_.advance(busy_, slots_.total - std::min(slots_.elsewhere, slots_.total), now);
   return last_ = now;
 }
@@ -287,38 +289,6 @@ ClassSet Scheduler::ready() const {
     if (may_start(classes_[static_cast<std::size_t>(i)])) ready |= ClassSet{1} << i;
   }
   return ready;
-}
-
-// Evicting lets a higher class borrow queue capacity of a lower one. A class may use its own
-// capacity except what is lent: the waiters of a class and all below it never exceed the sum of
-// their max_queue.
-bool Scheduler::has_room(std::size_t i) const {
-  if (queues_.waiting()[i] >= classes_[i].max_queue) return false;
-  if (borrowing_ == 0) return true;
-  std::uint64_t waiters = 0, capacity = 0;
-  for (std::size_t j = classes_.size(); j-- > 0;) {
-    waiters += queues_.waiting()[j];
-    capacity += classes_[j].max_queue;
-    if (j <= i && waiters >= capacity) return false;
-  }
-  return true;
-}
-
-// From the lowest class that may be evicted, else from a tenant of the newcomer's class with more
-// queued work, so that a tenant that fills the queue does not keep the others out.
-Waiter* Scheduler::evict_for(const Waiter& newcomer, TimePoint now) {
-  const ClassId id = newcomer.traffic_class;
-  Waiter* evicted = nullptr;
-  for (std::size_t i = 0; i < evict_.size() && evicted == nullptr; ++i) {
-    if (evict_[i] > id) evicted = queues_.of(evict_[i]).last_of_fattest();
-  }
-  if (evicted == nullptr) evicted = queues_.of(id).fatter_than(newcomer);
-  if (evicted == nullptr) return nullptr;
-  leave_queue(*evicted, now);
-  evicted->state = Waiter::State::evicted;
-  evicted->reason = Reason::evicted;
-  ++classes_[index(evicted->traffic_class)].totals.evicted;
-  return evicted;
 }
 
 std::optional<double> Scheduler::seconds_to_wait(Newcomer& newcomer) const {
@@ -385,6 +355,11 @@ void Scheduler::leave_queue(Waiter& waiter, TimePoint now) {
   waiter.waited = now - waiter.arrived;
   if (waiter.Hook<InDeadlineWheel>::linked()) waiter.Hook<InDeadlineWheel>::unlink();
   if (!waiter.Hook<InClassQueue>::linked()) return;
+  if (waiter.in_background) {
+    waiter.Hook<InClassQueue>::unlink();
+    --queued_in_background_;
+    return;
+  }
   queues_.remove(waiter);
   --queued_;
   if (queued(waiter.served_as) == classes_[index(waiter.served_as)].max_queue) --borrowing_;

@@ -54,9 +54,11 @@ struct Terms {
   Reason short_wait_reason = Reason::none;
   // Refuse it with short_wait_reason if no slot is free for its class and a higher class waits.
   bool gives_way = false;
-  // Never queued: granted if a slot is free now, else refused without a reason. Not counted in
-  // ClassTotals, which count clients' requests.
+  // No client waits for it: it gets a slot that no client's request wants. Without one it is
+  // refused without a reason or, if it has time, queued for as long as it takes. Not counted in
+  // ClassTotals, which count clients' requests, nor in queued() and in expire().
   bool in_background = false;
+  bool has_time = false;
   // Tenants share their class's turns by weight (TenantQueue). The default: one tenant.
   TenantId tenant{};
   double tenant_weight = 1;  // > 0
@@ -110,15 +112,18 @@ class Scheduler {
   // Offer::evicted will return it, unless it is cancelled. Refused: it is idle again.
   Offer offer(Waiter& waiter, const Terms& terms, TimePoint now);
 
-  // Frees a slot that was granted to a waiter served_as this class and held for `held`. Returns
-  // next(now). Call it, or give_back(), exactly once for each grant.
-  Waiter* release(ClassId served_as, Duration held, TimePoint now);
+  // Frees a slot that was granted to a waiter served_as this class and held for `held`. `for_job`:
+  // the waiter was in the background and had time. Returns next(now). Call it, or give_back(),
+  // exactly once for each grant.
+  Waiter* release(ClassId served_as, Duration held, TimePoint now, bool for_job = false);
   // The same without next().
-  void give_back(ClassId served_as, Duration held, TimePoint now);
+  void give_back(ClassId served_as, Duration held, TimePoint now, bool for_job = false);
 
   // The next waiter to start, now granted; nullptr when none may start. With lanes (`reserved`,
   // `max_inflight`) one release can let several start: call it until nullptr.
   Waiter* next(TimePoint now);
+  // The same of those in the background; call it when next() has returned nullptr.
+  Waiter* next_in_background(TimePoint now);
 
   // Whether a slot of a waiter served_as this class, if given back now, would go to a waiter of
   // that class or of a higher one.
@@ -160,8 +165,11 @@ class Scheduler {
   std::optional<Duration> predicted_wait(ClassId id, TimePoint now) const;
   // Seconds for which recent slots were held; nullopt before 20 of them.
   std::optional<double> mean_hold() const { return hold_.mean(); }
-  // Integral of running() over time; only grows.
+  // Integral of running() over time, without those in the background that had time: they take what
+  // is left, so that it says nothing of the load. Only grows.
   double busy_slot_seconds(TimePoint now) const;
+  std::uint32_t queued_in_background() const { return queued_in_background_; }
+  std::uint32_t running_in_background() const { return slots_.for_jobs; }
   const ClassTotals& totals(ClassId id) const { return classes_[index(id)].totals; }
   double weight(ClassId id) const { return discipline_->weight(id); }
   const TargetWait& target_wait() const { return target_wait_; }
@@ -187,6 +195,7 @@ class Scheduler {
     std::uint32_t total = 0;
     std::uint32_t elsewhere = 0;      // held by other schedulers
     std::uint32_t running = 0;        // held by this one
+    std::uint32_t for_jobs = 0;       // of these, in the background
     std::uint32_t reserved = 0;       // for any class
     std::uint32_t open_reserved = 0;  // of these, not in use by their class
     bool keeps_reserved = true;       // see share_slots()
@@ -199,6 +208,7 @@ class Scheduler {
   };
 
   TimePoint advance(TimePoint now);
+  Offer offer_in_background(Waiter& waiter, bool has_time, TimePoint now);
   bool may_start(const Class& c) const;
   ClassSet ready() const;
   bool has_room(std::size_t i) const;
@@ -226,9 +236,12 @@ class Scheduler {
   HoldTime hold_;
   DeadlineWheel wheel_;
   WheelList due_;  // out of their class queue, to be collected by expire()
+  IntrusiveList<Waiter, InClassQueue> background_;  // first come, first served
   std::uint32_t queued_ = 0;
+  std::uint32_t queued_in_background_ = 0;
   std::uint32_t borrowing_ = 0;  // classes with more waiters than their max_queue
   double busy_ = 0;              // slot seconds until last_
+  double busy_for_jobs_ = 0;     // of these, in the background
   TimePoint last_{};
 };
 

@@ -30,6 +30,7 @@ struct Waiter : Hook<InClassQueue>, Hook<InTenantQueue>, Hook<InDeadlineWheel> {
   // The class whose queue, turns and slots it uses: a lower one after a downgrade (expire_policy).
   ClassId served_as{};
   std::uint16_t flow = 0;        // in its class's queue, see TenantQueue
+  bool in_background = false;    // see Terms
   bool late = false;             // granted after its deadline (only with Late::process_with_tag)
   Reason reason = Reason::none;  // why it expired or was evicted or refused
   TenantId tenant{};

@@ -40,13 +40,14 @@ dispatch::Offer Gate::enter(Ticket& ticket, const dispatch::Terms& terms, TimePo
   return offer;
 }
 
-void Gate::leave(ClassId served_as, Duration held, TimePoint now) {
+void Gate::leave(ClassId served_as, Duration held, TimePoint now, bool for_job) {
   const std::lock_guard lock(slots_->mutex);
   if (is_only_gate()) {
-    deliver_startable(scheduler_.release(served_as, held, now), now);
+    deliver_startable(scheduler_.release(served_as, held, now, for_job), now);
+    deliver_background(now);
     return;
   }
-  scheduler_.give_back(served_as, held, now);
+  scheduler_.give_back(served_as, held, now, for_job);
   grant_waiting(now);
 }
 
@@ -74,6 +75,10 @@ void Gate::deliver_startable(dispatch::Waiter* first, TimePoint now) {
   for (dispatch::Waiter* waiter = first; waiter != nullptr; waiter = scheduler_.next(now)) {
     shadow_ ? shadow_->granted(*waiter, now) : deliver(*waiter);
   }
+}
+
+void Gate::deliver_background(TimePoint now) {
+  while (dispatch::Waiter* waiter = scheduler_.next_in_background(now)) deliver(*waiter);
 }
 
 void Gate::settle_shadow(TimePoint now) {
@@ -134,15 +139,20 @@ void Gate::update_slot_share() {
     scheduler_.set_elsewhere(ClassId(c), running_elsewhere(class_names_[c]));
 }
 
-// Free slots go to waiters at the oldest gate first.
+// Free slots go to waiters at the oldest gate first, and what is left to the background.
 void Gate::grant_waiting(TimePoint now) {
   if (is_only_gate()) {
     deliver_startable(scheduler_.next(now), now);
+    deliver_background(now);
     return;
   }
   for (Gate* gate : slots_->gates) {
     gate->update_slot_share();
     gate->deliver_startable(gate->scheduler_.next(now), now);
+  }
+  for (Gate* gate : slots_->gates) {
+    gate->update_slot_share();
+    gate->deliver_background(now);
   }
 }
 

@@ -62,7 +62,7 @@ class Gate {
   // queued one will be delivered, unless cancel() returns true.
   dispatch::Offer enter(Ticket& ticket, const dispatch::Terms& terms, TimePoint now);
   // `served_as`: see dispatch::Waiter.
-  void leave(ClassId served_as, Duration held, TimePoint now);
+  void leave(ClassId served_as, Duration held, TimePoint now, bool for_job = false);
   bool cancel(Ticket& ticket, TimePoint now);
   // Whether a slot held by this class, if given back now, would go to a waiter of that class or of
   // a higher one.
@@ -98,6 +98,7 @@ class Gate {
 
  private:
   void deliver_startable(dispatch::Waiter* first, TimePoint now);
+  void deliver_background(TimePoint now);
   void settle_shadow(TimePoint now);
   bool is_only_gate() const { return slots_->gates.size() == 1; }
   std::uint32_t running_elsewhere() const;
@@ -117,13 +118,15 @@ class Gate {
 class Slot {
  public:
   Slot() = default;
-  Slot(Gate& gate, ClassId served_as, TimePoint since)
-      : gate_(&gate), served_as_(served_as), since_(since) {}
+  // `for_job`: see dispatch::Scheduler::release.
+  Slot(Gate& gate, ClassId served_as, TimePoint since, bool for_job = false)
+      : gate_(&gate), served_as_(served_as), for_job_(for_job), since_(since) {}
   Slot(Slot&& other) noexcept { *this = std::move(other); }
   Slot& operator=(Slot&& other) noexcept {
     release();
     gate_ = std::exchange(other.gate_, nullptr);
     served_as_ = other.served_as_;
+    for_job_ = other.for_job_;
     since_ = other.since_;
     return *this;
   }
@@ -136,12 +139,14 @@ class Slot {
     if (gate_ != nullptr) release(Clock::now());
   }
   void release(TimePoint now) {
-    if (gate_ != nullptr) std::exchange(gate_, nullptr)->leave(served_as_, now - since_, now);
+    if (gate_ != nullptr)
+      std::exchange(gate_, nullptr)->leave(served_as_, now - since_, now, for_job_);
   }
 
  private:
   Gate* gate_ = nullptr;
   ClassId served_as_{};
+  bool for_job_ = false;
   TimePoint since_{};
 };
 

@@ -81,6 +81,7 @@ struct Upstream {
   std::vector<std::unique_ptr<overload::TenantShard>> tenant_shards;  // likewise
   // Cleared by a request that could connect to no server, set by the next successful connection.
   std::atomic<bool> reachable{true};
+  std::atomic<std::uint32_t> running_jobs{0};  // deferred requests at it
   // Circuits not closed, over all servers and workers.
   std::atomic<std::uint32_t> open_circuits{0};
 };

@@ -1,0 +1,32 @@
+// Work that no client waits for: it takes the slots that are left.
+#include "dispatch/scheduler.hpp"
+
+namespace spillway::dispatch {
+
+Offer Scheduler::offer_in_background(Waiter& waiter, bool has_time, TimePoint now) {
+  const Class& c = classes_[index(waiter.served_as)];
+  const bool is_first = background_.empty();
+  if (queued_ == 0 && is_first && may_start(c)) {
+    take_slot(waiter, now);
+    if (has_time) ++slots_.for_jobs;
+    return {Offer::Kind::granted, Reason::none, Duration{0}, nullptr};
+  }
+  if (!has_time) return {};
+  waiter.state = Waiter::State::queued;
+  waiter.expires_at = kNever;
+  background_.push_back(waiter);
+  ++queued_in_background_;
+  return {Offer::Kind::queued, Reason::none, std::nullopt, nullptr};
+}
+
+Waiter* Scheduler::next_in_background(TimePoint at) {
+  Waiter* const waiter = background_.front();
+  if (waiter == nullptr || !may_start(classes_[index(waiter->served_as)])) return nullptr;
+  const TimePoint now = advance(at);
+  leave_queue(*waiter, now);
+  take_slot(*waiter, now);
+  ++slots_.for_jobs;
+  return waiter;
+}
+
+}  // namespace spillway::dispatch
