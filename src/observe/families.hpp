@@ -20,6 +20,9 @@ Families upstream_families(const config::Config& config, const Snapshot& snapsho
 Families cache_families(const config::Config& config, Workers workers, const Snapshot& snapshot);
 prometheus::MetricFamily retries(const config::Config& config, Workers workers);
 
+// Deferred requests; none if no route has `defer`.
+Families job_families(const config::Config& config, const Snapshot& snapshot);
+
 // What outlives configurations: tunnels, and clients that were kept out or cut off.
 Families connection_families(Workers workers, const Snapshot& snapshot);
 

@@ -9,6 +9,8 @@
 #include <string>
 
 #include "config/choices.hpp"
+#include "jobs/job_id.hpp"
+#include "jobs/time_text.hpp"
 #include "observe/descriptor_sink.hpp"
 #include "observe/json_line.hpp"
 
@@ -88,6 +90,32 @@ void add_signals(JsonLine& line, const overload::OverloadSignals& signals) {
   add_signal(line, "event_loop_lag_ms", signals.event_loop_lag, 1000);
   line.number("offered_rate", signals.offered_rate)
       .number("completed_rate", signals.completed_rate);
+  line.close();
+}
+
+std::string_view name(JobChange::Kind kind) {
+  switch (kind) {
+    case JobChange::Kind::cancelled: return "jobs_cancelled";
+    case JobChange::Kind::replayed: return "jobs_replayed";
+    case JobChange::Kind::purged: return "jobs_purged";
+  }
+  return "jobs_changed";
+}
+
+void add_time(JsonLine& line, std::string_view key, const std::optional<jobs::WallTime>& time) {
+  if (time) line.text(key, jobs::to_text(*time));
+}
+
+void add_filter(JsonLine& line, const store::Filter& filter) {
+  line.open("filter");
+  if (filter.id) line.text("id", jobs::to_text(*filter.id));
+  if (filter.state) line.text("state", jobs::name(*filter.state));
+  if (filter.route) line.text("route", filter.route->substr(0, kMaxPath));
+  if (filter.cause) line.text("cause", jobs::name(*filter.cause));
+  add_time(line, "accepted_from", filter.accepted_from);
+  add_time(line, "accepted_before", filter.accepted_before);
+  add_time(line, "ended_from", filter.ended_from);
+  add_time(line, "ended_before", filter.ended_before);
   line.close();
 }
 
@@ -236,6 +264,28 @@ void Log::temp_file_failed(std::string_view directory, std::string_view problem)
                          .text("directory", directory)
                          .text("message", problem)
                          .members());
+}
+
+void Log::jobs_changed(const JobChange& change) {
+  JsonLine line = event(Level::info, name(change.kind));
+  line.text("client", change.client).integer("count", change.count);
+  add_filter(line, change.filter);
+  write(Level::info, line.members());
+}
+
+// What went well or goes on is of interest to few: `debug`.
+void Log::job(const JobLine& line) {
+  using jobs::JobState;
+  const bool is_bad = line.state == JobState::dead || line.state == JobState::expired;
+  const bool is_retry = line.state == JobState::retrying;
+  const Level level = is_bad ? Level::warn : is_retry ? Level::info : Level::debug;
+  if (!logger_->should_log(to_spdlog(level))) return;
+  JsonLine out = event(level, "job");
+  out.text("id", line.id).text("route", line.route).text("tenant", line.tenant);
+  out.text("state", jobs::name(line.state)).integer("attempts", line.attempts);
+  if (line.cause != jobs::Cause::none) out.text("cause", jobs::name(line.cause));
+  if (line.status != 0) out.integer("status", line.status);
+  write(level, out.members());
 }
 
 void Log::message(Level level, std::string_view text) {

@@ -15,6 +15,8 @@
 #include "base/reason.hpp"
 #include "base/time.hpp"
 #include "config/config.hpp"
+#include "observe/job_change.hpp"
+#include "jobs/job.hpp"
 #include "observe/server_failure.hpp"
 #include "overload/decision_record.hpp"
 #include "overload/signals.hpp"
@@ -90,6 +92,17 @@ struct AccessLine {
   Duration duration{};
 };
 
+// A deferred request's change of state.
+struct JobLine {
+  std::string_view id;  // the first half of it: the whole is the permission to read its answer
+  std::string_view route;
+  std::string_view tenant;
+  jobs::JobState state{};
+  jobs::Cause cause{};
+  std::uint32_t attempts = 0;
+  unsigned status = 0;  // of the upstream's answer; 0: none
+};
+
 class Log {
  public:
   static constexpr std::size_t kQueuedLines = 8192;
@@ -127,6 +140,8 @@ class Log {
   void server_failure(const FailureLine& line);
   // A body of a slow client could not be kept in a file, and holds its slot.
   void temp_file_failed(std::string_view directory, std::string_view problem);
+  void jobs_changed(const JobChange& change);
+  void job(const JobLine& line);
   void message(Level level, std::string_view text);
   void access(const AccessLine& line);
 

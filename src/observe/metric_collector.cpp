@@ -40,6 +40,7 @@ std::vector<MetricFamily> MetricCollector::Collect() const {
   for (MetricFamily& each : connection_families(workers_, snapshot)) {
     result.push_back(std::move(each));
   }
+  for (MetricFamily& each : job_families(config_, snapshot)) result.push_back(std::move(each));
   add_sample(result.emplace_back(counter(
                  "spillway_log_dropped_total",
                  "Log lines lost because stderr was slower than the log or took none; workers "

@@ -17,6 +17,7 @@
 #include "config/config.hpp"
 #include "dispatch/scheduler.hpp"
 #include "observe/health_check_result.hpp"
+#include "observe/jobs_snapshot.hpp"
 #include "observe/server_failure.hpp"
 #include "overload/signals.hpp"
 #include "overload/state.hpp"
@@ -134,6 +135,7 @@ struct Snapshot {
   std::uint64_t log_dropped = 0;
   ListenerSnapshot listener;
   std::vector<UpstreamSnapshot> upstreams;
+  std::optional<JobsSnapshot> jobs;   // nullopt: no route has `defer`
   std::vector<CacheSnapshot> caches;  // of the routes that have one, in the configuration's order
 };
 

@@ -349,20 +349,48 @@ class Report {
 
 }  // namespace
 
+namespace {
+
+Json jobs_json(const JobsSnapshot& jobs) {
+  Json routes = Json::array();
+  for (const store::Totals::Route& route : jobs.totals.routes) {
+    Json states = Json::object();
+    for (std::size_t i = 0; i < jobs::kJobStateCount; ++i)
+      states[std::string(jobs::name(static_cast<jobs::JobState>(i)))] = route.by_state[i];
+    routes.push_back(
+        {{"route", route.route},
+         {"jobs", std::move(states)},
+         {"oldest_claimable_ms", std::round(1e3 * jobs.oldest_claimable_seconds(route))}});
+  }
+  const JobCounts& counts = *jobs.counts;
+  return {{"store_available", jobs.is_available},
+          {"accepted", counts.accepted.load()},
+          {"succeeded", counts.succeeded.load()},
+          {"in_hand", counts.in_hand.load()},
+          {"running", counts.running.load()},
+          {"commits", jobs.commits},
+          {"longest_commit_ms", rounded_ms(jobs.longest_commit)},
+          {"routes", std::move(routes)}};
+}
+
+}  // namespace
+
 nlohmann::ordered_json state_report(const config::Config& config,
                                     std::span<const WorkerMetrics* const> workers,
                                     const Snapshot& snapshot, const BuildInfo& build) {
   const Report report(config, workers, snapshot);
-  return {{"version", build.version},
-          {"time", iso8601(snapshot.taken_at)},
-          {"uptime_seconds", std::round(to_seconds(snapshot.uptime) * 1e3) / 1e3},
-          {"draining", snapshot.draining},
-          {"configuration", report.configuration()},
-          {"upstreams", report.upstreams()},
-          {"caches", report.caches()},
-          {"tunnels", report.tunnels()},
-          {"workers", report.workers()},
-          {"log_dropped", snapshot.log_dropped}};
+  Json state = {{"version", build.version},
+                {"time", iso8601(snapshot.taken_at)},
+                {"uptime_seconds", std::round(to_seconds(snapshot.uptime) * 1e3) / 1e3},
+                {"draining", snapshot.draining},
+                {"configuration", report.configuration()},
+                {"upstreams", report.upstreams()},
+                {"caches", report.caches()},
+                {"tunnels", report.tunnels()},
+                {"workers", report.workers()},
+                {"log_dropped", snapshot.log_dropped}};
+  if (snapshot.jobs) state["jobs"] = jobs_json(*snapshot.jobs);
+  return state;
 }
 
 }  // namespace spillway::observe

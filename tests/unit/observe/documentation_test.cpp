@@ -91,6 +91,11 @@ std::vector<nlohmann::json> all_events() {
       log.server_event(what, "app", "a:1", "success");
     }
     log.temp_file_failed("/var/tmp", "x");
+    for (const auto kind :
+         {JobChange::Kind::cancelled, JobChange::Kind::replayed, JobChange::Kind::purged}) {
+      log.jobs_changed({kind, "127.0.0.1", {}, 1});
+    }
+    log.job({.state = jobs::JobState::dead, .cause = jobs::Cause::failed, .status = 500});
     log.reloaded(2);
     log.reload_failed("$", "no");
     log.draining(1, Milliseconds{1});

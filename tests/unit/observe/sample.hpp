@@ -50,6 +50,20 @@ inline config::Config sample_config() {
 }
 
 // app is OVERLOADED with a queue of P1; reports is idle and has no evidence.
+inline JobsSnapshot sample_jobs() {
+  static JobCounts counts;
+  counts.dead[index(jobs::Cause::rejected)] = 2;
+  counts.retried[index(jobs::Cause::refused)] = 5;
+  JobsSnapshot snapshot;
+  snapshot.counts = &counts;
+  snapshot.now = jobs::WallTime{} + std::chrono::hours(480'000);
+  snapshot.is_available = true;
+  snapshot.totals.routes.push_back({.route = "export",
+                                    .by_state = {3, 1, 4, 1, 5, 9, 2},
+                                    .oldest_claimable = snapshot.now - std::chrono::seconds{30}});
+  return snapshot;
+}
+
 inline Snapshot sample_snapshot() {
   Snapshot snapshot;
   snapshot.taken_at = std::chrono::system_clock::time_point{} +
@@ -66,6 +80,7 @@ inline Snapshot sample_snapshot() {
   snapshot.upstreams[1].shortages = 7;
   snapshot.upstreams[1].is_live = false;
   snapshot.listener.most_connections = 144;
+  snapshot.jobs = sample_jobs();
   ServerSnapshot& sick = snapshot.upstreams[1].servers[1];
   sick.is_up = false;
   sick.health = resilience::HealthState::unwell;

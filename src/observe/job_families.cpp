@@ -1,0 +1,115 @@
+#include <algorithm>
+
+#include "observe/families.hpp"
+
+namespace spillway::observe {
+namespace {
+
+using prometheus::MetricFamily;
+
+MetricFamily one(MetricFamily family, std::uint64_t value) {
+  add_sample(family, {}, value);
+  return family;
+}
+
+MetricFamily by_cause(MetricFamily family,
+                      const std::array<JobCounts::Count, jobs::kCauseCount>& counts) {
+  for (std::size_t i = 1; i < jobs::kCauseCount; ++i) {
+    add_sample(family, {label("cause", jobs::name(static_cast<jobs::Cause>(i)))},
+               counts[i].load(std::memory_order_relaxed));
+  }
+  return family;
+}
+
+MetricFamily by_state(const store::Totals& totals) {
+  MetricFamily family = gauge("spillway_jobs",
+                              "Deferred requests in the store by state; those that have ended are "
+                              "kept for result_ttl_ms.");
+  for (const store::Totals::Route& route : totals.routes) {
+    for (std::size_t i = 0; i < jobs::kJobStateCount; ++i) {
+      add_sample(
+          family,
+          {label("route", route.route), label("state", jobs::name(static_cast<jobs::JobState>(i)))},
+          route.by_state[i]);
+    }
+  }
+  return family;
+}
+
+MetricFamily oldest(const JobsSnapshot& jobs) {
+  MetricFamily family = gauge("spillway_jobs_oldest_claimable_seconds",
+                              "How long the oldest deferred request could have been forwarded; "
+                              "those that wait for their next attempt do not count.");
+  for (const store::Totals::Route& route : jobs.totals.routes)
+    add_sample(family, {label("route", route.route)}, jobs.oldest_claimable_seconds(route));
+  return family;
+}
+
+// Of which the store has seen no job yet.
+void add_routes(const config::Config& config, store::Totals& totals) {
+  for (const config::Route& route : config.routes) {
+    const bool is_known = std::any_of(totals.routes.begin(), totals.routes.end(),
+                                      [&](const auto& one) { return one.route == route.name; });
+    if (route.defer && !is_known) totals.routes.push_back({.route = route.name, .by_state = {}});
+  }
+}
+
+}  // namespace
+
+Families job_families(const config::Config& config, const Snapshot& snapshot) {
+  if (!snapshot.jobs) return {};
+  JobsSnapshot jobs = *snapshot.jobs;
+  add_routes(config, jobs.totals);
+  const JobCounts& counts = *jobs.counts;
+  return {
+      by_state(jobs.totals),
+      one(counter("spillway_jobs_accepted_total", "Requests written down and answered 202."),
+          counts.accepted),
+      one(counter("spillway_jobs_cancelled_total", "Deferred requests cancelled by clients."),
+          counts.cancelled),
+      by_cause(counter("spillway_jobs_dead_total",
+                       "Deferred requests that will not be tried again, by cause."),
+               counts.dead),
+      one(counter("spillway_jobs_duplicates_total",
+                  "Requests answered 202 with the job of an earlier one of the same "
+                  "Idempotency-Key."),
+          counts.duplicates),
+      one(counter("spillway_jobs_expired_total",
+                  "Deferred requests whose ttl_ms was over before their end."),
+          counts.expired),
+      one(gauge("spillway_jobs_in_hand",
+                "Deferred requests that this proxy has leased: at their upstream, or next."),
+          counts.in_hand),
+      one(counter("spillway_jobs_lease_lost_total",
+                  "Attempts whose end came after the lease was over; it changed nothing."),
+          counts.lease_lost),
+      oldest(jobs),
+      one(counter("spillway_jobs_recovered_total",
+                  "Deferred requests taken over from proxies that ended with them in hand."),
+          counts.recovered),
+      by_cause(counter("spillway_jobs_retried_total",
+                       "Attempts after which a deferred request waits for another one, by cause."),
+               counts.retried),
+      one(gauge("spillway_jobs_running", "Deferred requests at their upstream."), counts.running),
+      one(gauge("spillway_jobs_running_max", "Most of them at a time since the start."),
+          counts.most_running),
+      one(counter("spillway_jobs_started_total", "Attempts that got a slot."), counts.started),
+      one(counter("spillway_jobs_succeeded_total",
+                  "Deferred requests that their upstream has answered without failure."),
+          counts.succeeded),
+      one(gauge("spillway_store_available", "Whether deferred requests can be written down."),
+          jobs.is_available ? 1 : 0),
+      one(counter("spillway_store_commands_total", "What was asked of the store."), jobs.commands),
+      [&] {
+        MetricFamily family = counter("spillway_store_commit_seconds_total",
+                                      "Time that commits took; each holds one or more commands.");
+        add_sample(family, {}, to_seconds(jobs.commit_time));
+        return family;
+      }(),
+      one(counter("spillway_store_commits_total", "Commits of the store."), jobs.commits),
+      one(counter("spillway_store_failures_total", "Commits that failed; nothing was changed."),
+          counts.store_failures),
+  };
+}
+
+}  // namespace spillway::observe
