@@ -50,6 +50,13 @@ std::string printed(const std::string& address, std::uint16_t port) {
   return (v6 ? "[" + address + "]" : address) + ":" + std::to_string(port);
 }
 
+// Empty if the peer is gone.
+std::string address_of(const boost::beast::tcp_stream& stream) {
+  boost::system::error_code error;
+  const tcp::endpoint peer = stream.socket().remote_endpoint(error);
+  return error ? std::string() : peer.address().to_string();
+}
+
 // The response to a request that could not be parsed. False: the peer left or stalled, send
 // nothing.
 bool refusal_of(boost::system::error_code error, AdminResponse& response) {
@@ -72,7 +79,8 @@ bool refusal_of(boost::system::error_code error, AdminResponse& response) {
 
 // Plain Beast: off the data path, a timer per connection (tcp_stream) is cheap enough.
 struct AdminServer::Server {
-  Server(const config::Admin& admin, AdminSource pages) : config(admin), source(std::move(pages)) {}
+  Server(const config::Admin& admin, AdminSource pages)
+      : config(admin), source(std::move(pages)), jobs(io, source.jobs) {}
 
   void bind();
   asio::awaitable<void> accept();
@@ -90,7 +98,9 @@ struct AdminServer::Server {
     bool is_closed = false;
   };
   std::list<Silent> silent;
-  int connections = 0;  // outlives io, whose destructor ends the coroutines that count it
+  // Both outlive io, whose destructor ends the coroutines that use them.
+  int connections = 0;
+  AdminJobs jobs;
   asio::io_context io{1};
   tcp::acceptor acceptor{io};
   std::uint16_t port = 0;
@@ -152,6 +162,7 @@ asio::awaitable<void> AdminServer::Server::serve(boost::beast::tcp_stream stream
     int& count_;
   } counted(connections);
 
+  const std::string peer = address_of(stream);
   boost::beast::flat_buffer buffer(kMaxHead + kReadAhead);
   while (true) {
     http::request_parser<http::string_body> parser;
@@ -167,6 +178,9 @@ asio::awaitable<void> AdminServer::Server::serve(boost::beast::tcp_stream stream
     if (!read_error && reloads < kMaxReloads && is_reload(parser.get(), config.token)) {
       const ReloadResult result = co_await reload();
       response = reload_answer(parser.get(), result);
+    } else if (!read_error && is_for_jobs(parser.get(), config.token)) {
+      AdminResponse answer = co_await jobs.answer(parser.get(), peer);
+      response = std::move(answer);
     } else if (!read_error) {
       AdminResponse answer = co_await admin_answer(parser.get(), config.token, source);
       response = std::move(answer);
@@ -235,6 +249,7 @@ void AdminServer::stop() {
   if (!server_) return;
   server_->io.stop();
   if (server_->thread.joinable()) server_->thread.join();
+  server_->jobs.close();
   server_.reset();
 }
 

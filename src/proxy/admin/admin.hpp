@@ -1,5 +1,6 @@
-// The admin HTTP server: /metrics, /healthz, /readyz, /state, /config and an index page, and two
-// endpoints that change something, POST /reload and POST /cache/purge.
+// The admin HTTP server: /metrics, /healthz, /readyz, /state, /config and an index page, what the
+// operator does with deferred requests (admin_jobs.hpp), and two more endpoints that change
+// something, POST /reload and POST /cache/purge.
 //
 // Runs on a thread of its own, so that a large scrape delays neither a request nor a control tick.
 // At most 64 connections: one more takes the place of the one that has been silent for longest; a
@@ -16,6 +17,7 @@
 #include <string>
 
 #include "config/config.hpp"
+#include "proxy/admin/admin_jobs.hpp"
 #include "proxy/admin/admin_purge.hpp"
 #include "proxy/generation/reload_result.hpp"
 
@@ -32,7 +34,8 @@ struct AdminSource {
   // Removes responses from the caches.
   std::function<cache::PurgeResult(const cache::PurgeRequest&)> purge;
   // Starts a reload; the callback runs on another thread when it has ended.
-  std::function<void(ReloadDone)> reload;
+  std::function<void(ReloadDone)> reload = {};
+  JobsSource jobs = {};
 };
 
 class AdminServer {

@@ -1,9 +1,7 @@
 #include "proxy/admin/admin_answer.hpp"
 
 #include <algorithm>
-#include <array>
 #include <boost/beast/core/string.hpp>
-#include <ctime>
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -14,6 +12,7 @@
 #include "http/ascii.hpp"
 #include "http/target.hpp"
 #include "proxy/admin/admin_purge.hpp"
+#include "proxy/admin/job_query.hpp"
 
 namespace spillway::proxy {
 namespace {
@@ -21,8 +20,6 @@ namespace {
 namespace http = boost::beast::http;
 using boost::beast::iequals;
 
-constexpr std::string_view kJson = "application/json";
-constexpr std::string_view kProblem = "application/problem+json";
 constexpr std::string_view kHtml = "text/html; charset=utf-8";
 constexpr std::string_view kPrometheusText = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -34,42 +31,9 @@ constexpr std::string_view kIndex =
     "<li><a href=\"/healthz\">/healthz</a> the process is alive"
     "<li><a href=\"/readyz\">/readyz</a> traffic may be sent here"
     "<li>POST /reload reads the configuration again"
-    "<li>POST /cache/purge forgets stored answers</ul>\n";
-
-// Never throws: invalid UTF-8 becomes U+FFFD.
-std::string dump(const nlohmann::ordered_json& json) {
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-}
-
-// Now, as an IMF-fixdate (RFC 9110 section 5.6.7) for the Date field.
-std::string http_date() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  std::array<char, 40> text{};
-  const std::size_t size =
-      std::strftime(text.data(), text.size(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
-  return {text.data(), size};
-}
-
-AdminResponse page(http::status status, std::string_view type, std::string body) {
-  AdminResponse response(status, 11);
-  response.set(http::field::date, http_date());
-  response.set(http::field::content_type, type);
-  response.set(http::field::cache_control, "no-store");
-  response.set("X-Content-Type-Options", "nosniff");
-  response.set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
-  response.body() = std::move(body);
-  return response;
-}
-
-AdminResponse problem(http::status status, std::string_view detail) {
-  return page(status, kProblem,
-              dump({{"type", "about:blank"},
-                    {"title", std::string(http::obsolete_reason(status))},
-                    {"status", static_cast<unsigned>(status)},
-                    {"detail", detail}}));
-}
+    "<li>POST /cache/purge forgets stored answers"
+    "<li><a href=\"/jobs\">/jobs</a> deferred requests; /jobs/ID one of them"
+    "<li>POST /jobs/replay, /jobs/purge and /jobs/ID/cancel change them</ul>\n";
 
 // Timing-safe: the duration depends on the length of `given` only.
 bool equal_secrets(std::string_view given, std::string_view wanted) {
@@ -101,154 +65,106 @@ bool names_loopback(std::string_view authority) {
   return spillway::http::iequals(host, "localhost") || config::is_loopback(host);
 }
 
-struct Target {
-  std::string_view authority;  // empty in origin form
-  std::string_view path;
-};
-
-// Accepts origin form and absolute form (RFC 9112 section 3.2); drops the query.
-Target split(std::string_view target) {
-  Target result;
-  constexpr std::string_view scheme = "http://";
-  if (target.size() > scheme.size() &&
-      iequals({target.data(), scheme.size()}, {scheme.data(), scheme.size()})) {
-    target.remove_prefix(scheme.size());
-    const std::size_t end = std::min(target.find_first_of("/?"), target.size());
-    result.authority = target.substr(0, end);
-    target.remove_prefix(end);
-    if (target.empty() || target.front() != '/') target = "/";
-  }
-  result.path = target.substr(0, target.find('?'));
-  return result;
+std::string_view field(const AdminRequest& request, http::field name) {
+  const auto value = request[name];
+  return {value.data(), value.size()};
 }
-
-std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
 AdminResponse unauthorized(bool tried) {
   AdminResponse response =
-      problem(http::status::unauthorized, "this page needs the token of admin.token");
+      admin_problem(http::status::unauthorized, "this page needs the token of admin.token");
   response.set(
       http::field::www_authenticate,
       tried ? "Bearer realm=\"spillway\", error=\"invalid_token\"" : "Bearer realm=\"spillway\"");
   return response;
 }
 
-AdminResponse wrong_method(const char* allowed) {
-  AdminResponse response = problem(http::status::method_not_allowed,
-                                   "this page answers " + std::string(allowed) + " only");
-  response.set(http::field::allow, allowed);
-  return response;
-}
-
-// RFC 9110 section 8.3.1, any parameters.
-bool is_json(const AdminRequest& request) {
-  if (request.count(http::field::content_type) != 1) return false;
-  const std::string_view type = view(request[http::field::content_type]);
-  return spillway::http::iequals(spillway::http::trim(type.substr(0, type.find(';'))), kJson);
-}
-
-// Requiring JSON protects against cross-site requests: a browser sends this media type to another
-// origin only after a CORS preflight (Fetch standard), which is refused.
 AdminResponse purge_page(const AdminRequest& request, const AdminSource& source) {
   if (request.method() != http::verb::post) return wrong_method("POST");
-  if (!is_json(request)) {
-    AdminResponse response =
-        problem(http::status::unsupported_media_type, "Content-Type: application/json is needed");
-    response.set(http::field::accept, kJson);
-    return response;
-  }
+  if (!is_json(request)) return json_needed();
   const auto read = read_purge(request.body());
   if (const auto* wrong = std::get_if<std::string>(&read))
-    return problem(http::status::bad_request, *wrong);
+    return admin_problem(http::status::bad_request, *wrong);
   const cache::PurgeResult result = source.purge(std::get<cache::PurgeRequest>(read));
-  if (!result.unknown.empty()) return problem(http::status::not_found, result.unknown);
-  return page(http::status::ok, kJson, dump({{"purged", result.purged}}));
+  if (!result.unknown.empty()) return admin_problem(http::status::not_found, result.unknown);
+  return json_page({{"purged", result.purged}});
 }
 
 // Access control: the response to a request that is not allowed; nullopt: allowed.
-std::optional<AdminResponse> refusal_of(const AdminRequest& request, const Target& target,
+std::optional<AdminResponse> refusal_of(const AdminRequest& request, const AdminTarget& target,
                                         std::string_view token) {
   const auto hosts = request.count(http::field::host);
   if (hosts > 1 || (hosts == 0 && request.version() >= 11)) {
-    return problem(http::status::bad_request, "exactly one Host field is needed");
+    return admin_problem(http::status::bad_request, "exactly one Host field is needed");
   }
   // For load balancers, which have no token and may use any host name. These pages disclose no more
   // than the proxy's own responses do.
   const bool is_open = target.path == "/healthz" || target.path == "/readyz";
   if (!is_open && !token.empty()) {
-    const auto given = bearer(view(request[http::field::authorization]));
+    const auto given = bearer(field(request, http::field::authorization));
     if (!given || !equal_secrets(*given, token)) return unauthorized(given.has_value());
   }
   if (!is_open && token.empty()) {
     const std::string_view authority =
-        target.authority.empty() ? view(request[http::field::host]) : target.authority;
+        target.authority.empty() ? field(request, http::field::host) : target.authority;
     const bool is_missing = authority.empty() && request.version() < 11;
     if (!is_missing && !names_loopback(authority)) {
-      return problem(http::status::forbidden,
-                     "without admin.token only a loopback host name is served");
+      return admin_problem(http::status::forbidden,
+                           "without admin.token only a loopback host name is served");
     }
   }
   return std::nullopt;
-}
-
-// Browsers send Origin with every cross-site POST (Fetch standard).
-bool is_from_web_page(const AdminRequest& request) {
-  return request.count(http::field::origin) > 0;
-}
-
-AdminResponse finished(const AdminRequest& request, AdminResponse response) {
-  response.version(request.version());
-  response.keep_alive(request.keep_alive());
-  response.prepare_payload();
-  if (request.method() == http::verb::head) response.body().clear();
-  return response;
 }
 
 // Pages that only report something; null: there is no such page.
 AdminResponse (*report_page(std::string_view path))(const AdminSource&) {
   if (path == "/metrics") {
     return [](const AdminSource& source) {
-      return page(http::status::ok, kPrometheusText, source.metrics());
+      return admin_page(http::status::ok, kPrometheusText, source.metrics());
     };
   }
   if (path == "/state")
-    return [](const AdminSource& source) { return page(http::status::ok, kJson, source.state()); };
-  if (path == "/config")
-    return [](const AdminSource& source) { return page(http::status::ok, kJson, source.config()); };
-  if (path == "/healthz") {
-    return [](const AdminSource&) {
-      return page(http::status::ok, kJson, dump({{"status", "ok"}}));
+    return [](const AdminSource& source) {
+      return admin_page(http::status::ok, kJsonType, source.state());
     };
+  if (path == "/config")
+    return [](const AdminSource& source) {
+      return admin_page(http::status::ok, kJsonType, source.config());
+    };
+  if (path == "/healthz") {
+    return [](const AdminSource&) { return json_page({{"status", "ok"}}); };
   }
   if (path == "/")
-    return [](const AdminSource&) { return page(http::status::ok, kHtml, std::string(kIndex)); };
+    return
+        [](const AdminSource&) { return admin_page(http::status::ok, kHtml, std::string(kIndex)); };
   return nullptr;
 }
 
 AdminResponse readiness_page(std::string_view not_ready_reason) {
-  if (not_ready_reason.empty()) return page(http::status::ok, kJson, dump({{"status", "ready"}}));
-  return page(http::status::service_unavailable, kJson,
-              dump({{"status", "not ready"}, {"reason", not_ready_reason}}));
+  if (not_ready_reason.empty()) return json_page({{"status", "ready"}});
+  return admin_page(http::status::service_unavailable, kJsonType,
+                    json_line({{"status", "not ready"}, {"reason", not_ready_reason}}));
 }
 
 boost::asio::awaitable<AdminResponse> route(const AdminRequest& request, std::string_view token,
                                             const AdminSource& source) {
-  const Target target = split(view(request.target()));
+  const AdminTarget target = admin_target(request);
   if (auto refusal = refusal_of(request, target, token)) co_return std::move(*refusal);
 
   if (target.path == "/reload") {
     if (request.method() != http::verb::post) co_return wrong_method("POST");
     if (!is_from_web_page(request)) {
-      co_return problem(http::status::service_unavailable, "too many reloads are in progress");
+      co_return admin_problem(http::status::service_unavailable,
+                              "too many reloads are in progress");
     }
-    co_return problem(http::status::forbidden, "a web page may not ask for this");
+    co_return admin_problem(http::status::forbidden, "a web page may not ask for this");
   }
   if (target.path == "/cache/purge") co_return purge_page(request, source);
 
   const bool is_readiness = target.path == "/readyz";
   const auto make = report_page(target.path);
   if (make == nullptr && !is_readiness)
-    co_return problem(http::status::not_found, "there is no such page; see /");
+    co_return admin_problem(http::status::not_found, "there is no such page; see /");
   if (request.method() != http::verb::get && request.method() != http::verb::head)
     co_return wrong_method("GET, HEAD");
   if (!is_readiness) co_return make(source);
@@ -258,28 +174,33 @@ boost::asio::awaitable<AdminResponse> route(const AdminRequest& request, std::st
 
 }  // namespace
 
+bool is_for_jobs(const AdminRequest& request, std::string_view token) {
+  const AdminTarget target = admin_target(request);
+  return is_jobs_path(target.path) && !refusal_of(request, target, token);
+}
+
 bool is_reload(const AdminRequest& request, std::string_view token) {
-  const Target target = split(view(request.target()));
+  const AdminTarget target = admin_target(request);
   return target.path == "/reload" && request.method() == http::verb::post &&
          !is_from_web_page(request) && !refusal_of(request, target, token);
 }
 
 AdminResponse reload_answer(const AdminRequest& request, const ReloadResult& result) {
   if (result.problems.empty()) {
-    return finished(request, page(http::status::ok, kJson,
-                                  dump({{"reloaded", true}, {"generation", result.generation}})));
+    return finished(request, json_page({{"reloaded", true}, {"generation", result.generation}}));
   }
   nlohmann::ordered_json problems = nlohmann::ordered_json::array();
   for (const config::Problem& each : result.problems)
     problems.push_back({{"path", each.path}, {"message", each.message}});
   const auto status = http::status::unprocessable_entity;
-  return finished(request, page(status, kProblem,
-                                dump({{"type", "about:blank"},
-                                      {"title", std::string(http::obsolete_reason(status))},
-                                      {"status", static_cast<unsigned>(status)},
-                                      {"detail", "the configuration stays as it was"},
-                                      {"generation", result.generation},
-                                      {"problems", std::move(problems)}})));
+  return finished(request,
+                  admin_page(status, kProblemType,
+                             json_line({{"type", "about:blank"},
+                                        {"title", std::string(http::obsolete_reason(status))},
+                                        {"status", static_cast<unsigned>(status)},
+                                        {"detail", "the configuration stays as it was"},
+                                        {"generation", result.generation},
+                                        {"problems", std::move(problems)}})));
 }
 
 boost::asio::awaitable<AdminResponse> admin_answer(const AdminRequest& request,
@@ -289,13 +210,13 @@ boost::asio::awaitable<AdminResponse> admin_answer(const AdminRequest& request,
     AdminResponse response = co_await route(request, token, source);
     co_return finished(request, std::move(response));
   } catch (const std::exception&) {
-    co_return finished(request,
-                       problem(http::status::internal_server_error, "this page could not be made"));
+    co_return finished(
+        request, admin_problem(http::status::internal_server_error, "this page could not be made"));
   }
 }
 
 AdminResponse admin_refusal(http::status status, std::string_view detail) {
-  AdminResponse response = problem(status, detail);
+  AdminResponse response = admin_problem(status, detail);
   response.keep_alive(false);
   response.prepare_payload();
   return response;

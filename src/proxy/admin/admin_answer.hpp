@@ -3,16 +3,12 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
-#include <boost/beast/http/message.hpp>
-#include <boost/beast/http/string_body.hpp>
 #include <string_view>
 
 #include "proxy/admin/admin.hpp"
+#include "proxy/admin/admin_page.hpp"
 
 namespace spillway::proxy {
-
-using AdminRequest = boost::beast::http::request<boost::beast::http::string_body>;
-using AdminResponse = boost::beast::http::response<boost::beast::http::string_body>;
 
 // In all functions `token` is empty when none is configured. Responses keep the connection alive if
 // the request asks for it.
@@ -20,6 +16,9 @@ using AdminResponse = boost::beast::http::response<boost::beast::http::string_bo
 // An authorized POST /reload: the caller reloads, then sends reload_answer().
 bool is_reload(const AdminRequest& request, std::string_view token);
 AdminResponse reload_answer(const AdminRequest& request, const ReloadResult& result);
+
+// An authorized request for a page of deferred requests: AdminJobs answers it.
+bool is_for_jobs(const AdminRequest& request, std::string_view token);
 
 // The response to any other request; 500 if a page throws. Suspends only where `source` does. The
 // arguments must outlive it.

@@ -12,6 +12,16 @@ bool Exchange::is_logged() {
   return admission_.shadow_outcome() && services_.recent.may_log_shadow();
 }
 
+// Of the path to a job no more than the first half of its id, which is the permission to read it.
+std::string_view Exchange::logged_path(std::string_view path) const {
+  constexpr std::string_view kJobs = "/jobs/";
+  constexpr std::size_t kShown = 16;
+  const std::string_view own = request_.config().own_path;
+  const bool is_job =
+      !own.empty() && path.starts_with(own) && path.substr(own.size()).starts_with(kJobs);
+  return is_job ? path.substr(0, own.size() + kJobs.size() + kShown) : path;
+}
+
 void Exchange::log_access(const Answer& answer, Outcome outcome, Duration duration) {
   // Behind a trusted peer the client is the one that the peer speaks for.
   const ClientInfo& info = request_.client;
@@ -31,7 +41,7 @@ void Exchange::log_access(const Answer& answer, Outcome outcome, Duration durati
                   .client = is_spoken_for ? client_text.view() : info.address(),
                   .peer = is_spoken_for ? info.address() : std::string_view{},
                   .method = head.method_name,
-                  .path = http::path_of(target),
+                  .path = logged_path(http::path_of(target)),
                   .route = request_.config().routes[index(request_.subject.route)].name,
                   .traffic_class = request_.traffic_class().name,
                   .tenant = request_.subject.tenant.value()},

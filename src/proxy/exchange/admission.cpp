@@ -185,6 +185,30 @@ bool Admission::take_free_slot(TimePoint now) {
   return true;
 }
 
+Task<bool> Admission::wait_for_spare_slot() {
+  dispatched_ = services_.now();
+  ticket_.delivered = false;
+  ticket_.parking = &parking_;
+  ticket_.state = dispatch::Waiter::State::idle;
+  dispatch::Terms its_terms = terms(Duration{0}, dispatched_);
+  its_terms.has_time = true;
+  const dispatch::Offer offer = gate().enter(ticket_, its_terms, dispatched_);
+  bool is_cancelled = false;
+  if (offer.kind != dispatch::Offer::Kind::granted) {
+    while (!ticket_.delivered) {
+      const Wake wake = co_await parking_.park({});
+      if (wake == Wake::ready || is_cancelled) continue;
+      is_cancelled = true;
+      if (gate().cancel(ticket_, services_.now())) co_return false;
+    }
+  }
+  waited_ = services_.now() - dispatched_;
+  dispatched_ += waited_;
+  slot_ = Slot(gate(), ticket_.served_as, dispatched_, true);
+  if (is_cancelled) slot_.release(dispatched_);
+  co_return !is_cancelled;
+}
+
 std::optional<Fault> Admission::on_gate_rejection(Reason reason) {
   if (verdict_.refuse_silently && reason == verdict_.reason) return refuse(dropped(reason));
   if (reason != Reason::deadline_expired) return refuse(denied(reason, retry_after()));

@@ -11,9 +11,13 @@ struct UpstreamResponse {};  // its head has been read
 struct ProtocolSwitch {};    // the upstream's 101; becomes a tunnel
 struct CachedResponse {};    // held by the cache lookup
 struct RouteFallback {};     // the route's fallback response
+struct DeferredRequest {};   // written down, to be forwarded later: 202
+struct JobReport {};         // on a job, held by the job resource
+struct JobEvents {};         // the changes of a job's state, as they come
 // A Fault (fault.hpp) becomes a problem response, or closes the connection without one.
 
-using Answer = std::variant<Fault, UpstreamResponse, ProtocolSwitch, CachedResponse, RouteFallback>;
+using Answer = std::variant<Fault, UpstreamResponse, ProtocolSwitch, CachedResponse, RouteFallback,
+                            DeferredRequest, JobReport, JobEvents>;
 
 inline const Fault* fault_in(const Answer& answer) { return std::get_if<Fault>(&answer); }
 template <class Kind>

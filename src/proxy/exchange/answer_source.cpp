@@ -19,6 +19,8 @@ traffic::Tenant client_of(const RequestContext& request) {
 }  // namespace
 
 void record_result(const RequestContext& request, bool failed) {
+  // A job that keeps failing must not have live requests refused.
+  if (request.due != kNever) return;
   using Kind = overload::SourceKind;
   const http::RequestHead& head = request.head;
   const std::string_view target = head.path_and_query.empty() ? head.target : head.path_and_query;

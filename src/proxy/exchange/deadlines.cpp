@@ -7,7 +7,8 @@ namespace spillway::proxy {
 void Deadlines::start(const RequestContext& request, const Admission& admission) {
   const config::Upstream& settings = request.upstream_config();
   response_due_ =
-      settings.total_timeout ? admission.dispatched() + *settings.total_timeout : kNever;
+      std::min(request.due,
+               settings.total_timeout ? admission.dispatched() + *settings.total_timeout : kNever);
   // Where late requests are served all the same a deadline only tags them, shadow mode ends no
   // request, and no client waits for one in the background.
   const bool is_enforced = settings.dispatch.late == config::Late::drop && !request.is_shadow() &&

@@ -24,6 +24,14 @@ bool fails_by_clients_deadline(const Fault& fault, const RequestContext& request
          *wait <= request.traffic_class().max_wait;
 }
 
+Outcome outcome_of(const Answer& answer, const Admission& admission) {
+  if (const Fault* const fault = fault_in(answer)) return fault->outcome;
+  if (is<DeferredRequest>(answer)) return Outcome::deferred;
+  if (admission.is_degraded()) return Outcome::degraded;
+  const bool is_own = is<CachedResponse>(answer) || is<JobReport>(answer) || is<JobEvents>(answer);
+  return is_own ? Outcome::cached : Outcome::forwarded;
+}
+
 }  // namespace
 
 // Finds an answer and sends it; observes the request in every case.
@@ -40,6 +48,10 @@ Task<> Exchange::serve(std::optional<Fault> fault) {
     if (serves_stale_instead(answer)) answer = CachedResponse{};  // of the upstream's failure
     if (std::optional<Answer> instead = instead_of_refusal(answer)) answer = std::move(*instead);
     if (const Fault* const ended_by = fault_in(answer)) flight_.end(*ended_by);
+    if (const Fault* const refused = fault_in(answer); refused && deferral_.takes(*refused)) {
+      Answer later = co_await defer(*refused);
+      answer = std::move(later);
+    }
     const std::optional<Fault> failure = co_await send(answer);
     sent = !failure;
     if (failure) answer = *failure;
@@ -55,16 +67,37 @@ Task<Answer> Exchange::find_answer() {
   if (request_.subject.has_conflicting_path &&
       request_.config().ambiguous_paths == config::AmbiguousPaths::reject)
     co_return bad_request(http::Error::ambiguous_path);
+  if (const std::optional<std::string_view> own = own_part(request_, services_)) {
+    const Answer report = co_await job_resource_.answer(*own);
+    co_return report;
+  }
   const cache::Serving serving = lookup_.consult();
   if (serving == cache::Serving::fresh || serving == cache::Serving::stale_while_revalidate)
     co_return CachedResponse{};
   if (std::optional<Answer> ended = admit()) co_return std::move(*ended);
+  if (deferral_.comes_first()) {
+    const Answer later = co_await defer(std::nullopt);
+    co_return later;
+  }
   if (lookup_.shares_response()) {  // single flight
     const FlightMembership::Joined joined = co_await flight_.join();
     if (joined.is_stored) co_return CachedResponse{};
     if (joined.fault) co_return *joined.fault;
   }
   const Answer answer = co_await ask_upstream();
+  co_return answer;
+}
+
+// Writes the request down, to be forwarded later. A client that prefers to wait for a while gets
+// the answer itself if it comes meanwhile.
+Task<Answer> Exchange::defer(std::optional<Fault> refused) {
+  const Answer answer = co_await deferral_.write_down(std::move(refused));
+  if (!is<DeferredRequest>(answer)) co_return answer;
+  const bool has_ended = co_await deferral_.wait_for_end();
+  if (has_ended) {
+    const Answer ended = co_await job_resource_.answer_of(deferral_.id());
+    if (is<JobReport>(ended)) co_return ended;
+  }
   co_return answer;
 }
 
@@ -99,6 +132,11 @@ Task<std::optional<Fault>> Exchange::send(const Answer& answer) {
   if (is<CachedResponse>(answer)) return send_cached();
   if (is<RouteFallback>(answer)) return send_fallback();
   if (is<ProtocolSwitch>(answer)) return open_tunnel();
+  if (is<JobEvents>(answer)) return job_resource_.send_events(session_, admission_);
+  if (is<DeferredRequest>(answer))
+    job_resource_.report_deferred(deferral_.id(), deferral_.was_preferred());
+  if (is<DeferredRequest>(answer) || is<JobReport>(answer))
+    return send_own(job_resource_.response());
   return relay_.run();
 }
 
@@ -172,7 +210,9 @@ Exchange::Exchange(Services& services, LocalGeneration& generation, ClientSessio
       body_(services, request_, session, parking),
       call_(services, request_, parking, admission_, lookup_, &session, &body_),
       relay_({services, request_, session, parking, body_, admission_, lookup_, flight_, fill_,
-              call_}) {}
+              call_}),
+      deferral_(services, request_, session, parking, body_, call_),
+      job_resource_(services, request_, parking) {}
 
 // A slot, or a place in the queue. The time that the client took to send the body, or another
 // request to fetch the response, is not held against the request; but what it waited for a leader
@@ -192,10 +232,7 @@ void Exchange::observe(const Answer& answer) {
   const traffic::Subject& subject = request_.subject;
   const ClassId traffic_class = subject.traffic_class;
   const Fault* const fault = fault_in(answer);
-  const Outcome outcome = fault != nullptr             ? fault->outcome
-                          : admission_.is_degraded()   ? Outcome::degraded
-                          : is<CachedResponse>(answer) ? Outcome::cached
-                                                       : Outcome::forwarded;
+  const Outcome outcome = outcome_of(answer, admission_);
   const Duration duration = services_.now() - request_.arrived;
   metrics.finish(subject.route, traffic_class, outcome);
   metrics.request_duration(traffic_class, duration);
@@ -212,6 +249,7 @@ void Exchange::observe(const Answer& answer) {
   if (lookup_.status().has_cache) metrics.cache_lookup(subject.route, lookup_.result());
   if (const auto shadow = admission_.shadow_outcome())
     metrics.shadowed(traffic_class, *shadow, admission_.record().reason);
+  if (is<DeferredRequest>(answer)) admission_.use_token();
   admission_.give_back_token();  // unless it was sent to the upstream
   if (is_logged()) log_access(answer, outcome, duration);
 }

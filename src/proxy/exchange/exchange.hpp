@@ -11,9 +11,11 @@
 #include "proxy/exchange/cache_fill.hpp"
 #include "proxy/exchange/cache_lookup.hpp"
 #include "proxy/exchange/client_session.hpp"
+#include "proxy/exchange/deferral.hpp"
 #include "proxy/exchange/event_stream.hpp"
 #include "proxy/exchange/fault.hpp"
 #include "proxy/exchange/flight_membership.hpp"
+#include "proxy/exchange/job_resource.hpp"
 #include "proxy/exchange/request_body.hpp"
 #include "proxy/exchange/request_context.hpp"
 #include "proxy/exchange/response_relay.hpp"
@@ -56,6 +58,7 @@ class Exchange {
   void classify();
   std::optional<Answer> admit();
   Task<Answer> ask_upstream();
+  Task<Answer> defer(std::optional<Fault> refused);
   std::optional<Fault> enter_gate();
   Task<std::optional<Fault>> send(const Answer& answer);
   void observe(const Answer& answer);
@@ -79,11 +82,13 @@ class Exchange {
   Task<std::optional<Fault>> send_cached();
   Task<bool> send_stored(const cache::StoredResponse& stored, std::string_view content);
   Task<std::optional<Fault>> send_fallback();
+  Task<std::optional<Fault>> send_own(const OwnResponse& response);
   Task<std::optional<Fault>> open_tunnel();
   http::ForwardedResponse additions(const http::CacheStatus& status) const;
 
   // The access log (access_log.cpp).
   bool is_logged();
+  std::string_view logged_path(std::string_view path) const;
   void log_access(const Answer& answer, Outcome outcome, Duration duration);
 
   Services& services_;
@@ -97,6 +102,8 @@ class Exchange {
   RequestBody body_;
   UpstreamCall call_;
   ResponseRelay relay_;
+  Deferral deferral_;
+  JobResource job_resource_;
   TunnelPermit tunnel_permit_;
   bool is_observed_ = false;
 };

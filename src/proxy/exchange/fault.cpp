@@ -188,6 +188,35 @@ Fault upstream_invalid(http::Error error) {
                                                      : observe::ServerFailure::invalid};
 }
 
+Fault not_deferred(Reason reason) {
+  return {.reason = reason,
+          .status = 503,
+          .detail = reason == Reason::store_full
+                        ? "As many requests of this kind wait to be done later as may. Please try "
+                          "again later."
+                        : "The service is busy, and this proxy cannot keep the request for later. "
+                          "Please try again later.",
+          .retry_after = Milliseconds{5000}};
+}
+
+Fault missing_idempotency_key() {
+  return {.reason = Reason::bad_request,
+          .status = 400,
+          .detail = "A request of this kind needs an Idempotency-Key."};
+}
+
+Fault invalid_idempotency_key() {
+  return {.reason = Reason::bad_request,
+          .status = 400,
+          .detail = "Idempotency-Key has to be one text of 1 to 255 characters."};
+}
+
+Fault reused_idempotency_key() {
+  return {.reason = Reason::bad_request,
+          .status = 422,
+          .detail = "This Idempotency-Key came with another request before."};
+}
+
 Fault head_too_large() { return bad_request(http::Error::head_too_large); }
 
 }  // namespace spillway::proxy

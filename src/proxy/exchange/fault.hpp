@@ -88,6 +88,14 @@ Fault upstream_stalled();
 Fault deadline_passed();
 // The response is not valid HTTP: 502.
 Fault upstream_invalid(http::Error error);
+// The request was to be deferred, and the store cannot take it (STORE_UNAVAILABLE) or has no room
+// (STORE_FULL): 503.
+Fault not_deferred(Reason reason);
+// Of a request that would be deferred: it has no Idempotency-Key where one is required (400), one
+// that cannot be read (400), or one that came with another request before (422).
+Fault missing_idempotency_key();
+Fault invalid_idempotency_key();
+Fault reused_idempotency_key();
 // A head that does not fit the largest block after rewriting.
 Fault head_too_large();
 

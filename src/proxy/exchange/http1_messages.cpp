@@ -102,7 +102,7 @@ bool Http1Session::start_cached(const http::StoredHead& head, bool not_modified,
 }
 
 bool Http1Session::start_fallback(const http::FallbackHead& head, http::ForwardedResponse with) {
-  plan_own_response(true);
+  plan_own_response(head.content_length.has_value());
   with.client_version = head_.version;
   with.keep_alive = next_ == Next::keep;
   return start(head.status,

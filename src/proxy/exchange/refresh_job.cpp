@@ -1,12 +1,10 @@
 #include "proxy/exchange/refresh_job.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 #include "http/framing.hpp"
 #include "proxy/exchange/answer_source.hpp"
-#include "proxy/exchange/received_body.hpp"
-#include "proxy/net/transfer.hpp"
+#include "proxy/exchange/background_response.hpp"
 
 namespace spillway::proxy {
 
@@ -74,45 +72,21 @@ Detached RefreshJob::run() {
 // Reads the response into the cache. False when it was not stored.
 Task<bool> RefreshJob::store_response() {
   const http::ResponseHead& response = call_.response();
-  RelayState& state = call_.state();
-  http::BodyReader reader(response.framing, http::BodyReader::kNoLimit,
-                          http::BodyReader::MessageKind::response);
-  if (reader.done()) state.upstream_done();
   fill_.begin(response, admission_.dispatched(), false);
-  if (!fill_.is_filling()) record_result(request_, response.status >= 500);
-  const std::span<char> block = call_.block().bytes();
-  while (fill_.is_filling()) {
-    const CheckedBody checked = check_received(
-        reader, state, block, true, [this](std::string_view content) { fill_.append(content); });
-    if (checked.error != http::Error::none) {
-      call_.fail_after_head(upstream_invalid(checked.error));
-      co_return false;
-    }
-    if (checked.has_surplus) call_.response().keep_alive = false;
-    state.clear();
-    if (!state.is_upstream_done()) {
-      const TimePoint due = std::min(Clock::now() + request_.upstream_config().response_timeout,
-                                     call_.deadlines().response_due());
-      const Transfer got = co_await receive(parking_, call_.connection(),
-                                            block.subspan(state.end()), {.deadline = due});
-      if (got.done()) state.received(got.bytes);
-      if (got.done() || got.status == Transfer::Status::woken) continue;
-      const bool is_whole =
-          got.status == Transfer::Status::end && reader.end_of_input() == http::Error::none;
-      if (!is_whole) {
-        const bool is_late = got.status == Transfer::Status::timeout;
-        call_.fail_after_head(is_late ? upstream_stalled()
-                                      : upstream_invalid(http::Error::truncated));
-        co_return false;
-      }
-      state.upstream_done();
-    }
-    const bool stored = fill_.is_filling();
-    fill_.finish();
-    call_.finish();
-    co_return stored;
+  if (!fill_.is_filling()) {
+    record_result(request_, response.status >= 500);
+    co_return false;
   }
-  co_return false;
+  const BackgroundRead read =
+      co_await read_in_background(parking_, request_, call_, [this](std::string_view content) {
+        fill_.append(content);
+        return fill_.is_filling();
+      });
+  if (read.status != BackgroundRead::Status::done) co_return false;
+  const bool stored = fill_.is_filling();
+  fill_.finish();
+  call_.finish();
+  co_return stored;
 }
 
 void RefreshJob::wake_if_late(TimePoint now) {

@@ -59,6 +59,7 @@ class ReceiveBody final : Retry {
 RequestBody::~RequestBody() { stop_pump(); }
 
 Task<std::optional<Fault>> RequestBody::read_ahead() {
+  is_read_ahead_ = true;
   const BodyPiece first = session_.start_body(request_.limits().body_bytes, at_hand_);
   if (is_over(first)) co_return fault_of(first);
   is_streamed_ = !session_.is_body_complete();

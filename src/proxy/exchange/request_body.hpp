@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "proxy/exchange/client_session.hpp"
@@ -43,6 +44,9 @@ class RequestBody {
   // Reads the body, or the beginning of it. A fault when the client does not send it, or sends no
   // valid one.
   Task<std::optional<Fault>> read_ahead();
+  // All of it, without framing, for a request that is not sent now; at most `most` bytes and one
+  // more. What was read ahead is part of it. A fault as of read_ahead(), or when memory is short.
+  Task<std::optional<Fault>> read_content(std::string& content, std::uint64_t most);
   // The part sent with the head: all of it, unless the pump sends the rest.
   std::string_view at_hand() const { return at_hand_; }
   bool is_streamed() const { return is_streamed_; }
@@ -100,6 +104,7 @@ class RequestBody {
   Block block_;
   std::string_view at_hand_;
   Spill spill_;  // what has come behind that before the slot was taken
+  bool is_read_ahead_ = false;
   bool is_streamed_ = false;
   bool was_waited_for_ = false;
   Pump pump_ = Pump::none;

@@ -65,7 +65,8 @@ struct RequestContext {
   const http::RequestHead& head;
   const ClientInfo& client;
   TimePoint arrived;              // when the head was complete
-  bool is_in_background = false;  // a revalidation: no client waits for it
+  bool is_in_background = false;  // a revalidation or a job: no client waits for it
+  TimePoint due = kNever;         // of an attempt of a job: it is given up
   bool is_classified = false;
   traffic::Subject subject;  // that of the default route until classified
   std::string_view upgrade;  // the protocol asked for, empty: none

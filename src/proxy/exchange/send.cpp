@@ -136,6 +136,23 @@ Task<std::optional<Fault>> Exchange::send_fallback() {
   co_return std::nullopt;
 }
 
+Task<std::optional<Fault>> Exchange::send_own(const OwnResponse& response) {
+  const http::FallbackHead head{.status = response.status,
+                                .lines = response.lines,
+                                .content_type = {},
+                                .content_length = response.content.size(),
+                                .is_final = true};
+  http::ForwardedResponse with{.request_id = request_.id(services_.random)};
+  if (!response.has_date) with.date = services_.wall_clock.date();
+  with.queue_wait = admission_.queue_wait();
+  if (!session_.start_fallback(head, with)) co_return head_too_large();
+  const bool with_content = request_.head.method != http::Verb::head;
+  const bool sent = co_await send_to_client(
+      parking_, session_, with_content ? std::string_view(response.content) : std::string_view{});
+  if (!sent) co_return client_gone();
+  co_return std::nullopt;
+}
+
 // The upstream has switched protocols: passes its head on and hands both connections to a tunnel,
 // which outlives this request and its generation.
 Task<std::optional<Fault>> Exchange::open_tunnel() {

@@ -29,6 +29,8 @@ namespace spillway::proxy {
 
 class ClientConnection;
 class Http1Session;
+class JobQueue;
+class JobRun;
 class LingeringCall;
 class RefreshJob;
 class Tunnel;
@@ -60,6 +62,7 @@ class Owner {
   // Starts a background revalidation (RFC 5861 section 3) if a slot is free.
   virtual void begin_refresh(const RefreshRequest& request) = 0;
   virtual void end_refresh(RefreshJob& job) = 0;
+  virtual void end_job(JobRun& job) = 0;
   // The request's slot goes back once its upstream has ended it (LingeringCall).
   virtual void begin_lingering(AbandonedRequest request) = 0;
   virtual void end_lingering(LingeringCall& call) = 0;
@@ -128,6 +131,7 @@ struct Services {
   observe::WorkerGauges& gauges;
   TunnelPermits& tunnel_permits;  // of all workers
   TempSpace& temp_space;          // likewise
+  JobQueue* jobs;                 // of all workers; null: no route has `defer`
   Random random;
   BlockPool small_blocks;  // of a head's usual size
   BlockPool large_blocks;  // of a larger head, or a piece of a body

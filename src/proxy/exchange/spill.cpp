@@ -26,6 +26,12 @@ bool Spill::has_memory(std::uint64_t bytes) const {
   return its + bytes <= in_all / kInMemory && all + bytes <= worker;
 }
 
+bool Spill::reserve(std::uint64_t bytes) {
+  if (!has_memory(bytes)) return false;
+  count_memory(static_cast<std::int64_t>(bytes));
+  return true;
+}
+
 bool Spill::has_file(std::uint64_t bytes) {
   const std::uint64_t in_all = limits().temp_file_bytes;
   if (in_all == 0 || is_file_unavailable_) return false;

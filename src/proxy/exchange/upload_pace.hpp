@@ -17,8 +17,9 @@ inline constexpr Duration kClientsHold = std::chrono::milliseconds(500);
 // last of them back holds no slot.
 inline constexpr std::uint64_t kLeastJudged = 1024 * 1024;
 
-// Whether the rest of a body arrives within kClientsHold at its pace so far: `received` bytes in the
-// time `taken`. That takes 2 MiB/s at least. `rest`: nullopt if unknown; then as much as has come.
+// Whether the rest of a body arrives within kClientsHold at its pace so far: `received` bytes in
+// the time `taken`. That takes 2 MiB/s at least. `rest`: nullopt if unknown; then as much as has
+// come.
 constexpr bool will_soon_be_there(std::uint64_t received, std::optional<std::uint64_t> rest,
                                   Duration taken) {
   const std::uint64_t expected = rest.value_or(received);

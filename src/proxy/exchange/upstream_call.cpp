@@ -21,9 +21,7 @@ namespace {
 constexpr std::size_t kFirstRead = 32 * 1024;
 // Jitter of a pause, either way, so that requests do not retry in phase.
 constexpr double kBackoffJitter = 0.5;
-// After its head.
-constexpr Duration kGoingOn = std::chrono::seconds(1);
-
+constexpr Duration kGoingOn = std::chrono::seconds(1);  // after its head
 }  // namespace
 
 UpstreamCall::UpstreamCall(Services& services, const RequestContext& request, Parking& parking,
@@ -67,7 +65,7 @@ Task<std::optional<Fault>> UpstreamCall::ask() {
 
 // One connection and the request on it, up to the head of the response.
 Task<UpstreamCall::Attempt> UpstreamCall::ask_once() {
-  sent_any_ = false;
+  so_far_.was_sent = std::exchange(sent_any_, false) || so_far_.was_sent;
   owed_since_.reset();
   ServerConnector::Connected connected = co_await connector_.connect(
       so_far_.was_replaced || so_far_.retries > 0, admission_.dispatched(), deadlines_);
@@ -118,7 +116,7 @@ Task<std::optional<Fault>> UpstreamCall::send_request() {
   if (fault) co_return fault;
   const TimePoint due = std::min(services_.now() + request_.upstream_config().response_timeout,
                                  deadlines_.head_due());
-  const std::string_view body = body_ != nullptr ? body_->at_hand() : std::string_view{};
+  const std::string_view body = body_ != nullptr ? body_->at_hand() : written_body_;
   const Transfer sent =
       co_await send_all(parking_, *connection_, head, body, {.deadline = due, .client_gone = true});
   sent_any_ = sent.bytes > 0;
@@ -128,6 +126,8 @@ Task<std::optional<Fault>> UpstreamCall::send_request() {
 
 // For each attempt anew: the remaining deadline has changed.
 std::optional<Fault> UpstreamCall::write_head(Block& block, std::string_view& head) {
+  head = written_head_;
+  if (!head.empty()) return std::nullopt;
   const cache::StoredPtr& stored = lookup_.stored();
   const bool validates = lookup_.fetches_for_cache() && stored;
   http::ForwardedRequest with{

@@ -34,6 +34,13 @@ class UpstreamCall {
   UpstreamCall& operator=(const UpstreamCall&) = delete;
   ~UpstreamCall() { close(); }
 
+  // In the background: what is sent in place of a head of its own and of the client's body. They
+  // stay where they are until the call has ended.
+  void send_written(std::string_view head, std::string_view body) {
+    written_head_ = head;
+    written_body_ = body;
+  }
+
   // Asks the upstream. Without a fault, response() is there.
   Task<std::optional<Fault>> ask();
 
@@ -63,6 +70,8 @@ class UpstreamCall {
   void goes_on();
   Fault fail_after_head(const Fault& fault, bool is_servers_fault = true);
 
+  // Bytes of the request have gone to a server, in any attempt.
+  bool was_sent() const { return so_far_.was_sent || sent_any_; }
   const Deadlines& deadlines() const { return deadlines_; }
   const ServerConnector& connector() const { return connector_; }
   std::optional<Fault> circuits_fault() { return connector_.circuits_fault(); }
@@ -82,6 +91,7 @@ class UpstreamCall {
     std::uint32_t pauses = 0;   // before retries
     bool was_replaced = false;  // a kept connection was found closed
     bool has_server_failed = false;
+    bool was_sent = false;
     TimePoint answered_at{};
     std::optional<TimePoint> unanswered_since;  // a head was awaited, in vain
   };
@@ -112,6 +122,8 @@ class UpstreamCall {
   CacheLookup& lookup_;
   ClientSession* const session_;
   RequestBody* const body_;
+  std::string_view written_head_;
+  std::string_view written_body_;
   ServerConnector connector_;
   Deadlines deadlines_;
   UpstreamPtr connection_;

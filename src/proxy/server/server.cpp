@@ -49,10 +49,11 @@ Server::Parts::Parts(ReadConfiguration first, LoadConfig load)
                [this] { return generations.collect() == 0; }) {
   const std::shared_ptr<Generation> generation = generations.current();
   const config::Config& config = generation->config;
+  jobs = make_jobs(config);
   for (std::size_t n = 0; n < process.workers.size(); ++n) {
     workers.push_back(std::make_unique<Worker>(
-        n, Worker::Shared{workers, log, tunnel_permits, temp_space, accept_resume}, generation,
-        random_seed()));
+        n, Worker::Shared{workers, log, tunnel_permits, temp_space, accept_resume, jobs.get()},
+        generation, random_seed()));
   }
   control.emplace(generation, workers, log, random_seed());
   listener.emplace(config.listen, max_client_connections(config), workers);
@@ -87,6 +88,7 @@ void Server::start() {
   Parts& parts = *parts_;
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a temporary file beyond RLIMIT_FSIZE
+  parts.start_jobs();
   parts.admin->start();
   parts.control->start();
   parts.reloader.start();
@@ -114,12 +116,17 @@ void Server::begin_drain() {
   parts.log.draining(parts.connections(), parts.generations.current()->config.limits.drain_timeout);
   parts.workers.front()->loop().post([&parts] {
     parts.listener->stop();
+    if (parts.jobs) parts.jobs->stop_pulling();
     for (const auto& worker : parts.workers) worker->begin_drain();
     parts.listening = false;
   });
 }
 
-bool Server::drained() const { return !parts_->listening && parts_->connections() == 0; }
+bool Server::drained() const {
+  const Parts& parts = *parts_;
+  const bool has_jobs = parts.jobs && parts.jobs->in_hand() > 0;
+  return !parts.listening && parts.connections() == 0 && !has_jobs;
+}
 
 void Server::stop() {
   Parts& parts = *parts_;
@@ -129,6 +136,7 @@ void Server::stop() {
   parts.threads.clear();
   parts.control->stop();
   parts.admin->stop();
+  if (parts.jobs) parts.jobs->stop();
   for (const auto& worker : parts.workers) worker->abandon();
 }
 

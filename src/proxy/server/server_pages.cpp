@@ -28,7 +28,8 @@ AdminSource Server::Parts::pages() {
           .config = [this] { return config::effective(generations.current()->config).dump(2); },
           .not_ready_reason = [this] { return not_ready_reason(); },
           .purge = [this](const cache::PurgeRequest& what) { return purge(what); },
-          .reload = [this](Reloader::Done done) { reloader.request(std::move(done)); }};
+          .reload = [this](Reloader::Done done) { reloader.request(std::move(done)); },
+          .jobs = jobs_source()};
 }
 
 observe::Snapshot Server::Parts::snapshot(Generation& generation, bool with_dead_letters) {
@@ -48,6 +49,7 @@ observe::Snapshot Server::Parts::snapshot(Generation& generation, bool with_dead
   snapshot.reloads.former = generations.collect();
   read_upstreams(generation, with_dead_letters, snapshot);
   generation.route_responses.read_snapshot(snapshot.caches);
+  if (jobs) snapshot.jobs = jobs->snapshot();
   return snapshot;
 }
 
@@ -80,6 +82,20 @@ cache::PurgeResult Server::Parts::purge(const cache::PurgeRequest& what) {
                 "purged " + std::to_string(result.purged) + " stored answers");
   }
   return result;
+}
+
+JobsSource Server::Parts::jobs_source() {
+  if (!jobs) return {};
+  return {.submit = [this](StoreCall& call) { return jobs->submit(call); },
+          .changed =
+              [this](const observe::JobChange& change) {
+                using Kind = observe::JobChange::Kind;
+                observe::JobCounts& counts = jobs->counts();
+                if (change.kind == Kind::cancelled) counts.cancelled += change.count;
+                if (change.kind == Kind::replayed) counts.replayed += change.count;
+                log.jobs_changed(change);
+              },
+          .ttl = [this] { return generations.current()->config.jobs.ttl; }};
 }
 
 }  // namespace spillway::proxy

@@ -16,6 +16,7 @@
 #include "proxy/admin/admin.hpp"
 #include "proxy/admin/readiness.hpp"
 #include "proxy/generation/generations.hpp"
+#include "proxy/jobs/job_queue.hpp"
 #include "proxy/server/control.hpp"
 #include "proxy/server/reloader.hpp"
 #include "proxy/server/server.hpp"
@@ -35,6 +36,11 @@ struct Server::Parts {
   // One line for the operator: the addresses listened on.
   std::string listening_status() const;
 
+  // server_jobs.cpp
+  std::unique_ptr<JobQueue> make_jobs(const config::Config& config);
+  void start_jobs();
+  void hand_over(jobs::LeasedJob job, store::Epoch epoch);
+
   // server_pages.cpp
   AdminSource pages();
   observe::Snapshot snapshot(Generation& generation, bool with_dead_letters);
@@ -42,6 +48,7 @@ struct Server::Parts {
   std::string metrics_page();
   std::string state_page();
   cache::PurgeResult purge(const cache::PurgeRequest& what);
+  JobsSource jobs_source();
 
   // server_reload.cpp
   // All on the reload thread.
@@ -61,6 +68,8 @@ struct Server::Parts {
   TunnelPermits tunnel_permits;
   TempSpace temp_space;
   AcceptResume accept_resume;
+  std::unique_ptr<JobQueue> jobs;  // null: no route has `defer`
+  std::size_t next_worker = 0;     // for a job; on the store's thread
   std::vector<std::unique_ptr<Worker>> workers;
   std::optional<Control> control;
   std::optional<Listener> listener;

@@ -69,6 +69,7 @@ bool Server::Parts::end_oldest_generation() {
 // noexcept: a failure halfway would leave two configurations in effect.
 void Server::Parts::activate(const std::shared_ptr<Generation>& next) noexcept {
   generations.replace(next);
+  if (jobs) jobs->configure(job_routes(next));
   log.set_level(next->config.log);
   workers.front()->loop().post(
       [this, max = max_client_connections(next->config)] { listener->set_most_connections(max); });

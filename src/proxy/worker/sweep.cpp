@@ -85,6 +85,7 @@ void Sweep::gather() {
   swept_.clear();
   for (Swept& session : lists_.sessions) swept_.push_back(&session);
   for (Swept& refresh : lists_.refreshes) swept_.push_back(&refresh);
+  for (Swept& job : lists_.jobs) swept_.push_back(&job);
   for (Swept& call : lists_.lingering) swept_.push_back(&call);
 }
 
@@ -92,6 +93,13 @@ void Sweep::end_requests_of(const Generation& generation) {
   gather();
   std::erase_if(swept_, [&](const Swept* swept) { return !swept->keeps_to(generation); });
   for (Swept* swept : swept_) swept->end_early();
+}
+
+void Sweep::abort_jobs(bool all) {
+  std::vector<JobRun*> jobs;
+  for (JobRun& job : lists_.jobs)
+    if (all || !job.has_begun()) jobs.push_back(&job);
+  for (JobRun* const job : jobs) job->abort();
 }
 
 void Sweep::wake_late(TimePoint now) {

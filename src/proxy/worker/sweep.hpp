@@ -16,6 +16,7 @@
 #include "overload/lag.hpp"
 #include "proxy/exchange/client_connection.hpp"
 #include "proxy/exchange/http1_session.hpp"
+#include "proxy/exchange/job_run.hpp"
 #include "proxy/exchange/lingering_call.hpp"
 #include "proxy/exchange/refresh_job.hpp"
 #include "proxy/exchange/services.hpp"
@@ -34,6 +35,7 @@ struct SweptLists {
   List<IdleHook> idle_clients;  // connections, least recently used first
   List<Http1Session> sessions;
   List<RefreshJob> refreshes;
+  List<JobRun> jobs;
   List<LingeringCall> lingering;
   List<Tunnel> tunnels;
   List<LocalGeneration> generations;  // pinned by requests, the newest last
@@ -47,6 +49,8 @@ class Sweep {
   void begin_drain(TimePoint now) { drain_began_ = now; }
   // Ends the requests pinned to that generation. Only its address is used.
   void end_requests_of(const Generation& generation);
+  // Ends attempts of jobs: all, or those that have no slot yet.
+  void abort_jobs(bool all);
   const Heartbeat& heartbeat() const { return heartbeat_; }
 
  private:

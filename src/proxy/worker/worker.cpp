@@ -52,6 +52,7 @@ Worker::Worker(std::size_t number, const Shared& shared, std::shared_ptr<Generat
                 .gauges = *gauges_,
                 .tunnel_permits = shared.tunnel_permits,
                 .temp_space = shared.temp_space,
+                .jobs = shared.jobs,
                 .random = Random(seed),
                 .small_blocks = BlockPool(kSmallBlock),
                 .large_blocks = BlockPool(large_block(generation->config))},
@@ -87,6 +88,10 @@ void Worker::abandon() {
     abandon_each(job);
     delete job;
   });
+  swept_.jobs.clear_and_dispose([&](JobRun* job) {
+    abandon_each(job);
+    delete job;
+  });
   swept_.lingering.clear_and_dispose([&](LingeringCall* call) {
     abandon_each(call);
     delete call;
@@ -107,6 +112,7 @@ void Worker::begin_drain() {
   loop_.post([this] {
     services_.draining = true;
     sweep_.begin_drain(Clock::now());
+    sweep_.abort_jobs(false);  // those that run may end
   });
 }
 
@@ -220,6 +226,27 @@ void Worker::begin_refresh(const RefreshRequest& request) {
 void Worker::end_refresh(RefreshJob& job) {
   swept_.refreshes.erase(swept_.refreshes.iterator_to(job));
   const std::unique_ptr<RefreshJob> owned(&job);
+}
+
+void Worker::run_job(jobs::LeasedJob job, store::Epoch epoch) {
+  loop_.post([this, job = std::move(job), epoch]() mutable {
+    const auto& routes = newest_->config().routes;
+    std::optional<RouteId> route;
+    for (std::size_t i = 0; i < routes.size() && !route; ++i)
+      if (routes[i].name == job.lane.route) route = RouteId(static_cast<std::uint32_t>(i));
+    auto run = std::make_unique<JobRun>(services_, std::move(job), epoch, route);
+    swept_.jobs.push_back(*run);
+    run.release()->run();
+  });
+}
+
+void Worker::abort_jobs() {
+  loop_.post([this] { sweep_.abort_jobs(true); });
+}
+
+void Worker::end_job(JobRun& job) {
+  swept_.jobs.erase(swept_.jobs.iterator_to(job));
+  const std::unique_ptr<JobRun> owned(&job);
 }
 
 void Worker::begin_lingering(AbandonedRequest request) {

@@ -13,6 +13,7 @@
 #include "observe/worker_metrics.hpp"
 #include "proxy/exchange/client_connection.hpp"
 #include "proxy/exchange/http1_session.hpp"
+#include "proxy/exchange/job_run.hpp"
 #include "proxy/exchange/lingering_call.hpp"
 #include "proxy/exchange/refresh_job.hpp"
 #include "proxy/exchange/services.hpp"
@@ -37,6 +38,7 @@ class Worker final : Owner {
     TunnelPermits& tunnel_permits;
     TempSpace& temp_space;
     AcceptResume& accept_resume;
+    JobQueue* jobs;  // null: no route has `defer`
   };
 
   // Starts with `generation`, whose `metrics` has an entry for this worker.
@@ -63,6 +65,10 @@ class Worker final : Owner {
                std::shared_ptr<const overload::AdmissionPlan> plan);
   // Takes over an accepted connection.
   void adopt(int descriptor, const ClientInfo& client, traffic::AddressCount::Permit permit);
+  // Makes an attempt of a job that is leased under `epoch`.
+  void run_job(jobs::LeasedJob job, store::Epoch epoch);
+  // The lease is lost: ends the upstream requests of all jobs.
+  void abort_jobs();
   std::uint32_t connections() const { return connections_.load(); }
   std::size_t number() const { return number_; }
   EventLoop& loop() { return loop_; }
@@ -90,6 +96,7 @@ class Worker final : Owner {
   void end_tunnel(Tunnel& tunnel) override;
   void begin_refresh(const RefreshRequest& request) override;
   void end_refresh(RefreshJob& job) override;
+  void end_job(JobRun& job) override;
   void begin_lingering(AbandonedRequest request) override;
   void end_lingering(LingeringCall& call) override;
   void close_idle_elsewhere(const Generation& generation, UpstreamId upstream,

@@ -79,7 +79,8 @@ TEST_CASE("a running proxy shows the families of metrics that are documented") {
   const ProxyUnderTest proxy(
       peer.address(),
       {{"app", {{"circuit_breaker", json::object()}, {"health_check", json::object()}}},
-       {"default_route", {{"cache", {{"max_bytes", 1 << 20}}}}}});
+       {"store", {{"url", "memory:"}}},
+       {"default_route", {{"cache", {{"max_bytes", 1 << 20}}}, {"defer", json::object()}}}});
   CHECK(RawClient(proxy.port()).ask(get("/")).status() == 200);
   std::set<std::string> shown, documented;
   std::istringstream page(proxy.metrics());

@@ -32,7 +32,12 @@ std::map<Reason, std::vector<Fault>> all_faults() {
                             upstream_failed(),
                             upstream_timeout(),
                             upstream_stalled(),
-                            deadline_passed()};
+                            deadline_passed(),
+                            not_deferred(Reason::store_unavailable),
+                            not_deferred(Reason::store_full),
+                            missing_idempotency_key(),
+                            invalid_idempotency_key(),
+                            reused_idempotency_key()};
   for (const Reason reason :
        {Reason::inflight_saturation, Reason::queue_saturation, Reason::queue_wait_risk,
         Reason::tail_latency, Reason::shedding_does_not_help, Reason::event_loop_lag,

@@ -38,6 +38,7 @@ class LoneOwner final : public Owner {
   void end_tunnel(Tunnel&) override {}
   void begin_refresh(const RefreshRequest&) override { ++refreshes; }
   void end_refresh(RefreshJob&) override {}
+  void end_job(JobRun&) override {}
   void begin_lingering(AbandonedRequest) override { FAIL("nothing was sent"); }
   void end_lingering(LingeringCall&) override {}
   void close_idle_elsewhere(const Generation&, UpstreamId, Parking&) override {}
@@ -98,6 +99,7 @@ struct Process {
                     .gauges = *gauges,
                     .tunnel_permits = permits,
                     .temp_space = temp_space,
+                    .jobs = nullptr,
                     .random = Random(1),
                     .small_blocks = BlockPool(4096),
                     .large_blocks = BlockPool(128 * 1024)};

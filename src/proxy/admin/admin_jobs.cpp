@@ -1,0 +1,218 @@
+#include "proxy/admin/admin_jobs.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "http/ascii.hpp"
+#include "proxy/admin/job_report.hpp"
+
+namespace spillway::proxy {
+
+namespace asio = boost::asio;
+namespace beast_http = boost::beast::http;
+using beast_http::status;
+
+namespace {
+
+constexpr std::size_t kShownIds = 1000;
+
+AdminResponse not_executed(StoreDesk::Result result) {
+  switch (result) {
+    case StoreDesk::Result::late:
+      return admin_problem(status::service_unavailable,
+                           "the store has not answered in time: what was asked may still be done");
+    case StoreDesk::Result::busy:
+      return admin_problem(status::service_unavailable,
+                           "too many requests wait for the store already");
+    default:
+      return admin_problem(status::service_unavailable,
+                           "the store is unavailable: nothing was changed");
+  }
+}
+
+AdminResponse no_such_job() {
+  return admin_problem(status::not_found, "there is no such job, or it was forgotten");
+}
+
+bool reads(const AdminRequest& request) {
+  return request.method() == beast_http::verb::get || request.method() == beast_http::verb::head;
+}
+
+// A body that says nothing.
+bool is_blank(std::string_view body) {
+  return http::trim(body).empty() ||
+         nlohmann::json::parse(body, nullptr, false) == nlohmann::json::object();
+}
+
+// All that a replay says of its jobs; those of a dry run would be replayed.
+AdminResponse replay_page(const store::Replay& replay) {
+  nlohmann::ordered_json ids = nlohmann::ordered_json::array();
+  for (std::size_t n = 0; n < std::min(replay.jobs.size(), kShownIds); ++n)
+    ids.push_back(jobs::to_text(replay.jobs[n]));
+  return json_page(
+      {{"dry_run", replay.is_dry_run}, {"count", replay.jobs.size()}, {"jobs", std::move(ids)}});
+}
+
+// How many jobs the command changed; nullopt: it was a dry run.
+std::optional<std::uint64_t> changed_by(const store::Command& command) {
+  if (const auto* const cancel = std::get_if<store::Cancel>(&command))
+    return cancel->is_done ? 1 : 0;
+  if (const auto* const replay = std::get_if<store::Replay>(&command))
+    return replay->is_dry_run ? std::nullopt : std::optional(replay->jobs.size());
+  if (const auto* const purge = std::get_if<store::Purge>(&command))
+    return purge->is_dry_run ? std::nullopt : std::optional(purge->count);
+  return std::nullopt;
+}
+
+}  // namespace
+
+AdminJobs::AdminJobs(asio::io_context& io, JobsSource source)
+    : source_(std::move(source)), desk_(io, source_.submit) {}
+
+asio::awaitable<AdminResponse> AdminJobs::answer(const AdminRequest& request, std::string client) {
+  try {
+    AdminResponse response = co_await route(request, std::move(client));
+    co_return finished(request, std::move(response));
+  } catch (const std::exception&) {
+    co_return finished(request,
+                       admin_problem(status::internal_server_error, "this page could not be made"));
+  }
+}
+
+AdminJobs::Page AdminJobs::route(const AdminRequest& request, std::string client) {
+  const AdminTarget target = admin_target(request);
+  const std::optional<JobsPath> path = read_jobs_path(target.path);
+  if (!path) co_return admin_problem(status::not_found, "there is no such page; see /");
+  if (!source_.submit) {
+    co_return admin_problem(status::not_found,
+                            "no route has \"defer\": there are no deferred requests");
+  }
+  const bool is_report =
+      path->kind == JobsPath::Kind::list || path->kind == JobsPath::Kind::inspect;
+  if (is_report && !reads(request)) co_return wrong_method("GET, HEAD");
+  if (path->kind == JobsPath::Kind::list) {
+    AdminResponse listed = co_await list(target.query);
+    co_return listed;
+  }
+  if (path->kind == JobsPath::Kind::inspect) {
+    AdminResponse inspected = co_await inspect(path->id);
+    co_return inspected;
+  }
+  AdminResponse changed = co_await change(request, *path, std::move(client));
+  co_return changed;
+}
+
+AdminJobs::Page AdminJobs::list(std::string_view query) {
+  const auto read = read_jobs_query(query);
+  if (const auto* const wrong = std::get_if<std::string>(&read))
+    co_return admin_problem(status::bad_request, *wrong);
+  const auto& listing = std::get<JobsListing>(read);
+  store::Command command =
+      store::List{.filter = listing.filter, .after = listing.after, .limit = listing.limit};
+  const StoreDesk::Answer answer = co_await desk_.ask(std::move(command));
+  if (!answer.call) co_return not_executed(answer.result);
+  const auto& found = answer.call->as<store::List>();
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const jobs::JobView& job : found.jobs) all.push_back(job_report(job));
+  nlohmann::ordered_json next = nullptr;
+  if (found.next) next = jobs::to_text(*found.next);
+  co_return json_page({{"jobs", std::move(all)}, {"next", std::move(next)}});
+}
+
+AdminJobs::Page AdminJobs::inspect(jobs::JobId id) {
+  store::Command command = store::Inspect{.id = id,
+                                          .body_limit = kShownBody,
+                                          .job = std::nullopt,
+                                          .head = {},
+                                          .body = {},
+                                          .attempts = {}};
+  const StoreDesk::Answer answer = co_await desk_.ask(std::move(command));
+  if (!answer.call) co_return not_executed(answer.result);
+  const auto& found = answer.call->as<store::Inspect>();
+  if (!found.job) co_return no_such_job();
+  co_return json_page(inspected_report(found));
+}
+
+AdminJobs::Page AdminJobs::change(const AdminRequest& request, JobsPath path, std::string client) {
+  if (request.method() != beast_http::verb::post) co_return wrong_method("POST");
+  if (is_from_web_page(request))
+    co_return admin_problem(status::forbidden, "a web page may not ask for this");
+  if (!is_json(request)) co_return json_needed();
+  if (path.kind == JobsPath::Kind::cancel) {
+    if (!is_blank(request.body()))
+      co_return admin_problem(status::bad_request, "the body must be empty, or {}");
+    AdminResponse cancelled = co_await cancel(path.id, std::move(client));
+    co_return cancelled;
+  }
+  const bool is_replay = path.kind == JobsPath::Kind::replay;
+  const auto read = is_replay ? read_replay(request.body()) : read_jobs_purge(request.body());
+  if (const auto* const wrong = std::get_if<std::string>(&read))
+    co_return admin_problem(status::bad_request, *wrong);
+  const auto& what = std::get<JobsChange>(read);
+  if (is_replay) {
+    AdminResponse replayed = co_await replay(what, std::move(client));
+    co_return replayed;
+  }
+  AdminResponse purged = co_await purge(what, std::move(client));
+  co_return purged;
+}
+
+AdminJobs::Page AdminJobs::cancel(jobs::JobId id, std::string client) {
+  store::Filter filter;
+  filter.id = id;
+  store::Command command = store::Cancel{
+      .id = id, .cause = jobs::Cause::cancelled_by_operator, .was = std::nullopt, .is_done = false};
+  StoreDesk::Then then =
+      audited({observe::JobChange::Kind::cancelled, std::move(client), filter, 0});
+  const StoreDesk::Answer answer = co_await desk_.ask(std::move(command), std::move(then));
+  if (!answer.call) co_return not_executed(answer.result);
+  const auto& cancelled = answer.call->as<store::Cancel>();
+  if (!cancelled.was) co_return no_such_job();
+  if (!cancelled.is_done && *cancelled.was != jobs::JobState::cancelled) {
+    co_return admin_problem(status::conflict,
+                            "the job has begun or ended: it cannot be cancelled any more");
+  }
+  co_return json_page({{"id", jobs::to_text(id)}, {"state", "cancelled"}});
+}
+
+AdminJobs::Page AdminJobs::replay(JobsChange what, std::string client) {
+  // So that not even the last one expires before it is due.
+  const std::chrono::milliseconds usual =
+      (source_.ttl ? source_.ttl() : std::chrono::hours(24)) + what.spacing * (what.limit - 1);
+  store::Command command = store::Replay{.filter = what.filter,
+                                         .limit = what.limit,
+                                         .spacing = what.spacing,
+                                         .ttl = what.ttl.value_or(usual),
+                                         .is_dry_run = what.is_dry_run,
+                                         .jobs = {}};
+  StoreDesk::Then then =
+      audited({observe::JobChange::Kind::replayed, std::move(client), what.filter, 0});
+  const StoreDesk::Answer answer = co_await desk_.ask(std::move(command), std::move(then));
+  if (!answer.call) co_return not_executed(answer.result);
+  co_return replay_page(answer.call->as<store::Replay>());
+}
+
+AdminJobs::Page AdminJobs::purge(JobsChange what, std::string client) {
+  store::Command command = store::Purge{
+      .filter = what.filter, .limit = what.limit, .is_dry_run = what.is_dry_run, .count = 0};
+  StoreDesk::Then then =
+      audited({observe::JobChange::Kind::purged, std::move(client), what.filter, 0});
+  const StoreDesk::Answer answer = co_await desk_.ask(std::move(command), std::move(then));
+  if (!answer.call) co_return not_executed(answer.result);
+  const auto& purged = answer.call->as<store::Purge>();
+  co_return json_page({{"dry_run", purged.is_dry_run}, {"count", purged.count}});
+}
+
+StoreDesk::Then AdminJobs::audited(observe::JobChange change) const {
+  return [changed = source_.changed, change = std::move(change)](const StoreCall& call) mutable {
+    const std::optional<std::uint64_t> count = changed_by(call.command);
+    if (!count || !changed) return;
+    change.count = *count;
+    changed(change);
+  };
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,63 @@
+// The admin pages of deferred requests:
+//
+//     GET  /jobs               those that match a filter, in pages
+//     GET  /jobs/{id}          one of them: head, first bytes of the body, every attempt
+//     POST /jobs/{id}/cancel   cancels one that has not begun
+//     POST /jobs/replay        lets dead and expired ones wait again
+//     POST /jobs/purge         deletes some that have ended
+//
+// Replay and purge are dry runs unless the body says otherwise. job_query.hpp has the members of
+// queries and bodies, docs/openapi.yaml all answers.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "observe/job_change.hpp"
+#include "proxy/admin/admin_page.hpp"
+#include "proxy/admin/job_query.hpp"
+#include "proxy/admin/store_desk.hpp"
+
+namespace spillway::proxy {
+
+// What these pages need of the process.
+struct JobsSource {
+  // Empty: no route has `defer`.
+  StoreDesk::Submit submit = {};
+  // A cancel, replay or purge was executed that was no dry run. On the store's thread.
+  std::function<void(const observe::JobChange&)> changed = {};
+  // How long a replayed job may wait, if the request does not say. On the admin thread.
+  std::function<std::chrono::milliseconds()> ttl = {};
+};
+
+class AdminJobs {
+ public:
+  AdminJobs(boost::asio::io_context& io, JobsSource source);
+
+  // The response to a request of an authorized client at this address. 500 if it throws. The
+  // request must outlive it.
+  boost::asio::awaitable<AdminResponse> answer(const AdminRequest& request, std::string client);
+  // As StoreDesk's.
+  void close() { desk_.close(); }
+
+ private:
+  using Page = boost::asio::awaitable<AdminResponse>;
+
+  Page route(const AdminRequest& request, std::string client);
+  Page list(std::string_view query);
+  Page inspect(jobs::JobId id);
+  Page change(const AdminRequest& request, JobsPath path, std::string client);
+  Page cancel(jobs::JobId id, std::string client);
+  Page replay(JobsChange what, std::string client);
+  Page purge(JobsChange what, std::string client);
+  StoreDesk::Then audited(observe::JobChange change) const;
+
+  JobsSource source_;
+  StoreDesk desk_;
+};
+
+}  // namespace spillway::proxy

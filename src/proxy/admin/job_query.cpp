@@ -1,0 +1,268 @@
+#include "proxy/admin/job_query.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "http/ascii.hpp"
+#include "jobs/time_text.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+
+using nlohmann::json;
+using Problem = std::optional<std::string>;  // nullopt: none
+
+constexpr std::string_view kJobs = "/jobs";
+constexpr std::size_t kShownName = 64;  // bytes of an unknown member
+constexpr double kMostPerSecond = 1000;
+constexpr double kLeastPerSecond = 0.001;
+constexpr std::int64_t kLeastTtl = 1000;
+constexpr std::int64_t kMostTtl = 31'536'000'000;  // a year, as in the configuration
+
+std::string in_quotes(std::string_view name) {
+  return "\"" + std::string(name.substr(0, kShownName)) + "\"";
+}
+
+std::string unknown(std::string_view name) { return in_quotes(name) + " is not known here"; }
+
+// Reads one name out of an enumeration's.
+template <class Enum>
+Problem read_name(std::string_view member, std::string_view text, std::size_t count,
+                  std::optional<Enum>& to) {
+  std::string all;
+  for (std::size_t n = 0; n < count; ++n) {
+    const std::string_view name = jobs::name(static_cast<Enum>(n));
+    if (name.empty()) continue;
+    if (name == text) {
+      to = static_cast<Enum>(n);
+      return std::nullopt;
+    }
+    all.append(all.empty() ? "" : ", ").append(name);
+  }
+  return in_quotes(member) + " must be one of: " + all;
+}
+
+Problem read_time(std::string_view member, std::string_view text,
+                  std::optional<jobs::WallTime>& to) {
+  to = jobs::parse_time(text);
+  if (to) return std::nullopt;
+  return in_quotes(member) + " must be a time as 2026-11-23T20:00:00Z";
+}
+
+Problem read_id(std::string_view member, std::string_view text, std::optional<jobs::JobId>& to) {
+  to = jobs::parse_job_id(text);
+  if (to) return std::nullopt;
+  return in_quotes(member) + " must be the id of a job: 32 lower-case hexadecimal digits";
+}
+
+// False: it is no member of a filter.
+bool read_filter(std::string_view member, std::string_view text, store::Filter& filter,
+                 Problem& problem) {
+  if (member == "state") {
+    problem = read_name(member, text, jobs::kJobStateCount, filter.state);
+  } else if (member == "cause") {
+    problem = read_name(member, text, jobs::kCauseCount, filter.cause);
+  } else if (member == "route") {
+    if (text.empty())
+      problem = "\"route\" must not be empty";
+    else
+      filter.route = std::string(text);
+  } else if (member == "accepted_from") {
+    problem = read_time(member, text, filter.accepted_from);
+  } else if (member == "accepted_before") {
+    problem = read_time(member, text, filter.accepted_before);
+  } else if (member == "ended_from") {
+    problem = read_time(member, text, filter.ended_from);
+  } else if (member == "ended_before") {
+    problem = read_time(member, text, filter.ended_before);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+std::string limit_problem(std::size_t most) {
+  return "\"limit\" must be a whole number from 1 to " + std::to_string(most);
+}
+
+std::optional<std::string> percent_decoded(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '%') {
+      out += text[at];
+      continue;
+    }
+    if (text.size() - at < 3) return std::nullopt;
+    const int high = http::hex_value(text[at + 1]);
+    const int low = http::hex_value(text[at + 2]);
+    if (high < 0 || low < 0) return std::nullopt;
+    out += static_cast<char>(high * 16 + low);
+    at += 2;
+  }
+  return out;
+}
+
+Problem read_parameter(std::string_view name, std::string_view text, JobsListing& to) {
+  Problem problem;
+  if (read_filter(name, text, to.filter, problem)) return problem;
+  if (name == "after") return read_id(name, text, to.after);
+  if (name != "limit") return unknown(name);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), to.limit);
+  const bool is_number = error == std::errc{} && end == text.data() + text.size();
+  if (!is_number || to.limit == 0 || to.limit > kMostListedJobs)
+    return limit_problem(kMostListedJobs);
+  return std::nullopt;
+}
+
+// What a body has beside a filter's members.
+struct ChangeReader {
+  bool is_replay = false;
+  JobsChange change;
+  bool has_limit = false;
+
+  Problem read(const std::string& name, const json& value);
+  Problem read_number(const std::string& name, const json& value);
+  Problem judge() const;
+};
+
+// Whole numbers only; nullopt: it is none, or outside.
+std::optional<std::int64_t> whole(const json& value, std::int64_t least, std::int64_t most) {
+  if (!value.is_number_integer()) return std::nullopt;
+  if (value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(most))
+    return std::nullopt;
+  const auto number = value.get<std::int64_t>();
+  return number < least || number > most ? std::nullopt : std::optional(number);
+}
+
+Problem ChangeReader::read(const std::string& name, const json& value) {
+  if (name == "dry_run") {
+    if (!value.is_boolean()) return "\"dry_run\" must be true or false";
+    change.is_dry_run = value.get<bool>();
+    return std::nullopt;
+  }
+  if (name == "limit" || (is_replay && (name == "per_second" || name == "ttl_ms")))
+    return read_number(name, value);
+  static constexpr std::array<std::string_view, 8> kTexts{
+      "state",           "cause",      "route",        "accepted_from",
+      "accepted_before", "ended_from", "ended_before", "id"};
+  if (std::find(kTexts.begin(), kTexts.end(), name) == kTexts.end()) return unknown(name);
+  if (!value.is_string()) return in_quotes(name) + " must be a string";
+  const auto& text = value.get_ref<const std::string&>();
+  if (name == "id") return read_id(name, text, change.filter.id);
+  Problem problem;
+  read_filter(name, text, change.filter, problem);
+  return problem;
+}
+
+Problem ChangeReader::read_number(const std::string& name, const json& value) {
+  if (name == "limit") {
+    const auto limit = whole(value, 1, kMostChangedJobs);
+    if (!limit) return limit_problem(kMostChangedJobs);
+    change.limit = static_cast<std::size_t>(*limit);
+    has_limit = true;
+  } else if (name == "ttl_ms") {
+    const auto ttl = whole(value, kLeastTtl, kMostTtl);
+    if (!ttl) {
+      return "\"ttl_ms\" must be a whole number from " + std::to_string(kLeastTtl) + " to " +
+             std::to_string(kMostTtl);
+    }
+    change.ttl = std::chrono::milliseconds(*ttl);
+  } else {
+    const double rate = value.is_number() ? value.get<double>() : 0;
+    if (!(rate >= kLeastPerSecond && rate <= kMostPerSecond))
+      return "\"per_second\" must be a number from 0.001 to 1000";
+    // Rounded up: no more than asked for.
+    change.spacing = std::chrono::milliseconds(std::llround(std::ceil(1000 / rate - 1e-9)));
+  }
+  return std::nullopt;
+}
+
+// What the members say together.
+Problem ChangeReader::judge() const {
+  const auto& state = change.filter.state;
+  const bool may_replay =
+      !state || *state == jobs::JobState::dead || *state == jobs::JobState::expired;
+  if (is_replay && !may_replay)
+    return "only dead and expired jobs are replayed: \"state\" must be one of these";
+  if (!is_replay && state && !jobs::has_ended(*state))
+    return "only jobs that have ended are purged: \"state\" must be such a state";
+  if (!change.is_dry_run && !has_limit && !change.filter.id)
+    return "\"limit\" is needed unless it is a dry run or \"id\" names one job";
+  if (change.ttl && has_limit && change.spacing * (change.limit - 1) >= *change.ttl)
+    return "\"ttl_ms\" is over before the last of \"limit\" jobs is due at \"per_second\"";
+  return std::nullopt;
+}
+
+std::variant<JobsChange, std::string> read_change(bool is_replay, std::string_view body) {
+  // The parser keeps only the last of members of one name: count them while parsing.
+  std::size_t members = 0;
+  const auto count = [&](int depth, json::parse_event_t event, json&) {
+    if (depth == 1 && event == json::parse_event_t::key) ++members;
+    return true;
+  };
+  const json document = json::parse(body, count, false);
+  if (document.is_discarded()) return "the body is not JSON";
+  if (!document.is_object()) return "the body is not a JSON object";
+  if (members != document.size()) return "a member is given twice";
+  ChangeReader reader{.is_replay = is_replay, .change = {}};
+  for (const auto& [name, value] : document.items())
+    if (Problem problem = reader.read(name, value)) return std::move(*problem);
+  if (Problem problem = reader.judge()) return std::move(*problem);
+  if (reader.change.filter.id) reader.change.limit = 1;
+  return reader.change;
+}
+
+}  // namespace
+
+bool is_jobs_path(std::string_view path) {
+  return path.starts_with(kJobs) && (path.size() == kJobs.size() || path[kJobs.size()] == '/');
+}
+
+std::optional<JobsPath> read_jobs_path(std::string_view path) {
+  using Kind = JobsPath::Kind;
+  if (!is_jobs_path(path)) return std::nullopt;
+  if (path == kJobs) return JobsPath{Kind::list, {}};
+  path.remove_prefix(kJobs.size() + 1);
+  if (path == "replay") return JobsPath{Kind::replay, {}};
+  if (path == "purge") return JobsPath{Kind::purge, {}};
+  const std::size_t slash = std::min(path.find('/'), path.size());
+  const auto id = jobs::parse_job_id(path.substr(0, slash));
+  if (!id) return std::nullopt;
+  const std::string_view rest = path.substr(slash);
+  if (rest.empty()) return JobsPath{Kind::inspect, *id};
+  return rest == "/cancel" ? std::optional(JobsPath{Kind::cancel, *id}) : std::nullopt;
+}
+
+std::variant<JobsListing, std::string> read_jobs_query(std::string_view query) {
+  JobsListing listing;
+  std::set<std::string, std::less<>> given;
+  while (!query.empty()) {
+    const std::size_t end = std::min(query.find('&'), query.size());
+    const std::string_view part = query.substr(0, end);
+    query.remove_prefix(std::min(end + 1, query.size()));
+    if (part.empty()) continue;
+    const std::size_t equals = std::min(part.find('='), part.size());
+    auto name = percent_decoded(part.substr(0, equals));
+    const auto text = percent_decoded(part.substr(std::min(equals + 1, part.size())));
+    if (!name || !text) return "the query is not percent-encoded";
+    if (Problem problem = read_parameter(*name, *text, listing)) return std::move(*problem);
+    if (!given.insert(*name).second) return in_quotes(*name) + " is given twice";
+  }
+  return listing;
+}
+
+std::variant<JobsChange, std::string> read_replay(std::string_view body) {
+  return read_change(true, body);
+}
+
+std::variant<JobsChange, std::string> read_jobs_purge(std::string_view body) {
+  return read_change(false, body);
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,63 @@
+// What the pages of deferred requests are asked: their paths, the query of GET /jobs, and the
+// bodies of POST /jobs/replay and POST /jobs/purge.
+//
+// A filter's members are the same in a query and in a body: state, route, cause, and the times
+// (RFC 3339) accepted_from, accepted_before, ended_from, ended_before. A body may name one job
+// instead: id. Members that are not known or are given twice are refused, since a filter that is
+// misspelt would act on everything.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "jobs/job_id.hpp"
+#include "store/command.hpp"
+
+namespace spillway::proxy {
+
+// Of one page of GET /jobs.
+inline constexpr std::size_t kUsualJobs = 100;
+inline constexpr std::size_t kMostListedJobs = 1000;
+// Of one POST: it is one transaction, which other requests wait for.
+inline constexpr std::size_t kMostChangedJobs = 10000;
+
+struct JobsPath {
+  enum class Kind : std::uint8_t { list, inspect, cancel, replay, purge };
+  Kind kind = Kind::list;
+  jobs::JobId id;  // of inspect and cancel
+};
+
+struct JobsListing {
+  store::Filter filter;
+  std::optional<jobs::JobId> after;
+  std::size_t limit = kUsualJobs;
+};
+
+struct JobsChange {
+  store::Filter filter;
+  bool is_dry_run = true;
+  std::size_t limit = kMostChangedJobs;  // given, unless it is a dry run or names one job
+  std::chrono::milliseconds spacing{};   // 0: all at once
+  std::optional<std::chrono::milliseconds> ttl;
+};
+
+// True: the path is one of the pages of deferred requests, or below them.
+bool is_jobs_path(std::string_view path);
+// nullopt: there is no such page.
+std::optional<JobsPath> read_jobs_path(std::string_view path);
+
+// The functions below return one sentence for what they refuse, and accept any bytes.
+
+// `query`: what is behind the question mark. Percent-encoded; a plus sign stands for itself, so
+// that a time's offset may have one.
+std::variant<JobsListing, std::string> read_jobs_query(std::string_view query);
+// Replay has two members more: per_second and ttl_ms.
+std::variant<JobsChange, std::string> read_replay(std::string_view body);
+std::variant<JobsChange, std::string> read_jobs_purge(std::string_view body);
+
+}  // namespace spillway::proxy

@@ -1,0 +1,31 @@
+// Reads the body of a response that no client waits for.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "proxy/exchange/fault.hpp"
+#include "proxy/exchange/request_context.hpp"
+#include "proxy/exchange/upstream_call.hpp"
+#include "proxy/net/parking.hpp"
+#include "proxy/net/task.hpp"
+
+namespace spillway::proxy {
+
+struct BackgroundRead {
+  enum class Status : std::uint8_t {
+    done,     // to its end
+    refused,  // on_content wanted no more
+    failed,   // the fault; the call has been told
+  };
+  Status status = Status::done;
+  Fault fault;
+};
+
+// The body of the response whose head `call` has read. `on_content` gets each piece of it, without
+// framing; false: no more is wanted.
+Task<BackgroundRead> read_in_background(Parking& parking, const RequestContext& request,
+                                        UpstreamCall& call,
+                                        std::function<bool(std::string_view)> on_content);
+
+}  // namespace spillway::proxy

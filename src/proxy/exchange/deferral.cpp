@@ -1,0 +1,243 @@
+#include "proxy/exchange/deferral.hpp"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/sha256.hpp"
+#include "config/choices.hpp"
+#include "http/ascii.hpp"
+#include "http/rewrite.hpp"
+#include "jobs/idempotency.hpp"
+#include "jobs/prefer.hpp"
+#include "jobs/stored_request.hpp"
+#include "proxy/exchange/job_follower.hpp"
+#include "proxy/jobs/job_queue.hpp"
+#include "proxy/jobs/job_routes.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+
+// Of a client that prefers to wait.
+constexpr Duration kLongestWait = std::chrono::seconds(60);
+
+// The refusals of which nothing reached an upstream, and that room or a healthy server would have
+// prevented.
+bool is_want_of_room(const Fault& fault) {
+  // Spillway itself lacks CPU: to defer a request costs more of it than to refuse it.
+  if (fault.reason == Reason::event_loop_lag) return false;
+  if (is_shed(fault)) return true;
+  switch (fault.reason) {
+    case Reason::deadline_expired: return fault.outcome == Outcome::expired;
+    case Reason::circuit_open:
+    case Reason::local_shortage:
+    case Reason::upstream_unavailable:
+    case Reason::upstream_timeout: return fault.outcome == Outcome::error;
+    default: return false;
+  }
+}
+
+jobs::Digest digest_of(std::string_view text) {
+  const Sha256 whole = sha256(text);
+  jobs::Digest digest;
+  std::copy_n(whole.begin(), digest.size(), digest.begin());
+  return digest;
+}
+
+// Ids begin with their time, so that they are near each other in a store's index.
+bool make_id(jobs::JobId& id, jobs::WallTime accepted) {
+  std::array<std::uint8_t, 11> random{};
+  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size()))
+    return false;
+  id = jobs::make_job_id(static_cast<std::uint64_t>(accepted.time_since_epoch().count()), random);
+  return true;
+}
+
+}  // namespace
+
+const config::Defer* Deferral::defer() const {
+  if (services_.jobs == nullptr) return nullptr;
+  const auto& defer = request_.config().routes[index(request_.subject.route)].defer;
+  return defer ? &*defer : nullptr;
+}
+
+// By its method and its form.
+bool Deferral::may_be_deferred() const {
+  const http::RequestHead& head = request_.head;
+  const config::Defer& settings = *defer();
+  if (request_.is_shadow() || !request_.upgrade.empty() || head.method == http::Verb::connect ||
+      head.method == http::Verb::options || head.method == http::Verb::trace)
+    return false;
+  if (head.framing.kind == http::Framing::Kind::length &&
+      head.framing.length > settings.max_body_bytes)
+    return false;
+  // A client that only reads expects the answer itself, unless it says otherwise.
+  const bool is_safe = head.method == http::Verb::get || head.method == http::Verb::head;
+  return !is_safe || jobs::parse_prefer(head.fields).respond_async;
+}
+
+bool Deferral::comes_first() const {
+  const config::Defer* const settings = defer();
+  if (settings == nullptr || !may_be_deferred()) return false;
+  switch (settings->when) {
+    case config::DeferWhen::always: return true;
+    case config::DeferWhen::overloaded: return services_.draining;
+    case config::DeferWhen::prefer: return jobs::parse_prefer(request_.head.fields).respond_async;
+  }
+  return false;
+}
+
+bool Deferral::takes(const Fault& fault) const {
+  const config::Defer* const settings = defer();
+  if (settings == nullptr || call_.was_sent() || session_.has_started() || !may_be_deferred())
+    return false;
+  if (settings->when == config::DeferWhen::prefer &&
+      !jobs::parse_prefer(request_.head.fields).respond_async)
+    return false;
+  if (settings->include_limits && is_callers_own(fault.reason)) return true;
+  // The client's own deadline says that a later answer is of no use.
+  if (fault.reason == Reason::deadline_expired && request_.subject.has_clients_deadline())
+    return false;
+  return is_want_of_room(fault);
+}
+
+Task<Answer> Deferral::write_down(std::optional<Fault> refused) {
+  call_.abandon();
+  const config::Defer& settings = *defer();
+  preference_ = jobs::parse_prefer(request_.head.fields);
+  std::string content;
+  const std::optional<Fault> unread = co_await read_content(content, settings.max_body_bytes);
+  if (unread && unread->reason == Reason::local_shortage && refused) co_return *refused;
+  if (unread) co_return *unread;
+  if (content.size() > settings.max_body_bytes)
+    co_return refused ? *refused : bad_request(http::Error::body_too_large);
+  jobs::NewJob job;
+  if (const std::optional<Fault> wrong = fill(job, std::move(content))) co_return *wrong;
+  const std::optional<Fault> failure = co_await store(std::move(job));
+  if (failure) co_return *failure;
+  co_return DeferredRequest{};
+}
+
+// One byte more than `most`: it is too long.
+Task<std::optional<Fault>> Deferral::read_content(std::string& content, std::uint64_t most) {
+  if (!body_.has_any()) co_return std::nullopt;
+  const std::optional<Fault> fault = co_await body_.read_content(content, most);
+  co_return fault;
+}
+
+// As it would go to the upstream now.
+std::string Deferral::forwarded_head() const {
+  const http::RequestHead& head = request_.head;
+  const http::ForwardedRequest with{
+      .client_address = request_.client.address(),
+      .default_host = request_.upstream().endpoints.front().name,
+      .trusted_peer = request_.client.trusted(),
+      .protected_fields = &request_.generation->generation().protected_fields,
+      .request_id = request_.ids.made_request_id(head, services_.random),
+      .traceparent = request_.ids.made_traceparent(head, services_.random)};
+  std::string text(session_.head_text().size() + http::kRewriteRoom, '\0');
+  TextWriter out(text);
+  if (!http::write_request_head(out, head, with)) return {};
+  text.resize(out.size());
+  return text;
+}
+
+// A fault if the request is not one that can be deferred.
+std::optional<Fault> Deferral::fill(jobs::NewJob& job, std::string content) const {
+  const http::RequestHead& head = request_.head;
+  const config::Defer& settings = *defer();
+  const config::Route& route = request_.config().routes[index(request_.subject.route)];
+  const traffic::Tenant& tenant = request_.subject.tenant;
+  job.lane = {rank_of(settings), route.name, tenant.id};
+  job.tenant_name = tenant.value();
+  job.method = head.method_name;
+  job.target = head.path_and_query;
+  const jobs::ReadKey key = jobs::read_idempotency_key(head.fields);
+  if (key.is_invalid) return invalid_idempotency_key();
+  if (key.key) {
+    const http::Field* const type = head.fields.find(http::FieldId::content_type);
+    job.idempotency = {
+        jobs::scope_of(route.name, principal(), *key.key),
+        jobs::fingerprint_of(head.method_name, head.path_and_query,
+                             type != nullptr ? type->value : std::string_view{}, content)};
+  } else if (settings.require_idempotency_key) {
+    return missing_idempotency_key();
+  }
+  if (!settings.order_by.empty()) {
+    const http::Field* const order = head.fields.find(settings.order_by);
+    if (order != nullptr) job.order = digest_of(order->value);
+  }
+  job.head = jobs::stored_head(forwarded_head(), head.method, content.size());
+  if (job.head.empty()) return head_too_large();
+  job.body = std::move(content);
+  job.kept = settings.result_ttl;
+  job.accepted =
+      std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+  job.expires = job.accepted + settings.ttl;
+  if (!make_id(job.id, job.accepted)) return not_deferred(Reason::store_unavailable);
+  return std::nullopt;
+}
+
+Task<std::optional<Fault>> Deferral::store(jobs::NewJob job) {
+  using Result = store::Enqueue::Result;
+  StoreCall call{
+      store::Enqueue{.job = std::move(job), .epoch = 0, .max_pending = defer()->max_pending}};
+  call.home = &services_.mailbox;
+  call.parking = &parking_;
+  if (services_.jobs->is_full()) co_return not_deferred(Reason::store_full);
+  if (!services_.jobs->submit(call)) co_return not_deferred(Reason::store_unavailable);
+  while (!call.delivered) co_await parking_.park({});
+  if (call.failure) co_return fault_of(call);
+  const auto& enqueue = call.as<store::Enqueue>();
+  observe::JobCounts& counts = services_.jobs->counts();
+  id_ = enqueue.id;
+  switch (enqueue.result) {
+    case Result::accepted:
+      ++counts.accepted;
+      log_accepted(enqueue.job);
+      co_return std::nullopt;
+    case Result::duplicate: ++counts.duplicates; co_return std::nullopt;
+    case Result::mismatch: co_return reused_idempotency_key();
+    case Result::full: break;
+  }
+  co_return not_deferred(Reason::store_full);
+}
+
+Task<bool> Deferral::wait_for_end() {
+  if (!preference_.respond_async || !preference_.wait) co_return false;
+  const TimePoint until = request_.arrived + std::min<Duration>(*preference_.wait, kLongestWait);
+  std::optional<jobs::Progress> known;
+  while (services_.now() < until && !services_.draining) {
+    const Followed next = co_await follow(services_, parking_, id_, known, until);
+    if (!next.job) co_return false;
+    if (jobs::has_ended(next.job->progress.state)) co_return true;
+    known = next.job->progress;
+  }
+  co_return false;
+}
+
+// Whose keys they are: of the tenant, and of the credentials that came with the request.
+std::string Deferral::principal() const {
+  std::string text(request_.subject.tenant.value());
+  const http::Field* const credentials = request_.head.fields.find(http::FieldId::authorization);
+  if (credentials != nullptr) text.append("\n").append(credentials->value);
+  return text;
+}
+
+void Deferral::log_accepted(const jobs::NewJob& job) const {
+  const std::string id = jobs::to_text(job.id);
+  services_.log.job({.id = std::string_view(id).substr(0, 16),
+                     .route = job.lane.route,
+                     .tenant = job.tenant_name,
+                     .state = jobs::JobState::queued});
+}
+
+Fault Deferral::fault_of(const StoreCall& call) const {
+  return not_deferred(call.failure->kind == store::Failure::Kind::full ? Reason::store_full
+                                                                       : Reason::store_unavailable);
+}
+
+}  // namespace spillway::proxy

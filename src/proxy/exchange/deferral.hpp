@@ -1,0 +1,78 @@
+// Defers a request: takes the whole of it, has it written down, and answers 202 once it is durable.
+//
+// What is deferred: by a route's `defer`, the requests that would have been refused for want of
+// room, all of them, or those that ask for it. Nothing of the request has been sent by then, so it
+// is forwarded once.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "jobs/prefer.hpp"
+#include "proxy/exchange/admission.hpp"
+#include "proxy/exchange/answer.hpp"
+#include "proxy/exchange/client_session.hpp"
+#include "proxy/exchange/request_body.hpp"
+#include "proxy/exchange/request_context.hpp"
+#include "proxy/exchange/services.hpp"
+#include "proxy/exchange/upstream_call.hpp"
+#include "proxy/jobs/store_call.hpp"
+#include "proxy/net/task.hpp"
+
+namespace spillway::proxy {
+
+class Deferral {
+ public:
+  Deferral(Services& services, const RequestContext& request, ClientSession& session,
+           Parking& parking, RequestBody& body, UpstreamCall& call)
+      : services_(services),
+        request_(request),
+        session_(session),
+        parking_(parking),
+        body_(body),
+        call_(call) {}
+  Deferral(const Deferral&) = delete;
+  Deferral& operator=(const Deferral&) = delete;
+
+  // The request is deferred whether there is room for it or not.
+  bool comes_first() const;
+  // This fault is a refusal in whose place the request is deferred.
+  bool takes(const Fault& fault) const;
+  // Writes the request down. DeferredAnswer, or the fault that answers it: `refused`, if it cannot
+  // be deferred, or the store's.
+  Task<Answer> write_down(std::optional<Fault> refused);
+
+  // RFC 7240 section 4.3: waits as long as the client wants to (`wait`) for the job to end. True:
+  // it has, and its answer may be shown in place of the 202.
+  Task<bool> wait_for_end();
+
+  // After that, for the response.
+  const jobs::JobId& id() const { return id_; }
+  // The client asked for it, and is told so (RFC 7240 section 3).
+  bool was_preferred() const { return preference_.respond_async; }
+
+ private:
+  const config::Defer* defer() const;
+  bool may_be_deferred() const;
+  Task<std::optional<Fault>> read_content(std::string& content, std::uint64_t most);
+  std::string forwarded_head() const;
+  std::optional<Fault> fill(jobs::NewJob& job, std::string content) const;
+  Task<std::optional<Fault>> store(jobs::NewJob job);
+  std::string principal() const;
+  void log_accepted(const jobs::NewJob& job) const;
+  Fault fault_of(const StoreCall& call) const;
+
+  Services& services_;
+  const RequestContext& request_;
+  ClientSession& session_;
+  Parking& parking_;
+  RequestBody& body_;
+  UpstreamCall& call_;
+  jobs::JobId id_;
+  jobs::Preference preference_;
+};
+
+}  // namespace spillway::proxy

@@ -1,0 +1,29 @@
+// Waits for a job to change: for its client's events, and for one that prefers to wait.
+#pragma once
+
+#include <optional>
+
+#include "proxy/exchange/services.hpp"
+#include "proxy/jobs/store_call.hpp"
+#include "proxy/net/parking.hpp"
+#include "proxy/net/task.hpp"
+
+namespace spillway::proxy {
+
+struct Followed {
+  enum class Status : std::uint8_t {
+    changed,
+    unchanged,    // until the time was over
+    client_gone,  // meanwhile
+    lost,         // there is no such job, or the store does not answer
+  };
+  Status status = Status::lost;
+  std::optional<jobs::JobView> job;  // changed
+};
+
+// Returns once the job's progress is another one than `known`. A change that another proxy makes is
+// seen up to a second later. The client's connection is watched meanwhile.
+Task<Followed> follow(Services& services, Parking& parking, jobs::JobId id,
+                      std::optional<jobs::Progress> known, TimePoint until);
+
+}  // namespace spillway::proxy

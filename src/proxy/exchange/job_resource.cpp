@@ -1,0 +1,191 @@
+#include "proxy/exchange/job_resource.hpp"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "http/target.hpp"
+#include "jobs/job_id.hpp"
+#include "jobs/time_text.hpp"
+#include "proxy/jobs/job_queue.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+
+constexpr std::string_view kJobs = "/jobs/";
+constexpr std::size_t kIdSize = 32;
+constexpr std::string_view kJsonFields =
+    "Content-Type: application/json\r\nCache-Control: no-store\r\n";
+
+Fault answered(unsigned status, std::string_view detail) {
+  return {.outcome = Outcome::cached, .status = status, .detail = detail};
+}
+
+Fault no_such_job() { return answered(404, "There is no such job, or it was forgotten."); }
+
+std::string dump(const nlohmann::ordered_json& json) {
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::optional<std::string_view> own_part(const RequestContext& request, const Services& services) {
+  const config::Config& config = request.config();
+  if (services.jobs == nullptr || config.own_path.empty()) return std::nullopt;
+  const std::string_view path = http::path_of(request.head.path_and_query);
+  if (!path.starts_with(config.own_path)) return std::nullopt;
+  const std::string_view rest = path.substr(config.own_path.size());
+  if (!rest.empty() && rest.front() != '/') return std::nullopt;
+  if (!config.routes[index(request.subject.route)].own_path) return std::nullopt;
+  return rest;
+}
+
+std::string job_location(const RequestContext& request, const jobs::JobId& id) {
+  return request.config().own_path + std::string(kJobs) + jobs::to_text(id);
+}
+
+std::optional<JobResource::Asked> JobResource::read(std::string_view path) {
+  if (!path.starts_with(kJobs)) return std::nullopt;
+  path.remove_prefix(kJobs.size());
+  const auto id = jobs::parse_job_id(path.substr(0, kIdSize));
+  if (!id) return std::nullopt;
+  path.remove_prefix(kIdSize);
+  if (!path.empty() && path != "/response" && path != "/events") return std::nullopt;
+  return Asked{*id, path};
+}
+
+Task<Answer> JobResource::answer(std::string_view path) {
+  const std::optional<Asked> asked = read(path);
+  if (!asked) co_return no_such_job();
+  const http::Verb method = request_.head.method;
+  const bool is_read = method == http::Verb::get || method == http::Verb::head;
+  const bool is_cancel = method == http::Verb::delete_ && asked->part.empty();
+  if (!is_read && !is_cancel) {
+    response_ = {405,
+                 std::string("Allow: GET, HEAD") + (asked->part.empty() ? ", DELETE" : "") +
+                     "\r\nCache-Control: no-store\r\n",
+                 ""};
+    co_return JobReport{};
+  }
+  if (is_cancel) {
+    const Answer cancelled = co_await cancel(asked->id);
+    co_return cancelled;
+  }
+  if (asked->part.empty()) {
+    const Answer shown = co_await show(asked->id);
+    co_return shown;
+  }
+  if (asked->part == "/events") {
+    followed_ = asked->id;
+    const Answer found = co_await show(asked->id);
+    if (!is<JobReport>(found) || method == http::Verb::head) co_return found;
+    co_return JobEvents{};
+  }
+  const Answer shown = co_await show_answer(asked->id);
+  co_return shown;
+}
+
+// A fault if the store does not answer.
+Task<std::optional<Fault>> JobResource::ask(StoreCall& call) {
+  call.home = &services_.mailbox;
+  call.parking = &parking_;
+  const Fault unavailable{.reason = Reason::store_unavailable,
+                          .status = 503,
+                          .detail = "This proxy cannot read its jobs now. Please try again later.",
+                          .retry_after = Milliseconds{5000}};
+  if (!services_.jobs->submit(call)) co_return unavailable;
+  while (!call.delivered) co_await parking_.park({});
+  if (call.failure) co_return unavailable;
+  co_return std::nullopt;
+}
+
+Task<Answer> JobResource::show(jobs::JobId id) {
+  StoreCall call{store::Find{.id = id, .job = std::nullopt}};
+  const std::optional<Fault> failure = co_await ask(call);
+  if (failure) co_return *failure;
+  const auto& found = call.as<store::Find>();
+  if (!found.job) co_return no_such_job();
+  report(*found.job);
+  co_return JobReport{};
+}
+
+std::int64_t JobResource::retry_after(const jobs::JobView& job) const {
+  return services_.jobs->retry_after(job.position);
+}
+
+std::string JobResource::describe(const jobs::JobView& job) const {
+  const jobs::Progress& progress = job.progress;
+  nlohmann::ordered_json json{{"id", jobs::to_text(job.id)},
+                              {"state", jobs::name(progress.state)},
+                              {"attempts", progress.attempts},
+                              {"accepted_at", jobs::to_text(job.accepted)},
+                              {"expires_at", jobs::to_text(job.expires)}};
+  if (jobs::has_ended(progress.state)) {
+    json["ended_at"] = jobs::to_text(progress.ended);
+    if (progress.cause != jobs::Cause::none) json["cause"] = jobs::name(progress.cause);
+    if (job.status != 0) {
+      json["status"] = job.status;
+      json["response"] = job_location(request_, job.id) + "/response";
+    }
+  } else {
+    if (progress.state == jobs::JobState::retrying)
+      json["next_attempt_at"] = jobs::to_text(progress.due);
+    if (job.position != 0) json["position"] = job.position;
+    json["retry_after_ms"] = retry_after(job) * 1000;
+  }
+  return dump(json);
+}
+
+void JobResource::report(const jobs::JobView& job) {
+  response_ = {200, std::string(kJsonFields), describe(job)};
+  if (!jobs::has_ended(job.progress.state))
+    response_.lines += "Retry-After: " + std::to_string(retry_after(job)) + "\r\n";
+}
+
+Task<Answer> JobResource::show_answer(jobs::JobId id) {
+  StoreCall call{store::ReadAnswer{.id = id, .state = std::nullopt, .answer = std::nullopt}};
+  const std::optional<Fault> failure = co_await ask(call);
+  if (failure) co_return *failure;
+  auto& read = call.as<store::ReadAnswer>();
+  if (!read.state) co_return no_such_job();
+  // One that is replayed has the answer to an earlier attempt.
+  if (!jobs::has_ended(*read.state))
+    co_return answered(409, "The job has not ended: ask for it without /response.");
+  if (!read.answer) co_return answered(404, "The job has ended without an answer.");
+  if (read.answer->is_cut) {
+    read.answer->fields += "Spillway-Job: cut\r\n";
+    read.answer->body.clear();
+  }
+  const bool has_date = ("\r\n" + read.answer->fields).find("\r\nDate:") != std::string::npos;
+  response_ = {read.answer->status, std::move(read.answer->fields), std::move(read.answer->body),
+               has_date};
+  co_return JobReport{};
+}
+
+Task<Answer> JobResource::cancel(jobs::JobId id) {
+  StoreCall call{store::Cancel{
+      .id = id, .cause = jobs::Cause::cancelled_by_client, .was = std::nullopt, .is_done = false}};
+  const std::optional<Fault> failure = co_await ask(call);
+  if (failure) co_return *failure;
+  const auto& cancelled = call.as<store::Cancel>();
+  if (!cancelled.was) co_return no_such_job();
+  if (!cancelled.is_done && *cancelled.was != jobs::JobState::cancelled)
+    co_return answered(409, "The job has begun or ended: it cannot be cancelled any more.");
+  if (cancelled.is_done) ++services_.jobs->counts().cancelled;
+  response_ = {200, std::string(kJsonFields),
+               dump({{"id", jobs::to_text(id)}, {"state", "cancelled"}})};
+  co_return JobReport{};
+}
+
+void JobResource::report_deferred(const jobs::JobId& id, bool was_preferred) {
+  const std::string seconds = std::to_string(services_.jobs->retry_after(0));
+  const std::string location = job_location(request_, id);
+  response_.status = 202;
+  response_.lines =
+      std::string(kJsonFields) + "Location: " + location + "\r\nRetry-After: " + seconds + "\r\n";
+  if (was_preferred) response_.lines += "Preference-Applied: respond-async\r\n";
+  response_.content = "{\"id\":\"" + jobs::to_text(id) + "\",\"state\":\"queued\",\"location\":\"" +
+                      location + "\",\"retry_after_ms\":" + seconds + "000}\n";
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,68 @@
+// What a client asks of a job, below own_path: GET /_spillway/jobs/{id}, GET .../response,
+// GET .../events, DELETE.
+// The id is the permission: nothing else tells who may ask.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "proxy/exchange/admission.hpp"
+#include "proxy/exchange/answer.hpp"
+#include "proxy/exchange/client_session.hpp"
+#include "proxy/exchange/own_response.hpp"
+#include "proxy/exchange/request_context.hpp"
+#include "proxy/exchange/services.hpp"
+#include "proxy/jobs/store_call.hpp"
+#include "proxy/net/task.hpp"
+
+namespace spillway::proxy {
+
+// The part of the request's path behind config::own_path, from its slash on; nullopt: the request
+// is not for the proxy itself.
+std::optional<std::string_view> own_part(const RequestContext& request, const Services& services);
+
+// Where a client finds its job.
+std::string job_location(const RequestContext& request, const jobs::JobId& id);
+
+class JobResource {
+ public:
+  JobResource(Services& services, const RequestContext& request, Parking& parking)
+      : services_(services), request_(request), parking_(parking) {}
+  JobResource(const JobResource&) = delete;
+  JobResource& operator=(const JobResource&) = delete;
+
+  // `path`: own_part(). JobReport, or a fault.
+  Task<Answer> answer(std::string_view path);
+  // The stored answer of a job.
+  Task<Answer> answer_of(jobs::JobId id) { return show_answer(id); }
+  // The report, for the response.
+  const OwnResponse& response() const { return response_; }
+  // Sends an event for each change of the job's state until its end (job_events.cpp). Ends earlier
+  // when the client leaves, or after a while; its client comes again then.
+  Task<std::optional<Fault>> send_events(ClientSession& session, Admission& admission);
+  // The 202 of a request that was deferred as this job.
+  void report_deferred(const jobs::JobId& id, bool was_preferred);
+
+ private:
+  struct Asked {
+    jobs::JobId id;
+    std::string_view part;  // behind the id: empty, "/response" or "/events"
+  };
+
+  static std::optional<Asked> read(std::string_view path);
+  Task<std::optional<Fault>> ask(StoreCall& call);
+  Task<Answer> show(jobs::JobId id);
+  Task<Answer> show_answer(jobs::JobId id);
+  Task<Answer> cancel(jobs::JobId id);
+  void report(const jobs::JobView& job);
+  std::string describe(const jobs::JobView& job) const;
+  std::int64_t retry_after(const jobs::JobView& job) const;
+
+  Services& services_;
+  const RequestContext& request_;
+  Parking& parking_;
+  OwnResponse response_;
+  jobs::JobId followed_;  // by its events
+};
+
+}  // namespace spillway::proxy

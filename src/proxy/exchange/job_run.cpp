@@ -1,0 +1,249 @@
+#include "proxy/exchange/job_run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "http/framing.hpp"
+#include "http/method.hpp"
+#include "jobs/retry_after.hpp"
+#include "jobs/stored_request.hpp"
+#include "proxy/exchange/background_response.hpp"
+#include "proxy/jobs/job_queue.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+
+constexpr Duration kRouteIsGone = std::chrono::seconds(30);
+constexpr Duration kNoRoom = std::chrono::seconds(1);
+
+jobs::WallTime wall_now() {
+  return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+}
+
+RouteId first_route() { return RouteId{0}; }
+
+}  // namespace
+
+JobRun::JobRun(Services& services, jobs::LeasedJob job, store::Epoch epoch,
+               std::optional<RouteId> route)
+    : services_(services),
+      job_(std::move(job)),
+      epoch_(epoch),
+      request_(services.owner.newest_generation(), head_, client_, Clock::now()),
+      route_(route.value_or(first_route())),
+      admission_(services, request_, parking_),
+      lookup_(services, request_, key_),
+      call_(services, request_, parking_, admission_, lookup_, nullptr, nullptr),
+      is_configured_(route.has_value()) {
+  request_.is_in_background = true;
+  request_.is_classified = true;
+  request_.subject.route = route_;
+  request_.subject.tenant = {config::TenantKey::trusted_header, job_.lane.tenant, job_.tenant_name};
+  const config::Route& its = request_.config().routes[index(route_)];
+  request_.subject.upstream = its.upstream;
+  request_.subject.traffic_class = its.defer && its.defer->traffic_class
+                                       ? *its.defer->traffic_class
+                                       : request_.config().lowest_class();
+  is_configured_ = is_configured_ && its.defer.has_value();
+  is_readable_ = http::parse_request(job_.head, head_) == http::Error::none &&
+                 http::request_framing(head_) == http::Error::none;
+}
+
+Detached JobRun::run() {
+  frame_ = co_await OwnFrame{};
+  End end = co_await attempt();
+  if (has_begun_) {
+    services_.jobs->counts().end();
+    request_.upstream().running_jobs.fetch_sub(1, std::memory_order_relaxed);
+  }
+  co_await settle(std::move(end));
+  services_.owner.end_job(*this);
+}
+
+Task<JobRun::End> JobRun::attempt() {
+  if (!is_configured_) co_return give_back(kRouteIsGone, true);
+  if (!is_readable_) co_return unreadable();
+  if (services_.draining) co_return give_back(Duration{0}, false);
+  if (const std::optional<Fault> fault = call_.circuits_fault())
+    co_return give_back(fault->retry_after, true);
+  const bool has_slot = co_await take_slot();
+  if (!has_slot) co_return give_back(is_aborted_ ? Duration{0} : kNoRoom, false);
+  has_begun_ = true;
+  began_ = wall_now();
+  services_.jobs->counts().begin();
+  request_.upstream().running_jobs.fetch_add(1, std::memory_order_relaxed);
+  services_.jobs->job_started();
+  request_.due = services_.now() + defer().lease;
+  jobs::head_for_attempt(job_.head, job_.id, job_.progress.attempts + 1, written_);
+  call_.send_written(written_, job_.body);
+  const std::optional<Fault> fault = co_await call_.ask();
+  std::optional<jobs::StoredAnswer> answer;
+  std::optional<Fault> broken = fault;
+  if (!fault) {
+    answer.emplace();
+    answer->status = static_cast<std::uint16_t>(call_.response().status);
+    answer->fields = jobs::stored_fields(call_.response());
+    retry_after_ =
+        jobs::parse_retry_after(call_.response().fields, std::chrono::system_clock::now());
+    const std::uint64_t most = defer().max_result_bytes;
+    const BackgroundRead read =
+        co_await read_in_background(parking_, request_, call_, [&](std::string_view content) {
+          answer->is_cut = answer->is_cut || answer->body.size() + content.size() > most;
+          if (answer->is_cut) answer->body.clear();
+          if (!answer->is_cut) answer->body += content;
+          return true;
+        });
+    if (read.status == BackgroundRead::Status::failed) broken = read.fault;
+  }
+  End end = after(broken, std::move(answer));
+  broken ? call_.abandon() : call_.finish();
+  co_return end;
+}
+
+// A slot that no live request wants, or one as live requests of its class get it.
+Task<bool> JobRun::take_slot() {
+  if (!defer().traffic_class) {
+    const bool has_slot = co_await admission_.wait_for_spare_slot();
+    co_return has_slot;
+  }
+  using Kind = overload::Verdict::Kind;
+  request_.is_in_background = false;
+  admission_.decide();
+  const Kind verdict = admission_.verdict().kind;
+  std::optional<Fault> refused;
+  if (verdict == Kind::deny || verdict == Kind::drop) {
+    admission_.give_back_token();
+    request_.is_in_background = true;
+    co_return false;
+  }
+  refused = admission_.enter_gate(services_.now(), Duration{0}, Duration{0});
+  if (!refused && admission_.is_queued()) {
+    const std::optional<Fault> late = co_await admission_.wait_in_queue();
+    refused = late;
+  }
+  request_.is_in_background = true;
+  co_return !refused && admission_.has_slot() && !is_aborted_;
+}
+
+JobRun::End JobRun::give_back(Duration pause, bool pauses_route) {
+  call_.drop();
+  End end;
+  end.progress = jobs::given_back(
+      job_.progress, wall_now() + std::chrono::duration_cast<std::chrono::milliseconds>(pause));
+  if (pauses_route) end.pauses_route = pause;
+  return end;
+}
+
+// What the store gave back is no request, or was sealed by another key: it can never be sent.
+JobRun::End JobRun::unreadable() {
+  End end;
+  end.cause = jobs::Cause::route_gone;
+  end.detail = "What was stored of the request cannot be read.";
+  end.progress = jobs::after_attempt(job_.progress, {.cause = end.cause}, {}, job_.expires,
+                                     wall_now(), services_.random);
+  return end;
+}
+
+jobs::Cause JobRun::cause_of(const Fault& fault) const {
+  if (!call_.was_sent()) return jobs::Cause::never_sent;
+  return fault.reason == Reason::upstream_invalid ? jobs::Cause::invalid_answer
+                                                  : jobs::Cause::unanswered;
+}
+
+JobRun::End JobRun::after(const std::optional<Fault>& fault,
+                          std::optional<jobs::StoredAnswer> answer) {
+  if (is_aborted_ && fault && !call_.was_sent()) return give_back(Duration{0}, false);
+  if (fault && !call_.was_sent() && fault->reason == Reason::circuit_open)
+    return give_back(fault->retry_after, true);
+  jobs::AttemptEnd how;
+  how.is_idempotent = http::is_idempotent(head_.method);
+  End end;
+  if (fault) {
+    how.cause = cause_of(*fault);
+    end.detail = fault->cause.empty() ? fault->detail : fault->cause;
+    if (how.cause == jobs::Cause::never_sent) end.pauses_route = Duration{0};
+  } else {
+    end.status = answer->status;
+    how.cause = jobs::cause_of(answer->status);
+    if (how.cause == jobs::Cause::refused) {
+      how.retry_after = retry_after_;
+      if (retry_after_ && answer->status == 503) end.pauses_route = *retry_after_;
+    }
+  }
+  const config::Defer& settings = defer();
+  const jobs::Policy policy{.max_attempts = settings.max_attempts,
+                            .backoff_base = settings.backoff.base,
+                            .backoff_max = settings.backoff.max,
+                            .retry_unanswered = settings.retry_unanswered};
+  end.cause = how.cause;
+  end.progress =
+      jobs::after_attempt(job_.progress, how, policy, job_.expires, wall_now(), services_.random);
+  if (!fault && jobs::has_ended(end.progress.state)) end.answer = std::move(answer);
+  return end;
+}
+
+Task<> JobRun::settle(End end) {
+  StoreCall call{store::Settle{.epoch = epoch_,
+                               .id = job_.id,
+                               .progress = end.progress,
+                               .attempt = std::nullopt,
+                               .answer = std::move(end.answer)}};
+  if (end.cause != jobs::Cause::none) {
+    call.as<store::Settle>().attempt = jobs::Attempt{.number = end.progress.attempts,
+                                                     .began = began_,
+                                                     .ended = wall_now(),
+                                                     .cause = end.cause,
+                                                     .status = end.status,
+                                                     .detail = std::string(end.detail)};
+  }
+  call.pauses_route = end.pauses_route;
+  call.home = &services_.mailbox;
+  call.parking = &parking_;
+  // Refused only when the thread with the store has ended; the job is given back with the lease.
+  if (!services_.jobs->submit(call)) co_return;
+  while (!call.delivered) co_await parking_.park({});
+  if (call.failure || call.as<store::Settle>().is_lost) co_return;
+  const std::string id = jobs::to_text(job_.id);
+  services_.log.job({.id = std::string_view(id).substr(0, 16),
+                     .route = job_.lane.route,
+                     .tenant = job_.tenant_name,
+                     .state = end.progress.state,
+                     .cause = end.cause,
+                     .attempts = end.progress.attempts,
+                     .status = end.status});
+  observe::JobCounts& counts = services_.jobs->counts();
+  switch (end.progress.state) {
+    case jobs::JobState::succeeded: ++counts.succeeded; break;
+    case jobs::JobState::dead: ++counts.dead[index(end.progress.cause)]; break;
+    case jobs::JobState::expired: ++counts.expired; break;
+    default:
+      if (end.cause != jobs::Cause::none) ++counts.retried[index(end.cause)];
+      break;
+  }
+}
+
+// As if a client had left: that is held against no server.
+void JobRun::abort() {
+  is_aborted_ = true;
+  if (parking_.parked()) parking_.wake(Wake::client_gone);
+}
+
+void JobRun::wake_if_late(TimePoint now) {
+  if (parking_.parked() && parking_.deadline() <= now) parking_.wake(Wake::timeout);
+}
+
+std::optional<Swept::AwaitedHead> JobRun::awaited_head() const {
+  const std::optional<TimePoint> since = call_.head_awaited_since();
+  if (!since) return std::nullopt;
+  return AwaitedHead{request_.generation.get(), request_.subject.upstream, route_, *since};
+}
+
+bool JobRun::keeps_to(const Generation& generation) const {
+  return &request_.generation->generation() == &generation;
+}
+
+void JobRun::end_early() { abort(); }
+
+}  // namespace spillway::proxy

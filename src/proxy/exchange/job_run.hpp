@@ -1,0 +1,89 @@
+// One attempt of a job: waits at its upstream's gate, sends the stored request, keeps the answer,
+// and tells the store how it ended. No client waits for it.
+//
+// It takes the slots that no live request wants or, with `class` in its route's `defer`, competes
+// with live requests of that class. The attempt ends with the lease of its proxy: then its upstream
+// request is ended first, and another proxy may make the next one.
+#pragma once
+
+#include <coroutine>
+#include <optional>
+#include <string>
+
+#include "jobs/life.hpp"
+#include "proxy/exchange/admission.hpp"
+#include "proxy/exchange/cache_lookup.hpp"
+#include "proxy/exchange/client_info.hpp"
+#include "proxy/exchange/request_context.hpp"
+#include "proxy/exchange/services.hpp"
+#include "proxy/exchange/swept.hpp"
+#include "proxy/exchange/upstream_call.hpp"
+#include "proxy/jobs/store_call.hpp"
+#include "proxy/net/task.hpp"
+
+namespace spillway::proxy {
+
+class JobRun final : public Swept {
+ public:
+  // `route`: of that name in the newest generation; nullopt: there is none any more.
+  JobRun(Services& services, jobs::LeasedJob job, store::Epoch epoch, std::optional<RouteId> route);
+  ~JobRun() = default;
+
+  // Gives the object back to the worker at the end.
+  Detached run();
+  // The lease is lost, or the proxy drains and this job has not begun.
+  void abort();
+  bool has_begun() const { return has_begun_; }
+
+  // Swept:
+  void wake_if_late(TimePoint now) override;
+  int watched_client() override { return -1; }
+  void client_left() override {}
+  std::optional<AwaitedHead> awaited_head() const override;
+  bool keeps_to(const Generation& generation) const override;
+  void end_early() override;
+  void abandon() override { frame_.destroy(); }
+
+ private:
+  // How the attempt ended, as the store is told.
+  struct End {
+    jobs::Progress progress;
+    std::optional<jobs::StoredAnswer> answer;
+    std::optional<Duration> pauses_route;
+    jobs::Cause cause = jobs::Cause::none;  // none: no attempt was made
+    std::uint16_t status = 0;
+    std::string_view detail;
+  };
+
+  Task<End> attempt();
+  Task<bool> take_slot();
+  End give_back(Duration pause, bool pauses_route);
+  End unreadable();
+  End after(const std::optional<Fault>& fault, std::optional<jobs::StoredAnswer> answer);
+  jobs::Cause cause_of(const Fault& fault) const;
+  Task<> settle(End end);
+  const config::Defer& defer() const { return *request_.config().routes[index(route_)].defer; }
+
+  Services& services_;
+  std::coroutine_handle<> frame_;
+  Parking parking_;
+  const jobs::LeasedJob job_;
+  const store::Epoch epoch_;
+  http::RequestHead head_;  // of the stored head
+  const ClientInfo client_;
+  RequestContext request_;
+  const RouteId route_;
+  cache::CacheKey key_;
+  Admission admission_;
+  CacheLookup lookup_;
+  UpstreamCall call_;
+  std::string written_;  // the head of this attempt
+  jobs::WallTime began_{};
+  std::optional<std::chrono::milliseconds> retry_after_;  // of the answer
+  bool is_configured_ = false;
+  bool is_readable_ = false;
+  bool has_begun_ = false;
+  bool is_aborted_ = false;
+};
+
+}  // namespace spillway::proxy

@@ -1,0 +1,15 @@
+// A response that the proxy makes itself and that is not about a fault.
+#pragma once
+
+#include <string>
+
+namespace spillway::proxy {
+
+struct OwnResponse {
+  unsigned status = 200;
+  std::string lines;  // fields, each with CRLF; Cache-Control and Content-Type among them
+  std::string content;
+  bool has_date = false;  // among the fields
+};
+
+}  // namespace spillway::proxy

@@ -1,0 +1,218 @@
+#include "proxy/jobs/job_dispatcher.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace spillway::proxy {
+
+namespace {
+
+constexpr std::size_t kMostInHand = 1024;
+// Handed to a worker beyond those that run, so that no slot waits for the store.
+constexpr std::size_t kLeastAhead = 8;
+constexpr std::size_t kMostLanes = 4096;
+constexpr Milliseconds kLanesEvery{1000};  // what other proxies wrote down, and what is due again
+constexpr Milliseconds kSweepEvery{500};
+constexpr Milliseconds kTotalsEvery{1000};
+constexpr Milliseconds kAskAgain{500};  // after a failure of the store
+constexpr std::size_t kSweepLimit = 1000;
+constexpr Duration kFirstPause = std::chrono::seconds(1);
+constexpr Duration kLongestPause = std::chrono::seconds(30);
+
+}  // namespace
+
+JobDispatcher::JobDispatcher(Acts acts, observe::JobCounts& counts, std::string proxy_name)
+    : acts_(std::move(acts)), counts_(counts), proxy_name_(std::move(proxy_name)) {}
+
+void JobDispatcher::configure(JobRoutes routes) { routes_ = std::move(routes); }
+
+void JobDispatcher::plan(std::vector<store::Command>& commands, TimePoint now,
+                         jobs::WallTime wall) {
+  const Milliseconds lease = routes_.generation->config.store.lease;
+  if (epoch_ != 0 && now >= lease_until_) lose_lease();
+  if (epoch_ == 0) {
+    asked_at_ = now;
+    commands.push_back(store::Join{.name = proxy_name_, .lease = lease});
+    return;
+  }
+  if (now >= renew_at_) {
+    renew_at_ = now + lease / 3;
+    asked_at_ = now;
+    commands.push_back(store::Renew{.epoch = epoch_, .lease = lease});
+  }
+  if (now >= sweep_at_) {
+    sweep_at_ = now + kSweepEvery;
+    commands.push_back(store::Sweep{.limit = kSweepLimit});
+  }
+  if (now >= totals_at_) {
+    totals_at_ = now + kTotalsEvery;
+    commands.push_back(store::Totals{});
+  }
+  if (!is_pulling_) return;
+  if (now >= lanes_at_) {
+    lanes_at_ = now + kLanesEvery;
+    commands.push_back(store::Lanes{.limit = kMostLanes, .ahead = 2 * kLanesEvery});
+  }
+  if (turn_ || in_hand_ >= kMostInHand) return;
+  turn_ = rotor_.next(wall, kMostInHand - in_hand_,
+                      [&](const std::string& route) { return room(route, now); });
+  if (turn_) {
+    commands.push_back(store::Claim{.epoch = epoch_, .lane = turn_->lane, .limit = turn_->limit});
+  }
+}
+
+// How many jobs of the route may be pulled now.
+std::size_t JobDispatcher::room(const std::string& name, TimePoint now) {
+  const auto configured = routes_.routes.find(name);
+  if (configured == routes_.routes.end()) return 0;  // it keeps its jobs, and they wait
+  const JobRoute& its = configured->second;
+  Route& route = known_[name];
+  if (now < route.paused_until) return 0;
+  Upstream& upstream = routes_.upstream(its);
+  // While live requests are refused there is no room to spare.
+  if (!its.defer.traffic_class && upstream.overload_status.read().state != State::normal) return 0;
+  const std::size_t running = upstream.running_jobs.load(std::memory_order_relaxed);
+  const std::size_t in_hand = in_hand_by_upstream_[upstream_of(name)];
+  const std::size_t ahead = in_hand > running ? in_hand - running : 0;
+  const std::size_t wanted = std::max(kLeastAhead, running);
+  if (ahead * 2 > wanted) return 0;
+  std::size_t most = wanted - ahead;
+  if (its.defer.concurrency) {
+    const std::size_t cap = *its.defer.concurrency;
+    most = std::min(most, cap > route.in_hand ? cap - route.in_hand : 0);
+  }
+  if (its.defer.rate) {
+    refill(route, *its.defer.rate, now);
+    most = std::min(most, static_cast<std::size_t>(route.tokens));
+  }
+  return most;
+}
+
+// By name and generation, as what runs is counted. Empty: the route is not configured any more.
+std::string JobDispatcher::upstream_of(const std::string& route) const {
+  const auto configured = routes_.routes.find(route);
+  if (configured == routes_.routes.end()) return {};
+  return routes_.upstream(configured->second).config.name + '/' +
+         std::to_string(routes_.generation->number);
+}
+
+// No more than a tenth of a second's jobs at once.
+void JobDispatcher::refill(Route& route, double rate, TimePoint now) const {
+  const double most = std::max(1.0, rate / 10);
+  if (route.refilled != TimePoint{})
+    route.tokens = std::min(most, route.tokens + rate * to_seconds(now - route.refilled));
+  route.refilled = now;
+}
+
+void JobDispatcher::learn(store::Command& command, TimePoint now, jobs::WallTime wall) {
+  if (auto* const join = std::get_if<store::Join>(&command)) {
+    epoch_ = join->epoch;
+    renew_at_ = now + join->lease / 3;
+    lease_until_ = asked_at_ + join->lease;
+  } else if (auto* const renew = std::get_if<store::Renew>(&command)) {
+    renewed(*renew);
+  } else if (auto* const claim = std::get_if<store::Claim>(&command)) {
+    claimed(*claim);
+  } else if (auto* const lanes = std::get_if<store::Lanes>(&command)) {
+    std::vector<jobs::Rotor::Due> due;
+    for (store::Lanes::One& one : lanes->found)
+      due.push_back({std::move(one.lane), one.oldest_due});
+    rotor_.refresh(due);
+  } else if (auto* const enqueue = std::get_if<store::Enqueue>(&command)) {
+    if (enqueue->result == store::Enqueue::Result::accepted && !enqueue->job.is_leased)
+      rotor_.add(enqueue->job.lane, enqueue->job.accepted);
+  } else if (auto* const settle = std::get_if<store::Settle>(&command)) {
+    settled(*settle, wall);
+  } else if (std::holds_alternative<store::Replay>(command)) {
+    lanes_at_ = now;
+  } else if (auto* const sweep = std::get_if<store::Sweep>(&command)) {
+    counts_.expired += sweep->expired.size();
+    counts_.recovered += sweep->recovered.size();
+    counts_.forgotten += sweep->forgotten;
+    counts_.dead[index(jobs::Cause::poison)] += sweep->poisoned.size();
+    if (sweep->has_more) sweep_at_ = now;
+    if (!sweep->recovered.empty()) lanes_at_ = now;
+  }
+}
+
+void JobDispatcher::claimed(store::Claim& claim) {
+  if (turn_) rotor_.took(*turn_, claim.jobs.size());
+  turn_.reset();
+  const std::string upstream = upstream_of(claim.lane.route);
+  Route& route = known_[claim.lane.route];
+  route.tokens = std::max(0.0, route.tokens - static_cast<double>(claim.jobs.size()));
+  for (jobs::LeasedJob& job : claim.jobs) {
+    leased_.emplace(std::pair(job.id, claim.epoch), Leased{job.lane, upstream});
+    ++route.in_hand;
+    ++in_hand_;
+    ++in_hand_by_upstream_[upstream];
+    acts_.hand_over(std::move(job), claim.epoch);
+  }
+  counts_.in_hand.store(static_cast<std::uint32_t>(in_hand_), std::memory_order_relaxed);
+}
+
+void JobDispatcher::settled(const store::Settle& settle, jobs::WallTime wall) {
+  const auto leased = leased_.find({settle.id, settle.epoch});
+  if (leased == leased_.end()) return;
+  const jobs::Lane lane = std::move(leased->second.lane);
+  const auto its = in_hand_by_upstream_.find(leased->second.upstream);
+  if (--its->second == 0) in_hand_by_upstream_.erase(its);
+  leased_.erase(leased);
+  Route& route = known_[lane.route];
+  --route.in_hand;
+  --in_hand_;
+  counts_.in_hand.store(static_cast<std::uint32_t>(in_hand_), std::memory_order_relaxed);
+  if (settle.is_lost) {
+    ++counts_.lease_lost;
+    return;
+  }
+  const jobs::Progress& progress = settle.progress;
+  if (progress.state == jobs::JobState::succeeded) route.last_pause = {};
+  if (jobs::waits(progress.state)) rotor_.add(lane, progress.due);
+  // The next one of its order may be claimable now.
+  if (jobs::has_ended(progress.state)) rotor_.add(lane, wall);
+}
+
+void JobDispatcher::renewed(const store::Renew& renew) {
+  if (renew.epoch != epoch_) return;
+  lease_until_ = asked_at_ + renew.lease;
+  if (renew.is_lost) lose_lease();
+}
+
+// Its upstream requests are ended first: another proxy may send them again.
+void JobDispatcher::lose_lease() {
+  acts_.abort_all();
+  epoch_ = 0;
+}
+
+// Each time again, for twice as long.
+void JobDispatcher::pause(const std::string& name, TimePoint now, TimePoint until) {
+  Route& route = known_[name];
+  if (now < route.paused_until) return;
+  route.last_pause = std::clamp(route.last_pause * 2, kFirstPause, kLongestPause);
+  route.paused_until = std::max(std::min(until, now + kLongestPause), now + route.last_pause);
+}
+
+void JobDispatcher::failed(TimePoint now) {
+  // What was claimed may be leased all the same. Under another epoch it is recovered with what is
+  // left of this one.
+  if (turn_) epoch_ = 0;
+  turn_.reset();
+  renew_at_ = std::min(renew_at_, now + kAskAgain);
+  sweep_at_ = lanes_at_ = totals_at_ = now + kAskAgain;
+}
+
+TimePoint JobDispatcher::next_due(TimePoint now, jobs::WallTime wall) const {
+  if (epoch_ == 0) return now;
+  TimePoint due = std::min({renew_at_, sweep_at_, totals_at_});
+  if (!is_pulling_) return due;
+  due = std::min(due, lanes_at_);
+  if (const auto job = rotor_.next_due()) {
+    // Those that are due and were not pulled have no room; what ends makes some.
+    const Duration until = *job > wall ? Duration(*job - wall) : Duration(Milliseconds{20});
+    due = std::min(due, now + until);
+  }
+  return due;
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,103 @@
+// Pulls jobs from the store as their upstreams have room, and hands them to the workers.
+//
+// On the store's thread. What it asks of the store it appends to the thread's next batch (plan()),
+// and learns from the answers (learn()). A worker is handed a few jobs more than run, so that a
+// slot that gets free finds one waiting at the gate; the others stay in the store, where they can
+// be cancelled and other proxies can have them.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "jobs/life.hpp"
+#include "jobs/rotor.hpp"
+#include "observe/job_counts.hpp"
+#include "proxy/jobs/job_routes.hpp"
+#include "proxy/jobs/store_call.hpp"
+
+namespace spillway::proxy {
+
+class JobDispatcher {
+ public:
+  // What it does to the rest of the process.
+  struct Acts {
+    std::function<void(jobs::LeasedJob, store::Epoch)> hand_over;  // to a worker
+    std::function<void()> abort_all;  // the lease is lost: upstream requests are ended first
+  };
+
+  JobDispatcher(Acts acts, observe::JobCounts& counts, std::string proxy_name);
+
+  // The configuration in force.
+  void configure(JobRoutes routes);
+  // Pulls nothing more.
+  void stop_pulling() { is_pulling_ = false; }
+
+  // The commands that are due.
+  void plan(std::vector<store::Command>& commands, TimePoint now, jobs::WallTime wall);
+  // Of the commands that plan() asked for, and of workers' calls.
+  void learn(store::Command& command, TimePoint now, jobs::WallTime wall);
+  void pause(const std::string& route, TimePoint now, TimePoint until);
+  // The store failed: asks again what was asked.
+  void failed(TimePoint now);
+  // When plan() has something to ask for.
+  TimePoint next_due(TimePoint now, jobs::WallTime wall) const;
+
+  store::Epoch epoch() const { return epoch_; }
+  // Of a job that this proxy has leased; null: it has not.
+  const std::string* route_of(const store::Settle& settle) const {
+    const auto leased = leased_.find({settle.id, settle.epoch});
+    return leased == leased_.end() ? nullptr : &leased->second.lane.route;
+  }
+  // Jobs that this proxy has leased.
+  std::size_t in_hand() const { return in_hand_; }
+
+ private:
+  struct Leased {
+    jobs::Lane lane;
+    std::string upstream;  // upstream_of() at the time
+  };
+  struct Route {
+    std::size_t in_hand = 0;
+    TimePoint paused_until{};
+    double tokens = 1;  // of `rate`
+    TimePoint refilled{};
+    Duration last_pause{};
+  };
+
+  std::size_t room(const std::string& name, TimePoint now);
+  void refill(Route& route, double rate, TimePoint now) const;
+  std::string upstream_of(const std::string& route) const;
+  void claimed(store::Claim& claim);
+  void settled(const store::Settle& settle, jobs::WallTime wall);
+  void renewed(const store::Renew& renew);
+  void lose_lease();
+
+  Acts acts_;
+  observe::JobCounts& counts_;
+  std::string proxy_name_;
+  JobRoutes routes_;
+  jobs::Rotor rotor_;
+  std::map<std::string, Route, std::less<>> known_;
+  std::map<std::pair<jobs::JobId, store::Epoch>, Leased> leased_;
+  std::map<std::string, std::size_t> in_hand_by_upstream_;
+  std::optional<jobs::Rotor::Turn> turn_;  // claimed for in the batch under way
+  store::Epoch epoch_ = 0;                 // 0: not joined
+  std::size_t in_hand_ = 0;
+  bool is_pulling_ = true;
+  TimePoint asked_at_{};     // for the lease
+  TimePoint lease_until_{};  // by this proxy's clock
+  TimePoint renew_at_{};
+  TimePoint lanes_at_{};
+  TimePoint sweep_at_{};
+  TimePoint totals_at_{};
+};
+
+}  // namespace spillway::proxy

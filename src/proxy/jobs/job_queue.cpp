@@ -1,0 +1,368 @@
+#include "proxy/jobs/job_queue.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace spillway::proxy {
+
+namespace {
+
+constexpr std::size_t kMostCommands = 256;
+constexpr std::size_t kMostBytes = 1024 * 1024;  // of a batch, heads and bodies
+constexpr std::size_t kMostWaitingBytes = 64 * kMostBytes;
+constexpr std::size_t kMostCalls = 8192;  // that wait
+constexpr Milliseconds kTryAgain{500};
+constexpr std::chrono::seconds kUnknown{5};  // Retry-After before any job has ended
+
+jobs::WallTime wall_now() {
+  return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+}
+
+std::size_t bytes_of(const store::Command& command) {
+  if (const auto* const enqueue = std::get_if<store::Enqueue>(&command))
+    return enqueue->job.head.size() + enqueue->job.body.size();
+  if (const auto* const settle = std::get_if<store::Settle>(&command))
+    return settle->answer ? settle->answer->fields.size() + settle->answer->body.size() : 0;
+  return 0;
+}
+
+// Jobs that wait or are in hand.
+std::uint64_t unfinished(const store::Totals& totals) {
+  std::uint64_t sum = 0;
+  for (const store::Totals::Route& route : totals.routes)
+    for (const auto state :
+         {jobs::JobState::queued, jobs::JobState::leased, jobs::JobState::retrying})
+      sum += route.by_state[index(state)];
+  return sum;
+}
+
+bool ends_job(const StoreCall& call) {
+  const auto* const settle = std::get_if<store::Settle>(&call.command);
+  return settle != nullptr && !settle->is_lost && jobs::has_ended(settle->progress.state);
+}
+
+// The operator's: it must not take others with it if it fails for taking too long.
+bool may_take_long(const store::Command& command) {
+  return std::holds_alternative<store::List>(command) ||
+         std::holds_alternative<store::Replay>(command) ||
+         std::holds_alternative<store::Purge>(command);
+}
+
+bool is_settle(const StoreCall& call) {
+  return std::holds_alternative<store::Settle>(call.command);
+}
+
+}  // namespace
+
+JobQueue::JobQueue(Open open, JobDispatcher::Acts acts,
+                   std::function<void(const store::Failure&)> on_failure, std::string proxy_name)
+    : open_(std::move(open)),
+      on_failure_(std::move(on_failure)),
+      dispatcher_(std::move(acts), counts_, std::move(proxy_name)) {}
+
+std::optional<store::Failure> JobQueue::start(JobRoutes routes) {
+  store::Opened opened = open_();
+  const bool may_come_back = opened.failure.kind == store::Failure::Kind::unavailable;
+  if (opened.store == nullptr && !may_come_back) return opened.failure;
+  store_ = std::move(opened.store);
+  is_available_.store(store_ != nullptr);
+  if (store_ == nullptr) on_failure_(opened.failure);
+  max_bytes_ = routes.generation->config.store.max_bytes;
+  dispatcher_.configure(std::move(routes));
+  thread_ = std::thread([this] {
+    ::pthread_setname_np(::pthread_self(), "store");
+    run();
+  });
+  return std::nullopt;
+}
+
+void JobQueue::stop() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    stops_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+bool JobQueue::submit(StoreCall& call) {
+  {
+    const std::lock_guard lock(mutex_);
+    const bool has_room = calls_.size() < kMostCalls && waiting_bytes_ < kMostWaitingBytes;
+    if (!is_settle(call) && (stops_ || !is_available() || !has_room)) return false;
+    calls_.push_back(&call);
+    waiting_bytes_ += bytes_of(call.command);
+  }
+  changed_.notify_one();
+  return true;
+}
+
+void JobQueue::watch(JobWatch& watch) {
+  const std::lock_guard lock(mutex_);
+  watches_.emplace(watch.id, &watch);
+}
+
+bool JobQueue::unwatch(JobWatch& watch) {
+  const std::lock_guard lock(mutex_);
+  const auto [first, last] = watches_.equal_range(watch.id);
+  const auto found =
+      std::find_if(first, last, [&](const auto& one) { return one.second == &watch; });
+  if (found == last) return false;
+  watches_.erase(found);
+  return true;
+}
+
+// Under the mutex.
+void JobQueue::notify(const jobs::JobId& id) {
+  const auto [first, last] = watches_.equal_range(id);
+  for (auto one = first; one != last; ++one) one->second->home->deliver(*one->second);
+  watches_.erase(first, last);
+}
+
+void JobQueue::notify(const store::Command& command) {
+  if (watches_.empty()) return;
+  if (const auto* const settle = std::get_if<store::Settle>(&command)) {
+    if (!settle->is_lost) notify(settle->id);
+  } else if (const auto* const cancel = std::get_if<store::Cancel>(&command)) {
+    if (cancel->is_done) notify(cancel->id);
+  } else if (const auto* const claim = std::get_if<store::Claim>(&command)) {
+    for (const jobs::LeasedJob& job : claim->jobs) notify(job.id);
+  } else if (const auto* const sweep = std::get_if<store::Sweep>(&command)) {
+    for (const jobs::JobId& id : sweep->expired) notify(id);
+  }
+}
+
+void JobQueue::configure(JobRoutes routes) {
+  {
+    const std::lock_guard lock(mutex_);
+    configured_ = std::move(routes);
+  }
+  changed_.notify_one();
+}
+
+void JobQueue::stop_pulling() {
+  {
+    const std::lock_guard lock(mutex_);
+    stops_pulling_ = true;
+  }
+  changed_.notify_one();
+}
+
+void JobQueue::job_started() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(has_started_job_, true)) return;
+  }
+  changed_.notify_one();
+}
+
+observe::JobsSnapshot JobQueue::snapshot() const {
+  const std::lock_guard lock(mutex_);
+  observe::JobsSnapshot snapshot = seen_;
+  snapshot.counts = &counts_;
+  snapshot.now = wall_now();
+  snapshot.is_available = is_available();
+  return snapshot;
+}
+
+std::int64_t JobQueue::retry_after(std::uint64_t position) const {
+  const std::lock_guard lock(mutex_);
+  return estimate_.retry_after(position > 0 ? position : unfinished(seen_.totals) + 1, kUnknown)
+      .count();
+}
+
+void JobQueue::run() {
+  while (wait_for_work()) turn();
+  // What workers still ask for, and what they have finished.
+  while (is_available()) {
+    Batch batch = take_batch();
+    if (batch.empty()) break;
+    execute(batch);
+  }
+  give_up_waiting();
+  if (store_ == nullptr || dispatcher_.epoch() == 0) return;
+  store::Command leave = store::Leave{.epoch = dispatcher_.epoch()};
+  store::Command* const one = &leave;
+  if (const auto failure = store_->execute({&one, 1}, wall_now())) on_failure_(*failure);
+}
+
+// False: the thread ends.
+bool JobQueue::wait_for_work() {
+  std::unique_lock lock(mutex_);
+  const TimePoint now = Clock::now();
+  const TimePoint due = is_available() ? dispatcher_.next_due(now, wall_now()) : try_at_;
+  const auto has_work = [this] {
+    return stops_ || configured_ || has_started_job_ || stops_pulling_ ||
+           (!calls_.empty() && is_available());
+  };
+  if (due > now && !has_work() && is_available()) {
+    lock.unlock();
+    store_->rest();
+    lock.lock();
+  }
+  changed_.wait_until(lock, due, has_work);
+  if (std::exchange(stops_pulling_, false)) dispatcher_.stop_pulling();
+  has_started_job_ = false;
+  if (configured_) {
+    dispatcher_.configure(std::move(*configured_));
+    configured_.reset();
+  }
+  return !stops_;
+}
+
+void JobQueue::turn() {
+  const TimePoint now = Clock::now();
+  if (!is_available() && now < try_at_) return;
+  if (store_ == nullptr && !open_again()) return;
+  Batch batch;
+  if (is_available()) batch = take_batch();
+  std::vector<store::Command> wanted;
+  dispatcher_.plan(wanted, now, wall_now());
+  // A probe, if nothing else shows that the store is there again.
+  if (wanted.empty() && !is_available()) wanted.emplace_back(store::Totals{});
+  for (store::Command& command : wanted) {
+    own_.push_back(std::make_unique<StoreCall>(std::move(command)));
+    batch.push_back(own_.back().get());
+  }
+  if (!batch.empty()) execute(batch);
+  own_.clear();
+}
+
+bool JobQueue::open_again() {
+  store::Opened opened = open_();
+  store_ = std::move(opened.store);
+  try_at_ = Clock::now() + kTryAgain;
+  return store_ != nullptr;
+}
+
+JobQueue::Batch JobQueue::take_batch() {
+  Batch batch;
+  std::size_t bytes = 0;
+  const std::lock_guard lock(mutex_);
+  while (!calls_.empty() && batch.size() < kMostCommands && bytes < kMostBytes) {
+    const bool is_alone = may_take_long(calls_.front()->command);
+    if (is_alone && !batch.empty()) break;
+    const std::size_t its = bytes_of(calls_.front()->command);
+    bytes += its;
+    waiting_bytes_ -= its;
+    batch.push_back(calls_.front());
+    calls_.pop_front();
+    if (is_alone) break;
+  }
+  return batch;
+}
+
+void JobQueue::execute(Batch& batch) {
+  std::vector<store::Command*> commands;
+  commands.reserve(batch.size());
+  for (StoreCall* const call : batch) {
+    if (auto* const enqueue = std::get_if<store::Enqueue>(&call->command))
+      enqueue->epoch = dispatcher_.epoch();
+    commands.push_back(&call->command);
+  }
+  const TimePoint began = Clock::now();
+  if (const auto failure = store_->execute(commands, wall_now()))
+    failed(batch, *failure);
+  else
+    succeeded(batch, Clock::now() - began);
+}
+
+void JobQueue::succeeded(Batch& batch, Duration took) {
+  is_available_.store(true, std::memory_order_relaxed);
+  const TimePoint now = Clock::now();
+  const jobs::WallTime wall = wall_now();
+  {
+    const std::lock_guard lock(mutex_);
+    for (const StoreCall* const call : batch) notify(call->command);
+    const auto ended = static_cast<std::uint64_t>(std::count_if(
+        batch.begin(), batch.end(), [](const StoreCall* call) { return ends_job(*call); }));
+    estimate_.observe(ended, dispatcher_.in_hand() > 0, now);
+  }
+  for (StoreCall* const call : batch) {
+    if (call->pauses_route) {
+      if (const auto* const route = dispatcher_.route_of(call->as<store::Settle>()))
+        dispatcher_.pause(*route, now, now + *call->pauses_route);
+    }
+    dispatcher_.learn(call->command, now, wall);
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    ++seen_.commits;
+    seen_.commands += batch.size();
+    seen_.commit_time += took;
+    seen_.longest_commit = std::max(seen_.longest_commit, took);
+    for (StoreCall* const call : batch)
+      if (auto* const totals = std::get_if<store::Totals>(&call->command)) note(std::move(*totals));
+  }
+  for (StoreCall* const call : batch) deliver(*call);
+}
+
+void JobQueue::note(store::Totals totals) {
+  is_full_.store(totals.bytes > max_bytes_, std::memory_order_relaxed);
+  seen_.totals = std::move(totals);
+}
+
+// Nothing was changed: those who wait are told, and what is finished is settled later.
+void JobQueue::failed(Batch& batch, const store::Failure& failure) {
+  ++counts_.store_failures;
+  if (is_available_.exchange(false)) on_failure_(failure);
+  try_at_ = Clock::now() + kTryAgain;
+  dispatcher_.failed(Clock::now());
+  Batch refused;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto call = batch.rbegin(); call != batch.rend(); ++call)
+      if (is_settle(**call)) {
+        calls_.push_front(*call);
+        waiting_bytes_ += bytes_of((*call)->command);
+      }
+    refused = take_refused();
+  }
+  for (StoreCall* const call : batch)
+    if (!is_settle(*call)) refused.push_back(call);
+  for (StoreCall* const call : refused) {
+    call->failure = failure;
+    deliver(*call);
+  }
+}
+
+// What came meanwhile, but for what has to be settled. Under the mutex.
+JobQueue::Batch JobQueue::take_refused() {
+  Batch refused;
+  std::deque<StoreCall*> kept;
+  for (StoreCall* const call : calls_) {
+    if (is_settle(*call)) {
+      kept.push_back(call);
+    } else {
+      refused.push_back(call);
+      waiting_bytes_ -= bytes_of(call->command);
+    }
+  }
+  calls_ = std::move(kept);
+  return refused;
+}
+
+void JobQueue::deliver(StoreCall& call) {
+  if (call.home != nullptr) {
+    call.home->deliver(call);
+  } else if (call.done) {
+    const std::function<void()> done = std::move(call.done);  // the call may end in it
+    done();
+  }
+}
+
+void JobQueue::give_up_waiting() {
+  Batch batch = take_batch();
+  for (; !batch.empty(); batch = take_batch()) {
+    for (StoreCall* const call : batch) {
+      call->failure = store::Failure{store::Failure::Kind::unavailable, "the proxy is stopping"};
+      deliver(*call);
+    }
+  }
+}
+
+}  // namespace spillway::proxy

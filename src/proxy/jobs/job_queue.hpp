@@ -1,0 +1,109 @@
+// The jobs of this process: one thread with the store. It commits what workers ask of it in groups
+// (adaptive group commit: what waits when a commit ends goes into the next one, without a timer),
+// and pulls jobs (JobDispatcher).
+//
+// Thread-safe but for start() and stop().
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "jobs/estimate.hpp"
+#include "observe/job_counts.hpp"
+#include "observe/jobs_snapshot.hpp"
+#include "proxy/jobs/job_dispatcher.hpp"
+#include "proxy/jobs/store_call.hpp"
+#include "store/job_store.hpp"
+
+namespace spillway::proxy {
+
+class JobQueue {
+ public:
+  // Opens the store, as often as it has to while it is unavailable.
+  using Open = std::function<store::Opened()>;
+
+  JobQueue(Open open, JobDispatcher::Acts acts,
+           std::function<void(const store::Failure&)> on_failure, std::string proxy_name);
+  ~JobQueue() { stop(); }
+  JobQueue(const JobQueue&) = delete;
+  JobQueue& operator=(const JobQueue&) = delete;
+
+  // nullopt, or why there can be none. A store that cannot be reached now is waited for.
+  std::optional<store::Failure> start(JobRoutes routes);
+  // Commits what waits, gives back what this proxy has leased, and ends the thread.
+  void stop();
+
+  // False, without effect: the store is unavailable, or too many calls wait. A Settle is always
+  // taken: it is kept until the store is there again.
+  bool submit(StoreCall& call);
+  // Delivers the watch when the job's state changes, once, unless unwatch() returns true.
+  void watch(JobWatch& watch);
+  bool unwatch(JobWatch& watch);
+  void configure(JobRoutes routes);
+  void stop_pulling();
+  // A job got its slot: there may be room for another one.
+  void job_started();
+
+  observe::JobCounts& counts() { return counts_; }
+  // The store takes as much space as it may.
+  bool is_full() const { return is_full_.load(std::memory_order_relaxed); }
+  bool is_available() const { return is_available_.load(std::memory_order_relaxed); }
+  observe::JobsSnapshot snapshot() const;
+  // Seconds after which a job at this position (0: the last one) is likely to have ended.
+  std::int64_t retry_after(std::uint64_t position) const;
+  std::size_t in_hand() const { return counts_.in_hand.load(std::memory_order_relaxed); }
+
+ private:
+  using Batch = std::vector<StoreCall*>;
+
+  void run();
+  void turn();
+  Batch take_batch();
+  bool wait_for_work();
+  bool open_again();
+  void execute(Batch& batch);
+  void succeeded(Batch& batch, Duration took);
+  void failed(Batch& batch, const store::Failure& failure);
+  void note(store::Totals totals);
+  void notify(const store::Command& command);
+  void notify(const jobs::JobId& id);
+  Batch take_refused();
+  void deliver(StoreCall& call);
+  void give_up_waiting();
+
+  Open open_;
+  std::function<void(const store::Failure&)> on_failure_;
+  observe::JobCounts counts_;
+  std::unique_ptr<store::JobStore> store_;
+  std::atomic<bool> is_available_{false};
+  std::atomic<bool> is_full_{false};
+  std::uint64_t max_bytes_ = 0;
+  std::thread thread_;
+
+  mutable std::mutex mutex_;  // of these:
+  std::condition_variable changed_;
+  std::deque<StoreCall*> calls_;
+  std::size_t waiting_bytes_ = 0;        // theirs
+  std::optional<JobRoutes> configured_;  // not taken by the thread yet
+  bool stops_ = false;
+  bool stops_pulling_ = false;
+  bool has_started_job_ = false;
+  observe::JobsSnapshot seen_;
+  std::multimap<jobs::JobId, JobWatch*> watches_;
+  jobs::Estimate estimate_;
+
+  // The thread's own:
+  JobDispatcher dispatcher_;
+  std::vector<std::unique_ptr<StoreCall>> own_;  // of the batch under way
+  TimePoint try_at_{};                           // the store again
+};
+
+}  // namespace spillway::proxy

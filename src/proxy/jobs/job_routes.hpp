@@ -1,0 +1,43 @@
+// What the configuration in force says of the routes with `defer`, for the thread that pulls jobs.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "config/config.hpp"
+#include "proxy/generation/generation.hpp"
+
+namespace spillway::proxy {
+
+// The rank of jobs below all classes.
+inline constexpr std::uint8_t kLowestRank = 255;
+
+inline std::uint8_t rank_of(const config::Defer& defer) {
+  return defer.traffic_class ? static_cast<std::uint8_t>(*defer.traffic_class) : kLowestRank;
+}
+
+struct JobRoute {
+  config::Defer defer;
+  UpstreamId upstream{};
+};
+
+// By name. Keeps the generation alive.
+struct JobRoutes {
+  std::shared_ptr<Generation> generation;
+  std::map<std::string, JobRoute, std::less<>> routes;
+
+  Upstream& upstream(const JobRoute& route) const {
+    return generation->upstreams[index(route.upstream)];
+  }
+};
+
+inline JobRoutes job_routes(std::shared_ptr<Generation> generation) {
+  JobRoutes out{std::move(generation), {}};
+  for (const config::Route& route : out.generation->config.routes)
+    if (route.defer) out.routes[route.name] = {*route.defer, route.upstream};
+  return out;
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,41 @@
+// One command on its way to the store and back.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "base/time.hpp"
+#include "proxy/net/mailbox.hpp"
+#include "store/command.hpp"
+#include "store/job_store.hpp"
+
+namespace spillway::proxy {
+
+// As a letter it comes back to the worker that waits for it (`home`, `parking`); without a home
+// `done` is called on the store's thread. It must stay alive until then.
+struct StoreCall : Letter {
+  explicit StoreCall(store::Command asked) : command(std::move(asked)) {}
+
+  template <class Kind>
+  const Kind& as() const {
+    return std::get<Kind>(command);
+  }
+  template <class Kind>
+  Kind& as() {
+    return std::get<Kind>(command);
+  }
+
+  store::Command command;
+  std::optional<store::Failure> failure;  // the command was not executed
+  std::function<void()> done;
+  // Of a Settle: nothing more of its route is pulled for so long.
+  std::optional<Duration> pauses_route;
+};
+
+// Waits until the state of a job changes here. Another proxy's change is not seen.
+struct JobWatch : Letter {
+  jobs::JobId id;
+};
+
+}  // namespace spillway::proxy

@@ -1,0 +1,81 @@
+// Deferred requests: the store, and who runs them.
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include "proxy/server/server_parts.hpp"
+#include "store/key.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+
+std::string proxy_name() {
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) != 0) host = {"proxy"};
+  return std::string(host.data()) + ":" + std::to_string(::getpid());
+}
+
+// systemd's StateDirectory, else the directory of the configuration file.
+std::filesystem::path directory_of(const config::Store& store) {
+  const char* const state = store.url.empty() ? std::getenv("STATE_DIRECTORY") : nullptr;
+  if (state == nullptr || *state == 0) return store.directory;
+  const std::string all = state;
+  return all.substr(0, all.find(':'));
+}
+
+store::Opened open(const config::Store& store) {
+  std::optional<store::Key> key;
+  if (!store.key_file.empty()) {
+    const auto file = std::filesystem::path(store.directory) / store.key_file;
+    store::KeyFile read = store::read_key_file(file);
+    if (!read.key) return {nullptr, {store::Failure::Kind::corrupt, std::move(read.problem)}};
+    key = read.key;
+  }
+  return store::open_store(store.url, directory_of(store), key);
+}
+
+}  // namespace
+
+std::unique_ptr<JobQueue> Server::Parts::make_jobs(const config::Config& config) {
+  const bool defers =
+      std::any_of(config.routes.begin(), config.routes.end(),
+                  [](const config::Route& route) { return route.defer.has_value(); });
+  if (!defers) return nullptr;
+  if (config.store.url == "memory:") {
+    log.message(observe::Level::warn,
+                "store.url is memory: deferred requests are lost when this process ends");
+  }
+  JobDispatcher::Acts acts;
+  acts.hand_over = [this](jobs::LeasedJob job, store::Epoch epoch) {
+    hand_over(std::move(job), epoch);
+  };
+  acts.abort_all = [this] {
+    log.message(observe::Level::error,
+                "the lease on deferred requests is lost: those that run are ended");
+    for (const auto& worker : workers) worker->abort_jobs();
+  };
+  const auto on_failure = [this](const store::Failure& failure) {
+    log.message(observe::Level::error, "the store of deferred requests: " + failure.text);
+  };
+  return std::make_unique<JobQueue>([store = config.store] { return open(store); }, std::move(acts),
+                                    on_failure, proxy_name());
+}
+
+void Server::Parts::start_jobs() {
+  if (!jobs) return;
+  if (const auto failure = jobs->start(job_routes(generations.current())))
+    throw std::runtime_error("store: " + failure->text);
+}
+
+void Server::Parts::hand_over(jobs::LeasedJob job, store::Epoch epoch) {
+  Worker& worker = *workers[next_worker++ % workers.size()];
+  worker.run_job(std::move(job), epoch);
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,273 @@
+// What is pulled, when, and what a lost lease and a route that pauses do to it. The store is played
+// by the test.
+#include "proxy/jobs/job_dispatcher.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "proxy/generation/read_configuration.hpp"
+#include "support/proxy_under_test.hpp"
+
+using namespace spillway;
+using namespace spillway::proxy;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+namespace {
+
+std::shared_ptr<Generation> generation_with(const nlohmann::json& defer) {
+  nlohmann::json settings = support::configuration(
+      {"127.0.0.1:1"},
+      {{"routes", {{{"name", "export"}, {"match", {{"path", "/export"}}}, {"defer", defer}}}}});
+  ReadConfiguration read = resolve_servers(support::checked(settings));
+  REQUIRE(read.config);
+  const ProcessContext process{.workers = {std::make_shared<observe::WorkerGauges>()}};
+  return std::make_shared<Generation>(*std::move(read.config), std::move(read.endpoints), process);
+}
+
+const jobs::Lane kLane{kLowestRank, "export", TenantId{1}};
+
+struct Play {
+  explicit Play(const nlohmann::json& defer = nlohmann::json::object())
+      : generation(generation_with(defer)),
+        dispatcher({.hand_over = [this](jobs::LeasedJob job,
+                                        store::Epoch) { handed.push_back(std::move(job)); },
+                    .abort_all = [this] { ++aborts; }},
+                   counts, "test") {
+    dispatcher.configure(job_routes(generation));
+    ask();
+    answer<store::Join>([](store::Join& join) { join.epoch = 7; });
+    ask();  // renews nothing yet, sweeps, counts, looks at the lanes
+  }
+
+  void ask() {
+    commands.clear();
+    dispatcher.plan(commands, now, wall);
+  }
+  template <class Kind>
+  bool asked() const {
+    return std::any_of(commands.begin(), commands.end(),
+                       [](const auto& one) { return std::holds_alternative<Kind>(one); });
+  }
+  template <class Kind, class Answer>
+  void answer(const Answer& fill) {
+    for (store::Command& command : commands) {
+      auto* const kind = std::get_if<Kind>(&command);
+      if (kind == nullptr) continue;
+      fill(*kind);
+      dispatcher.learn(command, now, wall);
+    }
+  }
+  // So many jobs wait in the store; answers its claims.
+  void pull(std::size_t& waiting) {
+    ask();
+    answer<store::Claim>([&](store::Claim& claim) {
+      while (claim.jobs.size() < claim.limit && waiting > 0) {
+        jobs::LeasedJob job;
+        job.id.bytes[0] = next_id;
+        job.id.bytes[1] = static_cast<std::uint8_t>(++next_id == 0 ? ++page : page);
+        job.lane = claim.lane;
+        claim.jobs.push_back(std::move(job));
+        --waiting;
+      }
+    });
+  }
+  void see() {
+    store::Command seen = store::Enqueue{};
+    std::get<store::Enqueue>(seen).job.lane = kLane;
+    std::get<store::Enqueue>(seen).job.accepted = wall;
+    dispatcher.learn(seen, now, wall);
+  }
+  void settle(const jobs::LeasedJob& job, jobs::JobState state, bool is_lost = false) {
+    store::Command settled = store::Settle{};
+    auto& settle = std::get<store::Settle>(settled);
+    settle.epoch = 7;
+    settle.id = job.id;
+    settle.progress.state = state;
+    settle.progress.due = wall;
+    settle.is_lost = is_lost;
+    dispatcher.learn(settled, now, wall);
+  }
+  void pass(milliseconds time) {
+    now += time;
+    wall += time;
+  }
+
+  std::shared_ptr<Generation> generation;
+  observe::JobCounts counts;
+  std::vector<jobs::LeasedJob> handed;
+  int aborts = 0;
+  JobDispatcher dispatcher;
+  std::vector<store::Command> commands;
+  TimePoint now = TimePoint{} + std::chrono::hours(1);
+  jobs::WallTime wall = jobs::WallTime{} + std::chrono::hours(480000);
+  std::uint8_t next_id = 1;
+  std::uint8_t page = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a proxy joins before it pulls") {
+  Play play;
+  CHECK(play.dispatcher.epoch() == 7);
+  CHECK_FALSE(play.asked<store::Claim>());
+  play.see();
+  play.ask();
+  CHECK(play.asked<store::Claim>());
+}
+
+TEST_CASE("a few jobs more than run are pulled, and no more until some have begun") {
+  Play play;
+  std::size_t waiting = 1000;
+  play.see();
+  for (int i = 0; i < 50; ++i) play.pull(waiting);
+  CHECK(play.handed.size() == 8);
+  SUBCASE("with more of them running, more") {
+    play.generation->upstreams[0].running_jobs = 8;
+    for (int i = 0; i < 50; ++i) play.pull(waiting);
+    CHECK(play.handed.size() == 16);
+  }
+  SUBCASE("when one has ended, the next ones") {
+    for (int i = 0; i < 8; ++i) play.settle(play.handed[i], jobs::JobState::succeeded);
+    for (int i = 0; i < 50; ++i) play.pull(waiting);
+    CHECK(play.handed.size() == 16);
+  }
+}
+
+TEST_CASE("a route's concurrency bounds its jobs in hand") {
+  Play play(nlohmann::json{{"concurrency", 3}});
+  std::size_t waiting = 1000;
+  play.see();
+  for (int i = 0; i < 50; ++i) play.pull(waiting);
+  CHECK(play.handed.size() == 3);
+}
+
+TEST_CASE("a route's rate bounds how many jobs begin") {
+  Play play(nlohmann::json{{"rate", 10}});
+  std::size_t waiting = 1000;
+  play.see();
+  for (int i = 0; i < 100; ++i) {
+    play.pull(waiting);
+    while (play.dispatcher.in_hand() > 0)
+      play.settle(play.handed[play.handed.size() - play.dispatcher.in_hand()],
+                  jobs::JobState::succeeded);
+    play.pass(milliseconds(100));
+  }
+  CHECK(play.handed.size() >= 95);
+  CHECK(play.handed.size() <= 102);
+}
+
+TEST_CASE("a route that pauses is left alone, each time for longer, until a job succeeds") {
+  Play play;
+  std::size_t waiting = 1000;
+  play.see();
+  const auto pulled_within = [&](milliseconds time) {
+    const std::size_t before = play.handed.size();
+    for (milliseconds at{0}; at < time; at += milliseconds(100)) {
+      play.pull(waiting);
+      play.pass(milliseconds(100));
+    }
+    return play.handed.size() - before;
+  };
+  play.dispatcher.pause("export", play.now, play.now);
+  CHECK(pulled_within(milliseconds(900)) == 0);
+  CHECK(pulled_within(milliseconds(500)) > 0);
+  for (const jobs::LeasedJob& job : play.handed) play.settle(job, jobs::JobState::retrying);
+  play.dispatcher.pause("export", play.now, play.now);
+  CHECK(pulled_within(milliseconds(1900)) == 0);
+  CHECK(pulled_within(milliseconds(500)) > 0);
+}
+
+TEST_CASE("jobs of a route that is gone stay in the store") {
+  Play play;
+  std::size_t waiting = 10;
+  store::Command seen = store::Enqueue{};
+  std::get<store::Enqueue>(seen).job.lane = {kLowestRank, "former", TenantId{1}};
+  play.dispatcher.learn(seen, play.now, play.wall);
+  for (int i = 0; i < 5; ++i) play.pull(waiting);
+  CHECK(play.handed.empty());
+}
+
+TEST_CASE("a lease that is lost ends what runs, and the proxy joins again") {
+  Play play;
+  std::size_t waiting = 3;
+  play.see();
+  play.pull(waiting);
+  play.pass(seconds(10));
+  play.ask();
+  REQUIRE(play.asked<store::Renew>());
+  play.answer<store::Renew>([](store::Renew& renew) { renew.is_lost = true; });
+  CHECK(play.aborts == 1);
+  CHECK(play.dispatcher.epoch() == 0);
+  play.settle(play.handed[0], jobs::JobState::succeeded, true);
+  CHECK(play.counts.lease_lost == 1);
+  CHECK(play.counts.succeeded == 0);
+  play.ask();
+  CHECK(play.asked<store::Join>());
+}
+
+TEST_CASE("a proxy that drains pulls nothing, and keeps its lease") {
+  Play play;
+  std::size_t waiting = 10;
+  play.see();
+  play.dispatcher.stop_pulling();
+  play.pull(waiting);
+  CHECK(play.handed.empty());
+  play.pass(seconds(10));
+  play.ask();
+  CHECK(play.asked<store::Renew>());
+}
+
+TEST_CASE("a lease that cannot be renewed ends by the proxy's own clock") {
+  Play play;
+  std::size_t waiting = 3;
+  play.see();
+  play.pull(waiting);
+  for (int i = 0; i < 16; ++i) {
+    CHECK(play.aborts == 0);
+    play.pass(seconds(1));
+    play.ask();
+    play.dispatcher.failed(play.now);  // the store cannot be reached
+    if (play.asked<store::Join>()) break;
+  }
+  CHECK(play.aborts == 1);
+  CHECK(play.dispatcher.epoch() == 0);
+}
+
+TEST_CASE(
+    "after a claim of which nothing is known the proxy joins again, so that it is recovered") {
+  Play play;
+  play.see();
+  play.ask();
+  REQUIRE(play.asked<store::Claim>());
+  play.dispatcher.failed(play.now);
+  play.ask();
+  CHECK(play.asked<store::Join>());
+  CHECK(play.aborts == 0);
+}
+
+TEST_CASE("a job that is leased again before its former attempt has ended counts for both") {
+  Play play(nlohmann::json{{"concurrency", 1}});
+  std::size_t waiting = 1;
+  play.see();
+  play.pull(waiting);
+  REQUIRE(play.handed.size() == 1);
+  play.dispatcher.failed(play.now);
+  play.pass(seconds(20));
+  play.ask();
+  play.answer<store::Join>([](store::Join& join) { join.epoch = 8; });
+  store::Command again = store::Claim{.epoch = 8, .lane = kLane, .limit = 1};
+  std::get<store::Claim>(again).jobs.push_back({.id = play.handed[0].id, .lane = kLane});
+  play.dispatcher.learn(again, play.now, play.wall);
+  CHECK(play.dispatcher.in_hand() == 2);
+  play.settle(play.handed[0], jobs::JobState::succeeded, true);
+  CHECK(play.dispatcher.in_hand() == 1);
+  store::Command settled = store::Settle{};
+  std::get<store::Settle>(settled).epoch = 8;
+  std::get<store::Settle>(settled).id = play.handed[0].id;
+  play.dispatcher.learn(settled, play.now, play.wall);
+  CHECK(play.dispatcher.in_hand() == 0);
+}

@@ -1,0 +1,175 @@
+// The thread with the store: what becomes of calls when the store fails, and when it is there
+// again.
+#include "proxy/jobs/job_queue.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "proxy/generation/read_configuration.hpp"
+#include "store/memory_store.hpp"
+#include "support/event.hpp"
+#include "support/proxy_under_test.hpp"
+
+using namespace spillway;
+using namespace spillway::proxy;
+using support::Event;
+
+namespace {
+
+// What the test says of the store.
+struct Weather {
+  std::atomic<bool> is_down{false};
+  std::atomic<int> opened{0};
+  std::atomic<int> batches_of_settles{0};
+};
+
+// A memory store that fails while it is down.
+class Fickle final : public store::JobStore {
+ public:
+  explicit Fickle(Weather& weather) : weather_(weather), inner_(store::open_memory()) {}
+
+  std::optional<store::Failure> execute(std::span<store::Command* const> batch,
+                                        jobs::WallTime now) override {
+    if (weather_.is_down)
+      return store::Failure{store::Failure::Kind::unavailable, "the test says so"};
+    for (const store::Command* const command : batch)
+      if (std::holds_alternative<store::Settle>(*command)) ++weather_.batches_of_settles;
+    return inner_->execute(batch, now);
+  }
+
+ private:
+  Weather& weather_;
+  std::unique_ptr<store::JobStore> inner_;
+};
+
+JobRoutes some_routes() {
+  ReadConfiguration read =
+      resolve_servers(support::checked(support::configuration({"127.0.0.1:1"})));
+  const ProcessContext process{.workers = {std::make_shared<observe::WorkerGauges>()}};
+  return job_routes(
+      std::make_shared<Generation>(*std::move(read.config), std::move(read.endpoints), process));
+}
+
+// The store's thread may still be in done() when the test goes on.
+struct Asked {
+  explicit Asked(store::Command command) : call(std::move(command)) {}
+
+  Event over;
+  StoreCall call;
+};
+
+struct Desk {
+  Desk()
+      : queue([this] { return open(); }, {[](jobs::LeasedJob, store::Epoch) {}, [] {}},
+              [this](const store::Failure&) { ++failures; }, "test") {}
+
+  store::Opened open() {
+    ++weather.opened;
+    if (weather.is_down && weather.opened == 1)
+      return {nullptr, {store::Failure::Kind::unavailable, "the test says so"}};
+    return {std::make_unique<Fickle>(weather), {}};
+  }
+  // Executed, and its failure.
+  std::optional<store::Failure> ask(store::Command command) {
+    const auto asked = std::make_shared<Asked>(std::move(command));
+    asked->call.done = [asked] { asked->over.set(); };
+    if (!queue.submit(asked->call)) {
+      asked->call.done = nullptr;
+      return store::Failure{store::Failure::Kind::unavailable, "not taken"};
+    }
+    REQUIRE(asked->over.wait());
+    return asked->call.failure;
+  }
+  bool becomes_available(bool wanted) {
+    const TimePoint until = Clock::now() + support::kPatience;
+    while (queue.is_available() != wanted && Clock::now() < until) std::this_thread::yield();
+    return queue.is_available() == wanted;
+  }
+
+  Weather weather;
+  std::atomic<int> failures{0};
+  JobQueue queue;
+};
+
+store::Command enqueue(std::uint8_t id) {
+  store::Enqueue command;
+  command.job.id.bytes[0] = id;
+  command.job.lane.route = "gone";  // so that nothing pulls it
+  command.job.expires = jobs::WallTime{} + std::chrono::hours(1'000'000);
+  command.max_pending = 10;
+  return command;
+}
+
+}  // namespace
+
+TEST_CASE("what is written down is answered after its commit") {
+  Desk desk;
+  REQUIRE_FALSE(desk.queue.start(some_routes()));
+  CHECK_FALSE(desk.ask(enqueue(1)));
+  CHECK(desk.queue.snapshot().commits > 0);
+}
+
+TEST_CASE("a store that fails is told to those who wait, refuses others, and recovers by itself") {
+  Desk desk;
+  REQUIRE_FALSE(desk.queue.start(some_routes()));
+  REQUIRE_FALSE(desk.ask(enqueue(1)));
+  desk.weather.is_down = true;
+  CHECK(desk.ask(enqueue(2)));
+  CHECK(desk.becomes_available(false));
+  CHECK(desk.ask(enqueue(3)));
+  CHECK(desk.failures == 1);
+  desk.weather.is_down = false;
+  CHECK(desk.becomes_available(true));
+  CHECK_FALSE(desk.ask(enqueue(4)));
+}
+
+TEST_CASE("an attempt that ended while the store is down is settled when it is there again") {
+  Desk desk;
+  REQUIRE_FALSE(desk.queue.start(some_routes()));
+  REQUIRE_FALSE(desk.ask(enqueue(1)));
+  desk.weather.is_down = true;
+  REQUIRE(desk.ask(enqueue(2)));
+  const auto settled = std::make_shared<Asked>(store::Settle{});
+  settled->call.done = [settled] { settled->over.set(); };
+  REQUIRE(desk.queue.submit(settled->call));
+  CHECK_FALSE(settled->over.is_set());
+  desk.weather.is_down = false;
+  REQUIRE(settled->over.wait());
+  CHECK_FALSE(settled->call.failure);
+  CHECK(desk.weather.batches_of_settles == 1);
+}
+
+TEST_CASE("a store that cannot be reached at the start is opened later") {
+  Desk desk;
+  desk.weather.is_down = true;
+  REQUIRE_FALSE(desk.queue.start(some_routes()));
+  CHECK_FALSE(desk.queue.is_available());
+  desk.weather.is_down = false;
+  CHECK(desk.becomes_available(true));
+  CHECK_FALSE(desk.ask(enqueue(1)));
+}
+
+TEST_CASE("a store that is not ours keeps the proxy from starting") {
+  JobQueue queue(
+      [] {
+        return store::Opened{nullptr, {store::Failure::Kind::corrupt, "no store"}};
+      },
+      {[](jobs::LeasedJob, store::Epoch) {}, [] {}}, [](const store::Failure&) {}, "test");
+  const auto failure = queue.start(some_routes());
+  REQUIRE(failure);
+  CHECK(failure->text == "no store");
+}
+
+TEST_CASE("calls that come after the end are not taken, and those that wait are answered") {
+  Desk desk;
+  REQUIRE_FALSE(desk.queue.start(some_routes()));
+  desk.queue.stop();
+  StoreCall call{enqueue(1)};
+  CHECK_FALSE(desk.queue.submit(call));
+}
