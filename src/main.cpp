@@ -16,6 +16,7 @@
 #include "base/ip_address.hpp"
 #include "base/state.hpp"
 #include "cli/explain.hpp"
+#include "cli/jobs_arguments.hpp"
 #include "cli/simulate_command.hpp"
 #include "config/effective.hpp"
 #include "config/load.hpp"
@@ -130,12 +131,22 @@ int simulate(const std::string& path, const spillway::SimulateOptions& options) 
   return kFailed;
 }
 
+int jobs(const spillway::JobsOptions& options) {
+  switch (spillway::run_jobs_command(options, std::cout, std::cerr)) {
+    case spillway::JobsOutcome::done: return kFine;
+    case spillway::JobsOutcome::bad_usage: return kBadUsage;
+    case spillway::JobsOutcome::failed: break;
+  }
+  return kFailed;
+}
+
 // What the command line says. CLI11 keeps pointers to the members while it parses.
 struct Arguments {
   std::string config;
   spillway::ExplainedRequest request;
   std::string state{name(spillway::State::normal)};
   spillway::SimulateOptions simulation;
+  spillway::JobsOptions jobs;
   bool schema_as_table = false;
 };
 
@@ -180,7 +191,9 @@ void add_simulate(CLI::App& app, Arguments& to) {
   command.add_option("--rps", options.rps, "New requests per second, all clients, over the run")
       ->check(CLI::Range(0.001, 1e6));
   command.footer(spillway::kSizeHelp);
-  command.add_flag("--compare", options.compare, "Play the same traffic without shedding, too");
+  command.add_flag("--compare", options.compare,
+                   "Play the same traffic without shedding, too; where requests can be deferred, "
+                   "without deferral");
   command.add_option("--plot", options.plot, "Draw what happened into this SVG file");
   command.add_flag("--json", options.json, "Print everything as JSON, no table");
   command.add_flag("--list", options.list, "Print which scenarios are built in");
@@ -199,6 +212,7 @@ void add_commands(CLI::App& app, Arguments& to) {
       ->required();
   add_explain(app, to);
   add_simulate(app, to);
+  spillway::add_jobs(app, to.jobs);
   app.add_subcommand("schema", "Print the JSON Schema of the configuration file")
       ->add_flag("--reference", to.schema_as_table, "Print all keys as a Markdown table instead");
   app.add_subcommand("version", "Print version, compiler and libraries");
@@ -212,6 +226,7 @@ int execute(const CLI::App& app, Arguments& arguments) {
     return explain(arguments.config, arguments.request);
   }
   if (app.got_subcommand("simulate")) return simulate(arguments.config, arguments.simulation);
+  if (app.got_subcommand("jobs")) return jobs(arguments.jobs);
   if (app.got_subcommand("schema")) return print_schema(arguments.schema_as_table);
   return print_version();
 }

@@ -11,6 +11,7 @@
 
 #include "simulate/access_log.hpp"
 #include "simulate/built_in.hpp"
+#include "simulate/deferral_rules.hpp"
 #include "simulate/json.hpp"
 #include "simulate/plot.hpp"
 #include "simulate/scenario_file.hpp"
@@ -60,15 +61,20 @@ void print_size(const Recording& recording, const std::string& sizing, std::ostr
 void print_table(const Recording& with, const Recording* without, std::ostream& out) {
   std::vector<std::string> classes;
   for (const auto& one : with.classes) classes.push_back(one.name);
-  out << (without != nullptr ? simulate::compare_header(classes) : simulate::header(classes));
+  const bool jobs = with.jobs.has_value();
+  out << (without != nullptr ? simulate::compare_header(classes, jobs)
+                             : simulate::header(classes, jobs));
   for (std::size_t s = 0; s < with.seconds.size(); ++s) {
-    out << (without != nullptr ? simulate::compare_line(s, with.seconds[s], without->seconds[s])
-                               : simulate::line(s, with.seconds[s]));
+    out << (without != nullptr
+                ? simulate::compare_line(s, with.seconds[s], without->seconds[s], jobs)
+                : simulate::line(s, with.seconds[s], jobs));
   }
 }
 
 nlohmann::ordered_json as_json(const Recording& with, const Recording* without) {
   if (without == nullptr) return to_json(with);
+  if (without->shedding)
+    return {{"with_deferral", to_json(with)}, {"without_deferral", to_json(*without)}};
   return {{"with_shedding", to_json(with)}, {"without_shedding", to_json(*without)}};
 }
 
@@ -137,14 +143,18 @@ SimulateResult simulate_scenario(const SimulateOptions& options, const config::C
   scenario.seed = options.seed.value_or(scenario.seed);
   if (!options.plot.empty() && !open_plot(options.plot, err)) return SimulateResult::plot_failed;
 
-  const auto run = [&](bool shedding) {
-    if (!show_progress) return simulate::simulate(scenario, shedding);
-    const char* what = shedding ? "with shedding" : "without shedding";
-    return simulate::simulate(scenario, shedding, progress_to(err, scenario.seconds, what));
+  const auto run = [&](const simulate::Scenario& played, bool shedding, const char* what) {
+    if (!show_progress) return simulate::simulate(played, shedding);
+    return simulate::simulate(played, shedding, progress_to(err, played.seconds, what));
   };
-  const Recording with = run(true);
+  const bool defers = simulate::has_deferral(scenario);
+  const Recording with = run(scenario, true, defers ? "with deferral" : "with shedding");
   std::optional<Recording> without;
-  if (options.compare) without = run(false);
+  if (options.compare && defers) {
+    without = run(simulate::without_deferral(scenario), true, "without deferral");
+  } else if (options.compare) {
+    without = run(scenario, false, "without shedding");
+  }
   const Recording* const other = without ? &*without : nullptr;
 
   if (options.json) {

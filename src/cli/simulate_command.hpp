@@ -19,7 +19,8 @@ struct SimulateOptions {
   std::optional<std::uint32_t> slots;
   std::optional<std::int64_t> service_ms;
   std::optional<double> rps;
-  bool compare = false;    // the same traffic without shedding, too
+  // The same traffic without shedding, too; where requests can be deferred, without deferral.
+  bool compare = false;
   bool json = false;       // everything as JSON in place of the table
   bool list = false;       // only list the built-in scenarios
   bool reference = false;  // only print the keys of scenario files

@@ -67,6 +67,18 @@ TEST_CASE("simulate prints JSON and nothing else if asked to") {
   CHECK(both["without_shedding"]["shedding"] == false);
 }
 
+TEST_CASE("simulate compares with and without deferral where requests can be deferred") {
+  const std::string both = spillway("simulate --compare --scenario daily-peak").out;
+  CHECK(contains(both, "with deferral"));
+  CHECK(contains(both, "without deferral"));
+  CHECK(contains(both, "most pending"));
+  const auto json =
+      nlohmann::json::parse(spillway("simulate --json --compare --scenario daily-peak").out);
+  CHECK(json["with_deferral"]["jobs"]["deferred"] > 7000);
+  CHECK(json["without_deferral"]["shedding"] == true);
+  CHECK_FALSE(json["without_deferral"].contains("jobs"));
+}
+
 TEST_CASE("simulate writes a picture") {
   const ScratchFile file("short.json", kShort), picture("picture.svg");
   const Result result =

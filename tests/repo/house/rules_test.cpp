@@ -21,11 +21,13 @@ House spillway() {
   const Rooms http = {"base", "config", "http"};
   const Rooms decisions = http + Rooms{"traffic", "resilience", "overload", "dispatch"};
   const Rooms cache = {"cache", "cache/rules", "cache/store"};
-  const Rooms below_proxy = decisions + cache + Rooms{"observe"};
+  const Rooms deferral = {"jobs", "store"};
+  const Rooms below_proxy = decisions + cache + deferral + Rooms{"observe"};
   const Rooms net = below_proxy + Rooms{"proxy/net"};
   const Rooms upstream = net + Rooms{"proxy/upstream"};
   const Rooms generation = upstream + Rooms{"proxy/generation"};
-  const Rooms exchange = generation + Rooms{"proxy/exchange"};
+  const Rooms jobs = generation + Rooms{"proxy/jobs"};
+  const Rooms exchange = jobs + Rooms{"proxy/exchange"};
   const Rooms server = exchange + Rooms{"proxy/worker", "proxy/admin", "proxy/server"};
   return {.arrows = {{"base", {}},
                      {"config", {"base"}},
@@ -34,21 +36,26 @@ House spillway() {
                      {"resilience", {"base", "config"}},
                      {"overload", http + Rooms{"resilience"}},
                      {"dispatch", http},
+                     {"jobs", http + Rooms{"resilience"}},
+                     {"store", http + Rooms{"resilience", "jobs"}},
                      {"simulate", decisions + Rooms{"cache/rules"}},
                      {"cache/rules", http + Rooms{"traffic"}},
                      {"cache/store", http + Rooms{"traffic", "cache/rules"}},
                      {"cache", http + Rooms{"traffic", "cache/rules", "cache/store"}},
-                     {"observe", decisions + cache},
+                     {"observe", decisions + cache + deferral},
                      {"proxy/net", below_proxy},
                      {"proxy/upstream", net},
                      {"proxy/generation", upstream},
-                     {"proxy/exchange", generation},
+                     {"proxy/jobs", generation},
+                     {"proxy/exchange", jobs},
                      {"proxy/worker", exchange},
-                     {"proxy/admin", generation},
+                     {"proxy/admin", jobs},
                      {"proxy/server", exchange + Rooms{"proxy/worker", "proxy/admin"}},
-                     {"cli", below_proxy + Rooms{"simulate", "proxy/generation", "proxy/server"}},
+                     {"cli", below_proxy + Rooms{"simulate", "proxy/generation", "proxy/jobs",
+                                                 "proxy/server"}},
                      {"main", server + Rooms{"simulate", "cli"}}},
-          .pure = {"base", "http", "traffic", "resilience", "overload", "dispatch", "cache/rules"}};
+          .pure = {"base", "http", "traffic", "resilience", "overload", "dispatch", "jobs",
+                   "cache/rules"}};
 }
 
 const House kSpillway = spillway();

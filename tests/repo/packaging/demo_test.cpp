@@ -35,7 +35,7 @@ TEST_CASE("the demo ends what it started when it is interrupted") {
     const Finished demo = run(std::string("timeout --preserve-status -s ") + signal +
                               " 4 bench/demo/show.sh " + shell_quoted(kPrograms));
     const auto urls = matches(demo.output, "http://127.0.0.1:[0-9]+");
-    REQUIRE_MESSAGE(urls.size() == 3, demo.output);
+    REQUIRE_MESSAGE(urls.size() == 4, demo.output);
     CHECK(demo.status != 0);
     for (const std::string& url : urls) {
       constexpr int kCouldNotConnect = 7;

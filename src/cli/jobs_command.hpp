@@ -1,0 +1,34 @@
+// `spillway jobs`: what the operator does with deferred requests, through the admin listener of a
+// proxy that runs.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <string>
+
+namespace spillway {
+
+enum class JobsAction : std::uint8_t { list, show, replay, cancel, purge };
+
+struct JobsOptions {
+  JobsAction action = JobsAction::list;
+  std::string admin = "http://127.0.0.1:9090";
+  std::string token_file;         // empty: no token
+  std::optional<std::string> id;  // of show, replay, cancel and purge
+  // A filter; the admin listener judges the texts.
+  std::optional<std::string> state, route, cause;
+  std::optional<std::string> accepted_from, accepted_before, ended_from, ended_before;
+  std::optional<std::string> after;    // of list: the page behind this job
+  std::optional<std::uint64_t> limit;  // jobs
+  std::optional<double> per_second;    // of replay
+  std::optional<std::int64_t> ttl_ms;  // of replay
+  bool yes = false;                    // replay and purge: not only what would happen
+  bool json = false;                   // the answer as it came
+};
+
+enum class JobsOutcome : std::uint8_t { done, failed, bad_usage };
+
+JobsOutcome run_jobs_command(const JobsOptions& options, std::ostream& out, std::ostream& err);
+
+}  // namespace spillway

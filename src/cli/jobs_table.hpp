@@ -1,0 +1,14 @@
+// Answers of the admin listener about deferred requests, as a terminal shows them. What came from
+// clients is shown without control characters.
+#pragma once
+
+#include <iosfwd>
+#include <nlohmann/json.hpp>
+
+namespace spillway {
+
+void print_jobs_heading(std::ostream& out);
+void print_job_row(std::ostream& out, const nlohmann::json& job);
+void print_inspected_job(std::ostream& out, const nlohmann::json& job);
+
+}  // namespace spillway
