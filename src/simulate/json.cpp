@@ -73,6 +73,38 @@ Json size_json(const Size& size) {
           {"load", share(size.load)}};
 }
 
+Json jobs_json(const JobsSummary& jobs) {
+  return {{"deferred", jobs.deferred},
+          {"not_kept", jobs.not_kept},
+          {"done", jobs.done},
+          {"dead", jobs.dead},
+          {"expired", jobs.expired},
+          {"retried", jobs.retried},
+          {"pending", jobs.pending},
+          {"most_pending", jobs.most_pending},
+          {"most_pending_at_ms", milliseconds(jobs.most_pending_at)},
+          {"empty_at_ms", jobs.empty_at ? milliseconds(*jobs.empty_at) : Json(nullptr)},
+          {"longest_ms", latency(jobs.longest, jobs.deferred)}};
+}
+
+// Only runs in which requests can be deferred have these keys.
+void add_jobs(Json& object, const Recording& recording) {
+  if (!recording.jobs) return;
+  object["jobs"] = jobs_json(*recording.jobs);
+  for (std::size_t c = 0; c < recording.classes.size(); ++c)
+    object["classes"][c]["deferred"] = recording.classes[c].counts.deferred;
+  std::uint64_t before = 0;
+  for (std::size_t s = 0; s < recording.seconds.size(); ++s) {
+    const Second& recorded = recording.seconds[s];
+    Json& second = object["seconds"][s];
+    second["jobs_pending"] = recorded.jobs_pending;
+    second["jobs_done"] = recorded.jobs_done - before;
+    before = recorded.jobs_done;
+    for (std::size_t c = 0; c < recorded.classes.size(); ++c)
+      second["classes"][c]["deferred"] = recorded.classes[c].deferred;
+  }
+}
+
 Json second_json(const Second& recorded) {
   std::uint64_t served = 0;
   Json classes = Json::array();
@@ -94,22 +126,24 @@ Json second_json(const Second& recorded) {
 Json to_json(const Recording& recording) {
   std::uint64_t served = 0;
   for (const ClassSummary& each : recording.classes) served += each.counts.served;
-  return {{"scenario", recording.scenario},
-          {"sentence", recording.sentence},
-          {"backend", size_json(recording.size)},
-          {"seed", recording.seed},
-          {"shedding", recording.shedding},
-          {"duration_ms", milliseconds(static_cast<double>(recording.seconds.size()))},
-          {"warm_up_ms", milliseconds(recording.warm_up)},
-          {"goodput", share(recording.goodput)},
-          {"wasted", share(recording.wasted)},
-          {"max_queued", recording.max_queued},
-          {"p95_ms", latency(recording.p95, served)},
-          {"jain", recording.tenants.empty() ? Json(nullptr) : share(recording.jain)},
-          {"classes", list(recording.classes, class_json)},
-          {"tenants", list(recording.tenants, tenant_json)},
-          {"changes", list(recording.changes, change_json)},
-          {"seconds", list(recording.seconds, second_json)}};
+  Json object = {{"scenario", recording.scenario},
+                 {"sentence", recording.sentence},
+                 {"backend", size_json(recording.size)},
+                 {"seed", recording.seed},
+                 {"shedding", recording.shedding},
+                 {"duration_ms", milliseconds(static_cast<double>(recording.seconds.size()))},
+                 {"warm_up_ms", milliseconds(recording.warm_up)},
+                 {"goodput", share(recording.goodput)},
+                 {"wasted", share(recording.wasted)},
+                 {"max_queued", recording.max_queued},
+                 {"p95_ms", latency(recording.p95, served)},
+                 {"jain", recording.tenants.empty() ? Json(nullptr) : share(recording.jain)},
+                 {"classes", list(recording.classes, class_json)},
+                 {"tenants", list(recording.tenants, tenant_json)},
+                 {"changes", list(recording.changes, change_json)},
+                 {"seconds", list(recording.seconds, second_json)}};
+  add_jobs(object, recording);
+  return object;
 }
 
 }  // namespace spillway::simulate

@@ -32,10 +32,12 @@ constexpr double kCharacterWidth = 7;  // at size 12: a little more than most fo
 constexpr double kCapitalWidth = 6.7;  // at size 10
 constexpr double kHeadroom = 1.08;     // above the highest value
 constexpr double kLeastTop = 4.3;      // top of a count's axis: no ticks at halves of requests
-constexpr double kFarApart = 10;       // ratio of peaks that makes an axis logarithmic
+constexpr double kNeverLogarithmic = 1e18;
+constexpr double kFarApart = 10;  // ratio of peaks that makes an axis logarithmic
 
 constexpr std::string_view kQueue = "#c9d0d7";
 constexpr std::string_view kLate = "#aab2ba";
+constexpr std::string_view kDeferred = "#e3d5ef";
 // Five that no state has; they recur from the sixth class on, whose panels have names.
 constexpr std::array<std::string_view, 5> kClasses{"#0072b2", "#009e73", "#cc79a7", "#56b4e9",
                                                    "#56606b"};
@@ -64,6 +66,16 @@ Values offered(const Recording& run, std::size_t cls) {
 Values answered(const Recording& run, std::size_t cls) {
   return counts(run, cls, &ClassCounts::served, &ClassCounts::late);
 }
+
+Values taken_on(const Recording& run, std::size_t cls) {
+  return counts(run, cls, &ClassCounts::served, &ClassCounts::late, &ClassCounts::deferred);
+}
+
+Values backlog(const Recording& run) {
+  return per_second(run, [](const Second& second) { return second.jobs_pending; });
+}
+
+bool is_deferring(const Recording* run) { return run->jobs.has_value(); }
 
 Values queue_depth(const Recording& run) {
   return per_second(run, [](const Second& second) { return second.queued; });
@@ -103,6 +115,12 @@ struct Axes {
   explicit Axes(const Runs& runs)
       : queue(span_of(runs, 1, queue_depth)), latency(span_of(runs, 1e-4, p95)) {
     queue.high = std::max(queue.high, kLeastTop);
+    has_backlog = std::ranges::any_of(runs, is_deferring);
+    is_about_deferral = has_backlog && runs.back()->shedding;
+    if (has_backlog) {
+      pending = span_of(runs, kNeverLogarithmic, backlog);
+      pending.high = std::max(pending.high, kLeastTop);
+    }
     for (const Recording* run : runs) {
       seconds = std::max(seconds, static_cast<double>(run->seconds.size()));
       classes.resize(std::max(classes.size(), run->classes.size()), {.high = kLeastTop});
@@ -114,7 +132,9 @@ struct Axes {
   }
 
   double seconds = 1;
-  Span queue, latency;
+  Span queue, latency, pending;
+  bool has_backlog = false;
+  bool is_about_deferral = false;
   std::vector<Span> classes;
 };
 
@@ -134,6 +154,12 @@ class Column {
                         axes_.queue, count_label);
     queue.area(queue_depth(run_), kQueue);
     queue.steps(queue_depth(run_), 1.2);
+    if (axes_.has_backlog) {
+      Panel pending =
+          panel("Deferred and not done yet", "requests", 84, axes_.pending, count_label);
+      pending.area(backlog(run_), kDeferred);
+      pending.steps(backlog(run_), 1.2);
+    }
     const Values latency = p95(run_);
     std::string note;
     if (std::ranges::any_of(latency, [](double each) { return std::isnan(each); }))
@@ -158,8 +184,11 @@ class Column {
     figures.emplace_back("p95 of served", latency_text(run_.p95));
     figures.emplace_back("longest queue", std::to_string(run_.max_queued));
     if (!run_.tenants.empty()) figures.emplace_back("Jain index", fixed(run_.jain, 3));
-    svg_.text(x_, y_ + 16, run_.shedding ? "With shedding" : "Without shedding",
-              {.size = 16, .bold = true});
+    if (run_.jobs) {
+      figures.emplace_back("deferred", std::to_string(run_.jobs->deferred));
+      figures.emplace_back("done later", std::to_string(run_.jobs->done));
+    }
+    svg_.text(x_, y_ + 16, title(), {.size = 16, .bold = true});
     const double step = std::min(width_ / static_cast<double>(figures.size()), 150.0);
     double x = x_;
     for (const auto& [label, value] : figures) {
@@ -168,6 +197,11 @@ class Column {
       x += step;
     }
     y_ += 72;
+  }
+
+  std::string_view title() const {
+    if (axes_.is_about_deferral) return run_.jobs ? "With deferral" : "Without deferral";
+    return run_.shedding ? "With shedding" : "Without shedding";
   }
 
   // The states over time, with state and reason where there is room for them.
@@ -205,6 +239,7 @@ class Column {
     }
     svg_.rect(x_ + kAxisWidth - 16, y_ + kTitleHeight - 15, 10, 10, colour);
     Panel drawn = panel(title, note, count <= 3 ? 84 : 56, axes_.classes[cls], count_label);
+    if (run_.jobs) drawn.area(taken_on(run_, cls), kDeferred);
     drawn.area(answered(run_, cls), kLate);
     drawn.area(counts(run_, cls, &ClassCounts::served), colour);
     drawn.steps(offered(run_, cls), 1.2);
@@ -249,7 +284,7 @@ double heading(Svg& svg, const Recording& run) {
   return y + 24;
 }
 
-void legend(Svg& svg, double y) {
+void legend(Svg& svg, double y, bool has_jobs) {
   double x = kMargin;
   const auto entry = [&](std::string_view text, std::optional<std::string_view> colour) {
     if (colour) svg.rect(x, y - 10, 14, 11, *colour);
@@ -265,8 +300,9 @@ void legend(Svg& svg, double y) {
   x += 20;
   entry("served in time", std::nullopt);
   entry("answered too late", kLate);
+  if (has_jobs) entry("deferred", kDeferred);
   entry("gap: denied, expired or waiting", std::nullopt);
-  x += 60;
+  x += has_jobs ? 0 : 60;
   for (std::size_t i = 0; i < kStateCount; ++i)
     entry(name(static_cast<State>(i)), kStateColours[i]);
 }
@@ -279,7 +315,7 @@ std::string plot(const Recording& with, const Recording* without) {
   const Axes axes(runs);
   Svg svg;
   double top = heading(svg, with);
-  legend(svg, top);
+  legend(svg, top, axes.has_backlog);
   top += 28;
   const auto columns = static_cast<double>(runs.size());
   const double width = (kWidth - 2 * kMargin - kGap * (columns - 1)) / columns;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "simulate/deferral_rules.hpp"
 #include "simulate/traffic_source.hpp"
 
 namespace spillway::simulate {
@@ -44,15 +45,20 @@ ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
     answer_from_store(request, false);
     return {Entry::answered, Duration{0}, nullptr};
   }
-  signals_.record_offered();
+  const bool is_deferred = is_deferred_first(scenario_, request);
+  if (!is_deferred) signals_.record_offered();
   tenants_.record_offered(request.traffic_class, request.tenant_id, tier_of(request).weight);
   const Verdict verdict = decide(request, now);
   if (verdict.kind == Verdict::Kind::drop) return refuse(request, Duration{0}, now);
   if (verdict.kind == Verdict::Kind::deny)
-    return refuse(request, book_return(request, verdict.reason, verdict.retry_after, now), now);
+    return refuse(request, verdict.reason, verdict.retry_after, now);
   if (verdict.kind == Verdict::Kind::degrade && request.is_answered) {
     budgets_.give_back(request.token);
     return {Entry::answered, Duration{0}, nullptr};
+  }
+  if (is_deferred) {
+    request.token = {};
+    return {Entry::deferred, Duration{0}, nullptr};
   }
 
   if (is_shadow()) return haunt(request, terms_of(request, verdict, now), now);
@@ -63,8 +69,9 @@ ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
     case Offer::Kind::refused: {
       // A dropped client gets no Retry-After.
       const bool is_dropped = verdict.refuse_silently && offer.reason == verdict.reason;
-      const Milliseconds least = is_dropped ? Milliseconds{0} : retry_after(request);
-      admission = refuse(request, book_return(request, offer.reason, least, now), now);
+      admission = is_dropped ? refuse(request,
+                                      book_return(request, offer.reason, Milliseconds{0}, now), now)
+                             : refuse(request, offer.reason, retry_after(request), now);
       break;
     }
     case Offer::Kind::queued: admission.entry = Entry::wait; break;
@@ -178,6 +185,16 @@ ProxyModel::Admission ProxyModel::refuse(Request& request, Duration retry_after,
   return {Entry::forward, Duration{0}, nullptr, true};
 }
 
+// With a Retry-After of at least that; what is deferred does not return.
+ProxyModel::Admission ProxyModel::refuse(Request& request, Reason reason, Milliseconds least,
+                                         TimePoint now) {
+  const bool is_deferred = is_deferred_for(scenario_, request, reason);
+  const Duration pause = is_deferred ? Duration{0} : book_return(request, reason, least, now);
+  Admission admission = refuse(request, pause, now);
+  if (is_deferred && admission.entry == Entry::refused) admission.entry = Entry::deferred;
+  return admission;
+}
+
 void ProxyModel::forward(Request& request, TimePoint now) {
   request.dispatched = now;
   request.is_forwarded = true;
@@ -189,6 +206,7 @@ void ProxyModel::start(Request& request, TimePoint now) {
   request.token = {};
   request.has_slot = true;
   forward(request, now);
+  if (request.in_background) return;
   signals_.record_wait(request.waited);
   signals_.record_admitted();
   tenants_.record_admitted(request.traffic_class);
@@ -204,6 +222,7 @@ void ProxyModel::answered(Request& request, TimePoint now) {
 
 // Nothing is modelled of paths: all have the same.
 void ProxyModel::record_result(const Request& request, bool failed) {
+  if (request.is_job) return;  // as in the proxy
   using Kind = overload::SourceKind;
   const RouteId route = subject_of(request).route;
   overload::AnswerSource source;
@@ -228,7 +247,7 @@ void ProxyModel::end(Request& request, TimePoint now) {
   request.has_slot = false;
   const Duration held = now - request.dispatched;
   if (request.was_answered) times_.cost.record(subject_of(request).route, held, request.degraded);
-  granted_ = scheduler_.release(request.served_as, held, now);
+  granted_ = scheduler_.release(request.served_as, held, now, request.in_background);
 }
 
 TimePoint ProxyModel::abandon(Request& request, TimePoint now) {
@@ -263,44 +282,6 @@ void ProxyModel::leave_flight(Request& request, TimePoint now) {
     times_.latency.record_unanswered(subject_of(request).route, now - request.dispatched, now);
 }
 
-// Shadow mode: the request is sent at once, and its ghost takes its part at the gate.
-ProxyModel::Admission ProxyModel::haunt(Request& request, const dispatch::Terms& terms,
-                                        TimePoint now) {
-  const auto [offer, ghost] = shadow_.enter(subject_of(request).route, terms, now);
-  const bool is_refused = offer.kind == Offer::Kind::refused;
-  if (is_refused) budgets_.give_back(request.token);
-  if (offer.kind == Offer::Kind::granted) {
-    signals_.record_wait(Duration{0});
-    signals_.record_admitted();
-    tenants_.record_admitted(request.traffic_class);
-  }
-  request.token = {};
-  request.ghost = ghost;
-  forward(request, now);
-  return {Entry::forward, Duration{0}, nullptr, is_refused};
-}
-
-void ProxyModel::leave_shadow(Request& request, TimePoint now) {
-  dispatch::ShadowGate::Ghost& ghost = *std::exchange(request.ghost, nullptr);
-  if (!request.was_answered) {
-    shadow_.left(ghost, now);
-    return;
-  }
-  if (!ghost.is_crowded)
-    times_.cost.record(subject_of(request).route, now - request.dispatched, request.degraded);
-  shadow_.ended(ghost, now);
-}
-
-std::optional<ClassId> ProxyModel::next_ghost_lost() {
-  while (const auto event = shadow_.next_event()) {
-    signals_.record_wait(event->waited);
-    if (event->reason != Reason::none) return event->traffic_class;
-    signals_.record_admitted();
-    tenants_.record_admitted(event->traffic_class);
-  }
-  return std::nullopt;
-}
-
 bool ProxyModel::cancel(Request& request, TimePoint now) {
   if (!scheduler_.cancel(request, now)) return false;
   budgets_.give_back(request.token);
@@ -316,13 +297,16 @@ Request* ProxyModel::expire(TimePoint now) {
 Duration ProxyModel::expired(Request& request, TimePoint now) {
   signals_.record_wait(request.waited);
   budgets_.give_back(request.token);
+  if (is_deferred_for(scenario_, request, request.reason)) return Duration{0};
   return book_return(request, request.reason, retry_after(request), now);
 }
 
 Request* ProxyModel::next(TimePoint now) {
   if (is_shadow()) return nullptr;
-  dispatch::Waiter* const granted = std::exchange(granted_, nullptr);
-  return static_cast<Request*>(granted != nullptr ? granted : scheduler_.next(now));
+  dispatch::Waiter* granted = std::exchange(granted_, nullptr);
+  if (granted == nullptr) granted = scheduler_.next(now);
+  if (granted == nullptr) granted = scheduler_.next_in_background(now);
+  return static_cast<Request*>(granted);
 }
 
 void ProxyModel::sweep(TimePoint now) {

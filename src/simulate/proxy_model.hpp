@@ -37,6 +37,7 @@ class ProxyModel {
     wait,
     refused,
     answered,  // by its route's cache or fallback
+    deferred,  // is not refused, but to become a job
   };
   struct Admission {
     Entry entry = Entry::refused;
@@ -46,6 +47,8 @@ class ProxyModel {
   };
   // Decides, then asks the gate for a slot.
   Admission arrive(Request& request, TimePoint now);
+  // A job asks for a slot: one that no request wants, or one as requests of its class get it.
+  Admission enter_job(Request& job, TimePoint now);
   // The request has a slot and is sent to the backend.
   void start(Request& request, TimePoint now);
   // The backend answered, perhaps with an error, and the client is still there.
@@ -67,7 +70,7 @@ class ProxyModel {
   bool cancel(Request& request, TimePoint now);
   // The next queued request whose wait expired; nullptr: no more.
   Request* expire(TimePoint now);
-  // For a request that expired or was evicted; returns its Retry-After.
+  // For a request that expired or was evicted; returns its Retry-After, zero if it is deferred.
   Duration expired(Request& request, TimePoint now);
   // The next request to start(), after an end, cancel or expiry; nullptr: no more.
   Request* next(TimePoint now);
@@ -108,6 +111,7 @@ class ProxyModel {
   dispatch::Terms terms_of(const Request& request, const overload::Verdict& verdict,
                            TimePoint now) const;
   Admission refuse(Request& request, Duration retry_after, TimePoint now);
+  Admission refuse(Request& request, Reason reason, Milliseconds least, TimePoint now);
   Duration book_return(const Request& request, Reason reason, Milliseconds least, TimePoint now);
   void forward(Request& request, TimePoint now);
   void leave_flight(Request& request, TimePoint now);

@@ -22,8 +22,8 @@ class Recorder {
  public:
   Recorder(const Scenario& scenario, bool shedding, TimePoint begin);
 
-  // Of each request: offered, then at most one of denied, expired, failed, served and late; on the
-  // way admitted, once. One that is served may have been degraded.
+  // Of each request: offered, then at most one of denied, expired, deferred, failed, served and
+  // late; on the way admitted, once. One that is served may have been degraded.
   void offered(const Request& request);
   void denied(const Request& request) { count(request, request.came, &ClassCounts::denied); }
   // Out of the queue without a slot: refused there, or its client left.
@@ -34,6 +34,7 @@ class Recorder {
   }
   void failed(const Request& request, TimePoint now) { count(request, now, &ClassCounts::failed); }
   void served(const Request& request, TimePoint now);
+  void deferred(const Request& request) { count(request, request.came, &ClassCounts::deferred); }
   void late(const Request& request, TimePoint now) { count(request, now, &ClassCounts::late); }
 
   // Shadow mode: a request of that class would have been refused.
@@ -42,6 +43,9 @@ class Recorder {
   // Requests that wait now, at the gate and in the backend.
   void depth(std::size_t queued, TimePoint now);
   void changed(TimePoint now, State to, Reason reason);
+
+  // So far, at the end of a second.
+  void jobs(const JobsSummary& so_far) { recording_.jobs = so_far; }
 
   // Ends the next second. `end` is its last moment, without counts and p95.
   void end_second(Second end);

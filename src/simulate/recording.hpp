@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,8 @@ struct ClassCounts {
   std::uint64_t failed = 0;      // answered with an error: the backend's, or it could not be asked
   std::uint64_t served = 0;      // answered before the client gave up; when answered
   std::uint64_t cached = 0;      // of those served: from a route's cache
-  std::uint64_t late = 0;  // answered by the backend to a client that had given up; wasted work
+  std::uint64_t late = 0;      // answered by the backend to a client that had given up; wasted work
+  std::uint64_t deferred = 0;  // became a job; answered 202
 };
 
 // Seconds of a server at normal speed, since the beginning; only grows.
@@ -44,6 +46,8 @@ struct Second {
   WorkDone work;              // of the backend, since the beginning
   std::vector<ClassCounts> classes;
   std::vector<std::uint32_t> class_queued;  // at the end of the second
+  std::uint64_t jobs_pending = 0;           // likewise: deferred, and neither done nor given up
+  std::uint64_t jobs_done = 0;              // of them, since the beginning
 };
 
 struct StateChange {
@@ -67,6 +71,22 @@ struct TenantSummary {
   std::string name;
   std::uint64_t offered = 0;
   std::uint64_t served = 0;
+};
+
+// The deferred requests of the whole run, the warm-up included. Each is done, dead, expired or
+// pending.
+struct JobsSummary {
+  std::uint64_t deferred = 0;
+  std::uint64_t not_kept = 0;  // refused, as many waited as may
+  std::uint64_t done = 0;
+  std::uint64_t dead = 0;     // failed for good
+  std::uint64_t expired = 0;  // their time to live was over
+  std::uint64_t retried = 0;  // attempts that were followed by another
+  std::uint64_t pending = 0;  // at the end
+  std::uint64_t most_pending = 0;
+  double most_pending_at = 0;      // seconds since the beginning
+  std::optional<double> empty_at;  // when the last one had ended; none: some are pending
+  double longest = 0;  // seconds from the answer 202 to the end, or to now, of the slowest
 };
 
 // The modelled backend at full strength, and what its clients plan to ask of it.
@@ -95,6 +115,7 @@ struct Recording {
   std::vector<StateChange> changes;
   std::vector<ClassSummary> classes;   // highest first
   std::vector<TenantSummary> tenants;  // only of scenarios that name tenants
+  std::optional<JobsSummary> jobs;     // only of runs in which requests can be deferred
 };
 
 }  // namespace spillway::simulate

@@ -51,11 +51,15 @@ struct Request : dispatch::Waiter {
   bool was_answered = false;  // by the backend, perhaps with an error
   dispatch::ShadowGate::Ghost* ghost = nullptr;  // shadow mode
   bool degraded = false;
-  bool is_answered = false;   // by the fallback or from the cache, without the backend
-  bool is_cached = false;     // from the cache
-  overload::Token token;      // of its class's budget, until it is sent to the backend
-  std::size_t in_flight = 0;  // its index among the dispatched requests
-  std::uint64_t use = 0;      // of the object, counted by the pool: events of former uses are void
+  bool is_answered = false;    // by the fallback or from the cache, without the backend
+  bool is_cached = false;      // from the cache
+  overload::Token token;       // of its class's budget, until it is sent to the backend
+  std::size_t in_flight = 0;   // its index among the dispatched requests
+  bool is_job = false;         // deferred, and forwarded now; its client has its answer
+  std::uint64_t job = 0;       // its number, in the order of acceptance
+  std::uint32_t attempts = 0;  // of a job, that reached the backend
+  TimePoint due{};             // of a job that waits
+  std::uint64_t use = 0;       // of the object, counted by the pool: events of former uses are void
 };
 
 class RequestPool {
@@ -70,7 +74,7 @@ class RequestPool {
   void release(Request& request) {
     ++request.use;
     request.degraded = request.is_answered = request.is_sent = request.fails = false;
-    request.timed_out = request.is_cached = request.was_answered = false;
+    request.timed_out = request.is_cached = request.was_answered = request.is_job = false;
     request.call = {};
     free_.push_back(&request);
   }

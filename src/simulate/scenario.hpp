@@ -116,6 +116,8 @@ struct Scenario {
   config::Config config;
   UpstreamId upstream{};      // of `config`: the one that is simulated
   bool books_returns = true;  // false: Retry-After is the rule's alone, for comparison; no key
+  // What is refused for event-loop lag is deferred, too, which the proxy does not; likewise.
+  bool defers_for_lag = false;
 };
 
 // The classifier's results for these clients.

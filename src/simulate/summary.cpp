@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,44 +19,58 @@ constexpr std::size_t kRunWidth = 19;
 constexpr std::size_t kShownChanges = 12;
 constexpr std::size_t kShownTenants = 12;
 
-constexpr std::string_view kWith = "with shedding";
-constexpr std::string_view kWithout = "without shedding";
+using Runs = std::vector<const Recording*>;
 
-std::string_view shedding_name(const Recording& recording) {
-  return recording.shedding ? kWith : kWithout;
+bool has_jobs(const Runs& runs) {
+  return std::ranges::any_of(runs, [](const Recording* run) { return run->jobs.has_value(); });
+}
+
+// What a comparison is about.
+std::string_view difference(const Runs& runs) {
+  return runs.back()->shedding && has_jobs(runs) ? "deferral" : "shedding";
+}
+
+std::string_view short_name(const Recording& run, const Runs& runs) {
+  return &run == runs.front() && run.shedding ? "with" : "without";
+}
+
+std::string long_name(const Recording& run, const Runs& runs) {
+  const std::string_view about = runs.size() > 1 ? difference(runs) : "shedding";
+  return std::string(short_name(run, runs)) + ' ' + std::string(about);
 }
 
 std::string name_cell(std::string_view text) { return left(cut(text, kNameWidth), kNameWidth); }
 
-std::string class_headings(bool compare) {
+std::string class_headings(const Runs& runs) {
   std::string text = name_cell("class");
-  if (compare) text += left(" shedding", 10);
+  if (runs.size() > 1) text += left(' ' + std::string(difference(runs)), 10);
   for (const std::string_view heading :
        {"offered", "success", "p50", "p95", "p99", "denied", "degraded", "expired", "failed"}) {
     text += right(heading, 10);
   }
+  if (has_jobs(runs)) text += right("deferred", 10);
   return text + '\n';
 }
 
-std::string class_line(const ClassSummary& each) {
+std::string class_line(const ClassSummary& each, bool has_jobs) {
   const auto count = [](std::uint64_t number) { return right(count_text(number, 9), 10); };
   return right(each.counts.offered == 0 ? "-" : share_text(each.success), 10) +
          right(latency_text(each.p50), 10) + right(latency_text(each.p95), 10) +
          right(latency_text(each.p99), 10) + count(each.counts.denied) +
          count(each.counts.degraded) + count(each.counts.expired) + count(each.counts.failed) +
-         '\n';
+         (has_jobs ? count(each.counts.deferred) : "") + '\n';
 }
 
-std::string classes(const std::vector<const Recording*>& runs) {
+std::string classes(const Runs& runs) {
   const bool compare = runs.size() > 1;
-  std::string text = class_headings(compare);
+  std::string text = class_headings(runs);
   for (std::size_t i = 0; i < runs.front()->classes.size(); ++i) {
     for (const Recording* run : runs) {
       if (i >= run->classes.size()) continue;
       const ClassSummary& each = run->classes[i];
       text += name_cell(run == runs.front() ? each.name : "");
-      if (compare) text += left(run->shedding ? " with" : " without", 10);
-      text += right(count_text(each.counts.offered, 9), 10) + class_line(each);
+      if (compare) text += left(' ' + std::string(short_name(*run, runs)), 10);
+      text += right(count_text(each.counts.offered, 9), 10) + class_line(each, has_jobs(runs));
     }
   }
   return text;
@@ -63,16 +78,15 @@ std::string classes(const std::vector<const Recording*>& runs) {
 
 // One line about the whole run: a label, and a figure for each run.
 template <class Figure>
-std::string whole_line(std::string_view label, const std::vector<const Recording*>& runs,
-                       Figure figure) {
+std::string whole_line(std::string_view label, const Runs& runs, Figure figure) {
   std::string text = left(label, kNameWidth + 4);
   for (const Recording* run : runs) text += right(figure(*run), kRunWidth);
   return text + '\n';
 }
 
-std::string whole(const std::vector<const Recording*>& runs) {
+std::string whole(const Runs& runs) {
   std::string text =
-      whole_line("", runs, [](const Recording& run) { return std::string(shedding_name(run)); });
+      whole_line("", runs, [&](const Recording& run) { return long_name(run, runs); });
   text += whole_line("goodput", runs, [](const Recording& run) { return share_text(run.goodput); });
   text +=
       whole_line("wasted work", runs, [](const Recording& run) { return share_text(run.wasted); });
@@ -98,9 +112,44 @@ std::string whole(const std::vector<const Recording*>& runs) {
   return text;
 }
 
-std::string changes(const Recording& run) {
+// Of the whole run.
+std::string jobs(const Runs& runs) {
+  if (!has_jobs(runs)) return "";
+  using Count = std::uint64_t JobsSummary::*;
+  const auto line = [&](std::string_view label, Count what, bool is_shown) {
+    const auto any = [&](const Recording* run) { return run->jobs && (*run->jobs).*what > 0; };
+    if (!is_shown && std::ranges::none_of(runs, any)) return std::string();
+    return whole_line(label, runs, [what](const Recording& run) {
+      return run.jobs ? std::to_string((*run.jobs).*what) : "-";
+    });
+  };
+  const auto seconds = [&](std::string_view label, auto value) {
+    return whole_line(label, runs, [value](const Recording& run) {
+      const std::optional<double> at = run.jobs ? value(*run.jobs) : std::nullopt;
+      return at ? fixed(*at, 1) + " s" : "-";
+    });
+  };
+  using At = std::optional<double>;
+  std::string text = line("deferred", &JobsSummary::deferred, true);
+  text += line("  done", &JobsSummary::done, true);
+  text += line("  dead", &JobsSummary::dead, false);
+  text += line("  expired", &JobsSummary::expired, false);
+  text += line("  still pending", &JobsSummary::pending, true);
+  text += line("tried again", &JobsSummary::retried, false);
+  text += line("store full", &JobsSummary::not_kept, false);
+  text += line("most pending", &JobsSummary::most_pending, true);
+  text += seconds("  at", [](const JobsSummary& of) {
+    return of.most_pending > 0 ? At(of.most_pending_at) : At();
+  });
+  text += seconds("backlog empty at", [](const JobsSummary& of) { return of.empty_at; });
+  return text + seconds("oldest waited", [](const JobsSummary& of) {
+           return of.deferred > 0 ? At(of.longest) : At();
+         });
+}
+
+std::string changes(const Recording& run, const Runs& runs) {
   if (run.changes.empty()) return "";
-  std::string text = "\ntransitions " + std::string(shedding_name(run)) + '\n';
+  std::string text = "\ntransitions " + long_name(run, runs) + '\n';
   const std::size_t shown = std::min(run.changes.size(), kShownChanges);
   for (std::size_t i = 0; i < shown; ++i) {
     const StateChange& change = run.changes[i];
@@ -122,12 +171,12 @@ std::string success_of(const Recording& run, std::string_view tenant) {
 }
 
 // The busiest dozen, and how many more there are.
-std::string tenants(const std::vector<const Recording*>& runs) {
+std::string tenants(const Runs& runs) {
   std::vector<TenantSummary> busiest = runs.front()->tenants;
   if (busiest.empty()) return "";
   std::ranges::stable_sort(busiest, std::greater{}, &TenantSummary::offered);
   std::string text = '\n' + left("tenant success", kNameWidth + 4);
-  for (const Recording* run : runs) text += right(shedding_name(*run), kRunWidth);
+  for (const Recording* run : runs) text += right(long_name(*run, runs), kRunWidth);
   text += right("offered", 10) + '\n';
   const std::size_t shown = std::min(busiest.size(), kShownTenants);
   for (std::size_t i = 0; i < shown; ++i) {
@@ -144,13 +193,13 @@ std::string tenants(const std::vector<const Recording*>& runs) {
 }  // namespace
 
 std::string summary(const Recording& with, const Recording* without) {
-  std::vector<const Recording*> runs{&with};
+  Runs runs{&with};
   if (without != nullptr) runs.push_back(without);
   std::string text = with.scenario + ": " + with.sentence + '\n';
   text += std::to_string(with.seconds.size()) + " s, seed " + std::to_string(with.seed);
   if (with.warm_up > 0) text += ", figures after the first " + fixed(with.warm_up, 1) + " s";
-  text += "\n\n" + classes(runs) + '\n' + whole(runs);
-  for (const Recording* run : runs) text += changes(*run);
+  text += "\n\n" + classes(runs) + '\n' + whole(runs) + jobs(runs);
+  for (const Recording* run : runs) text += changes(*run, runs);
   return text + tenants(runs);
 }
 

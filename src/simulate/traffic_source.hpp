@@ -14,7 +14,16 @@
 namespace spillway::simulate {
 
 // The uses of randomness in a run; each has a stream of its own.
-enum class Draws : std::uint8_t { arrivals, work, clients, decisions, failures, servers, keys };
+enum class Draws : std::uint8_t {
+  arrivals,
+  work,
+  clients,
+  decisions,
+  failures,
+  servers,
+  keys,
+  jobs
+};
 
 Random random_stream(std::uint64_t seed, Draws draws, std::uint64_t number);
 

@@ -1,0 +1,48 @@
+// Shadow mode.
+#include <utility>
+
+#include "simulate/proxy_model.hpp"
+
+namespace spillway::simulate {
+
+using dispatch::Offer;
+
+// Shadow mode: the request is sent at once, and its ghost takes its part at the gate.
+ProxyModel::Admission ProxyModel::haunt(Request& request, const dispatch::Terms& terms,
+                                        TimePoint now) {
+  const auto [offer, ghost] = shadow_.enter(subject_of(request).route, terms, now);
+  const bool is_refused = offer.kind == Offer::Kind::refused;
+  if (is_refused) budgets_.give_back(request.token);
+  if (offer.kind == Offer::Kind::granted) {
+    signals_.record_wait(Duration{0});
+    signals_.record_admitted();
+    tenants_.record_admitted(request.traffic_class);
+  }
+  request.token = {};
+  request.ghost = ghost;
+  forward(request, now);
+  return {Entry::forward, Duration{0}, nullptr, is_refused};
+}
+
+void ProxyModel::leave_shadow(Request& request, TimePoint now) {
+  dispatch::ShadowGate::Ghost& ghost = *std::exchange(request.ghost, nullptr);
+  if (!request.was_answered) {
+    shadow_.left(ghost, now);
+    return;
+  }
+  if (!ghost.is_crowded)
+    times_.cost.record(subject_of(request).route, now - request.dispatched, request.degraded);
+  shadow_.ended(ghost, now);
+}
+
+std::optional<ClassId> ProxyModel::next_ghost_lost() {
+  while (const auto event = shadow_.next_event()) {
+    signals_.record_wait(event->waited);
+    if (event->reason != Reason::none) return event->traffic_class;
+    signals_.record_admitted();
+    tenants_.record_admitted(event->traffic_class);
+  }
+  return std::nullopt;
+}
+
+}  // namespace spillway::simulate

@@ -1,0 +1,103 @@
+// Deferred requests in a run.
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "simulate/run.hpp"
+
+namespace spillway::simulate {
+namespace {
+
+constexpr Duration kStoreTakes = std::chrono::milliseconds(1);  // for a claim
+
+// As what the backend is sent for it.
+void make_job(const Request& request, Request& job) {
+  ClientModel::repeat(request, job);
+  job.key = 0;
+  job.address = 0;  // the proxy itself: one client, and one tenant
+  job.tenant_id = {};
+  job.is_job = true;
+  job.job = request.job;
+  job.attempts = request.attempts;
+  job.came = request.came;
+}
+
+}  // namespace
+
+// The client is answered 202 and leaves; false: as many of its route wait as may.
+bool Run::defer(Request& request) {
+  Request& job = pool_.acquire();
+  make_job(request, job);
+  if (!jobs_.accept(job, now_)) {
+    pool_.release(job);
+    return false;
+  }
+  recorder_.deferred(request);
+  leave(request);
+  ask_for_jobs();
+  return true;
+}
+
+void Run::ask_for_jobs() {
+  if (!jobs_.is_in_use() || std::exchange(is_pulling_, true)) return;
+  schedule(now_ + kStoreTakes, EventKind::pull);
+}
+
+void Run::pull_jobs() {
+  const std::vector<Request*> pulled = jobs_.pull(proxy_->state(), now_);
+  for (Request* job : pulled) {
+    if (!loop_.takes_time()) {
+      enter_job(*job);
+      continue;
+    }
+    job->in_loop = true;
+    loop_.add(*job);
+  }
+  run_loop();
+  if (!pulled.empty()) ask_for_jobs();
+}
+
+// False: it was given back.
+bool Run::enter_job(Request& job) {
+  job.client_waits = true;
+  const ProxyModel::Admission admission = proxy_->enter_job(job, now_);
+  if (admission.evicted != nullptr) expire(*admission.evicted);
+  switch (admission.entry) {
+    case ProxyModel::Entry::start: start(job); return true;
+    case ProxyModel::Entry::wait: note_depth(); return true;
+    default: give_back_job(job); return false;
+  }
+}
+
+void Run::complete_job(Request& job) {
+  backend_.finish(job);
+  job.in_backend = false;
+  work_in_backend();
+  if (job.timed_out) return pool_.release(job);
+  proxy_->answered(job, now_);
+  using resilience::CallResult;
+  servers_.end(job, job.fails ? CallResult::failure : CallResult::success, now_);
+  end_job(job, job.fails ? JobsModel::Attempt::failed : JobsModel::Attempt::answered);
+}
+
+// Its slot is free. What is tried again is a request of its own, since the backend may still be at
+// work on this one.
+void Run::end_job(Request& job, JobsModel::Attempt how) {
+  job.client_waits = false;
+  proxy_->end(job, now_);
+  if (jobs_.end(job, how, now_)) {
+    Request& again = pool_.acquire();
+    make_job(job, again);
+    jobs_.put_back(again, how, now_);
+  }
+  if (!job.in_backend) pool_.release(job);
+  start_waiting();
+  ask_for_jobs();
+}
+
+void Run::give_back_job(Request& job) {
+  job.client_waits = false;
+  jobs_.give_back(job, now_);
+}
+
+}  // namespace spillway::simulate

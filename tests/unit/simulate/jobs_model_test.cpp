@@ -1,0 +1,203 @@
+// The jobs of a simulation: which are pulled when, and what becomes of attempts that fail.
+#include "simulate/jobs_model.hpp"
+
+#include <doctest/doctest.h>
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "unit/simulate/scenarios.hpp"
+
+using namespace std::chrono_literals;
+
+namespace spillway::simulate {
+namespace {
+
+constexpr TimePoint kStart = TimePoint{} + std::chrono::hours(1);
+using Attempt = JobsModel::Attempt;
+
+// Two routes with this `defer`, "first" and "second".
+Scenario deferring(const std::string& defer) {
+  return scenario_of(
+      R"("clients":[{"route":"first","rate":1},{"route":"second","rate":1}])",
+      R"(,"routes":[{"name":"first","match":{"path":"/1"},"class":"P2","defer":)" + defer +
+          R"(},{"name":"second","match":{"path":"/2"},"class":"P2","defer":)" + defer + "}]");
+}
+
+struct Desk {
+  explicit Desk(const std::string& defer) : scenario(deferring(defer)), jobs(scenario, kStart) {}
+
+  // False: not kept.
+  bool defer(int count, std::uint32_t clients = 0) {
+    bool all = true;
+    for (int i = 0; i < count; ++i) {
+      requests.emplace_back().clients = clients;
+      all = jobs.accept(requests.back(), now) && all;
+    }
+    return all;
+  }
+  std::vector<Request*> pull(State state = State::normal) { return jobs.pull(state, now); }
+  // Pulls until none may be pulled any more.
+  std::vector<Request*> pull_all() {
+    std::vector<Request*> all;
+    for (auto some = pull(); !some.empty(); some = pull())
+      all.insert(all.end(), some.begin(), some.end());
+    return all;
+  }
+  // One job, from its acceptance to the end of its first attempt.
+  Request& attempt(Attempt how) {
+    Request& job = *pull_all().at(0);
+    jobs.begin();
+    is_again = jobs.end(job, how, now);
+    if (is_again) jobs.put_back(job, how, now);
+    return job;
+  }
+
+  Scenario scenario;
+  JobsModel jobs;
+  std::deque<Request> requests;
+  TimePoint now = kStart;
+  bool is_again = false;
+};
+
+}  // namespace
+
+TEST_CASE("jobs are pulled in the order in which they came and a few ahead of those that run") {
+  Desk desk("{}");
+  desk.defer(100);
+  const auto pulled = desk.pull_all();
+  REQUIRE(pulled.size() == 8);
+  for (std::size_t i = 0; i < pulled.size(); ++i) CHECK(pulled[i]->job == i + 1);
+  for (int i = 0; i < 8; ++i) desk.jobs.begin();
+  CHECK(desk.pull_all().size() == 8);  // as many wait at the gate as run
+}
+
+TEST_CASE("no job is pulled while its upstream is overloaded unless its route names a class") {
+  for (const State state : {State::elevated, State::overloaded, State::critical}) {
+    Desk background("{}"), competing(R"({"class":"P2"})");
+    background.defer(1);
+    competing.defer(1);
+    CHECK(background.pull(state).empty());
+    CHECK(competing.pull(state).size() == 1);
+  }
+}
+
+TEST_CASE("a route's concurrency and rate bound what is pulled") {
+  Desk few(R"({"concurrency":3})");
+  few.defer(100);
+  CHECK(few.pull_all().size() == 3);
+  Desk slow(R"({"rate":10})");
+  slow.defer(100);
+  std::size_t pulled = 0;
+  for (int i = 0; i < 100; ++i) {  // ten seconds
+    const auto some = slow.pull_all();
+    for (Request* job : some) {
+      slow.jobs.begin();
+      slow.jobs.end(*job, Attempt::answered, slow.now);
+    }
+    pulled += some.size();
+    slow.now += 100ms;
+  }
+  CHECK(pulled >= 98);
+  CHECK(pulled <= 101);
+}
+
+TEST_CASE("routes take turns however much one of them has deferred") {
+  Desk desk("{}");
+  desk.defer(1000, 0);
+  desk.defer(4, 1);
+  for (int i = 0; i < 50; ++i) desk.jobs.begin();
+  const auto first = desk.pull(), second = desk.pull();
+  REQUIRE(first.size() == 16);
+  REQUIRE(second.size() == 4);
+  CHECK(first[0]->clients == 0);
+  CHECK(second[0]->clients == 1);
+}
+
+TEST_CASE("no more jobs of a route wait than its max_pending") {
+  Desk desk(R"({"max_pending":5})");
+  CHECK(desk.defer(5));
+  CHECK_FALSE(desk.defer(1));
+  CHECK(desk.defer(5, 1));  // another route
+  const JobsSummary summary = desk.jobs.summary(desk.now);
+  CHECK(summary.deferred == 10);
+  CHECK(summary.not_kept == 1);
+  CHECK(summary.most_pending == 10);
+}
+
+TEST_CASE("an attempt that failed is tried again after a pause and no more often than configured") {
+  Desk desk(R"({"max_attempts":3,"backoff":{"base_ms":1000,"max_ms":60000}})");
+  desk.defer(1);
+  for (const Duration most : {Duration(1s), Duration(2s)}) {
+    const Request& job = desk.attempt(Attempt::failed);
+    CHECK(desk.is_again);
+    CHECK(job.due >= desk.now);
+    CHECK(job.due <= desk.now + most);
+    desk.now = job.due;
+  }
+  desk.attempt(Attempt::failed);
+  CHECK_FALSE(desk.is_again);
+  const JobsSummary summary = desk.jobs.summary(desk.now);
+  CHECK(summary.dead == 1);
+  CHECK(summary.retried == 2);
+  CHECK(summary.pending == 0);
+}
+
+TEST_CASE("an unsafe request that was sent and not answered is tried again only where told to") {
+  Desk plain("{}"), told(R"({"retry_unanswered":true})");
+  plain.defer(1);
+  told.defer(1);
+  plain.attempt(Attempt::unanswered);
+  told.attempt(Attempt::unanswered);
+  CHECK(plain.jobs.summary(plain.now).dead == 1);
+  CHECK(told.jobs.summary(told.now).pending == 1);
+}
+
+TEST_CASE("a job that could not be sent counts no attempt and its route pauses") {
+  Desk desk(R"({"max_attempts":1})");
+  desk.defer(1);
+  for (int i = 0; i < 5; ++i) {
+    const Request& job = desk.attempt(Attempt::never_sent);
+    CHECK(job.attempts == 0);
+    CHECK(desk.pull().empty());
+    desk.now += 31s;
+  }
+  CHECK(desk.jobs.summary(desk.now).dead == 0);
+}
+
+TEST_CASE("a job without a slot is given back and nothing is counted") {
+  Desk desk("{}");
+  desk.defer(1);
+  Request& job = *desk.pull().at(0);
+  desk.jobs.give_back(job, desk.now);
+  CHECK(desk.pull().empty());
+  desk.now += 1s;
+  CHECK(desk.pull().at(0) == &job);
+  CHECK(job.attempts == 0);
+}
+
+TEST_CASE("a job whose time to live is over is not pulled") {
+  Desk desk(R"({"ttl_ms":60000})");
+  desk.defer(1);
+  desk.now += 59s;
+  CHECK(desk.jobs.expire(desk.now) == nullptr);
+  desk.now += 1s;
+  CHECK(desk.jobs.expire(desk.now) == &desk.requests.front());
+  CHECK(desk.jobs.expire(desk.now) == nullptr);
+  CHECK(desk.pull().empty());
+  CHECK(desk.jobs.summary(desk.now).expired == 1);
+}
+
+TEST_CASE("the summary tells how long the oldest has waited and when the backlog was empty") {
+  Desk desk("{}");
+  desk.defer(1);
+  desk.now += 5s;
+  CHECK(desk.jobs.summary(desk.now).longest == doctest::Approx(5));
+  CHECK_FALSE(desk.jobs.summary(desk.now).empty_at.has_value());
+  desk.attempt(Attempt::answered);
+  CHECK(desk.jobs.summary(desk.now + 9s).longest == doctest::Approx(5));
+  CHECK(desk.jobs.summary(desk.now + 9s).empty_at == doctest::Approx(5));
+}
+
+}  // namespace spillway::simulate
