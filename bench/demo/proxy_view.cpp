@@ -40,7 +40,9 @@ std::optional<ProxyView> parse_state(std::string_view text_of_state) {
   return ProxyView{.state = text(member(upstream, "state")),
                    .reason = text(member(upstream, "reason")),
                    .inflight = total(member(dispatch, "inflight")),
-                   .queued = total(member(dispatch, "queued"))};
+                   .queued = total(member(dispatch, "queued")),
+                   .deferred = total(member(member(&state, "jobs"), "accepted")),
+                   .done = total(member(member(&state, "jobs"), "succeeded"))};
 }
 
 }  // namespace spillway::demo

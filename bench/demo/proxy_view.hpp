@@ -13,6 +13,9 @@ struct ProxyView {
   std::string reason;  // why, empty while normal
   std::optional<std::uint64_t> inflight;
   std::optional<std::uint64_t> queued;  // over all classes
+  // Deferred requests, over all routes; nullopt: it defers none.
+  std::optional<std::uint64_t> deferred;  // written down so far
+  std::optional<std::uint64_t> done;      // of these, answered by the backend
 };
 
 // Reads what is there and leaves the rest empty, so that the live table never stops a run;

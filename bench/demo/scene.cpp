@@ -24,6 +24,8 @@ namespace {
 
 constexpr std::chrono::seconds kRow{1};
 constexpr Milliseconds kRedraw{200};
+constexpr Milliseconds kBacklogStep{500};           // longer than the watch's interval
+constexpr std::chrono::seconds kMostPatience{120};  // with a backlog
 
 std::string_view phase_at(std::span<const load::Phase> phases, Duration at) {
   for (const load::Phase& phase : phases) {
@@ -81,8 +83,27 @@ class Screen {
   CountsByKind second_;
 };
 
-asio::awaitable<void> run_and_stop(load::Client& client, TimePoint start, asio::io_context& io) {
+// Until everything that the proxy has deferred is done.
+asio::awaitable<void> await_backlog(const AdminWatch& admin, Tally& tally) {
+  const TimePoint ended = Clock::now();
+  asio::steady_timer timer(co_await asio::this_coro::executor);
+  while (Clock::now() - ended < kMostPatience) {
+    timer.expires_after(kBacklogStep);
+    co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+    const std::optional<ProxyView> view = admin.latest();
+    if (!view || !view->deferred || *view->deferred == 0) co_return;
+    Backlog backlog{*view->deferred, view->done.value_or(0), std::nullopt};
+    const bool is_empty = backlog.done >= backlog.deferred;
+    if (is_empty) backlog.empty_after = Clock::now() - ended;
+    tally.set_backlog(backlog);
+    if (is_empty) co_return;
+  }
+}
+
+asio::awaitable<void> run_and_stop(load::Client& client, TimePoint start, asio::io_context& io,
+                                   const AdminWatch* admin, Tally& tally) {
   co_await client.run(start);
+  if (admin != nullptr) co_await await_backlog(*admin, tally);
   io.stop();
 }
 
@@ -101,7 +122,8 @@ Tally play(const Scene& scene, std::string_view title, const Paint& paint) {
   Screen screen(scene, tally, admin ? &*admin : nullptr, paint);
   const TimePoint start = Clock::now();
   asio::co_spawn(io, Screen::follow(screen, io, start), asio::detached);
-  asio::co_spawn(io, run_and_stop(client, start, io), asio::detached);
+  asio::co_spawn(io, run_and_stop(client, start, io, admin ? &*admin : nullptr, tally),
+                 asio::detached);
   io.run();
   if (paint.on) std::cout << '\n';
   return tally;

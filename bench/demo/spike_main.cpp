@@ -135,6 +135,7 @@ int main(int argc, char** argv) {
   std::cout << (kept ? paint.good("kept") : paint.bad("NOT kept")) << ": P0 success "
             << 100 * tally.phase(kSpikePhase).front().ok_share()
             << " % during the spike (promised: 99 % or more), P2 denied "
-            << tally.phase(kSpikePhase).back().denied << " times" << std::endl;
+            << tally.phase(kSpikePhase).back().denied << " times, deferred "
+            << tally.phase(kSpikePhase).back().deferred << " times" << std::endl;
   return kept ? 0 : 1;
 }

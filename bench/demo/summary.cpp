@@ -10,7 +10,7 @@
 namespace spillway::demo {
 namespace {
 
-constexpr std::string_view kColumns = "    ok%   degr.  denied  failed   p50   p95";
+constexpr std::string_view kColumns = "    ok%   degr.   defer  denied  failed   p50   p95";
 constexpr std::size_t kLead = 26;
 
 std::string result(const Counts& counts, const Paint& paint) {
@@ -20,8 +20,8 @@ std::string result(const Counts& counts, const Paint& paint) {
          : counts.ok_share() < 0.5 ? paint.bad(std::move(ok))
                                    : ok;
   }
-  return fmt::format("{} {:7} {:7} {:7} {:>5} {:>5}", ok, counts.degraded, counts.denied,
-                     counts.failed, latency(counts, 0.5), latency(counts, 0.95));
+  return fmt::format("{} {:7} {:7} {:7} {:7} {:>5} {:>5}", ok, counts.degraded, counts.deferred,
+                     counts.denied, counts.failed, latency(counts, 0.5), latency(counts, 0.95));
 }
 
 // "12040 x QUEUE_WAIT_RISK, 88 x EVICTED", the most frequent first.
@@ -53,6 +53,14 @@ std::string told(const Run& run) {
     if (const auto& causes = run.tally.failure_causes(kind); !causes.empty()) {
       text += fmt::format("  {} failed: {}\n", name, listed(causes));
     }
+  }
+  if (const auto& backlog = run.tally.backlog()) {
+    text += fmt::format("  deferred: {} written down, {} of them done", backlog->deferred,
+                        backlog->done);
+    text += backlog->empty_after
+                ? fmt::format("; nothing was left {:.1f} s after the last request of the load\n",
+                              to_seconds(*backlog->empty_after))
+                : std::string("; the rest is still to be done\n");
   }
   return text;
 }

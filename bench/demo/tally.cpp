@@ -18,6 +18,7 @@ void Counts::add(const load::Ending& ending, Duration latency) {
       if (!ending.degraded.empty()) ++degraded;
       latencies.push_back(latency);
       break;
+    case load::Fate::deferred: ++deferred; break;
     case load::Fate::denied: ++denied; break;
     case load::Fate::failed: ++failed; break;
   }
@@ -27,6 +28,7 @@ void Counts::add(const Counts& other) {
   offered += other.offered;
   ok += other.ok;
   degraded += other.degraded;
+  deferred += other.deferred;
   denied += other.denied;
   failed += other.failed;
   latencies.insert(latencies.end(), other.latencies.begin(), other.latencies.end());

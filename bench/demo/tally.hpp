@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,17 +21,25 @@ struct Counts {
   std::uint64_t offered = 0;
   std::uint64_t ok = 0;
   std::uint64_t degraded = 0;  // of the ok ones
+  std::uint64_t deferred = 0;
   std::uint64_t denied = 0;
   std::uint64_t failed = 0;
   std::vector<Duration> latencies;  // of the ok ones, from the intended instant to the end
 
-  std::uint64_t ended() const { return ok + denied + failed; }
+  std::uint64_t ended() const { return ok + deferred + denied + failed; }
   double ok_share() const;  // of the ended ones; 1 when there were none
   void add(const load::Ending& ending, Duration latency);
   void add(const Counts& other);
 };
 
 using CountsByKind = std::array<Counts, load::kKindCount>;
+
+// What became of the requests that a proxy deferred.
+struct Backlog {
+  std::uint64_t deferred = 0;           // written down
+  std::uint64_t done = 0;               // answered by the backend since
+  std::optional<Duration> empty_after;  // the last request of the load had ended; nullopt: was not
+};
 
 class Tally final : public load::Observer {
  public:
@@ -65,6 +74,10 @@ class Tally final : public load::Observer {
   const Causes& degraded_modes(std::size_t kind) const { return degraded_[kind]; }
   const Causes& failure_causes(std::size_t kind) const { return failures_[kind]; }
 
+  // nullopt: nothing was deferred.
+  const std::optional<Backlog>& backlog() const { return backlog_; }
+  void set_backlog(const Backlog& backlog) { backlog_ = backlog; }
+
   // How long after its intended instant 99 % of the requests were sent: tells whether the
   // load generator itself kept up.
   Duration sending_lag_p99() const;
@@ -77,6 +90,7 @@ class Tally final : public load::Observer {
   std::array<Causes, load::kKindCount> degraded_;
   std::array<Causes, load::kKindCount> failures_;
   std::vector<Duration> sending_lags_;
+  std::optional<Backlog> backlog_;
 };
 
 }  // namespace spillway::demo

@@ -11,12 +11,12 @@ namespace spillway::demo {
 inline constexpr double kImportantWorkKept = 0.99;
 
 // True when at least 99 % of the highest class succeeded, during the phase `spike` and over
-// the whole run, and some of the lowest class was denied during the spike.
+// the whole run, and some of the lowest class was denied or deferred during the spike.
 inline bool kept_its_promise(const Tally& tally, std::size_t spike) {
   const Counts& important = tally.phase(spike).front();
   return important.ended() > 0 && important.ok_share() >= kImportantWorkKept &&
          tally.whole_run(0).ok_share() >= kImportantWorkKept &&
-         tally.phase(spike).back().denied > 0;
+         tally.phase(spike).back().denied + tally.phase(spike).back().deferred > 0;
 }
 
 }  // namespace spillway::demo

@@ -39,6 +39,7 @@ std::string request_text(const Arrival& arrival, const RequestNumber& number) {
   text.append(" HTTP/1.1\r\n");
   text.append("Host: demo.example\r\nAccept: application/json\r\n");
   text.append(kNumberField).append(": ").append(text_of(number)).append("\r\n");
+  text.append(kind.fields);
   if (!kind.body.empty()) {
     text.append("Content-Type: application/json\r\nContent-Length: ");
     text.append(std::to_string(kind.body.size())).append("\r\n");

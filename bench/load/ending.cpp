@@ -33,7 +33,9 @@ Ending ending_of(unsigned status, std::string_view proxy_status, std::string_vie
   if (!retry_after.empty() && parsed.ec == std::errc() && parsed.ptr == end) {
     ending.retry_after = seconds;
   }
-  if (status >= 200 && status < 300) {
+  if (status == 202) {
+    ending.fate = Fate::deferred;
+  } else if (status >= 200 && status < 300) {
     ending.fate = Fate::ok;
     if (!degraded.empty()) ending.degraded = mode(degraded);
   } else if (status == 429 || status == 503) {

@@ -9,9 +9,10 @@
 namespace spillway::load {
 
 enum class Fate : std::uint8_t {
-  ok,      // 2xx within the client's patience
-  denied,  // 429 or 503: refused, with word of when to come back
-  failed,  // anything else: another status, a timeout, a refused or broken connection
+  ok,        // 2xx within the client's patience
+  deferred,  // 202: accepted, to be done later
+  denied,    // 429 or 503: refused, with word of when to come back
+  failed,    // anything else: another status, a timeout, a refused or broken connection
 };
 
 inline constexpr std::string_view kTimeout = "timeout";           // cause: the client gave up

@@ -16,7 +16,8 @@ Random stream(std::uint64_t seed, std::uint64_t what, std::uint64_t number) {
 
 std::optional<Duration> pause_before_retry(const Retries& retries, const RequestNumber& number,
                                            const Ending& ending) {
-  if (ending.fate == Fate::ok || number.attempt > retries.most) return std::nullopt;
+  if (ending.fate == Fate::ok || ending.fate == Fate::deferred || number.attempt > retries.most)
+    return std::nullopt;
   Random jitter = stream(retries.seed, number.attempt, number.arrival);
   const Duration pause = retries.backoff.delay(number.attempt, jitter);
   Random client = stream(retries.seed, 0, number.arrival);

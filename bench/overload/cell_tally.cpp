@@ -16,6 +16,7 @@ void count(Counts& counts, const load::Attempt& attempt, const load::Ending& end
     case load::Fate::failed:
       ++(ending.cause == load::kTimeout ? counts.gave_up : counts.failed);
       return;
+    case load::Fate::deferred:
     case load::Fate::denied: break;
   }
   counts.refusals.push_back(took);

@@ -76,12 +76,18 @@ TEST_CASE("the summary shows the runs side by side with reasons and Retry-After"
   with.ended(important, {Fate::ok, "", std::nullopt}, Milliseconds(22));
   with.ended(important, {Fate::ok, "", std::nullopt, "stale_ok"}, Milliseconds(22));
   with.ended(export_request, {Fate::denied, "QUEUE_WAIT_RISK", 6}, Milliseconds(1));
+  with.ended(export_request, {Fate::deferred, "", 5}, Milliseconds(1));
+  with.set_backlog({.deferred = 7, .done = 7, .empty_after = Milliseconds(1500)});
   const std::array<Run, 2> runs{{{"without Spillway", without}, {"with Spillway", with}}};
   const auto text = summary(runs, phases, Paint{});
   CAPTURE(text);
-  CHECK(text.find("spike     P0           10 |    0.00       0       0       1     -     - "
-                  "|  100.00       1       0       0    22    22") != std::string::npos);
+  CHECK(text.find("spike     P0           10 |    0.00       0       0       0       1     -     - "
+                  "|  100.00       1       0       0       0    22    22") != std::string::npos);
   CHECK(text.find("P0 failed: 1 x timeout") != std::string::npos);
   CHECK(text.find("P0 degraded: 1 x stale_ok") != std::string::npos);
-  CHECK(text.find("P2 denied: 1 x QUEUE_WAIT_RISK; Retry-After 6-6 s") != std::string::npos);
+  CHECK(text.find("P2 denied: 1 x QUEUE_WAIT_RISK; Retry-After 5-6 s") != std::string::npos);
+  CHECK(text.find("P2           60 |    0.00       0       0       0       0     -     - "
+                  "|    0.00       0       1       1       0     -     -") != std::string::npos);
+  CHECK(text.find("deferred: 7 written down, 7 of them done; nothing was left 1.5 s after") !=
+        std::string::npos);
 }
