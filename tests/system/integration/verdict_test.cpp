@@ -129,12 +129,13 @@ TEST_CASE("a route changes single fields of its class's rule") {
     check_refusal(refusal, 503, "P2", "ERROR_BURST");
     return json::parse(refusal.body).at("retry_after_ms");
   };
+  constexpr int kTurns = 500;  // booked before (returns), where little is known of the capacity
   for (int n = 0; n < 5; ++n) {
     const int usual = retry_after("/p2"), later = retry_after("/later");
     CHECK(usual >= 2000);
-    CHECK(usual < 3000);
+    CHECK(usual < 3000 + kTurns);
     CHECK(later >= 60'000);
-    CHECK(later < 90'000);
+    CHECK(later < 90'000 + kTurns);
     CHECK(client.ask(get("/never")).status() == 200);
     CHECK(client.ask(get("/always")).status() == 200);
   }
