@@ -26,7 +26,7 @@ class Shop {
 
   // `outstanding` jobs wait at any time.
   Figures enqueue(std::size_t outstanding, std::chrono::seconds time);
-  // Fills up to `pending`, none of which is waited for.
+  // Fills up to `pending`, without a wait for any of them.
   void fill(std::uint64_t pending);
   // Claims `limit` jobs, settles them, and writes as many anew (not timed), so that as many wait as
   // before.

@@ -244,13 +244,13 @@ Duration Scheduler::target_wait(ClassId id, Duration max_wait) const {
 
 double Scheduler::busy_slot_seconds(TimePoint now) const {
   const std::uint32_t running = slots_.running - slots_.for_jobs;
-  return busy_ - busy_for_jobs_ + running * to_seconds(std::max(now - last_, Duration{0}));
+  return busy_ - background_.busy + running * to_seconds(std::max(now - last_, Duration{0}));
 }
 
 TimePoint Scheduler::advance(TimePoint now) {
   if (now <= last_) return last_;
   busy_ += slots_.running * to_seconds(now - last_);
-  busy_for_jobs_ += slots_.for_jobs * to_seconds(now - last_);
+  background_.busy += slots_.for_jobs * to_seconds(now - last_);
   target_wait_.advance(busy_, slots_.total - std::min(slots_.elsewhere, slots_.total), now);
   return last_ = now;
 }
@@ -357,7 +357,7 @@ void Scheduler::leave_queue(Waiter& waiter, TimePoint now) {
   if (!waiter.Hook<InClassQueue>::linked()) return;
   if (waiter.in_background) {
     waiter.Hook<InClassQueue>::unlink();
-    --queued_in_background_;
+    --background_.queued;
     return;
   }
   queues_.remove(waiter);

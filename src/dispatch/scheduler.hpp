@@ -168,7 +168,7 @@ class Scheduler {
   // Integral of running() over time, without those in the background that had time: they take what
   // is left, so that it says nothing of the load. Only grows.
   double busy_slot_seconds(TimePoint now) const;
-  std::uint32_t queued_in_background() const { return queued_in_background_; }
+  std::uint32_t queued_in_background() const { return background_.queued; }
   std::uint32_t running_in_background() const { return slots_.for_jobs; }
   const ClassTotals& totals(ClassId id) const { return classes_[index(id)].totals; }
   double weight(ClassId id) const { return discipline_->weight(id); }
@@ -207,6 +207,13 @@ class Scheduler {
     }
   };
 
+  // What no client waits for and has time.
+  struct Background {
+    IntrusiveList<Waiter, InClassQueue> waiters;  // first come, first served
+    std::uint32_t queued = 0;
+    double busy = 0;  // of busy_: slot seconds of those that ran
+  };
+
   TimePoint advance(TimePoint now);
   Offer offer_in_background(Waiter& waiter, bool has_time, TimePoint now);
   bool may_start(const Class& c) const;
@@ -236,12 +243,10 @@ class Scheduler {
   HoldTime hold_;
   DeadlineWheel wheel_;
   WheelList due_;  // out of their class queue, to be collected by expire()
-  IntrusiveList<Waiter, InClassQueue> background_;  // first come, first served
+  Background background_;
   std::uint32_t queued_ = 0;
-  std::uint32_t queued_in_background_ = 0;
   std::uint32_t borrowing_ = 0;  // classes with more waiters than their max_queue
   double busy_ = 0;              // slot seconds until last_
-  double busy_for_jobs_ = 0;     // of these, in the background
   TimePoint last_{};
 };
 

@@ -5,7 +5,7 @@ namespace spillway::dispatch {
 
 Offer Scheduler::offer_in_background(Waiter& waiter, bool has_time, TimePoint now) {
   const Class& c = classes_[index(waiter.served_as)];
-  const bool is_first = background_.empty();
+  const bool is_first = background_.waiters.empty();
   if (queued_ == 0 && is_first && may_start(c)) {
     take_slot(waiter, now);
     if (has_time) ++slots_.for_jobs;
@@ -14,13 +14,13 @@ Offer Scheduler::offer_in_background(Waiter& waiter, bool has_time, TimePoint no
   if (!has_time) return {};
   waiter.state = Waiter::State::queued;
   waiter.expires_at = kNever;
-  background_.push_back(waiter);
-  ++queued_in_background_;
+  background_.waiters.push_back(waiter);
+  ++background_.queued;
   return {Offer::Kind::queued, Reason::none, std::nullopt, nullptr};
 }
 
 Waiter* Scheduler::next_in_background(TimePoint at) {
-  Waiter* const waiter = background_.front();
+  Waiter* const waiter = background_.waiters.front();
   if (waiter == nullptr || !may_start(classes_[index(waiter->served_as)])) return nullptr;
   const TimePoint now = advance(at);
   leave_queue(*waiter, now);

@@ -31,10 +31,10 @@ bool write_not_modified_head(TextWriter& out, const StoredHead& head,
 
 struct FallbackHead {
   unsigned status = 200;
-  std::string_view lines;         // configured fields, each with its CRLF
-  std::string_view content_type;  // empty: among the lines
+  std::string_view lines;                           // configured fields, each with its CRLF
+  std::string_view content_type;                    // empty: among the lines
   std::optional<std::uint64_t> content_length = 0;  // nullopt: it ends with the connection
-  bool varies = false;    // chosen by Accept
+  bool varies = false;                              // chosen by Accept
   bool is_final = false;  // the lines have Cache-Control; otherwise no-store is added
 };
 

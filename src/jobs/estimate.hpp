@@ -1,6 +1,6 @@
 // When a job that waits will be done: its position over the rate at which jobs have ended lately.
 //
-// The rate is an average of which what is older counts exponentially less (kMemory), over the time
+// The rate is an exponentially weighted average (kMemory), over the time
 // in which there was work: a queue that was empty all night is not slow.
 #pragma once
 

@@ -12,7 +12,7 @@ namespace spillway::jobs {
 // In UTC, with milliseconds: "2026-11-23T20:00:00.000Z".
 std::string to_text(WallTime time);
 
-// Such a text, with any offset and with or without a fraction of up to nine digits, of which three
+// Such a text, with any offset, with or without a fraction of up to nine digits; the first three
 // count. nullopt for any other, and for days that are in no calendar. A leap second is the second
 // after it.
 std::optional<WallTime> parse_time(std::string_view text);

@@ -14,7 +14,7 @@ const config::Defer* defer_of(const Scenario& scenario, const Request& request);
 
 // The request is deferred whether there is room for it or not.
 bool is_deferred_first(const Scenario& scenario, const Request& request);
-// It is deferred in place of this refusal, of which nothing was sent. Not for a request that is
+// It is deferred in place of this refusal; nothing of it was sent. Not for a request that is
 // dropped: its client is told nothing.
 bool is_deferred_for(const Scenario& scenario, const Request& request, Reason refusal);
 

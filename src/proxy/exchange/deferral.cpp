@@ -24,7 +24,7 @@ namespace {
 // Of a client that prefers to wait.
 constexpr Duration kLongestWait = std::chrono::seconds(60);
 
-// The refusals of which nothing reached an upstream, and that room or a healthy server would have
+// Refusals before anything was sent, which room or a healthy server would have
 // prevented.
 bool is_want_of_room(const Fault& fault) {
   // Spillway itself lacks CPU: to defer a request costs more of it than to refuse it.

@@ -116,7 +116,7 @@ Task<std::optional<Fault>> UpstreamCall::send_request() {
   if (fault) co_return fault;
   const TimePoint due = std::min(services_.now() + request_.upstream_config().response_timeout,
                                  deadlines_.head_due());
-  const std::string_view body = body_ != nullptr ? body_->at_hand() : written_body_;
+  const std::string_view body = body_ != nullptr ? body_->at_hand() : written_.body;
   const Transfer sent =
       co_await send_all(parking_, *connection_, head, body, {.deadline = due, .client_gone = true});
   sent_any_ = sent.bytes > 0;
@@ -126,7 +126,7 @@ Task<std::optional<Fault>> UpstreamCall::send_request() {
 
 // For each attempt anew: the remaining deadline has changed.
 std::optional<Fault> UpstreamCall::write_head(Block& block, std::string_view& head) {
-  head = written_head_;
+  head = written_.head;
   if (!head.empty()) return std::nullopt;
   const cache::StoredPtr& stored = lookup_.stored();
   const bool validates = lookup_.fetches_for_cache() && stored;

@@ -36,10 +36,7 @@ class UpstreamCall {
 
   // In the background: what is sent in place of a head of its own and of the client's body. They
   // stay where they are until the call has ended.
-  void send_written(std::string_view head, std::string_view body) {
-    written_head_ = head;
-    written_body_ = body;
-  }
+  void send_written(std::string_view head, std::string_view body) { written_ = {head, body}; }
 
   // Asks the upstream. Without a fault, response() is there.
   Task<std::optional<Fault>> ask();
@@ -122,8 +119,9 @@ class UpstreamCall {
   CacheLookup& lookup_;
   ClientSession* const session_;
   RequestBody* const body_;
-  std::string_view written_head_;
-  std::string_view written_body_;
+  struct {
+    std::string_view head, body;
+  } written_;  // see send_written()
   ServerConnector connector_;
   Deadlines deadlines_;
   UpstreamPtr connection_;

@@ -83,7 +83,7 @@ void JobQueue::stop() {
   if (!thread_.joinable()) return;
   {
     const std::lock_guard lock(mutex_);
-    stops_ = true;
+    told_.to_stop = true;
   }
   changed_.notify_all();
   thread_.join();
@@ -93,7 +93,7 @@ bool JobQueue::submit(StoreCall& call) {
   {
     const std::lock_guard lock(mutex_);
     const bool has_room = calls_.size() < kMostCalls && waiting_bytes_ < kMostWaitingBytes;
-    if (!is_settle(call) && (stops_ || !is_available() || !has_room)) return false;
+    if (!is_settle(call) && (told_.to_stop || !is_available() || !has_room)) return false;
     calls_.push_back(&call);
     waiting_bytes_ += bytes_of(call.command);
   }
@@ -139,7 +139,7 @@ void JobQueue::notify(const store::Command& command) {
 void JobQueue::configure(JobRoutes routes) {
   {
     const std::lock_guard lock(mutex_);
-    configured_ = std::move(routes);
+    told_.routes = std::move(routes);
   }
   changed_.notify_one();
 }
@@ -147,7 +147,7 @@ void JobQueue::configure(JobRoutes routes) {
 void JobQueue::stop_pulling() {
   {
     const std::lock_guard lock(mutex_);
-    stops_pulling_ = true;
+    told_.to_stop_pulling = true;
   }
   changed_.notify_one();
 }
@@ -155,7 +155,7 @@ void JobQueue::stop_pulling() {
 void JobQueue::job_started() {
   {
     const std::lock_guard lock(mutex_);
-    if (std::exchange(has_started_job_, true)) return;
+    if (std::exchange(told_.of_job_started, true)) return;
   }
   changed_.notify_one();
 }
@@ -196,7 +196,7 @@ bool JobQueue::wait_for_work() {
   const TimePoint now = Clock::now();
   const TimePoint due = is_available() ? dispatcher_.next_due(now, wall_now()) : try_at_;
   const auto has_work = [this] {
-    return stops_ || configured_ || has_started_job_ || stops_pulling_ ||
+    return told_.to_stop || told_.routes || told_.of_job_started || told_.to_stop_pulling ||
            (!calls_.empty() && is_available());
   };
   if (due > now && !has_work() && is_available()) {
@@ -205,13 +205,13 @@ bool JobQueue::wait_for_work() {
     lock.lock();
   }
   changed_.wait_until(lock, due, has_work);
-  if (std::exchange(stops_pulling_, false)) dispatcher_.stop_pulling();
-  has_started_job_ = false;
-  if (configured_) {
-    dispatcher_.configure(std::move(*configured_));
-    configured_.reset();
+  if (std::exchange(told_.to_stop_pulling, false)) dispatcher_.stop_pulling();
+  told_.of_job_started = false;
+  if (told_.routes) {
+    dispatcher_.configure(std::move(*told_.routes));
+    told_.routes.reset();
   }
-  return !stops_;
+  return !told_.to_stop;
 }
 
 void JobQueue::turn() {

@@ -63,6 +63,13 @@ class JobQueue {
 
  private:
   using Batch = std::vector<StoreCall*>;
+  // What the thread is told and has not taken yet.
+  struct Told {
+    std::optional<JobRoutes> routes;
+    bool to_stop = false;
+    bool to_stop_pulling = false;
+    bool of_job_started = false;
+  };
 
   void run();
   void turn();
@@ -91,11 +98,8 @@ class JobQueue {
   mutable std::mutex mutex_;  // of these:
   std::condition_variable changed_;
   std::deque<StoreCall*> calls_;
-  std::size_t waiting_bytes_ = 0;        // theirs
-  std::optional<JobRoutes> configured_;  // not taken by the thread yet
-  bool stops_ = false;
-  bool stops_pulling_ = false;
-  bool has_started_job_ = false;
+  std::size_t waiting_bytes_ = 0;  // theirs
+  Told told_;
   observe::JobsSnapshot seen_;
   std::multimap<jobs::JobId, JobWatch*> watches_;
   jobs::Estimate estimate_;

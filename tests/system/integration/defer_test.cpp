@@ -2,11 +2,11 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "support/proxy_under_test.hpp"
@@ -80,12 +80,17 @@ json state_of(ProxyUnderTest& proxy, const std::string& location) {
 }
 
 bool becomes(ProxyUnderTest& proxy, const std::string& location, const std::string& state) {
-  const TimePoint until = Clock::now() + kPatience;
-  while (Clock::now() < until) {
-    if (state_of(proxy, location).value("state", "") == state) return true;
-    std::this_thread::sleep_for(Milliseconds{5});
+  RawClient client(proxy.port());
+  client.send(getting(location + "/events"));
+  client.read_head();
+  const std::string wanted = "event: " + state + "\n";
+  try {
+    for (std::string events; events.find(wanted) == std::string::npos;)
+      events += client.read_bytes(1);  // the stream ends with the job
+  } catch (const std::exception&) {
+    return false;
   }
-  return false;
+  return true;
 }
 
 }  // namespace
