@@ -22,10 +22,10 @@ House spillway() {
   const Rooms decisions = http + Rooms{"traffic", "resilience", "overload", "dispatch"};
   const Rooms cache = {"cache", "cache/rules", "cache/store"};
   const Rooms deferral = {"jobs", "store"};
-  const Rooms below_proxy = decisions + cache + deferral + Rooms{"observe"};
+  const Rooms below_proxy = decisions + cache + deferral + Rooms{"waiting", "observe"};
   const Rooms net = below_proxy + Rooms{"proxy/net"};
   const Rooms upstream = net + Rooms{"proxy/upstream"};
-  const Rooms generation = upstream + Rooms{"proxy/generation"};
+  const Rooms generation = upstream + Rooms{"proxy/waiting", "proxy/generation"};
   const Rooms jobs = generation + Rooms{"proxy/jobs"};
   const Rooms exchange = jobs + Rooms{"proxy/exchange"};
   const Rooms server = exchange + Rooms{"proxy/worker", "proxy/admin", "proxy/server"};
@@ -37,15 +37,17 @@ House spillway() {
                      {"overload", http + Rooms{"resilience"}},
                      {"dispatch", http},
                      {"jobs", http + Rooms{"resilience"}},
+                     {"waiting", {"base"}},
                      {"store", http + Rooms{"resilience", "jobs"}},
                      {"simulate", decisions + Rooms{"cache/rules"}},
                      {"cache/rules", http + Rooms{"traffic"}},
                      {"cache/store", http + Rooms{"traffic", "cache/rules"}},
                      {"cache", http + Rooms{"traffic", "cache/rules", "cache/store"}},
-                     {"observe", decisions + cache + deferral},
+                     {"observe", decisions + cache + deferral + Rooms{"waiting"}},
                      {"proxy/net", below_proxy},
                      {"proxy/upstream", net},
-                     {"proxy/generation", upstream},
+                     {"proxy/waiting", net},
+                     {"proxy/generation", upstream + Rooms{"proxy/waiting"}},
                      {"proxy/jobs", generation},
                      {"proxy/exchange", jobs},
                      {"proxy/worker", exchange},
@@ -55,7 +57,7 @@ House spillway() {
                                                  "proxy/server"}},
                      {"main", server + Rooms{"simulate", "cli"}}},
           .pure = {"base", "http", "traffic", "resilience", "overload", "dispatch", "jobs",
-                   "cache/rules"}};
+                   "waiting", "cache/rules"}};
 }
 
 const House kSpillway = spillway();

@@ -1,0 +1,36 @@
+// What a waiting room tells metrics, logs and the admin API: how many there are now, and how many
+// there have been since it was made. Kept by the same code as the order, so they agree with it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "waiting/ticket.hpp"
+
+namespace spillway::waiting {
+
+struct Counts {
+  // Now.
+  std::size_t waiting = 0;                     // tickets in line that are not called
+  std::size_t present = 0;                     // of those, heard of lately
+  std::size_t processing = 0;                  // tickets that are called
+  std::size_t active = 0;                      // sessions
+  std::size_t provisional = 0;                 // entries of the last 60 s that are no session yet
+  bool is_open = false;                        // visitors have to wait
+  bool is_paced = false;                       // at the last tick, Backend::pace held back a call
+  std::size_t entries_last_minute = 0;         // within the last 60 to 61 s
+  std::optional<double> entries_per_second{};  // learned while somebody waited
+
+  // Since the beginning.
+  std::uint64_t joined = 0;     // tickets made
+  std::uint64_t called = 0;     // calls, repeated ones too
+  std::uint64_t fulfilled = 0;  // tickets that became sessions
+  std::uint64_t entered = 0;    // sessions that began, with a ticket or without
+  std::uint64_t refused = 0;    // at the door: arrive() and join() that said `full`
+  std::array<std::uint64_t, kEndedCount> tickets_ended{};   // by Ended
+  std::array<std::uint64_t, kEndedCount> sessions_ended{};  // by Ended
+};
+
+}  // namespace spillway::waiting

@@ -1,0 +1,41 @@
+#include "waiting/entry_pace.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace spillway::waiting {
+namespace {
+
+constexpr double kGrowth = 1.1;      // a second
+constexpr double kDecline = 0.5;     // likewise
+constexpr double kLeast = 1.0 / 16;  // of the start
+
+}  // namespace
+
+void EntryPace::set_active_sessions(std::uint32_t active_sessions) {
+  start_ = std::max(1.0 / std::max(active_sessions, 1U), 0.05);
+  pace_ = std::min(pace_, start_);
+}
+
+double EntryPace::tick(Time now, const Health& health) {
+  const bool is_first = last_ == Time{};
+  const double seconds =
+      is_first ? 0 : std::clamp(static_cast<double>((now - last_).count()) / 1000, 0.0, 1.0);
+  last_ = now;
+  if (health.state >= State::overloaded) {
+    pace_ = std::max(std::min(pace_, start_) * std::pow(kDecline, seconds), start_ * kLeast);
+    return 0;
+  }
+  if (health.state == State::elevated) {
+    pace_ = std::max(pace_ * std::pow(kDecline, seconds), start_ * kLeast);
+  } else if (!health.is_refusing && !health.are_waiting) {
+    if (health.is_needed || pace_ < start_) {
+      pace_ = std::min(pace_ * std::pow(kGrowth, seconds), 1.0);
+    } else {
+      pace_ = start_;
+    }
+  }
+  return pace_;
+}
+
+}  // namespace spillway::waiting

@@ -1,0 +1,257 @@
+#include "waiting/line.hpp"
+
+#include <algorithm>
+
+namespace spillway::waiting {
+
+Line::Place Line::find(Slot slot) const {
+  const Slot id = leaf_of_[slot];
+  const Leaf& leaf = leaves_[id];
+  std::uint32_t at = 0;
+  while ((leaf.slots[at] & ~kPresent) != slot) ++at;
+  return {id, at};
+}
+
+// Neither a group nor a leaf is ever empty.
+Line::Place Line::after_all_of(Time arrived) const {
+  const auto first = [&](Slot leaf) { return leaves_[leaf].arrived[0]; };
+  auto group = std::partition_point(top_.begin(), top_.end(), [&](Slot each) {
+    return first(groups_[each].leaves[0]) <= arrived;
+  });
+  if (group != top_.begin()) --group;
+  const Group& chosen = groups_[*group];
+  const auto* const end = chosen.leaves.data() + chosen.size;
+  const auto* leaf = std::partition_point(chosen.leaves.data(), end,
+                                          [&](Slot each) { return first(each) <= arrived; });
+  if (leaf != chosen.leaves.data()) --leaf;
+  const auto& times = leaves_[*leaf].arrived;
+  const auto* const at =
+      std::upper_bound(times.data(), times.data() + leaves_[*leaf].size, arrived);
+  return {*leaf, static_cast<std::uint32_t>(at - times.data())};
+}
+
+void Line::insert(Slot slot, Time arrived) {
+  for (; reached_ <= slot; ++reached_) leaf_of_.reach(reached_) = kNoSlot;
+  Place place;
+  if (top_.empty()) {
+    const Slot group = groups_.take();
+    top_.push_back(group);
+    top_all_.push_back(0);
+    top_present_.push_back(0);
+    place.leaf = groups_[group].leaves[0] = leaves_.take();
+    groups_[group].size = 1;
+    leaves_[place.leaf].group = group;
+  } else {
+    place = make_space(after_all_of(arrived));
+  }
+  Leaf& leaf = leaves_[place.leaf];
+  std::copy_backward(leaf.slots.begin() + place.at, leaf.slots.begin() + leaf.size,
+                     leaf.slots.begin() + leaf.size + 1);
+  std::copy_backward(leaf.arrived.begin() + place.at, leaf.arrived.begin() + leaf.size,
+                     leaf.arrived.begin() + leaf.size + 1);
+  leaf.slots[place.at] = slot | kPresent;
+  leaf.arrived[place.at] = arrived;
+  ++leaf.size;
+  leaf_of_[slot] = place.leaf;
+  count(place.leaf, 1, 1);
+}
+
+// The same place, in a leaf that is not full. Who comes last gets a new leaf, so that leaves are
+// full where nobody is inserted later.
+Line::Place Line::make_space(Place place) {
+  if (leaves_[place.leaf].size < kLeaf) return place;
+  const Slot next = add_leaf_after(place.leaf);
+  if (place.at == kLeaf) return {next, 0};
+  move_tail(place.leaf, kLeaf / 2, next);
+  recount(place.leaf);
+  recount(next);
+  if (place.at <= kLeaf / 2) return place;
+  return {next, place.at - kLeaf / 2};
+}
+
+void Line::move_tail(Slot from, std::uint32_t at, Slot to) {
+  Leaf& source = leaves_[from];
+  Leaf& target = leaves_[to];
+  for (std::uint32_t i = at; i < source.size; ++i) {
+    target.slots[target.size] = source.slots[i];
+    target.arrived[target.size] = source.arrived[i];
+    ++target.size;
+    leaf_of_[source.slots[i] & ~kPresent] = to;
+  }
+  source.size = at;
+}
+
+Slot Line::add_leaf_after(Slot leaf) {
+  if (groups_[leaves_[leaf].group].size == kGroup) split(leaves_[leaf].group);
+  const Slot id = leaves_[leaf].group;
+  Group& group = groups_[id];
+  const std::uint32_t at = leaves_[leaf].rank + 1;
+  const auto open_gap = [&](auto& array) {
+    std::copy_backward(array.begin() + at, array.begin() + group.size,
+                       array.begin() + group.size + 1);
+  };
+  open_gap(group.leaves);
+  open_gap(group.all);
+  open_gap(group.present);
+  ++group.size;
+  const Slot made = leaves_.take();
+  group.leaves[at] = made;
+  group.all[at] = group.present[at] = 0;
+  leaves_[made].group = id;
+  number_leaves(id, at);
+  return made;
+}
+
+// As with leaves: of the last group only its last leaf moves on.
+void Line::split(Slot id) {
+  const Slot made = groups_.take();
+  Group& source = groups_[id];
+  Group& target = groups_[made];
+  const bool is_last = source.rank + 1 == top_.size();
+  const std::uint32_t at = is_last ? kGroup - 1 : kGroup / 2;
+  std::uint32_t all = 0;
+  std::uint32_t present = 0;
+  for (std::uint32_t i = at; i < kGroup; ++i) {
+    target.leaves[i - at] = source.leaves[i];
+    all += target.all[i - at] = source.all[i];
+    present += target.present[i - at] = source.present[i];
+    leaves_[source.leaves[i]].group = made;
+  }
+  target.size = kGroup - at;
+  source.size = at;
+  const auto place = static_cast<std::ptrdiff_t>(source.rank) + 1;
+  top_.insert(top_.begin() + place, made);
+  top_all_.insert(top_all_.begin() + place, all);
+  top_present_.insert(top_present_.begin() + place, present);
+  top_all_[source.rank] -= all;
+  top_present_[source.rank] -= present;
+  number_groups(source.rank + 1);
+  number_leaves(made, 0);
+}
+
+void Line::remove(Slot slot) {
+  const Place place = find(slot);
+  Leaf& leaf = leaves_[place.leaf];
+  const bool was_present = (leaf.slots[place.at] & kPresent) != 0;
+  std::copy(leaf.slots.begin() + place.at + 1, leaf.slots.begin() + leaf.size,
+            leaf.slots.begin() + place.at);
+  std::copy(leaf.arrived.begin() + place.at + 1, leaf.arrived.begin() + leaf.size,
+            leaf.arrived.begin() + place.at);
+  --leaf.size;
+  leaf_of_[slot] = kNoSlot;
+  count(place.leaf, -1, was_present ? -1 : 0);
+  if (leaf.size == 0) {
+    drop_leaf(place.leaf);
+  } else if (leaf.size < kLeaf / 4) {
+    merge(place.leaf);
+  }
+}
+
+// With the next leaf of its group, if both fit and leave space for a while.
+void Line::merge(Slot leaf) {
+  const Group& group = groups_[leaves_[leaf].group];
+  const std::uint32_t rank = leaves_[leaf].rank;
+  if (rank + 1 == group.size) return;
+  const Slot next = group.leaves[rank + 1];
+  if (leaves_[leaf].size + leaves_[next].size > kLeaf * 3 / 4) return;
+  move_tail(next, 0, leaf);
+  recount(leaf);
+  recount(next);
+  drop_leaf(next);
+}
+
+void Line::drop_leaf(Slot leaf) {
+  const Slot id = leaves_[leaf].group;
+  const std::uint32_t rank = leaves_[leaf].rank;
+  Group& group = groups_[id];
+  const auto close_gap = [&](auto& array) {
+    std::copy(array.begin() + rank + 1, array.begin() + group.size, array.begin() + rank);
+  };
+  close_gap(group.leaves);
+  close_gap(group.all);
+  close_gap(group.present);
+  --group.size;
+  leaves_.give_back(leaf);
+  number_leaves(id, rank);
+  if (group.size > 0) return;
+  const auto place = static_cast<std::ptrdiff_t>(group.rank);
+  top_.erase(top_.begin() + place);
+  top_all_.erase(top_all_.begin() + place);
+  top_present_.erase(top_present_.begin() + place);
+  number_groups(group.rank);
+  groups_.give_back(id);
+}
+
+void Line::number_leaves(Slot group, std::uint32_t from) {
+  for (std::uint32_t i = from; i < groups_[group].size; ++i)
+    leaves_[groups_[group].leaves[i]].rank = i;
+}
+
+void Line::number_groups(std::uint32_t from) {
+  for (std::uint32_t i = from; i < top_.size(); ++i) groups_[top_[i]].rank = i;
+}
+
+void Line::count(Slot leaf, int all, int present) {
+  Group& group = groups_[leaves_[leaf].group];
+  const std::uint32_t rank = leaves_[leaf].rank;
+  const auto more = static_cast<std::uint32_t>(all);  // modulo 2^32, as the sums are
+  const auto more_present = static_cast<std::uint32_t>(present);
+  group.all[rank] += more;
+  group.present[rank] += more_present;
+  top_all_[group.rank] += more;
+  top_present_[group.rank] += more_present;
+  total_.all += static_cast<std::size_t>(static_cast<std::ptrdiff_t>(all));
+  total_.present += static_cast<std::size_t>(static_cast<std::ptrdiff_t>(present));
+}
+
+// After entries moved between leaves.
+void Line::recount(Slot leaf) {
+  const Leaf& counted = leaves_[leaf];
+  const Group& group = groups_[counted.group];
+  const auto present = std::count_if(counted.slots.begin(), counted.slots.begin() + counted.size,
+                                     [](std::uint32_t slot) { return (slot & kPresent) != 0; });
+  count(leaf, static_cast<int>(counted.size) - static_cast<int>(group.all[counted.rank]),
+        static_cast<int>(present) - static_cast<int>(group.present[counted.rank]));
+}
+
+void Line::set_present(Slot slot, bool is_present) {
+  const Place place = find(slot);
+  std::uint32_t& entry = leaves_[place.leaf].slots[place.at];
+  if (((entry & kPresent) != 0) == is_present) return;
+  entry ^= kPresent;
+  count(place.leaf, 0, is_present ? 1 : -1);
+}
+
+Line::Ahead Line::ahead(Slot slot) const {
+  const Slot id = leaf_of_[slot];
+  const Leaf& leaf = leaves_[id];
+  const Group& group = groups_[leaf.group];
+  Ahead ahead;
+  for (std::uint32_t i = 0; i < group.rank; ++i) {
+    ahead.all += top_all_[i];
+    ahead.present += top_present_[i];
+  }
+  for (std::uint32_t i = 0; i < leaf.rank; ++i) {
+    ahead.all += group.all[i];
+    ahead.present += group.present[i];
+  }
+  for (std::uint32_t i = 0; (leaf.slots[i] & ~kPresent) != slot; ++i) {
+    ++ahead.all;
+    ahead.present += leaf.slots[i] >> 31;
+  }
+  return ahead;
+}
+
+Slot Line::first_present() const {
+  if (total_.present == 0) return kNoSlot;
+  const auto some = [](std::uint32_t present) { return present > 0; };
+  const auto top = std::find_if(top_present_.begin(), top_present_.end(), some);
+  const Group& group = groups_[top_[static_cast<std::size_t>(top - top_present_.begin())]];
+  const auto rank = std::find_if(group.present.begin(), group.present.end(), some);
+  const Leaf& leaf = leaves_[group.leaves[static_cast<std::size_t>(rank - group.present.begin())]];
+  const auto entry = std::find_if(leaf.slots.begin(), leaf.slots.end(),
+                                  [](std::uint32_t slot) { return (slot & kPresent) != 0; });
+  return *entry & ~kPresent;
+}
+
+}  // namespace spillway::waiting

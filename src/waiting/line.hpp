@@ -1,0 +1,86 @@
+// The order of those who wait: by arrival, and of the same arrival by insertion. A counted B-tree
+// of fixed depth: leaves of at most 128 slots in groups of at most 256 leaves. Each level adds up
+// the counts before a place from arrays, so a position costs few cache misses: O(log n) up to the
+// 10^7 tickets that the configuration allows.
+//
+// Each slot is present (may be called) or not; both are counted. No slot is in it twice.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "waiting/pool.hpp"
+#include "waiting/ticket.hpp"
+
+namespace spillway::waiting {
+
+class Line {
+ public:
+  // `slot` below 2^31. It is present.
+  void insert(Slot slot, Time arrived);
+  void remove(Slot slot);
+  void set_present(Slot slot, bool is_present);
+
+  struct Ahead {
+    std::size_t all = 0;
+    std::size_t present = 0;
+  };
+  // How many stand before it.
+  Ahead ahead(Slot slot) const;
+  // Of those present, the first; kNoSlot: none is.
+  Slot first_present() const;
+
+  bool has(Slot slot) const { return slot < reached_ && leaf_of_[slot] != kNoSlot; }
+  std::size_t size() const { return total_.all; }
+  std::size_t present() const { return total_.present; }
+
+ private:
+  static constexpr std::uint32_t kLeaf = 128;
+  static constexpr std::uint32_t kGroup = 256;
+  static constexpr std::uint32_t kPresent = 1U << 31;  // in Leaf::slots
+
+  struct Leaf {
+    Slot group = kNoSlot;
+    std::uint32_t rank = 0;  // in its group
+    std::uint32_t size = 0;
+    std::array<std::uint32_t, kLeaf> slots{};  // with kPresent
+    std::array<Time, kLeaf> arrived{};
+  };
+  struct Group {
+    std::uint32_t rank = 0;
+    std::uint32_t size = 0;
+    std::array<Slot, kGroup> leaves{};
+    std::array<std::uint32_t, kGroup> all{};  // counts of each leaf
+    std::array<std::uint32_t, kGroup> present{};
+  };
+  struct Place {
+    Slot leaf = kNoSlot;
+    std::uint32_t at = 0;
+  };
+
+  Place find(Slot slot) const;
+  Place after_all_of(Time arrived) const;
+  Place make_space(Place place);
+  Slot add_leaf_after(Slot leaf);
+  void split(Slot group);
+  void drop_leaf(Slot leaf);
+  void merge(Slot leaf);
+  void move_tail(Slot from, std::uint32_t at, Slot to);
+  void number_leaves(Slot group, std::uint32_t from);
+  void number_groups(std::uint32_t from);
+  void count(Slot leaf, int all, int present);
+  void recount(Slot leaf);
+
+  Pool<Leaf> leaves_;
+  Pool<Group> groups_;
+  std::vector<Slot> top_;  // the groups in order, and their counts
+  std::vector<std::uint32_t> top_all_;
+  std::vector<std::uint32_t> top_present_;
+  Blocks<Slot> leaf_of_;
+  Slot reached_ = 0;  // leaf_of_ has the slots below
+  Ahead total_;
+};
+
+}  // namespace spillway::waiting

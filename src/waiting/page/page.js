@@ -1,0 +1,303 @@
+'use strict';
+(() => {
+// Asks for the visitor's status, shows it, and enters when it is called. The header of
+// waiting_page.hpp says what it expects of the server.
+const root = document.documentElement;
+const at = (id) => document.getElementById(id);
+const main = at('main');
+const path = main.dataset.path;
+
+// For the front of the line there are events; who is farther back polls.
+const FRONT = 999;
+const STREAM_CHECK = 25000;
+const REQUEST_LIMIT = 15000;
+const LONGEST_BACKOFF = 30000;
+const ANNOUNCE_EVERY = 60000;
+// A stamp is valid for 60 s. Who slept through them gets a new one with the page.
+const STAMP_LIFE = 55000;
+const loaded = Date.now();
+
+const texts = {};
+for (const line of at('texts').content.textContent.split('\n')) {
+  const colon = line.indexOf(': ');
+  if (colon > 0) texts[line.slice(0, colon)] = line.slice(colon + 2);
+}
+
+let state = root.dataset.state;
+let pollMs = Number(main.dataset.poll);
+let timer = 0;
+let due = 0;
+let asking = false;
+let failures = 0;
+let unrecognised = 0;
+let recognised = false;
+// as the server wrote it
+let position = Number(at('number').textContent.replace(/\D/g, ''));
+let risenFrom = 0;
+let held = false;
+let claimUntil = 0;
+let announced = 0;
+let wantsCall = false;
+let called = false;
+let stream = null;
+let streamFront = FRONT;
+let streamSince = 0;
+
+const fill = (key, values) => texts[key].replace(/\{(\w)\}/g, (_, name) => values[name]);
+const put = (id, text) => { if (at(id).textContent !== text) at(id).textContent = text; };
+const grouped = (n) => n < 10000 ? String(n) : String(n).replace(/\B(?=(\d{3})+$)/g, texts.group);
+const isOpen = () => state === 'processing' || state === 'fulfilled' || state === 'closed';
+const isOver = () => state === 'expired' || state === 'cancelled';
+
+// The same as in waiting_page.cpp.
+function range(low, high) {
+  if (high <= 60000) return texts.soon;
+  const inHours = high >= 10800000;
+  const unit = inHours ? 3600000 : 60000;
+  const a = Math.max(1, Math.floor(low / unit));
+  const b = Math.ceil(high / unit);
+  if (a === b) return fill(inHours ? 'hours' : 'minutes', {a: b});
+  return fill(inHours ? 'range_h' : 'range', {a, b});
+}
+
+function since(waited) {
+  if (waited < 60000) return texts.soon;
+  const inHours = waited >= 10800000;
+  return fill(inHours ? 'hours' : 'minutes', {a: Math.floor(waited / (inHours ? 3600000 : 60000))});
+}
+
+// Never earlier than told, so that visitors who were told the same do not come at once.
+function askIn(delay) {
+  clearTimeout(timer);
+  if (isOver()) return;
+  const wait = delay * (1 + 0.3 * Math.random());
+  due = Date.now() + wait;
+  timer = setTimeout(ask, wait);
+}
+
+async function ask() {
+  if (asking) return;
+  asking = true;
+  clearTimeout(timer);
+  const abort = new AbortController();
+  const limit = setTimeout(() => abort.abort(), REQUEST_LIMIT);
+  let retryAfter = 0;
+  try {
+    const answer = await fetch(path + '/ticket', {
+      headers: {Accept: 'application/json'}, credentials: 'same-origin', cache: 'no-store', signal: abort.signal,
+    });
+    retryAfter = Number(answer.headers.get('Retry-After')) * 1000 || 0;
+    if (answer.status !== 429) {
+      const status = await answer.json();
+      if (!status.state) throw new Error('no status');
+      recovered();
+      show(status);
+    }
+  } catch {
+    failed();
+  }
+  clearTimeout(limit);
+  asking = false;
+  const backoff = failures ? Math.min(LONGEST_BACKOFF, pollMs * 2 ** (failures - 1)) : 0;
+  askIn(Math.max(stream ? STREAM_CHECK : pollMs, retryAfter, backoff));
+}
+
+function failed() {
+  failures++;
+  put('trouble', texts.offline);
+  announce(texts.offline);
+}
+
+function recovered() {
+  if (failures) put('trouble', '');
+  failures = 0;
+}
+
+function listen(ahead) {
+  if (stream || !window.EventSource || ahead > streamFront) return;
+  stream = new EventSource(path + '/events');
+  streamSince = Date.now();
+  stream.addEventListener('status', (event) => {
+    recovered();
+    show(JSON.parse(event.data));
+    askIn(STREAM_CHECK);
+  });
+  // Refused, or taken over by another tab: ask again only when the place is much better.
+  stream.onerror = () => {
+    if (Date.now() - streamSince < 60000) streamFront = ahead >> 1;
+    unlisten();
+    askIn(pollMs);
+  };
+}
+
+function unlisten() {
+  if (stream) stream.close();
+  stream = null;
+}
+
+function show(status) {
+  if (status.poll_ms) pollMs = status.poll_ms;
+  let next = status.state;
+  if (next === 'arrived') {
+    unrecognised++;
+    // The server knows nothing of a place that it gave: it has ended.
+    if (position) next = 'expired';
+    else if (Date.now() - loaded > STAMP_LIFE && (recognised || unrecognised === 1)) location.reload();
+  } else {
+    recognised = true;
+  }
+  const changed = next !== state;
+  state = next;
+  if (changed) {
+    root.dataset.state = state;
+    put('heading', texts['h_' + state]);
+    put('sentence', texts['p_' + state]);
+    put('why', '');
+  }
+  const cookieless = state === 'arrived' && unrecognised > 1 && !recognised;
+  root.classList.toggle('cookieless', cookieless);
+  if (cookieless) {
+    put('heading', texts.h_cookies);
+    put('sentence', texts.cookies);
+    announce(texts.cookies);
+  }
+  put('message', status.message || '');
+  if (state === 'waiting') showPlace(status, changed);
+  else if (changed) document.title = texts['h_' + state];
+  if (state === 'processing') claimUntil = Date.now() + (status.claim_remaining_ms || 0);
+  if (isOpen()) {
+    callIn();
+  } else {
+    called = false;
+    put('urgent', '');
+    if (changed) announce(texts['h_' + state] + '. ' + texts['p_' + state]);
+  }
+  if (isOver()) {
+    unlisten();
+    clearTimeout(timer);
+  }
+}
+
+function showPlace(status, changed) {
+  const before = position;
+  position = status.position;
+  explain(status.why, before);
+  listen(status.ahead);
+  if (held && !changed) return;
+  const number = grouped(position);
+  const estimate = status.estimate;
+  const expected = estimate ? range(estimate.p10_ms, estimate.p90_ms) : texts.unknown;
+  document.title = fill('title', {n: number});
+  put('number-label', texts.place);
+  put('number', number);
+  main.classList.toggle('long', number.length > 5);
+  put('ahead', grouped(status.ahead));
+  put('expected', expected);
+  put('waited', since(status.waited_ms || 0));
+  showProgress(status);
+  announce(texts.place + ': ' + number + '. ' + texts.expected + ': ' + expected + '. ' + at('why').textContent);
+}
+
+// Every rise is explained for as long as the number is higher than it was.
+function explain(why, before) {
+  if (before && position > before && !risenFrom) risenFrom = before;
+  if (position <= risenFrom) risenFrom = 0;
+  put('why', texts[why] || (risenFrom ? texts.rose : ''));
+}
+
+function showProgress(status) {
+  const key = 'spillway ' + path + ' ' + status.id;
+  let first = position;
+  try {
+    first = Math.max(position, Number(sessionStorage.getItem(key)));
+    sessionStorage.setItem(key, first);
+  } catch {
+    return;
+  }
+  at('progress').hidden = first < 2;
+  at('progress').value = 1 - (position - 1) / first;
+}
+
+function announce(text) {
+  const now = Date.now();
+  if (now - announced < ANNOUNCE_EVERY) return;
+  if (at('polite').textContent === text) return;
+  announced = now;
+  put('polite', text);
+}
+
+// It enters by itself only where it is seen: a call is not to be used up by a hidden tab.
+function callIn() {
+  if (document.visibilityState === 'visible') setTimeout(enter, 400);
+  if (called) return;
+  called = true;
+  put('urgent', texts['h_' + state]);
+  countDown();
+  if (!wantsCall || document.visibilityState === 'visible') return;
+  try {
+    const note = new Notification(texts['h_' + state], {body: at('sentence').textContent, tag: path});
+    note.onclick = () => { window.focus(); note.close(); };
+  } catch {
+    // A browser that has them for service workers alone: the title says it.
+  }
+}
+
+function countDown() {
+  if (state !== 'processing') return;
+  const left = Math.max(0, Math.round((claimUntil - Date.now()) / 1000));
+  put('number-label', texts.remaining);
+  put('number', Math.floor(left / 60) + ':' + String(left % 60).padStart(2, '0'));
+  main.classList.remove('long');
+  setTimeout(countDown, 1000);
+}
+
+function enter() {
+  if (isOpen()) location.reload();
+}
+
+async function leave() {
+  at('dialog').close();
+  try {
+    const answer = await fetch(path + '/leave', {
+      method: 'POST', headers: {'Spillway-Leave': '1'}, credentials: 'same-origin', cache: 'no-store',
+    });
+    if (!answer.ok && answer.status !== 404) throw new Error('not left');
+    show({state: 'cancelled'});
+    at('again').focus();
+  } catch {
+    failed();
+  }
+}
+
+at('enter').onclick = enter;
+at('again').onclick = () => location.reload();
+at('leave').onclick = () => at('dialog').showModal();
+at('stay').onclick = () => at('dialog').close();
+at('go').onclick = leave;
+at('hold').onclick = () => {
+  held = !held;
+  put('hold', held ? texts.hold_off : texts.hold);
+  if (!held) ask();
+};
+at('call').hidden = !window.Notification;
+at('call').onclick = async () => {
+  wantsCall = await Notification.requestPermission() === 'granted';
+  put('called-note', wantsCall ? texts.call_on : texts.call_off);
+  at('call').hidden = true;
+};
+// Timers of a hidden tab are late, those of a sleeping device stand still.
+document.addEventListener('visibilitychange', () => {
+  if (document.visibilityState !== 'visible' || isOver()) return;
+  if (isOpen()) enter();
+  else if (Date.now() >= due) ask();
+});
+addEventListener('pageshow', (event) => {
+  if (!event.persisted || isOver()) return;
+  unlisten();
+  ask();
+});
+addEventListener('online', () => { if (failures) ask(); });
+
+root.classList.add('scripted');
+askIn(pollMs);
+})();

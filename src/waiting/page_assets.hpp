@@ -1,0 +1,23 @@
+// The files of page/, embedded when the build is configured.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace spillway::waiting {
+
+struct LanguageFile {
+  std::string_view tag;   // the file's name: "en" (RFC 5646)
+  std::string_view text;  // lines `key: text`
+};
+
+struct PageAssets {
+  std::string_view html;
+  std::string_view css;
+  std::string_view js;
+  std::span<const LanguageFile> languages;
+};
+
+const PageAssets& page_assets();
+
+}  // namespace spillway::waiting

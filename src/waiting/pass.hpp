@@ -1,0 +1,35 @@
+// What is said of a session and its passes.
+#pragma once
+
+#include <cstdint>
+
+#include "waiting/ticket.hpp"
+
+namespace spillway::waiting {
+
+// A pass is honoured without a look-up for this long after it was issued; a provisional entry
+// (generation 0) counts as taken for this long.
+inline constexpr Milliseconds kSlice{60'000};
+// From this age of a pass on, each request that carries it is reported by use(). A third of the
+// slice and not half: so a copy is found within 2 x 20 s + 10 s and a few requests, below 70 s.
+inline constexpr Milliseconds kRenewAfter{20'000};
+
+struct Session {
+  TicketId id;
+  std::uint32_t generation = 0;
+  Time begun{};
+};
+
+enum class Use : std::uint8_t {
+  renewed,  // goes on; issue a pass of `generation`, now
+  kept,     // goes on with the pass it has: another request was given the next one
+  over,     // no such session, and none can begin: it is a first contact
+  copied    // this pass and its successor are both in use: the session has been ended
+};
+
+struct Renewal {
+  Use use = Use::over;
+  std::uint32_t generation = 0;
+};
+
+}  // namespace spillway::waiting

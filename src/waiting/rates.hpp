@@ -1,0 +1,89 @@
+// Rates learned from a course of events in time.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+namespace spillway::waiting {
+
+// Events per second: the plain mean while young, later an exponentially forgetting one.
+class MeanRate {
+ public:
+  explicit MeanRate(double window_seconds) : window_(window_seconds) {}
+
+  void observe(double seconds, double events) {
+    if (seconds <= 0) return;
+    age_ = std::min(age_ + seconds, window_);
+    rate_ += (events / seconds - rate_) * std::min(seconds / age_, 1.0);
+    events_ += events;
+  }
+  double per_second() const { return rate_; }
+  double events() const { return events_; }
+  // How many events the rate rests on: an exponentially forgetting mean is worth two windows.
+  double weight() const { return std::min(events_, rate_ * (age_ < window_ ? age_ : 2 * window_)); }
+  void set_window(double seconds) {
+    window_ = seconds;
+    age_ = std::min(age_, window_);
+  }
+  // Takes over what another has learned within its shorter window.
+  void restart(const MeanRate& recent) {
+    rate_ = recent.rate_;
+    age_ = std::min(recent.age_, window_);
+    events_ = recent.weight();
+  }
+
+ private:
+  double window_;
+  double age_ = 0;
+  double rate_ = 0;
+  double events_ = 0;
+};
+
+// As steady as a quarter of an hour while the rate is steady, and as quick as a minute when it has
+// changed: it has, if the mean of the last minute is further from the long one than three and a
+// half standard deviations of Poisson events.
+class LearnedRate {
+ public:
+  void observe(double seconds, double events) {
+    recent_.observe(seconds, events);
+    steady_.observe(seconds, events);
+    seconds_ += seconds;
+    if (seconds_ < 2 * kRecent) return;
+    const double deviation = std::sqrt(steady_.per_second() / (2 * kRecent));
+    if (std::abs(recent_.per_second() - steady_.per_second()) > 3.5 * deviation)
+      steady_.restart(recent_);
+  }
+  // After ten events in ten seconds or more.
+  bool is_known() const {
+    return seconds_ >= 10 && recent_.events() >= 10 && steady_.per_second() > 0;
+  }
+  double per_second() const { return steady_.per_second(); }
+  double weight() const { return steady_.weight(); }
+
+ private:
+  static constexpr double kRecent = 60;
+
+  MeanRate recent_{kRecent};
+  MeanRate steady_{900};
+  double seconds_ = 0;
+};
+
+// How often those who wait give up, per second of waiting of each; of the last half hour or so.
+class LeaveRate {
+ public:
+  // `left` less those who came back.
+  void observe(double seconds, std::size_t waiting, double left) {
+    const double keep = std::exp(-seconds / kWindow);
+    left_ = left_ * keep + left;
+    waited_ = waited_ * keep + seconds * static_cast<double>(waiting);
+  }
+  double per_second() const { return waited_ > 0 ? std::max(left_ / waited_, 0.0) : 0; }
+
+ private:
+  static constexpr double kWindow = 900;
+
+  double left_ = 0;
+  double waited_ = 0;
+};
+
+}  // namespace spillway::waiting

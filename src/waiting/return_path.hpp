@@ -1,0 +1,13 @@
+// Where a visitor goes back to after a form of the waiting page.
+#pragma once
+
+#include <string_view>
+
+namespace spillway::waiting {
+
+// Path and query of a Referer if it is of this host, else "/": never another site's address, and
+// never one that a browser could take for one ("//host", "/\host"). `host`: the request's Host.
+// Nothing in it can end a field line.
+std::string_view return_path(std::string_view referer, std::string_view host);
+
+}  // namespace spillway::waiting

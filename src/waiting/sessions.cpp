@@ -1,0 +1,91 @@
+#include "waiting/sessions.hpp"
+
+#include <algorithm>
+
+namespace spillway::waiting {
+
+Session Sessions::begin(const TicketId& id, std::uint32_t generation, Time now,
+                        const Terms& terms) {
+  const Slot slot = pool_.take();
+  Record& record = pool_[slot];
+  record.id = id;
+  record.newest = generation;
+  record.used = generation - 1;
+  record.begun = record.last_use = record.issued = now;
+  record.used_since = record.used_since_before = now;
+  index_.insert(id, slot);
+  deadlines_.set(slot, due(record, terms));
+  return {id, generation, now};
+}
+
+bool Sessions::is_copy(const Record& record, std::uint32_t generation, Time now) {
+  if (generation >= record.used) return false;
+  // The first report of any newer one counts; of older ones than these two nothing is kept.
+  const bool is_just_before = generation + 1 == record.used;
+  const Time since = is_just_before ? record.used_since : record.used_since_before;
+  return now - since > kInFlight;
+}
+
+Renewal Sessions::use(const TicketId& id, std::uint32_t generation, Time issued, Time now,
+                      const Terms& terms) {
+  const Slot slot = find(id);
+  Record& record = pool_[slot];
+  if (is_copy(record, generation, now)) {
+    forget(slot);
+    return {Use::copied, generation};
+  }
+  record.last_use = now;
+  deadlines_.set(slot, due(record, terms));
+  if (generation > record.newest) record.newest = generation;  // signed, so it was issued
+  if (generation > record.used) {
+    record.used = generation;
+    record.used_since_before = std::exchange(record.used_since, now);
+  }
+  if (generation < record.used) return {Use::kept, generation};
+  if (record.used == record.newest) {
+    if (now - issued < kRenewAfter) return {Use::kept, generation};
+    ++record.newest;
+  } else if (now - record.issued < kReissueAfter) {
+    return {Use::kept, generation};
+  }
+  record.issued = now;
+  return {Use::renewed, record.newest};
+}
+
+std::optional<Session> Sessions::again(const TicketId& id, Time now, const Terms& terms) {
+  const Slot slot = find(id);
+  Record& record = pool_[slot];
+  if (is_copy(record, 0, now)) {
+    forget(slot);
+    return std::nullopt;
+  }
+  record.last_use = now;
+  deadlines_.set(slot, due(record, terms));
+  return Session{record.id, record.newest, record.begun};
+}
+
+bool Sessions::end(const TicketId& id) {
+  const Slot slot = find(id);
+  if (slot == kNoSlot) return false;
+  forget(slot);
+  return true;
+}
+
+// Requests with a pass younger than kRenewAfter are not reported.
+Time Sessions::due(const Record& record, const Terms& terms) {
+  return std::min(record.last_use + kRenewAfter + terms.idle, record.begun + terms.session_ttl);
+}
+
+std::optional<Ended> Sessions::reason(const Record& record, Time now, const Terms& terms) {
+  if (now >= record.begun + terms.session_ttl) return Ended::too_long;
+  if (now >= due(record, terms)) return Ended::idle;
+  return std::nullopt;
+}
+
+void Sessions::forget(Slot slot) {
+  deadlines_.clear(slot);
+  index_.erase(pool_[slot].id, slot);
+  pool_.give_back(slot);
+}
+
+}  // namespace spillway::waiting

@@ -1,0 +1,90 @@
+// The sessions of one waiting room: when they end, and whether a pass is used in two places.
+//
+// A pass carries a generation. Exactly one request that uses the newest one, at least kRenewAfter
+// old, is given the next; others keep theirs until the browser stores that. A generation counts as
+// used from the first report of a request with it, which shows that some client has received it.
+//
+// Copied: a pass is used more than kInFlight after a newer generation was first reported used. One
+// browser cannot do that. Its tabs share one cookie jar, the jar got the newer pass before it was
+// used, and each request that begins after sends the newer one; a request from before has kInFlight
+// to arrive, over a slow connection or again over another network. Addresses and connections are
+// not compared, so Wi-Fi to mobile changes nothing. If the response with the new pass is lost, that
+// generation is never used, so nothing is compared with it, and kReissueAfter later it is issued
+// again, with the same number, so that a late response cannot set a browser back.
+// Of a pass and its copy, both in use, only one is given the next pass; the other goes on with
+// the old one and is found 2 kRenewAfter + kInFlight after their pass was issued, plus the time
+// between their requests. The one exception: a browser keeps an old pass when a response takes over
+// kRenewAfter + kReissueAfter to begin while others have renewed the pass twice.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "waiting/deadlines.hpp"
+#include "waiting/id_index.hpp"
+#include "waiting/pass.hpp"
+#include "waiting/terms.hpp"
+#include "waiting/ticket.hpp"
+
+namespace spillway::waiting {
+
+class Sessions {
+ public:
+  static constexpr Milliseconds kInFlight{10'000};
+  static constexpr Milliseconds kReissueAfter{30'000};
+
+  std::size_t size() const { return pool_.size(); }
+  bool has(const TicketId& id) const { return find(id) != kNoSlot; }
+
+  // There is none of that id. `generation`: of the pass that is issued now.
+  Session begin(const TicketId& id, std::uint32_t generation, Time now, const Terms& terms);
+  // There is one. `copied`: it is no more.
+  Renewal use(const TicketId& id, std::uint32_t generation, Time issued, Time now,
+              const Terms& terms);
+  // There is one, and its visitor shows what it had before the first pass: a stamp or a ticket.
+  // nullopt: copied, it is no more.
+  std::optional<Session> again(const TicketId& id, Time now, const Terms& terms);
+  // false: there is none.
+  bool end(const TicketId& id);
+  // Ends what is over, by the terms at the time of the last report or now, whichever is later.
+  // `ended(Ended)` is called for each.
+  template <class OnEnd>
+  void expire(Time now, const Terms& terms, const OnEnd& ended) {
+    deadlines_.expire(now, [&](Slot slot) {
+      const auto over = reason(pool_[slot], now, terms);
+      if (over) {
+        forget(slot);
+        ended(*over);
+      } else {
+        deadlines_.set(slot, due(pool_[slot], terms));
+      }
+    });
+  }
+
+ private:
+  struct Record {
+    TicketId id;
+    std::uint32_t newest = 0;  // generation
+    std::uint32_t used = 0;    // the newest reported; newest or one less
+    Time begun{};
+    Time last_use{};
+    Time issued{};             // when `newest` was issued last
+    Time used_since{};         // first report of `used`
+    Time used_since_before{};  // and of the one before it
+  };
+
+  Slot find(const TicketId& id) const {
+    return index_.find(id, [this](Slot slot) -> const TicketId& { return pool_[slot].id; });
+  }
+  static Time due(const Record& record, const Terms& terms);
+  static std::optional<Ended> reason(const Record& record, Time now, const Terms& terms);
+  static bool is_copy(const Record& record, std::uint32_t generation, Time now);
+  void forget(Slot slot);
+
+  Pool<Record> pool_;
+  IdIndex index_;
+  Deadlines deadlines_;
+};
+
+}  // namespace spillway::waiting

@@ -1,0 +1,34 @@
+// The terms of one waiting room, from its configuration (which checks the ranges).
+#pragma once
+
+#include <cstdint>
+
+#include "base/time.hpp"
+
+namespace spillway::waiting {
+
+// When visitors have to wait at all.
+enum class When : std::uint8_t {
+  full,       // while there is no room, or somebody waits
+  always,     // each visitor gets a ticket, also if it is called at once
+  overloaded  // from when the upstream is overloaded, or there is no room
+};
+
+struct Terms {
+  std::uint32_t active_sessions = 200;  // at most at a time, 1 to 10^6
+  std::uint32_t per_minute = 0;         // sessions that begin within any 60 s; 0: no cap
+  Milliseconds session_ttl{3'600'000};  // a session ends after this, used or not
+  Milliseconds idle{300'000};           // a session ends after this without use
+  Milliseconds claim{120'000};          // who is called has this long to come
+  Milliseconds abandon{300'000};        // who is not heard of for this long loses its place
+  Milliseconds max_wait{1'800'000};     // no more tickets than are called within this
+  Milliseconds shortest_poll{5'000};    // told to those at the front
+  Milliseconds longest_poll{30'000};    // told to those at the end
+  std::uint32_t max_tickets = 100'000;  // waiting or called, 1 to 10^7
+  std::uint32_t attempts = 3;           // calls that a ticket may miss
+  When when = When::full;
+
+  bool operator==(const Terms&) const = default;
+};
+
+}  // namespace spillway::waiting

@@ -1,0 +1,50 @@
+// The ticket of one visitor, and the words for what becomes of it.
+//
+// A stamp, a ticket and a pass of the same visitor have the same id. An id may look; only the
+// signed token that carries it may enter or cancel, which is the caller's to check.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/time.hpp"
+
+namespace spillway::waiting {
+
+// Wall-clock time, since it is written into tokens. The caller sees to it that it never steps back
+// within a process.
+using Time = std::chrono::sys_time<Milliseconds>;
+
+// 128 random bits, made by the proxy.
+struct TicketId {
+  std::array<std::uint8_t, 16> bytes{};
+
+  auto operator<=>(const TicketId&) const = default;
+};
+
+// 32 lower-case hexadecimal digits.
+std::string to_text(const TicketId& id);
+
+// Tickets and sessions that have ended are forgotten.
+enum class TicketState : std::uint8_t {
+  waiting,     // in line
+  processing,  // called: may claim a session until View::claim_until
+  fulfilled    // has a session
+};
+
+// Why a ticket or a session ended.
+enum class Ended : std::uint8_t {
+  cancelled,    // either: it left by itself
+  abandoned,    // ticket: not heard of for Terms::abandon
+  not_claimed,  // ticket: called Terms::attempts times, and never came
+  idle,         // session: not used for Terms::idle
+  too_long,     // session: lasted Terms::session_ttl
+  copied        // session: its pass is used in two places
+};
+
+inline constexpr std::size_t kEndedCount = 6;
+
+}  // namespace spillway::waiting

@@ -1,0 +1,93 @@
+#include "waiting/token.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <span>
+
+namespace spillway::waiting {
+
+namespace {
+
+constexpr std::size_t kSigned = kTokenBytes - 16;
+constexpr std::size_t kLongestRoom = 64;
+
+using Bytes = std::array<std::uint8_t, kTokenBytes>;
+
+std::int64_t key_number(Time now) {
+  return std::chrono::floor<std::chrono::hours>(now.time_since_epoch()) / TokenKeys::kKeyUse;
+}
+
+void put(std::uint64_t value, std::span<std::uint8_t> to) {
+  for (std::size_t n = to.size(); n-- > 0; value >>= 8) to[n] = static_cast<std::uint8_t>(value);
+}
+
+std::uint64_t get(std::span<const std::uint8_t> from) {
+  std::uint64_t value = 0;
+  for (const std::uint8_t byte : from) value = value << 8 | byte;
+  return value;
+}
+
+// Of the kind, the signed bytes, and the room, whose name is last: no two of them read alike.
+Sha256 signature(const HmacKey& key, char kind, const Bytes& bytes, std::string_view room) {
+  std::array<char, 1 + kSigned + kLongestRoom> text;
+  text[0] = kind;
+  std::copy_n(bytes.begin(), kSigned, text.begin() + 1);
+  const std::size_t named = std::min(room.size(), kLongestRoom);
+  std::copy_n(room.begin(), named, text.begin() + 1 + kSigned);
+  return hmac_sha256(key, {text.data(), 1 + kSigned + named});
+}
+
+// The half that is sent, the rest zero: to be compared in constant time.
+Sha256 half(const Sha256& whole) {
+  Sha256 part{};
+  std::copy_n(whole.begin(), 16, part.begin());
+  return part;
+}
+
+}  // namespace
+
+HmacKey TokenKeys::key_of(std::int64_t number) const {
+  std::array<char, 24> text{"waiting room key"};
+  std::array<std::uint8_t, 8> digits;
+  put(static_cast<std::uint64_t>(number), digits);
+  std::copy(digits.begin(), digits.end(), text.begin() + 16);
+  return hmac_sha256(secret_, {text.data(), text.size()});
+}
+
+TokenText TokenKeys::write(const Token& token, std::string_view room, Time now) const {
+  Bytes bytes;
+  const std::int64_t number = key_number(now);
+  bytes[0] = static_cast<std::uint8_t>(number);
+  std::copy(token.id.bytes.begin(), token.id.bytes.end(), bytes.begin() + 1);
+  put(token.generation, std::span(bytes).subspan(17, 4));
+  put(static_cast<std::uint64_t>(token.time.time_since_epoch().count()),
+      std::span(bytes).subspan(21, 6));
+  const char kind = static_cast<char>(token.kind);
+  const Sha256 code = signature(key_of(number), kind, bytes, room);
+  std::copy_n(code.begin(), 16, bytes.begin() + kSigned);
+  TokenText text;
+  text[0] = kind;
+  write_base64url(bytes, text.data() + 1);
+  return text;
+}
+
+std::optional<Token> TokenKeys::read(std::string_view text, std::string_view room, Time now) const {
+  Bytes bytes;
+  if (text.size() != kTokenText || !read_base64url(text.substr(1), bytes)) return std::nullopt;
+  const std::int64_t current = key_number(now);
+  const std::int64_t age = static_cast<std::uint8_t>(current) - bytes[0];
+  const std::int64_t former = age < 0 ? age + 256 : age;
+  if (former > kFormerKeys) return std::nullopt;
+  Sha256 sent{};
+  std::copy_n(bytes.begin() + kSigned, 16, sent.begin());
+  const Sha256 code = signature(key_of(current - former), text[0], bytes, room);
+  if (!equal_in_constant_time(sent, half(code))) return std::nullopt;
+  Token token;
+  token.kind = TokenKind(text[0]);
+  std::copy_n(bytes.begin() + 1, token.id.bytes.size(), token.id.bytes.begin());
+  token.generation = static_cast<std::uint32_t>(get(std::span(bytes).subspan(17, 4)));
+  token.time = Time(Milliseconds(static_cast<std::int64_t>(get(std::span(bytes).subspan(21, 6)))));
+  return token;
+}
+
+}  // namespace spillway::waiting

@@ -1,0 +1,60 @@
+// What a visitor carries: a stamp of its arrival, a ticket, or a pass. Signed (HMAC-SHA256, of
+// which 128 bits are sent) with the name of its waiting room, so that none counts in another one.
+//
+//     kind letter, base64url of: key number 1, id 16, generation 4, time 6, signature 16 bytes
+//
+// Whoever has the text has the place: it goes in a cookie or a header field, never in a URL.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/base64.hpp"
+#include "base/hmac.hpp"
+#include "base/time.hpp"
+#include "waiting/ticket.hpp"
+
+namespace spillway::waiting {
+
+enum class TokenKind : char { stamp = 's', ticket = 't', pass = 'p' };
+
+struct Token {
+  TokenKind kind{};
+  TicketId id;
+  std::uint32_t generation = 0;  // of a pass
+  Time time{};                   // stamp, ticket: arrival; pass: when this generation was issued
+
+  bool operator==(const Token&) const = default;
+};
+
+// How long a stamp may be turned into a ticket.
+inline constexpr Milliseconds kStampLife{60000};
+
+inline constexpr std::size_t kTokenBytes = 1 + 16 + 4 + 6 + 16;
+inline constexpr std::size_t kTokenText = 1 + base64url_size(kTokenBytes);
+using TokenText = std::array<char, kTokenText>;
+
+// Signs and verifies. A key is used for half a day and accepted for a day more; keys are derived
+// from one secret, so that nothing is stored.
+class TokenKeys {
+ public:
+  static constexpr std::chrono::hours kKeyUse{12};
+  static constexpr std::int64_t kFormerKeys = 2;
+
+  explicit TokenKeys(const HmacKey& secret) : secret_(secret) {}
+
+  TokenText write(const Token& token, std::string_view room, Time now) const;
+  // nullopt for all that write() did not write for that waiting room within those keys' time:
+  // verified before any of it is read.
+  std::optional<Token> read(std::string_view text, std::string_view room, Time now) const;
+
+ private:
+  HmacKey key_of(std::int64_t number) const;
+
+  HmacKey secret_;
+};
+
+}  // namespace spillway::waiting

@@ -1,0 +1,250 @@
+#include "waiting/waiting_page.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/base64.hpp"
+#include "base/sha256.hpp"
+#include "waiting/page_assets.hpp"
+#include "waiting/page_language.hpp"
+
+namespace spillway::waiting {
+namespace {
+
+constexpr std::int64_t kMinute = 60'000;
+constexpr std::int64_t kHour = 60 * kMinute;
+// Shorter is a burden on who reads the page with a screen reader, and on the proxy.
+constexpr Milliseconds kShortestRefresh{20'000};
+constexpr std::array<std::string_view, 8> kStates{"arrived", "waiting", "processing", "fulfilled",
+                                                  "full",    "closed",  "expired",    "cancelled"};
+
+bool is_comment(std::string_view line) {
+  return line.starts_with("//") || (line.starts_with("/*") && line.ends_with("*/")) ||
+         (line.starts_with("<!-- ") && line.ends_with("-->"));
+}
+
+// Without indentation, and lines that are only a comment.
+std::string lightened(std::string_view text) {
+  std::string light;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    if (!line.empty() && !is_comment(line)) light.append(line).append("\n");
+  }
+  return light;
+}
+
+std::string escaped(std::string_view text) {
+  std::string html;
+  html.reserve(text.size());
+  for (const char c : text) {
+    switch (c) {
+      case '&': html += "&amp;"; break;
+      case '<': html += "&lt;"; break;
+      case '>': html += "&gt;"; break;
+      case '"': html += "&quot;"; break;
+      case '\'': html += "&#39;"; break;
+      default:
+        // a control is no character of HTML, but for the line end
+        if ((static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) || c == '\n') html += c;
+    }
+  }
+  return html;
+}
+
+// `text` with each {{name}} replaced by what `value(name)` gives; nullopt leaves it as it is. What
+// was put in is not looked at again.
+template <class Value>
+std::string fill_in(std::string_view text, const Value& value) {
+  std::string filled;
+  for (;;) {
+    const std::size_t begin = text.find("{{");
+    const std::size_t end = begin == std::string_view::npos ? begin : text.find("}}", begin);
+    if (end == std::string_view::npos) break;
+    const std::string_view name = text.substr(begin + 2, end - begin - 2);
+    filled.append(text.substr(0, begin));
+    const std::optional<std::string> found = value(name);
+    if (found) {
+      filled += *found;
+    } else {
+      filled.append(text.substr(begin, end + 2 - begin));
+    }
+    text.remove_prefix(end + 2);
+  }
+  return filled.append(text);
+}
+
+// Placeholders of a text: {a}, {b}, {n}.
+std::string fill_text(std::string_view text, char name, std::string_view value) {
+  const std::string placeholder{'{', name, '}'};
+  std::string filled(text);
+  const std::size_t at = filled.find(placeholder);
+  if (at != std::string::npos) filled.replace(at, placeholder.size(), value);
+  return filled;
+}
+
+const std::string& script() {
+  static const std::string js = lightened(page_assets().js);
+  return js;
+}
+
+const std::string& style() {
+  static const std::string css = lightened(page_assets().css);
+  return css;
+}
+
+// The page of a language: only what differs between visitors is still to be filled in.
+struct Template {
+  const PageTexts* texts;
+  std::string html;
+};
+
+std::vector<Template> make_templates() {
+  const std::string html = lightened(page_assets().html);
+  std::vector<Template> templates;
+  for (const PageTexts& texts : page_languages()) {
+    const auto value = [&texts](std::string_view name) -> std::optional<std::string> {
+      if (name == "css") return style();
+      if (name == "js") return script();
+      if (name == "lang") return std::string(texts.tag());
+      if (name == "texts") return escaped(texts.for_script());
+      const std::string_view text = texts.find(name);
+      return text.empty() || name == "title" ? std::nullopt : std::optional(escaped(text));
+    };
+    templates.push_back({&texts, fill_in(html, value)});
+  }
+  return templates;
+}
+
+const Template& template_of(const PageTexts& texts) {
+  static const std::vector<Template> templates = make_templates();
+  return *std::find_if(templates.begin(), templates.end(),
+                       [&texts](const Template& each) { return each.texts == &texts; });
+}
+
+// What one visitor sees of it. The script shows the same; see page.js.
+class Filling {
+ public:
+  Filling(const PageContent& content, const PageTexts& texts) : content_(content), texts_(texts) {
+    const bool is_known = std::find(kStates.begin(), kStates.end(), content.state) != kStates.end();
+    state_ = is_known ? content.state : kStates.front();
+    place_ = state_ == "waiting" && content.ahead ? grouped(*content.ahead + 1) : "";
+  }
+
+  std::optional<std::string> operator()(std::string_view name) const {
+    if (name == "state") return std::string(state_);
+    if (name == "title") return escaped(title());
+    if (name == "heading") return of_state("h_");
+    if (name == "sentence") return of_state("p_");
+    if (name == "path") return escaped(content_.status_path);
+    if (name == "poll") return std::to_string(std::max<std::int64_t>(content_.poll.count(), 1'000));
+    if (name == "room") return escaped(content_.room);
+    if (name == "message") return escaped(content_.message);
+    if (name == "number") return escaped(place_);
+    if (name == "ahead_value") return place_.empty() ? "" : escaped(grouped(*content_.ahead));
+    if (name == "expected_value") return escaped(expected());
+    if (name == "waited_value") return escaped(waited());
+    if (name == "refresh") return refresh();
+    if (name == "reloading") return reloading();
+    return std::nullopt;
+  }
+
+ private:
+  std::string of_state(std::string key) const { return escaped(texts_.find(key.append(state_))); }
+
+  std::string title() const {
+    if (place_.empty()) return std::string(texts_.find("h_" + std::string(state_)));
+    return fill_text(texts_.find("title"), 'n', place_);
+  }
+
+  std::string grouped(std::size_t number) const {
+    std::string digits = std::to_string(number);
+    if (number < 10'000) return digits;
+    for (std::size_t at = digits.size(); at > 3; at -= 3)
+      digits.insert(at - 3, texts_.find("group"));
+    return digits;
+  }
+
+  std::string expected() const {
+    if (!content_.p10 || !content_.p90) return std::string(texts_.find("unknown"));
+    const std::int64_t low = std::max<std::int64_t>(content_.p10->count(), 0);
+    const std::int64_t high = content_.p90->count();
+    if (high <= kMinute) return std::string(texts_.find("soon"));
+    const bool in_hours = high >= 3 * kHour;
+    const std::int64_t unit = in_hours ? kHour : kMinute;
+    const std::string a = std::to_string(std::max<std::int64_t>(low / unit, 1));
+    const std::string b = std::to_string((high + unit - 1) / unit);
+    if (a == b) return fill_text(texts_.find(in_hours ? "hours" : "minutes"), 'a', a);
+    return fill_text(fill_text(texts_.find(in_hours ? "range_h" : "range"), 'a', a), 'b', b);
+  }
+
+  std::string waited() const {
+    const std::int64_t waited = content_.waited.value_or(Milliseconds(0)).count();
+    if (waited < kMinute) return std::string(texts_.find("soon"));
+    const bool in_hours = waited >= 3 * kHour;
+    return fill_text(texts_.find(in_hours ? "hours" : "minutes"), 'a',
+                     std::to_string(waited / (in_hours ? kHour : kMinute)));
+  }
+
+  // Who has left, or lost its place, is not to be put in line again by a reload.
+  bool can_refresh() const { return state_ != "expired" && state_ != "cancelled"; }
+
+  std::string refresh_seconds() const {
+    const Milliseconds every = std::max(content_.poll, kShortestRefresh);
+    return std::to_string(std::chrono::ceil<std::chrono::seconds>(every).count());
+  }
+
+  std::string refresh() const {
+    if (!can_refresh() || !content_.refreshes) return "";
+    return "<noscript><meta http-equiv=\"refresh\" content=\"" + refresh_seconds() +
+           "\"></noscript>";
+  }
+
+  std::string reloading() const {
+    if (!can_refresh()) return "";
+    const bool on = content_.refreshes;
+    const std::string_view says = texts_.find(on ? "reloads" : "still");
+    std::string form = "<noscript><form method=\"post\" action=\"" + escaped(content_.status_path);
+    form.append(on ? "/refresh/off" : "/refresh/on").append("\"><p class=\"keep\">");
+    form.append(escaped(fill_text(says, 'n', refresh_seconds()))).append("</p><button>");
+    form.append(escaped(texts_.find(on ? "reloads_off" : "reloads_on")));
+    return form.append("</button></form></noscript>");
+  }
+
+  const PageContent& content_;
+  const PageTexts& texts_;
+  std::string_view state_;
+  std::string place_;
+};
+
+std::string source_hash(std::string_view text) {
+  const Sha256 digest = sha256(text);
+  const std::string bytes(digest.begin(), digest.end());
+  return "'sha256-" + base64(bytes) + "'";
+}
+
+}  // namespace
+
+std::string waiting_page(const PageContent& content) {
+  const PageTexts& texts = choose_language(content.accept_language, content.languages);
+  return fill_in(template_of(texts).html, Filling(content, texts));
+}
+
+std::string_view waiting_page_language(const PageContent& content) {
+  return choose_language(content.accept_language, content.languages).tag();
+}
+
+std::string_view waiting_page_csp() {
+  static const std::string csp =
+      "default-src 'none'; style-src " + source_hash(style()) + "; script-src " +
+      source_hash(script()) +
+      "; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'self'; "
+      "frame-ancestors 'none'";
+  return csp;
+}
+
+}  // namespace spillway::waiting

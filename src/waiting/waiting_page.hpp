@@ -1,0 +1,60 @@
+// The page that a visitor sees who has to wait: one HTML document with its style, script and texts,
+// complete with the visitor's place as of now, for who has no scripts.
+//
+// What it expects of the server, below PageContent::status_path:
+//   GET /ticket    the status as JSON, asked for every poll_ms to 1.3 poll_ms (Retry-After if that
+//                  is longer), in hidden tabs too; at most 30 s apart after failures
+//   GET /events    the same as events named `status`, asked for up to 999 ahead. 409, or an end
+//                  within a minute: the page polls, and asks again when its place is half of it.
+//                  With events it polls every 25 s: an open stream has to count as present.
+//   POST /leave    with Spillway-Leave: 1. 2xx or 404: the place is given up
+//   POST /refresh/off, POST /refresh/on   from a form, for pages without scripts (WCAG 2.2.1,
+//                  failure F41); any body is ignored. Answer: 303, Location: return_path(), and
+//                  Cache-Control: no-store, and Set-Cookie: spillway_still=1; Path=/; HttpOnly;
+//                  SameSite=Lax; Max-Age=86400 (`on`: Max-Age=0). No token is needed or changed.
+//                  A page for a request that has this cookie has `refreshes = false`.
+// The state `arrived` on a second poll is how the page finds that the browser keeps no cookie, and
+// after a place was shown that the place has ended.
+//
+// The response needs Content-Security-Policy: waiting_page_csp(), Referrer-Policy: same-origin,
+// Cache-Control: no-store, Vary: Accept-Language, Content-Language: waiting_page_language().
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/time.hpp"
+
+namespace spillway::waiting {
+
+// Of any of the texts each character is shown as it is: nothing in them is markup.
+struct PageContent {
+  std::string_view room;                   // the waiting room's name
+  std::string_view accept_language;        // the field, empty if absent
+  std::span<const std::string> languages;  // to choose from, as for choose_language()
+  std::string_view message;                // the operator's, or empty
+  std::string_view status_path;            // "/_spillway/rooms/sale"
+  // arrived, waiting, processing, fulfilled, full, closed, expired or cancelled; anything else is
+  // shown as arrived.
+  std::string_view state = "arrived";
+  Milliseconds poll{5'000};            // when to ask first
+  std::optional<std::size_t> ahead{};  // if it is waiting
+  std::optional<Milliseconds> p10{};   // the expected wait, with p90
+  std::optional<Milliseconds> p90{};
+  std::optional<Milliseconds> waited{};
+  bool refreshes = true;  // without scripts it loads itself again, every 20 s or `poll`
+};
+
+std::string waiting_page(const PageContent& content);
+
+// The tag of the language that the page is in, for Content-Language.
+std::string_view waiting_page_language(const PageContent& content);
+
+// Nothing but the page's own style and script, by their hashes (CSP level 3 section 8.1), runs; the
+// same for all pages.
+std::string_view waiting_page_csp();
+
+}  // namespace spillway::waiting

@@ -1,0 +1,359 @@
+#include "waiting/waiting_room.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace spillway::waiting {
+
+namespace {
+
+// After a call was seen, the visitor's request comes within this.
+constexpr Milliseconds kComing{3'000};
+// Of those who did not come at once, so many still do.
+constexpr double kLateShare = 0.01;
+// How quickly the share of no-shows is learned: the last 20 calls count most.
+constexpr double kNoShowStep = 0.05;
+constexpr double kMostNoShows = 0.8;
+// While the rate of entry is not known: so many may be called soon.
+constexpr std::size_t kNear = 20;
+
+}  // namespace
+
+WaitingRoom::WaitingRoom(const Terms& terms) : terms_(terms), begins_(terms.per_minute) {}
+
+void WaitingRoom::set_terms(const Terms& terms, Time) {
+  terms_ = terms;
+  begins_.set_per_minute(terms.per_minute);
+}
+
+// Sessions that could begin now.
+std::size_t WaitingRoom::room(Time now) const {
+  const std::size_t taken = sessions_.size() + provisional_.count(now);
+  const std::size_t left = taken < terms_.active_sessions ? terms_.active_sessions - taken : 0;
+  return std::min(left, begins_.remaining(now));
+}
+
+bool WaitingRoom::is_open(Time now) const {
+  return opening_.is_open(terms_.when, room(now) > 0, tickets_.size() > 0, now);
+}
+
+std::size_t WaitingRoom::most_tickets() const {
+  double per_second = terms_.per_minute / 60.0;
+  if (rate_.is_known()) per_second = rate_.per_second();
+  if (per_second <= 0) return terms_.max_tickets;
+  const double within = per_second * static_cast<double>(terms_.max_wait.count()) / 1000;
+  return std::clamp<std::size_t>(static_cast<std::size_t>(within), 1, terms_.max_tickets);
+}
+
+WaitingRoom::Door WaitingRoom::arrive(Time now) {
+  if (!is_open(now)) {
+    provisional_.add(now);
+    begins_.add(now);
+    return Door::enter;
+  }
+  if (tickets_.size() >= most_tickets()) {
+    ++counts_.refused;
+    return Door::full;
+  }
+  opening_.stamp(now);
+  return Door::wait;
+}
+
+WaitingRoom::Session WaitingRoom::begin(const TicketId& id, std::uint32_t generation, Time now) {
+  ++counts_.entered;
+  return sessions_.begin(id, generation, now, terms_);
+}
+
+WaitingRoom::Contact WaitingRoom::join(const TicketId& id, Time arrived, Time now) {
+  if (sessions_.has(id)) {
+    if (const auto session = sessions_.again(id, now, terms_))
+      return {Door::enter, std::nullopt, session};
+    end_session(Ended::copied);
+    return {Door::full, std::nullopt, std::nullopt};
+  }
+  if (const Slot known = find(id); known != kNoSlot) {
+    heard(known, now);
+    return {Door::wait, look(known, now), std::nullopt};
+  }
+  if (!is_open(now)) {
+    begins_.add(now);
+    return {Door::enter, std::nullopt, begin(id, 1, now)};
+  }
+  if (tickets_.size() >= most_tickets()) {
+    ++counts_.refused;
+    return {Door::full, std::nullopt, std::nullopt};
+  }
+  const Slot slot = tickets_.take();
+  Ticket& ticket = tickets_[slot];
+  ticket.id = id;
+  ticket.joined = std::min(arrived, now);
+  index_.insert(id, slot);
+  line_.insert(slot, ticket.joined);
+  ++counts_.joined;
+  heard(slot, now);
+  return {Door::wait, look(slot, now), std::nullopt};
+}
+
+std::optional<WaitingRoom::View> WaitingRoom::hear(const TicketId& id, Time now) {
+  if (sessions_.has(id)) return View{.state = TicketState::fulfilled, .poll = terms_.longest_poll};
+  const Slot slot = find(id);
+  if (slot == kNoSlot) return std::nullopt;
+  heard(slot, now);
+  return look(slot, now);
+}
+
+WaitingRoom::View WaitingRoom::look(Slot slot, Time) const {
+  const Ticket& ticket = tickets_[slot];
+  View view{.state = ticket.is_called ? TicketState::processing : TicketState::waiting,
+            .ahead = line_.ahead(slot).all,
+            .joined = ticket.joined,
+            .claim_until = ticket.claim_until,
+            .poll = Milliseconds(ticket.poll_ms)};
+  if (!ticket.is_called && rate_.is_known())
+    view.estimate = wait_range(line_.ahead(slot).present, flow());
+  return view;
+}
+
+Flow WaitingRoom::flow() const {
+  return {rate_.per_second(), rate_.weight(), leaving_.per_second()};
+}
+
+// By distance: a tenth of the expected wait.
+Milliseconds WaitingRoom::poll_of(Slot slot) const {
+  if (tickets_[slot].is_called) return terms_.shortest_poll;
+  const std::size_t ahead = line_.ahead(slot).present;
+  const bool is_near = ahead < std::max<std::size_t>(terms_.active_sessions, kNear);
+  Milliseconds poll = is_near ? terms_.shortest_poll : terms_.longest_poll;
+  if (rate_.is_known()) poll = expected_wait(ahead, flow()) / 10;
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(poll);
+  return std::clamp<Milliseconds>(seconds, terms_.shortest_poll, terms_.longest_poll);
+}
+
+void WaitingRoom::heard(Slot slot, Time now) {
+  Ticket& ticket = tickets_[slot];
+  ticket.heard = now;
+  ticket.poll_ms = static_cast<std::uint32_t>(poll_of(slot).count());
+  if (!ticket.is_called) {
+    line_.set_present(slot, true);
+  } else if (ticket.coming == Coming::fresh) {
+    ticket.fresh_until = std::min(ticket.fresh_until, now + kComing);  // it knows now
+  }
+  wait_for(slot);
+}
+
+// Sets the ticket's next deadline.
+void WaitingRoom::wait_for(Slot slot) {
+  const Ticket& ticket = tickets_[slot];
+  const Milliseconds poll(ticket.poll_ms);
+  const Time present_until = ticket.heard + poll + poll / 2 + poll;
+  const Time kept_until = ticket.heard + std::max(terms_.abandon, poll + poll / 2);
+  if (ticket.is_called) {
+    const bool has_lapsed = ticket.coming == Coming::lapsed;
+    deadlines_.set(
+        slot, has_lapsed ? ticket.claim_until : std::min(ticket.fresh_until, ticket.claim_until));
+  } else {
+    deadlines_.set(slot, std::min(present_until, kept_until));
+  }
+}
+
+std::size_t& WaitingRoom::of(Coming coming) {
+  switch (coming) {
+    case Coming::fresh: break;
+    case Coming::lapsed: return called_.lapsed;
+    case Coming::at_door: return called_.at_door;
+  }
+  return called_.fresh;
+}
+
+void WaitingRoom::become(Slot slot, Coming coming) {
+  Ticket& ticket = tickets_[slot];
+  --of(ticket.coming);
+  ticket.coming = coming;
+  ++of(coming);
+}
+
+std::optional<WaitingRoom::Session> WaitingRoom::claim(const TicketId& id, Time now) {
+  if (sessions_.has(id)) {
+    auto session = sessions_.again(id, now, terms_);
+    if (!session) end_session(Ended::copied);
+    return session;
+  }
+  const Slot slot = find(id);
+  if (slot == kNoSlot) return std::nullopt;
+  heard(slot, now);
+  Ticket& ticket = tickets_[slot];
+  if (!ticket.is_called) return std::nullopt;
+  if (ticket.coming == Coming::fresh) no_shows_ -= no_shows_ * kNoShowStep;
+  // Those who came before and found no room go first.
+  const bool goes_first = ticket.coming == Coming::at_door;
+  if (room(now) > (goes_first ? 0 : called_.at_door)) {
+    forget(slot);
+    begins_.add(now);
+    ++counts_.fulfilled;
+    return begin(id, 1, now);
+  }
+  if (!goes_first) become(slot, Coming::at_door);
+  ticket.claim_until = std::max(ticket.claim_until, now + terms_.claim);
+  ticket.fresh_until = now + Milliseconds(ticket.poll_ms) * 3 / 2 + kComing;
+  wait_for(slot);
+  return std::nullopt;
+}
+
+Renewal WaitingRoom::use(const TicketId& id, std::uint32_t generation, Time issued, Time now) {
+  if (sessions_.has(id)) {
+    const Renewal renewal = sessions_.use(id, generation, issued, now, terms_);
+    if (renewal.use == Use::copied) end_session(Ended::copied);
+    return renewal;
+  }
+  const bool was_let_in = generation == 0 && now - issued <= kSlice;
+  if (!was_let_in || !provisional_.take(issued, now)) {
+    // Somebody who was inside, and was away for too long: not before those who wait.
+    if (is_open(now) || room(now) == 0) return {Use::over, generation};
+    begins_.add(now);
+  }
+  return {Use::renewed, begin(id, generation + 1, now).generation};
+}
+
+bool WaitingRoom::cancel(const TicketId& id, Time) {
+  if (sessions_.end(id)) {
+    end_session(Ended::cancelled);
+    return true;
+  }
+  const Slot slot = find(id);
+  if (slot == kNoSlot) return false;
+  if (!tickets_[slot].is_called) since_.left += 1;
+  end_ticket(slot, Ended::cancelled);
+  return true;
+}
+
+void WaitingRoom::forget(Slot slot) {
+  const Ticket& ticket = tickets_[slot];
+  if (ticket.is_called) --of(ticket.coming);
+  deadlines_.clear(slot);
+  line_.remove(slot);
+  index_.erase(ticket.id, slot);
+  tickets_.give_back(slot);
+}
+
+void WaitingRoom::end_ticket(Slot slot, Ended why) {
+  forget(slot);
+  ++counts_.tickets_ended[static_cast<std::size_t>(why)];
+}
+
+void WaitingRoom::tick(Time now, const Backend& backend) {
+  sessions_.expire(now, terms_, [this](Ended why) { end_session(why); });
+  deadlines_.expire(now, [&](Slot slot) { due(slot, now); });
+  opening_.tick(backend.is_overloaded, room(now) > 0, tickets_.size() > 0, now);
+  call_some(now, backend);
+  learn(now);
+}
+
+// A ticket's deadline has passed.
+void WaitingRoom::due(Slot slot, Time now) {
+  const Ticket& ticket = tickets_[slot];
+  if (ticket.is_called) {
+    due_while_called(slot, now);
+    return;
+  }
+  const Milliseconds poll(ticket.poll_ms);
+  const Time kept_until = ticket.heard + std::max(terms_.abandon, poll + poll / 2);
+  if (now >= kept_until) {
+    since_.left += 1;
+    end_ticket(slot, Ended::abandoned);
+    return;
+  }
+  line_.set_present(slot, false);
+  deadlines_.set(slot, kept_until);
+}
+
+void WaitingRoom::due_while_called(Slot slot, Time now) {
+  Ticket& ticket = tickets_[slot];
+  if (now < ticket.claim_until) {
+    if (ticket.coming == Coming::fresh)
+      no_shows_ = std::min(no_shows_ + (1 - no_shows_) * kNoShowStep, kMostNoShows);
+    become(slot, Coming::lapsed);
+    wait_for(slot);
+    return;
+  }
+  if (++ticket.missed >= terms_.attempts) {
+    end_ticket(slot, Ended::not_claimed);
+  } else {
+    send_back(slot);
+  }
+}
+
+// To its own place. It is called again once it was heard of.
+void WaitingRoom::send_back(Slot slot) {
+  Ticket& ticket = tickets_[slot];
+  --of(ticket.coming);
+  ticket.is_called = false;
+  since_.calls -= 1;
+  const Milliseconds poll(ticket.poll_ms);
+  deadlines_.set(slot, ticket.heard + std::max(terms_.abandon, poll + poll / 2));
+}
+
+void WaitingRoom::call(Slot slot, Time now) {
+  Ticket& ticket = tickets_[slot];
+  line_.set_present(slot, false);
+  ticket.is_called = true;
+  ticket.coming = Coming::fresh;
+  ++called_.fresh;
+  const Milliseconds poll(ticket.poll_ms);
+  // When it asks next, which it may do half an interval late, it learns of it.
+  ticket.fresh_until = std::max(ticket.heard + poll, now) + poll / 2 + kComing;
+  ticket.claim_until = now + std::max(terms_.claim, poll + poll / 2);
+  ++counts_.called;
+  since_.calls += 1;
+  wait_for(slot);
+}
+
+// As many as are expected to fill the room, no faster than the pace.
+void WaitingRoom::call_some(Time now, const Backend& backend) {
+  const double seconds = std::clamp(static_cast<double>((now - last_).count()) / 1000, 0.0, 1.0);
+  const double per_second = terms_.active_sessions * backend.pace;
+  may_call_ = std::min(may_call_ + per_second * seconds, std::max(per_second, 1.0));
+  counts_.is_paced = false;
+  const auto free = static_cast<double>(room(now));
+  // Of those who have not come yet, fewer will than of all who are called.
+  const double come = (1 - no_shows_) * (1 - no_shows_);
+  for (;;) {
+    const double expected = static_cast<double>(called_.at_door) +
+                            static_cast<double>(called_.fresh) * come +
+                            static_cast<double>(called_.lapsed) * kLateShare;
+    if (expected + 0.5 >= free) return;
+    const Slot next = line_.first_present();
+    if (next == kNoSlot) return;
+    if (backend.is_overloaded || backend.pace <= 0 || may_call_ < 1) {
+      counts_.is_paced = true;
+      return;
+    }
+    may_call_ -= 1;
+    call(next, now);
+  }
+}
+
+void WaitingRoom::learn(Time now) {
+  const double seconds = static_cast<double>((now - last_).count()) / 1000;
+  const bool is_first = last_ == Time{};
+  last_ = now;
+  if (!is_first && seconds > 0) {
+    if (line_.present() > 0 || since_.calls > 0) rate_.observe(seconds, since_.calls);
+    leaving_.observe(seconds, line_.size() - called_.all(), since_.left);
+  }
+  since_ = {};
+}
+
+Counts WaitingRoom::counts(Time now) const {
+  Counts counts = counts_;
+  counts.processing = called_.all();
+  counts.waiting = line_.size() - counts.processing;
+  counts.present = line_.present();
+  counts.active = sessions_.size();
+  counts.provisional = provisional_.count(now);
+  counts.is_open = is_open(now);
+  counts.entries_last_minute = begins_.last_minute(now);
+  if (rate_.is_known()) counts.entries_per_second = rate_.per_second();
+  return counts;
+}
+
+}  // namespace spillway::waiting

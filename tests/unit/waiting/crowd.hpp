@@ -1,0 +1,34 @@
+// Visitors of a waiting room on a virtual clock.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "base/random.hpp"
+#include "waiting/waiting_room.hpp"
+
+namespace spillway::waiting {
+
+inline const Time kStart = Time(std::chrono::hours(490'000));
+inline constexpr Milliseconds kTick{100};
+
+inline TicketId id_of(std::uint64_t number) {
+  Random random(number);
+  TicketId id;
+  const std::uint64_t high = random.next();
+  std::memcpy(id.bytes.data(), &high, 8);
+  std::memcpy(id.bytes.data() + 8, &number, 8);
+  return id;
+}
+
+// Healthy, and as quick as is asked for.
+inline constexpr Backend kHealthy{.is_overloaded = false, .pace = 1};
+
+inline Terms terms_for(std::uint32_t active_sessions, When when = When::full) {
+  Terms terms;
+  terms.active_sessions = active_sessions;
+  terms.when = when;
+  return terms;
+}
+
+}  // namespace spillway::waiting

@@ -1,0 +1,75 @@
+#include "waiting/token.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace spillway::waiting {
+namespace {
+
+HmacKey secret(std::uint8_t first) {
+  HmacKey key{};
+  key[0] = first;
+  return key;
+}
+
+const TokenKeys kKeys(secret(1));
+const Time kNow = Time(std::chrono::hours(490'000)) + Milliseconds(123);
+
+Token a_pass() {
+  Token token{TokenKind::pass, {}, 0x01020304, kNow - std::chrono::minutes(5)};
+  for (std::size_t n = 0; n < token.id.bytes.size(); ++n)
+    token.id.bytes[n] = static_cast<std::uint8_t>(0xf0 + n);
+  return token;
+}
+
+std::string text_of(const Token& token, std::string_view room = "sale", Time now = kNow) {
+  const TokenText text = kKeys.write(token, room, now);
+  return {text.data(), text.size()};
+}
+
+}  // namespace
+
+TEST_CASE("a token says what was written") {
+  for (const TokenKind kind : {TokenKind::stamp, TokenKind::ticket, TokenKind::pass}) {
+    Token token = a_pass();
+    token.kind = kind;
+    const std::string text = text_of(token);
+    CHECK(text[0] == static_cast<char>(kind));
+    REQUIRE(kKeys.read(text, "sale", kNow));
+    CHECK(*kKeys.read(text, "sale", kNow) == token);
+  }
+}
+
+TEST_CASE("a token counts in its waiting room, under its secret, unchanged") {
+  const std::string text = text_of(a_pass());
+  CHECK_FALSE(kKeys.read(text, "sale2", kNow));
+  CHECK_FALSE(kKeys.read(text, "sal", kNow));
+  CHECK_FALSE(kKeys.read(text, "", kNow));
+  CHECK_FALSE(TokenKeys(secret(2)).read(text, "sale", kNow));
+  CHECK_FALSE(kKeys.read("", "sale", kNow));
+  CHECK_FALSE(kKeys.read(text + "A", "sale", kNow));
+  CHECK_FALSE(kKeys.read(text.substr(0, text.size() - 1), "sale", kNow));
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    for (const char c : {'A', 'B', 's', 't', 'p', '-', '\0', '='}) {
+      std::string changed = text;
+      changed[at] = c;
+      if (changed == text) continue;
+      INFO(at << ' ' << c);
+      CHECK_FALSE(kKeys.read(changed, "sale", kNow));
+    }
+  }
+}
+
+TEST_CASE("a token is void when its key has been replaced for a day") {
+  const std::string text = text_of(a_pass());
+  CHECK(kKeys.read(text, "sale", kNow + std::chrono::hours(24)));
+  CHECK_FALSE(kKeys.read(text, "sale", kNow + std::chrono::hours(36)));
+  CHECK_FALSE(kKeys.read(text, "sale", kNow + std::chrono::hours(12 * 256 + 36)));
+  // Of the future: a clock that was set back. The number of its key is none of the former ones.
+  CHECK_FALSE(kKeys.read(text, "sale", kNow - std::chrono::hours(24)));
+  // As many keys later as there are numbers, the number is the same and the key another.
+  CHECK_FALSE(kKeys.read(text, "sale", kNow + std::chrono::hours(12 * 256)));
+}
+
+}  // namespace spillway::waiting

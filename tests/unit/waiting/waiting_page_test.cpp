@@ -1,0 +1,271 @@
+#include "waiting/waiting_page.hpp"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "base/base64.hpp"
+#include "base/sha256.hpp"
+#include "waiting/page_assets.hpp"
+#include "waiting/page_language.hpp"
+
+using namespace spillway::waiting;
+using spillway::Milliseconds;
+
+namespace {
+
+constexpr std::string_view kAllStates[] = {"arrived", "waiting", "processing", "fulfilled",
+                                           "full",    "closed",  "expired",    "cancelled"};
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+std::size_t count(std::string_view text, std::string_view part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1))
+    ++found;
+  return found;
+}
+
+std::string between(std::string_view text, std::string_view begin, std::string_view end) {
+  const std::size_t from = text.find(begin);
+  REQUIRE(from != std::string_view::npos);
+  const std::size_t to = text.find(end, from + begin.size());
+  REQUIRE(to != std::string_view::npos);
+  return std::string(text.substr(from + begin.size(), to - from - begin.size()));
+}
+
+PageContent content(std::string_view state = "waiting", std::string_view language = "en") {
+  return {.room = "sale",
+          .accept_language = language,
+          .languages = {},
+          .message = {},
+          .status_path = "/_spillway/rooms/sale",
+          .state = state,
+          .ahead = state == "waiting" ? std::optional<std::size_t>(117) : std::nullopt};
+}
+
+std::string hash_of(std::string_view text) {
+  const spillway::Sha256 digest = spillway::sha256(text);
+  return "'sha256-" + spillway::base64(std::string(digest.begin(), digest.end())) + "'";
+}
+
+// As gzip -9 makes it.
+std::size_t compressed_size(const std::string& text) {
+  const std::string path =
+      std::string(SPILLWAY_BINARY_DIR) + "/waiting-page-" + std::to_string(::getpid()) + ".html";
+  std::ofstream(path, std::ios::binary) << text;
+  std::FILE* const pipe = ::popen(("gzip -9 -c '" + path + "' | wc -c").c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  unsigned long size = 0;
+  CHECK(std::fscanf(pipe, "%lu", &size) == 1);
+  ::pclose(pipe);
+  std::remove(path.c_str());
+  REQUIRE(size > 1'000);
+  return size;
+}
+
+// Everything that a visitor or the operator could have written, in one page.
+std::string page_with(std::string_view hostile) {
+  PageContent hostile_content = content();
+  hostile_content.room = hostile;
+  hostile_content.message = hostile;
+  hostile_content.status_path = hostile;
+  hostile_content.accept_language = hostile;
+  hostile_content.state = hostile;
+  return waiting_page(hostile_content);
+}
+
+}  // namespace
+
+TEST_CASE("nothing that is written into the page is markup") {
+  const std::string plain = page_with("x");
+  for (const std::string_view hostile :
+       {"<script>alert(1)</script>", "\" onload=\"alert(1)", "'><img src=x onerror=alert(1)>",
+        "</title></style></template></script><b>", "<!--", "&lt;script&gt;", "]]>"}) {
+    CAPTURE(hostile);
+    const std::string page = page_with(hostile);
+    CHECK(count(page, "<") == count(plain, "<"));
+    CHECK(count(page, ">") == count(plain, ">"));
+    CHECK(count(page, "\"") == count(plain, "\""));
+    CHECK_FALSE(contains(page, hostile));
+  }
+  CHECK(contains(page_with("a&b"), "a&amp;b"));
+}
+
+TEST_CASE("a text that looks like a placeholder is shown as it is") {
+  PageContent tricky = content();
+  tricky.room = "{{path}}";
+  tricky.message = "{{js}} {n} {{message}}";
+  const std::string page = waiting_page(tricky);
+  CHECK(contains(page, "<bdi>{{path}}</bdi>"));
+  CHECK(contains(page, ">{{js}} {n} {{message}}</p>"));
+}
+
+TEST_CASE("controls are left out of what is written into the page, lines of a message are kept") {
+  PageContent odd = content();
+  odd.message = std::string_view("one\ntwo\0\x1b\x7f", 10);
+  CHECK(contains(waiting_page(odd), ">one\ntwo</p>"));
+}
+
+TEST_CASE("the policy allows the page's own style and script, byte for byte, and nothing else") {
+  const std::string csp(waiting_page_csp());
+  CHECK(csp.starts_with("default-src 'none'; "));
+  for (const std::string_view part :
+       {"connect-src 'self'", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'"})
+    CHECK(contains(csp, part));
+  CHECK_FALSE(contains(csp, "unsafe"));
+  for (const PageTexts& texts : page_languages()) {
+    for (const std::string_view state : kAllStates) {
+      const std::string page = waiting_page(content(state, texts.tag()));
+      CHECK(count(page, "<style") == 1);
+      CHECK(count(page, "<script") == 1);
+      CHECK(contains(csp, "style-src " + hash_of(between(page, "<style>", "</style>")) + ";"));
+      CHECK(contains(csp, "script-src " + hash_of(between(page, "<script>", "</script>")) + ";"));
+      // attributes that the policy would not let act
+      CHECK_FALSE(std::regex_search(page, std::regex(R"(<[a-z][^<>]* (style|on[a-z]+)=)")));
+    }
+  }
+}
+
+TEST_CASE("the page is one request: no address of anything else") {
+  for (const PageTexts& texts : page_languages()) {
+    const std::string page = waiting_page(content("waiting", texts.tag()));
+    for (const std::string_view part : {"http:", "https:", "src=", "url(", "@import", "srcset"})
+      CHECK_MESSAGE(!contains(page, part), part);
+    CHECK(count(page, "href=") == 1);
+    CHECK(contains(page, "<link rel=\"icon\" href=\"data:,\">"));
+    CHECK(contains(page, "<meta name=\"robots\" content=\"noindex\">"));
+  }
+}
+
+TEST_CASE("the page is at most 8 KiB compressed, with the longest message 14 KiB") {
+  std::string message;
+  for (unsigned n = 0; message.size() < 2'000; ++n)
+    message += std::to_string(n * 2'654'435'761U) + "<";
+  for (const PageTexts& texts : page_languages()) {
+    PageContent large = content("waiting", texts.tag());
+    CHECK(compressed_size(waiting_page(large)) <= 8 * 1024);
+    large.message = message;
+    CHECK(compressed_size(waiting_page(large)) <= 14 * 1024);
+  }
+}
+
+TEST_CASE("each language is marked as what it is, Arabic from right to left") {
+  for (const PageTexts& texts : page_languages()) {
+    const std::string tag(texts.tag());
+    const std::string page = waiting_page(content("waiting", tag));
+    CHECK(
+        contains(page, "<html lang=\"" + tag + "\" dir=\"" + (tag == "ar" ? "rtl" : "ltr") + "\""));
+    CHECK(waiting_page_language(content("waiting", tag)) == tag);
+    CHECK(contains(page, std::string(texts.find("h_waiting")) + "</h1>"));
+    CHECK_FALSE(contains(page, "{{"));
+  }
+}
+
+TEST_CASE("each state has its heading, its sentence and its title") {
+  const PageTexts& texts = choose_language("en", {});
+  for (const std::string_view state : kAllStates) {
+    CAPTURE(state);
+    const std::string page = waiting_page(content(state));
+    const std::string heading(texts.find("h_" + std::string(state)));
+    REQUIRE_FALSE(heading.empty());
+    CHECK(contains(page, "data-state=\"" + std::string(state) + "\""));
+    CHECK(contains(page, "<h1 id=\"heading\">" + heading + "</h1>"));
+    CHECK(contains(page, std::string(texts.find("p_" + std::string(state))) + "</p>"));
+    CHECK(
+        contains(page, "<title>" + (state == "waiting" ? "118 · waiting" : heading) + "</title>"));
+    CHECK(contains(
+        page, "<bdi id=\"number\">" + std::string(state == "waiting" ? "118" : "") + "</bdi>"));
+  }
+  CHECK(contains(waiting_page(content("nonsense")), "data-state=\"arrived\""));
+}
+
+TEST_CASE("the place and the expected wait are there without a script") {
+  struct Row {
+    std::size_t ahead;
+    std::int64_t p10, p90;
+    const char *language, *number, *expected;
+  };
+  const Row rows[] = {{0, 0, 60'000, "en", "1", "under a minute"},
+                      {117, 90'000, 130'000, "en", "118", "1 to 3 min"},
+                      {117, 10'000, 61'000, "en", "118", "1 to 2 min"},
+                      {117, 121'000, 180'000, "en", "118", "2 to 3 min"},
+                      {117, 130'000, 170'000, "de", "118", "2 bis 3 Min."},
+                      {9'998, 7'200'000, 14'400'000, "de", "9999", "2 bis 4 Std."},
+                      {9'999, 3'600'000, 10'799'000, "de", "10.000", "60 bis 180 Min."},
+                      {1'234'566, 3'500'000, 10'800'000, "en", "1,234,567", "1 to 3 h"},
+                      {5, 240'000, 240'000, "en", "6", "4 min"}};
+  for (const Row& row : rows) {
+    PageContent waits = content("waiting", row.language);
+    waits.ahead = row.ahead;
+    waits.p10 = Milliseconds(row.p10);
+    waits.p90 = Milliseconds(row.p90);
+    const std::string page = waiting_page(waits);
+    CHECK(between(page, "id=\"number\">", "<") == row.number);
+    CHECK(between(page, "id=\"expected\">", "<") == row.expected);
+  }
+  PageContent unknown = content();
+  unknown.waited = Milliseconds(150'000);
+  CHECK(between(waiting_page(unknown), "id=\"expected\">", "<") == "not known yet");
+  CHECK(between(waiting_page(unknown), "id=\"waited\">", "<") == "2 min");
+}
+
+TEST_CASE("without scripts the page reloads itself, not too often, and that can be switched") {
+  PageContent waits = content();
+  std::string page = waiting_page(waits);
+  CHECK(contains(page, "<noscript><meta http-equiv=\"refresh\" content=\"20\"></noscript>"));
+  CHECK(contains(page, "method=\"post\" action=\"/_spillway/rooms/sale/refresh/off\""));
+  waits.poll = Milliseconds(30'001);
+  CHECK(contains(waiting_page(waits), "content=\"31\""));
+  waits.refreshes = false;
+  page = waiting_page(waits);
+  CHECK_FALSE(contains(page, "http-equiv"));
+  CHECK(contains(page, "action=\"/_spillway/rooms/sale/refresh/on\""));
+  // a reload would put them in line again
+  for (const std::string_view state : {"expired", "cancelled"})
+    CHECK_FALSE(contains(waiting_page(content(state)), "<noscript>"));
+}
+
+TEST_CASE("what has to be announced is: politely, and a call at once") {
+  const std::string page = waiting_page(content());
+  CHECK(contains(page, "<p id=\"polite\" class=\"unseen\" role=\"status\"></p>"));
+  CHECK(contains(page, "<p id=\"urgent\" class=\"unseen\" role=\"alert\"></p>"));
+  CHECK(count(page, "role=\"alert\"") == 1);
+  CHECK(contains(page, "prefers-reduced-motion"));
+}
+
+TEST_CASE("the script finds each text that it uses, and each element") {
+  const PageTexts& texts = choose_language("en", {});
+  const std::string script(page_assets().js);
+  const std::string given = "\n" + std::string(texts.for_script()) + "\n";
+  const std::string page = waiting_page(content());
+  const auto each = [&script](const char* pattern, auto check) {
+    const std::regex expression(pattern);
+    std::size_t found = 0;
+    for (std::sregex_iterator match(script.begin(), script.end(), expression), end; match != end;
+         ++match, ++found)
+      check((*match)[1].str());
+    return found;
+  };
+  const auto is_given = [&given](const std::string& key) {
+    CHECK_MESSAGE(contains(given, "\n" + key + ": "), key);
+  };
+  const auto is_there = [&page](const std::string& id) {
+    CHECK_MESSAGE(contains(page, "id=\"" + id + "\""), id);
+  };
+  CHECK(each(R"(texts\.(\w+))", is_given) > 10);
+  CHECK(each(R"((?:at|put)\('([\w-]+)')", is_there) > 20);
+  for (const char* const key : {"minutes", "hours", "range", "range_h", "title", "busy", "paused"})
+    is_given(key);
+  for (const std::string_view state : kAllStates) {
+    is_given("h_" + std::string(state));
+    is_given("p_" + std::string(state));
+  }
+}
