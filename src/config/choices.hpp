@@ -96,6 +96,11 @@ inline constexpr std::array kChoices<DeferWhen>{Choice{DeferWhen::overloaded, "o
                                                 Choice{DeferWhen::prefer, "prefer"}};
 
 template <>
+inline constexpr std::array kChoices<WaitingWhen>{Choice{WaitingWhen::full, "full"},
+                                                  Choice{WaitingWhen::always, "always"},
+                                                  Choice{WaitingWhen::overloaded, "overloaded"}};
+
+template <>
 inline constexpr std::array kChoices<TenantKey>{
     Choice{TenantKey::api_key, "api_key"}, Choice{TenantKey::trusted_header, "trusted_header"},
     Choice{TenantKey::client_address, "client_address"}};

@@ -15,6 +15,7 @@
 #include "base/time.hpp"
 #include "config/defer.hpp"
 #include "config/fallback.hpp"
+#include "config/waiting_room.hpp"
 
 namespace spillway::config {
 
@@ -318,6 +319,7 @@ struct Route {
   std::optional<Cache> cache;
   std::optional<Fallback> fallback;
   std::optional<Defer> defer;
+  std::optional<WaitingRoom> waiting_room;
   bool own_path = true;  // Spillway answers below Config::own_path
 };
 

@@ -17,6 +17,7 @@
 #include "config/constraint.hpp"
 #include "config/describe_answers.hpp"
 #include "config/describe_defer.hpp"
+#include "config/describe_waiting_room.hpp"
 #include "config/describe_upstreams.hpp"
 
 namespace spillway::config {
@@ -295,6 +296,8 @@ void describe_treatment(Visitor& visit, Route& x) {
   visit("defer", x.defer, Overrides{"jobs"},
         "Requests that are answered 202, stored and forwarded later, by these keys and those of "
         "jobs; default: none is.");
+  visit("waiting_room", x.waiting_room, ByType{},
+        "Visitors beyond what the site can take wait for their turn; default: none has to.");
   visit("own_path", x.own_path, ByType{},
         "Spillway answers what is below own_path itself; false: it is forwarded.");
 }
@@ -384,7 +387,7 @@ void describe(Visitor& visit, Config& x) {
   visit("store", x.store, ByType{}, "Where deferred requests are kept.");
   visit("jobs", x.jobs, ByType{}, "Defaults for the defer of every route.");
   visit("own_path", x.own_path, kOwnPath,
-        "Path below which Spillway answers itself, if a route has defer; empty: nowhere.");
+        "Path below which Spillway answers itself, if a route has defer or waiting_room; empty: nowhere.");
   visit("log", x.log, ByType{}, "What is written to standard error.");
 }
 

@@ -186,6 +186,16 @@ bool is_probe_target(std::string_view text) {
          all(text, [](char c) { return c > ' ' && c <= '~' && c != '#'; });
 }
 
+bool is_message(std::string_view text) {
+  return text.size() <= 500 && all(text, [](char c) {
+           return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f;
+         });
+}
+
+bool is_page_language(std::string_view text) {
+  return text == "ar" || text == "de" || text == "en" || text == "es" || text == "fr";
+}
+
 bool is_content(std::string_view text) { return !text.empty() && text.size() <= kMaxContentBytes; }
 
 bool is_field_name(std::string_view text) {

@@ -35,6 +35,8 @@ bool is_protocol(std::string_view text);       // a protocol for Upgrade, except
 bool is_probe_target(std::string_view text);   // a path with or without a query, or empty
 bool is_store_url(std::string_view text);      // memory:, sqlite:FILE, postgresql://, or empty
 bool is_own_path(std::string_view text);       // a path of literal segments, or empty
+bool is_message(std::string_view text);        // up to 500 bytes without control characters
+bool is_page_language(std::string_view text);  // one that the waiting page has
 bool is_content(std::string_view text);        // not empty, up to kMaxContentBytes
 
 inline constexpr Format kName{
@@ -89,6 +91,9 @@ inline constexpr Format kOwnPath{
 inline constexpr Format kDirectory{
     "the absolute path of a directory, up to 4096 bytes without control characters", is_directory};
 inline constexpr std::size_t kMaxContentBytes = 1024 * 1024;
+inline constexpr Format kMessage{"a text of up to 500 bytes without control characters",
+                                 is_message};
+inline constexpr Format kPageLanguage{"\"ar\", \"de\", \"en\", \"es\" or \"fr\"", is_page_language};
 inline constexpr Format kContent{"a text of 1 to 1048576 bytes", is_content};
 
 // Replaces secrets in dumps. Not accepted as a secret itself.

@@ -8,6 +8,7 @@
 
 #include "config/check_answers.hpp"
 #include "config/check_defer.hpp"
+#include "config/check_waiting_room.hpp"
 #include "config/check_tenants.hpp"
 #include "config/check_upstreams.hpp"
 #include "config/defaults.hpp"
@@ -83,6 +84,7 @@ class Validator {
     check_upstreams(config, findings_);
     check_answers(config, findings_);
     check_defer(config, findings_);
+    check_waiting_rooms(config, findings_);
   }
 
  private:

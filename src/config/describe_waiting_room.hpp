@@ -1,0 +1,48 @@
+// The keys of `waiting_room`, described as in config/describe.hpp.
+#pragma once
+
+#include "config/config.hpp"
+#include "config/constraint.hpp"
+
+namespace spillway::config {
+
+template <class Visitor>
+void describe(Visitor& visit, WaitingPoll& x) {
+  visit("min_ms", x.min, Range{1000, kHour}, "Shortest interval, at the front of the line.");
+  visit("max_ms", x.max, Range{1000, kHour}, "Longest interval, at its end.");
+}
+
+template <class Visitor>
+void describe(Visitor& visit, WaitingRoom& x) {
+  visit("active_sessions", x.active_sessions, Range{1, 1'000'000},
+        "Visitors who may be inside at a time.");
+  visit("per_minute", x.per_minute, Range{1, 1'000'000},
+        "Visitors who may come in within any 60 s; default: no cap.");
+  visit("session_ttl_ms", x.session_ttl, Range{1000, kDay},
+        "Longest session, whether it is used or not.");
+  visit("idle_ms", x.idle, Range{1000, kDay}, "A session ends after so long without a request.");
+  visit("claim_ms", x.claim, Range{1000, kHour},
+        "Who is called and has not come within this goes back to its own place.");
+  visit("abandon_ms", x.abandon, Range{150'000, kDay},
+        "Who has not been heard of for so long loses its place.");
+  visit("max_wait_ms", x.max_wait, Range{1000, kDay},
+        "Nobody is given a place that is not reached within this at the measured rate of entry; it "
+        "is told so at the door. No ticket expires by it.");
+  visit("max_tickets", x.max_tickets, Range{1, 10'000'000}, "Most who may wait.");
+  visit("attempts", x.attempts, Range{1, 100},
+        "Calls that a visitor may miss, after which its ticket ends.");
+  visit("when", x.when, ByType{},
+        "When visitors have to wait: full, while there is no room or somebody waits; always; "
+        "overloaded, as full and from when the upstream is overloaded.");
+  visit("status", x.status, Range{200, 503}, "Status of the waiting page: 200, 202, 429 or 503.");
+  visit("poll", x.poll, ByType{}, "How often the waiting page asks.");
+  visit("message", x.message, kMessage, "A sentence of yours on the waiting page; empty: none.");
+  visit("languages", x.languages, ListOf<Format>{kPageLanguage, 0, 5},
+        "Languages of the waiting page, of which the visitor's browser chooses; empty: all.");
+  visit("secure_cookie", x.secure_cookie, ByType{},
+        "Cookies for HTTPS alone (__Host-, Secure); false: for a site on plain HTTP.");
+  visit("class", x.traffic_class, ClassName{},
+        "Class of the requests of those who were let in; default: the first.");
+}
+
+}  // namespace spillway::config

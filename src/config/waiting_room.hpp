@@ -1,0 +1,43 @@
+// A route's waiting room: how many visitors are let in, and what the others are told.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/time.hpp"
+
+namespace spillway::config {
+
+// When visitors have to wait: while there is no room or somebody waits, each of them, or also from
+// when the upstream is overloaded.
+enum class WaitingWhen : std::uint8_t { full, always, overloaded };
+
+// How often the waiting page asks: by the expected wait, within these bounds.
+struct WaitingPoll {
+  Milliseconds min{5000};
+  Milliseconds max{30000};
+};
+
+struct WaitingRoom {
+  std::uint32_t active_sessions = 200;
+  std::optional<std::uint32_t> per_minute;  // default: no cap
+  Milliseconds session_ttl{3600000};
+  Milliseconds idle{300000};
+  Milliseconds claim{120000};
+  Milliseconds abandon{300000};
+  Milliseconds max_wait{1800000};
+  std::uint32_t max_tickets = 100000;
+  std::uint32_t attempts = 3;
+  WaitingWhen when = WaitingWhen::full;
+  unsigned status = 503;
+  WaitingPoll poll;
+  std::string message;
+  std::vector<std::string> languages;  // empty: all that the page has
+  bool secure_cookie = true;
+  std::optional<ClassId> traffic_class;  // of requests with a pass; default: the first
+};
+
+}  // namespace spillway::config

@@ -1,0 +1,70 @@
+#include "config/check_waiting_room.hpp"
+
+#include "unit/config/support.hpp"
+
+namespace spillway::config {
+namespace {
+
+std::string route(const std::string& room, const std::string& more = "",
+                  const std::string& of_route = "") {
+  return with(R"("routes":[{"name":"sale","match":{"path":"/sale/**"},)" + of_route +
+              R"("waiting_room":)" + room + "}]" + (more.empty() ? "" : "," + more));
+}
+
+const WaitingRoom& room_of(const Config& config) { return *config.routes[0].waiting_room; }
+
+const std::string kPath = "$.routes[0].waiting_room";
+
+TEST_CASE("a waiting room needs no key, and no route has one unless it says so") {
+  CHECK_FALSE(load_good(with(R"("routes":[{"name":"a","match":{}}])")).routes[0].waiting_room);
+  const Config config = load_good(route("{}"));
+  const WaitingRoom& room = room_of(config);
+  CHECK(room.active_sessions == 200);
+  CHECK_FALSE(room.per_minute);
+  CHECK(room.when == WaitingWhen::full);
+  CHECK(room.status == 503);
+  CHECK(room.secure_cookie);
+  CHECK(room.claim >= Milliseconds{120'000});  // WCAG 2.2.1
+  CHECK(room.abandon >= Milliseconds{150'000});
+  CHECK_FALSE(room.traffic_class);
+}
+
+TEST_CASE("every key of a waiting room has its range") {
+  for (const char* good :
+       {R"({"active_sessions":1})", R"({"per_minute":1000000})", R"({"when":"always"})",
+        R"({"status":200})", R"({"status":202})", R"({"status":429})",
+        R"({"poll":{"min_ms":1000,"max_ms":1000}})", R"({"languages":["de","ar"]})",
+        R"({"message":"Bitte warten."})", R"({"class":"P1"})", R"({"secure_cookie":false})"})
+    load_good(route(good));
+  check_problem(route(R"({"active_sessions":0})"), kPath + ".active_sessions", "found 0");
+  check_problem(route(R"({"per_minute":0})"), kPath + ".per_minute", "found 0");
+  check_problem(route(R"({"when":"never"})"), kPath + ".when", "overloaded");
+  for (const char* status : {"201", "302", "418", "500", "600"})
+    check_problem(route(R"({"status":)" + std::string(status) + "}"), kPath + ".status",
+                  "found " + std::string(status));
+  check_problem(route(R"({"abandon_ms":149999})"), kPath + ".abandon_ms", "found 149999");
+  check_problem(route(R"({"attempts":0})"), kPath + ".attempts", "found 0");
+  check_problem(route(R"({"languages":["tlh"]})"), kPath + ".languages[0]", "found");
+  check_problem(route(R"({"message":"a\nb"})"), kPath + ".message", "control characters");
+  check_problem(route(R"({"message":")" + std::string(501, 'a') + "\"}"), kPath + ".message",
+                "500");
+  check_problem(route(R"({"class":"P9"})"), kPath + ".class", "P9");
+  check_problem(route(R"({"sessions":1})"), kPath + ".sessions", "");
+}
+
+TEST_CASE("the times of a waiting room fit one another") {
+  check_problem(route(R"({"poll":{"min_ms":31000}})"), kPath + ".poll.min_ms", "up to");
+  check_problem(route(R"({"idle_ms":5000,"session_ttl_ms":4999})"), kPath + ".idle_ms", "up to");
+  check_problem(route(R"({"abandon_ms":150000,"poll":{"max_ms":50001}})"), kPath + ".abandon_ms",
+                "three times");
+  load_good(route(R"({"abandon_ms":150000,"poll":{"max_ms":50000}})"));
+}
+
+TEST_CASE("visitors ask for their place below own_path, and can be let in") {
+  check_problem(route("{}", R"("own_path":"")"), kPath, "$.own_path");
+  check_problem(route("{}", "", R"("defer":{"when":"always"},)"), kPath, "deferred");
+  load_good(route("{}", "", R"("defer":{},)"));
+}
+
+}  // namespace
+}  // namespace spillway::config
