@@ -14,6 +14,7 @@ enum class Outcome : std::uint8_t {
   cached,       // answered from the cache in normal operation
   degraded,     // stale, cached or fallback response under overload or failure
   deferred,     // answered 202: stored, to be forwarded later
+  waiting,      // told to wait in its waiting room
   denied,       // refused on arrival with 429 or 503
   dropped,      // closed without a response, by rule
   expired,      // deadline or maximum wait passed before it got a slot
@@ -22,11 +23,11 @@ enum class Outcome : std::uint8_t {
   client_gone,  // the client left before its response was complete
 };
 
-inline constexpr std::size_t kOutcomeCount = 10;
+inline constexpr std::size_t kOutcomeCount = 11;
 
 constexpr std::string_view name(Outcome outcome) {
   constexpr std::array<std::string_view, kOutcomeCount> names{
-      "forwarded", "cached",  "degraded", "deferred", "denied",
+      "forwarded", "cached",  "degraded", "deferred", "waiting",    "denied",
       "dropped",   "expired", "evicted",  "error",    "client_gone"};
   return names[index(outcome)];
 }

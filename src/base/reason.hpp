@@ -39,10 +39,11 @@ enum class Reason : std::uint8_t {
   local_shortage,          // Spillway itself ran out of descriptors, ports or memory
   store_unavailable,       // the request was to be deferred, and could not be written down
   store_full,              // likewise: as many jobs wait as may
+  waiting_room,            // visitors wait to be let in
   shedding_does_not_help,  // of a state: tail latency does not follow the effective limit
 };
 
-inline constexpr std::size_t kReasonCount = 28;
+inline constexpr std::size_t kReasonCount = 29;
 
 // At namespace scope: within name(), compilers copy the array to the stack.
 inline constexpr std::array<std::string_view, kReasonCount> kReasonNames{
@@ -73,6 +74,7 @@ inline constexpr std::array<std::string_view, kReasonCount> kReasonNames{
     "LOCAL_SHORTAGE",
     "STORE_UNAVAILABLE",
     "STORE_FULL",
+    "WAITING_ROOM",
     "SHEDDING_DOES_NOT_HELP",
 };
 

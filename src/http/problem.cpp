@@ -137,6 +137,7 @@ std::string_view proxy_error_of(Reason reason) {
     case Reason::slow_client: return "http_request_error";
     case Reason::event_loop_lag:
     case Reason::client_gone:
+    case Reason::waiting_room:
     case Reason::not_stored:
     case Reason::draining: return "proxy_internal_response";
     case Reason::store_unavailable:

@@ -265,6 +265,7 @@ bool write_request_head(TextWriter& out, const RequestHead& head, const Forwarde
     write_own_line(out, "If-None-Match: ", with.etag);
     write_own_line(out, "If-Modified-Since: ", with.last_modified);
   }
+  write_own_line(out, "Spillway-Pass: ", with.pass);
   if (with.late) out << "Spillway-Late: 1\r\n";
   if (with.skip_downstream) out << "Spillway-Degrade: skip-downstream\r\n";
   out << "\r\n";
@@ -309,6 +310,7 @@ void write_additions(TextWriter& out, unsigned upstream_version, std::string_vie
         << "\r\n";
   }
   write_cache_status(out, with.cache_status);
+  out << with.pass_lines;
   if (!with.keep_alive) {
     out << "Connection: close\r\n";
   } else if (with.client_version < 11) {

@@ -39,6 +39,7 @@ struct ForwardedRequest {
       request_deadline;           // X-Request-Deadline; empty: none. The client's is not forwarded
   std::string_view grpc_timeout;  // grpc-timeout, likewise
   std::string_view upgrade;       // the protocol to ask for (upgrade.hpp); empty: none
+  std::string_view pass;          // adds `Spillway-Pass`; empty: not let in by a waiting room
 };
 
 // The request line in origin-form, HTTP/1.1 whatever the client speaks; Host; the client's fields;
@@ -62,6 +63,7 @@ struct ForwardedResponse {
   std::string_view degraded;           // adds `Spillway-Degraded: mode=MODE; reason=REASON`:
   Reason degraded_for = Reason::none;  // mode (empty: not degraded) and reason
   CacheStatus cache_status;
+  std::string_view pass_lines;  // the fields that renew a visitor's pass, each with CRLF
 };
 
 // The status line as HTTP/1.1, the upstream's fields, then Via, X-Request-Id, Server-Timing and

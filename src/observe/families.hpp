@@ -23,6 +23,9 @@ prometheus::MetricFamily retries(const config::Config& config, Workers workers);
 // Deferred requests; none if no route has `defer`.
 Families job_families(const config::Config& config, const Snapshot& snapshot);
 
+// Waiting rooms; none if no route has one.
+Families waiting_families(const Snapshot& snapshot);
+
 // What outlives configurations: tunnels, and clients that were kept out or cut off.
 Families connection_families(Workers workers, const Snapshot& snapshot);
 

@@ -41,6 +41,7 @@ std::vector<MetricFamily> MetricCollector::Collect() const {
     result.push_back(std::move(each));
   }
   for (MetricFamily& each : job_families(config_, snapshot)) result.push_back(std::move(each));
+  for (MetricFamily& each : waiting_families(snapshot)) result.push_back(std::move(each));
   add_sample(result.emplace_back(counter(
                  "spillway_log_dropped_total",
                  "Log lines lost because stderr was slower than the log or took none; workers "

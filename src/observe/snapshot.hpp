@@ -22,8 +22,14 @@
 #include "overload/signals.hpp"
 #include "overload/state.hpp"
 #include "resilience/health.hpp"
+#include "waiting/counts.hpp"
 
 namespace spillway::observe {
+
+struct WaitingRoomSnapshot {
+  std::string name;
+  waiting::Counts counts;
+};
 
 // One class's queue at one upstream.
 struct ClassSnapshot {
@@ -135,7 +141,8 @@ struct Snapshot {
   std::uint64_t log_dropped = 0;
   ListenerSnapshot listener;
   std::vector<UpstreamSnapshot> upstreams;
-  std::optional<JobsSnapshot> jobs;   // nullopt: no route has `defer`
+  std::optional<JobsSnapshot> jobs;  // nullopt: no route has `defer`
+  std::vector<WaitingRoomSnapshot> waiting_rooms;
   std::vector<CacheSnapshot> caches;  // of the routes that have one, in the configuration's order
 };
 

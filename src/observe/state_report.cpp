@@ -11,6 +11,7 @@
 
 #include "config/choices.hpp"
 #include "observe/signal_list.hpp"
+#include "observe/waiting_report.hpp"
 
 namespace spillway::observe {
 namespace {
@@ -390,6 +391,8 @@ nlohmann::ordered_json state_report(const config::Config& config,
                 {"workers", report.workers()},
                 {"log_dropped", snapshot.log_dropped}};
   if (snapshot.jobs) state["jobs"] = jobs_json(*snapshot.jobs);
+  if (!snapshot.waiting_rooms.empty())
+    state["waiting_rooms"] = waiting_rooms_report(snapshot.waiting_rooms);
   return state;
 }
 

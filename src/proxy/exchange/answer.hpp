@@ -14,10 +14,14 @@ struct RouteFallback {};     // the route's fallback response
 struct DeferredRequest {};   // written down, to be forwarded later: 202
 struct JobReport {};         // on a job, held by the job resource
 struct JobEvents {};         // the changes of a job's state, as they come
+struct WaitingPage {};       // its visitor is to wait, held by the entrance
+struct WaitingReport {};     // on a visitor's place, held by the waiting resource
+struct WaitingEvents {};     // the changes of it, as they come
 // A Fault (fault.hpp) becomes a problem response, or closes the connection without one.
 
-using Answer = std::variant<Fault, UpstreamResponse, ProtocolSwitch, CachedResponse, RouteFallback,
-                            DeferredRequest, JobReport, JobEvents>;
+using Answer =
+    std::variant<Fault, UpstreamResponse, ProtocolSwitch, CachedResponse, RouteFallback,
+                 DeferredRequest, JobReport, JobEvents, WaitingPage, WaitingReport, WaitingEvents>;
 
 inline const Fault* fault_in(const Answer& answer) { return std::get_if<Fault>(&answer); }
 template <class Kind>

@@ -46,6 +46,9 @@ class ClientSession {
   virtual const ClientInfo& client() const = 0;
   // The head as received, for a request that is made from it.
   virtual std::string_view head_text() const = 0;
+  // Takes a part of it out, as if the client had not sent it. Views of the head no longer hold; its
+  // framing is to be checked anew.
+  virtual void remove_from_head(std::string_view part) = 0;
 
   // --- Its body, as it goes on to the upstream: in the framing that the head names.
   // Begins to read it, of at most `limit` bytes of content. `at_hand`: the part received with the

@@ -137,7 +137,8 @@ std::string Deferral::forwarded_head() const {
       .trusted_peer = request_.client.trusted(),
       .protected_fields = &request_.generation->generation().protected_fields,
       .request_id = request_.ids.made_request_id(head, services_.random),
-      .traceparent = request_.ids.made_traceparent(head, services_.random)};
+      .traceparent = request_.ids.made_traceparent(head, services_.random),
+      .pass = request_.pass};
   std::string text(session_.head_text().size() + http::kRewriteRoom, '\0');
   TextWriter out(text);
   if (!http::write_request_head(out, head, with)) return {};

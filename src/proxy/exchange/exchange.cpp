@@ -27,8 +27,11 @@ bool fails_by_clients_deadline(const Fault& fault, const RequestContext& request
 Outcome outcome_of(const Answer& answer, const Admission& admission) {
   if (const Fault* const fault = fault_in(answer)) return fault->outcome;
   if (is<DeferredRequest>(answer)) return Outcome::deferred;
+  if (is<WaitingPage>(answer)) return Outcome::waiting;
   if (admission.is_degraded()) return Outcome::degraded;
-  const bool is_own = is<CachedResponse>(answer) || is<JobReport>(answer) || is<JobEvents>(answer);
+  const bool is_own = is<CachedResponse>(answer) || is<JobReport>(answer) ||
+                      is<JobEvents>(answer) || is<WaitingReport>(answer) ||
+                      is<WaitingEvents>(answer);
   return is_own ? Outcome::cached : Outcome::forwarded;
 }
 
@@ -62,18 +65,20 @@ Task<> Exchange::serve(std::optional<Fault> fault) {
 
 // Finds what answers the request.
 Task<Answer> Exchange::find_answer() {
+  visitor_tokens_.take();
   if (const std::optional<Fault> fault = check_framing()) co_return *fault;
   classify();
   if (request_.subject.has_conflicting_path &&
       request_.config().ambiguous_paths == config::AmbiguousPaths::reject)
     co_return bad_request(http::Error::ambiguous_path);
   if (const std::optional<std::string_view> own = own_part(request_, services_)) {
-    const Answer report = co_await job_resource_.answer(*own);
+    const Answer report = co_await own_answer(*own);
     co_return report;
   }
   const cache::Serving serving = lookup_.consult();
   if (serving == cache::Serving::fresh || serving == cache::Serving::stale_while_revalidate)
     co_return CachedResponse{};
+  if (std::optional<Answer> told = entrance_.enter()) co_return std::move(*told);
   if (std::optional<Answer> ended = admit()) co_return std::move(*ended);
   if (deferral_.comes_first()) {
     const Answer later = co_await defer(std::nullopt);
@@ -86,6 +91,13 @@ Task<Answer> Exchange::find_answer() {
   }
   const Answer answer = co_await ask_upstream();
   co_return answer;
+}
+
+// On a job, or on a place in a waiting room.
+Task<Answer> Exchange::own_answer(std::string_view path) {
+  if (WaitingResource::is_for(path)) co_return waiting_resource_.answer(path);
+  const Answer report = co_await job_resource_.answer(path);
+  co_return report;
 }
 
 // Writes the request down, to be forwarded later. A client that prefers to wait for a while gets
@@ -133,6 +145,10 @@ Task<std::optional<Fault>> Exchange::send(const Answer& answer) {
   if (is<RouteFallback>(answer)) return send_fallback();
   if (is<ProtocolSwitch>(answer)) return open_tunnel();
   if (is<JobEvents>(answer)) return job_resource_.send_events(session_, admission_);
+  if (is<WaitingPage>(answer)) return send_own(entrance_.response());
+  if (is<WaitingReport>(answer)) return send_own(waiting_resource_.response());
+  if (is<WaitingEvents>(answer))
+    return waiting_resource_.send_events(session_, parking_, admission_);
   if (is<DeferredRequest>(answer))
     job_resource_.report_deferred(deferral_.id(), deferral_.was_preferred());
   if (is<DeferredRequest>(answer) || is<JobReport>(answer))
@@ -212,7 +228,10 @@ Exchange::Exchange(Services& services, LocalGeneration& generation, ClientSessio
       relay_({services, request_, session, parking, body_, admission_, lookup_, flight_, fill_,
               call_}),
       deferral_(services, request_, session, parking, body_, call_),
-      job_resource_(services, request_, parking) {}
+      job_resource_(services, request_, parking),
+      visitor_tokens_(request_, session),
+      entrance_(services, request_, visitor_tokens_),
+      waiting_resource_(services, request_, visitor_tokens_) {}
 
 // A slot, or a place in the queue. The time that the client took to send the body, or another
 // request to fetch the response, is not held against the request; but what it waited for a leader

@@ -12,6 +12,7 @@
 #include "proxy/exchange/cache_lookup.hpp"
 #include "proxy/exchange/client_session.hpp"
 #include "proxy/exchange/deferral.hpp"
+#include "proxy/exchange/entrance.hpp"
 #include "proxy/exchange/event_stream.hpp"
 #include "proxy/exchange/fault.hpp"
 #include "proxy/exchange/flight_membership.hpp"
@@ -22,6 +23,8 @@
 #include "proxy/exchange/services.hpp"
 #include "proxy/exchange/tunnel_permit.hpp"
 #include "proxy/exchange/upstream_call.hpp"
+#include "proxy/exchange/visitor_tokens.hpp"
+#include "proxy/exchange/waiting_resource.hpp"
 #include "proxy/net/task.hpp"
 
 namespace spillway::proxy {
@@ -54,6 +57,7 @@ class Exchange {
  private:
   // The phases (exchange.cpp).
   Task<Answer> find_answer();
+  Task<Answer> own_answer(std::string_view path);
   std::optional<Fault> check_framing();
   void classify();
   std::optional<Answer> admit();
@@ -104,6 +108,9 @@ class Exchange {
   ResponseRelay relay_;
   Deferral deferral_;
   JobResource job_resource_;
+  VisitorTokens visitor_tokens_;
+  Entrance entrance_;
+  WaitingResource waiting_resource_;
   TunnelPermit tunnel_permit_;
   bool is_observed_ = false;
 };

@@ -219,4 +219,12 @@ Fault reused_idempotency_key() {
 
 Fault head_too_large() { return bad_request(http::Error::head_too_large); }
 
+Fault waiting_room_open(Milliseconds retry_after) {
+  return {.outcome = Outcome::waiting,
+          .reason = Reason::waiting_room,
+          .status = 503,
+          .detail = "Visitors wait to be let in: open the page in a browser to take a place.",
+          .retry_after = retry_after};
+}
+
 }  // namespace spillway::proxy

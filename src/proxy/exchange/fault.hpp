@@ -99,4 +99,7 @@ Fault reused_idempotency_key();
 // A head that does not fit the largest block after rewriting.
 Fault head_too_large();
 
+// No visit, but a request for a picture, a form, a prefetch, while visitors wait to be let in: 503.
+Fault waiting_room_open(Milliseconds retry_after);
+
 }  // namespace spillway::proxy

@@ -92,6 +92,12 @@ Task<Http1Session::Head> Http1Session::read_head(Fault& fault) {
   }
 }
 
+void Http1Session::remove_from_head(std::string_view part) {
+  reader_.remove_from_head(block_.bytes(), part);
+  ::new (static_cast<void*>(&head_)) http::RequestHead;
+  http::parse_request(reader_.head(block_.bytes()), head_);  // it was valid, and is less now
+}
+
 bool Http1Session::grow_block() {
   if (block_.bytes().size() >= services_.large_blocks.block_size()) return false;
   Block larger = services_.large_blocks.take();

@@ -28,6 +28,13 @@ Task<std::optional<Fault>> JobResource::send_events(ClientSession& session, Admi
   http::ForwardedResponse with{.request_id = request_.id(services_.random)};
   with.date = services_.wall_clock.date();
   if (!session.start_fallback(head, with)) co_return head_too_large();
+  permit.open();
+  std::optional<Fault> fault = co_await tell_progress(session);
+  permit.end(services_.draining ? observe::TunnelEnd::stopped : observe::TunnelEnd::finished);
+  co_return fault;
+}
+
+Task<std::optional<Fault>> JobResource::tell_progress(ClientSession& session) {
   const TimePoint until = services_.now() + kLongestStream;
   std::optional<jobs::Progress> shown;
   while (services_.now() < until && !services_.draining) {

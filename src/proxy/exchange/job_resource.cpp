@@ -31,7 +31,9 @@ std::string dump(const nlohmann::ordered_json& json) {
 
 std::optional<std::string_view> own_part(const RequestContext& request, const Services& services) {
   const config::Config& config = request.config();
-  if (services.jobs == nullptr || config.own_path.empty()) return std::nullopt;
+  const bool has_own =
+      services.jobs != nullptr || request.generation->generation().has_waiting_rooms();
+  if (!has_own || config.own_path.empty()) return std::nullopt;
   const std::string_view path = http::path_of(request.head.path_and_query);
   if (!path.starts_with(config.own_path)) return std::nullopt;
   const std::string_view rest = path.substr(config.own_path.size());
@@ -56,7 +58,7 @@ std::optional<JobResource::Asked> JobResource::read(std::string_view path) {
 
 Task<Answer> JobResource::answer(std::string_view path) {
   const std::optional<Asked> asked = read(path);
-  if (!asked) co_return no_such_job();
+  if (!asked || services_.jobs == nullptr) co_return no_such_job();
   const http::Verb method = request_.head.method;
   const bool is_read = method == http::Verb::get || method == http::Verb::head;
   const bool is_cancel = method == http::Verb::delete_ && asked->part.empty();

@@ -48,6 +48,7 @@ class JobResource {
     jobs::JobId id;
     std::string_view part;  // behind the id: empty, "/response" or "/events"
   };
+  Task<std::optional<Fault>> tell_progress(ClientSession& session);
 
   static std::optional<Asked> read(std::string_view path);
   Task<std::optional<Fault>> ask(StoreCall& call);

@@ -70,7 +70,9 @@ struct RequestContext {
   bool is_classified = false;
   traffic::Subject subject;  // that of the default route until classified
   std::string_view upgrade;  // the protocol asked for, empty: none
-  mutable RequestIds ids;    // made when they are first asked for
+  std::string_view pass;     // of a visitor whom a waiting room let in: what the upstream is told
+  std::string_view pass_lines;  // what the client is told of it: mostly nothing
+  mutable RequestIds ids;       // made when they are first asked for
 
   std::string_view id(Random& random) const { return ids.request_id(head, random); }
   const config::Config& config() const { return generation->config(); }

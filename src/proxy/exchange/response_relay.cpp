@@ -118,7 +118,8 @@ bool ResponseRelay::start_response() {
        .queue_wait = to_.admission.queue_wait(),
        .degraded = is_degraded ? config::name(verdict.mode) : std::string_view{},
        .degraded_for = verdict.reason,
-       .cache_status = to_.lookup.status()});
+       .cache_status = to_.lookup.status(),
+       .pass_lines = to_.request.pass_lines});
 }
 
 // The rest of the body is long and needs no inspection.

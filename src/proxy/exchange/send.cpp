@@ -21,7 +21,8 @@ http::ForwardedResponse Exchange::additions(const http::CacheStatus& status) con
   return {.request_id = request_.id(services_.random),
           .degraded = is_degraded ? config::name(verdict.mode) : std::string_view{},
           .degraded_for = verdict.reason,
-          .cache_status = status};
+          .cache_status = status,
+          .pass_lines = request_.pass_lines};
 }
 
 // A refusal, or an error of the upstream: what the proxy says itself.

@@ -15,7 +15,6 @@
 namespace spillway::proxy {
 
 using resilience::AttemptResult;
-
 namespace {
 // Received at once with the head; enough for most responses. A longer body may be spliced.
 constexpr std::size_t kFirstRead = 32 * 1024;
@@ -143,7 +142,8 @@ std::optional<Fault> UpstreamCall::write_head(Block& block, std::string_view& he
       .etag = validates ? stored->etag() : std::string_view{},
       .last_modified = validates ? stored->last_modified() : std::string_view{},
       .in_background = request_.is_in_background,
-      .upgrade = request_.upgrade};
+      .upgrade = request_.upgrade,
+      .pass = request_.pass};
   DeadlineTexts texts;
   if (!deadlines_.write_left(request_, admission_, services_.now(), with, texts))
     return deadline_passed();

@@ -5,6 +5,7 @@
 // of it, that is until the last request pinned to it has ended.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -20,6 +21,7 @@
 #include "proxy/generation/read_configuration.hpp"
 #include "proxy/generation/route_responses.hpp"
 #include "proxy/upstream/upstream.hpp"
+#include "proxy/waiting/shared_waiting_room.hpp"
 #include "traffic/classify.hpp"
 #include "traffic/sip_hash.hpp"
 
@@ -31,6 +33,7 @@ struct ProcessContext {
   std::uint64_t tenant_seed = 0;
   traffic::SipKey cache_key{};
   std::vector<std::shared_ptr<observe::WorkerGauges>> workers;
+  std::shared_ptr<VisitorContext> visitors;
 };
 
 struct Generation {
@@ -45,7 +48,9 @@ struct Generation {
         protected_fields(config),
         tenant_budgets(config.tenants),
         route_responses(config, process.cache_key,
-                        former == nullptr ? nullptr : &former->route_responses) {
+                        former == nullptr ? nullptr : &former->route_responses),
+        waiting_rooms(waiting_rooms_of(config, process.visitors,
+                                       former == nullptr ? nullptr : &former->waiting_rooms)) {
     for (const config::Upstream& upstream : config.upstreams) {
       upstreams.emplace_back(config, upstream, std::move(endpoints[upstreams.size()]),
                              process.workers.size(),
@@ -69,6 +74,10 @@ struct Generation {
     return nullptr;
   }
 
+  bool has_waiting_rooms() const {
+    return std::ranges::any_of(waiting_rooms, [](const auto& room) { return room != nullptr; });
+  }
+
   const std::uint64_t number;  // 1, 2, ...
   const config::Config config;
   const traffic::Classifier classifier;
@@ -77,6 +86,7 @@ struct Generation {
   const overload::TenantBudgets tenant_budgets;  // full again after a reload
   std::deque<Upstream> upstreams;                // by UpstreamId
   const RouteResponses route_responses;
+  const WaitingRooms waiting_rooms;                              // by route; null where it has none
   std::vector<std::unique_ptr<observe::WorkerMetrics>> metrics;  // by worker
 };
 

@@ -61,6 +61,9 @@ class LocalGeneration : public boost::intrusive::list_base_hook<
   const cache::FallbackResponse* fallback(RouteId id) const {
     return shared_->route_responses.fallback(id);
   }
+  SharedWaitingRoom* waiting_room(RouteId id) const {
+    return shared_->waiting_rooms[index(id)].get();
+  }
   bool has_caches() const { return shared_->route_responses.has_caches(); }
 
   // Closes all idle upstream connections.

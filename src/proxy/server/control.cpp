@@ -15,6 +15,10 @@ Control::Ticker::Ticker(std::shared_ptr<Generation> of, UpstreamId upstream_id,
     max_queue.push_back(traffic_class.max_queue);
   for (const auto& shard : upstream().shards) shards.push_back(shard.get());
   for (const auto& shard : upstream().tenant_shards) tenants.push_back(shard.get());
+  for (std::uint32_t r = 0; r < generation->waiting_rooms.size(); ++r) {
+    const bool is_its_own = generation->config.routes[r].upstream == id;
+    if (is_its_own && generation->waiting_rooms[r]) waiting_rooms.push_back(RouteId(r));
+  }
 }
 
 Control::Control(std::shared_ptr<Generation> generation,
@@ -122,8 +126,21 @@ void Control::tick(Ticker& ticker, TimePoint now) {
     log_.transition(upstream.config.name, result.transition->from, result.transition->to,
                     result.transition->reason, upstream.controller.signals());
   }
+  call_visitors(ticker, now);
   if (result.plan == nullptr) return;
   for (const auto& worker : workers_) worker->publish(ticker.generation, ticker.id, result.plan);
+}
+
+// Into their waiting rooms' routes, as fast as the upstream can take.
+void Control::call_visitors(const Ticker& ticker, TimePoint now) {
+  std::size_t queued = 0;
+  for (const std::size_t of_class : ticker.load.queued) queued += of_class;
+  const waiting::EntryPace::Health health{.state = ticker.upstream().controller.state(),
+                                          .are_waiting = queued > 0};
+  for (const RouteId route : ticker.waiting_rooms) {
+    const config::Route& settings = ticker.generation->config.routes[index(route)];
+    ticker.generation->waiting_rooms[index(route)]->tick(*settings.waiting_room, health, now);
+  }
 }
 
 }  // namespace spillway::proxy

@@ -54,6 +54,7 @@ class Control {
     std::vector<std::uint32_t> max_queue;
     std::vector<const overload::SignalShard*> shards;
     std::vector<const overload::TenantShard*> tenants;
+    std::vector<RouteId> waiting_rooms;  // the routes of its own that have one
   };
   using TickerPtr = std::shared_ptr<Ticker>;
 
@@ -61,6 +62,7 @@ class Control {
   void start_timers();
   void arm(const TickerPtr& ticker);
   void tick(Ticker& ticker, TimePoint now);
+  static void call_visitors(const Ticker& ticker, TimePoint now);
 
   std::vector<std::unique_ptr<Worker>>& workers_;
   observe::Log& log_;

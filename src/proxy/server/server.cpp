@@ -1,10 +1,12 @@
 #include "proxy/server/server.hpp"
 
 #include <pthread.h>
+#include <sys/random.h>
 
 #include <csignal>
 #include <cstdint>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -14,13 +16,24 @@ namespace spillway::proxy {
 
 namespace {
 
+// Of visitors' tokens: they are void after a restart, as the places are.
+HmacKey random_key() {
+  HmacKey key;
+  if (::getrandom(key.data(), key.size(), 0) != static_cast<ssize_t>(key.size()))
+    throw std::runtime_error("no random numbers from the system");
+  return key;
+}
+
 std::size_t worker_count(const config::Config& config) {
   if (config.workers != 0) return config.workers;
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
 ProcessContext new_process_context(std::size_t workers) {
-  ProcessContext process{random_seed(), {random_seed(), random_seed()}, {}};
+  ProcessContext process{random_seed(),
+                         {random_seed(), random_seed()},
+                         {},
+                         std::make_shared<VisitorContext>(waiting::TokenKeys(random_key()))};
   for (std::size_t n = 0; n < workers; ++n)
     process.workers.push_back(std::make_shared<observe::WorkerGauges>());
   return process;

@@ -50,6 +50,9 @@ observe::Snapshot Server::Parts::snapshot(Generation& generation, bool with_dead
   read_upstreams(generation, with_dead_letters, snapshot);
   generation.route_responses.read_snapshot(snapshot.caches);
   if (jobs) snapshot.jobs = jobs->snapshot();
+  for (const auto& room : generation.waiting_rooms) {
+    if (room) snapshot.waiting_rooms.push_back({room->name(), room->counts(Clock::now())});
+  }
   return snapshot;
 }
 

@@ -80,6 +80,8 @@ TEST_CASE("a running proxy shows the families of metrics that are documented") {
       peer.address(),
       {{"app", {{"circuit_breaker", json::object()}, {"health_check", json::object()}}},
        {"store", {{"url", "memory:"}}},
+       {"routes",
+        {{{"name", "sale"}, {"match", {{"path", "/sale"}}}, {"waiting_room", json::object()}}}},
        {"default_route", {{"cache", {{"max_bytes", 1 << 20}}}, {"defer", json::object()}}}});
   CHECK(RawClient(proxy.port()).ask(get("/")).status() == 200);
   std::set<std::string> shown, documented;

@@ -81,6 +81,7 @@ inline Snapshot sample_snapshot() {
   snapshot.upstreams[1].is_live = false;
   snapshot.listener.most_connections = 144;
   snapshot.jobs = sample_jobs();
+  snapshot.waiting_rooms.push_back({.name = "sale", .counts = {}});
   ServerSnapshot& sick = snapshot.upstreams[1].servers[1];
   sick.is_up = false;
   sick.health = resilience::HealthState::unwell;

@@ -37,7 +37,8 @@ std::map<Reason, std::vector<Fault>> all_faults() {
                             not_deferred(Reason::store_full),
                             missing_idempotency_key(),
                             invalid_idempotency_key(),
-                            reused_idempotency_key()};
+                            reused_idempotency_key(),
+                            waiting_room_open(kLater)};
   for (const Reason reason :
        {Reason::inflight_saturation, Reason::queue_saturation, Reason::queue_wait_risk,
         Reason::tail_latency, Reason::shedding_does_not_help, Reason::event_loop_lag,

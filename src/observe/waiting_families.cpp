@@ -1,0 +1,81 @@
+#include <array>
+
+#include "observe/families.hpp"
+
+namespace spillway::observe {
+namespace {
+
+using prometheus::MetricFamily;
+using waiting::Counts;
+
+constexpr std::array<std::string_view, waiting::kEndedCount> kEndedNames{
+    "cancelled", "abandoned", "not_claimed", "idle", "too_long", "copied"};
+
+// One sample for each waiting room.
+template <class Value>
+MetricFamily of_rooms(MetricFamily family, const Snapshot& snapshot, Value value) {
+  for (const WaitingRoomSnapshot& room : snapshot.waiting_rooms)
+    add_sample(family, {label("room", room.name)}, value(room.counts));
+  return family;
+}
+
+MetricFamily visitors(const Snapshot& snapshot) {
+  MetricFamily family = gauge("spillway_waiting_room_visitors",
+                              "Visitors by state: waiting in line, present (of those, heard of "
+                              "lately), processing (called), active (let in), provisional (let in "
+                              "without a wait within 60 s, and not seen again yet).");
+  for (const WaitingRoomSnapshot& room : snapshot.waiting_rooms) {
+    const Counts& counts = room.counts;
+    const std::array<std::pair<std::string_view, std::size_t>, 5> states{
+        {{"waiting", counts.waiting},
+         {"present", counts.present},
+         {"processing", counts.processing},
+         {"active", counts.active},
+         {"provisional", counts.provisional}}};
+    for (const auto& state : states)
+      add_sample(family, {label("room", room.name), label("state", state.first)}, state.second);
+  }
+  return family;
+}
+
+MetricFamily ended(const Snapshot& snapshot) {
+  MetricFamily family = counter("spillway_waiting_room_ended_total",
+                                "Tickets that ended without a session, and sessions, by cause.");
+  for (const WaitingRoomSnapshot& room : snapshot.waiting_rooms) {
+    for (std::size_t i = 0; i < kEndedNames.size(); ++i) {
+      const auto add = [&](std::string_view what, std::uint64_t count) {
+        add_sample(family,
+                   {label("room", room.name), label("what", what), label("cause", kEndedNames[i])},
+                   count);
+      };
+      add("ticket", room.counts.tickets_ended[i]);
+      add("session", room.counts.sessions_ended[i]);
+    }
+  }
+  return family;
+}
+
+}  // namespace
+
+Families waiting_families(const Snapshot& snapshot) {
+  if (snapshot.waiting_rooms.empty()) return {};
+  return {
+      of_rooms(counter("spillway_waiting_room_called_total",
+                       "Tickets that were called, repeated calls too."),
+               snapshot, [](const Counts& counts) { return counts.called; }),
+      ended(snapshot),
+      of_rooms(counter("spillway_waiting_room_entered_total",
+                       "Sessions that began, with a ticket or without."),
+               snapshot, [](const Counts& counts) { return counts.entered; }),
+      of_rooms(counter("spillway_waiting_room_joined_total", "Tickets that were made."), snapshot,
+               [](const Counts& counts) { return counts.joined; }),
+      of_rooms(gauge("spillway_waiting_room_open", "Whether visitors have to wait."), snapshot,
+               [](const Counts& counts) { return counts.is_open ? 1 : 0; }),
+      of_rooms(counter("spillway_waiting_room_refused_total",
+                       "Visitors told at the door that there is no place within max_wait_ms."),
+               snapshot, [](const Counts& counts) { return counts.refused; }),
+      visitors(snapshot),
+  };
+}
+
+}  // namespace spillway::observe

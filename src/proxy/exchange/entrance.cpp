@@ -1,0 +1,165 @@
+#include "proxy/exchange/entrance.hpp"
+
+#include <sys/random.h>
+
+#include <algorithm>
+
+#include "http/accept.hpp"
+#include "proxy/exchange/waiting_response.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+
+using waiting::Time;
+using waiting::Token;
+using waiting::TokenKind;
+using waiting::WaitingRoom;
+
+bool mentions_prefetch(const http::FieldList& fields, std::string_view name) {
+  const http::Field* const field = fields.find(name);
+  return field != nullptr && field->value.find("prefetch") != std::string_view::npos;
+}
+
+// Somebody wants to see the page. Pictures, scripts, forms, prefetches and the like are no visits:
+// they get no ticket, or one visitor would have many (Fetch Metadata, W3C; Sec-Purpose).
+bool is_visit(const http::RequestHead& head) {
+  if (head.method != http::Verb::get) return false;
+  if (mentions_prefetch(head.fields, "Sec-Purpose") || mentions_prefetch(head.fields, "Purpose"))
+    return false;
+  const http::Field* const mode = head.fields.find("Sec-Fetch-Mode");
+  if (mode != nullptr && mode->value != "navigate") return false;
+  const http::Field* const destination = head.fields.find("Sec-Fetch-Dest");
+  return destination == nullptr || destination->value == "document";
+}
+
+std::optional<waiting::TicketId> new_id() {
+  waiting::TicketId id;
+  const auto size = static_cast<ssize_t>(id.bytes.size());
+  if (::getrandom(id.bytes.data(), id.bytes.size(), 0) != size) return std::nullopt;
+  return id;
+}
+
+}  // namespace
+
+std::optional<Answer> Entrance::enter() {
+  room_ = request_.generation->waiting_room(request_.subject.route);
+  if (room_ == nullptr) return std::nullopt;
+  settings_ = &*request_.config().routes[index(request_.subject.route)].waiting_room;
+  const std::optional<Token> token = tokens_.find(*room_, services_.now());
+  if (!token) return arrive();
+  switch (token->kind) {
+    case TokenKind::pass: return goes_on_with(*token) ? std::nullopt : arrive();
+    case TokenKind::ticket: return claim(*token);
+    case TokenKind::stamp: return is_visit(request_.head) ? join(*token) : arrive();
+  }
+  return arrive();
+}
+
+// Mostly without a look at the waiting room: the pass says who was let in, and when.
+bool Entrance::goes_on_with(const Token& pass) {
+  const TimePoint now = services_.now();
+  // The session's last use is to be known before it is idle.
+  const Milliseconds renew_after = std::min(waiting::kRenewAfter, settings_->idle / 4);
+  if (pass.generation == 0 || room_->time_at(now) - pass.time >= renew_after) {
+    const WaitingRoom::Renewal renewal = room_->with(now, [&](WaitingRoom& room, Time time) {
+      return room.use(pass.id, pass.generation, pass.time, time);
+    });
+    switch (renewal.use) {
+      case WaitingRoom::Use::renewed: renew(pass.id, renewal.generation); break;
+      case WaitingRoom::Use::kept: break;
+      case WaitingRoom::Use::over:
+      case WaitingRoom::Use::copied: return false;
+    }
+  }
+  let_in(pass.id);
+  return true;
+}
+
+// The holder of a ticket asks for the route itself.
+std::optional<Answer> Entrance::claim(const Token& ticket) {
+  std::optional<WaitingRoom::View> view;
+  const auto session = room_->with(services_.now(), [&](WaitingRoom& room, Time now) {
+    auto begun = room.claim(ticket.id, now);
+    if (!begun) view = room.hear(ticket.id, now);
+    return begun;
+  });
+  if (session) {
+    renew(ticket.id, session->generation);
+    let_in(ticket.id);
+    return std::nullopt;
+  }
+  if (!view) return arrive();  // its ticket has ended
+  return tell(status_of(ticket.id, *view), std::nullopt);
+}
+
+// The second contact: from now on it has a place, by its arrival.
+std::optional<Answer> Entrance::join(const Token& stamp) {
+  const TimePoint now = services_.now();
+  if (room_->time_at(now) - stamp.time > waiting::kStampLife) return arrive();
+  const WaitingRoom::Contact contact = room_->with(
+      now, [&](WaitingRoom& room, Time time) { return room.join(stamp.id, stamp.time, time); });
+  if (contact.session) {
+    renew(stamp.id, contact.session->generation);
+    let_in(stamp.id);
+    return std::nullopt;
+  }
+  if (!contact.view)
+    return tell({.state = VisitorStatus::State::full, .poll = settings_->poll.max}, std::nullopt);
+  return tell(status_of(stamp.id, *contact.view),
+              Token{TokenKind::ticket, stamp.id, 0, stamp.time});
+}
+
+// The first contact, of which nothing is kept.
+std::optional<Answer> Entrance::arrive() {
+  const TimePoint now = services_.now();
+  if (!is_visit(request_.head)) {
+    const bool is_open =
+        room_->with(now, [](WaitingRoom& room, Time time) { return room.counts(time).is_open; });
+    if (!is_open) return std::nullopt;
+    return waiting_room_open(settings_->poll.max);
+  }
+  const auto door =
+      room_->with(now, [](WaitingRoom& room, Time time) { return room.arrive(time); });
+  if (door == WaitingRoom::Door::full)
+    return tell({.state = VisitorStatus::State::full, .poll = settings_->poll.max}, std::nullopt);
+  const std::optional<waiting::TicketId> id = new_id();
+  if (!id) return waiting_room_open(settings_->poll.max);
+  if (door == WaitingRoom::Door::enter) {
+    renew(*id, 0);
+    let_in(*id);
+    return std::nullopt;
+  }
+  return tell({.state = VisitorStatus::State::arrived, .poll = settings_->poll.min},
+              Token{TokenKind::stamp, *id, 0, room_->time_at(now)});
+}
+
+void Entrance::let_in(const waiting::TicketId& id) {
+  request_.subject.traffic_class = settings_->traffic_class.value_or(ClassId{});
+  TextWriter out(pass_);
+  out << "room=" << room_->name() << "; id=" << to_text(id);
+  if (!out.overflowed()) request_.pass = {pass_.data(), out.size()};
+}
+
+void Entrance::renew(const waiting::TicketId& id, std::uint32_t generation) {
+  const TimePoint now = services_.now();
+  const waiting::TokenText text =
+      room_->sign({TokenKind::pass, id, generation, room_->time_at(now)}, now);
+  TextWriter out(pass_lines_);
+  write_token(out, *room_, *settings_, {text.data(), text.size()}, tokens_.is_program());
+  if (!out.overflowed()) request_.pass_lines = {pass_lines_.data(), out.size()};
+}
+
+Answer Entrance::tell(const VisitorStatus& status, std::optional<Token> token) {
+  const TimePoint now = services_.now();
+  response_ = waiting_response({.request = request_,
+                                .room = *room_,
+                                .settings = *settings_,
+                                .status = status,
+                                .now = now,
+                                .as_page = http::prefers_html(request_.head.fields)});
+  if (token) add_token(response_, *room_, *settings_, *token, now, tokens_.is_program());
+  return WaitingPage{};
+}
+
+}  // namespace spillway::proxy

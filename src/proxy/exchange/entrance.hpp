@@ -1,0 +1,51 @@
+// The entrance of a route with a waiting room: who goes on, and who is told to wait.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include "proxy/exchange/answer.hpp"
+#include "proxy/exchange/own_response.hpp"
+#include "proxy/exchange/request_context.hpp"
+#include "proxy/exchange/services.hpp"
+#include "proxy/exchange/visitor_status.hpp"
+#include "proxy/exchange/visitor_tokens.hpp"
+
+namespace spillway::proxy {
+
+class Entrance {
+ public:
+  Entrance(Services& services, RequestContext& request, const VisitorTokens& tokens)
+      : services_(services), request_(request), tokens_(tokens) {}
+  Entrance(const Entrance&) = delete;
+  Entrance& operator=(const Entrance&) = delete;
+
+  // nullopt: the request goes on; if it has a pass, in the class of those who were let in, and with
+  // RequestContext::pass and pass_lines. Else
+  // WaitingPage, or a fault for a request that is no visit: of a picture, a form, a prefetch.
+  std::optional<Answer> enter();
+  // Of WaitingPage.
+  const OwnResponse& response() const { return response_; }
+
+ private:
+  bool goes_on_with(const waiting::Token& pass);
+  std::optional<Answer> claim(const waiting::Token& ticket);
+  std::optional<Answer> join(const waiting::Token& stamp);
+  std::optional<Answer> arrive();
+  void let_in(const waiting::TicketId& id);
+  void renew(const waiting::TicketId& id, std::uint32_t generation);
+  Answer tell(const VisitorStatus& status, std::optional<waiting::Token> token);
+
+  Services& services_;
+  RequestContext& request_;
+  const VisitorTokens& tokens_;
+  SharedWaitingRoom* room_ = nullptr;
+  const config::WaitingRoom* settings_ = nullptr;
+  OwnResponse response_;
+  std::array<char, kTokenLines> pass_lines_;
+  std::array<char, 128> pass_;
+};
+
+}  // namespace spillway::proxy

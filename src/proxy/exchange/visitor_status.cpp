@@ -1,0 +1,61 @@
+#include "proxy/exchange/visitor_status.hpp"
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+namespace spillway::proxy {
+
+std::string_view name(VisitorStatus::State state) {
+  constexpr std::array<std::string_view, 7> names{"arrived", "waiting", "processing", "fulfilled",
+                                                  "full",    "closed",  "cancelled"};
+  return names[static_cast<std::size_t>(state)];
+}
+
+VisitorStatus status_of(const waiting::TicketId& id, const waiting::WaitingRoom::View& view) {
+  using State = VisitorStatus::State;
+  VisitorStatus status{.state = State::waiting, .poll = view.poll, .id = id, .view = view};
+  if (view.state == waiting::TicketState::processing) status.state = State::processing;
+  if (view.state == waiting::TicketState::fulfilled) status.state = State::fulfilled;
+  return status;
+}
+
+std::string to_json(const VisitorStatus& status, std::string_view room, std::string_view message,
+                    waiting::Time now, std::string_view more) {
+  std::string text = "{";
+  text += more;
+  const auto member = [&text](std::string_view key, auto value) {
+    text.append("\"").append(key).append("\":").append(std::to_string(value)).append(",");
+  };
+  text.append("\"room\":\"").append(room).append("\",\"state\":\"").append(name(status.state));
+  text += "\",";
+  if (status.id) text.append("\"id\":\"").append(to_text(*status.id)).append("\",");
+  if (status.view) {
+    const waiting::WaitingRoom::View& view = *status.view;
+    member("waited_ms", (now - view.joined).count());
+    if (status.state == VisitorStatus::State::waiting) {
+      member("ahead", view.ahead);
+      member("position", view.ahead + 1);
+      if (view.estimate) {
+        text += "\"estimate\":{";
+        member("p10_ms", view.estimate->p10.count());
+        member("p90_ms", view.estimate->p90.count());
+        text.back() = '}';
+        text += ',';
+      }
+    }
+    if (status.state == VisitorStatus::State::processing)
+      member("claim_remaining_ms", std::max<std::int64_t>((view.claim_until - now).count(), 0));
+  }
+  if (!message.empty()) {
+    const nlohmann::json quoted = message;
+    text += "\"message\":";
+    text += quoted.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    text += ',';
+  }
+  member("poll_ms", status.poll.count());
+  text.back() = '}';
+  text += '\n';
+  return text;
+}
+
+}  // namespace spillway::proxy

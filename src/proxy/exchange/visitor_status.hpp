@@ -1,0 +1,37 @@
+// What a visitor of a waiting room is told of its place: as JSON, and as fields.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/time.hpp"
+#include "waiting/waiting_room.hpp"
+
+namespace spillway::proxy {
+
+struct VisitorStatus {
+  enum class State : std::uint8_t {
+    arrived,     // known by its stamp alone
+    waiting,     // has a place
+    processing,  // called
+    fulfilled,   // has a pass
+    full,        // would not get in within max_wait_ms: has no place
+    closed,      // nobody has to wait
+    cancelled,   // by the visitor
+  };
+  State state = State::arrived;
+  Milliseconds poll{0};                            // until it is to ask again
+  std::optional<waiting::TicketId> id;             // of a ticket
+  std::optional<waiting::WaitingRoom::View> view;  // likewise
+};
+
+std::string_view name(VisitorStatus::State state);
+
+VisitorStatus status_of(const waiting::TicketId& id, const waiting::WaitingRoom::View& view);
+
+// One line, with a line end. `more`: members to begin with, each followed by a comma.
+std::string to_json(const VisitorStatus& status, std::string_view room, std::string_view message,
+                    waiting::Time now, std::string_view more = {});
+
+}  // namespace spillway::proxy

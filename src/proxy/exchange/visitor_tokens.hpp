@@ -1,0 +1,61 @@
+// What visitors of waiting rooms carry from request to request (waiting/token.hpp): in a cookie for
+// each room, or in Spillway-Ticket for programs without cookies.
+//
+// The cookies are taken out of the request's head before anything else reads it: neither cache nor
+// upstream sees them, and a stored response is the same with and without them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/text_writer.hpp"
+#include "proxy/exchange/client_session.hpp"
+#include "proxy/exchange/request_context.hpp"
+#include "proxy/waiting/shared_waiting_room.hpp"
+
+namespace spillway::proxy {
+
+class VisitorTokens {
+ public:
+  VisitorTokens(const RequestContext& request, ClientSession& session)
+      : request_(request), session_(session) {}
+  VisitorTokens(const VisitorTokens&) = delete;
+  VisitorTokens& operator=(const VisitorTokens&) = delete;
+
+  // Views of the head do not survive it.
+  void take();
+  // The one for this waiting room that is valid.
+  std::optional<waiting::Token> find(const SharedWaitingRoom& room, TimePoint now) const;
+
+  // The visitor keeps to its cookies; a program without them is told the token in a field. Browsers
+  // are known by Fetch Metadata (Sec-Fetch-*): scripts of a page are not shown the token.
+  bool is_program() const;
+
+ private:
+  static constexpr std::size_t kMost = 4;  // waiting rooms at a time; of more the first count
+
+  struct Carried {
+    const SharedWaitingRoom* room = nullptr;
+    waiting::TokenText text{};
+  };
+
+  void take(const SharedWaitingRoom& room, std::string_view name);
+
+  const RequestContext& request_;
+  ClientSession& session_;
+  std::array<Carried, kMost> carried_{};
+  std::size_t size_ = 0;
+};
+
+// Set-Cookie for the token, with CRLF, and Spillway-Ticket for a program.
+void write_token(TextWriter& out, const SharedWaitingRoom& room,
+                 const config::WaitingRoom& settings, std::string_view token, bool for_program);
+// The cookie is over.
+void write_token_end(TextWriter& out, const SharedWaitingRoom& room,
+                     const config::WaitingRoom& settings);
+inline constexpr std::size_t kTokenLines = 384;
+
+}  // namespace spillway::proxy

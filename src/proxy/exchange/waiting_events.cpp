@@ -1,0 +1,91 @@
+// The status of a visitor of a waiting room as server-sent events (WHATWG HTML section 9.2).
+#include <algorithm>
+#include <string>
+
+#include "proxy/exchange/long_lived.hpp"
+#include "proxy/exchange/waiting_resource.hpp"
+#include "proxy/exchange/waiting_response.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+
+// How often its place is looked at.
+constexpr Duration kLook = std::chrono::seconds(1);
+constexpr Duration kComment = std::chrono::seconds(15);
+// It keeps a configuration from being cleared away; the page opens another.
+constexpr Duration kLongest = std::chrono::minutes(10);
+// Who is farther back polls: a place there changes its estimate more than its position.
+constexpr std::size_t kFront = 1000;
+// Of limits.tunnels; the others are for the backend.
+constexpr std::uint32_t kShareOfTunnels = 4;
+
+}  // namespace
+
+Answer WaitingResource::begin_events() {
+  const std::optional<waiting::Token> token = tokens_.find(*room_, services_.now());
+  const bool is_ticket = token && token->kind == waiting::TokenKind::ticket;
+  if (is_ticket) {
+    const VisitorStatus status = ask();
+    if (status.view && status.view->ahead < kFront)
+      seat_ = room_->take_event_seat(request_.limits().tunnels / kShareOfTunnels);
+  }
+  if (seat_) return WaitingEvents{};
+  return Fault{
+      .outcome = Outcome::cached,
+      .status = 409,
+      .detail = "Events are for the front of the line, as far as they go: ask for /ticket."};
+}
+
+Task<std::optional<Fault>> WaitingResource::send_events(ClientSession& session, Parking& parking,
+                                                        Admission& admission) {
+  TunnelPermit permit;
+  const auto kind = observe::TunnelKind::event_stream;
+  if (auto none = take_permit(services_, request_, admission, kind, permit)) co_return none;
+  const http::FallbackHead head{.status = 200,
+                                .lines = "Cache-Control: no-store\r\n",
+                                .content_type = "text/event-stream",
+                                .content_length = std::nullopt,
+                                .is_final = true};
+  http::ForwardedResponse with{.request_id = request_.id(services_.random)};
+  with.date = services_.wall_clock.date();
+  if (!session.start_fallback(head, with)) co_return head_too_large();
+  permit.open();
+  std::optional<Fault> fault = co_await tell_news(session, parking);
+  permit.end(services_.draining ? observe::TunnelEnd::stopped : observe::TunnelEnd::finished);
+  co_return fault;
+}
+
+Task<std::optional<Fault>> WaitingResource::tell_news(ClientSession& session, Parking& parking) {
+  const TimePoint until = services_.now() + kLongest;
+  std::size_t shown = static_cast<std::size_t>(-1);
+  TimePoint told{};
+  while (services_.now() < until && !services_.draining) {
+    const VisitorStatus status = ask();
+    const bool waits = status.view && status.state == VisitorStatus::State::waiting;
+    const bool is_news = !waits || status.view->ahead != shown;
+    std::string event;
+    if (is_news) {
+      event = "event: status\ndata: " + describe(status) + "\n";
+    } else if (services_.now() - told >= kComment) {
+      event = ":\n\n";  // keeps the connection alive
+    }
+    if (!event.empty()) {
+      const bool sent = co_await send_to_client(parking, session, event);
+      if (!sent) co_return client_gone();
+      told = services_.now();
+    }
+    if (!waits) break;
+    shown = status.view->ahead;
+    const Wake wake =
+        co_await parking.park({.deadline = services_.now() + kLook, .client_gone = true});
+    if (wake == Wake::client_gone) co_return client_gone();
+  }
+  co_return std::nullopt;
+}
+
+std::string WaitingResource::describe(const VisitorStatus& status) const {
+  return to_json(status, room_->name(), settings_->message, room_->time_at(services_.now()));
+}
+
+}  // namespace spillway::proxy

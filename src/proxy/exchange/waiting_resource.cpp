@@ -1,0 +1,136 @@
+#include "proxy/exchange/waiting_resource.hpp"
+
+#include <array>
+
+#include "proxy/exchange/waiting_response.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+
+using waiting::Time;
+using waiting::Token;
+using waiting::TokenKind;
+using waiting::WaitingRoom;
+
+constexpr std::string_view kRooms = "/rooms/";
+
+Fault told(unsigned status, std::string_view detail) {
+  return {.outcome = Outcome::cached, .status = status, .detail = detail};
+}
+
+Fault not_here() {
+  return told(404, "There is no such waiting room, or nothing of that name in it.");
+}
+
+}  // namespace
+
+bool WaitingResource::is_for(std::string_view path) { return path.starts_with(kRooms); }
+
+bool WaitingResource::find(std::string_view name) {
+  const Generation& generation = request_.generation->generation();
+  for (std::size_t n = 0; n < generation.waiting_rooms.size(); ++n) {
+    SharedWaitingRoom* const room = generation.waiting_rooms[n].get();
+    if (room == nullptr || room->name() != name) continue;
+    room_ = room;
+    settings_ = &*generation.config.routes[n].waiting_room;
+    return true;
+  }
+  return false;
+}
+
+Answer WaitingResource::answer(std::string_view path) {
+  path.remove_prefix(kRooms.size());
+  const std::size_t slash = path.find('/');
+  if (slash == std::string_view::npos || !find(path.substr(0, slash))) return not_here();
+  const std::string_view part = path.substr(slash);
+  const http::Verb method = request_.head.method;
+  const bool is_refresh = part == "/refresh/on" || part == "/refresh/off";
+  const bool is_form = is_refresh || part == "/leave";
+  if (!is_form && part != "/ticket" && part != "/events") return not_here();
+  const bool is_read = method == http::Verb::get || method == http::Verb::head;
+  if (is_form ? method != http::Verb::post : !is_read) {
+    response_ = {405,
+                 is_form ? "Allow: POST\r\nCache-Control: no-store\r\n"
+                         : "Allow: GET, HEAD\r\nCache-Control: no-store\r\n",
+                 ""};
+    return WaitingReport{};
+  }
+  if (is_refresh) {
+    response_ = refresh_response(request_.head, part == "/refresh/on");
+    return WaitingReport{};
+  }
+  if (is_form) return leave();
+  return part == "/events" && method == http::Verb::get ? begin_events() : show();
+}
+
+Answer WaitingResource::show() {
+  const VisitorStatus status = ask();
+  response_ = status_response({.request = request_,
+                               .room = *room_,
+                               .settings = *settings_,
+                               .status = status,
+                               .now = services_.now()});
+  if (given_)
+    add_token(response_, *room_, *settings_, *given_, services_.now(), tokens_.is_program());
+  return WaitingReport{};
+}
+
+// A poll. It never lets anyone in: that takes a request for the route itself.
+VisitorStatus WaitingResource::ask() {
+  using State = VisitorStatus::State;
+  const std::optional<Token> token = tokens_.find(*room_, services_.now());
+  if (!token) return ask_with_none();
+  if (token->kind == TokenKind::pass)
+    return {.state = State::fulfilled, .poll = settings_->poll.max, .id = token->id};
+  if (token->kind == TokenKind::stamp) return ask_with_stamp(*token);
+  const auto view = room_->with(
+      services_.now(), [&](WaitingRoom& room, Time now) { return room.hear(token->id, now); });
+  return view ? status_of(token->id, *view) : ask_with_none();
+}
+
+VisitorStatus WaitingResource::ask_with_stamp(const Token& stamp) {
+  using State = VisitorStatus::State;
+  const TimePoint now = services_.now();
+  if (room_->time_at(now) - stamp.time > waiting::kStampLife) return ask_with_none();
+  const WaitingRoom::Contact contact = room_->with(now, [&](WaitingRoom& room, Time time) {
+    if (!room.counts(time).is_open) return WaitingRoom::Contact{WaitingRoom::Door::enter};
+    return room.join(stamp.id, stamp.time, time);
+  });
+  if (contact.session) {
+    given_ = Token{TokenKind::ticket, stamp.id, 0, stamp.time};  // to claim the session with
+    return {.state = State::closed, .poll = settings_->poll.min};
+  }
+  if (contact.door == WaitingRoom::Door::enter)
+    return {.state = State::closed, .poll = settings_->poll.min};
+  if (!contact.view) return {.state = State::full, .poll = settings_->poll.max};
+  given_ = Token{TokenKind::ticket, stamp.id, 0, stamp.time};
+  return status_of(stamp.id, *contact.view);
+}
+
+// Who carries nothing that is valid is to ask for the route itself again.
+VisitorStatus WaitingResource::ask_with_none() {
+  using State = VisitorStatus::State;
+  const bool is_open = room_->with(
+      services_.now(), [](WaitingRoom& room, Time now) { return room.counts(now).is_open; });
+  return {.state = is_open ? State::arrived : State::closed, .poll = settings_->poll.min};
+}
+
+// A form of another site cannot send the field (Fetch: it is not safelisted), nor the cookie
+// (SameSite).
+Answer WaitingResource::leave() {
+  if (request_.head.fields.find("Spillway-Leave") == nullptr)
+    return told(403, "Leaving takes the field Spillway-Leave: 1.");
+  const std::optional<Token> token = tokens_.find(*room_, services_.now());
+  const bool was_here = token && room_->with(services_.now(), [&](WaitingRoom& room, Time now) {
+    return room.cancel(token->id, now);
+  });
+  if (!was_here && !(token && token->kind == TokenKind::stamp)) return not_here();
+  std::array<char, kTokenLines> lines;
+  TextWriter out(lines);
+  write_token_end(out, *room_, *settings_);
+  response_ = {204, "Cache-Control: no-store\r\n" + std::string(lines.data(), out.size()), ""};
+  return WaitingReport{};
+}
+
+}  // namespace spillway::proxy

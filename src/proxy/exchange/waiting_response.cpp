@@ -1,0 +1,113 @@
+#include "proxy/exchange/waiting_response.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "http/cookie.hpp"
+#include "proxy/exchange/visitor_tokens.hpp"
+#include "waiting/return_path.hpp"
+#include "waiting/waiting_page.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+
+// Of a visitor without scripts whose page is not to load itself again (WCAG 2.2.1).
+constexpr std::string_view kStillCookie = "spillway_still=1";
+
+std::string retry_after_line(Milliseconds poll) {
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(poll).count();
+  return "Retry-After: " + std::to_string(std::max<std::int64_t>(seconds, 1)) + "\r\n";
+}
+
+// `path`: room_path(), which the content refers to.
+waiting::PageContent content_of(const WaitingFacts& facts, std::string_view path) {
+  const http::Field* const languages =
+      facts.request.head.fields.find(http::FieldId::accept_language);
+  const auto& view = facts.status.view;
+  const bool waits = view && facts.status.state == VisitorStatus::State::waiting;
+  const auto estimate = waits ? view->estimate : std::nullopt;
+  return waiting::PageContent{
+      .room = facts.room.name(),
+      .accept_language = languages != nullptr ? languages->value : std::string_view{},
+      .languages = facts.settings.languages,
+      .message = facts.settings.message,
+      .status_path = path,
+      .state = name(facts.status.state),
+      .poll = facts.status.poll,
+      .ahead = waits ? std::optional(view->ahead) : std::nullopt,
+      .p10 = estimate ? std::optional(estimate->p10) : std::nullopt,
+      .p90 = estimate ? std::optional(estimate->p90) : std::nullopt,
+      .waited = waits ? std::optional(facts.room.time_at(facts.now) - view->joined) : std::nullopt,
+      .refreshes = !http::find_cookie(facts.request.head.fields, kStillCookie)};
+}
+
+}  // namespace
+
+std::string room_path(const config::Config& config, const SharedWaitingRoom& room) {
+  return config.own_path + "/rooms/" + room.name();
+}
+
+OwnResponse waiting_response(const WaitingFacts& facts) {
+  OwnResponse response;
+  response.status = facts.settings.status;
+  response.lines = "Cache-Control: no-store\r\nX-Robots-Tag: noindex\r\n";
+  response.lines += retry_after_line(facts.status.poll);
+  const std::string path = room_path(facts.request.config(), facts.room);
+  if (facts.as_page) {
+    response.lines += "Content-Type: text/html; charset=utf-8\r\nContent-Security-Policy: ";
+    response.lines += waiting::waiting_page_csp();
+    response.lines +=
+        "\r\nReferrer-Policy: same-origin\r\nX-Content-Type-Options: nosniff\r\n"
+        "Vary: Accept-Language\r\nContent-Language: ";
+    const waiting::PageContent content = content_of(facts, path);
+    response.lines.append(waiting::waiting_page_language(content)).append("\r\n");
+    response.content = waiting::waiting_page(content);
+    return response;
+  }
+  response.lines +=
+      "Content-Type: application/problem+json\r\nLink: <" + path + "/ticket>; rel=\"status\"\r\n";
+  const std::string more =
+      "\"type\":\"about:blank\",\"title\":\"" +
+      std::string(facts.status.state == VisitorStatus::State::full ? "Too Many Are Waiting"
+                                                                   : "Waiting Room") +
+      "\",\"status\":" + std::to_string(facts.settings.status) +
+      ",\"reason\":\"WAITING_ROOM\",\"status_path\":\"" + path + "/ticket\",";
+  response.content = to_json(facts.status, facts.room.name(), facts.settings.message,
+                             facts.room.time_at(facts.now), more);
+  return response;
+}
+
+OwnResponse status_response(const WaitingFacts& facts) {
+  OwnResponse response;
+  response.lines = "Content-Type: application/json\r\nCache-Control: no-store\r\n";
+  response.lines += retry_after_line(facts.status.poll);
+  response.content = to_json(facts.status, facts.room.name(), facts.settings.message,
+                             facts.room.time_at(facts.now));
+  return response;
+}
+
+void add_token(OwnResponse& response, const SharedWaitingRoom& room,
+               const config::WaitingRoom& settings, const waiting::Token& token, TimePoint now,
+               bool for_program) {
+  const waiting::TokenText text = room.sign(token, now);
+  std::array<char, kTokenLines> lines;
+  TextWriter out(lines);
+  write_token(out, room, settings, {text.data(), text.size()}, for_program);
+  if (!out.overflowed()) response.lines.append(lines.data(), out.size());
+}
+
+OwnResponse refresh_response(const http::RequestHead& head, bool is_on) {
+  const http::Field* const from = head.fields.find(http::FieldId::referer);
+  std::string lines = "Cache-Control: no-store\r\nSet-Cookie: ";
+  lines.append(kStillCookie)
+      .append("; Path=/; HttpOnly; SameSite=Lax; Max-Age=")
+      .append(is_on ? "0" : "86400")
+      .append("\r\nLocation: ")
+      .append(waiting::return_path(from != nullptr ? from->value : std::string_view{}, head.host))
+      .append("\r\n");
+  return {303, std::move(lines), ""};
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,37 @@
+// What a visitor of a waiting room gets in place of what it asked for: the waiting page, or a
+// problem (RFC 9457) for a program.
+#pragma once
+
+#include "config/waiting_room.hpp"
+#include "proxy/exchange/own_response.hpp"
+#include "proxy/exchange/request_context.hpp"
+#include "proxy/exchange/visitor_status.hpp"
+#include "proxy/waiting/shared_waiting_room.hpp"
+
+namespace spillway::proxy {
+
+struct WaitingFacts {
+  const RequestContext& request;
+  const SharedWaitingRoom& room;
+  const config::WaitingRoom& settings;
+  const VisitorStatus& status;
+  TimePoint now;
+  bool as_page = false;
+};
+
+OwnResponse waiting_response(const WaitingFacts& facts);
+// The status alone, 200.
+OwnResponse status_response(const WaitingFacts& facts);
+
+// Back to the page, which then loads itself again or does not.
+OwnResponse refresh_response(const http::RequestHead& head, bool is_on);
+
+// The visitor keeps the token from then on.
+void add_token(OwnResponse& response, const SharedWaitingRoom& room,
+               const config::WaitingRoom& settings, const waiting::Token& token, TimePoint now,
+               bool for_program);
+
+// Where the status of its visitors is served: own_path/rooms/NAME.
+std::string room_path(const config::Config& config, const SharedWaitingRoom& room);
+
+}  // namespace spillway::proxy

@@ -1,0 +1,94 @@
+// A waiting room as all workers share it. Thread-safe: each call is a lookup or two under a lock.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "config/config.hpp"
+#include "proxy/waiting/event_seat.hpp"
+#include "proxy/waiting/visitor_clock.hpp"
+#include "waiting/entry_pace.hpp"
+#include "waiting/token.hpp"
+#include "waiting/waiting_room.hpp"
+
+namespace spillway::proxy {
+
+waiting::Terms terms_of(const config::WaitingRoom& settings);
+
+// What all waiting rooms of the process share.
+struct VisitorContext {
+  explicit VisitorContext(waiting::TokenKeys made) : keys(std::move(made)) {}
+  const waiting::TokenKeys keys;
+  const VisitorClock clock;
+  CappedCounter event_seats;  // taken
+};
+
+class SharedWaitingRoom {
+ public:
+  SharedWaitingRoom(std::string name, const config::WaitingRoom& settings,
+                    std::shared_ptr<VisitorContext> context)
+      : name_(std::move(name)),
+        cookies_{"__Host-spillway-" + name_ + "=", "spillway-" + name_ + "="},
+        context_(std::move(context)),
+        room_(terms_of(settings)),
+        pace_(settings.active_sessions) {}
+  SharedWaitingRoom(const SharedWaitingRoom&) = delete;
+  SharedWaitingRoom& operator=(const SharedWaitingRoom&) = delete;
+
+  const std::string& name() const { return name_; }
+  // The beginning of its cookies, with the equals sign: for HTTPS, and for plain HTTP. A browser
+  // accepts the first only with Secure, for the whole host, and from the host itself
+  // (draft-ietf-httpbis-rfc6265bis section 4.1.3): a sister host can plant none.
+  const std::array<std::string, 2>& cookies() const { return cookies_; }
+
+  // Calls act(waiting::WaitingRoom&, waiting::Time) with the room to itself.
+  template <class Act>
+  auto with(TimePoint now, Act act) {
+    const std::lock_guard lock(mutex_);
+    return act(room_, advance(now));
+  }
+
+  waiting::TokenText sign(const waiting::Token& token, TimePoint now) const {
+    return context_->keys.write(token, name_, context_->clock.at(now));
+  }
+  std::optional<waiting::Token> verify(std::string_view text, TimePoint now) const {
+    return context_->keys.read(text, name_, context_->clock.at(now));
+  }
+  waiting::Time time_at(TimePoint now) const { return context_->clock.at(now); }
+
+  // None if all waiting rooms of the process have taken `most`.
+  EventSeat take_event_seat(std::uint32_t most) {
+    return EventSeat::take(context_->event_seats, most);
+  }
+
+  // Every tick of its upstream: takes over the configuration in force, and calls who may come in.
+  void tick(const config::WaitingRoom& settings, waiting::EntryPace::Health health, TimePoint now);
+  waiting::Counts counts(TimePoint now);
+
+ private:
+  // Workers read the clock once a turn: what another one has seen already is not undone.
+  waiting::Time advance(TimePoint now) { return last_ = std::max(last_, context_->clock.at(now)); }
+
+  const std::string name_;
+  const std::array<std::string, 2> cookies_;
+  const std::shared_ptr<VisitorContext> context_;
+  std::mutex mutex_;
+  waiting::Time last_{};
+  waiting::WaitingRoom room_;
+  waiting::EntryPace pace_;
+};
+
+// By route, null for one without; of `former` (may be null) those of the same name carry over, with
+// all who are in them.
+using WaitingRooms = std::vector<std::shared_ptr<SharedWaitingRoom>>;
+WaitingRooms waiting_rooms_of(const config::Config& config,
+                              const std::shared_ptr<VisitorContext>& context,
+                              const WaitingRooms* former);
+
+}  // namespace spillway::proxy

@@ -1,0 +1,362 @@
+// A route with a waiting room: visitors as browsers and programs are, with their cookies.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "support/proxy_under_test.hpp"
+#include "support/raw_client.hpp"
+#include "support/scripted_peer.hpp"
+
+using namespace spillway;
+using namespace spillway::support;
+using nlohmann::json;
+
+namespace {
+
+// Keeps what it is asked, and answers "in".
+class Shop {
+ public:
+  explicit Shop(std::string fields = "")
+      : peer_([this, fields = std::move(fields)](PeerConnection& proxy) {
+          while (const auto request = proxy.read_request()) {
+            {
+              const std::lock_guard lock(mutex_);
+              requests_.push_back(*request);
+            }
+            proxy.send("HTTP/1.1 200 OK\r\n" + fields + "Content-Length: 2\r\n\r\nin");
+          }
+        }) {}
+
+  std::string address() const { return peer_.address(); }
+  std::vector<Message> requests() const {
+    const std::lock_guard lock(mutex_);
+    return requests_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<Message> requests_;
+  ScriptedPeer peer_;
+};
+
+json selling(json room, json more = json::object()) {
+  room.merge_patch({{"secure_cookie", false}});
+  json changes{{"workers", 1},
+               {"routes",
+                {{{"name", "sale"},
+                  {"match", {{"path", "/sale/**"}}},
+                  {"class", "P1"},
+                  {"waiting_room", std::move(room)}}}}};
+  changes.merge_patch(more);
+  return changes;
+}
+
+const std::string kNavigation =
+    "Accept: text/html\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n"
+    "Sec-Fetch-Site: none\r\n";
+
+// With a jar for the one cookie of the waiting room.
+class Visitor {
+ public:
+  explicit Visitor(ProxyUnderTest& proxy, std::string fields = kNavigation)
+      : client_(proxy.port()), fields_(std::move(fields)) {}
+
+  Message visit(std::string_view target = "/sale/page") { return ask("GET", target, fields_); }
+  json poll() {
+    const Message answer = ask("GET", "/_spillway/rooms/sale/ticket", "Sec-Fetch-Mode: cors\r\n");
+    CHECK(answer.status() == 200);
+    return json::parse(answer.body);
+  }
+  Message ask(std::string_view method, std::string_view target, std::string_view fields) {
+    const std::string cookie = jar_.empty() ? "" : "Cookie: own=1; " + jar_ + "; more=2\r\n";
+    Message answer =
+        client_.ask(std::string(method) + " " + std::string(target) + " HTTP/1.1\r\nHost: a\r\n" +
+                    cookie + std::string(fields) + "\r\n");
+    if (const auto set = answer.field("Set-Cookie")) jar_ = set->substr(0, set->find(';'));
+    return answer;
+  }
+  // Its first contact, and the second, which gives it a place.
+  json join() {
+    CHECK(visit().status() == 503);
+    return poll();
+  }
+  // Asks until it is called.
+  bool is_called() {
+    const Deadline deadline(kPatience);
+    while (!deadline.passed()) {
+      if (poll().value("state", "") == "processing") return true;
+    }
+    return false;
+  }
+
+  const std::string& jar() const { return jar_; }
+  void carry(std::string jar) { jar_ = std::move(jar); }
+  RawClient& client() { return client_; }
+
+ private:
+  RawClient client_;
+  std::string fields_;
+  std::string jar_;
+};
+
+bool is_in(const Message& answer) { return answer.status() == 200 && answer.body == "in"; }
+
+}  // namespace
+
+TEST_CASE("while there is room visitors go on, with a pass that only they see") {
+  Shop shop("Set-Cookie: cart=7\r\n");
+  ProxyUnderTest proxy(shop.address(), selling(json::object()));
+  Visitor visitor(proxy);
+  const Message first = visitor.visit();
+  CHECK(is_in(first));
+  CHECK(find(first.fields, "Set-Cookie") == "cart=7");  // the shop's own goes on
+  CHECK(count(first.fields, "Set-Cookie") == 2);
+  const auto pass = first.fields.back();
+  visitor.carry("");
+  for (const auto& field : first.fields) {
+    if (field.second.starts_with("spillway-sale=p"))
+      visitor.carry(field.second.substr(0, field.second.find(';')));
+  }
+  REQUIRE_FALSE(visitor.jar().empty());
+  CHECK(is_in(visitor.visit()));
+  const auto requests = shop.requests();
+  REQUIRE(requests.size() == 2);
+  CHECK(requests[1].field("Cookie") == "own=1; more=2");
+  const std::string told = requests[1].field("Spillway-Pass").value_or("");
+  CHECK(told.starts_with("room=sale; id="));
+}
+
+TEST_CASE("a full site gives places in the order of arrival, and calls when there is room") {
+  Shop shop;
+  ProxyUnderTest proxy(shop.address(), selling({{"active_sessions", 1}, {"when", "always"}}));
+  Visitor first(proxy);
+  Visitor second(proxy);
+  const Message page = first.visit();
+  CHECK(page.status() == 503);
+  CHECK(page.field("Content-Type") == "text/html; charset=utf-8");
+  CHECK(page.field("Cache-Control") == "no-store");
+  CHECK(page.field("X-Robots-Tag") == "noindex");
+  CHECK(page.field("Retry-After"));
+  CHECK(page.field("Content-Security-Policy").value_or("").starts_with("default-src 'none'"));
+  CHECK(first.jar().starts_with("spillway-sale=s"));
+  CHECK(second.visit().status() == 503);
+  // The second comes back first: its place is behind all the same.
+  second.poll();
+  CHECK(second.jar().starts_with("spillway-sale=t"));
+  first.poll();
+  REQUIRE(first.is_called());
+  CHECK(second.poll().value("state", "") == "waiting");
+  CHECK(is_in(first.visit()));
+  CHECK(first.jar().starts_with("spillway-sale=p"));
+  CHECK(first.poll().value("state", "") == "fulfilled");
+  CHECK(is_in(first.visit("/sale/other")));
+  CHECK(second.visit().status() == 503);
+
+  // The first leaves: the second is called.
+  CHECK(first.ask("POST", "/_spillway/rooms/sale/leave", "Content-Length: 0\r\n").status() == 403);
+  CHECK(
+      first.ask("POST", "/_spillway/rooms/sale/leave", "Spillway-Leave: 1\r\nContent-Length: 0\r\n")
+          .status() == 204);
+  REQUIRE(second.is_called());
+  CHECK(is_in(second.visit()));
+  CHECK(shop.requests().size() == 3);
+}
+
+TEST_CASE("refreshes and tabs are one ticket, and the page shows its place") {
+  Shop shop;
+  ProxyUnderTest proxy(shop.address(), selling({{"active_sessions", 1}, {"when", "always"}}));
+  Visitor inside(proxy);
+  inside.join();
+  REQUIRE(inside.is_called());
+  REQUIRE(is_in(inside.visit()));
+  Visitor before(proxy);
+  CHECK(before.join().value("position", 0) == 1);
+  Visitor visitor(proxy);
+  CHECK(visitor.join().value("position", 0) == 2);
+  Visitor tab(proxy);
+  tab.carry(visitor.jar());
+  CHECK(tab.poll().value("position", 0) == 2);
+  for (int n = 0; n < 3; ++n) CHECK(visitor.visit().status() == 503);
+  CHECK(visitor.poll()["id"] == tab.poll()["id"]);
+  CHECK(proxy.metric(R"(spillway_waiting_room_joined_total{room="sale"})") == 3);
+}
+
+TEST_CASE("a crowd without cookies gets no ticket") {
+  Shop shop;
+  ProxyUnderTest proxy(shop.address(), selling({{"active_sessions", 1}, {"when", "always"}}));
+  for (int n = 0; n < 200; ++n) CHECK(Visitor(proxy).visit().status() == 503);
+  CHECK(proxy.metric(R"(spillway_waiting_room_joined_total{room="sale"})") == 0);
+  CHECK(proxy.metric(R"(spillway_waiting_room_visitors{room="sale",state="waiting"})") == 0);
+  CHECK(shop.requests().empty());
+  CHECK(proxy.metric(R"(spillway_requests_total{route="sale",class="P1",outcome="waiting"})") ==
+        200);
+}
+
+TEST_CASE("what is no visit makes no ticket and gets no page") {
+  Shop shop;
+  ProxyUnderTest proxy(shop.address(), selling({{"active_sessions", 1}, {"when", "always"}}));
+  const auto refused = [&](std::string_view method, std::string_view fields) {
+    Visitor visitor(proxy);
+    const Message answer = visitor.ask(method, "/sale/page", fields);
+    CHECK(answer.status() == 503);
+    CHECK_FALSE(answer.field("Set-Cookie"));
+    CHECK(answer.field("Retry-After"));
+    CHECK(answer.body.find("WAITING_ROOM") != std::string::npos);
+  };
+  refused("POST", "Accept: text/html\r\nContent-Length: 0\r\n");
+  refused("GET", "Sec-Fetch-Mode: no-cors\r\nSec-Fetch-Dest: image\r\nSec-Fetch-Site: none\r\n");
+  refused("GET", "Sec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: iframe\r\n");
+  refused("GET", kNavigation + "Sec-Purpose: prefetch;prerender\r\n");
+  refused("GET", kNavigation + "Purpose: prefetch\r\n");
+  Visitor head(proxy);
+  head.client().send("HEAD /sale/page HTTP/1.1\r\nHost: a\r\n\r\n");
+  const Message answer = head.client().read_response(Expected::head_only);
+  CHECK(answer.status() == 503);
+  CHECK_FALSE(answer.field("Set-Cookie"));
+}
+
+TEST_CASE("a program is told its token in a field, and enters with it") {
+  Shop shop;
+  ProxyUnderTest proxy(shop.address(), selling({{"active_sessions", 1}, {"when", "always"}}));
+  RawClient program(proxy.port());
+  std::string token;
+  const auto ask = [&](std::string_view target) {
+    const Message answer =
+        program.ask(get(target, token.empty() ? "" : "Spillway-Ticket: " + token + "\r\n"));
+    token = answer.field("Spillway-Ticket").value_or(token);
+    return answer;
+  };
+  const Message told = ask("/sale/page");
+  CHECK(told.status() == 503);
+  CHECK(told.field("Content-Type") == "application/problem+json");
+  CHECK(told.field("Link") == "</_spillway/rooms/sale/ticket>; rel=\"status\"");
+  const json problem = json::parse(told.body);
+  CHECK(problem["reason"] == "WAITING_ROOM");
+  CHECK(problem["status"] == 503);
+  CHECK(problem["state"] == "arrived");
+  const Deadline deadline(kPatience);
+  while (!deadline.passed()) {
+    if (json::parse(ask("/_spillway/rooms/sale/ticket").body)["state"] == "processing") break;
+  }
+  CHECK(is_in(ask("/sale/page")));
+  CHECK(token.starts_with("p"));
+  CHECK_FALSE(shop.requests().back().field("Spillway-Ticket"));
+}
+
+TEST_CASE("a token that was made up, or changed, or of another waiting room, is none") {
+  Shop shop;
+  ProxyUnderTest proxy(shop.address(), selling({{"active_sessions", 1}, {"when", "always"}}));
+  Visitor visitor(proxy);
+  visitor.visit();
+  const std::string stamp = visitor.jar();
+  for (const std::size_t at : {std::size_t{14}, std::size_t{15}, stamp.size() - 1}) {
+    std::string changed = stamp;
+    changed[at] = changed[at] == 'A' ? 'B' : 'A';
+    visitor.carry(changed);
+    CHECK(visitor.poll().value("state", "") == "arrived");
+  }
+  visitor.carry("spillway-sale=");
+  CHECK(visitor.visit().status() == 503);
+  visitor.carry("spillway-other=" + stamp.substr(stamp.find('=') + 1));
+  CHECK(visitor.poll().value("state", "") == "arrived");
+  visitor.carry(stamp);
+  CHECK(visitor.poll().value("state", "") != "arrived");
+}
+
+TEST_CASE("a fresh stored response needs no pass, and none is stored with one") {
+  Shop shop("Cache-Control: max-age=600\r\n");
+  ProxyUnderTest proxy(
+      shop.address(),
+      selling(json::object(),
+              {{"routes",
+                {{{"name", "sale"},
+                  {"match", {{"path", "/sale/**"}}},
+                  {"class", "P1"},
+                  {"cache",
+                   {{"serve", "fresh"}, {"max_bytes", 1 << 20}, {"personal", {"Authorization"}}}},
+                  {"waiting_room", {{"active_sessions", 1}, {"secure_cookie", false}}}}}}}));
+  Visitor inside(proxy);
+  CHECK(is_in(inside.visit()));
+  CHECK(inside.jar().starts_with("spillway-sale=p"));
+  Visitor outside(proxy);
+  const Message stored = outside.visit();
+  CHECK(is_in(stored));
+  CHECK_FALSE(stored.field("Set-Cookie"));
+  CHECK(outside.visit("/sale/other").status() == 503);
+  CHECK(shop.requests().size() == 1);
+}
+
+TEST_CASE("events tell the front of the line when it is called") {
+  Shop shop;
+  ProxyUnderTest proxy(shop.address(), selling({{"active_sessions", 1}, {"when", "always"}}));
+  Visitor visitor(proxy);
+  visitor.join();
+  visitor.client().send("GET /_spillway/rooms/sale/events HTTP/1.1\r\nHost: a\r\nCookie: " +
+                        visitor.jar() + "\r\n\r\n");
+  const Message head = visitor.client().read_head();
+  CHECK(head.field("Content-Type") == "text/event-stream");
+  std::string events;
+  while (events.find("\"state\":\"processing\"") == std::string::npos)
+    events += visitor.client().read_bytes(1);
+  CHECK(events.find("event: status\ndata: {") != std::string::npos);
+
+  Visitor stranger(proxy);
+  CHECK(stranger.ask("GET", "/_spillway/rooms/sale/events", "").status() == 409);
+  CHECK(stranger.ask("GET", "/_spillway/rooms/none/ticket", "").status() == 404);
+  CHECK(stranger.ask("GET", "/_spillway/rooms/sale/else", "").status() == 404);
+  CHECK(stranger.ask("GET", "/_spillway/jobs/1", "").status() == 404);
+  CHECK(stranger.ask("PUT", "/_spillway/rooms/sale/ticket", "Content-Length: 0\r\n").status() ==
+        405);
+}
+
+TEST_CASE("visitors' event streams leave tunnels to the backend, and count as streams") {
+  Shop shop;
+  ProxyUnderTest proxy(shop.address(), selling({{"active_sessions", 1}, {"when", "always"}},
+                                               {{"limits", {{"tunnels", 4}}}}));
+  Visitor inside(proxy);
+  inside.join();
+  REQUIRE(inside.is_called());
+  REQUIRE(is_in(inside.visit()));
+  const std::string open = R"(spillway_tunnels{kind="event_stream"})";
+  const std::string events = "/_spillway/rooms/sale/events";
+  Visitor second(proxy);
+  second.join();
+  {
+    Visitor first(proxy);
+    first.join();
+    const std::string cookie = "\r\nCookie: " + first.jar() + "\r\n\r\n";
+    first.client().send("GET " + events + " HTTP/1.1\r\nHost: a" + cookie);
+    CHECK(first.client().read_head().status() == 200);
+    CHECK(proxy.metric_becomes(open, 1));
+    CHECK(second.ask("GET", events, "").status() == 409);
+  }
+  CHECK(proxy.metric_becomes(open, 0));
+  const std::string cookie = "\r\nCookie: " + second.jar() + "\r\n\r\n";
+  second.client().send("GET " + events + " HTTP/1.1\r\nHost: a" + cookie);
+  CHECK(second.client().read_head().status() == 200);
+}
+
+TEST_CASE("a reload keeps places, passes and who is inside") {
+  Shop shop;
+  const json one =
+      configuration({shop.address()}, selling({{"active_sessions", 1}, {"when", "always"}}));
+  ProxyUnderTest proxy(one);
+  Visitor inside(proxy);
+  inside.join();
+  REQUIRE(inside.is_called());
+  REQUIRE(is_in(inside.visit()));
+  Visitor waiting(proxy);
+  CHECK(waiting.join().value("state", "") == "waiting");
+  const json two =
+      configuration({shop.address()}, selling({{"active_sessions", 2}, {"when", "always"}}));
+  CHECK(proxy.reload(two).status() == 200);
+  CHECK(is_in(inside.visit()));
+  REQUIRE(waiting.is_called());
+  CHECK(is_in(waiting.visit()));
+}
