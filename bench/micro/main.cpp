@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
   add_scheduler(suite);
   add_quantile(suite);
   add_cache(suite);
+  add_waiting(suite);
 
   Reporter reporter(suite);
   if (benchmark::RunSpecifiedBenchmarks(&reporter) == 0) return 2;

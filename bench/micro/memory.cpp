@@ -14,6 +14,7 @@
 #include "site.hpp"
 #include "table.hpp"
 #include "traffic/classify.hpp"
+#include "waiting_line.hpp"
 
 namespace spillway::micro {
 namespace {
@@ -58,6 +59,8 @@ void print_sizes(std::ostream& out) {
   out << sizes_line("waiter (waiting request)", sizeof(dispatch::Waiter)) << '\n';
   print_size(out, "classifier of 10 000 routes",
              [&] { return std::make_unique<traffic::Classifier>(config); });
+  print_size(out, "waiting room with 10^6 in line (its route)",
+             [] { return waiting_line(1000000, waiting::Time(std::chrono::hours(1))); });
   print_size(out, "rules of 10 000 routes (upstream), 4 states",
              [&] { return std::make_unique<overload::RuleTables>(config, upstream); });
 }

@@ -39,6 +39,7 @@ void add_scheduler(Suite& suite);
 void add_classify(Suite& suite);
 void add_quantile(Suite& suite);
 void add_cache(Suite& suite);
+void add_waiting(Suite& suite);
 
 // "10", "10^4": how sizes are written in names.
 std::string size_name(std::size_t size);

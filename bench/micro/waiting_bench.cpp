@@ -1,0 +1,92 @@
+// What a visitor of a waiting room costs: a poll, a place taken and given up, a pass looked at.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/random.hpp"
+#include "suite.hpp"
+#include "waiting/token.hpp"
+#include "waiting_line.hpp"
+
+namespace spillway::micro {
+namespace {
+
+using waiting::Time;
+using waiting::WaitingRoom;
+
+constexpr Time kNow{std::chrono::hours(24 * 365 * 50)};
+
+// A million take longer to come than to measure: kept while the same line is measured again.
+WaitingRoom& line_of(std::size_t length) {
+  static std::unique_ptr<WaitingRoom> kept;
+  static std::size_t kept_length = 0;
+  if (!kept || kept_length != length) {
+    kept.reset();
+    kept = waiting_line(length, kNow);
+    kept_length = length;
+  }
+  return *kept;
+}
+
+// In random order, so that tickets come from memory.
+std::vector<waiting::TicketId> some_of(std::size_t length) {
+  Random random(7);
+  std::vector<waiting::TicketId> ids(1U << 16U);
+  for (waiting::TicketId& id : ids) id = visitor(1 + random.next() % length);
+  return ids;
+}
+
+void poll(benchmark::State& state, std::size_t length) {
+  WaitingRoom& room = line_of(length);
+  const std::vector<waiting::TicketId> ids = some_of(length);
+  std::size_t next = 0, ahead = 0, answered = 0;
+  for (auto _ : state) {
+    const auto view = room.hear(ids[next++ % ids.size()], kNow);
+    if (!view) continue;
+    ++answered;
+    ahead += view->ahead;
+  }
+  if (answered != next) state.SkipWithError("a ticket was lost");
+  const double mean = static_cast<double>(ahead) / static_cast<double>(next);
+  const double half = static_cast<double>(length) / 2;
+  if (next > 10'000 && (mean < half * 0.9 || mean > half * 1.1))
+    state.SkipWithError("positions are wrong");
+}
+
+void join_and_leave(benchmark::State& state, std::size_t length) {
+  WaitingRoom& room = line_of(length);
+  std::size_t left = 0, next = 0;
+  for (auto _ : state) {
+    const waiting::TicketId id = visitor(length + 1 + next++);
+    const auto contact = room.join(id, kNow, kNow);
+    left += contact.view && room.cancel(id, kNow) ? 1 : 0;
+  }
+  if (left != next) state.SkipWithError("a visitor got no place");
+}
+
+void read_pass(benchmark::State& state) {
+  const waiting::TokenKeys keys{HmacKey{}};
+  const auto text = keys.write({waiting::TokenKind::pass, visitor(1), 3, kNow}, "sale", kNow);
+  std::size_t read = 0, next = 0;
+  for (auto _ : state) {
+    const auto pass = keys.read({text.data(), text.size()}, "sale", kNow);
+    read += pass && pass->generation == 3 ? 1 : 0;
+    ++next;
+  }
+  if (read != next) state.SkipWithError("a pass was refused");
+}
+
+}  // namespace
+
+void add_waiting(Suite& suite) {
+  for (const std::size_t length : {1000, 100000, 1000000}) {
+    const std::string waiting = size_name(length) + " waiting";
+    suite.add("waiting/poll, " + waiting, 2000,
+              [length](benchmark::State& state) { poll(state, length); });
+    suite.add("waiting/join and leave, " + waiting, std::nullopt,
+              [length](benchmark::State& state) { join_and_leave(state, length); });
+  }
+  suite.add("waiting/pass read", 2000, [](benchmark::State& state) { read_pass(state); });
+}
+
+}  // namespace spillway::micro
