@@ -17,6 +17,7 @@
 #include "base/state.hpp"
 #include "cli/explain.hpp"
 #include "cli/jobs_arguments.hpp"
+#include "cli/rooms_arguments.hpp"
 #include "cli/simulate_command.hpp"
 #include "config/effective.hpp"
 #include "config/load.hpp"
@@ -131,11 +132,11 @@ int simulate(const std::string& path, const spillway::SimulateOptions& options) 
   return kFailed;
 }
 
-int jobs(const spillway::JobsOptions& options) {
-  switch (spillway::run_jobs_command(options, std::cout, std::cerr)) {
-    case spillway::JobsOutcome::done: return kFine;
-    case spillway::JobsOutcome::bad_usage: return kBadUsage;
-    case spillway::JobsOutcome::failed: break;
+int code_of(spillway::AdminOutcome outcome) {
+  switch (outcome) {
+    case spillway::AdminOutcome::done: return kFine;
+    case spillway::AdminOutcome::bad_usage: return kBadUsage;
+    case spillway::AdminOutcome::failed: break;
   }
   return kFailed;
 }
@@ -147,6 +148,7 @@ struct Arguments {
   std::string state{name(spillway::State::normal)};
   spillway::SimulateOptions simulation;
   spillway::JobsOptions jobs;
+  spillway::RoomsOptions rooms;
   bool schema_as_table = false;
 };
 
@@ -213,6 +215,7 @@ void add_commands(CLI::App& app, Arguments& to) {
   add_explain(app, to);
   add_simulate(app, to);
   spillway::add_jobs(app, to.jobs);
+  spillway::add_rooms(app, to.rooms);
   app.add_subcommand("schema", "Print the JSON Schema of the configuration file")
       ->add_flag("--reference", to.schema_as_table, "Print all keys as a Markdown table instead");
   app.add_subcommand("version", "Print version, compiler and libraries");
@@ -226,7 +229,10 @@ int execute(const CLI::App& app, Arguments& arguments) {
     return explain(arguments.config, arguments.request);
   }
   if (app.got_subcommand("simulate")) return simulate(arguments.config, arguments.simulation);
-  if (app.got_subcommand("jobs")) return jobs(arguments.jobs);
+  if (app.got_subcommand("jobs"))
+    return code_of(spillway::run_jobs_command(arguments.jobs, std::cout, std::cerr));
+  if (app.got_subcommand("rooms"))
+    return code_of(spillway::run_rooms_command(arguments.rooms, std::cout, std::cerr));
   if (app.got_subcommand("schema")) return print_schema(arguments.schema_as_table);
   return print_version();
 }

@@ -113,4 +113,8 @@ AdminReply AdminClient::post(const std::string& target, const std::string& json)
   return ask(url_, token_, std::move(message));
 }
 
+AdminReply AdminClient::remove(const std::string& target) const {
+  return ask(url_, token_, AdminMessage(beast_http::verb::delete_, target, 11));
+}
+
 }  // namespace spillway

@@ -31,6 +31,7 @@ class AdminClient {
   // Block, for 30 s at most; a connection each.
   AdminReply get(const std::string& target) const;
   AdminReply post(const std::string& target, const std::string& json) const;
+  AdminReply remove(const std::string& target) const;
 
  private:
   AdminUrl url_;

@@ -152,7 +152,8 @@ Explanation explain(const config::Config& config, const ExplainedRequest& reques
   traffic::Subject subject = classifier.classify(head, peer, TimePoint{});
   subject.client = traffic::client_deadline(traffic::deadline_fields(head.fields), TimePoint{},
                                             std::chrono::system_clock::now());
-  if (subject.has_conflicting_path && config.ambiguous_paths == config::AmbiguousPaths::reject)
+  if (subject.may_pass_by_waiting_room ||
+      (subject.has_conflicting_path && config.ambiguous_paths == config::AmbiguousPaths::reject))
     return refused(http::Error::ambiguous_path);
   const config::Upstream& upstream = config.upstreams[index(subject.upstream)];
   if (!can_be(upstream.overload, request.state)) {

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "cli/admin_arguments.hpp"
 #include "jobs/job_id.hpp"
 
 namespace spillway {
@@ -14,10 +15,7 @@ std::string is_job_id(const std::string& text) {
 
 CLI::App& add_action(CLI::App& jobs, JobsOptions& to, JobsAction action, const char* name,
                      const char* help) {
-  CLI::App& command = *jobs.add_subcommand(name, help);
-  command.add_option("--admin", to.admin, "The admin listener")->capture_default_str();
-  command.add_option("--token-file", to.token_file, "File whose first line is admin.token");
-  command.add_flag("--json", to.json, "Print the answer as it came");
+  CLI::App& command = add_admin_action(jobs, to, name, help);
   command.callback([&to, action] { to.action = action; });
   return command;
 }

@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "cli/admin_client.hpp"
 #include "cli/jobs_table.hpp"
 #include "http/ascii.hpp"
+#include "http/query.hpp"
 
 namespace spillway {
 
@@ -22,7 +21,6 @@ using nlohmann::json;
 constexpr std::uint64_t kUsualLimit = 100;
 constexpr std::uint64_t kMostOnPage = 1000;
 constexpr std::size_t kShownIds = 10;
-constexpr std::size_t kMaxToken = 4096;
 
 struct FilterOption {
   const char* member;  // of the query and the body
@@ -40,21 +38,6 @@ std::array<FilterOption, 7> filter_options(const JobsOptions& options) {
            {"ended_before", "--ended-before", &options.ended_before}}};
 }
 
-std::string percent_encoded(std::string_view text) {
-  static constexpr char kDigits[] = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (http::is_alpha(c) || http::is_digit(c) ||
-        std::string_view("-._~").find(c) != std::string_view::npos) {
-      out += c;
-    } else {
-      out += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
-    }
-  }
-  return out;
-}
-
 // In single quotes for a shell, unless it needs none.
 std::string shell_word(const std::string& text) {
   const auto is_plain = [](char c) {
@@ -69,10 +52,10 @@ std::string shell_word(const std::string& text) {
 
 class JobsCommand {
  public:
-  JobsCommand(const JobsOptions& options, AdminClient client, std::ostream& out, std::ostream& err)
-      : options_(options), client_(std::move(client)), out_(out), err_(err) {}
+  JobsCommand(const JobsOptions& options, AdminDesk desk, std::ostream& out, std::ostream& err)
+      : options_(options), desk_(std::move(desk)), out_(out), err_(err) {}
 
-  JobsOutcome run() {
+  AdminOutcome run() {
     switch (options_.action) {
       case JobsAction::list: return options_.json ? print_page() : list();
       case JobsAction::show: return show();
@@ -82,98 +65,81 @@ class JobsCommand {
   }
 
  private:
-  JobsOutcome list();
-  JobsOutcome print_page();
-  JobsOutcome show();
-  JobsOutcome cancel();
-  JobsOutcome change();
+  AdminOutcome list();
+  AdminOutcome print_page();
+  AdminOutcome show();
+  AdminOutcome cancel();
+  AdminOutcome change();
   std::string list_target(std::uint64_t limit, const std::optional<std::string>& after) const;
   std::string change_body() const;
   std::string again_with_yes(std::uint64_t count) const;
   void print_change(const json& answer) const;
-  // The answer's body; nullopt, and a sentence on err_, if it is no success.
-  std::optional<json> understood(const AdminReply& reply);
-  JobsOutcome failed() const { return outcome_; }
 
   const JobsOptions& options_;
-  AdminClient client_;
+  AdminDesk desk_;
   std::ostream& out_;
   std::ostream& err_;
-  JobsOutcome outcome_ = JobsOutcome::failed;
 };
-
-std::optional<json> JobsCommand::understood(const AdminReply& reply) {
-  json body = json::parse(reply.body, nullptr, false);
-  if (reply.status == 200 && body.is_object()) return body;
-  std::string problem = reply.problem;
-  if (reply.status != 0) {
-    problem = "the admin listener answers " + std::to_string(reply.status);
-    if (body.is_object() && body.contains("detail") && body["detail"].is_string())
-      problem += ": " + body["detail"].get<std::string>();
-  }
-  outcome_ = reply.status == 400 ? JobsOutcome::bad_usage : JobsOutcome::failed;
-  err_ << "error: " << problem << '\n';
-  return std::nullopt;
-}
 
 std::string JobsCommand::list_target(std::uint64_t limit,
                                      const std::optional<std::string>& after) const {
   std::string target = "/jobs?limit=" + std::to_string(limit);
   for (const FilterOption& each : filter_options(options_))
     if (*each.text)
-      target.append("&").append(each.member).append("=") += percent_encoded(**each.text);
-  if (after) target += "&after=" + percent_encoded(*after);
+      target.append("&").append(each.member).append("=") += http::percent_encoded(**each.text);
+  if (after) target += "&after=" + http::percent_encoded(*after);
   return target;
 }
 
-JobsOutcome JobsCommand::print_page() {
+AdminOutcome JobsCommand::print_page() {
   const AdminReply reply =
-      client_.get(list_target(options_.limit.value_or(kUsualLimit), options_.after));
-  if (!understood(reply)) return failed();
+      desk_.client().get(list_target(options_.limit.value_or(kUsualLimit), options_.after));
+  if (!desk_.understood(reply)) return desk_.failed();
   out_ << reply.body;
-  return JobsOutcome::done;
+  return AdminOutcome::done;
 }
 
 // Page by page: a page may have fewer jobs than it could.
-JobsOutcome JobsCommand::list() {
+AdminOutcome JobsCommand::list() {
   std::uint64_t left = options_.limit.value_or(kUsualLimit);
   std::optional<std::string> after = options_.after;
   bool is_first = true;
   while (left > 0) {
-    const AdminReply reply = client_.get(list_target(std::min(left, kMostOnPage), after));
-    const std::optional<json> page = understood(reply);
-    if (!page) return failed();
+    const AdminReply reply = desk_.client().get(list_target(std::min(left, kMostOnPage), after));
+    const std::optional<json> page = desk_.understood(reply);
+    if (!page) return desk_.failed();
     const json rows = page->value("jobs", json::array());
     if (std::exchange(is_first, false)) print_jobs_heading(out_);
     for (const json& job : rows) print_job_row(out_, job);
     left -= std::min<std::uint64_t>(left, rows.size());
     const json next = page->value("next", json());
-    if (!next.is_string()) return JobsOutcome::done;
+    if (!next.is_string()) return AdminOutcome::done;
     after = next.get<std::string>();
   }
   out_ << "There may be more: --after " << after.value_or("") << '\n';
-  return JobsOutcome::done;
+  return AdminOutcome::done;
 }
 
-JobsOutcome JobsCommand::show() {
-  const AdminReply reply = client_.get("/jobs/" + options_.id.value_or(""));
-  const std::optional<json> job = understood(reply);
-  if (!job) return failed();
+AdminOutcome JobsCommand::show() {
+  const AdminReply reply = desk_.client().get("/jobs/" + options_.id.value_or(""));
+  const std::optional<json> job = desk_.understood(reply);
+  if (!job) return desk_.failed();
   if (options_.json)
     out_ << reply.body;
   else
     print_inspected_job(out_, *job);
-  return JobsOutcome::done;
+  return AdminOutcome::done;
 }
 
-JobsOutcome JobsCommand::cancel() {
-  const AdminReply reply = client_.post("/jobs/" + options_.id.value_or("") + "/cancel", "{}");
-  if (!understood(reply)) return failed();
+AdminOutcome JobsCommand::cancel() {
+  const AdminReply reply =
+      desk_.client().post("/jobs/" + options_.id.value_or("") + "/cancel", "{}");
+  if (!desk_.understood(reply)) return desk_.failed();
   if (options_.json)
     out_ << reply.body;
   else
     out_ << "Cancelled.\n";
-  return JobsOutcome::done;
+  return AdminOutcome::done;
 }
 
 std::string JobsCommand::change_body() const {
@@ -187,20 +153,21 @@ std::string JobsCommand::change_body() const {
   return body.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-JobsOutcome JobsCommand::change() {
+AdminOutcome JobsCommand::change() {
   const bool is_replay = options_.action == JobsAction::replay;
   if (options_.yes && !options_.id && !options_.limit) {
     err_ << "error: --yes needs --limit, or the ID of one job\n";
-    return JobsOutcome::bad_usage;
+    return AdminOutcome::bad_usage;
   }
-  const AdminReply reply = client_.post(is_replay ? "/jobs/replay" : "/jobs/purge", change_body());
-  const std::optional<json> answer = understood(reply);
-  if (!answer) return failed();
+  const AdminReply reply =
+      desk_.client().post(is_replay ? "/jobs/replay" : "/jobs/purge", change_body());
+  const std::optional<json> answer = desk_.understood(reply);
+  if (!answer) return desk_.failed();
   if (options_.json)
     out_ << reply.body;
   else
     print_change(*answer);
-  return JobsOutcome::done;
+  return AdminOutcome::done;
 }
 
 void JobsCommand::print_change(const json& answer) const {
@@ -235,39 +202,12 @@ std::string JobsCommand::again_with_yes(std::uint64_t count) const {
   return text + " --yes";
 }
 
-// The first line; nullopt: the file cannot be read, or does not hold a token.
-std::optional<std::string> token_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text(kMaxToken + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
-  const std::string token(http::trim(text.substr(0, text.find_first_of("\r\n"))));
-  const auto is_visible = [](char c) { return c > 0x20 && c < 0x7f; };
-  if (token.empty() || token.size() > kMaxToken ||
-      !std::all_of(token.begin(), token.end(), is_visible)) {
-    return std::nullopt;
-  }
-  return token;
-}
-
 }  // namespace
 
-JobsOutcome run_jobs_command(const JobsOptions& options, std::ostream& out, std::ostream& err) {
-  const std::optional<AdminUrl> url = parse_admin_url(options.admin);
-  if (!url) {
-    err << "error: --admin must be a URL as http://127.0.0.1:9090\n";
-    return JobsOutcome::bad_usage;
-  }
-  std::string token;
-  if (!options.token_file.empty()) {
-    auto read = token_of(options.token_file);
-    if (!read) {
-      err << "error: " << options.token_file << " cannot be read, or its first line is no token\n";
-      return JobsOutcome::bad_usage;
-    }
-    token = std::move(*read);
-  }
-  return JobsCommand(options, AdminClient(*url, std::move(token)), out, err).run();
+AdminOutcome run_jobs_command(const JobsOptions& options, std::ostream& out, std::ostream& err) {
+  auto desk = AdminDesk::open(options, err);
+  if (!desk) return AdminOutcome::bad_usage;
+  return JobsCommand(options, std::move(*desk), out, err).run();
 }
 
 }  // namespace spillway

@@ -7,14 +7,14 @@
 #include <optional>
 #include <string>
 
+#include "cli/admin_desk.hpp"
+
 namespace spillway {
 
 enum class JobsAction : std::uint8_t { list, show, replay, cancel, purge };
 
-struct JobsOptions {
+struct JobsOptions : AdminOptions {
   JobsAction action = JobsAction::list;
-  std::string admin = "http://127.0.0.1:9090";
-  std::string token_file;         // empty: no token
   std::optional<std::string> id;  // of show, replay, cancel and purge
   // A filter; the admin listener judges the texts.
   std::optional<std::string> state, route, cause;
@@ -24,11 +24,8 @@ struct JobsOptions {
   std::optional<double> per_second;    // of replay
   std::optional<std::int64_t> ttl_ms;  // of replay
   bool yes = false;                    // replay and purge: not only what would happen
-  bool json = false;                   // the answer as it came
 };
 
-enum class JobsOutcome : std::uint8_t { done, failed, bad_usage };
-
-JobsOutcome run_jobs_command(const JobsOptions& options, std::ostream& out, std::ostream& err);
+AdminOutcome run_jobs_command(const JobsOptions& options, std::ostream& out, std::ostream& err);
 
 }  // namespace spillway

@@ -4,7 +4,8 @@
 #include <iomanip>
 #include <ostream>
 #include <string>
-#include <string_view>
+
+#include "cli/terminal_text.hpp"
 
 namespace spillway {
 
@@ -12,49 +13,8 @@ namespace {
 
 using nlohmann::json;
 
-// C0, DEL and C1 (in UTF-8: c2 80 to c2 9f) become question marks; lines may stay apart.
-std::string plain(std::string_view text, bool has_lines = false) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const auto c = static_cast<unsigned char>(text[at]);
-    const auto next = static_cast<unsigned char>(at + 1 < text.size() ? text[at + 1] : 0);
-    if (c == '\r' && has_lines && next == '\n') continue;
-    if (c == 0xc2 && next >= 0x80 && next < 0xa0) {
-      out += '?';
-      ++at;
-    } else if ((c == '\n' || c == '\t') && has_lines) {
-      out += text[at];
-    } else {
-      out += c < 0x20 || c == 0x7f ? '?' : text[at];
-    }
-  }
-  return out;
-}
-
-// A member as text; empty if it is not there.
-std::string member(const json& object, const char* name) {
-  const auto found = object.find(name);
-  if (found == object.end() || found->is_null()) return {};
-  return found->is_string() ? plain(found->get_ref<const std::string&>()) : found->dump();
-}
-
-// "2026-11-23T20:00:00.000Z" without its milliseconds.
-std::string seconds_of(const std::string& time) {
-  return time.size() == 24 ? time.substr(0, 19) + "Z" : time;
-}
-
 void print_row(std::ostream& out, const std::array<std::string, 7>& cells) {
-  static constexpr std::array<int, 7> kWidths{32, 9, 20, 8, 21, 16, 0};
-  for (std::size_t n = 0; n < cells.size(); ++n) {
-    if (n > 0) out << "  ";
-    out << std::left << std::setw(kWidths[n]) << cells[n];
-  }
-  out << '\n';
-}
-
-void print_member(std::ostream& out, const json& job, const char* name) {
-  const std::string text = member(job, name);
-  if (!text.empty()) out << std::left << std::setw(12) << name << "  " << text << '\n';
+  print_cells(out, cells, std::array<int, 7>{32, 9, 20, 8, 21, 16, 0});
 }
 
 void print_attempt(std::ostream& out, const json& attempt) {

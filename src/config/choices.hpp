@@ -101,6 +101,10 @@ inline constexpr std::array kChoices<WaitingWhen>{Choice{WaitingWhen::full, "ful
                                                   Choice{WaitingWhen::overloaded, "overloaded"}};
 
 template <>
+inline constexpr std::array kChoices<OnStoreFailure>{Choice{OnStoreFailure::hold, "hold"},
+                                                     Choice{OnStoreFailure::open, "open"}};
+
+template <>
 inline constexpr std::array kChoices<TenantKey>{
     Choice{TenantKey::api_key, "api_key"}, Choice{TenantKey::trusted_header, "trusted_header"},
     Choice{TenantKey::client_address, "client_address"}};

@@ -34,6 +34,9 @@ void describe(Visitor& visit, WaitingRoom& x) {
   visit("when", x.when, ByType{},
         "When visitors have to wait: full, while there is no room or somebody waits; always; "
         "overloaded, as full and from when the upstream is overloaded.");
+  visit("on_store_failure", x.on_store_failure, ByType{},
+        "While places cannot be written down: hold, nobody is called; open, all goes on, and a "
+        "place of that time is lost if the process ends.");
   visit("status", x.status, Range{200, 503}, "Status of the waiting page: 200, 202, 429 or 503.");
   visit("poll", x.poll, ByType{}, "How often the waiting page asks.");
   visit("message", x.message, kMessage, "A sentence of yours on the waiting page; empty: none.");

@@ -15,6 +15,9 @@ namespace spillway::config {
 // when the upstream is overloaded.
 enum class WaitingWhen : std::uint8_t { full, always, overloaded };
 
+// While places cannot be written down: nobody is called, or all goes on.
+enum class OnStoreFailure : std::uint8_t { hold, open };
+
 // How often the waiting page asks: by the expected wait, within these bounds.
 struct WaitingPoll {
   Milliseconds min{5000};
@@ -32,6 +35,7 @@ struct WaitingRoom {
   std::uint32_t max_tickets = 100000;
   std::uint32_t attempts = 3;
   WaitingWhen when = WaitingWhen::full;
+  OnStoreFailure on_store_failure = OnStoreFailure::open;
   unsigned status = 503;
   WaitingPoll poll;
   std::string message;

@@ -272,6 +272,18 @@ bool write_request_head(TextWriter& out, const RequestHead& head, const Forwarde
   return !out.overflowed();
 }
 
+namespace {
+
+// What caches go by, RFC 9111 and RFC 9213 and before them.
+bool is_cache_policy(const Field& field) {
+  return iequals(field.name, "Cache-Control") || iequals(field.name, "Expires") ||
+         iequals(field.name, "Surrogate-Control") ||
+         (field.name.size() > 14 &&
+          iequals(field.name.substr(field.name.size() - 14), "-Cache-Control"));
+}
+
+}  // namespace
+
 bool write_response_head(TextWriter& out, const ResponseHead& head, const ForwardedResponse& with) {
   write_status_line(out, head);
   const HopByHop hop(head.fields);
@@ -281,7 +293,8 @@ bool write_response_head(TextWriter& out, const ResponseHead& head, const Forwar
   LineCopier copier(out, head.field_lines);
   for (std::size_t i = 0; i < head.fields.size(); ++i) {
     const Field& field = head.fields[i];
-    if (!is_forwarded(field, hop, may_have_length)) {
+    const bool is_shared = !with.pass_lines.empty() && is_cache_policy(field);
+    if (is_shared || !is_forwarded(field, hop, may_have_length)) {
       copier.skip(head.fields, i);
       unusual_length = unusual_length || field.id == FieldId::content_length;
     } else if (field.id == FieldId::unknown && special_of(field) == Special::request_id) {
@@ -310,7 +323,8 @@ void write_additions(TextWriter& out, unsigned upstream_version, std::string_vie
         << "\r\n";
   }
   write_cache_status(out, with.cache_status);
-  out << with.pass_lines;
+  // Whatever the upstream says: a shared cache that stored the pass would give it to everybody.
+  if (!with.pass_lines.empty()) out << with.pass_lines << "Cache-Control: private, no-cache\r\n";
   if (!with.keep_alive) {
     out << "Connection: close\r\n";
   } else if (with.client_version < 11) {

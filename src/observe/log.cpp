@@ -5,6 +5,7 @@
 #include <spdlog/pattern_formatter.h>
 #include <unistd.h>
 
+#include <array>
 #include <optional>
 #include <string>
 
@@ -100,6 +101,12 @@ std::string_view name(JobChange::Kind kind) {
     case JobChange::Kind::purged: return "jobs_purged";
   }
   return "jobs_changed";
+}
+
+std::string_view name(RoomChange::Act act) {
+  constexpr std::array<std::string_view, 10> kActs{"open", "close", "pause", "resume", "message",
+                                                   "end",  "go_on", "call",  "cancel", "move"};
+  return kActs[static_cast<std::size_t>(act)];
 }
 
 void add_time(JsonLine& line, std::string_view key, const std::optional<jobs::WallTime>& time) {
@@ -271,6 +278,24 @@ void Log::jobs_changed(const JobChange& change) {
   line.text("client", change.client).integer("count", change.count);
   add_filter(line, change.filter);
   write(Level::info, line.members());
+}
+
+void Log::room_changed(const RoomChange& change) {
+  JsonLine line = event(Level::info, "room_changed");
+  line.text("act", name(change.act)).text("client", change.client).text("room", change.room);
+  if (!change.ticket.empty()) line.text("ticket", change.ticket);
+  if (change.number) line.integer("number", *change.number);
+  if (change.text) line.text("text", *change.text);
+  write(Level::info, line.members());
+}
+
+void Log::ticket_cancelled(std::string_view room, std::string_view ticket,
+                           std::string_view reason) {
+  write(Level::info, event(Level::info, "ticket_cancelled")
+                         .text("room", room)
+                         .text("ticket", ticket)
+                         .text("reason", reason)
+                         .members());
 }
 
 // What went well or goes on is of interest to few: `debug`.

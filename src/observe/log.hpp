@@ -17,6 +17,7 @@
 #include "config/config.hpp"
 #include "jobs/job.hpp"
 #include "observe/job_change.hpp"
+#include "observe/room_change.hpp"
 #include "observe/server_failure.hpp"
 #include "overload/decision_record.hpp"
 #include "overload/signals.hpp"
@@ -141,6 +142,9 @@ class Log {
   // A body of a slow client could not be kept in a file, and holds its slot.
   void temp_file_failed(std::string_view directory, std::string_view problem);
   void jobs_changed(const JobChange& change);
+  void room_changed(const RoomChange& change);
+  // By its holder, who says why.
+  void ticket_cancelled(std::string_view room, std::string_view ticket, std::string_view reason);
   void job(const JobLine& line);
   void message(Level level, std::string_view text);
   void access(const AccessLine& line);

@@ -143,6 +143,7 @@ struct Snapshot {
   std::vector<UpstreamSnapshot> upstreams;
   std::optional<JobsSnapshot> jobs;  // nullopt: no route has `defer`
   std::vector<WaitingRoomSnapshot> waiting_rooms;
+  bool are_places_kept = false;       // of waiting rooms, beyond the process
   std::vector<CacheSnapshot> caches;  // of the routes that have one, in the configuration's order
 };
 

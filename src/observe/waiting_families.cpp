@@ -8,9 +8,6 @@ namespace {
 using prometheus::MetricFamily;
 using waiting::Counts;
 
-constexpr std::array<std::string_view, waiting::kEndedCount> kEndedNames{
-    "cancelled", "abandoned", "not_claimed", "idle", "too_long", "copied"};
-
 // One sample for each waiting room.
 template <class Value>
 MetricFamily of_rooms(MetricFamily family, const Snapshot& snapshot, Value value) {
@@ -42,10 +39,11 @@ MetricFamily ended(const Snapshot& snapshot) {
   MetricFamily family = counter("spillway_waiting_room_ended_total",
                                 "Tickets that ended without a session, and sessions, by cause.");
   for (const WaitingRoomSnapshot& room : snapshot.waiting_rooms) {
-    for (std::size_t i = 0; i < kEndedNames.size(); ++i) {
+    for (std::size_t i = 0; i < waiting::kEndedCount; ++i) {
       const auto add = [&](std::string_view what, std::uint64_t count) {
         add_sample(family,
-                   {label("room", room.name), label("what", what), label("cause", kEndedNames[i])},
+                   {label("room", room.name), label("what", what),
+                    label("cause", name(static_cast<waiting::Ended>(i)))},
                    count);
       };
       add("ticket", room.counts.tickets_ended[i]);
@@ -71,6 +69,13 @@ Families waiting_families(const Snapshot& snapshot) {
                [](const Counts& counts) { return counts.joined; }),
       of_rooms(gauge("spillway_waiting_room_open", "Whether visitors have to wait."), snapshot,
                [](const Counts& counts) { return counts.is_open ? 1 : 0; }),
+      [&] {
+        MetricFamily family = gauge("spillway_waiting_room_places_kept",
+                                    "Whether places are written down, so that they survive the "
+                                    "process. 0: store.url is memory:, or it fails.");
+        add_sample(family, {}, snapshot.are_places_kept ? 1 : 0);
+        return family;
+      }(),
       of_rooms(counter("spillway_waiting_room_refused_total",
                        "Visitors told at the door that there is no place within max_wait_ms."),
                snapshot, [](const Counts& counts) { return counts.refused; }),

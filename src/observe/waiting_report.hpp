@@ -8,6 +8,8 @@
 
 namespace spillway::observe {
 
+// One of them.
+nlohmann::ordered_json waiting_room_report(const WaitingRoomSnapshot& room);
 nlohmann::ordered_json waiting_rooms_report(const std::vector<WaitingRoomSnapshot>& rooms);
 
 }  // namespace spillway::observe

@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "store/sqlite_database.hpp"
-#include "store/sqlite_schema.hpp"
 
 namespace spillway::store {
 
@@ -42,7 +41,7 @@ std::uintmax_t size_of(const path& file) {
 }
 
 // https://www.sqlite.org/fileformat.html#the_database_header
-std::optional<Failure> check_header(const path& file) {
+std::optional<Failure> check_header(const path& file, const Schema& schema) {
   std::array<char, 100> header{};
   std::ifstream in(file, std::ios::binary);
   if (!in) return because_of_errno(file);
@@ -58,7 +57,7 @@ std::optional<Failure> check_header(const path& file) {
   for (std::size_t at = 68; at < 72; ++at) {
     application = application << 8 | static_cast<std::uint8_t>(header[at]);
   }
-  if (application == kApplicationId) return std::nullopt;
+  if (application == schema.application_id) return std::nullopt;
   return Failure{Failure::Kind::corrupt, file.string() +
                                              " is a SQLite file of another program; nothing was "
                                              "written to it"};
@@ -72,7 +71,7 @@ bool sync_file(const path& file, int flags) {
   return is_synced;
 }
 
-std::optional<Failure> create(const path& file) {
+std::optional<Failure> create(const path& file, const Schema& schema) {
   for (const char* ending : {"-wal", "-journal"}) {
     if (size_of(beside(file, ending)) == 0) continue;
     return Failure{Failure::Kind::corrupt, file.string() + " is missing, but " +
@@ -92,7 +91,7 @@ std::optional<Failure> create(const path& file) {
     // Of jobs of 1 KiB a page of 8 KiB holds seven, one of 4 KiB three: fewer writes for each
     // commit.
     database.run("PRAGMA page_size = 8192");
-    migrate(database);
+    migrate(database, schema);
     database.run("PRAGMA journal_mode = WAL");
     if (database.failed()) {
       const Failure failure = database.failure();
@@ -126,17 +125,17 @@ std::optional<Failure> FileLock::take(const path& file) {
   return Failure{Failure::Kind::in_use, file.string() + " is in use by another process"};
 }
 
-std::optional<Failure> prepare_file(const path& file) {
+std::optional<Failure> prepare_file(const path& file, const Schema& schema) {
   struct stat found {};
   if (::stat(file.c_str(), &found) != 0) {
     if (errno != ENOENT) return because_of_errno(file);
-    return create(file);
+    return create(file, schema);
   }
   if (!S_ISREG(found.st_mode)) {
     return Failure{Failure::Kind::corrupt, file.string() + " is not a regular file"};
   }
-  if (found.st_size == 0) return create(file);
-  if (auto failure = check_header(file)) return failure;
+  if (found.st_size == 0) return create(file, schema);
+  if (auto failure = check_header(file, schema)) return failure;
   for (const char* ending : {"", "-wal", "-shm"}) {
     const path part = beside(file, ending);
     if (::chmod(part.c_str(), 0600) != 0 && errno != ENOENT) return because_of_errno(part);

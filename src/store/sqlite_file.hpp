@@ -4,7 +4,8 @@
 #include <filesystem>
 #include <optional>
 
-#include "store/job_store.hpp"
+#include "store/failure.hpp"
+#include "store/sqlite_schema.hpp"
 
 namespace spillway::store {
 
@@ -25,7 +26,7 @@ class FileLock {
 
 // Makes the file if there is none, or an empty one; refuses one that is not ours. A new one is made
 // beside and renamed, so that it is there whole or not at all. Its mode is 0600.
-std::optional<Failure> prepare_file(const std::filesystem::path& file);
+std::optional<Failure> prepare_file(const std::filesystem::path& file, const Schema& schema);
 
 // The last process that had it did not close it.
 bool was_left_open(const std::filesystem::path& file);

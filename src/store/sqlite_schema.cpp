@@ -7,7 +7,7 @@ namespace spillway::store {
 
 namespace {
 
-// Version 1. An index holds only the jobs that its verb looks for, so that its cost and its depth
+// An index holds only the jobs that its verb looks for, so that its cost and its depth
 // do not depend on how many others there are.
 constexpr const char* kSqliteVersion1 = R"(
 CREATE TABLE settings (one INTEGER PRIMARY KEY CHECK (one = 1), key_mark BLOB NOT NULL);
@@ -56,22 +56,33 @@ CREATE TABLE keys_6 (scope BLOB PRIMARY KEY, fingerprint BLOB NOT NULL, id BLOB 
 CREATE TABLE keys_7 (scope BLOB PRIMARY KEY, fingerprint BLOB NOT NULL, id BLOB NOT NULL) WITHOUT ROWID;
 )";
 
-// Index n brings version n to version n + 1. What was released is not edited.
-constexpr std::array kSqliteSteps{kSqliteVersion1};
+constexpr const char* kPlacesVersion1 = R"(
+CREATE TABLE settings (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  secret BLOB NOT NULL, -- of visitors' tokens
+  until INTEGER NOT NULL); -- what changed before is in the table of places
+CREATE TABLE places (
+  room TEXT NOT NULL, id BLOB NOT NULL, kind INTEGER NOT NULL, since INTEGER NOT NULL,
+  missed INTEGER NOT NULL, PRIMARY KEY (room, id)) WITHOUT ROWID;
+CREATE INDEX places_ended ON places (since) WHERE kind = 0;
+)";
+
+constexpr std::array kJobSteps{kSqliteVersion1};
+constexpr std::array kPlaceSteps{kPlacesVersion1};
 
 }  // namespace
 
-std::int64_t newest_schema() { return static_cast<std::int64_t>(kSqliteSteps.size()); }
+const Schema kJobTables{0x53504c57, kJobSteps};
+const Schema kPlaceTables{0x53504c50, kPlaceSteps};
 
-void migrate(Database& database) {
+void migrate(Database& database, const Schema& schema) {
   const std::int64_t version = database.number("PRAGMA user_version").value_or(0);
-  if (database.failed() || version >= newest_schema()) return;
+  if (database.failed() || version >= schema.newest()) return;
   database.run("BEGIN IMMEDIATE");
-  for (std::size_t step = static_cast<std::size_t>(version); step < kSqliteSteps.size(); ++step) {
-    database.run(kSqliteSteps[step]);
-  }
-  const std::string id = "PRAGMA application_id = " + std::to_string(kApplicationId);
-  const std::string now = "PRAGMA user_version = " + std::to_string(newest_schema());
+  for (std::size_t step = static_cast<std::size_t>(version); step < schema.steps.size(); ++step)
+    database.run(schema.steps[step]);
+  const std::string id = "PRAGMA application_id = " + std::to_string(schema.application_id);
+  const std::string now = "PRAGMA user_version = " + std::to_string(schema.newest());
   database.run(id.c_str());
   database.run(now.c_str());
   database.run("COMMIT");

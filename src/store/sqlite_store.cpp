@@ -46,11 +46,11 @@ std::optional<Failure> SqliteStore::open(const std::filesystem::path& file, cons
   // As long as the file is not known to be ours, closing it must not write to it.
   sqlite3_db_config(database_.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   const std::int64_t version = database_.number("PRAGMA user_version").value_or(0);
-  if (version > newest_schema()) {
+  if (version > kJobTables.newest()) {
     return Failure{Failure::Kind::newer_version,
                    file.string() + " was written by a later version of Spillway (schema " +
                        std::to_string(version) + ", this one knows " +
-                       std::to_string(newest_schema()) + ")"};
+                       std::to_string(kJobTables.newest()) + ")"};
   }
   std::optional<Failure> failure;
   if (is_unclean) check(file, failure);
@@ -61,7 +61,7 @@ std::optional<Failure> SqliteStore::open(const std::filesystem::path& file, cons
     return Failure{Failure::Kind::unavailable,
                    file.string() + ": its file system allows no write-ahead log"};
   }
-  migrate(database_);
+  migrate(database_, kJobTables);
   const bool is_same_key = keep_mark(mark);
   load();
   if (database_.failed()) return database_.failure();
@@ -187,7 +187,7 @@ void SqliteStore::total(Totals& command, WallTime now) {
 Opened open_sqlite(const std::filesystem::path& file, const KeyMark& mark) {
   FileLock lock;
   if (auto failure = lock.take(file)) return {nullptr, *failure};
-  if (auto failure = prepare_file(file)) return {nullptr, *failure};
+  if (auto failure = prepare_file(file, kJobTables)) return {nullptr, *failure};
   auto store = std::make_unique<SqliteStore>(std::move(lock));
   if (auto failure = store->open(file, mark)) return {nullptr, *failure};
   return {std::move(store), {}};

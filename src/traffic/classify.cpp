@@ -37,7 +37,9 @@ Classifier::Classifier(const config::Config& config, std::uint64_t seed)
   for (const config::Route& route : config.routes) {
     const ClassId traffic_class =
         route.priority ? class_of_priority_.at(*route.priority) : route.traffic_class;
-    facts_.push_back({traffic_class, route.upstream, route.deadline, route.priority_by_cost});
+    facts_.push_back({traffic_class, route.upstream, route.deadline, route.priority_by_cost,
+                      route.waiting_room.has_value()});
+    has_waiting_room_ = has_waiting_room_ || route.waiting_room;
   }
   for (const config::TrafficClass& one : config.classes) deadlines_.push_back(one.sla);
 }
@@ -62,13 +64,18 @@ PathRoute Classifier::route_of(http::Verb method, std::string_view method_name,
     const RouteId route = routes_.match(method, method_name, host, path.reading());
     if (route == first) continue;
     found.conflicts = true;
+    found.may_pass_by = found.may_pass_by || facts_[index(first)].has_waiting_room ||
+                        facts_[index(route)].has_waiting_room;
     if (lowest_class_of(route) > lowest) {
       found.route = route;
       lowest = lowest_class_of(route);
     }
-    if (lowest == lowest_class_) break;
+    if (lowest == lowest_class_ && (found.may_pass_by || !has_waiting_room_)) break;
   }
-  if (path.too_many()) lowest = lowest_class_;
+  if (path.too_many()) {
+    lowest = lowest_class_;
+    found.may_pass_by = has_waiting_room_;
+  }
   found.conflicts = found.conflicts || path.too_many();
   found.is_ambiguous = found.conflicts || path.is_ambiguous();
   if (found.conflicts) found.traffic_class = lowest;
@@ -110,6 +117,7 @@ Subject Classifier::classify(const http::RequestHead& head, const Peer& peer, Ti
           .client = {},
           .has_ambiguous_path = path.is_ambiguous,
           .has_conflicting_path = path.conflicts,
+          .may_pass_by_waiting_room = path.may_pass_by,
           .trusted_priority = priority};
 }
 

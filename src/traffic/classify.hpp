@@ -27,6 +27,7 @@ struct PathRoute {
   ClassId traffic_class{};    // no higher than that of any reading
   bool is_ambiguous = false;  // not to be stored: a backend may see the path of something else
   bool conflicts = false;     // its readings have different routes, or are too many to tell
+  bool may_pass_by = false;   // a waiting room: one reading may be in it, and another is not
 };
 
 struct Subject {
@@ -39,6 +40,7 @@ struct Subject {
   ClientDeadline client;            // set by the caller; can only shorten `deadline`
   bool has_ambiguous_path = false;  // PathRoute
   bool has_conflicting_path = false;
+  bool may_pass_by_waiting_room = false;
   // The priority that a trusted peer sent; it determined the class.
   std::optional<std::uint32_t> trusted_priority;
 
@@ -103,6 +105,7 @@ class Classifier {
     UpstreamId upstream{};
     std::optional<Duration> deadline;  // none: the class's
     bool by_cost = false;
+    bool has_waiting_room = false;
   };
 
   std::optional<std::uint32_t> priority_of(const http::RequestHead& head, const Peer& peer) const;
@@ -111,6 +114,7 @@ class Classifier {
 
   RouteTable routes_;
   std::vector<RouteFacts> facts_;           // by RouteId
+  bool has_waiting_room_ = false;           // some route
   ClassId lowest_class_{};                  // of the configuration
   std::vector<Duration> deadlines_;         // by ClassId, where the route has none
   std::vector<ClassId> class_of_priority_;  // by priority, up to the highest

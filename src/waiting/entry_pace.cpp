@@ -29,10 +29,11 @@ double EntryPace::tick(Time now, const Health& health) {
   if (health.state == State::elevated) {
     pace_ = std::max(pace_ * std::pow(kDecline, seconds), start_ * kLeast);
   } else if (!health.is_refusing && !health.are_waiting) {
+    const double change = std::pow(kGrowth, seconds);
     if (health.is_needed || pace_ < start_) {
-      pace_ = std::min(pace_ * std::pow(kGrowth, seconds), 1.0);
+      pace_ = std::min(pace_ * change, 1.0);
     } else {
-      pace_ = start_;
+      pace_ = std::max(pace_ / change, start_);
     }
   }
   return pace_;

@@ -29,7 +29,8 @@ class EntryPace {
 
   // Once per tick, of any length up to a second. 0 while the upstream is overloaded or critical;
   // halved each second while it is elevated (brownout); while it is normal and nobody is refused or
-  // waits, grown by a tenth each second if that is needed, and back to the start if it is not.
+  // waits, grown by a tenth each second if that is needed, and as slowly back to the start if it is
+  // not: where sessions are short, a room that is full for a moment needs its pace again at once.
   double tick(Time now, const Health& health);
 
  private:

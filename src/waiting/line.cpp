@@ -13,24 +13,23 @@ Line::Place Line::find(Slot slot) const {
 }
 
 // Neither a group nor a leaf is ever empty.
-Line::Place Line::after_all_of(Time arrived) const {
-  const auto first = [&](Slot leaf) { return leaves_[leaf].arrived[0]; };
-  auto group = std::partition_point(top_.begin(), top_.end(), [&](Slot each) {
-    return first(groups_[each].leaves[0]) <= arrived;
-  });
+Line::Place Line::after_all_of(Order order) const {
+  const auto first = [&](Slot leaf) { return leaves_[leaf].orders[0]; };
+  auto group = std::partition_point(
+      top_.begin(), top_.end(), [&](Slot each) { return first(groups_[each].leaves[0]) <= order; });
   if (group != top_.begin()) --group;
   const Group& chosen = groups_[*group];
   const auto* const end = chosen.leaves.data() + chosen.size;
   const auto* leaf = std::partition_point(chosen.leaves.data(), end,
-                                          [&](Slot each) { return first(each) <= arrived; });
+                                          [&](Slot each) { return first(each) <= order; });
   if (leaf != chosen.leaves.data()) --leaf;
-  const auto& times = leaves_[*leaf].arrived;
+  const auto& orders = leaves_[*leaf].orders;
   const auto* const at =
-      std::upper_bound(times.data(), times.data() + leaves_[*leaf].size, arrived);
-  return {*leaf, static_cast<std::uint32_t>(at - times.data())};
+      std::upper_bound(orders.data(), orders.data() + leaves_[*leaf].size, order);
+  return {*leaf, static_cast<std::uint32_t>(at - orders.data())};
 }
 
-void Line::insert(Slot slot, Time arrived) {
+void Line::insert(Slot slot, Order order) {
   for (; reached_ <= slot; ++reached_) leaf_of_.reach(reached_) = kNoSlot;
   Place place;
   if (top_.empty()) {
@@ -42,15 +41,26 @@ void Line::insert(Slot slot, Time arrived) {
     groups_[group].size = 1;
     leaves_[place.leaf].group = group;
   } else {
-    place = make_space(after_all_of(arrived));
+    place = make_space(after_all_of(order));
   }
+  put(slot, order, place);
+}
+
+void Line::insert_before(Slot slot, Slot next) {
+  for (; reached_ <= slot; ++reached_) leaf_of_.reach(reached_) = kNoSlot;
+  const Place place = find(next);
+  const Order order = leaves_[place.leaf].orders[place.at];
+  put(slot, order, make_space(place));
+}
+
+void Line::put(Slot slot, Order order, Place place) {
   Leaf& leaf = leaves_[place.leaf];
   std::copy_backward(leaf.slots.begin() + place.at, leaf.slots.begin() + leaf.size,
                      leaf.slots.begin() + leaf.size + 1);
-  std::copy_backward(leaf.arrived.begin() + place.at, leaf.arrived.begin() + leaf.size,
-                     leaf.arrived.begin() + leaf.size + 1);
+  std::copy_backward(leaf.orders.begin() + place.at, leaf.orders.begin() + leaf.size,
+                     leaf.orders.begin() + leaf.size + 1);
   leaf.slots[place.at] = slot | kPresent;
-  leaf.arrived[place.at] = arrived;
+  leaf.orders[place.at] = order;
   ++leaf.size;
   leaf_of_[slot] = place.leaf;
   count(place.leaf, 1, 1);
@@ -74,7 +84,7 @@ void Line::move_tail(Slot from, std::uint32_t at, Slot to) {
   Leaf& target = leaves_[to];
   for (std::uint32_t i = at; i < source.size; ++i) {
     target.slots[target.size] = source.slots[i];
-    target.arrived[target.size] = source.arrived[i];
+    target.orders[target.size] = source.orders[i];
     ++target.size;
     leaf_of_[source.slots[i] & ~kPresent] = to;
   }
@@ -135,8 +145,8 @@ void Line::remove(Slot slot) {
   const bool was_present = (leaf.slots[place.at] & kPresent) != 0;
   std::copy(leaf.slots.begin() + place.at + 1, leaf.slots.begin() + leaf.size,
             leaf.slots.begin() + place.at);
-  std::copy(leaf.arrived.begin() + place.at + 1, leaf.arrived.begin() + leaf.size,
-            leaf.arrived.begin() + place.at);
+  std::copy(leaf.orders.begin() + place.at + 1, leaf.orders.begin() + leaf.size,
+            leaf.orders.begin() + place.at);
   --leaf.size;
   leaf_of_[slot] = kNoSlot;
   count(place.leaf, -1, was_present ? -1 : 0);
@@ -252,6 +262,36 @@ Slot Line::first_present() const {
   const auto entry = std::find_if(leaf.slots.begin(), leaf.slots.end(),
                                   [](std::uint32_t slot) { return (slot & kPresent) != 0; });
   return *entry & ~kPresent;
+}
+
+Slot Line::at(std::size_t ahead) const {
+  if (ahead >= total_.all) return kNoSlot;
+  const auto pass = [&ahead](const std::uint32_t* counts) {
+    std::size_t n = 0;
+    for (; ahead >= counts[n]; ++n) ahead -= counts[n];
+    return n;
+  };
+  const Group& group = groups_[top_[pass(top_all_.data())]];
+  const Leaf& leaf = leaves_[group.leaves[pass(group.all.data())]];
+  return leaf.slots[ahead] & ~kPresent;
+}
+
+std::size_t Line::before(Order order) const {
+  if (top_.empty() || order == 0) return 0;
+  const Place place = after_all_of(order - 1);
+  const Leaf& leaf = leaves_[place.leaf];
+  if (place.at < leaf.size) return ahead(leaf.slots[place.at] & ~kPresent).all;
+  return ahead(leaf.slots[leaf.size - 1] & ~kPresent).all + 1;
+}
+
+Order Line::order(Slot slot) const {
+  const Place place = find(slot);
+  return leaves_[place.leaf].orders[place.at];
+}
+
+bool Line::is_present(Slot slot) const {
+  const Place place = find(slot);
+  return (leaves_[place.leaf].slots[place.at] & kPresent) != 0;
 }
 
 }  // namespace spillway::waiting

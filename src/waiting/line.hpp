@@ -1,4 +1,4 @@
-// The order of those who wait: by arrival, and of the same arrival by insertion. A counted B-tree
+// The order of those who wait: by arrival. A counted B-tree
 // of fixed depth: leaves of at most 128 slots in groups of at most 256 leaves. Each level adds up
 // the counts before a place from arrays, so a position costs few cache misses: O(log n) up to the
 // 10^7 tickets that the configuration allows.
@@ -16,11 +16,25 @@
 
 namespace spillway::waiting {
 
+// By arrival, and of the same millisecond by the ids' lot: so it is the same after a restart,
+// whoever is heard of first. 44 bits of milliseconds, enough for the years to 2500, and 20 of the
+// id.
+using Order = std::uint64_t;
+
+inline Order order_of(Time arrived, const TicketId& id) {
+  const auto milliseconds = static_cast<std::uint64_t>(arrived.time_since_epoch().count());
+  const std::uint64_t lot = std::uint64_t{id.bytes[13]} << 12 | std::uint64_t{id.bytes[14]} << 4 |
+                            std::uint64_t{id.bytes[15]} >> 4;
+  return milliseconds << 20 | lot;
+}
+
 class Line {
  public:
-  // `slot` below 2^31. It is present.
-  void insert(Slot slot, Time arrived);
+  // `slot` below 2^31. It is present. Of the same order: behind those who are there.
+  void insert(Slot slot, Order order);
   void remove(Slot slot);
+  // Right before `next`, of the same order.
+  void insert_before(Slot slot, Slot next);
   void set_present(Slot slot, bool is_present);
 
   struct Ahead {
@@ -31,6 +45,13 @@ class Line {
   Ahead ahead(Slot slot) const;
   // Of those present, the first; kNoSlot: none is.
   Slot first_present() const;
+
+  // The one with so many before it; kNoSlot: there is none.
+  Slot at(std::size_t ahead) const;
+  // How many are of a lower order.
+  std::size_t before(Order order) const;
+  Order order(Slot slot) const;
+  bool is_present(Slot slot) const;
 
   bool has(Slot slot) const { return slot < reached_ && leaf_of_[slot] != kNoSlot; }
   std::size_t size() const { return total_.all; }
@@ -46,7 +67,7 @@ class Line {
     std::uint32_t rank = 0;  // in its group
     std::uint32_t size = 0;
     std::array<std::uint32_t, kLeaf> slots{};  // with kPresent
-    std::array<Time, kLeaf> arrived{};
+    std::array<Order, kLeaf> orders{};
   };
   struct Group {
     std::uint32_t rank = 0;
@@ -61,8 +82,9 @@ class Line {
   };
 
   Place find(Slot slot) const;
-  Place after_all_of(Time arrived) const;
+  Place after_all_of(Order order) const;
   Place make_space(Place place);
+  void put(Slot slot, Order order, Place place);
   Slot add_leaf_after(Slot leaf);
   void split(Slot group);
   void drop_leaf(Slot leaf);

@@ -9,15 +9,16 @@ namespace spillway::waiting {
 class Opening {
  public:
   // A stamp was given: who has it will be back, and finds the waiting room open for kStampHolds.
-  void stamp(Time now) {
-    stamped_until_ = now + kStampHolds;
+  // It holds the waiting room open only if that is open anyway: else one arrival every ten seconds
+  // would keep an empty one open for ever.
+  void stamp(When when, bool has_room, bool has_tickets, Time now) {
+    if (has_reason(when, has_room, has_tickets)) stamped_until_ = now + kStampHolds;
     if (!is_latched_) opened(now);
   }
 
   // `has_room`: one more session could begin. `has_tickets`: somebody waits or is called.
   bool is_open(When when, bool has_room, bool has_tickets, Time now) const {
-    if (when == When::always || !has_room || has_tickets || now < stamped_until_) return true;
-    return when == When::overloaded && is_latched_;
+    return has_reason(when, has_room, has_tickets) || now < stamped_until_;
   }
 
   // For When::overloaded: once open it stays so until there has been room, nobody in line and no
@@ -34,6 +35,11 @@ class Opening {
   }
 
  private:
+  bool has_reason(When when, bool has_room, bool has_tickets) const {
+    if (when == When::always || !has_room || has_tickets) return true;
+    return when == When::overloaded && is_latched_;
+  }
+
   static constexpr Milliseconds kStampHolds{10'000};
   static constexpr Milliseconds kAtLeast{60'000};
   static constexpr Milliseconds kCalm{120'000};

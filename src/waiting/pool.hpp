@@ -40,6 +40,8 @@ class Pool {
   T& operator[](Slot slot) { return elements_[slot].value; }
   const T& operator[](Slot slot) const { return elements_[slot].value; }
   std::size_t size() const { return size_; }
+  // Above all that were ever taken.
+  Slot end() const { return end_; }
 
   Slot take() {
     ++size_;

@@ -44,6 +44,8 @@ class MeanRate {
 // half standard deviations of Poisson events.
 class LearnedRate {
  public:
+  static constexpr double kSteady = 900;
+
   void observe(double seconds, double events) {
     recent_.observe(seconds, events);
     steady_.observe(seconds, events);
@@ -59,12 +61,13 @@ class LearnedRate {
   }
   double per_second() const { return steady_.per_second(); }
   double weight() const { return steady_.weight(); }
+  double age() const { return std::min(seconds_, kSteady); }  // seconds of observation
 
  private:
   static constexpr double kRecent = 60;
 
   MeanRate recent_{kRecent};
-  MeanRate steady_{900};
+  MeanRate steady_{kSteady};
   double seconds_ = 0;
 };
 

@@ -18,6 +18,29 @@ Session Sessions::begin(const TicketId& id, std::uint32_t generation, Time now,
   return {id, generation, now};
 }
 
+void Sessions::restore(const TicketId& id, Time begun, Time now, const Terms& terms) {
+  begin(id, 1, now, terms);
+  const Slot slot = find(id);
+  pool_[slot].begun = std::min(begun, now);
+  deadlines_.set(slot, due(pool_[slot], terms));
+}
+
+std::optional<Time> Sessions::begun(const TicketId& id) const {
+  const Slot slot = find(id);
+  if (slot == kNoSlot) return std::nullopt;
+  return pool_[slot].begun;
+}
+
+Slot Sessions::list(Slot first, std::size_t most, std::vector<Place>& places) const {
+  const auto last = static_cast<Slot>(std::min<std::size_t>(first + most, pool_.end()));
+  for (Slot slot = first; slot < last; ++slot) {
+    const Record& record = pool_[slot];
+    if (find(record.id) == slot)
+      places.push_back({.id = record.id, .kind = Place::Kind::session, .since = record.begun});
+  }
+  return last;
+}
+
 bool Sessions::is_copy(const Record& record, std::uint32_t generation, Time now) {
   if (generation >= record.used) return false;
   // The first report of any newer one counts; of older ones than these two nothing is kept.
@@ -45,8 +68,12 @@ Renewal Sessions::use(const TicketId& id, std::uint32_t generation, Time issued,
   if (record.used == record.newest) {
     if (now - issued < kRenewAfter) return {Use::kept, generation};
     ++record.newest;
+    record.reissued = 0;
   } else if (now - record.issued < kReissueAfter) {
     return {Use::kept, generation};
+  } else if (++record.reissued > kMostReissues) {
+    forget(slot);
+    return {Use::copied, generation};
   }
   record.issued = now;
   return {Use::renewed, record.newest};
@@ -55,7 +82,7 @@ Renewal Sessions::use(const TicketId& id, std::uint32_t generation, Time issued,
 std::optional<Session> Sessions::again(const TicketId& id, Time now, const Terms& terms) {
   const Slot slot = find(id);
   Record& record = pool_[slot];
-  if (is_copy(record, 0, now)) {
+  if (is_copy(record, 0, now) || now - record.begun > kSlice) {
     forget(slot);
     return std::nullopt;
   }

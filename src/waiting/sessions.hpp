@@ -15,15 +15,20 @@
 // the old one and is found 2 kRenewAfter + kInFlight after their pass was issued, plus the time
 // between their requests. The one exception: a browser keeps an old pass when a response takes over
 // kRenewAfter + kReissueAfter to begin while others have renewed the pass twice.
+//
+// Whoever never takes the next pass, or goes on showing the ticket for longer than a slice, may be
+// many: after kMostReissues the session ends.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "waiting/deadlines.hpp"
 #include "waiting/id_index.hpp"
 #include "waiting/pass.hpp"
+#include "waiting/place.hpp"
 #include "waiting/terms.hpp"
 #include "waiting/ticket.hpp"
 
@@ -33,12 +38,20 @@ class Sessions {
  public:
   static constexpr Milliseconds kInFlight{10'000};
   static constexpr Milliseconds kReissueAfter{30'000};
+  static constexpr std::uint32_t kMostReissues = 3;
 
   std::size_t size() const { return pool_.size(); }
   bool has(const TicketId& id) const { return find(id) != kNoSlot; }
+  std::optional<Time> begun(const TicketId& id) const;
+  // Those of the slots from `first`, `most` slots at most. Returns the next one; end(): no more.
+  Slot list(Slot first, std::size_t most, std::vector<Place>& places) const;
+  Slot end_slot() const { return pool_.end(); }
 
   // There is none of that id. `generation`: of the pass that is issued now.
   Session begin(const TicketId& id, std::uint32_t generation, Time now, const Terms& terms);
+  // One that began before this process, of which a pass of any generation is in use. There is none
+  // of that id.
+  void restore(const TicketId& id, Time begun, Time now, const Terms& terms);
   // There is one. `copied`: it is no more.
   Renewal use(const TicketId& id, std::uint32_t generation, Time issued, Time now,
               const Terms& terms);
@@ -48,14 +61,15 @@ class Sessions {
   // false: there is none.
   bool end(const TicketId& id);
   // Ends what is over, by the terms at the time of the last report or now, whichever is later.
-  // `ended(Ended)` is called for each.
+  // `ended(TicketId, Ended)` is called for each.
   template <class OnEnd>
   void expire(Time now, const Terms& terms, const OnEnd& ended) {
     deadlines_.expire(now, [&](Slot slot) {
       const auto over = reason(pool_[slot], now, terms);
       if (over) {
+        const TicketId id = pool_[slot].id;
         forget(slot);
-        ended(*over);
+        ended(id, *over);
       } else {
         deadlines_.set(slot, due(pool_[slot], terms));
       }
@@ -65,8 +79,9 @@ class Sessions {
  private:
   struct Record {
     TicketId id;
-    std::uint32_t newest = 0;  // generation
-    std::uint32_t used = 0;    // the newest reported; newest or one less
+    std::uint32_t newest = 0;    // generation
+    std::uint32_t used = 0;      // the newest reported; newest or one less
+    std::uint32_t reissued = 0;  // how often `newest` was, and none has come with it
     Time begun{};
     Time last_use{};
     Time issued{};             // when `newest` was issued last

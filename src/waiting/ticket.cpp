@@ -1,6 +1,7 @@
 #include "waiting/ticket.hpp"
 
-#include <string_view>
+#include <algorithm>
+#include <array>
 
 namespace spillway::waiting {
 
@@ -13,6 +14,26 @@ std::string to_text(const TicketId& id) {
     text.push_back(kDigits[byte & 0x0f]);
   }
   return text;
+}
+
+std::optional<TicketId> parse_ticket_id(std::string_view text) {
+  TicketId id;
+  if (text.size() != 2 * id.bytes.size()) return std::nullopt;
+  const auto value = [](char digit) {
+    return digit >= '0' && digit <= '9' ? digit - '0' : digit - 'a' + 10;
+  };
+  const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  if (!std::all_of(text.begin(), text.end(), is_digit)) return std::nullopt;
+  for (std::size_t n = 0; n < id.bytes.size(); ++n)
+    id.bytes[n] = static_cast<std::uint8_t>(value(text[2 * n]) * 16 + value(text[2 * n + 1]));
+  return id;
+}
+
+std::string_view name(Ended why) {
+  constexpr std::array<std::string_view, kEndedCount> kNames{
+      "cancelled", "abandoned", "not_claimed", "idle",
+      "too_long",  "copied",    "removed",     "room_ended"};
+  return kNames[static_cast<std::size_t>(why)];
 }
 
 }  // namespace spillway::waiting

@@ -8,7 +8,9 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/time.hpp"
 
@@ -27,6 +29,7 @@ struct TicketId {
 
 // 32 lower-case hexadecimal digits.
 std::string to_text(const TicketId& id);
+std::optional<TicketId> parse_ticket_id(std::string_view text);
 
 // Tickets and sessions that have ended are forgotten.
 enum class TicketState : std::uint8_t {
@@ -42,9 +45,13 @@ enum class Ended : std::uint8_t {
   not_claimed,  // ticket: called Terms::attempts times, and never came
   idle,         // session: not used for Terms::idle
   too_long,     // session: lasted Terms::session_ttl
-  copied        // session: its pass is used in two places
+  copied,       // session: its pass is used in two places
+  removed,      // either: the operator cancelled it
+  room_ended    // ticket: the operator ended the waiting room
 };
 
-inline constexpr std::size_t kEndedCount = 6;
+inline constexpr std::size_t kEndedCount = 8;
+// In metrics and reports.
+std::string_view name(Ended why);
 
 }  // namespace spillway::waiting

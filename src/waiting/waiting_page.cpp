@@ -17,8 +17,9 @@ constexpr std::int64_t kMinute = 60'000;
 constexpr std::int64_t kHour = 60 * kMinute;
 // Shorter is a burden on who reads the page with a screen reader, and on the proxy.
 constexpr Milliseconds kShortestRefresh{20'000};
-constexpr std::array<std::string_view, 8> kStates{"arrived", "waiting", "processing", "fulfilled",
-                                                  "full",    "closed",  "expired",    "cancelled"};
+constexpr std::array<std::string_view, 9> kStates{"arrived",   "waiting",   "processing",
+                                                  "fulfilled", "full",      "closed",
+                                                  "expired",   "cancelled", "ended"};
 
 bool is_comment(std::string_view line) {
   return line.starts_with("//") || (line.starts_with("/*") && line.ends_with("*/")) ||
@@ -144,6 +145,7 @@ class Filling {
     if (name == "poll") return std::to_string(std::max<std::int64_t>(content_.poll.count(), 1'000));
     if (name == "room") return escaped(content_.room);
     if (name == "message") return escaped(content_.message);
+    if (name == "why") return content_.why == "paused" ? escaped(texts_.find("paused")) : "";
     if (name == "number") return escaped(place_);
     if (name == "ahead_value") return place_.empty() ? "" : escaped(grouped(*content_.ahead));
     if (name == "expected_value") return escaped(expected());
@@ -191,7 +193,9 @@ class Filling {
   }
 
   // Who has left, or lost its place, is not to be put in line again by a reload.
-  bool can_refresh() const { return state_ != "expired" && state_ != "cancelled"; }
+  bool can_refresh() const {
+    return state_ != "expired" && state_ != "cancelled" && state_ != "ended";
+  }
 
   std::string refresh_seconds() const {
     const Milliseconds every = std::max(content_.poll, kShortestRefresh);

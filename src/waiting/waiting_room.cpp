@@ -33,34 +33,9 @@ std::size_t WaitingRoom::room(Time now) const {
   return std::min(left, begins_.remaining(now));
 }
 
-bool WaitingRoom::is_open(Time now) const {
-  return opening_.is_open(terms_.when, room(now) > 0, tickets_.size() > 0, now);
-}
-
-std::size_t WaitingRoom::most_tickets() const {
-  double per_second = terms_.per_minute / 60.0;
-  if (rate_.is_known()) per_second = rate_.per_second();
-  if (per_second <= 0) return terms_.max_tickets;
-  const double within = per_second * static_cast<double>(terms_.max_wait.count()) / 1000;
-  return std::clamp<std::size_t>(static_cast<std::size_t>(within), 1, terms_.max_tickets);
-}
-
-WaitingRoom::Door WaitingRoom::arrive(Time now) {
-  if (!is_open(now)) {
-    provisional_.add(now);
-    begins_.add(now);
-    return Door::enter;
-  }
-  if (tickets_.size() >= most_tickets()) {
-    ++counts_.refused;
-    return Door::full;
-  }
-  opening_.stamp(now);
-  return Door::wait;
-}
-
 WaitingRoom::Session WaitingRoom::begin(const TicketId& id, std::uint32_t generation, Time now) {
   ++counts_.entered;
+  journal_.note(id);
   return sessions_.begin(id, generation, now, terms_);
 }
 
@@ -68,9 +43,10 @@ WaitingRoom::Contact WaitingRoom::join(const TicketId& id, Time arrived, Time no
   if (sessions_.has(id)) {
     if (const auto session = sessions_.again(id, now, terms_))
       return {Door::enter, std::nullopt, session};
-    end_session(Ended::copied);
+    end_session(id, Ended::copied, now);
     return {Door::full, std::nullopt, std::nullopt};
   }
+  if (orders_.has_ended) return {Door::ended, std::nullopt, std::nullopt};
   if (const Slot known = find(id); known != kNoSlot) {
     heard(known, now);
     return {Door::wait, look(known, now), std::nullopt};
@@ -79,25 +55,31 @@ WaitingRoom::Contact WaitingRoom::join(const TicketId& id, Time arrived, Time no
     begins_.add(now);
     return {Door::enter, std::nullopt, begin(id, 1, now)};
   }
-  if (tickets_.size() >= most_tickets()) {
+  if (is_full()) {
     ++counts_.refused;
     return {Door::full, std::nullopt, std::nullopt};
   }
-  const Slot slot = tickets_.take();
-  Ticket& ticket = tickets_[slot];
-  ticket.id = id;
-  ticket.joined = std::min(arrived, now);
-  index_.insert(id, slot);
-  line_.insert(slot, ticket.joined);
+  const Slot slot = insert(id, std::min(arrived, now));
   ++counts_.joined;
   heard(slot, now);
   return {Door::wait, look(slot, now), std::nullopt};
 }
 
+Slot WaitingRoom::insert(const TicketId& id, Time joined) {
+  const Slot slot = tickets_.take();
+  Ticket& ticket = tickets_[slot];
+  ticket.id = id;
+  ticket.joined = joined;
+  index_.insert(id, slot);
+  line_.insert(slot, order_of(joined, id));
+  journal_.note(id);
+  return slot;
+}
+
 std::optional<WaitingRoom::View> WaitingRoom::hear(const TicketId& id, Time now) {
   if (sessions_.has(id)) return View{.state = TicketState::fulfilled, .poll = terms_.longest_poll};
   const Slot slot = find(id);
-  if (slot == kNoSlot) return std::nullopt;
+  if (slot == kNoSlot || orders_.has_ended) return std::nullopt;
   heard(slot, now);
   return look(slot, now);
 }
@@ -109,13 +91,13 @@ WaitingRoom::View WaitingRoom::look(Slot slot, Time) const {
             .joined = ticket.joined,
             .claim_until = ticket.claim_until,
             .poll = Milliseconds(ticket.poll_ms)};
-  if (!ticket.is_called && rate_.is_known())
+  if (!ticket.is_called && learned_.calls.is_known() && !orders_.is_paused)
     view.estimate = wait_range(line_.ahead(slot).present, flow());
   return view;
 }
 
 Flow WaitingRoom::flow() const {
-  return {rate_.per_second(), rate_.weight(), leaving_.per_second()};
+  return {learned_.calls.per_second(), learned_.calls.weight(), learned_.leaving.per_second()};
 }
 
 // By distance: a tenth of the expected wait.
@@ -124,13 +106,14 @@ Milliseconds WaitingRoom::poll_of(Slot slot) const {
   const std::size_t ahead = line_.ahead(slot).present;
   const bool is_near = ahead < std::max<std::size_t>(terms_.active_sessions, kNear);
   Milliseconds poll = is_near ? terms_.shortest_poll : terms_.longest_poll;
-  if (rate_.is_known()) poll = expected_wait(ahead, flow()) / 10;
+  if (learned_.calls.is_known()) poll = expected_wait(ahead, flow()) / 10;
   const auto seconds = std::chrono::ceil<std::chrono::seconds>(poll);
   return std::clamp<Milliseconds>(seconds, terms_.shortest_poll, terms_.longest_poll);
 }
 
 void WaitingRoom::heard(Slot slot, Time now) {
   Ticket& ticket = tickets_[slot];
+  if (is_held_back(ticket)) send_back(slot);
   ticket.heard = now;
   ticket.poll_ms = static_cast<std::uint32_t>(poll_of(slot).count());
   if (!ticket.is_called) {
@@ -175,18 +158,19 @@ void WaitingRoom::become(Slot slot, Coming coming) {
 std::optional<WaitingRoom::Session> WaitingRoom::claim(const TicketId& id, Time now) {
   if (sessions_.has(id)) {
     auto session = sessions_.again(id, now, terms_);
-    if (!session) end_session(Ended::copied);
+    if (!session) end_session(id, Ended::copied, now);
     return session;
   }
   const Slot slot = find(id);
-  if (slot == kNoSlot) return std::nullopt;
+  if (slot == kNoSlot || orders_.has_ended) return std::nullopt;
   heard(slot, now);
   Ticket& ticket = tickets_[slot];
   if (!ticket.is_called) return std::nullopt;
-  if (ticket.coming == Coming::fresh) no_shows_ -= no_shows_ * kNoShowStep;
+  if (ticket.coming == Coming::fresh) learned_.no_shows -= learned_.no_shows * kNoShowStep;
   // Those who came before and found no room go first.
   const bool goes_first = ticket.coming == Coming::at_door;
   if (room(now) > (goes_first ? 0 : called_.at_door)) {
+    counts_.waited += std::max(now - ticket.joined, Milliseconds(0));
     forget(slot);
     begins_.add(now);
     ++counts_.fulfilled;
@@ -202,27 +186,31 @@ std::optional<WaitingRoom::Session> WaitingRoom::claim(const TicketId& id, Time 
 Renewal WaitingRoom::use(const TicketId& id, std::uint32_t generation, Time issued, Time now) {
   if (sessions_.has(id)) {
     const Renewal renewal = sessions_.use(id, generation, issued, now, terms_);
-    if (renewal.use == Use::copied) end_session(Ended::copied);
+    if (renewal.use == Use::copied) end_session(id, Ended::copied, now);
     return renewal;
   }
-  const bool was_let_in = generation == 0 && now - issued <= kSlice;
-  if (!was_let_in || !provisional_.take(issued, now)) {
+  const bool was_let_in = generation == 0 && now - issued <= kSlice && !over_.has(id, now);
+  // The first pass is good for a slice, also over a restart.
+  const bool was_inside = recovery_.covers(id, issued, now) && (generation > 0 || was_let_in);
+  if (!was_inside && (!was_let_in || !provisional_.take(issued, now))) {
     // Somebody who was inside, and was away for too long: not before those who wait.
     if (is_open(now) || room(now) == 0) return {Use::over, generation};
     begins_.add(now);
   }
+  // If it was called before a restart, that it came was not written.
+  if (const Slot slot = find(id); slot != kNoSlot) forget(slot);
   return {Use::renewed, begin(id, generation + 1, now).generation};
 }
 
-bool WaitingRoom::cancel(const TicketId& id, Time) {
+bool WaitingRoom::cancel(const TicketId& id, Time now, Ended why) {
   if (sessions_.end(id)) {
-    end_session(Ended::cancelled);
+    end_session(id, why, now);
     return true;
   }
   const Slot slot = find(id);
   if (slot == kNoSlot) return false;
   if (!tickets_[slot].is_called) since_.left += 1;
-  end_ticket(slot, Ended::cancelled);
+  end_ticket(slot, why, now);
   return true;
 }
 
@@ -232,18 +220,29 @@ void WaitingRoom::forget(Slot slot) {
   deadlines_.clear(slot);
   line_.remove(slot);
   index_.erase(ticket.id, slot);
+  journal_.note(ticket.id);
   tickets_.give_back(slot);
 }
 
-void WaitingRoom::end_ticket(Slot slot, Ended why) {
+void WaitingRoom::end_session(const TicketId& id, Ended why, Time now) {
+  ++counts_.sessions_ended[static_cast<std::size_t>(why)];
+  recovery_.ended(id, now);
+  over_.add(id, now);
+  journal_.note(id);
+}
+
+void WaitingRoom::end_ticket(Slot slot, Ended why, Time now) {
+  recovery_.ended(tickets_[slot].id, now);
   forget(slot);
   ++counts_.tickets_ended[static_cast<std::size_t>(why)];
 }
 
 void WaitingRoom::tick(Time now, const Backend& backend) {
-  sessions_.expire(now, terms_, [this](Ended why) { end_session(why); });
+  sessions_.expire(now, terms_, [&](const TicketId& id, Ended why) { end_session(id, why, now); });
   deadlines_.expire(now, [&](Slot slot) { due(slot, now); });
   opening_.tick(backend.is_overloaded, room(now) > 0, tickets_.size() > 0, now);
+  recovery_.tick(now);
+  if (orders_.has_ended) end_some(now);
   call_some(now, backend);
   learn(now);
 }
@@ -259,7 +258,7 @@ void WaitingRoom::due(Slot slot, Time now) {
   const Time kept_until = ticket.heard + std::max(terms_.abandon, poll + poll / 2);
   if (now >= kept_until) {
     since_.left += 1;
-    end_ticket(slot, Ended::abandoned);
+    end_ticket(slot, Ended::abandoned, now);
     return;
   }
   line_.set_present(slot, false);
@@ -268,15 +267,20 @@ void WaitingRoom::due(Slot slot, Time now) {
 
 void WaitingRoom::due_while_called(Slot slot, Time now) {
   Ticket& ticket = tickets_[slot];
+  if (is_held_back(ticket)) {
+    send_back(slot);
+    return;
+  }
   if (now < ticket.claim_until) {
     if (ticket.coming == Coming::fresh)
-      no_shows_ = std::min(no_shows_ + (1 - no_shows_) * kNoShowStep, kMostNoShows);
+      learned_.no_shows =
+          std::min(learned_.no_shows + (1 - learned_.no_shows) * kNoShowStep, kMostNoShows);
     become(slot, Coming::lapsed);
     wait_for(slot);
     return;
   }
   if (++ticket.missed >= terms_.attempts) {
-    end_ticket(slot, Ended::not_claimed);
+    end_ticket(slot, Ended::not_claimed, now);
   } else {
     send_back(slot);
   }
@@ -286,8 +290,9 @@ void WaitingRoom::due_while_called(Slot slot, Time now) {
 void WaitingRoom::send_back(Slot slot) {
   Ticket& ticket = tickets_[slot];
   --of(ticket.coming);
-  ticket.is_called = false;
+  ticket.is_called = ticket.is_called_by_hand = false;
   since_.calls -= 1;
+  journal_.note(ticket.id);
   const Milliseconds poll(ticket.poll_ms);
   deadlines_.set(slot, ticket.heard + std::max(terms_.abandon, poll + poll / 2));
 }
@@ -313,9 +318,10 @@ void WaitingRoom::call_some(Time now, const Backend& backend) {
   const double per_second = terms_.active_sessions * backend.pace;
   may_call_ = std::min(may_call_ + per_second * seconds, std::max(per_second, 1.0));
   counts_.is_paced = false;
+  if (orders_.is_paused || orders_.has_ended) return;
   const auto free = static_cast<double>(room(now));
   // Of those who have not come yet, fewer will than of all who are called.
-  const double come = (1 - no_shows_) * (1 - no_shows_);
+  const double come = (1 - learned_.no_shows) * (1 - learned_.no_shows);
   for (;;) {
     const double expected = static_cast<double>(called_.at_door) +
                             static_cast<double>(called_.fresh) * come +
@@ -337,8 +343,9 @@ void WaitingRoom::learn(Time now) {
   const bool is_first = last_ == Time{};
   last_ = now;
   if (!is_first && seconds > 0) {
-    if (line_.present() > 0 || since_.calls > 0) rate_.observe(seconds, since_.calls);
-    leaving_.observe(seconds, line_.size() - called_.all(), since_.left);
+    const bool is_used = line_.present() > 0 || since_.calls > 0;
+    if (is_used && !orders_.is_paused) learned_.calls.observe(seconds, since_.calls);
+    learned_.leaving.observe(seconds, line_.size() - called_.all(), since_.left);
   }
   since_ = {};
 }
@@ -352,7 +359,7 @@ Counts WaitingRoom::counts(Time now) const {
   counts.provisional = provisional_.count(now);
   counts.is_open = is_open(now);
   counts.entries_last_minute = begins_.last_minute(now);
-  if (rate_.is_known()) counts.entries_per_second = rate_.per_second();
+  if (learned_.calls.is_known()) counts.entries_per_second = learned_.calls.per_second();
   return counts;
 }
 

@@ -11,18 +11,27 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
 
 #include "waiting/begin_log.hpp"
 #include "waiting/counts.hpp"
 #include "waiting/deadlines.hpp"
 #include "waiting/estimate.hpp"
 #include "waiting/id_index.hpp"
+#include "waiting/journal.hpp"
 #include "waiting/line.hpp"
 #include "waiting/opening.hpp"
+#include "waiting/orders.hpp"
 #include "waiting/pass.hpp"
+#include "waiting/place.hpp"
 #include "waiting/pool.hpp"
 #include "waiting/provisional.hpp"
 #include "waiting/rates.hpp"
+#include "waiting/recently_over.hpp"
+#include "waiting/recovery.hpp"
 #include "waiting/sessions.hpp"
 #include "waiting/terms.hpp"
 #include "waiting/ticket.hpp"
@@ -45,11 +54,14 @@ class WaitingRoom {
   enum class Door : std::uint8_t {
     enter,  // goes on, with a pass
     wait,   // gets a stamp, or has a ticket
-    full    // no place within Terms::max_wait, or no more tickets
+    full,   // no place within Terms::max_wait, or no more tickets
+    ended   // the operator ended the waiting room
   };
   // A first contact, without a token. `enter`: it gets a pass of generation 0, issued now, which is
   // counted as taken for kSlice and stored nowhere.
   Door arrive(Time now);
+  // The same of a program that asks for a ticket: `wait` also while nobody has to.
+  Door ask_for_ticket(Time now);
 
   struct View {
     TicketState state = TicketState::waiting;
@@ -86,7 +98,59 @@ class WaitingRoom {
   Renewal use(const TicketId& id, std::uint32_t generation, Time issued, Time now);
 
   // Ends a ticket or a session. false: there is none.
-  bool cancel(const TicketId& id, Time now);
+  bool cancel(const TicketId& id, Time now, Ended why = Ended::cancelled);
+
+  // waiting_room_operator.cpp: what the operator sees and decides.
+  const Orders& orders() const { return orders_; }
+  void hold_open(bool is_held);
+  // Who is called goes back to its own place when it is heard of, and has missed no call.
+  void pause(bool is_paused);
+  void tell(std::string message);
+  // All tickets end within some ticks, and are unknown at once.
+  void end_room(bool has_ended);
+  // The next of those who are present, beyond the pace, and while paused; not more than sessions
+  // could begin.
+  std::variant<TicketId, NotCalled> call_next(Time now);
+  // So that so many are before it, or all. It gets the arrival of whom it then stands before, or
+  // behind.
+  Moved move(const TicketId& id, std::size_t ahead);
+  struct Report {
+    TicketId id;
+    View view;
+    Time heard{};             // when it was last
+    bool is_present = false;  // it is waiting, and was heard of lately
+    std::uint32_t missed = 0;
+  };
+  // What it is, without having heard of it. nullopt: unknown, or ended.
+  std::optional<Report> inspect(const TicketId& id, Time now) const;
+  // The next `most` in line behind this one, or behind its arrival if it has ended.
+  struct Cursor {
+    Time joined{};
+    TicketId id;
+  };
+  std::vector<Report> list_line(const std::optional<Cursor>& after, std::size_t most,
+                                Time now) const;
+  // Of `most` places for sessions from `at` on those that are taken; end_slot(): no more.
+  std::vector<Report> list_sessions(Slot& at, std::size_t most) const;
+  bool has_sessions_from(Slot at) const { return at < sessions_.end_slot(); }
+
+  // waiting_room_places.cpp. What is to be written down so that places survive the process: from
+  // keep_journal() on, what has changed since the last call. nullopt: more than is noted, so that
+  // all is to be written, with list().
+  void keep_journal() { journal_.keep(); }
+  std::optional<std::vector<TicketId>> take_changed();
+  void look_up(std::span<const TicketId> ids, Time now, std::vector<Place>& places) const;
+  // Some hundreds of all tickets and sessions. Begin with {}; false: these were the last.
+  struct Listing {
+    Slot ticket = 0;
+    Slot session = 0;
+  };
+  bool list(Listing& at, std::vector<Place>& places) const;
+  // Everybody is where it was, and counts as heard of now. Before anybody has come.
+  void restore(const Written& written, Time now);
+  // Whoever has a ticket, or arrived, at `time`, and is not known, joins again if the former
+  // process may not have come to write that down.
+  void recover(const TicketId& id, Time time, Time now);
 
   // Ends what is over, calls who may come in. Every 100 ms.
   void tick(Time now, const Backend& backend);
@@ -108,6 +172,7 @@ class WaitingRoom {
     std::uint32_t poll_ms = 0;
     std::uint32_t missed = 0;  // calls
     bool is_called = false;
+    bool is_called_by_hand = false;  // by the operator
     Coming coming = Coming::fresh;
   };
   // How many of those who are called.
@@ -122,23 +187,30 @@ class WaitingRoom {
   Slot find(const TicketId& id) const {
     return index_.find(id, [this](Slot slot) -> const TicketId& { return tickets_[slot].id; });
   }
+  Place place_of(const TicketId& id, Time now) const;
+  Slot insert(const TicketId& id, Time joined);
   std::size_t room(Time now) const;
   bool is_open(Time now) const;
-  std::size_t most_tickets() const;
+  bool is_full() const;
+  std::size_t most_present() const;
   Session begin(const TicketId& id, std::uint32_t generation, Time now);
   View look(Slot slot, Time now) const;
   void heard(Slot slot, Time now);
   void wait_for(Slot slot);
   Milliseconds poll_of(Slot slot) const;
   void forget(Slot slot);
-  void end_ticket(Slot slot, Ended why);
-  void end_session(Ended why) { ++counts_.sessions_ended[static_cast<std::size_t>(why)]; }
+  void end_ticket(Slot slot, Ended why, Time now);
+  void end_session(const TicketId& id, Ended why, Time now);
   std::size_t& of(Coming coming);
   void become(Slot slot, Coming coming);
   void due(Slot slot, Time now);
   void due_while_called(Slot slot, Time now);
   void call(Slot slot, Time now);
   void send_back(Slot slot);
+  bool is_held_back(const Ticket& ticket) const {
+    return orders_.is_paused && ticket.is_called && !ticket.is_called_by_hand;
+  }
+  void end_some(Time now);
   void call_some(Time now, const Backend& backend);
   void learn(Time now);
   Flow flow() const;
@@ -149,15 +221,22 @@ class WaitingRoom {
   Line line_;
   Deadlines deadlines_;
   Sessions sessions_;
+  Journal journal_;
+  Recovery recovery_;
+  RecentlyOver over_;
   Provisional provisional_;
   BeginLog begins_;
   Opening opening_;
+  Orders orders_;
+  Slot swept_ = 0;  // once the room has ended: the tickets below have
   Called called_;
-  LearnedRate rate_;  // of calls that are not missed, while somebody waits
-  LeaveRate leaving_;
-  double no_shows_ = 0.1;  // share of calls after which nobody comes at once
-  double may_call_ = 1;    // what is left of the pace
-  Time last_{};            // tick
+  struct {
+    LearnedRate calls;  // that are not missed, while somebody waits
+    LeaveRate leaving;
+    double no_shows = 0.1;  // share of calls after which nobody comes at once
+  } learned_;
+  double may_call_ = 1;  // what is left of the pace
+  Time last_{};          // tick
   struct {
     double calls = 0;
     double left = 0;

@@ -80,7 +80,7 @@ bool refusal_of(boost::system::error_code error, AdminResponse& response) {
 // Plain Beast: off the data path, a timer per connection (tcp_stream) is cheap enough.
 struct AdminServer::Server {
   Server(const config::Admin& admin, AdminSource pages)
-      : config(admin), source(std::move(pages)), jobs(io, source.jobs) {}
+      : config(admin), source(std::move(pages)), jobs(io, source.jobs), rooms(source.rooms) {}
 
   void bind();
   asio::awaitable<void> accept();
@@ -101,6 +101,7 @@ struct AdminServer::Server {
   // Both outlive io, whose destructor ends the coroutines that use them.
   int connections = 0;
   AdminJobs jobs;
+  AdminRooms rooms;
   asio::io_context io{1};
   tcp::acceptor acceptor{io};
   std::uint16_t port = 0;
@@ -181,6 +182,8 @@ asio::awaitable<void> AdminServer::Server::serve(boost::beast::tcp_stream stream
     } else if (!read_error && is_for_jobs(parser.get(), config.token)) {
       AdminResponse answer = co_await jobs.answer(parser.get(), peer);
       response = std::move(answer);
+    } else if (!read_error && is_for_rooms(parser.get(), config.token)) {
+      response = rooms.answer(parser.get(), peer);
     } else if (!read_error) {
       AdminResponse answer = co_await admin_answer(parser.get(), config.token, source);
       response = std::move(answer);

@@ -1,6 +1,6 @@
 // The admin HTTP server: /metrics, /healthz, /readyz, /state, /config and an index page, what the
-// operator does with deferred requests (admin_jobs.hpp), and two more endpoints that change
-// something, POST /reload and POST /cache/purge.
+// operator does with deferred requests (admin_jobs.hpp) and with waiting rooms (admin_rooms.hpp),
+// and two more endpoints that change something, POST /reload and POST /cache/purge.
 //
 // Runs on a thread of its own, so that a large scrape delays neither a request nor a control tick.
 // At most 64 connections: one more takes the place of the one that has been silent for longest; a
@@ -19,6 +19,7 @@
 #include "config/config.hpp"
 #include "proxy/admin/admin_jobs.hpp"
 #include "proxy/admin/admin_purge.hpp"
+#include "proxy/admin/admin_rooms.hpp"
 #include "proxy/generation/reload_result.hpp"
 
 namespace spillway::proxy {
@@ -36,6 +37,7 @@ struct AdminSource {
   // Starts a reload; the callback runs on another thread when it has ended.
   std::function<void(ReloadDone)> reload = {};
   JobsSource jobs = {};
+  RoomsSource rooms = {};
 };
 
 class AdminServer {

@@ -13,6 +13,7 @@
 #include "http/target.hpp"
 #include "proxy/admin/admin_purge.hpp"
 #include "proxy/admin/job_query.hpp"
+#include "proxy/admin/room_query.hpp"
 
 namespace spillway::proxy {
 namespace {
@@ -33,7 +34,9 @@ constexpr std::string_view kIndex =
     "<li>POST /reload reads the configuration again"
     "<li>POST /cache/purge forgets stored answers"
     "<li><a href=\"/jobs\">/jobs</a> deferred requests; /jobs/ID one of them"
-    "<li>POST /jobs/replay, /jobs/purge and /jobs/ID/cancel change them</ul>\n";
+    "<li>POST /jobs/replay, /jobs/purge and /jobs/ID/cancel change them"
+    "<li><a href=\"/rooms\">/rooms</a> waiting rooms; /rooms/NAME, /rooms/NAME/tickets"
+    "<li>POST /rooms/NAME/call, /open, /close, /pause, /resume and /message change them</ul>\n";
 
 // Timing-safe: the duration depends on the length of `given` only.
 bool equal_secrets(std::string_view given, std::string_view wanted) {
@@ -177,6 +180,11 @@ boost::asio::awaitable<AdminResponse> route(const AdminRequest& request, std::st
 bool is_for_jobs(const AdminRequest& request, std::string_view token) {
   const AdminTarget target = admin_target(request);
   return is_jobs_path(target.path) && !refusal_of(request, target, token);
+}
+
+bool is_for_rooms(const AdminRequest& request, std::string_view token) {
+  const AdminTarget target = admin_target(request);
+  return is_rooms_path(target.path) && !refusal_of(request, target, token);
 }
 
 bool is_reload(const AdminRequest& request, std::string_view token) {

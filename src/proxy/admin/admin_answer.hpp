@@ -20,6 +20,9 @@ AdminResponse reload_answer(const AdminRequest& request, const ReloadResult& res
 // An authorized request for a page of deferred requests: AdminJobs answers it.
 bool is_for_jobs(const AdminRequest& request, std::string_view token);
 
+// The same of waiting rooms: AdminRooms.
+bool is_for_rooms(const AdminRequest& request, std::string_view token);
+
 // The response to any other request; 500 if a page throws. Suspends only where `source` does. The
 // arguments must outlive it.
 boost::asio::awaitable<AdminResponse> admin_answer(const AdminRequest& request,

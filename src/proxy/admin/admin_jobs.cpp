@@ -6,8 +6,8 @@
 #include <utility>
 #include <variant>
 
-#include "http/ascii.hpp"
 #include "proxy/admin/job_report.hpp"
+#include "proxy/admin/json_members.hpp"
 
 namespace spillway::proxy {
 
@@ -35,16 +35,6 @@ AdminResponse not_executed(StoreDesk::Result result) {
 
 AdminResponse no_such_job() {
   return admin_problem(status::not_found, "there is no such job, or it was forgotten");
-}
-
-bool reads(const AdminRequest& request) {
-  return request.method() == beast_http::verb::get || request.method() == beast_http::verb::head;
-}
-
-// A body that says nothing.
-bool is_blank(std::string_view body) {
-  return http::trim(body).empty() ||
-         nlohmann::json::parse(body, nullptr, false) == nlohmann::json::object();
 }
 
 // All that a replay says of its jobs; those of a dry run would be replayed.
@@ -92,7 +82,7 @@ AdminJobs::Page AdminJobs::route(const AdminRequest& request, std::string client
   }
   const bool is_report =
       path->kind == JobsPath::Kind::list || path->kind == JobsPath::Kind::inspect;
-  if (is_report && !reads(request)) co_return wrong_method("GET, HEAD");
+  if (is_report && !is_reading(request)) co_return wrong_method("GET, HEAD");
   if (path->kind == JobsPath::Kind::list) {
     AdminResponse listed = co_await list(target.query);
     co_return listed;

@@ -70,6 +70,10 @@ AdminResponse admin_problem(beast_http::status status, std::string_view detail) 
                                {"detail", detail}}));
 }
 
+bool is_reading(const AdminRequest& request) {
+  return request.method() == beast_http::verb::get || request.method() == beast_http::verb::head;
+}
+
 AdminResponse wrong_method(const char* allowed) {
   AdminResponse response = admin_problem(beast_http::status::method_not_allowed,
                                          "this page answers " + std::string(allowed) + " only");

@@ -31,6 +31,8 @@ AdminResponse admin_page(boost::beast::http::status status, std::string_view typ
 AdminResponse json_page(const nlohmann::ordered_json& json);
 // RFC 9457.
 AdminResponse admin_problem(boost::beast::http::status status, std::string_view detail);
+// GET or HEAD.
+bool is_reading(const AdminRequest& request);
 AdminResponse wrong_method(const char* allowed);
 // The response to a body whose Content-Type is not JSON (RFC 9110 section 8.3.1, any parameters);
 // requiring JSON protects against cross-site requests: a browser sends this media type to another

@@ -5,11 +5,11 @@
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <utility>
 
-#include "http/ascii.hpp"
+#include "http/query.hpp"
 #include "jobs/time_text.hpp"
+#include "proxy/admin/json_members.hpp"
 
 namespace spillway::proxy {
 
@@ -19,17 +19,10 @@ using nlohmann::json;
 using Problem = std::optional<std::string>;  // nullopt: none
 
 constexpr std::string_view kJobs = "/jobs";
-constexpr std::size_t kShownName = 64;  // bytes of an unknown member
 constexpr double kMostPerSecond = 1000;
 constexpr double kLeastPerSecond = 0.001;
 constexpr std::int64_t kLeastTtl = 1000;
 constexpr std::int64_t kMostTtl = 31'536'000'000;  // a year, as in the configuration
-
-std::string in_quotes(std::string_view name) {
-  return "\"" + std::string(name.substr(0, kShownName)) + "\"";
-}
-
-std::string unknown(std::string_view name) { return in_quotes(name) + " is not known here"; }
 
 // Reads one name out of an enumeration's.
 template <class Enum>
@@ -91,28 +84,11 @@ std::string limit_problem(std::size_t most) {
   return "\"limit\" must be a whole number from 1 to " + std::to_string(most);
 }
 
-std::optional<std::string> percent_decoded(std::string_view text) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] != '%') {
-      out += text[at];
-      continue;
-    }
-    if (text.size() - at < 3) return std::nullopt;
-    const int high = http::hex_value(text[at + 1]);
-    const int low = http::hex_value(text[at + 2]);
-    if (high < 0 || low < 0) return std::nullopt;
-    out += static_cast<char>(high * 16 + low);
-    at += 2;
-  }
-  return out;
-}
-
 Problem read_parameter(std::string_view name, std::string_view text, JobsListing& to) {
   Problem problem;
   if (read_filter(name, text, to.filter, problem)) return problem;
   if (name == "after") return read_id(name, text, to.after);
-  if (name != "limit") return unknown(name);
+  if (name != "limit") return unknown_member(name);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), to.limit);
   const bool is_number = error == std::errc{} && end == text.data() + text.size();
   if (!is_number || to.limit == 0 || to.limit > kMostListedJobs)
@@ -131,15 +107,6 @@ struct ChangeReader {
   Problem judge() const;
 };
 
-// Whole numbers only; nullopt: it is none, or outside.
-std::optional<std::int64_t> whole(const json& value, std::int64_t least, std::int64_t most) {
-  if (!value.is_number_integer()) return std::nullopt;
-  if (value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(most))
-    return std::nullopt;
-  const auto number = value.get<std::int64_t>();
-  return number < least || number > most ? std::nullopt : std::optional(number);
-}
-
 Problem ChangeReader::read(const std::string& name, const json& value) {
   if (name == "dry_run") {
     if (!value.is_boolean()) return "\"dry_run\" must be true or false";
@@ -151,7 +118,7 @@ Problem ChangeReader::read(const std::string& name, const json& value) {
   static constexpr std::array<std::string_view, 8> kTexts{
       "state",           "cause",      "route",        "accepted_from",
       "accepted_before", "ended_from", "ended_before", "id"};
-  if (std::find(kTexts.begin(), kTexts.end(), name) == kTexts.end()) return unknown(name);
+  if (std::find(kTexts.begin(), kTexts.end(), name) == kTexts.end()) return unknown_member(name);
   if (!value.is_string()) return in_quotes(name) + " must be a string";
   const auto& text = value.get_ref<const std::string&>();
   if (name == "id") return read_id(name, text, change.filter.id);
@@ -200,18 +167,10 @@ Problem ChangeReader::judge() const {
 }
 
 std::variant<JobsChange, std::string> read_change(bool is_replay, std::string_view body) {
-  // The parser keeps only the last of members of one name: count them while parsing.
-  std::size_t members = 0;
-  const auto count = [&](int depth, json::parse_event_t event, json&) {
-    if (depth == 1 && event == json::parse_event_t::key) ++members;
-    return true;
-  };
-  const json document = json::parse(body, count, false);
-  if (document.is_discarded()) return "the body is not JSON";
-  if (!document.is_object()) return "the body is not a JSON object";
-  if (members != document.size()) return "a member is given twice";
+  const auto members = read_members(body);
+  if (const auto* const wrong = std::get_if<std::string>(&members)) return *wrong;
   ChangeReader reader{.is_replay = is_replay, .change = {}};
-  for (const auto& [name, value] : document.items())
+  for (const auto& [name, value] : std::get<json>(members).items())
     if (Problem problem = reader.read(name, value)) return std::move(*problem);
   if (Problem problem = reader.judge()) return std::move(*problem);
   if (reader.change.filter.id) reader.change.limit = 1;
@@ -241,19 +200,11 @@ std::optional<JobsPath> read_jobs_path(std::string_view path) {
 
 std::variant<JobsListing, std::string> read_jobs_query(std::string_view query) {
   JobsListing listing;
-  std::set<std::string, std::less<>> given;
-  while (!query.empty()) {
-    const std::size_t end = std::min(query.find('&'), query.size());
-    const std::string_view part = query.substr(0, end);
-    query.remove_prefix(std::min(end + 1, query.size()));
-    if (part.empty()) continue;
-    const std::size_t equals = std::min(part.find('='), part.size());
-    auto name = percent_decoded(part.substr(0, equals));
-    const auto text = percent_decoded(part.substr(std::min(equals + 1, part.size())));
-    if (!name || !text) return "the query is not percent-encoded";
-    if (Problem problem = read_parameter(*name, *text, listing)) return std::move(*problem);
-    if (!given.insert(*name).second) return in_quotes(*name) + " is given twice";
-  }
+  const auto parameters = http::read_query(query);
+  if (const auto* const wrong = std::get_if<std::string>(&parameters)) return *wrong;
+  for (const http::Parameter& each : std::get<http::Parameters>(parameters))
+    if (Problem problem = read_parameter(each.name, each.value, listing))
+      return std::move(*problem);
   return listing;
 }
 

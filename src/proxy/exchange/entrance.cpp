@@ -1,7 +1,5 @@
 #include "proxy/exchange/entrance.hpp"
 
-#include <sys/random.h>
-
 #include <algorithm>
 
 #include "http/accept.hpp"
@@ -15,6 +13,9 @@ using waiting::Time;
 using waiting::Token;
 using waiting::TokenKind;
 using waiting::WaitingRoom;
+
+// Workers read the clock at different moments.
+constexpr Milliseconds kAhead{2'000};
 
 bool mentions_prefetch(const http::FieldList& fields, std::string_view name) {
   const http::Field* const field = fields.find(name);
@@ -31,13 +32,6 @@ bool is_visit(const http::RequestHead& head) {
   if (mode != nullptr && mode->value != "navigate") return false;
   const http::Field* const destination = head.fields.find("Sec-Fetch-Dest");
   return destination == nullptr || destination->value == "document";
-}
-
-std::optional<waiting::TicketId> new_id() {
-  waiting::TicketId id;
-  const auto size = static_cast<ssize_t>(id.bytes.size());
-  if (::getrandom(id.bytes.data(), id.bytes.size(), 0) != size) return std::nullopt;
-  return id;
 }
 
 }  // namespace
@@ -61,7 +55,9 @@ bool Entrance::goes_on_with(const Token& pass) {
   const TimePoint now = services_.now();
   // The session's last use is to be known before it is idle.
   const Milliseconds renew_after = std::min(waiting::kRenewAfter, settings_->idle / 4);
-  if (pass.generation == 0 || room_->time_at(now) - pass.time >= renew_after) {
+  // One from the future is of a clock that was set back.
+  const Milliseconds age = room_->time_at(now) - pass.time;
+  if (pass.generation == 0 || age >= renew_after || age < -kAhead) {
     const WaitingRoom::Renewal renewal = room_->with(now, [&](WaitingRoom& room, Time time) {
       return room.use(pass.id, pass.generation, pass.time, time);
     });
@@ -80,6 +76,7 @@ bool Entrance::goes_on_with(const Token& pass) {
 std::optional<Answer> Entrance::claim(const Token& ticket) {
   std::optional<WaitingRoom::View> view;
   const auto session = room_->with(services_.now(), [&](WaitingRoom& room, Time now) {
+    room.recover(ticket.id, ticket.time, now);
     auto begun = room.claim(ticket.id, now);
     if (!begun) view = room.hear(ticket.id, now);
     return begun;
@@ -104,8 +101,7 @@ std::optional<Answer> Entrance::join(const Token& stamp) {
     let_in(stamp.id);
     return std::nullopt;
   }
-  if (!contact.view)
-    return tell({.state = VisitorStatus::State::full, .poll = settings_->poll.max}, std::nullopt);
+  if (!contact.view) return turn_away(contact.door);
   return tell(status_of(stamp.id, *contact.view),
               Token{TokenKind::ticket, stamp.id, 0, stamp.time});
 }
@@ -121,17 +117,22 @@ std::optional<Answer> Entrance::arrive() {
   }
   const auto door =
       room_->with(now, [](WaitingRoom& room, Time time) { return room.arrive(time); });
-  if (door == WaitingRoom::Door::full)
-    return tell({.state = VisitorStatus::State::full, .poll = settings_->poll.max}, std::nullopt);
-  const std::optional<waiting::TicketId> id = new_id();
+  if (door == WaitingRoom::Door::full || door == WaitingRoom::Door::ended) return turn_away(door);
+  const std::optional<waiting::TicketId> id = new_ticket_id();
   if (!id) return waiting_room_open(settings_->poll.max);
   if (door == WaitingRoom::Door::enter) {
     renew(*id, 0);
     let_in(*id);
     return std::nullopt;
   }
-  return tell({.state = VisitorStatus::State::arrived, .poll = settings_->poll.min},
+  return tell({.state = VisitorStatus::State::arrived, .poll = stamp_poll(*settings_)},
               Token{TokenKind::stamp, *id, 0, room_->time_at(now)});
+}
+
+Answer Entrance::turn_away(WaitingRoom::Door door) {
+  using State = VisitorStatus::State;
+  const State state = door == WaitingRoom::Door::ended ? State::ended : State::full;
+  return tell({.state = state, .poll = settings_->poll.max}, std::nullopt);
 }
 
 void Entrance::let_in(const waiting::TicketId& id) {

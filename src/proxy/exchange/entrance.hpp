@@ -36,6 +36,7 @@ class Entrance {
   std::optional<Answer> arrive();
   void let_in(const waiting::TicketId& id);
   void renew(const waiting::TicketId& id, std::uint32_t generation);
+  Answer turn_away(waiting::WaitingRoom::Door door);
   Answer tell(const VisitorStatus& status, std::optional<waiting::Token> token);
 
   Services& services_;

@@ -68,8 +68,9 @@ Task<Answer> Exchange::find_answer() {
   visitor_tokens_.take();
   if (const std::optional<Fault> fault = check_framing()) co_return *fault;
   classify();
-  if (request_.subject.has_conflicting_path &&
-      request_.config().ambiguous_paths == config::AmbiguousPaths::reject)
+  const bool rejects = request_.config().ambiguous_paths == config::AmbiguousPaths::reject;
+  if (request_.subject.may_pass_by_waiting_room ||
+      (request_.subject.has_conflicting_path && rejects))
     co_return bad_request(http::Error::ambiguous_path);
   if (const std::optional<std::string_view> own = own_part(request_, services_)) {
     const Answer report = co_await own_answer(*own);
@@ -95,7 +96,10 @@ Task<Answer> Exchange::find_answer() {
 
 // On a job, or on a place in a waiting room.
 Task<Answer> Exchange::own_answer(std::string_view path) {
-  if (WaitingResource::is_for(path)) co_return waiting_resource_.answer(path);
+  if (WaitingResource::is_for(path)) {
+    const Answer told = co_await waiting_resource_.answer(path);
+    co_return told;
+  }
   const Answer report = co_await job_resource_.answer(path);
   co_return report;
 }
@@ -231,7 +235,7 @@ Exchange::Exchange(Services& services, LocalGeneration& generation, ClientSessio
       job_resource_(services, request_, parking),
       visitor_tokens_(request_, session),
       entrance_(services, request_, visitor_tokens_),
-      waiting_resource_(services, request_, visitor_tokens_) {}
+      waiting_resource_(services, request_, visitor_tokens_, body_) {}
 
 // A slot, or a place in the queue. The time that the client took to send the body, or another
 // request to fetch the response, is not held against the request; but what it waited for a leader

@@ -1,13 +1,14 @@
 #include "proxy/exchange/visitor_status.hpp"
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
 namespace spillway::proxy {
 
 std::string_view name(VisitorStatus::State state) {
-  constexpr std::array<std::string_view, 7> names{"arrived", "waiting", "processing", "fulfilled",
-                                                  "full",    "closed",  "cancelled"};
+  constexpr std::array<std::string_view, 8> names{"arrived", "waiting", "processing", "fulfilled",
+                                                  "full",    "closed",  "cancelled",  "ended"};
   return names[static_cast<std::size_t>(state)];
 }
 
@@ -19,8 +20,8 @@ VisitorStatus status_of(const waiting::TicketId& id, const waiting::WaitingRoom:
   return status;
 }
 
-std::string to_json(const VisitorStatus& status, std::string_view room, std::string_view message,
-                    waiting::Time now, std::string_view more) {
+std::string to_json(const VisitorStatus& status, std::string_view room,
+                    const waiting::Orders& notice, waiting::Time now, std::string_view more) {
   std::string text = "{";
   text += more;
   const auto member = [&text](std::string_view key, auto value) {
@@ -29,10 +30,13 @@ std::string to_json(const VisitorStatus& status, std::string_view room, std::str
   text.append("\"room\":\"").append(room).append("\",\"state\":\"").append(name(status.state));
   text += "\",";
   if (status.id) text.append("\"id\":\"").append(to_text(*status.id)).append("\",");
-  if (status.view) {
+  using State = VisitorStatus::State;
+  const bool has_place = status.state == State::waiting || status.state == State::processing;
+  if (status.view && has_place) {
     const waiting::WaitingRoom::View& view = *status.view;
-    member("waited_ms", (now - view.joined).count());
-    if (status.state == VisitorStatus::State::waiting) {
+    member("waited_ms", std::max<std::int64_t>((now - view.joined).count(), 0));
+    if (status.state == State::waiting) {
+      if (notice.is_paused) text += "\"why\":\"paused\",";
       member("ahead", view.ahead);
       member("position", view.ahead + 1);
       if (view.estimate) {
@@ -43,16 +47,16 @@ std::string to_json(const VisitorStatus& status, std::string_view room, std::str
         text += ',';
       }
     }
-    if (status.state == VisitorStatus::State::processing)
+    if (status.state == State::processing)
       member("claim_remaining_ms", std::max<std::int64_t>((view.claim_until - now).count(), 0));
   }
-  if (!message.empty()) {
-    const nlohmann::json quoted = message;
+  if (!notice.message.empty()) {
+    const nlohmann::json quoted = notice.message;
     text += "\"message\":";
     text += quoted.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     text += ',';
   }
-  member("poll_ms", status.poll.count());
+  if (status.poll > Milliseconds(0)) member("poll_ms", status.poll.count());
   text.back() = '}';
   text += '\n';
   return text;

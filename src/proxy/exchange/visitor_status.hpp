@@ -1,11 +1,14 @@
 // What a visitor of a waiting room is told of its place: as JSON, and as fields.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/time.hpp"
+#include "config/config.hpp"
+#include "waiting/token.hpp"
 #include "waiting/waiting_room.hpp"
 
 namespace spillway::proxy {
@@ -19,6 +22,7 @@ struct VisitorStatus {
     full,        // would not get in within max_wait_ms: has no place
     closed,      // nobody has to wait
     cancelled,   // by the visitor
+    ended        // the operator ended the waiting room
   };
   State state = State::arrived;
   Milliseconds poll{0};                            // until it is to ask again
@@ -28,10 +32,15 @@ struct VisitorStatus {
 
 std::string_view name(VisitorStatus::State state);
 
+// When who has only a stamp is to come again: well within its life.
+inline Milliseconds stamp_poll(const config::WaitingRoom& settings) {
+  return std::min<Milliseconds>(settings.poll.min, waiting::kStampLife / 3);
+}
+
 VisitorStatus status_of(const waiting::TicketId& id, const waiting::WaitingRoom::View& view);
 
 // One line, with a line end. `more`: members to begin with, each followed by a comma.
-std::string to_json(const VisitorStatus& status, std::string_view room, std::string_view message,
-                    waiting::Time now, std::string_view more = {});
+std::string to_json(const VisitorStatus& status, std::string_view room,
+                    const waiting::Orders& notice, waiting::Time now, std::string_view more = {});
 
 }  // namespace spillway::proxy

@@ -1,5 +1,7 @@
 #include "proxy/exchange/visitor_tokens.hpp"
 
+#include <sys/random.h>
+
 #include <algorithm>
 
 #include "http/cookie.hpp"
@@ -21,6 +23,13 @@ void write_cookie(TextWriter& out, const SharedWaitingRoom& room,
 }
 
 }  // namespace
+
+std::optional<waiting::TicketId> new_ticket_id() {
+  waiting::TicketId id;
+  const auto size = static_cast<ssize_t>(id.bytes.size());
+  if (::getrandom(id.bytes.data(), id.bytes.size(), 0) != size) return std::nullopt;
+  return id;
+}
 
 void VisitorTokens::take() {
   for (const auto& room : request_.generation->generation().waiting_rooms) {

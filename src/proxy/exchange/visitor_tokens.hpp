@@ -50,6 +50,9 @@ class VisitorTokens {
   std::size_t size_ = 0;
 };
 
+// nullopt: the system has no random numbers.
+std::optional<waiting::TicketId> new_ticket_id();
+
 // Set-Cookie for the token, with CRLF, and Spillway-Ticket for a program.
 void write_token(TextWriter& out, const SharedWaitingRoom& room,
                  const config::WaitingRoom& settings, std::string_view token, bool for_program);

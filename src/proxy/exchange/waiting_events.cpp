@@ -59,14 +59,16 @@ Task<std::optional<Fault>> WaitingResource::send_events(ClientSession& session, 
 Task<std::optional<Fault>> WaitingResource::tell_news(ClientSession& session, Parking& parking) {
   const TimePoint until = services_.now() + kLongest;
   std::size_t shown = static_cast<std::size_t>(-1);
+  std::uint64_t noticed = 0;
   TimePoint told{};
   while (services_.now() < until && !services_.draining) {
     const VisitorStatus status = ask();
     const bool waits = status.view && status.state == VisitorStatus::State::waiting;
-    const bool is_news = !waits || status.view->ahead != shown;
+    const waiting::Orders notice = room_->notice(*settings_);
+    const bool is_news = !waits || status.view->ahead != shown || notice.changes != noticed;
     std::string event;
     if (is_news) {
-      event = "event: status\ndata: " + describe(status) + "\n";
+      event = "event: status\ndata: " + describe(status, notice) + "\n";
     } else if (services_.now() - told >= kComment) {
       event = ":\n\n";  // keeps the connection alive
     }
@@ -77,6 +79,7 @@ Task<std::optional<Fault>> WaitingResource::tell_news(ClientSession& session, Pa
     }
     if (!waits) break;
     shown = status.view->ahead;
+    noticed = notice.changes;
     const Wake wake =
         co_await parking.park({.deadline = services_.now() + kLook, .client_gone = true});
     if (wake == Wake::client_gone) co_return client_gone();
@@ -84,8 +87,9 @@ Task<std::optional<Fault>> WaitingResource::tell_news(ClientSession& session, Pa
   co_return std::nullopt;
 }
 
-std::string WaitingResource::describe(const VisitorStatus& status) const {
-  return to_json(status, room_->name(), settings_->message, room_->time_at(services_.now()));
+std::string WaitingResource::describe(const VisitorStatus& status,
+                                      const waiting::Orders& notice) const {
+  return to_json(status, room_->name(), notice, room_->time_at(services_.now()));
 }
 
 }  // namespace spillway::proxy

@@ -1,7 +1,5 @@
 #include "proxy/exchange/waiting_resource.hpp"
 
-#include <array>
-
 #include "proxy/exchange/waiting_response.hpp"
 
 namespace spillway::proxy {
@@ -14,14 +12,7 @@ using waiting::TokenKind;
 using waiting::WaitingRoom;
 
 constexpr std::string_view kRooms = "/rooms/";
-
-Fault told(unsigned status, std::string_view detail) {
-  return {.outcome = Outcome::cached, .status = status, .detail = detail};
-}
-
-Fault not_here() {
-  return told(404, "There is no such waiting room, or nothing of that name in it.");
-}
+constexpr std::string_view kTickets = "/tickets";
 
 }  // namespace
 
@@ -39,29 +30,34 @@ bool WaitingResource::find(std::string_view name) {
   return false;
 }
 
-Answer WaitingResource::answer(std::string_view path) {
+Task<Answer> WaitingResource::answer(std::string_view path) {
   path.remove_prefix(kRooms.size());
   const std::size_t slash = path.find('/');
-  if (slash == std::string_view::npos || !find(path.substr(0, slash))) return not_here();
+  if (slash == std::string_view::npos || !find(path.substr(0, slash)))
+    co_return not_in_waiting_room();
   const std::string_view part = path.substr(slash);
+  if (part == kTickets || part.starts_with(std::string(kTickets) + "/")) {
+    const Answer told = co_await answer_tickets(part.substr(kTickets.size()));
+    co_return told;
+  }
   const http::Verb method = request_.head.method;
   const bool is_refresh = part == "/refresh/on" || part == "/refresh/off";
   const bool is_form = is_refresh || part == "/leave";
-  if (!is_form && part != "/ticket" && part != "/events") return not_here();
+  if (!is_form && part != "/ticket" && part != "/events") co_return not_in_waiting_room();
   const bool is_read = method == http::Verb::get || method == http::Verb::head;
-  if (is_form ? method != http::Verb::post : !is_read) {
-    response_ = {405,
-                 is_form ? "Allow: POST\r\nCache-Control: no-store\r\n"
-                         : "Allow: GET, HEAD\r\nCache-Control: no-store\r\n",
-                 ""};
-    return WaitingReport{};
-  }
+  if (is_form && method != http::Verb::post) co_return wrong_method("POST");
+  if (!is_form && !is_read) co_return wrong_method("GET, HEAD");
   if (is_refresh) {
     response_ = refresh_response(request_.head, part == "/refresh/on");
-    return WaitingReport{};
+    co_return WaitingReport{};
   }
-  if (is_form) return leave();
-  return part == "/events" && method == http::Verb::get ? begin_events() : show();
+  if (is_form) co_return leave();
+  co_return part == "/events" && method == http::Verb::get ? begin_events() : show();
+}
+
+Answer WaitingResource::wrong_method(std::string_view allowed) {
+  response_ = {405, "Allow: " + std::string(allowed) + "\r\nCache-Control: no-store\r\n", ""};
+  return WaitingReport{};
 }
 
 Answer WaitingResource::show() {
@@ -84,8 +80,10 @@ VisitorStatus WaitingResource::ask() {
   if (token->kind == TokenKind::pass)
     return {.state = State::fulfilled, .poll = settings_->poll.max, .id = token->id};
   if (token->kind == TokenKind::stamp) return ask_with_stamp(*token);
-  const auto view = room_->with(
-      services_.now(), [&](WaitingRoom& room, Time now) { return room.hear(token->id, now); });
+  const auto view = room_->with(services_.now(), [&](WaitingRoom& room, Time now) {
+    room.recover(token->id, token->time, now);
+    return room.hear(token->id, now);
+  });
   return view ? status_of(token->id, *view) : ask_with_none();
 }
 
@@ -103,7 +101,7 @@ VisitorStatus WaitingResource::ask_with_stamp(const Token& stamp) {
   }
   if (contact.door == WaitingRoom::Door::enter)
     return {.state = State::closed, .poll = settings_->poll.min};
-  if (!contact.view) return {.state = State::full, .poll = settings_->poll.max};
+  if (!contact.view) return turned_away(contact.door);
   given_ = Token{TokenKind::ticket, stamp.id, 0, stamp.time};
   return status_of(stamp.id, *contact.view);
 }
@@ -111,25 +109,30 @@ VisitorStatus WaitingResource::ask_with_stamp(const Token& stamp) {
 // Who carries nothing that is valid is to ask for the route itself again.
 VisitorStatus WaitingResource::ask_with_none() {
   using State = VisitorStatus::State;
-  const bool is_open = room_->with(
-      services_.now(), [](WaitingRoom& room, Time now) { return room.counts(now).is_open; });
-  return {.state = is_open ? State::arrived : State::closed, .poll = settings_->poll.min};
+  return room_->with(services_.now(), [this](WaitingRoom& room, Time now) -> VisitorStatus {
+    if (room.orders().has_ended) return turned_away(WaitingRoom::Door::ended);
+    const bool is_open = room.counts(now).is_open;
+    return {.state = is_open ? State::arrived : State::closed, .poll = stamp_poll(*settings_)};
+  });
+}
+
+VisitorStatus WaitingResource::turned_away(WaitingRoom::Door door) const {
+  using State = VisitorStatus::State;
+  const State state = door == WaitingRoom::Door::ended ? State::ended : State::full;
+  return {.state = state, .poll = settings_->poll.max};
 }
 
 // A form of another site cannot send the field (Fetch: it is not safelisted), nor the cookie
 // (SameSite).
 Answer WaitingResource::leave() {
   if (request_.head.fields.find("Spillway-Leave") == nullptr)
-    return told(403, "Leaving takes the field Spillway-Leave: 1.");
+    return waiting_told(403, "Leaving takes the field Spillway-Leave: 1.");
   const std::optional<Token> token = tokens_.find(*room_, services_.now());
   const bool was_here = token && room_->with(services_.now(), [&](WaitingRoom& room, Time now) {
     return room.cancel(token->id, now);
   });
-  if (!was_here && !(token && token->kind == TokenKind::stamp)) return not_here();
-  std::array<char, kTokenLines> lines;
-  TextWriter out(lines);
-  write_token_end(out, *room_, *settings_);
-  response_ = {204, "Cache-Control: no-store\r\n" + std::string(lines.data(), out.size()), ""};
+  if (!was_here && !(token && token->kind == TokenKind::stamp)) return not_in_waiting_room();
+  response_ = left_response(*room_, *settings_);
   return WaitingReport{};
 }
 

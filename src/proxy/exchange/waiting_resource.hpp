@@ -1,5 +1,6 @@
 // What visitors ask of their place in a waiting room, below own_path: rooms/NAME/ticket,
-// rooms/NAME/events, rooms/NAME/leave, rooms/NAME/refresh (docs/waiting-room.md).
+// rooms/NAME/events, rooms/NAME/leave, rooms/NAME/refresh, and programs: rooms/NAME/tickets
+// (docs/waiting-room.md).
 #pragma once
 
 #include <optional>
@@ -9,6 +10,7 @@
 #include "proxy/exchange/answer.hpp"
 #include "proxy/exchange/client_session.hpp"
 #include "proxy/exchange/own_response.hpp"
+#include "proxy/exchange/request_body.hpp"
 #include "proxy/exchange/request_context.hpp"
 #include "proxy/exchange/services.hpp"
 #include "proxy/exchange/visitor_status.hpp"
@@ -20,15 +22,16 @@ namespace spillway::proxy {
 
 class WaitingResource {
  public:
-  WaitingResource(Services& services, const RequestContext& request, const VisitorTokens& tokens)
-      : services_(services), request_(request), tokens_(tokens) {}
+  WaitingResource(Services& services, const RequestContext& request, const VisitorTokens& tokens,
+                  RequestBody& body)
+      : services_(services), request_(request), tokens_(tokens), body_(body) {}
   WaitingResource(const WaitingResource&) = delete;
   WaitingResource& operator=(const WaitingResource&) = delete;
 
   // Whether the path, below own_path, is one of a waiting room.
   static bool is_for(std::string_view path);
 
-  Answer answer(std::string_view path);
+  Task<Answer> answer(std::string_view path);
   // Of WaitingReport.
   const OwnResponse& response() const { return response_; }
   // Of WaitingEvents: the visitor's status (WHATWG HTML section 9.2), when it changes.
@@ -38,17 +41,31 @@ class WaitingResource {
  private:
   bool find(std::string_view name);
   Answer show();
+  Answer wrong_method(std::string_view allowed);
   Answer begin_events();
   Task<std::optional<Fault>> tell_news(ClientSession& session, Parking& parking);
   Answer leave();
   VisitorStatus ask();
   VisitorStatus ask_with_stamp(const waiting::Token& stamp);
   VisitorStatus ask_with_none();
-  std::string describe(const VisitorStatus& status) const;
+  VisitorStatus turned_away(waiting::WaitingRoom::Door door) const;
+  std::string describe(const VisitorStatus& status, const waiting::Orders& notice) const;
+
+  // waiting_tickets.cpp
+  Task<Answer> answer_tickets(std::string_view part);
+  Task<Answer> join();
+  Task<std::optional<Fault>> read_wish();
+  bool is_over(const waiting::Token& token);
+  VisitorStatus take_place(const waiting::Token& stamp);
+  Answer note_arrival();
+  Answer show_ticket(const waiting::TicketId& id);
+  Answer cancel_ticket(const waiting::TicketId& id);
+  Answer tell_joined(unsigned status, const VisitorStatus& told);
 
   Services& services_;
   const RequestContext& request_;
   const VisitorTokens& tokens_;
+  RequestBody& body_;
   SharedWaitingRoom* room_ = nullptr;
   const config::WaitingRoom* settings_ = nullptr;
   EventSeat seat_;

@@ -21,8 +21,9 @@ std::string retry_after_line(Milliseconds poll) {
   return "Retry-After: " + std::to_string(std::max<std::int64_t>(seconds, 1)) + "\r\n";
 }
 
-// `path`: room_path(), which the content refers to.
-waiting::PageContent content_of(const WaitingFacts& facts, std::string_view path) {
+// `notice` and `path`, room_path(): the content refers to them.
+waiting::PageContent content_of(const WaitingFacts& facts, const waiting::Orders& notice,
+                                std::string_view path) {
   const http::Field* const languages =
       facts.request.head.fields.find(http::FieldId::accept_language);
   const auto& view = facts.status.view;
@@ -32,18 +33,35 @@ waiting::PageContent content_of(const WaitingFacts& facts, std::string_view path
       .room = facts.room.name(),
       .accept_language = languages != nullptr ? languages->value : std::string_view{},
       .languages = facts.settings.languages,
-      .message = facts.settings.message,
+      .message = notice.message,
       .status_path = path,
       .state = name(facts.status.state),
       .poll = facts.status.poll,
       .ahead = waits ? std::optional(view->ahead) : std::nullopt,
       .p10 = estimate ? std::optional(estimate->p10) : std::nullopt,
       .p90 = estimate ? std::optional(estimate->p90) : std::nullopt,
+      .why = waits && notice.is_paused ? std::string_view("paused") : std::string_view{},
       .waited = waits ? std::optional(facts.room.time_at(facts.now) - view->joined) : std::nullopt,
       .refreshes = !http::find_cookie(facts.request.head.fields, kStillCookie)};
 }
 
+std::string_view title_of(VisitorStatus::State state) {
+  switch (state) {
+    case VisitorStatus::State::full: return "Too Many Are Waiting";
+    case VisitorStatus::State::ended: return "The Waiting Room Has Ended";
+    default: return "Waiting Room";
+  }
+}
+
 }  // namespace
+
+Fault waiting_told(unsigned status, std::string_view detail) {
+  return {.outcome = Outcome::cached, .status = status, .detail = detail};
+}
+
+Fault not_in_waiting_room() {
+  return waiting_told(404, "There is no such waiting room, or nothing of that name in it.");
+}
 
 std::string room_path(const config::Config& config, const SharedWaitingRoom& room) {
   return config.own_path + "/rooms/" + room.name();
@@ -55,36 +73,38 @@ OwnResponse waiting_response(const WaitingFacts& facts) {
   response.lines = "Cache-Control: no-store\r\nX-Robots-Tag: noindex\r\n";
   response.lines += retry_after_line(facts.status.poll);
   const std::string path = room_path(facts.request.config(), facts.room);
+  const waiting::Orders notice = facts.room.notice(facts.settings);
   if (facts.as_page) {
     response.lines += "Content-Type: text/html; charset=utf-8\r\nContent-Security-Policy: ";
     response.lines += waiting::waiting_page_csp();
     response.lines +=
         "\r\nReferrer-Policy: same-origin\r\nX-Content-Type-Options: nosniff\r\n"
         "Vary: Accept-Language\r\nContent-Language: ";
-    const waiting::PageContent content = content_of(facts, path);
+    const waiting::PageContent content = content_of(facts, notice, path);
     response.lines.append(waiting::waiting_page_language(content)).append("\r\n");
     response.content = waiting::waiting_page(content);
     return response;
   }
   response.lines +=
       "Content-Type: application/problem+json\r\nLink: <" + path + "/ticket>; rel=\"status\"\r\n";
-  const std::string more =
-      "\"type\":\"about:blank\",\"title\":\"" +
-      std::string(facts.status.state == VisitorStatus::State::full ? "Too Many Are Waiting"
-                                                                   : "Waiting Room") +
-      "\",\"status\":" + std::to_string(facts.settings.status) +
-      ",\"reason\":\"WAITING_ROOM\",\"status_path\":\"" + path + "/ticket\",";
-  response.content = to_json(facts.status, facts.room.name(), facts.settings.message,
-                             facts.room.time_at(facts.now), more);
+  response.content = to_json(facts.status, facts.room.name(), notice, facts.room.time_at(facts.now),
+                             problem_members(facts.status.state, facts.settings.status) +
+                                 "\"status_path\":\"" + path + "/ticket\",");
   return response;
 }
 
-OwnResponse status_response(const WaitingFacts& facts) {
+std::string problem_members(VisitorStatus::State state, unsigned status) {
+  std::string members = "\"type\":\"about:blank\",\"title\":\"";
+  members.append(title_of(state)).append("\",\"status\":").append(std::to_string(status));
+  return members.append(",\"reason\":\"WAITING_ROOM\",");
+}
+
+OwnResponse status_response(const WaitingFacts& facts, std::string_view more) {
   OwnResponse response;
   response.lines = "Content-Type: application/json\r\nCache-Control: no-store\r\n";
-  response.lines += retry_after_line(facts.status.poll);
-  response.content = to_json(facts.status, facts.room.name(), facts.settings.message,
-                             facts.room.time_at(facts.now));
+  if (facts.status.poll > Milliseconds(0)) response.lines += retry_after_line(facts.status.poll);
+  response.content = to_json(facts.status, facts.room.name(), facts.room.notice(facts.settings),
+                             facts.room.time_at(facts.now), more);
   return response;
 }
 
@@ -96,6 +116,13 @@ void add_token(OwnResponse& response, const SharedWaitingRoom& room,
   TextWriter out(lines);
   write_token(out, room, settings, {text.data(), text.size()}, for_program);
   if (!out.overflowed()) response.lines.append(lines.data(), out.size());
+}
+
+OwnResponse left_response(const SharedWaitingRoom& room, const config::WaitingRoom& settings) {
+  std::array<char, kTokenLines> lines;
+  TextWriter out(lines);
+  write_token_end(out, room, settings);
+  return {204, "Cache-Control: no-store\r\n" + std::string(lines.data(), out.size()), ""};
 }
 
 OwnResponse refresh_response(const http::RequestHead& head, bool is_on) {

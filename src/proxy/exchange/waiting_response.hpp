@@ -3,6 +3,7 @@
 #pragma once
 
 #include "config/waiting_room.hpp"
+#include "proxy/exchange/fault.hpp"
 #include "proxy/exchange/own_response.hpp"
 #include "proxy/exchange/request_context.hpp"
 #include "proxy/exchange/visitor_status.hpp"
@@ -20,8 +21,17 @@ struct WaitingFacts {
 };
 
 OwnResponse waiting_response(const WaitingFacts& facts);
-// The status alone, 200.
-OwnResponse status_response(const WaitingFacts& facts);
+// The status alone, 200. `more`: as of to_json().
+OwnResponse status_response(const WaitingFacts& facts, std::string_view more = {});
+// Of a problem (RFC 9457), each followed by a comma.
+std::string problem_members(VisitorStatus::State state, unsigned status);
+
+// A problem that is about the question, not about a place.
+Fault waiting_told(unsigned status, std::string_view detail);
+Fault not_in_waiting_room();
+
+// The visitor has given up its place, and carries nothing any more.
+OwnResponse left_response(const SharedWaitingRoom& room, const config::WaitingRoom& settings);
 
 // Back to the page, which then loads itself again or does not.
 OwnResponse refresh_response(const http::RequestHead& head, bool is_on);

@@ -16,7 +16,7 @@ namespace spillway::proxy {
 
 namespace {
 
-// Of visitors' tokens: they are void after a restart, as the places are.
+// Of visitors' tokens, until PlaceKeeper has one that is kept.
 HmacKey random_key() {
   HmacKey key;
   if (::getrandom(key.data(), key.size(), 0) != static_cast<ssize_t>(key.size()))
@@ -57,6 +57,10 @@ Server::Parts::Parts(ReadConfiguration first, LoadConfig load)
       generations(std::make_shared<Generation>(std::move(*first.config), std::move(first.endpoints),
                                                process)),
       log(generations.current()->config.log),
+      places(process.visitors,
+             [this](const store::Failure& failure) {
+               log.message(observe::Level::error, "the store of waiting rooms: " + failure.text);
+             }),
       reloader([load = std::move(load)] { return read_configuration(load); },
                [this](ReadConfiguration wanted) { return reload(std::move(wanted)); },
                [this] { return generations.collect() == 0; }) {
@@ -102,6 +106,8 @@ void Server::start() {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a temporary file beyond RLIMIT_FSIZE
   parts.start_jobs();
+  if (const auto failure = parts.keep_places(*parts.generations.current()))
+    throw std::runtime_error("store: " + failure->text);
   parts.admin->start();
   parts.control->start();
   parts.reloader.start();
@@ -150,6 +156,7 @@ void Server::stop() {
   parts.control->stop();
   parts.admin->stop();
   if (parts.jobs) parts.jobs->stop();
+  parts.places.stop();
   for (const auto& worker : parts.workers) worker->abandon();
 }
 

@@ -21,14 +21,6 @@ std::string proxy_name() {
   return std::string(host.data()) + ":" + std::to_string(::getpid());
 }
 
-// systemd's StateDirectory, else the directory of the configuration file.
-std::filesystem::path directory_of(const config::Store& store) {
-  const char* const state = store.url.empty() ? std::getenv("STATE_DIRECTORY") : nullptr;
-  if (state == nullptr || *state == 0) return store.directory;
-  const std::string all = state;
-  return all.substr(0, all.find(':'));
-}
-
 store::Opened open(const config::Store& store) {
   std::optional<store::Key> key;
   if (!store.key_file.empty()) {
@@ -37,10 +29,18 @@ store::Opened open(const config::Store& store) {
     if (!read.key) return {nullptr, {store::Failure::Kind::corrupt, std::move(read.problem)}};
     key = read.key;
   }
-  return store::open_store(store.url, directory_of(store), key);
+  return store::open_store(store.url, store_directory(store), key);
 }
 
 }  // namespace
+
+std::filesystem::path store_directory(const config::Store& store) {
+  const bool names_file = store.url.starts_with("sqlite:");
+  const char* const state = names_file ? nullptr : std::getenv("STATE_DIRECTORY");
+  if (state == nullptr || *state == 0) return store.directory;
+  const std::string all = state;
+  return all.substr(0, all.find(':'));
+}
 
 std::unique_ptr<JobQueue> Server::Parts::make_jobs(const config::Config& config) {
   const bool defers =

@@ -29,7 +29,10 @@ AdminSource Server::Parts::pages() {
           .not_ready_reason = [this] { return not_ready_reason(); },
           .purge = [this](const cache::PurgeRequest& what) { return purge(what); },
           .reload = [this](Reloader::Done done) { reloader.request(std::move(done)); },
-          .jobs = jobs_source()};
+          .jobs = jobs_source(),
+          .rooms = {.generation = [this] { return generations.current(); },
+                    .changed =
+                        [this](const observe::RoomChange& change) { log.room_changed(change); }}};
 }
 
 observe::Snapshot Server::Parts::snapshot(Generation& generation, bool with_dead_letters) {
@@ -53,6 +56,7 @@ observe::Snapshot Server::Parts::snapshot(Generation& generation, bool with_dead
   for (const auto& room : generation.waiting_rooms) {
     if (room) snapshot.waiting_rooms.push_back({room->name(), room->counts(Clock::now())});
   }
+  snapshot.are_places_kept = process.visitors->keeping.load() == PlaceKeeping::works;
   return snapshot;
 }
 

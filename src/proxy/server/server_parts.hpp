@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -20,6 +21,7 @@
 #include "proxy/server/control.hpp"
 #include "proxy/server/reloader.hpp"
 #include "proxy/server/server.hpp"
+#include "proxy/waiting/place_keeper.hpp"
 #include "proxy/worker/listener.hpp"
 #include "proxy/worker/worker.hpp"
 
@@ -27,6 +29,10 @@ namespace spillway::proxy {
 
 // From the system's entropy.
 std::uint64_t random_seed();
+
+// systemd's StateDirectory if store.url names no file, else the directory of the configuration
+// file.
+std::filesystem::path store_directory(const config::Store& store);
 
 struct Server::Parts {
   Parts(ReadConfiguration first, LoadConfig load);
@@ -40,6 +46,9 @@ struct Server::Parts {
   std::unique_ptr<JobQueue> make_jobs(const config::Config& config);
   void start_jobs();
   void hand_over(jobs::LeasedJob job, store::Epoch epoch);
+
+  // server_places.cpp
+  std::optional<store::Failure> keep_places(const Generation& generation);
 
   // server_pages.cpp
   AdminSource pages();
@@ -65,6 +74,7 @@ struct Server::Parts {
   const ProcessContext process;
   Generations generations;
   observe::Log log;
+  PlaceKeeper places;
   TunnelPermits tunnel_permits;
   TempSpace temp_space;
   AcceptResume accept_resume;

@@ -44,6 +44,7 @@ config::Problems Server::Parts::try_reload(ReadConfiguration wanted) {
   try {
     const auto next = std::make_shared<Generation>(std::move(*wanted.config),
                                                    std::move(wanted.endpoints), process, &*former);
+    if (const auto failure = keep_places(*next)) return {{"store", failure->text}};
     activate(next);
   } catch (const std::exception& error) {
     return {{"$", error.what()}};

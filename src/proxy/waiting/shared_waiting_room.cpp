@@ -13,35 +13,11 @@ std::shared_ptr<SharedWaitingRoom> find_waiting_room(const WaitingRooms* former,
   return nullptr;
 }
 
-waiting::When when_of(config::WaitingWhen when) {
-  switch (when) {
-    case config::WaitingWhen::full: break;
-    case config::WaitingWhen::always: return waiting::When::always;
-    case config::WaitingWhen::overloaded: return waiting::When::overloaded;
-  }
-  return waiting::When::full;
-}
-
 }  // namespace
-
-waiting::Terms terms_of(const config::WaitingRoom& settings) {
-  return {.active_sessions = settings.active_sessions,
-          .per_minute = settings.per_minute.value_or(0),
-          .session_ttl = settings.session_ttl,
-          .idle = settings.idle,
-          .claim = settings.claim,
-          .abandon = settings.abandon,
-          .max_wait = settings.max_wait,
-          .shortest_poll = settings.poll.min,
-          .longest_poll = settings.poll.max,
-          .max_tickets = settings.max_tickets,
-          .attempts = settings.attempts,
-          .when = when_of(settings.when)};
-}
 
 void SharedWaitingRoom::tick(const config::WaitingRoom& settings, waiting::EntryPace::Health health,
                              TimePoint now) {
-  const waiting::Terms terms = terms_of(settings);
+  const waiting::Terms terms = waiting::terms_of(settings);
   const std::lock_guard lock(mutex_);
   const waiting::Time time = advance(now);
   if (terms != room_.terms()) {
@@ -49,8 +25,17 @@ void SharedWaitingRoom::tick(const config::WaitingRoom& settings, waiting::Entry
     pace_.set_active_sessions(terms.active_sessions);
   }
   health.is_needed = room_.counts(time).is_paced;
-  const double pace = pace_.tick(time, health);
+  double pace = pace_.tick(time, health);
+  const bool is_held = settings.on_store_failure == config::OnStoreFailure::hold &&
+                       context_->keeping.load(std::memory_order_relaxed) == PlaceKeeping::fails;
+  if (is_held) pace = 0;
   room_.tick(time, {.is_overloaded = health.state >= State::overloaded, .pace = pace});
+}
+
+void SharedWaitingRoom::restore(const waiting::Written& written, TimePoint now) {
+  const std::lock_guard lock(mutex_);
+  room_.restore(written, advance(now));
+  room_.keep_journal();
 }
 
 waiting::Counts SharedWaitingRoom::counts(TimePoint now) {

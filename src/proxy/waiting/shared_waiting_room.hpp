@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -13,20 +14,23 @@
 #include "config/config.hpp"
 #include "proxy/waiting/event_seat.hpp"
 #include "proxy/waiting/visitor_clock.hpp"
+#include "waiting/configured.hpp"
 #include "waiting/entry_pace.hpp"
 #include "waiting/token.hpp"
 #include "waiting/waiting_room.hpp"
 
 namespace spillway::proxy {
 
-waiting::Terms terms_of(const config::WaitingRoom& settings);
+// Whether places are written down.
+enum class PlaceKeeping : std::uint8_t { is_off, works, fails };
 
 // What all waiting rooms of the process share.
 struct VisitorContext {
   explicit VisitorContext(waiting::TokenKeys made) : keys(std::move(made)) {}
-  const waiting::TokenKeys keys;
+  waiting::TokenKeys keys;  // replaced by PlaceKeeper before any visitor has come
   const VisitorClock clock;
   CappedCounter event_seats;  // taken
+  std::atomic<PlaceKeeping> keeping{PlaceKeeping::is_off};
 };
 
 class SharedWaitingRoom {
@@ -36,7 +40,7 @@ class SharedWaitingRoom {
       : name_(std::move(name)),
         cookies_{"__Host-spillway-" + name_ + "=", "spillway-" + name_ + "="},
         context_(std::move(context)),
-        room_(terms_of(settings)),
+        room_(waiting::terms_of(settings)),
         pace_(settings.active_sessions) {}
   SharedWaitingRoom(const SharedWaitingRoom&) = delete;
   SharedWaitingRoom& operator=(const SharedWaitingRoom&) = delete;
@@ -62,9 +66,20 @@ class SharedWaitingRoom {
   }
   waiting::Time time_at(TimePoint now) const { return context_->clock.at(now); }
 
+  // Everybody is where it was, and is kept from now on (PlaceKeeper).
+  void restore(const waiting::Written& written, TimePoint now);
+
   // None if all waiting rooms of the process have taken `most`.
   EventSeat take_event_seat(std::uint32_t most) {
     return EventSeat::take(context_->event_seats, most);
+  }
+
+  // The operator's decisions, as those who wait learn of them: with the message that holds.
+  waiting::Orders notice(const config::WaitingRoom& settings) const {
+    const std::lock_guard lock(mutex_);
+    waiting::Orders orders = room_.orders();
+    if (orders.message.empty()) orders.message = settings.message;
+    return orders;
   }
 
   // Every tick of its upstream: takes over the configuration in force, and calls who may come in.
@@ -78,7 +93,7 @@ class SharedWaitingRoom {
   const std::string name_;
   const std::array<std::string, 2> cookies_;
   const std::shared_ptr<VisitorContext> context_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   waiting::Time last_{};
   waiting::WaitingRoom room_;
   waiting::EntryPace pace_;

@@ -47,7 +47,7 @@ const fill = (key, values) => texts[key].replace(/\{(\w)\}/g, (_, name) => value
 const put = (id, text) => { if (at(id).textContent !== text) at(id).textContent = text; };
 const grouped = (n) => n < 10000 ? String(n) : String(n).replace(/\B(?=(\d{3})+$)/g, texts.group);
 const isOpen = () => state === 'processing' || state === 'fulfilled' || state === 'closed';
-const isOver = () => state === 'expired' || state === 'cancelled';
+const isOver = () => state === 'expired' || state === 'cancelled' || state === 'ended';
 
 // The same as in waiting_page.cpp.
 function range(low, high) {
@@ -138,6 +138,9 @@ function unlisten() {
 function show(status) {
   if (status.poll_ms) pollMs = status.poll_ms;
   let next = status.state;
+  // It was told that the line is full, and got nothing to be recognised by: only the page's own
+  // address gives out places.
+  if (next === 'arrived' && state === 'full') return location.reload();
   if (next === 'arrived') {
     unrecognised++;
     // The server knows nothing of a place that it gave: it has ended.

@@ -1,113 +1,15 @@
 // A route with a waiting room: visitors as browsers and programs are, with their cookies.
 #include <doctest/doctest.h>
 
-#include <atomic>
-#include <exception>
-#include <functional>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "support/proxy_under_test.hpp"
-#include "support/raw_client.hpp"
-#include "support/scripted_peer.hpp"
+#include "system/integration/sale.hpp"
 
 using namespace spillway;
 using namespace spillway::support;
 using nlohmann::json;
-
-namespace {
-
-// Keeps what it is asked, and answers "in".
-class Shop {
- public:
-  explicit Shop(std::string fields = "")
-      : peer_([this, fields = std::move(fields)](PeerConnection& proxy) {
-          while (const auto request = proxy.read_request()) {
-            {
-              const std::lock_guard lock(mutex_);
-              requests_.push_back(*request);
-            }
-            proxy.send("HTTP/1.1 200 OK\r\n" + fields + "Content-Length: 2\r\n\r\nin");
-          }
-        }) {}
-
-  std::string address() const { return peer_.address(); }
-  std::vector<Message> requests() const {
-    const std::lock_guard lock(mutex_);
-    return requests_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::vector<Message> requests_;
-  ScriptedPeer peer_;
-};
-
-json selling(json room, json more = json::object()) {
-  room.merge_patch({{"secure_cookie", false}});
-  json changes{{"workers", 1},
-               {"routes",
-                {{{"name", "sale"},
-                  {"match", {{"path", "/sale/**"}}},
-                  {"class", "P1"},
-                  {"waiting_room", std::move(room)}}}}};
-  changes.merge_patch(more);
-  return changes;
-}
-
-const std::string kNavigation =
-    "Accept: text/html\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n"
-    "Sec-Fetch-Site: none\r\n";
-
-// With a jar for the one cookie of the waiting room.
-class Visitor {
- public:
-  explicit Visitor(ProxyUnderTest& proxy, std::string fields = kNavigation)
-      : client_(proxy.port()), fields_(std::move(fields)) {}
-
-  Message visit(std::string_view target = "/sale/page") { return ask("GET", target, fields_); }
-  json poll() {
-    const Message answer = ask("GET", "/_spillway/rooms/sale/ticket", "Sec-Fetch-Mode: cors\r\n");
-    CHECK(answer.status() == 200);
-    return json::parse(answer.body);
-  }
-  Message ask(std::string_view method, std::string_view target, std::string_view fields) {
-    const std::string cookie = jar_.empty() ? "" : "Cookie: own=1; " + jar_ + "; more=2\r\n";
-    Message answer =
-        client_.ask(std::string(method) + " " + std::string(target) + " HTTP/1.1\r\nHost: a\r\n" +
-                    cookie + std::string(fields) + "\r\n");
-    if (const auto set = answer.field("Set-Cookie")) jar_ = set->substr(0, set->find(';'));
-    return answer;
-  }
-  // Its first contact, and the second, which gives it a place.
-  json join() {
-    CHECK(visit().status() == 503);
-    return poll();
-  }
-  // Asks until it is called.
-  bool is_called() {
-    const Deadline deadline(kPatience);
-    while (!deadline.passed()) {
-      if (poll().value("state", "") == "processing") return true;
-    }
-    return false;
-  }
-
-  const std::string& jar() const { return jar_; }
-  void carry(std::string jar) { jar_ = std::move(jar); }
-  RawClient& client() { return client_; }
-
- private:
-  RawClient client_;
-  std::string fields_;
-  std::string jar_;
-};
-
-bool is_in(const Message& answer) { return answer.status() == 200 && answer.body == "in"; }
-
-}  // namespace
 
 TEST_CASE("while there is room visitors go on, with a pass that only they see") {
   Shop shop("Set-Cookie: cart=7\r\n");
@@ -247,6 +149,41 @@ TEST_CASE("a program is told its token in a field, and enters with it") {
   CHECK(is_in(ask("/sale/page")));
   CHECK(token.starts_with("p"));
   CHECK_FALSE(shop.requests().back().field("Spillway-Ticket"));
+}
+
+TEST_CASE("a path that may be another route's does not pass by the waiting room") {
+  Shop shop;
+  ProxyUnderTest proxy(shop.address(), selling({{"active_sessions", 1}, {"when", "always"}}));
+  for (const std::string path : {"/x/%2e%2e/sale/1", "/x/..%2fsale/1", "/sale%2f1", "/sale/../x"}) {
+    CAPTURE(path);
+    CHECK(Visitor(proxy).visit(path).status() == 400);
+  }
+  CHECK(is_in(Visitor(proxy).visit("/x/../y")));
+  CHECK(shop.requests().size() == 1);
+}
+
+TEST_CASE("a stamp is asked for again within its life, whatever poll says") {
+  Shop shop;
+  ProxyUnderTest proxy(shop.address(),
+                       selling({{"active_sessions", 1},
+                                {"when", "always"},
+                                {"abandon_ms", 180'000},
+                                {"poll", {{"min_ms", 60'000}, {"max_ms", 60'000}}}}));
+  CHECK(Visitor(proxy).visit().field("Retry-After") == "20");
+}
+
+TEST_CASE("a response with a pass is for nobody else, whatever the upstream says") {
+  Shop shop("Cache-Control: public, max-age=600\r\nCDN-Cache-Control: max-age=600\r\n");
+  ProxyUnderTest proxy(shop.address(), selling(json::object()));
+  Visitor visitor(proxy);
+  const Message first = visitor.visit();
+  REQUIRE(is_in(first));
+  REQUIRE(visitor.jar().starts_with("spillway-sale=p"));
+  CHECK(count(first.fields, "Cache-Control") == 1);
+  CHECK(first.field("Cache-Control") == "private, no-cache");
+  CHECK_FALSE(first.field("CDN-Cache-Control"));
+  visitor.visit();  // the first pass becomes a session's
+  CHECK(visitor.visit().field("Cache-Control") == "public, max-age=600");
 }
 
 TEST_CASE("a token that was made up, or changed, or of another waiting room, is none") {

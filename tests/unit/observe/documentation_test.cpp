@@ -101,6 +101,13 @@ std::vector<nlohmann::json> all_events() {
     log.draining(1, Milliseconds{1});
     log.stopped(Duration{1});
     log.message(Level::info, "x");
+    log.room_changed({.act = RoomChange::Act::move,
+                      .client = "x",
+                      .room = "x",
+                      .ticket = "x",
+                      .number = 1,
+                      .text = "x"});
+    log.ticket_cancelled("x", "x", "x");
     const overload::DecisionRecord decision{.predicted_wait = Duration{1}, .deadline = TimePoint{}};
     AccessLine access;
     access.request.peer = access.response.error = access.response.detail = access.upstream.server =

@@ -171,6 +171,45 @@ TEST_CASE("an ambiguous path is told from one whose readings are of different ro
   CHECK(index(judge.given(long_one).traffic_class) == 2);
 }
 
+TEST_CASE("no spelling that a backend takes for a waiting room's path is judged as another's") {
+  config::Config config = shop();
+  config.routes[0].waiting_room.emplace();  // /checkout
+  const Classifier classifier(config);
+  const auto given = [&](std::string_view path) {
+    return classifier.route_of(http::Verb::get, "GET", "h", path);
+  };
+  const auto waits = [&](const PathRoute& found) {
+    return config.routes[index(found.route)].waiting_room.has_value();
+  };
+  for (const std::string path : {"/x/%2e%2e/checkout/y", "/x/..%2fcheckout/y", "/checkout%2fy",
+                                 "/%63heckout/x", "/checkout/../export"}) {
+    CAPTURE(path);
+    CHECK(given(path).may_pass_by);
+  }
+  std::string long_one = "/x";
+  while (long_one.size() < 3000) long_one += "/..;%2f%5c\\a";
+  CHECK(given(long_one).may_pass_by);
+  CHECK_FALSE(given("/checkout/a%2fb").may_pass_by);
+  CHECK_FALSE(given("/x/../export/y").may_pass_by);
+
+  const fuzz::RouteReference reference(config.routes);
+  Random random(2);
+  std::size_t served_there = 0;
+  for (int round = 0; round < 30'000; ++round) {
+    const std::string path = random_path(random);
+    const PathRoute found = given(path);
+    for (const fuzz::PathBackend& backend : fuzz::path_backends()) {
+      const std::size_t at = reference.route_of("GET", "h", fuzz::path_at(backend, path));
+      if (!config.routes[at].waiting_room) continue;
+      ++served_there;
+      CAPTURE(path);
+      CAPTURE(backend.name);
+      CHECK((found.may_pass_by || waits(found)));
+    }
+  }
+  CHECK(served_there > 1000);
+}
+
 TEST_CASE("where the path may be another route's, the learned cost does not raise the class") {
   config::Config config = shop();
   config.routes[2].priority_by_cost = true;  // /export

@@ -12,12 +12,16 @@ namespace spillway::waiting {
 inline const Time kStart = Time(std::chrono::hours(490'000));
 inline constexpr Milliseconds kTick{100};
 
+// Of visitors of the same millisecond, the lower number is first (up to 2^20).
 inline TicketId id_of(std::uint64_t number) {
   Random random(number);
   TicketId id;
   const std::uint64_t high = random.next();
   std::memcpy(id.bytes.data(), &high, 8);
   std::memcpy(id.bytes.data() + 8, &number, 8);
+  id.bytes[13] = static_cast<std::uint8_t>(number >> 12);
+  id.bytes[14] = static_cast<std::uint8_t>(number >> 4);
+  id.bytes[15] = static_cast<std::uint8_t>(number << 4);
   return id;
 }
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "crowd.hpp"
 
@@ -67,7 +68,20 @@ TEST_CASE(
   CHECK(now == doctest::Approx(0.05 * 2.5937 / 2).epsilon(0.01));
   CHECK(pace.tick(kStart + kTick * 111, {.are_waiting = true}) == doctest::Approx(now));
   CHECK(pace.tick(kStart + kTick * 112, {.is_refusing = true}) == doctest::Approx(now));
-  CHECK(pace.tick(kStart + kTick * 113, {.is_needed = false}) == doctest::Approx(0.05));
+  const double less = pace.tick(kStart + kTick * 113, {.is_needed = false});
+  CHECK(less == doctest::Approx(now / std::pow(1.1, 0.1)));
+  for (int tick = 114; tick <= 300; ++tick)
+    now = pace.tick(kStart + kTick * tick, {.is_needed = false});
+  CHECK(now == doctest::Approx(0.05));
+}
+
+TEST_CASE("a pace that is needed half of the time is kept") {
+  EntryPace pace(200);
+  double now = 0;
+  for (int tick = 0; tick <= 100; ++tick) now = pace.tick(kStart + kTick * tick, {});
+  for (int tick = 101; tick <= 300; ++tick)
+    now = pace.tick(kStart + kTick * tick, {.is_needed = tick % 2 == 0});
+  CHECK(now == doctest::Approx(0.05 * 2.5937).epsilon(0.02));
 }
 
 TEST_CASE("one session is called once a second at first") {

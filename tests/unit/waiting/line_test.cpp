@@ -11,13 +11,15 @@
 namespace spillway::waiting {
 namespace {
 
+Order at(Time arrived, std::uint64_t number = 0) { return order_of(arrived, id_of(number)); }
+
 // The same, slow and obvious.
 class PlainLine {
  public:
-  void insert(Slot slot, Time arrived) {
+  void insert(Slot slot, Order order) {
     const auto at = std::find_if(entries_.begin(), entries_.end(),
-                                 [&](const Entry& each) { return each.arrived > arrived; });
-    entries_.insert(at, {slot, arrived, true});
+                                 [&](const Entry& each) { return each.order > order; });
+    entries_.insert(at, {slot, order, true});
   }
   void remove(Slot slot) { entries_.erase(find(slot)); }
   void set_present(Slot slot, bool is_present) { find(slot)->is_present = is_present; }
@@ -40,7 +42,7 @@ class PlainLine {
  private:
   struct Entry {
     Slot slot;
-    Time arrived;
+    Order order;
     bool is_present;
   };
   std::vector<Entry>::iterator find(Slot slot) {
@@ -66,8 +68,9 @@ int differences(std::uint64_t seed, std::size_t operations, Slot slots, bool wro
     if ((what < 3 && !out.empty()) || in.empty()) {
       std::swap(out[random.next() % out.size()], out.back());
       const Time arrived = now - Milliseconds(random.next() % 4 == 0 ? random.next() % 2000 : 0);
-      plain.insert(out.back(), arrived);
-      line.insert(out.back(), wrong && n % 100 == 99 ? arrived - Milliseconds(500) : arrived);
+      const bool lies = wrong && n % 100 == 99;
+      plain.insert(out.back(), at(arrived, n % 8));
+      line.insert(out.back(), at(lies ? arrived - Milliseconds(500) : arrived, n % 8));
       in.push_back(out.back());
       out.pop_back();
       continue;
@@ -105,11 +108,11 @@ TEST_CASE("the line answers as a plain list does, over a million random operatio
 TEST_CASE("leaves and groups split and end as a long line grows and shrinks") {
   Line line;
   constexpr Slot kMany = 100'000;
-  for (Slot slot = 0; slot < kMany; ++slot) line.insert(slot, kStart + Milliseconds(slot / 7));
+  for (Slot slot = 0; slot < kMany; ++slot) line.insert(slot, at(kStart + Milliseconds(slot / 7)));
   for (Slot slot = 0; slot < kMany; slot += 997) CHECK(line.ahead(slot).all == slot);
   // Into the middle, many at once.
   for (Slot slot = kMany; slot < kMany + 2000; ++slot)
-    line.insert(slot, kStart + Milliseconds(500));
+    line.insert(slot, at(kStart + Milliseconds(500)));
   CHECK(line.ahead(kMany).all == 501 * 7);
   CHECK(line.ahead(kMany - 1).all == kMany + 2000 - 1);
   for (Slot slot = 0; slot < kMany; ++slot) line.remove(slot);
@@ -119,6 +122,19 @@ TEST_CASE("leaves and groups split and end as a long line grows and shrinks") {
     line.remove(slot);
   }
   CHECK(line.first_present() == kNoSlot);
+}
+
+TEST_CASE(
+    "the order is by arrival, and of the same millisecond the same whoever is heard of first") {
+  CHECK(at(kStart, 1) < at(kStart + Milliseconds(1), 2));
+  CHECK(at(kStart + Milliseconds(1), 1) > at(kStart, 2));
+  CHECK(at(kStart, 1) != at(kStart, 2));
+  const Time late = Time(std::chrono::sys_days(std::chrono::year(2400) / 1 / 1));
+  CHECK(at(late, 1) < at(late + Milliseconds(1), 1));
+  Line one, other;
+  for (Slot slot = 0; slot < 100; ++slot) one.insert(slot, at(kStart, slot));
+  for (Slot slot = 100; slot-- > 0;) other.insert(slot, at(kStart, slot));
+  for (Slot slot = 0; slot < 100; ++slot) CHECK(one.ahead(slot).all == other.ahead(slot).all);
 }
 
 }  // namespace spillway::waiting

@@ -19,8 +19,8 @@ using spillway::Milliseconds;
 
 namespace {
 
-constexpr std::string_view kAllStates[] = {"arrived", "waiting", "processing", "fulfilled",
-                                           "full",    "closed",  "expired",    "cancelled"};
+constexpr std::string_view kAllStates[] = {"arrived", "waiting", "processing", "fulfilled", "full",
+                                           "closed",  "expired", "cancelled",  "ended"};
 
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -239,6 +239,19 @@ TEST_CASE("what has to be announced is: politely, and a call at once") {
   CHECK(contains(page, "<p id=\"urgent\" class=\"unseen\" role=\"alert\"></p>"));
   CHECK(count(page, "role=\"alert\"") == 1);
   CHECK(contains(page, "prefers-reduced-motion"));
+}
+
+TEST_CASE(
+    "a page without scripts says that entry is paused, and does not reload once it has ended") {
+  PageContent paused = content();
+  paused.why = "paused";
+  const std::string told(page_languages().front().find("paused"));
+  CHECK(contains(waiting_page(paused), "class=\"note\">" + told + "</p>"));
+  CHECK_FALSE(contains(between(waiting_page(content()), "id=\"why\"", "</p>"), told));
+  const std::string ended = waiting_page(content("ended"));
+  CHECK_FALSE(contains(ended, "http-equiv=\"refresh\""));
+  CHECK_FALSE(contains(ended, "/refresh/off"));
+  CHECK(contains(waiting_page(content()), "http-equiv=\"refresh\""));
 }
 
 TEST_CASE("the script finds each text that it uses, and each element") {

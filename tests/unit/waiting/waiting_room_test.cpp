@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
+
 #include "crowd.hpp"
 
 namespace spillway::waiting {
@@ -25,10 +27,23 @@ struct Scene {
     return view && view->state == TicketState::processing;
   }
   bool claim(std::uint64_t number) { return room.claim(id_of(number), now).has_value(); }
+  // It is inside, and asks for a page with the pass it has.
+  bool stays(std::uint64_t number) {
+    const auto pass = passes.try_emplace(number, Pass{1, now - kRenewAfter}).first;
+    const Renewal renewal =
+        room.use(id_of(number), pass->second.generation, pass->second.issued, now);
+    if (renewal.use == Use::renewed) pass->second = {renewal.generation, now};
+    return renewal.use == Use::renewed || renewal.use == Use::kept;
+  }
   Counts counts() const { return room.counts(now); }
 
+  struct Pass {
+    std::uint32_t generation = 1;
+    Time issued{};
+  };
   WaitingRoom room;
   Time now = kStart;
+  std::map<std::uint64_t, Pass> passes;
 };
 
 std::uint64_t ended(const Counts& counts, Ended why) {
@@ -105,7 +120,7 @@ TEST_CASE("a session begins with the visit, once, and ends by disuse or age") {
   SUBCASE("age") {
     for (int n = 0; n < 4; ++n) {
       scene.pass(Milliseconds(49'000));
-      CHECK(scene.room.claim(id_of(1), scene.now));
+      CHECK(scene.stays(1));
     }
     CHECK(scene.counts().active == 1);
     scene.pass(Milliseconds(5000));
@@ -146,7 +161,7 @@ TEST_CASE("who is silent keeps its place and is not called before it is back") {
   for (int n = 0; n < 12; ++n) {  // 2 sleeps for four minutes
     scene.pass(Milliseconds(20'000));
     scene.hear(3);
-    scene.room.claim(id_of(1), scene.now);
+    scene.stays(1);
   }
   CHECK(scene.counts().present == 1);
   CHECK(scene.hear(3)->ahead == 1);
@@ -171,7 +186,7 @@ TEST_CASE("an obedient program is present from one Retry-After to the next") {
     scene.pass(Milliseconds(44'000));  // half as long again
     CHECK(scene.counts().present == 1);
     scene.hear(2);
-    scene.room.claim(id_of(1), scene.now);
+    scene.stays(1);
   }
 }
 

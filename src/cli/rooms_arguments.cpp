@@ -1,0 +1,80 @@
+#include "cli/rooms_arguments.hpp"
+
+#include <string>
+
+#include "cli/admin_arguments.hpp"
+#include "waiting/ticket.hpp"
+
+namespace spillway {
+
+namespace {
+
+std::string is_ticket_id(const std::string& text) {
+  return waiting::parse_ticket_id(text) ? "" : "not the id of a ticket: " + text;
+}
+
+std::string is_place(const std::string& text) {
+  const bool is_number = !text.empty() && text.size() <= 8 &&
+                         text.find_first_not_of("0123456789") == std::string::npos && text != "0";
+  return is_number || text == "front" ? "" : "neither \"front\" nor a place from 1 on: " + text;
+}
+
+CLI::App& add_act(CLI::App& rooms, RoomsOptions& to, RoomsAction action, const char* name,
+                  const char* help) {
+  CLI::App& command = add_admin_action(rooms, to, name, help);
+  command.callback([&to, action] { to.action = action; });
+  return command;
+}
+
+CLI::Option* add_room(CLI::App& command, RoomsOptions& to) {
+  return command.add_option("ROOM", to.room, "The waiting room: its route's name");
+}
+
+CLI::Option* add_ticket(CLI::App& command, RoomsOptions& to) {
+  return command.add_option("ID", to.ticket, "A ticket")->check(is_ticket_id, "");
+}
+
+}  // namespace
+
+void add_rooms(CLI::App& app, RoomsOptions& to) {
+  CLI::App& rooms = *app.add_subcommand("rooms", "See and change the waiting rooms of a proxy");
+  rooms.require_subcommand(1);
+  CLI::App& list = add_act(rooms, to, RoomsAction::list, "list",
+                           "List the waiting rooms, or the tickets of one, in order");
+  add_room(list, to);
+  list.add_option("--status", to.status,
+                  "Only tickets that are so: waiting, processing, fulfilled");
+  list.add_option("--after", to.after, "Go on behind this page");
+  list.add_option("--limit", to.limit, "Tickets at most (50)")->check(CLI::PositiveNumber);
+  CLI::App& show = add_act(rooms, to, RoomsAction::show, "show", "One waiting room, or one ticket");
+  add_room(show, to)->required();
+  add_ticket(show, to);
+  CLI::App& call =
+      add_act(rooms, to, RoomsAction::call, "call", "Call the next in line, beyond the pace");
+  add_room(call, to)->required();
+  call.add_option("--count", to.count, "So many (1)")->check(CLI::Range(1, 50));
+  call.add_flag("--continue-on-error", to.continue_on_error, "Go on where one cannot be called");
+  add_room(add_act(rooms, to, RoomsAction::open, "open", "Have visitors wait in any case"), to)
+      ->required();
+  add_room(add_act(rooms, to, RoomsAction::close, "close", "Go by the configuration again"), to)
+      ->required();
+  add_room(add_act(rooms, to, RoomsAction::pause, "pause", "Call nobody"), to)->required();
+  add_room(add_act(rooms, to, RoomsAction::resume, "resume", "Call again"), to)->required();
+  CLI::App& message =
+      add_act(rooms, to, RoomsAction::message, "message", "Tell something to all who wait");
+  add_room(message, to)->required();
+  message.add_option("TEXT", to.text, "The message; '' for that of the configuration");
+  CLI::Option* const ends =
+      message.add_flag("--ends", to.ends, "It is over (sold out): all tickets end");
+  message.add_flag("--goes-on", to.goes_on, "It is not over after all")->excludes(ends);
+  CLI::App& cancel = add_act(rooms, to, RoomsAction::cancel, "cancel", "End a ticket or a session");
+  add_room(cancel, to)->required();
+  add_ticket(cancel, to)->required();
+  cancel.add_option("--reason", to.reason, "For the log");
+  CLI::App& move = add_act(rooms, to, RoomsAction::move, "move", "Move a ticket within the line");
+  add_room(move, to)->required();
+  add_ticket(move, to)->required();
+  move.add_option("--to", to.to, "A place from 1 on, or front")->check(is_place, "");
+}
+
+}  // namespace spillway

@@ -1,0 +1,163 @@
+#include "cli/rooms_command.hpp"
+
+#include <algorithm>
+#include <ostream>
+#include <utility>
+
+#include "cli/rooms_table.hpp"
+#include "cli/terminal_text.hpp"
+#include "http/query.hpp"
+
+namespace spillway {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint64_t kUsualTickets = 50;
+constexpr std::uint64_t kMostOnTicketsPage = 200;
+
+class RoomsCommand {
+ public:
+  RoomsCommand(const RoomsOptions& options, AdminDesk desk, std::ostream& out)
+      : options_(options), desk_(std::move(desk)), out_(out) {}
+
+  AdminOutcome run() {
+    switch (options_.action) {
+      case RoomsAction::list: return list();
+      case RoomsAction::show: return show();
+      case RoomsAction::call: return call();
+      case RoomsAction::open: return set("/open", json::object());
+      case RoomsAction::close: return set("/close", json::object());
+      case RoomsAction::pause: return set("/pause", json::object());
+      case RoomsAction::resume: return set("/resume", json::object());
+      case RoomsAction::message: return set("/message", message());
+      case RoomsAction::cancel: return cancel();
+      case RoomsAction::move: break;
+    }
+    return move();
+  }
+
+ private:
+  AdminOutcome list();
+  AdminOutcome list_tickets();
+  AdminOutcome show();
+  AdminOutcome call();
+  AdminOutcome set(const std::string& act, const json& body);
+  AdminOutcome cancel();
+  AdminOutcome move();
+  json message() const;
+  std::string room_path() const { return "/rooms/" + http::percent_encoded(options_.room); }
+  std::string ticket_path() const { return room_path() + "/tickets/" + options_.ticket; }
+  AdminReply post(const std::string& path, const json& body) const {
+    return desk_.client().post(path,
+                               body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  }
+  // Prints the answer as it came, or by `print`.
+  template <class Print>
+  AdminOutcome answered(const AdminReply& reply, Print print) {
+    const std::optional<json> answer = desk_.understood(reply);
+    if (!answer) return desk_.failed();
+    if (options_.json)
+      out_ << reply.body;
+    else
+      print(*answer);
+    return AdminOutcome::done;
+  }
+
+  const RoomsOptions& options_;
+  AdminDesk desk_;
+  std::ostream& out_;
+};
+
+AdminOutcome RoomsCommand::list() {
+  if (!options_.room.empty()) return list_tickets();
+  return answered(desk_.client().get("/rooms"), [this](const json& answer) {
+    print_rooms(out_, answer.value("rooms", json::array()));
+  });
+}
+
+// Page by page: a page may have fewer tickets than it could. As JSON one page.
+AdminOutcome RoomsCommand::list_tickets() {
+  std::uint64_t left = options_.limit.value_or(kUsualTickets);
+  std::optional<std::string> after = options_.after;
+  bool is_first = true;
+  while (left > 0) {
+    std::string target = room_path() + "/tickets?limit=" +
+                         std::to_string(options_.json ? left : std::min(left, kMostOnTicketsPage));
+    if (options_.status) target += "&status=" + http::percent_encoded(*options_.status);
+    if (after) target += "&after=" + http::percent_encoded(*after);
+    json next;
+    const AdminOutcome outcome = answered(desk_.client().get(target), [&](const json& page) {
+      if (std::exchange(is_first, false)) print_tickets_heading(out_);
+      const json rows = page.value("tickets", json::array());
+      for (const json& ticket : rows) print_ticket_row(out_, ticket);
+      left -= std::min<std::uint64_t>(left, rows.size());
+      next = page.value("next", json());
+    });
+    if (outcome != AdminOutcome::done || !next.is_string()) return outcome;
+    after = next.get<std::string>();
+  }
+  out_ << "There may be more: --after " << plain(after.value_or("")) << '\n';
+  return AdminOutcome::done;
+}
+
+AdminOutcome RoomsCommand::show() {
+  const bool is_ticket = !options_.ticket.empty();
+  const AdminReply reply = desk_.client().get(is_ticket ? ticket_path() : room_path());
+  return answered(reply, [&](const json& answer) {
+    is_ticket ? print_ticket(out_, answer) : print_room(out_, answer);
+  });
+}
+
+// Nobody called is a failure.
+AdminOutcome RoomsCommand::call() {
+  bool was_any = true;
+  const AdminReply reply =
+      post(room_path() + "/call",
+           {{"count", options_.count}, {"continue_on_error", options_.continue_on_error}});
+  const AdminOutcome outcome = answered(reply, [&](const json& answer) {
+    const json successes = answer.value("successes", json::array());
+    for (const json& each : successes) out_ << "called  " << member(each, "id") << '\n';
+    for (const json& each : answer.value("failures", json::array()))
+      out_ << "failed  " << member(each, "error") << ": " << member(each, "detail") << '\n';
+    was_any = !successes.empty();
+  });
+  return was_any ? outcome : AdminOutcome::failed;
+}
+
+AdminOutcome RoomsCommand::set(const std::string& act, const json& body) {
+  return answered(post(room_path() + act, body),
+                  [this](const json& answer) { print_rooms(out_, json::array({answer})); });
+}
+
+json RoomsCommand::message() const {
+  json body = json::object();
+  if (options_.text) body["text"] = *options_.text;
+  if (options_.ends || options_.goes_on) body["ends"] = options_.ends;
+  return body;
+}
+
+AdminOutcome RoomsCommand::cancel() {
+  std::string target = ticket_path();
+  if (options_.reason) target += "?reason=" + http::percent_encoded(*options_.reason);
+  return answered(desk_.client().remove(target), [this](const json&) { out_ << "Cancelled.\n"; });
+}
+
+AdminOutcome RoomsCommand::move() {
+  const bool is_front = options_.to == "front";
+  const json to = is_front ? json("front") : json(std::stoul(options_.to));
+  return answered(post(ticket_path() + "/move", {{"to", to}}), [this](const json& answer) {
+    out_ << "It has place " << member(answer, "position") << " now.\n";
+  });
+}
+
+}  // namespace
+
+AdminOutcome run_rooms_command(const RoomsOptions& options, std::ostream& out, std::ostream& err) {
+  auto desk = AdminDesk::open(options, err);
+  if (!desk) return AdminOutcome::bad_usage;
+  return RoomsCommand(options, std::move(*desk), out).run();
+}
+
+}  // namespace spillway

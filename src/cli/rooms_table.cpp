@@ -1,0 +1,108 @@
+#include "cli/rooms_table.hpp"
+
+#include <array>
+#include <ostream>
+#include <string>
+
+#include "cli/terminal_text.hpp"
+
+namespace spillway {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr int kMemberWidth = 21;
+
+void print_room_row(std::ostream& out, const std::array<std::string, 6>& cells) {
+  print_cells(out, cells, std::array<int, 6>{20, 8, 10, 8, 12, 0});
+}
+
+// What the operator decided, or whether visitors have to wait.
+std::string state_of(const json& room) {
+  std::string state = room.value("open", false) ? "open" : "closed";
+  if (room.value("held_open", false)) state = "held open";
+  if (room.value("paused", false)) state += ", paused";
+  if (room.value("ended", false)) state += ", ended";
+  return state;
+}
+
+// {"idle": 3, "copied": 0} as "idle 3".
+std::string counted(const json& causes) {
+  std::string text;
+  for (const auto& [cause, count] : causes.items()) {
+    if (count == 0) continue;
+    text.append(text.empty() ? "" : ", ").append(plain(cause)).append(" ").append(count.dump());
+  }
+  return text;
+}
+
+}  // namespace
+
+void print_rooms(std::ostream& out, const json& rooms) {
+  print_room_row(out, {"ROOM", "WAITING", "PROCESSING", "ACTIVE", "ENTRIES/MIN", "STATE"});
+  for (const json& room : rooms) {
+    print_room_row(out,
+                   {member(room, "name"), member(room, "waiting"), member(room, "processing"),
+                    member(room, "active"), member(room, "entries_last_minute"), state_of(room)});
+  }
+}
+
+void print_room(std::ostream& out, const json& room) {
+  json shown = room;
+  shown["state"] = state_of(room);
+  for (const char* const causes : {"tickets_ended", "sessions_ended"})
+    shown[causes] = counted(room.value(causes, json::object()));
+  for (const char* const name : {"name",
+                                 "state",
+                                 "message",
+                                 "waiting",
+                                 "present",
+                                 "processing",
+                                 "active",
+                                 "provisional",
+                                 "entries_last_minute",
+                                 "entries_per_second",
+                                 "held_back_by_upstream",
+                                 "joined",
+                                 "called",
+                                 "fulfilled",
+                                 "entered",
+                                 "refused",
+                                 "tickets_ended",
+                                 "sessions_ended",
+                                 "success_rate",
+                                 "average_wait_ms"}) {
+    print_member(out, shown, name, kMemberWidth);
+  }
+}
+
+void print_tickets_heading(std::ostream& out) {
+  print_ticket_row(out, {{"id", "ID"},
+                         {"status", "STATUS"},
+                         {"position", "PLACE"},
+                         {"joined_at", "JOINED"},
+                         {"heard_at", "HEARD OF"},
+                         {"missed", "MISSED"}});
+}
+
+void print_ticket_row(std::ostream& out, const json& ticket) {
+  const char* const since = ticket.contains("begun_at") ? "begun_at" : "joined_at";
+  const std::array<std::string, 6> cells{member(ticket, "id"),
+                                         member(ticket, "status"),
+                                         member(ticket, "position"),
+                                         seconds_of(member(ticket, since)),
+                                         seconds_of(member(ticket, "heard_at")),
+                                         member(ticket, "missed")};
+  print_cells(out, cells, std::array<int, 6>{32, 10, 8, 20, 20, 0});
+}
+
+void print_ticket(std::ostream& out, const json& ticket) {
+  for (const char* const name :
+       {"id", "status", "position", "ahead", "joined_at", "begun_at", "waited_ms", "heard_at",
+        "present", "missed", "estimate", "claim_remaining_ms"}) {
+    print_member(out, ticket, name, kMemberWidth);
+  }
+}
+
+}  // namespace spillway

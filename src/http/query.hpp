@@ -1,0 +1,25 @@
+// The query of a request target (RFC 3986 section 3.4) as parameters: name=value, with ampersands
+// between.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace spillway::http {
+
+struct Parameter {
+  std::string name;
+  std::string value;
+};
+using Parameters = std::vector<Parameter>;
+
+// `query`: what is behind the question mark. Percent-encoded; a plus sign stands for itself. One
+// sentence for what is refused: bad encoding, a name that is given twice. Accepts any bytes.
+std::variant<Parameters, std::string> read_query(std::string_view query);
+
+// All but letters, digits and -._~ as %XX.
+std::string percent_encoded(std::string_view text);
+
+}  // namespace spillway::http

@@ -1,0 +1,254 @@
+#include "proxy/admin/admin_rooms.hpp"
+
+#include <exception>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "proxy/admin/json_members.hpp"
+#include "proxy/admin/room_report.hpp"
+
+namespace spillway::proxy {
+
+namespace beast_http = boost::beast::http;
+using beast_http::status;
+
+namespace {
+
+using observe::RoomChange;
+using waiting::NotCalled;
+using waiting::Time;
+using waiting::WaitingRoom;
+using RoomJson = nlohmann::ordered_json;
+
+RoomJson report_of(SharedWaitingRoom& room, const config::WaitingRoom& settings) {
+  const waiting::Counts counts = room.counts(Clock::now());
+  return room_report(room.name(), counts, room.notice(settings));
+}
+
+AdminResponse no_such_ticket() {
+  return admin_problem(status::not_found, "there is no such ticket, or it has ended");
+}
+
+RoomJson failure_of(NotCalled why) {
+  switch (why) {
+    case NotCalled::nobody_present:
+      return {{"error", "nobody_present"}, {"detail", "nobody waits who was heard of lately"}};
+    case NotCalled::no_room:
+      return {{"error", "no_room"},
+              {"detail", "as many are called already as sessions could begin"}};
+    case NotCalled::room_ended: break;
+  }
+  return {{"error", "room_ended"}, {"detail", "the waiting room has ended"}};
+}
+
+AdminResponse list_line(SharedWaitingRoom& room, const TicketsListing& listing) {
+  Time time;
+  const auto found = room.with(Clock::now(), [&](WaitingRoom& line, Time now) {
+    time = now;
+    return line.list_line(listing.after, listing.limit, now);
+  });
+  RoomJson tickets = RoomJson::array();
+  for (const WaitingRoom::Report& each : found) {
+    if (!listing.status || *listing.status == each.view.state)
+      tickets.push_back(ticket_report(each, time));
+  }
+  RoomJson next = nullptr;
+  if (found.size() == listing.limit) next = cursor_of(found.back());
+  return json_page({{"tickets", std::move(tickets)}, {"next", std::move(next)}});
+}
+
+AdminResponse list_sessions(SharedWaitingRoom& room, const TicketsListing& listing) {
+  RoomJson tickets = RoomJson::array();
+  RoomJson next = nullptr;
+  room.with(Clock::now(), [&](WaitingRoom& sessions, Time now) {
+    waiting::Slot at = listing.from;
+    for (const WaitingRoom::Report& each : sessions.list_sessions(at, listing.limit))
+      tickets.push_back(ticket_report(each, now));
+    if (sessions.has_sessions_from(at)) next = cursor_of(at);
+  });
+  return json_page({{"tickets", std::move(tickets)}, {"next", std::move(next)}});
+}
+
+}  // namespace
+
+AdminResponse AdminRooms::answer(const AdminRequest& request, const std::string& client) const {
+  try {
+    return finished(request, route(request, client));
+  } catch (const std::exception&) {
+    return finished(request,
+                    admin_problem(status::internal_server_error, "this page could not be made"));
+  }
+}
+
+AdminResponse AdminRooms::route(const AdminRequest& request, const std::string& client) const {
+  const AdminTarget target = admin_target(request);
+  const std::optional<RoomsPath> path = read_rooms_path(target.path);
+  if (!path) return admin_problem(status::not_found, "there is no such page; see /");
+  const std::shared_ptr<const Generation> generation = source_.generation();
+  const WaitingRooms& rooms = generation->waiting_rooms;
+  const bool asks_all = path->kind == RoomsPath::Kind::rooms;
+  if (asks_all && !is_reading(request)) return wrong_method("GET, HEAD");
+  RoomJson all = RoomJson::array();
+  for (std::size_t n = 0; n < rooms.size(); ++n) {
+    if (!rooms[n]) continue;
+    const config::WaitingRoom& settings = *generation->config.routes[n].waiting_room;
+    if (asks_all) all.push_back(report_of(*rooms[n], settings));
+    if (asks_all || rooms[n]->name() != path->room) continue;
+    const Asked asked{request, client, *path, *rooms[n], settings, target.query};
+    const bool is_delete = request.method() == beast_http::verb::delete_;
+    switch (path->kind) {
+      case RoomsPath::Kind::ticket:
+        if (is_delete) return cancel(asked);
+        return is_reading(request) ? report(asked) : wrong_method("GET, HEAD, DELETE");
+      case RoomsPath::Kind::room:
+      case RoomsPath::Kind::tickets:
+        return is_reading(request) ? report(asked) : wrong_method("GET, HEAD");
+      default: return change(asked);
+    }
+  }
+  if (asks_all) return json_page({{"rooms", std::move(all)}});
+  return admin_problem(status::not_found, "no route with \"waiting_room\" has this name");
+}
+
+AdminResponse AdminRooms::report(const Asked& asked) const {
+  if (asked.path.kind == RoomsPath::Kind::room)
+    return json_page(report_of(asked.room, asked.settings));
+  if (asked.path.kind == RoomsPath::Kind::tickets) {
+    const auto read = read_tickets_query(asked.query);
+    if (const auto* const wrong = std::get_if<std::string>(&read))
+      return admin_problem(status::bad_request, *wrong);
+    const auto& listing = std::get<TicketsListing>(read);
+    const bool is_inside = listing.status == waiting::TicketState::fulfilled;
+    return is_inside ? list_sessions(asked.room, listing) : list_line(asked.room, listing);
+  }
+  Time time;
+  const auto found = asked.room.with(Clock::now(), [&](WaitingRoom& room, Time now) {
+    time = now;
+    return room.inspect(asked.path.ticket, now);
+  });
+  return found ? json_page(ticket_report(*found, time)) : no_such_ticket();
+}
+
+AdminResponse AdminRooms::cancel(const Asked& asked) const {
+  if (is_from_web_page(asked.request))
+    return admin_problem(status::forbidden, "a web page may not ask for this");
+  const auto read = read_cancel_query(asked.query);
+  if (const auto* const wrong = std::get_if<std::string>(&read))
+    return admin_problem(status::bad_request, *wrong);
+  const waiting::TicketId& id = asked.path.ticket;
+  const bool was_here = asked.room.with(Clock::now(), [&](WaitingRoom& room, Time now) {
+    return room.inspect(id, now) && room.cancel(id, now, waiting::Ended::removed);
+  });
+  if (!was_here) return no_such_ticket();
+  audit(asked, {.act = RoomChange::Act::cancel,
+                .ticket = to_text(id),
+                .text = std::get<std::optional<std::string>>(read)});
+  return json_page({{"id", to_text(id)}, {"status", "cancelled"}});
+}
+
+AdminResponse AdminRooms::change(const Asked& asked) const {
+  if (asked.request.method() != beast_http::verb::post) return wrong_method("POST");
+  if (is_from_web_page(asked.request))
+    return admin_problem(status::forbidden, "a web page may not ask for this");
+  if (!is_json(asked.request)) return json_needed();
+  switch (asked.path.kind) {
+    case RoomsPath::Kind::call: return call(asked);
+    case RoomsPath::Kind::move: return move(asked);
+    case RoomsPath::Kind::message: return tell(asked);
+    default: return set(asked);
+  }
+}
+
+// One after the other, as several requests would: visitors get an answer meanwhile.
+AdminResponse AdminRooms::call(const Asked& asked) const {
+  const auto read = read_call(asked.request.body());
+  if (const auto* const wrong = std::get_if<std::string>(&read))
+    return admin_problem(status::bad_request, *wrong);
+  const auto& order = std::get<CallOrder>(read);
+  const TimePoint began = Clock::now();
+  RoomJson successes = RoomJson::array();
+  RoomJson failures = RoomJson::array();
+  for (std::size_t n = 1; n <= order.count; ++n) {
+    const auto called = asked.room.with(
+        Clock::now(), [](WaitingRoom& room, Time now) { return room.call_next(now); });
+    if (const auto* const id = std::get_if<waiting::TicketId>(&called)) {
+      successes.push_back({{"number", n}, {"id", to_text(*id)}});
+      continue;
+    }
+    RoomJson failure{{"number", n}};
+    failure.update(failure_of(std::get<NotCalled>(called)));
+    failures.push_back(std::move(failure));
+    if (!order.continues_on_error) break;
+  }
+  audit(asked, {.act = RoomChange::Act::call, .number = successes.size()});
+  const std::chrono::duration<double, std::milli> took = Clock::now() - began;
+  return json_page({{"successes", std::move(successes)},
+                    {"failures", std::move(failures)},
+                    {"execution_time_ms", took.count()}});
+}
+
+AdminResponse AdminRooms::move(const Asked& asked) const {
+  const auto read = read_move(asked.request.body());
+  if (const auto* const wrong = std::get_if<std::string>(&read))
+    return admin_problem(status::bad_request, *wrong);
+  const waiting::TicketId& id = asked.path.ticket;
+  std::optional<WaitingRoom::Report> report;
+  Time time;
+  const auto moved = asked.room.with(Clock::now(), [&](WaitingRoom& room, Time now) {
+    time = now;
+    const waiting::Moved result = room.move(id, std::get<std::size_t>(read));
+    report = room.inspect(id, now);
+    return result;
+  });
+  if (moved == waiting::Moved::unknown) return no_such_ticket();
+  if (moved == waiting::Moved::called)
+    return admin_problem(status::conflict, "the ticket is called: it may come in already");
+  audit(asked,
+        {.act = RoomChange::Act::move, .ticket = to_text(id), .number = report->view.ahead + 1});
+  return json_page(ticket_report(*report, time));
+}
+
+AdminResponse AdminRooms::tell(const Asked& asked) const {
+  const auto read = read_message(asked.request.body());
+  if (const auto* const wrong = std::get_if<std::string>(&read))
+    return admin_problem(status::bad_request, *wrong);
+  const auto& order = std::get<MessageOrder>(read);
+  asked.room.with(Clock::now(), [&](WaitingRoom& room, Time) {
+    if (order.text) room.tell(*order.text);
+    if (order.ends) room.end_room(*order.ends);
+  });
+  using Act = RoomChange::Act;
+  const Act act = !order.ends ? Act::message : *order.ends ? Act::end : Act::go_on;
+  audit(asked, {.act = act, .text = order.text});
+  return json_page(report_of(asked.room, asked.settings));
+}
+
+// open, close, pause, resume
+AdminResponse AdminRooms::set(const Asked& asked) const {
+  using Kind = RoomsPath::Kind;
+  if (!is_blank(asked.request.body()))
+    return admin_problem(status::bad_request, "the body must be empty, or {}");
+  const Kind kind = asked.path.kind;
+  RoomChange::Act act = RoomChange::Act::open;
+  if (kind == Kind::close) act = RoomChange::Act::close;
+  if (kind == Kind::pause) act = RoomChange::Act::pause;
+  if (kind == Kind::resume) act = RoomChange::Act::resume;
+  asked.room.with(Clock::now(), [kind](WaitingRoom& room, Time) {
+    if (kind == Kind::open || kind == Kind::close)
+      room.hold_open(kind == Kind::open);
+    else
+      room.pause(kind == Kind::pause);
+  });
+  audit(asked, {.act = act});
+  return json_page(report_of(asked.room, asked.settings));
+}
+
+void AdminRooms::audit(const Asked& asked, RoomChange change) const {
+  if (!source_.changed) return;
+  change.client = asked.client;
+  change.room = asked.room.name();
+  source_.changed(change);
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,64 @@
+// The admin pages of waiting rooms:
+//
+//     GET    /rooms                            all of them
+//     GET    /rooms/{room}                     one: who is in it, what became of the tickets
+//     GET    /rooms/{room}/tickets             who waits, in pages; or who is inside
+//     GET    /rooms/{room}/tickets/{id}        one of them
+//     DELETE /rooms/{room}/tickets/{id}        ends a ticket or a session
+//     POST   /rooms/{room}/tickets/{id}/move   to another place in line
+//     POST   /rooms/{room}/call                calls the next, beyond the pace
+//     POST   /rooms/{room}/open, .../close, .../pause, .../resume, .../message
+//
+// room_query.hpp has the members of queries and bodies, docs/openapi.yaml all answers. Each act is
+// told to RoomsSource::changed.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "observe/room_change.hpp"
+#include "proxy/admin/admin_page.hpp"
+#include "proxy/admin/room_query.hpp"
+#include "proxy/generation/generation.hpp"
+
+namespace spillway::proxy {
+
+// What these pages need of the process. On the admin thread.
+struct RoomsSource {
+  std::function<std::shared_ptr<const Generation>()> generation = {};  // the current one
+  std::function<void(const observe::RoomChange&)> changed = {};
+};
+
+class AdminRooms {
+ public:
+  explicit AdminRooms(RoomsSource source) : source_(std::move(source)) {}
+
+  // The response to a request of an authorized client at this address. 500 if it throws.
+  AdminResponse answer(const AdminRequest& request, const std::string& client) const;
+
+ private:
+  // The waiting room that was asked for, and what asked.
+  struct Asked {
+    const AdminRequest& request;
+    const std::string& client;
+    const RoomsPath& path;
+    SharedWaitingRoom& room;
+    const config::WaitingRoom& settings;
+    std::string_view query;
+  };
+
+  AdminResponse route(const AdminRequest& request, const std::string& client) const;
+  AdminResponse report(const Asked& asked) const;
+  AdminResponse change(const Asked& asked) const;
+  AdminResponse cancel(const Asked& asked) const;
+  AdminResponse call(const Asked& asked) const;
+  AdminResponse move(const Asked& asked) const;
+  AdminResponse tell(const Asked& asked) const;
+  AdminResponse set(const Asked& asked) const;
+  void audit(const Asked& asked, observe::RoomChange change) const;
+
+  RoomsSource source_;
+};
+
+}  // namespace spillway::proxy

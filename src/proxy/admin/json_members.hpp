@@ -1,0 +1,29 @@
+// Members of the JSON objects that the admin pages are sent, and what is said of wrong ones. All
+// functions accept any bytes.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace spillway::proxy {
+
+// An object without duplicate members, of which the parser would keep only the last; or one
+// sentence for what is refused.
+std::variant<nlohmann::json, std::string> read_members(std::string_view body);
+
+// A body that says nothing.
+bool is_blank(std::string_view body);
+
+// A whole number within the bounds.
+std::optional<std::int64_t> whole(const nlohmann::json& value, std::int64_t least,
+                                  std::int64_t most);
+
+// A member's name as it is shown: its beginning, in quotes.
+std::string in_quotes(std::string_view name);
+std::string unknown_member(std::string_view name);
+
+}  // namespace spillway::proxy

@@ -1,0 +1,204 @@
+#include "proxy/admin/room_query.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "http/ascii.hpp"
+#include "http/query.hpp"
+#include "proxy/admin/json_members.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+
+using nlohmann::json;
+using Problem = std::optional<std::string>;  // nullopt: none
+
+constexpr std::string_view kRooms = "/rooms";
+
+// Up to the next slash, which is taken off too.
+std::string_view take_segment(std::string_view& path) {
+  const std::size_t end = std::min(path.find('/'), path.size());
+  const std::string_view segment = path.substr(0, end);
+  path.remove_prefix(std::min(end + 1, path.size()));
+  return segment;
+}
+
+template <class Number>
+bool read_number(std::string_view text, Number& to) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), to);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+Problem read_status(std::string_view text, std::optional<waiting::TicketState>& to) {
+  using waiting::TicketState;
+  constexpr std::array<std::pair<std::string_view, TicketState>, 3> kStates{
+      {{"waiting", TicketState::waiting},
+       {"processing", TicketState::processing},
+       {"fulfilled", TicketState::fulfilled}}};
+  for (const auto& [name, state] : kStates) {
+    if (name == text) to = state;
+  }
+  if (to) return std::nullopt;
+  return "\"status\" must be one of: waiting, processing, fulfilled";
+}
+
+// Of sessions a number, of the line an arrival, a dot and an id.
+Problem read_after(std::string_view text, TicketsListing& to) {
+  const std::string wrong = "\"after\" must be \"next\" of a page with the same \"status\"";
+  if (to.status == waiting::TicketState::fulfilled)
+    return read_number(text, to.from) ? std::nullopt : Problem(wrong);
+  const std::size_t dot = std::min(text.find('.'), text.size());
+  std::int64_t joined = 0;
+  const auto id = waiting::parse_ticket_id(text.substr(std::min(dot + 1, text.size())));
+  if (!id || !read_number(text.substr(0, dot), joined)) return wrong;
+  to.after = {waiting::Time(Milliseconds(joined)), *id};
+  return std::nullopt;
+}
+
+std::size_t characters(std::string_view utf8) {
+  return static_cast<std::size_t>(std::count_if(utf8.begin(), utf8.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  }));
+}
+
+std::string too_long(std::string_view member, std::size_t most) {
+  return in_quotes(member) + " must be a text of at most " + std::to_string(most) + " characters";
+}
+
+}  // namespace
+
+bool is_rooms_path(std::string_view path) {
+  return path.starts_with(kRooms) && (path.size() == kRooms.size() || path[kRooms.size()] == '/');
+}
+
+std::optional<RoomsPath> read_rooms_path(std::string_view path) {
+  using Kind = RoomsPath::Kind;
+  if (!is_rooms_path(path)) return std::nullopt;
+  if (path == kRooms) return RoomsPath{};
+  path.remove_prefix(kRooms.size() + 1);
+  if (path.ends_with('/')) return std::nullopt;
+  RoomsPath read{.kind = Kind::room, .room = take_segment(path)};
+  if (read.room.empty()) return std::nullopt;
+  if (path.empty()) return read;
+  constexpr std::array<std::pair<std::string_view, Kind>, 7> kActs{{{"tickets", Kind::tickets},
+                                                                    {"call", Kind::call},
+                                                                    {"open", Kind::open},
+                                                                    {"close", Kind::close},
+                                                                    {"pause", Kind::pause},
+                                                                    {"resume", Kind::resume},
+                                                                    {"message", Kind::message}}};
+  const std::string_view act = take_segment(path);
+  const auto* const known =
+      std::find_if(kActs.begin(), kActs.end(), [&](const auto& each) { return each.first == act; });
+  if (known == kActs.end()) return std::nullopt;
+  read.kind = known->second;
+  if (path.empty()) return read;
+  const auto id = waiting::parse_ticket_id(take_segment(path));
+  if (read.kind != Kind::tickets || !id) return std::nullopt;
+  read.ticket = *id;
+  read.kind = path.empty() ? Kind::ticket : Kind::move;
+  return path.empty() || path == "move" ? std::optional(read) : std::nullopt;
+}
+
+std::variant<TicketsListing, std::string> read_tickets_query(std::string_view query) {
+  const auto read = http::read_query(query);
+  if (const auto* const wrong = std::get_if<std::string>(&read)) return *wrong;
+  TicketsListing listing;
+  std::optional<std::string> after;
+  for (const http::Parameter& each : std::get<http::Parameters>(read)) {
+    if (each.name == "status") {
+      if (Problem problem = read_status(each.value, listing.status)) return std::move(*problem);
+    } else if (each.name == "limit") {
+      const bool is_number = read_number(each.value, listing.limit);
+      if (!is_number || listing.limit == 0 || listing.limit > kMostTickets)
+        return "\"limit\" must be a whole number from 1 to " + std::to_string(kMostTickets);
+    } else if (each.name == "after") {
+      after = each.value;
+    } else {
+      return unknown_member(each.name);
+    }
+  }
+  if (after) {
+    if (Problem problem = read_after(*after, listing)) return std::move(*problem);
+  }
+  return listing;
+}
+
+std::string cursor_of(const waiting::WaitingRoom::Report& last) {
+  return std::to_string(last.view.joined.time_since_epoch().count()) + "." + to_text(last.id);
+}
+
+std::string cursor_of(waiting::Slot from) { return std::to_string(from); }
+
+std::variant<std::optional<std::string>, std::string> read_cancel_query(std::string_view query) {
+  using Reason = std::optional<std::string>;
+  const auto read = http::read_query(query);
+  if (const auto* const wrong = std::get_if<std::string>(&read)) return *wrong;
+  Reason reason;
+  for (const http::Parameter& each : std::get<http::Parameters>(read)) {
+    if (each.name != "reason") return unknown_member(each.name);
+    if (characters(each.value) > kMostReason) return too_long("reason", kMostReason);
+    reason = each.value;
+  }
+  return reason;
+}
+
+std::variant<CallOrder, std::string> read_call(std::string_view body) {
+  CallOrder order;
+  if (http::trim(body).empty()) return order;
+  const auto members = read_members(body);
+  if (const auto* const wrong = std::get_if<std::string>(&members)) return *wrong;
+  for (const auto& [name, value] : std::get<json>(members).items()) {
+    if (name == "count") {
+      const auto count = whole(value, 1, kMostCalls);
+      if (!count) return "\"count\" must be a whole number from 1 to " + std::to_string(kMostCalls);
+      order.count = static_cast<std::size_t>(*count);
+    } else if (name == "continue_on_error") {
+      if (!value.is_boolean()) return "\"continue_on_error\" must be true or false";
+      order.continues_on_error = value.get<bool>();
+    } else {
+      return unknown_member(name);
+    }
+  }
+  return order;
+}
+
+std::variant<MessageOrder, std::string> read_message(std::string_view body) {
+  const auto members = read_members(body);
+  if (const auto* const wrong = std::get_if<std::string>(&members)) return *wrong;
+  MessageOrder order;
+  for (const auto& [name, value] : std::get<json>(members).items()) {
+    if (name == "text") {
+      if (!value.is_string() || characters(value.get_ref<const std::string&>()) > kMostMessage)
+        return too_long(name, kMostMessage);
+      order.text = value.get<std::string>();
+    } else if (name == "ends") {
+      if (!value.is_boolean()) return "\"ends\" must be true or false";
+      order.ends = value.get<bool>();
+    } else {
+      return unknown_member(name);
+    }
+  }
+  if (!order.text && !order.ends) return "\"text\", \"ends\" or both are needed";
+  return order;
+}
+
+std::variant<std::size_t, std::string> read_move(std::string_view body) {
+  const auto members = read_members(body);
+  if (const auto* const wrong = std::get_if<std::string>(&members)) return *wrong;
+  const json& object = std::get<json>(members);
+  for (const auto& member : object.items()) {
+    if (member.key() != "to") return unknown_member(member.key());
+  }
+  const json to = object.value("to", json());
+  if (to == "front") return std::size_t{0};
+  const auto place = whole(to, 1, kMostPlace);
+  if (!place) return "\"to\" must be \"front\", or a place from 1 on";
+  return static_cast<std::size_t>(*place - 1);
+}
+
+}  // namespace spillway::proxy

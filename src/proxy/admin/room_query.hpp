@@ -1,0 +1,78 @@
+// What the pages of waiting rooms are asked: their paths, queries and bodies. Parameters and
+// members that are not known, or are given twice, are refused.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "waiting/waiting_room.hpp"
+
+namespace spillway::proxy {
+
+inline constexpr std::size_t kUsualTickets = 50;  // of one page
+inline constexpr std::size_t kMostTickets = 200;
+inline constexpr std::size_t kMostCalls = 50;     // of one POST
+inline constexpr std::size_t kMostMessage = 300;  // characters
+inline constexpr std::size_t kMostReason = 200;   // characters
+inline constexpr std::int64_t kMostPlace = 10'000'000;
+
+struct RoomsPath {
+  enum class Kind : std::uint8_t {
+    rooms,
+    room,
+    tickets,
+    ticket,
+    move,
+    call,
+    open,
+    close,
+    pause,
+    resume,
+    message
+  };
+  Kind kind = Kind::rooms;
+  std::string_view room;
+  waiting::TicketId ticket{};  // of ticket and move
+};
+
+// True: the path is one of the pages of waiting rooms, or below them.
+bool is_rooms_path(std::string_view path);
+// nullopt: there is no such page.
+std::optional<RoomsPath> read_rooms_path(std::string_view path);
+
+struct TicketsListing {
+  std::optional<waiting::TicketState> status;  // without: those that are waiting or processing
+  std::size_t limit = kUsualTickets;
+  std::optional<waiting::WaitingRoom::Cursor> after;  // in line
+  waiting::Slot from = 0;                             // of sessions
+};
+
+struct CallOrder {
+  std::size_t count = 1;
+  bool continues_on_error = false;
+};
+
+struct MessageOrder {
+  std::optional<std::string> text;
+  std::optional<bool> ends;
+};
+
+// The functions below return one sentence for what they refuse, and accept any bytes.
+
+std::variant<TicketsListing, std::string> read_tickets_query(std::string_view query);
+// `next` of a page, which is `after` of the one behind it.
+std::string cursor_of(const waiting::WaitingRoom::Report& last);
+std::string cursor_of(waiting::Slot from);
+// The reason, or none.
+std::variant<std::optional<std::string>, std::string> read_cancel_query(std::string_view query);
+
+std::variant<CallOrder, std::string> read_call(std::string_view body);
+std::variant<MessageOrder, std::string> read_message(std::string_view body);
+// How many are to be before it.
+std::variant<std::size_t, std::string> read_move(std::string_view body);
+
+}  // namespace spillway::proxy

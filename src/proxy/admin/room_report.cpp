@@ -1,0 +1,96 @@
+#include "proxy/admin/room_report.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "jobs/time_text.hpp"
+#include "observe/waiting_report.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using waiting::Ended;
+using waiting::TicketState;
+
+Json by_cause(const std::array<std::uint64_t, waiting::kEndedCount>& ended) {
+  Json json = Json::object();
+  for (std::size_t n = 0; n < ended.size(); ++n)
+    json[std::string(name(static_cast<Ended>(n)))] = ended[n];
+  return json;
+}
+
+// Of the tickets that have ended, the share that came in; who left by itself does not count.
+Json success_rate(const waiting::Counts& counts) {
+  std::uint64_t ended = counts.fulfilled;
+  for (std::size_t n = 0; n < counts.tickets_ended.size(); ++n) {
+    if (static_cast<Ended>(n) != Ended::cancelled) ended += counts.tickets_ended[n];
+  }
+  if (ended == 0) return nullptr;
+  return static_cast<double>(counts.fulfilled) / static_cast<double>(ended);
+}
+
+Json average_wait(const waiting::Counts& counts) {
+  if (counts.fulfilled == 0) return nullptr;
+  return counts.waited.count() / static_cast<std::int64_t>(counts.fulfilled);
+}
+
+std::string_view name_of(TicketState state) {
+  switch (state) {
+    case TicketState::waiting: break;
+    case TicketState::processing: return "processing";
+    case TicketState::fulfilled: return "fulfilled";
+  }
+  return "waiting";
+}
+
+}  // namespace
+
+Json room_report(std::string_view name, const waiting::Counts& counts,
+                 const waiting::Orders& notice) {
+  Json json = observe::waiting_room_report({std::string(name), counts});
+  json["joined"] = counts.joined;
+  json["called"] = counts.called;
+  json["fulfilled"] = counts.fulfilled;
+  json["entered"] = counts.entered;
+  json["refused"] = counts.refused;
+  json["tickets_ended"] = by_cause(counts.tickets_ended);
+  json["sessions_ended"] = by_cause(counts.sessions_ended);
+  json["success_rate"] = success_rate(counts);
+  json["average_wait_ms"] = average_wait(counts);
+  json["held_open"] = notice.is_held_open;
+  json["paused"] = notice.is_paused;
+  json["ended"] = notice.has_ended;
+  json["message"] = notice.message;
+  return json;
+}
+
+Json ticket_report(const waiting::WaitingRoom::Report& ticket, waiting::Time now) {
+  const waiting::WaitingRoom::View& view = ticket.view;
+  const auto since = [now](waiting::Time time) {
+    return std::max<std::int64_t>((now - time).count(), 0);
+  };
+  Json json{{"id", to_text(ticket.id)}, {"status", name_of(view.state)}};
+  if (view.state == TicketState::fulfilled) {
+    json["begun_at"] = jobs::to_text(view.joined);
+    return json;
+  }
+  json["position"] = view.ahead + 1;
+  json["ahead"] = view.ahead;
+  json["joined_at"] = jobs::to_text(view.joined);
+  json["waited_ms"] = since(view.joined);
+  json["heard_at"] = jobs::to_text(ticket.heard);
+  json["present"] = ticket.is_present;
+  json["missed"] = ticket.missed;
+  if (view.estimate) {
+    json["estimate"] = {{"p10_ms", view.estimate->p10.count()},
+                        {"p90_ms", view.estimate->p90.count()}};
+  }
+  if (view.state == TicketState::processing)
+    json["claim_remaining_ms"] = std::max<std::int64_t>((view.claim_until - now).count(), 0);
+  return json;
+}
+
+}  // namespace spillway::proxy

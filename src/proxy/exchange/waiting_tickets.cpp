@@ -1,0 +1,195 @@
+// Tickets of a waiting room for programs: rooms/NAME/tickets and rooms/NAME/tickets/ID.
+//
+// To join takes two contacts as for a visitor: nothing is stored of the first, which is answered
+// with a signed stamp of its arrival, so that a flood of clients that keep nothing makes no ticket.
+// The id in the URL may look; what counts as a contact, or cancels, takes the signed token.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <variant>
+
+#include "http/ascii.hpp"
+#include "http/query.hpp"
+#include "proxy/exchange/waiting_resource.hpp"
+#include "proxy/exchange/waiting_response.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+
+using waiting::Time;
+using waiting::Token;
+using waiting::TokenKind;
+using waiting::WaitingRoom;
+
+constexpr std::uint64_t kMostWish = 1024;  // bytes of a body
+constexpr std::size_t kMostReason = 200;   // bytes
+
+bool is_json(const http::RequestHead& head) {
+  const http::Field* const type = head.fields.find("Content-Type");
+  if (type == nullptr) return false;
+  const std::string_view media = std::string_view(type->value).substr(0, type->value.find(';'));
+  return http::iequals(http::trim(media), "application/json");
+}
+
+std::string_view query_of(const http::RequestHead& head) {
+  const std::string_view target = head.path_and_query;
+  const std::size_t mark = target.find('?');
+  return mark == std::string_view::npos ? std::string_view{} : target.substr(mark + 1);
+}
+
+// nullopt: the query has something else, or a reason that is too long.
+std::optional<std::string> reason_in(std::string_view query) {
+  const auto read = http::read_query(query);
+  const auto* const parameters = std::get_if<http::Parameters>(&read);
+  if (parameters == nullptr || parameters->size() > 1) return std::nullopt;
+  if (parameters->empty()) return std::string();
+  const http::Parameter& only = parameters->front();
+  if (only.name != "reason" || only.value.size() > kMostReason) return std::nullopt;
+  return only.value;
+}
+
+}  // namespace
+
+Task<Answer> WaitingResource::answer_tickets(std::string_view part) {
+  const http::Verb method = request_.head.method;
+  if (part.empty()) {
+    if (method != http::Verb::post) co_return wrong_method("POST");
+    const Answer joined = co_await join();
+    co_return joined;
+  }
+  const auto id = waiting::parse_ticket_id(part.substr(1));
+  if (!id) co_return not_in_waiting_room();
+  if (method == http::Verb::delete_) co_return cancel_ticket(*id);
+  const bool is_read = method == http::Verb::get || method == http::Verb::head;
+  co_return is_read ? show_ticket(*id) : wrong_method("GET, HEAD, DELETE");
+}
+
+// What the program wishes for: nothing yet, {}. A field that no form of another site can send
+// (Fetch: it is not safelisted) is needed, or a page elsewhere could join for its visitors.
+Task<std::optional<Fault>> WaitingResource::read_wish() {
+  if (request_.head.fields.find("Spillway-Join") == nullptr)
+    co_return waiting_told(403, "Joining takes the field Spillway-Join: 1.");
+  if (!query_of(request_.head).empty()) co_return waiting_told(400, "Joining takes no parameters.");
+  if (!body_.has_any()) co_return std::nullopt;
+  std::string wish;
+  const std::optional<Fault> unread = co_await body_.read_content(wish, kMostWish);
+  if (unread) co_return unread;
+  if (wish.size() > kMostWish) co_return waiting_told(413, "The body has more than 1024 bytes.");
+  if (wish.empty()) co_return std::nullopt;
+  if (!is_json(request_.head))
+    co_return waiting_told(415, "The body must be application/json, or empty.");
+  if (nlohmann::json::parse(wish, nullptr, false) != nlohmann::json::object())
+    co_return waiting_told(400, "The body must be {}, or empty: nothing can be asked for yet.");
+  co_return std::nullopt;
+}
+
+Task<Answer> WaitingResource::join() {
+  const std::optional<Fault> refused = co_await read_wish();
+  if (refused) co_return *refused;
+  const std::optional<Token> token = tokens_.find(*room_, services_.now());
+  if (!token || is_over(*token)) co_return note_arrival();
+  const bool has_more = token->kind != TokenKind::stamp;
+  using State = VisitorStatus::State;
+  const VisitorStatus told = has_more ? ask() : take_place(*token);
+  if (told.state == State::arrived || told.state == State::closed) co_return note_arrival();
+  co_return tell_joined(has_more ? 200 : 201, told);
+}
+
+// A pass whose session has ended.
+bool WaitingResource::is_over(const Token& token) {
+  if (token.kind != TokenKind::pass || token.generation == 0) return false;
+  return !room_->with(services_.now(), [&](WaitingRoom& room, Time time) {
+    return room.inspect(token.id, time).has_value();
+  });
+}
+
+// The second contact. If nobody has to wait it has a session at once.
+VisitorStatus WaitingResource::take_place(const Token& stamp) {
+  const TimePoint now = services_.now();
+  if (room_->time_at(now) - stamp.time > waiting::kStampLife) return {};
+  std::optional<WaitingRoom::View> view;
+  const WaitingRoom::Contact contact = room_->with(now, [&](WaitingRoom& room, Time time) {
+    WaitingRoom::Contact made = room.join(stamp.id, stamp.time, time);
+    if (made.session) made.view = room.hear(stamp.id, time);
+    return made;
+  });
+  if (!contact.view) return turned_away(contact.door);
+  given_ = Token{TokenKind::ticket, stamp.id, 0, stamp.time};
+  return status_of(stamp.id, *contact.view);
+}
+
+Answer WaitingResource::note_arrival() {
+  const TimePoint now = services_.now();
+  const auto door =
+      room_->with(now, [](WaitingRoom& room, Time time) { return room.ask_for_ticket(time); });
+  if (door != WaitingRoom::Door::wait) return tell_joined(0, turned_away(door));
+  const std::optional<waiting::TicketId> id = new_ticket_id();
+  if (!id) return waiting_room_open(settings_->poll.max);
+  given_ = Token{TokenKind::stamp, *id, 0, room_->time_at(now)};
+  return tell_joined(202, {.state = VisitorStatus::State::arrived, .poll = Milliseconds(1000)});
+}
+
+// `made`: the status unless it is turned away.
+Answer WaitingResource::tell_joined(unsigned made, const VisitorStatus& told) {
+  const TimePoint now = services_.now();
+  const WaitingFacts facts{
+      .request = request_, .room = *room_, .settings = *settings_, .status = told, .now = now};
+  if (!told.id && told.state != VisitorStatus::State::arrived) {
+    const unsigned status = told.state == VisitorStatus::State::ended ? 409 : 503;
+    response_ = status_response(facts, problem_members(told.state, status));
+    response_.status = status;
+    const std::string_view json = "application/json";
+    response_.lines.replace(response_.lines.find(json), json.size(), "application/problem+json");
+    return WaitingReport{};
+  }
+  std::string more;
+  if (given_ && tokens_.is_program()) {
+    const waiting::TokenText text = room_->sign(*given_, now);
+    more = "\"token\":\"" + std::string(text.data(), text.size()) + "\",";
+  }
+  response_ = status_response(facts, more);
+  response_.status = made;
+  const std::string path = room_path(request_.config(), *room_);
+  const std::string ticket = told.id ? path + "/tickets/" + to_text(*told.id) : path + "/tickets";
+  if (made == 201) response_.lines += "Location: " + ticket + "\r\n";
+  response_.lines +=
+      "Link: <" + (told.id ? ticket + ">; rel=\"status\"\r\n" : ticket + ">; rel=\"next\"\r\n");
+  if (given_) add_token(response_, *room_, *settings_, *given_, now, tokens_.is_program());
+  return WaitingReport{};
+}
+
+Answer WaitingResource::show_ticket(const waiting::TicketId& id) {
+  const TimePoint now = services_.now();
+  const std::optional<Token> token = tokens_.find(*room_, now);
+  VisitorStatus told;
+  if (token && token->kind == TokenKind::ticket && token->id == id) {
+    told = ask();
+  } else if (const auto report = room_->with(
+                 now, [&](WaitingRoom& room, Time time) { return room.inspect(id, time); })) {
+    told = status_of(id, report->view);
+    told.poll = Milliseconds(0);  // to look is no contact
+  }
+  if (!told.id && told.state != VisitorStatus::State::ended) return not_in_waiting_room();
+  response_ = status_response(
+      {.request = request_, .room = *room_, .settings = *settings_, .status = told, .now = now});
+  return WaitingReport{};
+}
+
+Answer WaitingResource::cancel_ticket(const waiting::TicketId& id) {
+  const auto reason = reason_in(query_of(request_.head));
+  if (!reason) return waiting_told(400, "One parameter is known: reason, of at most 200 bytes.");
+  const TimePoint now = services_.now();
+  const std::optional<Token> token = tokens_.find(*room_, now);
+  const bool is_its_own = token && token->kind != TokenKind::stamp && token->id == id;
+  const bool was_here = is_its_own && room_->with(now, [&](WaitingRoom& room, Time time) {
+    if (token->kind == TokenKind::ticket) room.recover(id, token->time, time);
+    return room.cancel(id, time);
+  });
+  if (!was_here) return not_in_waiting_room();
+  if (!reason->empty()) services_.log.ticket_cancelled(room_->name(), to_text(id), *reason);
+  response_ = left_response(*room_, *settings_);
+  return WaitingReport{};
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,47 @@
+// Where the places of waiting rooms are kept.
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "proxy/server/server_parts.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+
+constexpr std::string_view kDefaultName = "spillway-places.db";
+
+// Beside the file of the deferred requests: each has its own writer.
+std::filesystem::path places_file(const config::Store& store) {
+  constexpr std::string_view kSqlite = "sqlite:";
+  if (!store.url.starts_with(kSqlite)) return store_directory(store) / kDefaultName;
+  const std::filesystem::path jobs = store_directory(store) / store.url.substr(kSqlite.size());
+  std::filesystem::path file = jobs;
+  file.replace_filename(jobs.stem().string() + "-places" + jobs.extension().string());
+  return file;
+}
+
+}  // namespace
+
+std::optional<store::Failure> Server::Parts::keep_places(const Generation& generation) {
+  const WaitingRooms& rooms = generation.waiting_rooms;
+  if (places.is_open()) {
+    places.keep(rooms);
+    return std::nullopt;
+  }
+  const bool has_any =
+      std::any_of(rooms.begin(), rooms.end(), [](const auto& room) { return room != nullptr; });
+  if (!has_any) return std::nullopt;
+  const config::Store& store = generation.config.store;
+  if (store.url == "memory:") {
+    log.message(observe::Level::warn,
+                "store.url is memory: places in waiting rooms are lost when this process ends");
+    return std::nullopt;
+  }
+  if (auto failure = places.open(places_file(store), rooms)) return failure;
+  places.start();
+  return std::nullopt;
+}
+
+}  // namespace spillway::proxy

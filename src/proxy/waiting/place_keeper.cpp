@@ -1,0 +1,156 @@
+#include "proxy/waiting/place_keeper.hpp"
+
+#include <pthread.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace spillway::proxy {
+
+namespace {
+
+constexpr Milliseconds kPause{100};
+constexpr std::size_t kAtATime = 1024;  // under the lock that visitors wait for
+constexpr Milliseconds kLongestPause{5000};
+constexpr Milliseconds kPauseAfterFailure{1000};
+// Everybody who waits asks within this.
+constexpr Milliseconds kRecovery{120'000};
+
+bool has_room(const WaitingRooms& rooms, std::string_view name) {
+  return std::any_of(rooms.begin(), rooms.end(),
+                     [&](const auto& room) { return room && room->name() == name; });
+}
+
+}  // namespace
+
+std::optional<store::Failure> PlaceKeeper::open(const std::filesystem::path& file,
+                                                const WaitingRooms& rooms) {
+  store::VisitorSecret secret;
+  if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size()))
+    return store::Failure{store::Failure::Kind::unavailable, "no random numbers from the system"};
+  store::OpenedPlaces opened = store::open_places(file, secret);
+  if (!opened.store) return std::move(opened.failure);
+  store::PlacesRead read;
+  if (auto failure = opened.store->read(read)) return failure;
+  context_->keys = waiting::TokenKeys(read.secret);
+  const TimePoint now = Clock::now();
+  for (const auto& room : rooms) {
+    if (!room) continue;
+    room->restore({read.until, std::move(read.rooms[room->name()])}, now);
+  }
+  for (const auto& [name, places] : read.rooms) {
+    if (!has_room(rooms, name)) removed_.push_back(name);
+  }
+  rooms_ = rooms;
+  const waiting::Time time = context_->clock.at(now);
+  if (read.until != waiting::Time{}) recovery_ = {time + kRecovery, read.until};
+  if (auto failure = opened.store->write({}, as_of(time))) return failure;
+  store_ = std::move(opened.store);
+  context_->keeping.store(PlaceKeeping::works);
+  return std::nullopt;
+}
+
+waiting::Time PlaceKeeper::as_of(waiting::Time now) const {
+  return now < recovery_.until ? std::min(now, recovery_.written) : now;
+}
+
+void PlaceKeeper::keep(const WaitingRooms& rooms) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& room : rooms_) {
+    if (room && !has_room(rooms, room->name())) removed_.push_back(room->name());
+  }
+  for (const auto& room : rooms) {
+    if (room && !has_room(rooms_, room->name())) room->restore({}, Clock::now());
+  }
+  rooms_ = rooms;
+}
+
+void PlaceKeeper::start() {
+  if (!store_) return;
+  thread_ = std::thread([this] {
+    ::pthread_setname_np(::pthread_self(), "places");
+    run();
+  });
+}
+
+void PlaceKeeper::stop() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+void PlaceKeeper::run() {
+  while (!is_last_) {
+    {
+      std::unique_lock lock(mutex_);
+      const Milliseconds pause = is_failing() ? kPauseAfterFailure : kPause;
+      is_last_ = wake_.wait_for(lock, pause, [&] { return is_stopping_; });
+    }
+    write();
+  }
+}
+
+void PlaceKeeper::write() {
+  // While it fails nothing more is taken: the journals are bounded, what is taken is not.
+  if (unwritten_.empty()) {
+    const TimePoint now = Clock::now();
+    gathered_ = context_->clock.at(now);
+    std::vector<std::string> removed;
+    WaitingRooms rooms;
+    {
+      const std::lock_guard lock(mutex_);
+      removed = std::exchange(removed_, {});
+      rooms = rooms_;
+    }
+    for (std::string& name : removed) unwritten_.push_back({std::move(name), true, {}});
+    for (const auto& room : rooms) {
+      if (room) gather(*room, now);
+    }
+  }
+  // Also if nothing has changed: what was issued since would count as not written down.
+  const bool is_due = gathered_ - written_ >= kLongestPause || is_last_;
+  if (unwritten_.empty() && !is_due) return;
+  const auto failure = store_->write(unwritten_, as_of(gathered_));
+  const bool has_failed = failure.has_value();
+  if (!has_failed) {
+    unwritten_.clear();
+    written_ = gathered_;
+  }
+  if (has_failed && !is_failing()) on_failure_(*failure);
+  context_->keeping.store(has_failed ? PlaceKeeping::fails : PlaceKeeping::works);
+}
+
+void PlaceKeeper::gather(SharedWaitingRoom& room, TimePoint now) {
+  using waiting::TicketId;
+  using waiting::Time;
+  using waiting::WaitingRoom;
+  const auto changed =
+      room.with(now, [](WaitingRoom& inside, Time) { return inside.take_changed(); });
+  if (changed && changed->empty()) return;
+  store::PlaceChanges changes{room.name(), !changed, {}};
+  if (changed) {
+    for (std::span<const TicketId> rest = *changed; !rest.empty();) {
+      const auto some = rest.first(std::min(rest.size(), kAtATime));
+      rest = rest.subspan(some.size());
+      room.with(
+          now, [&](WaitingRoom& inside, Time time) { inside.look_up(some, time, changes.places); });
+    }
+  } else {
+    WaitingRoom::Listing at;
+    const auto list_some = [&] {
+      return room.with(now,
+                       [&](WaitingRoom& inside, Time) { return inside.list(at, changes.places); });
+    };
+    while (list_some()) {
+    }
+  }
+  unwritten_.push_back(std::move(changes));
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,72 @@
+// Writes down what changes in waiting rooms, so that places, passes and sessions survive the
+// process, also kill -9. One thread, a few times a second; no visitor waits for it. What it did not
+// come to write is in the visitors' own tokens (waiting/recovery.hpp).
+//
+// Thread-safe but for open(), start() and stop().
+#pragma once
+
+#include <condition_variable>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "proxy/waiting/shared_waiting_room.hpp"
+#include "store/place_store.hpp"
+
+namespace spillway::proxy {
+
+class PlaceKeeper {
+ public:
+  using OnFailure = std::function<void(const store::Failure&)>;
+
+  // `on_failure` is called when it begins to fail, from its thread.
+  PlaceKeeper(std::shared_ptr<VisitorContext> context, OnFailure on_failure)
+      : context_(std::move(context)), on_failure_(std::move(on_failure)) {}
+  ~PlaceKeeper() { stop(); }
+  PlaceKeeper(const PlaceKeeper&) = delete;
+  PlaceKeeper& operator=(const PlaceKeeper&) = delete;
+
+  // Restores these waiting rooms, and keeps them from now on. Before any visitor has come.
+  std::optional<store::Failure> open(const std::filesystem::path& file, const WaitingRooms& rooms);
+  bool is_open() const { return store_ != nullptr; }
+  // A reload: the places of others are deleted.
+  void keep(const WaitingRooms& rooms);
+  void start();
+  // Writes what has changed, and ends the thread.
+  void stop();
+
+ private:
+  void run();
+  bool is_failing() const { return context_->keeping.load() == PlaceKeeping::fails; }
+  void write();
+  waiting::Time as_of(waiting::Time now) const;
+  void gather(SharedWaitingRoom& room, TimePoint now);
+
+  const std::shared_ptr<VisitorContext> context_;
+  const OnFailure on_failure_;
+  std::unique_ptr<store::PlaceStore> store_;
+  std::vector<store::PlaceChanges> unwritten_;  // its thread's
+  waiting::Time gathered_{};                    // likewise: when that began
+  waiting::Time written_{};                     // likewise: until when all is written
+  bool is_last_ = false;                        // likewise: it writes for the last time
+  // What the former process did not write may turn up until then, and is written as of its end, so
+  // that a second crash before that loses nothing either.
+  struct {
+    waiting::Time until{};
+    waiting::Time written{};
+  } recovery_;
+
+  std::mutex mutex_;  // of what follows
+  std::condition_variable wake_;
+  WaitingRooms rooms_;
+  std::vector<std::string> removed_;
+  bool is_stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace spillway::proxy

@@ -1,0 +1,112 @@
+#include <utility>
+
+#include "store/place_store.hpp"
+#include "store/sqlite_database.hpp"
+#include "store/sqlite_file.hpp"
+
+namespace spillway::store {
+
+namespace {
+
+using waiting::Place;
+using waiting::Time;
+
+constexpr const char* kPlaceSettings =
+    "PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = OFF";
+
+std::int64_t stored(Time time) { return time.time_since_epoch().count(); }
+
+class SqlitePlaces final : public PlaceStore {
+ public:
+  explicit SqlitePlaces(FileLock lock) : lock_(std::move(lock)) {}
+
+  std::optional<Failure> open(const std::filesystem::path& file, const VisitorSecret& secret);
+  std::optional<Failure> read(PlacesRead& into) override;
+  std::optional<Failure> write(std::span<const PlaceChanges> changes, Time until) override;
+
+ private:
+  FileLock lock_;
+  Database database_;  // before its statements
+  Statement begin_{database_, "BEGIN IMMEDIATE"};
+  Statement commit_{database_, "COMMIT"};
+  Statement put_{database_,
+                 "INSERT OR REPLACE INTO places (room, id, kind, since, missed)"
+                 " VALUES (?1, ?2, ?3, ?4, ?5)"};
+  Statement clear_{database_, "DELETE FROM places WHERE room = ?1"};
+  Statement forget_{database_, "DELETE FROM places WHERE kind = 0 AND since < ?1"};
+  Statement until_{database_, "UPDATE settings SET until = ?1"};
+};
+
+std::optional<Failure> SqlitePlaces::open(const std::filesystem::path& file,
+                                          const VisitorSecret& secret) {
+  if (!database_.open(file.string())) return database_.failure();
+  const std::int64_t version = database_.number("PRAGMA user_version").value_or(0);
+  if (version > kPlaceTables.newest()) {
+    return Failure{Failure::Kind::newer_version,
+                   file.string() + " was written by a later version of Spillway"};
+  }
+  database_.run(kPlaceSettings);
+  database_.text("PRAGMA journal_mode = WAL");
+  migrate(database_, kPlaceTables);
+  Statement first(database_,
+                  "INSERT OR IGNORE INTO settings (one, secret, until) VALUES (1, ?1, 0)");
+  first.execute(blob(secret));
+  if (database_.failed()) return database_.failure();
+  return std::nullopt;
+}
+
+std::optional<Failure> SqlitePlaces::read(PlacesRead& into) {
+  database_.forgive();
+  Statement settings(database_, "SELECT secret, until FROM settings");
+  Rows row = settings.with();
+  if (row.next()) {
+    row.read(0, into.secret);
+    into.until = Time(Milliseconds(row.number(1)));
+  }
+  Statement places(database_, "SELECT room, id, kind, since, missed FROM places");
+  Rows rows = places.with();
+  while (rows.next()) {
+    Place place;
+    rows.read(1, place.id.bytes);
+    place.kind = static_cast<Place::Kind>(rows.number(2));
+    place.since = Time(Milliseconds(rows.number(3)));
+    place.missed = static_cast<std::uint32_t>(rows.number(4));
+    into.rooms[rows.text(0)].push_back(place);
+  }
+  if (database_.failed()) return database_.failure();
+  return std::nullopt;
+}
+
+std::optional<Failure> SqlitePlaces::write(std::span<const PlaceChanges> changes, Time until) {
+  database_.forgive();
+  begin_.execute();
+  for (const PlaceChanges& of : changes) {
+    if (of.is_whole) clear_.execute(std::string_view(of.room));
+    for (const Place& place : of.places) {
+      put_.execute(std::string_view(of.room), blob(place.id.bytes),
+                   static_cast<std::int64_t>(place.kind), stored(place.since),
+                   static_cast<std::int64_t>(place.missed));
+    }
+  }
+  forget_.execute(stored(until - kEndedKept));
+  until_.execute(stored(until));
+  commit_.execute();
+  if (!database_.failed()) return std::nullopt;
+  const Failure failure = database_.failure();
+  database_.forgive();
+  if (sqlite3_get_autocommit(database_.handle()) == 0) database_.run("ROLLBACK");
+  return failure;
+}
+
+}  // namespace
+
+OpenedPlaces open_places(const std::filesystem::path& file, const VisitorSecret& secret) {
+  FileLock lock;
+  if (auto failure = lock.take(file)) return {nullptr, *failure};
+  if (auto failure = prepare_file(file, kPlaceTables)) return {nullptr, *failure};
+  auto store = std::make_unique<SqlitePlaces>(std::move(lock));
+  if (auto failure = store->open(file, secret)) return {nullptr, *failure};
+  return {std::move(store), {}};
+}
+
+}  // namespace spillway::store

@@ -1,0 +1,31 @@
+// What of a ticket or a session is written down, so that it survives the process.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "waiting/ticket.hpp"
+
+namespace spillway::waiting {
+
+struct Place {
+  enum class Kind : std::uint8_t {
+    ended,   // was one of the others
+    ticket,  // waiting or called: after a restart everybody waits
+    session
+  };
+  TicketId id;
+  Kind kind = Kind::ended;
+  Time since{};              // ticket: the arrival its place goes by; session: its beginning
+  std::uint32_t missed = 0;  // ticket: calls
+
+  bool operator==(const Place&) const = default;
+};
+
+// What was written of one waiting room when its process ended.
+struct Written {
+  Time until{};  // all that changed before is in it
+  std::vector<Place> places;
+};
+
+}  // namespace spillway::waiting

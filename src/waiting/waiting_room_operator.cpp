@@ -1,0 +1,124 @@
+// What programs ask of a waiting room, what the operator sees of it, and decides about it.
+#include <algorithm>
+#include <utility>
+
+#include "waiting/waiting_room.hpp"
+
+namespace spillway::waiting {
+
+namespace {
+
+// Tickets that end in a tick once the room has: visitors wait for an answer meanwhile.
+constexpr std::size_t kEndedAtOnce = 4096;
+
+}  // namespace
+
+void WaitingRoom::hold_open(bool is_held) {
+  orders_.is_held_open = is_held;
+  ++orders_.changes;
+}
+
+void WaitingRoom::pause(bool is_paused) {
+  orders_.is_paused = is_paused;
+  ++orders_.changes;
+}
+
+void WaitingRoom::tell(std::string message) {
+  orders_.message = std::move(message);
+  ++orders_.changes;
+}
+
+void WaitingRoom::end_room(bool has_ended) {
+  if (has_ended && !orders_.has_ended) swept_ = 0;
+  orders_.has_ended = has_ended;
+  ++orders_.changes;
+}
+
+void WaitingRoom::end_some(Time now) {
+  const auto last = static_cast<Slot>(std::min<std::size_t>(swept_ + kEndedAtOnce, tickets_.end()));
+  for (; swept_ < last; ++swept_) {
+    if (find(tickets_[swept_].id) == swept_) end_ticket(swept_, Ended::room_ended, now);
+  }
+}
+
+std::variant<TicketId, NotCalled> WaitingRoom::call_next(Time now) {
+  if (orders_.has_ended) return NotCalled::room_ended;
+  const Slot next = line_.first_present();
+  if (next == kNoSlot) return NotCalled::nobody_present;
+  // Those who did not come when they were called hold nobody up.
+  if (called_.fresh + called_.at_door >= room(now)) return NotCalled::no_room;
+  call(next, now);
+  tickets_[next].is_called_by_hand = true;
+  return tickets_[next].id;
+}
+
+Moved WaitingRoom::move(const TicketId& id, std::size_t ahead) {
+  const Slot slot = find(id);
+  if (slot == kNoSlot || orders_.has_ended) return Moved::unknown;
+  Ticket& ticket = tickets_[slot];
+  if (ticket.is_called) return Moved::called;
+  const bool is_present = line_.is_present(slot);
+  line_.remove(slot);
+  const std::size_t others = line_.size();
+  if (others == 0) {
+    line_.insert(slot, order_of(ticket.joined, id));
+  } else {
+    const Slot next = line_.at(std::min(ahead, others - 1));
+    ticket.joined = tickets_[next].joined;
+    if (ahead < others)
+      line_.insert_before(slot, next);
+    else
+      line_.insert(slot, line_.order(next));
+  }
+  line_.set_present(slot, is_present);
+  journal_.note(id);
+  return Moved::moved;
+}
+
+std::optional<WaitingRoom::Report> WaitingRoom::inspect(const TicketId& id, Time now) const {
+  if (const auto begun = sessions_.begun(id)) {
+    Report report{.id = id, .view = {.state = TicketState::fulfilled}};
+    report.view.joined = *begun;
+    return report;
+  }
+  const Slot slot = find(id);
+  if (slot == kNoSlot || orders_.has_ended) return std::nullopt;
+  const Ticket& ticket = tickets_[slot];
+  Report report{.id = id,
+                .view = look(slot, now),
+                .heard = ticket.heard,
+                .is_present = line_.is_present(slot),
+                .missed = ticket.missed};
+  if (is_held_back(ticket)) report.view.state = TicketState::waiting;
+  return report;
+}
+
+std::vector<WaitingRoom::Report> WaitingRoom::list_line(const std::optional<Cursor>& after,
+                                                        std::size_t most, Time now) const {
+  std::size_t ahead = 0;
+  if (after) {
+    const Slot last = find(after->id);
+    ahead = last != kNoSlot ? line_.ahead(last).all + 1 : line_.before(order_of(after->joined, {}));
+  }
+  std::vector<Report> reports;
+  for (; reports.size() < most; ++ahead) {
+    const Slot slot = line_.at(ahead);
+    if (slot == kNoSlot) break;
+    if (auto report = inspect(tickets_[slot].id, now)) reports.push_back(*report);
+  }
+  return reports;
+}
+
+std::vector<WaitingRoom::Report> WaitingRoom::list_sessions(Slot& at, std::size_t most) const {
+  std::vector<Place> places;
+  at = sessions_.list(at, most, places);
+  std::vector<Report> reports;
+  for (const Place& place : places) {
+    Report report{.id = place.id, .view = {.state = TicketState::fulfilled}};
+    report.view.joined = place.since;
+    reports.push_back(report);
+  }
+  return reports;
+}
+
+}  // namespace spillway::waiting

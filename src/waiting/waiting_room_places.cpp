@@ -1,0 +1,83 @@
+// What survives the process: see place.hpp.
+#include <algorithm>
+
+#include "waiting/token.hpp"
+#include "waiting/waiting_room.hpp"
+
+namespace spillway::waiting {
+
+namespace {
+
+constexpr std::size_t kListed = 1024;
+
+}  // namespace
+
+Place WaitingRoom::place_of(const TicketId& id, Time now) const {
+  if (const auto begun = sessions_.begun(id))
+    return {.id = id, .kind = Place::Kind::session, .since = *begun};
+  const Slot slot = find(id);
+  if (slot == kNoSlot) return {.id = id, .kind = Place::Kind::ended, .since = now};
+  return {id, Place::Kind::ticket, tickets_[slot].joined, tickets_[slot].missed};
+}
+
+std::optional<std::vector<TicketId>> WaitingRoom::take_changed() {
+  Journal::Taken taken = journal_.take();
+  if (!taken.is_complete) return std::nullopt;
+  return std::move(taken.changed);
+}
+
+void WaitingRoom::look_up(std::span<const TicketId> ids, Time now,
+                          std::vector<Place>& places) const {
+  for (const TicketId& id : ids) places.push_back(place_of(id, now));
+}
+
+bool WaitingRoom::list(Listing& at, std::vector<Place>& places) const {
+  if (at.ticket == tickets_.end()) {
+    at.session = sessions_.list(at.session, kListed, places);
+    return at.session < sessions_.end_slot();
+  }
+  const auto last = static_cast<Slot>(std::min<std::size_t>(at.ticket + kListed, tickets_.end()));
+  for (; at.ticket < last; ++at.ticket) {
+    const Ticket& ticket = tickets_[at.ticket];
+    if (find(ticket.id) == at.ticket)
+      places.push_back({ticket.id, Place::Kind::ticket, ticket.joined, ticket.missed});
+  }
+  return true;
+}
+
+void WaitingRoom::restore(const Written& written, Time now) {
+  // A stamp becomes a ticket within its life, and its place goes by the time in it.
+  if (written.until != Time{}) recovery_.begin(written.until - kStampLife, now);
+  std::vector<Time> begun;
+  for (const Place& place : written.places) {
+    if (sessions_.has(place.id) || find(place.id) != kNoSlot) continue;
+    switch (place.kind) {
+      case Place::Kind::ended: recovery_.ended(place.id, now); break;
+      case Place::Kind::session:
+        sessions_.restore(place.id, place.since, now, terms_);
+        begun.push_back(std::min(place.since, now));
+        break;
+      case Place::Kind::ticket: {
+        const Slot slot = insert(place.id, std::min(place.since, now));
+        Ticket& ticket = tickets_[slot];
+        ticket.missed = place.missed;
+        ticket.heard = now;
+        ticket.poll_ms = static_cast<std::uint32_t>(terms_.longest_poll.count());
+        line_.set_present(slot, true);
+        wait_for(slot);
+        break;
+      }
+    }
+  }
+  std::sort(begun.begin(), begun.end());
+  for (const Time time : begun) begins_.add(time);
+  last_ = now;
+}
+
+void WaitingRoom::recover(const TicketId& id, Time time, Time now) {
+  if (!recovery_.covers(id, time, now)) return;
+  if (sessions_.has(id) || find(id) != kNoSlot) return;
+  if (tickets_.size() < terms_.max_tickets) heard(insert(id, std::min(time, now)), now);
+}
+
+}  // namespace spillway::waiting

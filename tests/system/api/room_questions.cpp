@@ -1,0 +1,165 @@
+#include "system/api/room_questions.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace spillway::api {
+
+using nlohmann::json;
+using support::Message;
+using support::RawClient;
+
+namespace {
+
+const std::string kUnknown(32, '0');
+
+json route(const std::string& name, json room) {
+  room["secure_cookie"] = false;
+  return {{"name", name},
+          {"match", {{"path", "/" + name + "/**"}}},
+          {"class", "P1"},
+          {"waiting_room", std::move(room)}};
+}
+
+json rooms() {
+  json full = support::always();
+  full["max_tickets"] = 1;
+  return {{"workers", 1},
+          {"store", {{"url", "memory:"}}},
+          {"routes",
+           {route("sale", support::always()), route("next", support::always()),
+            route("full", std::move(full)), route("over", support::always())}}};
+}
+
+json guarded() {
+  json changes = rooms();
+  changes["admin"] = {{"token", "hush-hush"}};
+  return changes;
+}
+
+}  // namespace
+
+RoomQuestions::RoomQuestions()
+    : proxy_(shop_.address(), rooms()), guarded_(shop_.address(), guarded()) {
+  for (const char* const room : {"sale", "next", "full"})
+    desk_.post("/rooms/" + std::string(room) + "/pause");
+  called_ = ticket_in("sale");
+  desk_.post("/rooms/sale/call");
+  for (int n = 0; n < 3; ++n) waiting_.push_back(ticket_in("sale"));
+  ticket_in("next");
+  ticket_in("next");
+  ticket_in("full");
+  desk_.post("/rooms/over/message", {{"text", "Sold out"}, {"ends", true}});
+}
+
+Message RoomQuestions::join(const std::string& room, const std::string& token,
+                            const std::string& body, const std::string& lines) const {
+  return RawClient(proxy_.port())
+      .ask(support::post("/_spillway/rooms/" + room + "/tickets", body,
+                         lines + (token.empty() ? "" : "Spillway-Ticket: " + token + "\r\n")));
+}
+
+Message RoomQuestions::program(const std::string& method, const std::string& path,
+                               const std::string& token) const {
+  return RawClient(proxy_.port())
+      .ask(method + " /_spillway/rooms/" + path + " HTTP/1.1\r\nHost: a\r\n" +
+           (token.empty() ? "" : "Spillway-Ticket: " + token + "\r\n") + "\r\n");
+}
+
+RoomQuestions::Ticket RoomQuestions::ticket_in(const std::string& room) const {
+  const Message made = join(room, join(room).field("Spillway-Ticket").value_or(""));
+  REQUIRE(made.status() == 201);
+  return {made.field("Spillway-Ticket").value_or(""), json::parse(made.body).at("id")};
+}
+
+void RoomQuestions::add_programs(Questions& to) const {
+  const std::string post = "POST /_spillway/rooms/{room}/tickets ";
+  to[post + "200"] = [this] { return join("sale", waiting_[0].token); };
+  to[post + "201"] = [this] {
+    return join("sale", join("sale").field("Spillway-Ticket").value_or(""));
+  };
+  to[post + "202"] = [this] { return join("sale"); };
+  to[post + "400"] = [this] { return join("sale", "", "[]"); };
+  to[post + "403"] = [this] { return join("sale", "", "", "Accept: */*\r\n"); };
+  to[post + "404"] = [this] { return join("none"); };
+  to[post + "409"] = [this] { return join("over"); };
+  to[post + "413"] = [this] { return join("sale", "", std::string(2000, ' ')); };
+  to[post + "415"] = [this] { return join("sale", "", "{}", "Spillway-Join: 1\r\n"); };
+  to[post + "503"] = [this] { return join("full"); };
+  const std::string one = " /_spillway/rooms/{room}/tickets/{id} ";
+  const std::string tickets = "sale/tickets/";
+  to["GET" + one + "200"] = [=, this] { return program("GET", tickets + waiting_[0].id); };
+  to["GET" + one + "404"] = [=, this] { return program("GET", tickets + kUnknown); };
+  to["DELETE" + one + "204"] = [=, this] {
+    return program("DELETE", tickets + waiting_[1].id, waiting_[1].token);
+  };
+  to["DELETE" + one + "400"] = [=, this] {
+    return program("DELETE", tickets + waiting_[0].id + "?why=x", waiting_[0].token);
+  };
+  to["DELETE" + one + "404"] = [=, this] { return program("DELETE", tickets + waiting_[0].id); };
+  const std::string own = "GET /_spillway/rooms/{room}/ticket ";
+  to[own + "200"] = [this] { return program("GET", "sale/ticket", called_.token); };
+  to[own + "404"] = [this] { return program("GET", "none/ticket"); };
+}
+
+void RoomQuestions::add_reports(Questions& to) const {
+  const auto add = [&](const std::string& described, const std::string& path) {
+    to["GET " + described + " 200"] = [=, this] { return desk_.ask("GET", path); };
+    to["GET " + described + " 401"] = [=, this] { return stranger_.ask("GET", path); };
+  };
+  add("/rooms", "/rooms");
+  add("/rooms/{room}", "/rooms/sale");
+  add("/rooms/{room}/tickets", "/rooms/sale/tickets?limit=2");
+  add("/rooms/{room}/tickets/{id}", "/rooms/sale/tickets/" + called_.id);
+  to["GET /rooms/{room} 404"] = [this] { return desk_.ask("GET", "/rooms/none"); };
+  to["GET /rooms/{room}/tickets 400"] = [this] {
+    return desk_.ask("GET", "/rooms/sale/tickets?user=7");
+  };
+  to["GET /rooms/{room}/tickets 404"] = [this] { return desk_.ask("GET", "/rooms/none/tickets"); };
+  to["GET /rooms/{room}/tickets/{id} 404"] = [this] {
+    return desk_.ask("GET", "/rooms/sale/tickets/" + kUnknown);
+  };
+}
+
+void RoomQuestions::add_cancel(Questions& to) const {
+  const std::string cancel = "DELETE /rooms/{room}/tickets/{id} ";
+  const std::string path = "/rooms/sale/tickets/" + waiting_[2].id;
+  to[cancel + "200"] = [=, this] { return desk_.ask("DELETE", path + "?reason=twice"); };
+  to[cancel + "400"] = [=, this] { return desk_.ask("DELETE", path + "?user=7"); };
+  to[cancel + "401"] = [=, this] { return stranger_.ask("DELETE", path); };
+  to[cancel + "403"] = [=, this] { return page_.ask("DELETE", path); };
+  to[cancel + "404"] = [this] { return desk_.ask("DELETE", "/rooms/sale/tickets/" + kUnknown); };
+}
+
+void RoomQuestions::add_act(Questions& to, const std::string& described, const Act& act) const {
+  const std::string post = "POST /rooms/{room}" + described + " ";
+  to[post + "200"] = [=, this] { return desk_.ask("POST", act.path, act.body); };
+  to[post + "400"] = [=, this] { return desk_.ask("POST", act.path, act.wrong); };
+  to[post + "401"] = [=, this] { return stranger_.ask("POST", act.path, act.body); };
+  to[post + "403"] = [=, this] { return page_.ask("POST", act.path, act.body); };
+  to[post + "404"] = [=, this] {
+    const std::string rest = act.path.substr(act.path.find('/', 7));
+    return desk_.ask("POST", "/rooms/none" + rest, act.body);
+  };
+  to[post + "415"] = [=, this] { return desk_.ask("POST", act.path, act.body, "text/plain"); };
+}
+
+Questions RoomQuestions::all() const {
+  Questions all;
+  add_programs(all);
+  add_reports(all);
+  add_cancel(all);
+  for (const std::string act : {"/open", "/close", "/pause", "/resume"})
+    add_act(all, act, {"/rooms/over" + act, "{}", "[]"});
+  add_act(all, "/message", {"/rooms/over/message", R"({"text":"Over"})", "{}"});
+  add_act(all, "/call", {"/rooms/next/call", R"({"count":2})", R"({"count":51})"});
+  const auto move = [](const Ticket& ticket) {
+    return "/rooms/sale/tickets/" + ticket.id + "/move";
+  };
+  add_act(all, "/tickets/{id}/move", {move(waiting_[0]), R"({"to":"front"})", R"({"to":0})"});
+  all["POST /rooms/{room}/tickets/{id}/move 409"] = [=, this] {
+    return desk_.ask("POST", move(called_), R"({"to":1})");
+  };
+  return all;
+}
+
+}  // namespace spillway::api

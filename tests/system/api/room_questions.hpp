@@ -1,0 +1,59 @@
+// What is asked of waiting rooms so that each status that docs/openapi.yaml names comes once.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "system/integration/jobs_operator.hpp"
+#include "system/integration/sale.hpp"
+
+namespace spillway::api {
+
+using Question = std::function<support::Message()>;
+using Questions = std::map<std::string, Question>;  // by status: "GET /rooms 200"
+
+// Proxies with waiting rooms: `sale`, in which entry is paused, `next`, in which somebody can be
+// called, one that is full and one that has ended.
+class RoomQuestions {
+ public:
+  RoomQuestions();
+
+  // They must not outlive this.
+  Questions all() const;
+
+ private:
+  struct Ticket {
+    std::string token;
+    std::string id;
+  };
+  struct Act {
+    std::string path;
+    std::string body;   // that is accepted
+    std::string wrong;  // that is not
+  };
+
+  support::Message join(const std::string& room, const std::string& token = {},
+                        const std::string& body = {}, const std::string& lines = kJoin) const;
+  support::Message program(const std::string& method, const std::string& path,
+                           const std::string& token = {}) const;
+  Ticket ticket_in(const std::string& room) const;
+  void add_programs(Questions& to) const;
+  void add_reports(Questions& to) const;
+  void add_cancel(Questions& to) const;
+  void add_act(Questions& to, const std::string& described, const Act& act) const;
+
+  static inline const std::string kJoin = "Spillway-Join: 1\r\nContent-Type: application/json\r\n";
+
+  support::Shop shop_;
+  support::ProxyUnderTest proxy_;
+  support::ProxyUnderTest guarded_;
+  support::Operator desk_{proxy_.admin_port()};
+  support::Operator page_{proxy_.admin_port(), "Origin: http://localhost\r\n"};
+  support::Operator stranger_{guarded_.admin_port()};
+  std::vector<Ticket> waiting_;  // in `sale`
+  Ticket called_;                // likewise
+};
+
+}  // namespace spillway::api

@@ -1,0 +1,187 @@
+// Places in a waiting room survive the process; what happens when they cannot be written down.
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "support/proxy_process.hpp"
+#include "support/temporary_directory.hpp"
+#include "system/integration/sale.hpp"
+
+using namespace spillway;
+using namespace spillway::support;
+using nlohmann::json;
+
+namespace {
+
+const std::string kKept = "spillway_waiting_room_places_kept";
+
+json kept_in(const TemporaryDirectory& directory) {
+  return {{"workers", 1},
+          {"store", {{"url", "sqlite:" + (directory.path() / "jobs.db").string()}}}};
+}
+
+json one_at_a_time(const TemporaryDirectory& directory, json more = json::object()) {
+  json room{{"active_sessions", 1}, {"when", "always"}};
+  room.merge_patch(more);
+  return selling(room, kept_in(directory));
+}
+
+// Whose files may not grow beyond this, so that it soon cannot write.
+class CrampedProxy {
+ public:
+  CrampedProxy(const Shop& shop, const TemporaryDirectory& directory, const std::string& policy)
+      : proxy_(configuration({shop.address()},
+                             one_at_a_time(directory, {{"on_store_failure", policy}})),
+               {"prlimit", "--fsize=131072:unlimited"}) {}
+
+  std::uint16_t port() const { return proxy_.port(); }
+  bool keeps_places() const {
+    const Message metrics =
+        RawClient(proxy_.admin_port()).ask("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    return metrics.body.find("\n" + kKept + " 1\n") != std::string::npos;
+  }
+  bool becomes_cramped() {
+    const Deadline deadline(Milliseconds(30'000));
+    while (keeps_places() && !deadline.passed()) Visitor(*this).join();
+    return !keeps_places();
+  }
+  void give_room() {
+    const rlimit unlimited{RLIM_INFINITY, RLIM_INFINITY};
+    REQUIRE(::prlimit(proxy_.process().pid(), RLIMIT_FSIZE, &unlimited, nullptr) == 0);
+  }
+
+ private:
+  mutable ProxyProcess proxy_;
+};
+
+bool leave(Visitor& visitor) {
+  const Message answer = visitor.ask("POST", "/_spillway/rooms/sale/leave",
+                                     "Spillway-Leave: 1\r\nContent-Length: 0\r\n");
+  return answer.status() == 204;
+}
+
+}  // namespace
+
+TEST_CASE("after a restart everybody is where it was") {
+  const TemporaryDirectory directory;
+  Shop shop;
+  std::string inside;
+  std::vector<std::string> waiting;
+  {
+    ProxyUnderTest proxy(shop.address(), one_at_a_time(directory));
+    CHECK(proxy.metric(kKept) == 1);
+    Visitor visitor(proxy);
+    visitor.join();
+    REQUIRE(visitor.is_called());
+    REQUIRE(is_in(visitor.visit()));
+    inside = visitor.jar();
+    for (int n = 0; n < 5; ++n) {
+      Visitor next(proxy);
+      CHECK(next.join().value("position", 0) == n + 1);
+      waiting.push_back(next.jar());
+    }
+  }
+  CHECK(std::filesystem::exists(directory.path() / "jobs-places.db"));
+  CHECK_FALSE(std::filesystem::exists(directory.path() / "jobs.db"));  // no route defers
+  ProxyUnderTest proxy(shop.address(), one_at_a_time(directory));
+  Visitor newcomer(proxy);
+  CHECK(newcomer.join().value("position", 0) == 6);
+  for (std::size_t n = waiting.size(); n-- > 0;) {
+    Visitor visitor(proxy);
+    visitor.carry(waiting[n]);
+    CHECK(visitor.poll().value("position", 0) == static_cast<int>(n) + 1);
+  }
+  Visitor visitor(proxy);
+  visitor.carry(inside);
+  CHECK(is_in(visitor.visit()));
+  Visitor first(proxy);
+  first.carry(waiting[0]);
+  CHECK(first.visit().status() == 503);  // the session still counts
+  CHECK(leave(visitor));
+  REQUIRE(first.is_called());
+  CHECK(is_in(first.visit()));
+}
+
+TEST_CASE("a waiting room that is gone at a restart or a reload takes its places with it") {
+  const TemporaryDirectory directory;
+  Shop shop;
+  const json with = configuration({shop.address()}, one_at_a_time(directory));
+  const json without = configuration({shop.address()}, kept_in(directory));
+  std::string ticket;
+  const auto take_ticket = [&](const ProxyUnderTest& proxy) {
+    Visitor inside(proxy);
+    inside.join();
+    Visitor visitor(proxy);
+    CHECK(visitor.join().value("position", 0) == 2);
+    ticket = visitor.jar();
+  };
+  const auto has_place = [&](const ProxyUnderTest& proxy) {
+    Visitor visitor(proxy);
+    visitor.carry(ticket);
+    return visitor.poll().value("state", "") == "waiting";
+  };
+  {
+    ProxyUnderTest proxy(with);
+    take_ticket(proxy);
+    CHECK(has_place(proxy));
+    CHECK(proxy.reload(without).status() == 200);
+  }
+  {
+    ProxyUnderTest proxy(without);  // which does not open the file
+    CHECK(is_in(Visitor(proxy).visit()));
+    CHECK(proxy.reload(with).status() == 200);
+    CHECK(proxy.metric(kKept) == 1);
+    take_ticket(proxy);
+  }
+  ProxyUnderTest proxy(with);
+  CHECK(has_place(proxy));
+}
+
+TEST_CASE("a file that is no store of places is not touched, and the proxy does not start") {
+  const TemporaryDirectory directory;
+  Shop shop;
+  directory.write("jobs-places.db", std::string(5000, 'x'));
+  std::string problem;
+  try {
+    const ProxyUnderTest proxy(shop.address(), one_at_a_time(directory));
+  } catch (const std::exception& error) {
+    problem = error.what();
+  }
+  CAPTURE(problem);
+  CHECK(problem.find("jobs-places.db") != std::string::npos);
+  CHECK(std::filesystem::file_size(directory.path() / "jobs-places.db") == 5000);
+}
+
+TEST_CASE("while places cannot be written, hold calls nobody and open goes on") {
+  Shop shop;
+  for (const std::string policy : {"hold", "open"}) {
+    CAPTURE(policy);
+    const TemporaryDirectory directory;
+    CrampedProxy proxy(shop, directory, policy);
+    CHECK(proxy.keeps_places());
+    Visitor inside(proxy);
+    inside.join();
+    REQUIRE(inside.is_called());
+    REQUIRE(is_in(inside.visit()));
+    Visitor next(proxy);
+    CHECK(next.join().value("position", 0) == 1);
+    REQUIRE(proxy.becomes_cramped());
+    CHECK(is_in(inside.visit()));  // who is inside goes on
+    CHECK(leave(inside));
+    if (policy == "hold") {
+      const Deadline some_ticks(Milliseconds(500));
+      while (!some_ticks.passed()) CHECK(next.poll().value("state", "") == "waiting");
+      CHECK_FALSE(proxy.keeps_places());
+      proxy.give_room();
+    }
+    CHECK(next.is_called());
+    CHECK(is_in(next.visit()));
+    CHECK(proxy.keeps_places() == (policy == "hold"));
+  }
+}

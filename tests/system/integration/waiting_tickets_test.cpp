@@ -1,0 +1,233 @@
+// Programs that join a waiting room by POST.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "system/integration/sale.hpp"
+
+using namespace spillway;
+using namespace spillway::support;
+using nlohmann::json;
+
+namespace {
+
+const std::string kTickets = "/_spillway/rooms/sale/tickets";
+const std::string kJoined = R"(spillway_waiting_room_joined_total{room="sale"})";
+
+// Keeps what it is given in Spillway-Ticket, and where its ticket is.
+class Program {
+ public:
+  explicit Program(const ProxyUnderTest& proxy) : client_(proxy.port()) {}
+
+  Message ask(const std::string& method, const std::string& target, const std::string& fields = {},
+              const std::string& body = {}) {
+    const std::string token = this->token.empty() ? "" : "Spillway-Ticket: " + this->token + "\r\n";
+    Message answer =
+        client_.ask(method + " " + target + " HTTP/1.1\r\nHost: a\r\n" + token + fields +
+                    "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+    this->token = answer.field("Spillway-Ticket").value_or(this->token);
+    location = answer.field("Location").value_or(location);
+    return answer;
+  }
+  Message post(const std::string& body = {}) {
+    return ask("POST", kTickets, "Spillway-Join: 1\r\nContent-Type: application/json\r\n", body);
+  }
+  // Both contacts; the ticket.
+  json join() {
+    CHECK(post().status() == 202);
+    leave_the_millisecond();
+    const Message made = post();
+    REQUIRE(made.status() == 201);
+    return json::parse(made.body);
+  }
+  bool is_called() {
+    const Deadline deadline(kPatience);
+    while (!deadline.passed()) {
+      if (json::parse(ask("GET", location).body).value("state", "") == "processing") return true;
+    }
+    return false;
+  }
+
+  std::string token;
+  std::string location;
+
+ private:
+  RawClient client_;
+};
+
+}  // namespace
+
+TEST_CASE("a program joins by POST, follows its ticket, enters with it and gives it up") {
+  Shop shop;
+  ProxyUnderTest proxy(shop.address(), selling(always()));
+  Program program(proxy);
+  const Message noted = program.post();
+  CHECK(noted.status() == 202);
+  CHECK(noted.field("Link") == "<" + kTickets + ">; rel=\"next\"");
+  CHECK(noted.field("Retry-After") == "1");
+  CHECK(noted.field("Cache-Control") == "no-store");
+  CHECK_FALSE(noted.field("Location"));
+  CHECK(json::parse(noted.body)["state"] == "arrived");
+  CHECK(json::parse(noted.body)["token"] == program.token);
+  CHECK(program.token.starts_with("s"));
+  CHECK(proxy.metric(kJoined) == 0);
+
+  const Message made = program.post("{}");
+  CHECK(made.status() == 201);
+  const json ticket = json::parse(made.body);
+  CHECK(made.field("Location") == kTickets + "/" + ticket["id"].get<std::string>());
+  CHECK(made.field("Link") == "<" + program.location + ">; rel=\"status\"");
+  CHECK(ticket["token"] == program.token);
+  CHECK(program.token.starts_with("t"));
+  CHECK(ticket["position"] == 1);
+  CHECK(proxy.metric(kJoined) == 1);
+
+  REQUIRE(program.is_called());
+  CHECK(is_in(program.ask("GET", "/sale/page")));
+  CHECK(program.token.starts_with("p"));
+  CHECK(json::parse(program.ask("GET", program.location).body)["state"] == "fulfilled");
+  CHECK(program.ask("DELETE", program.location).status() == 204);
+  CHECK(program.ask("GET", program.location).status() == 404);
+  CHECK(program.ask("DELETE", program.location).status() == 404);
+  CHECK(program.post().status() == 202);  // its pass is over: it arrives anew
+}
+
+TEST_CASE("joins that keep nothing make no ticket, however many") {
+  Shop shop;
+  ProxyUnderTest proxy(shop.address(), selling(always()));
+  Program program(proxy);
+  for (int n = 0; n < 300; ++n) {
+    CHECK(program.post().status() == 202);
+    program.token.clear();
+  }
+  CHECK(proxy.metric(kJoined) == 0);
+  CHECK(proxy.metric(R"(spillway_waiting_room_visitors{room="sale",state="waiting"})") == 0);
+}
+
+TEST_CASE("where there is room a program that joins may enter at once, and others need not wait") {
+  Shop shop;
+  ProxyUnderTest proxy(shop.address(), selling({{"active_sessions", 2}}));
+  Program program(proxy);
+  const json ticket = program.join();
+  CHECK(ticket["state"] == "fulfilled");
+  CHECK_FALSE(ticket.contains("waited_ms"));
+  CHECK(is_in(Program(proxy).ask("GET", "/sale/page")));
+  CHECK(is_in(program.ask("GET", "/sale/page")));
+  CHECK(program.post().status() == 200);  // it has a pass
+}
+
+TEST_CASE("the same stamp or ticket is the same place, and a full room has none") {
+  Shop shop;
+  json room = always();
+  room["max_tickets"] = 1;
+  ProxyUnderTest proxy(shop.address(), selling(room));
+  Program inside(proxy);
+  inside.join();
+  REQUIRE(inside.is_called());
+  REQUIRE(is_in(inside.ask("GET", "/sale/page")));
+  Program late(proxy);
+  REQUIRE(late.post().status() == 202);
+  Program program(proxy);
+  REQUIRE(program.post().status() == 202);
+  const std::string stamp = program.token;
+  const json ticket = json::parse(program.post().body);
+  const Message again = program.post();
+  CHECK(again.status() == 200);
+  CHECK(json::parse(again.body)["id"] == ticket["id"]);
+  program.token = stamp;
+  CHECK(json::parse(program.post().body)["id"] == ticket["id"]);
+  CHECK(proxy.metric(kJoined) == 2);
+  const Message full = late.post();
+  CHECK(full.status() == 503);
+  CHECK(full.field("Content-Type") == "application/problem+json");
+  CHECK(full.field("Retry-After"));
+  CHECK(json::parse(full.body)["state"] == "full");
+  CHECK(json::parse(full.body)["reason"] == "WAITING_ROOM");
+  CHECK(Program(proxy).post().status() == 503);
+}
+
+TEST_CASE("joining takes a field that no form can send, and a body that says nothing yet") {
+  Shop shop;
+  ProxyUnderTest proxy(shop.address(), selling(always()));
+  Program program(proxy);
+  const std::string json_type = "Content-Type: application/json\r\n";
+  const std::string join = "Spillway-Join: 1\r\n";
+  CHECK(program.ask("POST", kTickets, json_type, "{}").status() == 403);
+  CHECK(program.ask("POST", kTickets, "Content-Type: application/x-www-form-urlencoded\r\n", "a=1")
+            .status() == 403);
+  CHECK(program.ask("POST", kTickets, join + "Content-Type: text/plain\r\n", "{}").status() == 415);
+  CHECK(program.ask("POST", kTickets, join, "{}").status() == 415);
+  CHECK(program.ask("POST", kTickets, join + json_type, "[]").status() == 400);
+  CHECK(program.ask("POST", kTickets, join + json_type, R"({"type":"camera"})").status() == 400);
+  CHECK(program.ask("POST", kTickets + "?type=camera", join).status() == 400);
+  CHECK(program.ask("POST", kTickets, join + json_type, std::string(1025, ' ')).status() == 413);
+  CHECK(program.token.empty());
+  CHECK(program.ask("POST", kTickets, join + json_type, std::string(1000, ' ') + "{}").status() ==
+        202);
+  const Message listed = program.ask("GET", kTickets);
+  CHECK(listed.status() == 405);
+  CHECK(listed.field("Allow") == "POST");
+  CHECK(program.ask("PUT", kTickets + "/" + std::string(32, '0')).field("Allow") ==
+        "GET, HEAD, DELETE");
+}
+
+TEST_CASE("an id may look, and only the token may cancel") {
+  Shop shop;
+  ProxyUnderTest proxy(shop.address(), selling(always()));
+  Program inside(proxy);
+  inside.join();
+  REQUIRE(inside.is_called());
+  REQUIRE(is_in(inside.ask("GET", "/sale/page")));
+  Program owner(proxy);
+  owner.join();
+  Program other(proxy);
+  other.join();
+  Program stranger(proxy);
+  const Message looked = stranger.ask("GET", owner.location);
+  CHECK(looked.status() == 200);
+  CHECK_FALSE(looked.field("Retry-After"));
+  CHECK_FALSE(looked.field("Set-Cookie"));
+  const json shown = json::parse(looked.body);
+  CHECK(shown["position"] == 1);
+  CHECK_FALSE(shown.contains("token"));
+  CHECK_FALSE(shown.contains("poll_ms"));
+  CHECK(owner.ask("GET", owner.location).field("Retry-After"));
+  const auto refused = [&](Program& program, const std::string& method, const std::string& path) {
+    const Message answer = program.ask(method, path);
+    json problem = json::parse(answer.body);
+    problem.erase("request_id");
+    CHECK(answer.status() == 404);
+    return problem;
+  };
+  const std::string unknown = kTickets + "/" + std::string(32, '0');
+  const json problem = refused(stranger, "GET", unknown);
+  CHECK(refused(stranger, "GET", kTickets + "/1") == problem);
+  CHECK(refused(stranger, "DELETE", unknown) == problem);
+  CHECK(refused(stranger, "DELETE", owner.location) == problem);
+  CHECK(refused(other, "DELETE", owner.location) == problem);
+  CHECK(owner.ask("DELETE", owner.location + "?why=none").status() == 400);
+  CHECK(owner.ask("DELETE", owner.location + "?reason=" + std::string(201, 'x')).status() == 400);
+  CHECK(owner.ask("DELETE", owner.location + "?reason=too%20slow").status() == 204);
+  CHECK(refused(owner, "GET", owner.location) == problem);
+  CHECK(json::parse(other.ask("GET", other.location).body)["position"] == 1);
+}
+
+TEST_CASE("a script of a page joins with the cookie, and is not shown the token") {
+  Shop shop;
+  ProxyUnderTest proxy(shop.address(), selling(always()));
+  Visitor page(proxy);
+  const std::string fields =
+      "Sec-Fetch-Site: same-origin\r\nSec-Fetch-Mode: cors\r\nSpillway-Join: 1\r\n"
+      "Content-Length: 0\r\n";
+  for (const unsigned status : {202U, 201U}) {
+    const Message told = page.ask("POST", kTickets, fields);
+    CHECK(told.status() == status);
+    CHECK_FALSE(told.field("Spillway-Ticket"));
+    CHECK_FALSE(json::parse(told.body).contains("token"));
+    CHECK(told.field("Set-Cookie").value_or("").find("HttpOnly") != std::string::npos);
+  }
+  CHECK(page.jar().starts_with("spillway-sale=t"));
+  REQUIRE(page.is_called());
+  CHECK(is_in(page.visit()));
+}

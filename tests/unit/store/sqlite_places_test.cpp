@@ -1,0 +1,179 @@
+// The file of the places in waiting rooms: what is written is read again, and nothing else.
+#include <doctest/doctest.h>
+#include <sqlite3.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "store/job_store.hpp"
+#include "store/place_store.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace spillway::store {
+namespace {
+
+using std::filesystem::path;
+using waiting::Place;
+using waiting::Time;
+
+const Time kNow{Milliseconds(1'800'000'000'000)};
+const VisitorSecret kSecret{1, 2, 3};
+
+Place place(std::uint8_t n, Place::Kind kind = Place::Kind::ticket, Milliseconds age = {}) {
+  Place made{.kind = kind, .since = kNow - age, .missed = n};
+  made.id.bytes[15] = n;
+  return made;
+}
+
+std::unique_ptr<PlaceStore> open_at(const path& file) {
+  OpenedPlaces opened = open_places(file, kSecret);
+  if (!opened.store) FAIL(opened.failure.text);
+  return std::move(opened.store);
+}
+
+PlacesRead read(PlaceStore& store) {
+  PlacesRead read;
+  const auto failure = store.read(read);
+  if (failure) FAIL(failure->text);
+  for (auto& [room, places] : read.rooms)
+    std::ranges::sort(places, {}, [](const Place& one) { return one.id; });
+  return read;
+}
+
+void write(PlaceStore& store, const std::vector<PlaceChanges>& changes, Time until = kNow) {
+  const auto failure = store.write(changes, until);
+  if (failure) FAIL(failure->text);
+}
+
+Failure refused(const path& file) {
+  OpenedPlaces opened = open_places(file, kSecret);
+  CHECK(opened.store == nullptr);
+  CHECK(opened.failure.text.find(file.string()) != std::string::npos);
+  return opened.failure;
+}
+
+// 0: a file that may not grow refuses, keeps what it has, and takes more when it may again.
+int fill_and_recover_places(const path& file) {
+  ::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit{1 << 20, RLIM_INFINITY};
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+  OpenedPlaces opened = open_places(file, kSecret);
+  if (!opened.store) return 1;
+  std::optional<Failure> failure;
+  std::size_t kept = 0;
+  for (std::size_t batch = 0; !failure && batch < 1000; ++batch) {
+    std::vector<Place> places;
+    for (std::size_t n = 0; n < 1000; ++n) {
+      Place made{.kind = Place::Kind::ticket, .since = kNow};
+      made.id.bytes[0] = static_cast<std::uint8_t>(n);
+      made.id.bytes[1] = static_cast<std::uint8_t>(n >> 8);
+      made.id.bytes[2] = static_cast<std::uint8_t>(batch);
+      made.id.bytes[3] = static_cast<std::uint8_t>(batch >> 8);
+      places.push_back(made);
+    }
+    const std::vector<PlaceChanges> changes{{"sale", false, places}};
+    failure = opened.store->write(changes, kNow);
+    if (!failure) kept += places.size();
+  }
+  if (!failure || failure->kind != Failure::Kind::full) return 2;
+  limit.rlim_cur = RLIM_INFINITY;
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+  const std::vector<PlaceChanges> one{{"other", false, {place(1)}}};
+  if (opened.store->write(one, kNow)) return 3;
+  PlacesRead all;
+  if (opened.store->read(all)) return 4;
+  return all.rooms["sale"].size() == kept && all.rooms["other"].size() == 1 ? 0 : 5;
+}
+
+}  // namespace
+
+TEST_CASE("places, the secret and the time come back as they were written") {
+  const support::TemporaryDirectory directory;
+  const path file = directory.path() / "places.db";
+  {
+    const auto store = open_at(file);
+    CHECK(read(*store).until == Time{});
+    write(*store, {{"sale", false, {place(1), place(2, Place::Kind::session)}},
+                   {"course", false, {place(1)}}});
+    write(*store, {{"sale", false, {place(1, Place::Kind::session), place(3)}}},
+          kNow + Milliseconds(100));
+  }
+  OpenedPlaces opened = open_places(file, VisitorSecret{9});
+  REQUIRE(opened.store);
+  PlacesRead all = read(*opened.store);
+  CHECK((all.secret == kSecret));  // that of the first time
+  CHECK(all.until == kNow + Milliseconds(100));
+  CHECK(all.rooms["sale"] == std::vector<Place>{place(1, Place::Kind::session),
+                                                place(2, Place::Kind::session), place(3)});
+  CHECK(all.rooms["course"] == std::vector<Place>{place(1)});
+}
+
+TEST_CASE("a whole waiting room replaces what was written of it, and of no other") {
+  const support::TemporaryDirectory directory;
+  const auto store = open_at(directory.path() / "places.db");
+  write(*store, {{"sale", false, {place(1), place(2)}}, {"course", false, {place(3)}}});
+  write(*store, {{"sale", true, {place(4)}}});
+  PlacesRead all = read(*store);
+  CHECK(all.rooms["sale"] == std::vector<Place>{place(4)});
+  CHECK(all.rooms["course"].size() == 1);
+  write(*store, {{"sale", true, {}}});
+  CHECK(read(*store).rooms.count("sale") == 0);
+}
+
+TEST_CASE("that something has ended is forgotten after a while, and places are not") {
+  const support::TemporaryDirectory directory;
+  const auto store = open_at(directory.path() / "places.db");
+  const Milliseconds old = PlaceStore::kEndedKept + Milliseconds(1);
+  write(*store, {{"sale",
+                  false,
+                  {place(1, Place::Kind::ended), place(2, Place::Kind::ended, old),
+                   place(3, Place::Kind::ticket, old), place(4, Place::Kind::session, old)}}});
+  const auto left = read(*store).rooms["sale"];
+  REQUIRE(left.size() == 3);
+  CHECK(left[0].kind == Place::Kind::ended);
+  CHECK(left[1].kind == Place::Kind::ticket);
+  CHECK(left[2].kind == Place::Kind::session);
+}
+
+TEST_CASE("the file is the owner's alone, one process's at a time, and no other kind of file") {
+  const support::TemporaryDirectory directory;
+  const path file = directory.path() / "places.db";
+  {
+    const auto store = open_at(file);
+    struct stat status {};
+    REQUIRE(::stat(file.c_str(), &status) == 0);
+    CHECK((status.st_mode & 0777) == 0600);
+    CHECK(refused(file).kind == Failure::Kind::in_use);
+  }
+  CHECK(refused(directory.write("text.db", std::string(8192, 'x'))).kind == Failure::Kind::corrupt);
+  REQUIRE(open_store("sqlite:jobs.db", directory.path()).store);
+  CHECK(refused(directory.path() / "jobs.db").kind == Failure::Kind::corrupt);
+  const Opened jobs = open_store("sqlite:places.db", directory.path());
+  CHECK(jobs.store == nullptr);
+  CHECK(jobs.failure.kind == Failure::Kind::corrupt);
+
+  sqlite3* database = nullptr;
+  REQUIRE(sqlite3_open(file.c_str(), &database) == SQLITE_OK);
+  CHECK(sqlite3_exec(database, "PRAGMA user_version = 99", nullptr, nullptr, nullptr) == SQLITE_OK);
+  sqlite3_close(database);
+  CHECK(refused(file).kind == Failure::Kind::newer_version);
+}
+
+TEST_CASE("places on a full disk stay, none is half written, and it passes") {
+  const support::TemporaryDirectory directory;
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(fill_and_recover_places(directory.path() / "places.db"));
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}
+
+}  // namespace spillway::store

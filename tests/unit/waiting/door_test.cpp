@@ -1,0 +1,100 @@
+// What nobody can do at the door: keep it open, keep it closed, or go in for somebody else.
+#include <doctest/doctest.h>
+
+#include "crowd.hpp"
+
+namespace spillway::waiting {
+namespace {
+
+using Door = WaitingRoom::Door;
+
+void pass(WaitingRoom& room, Time& now, Milliseconds time) {
+  for (const Time until = now + time; now < until;) room.tick(now += kTick, kHealthy);
+}
+
+}  // namespace
+
+TEST_CASE("a first pass whose session has ended does not take the place of another visitor") {
+  WaitingRoom room(terms_for(3));
+  Time now = kStart;
+  const Time issued = now;
+  for (int n = 0; n < 3; ++n) REQUIRE(room.arrive(now) == Door::enter);
+  pass(room, now, Milliseconds(1000));
+  for (int n = 0; n < 3; ++n) {
+    CHECK(room.use(id_of(1), 0, issued, now).use == Use::renewed);  // there is room
+    CHECK(room.cancel(id_of(1), now));
+  }
+  CHECK(room.use(id_of(2), 0, issued, now).use == Use::renewed);
+  CHECK(room.use(id_of(3), 0, issued, now).use == Use::renewed);
+  CHECK(room.counts(now).active == 2);
+}
+
+TEST_CASE("an empty waiting room closes although somebody arrives every few seconds") {
+  WaitingRoom room(terms_for(1));
+  Time now = kStart;
+  REQUIRE(room.arrive(now) == Door::enter);
+  REQUIRE(room.arrive(now) == Door::wait);
+  bool has_closed = false;
+  for (int n = 0; n < 20 && !has_closed; ++n) {
+    pass(room, now, Milliseconds(5000));
+    has_closed = room.arrive(now) == Door::enter;
+  }
+  CHECK(has_closed);
+  CHECK(now - kStart <= Milliseconds(75'000));  // the first entry counts for a minute
+}
+
+TEST_CASE("tickets that nobody hears of do not close the door") {
+  Terms terms = terms_for(10, When::always);
+  terms.per_minute = 1;
+  terms.max_wait = Milliseconds(60'000);
+  WaitingRoom room(terms);
+  Time now = kStart;
+  room.tick(now, {.is_overloaded = true});  // nobody is called
+  CHECK(room.join(id_of(1), now, now).door == Door::wait);
+  CHECK(room.arrive(now) == Door::full);
+  for (const Time until = now + Milliseconds(30'000); now < until;)
+    room.tick(now += kTick, {.is_overloaded = true});
+  CHECK(room.counts(now).waiting == 1);
+  CHECK(room.counts(now).present == 0);
+  CHECK(room.arrive(now) == Door::wait);
+}
+
+TEST_CASE("a first pass that many share and none renews ends") {
+  WaitingRoom room(terms_for(3));
+  Time now = kStart;
+  REQUIRE(room.arrive(now) == Door::enter);
+  const Time issued = now;
+  CHECK(room.use(id_of(1), 0, issued, now).use == Use::renewed);
+  Use use = Use::kept;
+  while (use != Use::copied && use != Use::over && now - kStart < Milliseconds(300'000)) {
+    pass(room, now, Milliseconds(1000));
+    use = room.use(id_of(1), 0, issued, now).use;
+  }
+  CHECK(use == Use::copied);
+  CHECK(now - kStart <= Milliseconds(150'000));
+  CHECK(room.counts(now).active == 0);
+}
+
+TEST_CASE("a ticket is no pass for longer than a slice") {
+  WaitingRoom room(terms_for(1, When::always));
+  Time now = kStart;
+  room.join(id_of(1), now, now);
+  pass(room, now, kTick);
+  REQUIRE(room.claim(id_of(1), now));
+  pass(room, now, kSlice);
+  CHECK(room.claim(id_of(1), now));  // its answer may have been lost
+  pass(room, now, kTick);
+  CHECK_FALSE(room.claim(id_of(1), now));
+  CHECK(room.counts(now).active == 0);
+}
+
+TEST_CASE("a first pass is good for a slice, also over a restart") {
+  WaitingRoom room(terms_for(1));
+  const Time now = kStart + Milliseconds(3'600'000);
+  room.restore({.until = kStart, .places = {}}, now);
+  CHECK(room.use(id_of(2), 0, now - Milliseconds(1000), now).use == Use::renewed);
+  CHECK(room.use(id_of(1), 0, kStart + Milliseconds(1000), now).use == Use::over);
+  CHECK(room.use(id_of(3), 1, now - Milliseconds(30'000), now).use == Use::renewed);
+}
+
+}  // namespace spillway::waiting
