@@ -18,6 +18,7 @@
 #include "simulate/scenario_reference.hpp"
 #include "simulate/simulation.hpp"
 #include "simulate/table.hpp"
+#include "simulate/visitors_model.hpp"
 
 namespace spillway {
 namespace {
@@ -73,6 +74,8 @@ void print_table(const Recording& with, const Recording* without, std::ostream& 
 
 nlohmann::ordered_json as_json(const Recording& with, const Recording* without) {
   if (without == nullptr) return to_json(with);
+  if (with.visitors && with.visitors->has_room)
+    return {{"with_waiting_room", to_json(with)}, {"without_waiting_room", to_json(*without)}};
   if (without->shedding)
     return {{"with_deferral", to_json(with)}, {"without_deferral", to_json(*without)}};
   return {{"with_shedding", to_json(with)}, {"without_shedding", to_json(*without)}};
@@ -148,9 +151,15 @@ SimulateResult simulate_scenario(const SimulateOptions& options, const config::C
     return simulate::simulate(played, shedding, progress_to(err, played.seconds, what));
   };
   const bool defers = simulate::has_deferral(scenario);
-  const Recording with = run(scenario, true, defers ? "with deferral" : "with shedding");
+  const bool has_room = simulate::has_waiting_room(scenario);
+  const Recording with = run(scenario, true,
+                             has_room ? "with the waiting room"
+                             : defers ? "with deferral"
+                                      : "with shedding");
   std::optional<Recording> without;
-  if (options.compare && defers) {
+  if (options.compare && has_room) {
+    without = run(simulate::without_waiting_rooms(scenario), true, "without the waiting room");
+  } else if (options.compare && defers) {
     without = run(simulate::without_deferral(scenario), true, "without deferral");
   } else if (options.compare) {
     without = run(scenario, false, "without shedding");

@@ -19,7 +19,8 @@ struct SimulateOptions {
   std::optional<std::uint32_t> slots;
   std::optional<std::int64_t> service_ms;
   std::optional<double> rps;
-  // The same traffic without shedding, too; where requests can be deferred, without deferral.
+  // The same traffic without shedding, too; where visitors go through a waiting room, without that;
+  // where requests can be deferred, without deferral.
   bool compare = false;
   bool json = false;       // everything as JSON in place of the table
   bool list = false;       // only list the built-in scenarios

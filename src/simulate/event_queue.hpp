@@ -27,6 +27,7 @@ enum class EventKind : std::uint8_t {
   change,            // of the backend
   second,            // a second is over
   measure,           // the warm-up is over
+  visitor,           // whose pages are made of `request` acts
   pull,              // the store has an answer to the dispatcher of jobs
 };
 

@@ -105,6 +105,41 @@ void add_jobs(Json& object, const Recording& recording) {
   }
 }
 
+// Only runs with visitors have these keys.
+void add_visitors(Json& object, const Recording& recording) {
+  if (!recording.visitors) return;
+  const VisitorsSummary& of = *recording.visitors;
+  object["visitors"] = {{"came", of.came},
+                        {"saw_all_pages", of.done},
+                        {"turned_away", of.turned_away},
+                        {"gave_up_in_line", of.gave_up_in_line},
+                        {"gave_up_inside", of.gave_up_inside},
+                        {"lost_place", of.lost_place},
+                        {"sent_out", of.sent_out},
+                        {"ghosts", of.ghosts},
+                        {"waiting", of.waiting},
+                        {"inside", of.inside},
+                        {"entered", of.entered},
+                        {"waited", of.waited},
+                        {"wait_p50_ms", latency(of.wait_p50, of.waited)},
+                        {"wait_p95_ms", latency(of.wait_p95, of.waited)},
+                        {"longest_wait_ms", latency(of.longest_wait, of.waited)},
+                        {"most_waiting", of.most_waiting},
+                        {"most_sessions", of.most_sessions},
+                        {"sessions_used", of.waited > 0 ? share(of.use) : Json(nullptr)},
+                        {"polls", of.polls},
+                        {"most_polls_in_a_second", of.most_polls},
+                        {"told_an_estimate", of.told},
+                        {"called_within_it", of.within}};
+  for (std::size_t s = 0; s < recording.seconds.size(); ++s) {
+    const Second& recorded = recording.seconds[s];
+    Json& second = object["seconds"][s];
+    second["visitors_waiting"] = recorded.visitors_waiting;
+    second["visitors_inside"] = recorded.visitors_inside;
+    second["polls"] = recorded.polls;
+  }
+}
+
 Json second_json(const Second& recorded) {
   std::uint64_t served = 0;
   Json classes = Json::array();
@@ -143,6 +178,7 @@ Json to_json(const Recording& recording) {
                  {"changes", list(recording.changes, change_json)},
                  {"seconds", list(recording.seconds, second_json)}};
   add_jobs(object, recording);
+  add_visitors(object, recording);
   return object;
 }
 

@@ -1,12 +1,12 @@
 #include "simulate/recorder.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <string>
 #include <utility>
 
 #include "simulate/fairness.hpp"
+#include "simulate/quantile.hpp"
 #include "simulate/sizing.hpp"
 
 namespace spillway::simulate {
@@ -14,15 +14,6 @@ namespace {
 
 constexpr Milliseconds kSoon{5};
 constexpr auto kNoTenant = static_cast<std::size_t>(-1);
-
-// The smallest value that at least a share q of them do not exceed; zero when there are none.
-double quantile(std::vector<double>& values, double q) {
-  if (values.empty()) return 0;
-  const auto rank = static_cast<std::ptrdiff_t>(std::ceil(q * static_cast<double>(values.size())));
-  const auto at = values.begin() + std::max<std::ptrdiff_t>(rank - 1, 0);
-  std::nth_element(values.begin(), at, values.end());
-  return *at;
-}
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 

@@ -46,6 +46,7 @@ class Recorder {
 
   // So far, at the end of a second.
   void jobs(const JobsSummary& so_far) { recording_.jobs = so_far; }
+  void visitors(const VisitorsSummary& so_far) { recording_.visitors = so_far; }
 
   // Ends the next second. `end` is its last moment, without counts and p95.
   void end_second(Second end);

@@ -48,6 +48,9 @@ struct Second {
   std::vector<std::uint32_t> class_queued;  // at the end of the second
   std::uint64_t jobs_pending = 0;           // likewise: deferred, and neither done nor given up
   std::uint64_t jobs_done = 0;              // of them, since the beginning
+  std::uint64_t visitors_waiting = 0;       // at the end of the second, with a ticket
+  std::uint64_t visitors_inside = 0;        // likewise
+  std::uint64_t polls = 0;                  // of those who wait, in this second
 };
 
 struct StateChange {
@@ -89,6 +92,33 @@ struct JobsSummary {
   double longest = 0;  // seconds from the answer 202 to the end, or to now, of the slowest
 };
 
+// The visitors of the whole run, the warm-up included.
+struct VisitorsSummary {
+  bool has_room = false;          // some go through a waiting room
+  std::uint64_t came = 0;         // each is at last one of those up to `done`, or still there
+  std::uint64_t turned_away = 0;  // told at the door that there is no place
+  std::uint64_t ghosts = 0;       // not heard of again
+  std::uint64_t gave_up_in_line = 0;
+  std::uint64_t lost_place = 0;      // their ticket ended
+  std::uint64_t sent_out = 0;        // their session ended before they were done
+  std::uint64_t gave_up_inside = 0;  // waiting for a page
+  std::uint64_t done = 0;            // saw all their pages
+  std::uint64_t entered = 0;
+  std::uint64_t waiting = 0;  // at the end, with a ticket
+  std::uint64_t inside = 0;   // likewise
+  std::uint64_t most_waiting = 0;
+  std::uint64_t most_sessions = 0;  // as the waiting room counts them
+  double use = 0;                   // mean share of the sessions in use, while somebody waited
+  std::uint64_t waited = 0;         // of those who entered: not at once
+  double wait_p50 = 0;              // seconds, of them
+  double wait_p95 = 0;
+  double longest_wait = 0;
+  std::uint64_t polls = 0;
+  std::uint64_t most_polls = 0;  // in a second
+  std::uint64_t told = 0;        // of those called: told an estimate before
+  std::uint64_t within = 0;      // and called within that range
+};
+
 // The modelled backend at full strength, and what its clients plan to ask of it.
 struct Size {
   std::uint32_t slots = 0;
@@ -113,9 +143,10 @@ struct Recording {
   double jain = 1;  // fairness among tenants, if any: see max_min_fairness
   std::vector<Second> seconds;
   std::vector<StateChange> changes;
-  std::vector<ClassSummary> classes;   // highest first
-  std::vector<TenantSummary> tenants;  // only of scenarios that name tenants
-  std::optional<JobsSummary> jobs;     // only of runs in which requests can be deferred
+  std::vector<ClassSummary> classes;        // highest first
+  std::vector<TenantSummary> tenants;       // only of scenarios that name tenants
+  std::optional<JobsSummary> jobs;          // only of runs in which requests can be deferred
+  std::optional<VisitorsSummary> visitors;  // only of runs with visitors
 };
 
 }  // namespace spillway::simulate

@@ -56,6 +56,8 @@ struct Request : dispatch::Waiter {
   overload::Token token;       // of its class's budget, until it is sent to the backend
   std::size_t in_flight = 0;   // its index among the dispatched requests
   bool is_job = false;         // deferred, and forwarded now; its client has its answer
+  Request* visitor = nullptr;  // of a page: what its visitor's pages are made of
+  std::uint64_t visit = 0;     // of that: the visitor's number
   std::uint64_t job = 0;       // its number, in the order of acceptance
   std::uint32_t attempts = 0;  // of a job, that reached the backend
   TimePoint due{};             // of a job that waits
@@ -76,6 +78,7 @@ class RequestPool {
     request.degraded = request.is_answered = request.is_sent = request.fails = false;
     request.timed_out = request.is_cached = request.was_answered = request.is_job = false;
     request.call = {};
+    request.visitor = nullptr;
     free_.push_back(&request);
   }
 

@@ -20,6 +20,7 @@
 #include "simulate/scenario.hpp"
 #include "simulate/servers_model.hpp"
 #include "simulate/simulation.hpp"
+#include "simulate/visitors_model.hpp"
 
 namespace spillway::simulate {
 
@@ -63,8 +64,15 @@ class Run {
   void expire(Request& request);
   void leave(Request& request);
   void lose(Request& request, Duration retry_after);
+  void depart(Request& request);
   std::size_t depth() const { return backend_.queued() + (proxy_ ? proxy_->queued() : 0); }
   void note_depth() { recorder_.depth(depth(), now_); }
+
+  // Visitors: run_visitors.cpp.
+  void come(Request& pattern);
+  void act(Request& pattern);
+  void go_on(Request& pattern, const VisitorsModel::Step& step);
+  void end_page(Request& page, bool is_served, Duration retry_after);
 
   // Deferred requests: run_jobs.cpp.
   bool defer(Request& request);
@@ -84,6 +92,7 @@ class Run {
   LoopModel loop_;
   std::unique_ptr<ProxyModel> proxy_;  // null: without shedding
   JobsModel jobs_;
+  VisitorsModel visitors_;
   Recorder recorder_;
   RequestPool pool_;
   EventQueue events_;

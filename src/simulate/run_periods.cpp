@@ -20,6 +20,7 @@ void Run::tick() {
   if (const auto transition = proxy_->tick(now_, lag)) {
     recorder_.changed(now_, transition->to, transition->reason);
   }
+  visitors_.tick(proxy_->state(), proxy_->queued() > 0, now_);
   schedule(now_ + upstream_.overload.tick, EventKind::tick);
 }
 
@@ -43,6 +44,10 @@ void Run::end_second() {
     end.jobs_pending = jobs_.pending();
     end.jobs_done = jobs_.done();
     recorder_.jobs(jobs_.summary(now_));
+  }
+  if (visitors_.is_in_use()) {
+    visitors_.end_second(end);
+    recorder_.visitors(visitors_.summary());
   }
   recorder_.end_second(std::move(end));
   if (progress_) progress_(seconds);

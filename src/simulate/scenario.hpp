@@ -66,13 +66,24 @@ struct Burst {
   double factor = 2;
 };
 
+// A visitor asks for several pages, one after the other; where its route has a waiting room, it
+// waits there for its turn.
+struct Visit {
+  std::uint32_t pages = 5;
+  Milliseconds think{10'000};        // mean, exponential: from a page to the request for the next
+  Milliseconds patience{1'800'000};  // in line, or for a page
+  double ghosts = 0;                 // part that is not heard of again once it has a ticket
+  double no_shows = 0;               // part that goes on asking and never comes when it is called
+};
+
 // Many clients of one kind.
 struct Clients {
   std::optional<ClassId> traffic_class;  // none: the route's
   std::optional<RouteId> route;          // none: the default route
   std::string tenant;                    // empty: none
   std::uint32_t tenants = 1;             // more: as many of them, numbered, with equal shares
-  double rate = 1;                       // new requests per second, all tenants together
+  std::optional<Visit> visit;            // each is a visitor; none: each is one request
+  double rate = 1;                       // new ones per second, all tenants together
   std::optional<double> ramp_to;         // the rate at the end, growing evenly
   double from = 0;                       // seconds
   std::optional<double> until;           // seconds; none: the end of the run

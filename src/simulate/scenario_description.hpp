@@ -91,6 +91,19 @@ void describe(Visitor& visit, Burst& x) {
 }
 
 template <class Visitor>
+void describe(Visitor& visit, Visit& x) {
+  using config::Range, config::Real;
+  visit("pages", x.pages, Range{1, 1000}, "How many pages each wants to see.");
+  visit("think_ms", x.think, Range{0, config::kHour},
+        "Mean time from a page to the request for the next (exponential).");
+  visit("patience_ms", x.patience, Range{1, config::kDay},
+        "Who has waited for so long, in line or for a page, gives up.");
+  visit("ghosts", x.ghosts, Real{0, 1}, "Part that is not heard of again once it has a ticket.");
+  visit("no_shows", x.no_shows, Real{0, 1},
+        "Part that goes on asking and never comes when it is called.");
+}
+
+template <class Visitor>
 void describe(Visitor& visit, Clients& x) {
   using config::ByType, config::Range, config::Real;
   visit("class", x.traffic_class, config::ClassName{}, "Their class; default: their route's.");
@@ -99,7 +112,10 @@ void describe(Visitor& visit, Clients& x) {
   visit("tenants", x.tenants, Range{1, 1000},
         "How many tenants with equal shares they are: `tenant`-1, `tenant`-2 and so on.");
   visit(config::required("rate"), x.rate, Real{0, 1e6},
-        "New requests per second of all of them together (Poisson).");
+        "New requests, or visitors, per second of all of them together (Poisson).");
+  visit("visit", x.visit, ByType{},
+        "Each is a visitor who asks for one page after the other, and waits in its route's waiting "
+        "room if there is one; default: each is one request.");
   visit("ramp_to", x.ramp_to, Real{0, 1e6}, "Rate at the end, growing evenly; default: `rate`.");
   visit("from_seconds", x.from, kSeconds, "When they begin to come.");
   visit("until_seconds", x.until, kSeconds, "When they cease; default: the end of the run.");

@@ -80,6 +80,9 @@ void check(Scenario& scenario, Problems& problems) {
     if (!clients.traffic_class && !clients.route) {
       problems.push_back({path + ".class", "missing: name a class, a route, or both"});
     }
+    if (clients.visit && clients.retries > 0) {
+      problems.push_back({path + ".retries", "not with visit: visitors ask again by themselves"});
+    }
     if (clients.tenants > 1 && clients.tenant.empty()) {
       problems.push_back({path + ".tenant", "missing: several tenants need a name to number"});
     }
@@ -102,7 +105,8 @@ void check_requests(const Scenario& scenario, Problems& problems) {
     const double until = clients.until.value_or(scenario.seconds);
     const double rate = (clients.rate + clients.ramp_to.value_or(clients.rate)) / 2;
     const double factor = clients.burst ? std::max(1.0, clients.burst->factor) : 1;
-    requests += rate * factor * (1 + clients.retries) * std::max(0.0, until - clients.from);
+    const double each = clients.visit ? clients.visit->pages * 4.0 : 1.0 + clients.retries;
+    requests += rate * factor * each * std::max(0.0, until - clients.from);
   }
   if (requests <= kMostRequests) return;
   problems.push_back({"$.clients", "more than " + std::to_string(std::uint64_t(kMostRequests)) +

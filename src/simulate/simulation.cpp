@@ -32,6 +32,7 @@ Run::Run(const Scenario& scenario, bool shedding, const Progress& progress)
       servers_(upstream_, backend_.servers(), random_stream(scenario.seed, Draws::servers, 0)),
       loop_(std::chrono::microseconds(scenario.proxy.request_us)),
       jobs_(scenario, kBegin),
+      visitors_(scenario),
       recorder_(scenario, shedding, kBegin) {
   if (shedding) proxy_ = std::make_unique<ProxyModel>(scenario);
 }
@@ -83,8 +84,9 @@ void Run::handle(const Event& event) {
   switch (event.kind) {
     case EventKind::arrival:
       schedule_arrival(clients_.process_of(*event.request));
-      arrive(*event.request);
+      visitors_.is_visit(*event.request) ? come(*event.request) : arrive(*event.request);
       break;
+    case EventKind::visitor: act(*event.request); break;
     case EventKind::retry: arrive(*event.request); break;
     case EventKind::completion: complete(*event.request); break;
     case EventKind::gives_up: give_up(*event.request); break;
@@ -188,8 +190,7 @@ bool Run::admit(Request& request) {
       request.begun = now_;
       request.work = 0;
       recorder_.served(request, now_);
-      request.client_waits = false;
-      pool_.release(request);
+      leave(request);
       return false;
   }
   return false;
@@ -330,21 +331,27 @@ void Run::expire(Request& request) {
   lose(request, is_deferred ? kStoreFull : retry_after);
 }
 
-// Its client no longer waits.
+// Its client no longer waits, and has an answer.
 void Run::leave(Request& request) {
+  if (request.visitor != nullptr) end_page(request, true, Duration{0});
+  depart(request);
+}
+
+void Run::depart(Request& request) {
   request.client_waits = false;
   if (!request.in_backend && !request.in_loop) pool_.release(request);
 }
 
 // The client got no answer and may retry; a retry is a new request.
 void Run::lose(Request& request, Duration retry_after) {
-  request.client_waits = false;
-  if (const auto pause = clients_.pause_before_retry(request, retry_after)) {
+  if (request.visitor != nullptr) {
+    end_page(request, false, retry_after);
+  } else if (const auto pause = clients_.pause_before_retry(request, retry_after)) {
     Request& again = pool_.acquire();
     ClientModel::repeat(request, again);
     schedule(now_ + *pause, EventKind::retry, again);
   }
-  leave(request);
+  depart(request);
 }
 
 Recording simulate(const Scenario& scenario, bool shedding, const Progress& progress) {

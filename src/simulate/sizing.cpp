@@ -25,6 +25,7 @@ double mean_rate(const Scenario& scenario, const Clients& clients) {
     const double on = to_seconds(clients.burst->on), off = to_seconds(clients.burst->off);
     rate *= (off + on * clients.burst->factor) / (on + off);
   }
+  if (clients.visit) rate *= clients.visit->pages;
   return rate * std::max(0.0, until - clients.from) / end;
 }
 

@@ -25,8 +25,11 @@ bool has_jobs(const Runs& runs) {
   return std::ranges::any_of(runs, [](const Recording* run) { return run->jobs.has_value(); });
 }
 
+bool has_visitors(const Runs& runs) { return runs.front()->visitors.has_value(); }
+
 // What a comparison is about.
 std::string_view difference(const Runs& runs) {
+  if (has_visitors(runs) && runs.front()->visitors->has_room) return "the room";
   return runs.back()->shedding && has_jobs(runs) ? "deferral" : "shedding";
 }
 
@@ -147,6 +150,45 @@ std::string jobs(const Runs& runs) {
          });
 }
 
+// Likewise.
+std::string visitors(const Runs& runs) {
+  if (!has_visitors(runs)) return "";
+  using Summary = VisitorsSummary;
+  const auto line = [&](std::string_view label, auto figure) {
+    return whole_line(label, runs, [&](const Recording& run) { return figure(*run.visitors); });
+  };
+  const auto count = [&](std::string_view label, std::uint64_t Summary::*what) {
+    const auto any = [what](const Recording* run) { return (*run->visitors).*what > 0; };
+    if (std::ranges::none_of(runs, any)) return std::string();
+    return line(label, [what](const Summary& of) { return std::to_string(of.*what); });
+  };
+  const auto of_waits = [&](std::string_view label, double Summary::*what) {
+    return line(label, [what](const Summary& of) {
+      return of.waited > 0 ? fixed(of.*what, 1) + " s" : "-";
+    });
+  };
+  std::string text = '\n' + count("visitors", &Summary::came);
+  text += line("  saw all pages", [](const Summary& of) { return std::to_string(of.done); });
+  text += count("  turned away", &Summary::turned_away);
+  text += count("  gave up waiting", &Summary::gave_up_in_line);
+  text += count("  gave up inside", &Summary::gave_up_inside);
+  text += count("  lost a place", &Summary::lost_place);
+  text += count("  sent out", &Summary::sent_out);
+  text += count("  ghosts", &Summary::ghosts);
+  text += count("  still waiting", &Summary::waiting);
+  text += count("  still inside", &Summary::inside);
+  text += of_waits("waited, p50", &Summary::wait_p50) + of_waits("waited, p95", &Summary::wait_p95);
+  text += of_waits("longest wait", &Summary::longest_wait);
+  text += count("most waiting", &Summary::most_waiting);
+  text += count("most sessions", &Summary::most_sessions);
+  text += line("sessions used",
+               [](const Summary& of) { return of.waited > 0 ? share_text(of.use) : "-"; });
+  text += count("polls", &Summary::polls) + count("  most in 1 s", &Summary::most_polls);
+  return text + line("calls in range", [](const Summary& of) {
+           return of.told > 0 ? share_text(of.within, of.told) : "-";
+         });
+}
+
 std::string changes(const Recording& run, const Runs& runs) {
   if (run.changes.empty()) return "";
   std::string text = "\ntransitions " + long_name(run, runs) + '\n';
@@ -198,7 +240,7 @@ std::string summary(const Recording& with, const Recording* without) {
   std::string text = with.scenario + ": " + with.sentence + '\n';
   text += std::to_string(with.seconds.size()) + " s, seed " + std::to_string(with.seed);
   if (with.warm_up > 0) text += ", figures after the first " + fixed(with.warm_up, 1) + " s";
-  text += "\n\n" + classes(runs) + '\n' + whole(runs) + jobs(runs);
+  text += "\n\n" + classes(runs) + '\n' + whole(runs) + jobs(runs) + visitors(runs);
   for (const Recording* run : runs) text += changes(*run, runs);
   return text + tenants(runs);
 }

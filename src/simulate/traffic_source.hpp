@@ -22,7 +22,8 @@ enum class Draws : std::uint8_t {
   failures,
   servers,
   keys,
-  jobs
+  jobs,
+  visitors
 };
 
 Random random_stream(std::uint64_t seed, Draws draws, std::uint64_t number);

@@ -1,0 +1,102 @@
+// Visitors of a site, with and without a waiting room before it.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "scenarios.hpp"
+#include "simulate/json.hpp"
+#include "simulate/simulation.hpp"
+#include "simulate/table.hpp"
+#include "simulate/visitors_model.hpp"
+
+namespace spillway::simulate {
+namespace {
+
+std::uint64_t accounted(const VisitorsSummary& of) {
+  return of.done + of.turned_away + of.ghosts + of.gave_up_in_line + of.lost_place + of.sent_out +
+         of.gave_up_inside + of.waiting + of.inside;
+}
+
+std::string quiet_site(const std::string& room, const std::string& more = "") {
+  return R"({"name": "site", "sentence": "few visitors", "seconds": 120, "warm_up_seconds": 0,
+    "backend": {"slots": 16, "service_ms": 100},
+    "clients": [{"route": "sale", "rate": 2, "until_seconds": 60)" +
+         more + R"(, "visit": {"pages": 4, "think_ms": 2000}}],
+    "config": {"upstreams": [{"name": "shop", "servers": ["127.0.0.1:3000"]}],
+      "routes": [{"name": "sale", "match": {"path": "/sale/**"}, "class": "P1")" +
+         room + R"(}], "dispatch": {"concurrency": 16}}})";
+}
+
+Recording play(const std::string& scenario) {
+  const ScenarioResult read = read_scenario(scenario, "site", nullptr);
+  for (const auto& problem : read.problems) MESSAGE(problem.path, ": ", problem.message);
+  REQUIRE(read.scenario);
+  return simulate(*read.scenario, true);
+}
+
+}  // namespace
+
+TEST_CASE("ticket-sale: the caps hold, sessions are used, and everybody is accounted for") {
+  const Scenario sale = open_good("ticket-sale");
+  CHECK(has_waiting_room(sale));
+  const Recording run = simulate(sale, true);
+  REQUIRE(run.visitors);
+  const VisitorsSummary& of = *run.visitors;
+  MESSAGE("used ", of.use, ", p95 of waits ", of.wait_p95, " s, polls ", of.polls);
+  CHECK(of.came > 8000);
+  // Those between their first and second contact are in no place yet.
+  CHECK(accounted(of) <= of.came);
+  CHECK(accounted(of) + 50 >= of.came);
+  CHECK(of.most_sessions <= 900);
+  CHECK(of.use > 0.9);
+  CHECK(of.turned_away == 0);  // all come in within max_wait_ms
+  CHECK(of.longest_wait < 600);
+  // Asking every ten seconds would be twice as much.
+  double waited_for = 0;
+  for (const Second& second : run.seconds)
+    waited_for += static_cast<double>(second.visitors_waiting);
+  CHECK(static_cast<double>(of.polls) < waited_for / 10);
+
+  const Recording other = simulate(without_waiting_rooms(sale), true);
+  REQUIRE(other.visitors);
+  CHECK(other.visitors->came == of.came);  // the same people
+  CHECK(other.visitors->waited == 0);
+  CHECK(run.classes[1].success > 0.98);
+  CHECK(other.classes[1].success < 0.9);  // refused again and again, and in no order
+  CHECK(to_json(simulate(sale, true)).dump() == to_json(run).dump());
+}
+
+TEST_CASE("visitors see all their pages, with and without a waiting room that is never full") {
+  const Recording open = play(quiet_site(""));
+  const Recording roomy = play(quiet_site(R"(, "waiting_room": {"active_sessions": 1000})"));
+  for (const Recording* run : {&open, &roomy}) {
+    REQUIRE(run->visitors);
+    CHECK(run->visitors->came > 80);
+    CHECK(run->visitors->done == run->visitors->came);
+    CHECK(run->visitors->polls == 0);
+  }
+  CHECK(open.classes[1].counts.offered == 4 * open.visitors->came);
+  // With a pass they are of the first class unless the waiting room says otherwise.
+  CHECK(roomy.classes[0].counts.offered == 4 * roomy.visitors->came);
+  CHECK(open.visitors->came == roomy.visitors->came);
+}
+
+TEST_CASE("a small waiting room lets few in at a time, and all in the end") {
+  const Recording run = play(
+      quiet_site(R"(, "waiting_room": {"active_sessions": 10, "idle_ms": 1000, "class": "P1"})"));
+  REQUIRE(run.visitors);
+  CHECK(run.visitors->most_sessions == 10);
+  CHECK(run.visitors->waited > 0);
+  CHECK(run.visitors->done + run.visitors->waiting + run.visitors->inside > 0);
+  CHECK(summary(run, nullptr).find("longest wait") != std::string::npos);
+}
+
+TEST_CASE("visitors ask again by themselves: retries besides are an error") {
+  const ScenarioResult read = read_scenario(quiet_site("", R"(, "retries": 2)"), "site", nullptr);
+  CHECK_FALSE(read.scenario);
+  REQUIRE(read.problems.size() == 1);
+  CHECK(read.problems[0].path == "$.clients[0].retries");
+}
+
+}  // namespace spillway::simulate
