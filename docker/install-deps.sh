@@ -30,6 +30,8 @@ develop=(
   postgresql nginx-core haproxy wrk curl prometheus procps slowhttptest
   # the public suite of HTTP cache tests; npm below
   nodejs
+  # a real browser before the waiting page, and letters for it
+  chromium fonts-dejavu-core
 )
 # A nodejs from elsewhere may bring its own npm, which Debian's would contradict.
 command -v npm > /dev/null || develop+=(npm)

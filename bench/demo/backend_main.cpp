@@ -2,7 +2,9 @@
 // for clients that had already left.
 #include <csignal>
 #include <cstdint>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 #include <optional>
 #include <string>
 
@@ -12,6 +14,7 @@
 #include "bench/load/backend.hpp"
 #include "bench/load/descriptors.hpp"
 #include "bench/load/endpoint.hpp"
+#include "sale.hpp"
 
 int main(int argc, char** argv) {
   namespace load = spillway::load;
@@ -42,6 +45,9 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   app.add_option("--seed", options.seed, "of the service times")->capture_default_str();
+  std::string sale_page;
+  app.add_option("--sale", sale_page, "serve a sale with this HTML file as its page, see sale.hpp")
+      ->check(CLI::ExistingFile);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -59,6 +65,14 @@ int main(int argc, char** argv) {
     load::raise_descriptor_limit();
     boost::asio::io_context io(1);
     load::Backend backend(io, *endpoint, options);
+    std::optional<spillway::demo::Sale> sale;
+    if (!sale_page.empty()) {
+      std::ifstream file(sale_page);
+      sale.emplace(std::string(std::istreambuf_iterator<char>(file), {}));
+      backend.serve_site([&sale](const load::SiteRequest& request) {
+        return sale->answer(request, spillway::Clock::now());
+      });
+    }
     backend.start();
     boost::asio::signal_set stop(io, SIGTERM, SIGINT);
     stop.async_wait([&io](auto, int) { io.stop(); });

@@ -29,6 +29,18 @@ std::optional<std::uint64_t> total(const json* value) {
   return sum;
 }
 
+std::optional<RoomView> first_room(const json& state) {
+  const json* const rooms = member(&state, "waiting_rooms");
+  if (rooms == nullptr || !rooms->is_array() || rooms->empty()) return std::nullopt;
+  const auto count = [&](const char* key) { return total(member(&rooms->front(), key)); };
+  const auto waiting = count("waiting");
+  const auto processing = count("processing");
+  const auto active = count("active");
+  const auto provisional = count("provisional");
+  if (!waiting || !processing || !active || !provisional) return std::nullopt;
+  return RoomView{*waiting, *processing, *active + *provisional};
+}
+
 }  // namespace
 
 std::optional<ProxyView> parse_state(std::string_view text_of_state) {
@@ -42,7 +54,8 @@ std::optional<ProxyView> parse_state(std::string_view text_of_state) {
                    .inflight = total(member(dispatch, "inflight")),
                    .queued = total(member(dispatch, "queued")),
                    .deferred = total(member(member(&state, "jobs"), "accepted")),
-                   .done = total(member(member(&state, "jobs"), "succeeded"))};
+                   .done = total(member(member(&state, "jobs"), "succeeded")),
+                   .room = first_room(state)};
 }
 
 }  // namespace spillway::demo

@@ -1,10 +1,11 @@
-# What the scripts that play a spike share; they source it with $programs set to the folder of the
+# What the scripts of the demos share; they source it with $programs set to the folder of the
 # programs. Ports are free ones; every process it starts has ended when the script ends.
 
 patience=100 # tenths of a second to wait for a program to start
 
 files=$(mktemp -d)
 end_all() {
+  trap '' INT TERM # another signal is not to cut this short
   local running
   running=$(jobs -rp) # of this shell, so no foreign process
   [[ -z $running ]] || kill -TERM $running 2> /dev/null || true
@@ -34,10 +35,11 @@ await() {
 }
 
 # Starts a demo backend of $slots slots and $service_ms; $port is where it listens.
-start_backend() {
+start_backend() { # more options
   local said
   said=$(mktemp -p "$files") # there before await looks
-  "$programs/spillway-demo-backend" --slots "$slots" --service-ms "$service_ms" > "$said" 2>&1 &
+  "$programs/spillway-demo-backend" --slots "$slots" --service-ms "$service_ms" \
+    "$@" > "$said" 2>&1 &
   port=$(await $! "$said" 's/^([0-9]+)$/\1/p')
 }
 
@@ -58,7 +60,7 @@ start_spillway() {
 # Ends the script with the log's end if that Spillway has ended.
 still_runs() { # pid log
   kill -0 "$1" 2> /dev/null && return
-  echo "$0: Spillway ended during the spike; its last words:" >&2
+  echo "$0: Spillway ended meanwhile; its last words:" >&2
   tail -n 20 "$2" >&2
   exit 1
 }

@@ -16,6 +16,7 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 
+#include "bench/load/connection.hpp"
 #include "bench/load/pages.hpp"
 
 namespace spillway::load {
@@ -28,7 +29,6 @@ constexpr auto kNoThrow = asio::as_tuple(asio::use_awaitable);
 constexpr std::uint64_t kLargestBody = 16 << 20;
 
 using Request = http::request<http::string_body>;
-using Response = http::response<http::string_body>;
 
 std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
@@ -55,6 +55,19 @@ Response answer(const Request& request, std::string_view page_caching, Duration 
                       ",\"served_by\":\"spillway-demo-backend\"}\n";
   }
   response.set(http::field::content_type, "application/json");
+  response.prepare_payload();
+  if (request.method() == http::verb::head) response.body().clear();
+  return response;
+}
+
+Response answer_of_site(const Request& request, const Site& site) {
+  SiteResponse made = site({.method = view(request.method_string()),
+                            .target = view(request.target()),
+                            .pass = view(request["Spillway-Pass"])});
+  Response response(http::int_to_status(made.status), request.version());
+  response.set(http::field::cache_control, "no-store");
+  response.set(http::field::content_type, made.content_type);
+  response.body() = std::move(made.body);
   response.prepare_payload();
   if (request.method() == http::verb::head) response.body().clear();
   return response;
@@ -167,7 +180,9 @@ asio::awaitable<void> Backend::serve(Backend& backend, Socket accepted) {
     if (session->watching) session->socket.cancel();
 
     keep_alive = request.get().keep_alive();
-    auto response = answer(request.get(), backend.page_caching_, Clock::now() - arrived);
+    auto response = backend.site_
+                        ? answer_of_site(request.get(), backend.site_)
+                        : answer(request.get(), backend.page_caching_, Clock::now() - arrived);
     response.keep_alive(keep_alive);
     const auto [write_error, bytes_written] =
         co_await http::async_write(session->socket, response, kNoThrow);

@@ -4,9 +4,10 @@
 // service time and gets a small JSON answer, whatever its path. The service time is drawn; that of
 // a request that says its number (request_number.hpp) depends on nothing but that. Answers to reads
 // of pages (pages.hpp) may be stored for `max_age` and checked by their ETag, at the price of any
-// other request; all other answers must not be stored. Asked by Spillway-Degrade to, it leaves out
-// the expensive part of the work. Like most backends it goes on working for clients that have
-// already left; such work is counted as wasted.
+// other request; all other answers must not be stored. With a site of its own (Site) it answers
+// what that says instead. Asked by Spillway-Degrade to, it leaves out the expensive part of the
+// work. Like most backends it goes on working for clients that have already left; such work is
+// counted as wasted.
 #pragma once
 
 #include <chrono>
@@ -15,6 +16,8 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/basic_socket_acceptor.hpp>
@@ -49,6 +52,19 @@ struct Work {
   bool gone = false;                    // its connection was closed meanwhile
 };
 
+// What answers in place of the small JSON, when the work for a request is done.
+struct SiteRequest {
+  std::string_view method;
+  std::string_view target;
+  std::string_view pass;  // the field Spillway-Pass: whom a waiting room has let in
+};
+struct SiteResponse {
+  unsigned status = 200;
+  std::string content_type;
+  std::string body;
+};
+using Site = std::function<SiteResponse(const SiteRequest&)>;
+
 // Lives on one thread: the one that runs `io`.
 class Backend {
  public:
@@ -66,6 +82,8 @@ class Backend {
 
   // Is told of each piece of work when it is finished, before the answer is sent.
   void on_finished(std::function<void(const Work&)> told) { told_ = std::move(told); }
+
+  void serve_site(Site site) { site_ = std::move(site); }
 
   // From now on: so many slots; work that is begun takes 1 / `speed` as long. `speed` > 0.
   void set_slots(std::size_t slots);
@@ -100,6 +118,7 @@ class Backend {
   Slots<boost::asio::steady_timer*> slots_;
   Counters counters_;
   std::function<void(const Work&)> told_ = [](const Work&) {};
+  Site site_;  // may be empty
 };
 
 }  // namespace spillway::load

@@ -16,15 +16,14 @@
 #include <vector>
 
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/basic_stream_socket.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
 
 #include "base/time.hpp"
 #include "bench/load/arrivals.hpp"
 #include "bench/load/awaited.hpp"
+#include "bench/load/connection.hpp"
 #include "bench/load/observer.hpp"
 #include "bench/load/retries.hpp"
 
@@ -52,14 +51,10 @@ class Client {
   const Awaited& awaited() const { return awaited_; }
 
  private:
-  using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp,
-                                                  boost::asio::io_context::executor_type>;
-
-  struct Connection {
-    Connection(boost::asio::io_context& io, std::uint8_t owner) : socket(io), tenant(owner) {}
-    Socket socket;
+  struct Line {
+    Line(boost::asio::io_context& io, std::uint8_t owner);
+    Connection connection;
     std::uint8_t tenant;
-    boost::beast::flat_buffer input;
     bool timed_out = false;
   };
   struct Due {
@@ -69,7 +64,7 @@ class Client {
   };
   struct Pending {
     TimePoint deadline;
-    std::weak_ptr<Connection> connection;
+    std::weak_ptr<Line> line;
     RequestNumber number;  // to tell this attempt from the next on the connection
   };
 
@@ -78,12 +73,11 @@ class Client {
   void send_due(TimePoint now);
   void send(const Due& due);
   void give_up_on_late(TimePoint now);
-  std::shared_ptr<Connection> connection(std::uint8_t tenant);
+  std::shared_ptr<Line> line(std::uint8_t tenant);
   void finish(const Due& due, const Ending& ending);
   void close_idle();
-  static boost::asio::awaitable<void> exchange(Client& client, std::shared_ptr<Connection> c,
-                                               Due due);
-  static boost::asio::awaitable<Ending> ask(Client& client, Connection& c, const Due& due);
+  static boost::asio::awaitable<void> exchange(Client& client, std::shared_ptr<Line> line, Due due);
+  static boost::asio::awaitable<Ending> ask(Client& client, Line& line, const Due& due);
 
   boost::asio::io_context& io_;
   boost::asio::ip::tcp::endpoint target_;
@@ -91,7 +85,7 @@ class Client {
   Observer& observer_;
   ClientOptions options_;
   Awaited awaited_;
-  std::vector<std::vector<std::shared_ptr<Connection>>> idle_;  // by tenant
+  std::vector<std::vector<std::shared_ptr<Line>>> idle_;  // by tenant
   std::deque<Pending> pending_;  // one patience for all, so the deadlines come in order
   std::priority_queue<Due, std::vector<Due>, std::greater<>> again_;
   std::uint32_t next_ = 0;

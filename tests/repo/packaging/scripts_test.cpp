@@ -19,6 +19,7 @@ const std::vector<std::string> kScripts{"run.sh",
                                         "bench/cost/cache-hit.sh",
                                         "bench/cost/run.sh",
                                         "bench/demo/show.sh",
+                                        "bench/demo/waiting-room.sh",
                                         "bench/gate",
                                         "bench/hostile/run.sh",
                                         "bench/micro/run.sh",
@@ -96,7 +97,8 @@ TEST_CASE("every preset that a script names exists") {
 TEST_CASE("bad usage is refused with status 2 before anything is installed or built") {
   for (const std::string command :
        {"./run.sh --nonsense", "./run.sh --exit --exit", "./run.sh --config",
-        "./run.sh --config /nonexistent/spillway.json", "bench/demo/show.sh",
+        "./run.sh --config /nonexistent/spillway.json", "./run.sh --waiting-room --nonsense",
+        "./run.sh --exit --waiting-room", "bench/demo/waiting-room.sh", "bench/demo/show.sh",
         "bench/demo/show.sh /nonexistent", "bench/micro/run.sh --nonsense",
         "bench/micro/run.sh --quick --quick", "bench/run --nonsense", "bench/gate --nonsense",
         "bench/hostile/run.sh --nonsense", "bench/hostile/run.sh --out",

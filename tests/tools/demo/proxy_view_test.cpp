@@ -27,6 +27,18 @@ TEST_CASE("missing or strange members leave their part empty") {
   CHECK(parse_state(R"({"upstreams":[3]})").has_value());
 }
 
+TEST_CASE("the first waiting room is read; its sessions are those taken, used already or not") {
+  const auto view = parse_state(R"({"upstreams":[{}],"waiting_rooms":[
+      {"name":"sale","waiting":50,"processing":3,"active":17,"provisional":2},{"name":"b"}]})");
+  REQUIRE(view);
+  REQUIRE(view->room);
+  CHECK(view->room->waiting == 50);
+  CHECK(view->room->processing == 3);
+  CHECK(view->room->sessions == 19);
+  CHECK(!parse_state(R"({"upstreams":[{}],"waiting_rooms":[]})")->room);
+  CHECK(!parse_state(R"({"upstreams":[{}],"waiting_rooms":[{"waiting":1}]})")->room);
+}
+
 TEST_CASE("text that is no state is no view") {
   for (const char* text :
        {"", "{", "null", "[]", "{}", R"({"upstreams":[]})", R"({"upstreams":{}})"}) {

@@ -1,0 +1,35 @@
+// The waiting page in a real browser, before the built proxy.
+//
+//   node waiting_page.mjs PROGRAMS
+//
+// PROGRAMS is the folder of spillway, spillway-demo-backend and spillway-demo-crowd. With
+// SPILLWAY_SCREENSHOTS=FOLDER in its environment it keeps pictures there.
+import { resolve } from 'node:path'
+import test, { after, before } from 'node:test'
+
+import * as access from './access_cases.mjs'
+import * as crowd from './crowd_case.mjs'
+import { Browser } from './devtools.mjs'
+import * as place from './place_cases.mjs'
+import { Proxy, Site } from './stage.mjs'
+
+const programs = resolve(process.argv[2])
+const stage = { programs }
+
+before(async () => {
+  stage.site = await Site.start()
+  stage.proxy = await Proxy.start(resolve(programs, 'spillway'), stage.site.port, { ...place.rooms, ...access.rooms })
+  stage.browser = await Browser.start()
+})
+
+after(async () => {
+  await stage.browser?.stop()
+  await stage.proxy?.stop()
+  stage.site?.stop()
+})
+
+// Each case has rooms and a window of its own, and most of them wait most of the time.
+test('the waiting page', { concurrency: true }, async t => {
+  const cases = Object.entries({ ...crowd.cases, ...place.cases, ...access.cases })
+  await Promise.all(cases.map(([name, play]) => t.test(name, () => play(stage))))
+})
