@@ -23,15 +23,14 @@ constexpr Milliseconds kUntilSettled{5000};
 json settings_of(const Stand::Settings& settings, const std::vector<std::string>& faulty,
                  const std::string& sound) {
   json changes = settings.changes;
-  json upstream = {{"connect_timeout_ms", 5'000}, {"response_timeout_ms", 10'000}};
+  json other = {{"connect_timeout_ms", 5'000}, {"response_timeout_ms", 10'000}};
+  json app = other;
   if (changes.contains("app")) {
-    upstream.merge_patch(changes["app"]);
+    app.merge_patch(changes["app"]);
     changes.erase("app");
   }
-  json app = upstream;
   app["name"] = "app";
   app["servers"] = settings.servers.empty() ? faulty : settings.servers;
-  json other = upstream;
   other["name"] = "sound";
   other["servers"] = {sound};
   json all = {{"upstreams", {app, other}},
