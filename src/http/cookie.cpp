@@ -1,5 +1,7 @@
 #include "http/cookie.hpp"
 
+#include <cstring>
+
 namespace spillway::http {
 namespace {
 
@@ -11,50 +13,91 @@ std::string_view trim_blanks(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kCookieBlanks) - first + 1);
 }
 
-std::string_view between(const char* from, const char* to) {
-  return {from, static_cast<std::size_t>(to - from)};
-}
+// Takes parts out of a text, from its end to its beginning, and moves what it keeps once.
+class Excision {
+ public:
+  explicit Excision(std::span<char> text)
+      : begin_(text.data()), rest_(begin_ + text.size()), kept_(rest_) {}
 
-// The field's line, with its line end, which a head has behind each value.
-std::string_view line_of(const Field& field) {
-  const char* end = field.value.data() + field.value.size();
-  while (*end != '\n') ++end;
-  return between(field.name.data(), end + 1);
-}
-
-// `pair` lies between separators in the field's value.
-std::string_view part_of(const Field& field, std::string_view pair) {
-  const char* const begin = field.value.data();
-  const char* const end = begin + field.value.size();
-  const char* const next = pair.data() + pair.size();
-  if (pair.data() != begin) return between(pair.data() - 1, next);
-  return next == end ? line_of(field) : between(begin, next + 1);
-}
-
-std::optional<Cookie> find_in(const Field& field, std::string_view prefix) {
-  for (std::string_view rest = field.value;;) {
-    const std::string_view pair = rest.substr(0, rest.find(';'));
-    const std::string_view text = trim_blanks(pair);
-    if (text.starts_with(prefix)) {
-      const std::size_t equals = text.find('=');
-      const bool has_value = equals != std::string_view::npos;
-      return Cookie{text.substr(0, equals),
-                    has_value ? text.substr(equals + 1) : std::string_view{}, part_of(field, pair)};
-    }
-    if (pair.size() == rest.size()) return std::nullopt;
-    rest.remove_prefix(pair.size() + 1);
+  // [from, to) of the text, before all that was taken already.
+  void take(const char* from, const char* to) {
+    keep(to);
+    rest_ = begin_ + (from - begin_);
   }
+  // The next bytes behind what was taken last.
+  void take_next(std::size_t size) { kept_ += size; }
+  // What is left stands at the end of the text. Returns how much was taken.
+  std::size_t finish() {
+    keep(begin_);
+    return static_cast<std::size_t>(kept_ - begin_);
+  }
+
+ private:
+  void keep(const char* from) {
+    const auto size = static_cast<std::size_t>(rest_ - from);
+    kept_ -= size;
+    if (kept_ != from) std::memmove(kept_, from, size);
+  }
+
+  char* begin_;
+  char* rest_;  // what is before it was not looked at
+  char* kept_;
+};
+
+// Of one line. A cookie goes with the separator before it, the first one with that behind it.
+void extract_from(const Field& line, const CookieFilter& is_taken, Excision& out) {
+  const char* const begin = line.value.data();
+  const char* const end = begin + line.value.size();
+  bool keeps_any = false;
+  bool takes_any = false;
+  for (std::string_view rest = line.value;;) {
+    const std::size_t separator = rest.rfind(';');
+    const bool is_first = separator == std::string_view::npos;
+    const std::string_view pair = is_first ? rest : rest.substr(separator + 1);
+    const std::string_view text = trim_blanks(pair);
+    const std::size_t equals = text.find('=');
+    const bool has_value = equals != std::string_view::npos;
+    if (has_value && is_taken(text.substr(0, equals), text.substr(equals + 1))) {
+      takes_any = true;
+      out.take(is_first ? begin : pair.data() - 1, pair.data() + pair.size());
+      if (is_first && keeps_any) out.take_next(1);
+    } else {
+      keeps_any = true;
+    }
+    if (is_first) break;
+    rest = rest.substr(0, separator);
+  }
+  if (keeps_any || !takes_any) return;
+  const char* line_end = end;  // a head has a line end behind each value
+  while (*line_end != '\n') ++line_end;
+  out.take_next(static_cast<std::size_t>(line_end + 1 - end));
+  out.take(line.name.data(), begin);
 }
 
 }  // namespace
 
-std::optional<Cookie> find_cookie(const FieldList& fields, std::string_view prefix) {
-  if (!fields.contains(FieldId::cookie)) return std::nullopt;
+bool has_cookie(const FieldList& fields, std::string_view pair) {
+  if (!fields.contains(FieldId::cookie)) return false;
   for (const Field& field : fields) {
     if (field.id != FieldId::cookie) continue;
-    if (std::optional<Cookie> found = find_in(field, prefix)) return found;
+    for (std::string_view rest = field.value;;) {
+      const std::size_t separator = rest.find(';');
+      if (trim_blanks(rest.substr(0, separator)) == pair) return true;
+      if (separator == std::string_view::npos) break;
+      rest.remove_prefix(separator + 1);
+    }
   }
-  return std::nullopt;
+  return false;
+}
+
+std::size_t extract_cookies(std::span<char> head, const FieldList& fields,
+                            const CookieFilter& is_taken) {
+  if (!fields.contains(FieldId::cookie)) return 0;
+  Excision out(head);
+  for (std::size_t n = fields.size(); n-- > 0;) {
+    if (fields[n].id == FieldId::cookie) extract_from(fields[n], is_taken, out);
+  }
+  return out.finish();
 }
 
 }  // namespace spillway::http

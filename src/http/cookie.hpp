@@ -1,22 +1,25 @@
 // Cookies of a request (RFC 6265 section 4.2.1).
 #pragma once
 
-#include <optional>
+#include <cstddef>
+#include <functional>
+#include <span>
 #include <string_view>
 
 #include "http/field_list.hpp"
 
 namespace spillway::http {
 
-struct Cookie {
-  std::string_view name;
-  std::string_view value;
-  // What to take out of the head, so that the request comes without this cookie: the pair and a
-  // separator, or the whole line if it is the only one.
-  std::string_view part;
-};
+// Whether a cookie is exactly `name=value` (case counts).
+bool has_cookie(const FieldList& fields, std::string_view pair);
 
-// The first cookie whose name begins with `prefix` (case counts).
-std::optional<Cookie> find_cookie(const FieldList& fields, std::string_view prefix);
+// Called for each cookie, the last first: whether it is to be taken out.
+using CookieFilter = std::function<bool(std::string_view name, std::string_view value)>;
+
+// Takes cookies out of a request's head, as if they had not been sent: a Cookie line without any
+// goes as well. One pass; what is kept moves towards the end of the head, whose views no longer
+// hold. Returns the bytes that were taken, by which the head begins later.
+std::size_t extract_cookies(std::span<char> head, const FieldList& fields,
+                            const CookieFilter& is_taken);
 
 }  // namespace spillway::http

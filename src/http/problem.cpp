@@ -109,6 +109,7 @@ bool write_problem(TextWriter& out, const Problem& problem) {
     write_field_value(out, shown.request_id);
     out << "\r\n";
   }
+  out << problem.pass_lines;
   if (problem.close) out << "Connection: close\r\n";
   out << "\r\n";
   if (!problem.head_only) out << body.text();

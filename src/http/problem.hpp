@@ -32,7 +32,8 @@ struct Problem {
   bool html = false;             // an HTML page instead of JSON
   bool close = false;            // adds `Connection: close`
   CacheStatus cache_status;
-  bool head_only = false;  // the request was HEAD: same head, no body
+  std::string_view pass_lines;  // the fields that renew a visitor's pass, each with CRLF
+  bool head_only = false;       // the request was HEAD: same head, no body
 };
 
 // False when the block is too small.

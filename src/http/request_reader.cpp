@@ -32,12 +32,6 @@ void RequestReader::drop_empty_lines() {
   scanner_.reset();
 }
 
-void RequestReader::remove_from_head(std::span<char> block, std::string_view part) {
-  char* const head = block.data() + begin_;
-  std::memmove(head + part.size(), head, static_cast<std::size_t>(part.data() - head));
-  begin_ += part.size();
-}
-
 bool RequestReader::keep_behind_head(std::span<char> block, std::string_view next) {
   if (next.size() > room_behind_head(block)) return false;
   if (!next.empty()) std::memcpy(block.data() + end_, next.data(), next.size());

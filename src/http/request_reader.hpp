@@ -40,9 +40,11 @@ class RequestReader {
   std::string_view head(std::span<const char> block) const {
     return {block.data() + begin_, end_ - begin_};
   }
-  // Takes a part out of the head, as if the client had not sent it; what is before it moves, views
-  // of that no longer hold.
-  void remove_from_head(std::span<char> block, std::string_view part);
+  // The same to be written to, and by how much it begins later from then on.
+  std::span<char> head_bytes(std::span<char> block) const {
+    return block.subspan(begin_, end_ - begin_);
+  }
+  void shorten_head(std::size_t by) { begin_ += by; }
   Error error() const { return error_; }
   std::size_t bytes() const { return received_; }
 

@@ -340,14 +340,13 @@ bool write_interim_head(TextWriter& out, const ResponseHead& head) {
   return !out.overflowed();
 }
 
-bool write_switching_head(TextWriter& out, const ResponseHead& head, std::string_view protocol,
-                          std::string_view request_id) {
+bool write_switching_head(TextWriter& out, const ResponseHead& head, const ForwardedSwitch& with) {
   write_status_line(out, head);
   copy_bodiless(out, head);
-  out << "Connection: upgrade\r\nUpgrade: " << protocol << "\r\n";
+  out << "Connection: upgrade\r\nUpgrade: " << with.protocol << "\r\n";
   if (head.fields.find("X-Request-Id") == nullptr)
-    write_own_line(out, "X-Request-Id: ", request_id);
-  out << "\r\n";
+    write_own_line(out, "X-Request-Id: ", with.request_id);
+  out << with.pass_lines << "\r\n";
   return !out.overflowed();
 }
 

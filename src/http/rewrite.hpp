@@ -78,8 +78,14 @@ void write_additions(TextWriter& out, unsigned upstream_version, std::string_vie
 // A 1xx other than 101, without its hop-by-hop fields. Not for HTTP/1.0 clients.
 bool write_interim_head(TextWriter& out, const ResponseHead& head);
 
+// What a 101 says beside the upstream's own fields.
+struct ForwardedSwitch {
+  std::string_view protocol;
+  std::string_view request_id;  // added unless the upstream sent one; may be empty
+  std::string_view pass_lines;  // the fields that renew a visitor's pass, each with CRLF
+};
+
 // A 101: Connection and Upgrade are written anew, other end-to-end fields are forwarded.
-bool write_switching_head(TextWriter& out, const ResponseHead& head, std::string_view protocol,
-                          std::string_view request_id);
+bool write_switching_head(TextWriter& out, const ResponseHead& head, const ForwardedSwitch& with);
 
 }  // namespace spillway::http

@@ -84,6 +84,16 @@ std::optional<WaitingRoom::View> WaitingRoom::hear(const TicketId& id, Time now)
   return look(slot, now);
 }
 
+std::uint32_t WaitingRoom::follow(const TicketId& id) {
+  const Slot slot = find(id);
+  return slot == kNoSlot ? 0 : ++tickets_[slot].streams;
+}
+
+bool WaitingRoom::is_superseded(const TicketId& id, std::uint32_t stream) const {
+  const Slot slot = find(id);
+  return slot != kNoSlot && tickets_[slot].streams != stream;
+}
+
 WaitingRoom::View WaitingRoom::look(Slot slot, Time) const {
   const Ticket& ticket = tickets_[slot];
   View view{.state = ticket.is_called ? TicketState::processing : TicketState::waiting,

@@ -97,6 +97,11 @@ class WaitingRoom {
   // for ever. If the next one is lost, it is issued again.
   Renewal use(const TicketId& id, std::uint32_t generation, Time issued, Time now);
 
+  // A ticket's event streams are numbered, and the newest goes on: one ticket holds one stream.
+  // follow() begins one; 0: unknown, or ended.
+  std::uint32_t follow(const TicketId& id);
+  bool is_superseded(const TicketId& id, std::uint32_t stream) const;
+
   // Ends a ticket or a session. false: there is none.
   bool cancel(const TicketId& id, Time now, Ended why = Ended::cancelled);
 
@@ -170,7 +175,8 @@ class WaitingRoom {
     Time fresh_until{};  // called: by then it has learned of it
     Time claim_until{};  // likewise
     std::uint32_t poll_ms = 0;
-    std::uint32_t missed = 0;  // calls
+    std::uint32_t missed = 0;   // calls
+    std::uint32_t streams = 0;  // so far
     bool is_called = false;
     bool is_called_by_hand = false;  // by the operator
     Coming coming = Coming::fresh;

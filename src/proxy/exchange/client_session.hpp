@@ -12,6 +12,7 @@
 #include <span>
 #include <string_view>
 
+#include "http/cookie.hpp"
 #include "http/error.hpp"
 #include "http/head.hpp"
 #include "http/local_response.hpp"
@@ -46,9 +47,9 @@ class ClientSession {
   virtual const ClientInfo& client() const = 0;
   // The head as received, for a request that is made from it.
   virtual std::string_view head_text() const = 0;
-  // Takes a part of it out, as if the client had not sent it. Views of the head no longer hold; its
-  // framing is to be checked anew.
-  virtual void remove_from_head(std::string_view part) = 0;
+  // Takes cookies out of it, as if the client had not sent them. Views of the head no longer hold;
+  // its framing is to be checked anew.
+  virtual void extract_cookies(const http::CookieFilter& is_taken) = 0;
 
   // --- Its body, as it goes on to the upstream: in the framing that the head names.
   // Begins to read it, of at most `limit` bytes of content. `at_hand`: the part received with the
@@ -89,8 +90,8 @@ class ClientSession {
   virtual Task<bool> send_interim(const http::ResponseHead& head) = 0;
   // Switches the connection to another protocol: passes the 101 on.
   enum class Switched : std::uint8_t { done, head_too_large, client_gone };
-  virtual Task<Switched> send_switching(const http::ResponseHead& head, std::string_view protocol,
-                                        std::string_view request_id) = 0;
+  virtual Task<Switched> send_switching(const http::ResponseHead& head,
+                                        const http::ForwardedSwitch& with) = 0;
   // From then on the tunnel owns both connections.
   virtual void hand_over(std::unique_ptr<Tunnel> tunnel) = 0;
 

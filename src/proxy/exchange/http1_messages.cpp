@@ -175,12 +175,9 @@ Task<bool> Http1Session::send_interim(const http::ResponseHead& head) {
 }
 
 Task<ClientSession::Switched> Http1Session::send_switching(const http::ResponseHead& head,
-                                                           std::string_view protocol,
-                                                           std::string_view request_id) {
+                                                           const http::ForwardedSwitch& with) {
   response_.is_relayed = true;
-  const auto write = [&](TextWriter& out) {
-    return http::write_switching_head(out, head, protocol, request_id);
-  };
+  const auto write = [&](TextWriter& out) { return http::write_switching_head(out, head, with); };
   if (!start(head.status, write)) co_return Switched::head_too_large;
   const bool sent = co_await send_to_client(parking_, *this, {});
   co_return sent ? Switched::done : Switched::client_gone;

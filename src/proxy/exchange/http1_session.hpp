@@ -37,7 +37,7 @@ class Http1Session final : public ClientSession, public Swept {
   http::RequestHead& request() override { return head_; }
   const ClientInfo& client() const override { return client_->info(); }
   std::string_view head_text() const override { return reader_.head(block_.bytes()); }
-  void remove_from_head(std::string_view part) override;
+  void extract_cookies(const http::CookieFilter& is_taken) override;
   BodyPiece start_body(std::uint64_t limit, std::string_view& at_hand) override;
   BodyPiece receive_body(std::span<char> into) override;
   bool is_body_complete() const override { return body_.done(); }
@@ -60,8 +60,8 @@ class Http1Session final : public ClientSession, public Swept {
   void begin_client_turn() override;
   void end_client_turn() override { rate_.stop(services_.now()); }
   Task<bool> send_interim(const http::ResponseHead& head) override;
-  Task<Switched> send_switching(const http::ResponseHead& head, std::string_view protocol,
-                                std::string_view request_id) override;
+  Task<Switched> send_switching(const http::ResponseHead& head,
+                                const http::ForwardedSwitch& with) override;
   void hand_over(std::unique_ptr<Tunnel> tunnel) override;
   void close_after_response() override;
   void close_now() override { next_ = Next::closed; }

@@ -51,6 +51,7 @@ Task<std::optional<Fault>> Exchange::send_problem(const Fault& fault) {
        .date = services_.wall_clock.date(),
        .html = http::prefers_html(request_.head.fields),
        .cache_status = lookup_.status_for(fault),
+       .pass_lines = request_.pass_lines,
        .head_only = request_.head.method == http::Verb::head},
       !fault.close);
   const bool sent = co_await send_to_client(parking_, session_, {});
@@ -143,7 +144,8 @@ Task<std::optional<Fault>> Exchange::send_own(const OwnResponse& response) {
                                 .content_type = {},
                                 .content_length = response.content.size(),
                                 .is_final = true};
-  http::ForwardedResponse with{.request_id = request_.id(services_.random)};
+  http::ForwardedResponse with{.request_id = request_.id(services_.random),
+                               .pass_lines = request_.pass_lines};
   if (!response.has_date) with.date = services_.wall_clock.date();
   with.queue_wait = admission_.queue_wait();
   if (!session_.start_fallback(head, with)) co_return head_too_large();
@@ -159,8 +161,10 @@ Task<std::optional<Fault>> Exchange::send_own(const OwnResponse& response) {
 Task<std::optional<Fault>> Exchange::open_tunnel() {
   auto tunnel = std::make_unique<Tunnel>(services_, std::move(tunnel_permit_), call_.detach(),
                                          request_.limits().tunnel_idle_timeout);
-  const ClientSession::Switched switched = co_await session_.send_switching(
-      call_.response(), request_.upgrade, request_.id(services_.random));
+  const http::ForwardedSwitch with{.protocol = request_.upgrade,
+                                   .request_id = request_.id(services_.random),
+                                   .pass_lines = request_.pass_lines};
+  const ClientSession::Switched switched = co_await session_.send_switching(call_.response(), with);
   if (switched == ClientSession::Switched::head_too_large)
     co_return upstream_invalid(http::Error::head_too_large);
   if (switched == ClientSession::Switched::client_gone) {

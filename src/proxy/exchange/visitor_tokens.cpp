@@ -4,20 +4,16 @@
 
 #include <algorithm>
 
-#include "http/cookie.hpp"
-
 namespace spillway::proxy {
 
 namespace {
 
 constexpr std::string_view kTicketField = "Spillway-Ticket";
-// Each costs a look at the head.
-constexpr int kMostOfAName = 4;
 
 void write_cookie(TextWriter& out, const SharedWaitingRoom& room,
                   const config::WaitingRoom& settings, std::string_view value,
                   std::string_view attributes) {
-  out << "Set-Cookie: " << room.cookies()[settings.secure_cookie ? 0 : 1] << value
+  out << "Set-Cookie: " << room.cookies()[settings.secure_cookie ? 0 : 1] << '=' << value
       << "; Path=/; HttpOnly; SameSite=Lax" << (settings.secure_cookie ? "; Secure" : "")
       << attributes << "\r\n";
 }
@@ -32,23 +28,21 @@ std::optional<waiting::TicketId> new_ticket_id() {
 }
 
 void VisitorTokens::take() {
-  for (const auto& room : request_.generation->generation().waiting_rooms) {
-    if (!room) continue;
-    for (const std::string& name : room->cookies()) take(*room, name);
-  }
+  if (request_.generation->generation().visitor_cookies.is_empty()) return;
+  session_.extract_cookies(
+      [this](std::string_view name, std::string_view value) { return take(name, value); });
 }
 
-void VisitorTokens::take(const SharedWaitingRoom& room, std::string_view name) {
-  for (int n = 0; n < kMostOfAName; ++n) {
-    const auto cookie = http::find_cookie(request_.head.fields, name);
-    if (!cookie) return;
-    if (size_ < kMost && cookie->value.size() == waiting::kTokenText) {
-      Carried& carried = carried_[size_++];
-      carried.room = &room;
-      std::ranges::copy(cookie->value, carried.text.begin());
-    }
-    session_.remove_from_head(cookie->part);
+bool VisitorTokens::take(std::string_view name, std::string_view value) {
+  const SharedWaitingRoom* const room =
+      request_.generation->generation().visitor_cookies.room_of(name);
+  if (room == nullptr) return false;
+  if (size_ < kMost && value.size() == waiting::kTokenText) {
+    Carried& carried = carried_[size_++];
+    carried.room = room;
+    std::ranges::copy(value, carried.text.begin());
   }
+  return true;
 }
 
 std::optional<waiting::Token> VisitorTokens::find(const SharedWaitingRoom& room,

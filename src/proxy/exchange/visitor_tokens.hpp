@@ -35,14 +35,16 @@ class VisitorTokens {
   bool is_program() const;
 
  private:
-  static constexpr std::size_t kMost = 4;  // waiting rooms at a time; of more the first count
+  // In one request; of more those that come last count. Browsers send what is for longer paths
+  // first, and ours are for all.
+  static constexpr std::size_t kMost = 16;
 
   struct Carried {
     const SharedWaitingRoom* room = nullptr;
     waiting::TokenText text{};
   };
 
-  void take(const SharedWaitingRoom& room, std::string_view name);
+  bool take(std::string_view name, std::string_view value);
 
   const RequestContext& request_;
   ClientSession& session_;

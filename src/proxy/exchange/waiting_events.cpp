@@ -30,6 +30,11 @@ Answer WaitingResource::begin_events() {
     if (status.view && status.view->ahead < kFront)
       seat_ = room_->take_event_seat(request_.limits().tunnels / kShareOfTunnels);
   }
+  if (seat_) {
+    stream_ = room_->with(services_.now(), [&](waiting::WaitingRoom& room, waiting::Time) {
+      return room.follow(token->id);
+    });
+  }
   if (seat_) return WaitingEvents{};
   return Fault{
       .outcome = Outcome::cached,
@@ -56,6 +61,14 @@ Task<std::optional<Fault>> WaitingResource::send_events(ClientSession& session, 
   co_return fault;
 }
 
+// By another tab. The page does not ask for events again, or tabs would supersede each other.
+bool WaitingResource::is_superseded() {
+  const std::optional<waiting::Token> token = tokens_.find(*room_, services_.now());
+  return token && room_->with(services_.now(), [&](waiting::WaitingRoom& room, waiting::Time) {
+    return room.is_superseded(token->id, stream_);
+  });
+}
+
 Task<std::optional<Fault>> WaitingResource::tell_news(ClientSession& session, Parking& parking) {
   const TimePoint until = services_.now() + kLongest;
   std::size_t shown = static_cast<std::size_t>(-1);
@@ -67,7 +80,10 @@ Task<std::optional<Fault>> WaitingResource::tell_news(ClientSession& session, Pa
     const waiting::Orders notice = room_->notice(*settings_);
     const bool is_news = !waits || status.view->ahead != shown || notice.changes != noticed;
     std::string event;
-    if (is_news) {
+    const bool ends_here = is_superseded();
+    if (ends_here) {
+      event = "event: superseded\ndata: {}\n\n";
+    } else if (is_news) {
       event = "event: status\ndata: " + describe(status, notice) + "\n";
     } else if (services_.now() - told >= kComment) {
       event = ":\n\n";  // keeps the connection alive
@@ -77,7 +93,7 @@ Task<std::optional<Fault>> WaitingResource::tell_news(ClientSession& session, Pa
       if (!sent) co_return client_gone();
       told = services_.now();
     }
-    if (!waits) break;
+    if (!waits || ends_here) break;
     shown = status.view->ahead;
     noticed = notice.changes;
     const Wake wake =

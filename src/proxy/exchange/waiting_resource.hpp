@@ -43,6 +43,7 @@ class WaitingResource {
   Answer show();
   Answer wrong_method(std::string_view allowed);
   Answer begin_events();
+  bool is_superseded();
   Task<std::optional<Fault>> tell_news(ClientSession& session, Parking& parking);
   Answer leave();
   VisitorStatus ask();
@@ -69,6 +70,7 @@ class WaitingResource {
   SharedWaitingRoom* room_ = nullptr;
   const config::WaitingRoom* settings_ = nullptr;
   EventSeat seat_;
+  std::uint32_t stream_ = 0;             // WaitingRoom::follow()
   std::optional<waiting::Token> given_;  // what the visitor carries from now on
   OwnResponse response_;
 };

@@ -42,7 +42,7 @@ waiting::PageContent content_of(const WaitingFacts& facts, const waiting::Orders
       .p90 = estimate ? std::optional(estimate->p90) : std::nullopt,
       .why = waits && notice.is_paused ? std::string_view("paused") : std::string_view{},
       .waited = waits ? std::optional(facts.room.time_at(facts.now) - view->joined) : std::nullopt,
-      .refreshes = !http::find_cookie(facts.request.head.fields, kStillCookie)};
+      .refreshes = !http::has_cookie(facts.request.head.fields, kStillCookie)};
 }
 
 std::string_view title_of(VisitorStatus::State state) {

@@ -5,7 +5,6 @@
 // of it, that is until the last request pinned to it has ended.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -22,6 +21,7 @@
 #include "proxy/generation/route_responses.hpp"
 #include "proxy/upstream/upstream.hpp"
 #include "proxy/waiting/shared_waiting_room.hpp"
+#include "proxy/waiting/visitor_cookies.hpp"
 #include "traffic/classify.hpp"
 #include "traffic/sip_hash.hpp"
 
@@ -50,7 +50,8 @@ struct Generation {
         route_responses(config, process.cache_key,
                         former == nullptr ? nullptr : &former->route_responses),
         waiting_rooms(waiting_rooms_of(config, process.visitors,
-                                       former == nullptr ? nullptr : &former->waiting_rooms)) {
+                                       former == nullptr ? nullptr : &former->waiting_rooms)),
+        visitor_cookies(waiting_rooms) {
     for (const config::Upstream& upstream : config.upstreams) {
       upstreams.emplace_back(config, upstream, std::move(endpoints[upstreams.size()]),
                              process.workers.size(),
@@ -74,9 +75,7 @@ struct Generation {
     return nullptr;
   }
 
-  bool has_waiting_rooms() const {
-    return std::ranges::any_of(waiting_rooms, [](const auto& room) { return room != nullptr; });
-  }
+  bool has_waiting_rooms() const { return !visitor_cookies.is_empty(); }
 
   const std::uint64_t number;  // 1, 2, ...
   const config::Config config;
@@ -86,7 +85,8 @@ struct Generation {
   const overload::TenantBudgets tenant_budgets;  // full again after a reload
   std::deque<Upstream> upstreams;                // by UpstreamId
   const RouteResponses route_responses;
-  const WaitingRooms waiting_rooms;                              // by route; null where it has none
+  const WaitingRooms waiting_rooms;  // by route; null where it has none
+  const VisitorCookies visitor_cookies;
   std::vector<std::unique_ptr<observe::WorkerMetrics>> metrics;  // by worker
 };
 

@@ -38,7 +38,7 @@ class SharedWaitingRoom {
   SharedWaitingRoom(std::string name, const config::WaitingRoom& settings,
                     std::shared_ptr<VisitorContext> context)
       : name_(std::move(name)),
-        cookies_{"__Host-spillway-" + name_ + "=", "spillway-" + name_ + "="},
+        cookies_{"__Host-spillway-" + name_, "spillway-" + name_},
         context_(std::move(context)),
         room_(waiting::terms_of(settings)),
         pace_(settings.active_sessions) {}
@@ -46,9 +46,9 @@ class SharedWaitingRoom {
   SharedWaitingRoom& operator=(const SharedWaitingRoom&) = delete;
 
   const std::string& name() const { return name_; }
-  // The beginning of its cookies, with the equals sign: for HTTPS, and for plain HTTP. A browser
-  // accepts the first only with Secure, for the whole host, and from the host itself
-  // (draft-ietf-httpbis-rfc6265bis section 4.1.3): a sister host can plant none.
+  // The names of its cookie: for HTTPS, and for plain HTTP. A browser accepts the first only with
+  // Secure, for the whole host, and from the host itself (draft-ietf-httpbis-rfc6265bis
+  // section 4.1.3): a sister host can plant none.
   const std::array<std::string, 2>& cookies() const { return cookies_; }
 
   // Calls act(waiting::WaitingRoom&, waiting::Time) with the room to itself.

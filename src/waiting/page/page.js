@@ -122,7 +122,13 @@ function listen(ahead) {
     show(JSON.parse(event.data));
     askIn(STREAM_CHECK);
   });
-  // Refused, or taken over by another tab: ask again only when the place is much better.
+  // Another tab has the events of this ticket: this one polls.
+  stream.addEventListener('superseded', () => {
+    streamFront = -1;
+    unlisten();
+    askIn(pollMs);
+  });
+  // Refused: ask again only when the place is much better.
   stream.onerror = () => {
     if (Date.now() - streamSince < 60000) streamFront = ahead >> 1;
     unlisten();

@@ -279,6 +279,73 @@ TEST_CASE("visitors' event streams leave tunnels to the backend, and count as st
   CHECK(second.client().read_head().status() == 200);
 }
 
+TEST_CASE("a ticket has one event stream, the newest") {
+  Shop shop;
+  ProxyUnderTest proxy(shop.address(), selling(always()));
+  Visitor inside(proxy);
+  inside.join();
+  REQUIRE(inside.is_called());
+  REQUIRE(is_in(inside.visit()));
+  Visitor first(proxy);
+  first.join();
+  Visitor other_tab(proxy);
+  const std::string events =
+      "GET /_spillway/rooms/sale/events HTTP/1.1\r\nHost: a\r\nCookie: " + first.jar() + "\r\n\r\n";
+  const std::string open = R"(spillway_tunnels{kind="event_stream"})";
+  first.client().send(events);
+  REQUIRE(first.client().read_head().status() == 200);
+  CHECK(proxy.metric_becomes(open, 1));
+  other_tab.client().send(events);
+  REQUIRE(other_tab.client().read_head().status() == 200);
+  std::string told;
+  while (told.find("event: superseded\ndata: {}\n\n") == std::string::npos)
+    told += first.client().read_bytes(1);
+  CHECK(proxy.metric_becomes(open, 1));
+  told.clear();
+  while (told.find("\"state\":\"waiting\"") == std::string::npos)
+    told += other_tab.client().read_bytes(1);
+}
+
+TEST_CASE("who was let in has a pass, also when the response is an error of the proxy") {
+  ScriptedPeer broken([](PeerConnection&) {});
+  ProxyUnderTest proxy(broken.address(), selling({{"active_sessions", 1}}));
+  Visitor first(proxy);
+  CHECK(first.visit().status() == 502);
+  CHECK(first.jar().starts_with("spillway-sale=p"));
+  Visitor second(proxy);
+  CHECK(second.visit().status() == 503);
+  CHECK(second.jar().starts_with("spillway-sale=s"));
+  CHECK(first.visit().status() == 502);  // not to the waiting page: it is inside
+}
+
+TEST_CASE("a visitor of many waiting rooms is known in each") {
+  Shop shop;
+  json routes = json::array();
+  for (int n = 0; n < 8; ++n) {
+    const std::string name = "sale" + std::to_string(n);
+    routes.push_back({{"name", name},
+                      {"match", {{"path", "/" + name + "/**"}}},
+                      {"class", "P1"},
+                      {"waiting_room", {{"active_sessions", 1}, {"secure_cookie", false}}}});
+  }
+  ProxyUnderTest proxy(shop.address(),
+                       {{"workers", 1}, {"store", {{"url", "memory:"}}}, {"routes", routes}});
+  RawClient client(proxy.port());
+  std::string jar;
+  const auto visit = [&](int n) {
+    return client.ask("GET /sale" + std::to_string(n) + "/ HTTP/1.1\r\nHost: a\r\n" + kNavigation +
+                      (jar.empty() ? "" : "Cookie: " + jar + "\r\n") + "\r\n");
+  };
+  for (int n = 0; n < 8; ++n) {
+    const Message answer = visit(n);
+    CHECK(is_in(answer));
+    const std::string cookie = answer.field("Set-Cookie").value_or("");
+    jar += (jar.empty() ? "" : "; ") + cookie.substr(0, cookie.find(';'));
+  }
+  for (int n = 0; n < 8; ++n) CHECK(is_in(visit(n)));  // without its pass it would wait
+  CHECK_FALSE(shop.requests().back().field("Cookie"));
+}
+
 TEST_CASE("a reload keeps places, passes and who is inside") {
   Shop shop;
   const json one =

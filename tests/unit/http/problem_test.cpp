@@ -114,6 +114,8 @@ TEST_CASE("HEAD gets the same head without a body and close is announced") {
   CHECK(response(problem) == whole.substr(0, whole.find("\r\n\r\n") + 4));
   problem.close = true;
   CHECK(response(problem).find("\r\nConnection: close\r\n") != std::string::npos);
+  problem.pass_lines = "Set-Cookie: pass\r\n";
+  CHECK(response(problem).find("\r\nSet-Cookie: pass\r\n") != std::string::npos);
 }
 
 TEST_CASE("a proxy error names its standard type and leaves out absent members") {

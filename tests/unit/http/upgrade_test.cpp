@@ -124,12 +124,13 @@ TEST_CASE("a 101 goes on with its fields and what this hop says of the switch") 
   REQUIRE(read_response(text, Verb::get, head) == Error::none);
   std::array<char, 1024> block;
   TextWriter out(block);
-  CHECK(write_switching_head(out, head, "websocket", "id-1"));
+  CHECK(write_switching_head(out, head, {"websocket", "id-1", "Set-Cookie: pass\r\n"}));
   CHECK(out.text() ==
         "HTTP/1.1 101 Switching Protocols\r\n"
         "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"
-        "Connection: upgrade\r\nUpgrade: websocket\r\nX-Request-Id: id-1\r\n\r\n");
+        "Connection: upgrade\r\nUpgrade: websocket\r\nX-Request-Id: id-1\r\n"
+        "Set-Cookie: pass\r\n\r\n");
   std::array<char, 40> small;
   TextWriter narrow(small);
-  CHECK_FALSE(write_switching_head(narrow, head, "websocket", "id-1"));
+  CHECK_FALSE(write_switching_head(narrow, head, {"websocket", "id-1", {}}));
 }

@@ -99,6 +99,20 @@ TEST_CASE("the same stamp is the same ticket") {
   CHECK(scene.hear(2)->ahead == 1);
 }
 
+TEST_CASE("of the event streams of a ticket the newest goes on") {
+  Scene scene(terms_for(1));
+  scene.room.hold_open(true);
+  scene.join(1);
+  scene.join(2);
+  const std::uint32_t first = scene.room.follow(id_of(2));
+  CHECK_FALSE(scene.room.is_superseded(id_of(2), first));
+  const std::uint32_t second = scene.room.follow(id_of(2));
+  CHECK(scene.room.is_superseded(id_of(2), first));
+  CHECK_FALSE(scene.room.is_superseded(id_of(2), second));
+  CHECK(scene.room.follow(id_of(3)) == 0);
+  CHECK_FALSE(scene.room.is_superseded(id_of(3), 1));  // it has ended, and says so itself
+}
+
 TEST_CASE("a session begins with the visit, once, and ends by disuse or age") {
   Terms terms = terms_for(1, When::always);
   terms.idle = Milliseconds(60'000);

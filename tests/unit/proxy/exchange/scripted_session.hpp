@@ -55,7 +55,7 @@ class ScriptedSession final : public ClientSession {
   http::RequestHead& request() override { return head_; }
   const ClientInfo& client() const override { return client_; }
   std::string_view head_text() const override { return head_bytes_; }
-  void remove_from_head(std::string_view) override {}
+  void extract_cookies(const http::CookieFilter&) override {}
 
   BodyPiece start_body(std::uint64_t limit, std::string_view& at_hand) override {
     reader_.emplace(head_.framing, limit, http::BodyReader::MessageKind::request);
@@ -114,8 +114,7 @@ class ScriptedSession final : public ClientSession {
   void end_client_turn() override {}
 
   Task<bool> send_interim(const http::ResponseHead&) override { co_return true; }
-  Task<Switched> send_switching(const http::ResponseHead&, std::string_view,
-                                std::string_view) override {
+  Task<Switched> send_switching(const http::ResponseHead&, const http::ForwardedSwitch&) override {
     co_return Switched::client_gone;
   }
   void hand_over(std::unique_ptr<Tunnel>) override {}
