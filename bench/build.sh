@@ -24,7 +24,7 @@ wait_for() { # pid
 }
 
 # The result line about the run: when, what and where.
-describe_run() { # quick: 0 or not
+describe_run() { # quick: 0 or not, [versions of more programs: ,"name":"version"...]
   local commit cpu quick=true
   commit=$(git rev-parse --short HEAD 2> /dev/null || echo unknown)
   [[ -z $(git status --porcelain --untracked-files=no 2> /dev/null) ]] || commit+=+
@@ -33,10 +33,22 @@ describe_run() { # quick: 0 or not
   printf '{"suite":"run","date":"%s","commit":"%s","quick":%s,"cpu":"%s","cores":%d,"kernel":"%s",' \
     "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$commit" "$quick" "$cpu" "$(nproc)" "$(uname -r)"
   printf '"congestion_control":"%s",' "$(cat /proc/sys/net/ipv4/tcp_congestion_control)"
-  printf '"load_average":%s,"versions":{"spillway":"%s","haproxy":"%s","nginx":"%s","wrk":"%s"}}\n' \
+  printf '"load_average":%s,"versions":{"spillway":"%s","haproxy":"%s","nginx":"%s","wrk":"%s"%s}}\n' \
     "$(cut -d' ' -f1 /proc/loadavg)" "$(first_version "$programs/spillway" version)" \
-    "$(first_version haproxy -v)" "$(first_version nginx -v)" "$(first_version wrk -v)"
+    "$(first_version haproxy -v)" "$(first_version nginx -v)" "$(first_version wrk -v)" "${2:-}"
 }
 
 # The first dotted number in a program's output: its version.
 first_version() { "$@" 2>&1 | grep -oE '[0-9]+(\.[0-9]+)+' | head -n 1; }
+
+# Those of what bench/jobs measures beside Spillway, for describe_run, as far as they are installed.
+versions_of_queues() {
+  local name version
+  while read -r name version; do
+    [[ -z $version ]] || printf ',"%s":"%s"' "$name" "$version"
+  done << END
+postgresql $(first_version psql --version)
+rabbitmq $(first_version ls /usr/lib/rabbitmq/lib)
+nats $(first_version nats-server --version)
+END
+}

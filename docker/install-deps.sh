@@ -5,6 +5,8 @@
 #   docker/install-deps.sh           everything a developer or CI needs
 #   docker/install-deps.sh build     only what compiling the proxy needs
 #   docker/install-deps.sh runtime   only what the compiled proxy needs to run
+#   docker/install-deps.sh peers     only the job queues that bench/jobs measures beside it; nothing
+#                                    else needs them
 #
 # Does nothing when every package is already there, so it is cheap to call first.
 set -euo pipefail
@@ -33,6 +35,9 @@ develop=(
   # a real browser before the waiting page, and letters for it
   chromium fonts-dejavu-core
 )
+peers=(
+  rabbitmq-server librabbitmq-dev nats-server
+)
 # A nodejs from elsewhere may bring its own npm, which Debian's would contradict.
 command -v npm > /dev/null || develop+=(npm)
 
@@ -40,7 +45,8 @@ case "${1:-develop}" in
   runtime) packages=("${runtime[@]}") ;;
   build)   packages=("${runtime[@]}" "${build[@]}") ;;
   develop) packages=("${runtime[@]}" "${build[@]}" "${develop[@]}") ;;
-  *) echo "usage: $0 [runtime|build|develop]" >&2; exit 2 ;;
+  peers)   packages=("${peers[@]}") ;;
+  *) echo "usage: $0 [runtime|build|develop|peers]" >&2; exit 2 ;;
 esac
 
 missing=()

@@ -3,17 +3,20 @@
 #include <libpq-fe.h>
 
 #include <atomic>
-#include <cstdio>
-#include <cstdlib>
-#include <thread>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
 #include <vector>
 
-namespace spillway::bench {
+#include "bench/jobs/queue.hpp"
+
+namespace spillway::job_bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-const std::string kBody(1024, 'b');
+const std::string kBody(kJobBytes, 'b');
 
 class Session {
  public:
@@ -37,21 +40,35 @@ class Session {
 
  private:
   std::string check(PGresult* result) {
+    const std::unique_ptr<PGresult, decltype(&PQclear)> cleared(result, PQclear);
     const ExecStatusType status = PQresultStatus(result);
     if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
-      std::fprintf(stderr, "%s", PQerrorMessage(connection_));
-      std::exit(1);
+      throw std::runtime_error(PQerrorMessage(connection_));
     }
-    std::string value;
-    if (PQntuples(result) > 0) {
-      value.assign(PQgetvalue(result, 0, 0), static_cast<std::size_t>(PQgetlength(result, 0, 0)));
-    }
-    PQclear(result);
-    return value;
+    if (PQntuples(result) == 0) return {};
+    return {PQgetvalue(result, 0, 0), static_cast<std::size_t>(PQgetlength(result, 0, 0))};
   }
 
   PGconn* connection_;
 };
+
+using Sessions = std::vector<std::unique_ptr<Session>>;
+
+Sessions sessions(const std::string& url, int connections) {
+  Sessions all;
+  for (int n = 0; n < connections; ++n) all.push_back(std::make_unique<Session>(url));
+  return all;
+}
+
+// The same with each of them, in a thread of its own. A failure of one is thrown.
+template <typename Work>
+void at_once(Sessions& all, Work work) {
+  std::vector<std::future<void>> running;
+  for (auto& session : all) {
+    running.push_back(std::async(std::launch::async, [&] { work(*session); }));
+  }
+  for (std::future<void>& one : running) one.get();
+}
 
 }  // namespace
 
@@ -63,17 +80,19 @@ void make_plain_queue(const std::string& url) {
       "CREATE INDEX ON plain (run_at, id) WHERE state = 0");
 }
 
-double plain_loop(const std::string& url, int connections, std::chrono::seconds time) {
+double plain_loop(const std::string& url, int connections, std::chrono::milliseconds time) {
   std::atomic<std::uint64_t> done{0};
+  Sessions all = sessions(url, connections);
+  for (auto& session : all) {
+    session->prepare("put", "INSERT INTO plain (body) VALUES ($1::bytea)");
+    session->prepare("take",
+                     "UPDATE plain SET state = 1 WHERE id = (SELECT id FROM plain WHERE state = 0 "
+                     "AND run_at <= now() ORDER BY run_at, id LIMIT 1 FOR UPDATE SKIP LOCKED) "
+                     "RETURNING id");
+    session->prepare("end", "DELETE FROM plain WHERE id = $1::int8");
+  }
   const auto begin = Clock::now();
-  const auto work = [&] {
-    Session session(url);
-    session.prepare("put", "INSERT INTO plain (body) VALUES ($1::bytea)");
-    session.prepare("take",
-                    "UPDATE plain SET state = 1 WHERE id = (SELECT id FROM plain WHERE state = 0 "
-                    "AND run_at <= now() ORDER BY run_at, id LIMIT 1 FOR UPDATE SKIP LOCKED) "
-                    "RETURNING id");
-    session.prepare("end", "DELETE FROM plain WHERE id = $1::int8");
+  at_once(all, [&](Session& session) {
     while (Clock::now() - begin < time) {
       session.execute("put", 1, kBody);
       const std::string id = session.execute("take", 0, {});
@@ -81,25 +100,31 @@ double plain_loop(const std::string& url, int connections, std::chrono::seconds 
       session.execute("end", 1, id);
       ++done;
     }
-  };
-  std::vector<std::thread> threads;
-  for (int n = 0; n < connections; ++n) threads.emplace_back(work);
-  for (std::thread& thread : threads) thread.join();
+  });
   return static_cast<double>(done) / std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-double plain_inserts(const std::string& url, int rows, std::chrono::seconds time) {
-  Session session(url);
-  std::string text = "INSERT INTO plain (body, state) VALUES ($1::bytea, 2)";
-  for (int n = 2; n <= rows; ++n) text += ", ($" + std::to_string(n) + "::bytea, 2)";
-  session.prepare("put", text);
-  std::uint64_t done = 0;
+Figures plain_inserts(const std::string& url, int connections, int rows,
+                      std::chrono::milliseconds time) {
+  std::string text = "INSERT INTO plain (body) VALUES ($1::bytea)";
+  for (int n = 2; n <= rows; ++n) text += ", ($" + std::to_string(n) + "::bytea)";
+  Sessions all = sessions(url, connections);
+  for (auto& session : all) session->prepare("put", text);
+  std::mutex mutex;
+  std::vector<double> all_times;
   const auto begin = Clock::now();
-  while (Clock::now() - begin < time) {
-    session.execute("put", rows, kBody);
-    done += static_cast<std::uint64_t>(rows);
-  }
-  return static_cast<double>(done) / std::chrono::duration<double>(Clock::now() - begin).count();
+  at_once(all, [&](Session& session) {
+    std::vector<double> times;
+    while (Clock::now() - begin < time) {
+      const auto since = Clock::now();
+      session.execute("put", rows, kBody);
+      times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - since).count());
+    }
+    const std::lock_guard lock(mutex);
+    all_times.insert(all_times.end(), times.begin(), times.end());
+  });
+  const double jobs = static_cast<double>(all_times.size()) * rows;
+  return figures_of(all_times, std::chrono::duration<double>(Clock::now() - begin).count(), jobs);
 }
 
-}  // namespace spillway::bench
+}  // namespace spillway::job_bench

@@ -6,14 +6,17 @@
 #include <chrono>
 #include <string>
 
-namespace spillway::bench {
+#include "bench/jobs/figures.hpp"
 
-// Creates the table. Ends the program if it cannot.
+namespace spillway::job_bench {
+
+// Creates the table. What PostgreSQL refuses, here and below, is thrown as std::runtime_error.
 void make_plain_queue(const std::string& url);
 
 // Jobs per second that were inserted, claimed and deleted.
-double plain_loop(const std::string& url, int connections, std::chrono::seconds time);
-// Jobs per second that were inserted, `rows` a statement and commit.
-double plain_inserts(const std::string& url, int rows, std::chrono::seconds time);
+double plain_loop(const std::string& url, int connections, std::chrono::milliseconds time);
+// Jobs inserted over so many connections, `rows` a statement and commit.
+Figures plain_inserts(const std::string& url, int connections, int rows,
+                      std::chrono::milliseconds time);
 
-}  // namespace spillway::bench
+}  // namespace spillway::job_bench

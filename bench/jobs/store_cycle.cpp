@@ -1,16 +1,12 @@
 #include "bench/jobs/store_cycle.hpp"
 
-#include <algorithm>
-#include <condition_variable>
-#include <cstdio>
-#include <cstdlib>
-#include <deque>
-#include <mutex>
-#include <thread>
+#include <array>
+#include <stdexcept>
 
 #include "base/random.hpp"
+#include "bench/jobs/group_writer.hpp"
 
-namespace spillway::bench {
+namespace spillway::job_bench {
 
 using Clock = std::chrono::steady_clock;
 using std::chrono::duration;
@@ -18,16 +14,9 @@ using std::chrono::duration;
 namespace {
 
 constexpr std::uint64_t kLanes = 8;
-constexpr std::size_t kMostJobs = 256;  // of a batch; 1 MiB is never reached with 1 KiB each
 
 jobs::WallTime wall_now() {
   return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
-}
-
-Figures figures(std::vector<double>& ms, double seconds, double jobs) {
-  std::sort(ms.begin(), ms.end());
-  if (ms.empty()) return {};
-  return {jobs / seconds, ms[ms.size() / 2], ms[ms.size() * 99 / 100]};
 }
 
 jobs::Lane lane(std::uint64_t n) { return {3, "orders", TenantId{n % kLanes}}; }
@@ -39,10 +28,7 @@ Shop::Shop(std::string url, std::filesystem::path directory)
 
 void Shop::open() {
   store::Opened opened = store::open_store(url_, directory_);
-  if (!opened.store) {
-    std::fprintf(stderr, "%s\n", opened.failure.text.c_str());
-    std::exit(1);
-  }
+  if (!opened.store) throw std::runtime_error(opened.failure.text);
   store_ = std::move(opened.store);
   std::vector<store::Command> batch{store::Join{"bench", std::chrono::hours(24)}};
   execute(batch);
@@ -53,8 +39,7 @@ void Shop::execute(std::vector<store::Command>& batch) {
   std::vector<store::Command*> commands;
   for (store::Command& command : batch) commands.push_back(&command);
   if (const auto failure = store_->execute(commands, wall_now())) {
-    std::fprintf(stderr, "%s\n", failure->text.c_str());
-    std::exit(1);
+    throw std::runtime_error(failure->text);
   }
 }
 
@@ -80,76 +65,21 @@ store::Command Shop::new_job() {
   return enqueue;
 }
 
-// The writer is a thread of its own, as in the proxy; the clients' thread hands it new jobs as soon
-// as earlier ones are acknowledged.
-Figures Shop::enqueue(std::size_t outstanding, std::chrono::seconds time) {
-  struct Waiting {
-    store::Command command;
-    Clock::time_point since;
-  };
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::deque<Waiting> waiting;
-  std::vector<double> times;
-  std::size_t acknowledged = 0;
-  bool is_over = false;
-  std::thread writer([&] {
-    std::vector<Waiting> batch;
-    std::vector<store::Command*> commands;
-    for (;;) {
-      batch.clear();
-      commands.clear();
-      {
-        std::unique_lock lock(mutex);
-        if (waiting.empty()) {
-          lock.unlock();
-          store_->rest();
-          lock.lock();
-        }
-        changed.wait(lock, [&] { return is_over || !waiting.empty(); });
-        if (waiting.empty()) return;
-        while (!waiting.empty() && batch.size() < kMostJobs) {
-          batch.push_back(std::move(waiting.front()));
-          waiting.pop_front();
-        }
-      }
-      for (Waiting& one : batch) commands.push_back(&one.command);
-      if (const auto failure = store_->execute(commands, wall_now())) {
-        std::fprintf(stderr, "%s\n", failure->text.c_str());
-        std::exit(1);
-      }
-      const auto now = Clock::now();
-      const std::lock_guard lock(mutex);
-      for (const Waiting& one : batch) {
-        times.push_back(duration<double, std::milli>(now - one.since).count());
-      }
-      acknowledged += batch.size();
-      changed.notify_all();
-    }
-  });
-  const auto begin = Clock::now();
-  std::size_t sent = 0;
+Figures Shop::enqueue(std::size_t outstanding, std::chrono::milliseconds time) {
+  GroupWriter writer(*store_);
   std::vector<store::Command> made;
+  const auto begin = Clock::now();
   while (Clock::now() - begin < time) {
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [&] { return sent - acknowledged < outstanding; });
-    const std::size_t room = outstanding - (sent - acknowledged);
-    lock.unlock();
     made.clear();
-    for (std::size_t n = 0; n < room; ++n) made.push_back(new_job());
-    lock.lock();
-    for (store::Command& command : made) waiting.push_back({std::move(command), Clock::now()});
-    sent += room;
-    changed.notify_all();
+    for (std::size_t room = writer.await_room(outstanding); room > 0; --room) {
+      made.push_back(new_job());
+    }
+    writer.put(made);
   }
-  {
-    const std::lock_guard lock(mutex);
-    is_over = true;
-  }
-  changed.notify_all();
-  writer.join();
-  pending_ += sent;
-  return figures(times, duration<double>(Clock::now() - begin).count(), static_cast<double>(sent));
+  std::vector<double> times = writer.finish();
+  pending_ += times.size();
+  const auto jobs = static_cast<double>(times.size());
+  return figures_of(times, duration<double>(Clock::now() - begin).count(), jobs);
 }
 
 void Shop::fill(std::uint64_t pending) {
@@ -177,7 +107,7 @@ std::vector<store::Command> Shop::ends_of(const store::Claim& claim) const {
   return ends;
 }
 
-Figures Shop::cycle(std::size_t limit, std::chrono::seconds time) {
+Figures Shop::cycle(std::size_t limit, std::chrono::milliseconds time) {
   std::vector<double> times;
   double seconds = 0, done = 0;
   const auto begin = Clock::now();
@@ -198,10 +128,10 @@ Figures Shop::cycle(std::size_t limit, std::chrono::seconds time) {
       done += static_cast<double>(ends.size());
     }
   }
-  return figures(times, seconds, done);
+  return figures_of(times, seconds, done);
 }
 
-double Shop::loop(std::size_t together, std::chrono::seconds time) {
+double Shop::loop(std::size_t together, std::chrono::milliseconds time) {
   std::vector<store::Command> ends;
   double done = 0;
   const auto begin = Clock::now();
@@ -221,4 +151,4 @@ double Shop::loop(std::size_t together, std::chrono::seconds time) {
   return done / duration<double>(Clock::now() - begin).count();
 }
 
-}  // namespace spillway::bench
+}  // namespace spillway::job_bench

@@ -4,35 +4,33 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "bench/jobs/figures.hpp"
 #include "store/job_store.hpp"
 
-namespace spillway::bench {
+namespace spillway::job_bench {
 
-struct Figures {
-  double per_second = 0;
-  double median_ms = 0, p99_ms = 0;
-};
-
-// Jobs like those of a shop: 1 KiB, a few lanes.
+// Jobs like those of a shop: 1 KiB, a few lanes. What the store refuses is thrown, as
+// std::runtime_error.
 class Shop {
  public:
   Shop(std::string url, std::filesystem::path directory);
 
-  void open();  // ends the program if it cannot
+  void open();
   void close() { store_.reset(); }
 
-  // `outstanding` jobs wait at any time.
-  Figures enqueue(std::size_t outstanding, std::chrono::seconds time);
+  // `outstanding` jobs wait at any time; the writer is a thread of its own, as in the proxy.
+  Figures enqueue(std::size_t outstanding, std::chrono::milliseconds time);
   // Fills up to `pending`, without a wait for any of them.
   void fill(std::uint64_t pending);
   // Claims `limit` jobs, settles them, and writes as many anew (not timed), so that as many wait as
   // before.
-  Figures cycle(std::size_t limit, std::chrono::seconds time);
+  Figures cycle(std::size_t limit, std::chrono::milliseconds time);
   // Jobs per second that went in, were claimed and settled: `together` of each a batch.
-  double loop(std::size_t together, std::chrono::seconds time);
+  double loop(std::size_t together, std::chrono::milliseconds time);
 
  private:
   store::Command new_job();
@@ -46,4 +44,4 @@ class Shop {
   std::uint64_t made_ = 0, pending_ = 0, claimed_ = 0;
 };
 
-}  // namespace spillway::bench
+}  // namespace spillway::job_bench

@@ -20,6 +20,7 @@ class PeerProcess {
   PeerProcess(const PeerProcess&) = delete;
   PeerProcess& operator=(const PeerProcess&) = delete;
 
+  pid_t pid() const { return pid_; }
   bool running();
 
   // Waits until something accepts connections on the loopback port; false: the process has ended,

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from hostile import HOSTILE_NOTES, hostile_remarks, hostile_tables
+from jobs import JOBS_NOTES, jobs_remarks, jobs_tables
 from results import Cost, check_apart, distinct, read_file
 from tables import (cost_details, cost_remarks, cost_tables, overload_aims, overload_remarks,
                     overload_table, sections)
@@ -74,7 +75,7 @@ def terminal_text(parts):
         for scenario in distinct(part.overload, "scenario"):
             texts.append(sections(scenario + "\n", overload_table(part.overload, scenario)))
         texts += [overload_remarks(part.overload), hostile_tables(part.hostile),
-                  hostile_remarks(part.hostile)]
+                  hostile_remarks(part.hostile), jobs_tables(part.jobs), jobs_remarks(part.jobs)]
     texts += [overload_aims([cell for part in parts for cell in part.overload]),
               commits_text(parts)]
     return "\n" + sections(*texts)
@@ -124,6 +125,10 @@ def write_page(parts, path):
         if part.hostile:
             texts += ["## Hostile clients\n", run_text(part.run) if in_parts else "", HOSTILE_NOTES,
                       hostile_tables(part.hostile), hostile_remarks(part.hostile)]
+    for part in parts:
+        if part.jobs:
+            texts += ["## Deferred requests\n", run_text(part.run) if in_parts else "", JOBS_NOTES,
+                      jobs_tables(part.jobs), jobs_remarks(part.jobs)]
     path.write_text(sections(*texts), encoding="utf-8")
 
 

@@ -9,6 +9,8 @@ from statistics import median
 COST_NAMES = {"workload": str, "contender": str, "round": int}
 OVERLOAD_NAMES = {"scenario": str, "load": float, "contender": str, "repetition": int}
 HOSTILE_NAMES = {"behaviour": str, "contender": str, "addresses": int, "round": int}
+JOBS_NAMES = {"what": str, "contender": str, "round": int, "outstanding": int, "pending": int,
+              "after_s": int}
 RUN_FIGURES = {"cores", "load_average"}
 COST_FIGURES = {"connections", "workers", "seconds", "requests", "cpu_us", "user_us", "system_us",
                 "rps", "p50_ms", "p99_ms", "rss_kib", "idle_kib", "foreign"}
@@ -18,6 +20,9 @@ OVERLOAD_FIGURES = {"capacity_rps", "offered", "sent", "succeeded", "p50_ms", "p
 HOSTILE_FIGURES = {"seconds", "sent", "answered", "p50_ms", "p99_ms", "p1_sent", "p1_answered",
                     "attack_connections", "attack_bytes_per_s", "backend_most", "wasted_ratio"}
 
+JOBS_FIGURES = {"per_second", "p50_ms", "p99_ms", "jobs_per_commit", "commit_ms", "start_ms",
+                "rss_kib"}
+
 
 @dataclass
 class Results:
@@ -26,6 +31,7 @@ class Results:
     cost: list = field(default_factory=list)
     overload: list = field(default_factory=list)
     hostile: list = field(default_factory=list)
+    jobs: list = field(default_factory=list)
 
 
 class Spread:
@@ -88,7 +94,8 @@ def _refuse_constant(text):
 def _identity(cell):
     return tuple(cell.get(name) for name in ("suite", "workload", "scenario", "load", "contender",
                                              "round", "repetition", "class", "tenant", "behaviour",
-                                             "addresses"))
+                                             "addresses", "what", "outstanding", "pending",
+                                             "after_s"))
 
 
 def read_results(lines):
@@ -112,6 +119,8 @@ def read_results(lines):
                 results.overload.append(_check(line, OVERLOAD_NAMES, OVERLOAD_FIGURES))
             elif suite == "hostile":
                 results.hostile.append(_check(line, HOSTILE_NAMES, HOSTILE_FIGURES))
+            elif suite == "jobs":
+                results.jobs.append(_check(line, JOBS_NAMES, JOBS_FIGURES))
             else:
                 raise ValueError(f"there is no suite {suite}")
             if suite != "run" and _identity(line) in seen:
@@ -136,7 +145,8 @@ def check_apart(parts):
     measured = set()
     for part in parts:
         for what in (["the cost"] * bool(part.cost) + distinct(part.overload, "scenario") +
-                     ["the suite hostile"] * bool(part.hostile)):
+                     ["the suite hostile"] * bool(part.hostile) +
+                     ["the suite jobs"] * bool(part.jobs)):
             if what in measured:
                 raise ValueError(f"{what} is in two parts: figures of two runs do not compare")
             measured.add(what)

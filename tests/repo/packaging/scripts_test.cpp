@@ -22,6 +22,7 @@ const std::vector<std::string> kScripts{"run.sh",
                                         "bench/demo/waiting-room.sh",
                                         "bench/gate",
                                         "bench/hostile/run.sh",
+                                        "bench/jobs/run.sh",
                                         "bench/micro/run.sh",
                                         "bench/overload/run.sh",
                                         "bench/run",
@@ -102,6 +103,7 @@ TEST_CASE("bad usage is refused with status 2 before anything is installed or bu
         "bench/demo/show.sh /nonexistent", "bench/micro/run.sh --nonsense",
         "bench/micro/run.sh --quick --quick", "bench/run --nonsense", "bench/gate --nonsense",
         "bench/hostile/run.sh --nonsense", "bench/hostile/run.sh --out",
+        "bench/jobs/run.sh --nonsense", "bench/jobs/run.sh --out",
         "bench/overload/run.sh --nonsense", "bench/overload/run.sh --out",
         "tests/fuzz/run.sh a-minute", "tests/fuzz/run.sh 60 nonsense"}) {
     CAPTURE(command);

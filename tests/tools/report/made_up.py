@@ -26,6 +26,11 @@ def hostile_cell(behaviour, contender, addresses, answered, **more):
             "attack_connections": 90, "attack_bytes_per_s": 50000, "backend_most": 16, **more}
 
 
+def jobs_cell(what, contender, per_second, **more):
+    return {"suite": "jobs", "what": what, "contender": contender, "round": 1, "outstanding": 0,
+            "pending": 0, "after_s": 0, "per_second": per_second, **more}
+
+
 def some_cost():
     return (cost_cells("small-get", "spillway", [9, 8, 10]) +
             cost_cells("small-get", "haproxy", [10, 10, 10]) +
