@@ -31,9 +31,12 @@ inline constexpr const char* kHasOrdered =
     "SELECT 1 FROM jobs INDEXED BY jobs_ordered"
     " WHERE route = ?1 AND ordered = ?2 AND ended IS NULL AND seq <> ?3 LIMIT 1";
 
+// Behind the last possible job of the lane: a search for (rank, route, tenant) alone begins at its
+// first one and goes through all of them.
 inline constexpr const char* kNextLane =
     "SELECT rank, route, tenant, ready FROM jobs INDEXED BY jobs_claimable"
-    " WHERE ready IS NOT NULL AND (rank, route, tenant) > (?1, ?2, ?3)"
+    " WHERE ready IS NOT NULL"
+    " AND (rank, route, tenant, ready) > (?1, ?2, ?3, 9223372036854775807)"
     " ORDER BY rank, route, tenant, ready LIMIT 1";
 inline constexpr const char* kClaimable =
     "SELECT jobs.seq, id, tenant_name, accepted, expires, due, attempts, recoveries, cause, method,"

@@ -83,7 +83,7 @@ TEST_CASE("a claim searches its lane in the index of claimable jobs") {
         std::string::npos);
   const std::string lane = plans.of(sql::kNextLane);
   CAPTURE(lane);
-  CHECK(lane.find("jobs_claimable ((rank,route,tenant)>(?,?,?))") != std::string::npos);
+  CHECK(lane.find("jobs_claimable ((rank,route,tenant,ready)>(?,?,?,?))") != std::string::npos);
 }
 
 }  // namespace spillway::store
