@@ -102,6 +102,7 @@ TEST_CASE("bad usage is refused with status 2 before anything is installed or bu
         "./run.sh --exit --waiting-room", "bench/demo/waiting-room.sh", "bench/demo/show.sh",
         "bench/demo/show.sh /nonexistent", "bench/micro/run.sh --nonsense",
         "bench/micro/run.sh --quick --quick", "bench/run --nonsense", "bench/gate --nonsense",
+        "bench/waiting/run.sh --nonsense", "bench/waiting/run.sh --polls",
         "bench/hostile/run.sh --nonsense", "bench/hostile/run.sh --out",
         "bench/jobs/run.sh --nonsense", "bench/jobs/run.sh --out",
         "bench/overload/run.sh --nonsense", "bench/overload/run.sh --out",

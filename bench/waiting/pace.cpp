@@ -1,0 +1,55 @@
+#include "bench/waiting/pace.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+namespace spillway::waiting_bench {
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr auto kNoThrow = asio::as_tuple(asio::use_awaitable);
+
+// The requests `first`, `first` + connections, ... of the pace. What it was slow with is sent late,
+// and the time counts.
+asio::awaitable<void> send(asio::io_context& io, const Pace& pace, std::size_t first,
+                           TimePoint start, Taken& taken) {
+  load::Connection connection(io);
+  asio::steady_timer timer(io);
+  for (std::size_t n = first;; n += pace.connections) {
+    const TimePoint due = start + from_seconds(static_cast<double>(n) / pace.per_second);
+    if (due - start >= pace.lasts) break;
+    if (due > Clock::now()) {
+      timer.expires_at(due);
+      co_await timer.async_wait(kNoThrow);
+    }
+    const load::Reply reply =
+        co_await load::Connection::ask(connection, pace.proxy, pace.request(n));
+    if (reply.failure.empty() && pace.is_good(reply.response)) {
+      taken.times.push_back(Clock::now() - due);
+    } else {
+      ++taken.bad;
+    }
+  }
+  connection.reset();
+}
+
+}  // namespace
+
+std::vector<Taken> keep_paces(asio::io_context& io, const std::vector<Pace>& paces) {
+  std::vector<Taken> taken(paces.size());
+  io.restart();
+  const TimePoint start = Clock::now() + Milliseconds(100);
+  for (std::size_t p = 0; p < paces.size(); ++p) {
+    for (std::size_t c = 0; c < paces[p].connections; ++c)
+      asio::co_spawn(io, send(io, paces[p], c, start, taken[p]), asio::detached);
+  }
+  io.run();
+  for (Taken& each : taken) each.lasted = Clock::now() - start;
+  return taken;
+}
+
+}  // namespace spillway::waiting_bench

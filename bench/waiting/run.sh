@@ -1,0 +1,22 @@
+#!/bin/bash
+# Puts a long line before a waiting room, has it poll, and prints what that cost (README.md).
+#
+#   bench/waiting/run.sh [--visitors N] [--polls N] [--connections N] [--seconds S]
+#
+# Exit status 1 if a request was not answered as it should be. Ports are free ones, and nothing is
+# left behind.
+set -euo pipefail
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
+
+for ((n = 1; n <= $#; n += 2)); do
+  case ${!n} in
+    --visitors | --polls | --connections | --seconds) ((n < $#)) && continue ;;
+  esac
+  sed -n '/^#   bench/s/^# *//p' "$0" >&2
+  exit 2
+done
+
+programs=
+needed=(spillway spillway-bench-waiting)
+. bench/build.sh
+exec "$programs/spillway-bench-waiting" --spillway "$programs/spillway" "$@"
