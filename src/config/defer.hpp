@@ -13,10 +13,11 @@ namespace spillway::config {
 // Where deferred requests are kept.
 struct Store {
   std::string url;        // memory:, sqlite:FILE, postgresql://...; empty: sqlite:spillway.db
-  std::string key_file;   // of heads and bodies; empty: they are not encrypted
+  std::string key_file;   // empty: nothing is encrypted
   std::string directory;  // set by load(): that of the configuration file
   std::uint64_t max_bytes = std::uint64_t{10} << 30;
-  Milliseconds lease{15000};  // of this proxy; renewed three times within it
+  double lookups_per_second = 2000;  // of all clients that ask after their jobs
+  Milliseconds lease{15000};         // of this proxy; renewed three times within it
 };
 
 // Which requests of a route are deferred: those that would be refused for want of room, all of

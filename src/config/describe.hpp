@@ -17,8 +17,8 @@
 #include "config/constraint.hpp"
 #include "config/describe_answers.hpp"
 #include "config/describe_defer.hpp"
-#include "config/describe_waiting_room.hpp"
 #include "config/describe_upstreams.hpp"
+#include "config/describe_waiting_room.hpp"
 
 namespace spillway::config {
 
@@ -230,7 +230,8 @@ void describe(Visitor& visit, Dispatch& x) {
         "What happens to expired requests: answered, also kept for /state, or moved once per class "
         "to the next lower class's queue while their deadline has not passed.");
   visit("dead_letters", x.dead_letters, Range{1, 10'000},
-        "Expired requests that are kept for /state with expire_policy dead_letter.");
+        "Expired requests that are kept for /state with expire_policy dead_letter. Those of routes "
+        "with defer are also written to the store, as dead jobs.");
   visit("aging_half_life_ms", x.aging_half_life, Range{1, kHour},
         "Wait that doubles a request's urgency under discipline aging.");
   visit("evict", x.evict, ListOf<ClassName>{{}, 0, kMaxClasses},
@@ -387,7 +388,8 @@ void describe(Visitor& visit, Config& x) {
   visit("store", x.store, ByType{}, "Where deferred requests are kept.");
   visit("jobs", x.jobs, ByType{}, "Defaults for the defer of every route.");
   visit("own_path", x.own_path, kOwnPath,
-        "Path below which Spillway answers itself, if a route has defer or waiting_room; empty: nowhere.");
+        "Path below which Spillway answers itself, if a route has defer or waiting_room; empty: "
+        "nowhere.");
   visit("log", x.log, ByType{}, "What is written to standard error.");
 }
 

@@ -15,11 +15,14 @@ void describe(Visitor& visit, Store& x) {
         "relative to the directory of the configuration file. Default: sqlite:spillway.db, in "
         "systemd's StateDirectory if there is one.");
   visit("key_file", x.key_file, kOptionalFileName,
-        "File with 32 bytes, raw or as 64 hexadecimal digits, with which heads and bodies are "
-        "encrypted (AES-256-GCM); empty: they are not.");
+        "File with 32 bytes, raw or as 64 hexadecimal digits, with which requests and answers "
+        "are encrypted (AES-256-GCM); empty: they are not.");
   visit("max_bytes", x.max_bytes, Range{1 << 20, std::int64_t{1} << 50},
         "Space that the store may take; beyond it requests are refused rather than deferred "
         "(STORE_FULL).");
+  visit("lookups_per_second", x.lookups_per_second, Real{0.1, 1e6},
+        "How often all clients together may ask after their jobs, and a quarter of it each tenant; "
+        "more are answered 429.");
   visit("lease_ms", x.lease, Range{1000, kHour},
         "How long this proxy's jobs stay its own without a sign of life; another proxy takes them "
         "over then.");

@@ -55,7 +55,10 @@ bool write_fallback_head(TextWriter& out, const FallbackHead& head, const Forwar
   write_status_line(out, head.status, reason_phrase(head.status));
   out << head.lines;
   if (!head.content_type.empty()) out << "Content-Type: " << head.content_type << "\r\n";
-  if (head.content_length) out << "Content-Length: " << *head.content_length << "\r\n";
+  // A 204 has none (RFC 9110 section 8.6); of a 304 it would be the length of another content.
+  const bool may_have_length = head.status != 204 && head.status != 304;
+  if (head.content_length && may_have_length)
+    out << "Content-Length: " << *head.content_length << "\r\n";
   if (!head.is_final) out << "Cache-Control: no-store\r\n";
   if (head.varies) out << "Vary: Accept\r\n";
   if (!with.date.empty()) out << "Date: " << with.date << "\r\n";

@@ -12,7 +12,6 @@ namespace spillway::jobs {
 namespace {
 
 constexpr std::size_t kLongestKey = 255;
-constexpr std::string_view kName = "Idempotency-Key";
 
 bool is_visible(char c) { return c > ' ' && c <= '~'; }
 
@@ -45,7 +44,7 @@ Digest digest_of(std::span<const std::string_view> parts) {
 ReadKey read_idempotency_key(const http::FieldList& fields) {
   const http::Field* found = nullptr;
   for (const http::Field& field : fields) {
-    if (field.id != http::FieldId::unknown || !http::iequals(field.name, kName)) continue;
+    if (field.id != http::FieldId::unknown || !http::iequals(field.name, kIdempotencyKey)) continue;
     if (found != nullptr) return {std::nullopt, true};
     found = &field;
   }

@@ -10,6 +10,8 @@
 
 namespace spillway::jobs {
 
+inline constexpr std::string_view kIdempotencyKey = "Idempotency-Key";
+
 struct ReadKey {
   std::optional<std::string> key;  // unescaped; nullopt: there is none
   bool is_invalid = false;         // there is one that is empty, too long, not a text, or two

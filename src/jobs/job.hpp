@@ -58,8 +58,9 @@ enum class Cause : std::uint8_t {
   cancelled_by_client,
   cancelled_by_operator,
   out_of_time,
+  expired_in_queue,  // before it was deferred: it waited in vain for a slot
 };
-inline constexpr std::size_t kCauseCount = 16;
+inline constexpr std::size_t kCauseCount = 17;
 std::string_view name(Cause cause);  // e.g. "never_sent"; empty for none
 
 // Jobs of a lane are pulled in the order in which they are due; the rotor divides capacity among

@@ -47,7 +47,8 @@ std::string_view name(Cause cause) {
                                                             "route_gone",
                                                             "cancelled_by_client",
                                                             "cancelled_by_operator",
-                                                            "out_of_time"};
+                                                            "out_of_time",
+                                                            "expired_in_queue"};
   return index(cause) < names.size() ? names[index(cause)] : std::string_view{};
 }
 
@@ -114,6 +115,12 @@ std::optional<Progress> cancelled(const Progress& before, Cause by, WallTime now
 std::optional<Progress> expired(const Progress& before, WallTime now) {
   if (!waits(before.state)) return std::nullopt;
   return ended_as(before, JobState::expired, Cause::out_of_time, now);
+}
+
+Progress buried(WallTime accepted, Cause why, WallTime now) {
+  Progress job;
+  job.due = accepted;
+  return ended_as(job, JobState::dead, why, now);
 }
 
 std::optional<Progress> replayed(const Progress& before, WallTime due) {

@@ -59,6 +59,8 @@ Progress recovered(const Progress& before, std::uint32_t most, WallTime now);
 std::optional<Progress> cancelled(const Progress& before, Cause by, WallTime now);
 // nullopt: it does not wait.
 std::optional<Progress> expired(const Progress& before, WallTime now);
+// Of a request that was refused, and is kept for the operator: dead before any attempt.
+Progress buried(WallTime accepted, Cause why, WallTime now);
 // Dead and expired jobs begin anew; nullopt: it is neither.
 std::optional<Progress> replayed(const Progress& before, WallTime due);
 

@@ -5,11 +5,10 @@
 
 #include "http/ascii.hpp"
 #include "http/hop_by_hop.hpp"
+#include "jobs/idempotency.hpp"
 
 namespace spillway::jobs {
 namespace {
-
-constexpr std::string_view kIdempotencyKey = "Idempotency-Key";
 
 bool is_left_out(std::string_view name) {
   constexpr std::array<std::string_view, 8> names{

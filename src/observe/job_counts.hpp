@@ -4,10 +4,19 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 
 #include "jobs/job.hpp"
 
 namespace spillway::observe {
+
+// Why an expired request was not written down for the operator (expire_policy dead_letter).
+enum class LostLetter : std::uint8_t {
+  body,   // it is too long, or had not come
+  full,   // as many are kept, or on their way, as may be
+  store,  // it cannot be written
+};
+inline constexpr std::array<std::string_view, 3> kLostLetterNames{"body", "full", "store"};
 
 struct JobCounts {
   using Count = std::atomic<std::uint64_t>;
@@ -24,11 +33,13 @@ struct JobCounts {
   std::array<Count, jobs::kCauseCount> retried{};  // by the cause of the attempt
   std::array<Count, jobs::kCauseCount> dead{};     // likewise
   Count succeeded{0};
+  std::array<Count, kLostLetterNames.size()> letters_lost{};
   Count store_failures{0};
   std::atomic<std::uint32_t> in_hand{0};  // leased by this proxy
   std::atomic<std::uint32_t> running{0};  // of these, at their upstreams
   std::atomic<std::uint32_t> most_running{0};
 
+  void lost(LostLetter why) { ++letters_lost[static_cast<std::size_t>(why)]; }
   // An attempt begins, ends.
   void begin() {
     started.fetch_add(1, std::memory_order_relaxed);

@@ -21,6 +21,16 @@ MetricFamily by_cause(MetricFamily family,
   return family;
 }
 
+MetricFamily lost_letters(const JobCounts& counts) {
+  MetricFamily family = counter("spillway_dead_letters_lost_total",
+                                "Expired requests of routes with defer that were not written to "
+                                "the store (expire_policy dead_letter), by cause.");
+  for (std::size_t i = 0; i < kLostLetterNames.size(); ++i)
+    add_sample(family, {label("cause", kLostLetterNames[i])},
+               counts.letters_lost[i].load(std::memory_order_relaxed));
+  return family;
+}
+
 MetricFamily by_state(const store::Totals& totals) {
   MetricFamily family = gauge("spillway_jobs",
                               "Deferred requests in the store by state; those that have ended are "
@@ -62,6 +72,7 @@ Families job_families(const config::Config& config, const Snapshot& snapshot) {
   add_routes(config, jobs.totals);
   const JobCounts& counts = *jobs.counts;
   return {
+      lost_letters(counts),
       by_state(jobs.totals),
       one(counter("spillway_jobs_accepted_total", "Requests written down and answered 202."),
           counts.accepted),

@@ -306,8 +306,10 @@ void Log::job(const JobLine& line) {
   const Level level = is_bad ? Level::warn : is_retry ? Level::info : Level::debug;
   if (!logger_->should_log(to_spdlog(level))) return;
   JsonLine out = event(level, "job");
-  out.text("id", line.id).text("route", line.route).text("tenant", line.tenant);
-  out.text("state", jobs::name(line.state)).integer("attempts", line.attempts);
+  out.text("id", line.id);
+  if (!line.route.empty()) out.text("route", line.route).text("tenant", line.tenant);
+  out.text("state", jobs::name(line.state));
+  if (!line.route.empty()) out.integer("attempts", line.attempts);
   if (line.cause != jobs::Cause::none) out.text("cause", jobs::name(line.cause));
   if (line.status != 0) out.integer("status", line.status);
   write(level, out.members());

@@ -95,8 +95,8 @@ struct AccessLine {
 
 // A deferred request's change of state.
 struct JobLine {
-  std::string_view id;  // the first half of it: the whole is the permission to read its answer
-  std::string_view route;
+  std::string_view id;     // the first half of it: the whole is the permission to read its answer
+  std::string_view route;  // empty: not known, nor are tenant and attempts
   std::string_view tenant;
   jobs::JobState state{};
   jobs::Cause cause{};

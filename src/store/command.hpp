@@ -57,6 +57,20 @@ struct Enqueue {
   bool is_leased = false;  // as job.is_leased asks, unless it has to wait for one of its order
 };
 
+// Whether a request with this Idempotency-Key was accepted, and its key is known still.
+struct KnowsKey {
+  jobs::Digest scope{};
+  bool is_known = false;
+};
+
+// Writes down a request that is not to be forwarded unless it is replayed: it is dead from its
+// acceptance on, without an attempt. One whose id is there already is the same one, and nothing
+// changes. Its Idempotency-Key is not kept: its client was refused, and may try again with it.
+struct Bury {
+  jobs::NewJob job;  // idempotency and is_leased are not used
+  jobs::Cause cause = jobs::Cause::none;
+};
+
 // The lanes with jobs that may be pulled now, or will be due within `ahead`; `limit` at most.
 struct Lanes {
   struct One {
@@ -181,7 +195,7 @@ struct Totals {
   std::uint64_t bytes = 0;  // that the store takes, as far as is known
 };
 
-using Command = std::variant<Join, Renew, Leave, Enqueue, Lanes, Claim, Settle, Cancel, Find,
-                             ReadAnswer, Inspect, List, Replay, Purge, Sweep, Totals>;
+using Command = std::variant<Join, Renew, Leave, Enqueue, KnowsKey, Bury, Lanes, Claim, Settle,
+                             Cancel, Find, ReadAnswer, Inspect, List, Replay, Purge, Sweep, Totals>;
 
 }  // namespace spillway::store

@@ -167,6 +167,22 @@ void MemoryJobs::execute(Enqueue& command, WallTime) {
   enter(seq, one);
 }
 
+void MemoryJobs::execute(KnowsKey& command, WallTime) {
+  command.is_known = keys_.contains(command.scope);
+}
+
+void MemoryJobs::execute(Bury& command, WallTime now) {
+  if (find(command.job.id) != nullptr) return;
+  const Seq seq = ++last_seq_;
+  One& one = jobs_[seq];
+  one.job = command.job;
+  one.job.idempotency.reset();
+  one.progress = jobs::buried(command.job.accepted, command.cause, now);
+  ids_[one.job.id] = seq;
+  bytes_ += one.job.head.size() + one.job.body.size();
+  enter(seq, one);
+}
+
 void MemoryJobs::execute(Lanes& command, WallTime now) {
   command.found.clear();
   for (const auto& [lane, jobs] : claimable_) {

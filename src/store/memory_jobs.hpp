@@ -19,6 +19,8 @@ class MemoryJobs {
   void execute(Renew& command, jobs::WallTime now);
   void execute(Leave& command, jobs::WallTime now);
   void execute(Enqueue& command, jobs::WallTime now);
+  void execute(KnowsKey& command, jobs::WallTime now);
+  void execute(Bury& command, jobs::WallTime now);
   void execute(Lanes& command, jobs::WallTime now);
   void execute(Claim& command, jobs::WallTime now);
   void execute(Settle& command, jobs::WallTime now);

@@ -38,11 +38,12 @@ std::optional<Failure> PostgresStore::open(const KeyMark& mark) {
                  "The jobs in the database were written with another key_file, or with none."};
 }
 
-// Enqueues and settles between two commands of other kinds. They concern different jobs, unless one
-// is settled in the batch that enqueues it: so those that are enqueued go first.
+// Enqueues, buries and settles between two commands of other kinds. They concern different jobs,
+// unless one is settled in the batch that enqueues it: so those that are enqueued go first.
 class Group {
  public:
   void add(Enqueue& enqueue) { enqueues_.push_back(&enqueue); }
+  void add(Bury& bury) { buries_.push_back(&bury); }
   void add(PostgresBatch& batch, Settle& settle) {
     // The second one of a job finds what the first one has left.
     if (!settled_.insert(settle.id).second) {
@@ -53,14 +54,17 @@ class Group {
   }
   void send(PostgresBatch& batch) {
     add_enqueues(batch, enqueues_);
+    add_buries(batch, buries_);
     add_settles(batch, settles_);
     enqueues_.clear();
+    buries_.clear();
     settles_.clear();
     settled_.clear();
   }
 
  private:
   std::vector<Enqueue*> enqueues_;
+  std::vector<Bury*> buries_;
   std::vector<Settle*> settles_;
   std::set<jobs::JobId> settled_;
 };
@@ -72,6 +76,8 @@ struct Execution {
   void operator()(Renew& renew) const { add_renew(batch, renew); }
   void operator()(Leave& leave) const { do_leave(batch, leave); }
   void operator()(Enqueue&) const {}  // of a group
+  void operator()(KnowsKey& asked) const { add_knows_key(batch, asked); }
+  void operator()(Bury&) const {}  // of a group
   void operator()(Lanes& lanes) const { add_lanes(batch, lanes); }
   void operator()(Claim& claim) const { add_claim(batch, claim); }
   void operator()(Settle&) const {}  // of a group
@@ -91,6 +97,8 @@ void add_commands(PostgresBatch& batch, std::span<Command* const> commands) {
   for (Command* command : commands) {
     if (auto* enqueue = std::get_if<Enqueue>(command)) {
       group.add(*enqueue);
+    } else if (auto* bury = std::get_if<Bury>(command)) {
+      group.add(*bury);
     } else if (auto* settle = std::get_if<Settle>(command)) {
       group.add(batch, *settle);
     } else {

@@ -49,6 +49,8 @@ class PostgresBatch {
 
 // The steps of each command, and those of a group that is executed at once.
 void add_enqueues(PostgresBatch& batch, std::span<Enqueue* const> group);
+void add_knows_key(PostgresBatch& batch, KnowsKey& asked);
+void add_buries(PostgresBatch& batch, std::span<Bury* const> group);
 void add_settles(PostgresBatch& batch, std::span<Settle* const> group);
 void add_claim(PostgresBatch& batch, Claim& claim);
 void add_lanes(PostgresBatch& batch, Lanes& lanes);

@@ -17,7 +17,7 @@ struct JobColumns {
   PostgresColumn accepted{int8}, expires{int8}, kept{int8}, head{bytea}, body{bytea};
   PostgresColumn method{bytea}, target{bytea}, order{uuid}, scope{uuid}, fingerprint{uuid};
 
-  void add(const jobs::NewJob& job) {
+  void add(const jobs::NewJob& job, const std::optional<jobs::IdempotencyKey>& key) {
     id.add(job.id.bytes);
     rank.add(static_cast<std::int16_t>(job.lane.rank));
     route.add(std::string_view(job.lane.route));
@@ -31,8 +31,8 @@ struct JobColumns {
     method.add(std::string_view(job.method));
     target.add(std::string_view(job.target));
     order.add(job.order);
-    scope.add(job.idempotency ? std::optional(job.idempotency->scope) : std::nullopt);
-    fingerprint.add(job.idempotency ? std::optional(job.idempotency->fingerprint) : std::nullopt);
+    scope.add(key ? std::optional(key->scope) : std::nullopt);
+    fingerprint.add(key ? std::optional(key->fingerprint) : std::nullopt);
   }
 
   PostgresParameters take() {
@@ -100,7 +100,7 @@ void add_alike(PostgresBatch& batch, std::span<Enqueue* const> alike) {
     each->is_leased = false;
     if (each->job.idempotency) keyed.push_back(each);
     if (each->job.idempotency && !keys.insert(each->job.idempotency->scope).second) continue;
-    columns.add(each->job);
+    columns.add(each->job, each->job.idempotency);
     stored.push_back(each);
   }
   PostgresParameters parameters = columns.take();
@@ -215,6 +215,30 @@ void add_enqueues(PostgresBatch& batch, std::span<Enqueue* const> group) {
     add_alike(batch, all.subspan(from, to - from));
     from = to;
   }
+}
+
+void add_knows_key(PostgresBatch& batch, KnowsKey& asked) {
+  PostgresColumn scopes(uuid);
+  scopes.add(asked.scope);
+  PostgresParameters parameters;
+  parameters.add(std::move(scopes)).add(PostgresColumn(uuid));
+  batch.add(PostgresStatement::look_up_scopes, std::move(parameters),
+            [&asked](const PostgresRows& rows) { asked.is_known = rows.size() > 0; });
+}
+
+void add_buries(PostgresBatch& batch, std::span<Bury* const> group) {
+  if (group.empty()) return;
+  JobColumns columns;
+  PostgresColumn cause(int2);
+  std::set<jobs::JobId> ids;
+  for (const Bury* each : group) {
+    if (!ids.insert(each->job.id).second) continue;
+    columns.add(each->job, std::nullopt);
+    cause.add(static_cast<std::int16_t>(each->cause));
+  }
+  PostgresParameters parameters = columns.take();
+  parameters.add(std::move(cause));
+  batch.add(PostgresStatement::bury, std::move(parameters));
 }
 
 void add_lock_lines(PostgresBatch& batch, std::span<Command* const> commands) {

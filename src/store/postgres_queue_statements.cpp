@@ -94,6 +94,14 @@ SELECT l.id FROM unnest($1::uuid[]) AS i(id) JOIN leased l ON l.id = i.id
 WHERE l.epoch = $16::int8
 )sql";
 
+// $16: the causes.
+constexpr std::string_view kBury = R"sql(
+INSERT INTO ended (number, due, expires, ended, forget, attempts, recoveries, state, cause, route)
+SELECT s.number, s.accepted, s.expires, t.at, t.at + s.kept, 0, 0, 4, i.cause, s.route
+FROM stored s JOIN unnest($1::uuid[], $16::int2[]) AS i(id, cause) ON i.id = s.id
+  CROSS JOIN (SELECT now_ms() AS at) AS t
+)sql";
+
 constexpr std::string_view kLookUpScopes = R"sql(
 SELECT j.scope, j.id, j.fingerprint FROM unnest($1::uuid[]) AS i(scope)
 JOIN job j ON j.scope = i.scope
@@ -195,6 +203,7 @@ std::vector<PostgresStatementText> postgres_queue_statements() {
       {careful_enqueue, enqueue_text(kCarefully, kEnqueue)},
       {careful_enqueue_ordered, enqueue_text(kCarefully, kEnqueueOrdered)},
       {careful_enqueue_leased, enqueue_text(kCarefully, kEnqueueLeased)},
+      {bury, enqueue_text(kCarefully, kBury)},
       {look_up_scopes, std::string(kLookUpScopes)},
       {claim, std::string(kClaim)},
       {settle, std::string(kSettle)},

@@ -24,6 +24,7 @@ enum class PostgresStatement : std::uint8_t {
   careful_enqueue,
   careful_enqueue_ordered,
   careful_enqueue_leased,
+  bury,
   look_up_scopes,
   claim,
   settle,

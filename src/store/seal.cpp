@@ -1,5 +1,6 @@
 #include "store/seal.hpp"
 
+#include <nettle/base64.h>
 #include <nettle/gcm.h>
 #include <nettle/memops.h>
 #include <sys/random.h>
@@ -11,6 +12,8 @@
 namespace spillway::store {
 
 namespace {
+
+constexpr std::string_view kSealedText = "sealed1:";
 
 std::uint8_t* bytes(char* text) { return reinterpret_cast<std::uint8_t*>(text); }
 const std::uint8_t* bytes(const char* text) { return reinterpret_cast<const std::uint8_t*>(text); }
@@ -59,6 +62,31 @@ std::optional<std::string> unseal(std::string_view sealed, const Key& key, const
   gcm_aes256_digest(&context, tag.size(), tag.data());
   if (memeql_sec(tag.data(), text + plain.size(), tag.size()) == 0) return std::nullopt;
   return plain;
+}
+
+std::optional<std::string> seal_text(std::string_view plain, const Key& key, const jobs::JobId& job,
+                                     Sealed kind) {
+  const std::optional<std::string> sealed = seal(plain, key, job, kind);
+  if (!sealed) return std::nullopt;
+  std::string text(kSealedText.size() + BASE64_ENCODE_RAW_LENGTH(sealed->size()), '\0');
+  std::copy(kSealedText.begin(), kSealedText.end(), text.begin());
+  base64_encode_raw(text.data() + kSealedText.size(), sealed->size(), bytes(sealed->data()));
+  return text;
+}
+
+std::optional<std::string> unseal_text(std::string_view text, const Key& key,
+                                       const jobs::JobId& job, Sealed kind) {
+  if (!text.starts_with(kSealedText)) return std::string(text);
+  text.remove_prefix(kSealedText.size());
+  std::string sealed(BASE64_DECODE_LENGTH(text.size()), '\0');
+  base64_decode_ctx context;
+  base64_decode_init(&context);
+  std::size_t size = sealed.size();
+  const int is_base64 =
+      base64_decode_update(&context, &size, bytes(sealed.data()), text.size(), text.data());
+  if (is_base64 == 0 || base64_decode_final(&context) == 0) return std::nullopt;
+  sealed.resize(size);
+  return unseal(sealed, key, job, kind);
 }
 
 }  // namespace spillway::store

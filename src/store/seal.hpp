@@ -15,7 +15,15 @@
 namespace spillway::store {
 
 // Of what it is the value.
-enum class Sealed : std::uint8_t { head = 1, body = 2, answer_fields = 3, answer_body = 4 };
+enum class Sealed : std::uint8_t {
+  head = 1,
+  body = 2,
+  answer_fields = 3,
+  answer_body = 4,
+  method = 5,
+  target = 6,
+  tenant = 7,
+};
 
 inline constexpr std::size_t kSealBytes = 12 + 16;  // by which it is longer
 
@@ -25,5 +33,12 @@ std::optional<std::string> seal(std::string_view plain, const Key& key, const jo
 // nullopt: not sealed with this key, for this job and as this kind, or altered.
 std::optional<std::string> unseal(std::string_view sealed, const Key& key, const jobs::JobId& job,
                                   Sealed kind);
+
+// The same as a text, for columns that are texts: "sealed1:" and base64. No method, target or name
+// that was stored before these were sealed begins like that: such a text opens as it is.
+std::optional<std::string> seal_text(std::string_view plain, const Key& key, const jobs::JobId& job,
+                                     Sealed kind);
+std::optional<std::string> unseal_text(std::string_view text, const Key& key,
+                                       const jobs::JobId& job, Sealed kind);
 
 }  // namespace spillway::store

@@ -23,9 +23,10 @@ class Lent {
   Lent& operator=(const Lent&) = delete;
 
   void seal_value(std::string& value, const jobs::JobId& job, Sealed kind) {
-    std::optional<std::string> sealed = seal(value, key_, job, kind);
-    has_failed_ = has_failed_ || !sealed;
-    texts_.emplace_back(&value, std::exchange(value, std::move(sealed).value_or("")));
+    put(value, seal(value, key_, job, kind));
+  }
+  void seal_as_text(std::string& value, const jobs::JobId& job, Sealed kind) {
+    put(value, seal_text(value, key_, job, kind));
   }
   // A part of a sealed body cannot be opened.
   void lift(std::size_t& limit) {
@@ -35,6 +36,11 @@ class Lent {
   bool has_failed() const { return has_failed_; }
 
  private:
+  void put(std::string& value, std::optional<std::string> sealed) {
+    has_failed_ = has_failed_ || !sealed;
+    texts_.emplace_back(&value, std::exchange(value, std::move(sealed).value_or("")));
+  }
+
   const Key& key_;
   std::vector<std::pair<std::string*, std::string>> texts_;
   std::vector<std::pair<std::size_t*, std::size_t>> limits_;
@@ -66,8 +72,9 @@ class SealedStore final : public JobStore {
  private:
   void seal_parts(Command& command, Lent& lent) const {
     if (auto* enqueue = std::get_if<Enqueue>(&command)) {
-      lent.seal_value(enqueue->job.head, enqueue->job.id, Sealed::head);
-      lent.seal_value(enqueue->job.body, enqueue->job.id, Sealed::body);
+      seal_request(enqueue->job, lent);
+    } else if (auto* bury = std::get_if<Bury>(&command)) {
+      seal_request(bury->job, lent);
     } else if (auto* settle = std::get_if<Settle>(&command); settle && settle->answer) {
       lent.seal_value(settle->answer->fields, settle->id, Sealed::answer_fields);
       lent.seal_value(settle->answer->body, settle->id, Sealed::answer_body);
@@ -76,23 +83,32 @@ class SealedStore final : public JobStore {
     }
   }
 
+  static void seal_request(jobs::NewJob& job, Lent& lent) {
+    lent.seal_value(job.head, job.id, Sealed::head);
+    lent.seal_value(job.body, job.id, Sealed::body);
+    lent.seal_as_text(job.method, job.id, Sealed::method);
+    lent.seal_as_text(job.target, job.id, Sealed::target);
+    lent.seal_as_text(job.tenant_name, job.id, Sealed::tenant);
+  }
+
   void open_parts(Command& command) const {
     if (auto* claim = std::get_if<Claim>(&command)) {
       for (jobs::LeasedJob& job : claim->jobs) {
         job.head = unseal(job.head, key_, job.id, Sealed::head).value_or("");
         job.body = unseal(job.body, key_, job.id, Sealed::body).value_or("");
+        open_texts(job);
       }
     } else if (auto* find = std::get_if<Find>(&command)) {
-      if (find->job) correct_size(*find->job);
+      if (find->job) open_view(*find->job);
     } else if (auto* read = std::get_if<ReadAnswer>(&command)) {
       open_answer(*read);
     } else if (auto* inspect = std::get_if<Inspect>(&command)) {
       inspect->head = unseal(inspect->head, key_, inspect->id, Sealed::head).value_or("");
       inspect->body = unseal(inspect->body, key_, inspect->id, Sealed::body).value_or("");
       if (inspect->body.size() > inspect->body_limit) inspect->body.resize(inspect->body_limit);
-      if (inspect->job) correct_size(*inspect->job);
+      if (inspect->job) open_view(*inspect->job);
     } else if (auto* list = std::get_if<List>(&command)) {
-      for (jobs::JobView& job : list->jobs) correct_size(job);
+      for (jobs::JobView& job : list->jobs) open_view(job);
     }
   }
 
@@ -108,8 +124,17 @@ class SealedStore final : public JobStore {
     read.answer->body = std::move(*body);
   }
 
-  static void correct_size(jobs::JobView& job) {
+  // Of a LeasedJob or a JobView.
+  template <class Job>
+  void open_texts(Job& job) const {
+    job.method = unseal_text(job.method, key_, job.id, Sealed::method).value_or("");
+    job.target = unseal_text(job.target, key_, job.id, Sealed::target).value_or("");
+    job.tenant_name = unseal_text(job.tenant_name, key_, job.id, Sealed::tenant).value_or("");
+  }
+
+  void open_view(jobs::JobView& job) const {
     if (job.body_bytes >= kSealBytes) job.body_bytes -= kSealBytes;
+    open_texts(job);
   }
 
   Key key_;

@@ -1,8 +1,11 @@
-// Encryption at rest: seals what another store is given (heads and bodies of requests, fields and
-// bodies of answers) and opens what it gives back. Methods, targets, tenants and details of
-// attempts are not sealed: lists show them.
+// Encryption at rest: seals what another store is given of requests (methods, targets, heads,
+// bodies, names of tenants) and of answers (fields, bodies), and opens what it gives back. What
+// jobs are found and filtered by is not sealed: ids, routes, tenants' numbers, states, causes,
+// times, sizes, statuses, the digests of keys and orders. Nor are the details of attempts, which
+// are sentences of the proxy.
 //
 // A value that cannot be opened, because it was tampered with, is empty, or absent in ReadAnswer.
+// Methods, targets and names of jobs from before these were sealed are read as they are.
 #pragma once
 
 #include <memory>

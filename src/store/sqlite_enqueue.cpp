@@ -1,5 +1,6 @@
 #include "store/sqlite_enqueue.hpp"
 
+#include "jobs/life.hpp"
 #include "store/sqlite_sql.hpp"
 #include "store/sqlite_time.hpp"
 
@@ -27,36 +28,53 @@ void SqliteEnqueue::operator()(Enqueue& command, jobs::WallTime now) {
     if (!is_there(command)) command.result = Enqueue::Result::full;
     return;
   }
-  std::optional<Blob> ordered;
-  if (job.order) ordered = blob(*job.order);
   const bool is_blocked =
       job.order && records_.has_others(route, std::string(job.order->begin(), job.order->end()), 0);
   const bool is_leased = job.is_leased && !is_blocked;
-  const JobState state = is_leased ? JobState::leased : JobState::queued;
-  std::optional<std::int64_t> epoch, ready, window;
-  if (is_leased) epoch = command.epoch;
-  if (!is_leased && !is_blocked) ready = number_of(job.accepted);
+  Place place{.route = route,
+              .state = is_leased ? JobState::leased : JobState::queued,
+              .is_blocked = is_blocked};
+  if (is_leased) place.epoch = command.epoch;
+  if (!is_leased && !is_blocked) place.ready = number_of(job.accepted);
   // The key goes first, since the job keeps its window; a job that is there already has its own.
   if (job.idempotency) {
     if (is_there(command)) return;
-    window = keys_.add(*job.idempotency, job.id, now);
+    place.window = keys_.add(*job.idempotency, job.id, now);
   }
-  insert_job_.execute(blob(job.id.bytes), std::int64_t{job.lane.rank}, route,
-                      static_cast<std::int64_t>(job.lane.tenant), std::string_view(job.tenant_name),
-                      static_cast<std::int64_t>(index(state)), number_of(job.accepted), ready,
-                      epoch, ordered, std::int64_t{is_blocked}, number_of(job.accepted),
-                      number_of(job.expires), std::int64_t{job.kept.count()}, window,
-                      std::string_view(job.method), std::string_view(job.target),
-                      static_cast<std::int64_t>(job.body.size()));
-  if (database_.failed()) return;
-  if (sqlite3_changes(database_.handle()) == 0) {
+  if (insert(job, place))
+    command.is_leased = is_leased;
+  else if (!database_.failed())
     is_there(command);
-    return;
-  }
+}
+
+void SqliteEnqueue::operator()(KnowsKey& command, jobs::WallTime) {
+  command.is_known = keys_.find(command.scope).has_value();
+}
+
+// It waits for no time at all: it cannot be claimed in between.
+void SqliteEnqueue::operator()(Bury& command, jobs::WallTime now) {
+  const jobs::NewJob& job = command.job;
+  if (!insert(job, {.route = ledger_.find_or_add(job.lane.route)})) return;
+  if (const std::optional<SqliteRecord> record = records_.find(job.id))
+    records_.change(*record, jobs::buried(job.accepted, command.cause, now));
+}
+
+// False: it failed, or the job is there already.
+bool SqliteEnqueue::insert(const jobs::NewJob& job, const Place& place) {
+  std::optional<Blob> ordered;
+  if (job.order) ordered = blob(*job.order);
+  insert_job_.execute(blob(job.id.bytes), std::int64_t{job.lane.rank}, place.route,
+                      static_cast<std::int64_t>(job.lane.tenant), std::string_view(job.tenant_name),
+                      static_cast<std::int64_t>(index(place.state)), number_of(job.accepted),
+                      place.ready, place.epoch, ordered, std::int64_t{place.is_blocked},
+                      number_of(job.accepted), number_of(job.expires),
+                      std::int64_t{job.kept.count()}, place.window, std::string_view(job.method),
+                      std::string_view(job.target), static_cast<std::int64_t>(job.body.size()));
+  if (database_.failed() || sqlite3_changes(database_.handle()) == 0) return false;
   insert_request_.execute(sqlite3_last_insert_rowid(database_.handle()), blob(job.head),
                           blob(job.body));
-  ledger_.moved(route, std::nullopt, state);
-  command.is_leased = is_leased;
+  ledger_.moved(place.route, std::nullopt, place.state);
+  return true;
 }
 
 bool SqliteEnqueue::is_known(Enqueue& command) {

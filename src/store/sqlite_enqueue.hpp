@@ -1,4 +1,4 @@
-// Enqueue on SQLite.
+// Enqueue, KnowsKey and Bury on SQLite.
 #pragma once
 
 #include "store/sqlite_keys.hpp"
@@ -12,8 +12,19 @@ class SqliteEnqueue {
   SqliteEnqueue(Database& database, SqliteLedger& ledger, SqliteKeys& keys, SqliteRecords& records);
 
   void operator()(Enqueue& command, jobs::WallTime now);
+  void operator()(KnowsKey& command, jobs::WallTime now);
+  void operator()(Bury& command, jobs::WallTime now);
 
  private:
+  // As it is inserted.
+  struct Place {
+    std::int64_t route = 0;
+    jobs::JobState state = jobs::JobState::queued;
+    bool is_blocked = false;
+    std::optional<std::int64_t> epoch{}, ready{}, window{};
+  };
+
+  bool insert(const jobs::NewJob& job, const Place& place);
   bool is_known(Enqueue& command);
   bool is_there(Enqueue& command);
 

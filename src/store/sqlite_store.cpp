@@ -144,7 +144,7 @@ void SqliteStore::dispatch(Command& command, WallTime now) {
   std::visit(
       [&](auto& verb) {
         using Verb = std::decay_t<decltype(verb)>;
-        if constexpr (std::is_same_v<Verb, Enqueue>) {
+        if constexpr (std::is_invocable_v<SqliteEnqueue&, Verb&, WallTime>) {
           enqueue_(verb, now);
         } else if constexpr (std::is_same_v<Verb, Lanes> || std::is_same_v<Verb, Claim>) {
           claim_(verb, now);

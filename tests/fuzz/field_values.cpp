@@ -25,6 +25,8 @@
 #include "http/request_id.hpp"
 #include "http/target.hpp"
 #include "http/targeted_control.hpp"
+#include "jobs/idempotency.hpp"
+#include "jobs/prefer.hpp"
 #include "traffic/client_address.hpp"
 #include "traffic/deadline.hpp"
 
@@ -255,6 +257,66 @@ void check_escapes(std::string_view text) {
           "no text ends a field", value.text());
 }
 
+// As the inside of a quoted string.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+void check_preferences(std::string_view one, std::string_view two) {
+  const auto read = [](std::initializer_list<std::string_view> values) {
+    return jobs::parse_prefer(fields(FieldId::prefer, "Prefer", values));
+  };
+  const jobs::Preference first = read({one}), second = read({two}), both = read({one, two});
+  for (const jobs::Preference& each : {first, second, both}) {
+    require(!each.wait || (*each.wait >= seconds{0} && *each.wait <= seconds{3600}),
+            "a wait is from 0 s to an hour", one);
+  }
+  require(both.respond_async == (first.respond_async || second.respond_async),
+          "each field is a list of its own", one);
+  require(first.wait ? both.wait == first.wait : !both.wait || both.wait == second.wait,
+          "the first wait counts", one);
+  const std::string behind = "respond-async, wait=7, " + std::string(one);
+  const jobs::Preference after = read({behind});
+  require(after.respond_async && after.wait == seconds{7},
+          "what comes behind a preference does not change it", one);
+  const std::string quoted = "x=\"" + escaped(one) + "\", wait=7";
+  const jobs::Preference hidden = read({quoted});
+  require(!hidden.respond_async && hidden.wait == seconds{7}, "a quoted text is no preference",
+          one);
+}
+
+void check_keys(std::string_view one, std::string_view two) {
+  const auto read = [](std::initializer_list<std::string_view> values) {
+    return jobs::read_idempotency_key(fields(FieldId::unknown, "Idempotency-Key", values));
+  };
+  const jobs::ReadKey first = read({one}), second = read({two});
+  for (const jobs::ReadKey& each : {first, second}) {
+    require(each.key.has_value() != each.is_invalid, "a key is read, or invalid", one);
+    if (!each.key) continue;
+    require(!each.key->empty() && each.key->size() <= 255, "a key has a length", one);
+    require(std::all_of(each.key->begin(), each.key->end(),
+                        [](char c) { return c >= ' ' && c <= '~'; }),
+            "a key is printable", *each.key);
+    const std::string text = '"' + escaped(*each.key) + '"';
+    require(read({text}).key == each.key, "a key that is written as a text is the same", text);
+  }
+  require(read({one, two}).is_invalid, "two keys are none", one);
+  require(!read({}).key && !read({}).is_invalid, "and no field is no key", one);
+  const auto scope = [&](const jobs::ReadKey& key) {
+    return jobs::scope_of("route", "principal", key.key.value_or(""));
+  };
+  require((scope(first) == scope(second)) == (first.key.value_or("") == second.key.value_or("")),
+          "different keys have different scopes", one);
+  const std::string all = std::string(one) + std::string(two);
+  require(two.empty() || jobs::scope_of(one, two, "k") != jobs::scope_of(all, "", "k"),
+          "and so have different principals", all);
+}
+
 }  // namespace
 
 void field_values(std::string_view input) {
@@ -275,6 +337,8 @@ void field_values(std::string_view input) {
   check_client(one, two);
   check_forwarded(one, two);
   check_deadlines(one, two);
+  check_preferences(one, two);
+  check_keys(one, two);
   const bool html = http::prefers_html(fields(FieldId::accept, "Accept", {one, two}));
   require(!html || one.size() + two.size() > 4, "without a preference it is JSON");
 }

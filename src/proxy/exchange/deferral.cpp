@@ -14,6 +14,7 @@
 #include "jobs/prefer.hpp"
 #include "jobs/stored_request.hpp"
 #include "proxy/exchange/job_follower.hpp"
+#include "proxy/exchange/key_question.hpp"
 #include "proxy/jobs/job_queue.hpp"
 #include "proxy/jobs/job_routes.hpp"
 
@@ -22,7 +23,10 @@ namespace spillway::proxy {
 namespace {
 
 // Of a client that prefers to wait.
-constexpr Duration kLongestWait = std::chrono::seconds(60);
+constexpr std::chrono::seconds kLongestWait{60};
+
+// Of a request that could be forwarded meanwhile.
+constexpr Duration kKeyPatience = std::chrono::milliseconds(100);
 
 // Refusals before anything was sent, which room or a healthy server would have
 // prevented.
@@ -64,15 +68,19 @@ const config::Defer* Deferral::defer() const {
   return defer ? &*defer : nullptr;
 }
 
-// By its method and its form.
 bool Deferral::may_be_deferred() const {
+  const http::Framing& framing = request_.head.framing;
+  const bool is_long =
+      framing.kind == http::Framing::Kind::length && framing.length > defer()->max_body_bytes;
+  return !is_long && has_form_to_defer();
+}
+
+// By its method and its form.
+bool Deferral::has_form_to_defer() const {
   const http::RequestHead& head = request_.head;
-  const config::Defer& settings = *defer();
-  if (request_.is_shadow() || !request_.upgrade.empty() || head.method == http::Verb::connect ||
-      head.method == http::Verb::options || head.method == http::Verb::trace)
-    return false;
-  if (head.framing.kind == http::Framing::Kind::length &&
-      head.framing.length > settings.max_body_bytes)
+  if (request_.is_own || request_.is_shadow() || !request_.upgrade.empty() ||
+      head.method == http::Verb::connect || head.method == http::Verb::options ||
+      head.method == http::Verb::trace)
     return false;
   // A client that only reads expects the answer itself, unless it says otherwise.
   const bool is_safe = head.method == http::Verb::get || head.method == http::Verb::head;
@@ -88,6 +96,21 @@ bool Deferral::comes_first() const {
     case config::DeferWhen::prefer: return jobs::parse_prefer(request_.head.fields).respond_async;
   }
   return false;
+}
+
+bool Deferral::may_be_duplicate() const {
+  return defer() != nullptr && request_.head.fields.find(jobs::kIdempotencyKey) != nullptr &&
+         has_form_to_defer() && services_.jobs->is_available();
+}
+
+Task<bool> Deferral::is_duplicate() {
+  const jobs::ReadKey key = jobs::read_idempotency_key(request_.head.fields);
+  if (!key.key) co_return false;
+  const config::Route& route = request_.config().routes[index(request_.subject.route)];
+  const bool is_known =
+      co_await is_known_key(services_, parking_, jobs::scope_of(route.name, principal(), *key.key),
+                            services_.now() + kKeyPatience);
+  co_return is_known;
 }
 
 bool Deferral::takes(const Fault& fault) const {
@@ -110,15 +133,55 @@ Task<Answer> Deferral::write_down(std::optional<Fault> refused) {
   preference_ = jobs::parse_prefer(request_.head.fields);
   std::string content;
   const std::optional<Fault> unread = co_await read_content(content, settings.max_body_bytes);
-  if (unread && unread->reason == Reason::local_shortage && refused) co_return *refused;
+  const bool is_short = unread && unread->reason == Reason::local_shortage;
+  const bool is_long = !unread && content.size() > settings.max_body_bytes;
+  if (refused && (is_short || is_long)) {
+    if (is_letter(*refused)) services_.jobs->counts().lost(observe::LostLetter::body);
+    co_return *refused;
+  }
   if (unread) co_return *unread;
-  if (content.size() > settings.max_body_bytes)
-    co_return refused ? *refused : bad_request(http::Error::body_too_large);
+  if (is_long) co_return bad_request(http::Error::body_too_large);
   jobs::NewJob job;
   if (const std::optional<Fault> wrong = fill(job, std::move(content))) co_return *wrong;
+  if (const std::optional<Fault> wrong = read_key(job)) co_return *wrong;
   const std::optional<Fault> failure = co_await store(std::move(job));
   if (failure) co_return *failure;
   co_return DeferredRequest{};
+}
+
+// A request that waited in vain, and is to be kept if it is not deferred.
+bool Deferral::is_letter(const Fault& fault) const {
+  return defer() != nullptr && fault.outcome == Outcome::expired &&
+         request_.upstream().dead_letters.is_enabled() && has_form_to_defer();
+}
+
+void Deferral::keep_expired(const Fault& fault) {
+  using observe::LostLetter;
+  using Buried = JobQueue::Buried;
+  if (!is_letter(fault)) return;
+  const config::Defer* const settings = defer();
+  JobQueue& queue = *services_.jobs;
+  const std::string& route = request_.config().routes[index(request_.subject.route)].name;
+  if (!queue.is_available() || queue.is_full()) return queue.counts().lost(LostLetter::store);
+  if (!queue.may_bury(route, settings->max_pending)) return queue.counts().lost(LostLetter::full);
+  std::optional<std::string> content = body_.take_content(settings->max_body_bytes);
+  if (!content) return queue.counts().lost(LostLetter::body);
+  jobs::NewJob job;
+  if (fill(job, std::move(*content))) return queue.counts().lost(LostLetter::body);
+  auto written = [&log = services_.log, id = jobs::to_text(job.id), route,
+                  tenant = job.tenant_name] {
+    log.job({.id = std::string_view(id).substr(0, 16),
+             .route = route,
+             .tenant = tenant,
+             .state = jobs::JobState::dead,
+             .cause = jobs::Cause::expired_in_queue});
+  };
+  switch (queue.bury(std::move(job), jobs::Cause::expired_in_queue, settings->max_pending,
+                     std::move(written))) {
+    case Buried::taken: return;
+    case Buried::full: return queue.counts().lost(LostLetter::full);
+    case Buried::unavailable: return queue.counts().lost(LostLetter::store);
+  }
 }
 
 // One byte more than `most`: it is too long.
@@ -156,17 +219,6 @@ std::optional<Fault> Deferral::fill(jobs::NewJob& job, std::string content) cons
   job.tenant_name = tenant.value();
   job.method = head.method_name;
   job.target = head.path_and_query;
-  const jobs::ReadKey key = jobs::read_idempotency_key(head.fields);
-  if (key.is_invalid) return invalid_idempotency_key();
-  if (key.key) {
-    const http::Field* const type = head.fields.find(http::FieldId::content_type);
-    job.idempotency = {
-        jobs::scope_of(route.name, principal(), *key.key),
-        jobs::fingerprint_of(head.method_name, head.path_and_query,
-                             type != nullptr ? type->value : std::string_view{}, content)};
-  } else if (settings.require_idempotency_key) {
-    return missing_idempotency_key();
-  }
   if (!settings.order_by.empty()) {
     const http::Field* const order = head.fields.find(settings.order_by);
     if (order != nullptr) job.order = digest_of(order->value);
@@ -179,6 +231,22 @@ std::optional<Fault> Deferral::fill(jobs::NewJob& job, std::string content) cons
       std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
   job.expires = job.accepted + settings.ttl;
   if (!make_id(job.id, job.accepted)) return not_deferred(Reason::store_unavailable);
+  return std::nullopt;
+}
+
+std::optional<Fault> Deferral::read_key(jobs::NewJob& job) const {
+  const http::RequestHead& head = request_.head;
+  const jobs::ReadKey key = jobs::read_idempotency_key(head.fields);
+  if (key.is_invalid) return invalid_idempotency_key();
+  if (key.key) {
+    const http::Field* const type = head.fields.find(http::FieldId::content_type);
+    job.idempotency = {
+        jobs::scope_of(job.lane.route, principal(), *key.key),
+        jobs::fingerprint_of(head.method_name, head.path_and_query,
+                             type != nullptr ? type->value : std::string_view{}, job.body)};
+  } else if (defer()->require_idempotency_key) {
+    return missing_idempotency_key();
+  }
   return std::nullopt;
 }
 
@@ -207,9 +275,23 @@ Task<std::optional<Fault>> Deferral::store(jobs::NewJob job) {
   co_return not_deferred(Reason::store_full);
 }
 
+std::chrono::seconds Deferral::longest_wait() const {
+  return std::min(preference_.wait.value_or(std::chrono::seconds(0)), kLongestWait);
+}
+
+// Of a wait that is longer than this proxy lets its clients wait, what was applied is told.
+std::string Deferral::applied_to_202() const {
+  std::string applied = preference_.respond_async ? "respond-async" : "";
+  if (preference_.wait) applied += (applied.empty() ? "" : ", ") + applied_to_answer();
+  return applied;
+}
+
+std::string Deferral::applied_to_answer() const {
+  return "wait=" + std::to_string(longest_wait().count());
+}
+
 Task<bool> Deferral::wait_for_end() {
-  if (!preference_.respond_async || !preference_.wait) co_return false;
-  const TimePoint until = request_.arrived + std::min<Duration>(*preference_.wait, kLongestWait);
+  const TimePoint until = request_.arrived + longest_wait();
   std::optional<jobs::Progress> known;
   while (services_.now() < until && !services_.draining) {
     const Followed next = co_await follow(services_, parking_, id_, known, until);

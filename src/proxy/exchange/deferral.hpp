@@ -39,11 +39,20 @@ class Deferral {
 
   // The request is deferred whether there is room for it or not.
   bool comes_first() const;
+  // Its Idempotency-Key may be that of a job, which it is to be told of although there is room.
+  bool may_be_duplicate() const;
+  // Whether it is. The store is waited for a moment; if it does not answer: no.
+  Task<bool> is_duplicate();
   // This fault is a refusal in whose place the request is deferred.
   bool takes(const Fault& fault) const;
   // Writes the request down. DeferredAnswer, or the fault that answers it: `refused`, if it cannot
   // be deferred, or the store's.
   Task<Answer> write_down(std::optional<Fault> refused);
+
+  // It expired before it got a slot, and was not deferred. With `expire_policy` dead_letter it is
+  // written down as dead, for the operator; nobody waits for that, and its client is answered as
+  // without. Does nothing for other faults.
+  void keep_expired(const Fault& fault);
 
   // RFC 7240 section 4.3: waits as long as the client wants to (`wait`) for the job to end. True:
   // it has, and its answer may be shown in place of the 202.
@@ -51,15 +60,21 @@ class Deferral {
 
   // After that, for the response.
   const jobs::JobId& id() const { return id_; }
-  // The client asked for it, and is told so (RFC 7240 section 3).
-  bool was_preferred() const { return preference_.respond_async; }
+  // What the client asked for and is told to have got (RFC 7240 section 3), with the 202 and with
+  // the answer itself; empty: nothing.
+  std::string applied_to_202() const;
+  std::string applied_to_answer() const;
 
  private:
   const config::Defer* defer() const;
   bool may_be_deferred() const;
+  bool has_form_to_defer() const;
+  bool is_letter(const Fault& fault) const;
+  std::chrono::seconds longest_wait() const;
   Task<std::optional<Fault>> read_content(std::string& content, std::uint64_t most);
   std::string forwarded_head() const;
   std::optional<Fault> fill(jobs::NewJob& job, std::string content) const;
+  std::optional<Fault> read_key(jobs::NewJob& job) const;
   Task<std::optional<Fault>> store(jobs::NewJob job);
   std::string principal() const;
   void log_accepted(const jobs::NewJob& job) const;

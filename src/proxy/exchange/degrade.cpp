@@ -113,7 +113,8 @@ bool Exchange::serves_stale_instead(const Answer& answer) {
 // is refused.
 std::optional<Answer> Exchange::instead_of_refusal(const Answer& answer) {
   const Fault* const fault = fault_in(answer);
-  if (fault == nullptr || !is_refusal(*fault) || request_.is_shadow() || session_.has_started())
+  if (fault == nullptr || !is_refusal(*fault) || request_.is_own || request_.is_shadow() ||
+      session_.has_started())
     return std::nullopt;
   const config::Rule* const rule = admission_.degrading_rule();
   if (rule == nullptr) return std::nullopt;

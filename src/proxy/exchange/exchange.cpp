@@ -54,6 +54,8 @@ Task<> Exchange::serve(std::optional<Fault> fault) {
     if (const Fault* const refused = fault_in(answer); refused && deferral_.takes(*refused)) {
       Answer later = co_await defer(*refused);
       answer = std::move(later);
+    } else if (refused) {
+      deferral_.keep_expired(*refused);
     }
     const std::optional<Fault> failure = co_await send(answer);
     sent = !failure;
@@ -73,6 +75,7 @@ Task<Answer> Exchange::find_answer() {
       (request_.subject.has_conflicting_path && rejects))
     co_return bad_request(http::Error::ambiguous_path);
   if (const std::optional<std::string_view> own = own_part(request_, services_)) {
+    request_.is_own = true;
     const Answer report = co_await own_answer(*own);
     co_return report;
   }
@@ -81,7 +84,12 @@ Task<Answer> Exchange::find_answer() {
     co_return CachedResponse{};
   if (std::optional<Answer> told = entrance_.enter()) co_return std::move(*told);
   if (std::optional<Answer> ended = admit()) co_return std::move(*ended);
-  if (deferral_.comes_first()) {
+  bool comes_again = false;
+  if (!deferral_.comes_first() && deferral_.may_be_duplicate()) {
+    const bool is_known = co_await deferral_.is_duplicate();
+    comes_again = is_known;
+  }
+  if (comes_again || deferral_.comes_first()) {
     const Answer later = co_await defer(std::nullopt);
     co_return later;
   }
@@ -111,7 +119,8 @@ Task<Answer> Exchange::defer(std::optional<Fault> refused) {
   if (!is<DeferredRequest>(answer)) co_return answer;
   const bool has_ended = co_await deferral_.wait_for_end();
   if (has_ended) {
-    const Answer ended = co_await job_resource_.answer_of(deferral_.id());
+    const Answer ended =
+        co_await job_resource_.answer_of(deferral_.id(), deferral_.applied_to_answer());
     if (is<JobReport>(ended)) co_return ended;
   }
   co_return answer;
@@ -154,7 +163,7 @@ Task<std::optional<Fault>> Exchange::send(const Answer& answer) {
   if (is<WaitingEvents>(answer))
     return waiting_resource_.send_events(session_, parking_, admission_);
   if (is<DeferredRequest>(answer))
-    job_resource_.report_deferred(deferral_.id(), deferral_.was_preferred());
+    job_resource_.report_deferred(deferral_.id(), deferral_.applied_to_202());
   if (is<DeferredRequest>(answer) || is<JobReport>(answer))
     return send_own(job_resource_.response());
   return relay_.run();

@@ -63,12 +63,10 @@ Task<Answer> JobResource::answer(std::string_view path) {
   const bool is_read = method == http::Verb::get || method == http::Verb::head;
   const bool is_cancel = method == http::Verb::delete_ && asked->part.empty();
   if (!is_read && !is_cancel) {
-    response_ = {405,
-                 std::string("Allow: GET, HEAD") + (asked->part.empty() ? ", DELETE" : "") +
-                     "\r\nCache-Control: no-store\r\n",
-                 ""};
+    refuse_method(asked->part.empty() ? "GET, HEAD, DELETE" : "GET, HEAD");
     co_return JobReport{};
   }
+  if (const std::optional<Fault> fault = too_often()) co_return *fault;
   if (is_cancel) {
     const Answer cancelled = co_await cancel(asked->id);
     co_return cancelled;
@@ -87,7 +85,30 @@ Task<Answer> JobResource::answer(std::string_view path) {
   co_return shown;
 }
 
-// A fault if the store does not answer.
+// A problem with the field that a 405 has to have.
+void JobResource::refuse_method(std::string_view allowed) {
+  response_ = {405,
+               "Allow: " + std::string(allowed) +
+                   "\r\nContent-Type: application/problem+json\r\nCache-Control: no-store\r\n",
+               dump({{"type", "about:blank"},
+                     {"title", "Method Not Allowed"},
+                     {"status", 405},
+                     {"detail", "A job is not asked for in this way."}})};
+}
+
+// Before the store is asked. What a tenant's budget refuses costs none of what all have together.
+std::optional<Fault> JobResource::too_often() const {
+  const traffic::Tenant& tenant = request_.subject.tenant;
+  const TimePoint now = services_.now();
+  auto* const budget = request_.generation->generation().tenant_budgets.find(tenant.tier->number);
+  if (budget != nullptr && !budget->try_take(now) && !request_.is_shadow())
+    return denied(Reason::budget_exceeded, budget->time_per_request());
+  const std::optional<Milliseconds> later = services_.jobs->lookups().take(tenant.id, now);
+  if (later) return denied(Reason::budget_exceeded, *later);
+  return std::nullopt;
+}
+
+// A fault if the store does not answer, or as much is asked already as may be.
 Task<std::optional<Fault>> JobResource::ask(StoreCall& call) {
   call.home = &services_.mailbox;
   call.parking = &parking_;
@@ -95,7 +116,10 @@ Task<std::optional<Fault>> JobResource::ask(StoreCall& call) {
                           .status = 503,
                           .detail = "This proxy cannot read its jobs now. Please try again later.",
                           .retry_after = Milliseconds{5000}};
-  if (!services_.jobs->submit(call)) co_return unavailable;
+  if (!services_.jobs->submit(call)) {
+    if (!services_.jobs->is_available()) co_return unavailable;
+    co_return denied(Reason::budget_exceeded, LookupLimit::kLater);
+  }
   while (!call.delivered) co_await parking_.park({});
   if (call.failure) co_return unavailable;
   co_return std::nullopt;
@@ -173,19 +197,30 @@ Task<Answer> JobResource::cancel(jobs::JobId id) {
   if (!cancelled.was) co_return no_such_job();
   if (!cancelled.is_done && *cancelled.was != jobs::JobState::cancelled)
     co_return answered(409, "The job has begun or ended: it cannot be cancelled any more.");
-  if (cancelled.is_done) ++services_.jobs->counts().cancelled;
+  if (cancelled.is_done) {
+    ++services_.jobs->counts().cancelled;
+    services_.log.job({.id = std::string_view(jobs::to_text(id)).substr(0, 16),
+                       .state = jobs::JobState::cancelled,
+                       .cause = jobs::Cause::cancelled_by_client});
+  }
   response_ = {200, std::string(kJsonFields),
                dump({{"id", jobs::to_text(id)}, {"state", "cancelled"}})};
   co_return JobReport{};
 }
 
-void JobResource::report_deferred(const jobs::JobId& id, bool was_preferred) {
+Task<Answer> JobResource::answer_of(jobs::JobId id, std::string applied) {
+  const Answer shown = co_await show_answer(id);
+  if (is<JobReport>(shown)) response_.lines += "Preference-Applied: " + applied + "\r\n";
+  co_return shown;
+}
+
+void JobResource::report_deferred(const jobs::JobId& id, const std::string& applied) {
   const std::string seconds = std::to_string(services_.jobs->retry_after(0));
   const std::string location = job_location(request_, id);
   response_.status = 202;
   response_.lines =
       std::string(kJsonFields) + "Location: " + location + "\r\nRetry-After: " + seconds + "\r\n";
-  if (was_preferred) response_.lines += "Preference-Applied: respond-async\r\n";
+  if (!applied.empty()) response_.lines += "Preference-Applied: " + applied + "\r\n";
   response_.content = "{\"id\":\"" + jobs::to_text(id) + "\",\"state\":\"queued\",\"location\":\"" +
                       location + "\",\"retry_after_ms\":" + seconds + "000}\n";
 }

@@ -1,6 +1,7 @@
 // What a client asks of a job, below own_path: GET /_spillway/jobs/{id}, GET .../response,
 // GET .../events, DELETE.
-// The id is the permission: nothing else tells who may ask.
+// The id is the permission: nothing else tells who may ask. How often is bounded, for each tenant
+// and for all (LookupLimit), and a tenant's budget counts these requests like others.
 #pragma once
 
 #include <optional>
@@ -33,15 +34,15 @@ class JobResource {
 
   // `path`: own_part(). JobReport, or a fault.
   Task<Answer> answer(std::string_view path);
-  // The stored answer of a job.
-  Task<Answer> answer_of(jobs::JobId id) { return show_answer(id); }
+  // The stored answer of a job, in place of a 202; `applied`: the preference that led to it.
+  Task<Answer> answer_of(jobs::JobId id, std::string applied);
   // The report, for the response.
   const OwnResponse& response() const { return response_; }
   // Sends an event for each change of the job's state until its end (job_events.cpp). Ends earlier
   // when the client leaves, or after a while; its client comes again then.
   Task<std::optional<Fault>> send_events(ClientSession& session, Admission& admission);
-  // The 202 of a request that was deferred as this job.
-  void report_deferred(const jobs::JobId& id, bool was_preferred);
+  // The 202 of a request that was deferred as this job; `applied`: preferences, may be empty.
+  void report_deferred(const jobs::JobId& id, const std::string& applied);
 
  private:
   struct Asked {
@@ -51,6 +52,8 @@ class JobResource {
   Task<std::optional<Fault>> tell_progress(ClientSession& session);
 
   static std::optional<Asked> read(std::string_view path);
+  void refuse_method(std::string_view allowed);
+  std::optional<Fault> too_often() const;
   Task<std::optional<Fault>> ask(StoreCall& call);
   Task<Answer> show(jobs::JobId id);
   Task<Answer> show_answer(jobs::JobId id);

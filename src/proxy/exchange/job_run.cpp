@@ -43,6 +43,7 @@ JobRun::JobRun(Services& services, jobs::LeasedJob job, store::Epoch epoch,
   request_.subject.tenant = {config::TenantKey::trusted_header, job_.lane.tenant, job_.tenant_name};
   const config::Route& its = request_.config().routes[index(route_)];
   request_.subject.upstream = its.upstream;
+  request_.subject.deadline = kNever;  // no client waits
   request_.subject.traffic_class = its.defer && its.defer->traffic_class
                                        ? *its.defer->traffic_class
                                        : request_.config().lowest_class();
@@ -102,9 +103,11 @@ Task<JobRun::End> JobRun::attempt() {
   co_return end;
 }
 
-// A slot that no live request wants, or one as live requests of its class get it.
+// A slot that no live request wants, or one as live requests of its class get it. In shadow mode
+// those get none, but are forwarded at once; a backlog that did the same would not end at the
+// number of slots.
 Task<bool> JobRun::take_slot() {
-  if (!defer().traffic_class) {
+  if (!defer().traffic_class || request_.is_shadow()) {
     const bool has_slot = co_await admission_.wait_for_spare_slot();
     co_return has_slot;
   }

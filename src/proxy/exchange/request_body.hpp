@@ -47,6 +47,9 @@ class RequestBody {
   // All of it, without framing, for a request that is not sent now; at most `most` bytes and one
   // more. What was read ahead is part of it. A fault as of read_ahead(), or when memory is short.
   Task<std::optional<Fault>> read_content(std::string& content, std::uint64_t most);
+  // The same, if all of it is here already: nothing is read from the client, nothing has been sent.
+  // nullopt: it is not, or it is longer. What it returns cannot be sent any more.
+  std::optional<std::string> take_content(std::uint64_t most);
   // The part sent with the head: all of it, unless the pump sends the rest.
   std::string_view at_hand() const { return at_hand_; }
   bool is_streamed() const { return is_streamed_; }

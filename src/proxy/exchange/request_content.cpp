@@ -81,4 +81,20 @@ Task<std::optional<Fault>> RequestBody::read_content(std::string& content, std::
   co_return std::nullopt;
 }
 
+std::optional<std::string> RequestBody::take_content(std::uint64_t most) {
+  if (!has_any()) return std::string();
+  if (!is_read_ahead_ || pump_ != Pump::none || !session_.is_body_complete()) return std::nullopt;
+  std::string content;
+  ContentCollector collector(request_.head.framing, content, most);
+  bool is_valid = collector.add(at_hand_);
+  while (is_valid && !spill_.is_empty() && !collector.is_full()) {
+    const std::string_view next = spill_.front();
+    if (next.empty()) return std::nullopt;
+    is_valid = collector.add(next);
+    spill_.sent(next.size());
+  }
+  if (!is_valid || collector.is_full()) return std::nullopt;
+  return content;
+}
+
 }  // namespace spillway::proxy

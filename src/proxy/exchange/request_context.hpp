@@ -68,6 +68,7 @@ struct RequestContext {
   bool is_in_background = false;  // a revalidation or a job: no client waits for it
   TimePoint due = kNever;         // of an attempt of a job: it is given up
   bool is_classified = false;
+  bool is_own = false;       // the proxy itself answers it, below own_path
   traffic::Subject subject;  // that of the default route until classified
   std::string_view upgrade;  // the protocol asked for, empty: none
   std::string_view pass;     // of a visitor whom a waiting room let in: what the upstream is told

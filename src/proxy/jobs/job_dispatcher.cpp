@@ -126,13 +126,26 @@ void JobDispatcher::learn(store::Command& command, TimePoint now, jobs::WallTime
   } else if (std::holds_alternative<store::Replay>(command)) {
     lanes_at_ = now;
   } else if (auto* const sweep = std::get_if<store::Sweep>(&command)) {
-    counts_.expired += sweep->expired.size();
-    counts_.recovered += sweep->recovered.size();
-    counts_.forgotten += sweep->forgotten;
-    counts_.dead[index(jobs::Cause::poison)] += sweep->poisoned.size();
-    if (sweep->has_more) sweep_at_ = now;
-    if (!sweep->recovered.empty()) lanes_at_ = now;
+    swept(*sweep, now);
   }
+}
+
+void JobDispatcher::swept(const store::Sweep& sweep, TimePoint now) {
+  counts_.expired += sweep.expired.size();
+  counts_.recovered += sweep.recovered.size();
+  counts_.forgotten += sweep.forgotten;
+  counts_.dead[index(jobs::Cause::poison)] += sweep.poisoned.size();
+  if (sweep.has_more) sweep_at_ = now;
+  if (!sweep.recovered.empty()) lanes_at_ = now;
+  tell(sweep.expired, jobs::JobState::expired, jobs::Cause::out_of_time);
+  tell(sweep.recovered, jobs::JobState::retrying, jobs::Cause::proxy_ended);
+  tell(sweep.poisoned, jobs::JobState::dead, jobs::Cause::poison);
+}
+
+void JobDispatcher::tell(const std::vector<jobs::JobId>& ids, jobs::JobState state,
+                         jobs::Cause cause) const {
+  if (!acts_.tell) return;
+  for (const jobs::JobId& id : ids) acts_.tell(id, state, cause);
 }
 
 void JobDispatcher::claimed(store::Claim& claim) {

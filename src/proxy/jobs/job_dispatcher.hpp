@@ -31,6 +31,8 @@ class JobDispatcher {
   struct Acts {
     std::function<void(jobs::LeasedJob, store::Epoch)> hand_over;  // to a worker
     std::function<void()> abort_all;  // the lease is lost: upstream requests are ended first
+    // A job's state changed without an attempt: it expired, or its proxy ended. May be empty.
+    std::function<void(const jobs::JobId&, jobs::JobState, jobs::Cause)> tell{};
   };
 
   JobDispatcher(Acts acts, observe::JobCounts& counts, std::string proxy_name);
@@ -77,6 +79,8 @@ class JobDispatcher {
   std::string upstream_of(const std::string& route) const;
   void claimed(store::Claim& claim);
   void settled(const store::Settle& settle, jobs::WallTime wall);
+  void swept(const store::Sweep& sweep, TimePoint now);
+  void tell(const std::vector<jobs::JobId>& ids, jobs::JobState state, jobs::Cause cause) const;
   void renewed(const store::Renew& renew);
   void lose_lease();
 

@@ -4,29 +4,18 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <utility>
 
 namespace spillway::proxy {
 
 namespace {
 
-constexpr std::size_t kMostCommands = 256;
-constexpr std::size_t kMostBytes = 1024 * 1024;  // of a batch, heads and bodies
-constexpr std::size_t kMostWaitingBytes = 64 * kMostBytes;
-constexpr std::size_t kMostCalls = 8192;  // that wait
 constexpr Milliseconds kTryAgain{500};
 constexpr std::chrono::seconds kUnknown{5};  // Retry-After before any job has ended
 
 jobs::WallTime wall_now() {
   return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
-}
-
-std::size_t bytes_of(const store::Command& command) {
-  if (const auto* const enqueue = std::get_if<store::Enqueue>(&command))
-    return enqueue->job.head.size() + enqueue->job.body.size();
-  if (const auto* const settle = std::get_if<store::Settle>(&command))
-    return settle->answer ? settle->answer->fields.size() + settle->answer->body.size() : 0;
-  return 0;
 }
 
 // Jobs that wait or are in hand.
@@ -42,17 +31,6 @@ std::uint64_t unfinished(const store::Totals& totals) {
 bool ends_job(const StoreCall& call) {
   const auto* const settle = std::get_if<store::Settle>(&call.command);
   return settle != nullptr && !settle->is_lost && jobs::has_ended(settle->progress.state);
-}
-
-// The operator's: it must not take others with it if it fails for taking too long.
-bool may_take_long(const store::Command& command) {
-  return std::holds_alternative<store::List>(command) ||
-         std::holds_alternative<store::Replay>(command) ||
-         std::holds_alternative<store::Purge>(command);
-}
-
-bool is_settle(const StoreCall& call) {
-  return std::holds_alternative<store::Settle>(call.command);
 }
 
 }  // namespace
@@ -71,6 +49,7 @@ std::optional<store::Failure> JobQueue::start(JobRoutes routes) {
   is_available_.store(store_ != nullptr);
   if (store_ == nullptr) on_failure_(opened.failure);
   max_bytes_ = routes.generation->config.store.max_bytes;
+  lookups_.set_rate(routes.generation->config.store.lookups_per_second);
   dispatcher_.configure(std::move(routes));
   thread_ = std::thread([this] {
     ::pthread_setname_np(::pthread_self(), "store");
@@ -92,13 +71,56 @@ void JobQueue::stop() {
 bool JobQueue::submit(StoreCall& call) {
   {
     const std::lock_guard lock(mutex_);
-    const bool has_room = calls_.size() < kMostCalls && waiting_bytes_ < kMostWaitingBytes;
-    if (!is_settle(call) && (told_.to_stop || !is_available() || !has_room)) return false;
-    calls_.push_back(&call);
-    waiting_bytes_ += bytes_of(call.command);
+    if (!is_settle(call) && (told_.to_stop || !is_available())) return false;
+    if (!calls_.add(call)) return false;
   }
   changed_.notify_one();
   return true;
+}
+
+// Under the mutex.
+bool JobQueue::has_place_for_letter(const std::string& route, std::uint64_t most) const {
+  std::uint64_t dead = 0;
+  for (const store::Totals::Route& known : seen_.totals.routes)
+    if (known.route == route) dead = known.by_state[index(jobs::JobState::dead)];
+  const auto since = buried_.find(route);
+  if (since != buried_.end()) dead += since->second;
+  return dead < most;
+}
+
+bool JobQueue::may_bury(const std::string& route, std::uint64_t most) const {
+  const std::lock_guard lock(mutex_);
+  return calls_.has_room_for_letter() && has_place_for_letter(route, most);
+}
+
+JobQueue::Buried JobQueue::bury(jobs::NewJob job, jobs::Cause cause, std::uint64_t most,
+                                std::function<void()> written) {
+  const std::string route = job.lane.route;
+  const auto call = std::make_shared<StoreCall>(store::Bury{std::move(job), cause});
+  // It holds itself until it is done.
+  call->done = [this, self = call, written = std::move(written)] {
+    if (self->failure) {
+      counts_.lost(observe::LostLetter::store);
+      return;
+    }
+    ++counts_.dead[index(self->as<store::Bury>().cause)];
+    written();
+  };
+  {
+    const std::lock_guard lock(mutex_);
+    Buried how = Buried::taken;
+    if (told_.to_stop || !is_available())
+      how = Buried::unavailable;
+    else if (!has_place_for_letter(route, most) || !calls_.add(*call))
+      how = Buried::full;
+    if (how != Buried::taken) {
+      call->done = nullptr;
+      return how;
+    }
+    ++buried_[route];
+  }
+  changed_.notify_one();
+  return Buried::taken;
 }
 
 void JobQueue::watch(JobWatch& watch) {
@@ -137,6 +159,7 @@ void JobQueue::notify(const store::Command& command) {
 }
 
 void JobQueue::configure(JobRoutes routes) {
+  lookups_.set_rate(routes.generation->config.store.lookups_per_second);
   {
     const std::lock_guard lock(mutex_);
     told_.routes = std::move(routes);
@@ -197,7 +220,7 @@ bool JobQueue::wait_for_work() {
   const TimePoint due = is_available() ? dispatcher_.next_due(now, wall_now()) : try_at_;
   const auto has_work = [this] {
     return told_.to_stop || told_.routes || told_.of_job_started || told_.to_stop_pulling ||
-           (!calls_.empty() && is_available());
+           (!calls_.is_empty() && is_available());
   };
   if (due > now && !has_work() && is_available()) {
     lock.unlock();
@@ -240,20 +263,8 @@ bool JobQueue::open_again() {
 }
 
 JobQueue::Batch JobQueue::take_batch() {
-  Batch batch;
-  std::size_t bytes = 0;
   const std::lock_guard lock(mutex_);
-  while (!calls_.empty() && batch.size() < kMostCommands && bytes < kMostBytes) {
-    const bool is_alone = may_take_long(calls_.front()->command);
-    if (is_alone && !batch.empty()) break;
-    const std::size_t its = bytes_of(calls_.front()->command);
-    bytes += its;
-    waiting_bytes_ -= its;
-    batch.push_back(calls_.front());
-    calls_.pop_front();
-    if (is_alone) break;
-  }
-  return batch;
+  return calls_.take_batch();
 }
 
 void JobQueue::execute(Batch& batch) {
@@ -304,6 +315,7 @@ void JobQueue::succeeded(Batch& batch, Duration took) {
 void JobQueue::note(store::Totals totals) {
   is_full_.store(totals.bytes > max_bytes_, std::memory_order_relaxed);
   seen_.totals = std::move(totals);
+  buried_ = calls_.letters_by_route();
 }
 
 // Nothing was changed: those who wait are told, and what is finished is settled later.
@@ -316,11 +328,8 @@ void JobQueue::failed(Batch& batch, const store::Failure& failure) {
   {
     const std::lock_guard lock(mutex_);
     for (auto call = batch.rbegin(); call != batch.rend(); ++call)
-      if (is_settle(**call)) {
-        calls_.push_front(*call);
-        waiting_bytes_ += bytes_of((*call)->command);
-      }
-    refused = take_refused();
+      if (is_settle(**call)) calls_.put_back(**call);
+    refused = calls_.take_refused();
   }
   for (StoreCall* const call : batch)
     if (!is_settle(*call)) refused.push_back(call);
@@ -328,22 +337,6 @@ void JobQueue::failed(Batch& batch, const store::Failure& failure) {
     call->failure = failure;
     deliver(*call);
   }
-}
-
-// What came meanwhile, but for what has to be settled. Under the mutex.
-JobQueue::Batch JobQueue::take_refused() {
-  Batch refused;
-  std::deque<StoreCall*> kept;
-  for (StoreCall* const call : calls_) {
-    if (is_settle(*call)) {
-      kept.push_back(call);
-    } else {
-      refused.push_back(call);
-      waiting_bytes_ -= bytes_of(call->command);
-    }
-  }
-  calls_ = std::move(kept);
-  return refused;
 }
 
 void JobQueue::deliver(StoreCall& call) {

@@ -7,7 +7,6 @@
 
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -19,7 +18,9 @@
 #include "jobs/estimate.hpp"
 #include "observe/job_counts.hpp"
 #include "observe/jobs_snapshot.hpp"
+#include "proxy/jobs/call_queue.hpp"
 #include "proxy/jobs/job_dispatcher.hpp"
+#include "proxy/jobs/lookup_limit.hpp"
 #include "proxy/jobs/store_call.hpp"
 #include "store/job_store.hpp"
 
@@ -44,6 +45,14 @@ class JobQueue {
   // False, without effect: the store is unavailable, or too many calls wait. A Settle is always
   // taken: it is kept until the store is there again.
   bool submit(StoreCall& call);
+  // Keeps a request that was refused for the operator, and does not wait for it: `written` is
+  // called on the store's thread once it is durable. `most`: so many dead jobs of its route are
+  // kept at most, but for what other proxies add within a second.
+  enum class Buried : std::uint8_t { taken, full, unavailable };
+  Buried bury(jobs::NewJob job, jobs::Cause cause, std::uint64_t most,
+              std::function<void()> written);
+  // Whether there is room, before the request is copied.
+  bool may_bury(const std::string& route, std::uint64_t most) const;
   // Delivers the watch when the job's state changes, once, unless unwatch() returns true.
   void watch(JobWatch& watch);
   bool unwatch(JobWatch& watch);
@@ -53,6 +62,8 @@ class JobQueue {
   void job_started();
 
   observe::JobCounts& counts() { return counts_; }
+  // Of clients that ask after their jobs.
+  LookupLimit& lookups() { return lookups_; }
   // The store takes as much space as it may.
   bool is_full() const { return is_full_.load(std::memory_order_relaxed); }
   bool is_available() const { return is_available_.load(std::memory_order_relaxed); }
@@ -62,7 +73,7 @@ class JobQueue {
   std::size_t in_hand() const { return counts_.in_hand.load(std::memory_order_relaxed); }
 
  private:
-  using Batch = std::vector<StoreCall*>;
+  using Batch = CallQueue::Batch;
   // What the thread is told and has not taken yet.
   struct Told {
     std::optional<JobRoutes> routes;
@@ -74,6 +85,7 @@ class JobQueue {
   void run();
   void turn();
   Batch take_batch();
+  bool has_place_for_letter(const std::string& route, std::uint64_t most) const;
   bool wait_for_work();
   bool open_again();
   void execute(Batch& batch);
@@ -82,7 +94,6 @@ class JobQueue {
   void note(store::Totals totals);
   void notify(const store::Command& command);
   void notify(const jobs::JobId& id);
-  Batch take_refused();
   void deliver(StoreCall& call);
   void give_up_waiting();
 
@@ -93,12 +104,14 @@ class JobQueue {
   std::atomic<bool> is_available_{false};
   std::atomic<bool> is_full_{false};
   std::uint64_t max_bytes_ = 0;
+  LookupLimit lookups_;
   std::thread thread_;
 
   mutable std::mutex mutex_;  // of these:
   std::condition_variable changed_;
-  std::deque<StoreCall*> calls_;
-  std::size_t waiting_bytes_ = 0;  // theirs
+  CallQueue calls_;
+  // By route: what was buried since the totals were read, or waits to be.
+  std::map<std::string, std::uint64_t> buried_;
   Told told_;
   observe::JobsSnapshot seen_;
   std::multimap<jobs::JobId, JobWatch*> watches_;

@@ -84,7 +84,8 @@ void Gate::deliver_background(TimePoint now) {
 void Gate::settle_shadow(TimePoint now) {
   if (!is_only_gate()) update_slot_share();
   shadow_->advance(now);
-  if (!is_only_gate()) grant_waiting(now);
+  // Jobs wait for real slots: those that ghosts have left.
+  is_only_gate() ? deliver_background(now) : grant_waiting(now);
 }
 
 dispatch::ShadowGate::Entry Gate::enter_shadow(RouteId route, const dispatch::Terms& terms,

@@ -26,7 +26,8 @@ std::string text_of_description() {
   return text.str();
 }
 
-// One proxy with jobs of all kinds, one with a token, one whose store cannot be reached.
+// One proxy with jobs of all kinds, one with a token, one whose store cannot be reached,
+// one that lets clients ask seldom.
 class Proxies {
  public:
   Proxies() {
@@ -55,6 +56,12 @@ class Proxies {
   }
   Message client_away(const std::string& method, const std::string& path) const {
     return RawClient(away_.port()).ask(request(method, "/_spillway/jobs/" + path));
+  }
+  // The first question is answered, further ones come too soon.
+  Message client_hurried(const std::string& method, const std::string& path) const {
+    RawClient client(hurried_.port());
+    client.ask(request(method, "/_spillway/jobs/" + path));
+    return client.ask(request(method, "/_spillway/jobs/" + path));
   }
   Message operates(const std::string& method, const std::string& path, const std::string& body = {},
                    std::string_view type = "application/json") const {
@@ -88,6 +95,8 @@ class Proxies {
   ProxyUnderTest away_{backend_.peer.address(),
                        deferring({{"log", {{"level", "error"}}},
                                   {"store", {{"url", "postgresql:///none?host=/nonexistent"}}}})};
+  ProxyUnderTest hurried_{backend_.peer.address(),
+                          deferring({{"store", {{"lookups_per_second", 0.1}}}})};
   ProxyUnderTest plain_{backend_.peer.address()};
   Operator desk_{proxy_.admin_port()};
 };
@@ -99,10 +108,13 @@ std::map<std::string, Ask> client_questions() {
   return {
       {"GET " + job + " 200", [](const Proxies& p) { return p.client("GET", p.succeeded); }},
       {"GET " + job + " 404", [](const Proxies& p) { return p.client("GET", p.unknown); }},
+      {"GET " + job + " 429", [](const Proxies& p) { return p.client_hurried("GET", p.unknown); }},
       {"GET " + job + " 503", [](const Proxies& p) { return p.client_away("GET", p.dead); }},
       {"DELETE " + job + " 200", [](const Proxies& p) { return p.client("DELETE", p.waiting[1]); }},
       {"DELETE " + job + " 404", [](const Proxies& p) { return p.client("DELETE", p.unknown); }},
       {"DELETE " + job + " 409", [](const Proxies& p) { return p.client("DELETE", p.dead); }},
+      {"DELETE " + job + " 429",
+       [](const Proxies& p) { return p.client_hurried("DELETE", p.unknown); }},
       {"DELETE " + job + " 503", [](const Proxies& p) { return p.client_away("DELETE", p.dead); }},
       {"GET " + job + "/response 200",
        [](const Proxies& p) { return p.client("GET", p.succeeded + "/response"); }},
@@ -110,11 +122,15 @@ std::map<std::string, Ask> client_questions() {
        [](const Proxies& p) { return p.client("GET", p.unknown + "/response"); }},
       {"GET " + job + "/response 409",
        [](const Proxies& p) { return p.client("GET", p.waiting[0] + "/response"); }},
+      {"GET " + job + "/response 429",
+       [](const Proxies& p) { return p.client_hurried("GET", p.unknown + "/response"); }},
       {"GET " + job + "/response 503",
        [](const Proxies& p) { return p.client_away("GET", p.dead + "/response"); }},
       {"GET " + job + "/events 200", [](const Proxies& p) { return p.events(p.dead); }},
       {"GET " + job + "/events 404",
        [](const Proxies& p) { return p.client("GET", p.unknown + "/events"); }},
+      {"GET " + job + "/events 429",
+       [](const Proxies& p) { return p.client_hurried("GET", p.unknown + "/events"); }},
       {"GET " + job + "/events 503",
        [](const Proxies& p) { return p.client_away("GET", p.dead + "/events"); }},
   };

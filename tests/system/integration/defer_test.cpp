@@ -7,6 +7,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/proxy_under_test.hpp"
@@ -154,6 +155,18 @@ TEST_CASE("what finds no room is deferred, and done when there is room") {
         1);
 }
 
+TEST_CASE("jobs of a class get slots as its live requests do") {
+  Backend backend([](PeerConnection& proxy, const Message&) { proxy.send(kOk); });
+  ProxyUnderTest proxy(backend.address(), deferring({{"when", "always"}, {"class", "P1"}}));
+  RawClient client(proxy.port());
+  for (int n = 0; n < 3; ++n) {
+    client.send(deferrable("/export/1", "body"));
+    const auto accepted = client.read_response();
+    CHECK(becomes(proxy, std::string(accepted.field("Location").value_or("")), "succeeded"));
+  }
+  CHECK(backend.requests().size() == 3);
+}
+
 TEST_CASE("what has room is not deferred") {
   Backend backend([](PeerConnection& proxy, const Message&) { proxy.send(kOk); });
   ProxyUnderTest proxy(backend.address(), deferring());
@@ -239,6 +252,41 @@ TEST_CASE("the same Idempotency-Key stands for one job; with another request it 
   CHECK(backend.requests()[0].field("Idempotency-Key") == "\"order-7\"");
 }
 
+TEST_CASE("a duplicate of a job is told of it although there is room by now") {
+  Event go;
+  Backend backend([&](PeerConnection& proxy, const Message& request) {
+    if (request.target() == "/slow") proxy.wait(go);
+    proxy.send(kOk);
+  });
+  ProxyUnderTest proxy(
+      backend.address(),
+      deferring(json::object(), {{"classes",
+                                  {{{"name", "P0"}, {"max_wait_ms", 60000}, {"sla_ms", 60000}},
+                                   {{"name", "P1"}},
+                                   {{"name", "P2"}, {"max_wait_ms", 10}}}}}));
+  RawClient slow(proxy.port());
+  slow.send(getting("/slow"));
+  REQUIRE(proxy.metric_becomes(R"(spillway_inflight{upstream="app"})", 1));
+  RawClient client(proxy.port());
+  const auto ask = [&](std::string_view body, std::string_view key) {
+    client.send(deferrable("/export/1", body, "Idempotency-Key: " + std::string(key) + "\r\n"));
+    return client.read_response();
+  };
+  const auto accepted = ask("body", "order-7");
+  REQUIRE(accepted.status() == 202);
+  const std::string location(accepted.field("Location").value_or(""));
+  go.set();
+  REQUIRE(becomes(proxy, location, "succeeded"));
+  const auto again = ask("body", "order-7");
+  CHECK(again.status() == 202);
+  CHECK(again.field("Location") == location);
+  CHECK(ask("another", "order-7").status() == 422);
+  CHECK(backend.requests().size() == 2);
+  // negative control: with a key that no job has it is forwarded
+  CHECK(ask("body", "order-8").status() == 200);
+  CHECK(backend.requests().size() == 3);
+}
+
 TEST_CASE("a chunked request is deferred with its content") {
   Backend backend([](PeerConnection& proxy, const Message&) { proxy.send(kOk); });
   ProxyUnderTest proxy(backend.address(), deferring({{"when", "always"}}));
@@ -264,4 +312,75 @@ TEST_CASE("a body longer than max_body_bytes is not deferred") {
       "9\r\n123456789\r\n0\r\n\r\n");
   const auto answer = client.read_response();
   CHECK(answer.status() == 413);
+}
+
+TEST_CASE("a client is told which of its preferences were applied") {
+  std::atomic<bool> answers{true};
+  Event go;
+  Backend backend([&](PeerConnection& proxy, const Message&) {
+    if (!answers) proxy.wait(go);
+    proxy.send("HTTP/1.1 201 Created\r\nContent-Length: 4\r\n\r\ndone");
+  });
+  ProxyUnderTest proxy(backend.address(), deferring({{"when", "always"}}));
+  RawClient client(proxy.port());
+  struct Case {
+    const char* prefer;
+    bool is_quick;
+    int status;
+    const char* applied;  // empty: no such field
+  };
+  for (const Case& one :
+       {Case{"", true, 202, ""},
+        {"Prefer: respond-async\r\n", true, 202, "respond-async"},
+        {"Prefer: return=minimal\r\n", true, 202, ""},
+        {"Prefer: respond-async, wait=10\r\n", true, 201, "wait=10"},
+        {"Prefer: wait=10\r\n", true, 201, "wait=10"},
+        {"Prefer: respond-async, wait=3600\r\n", true, 201, "wait=60"},
+        {"Prefer: respond-async, wait=0\r\n", false, 202, "respond-async, wait=0"},
+        {"Prefer: respond-async, wait=1\r\n", false, 202, "respond-async, wait=1"},
+        {"Prefer: wait=1\r\n", false, 202, "wait=1"}}) {
+    CAPTURE(one.prefer);
+    answers = one.is_quick;
+    client.send(deferrable("/export/1", "body", one.prefer));
+    const auto answer = client.read_response();
+    CHECK(answer.status() == one.status);
+    CHECK(answer.field("Preference-Applied").value_or("") == one.applied);
+    CHECK((answer.body == "done") == (one.status == 201));
+  }
+  go.set();
+  for (const Message& request : backend.requests()) CHECK_FALSE(request.field("Prefer"));
+}
+
+TEST_CASE("an answer without content is kept as one") {
+  Backend backend([](PeerConnection& proxy, const Message&) {
+    proxy.send("HTTP/1.1 204 No Content\r\nX-Done: yes\r\n\r\n");
+  });
+  ProxyUnderTest proxy(backend.address(), deferring({{"when", "always"}}));
+  RawClient client(proxy.port());
+  client.send(deferrable("/export/1", "body"));
+  const std::string location(client.read_response().field("Location").value_or(""));
+  REQUIRE(becomes(proxy, location, "succeeded"));
+  client.send(getting(location + "/response"));
+  const auto answer = client.read_response();
+  CHECK(answer.status() == 204);
+  CHECK(answer.field("X-Done") == "yes");
+  CHECK_FALSE(answer.field("Content-Length"));
+  client.send(getting(location));  // on the same connection
+  CHECK(client.read_response().status() == 200);
+}
+
+TEST_CASE("what a job is not asked for is a problem that says what it is asked for") {
+  Backend backend([](PeerConnection& proxy, const Message&) { proxy.send(kOk); });
+  ProxyUnderTest proxy(backend.address(), deferring());
+  RawClient client(proxy.port());
+  const std::string job = "/_spillway/jobs/00000000000000000000000000000000";
+  for (const auto& [target, allowed] :
+       {std::pair(job, "GET, HEAD, DELETE"), std::pair(job + "/response", "GET, HEAD")}) {
+    client.send("PUT " + target + " HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
+    const auto answer = client.read_response();
+    CHECK(answer.status() == 405);
+    CHECK(answer.field("Allow") == allowed);
+    CHECK(answer.field("Content-Type") == "application/problem+json");
+    CHECK(json::parse(answer.body).at("status") == 405);
+  }
 }

@@ -57,7 +57,9 @@ class Backend {
 json settings(const Backend& backend, const TemporaryDirectory& directory) {
   return configuration(
       {backend.address()},
-      {{"store", {{"url", "sqlite:" + (directory.path() / "jobs.db").string()}}},
+      {{"store",
+        {{"url", "sqlite:" + (directory.path() / "jobs.db").string()},
+         {"lookups_per_second", 1e6}}},
        {"app", {{"ejection", {{"consecutive_failures", 0}}}}},
        {"log", {{"level", "error"}}},
        {"routes",

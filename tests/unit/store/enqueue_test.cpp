@@ -70,6 +70,28 @@ TEST_CASE("jobs of one batch see each other: the second of one key is a duplicat
   });
 }
 
+TEST_CASE("a key is known from the acceptance of its job until a day after its end") {
+  each_store([](UnderTest& store) {
+    const Epoch epoch = store.join(1000h);
+    const auto knows = [&](std::uint8_t scope) {
+      return store.ask(KnowsKey{.scope = {scope}}).is_known;
+    };
+    CHECK_FALSE(knows(7));
+    store.enqueue(with_key(store.job(1), 7, 1));
+    CHECK(knows(7));
+    CHECK_FALSE(knows(8));
+    store.claim(epoch);
+    store.succeed(epoch, 1);
+    store.pass(23h);
+    store.sweep();
+    CHECK(knows(7));
+    store.pass(48h);
+    store.sweep();
+    store.sweep();
+    CHECK_FALSE(knows(7));
+  });
+}
+
 TEST_CASE(
     "a duplicate is answered with the first job, another request with that key is a mismatch") {
   each_store([](UnderTest& store) {

@@ -3,10 +3,13 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 
+#include "store/sqlite.hpp"
 #include "support/temporary_directory.hpp"
 #include "unit/store/under_test.hpp"
 
@@ -48,35 +51,122 @@ TEST_CASE("a bit that is changed anywhere in a sealed value is noticed") {
   }
 }
 
+TEST_CASE("a sealed text is printable, opens as it was, and one that was never sealed as it is") {
+  const std::string target = "/people/7?name=J\xc3\xbcrgen&x=\"'";
+  for (const std::string& plain :
+       {target, std::string("/"), std::string(), std::string(3000, 'x')}) {
+    const std::string text = seal_text(plain, kKey, job_id(1), Sealed::target).value_or("none");
+    CHECK(text.starts_with("sealed1:"));
+    CHECK(std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~'; }));
+    CHECK(unseal_text(text, kKey, job_id(1), Sealed::target) == plain);
+    CHECK_FALSE(unseal_text(text, Key{{9}}, job_id(1), Sealed::target));
+    CHECK_FALSE(unseal_text(text, kKey, job_id(2), Sealed::target));
+    CHECK_FALSE(unseal_text(text, kKey, job_id(1), Sealed::method));
+    CHECK_FALSE(unseal_text(text.substr(0, text.size() - 4), kKey, job_id(1), Sealed::target));
+    CHECK_FALSE(unseal_text(text + "!", kKey, job_id(1), Sealed::target));
+  }
+  CHECK(unseal_text(target, kKey, job_id(1), Sealed::target) == target);
+  CHECK(unseal_text("", kKey, job_id(1), Sealed::target) == "");
+}
+
+namespace {
+
+// Whatever lies in the directory, the log of the file included.
+std::string everything_in(const std::filesystem::path& directory) {
+  std::string all;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    std::ifstream in(entry.path(), std::ios::binary);
+    all.append(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+  }
+  return all;
+}
+
+jobs::NewJob secret_job(std::uint64_t n) {
+  jobs::NewJob job;
+  job.id = job_id(n);
+  job.lane.route = "plain-route";
+  job.tenant_name = "secret-tenant";
+  job.head = "secret-head";
+  job.body = "secret-body";
+  job.method = "SECRETMETHOD";
+  job.target = "/secret-target?name=person";
+  job.expires = jobs::WallTime{std::chrono::hours(1)};
+  return job;
+}
+
+}  // namespace
+
 TEST_CASE(
-    "with a key, neither head, body nor answer can be read in the file; without one they can") {
+    "with a key nothing of a request or an answer can be read in the file; without one all of it") {
   for (const bool is_sealed : {true, false}) {
     const support::TemporaryDirectory directory;
     const auto key = is_sealed ? std::optional<Key>(kKey) : std::nullopt;
-    {
-      const Opened opened = open_store("sqlite:jobs.db", directory.path(), key);
-      REQUIRE(opened.store);
-      Enqueue enqueue;
-      enqueue.job.id = job_id(1);
-      enqueue.job.head = "secret-head";
-      enqueue.job.body = "secret-body";
-      enqueue.job.is_leased = true;
-      enqueue.epoch = 1;
-      enqueue.max_pending = 1;
-      Settle settle{1, job_id(1), {jobs::JobState::succeeded}};
-      settle.answer = jobs::StoredAnswer{200, "secret-field", "secret-answer"};
-      Command first = enqueue, second = settle;
-      Command* const batch[] = {&first, &second};
-      REQUIRE_FALSE(opened.store->execute(batch, jobs::WallTime{}));
-      CHECK(std::get<Enqueue>(first).job.body == "secret-body");  // the caller's stays as it was
-      CHECK(std::get<Settle>(second).answer == settle.answer);
-    }
-    std::ifstream in(directory.path() / "jobs.db", std::ios::binary);
-    const std::string file{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-    for (const char* secret : {"secret-head", "secret-body", "secret-field", "secret-answer"}) {
+    const Opened opened = open_store("sqlite:jobs.db", directory.path(), key);
+    REQUIRE(opened.store);
+    Enqueue enqueue;
+    enqueue.job = secret_job(1);
+    enqueue.job.is_leased = true;
+    enqueue.epoch = 1;
+    enqueue.max_pending = 1;
+    Settle settle{1, job_id(1), {jobs::JobState::succeeded}};
+    settle.answer = jobs::StoredAnswer{200, "secret-field", "secret-answer"};
+    Command first = enqueue, second = settle, third = Bury{secret_job(2), jobs::Cause::none};
+    Command* const batch[] = {&first, &second, &third};
+    REQUIRE_FALSE(opened.store->execute(batch, jobs::WallTime{}));
+    // The caller's stay as they were.
+    CHECK(std::get<Enqueue>(first).job.body == "secret-body");
+    CHECK(std::get<Enqueue>(first).job.target == "/secret-target?name=person");
+    CHECK(std::get<Settle>(second).answer == settle.answer);
+    CHECK(std::get<Bury>(third).job.method == "SECRETMETHOD");
+
+    const std::string file = everything_in(directory.path());
+    for (const char* secret : {"secret-head", "secret-body", "secret-field", "secret-answer",
+                               "SECRETMETHOD", "secret-target", "name=person", "secret-tenant"}) {
+      CAPTURE(secret);
       CHECK((file.find(secret) == std::string::npos) == is_sealed);
     }
+    // What jobs are found by is not sealed.
+    CHECK(file.find("plain-route") != std::string::npos);
+
+    Command look = List{.filter = {.route = "plain-route"}, .limit = 9};
+    Command* const one[] = {&look};
+    REQUIRE_FALSE(opened.store->execute(one, jobs::WallTime{}));
+    REQUIRE(std::get<List>(look).jobs.size() == 2);
+    for (const jobs::JobView& job : std::get<List>(look).jobs) {
+      CHECK(job.method == "SECRETMETHOD");
+      CHECK(job.target == "/secret-target?name=person");
+      CHECK(job.tenant_name == "secret-tenant");
+      CHECK(job.body_bytes == 11);
+    }
   }
+}
+
+TEST_CASE("jobs that were written before methods and targets were sealed are read as they are") {
+  const support::TemporaryDirectory directory;
+  {
+    const Opened old = open_sqlite(directory.path() / "jobs.db", mark_of(kKey));
+    REQUIRE(old.store);
+    Enqueue enqueue;
+    enqueue.job = secret_job(1);
+    enqueue.job.head = seal("a head", kKey, job_id(1), Sealed::head).value_or("");
+    enqueue.job.body = seal("a body", kKey, job_id(1), Sealed::body).value_or("");
+    enqueue.max_pending = 1;
+    Command join = Join{"old", std::chrono::hours(1)}, written = enqueue;
+    Command* const batch[] = {&join, &written};
+    REQUIRE_FALSE(old.store->execute(batch, jobs::WallTime{}));
+  }
+  const Opened opened = open_store("sqlite:jobs.db", directory.path(), kKey);
+  REQUIRE(opened.store);
+  Command join = Join{"new", std::chrono::hours(1)}, find = Find{job_id(1), {}};
+  Command claim = Claim{.epoch = 2, .lane = secret_job(1).lane, .limit = 1};
+  Command* const batch[] = {&join, &find, &claim};
+  REQUIRE_FALSE(opened.store->execute(batch, jobs::WallTime{}));
+  REQUIRE(std::get<Find>(find).job);
+  CHECK(std::get<Find>(find).job->target == "/secret-target?name=person");
+  REQUIRE(std::get<Claim>(claim).jobs.size() == 1);
+  CHECK(std::get<Claim>(claim).jobs[0].head == "a head");
+  CHECK(std::get<Claim>(claim).jobs[0].method == "SECRETMETHOD");
+  CHECK(std::get<Claim>(claim).jobs[0].tenant_name == "secret-tenant");
 }
 
 TEST_CASE("a key file holds 32 bytes or 64 digits and is open to its owner only") {

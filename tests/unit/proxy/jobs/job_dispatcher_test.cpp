@@ -35,7 +35,9 @@ struct Play {
       : generation(generation_with(defer)),
         dispatcher({.hand_over = [this](jobs::LeasedJob job,
                                         store::Epoch) { handed.push_back(std::move(job)); },
-                    .abort_all = [this] { ++aborts; }},
+                    .abort_all = [this] { ++aborts; },
+                    .tell = [this](const jobs::JobId&, jobs::JobState state,
+                                   jobs::Cause) { told.push_back(state); }},
                    counts, "test") {
     dispatcher.configure(job_routes(generation));
     ask();
@@ -100,6 +102,7 @@ struct Play {
   observe::JobCounts counts;
   std::vector<jobs::LeasedJob> handed;
   int aborts = 0;
+  std::vector<jobs::JobState> told;
   JobDispatcher dispatcher;
   std::vector<store::Command> commands;
   TimePoint now = TimePoint{} + std::chrono::hours(1);
@@ -270,4 +273,16 @@ TEST_CASE("a job that is leased again before its former attempt has ended counts
   std::get<store::Settle>(settled).id = play.handed[0].id;
   play.dispatcher.learn(settled, play.now, play.wall);
   CHECK(play.dispatcher.in_hand() == 0);
+}
+
+TEST_CASE("what becomes of a job without an attempt is told") {
+  using jobs::JobState;
+  Play play;
+  play.answer<store::Sweep>([](store::Sweep& sweep) {
+    sweep.expired.resize(1);
+    sweep.recovered.resize(2);
+    sweep.poisoned.resize(1);
+  });
+  CHECK(play.told ==
+        std::vector{JobState::expired, JobState::retrying, JobState::retrying, JobState::dead});
 }

@@ -173,3 +173,30 @@ TEST_CASE("calls that come after the end are not taken, and those that wait are 
   StoreCall call{enqueue(1)};
   CHECK_FALSE(desk.queue.submit(call));
 }
+
+TEST_CASE("a letter is written beside, up to a number of its route's dead jobs") {
+  using Buried = JobQueue::Buried;
+  Desk desk;
+  REQUIRE_FALSE(desk.queue.start(some_routes()));
+  REQUIRE_FALSE(desk.ask(enqueue(1)));
+  std::atomic<int> written{0};
+  const auto bury = [&](std::uint8_t id) {
+    jobs::NewJob job;
+    job.id.bytes[0] = id;
+    job.lane.route = "gone";
+    return desk.queue.bury(std::move(job), jobs::Cause::expired_in_queue, 2, [&] { ++written; });
+  };
+  CHECK(bury(2) == Buried::taken);
+  CHECK(bury(3) == Buried::taken);
+  CHECK(bury(4) == Buried::full);
+  CHECK_FALSE(desk.queue.may_bury("gone", 2));
+  CHECK(desk.queue.may_bury("another", 2));
+  REQUIRE_FALSE(desk.ask(enqueue(5)));  // the store has got them by the next commit
+  REQUIRE_FALSE(desk.ask(enqueue(6)));
+  CHECK(written == 2);
+  CHECK(desk.queue.counts().dead[index(jobs::Cause::expired_in_queue)] == 2);
+  desk.weather.is_down = true;
+  CHECK(desk.ask(enqueue(7)));
+  CHECK(desk.becomes_available(false));
+  CHECK(bury(8) == Buried::unavailable);
+}

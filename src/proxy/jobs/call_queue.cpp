@@ -1,0 +1,117 @@
+#include "proxy/jobs/call_queue.hpp"
+
+#include <utility>
+#include <variant>
+
+namespace spillway::proxy {
+
+namespace {
+
+std::size_t bytes_of(const store::Command& command) {
+  if (const auto* const enqueue = std::get_if<store::Enqueue>(&command))
+    return enqueue->job.head.size() + enqueue->job.body.size();
+  if (const auto* const bury = std::get_if<store::Bury>(&command))
+    return bury->job.head.size() + bury->job.body.size();
+  if (const auto* const settle = std::get_if<store::Settle>(&command))
+    return settle->answer ? settle->answer->fields.size() + settle->answer->body.size() : 0;
+  return 0;
+}
+
+// The operator's: it must not take others with it if it fails for taking too long.
+bool may_take_long(const store::Command& command) {
+  return std::holds_alternative<store::List>(command) ||
+         std::holds_alternative<store::Replay>(command) ||
+         std::holds_alternative<store::Purge>(command);
+}
+
+// A client's question; the operator's have no worker to go home to.
+bool is_lookup(const StoreCall& call) {
+  if (std::holds_alternative<store::KnowsKey>(call.command)) return true;
+  return call.home != nullptr && (std::holds_alternative<store::Find>(call.command) ||
+                                  std::holds_alternative<store::ReadAnswer>(call.command) ||
+                                  std::holds_alternative<store::Cancel>(call.command));
+}
+
+bool is_letter(const StoreCall& call) { return std::holds_alternative<store::Bury>(call.command); }
+
+}  // namespace
+
+bool CallQueue::add(StoreCall& call) {
+  if (is_lookup(call)) {
+    if (lookups_.size() >= kMostLookups) return false;
+    lookups_.push_back(&call);
+    return true;
+  }
+  const std::size_t its = bytes_of(call.command);
+  if (is_letter(call)) {
+    if (!has_room_for_letter()) return false;
+    letters_.push_back(&call);
+    letter_bytes_ += its;
+    return true;
+  }
+  const bool has_room = calls_.size() < kMostCalls && bytes_ < kMostBytes;
+  if (!has_room && !is_settle(call)) return false;
+  calls_.push_back(&call);
+  bytes_ += its;
+  return true;
+}
+
+StoreCall* CallQueue::take(Calls& from, std::size_t& bytes) {
+  StoreCall* const call = from.front();
+  from.pop_front();
+  bytes -= bytes_of(call->command);
+  return call;
+}
+
+CallQueue::Batch CallQueue::take_batch() {
+  Batch batch;
+  std::size_t bytes = 0;
+  while (!calls_.empty() && batch.size() < kBatchCalls && bytes < kBatchBytes) {
+    const bool is_alone = may_take_long(calls_.front()->command);
+    if (is_alone && !batch.empty()) break;
+    bytes += bytes_of(calls_.front()->command);
+    batch.push_back(take(calls_, bytes_));
+    if (is_alone) return batch;
+  }
+  for (std::size_t n = 0; n < kBatchLookups && !lookups_.empty(); ++n)
+    batch.push_back(take(lookups_, lookup_bytes_));
+  // One in each batch, so that none waits for ever.
+  for (std::size_t n = 0; n < kBatchLetters && !letters_.empty(); ++n) {
+    if (n > 0 && bytes >= kBatchBytes) break;
+    bytes += bytes_of(letters_.front()->command);
+    batch.push_back(take(letters_, letter_bytes_));
+  }
+  return batch;
+}
+
+CallQueue::Batch CallQueue::take_refused() {
+  Batch refused(lookups_.begin(), lookups_.end());
+  refused.insert(refused.end(), letters_.begin(), letters_.end());
+  lookups_.clear();
+  letters_.clear();
+  letter_bytes_ = 0;
+  Calls kept;
+  for (StoreCall* const call : std::exchange(calls_, {})) {
+    if (is_settle(*call)) {
+      kept.push_back(call);
+    } else {
+      refused.push_back(call);
+      bytes_ -= bytes_of(call->command);
+    }
+  }
+  calls_ = std::move(kept);
+  return refused;
+}
+
+void CallQueue::put_back(StoreCall& settle) {
+  calls_.push_front(&settle);
+  bytes_ += bytes_of(settle.command);
+}
+
+std::map<std::string, std::uint64_t> CallQueue::letters_by_route() const {
+  std::map<std::string, std::uint64_t> counts;
+  for (const StoreCall* const call : letters_) ++counts[call->as<store::Bury>().job.lane.route];
+  return counts;
+}
+
+}  // namespace spillway::proxy

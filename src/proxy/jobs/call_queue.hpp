@@ -1,0 +1,67 @@
+// What waits for the store, and in which order it goes there.
+//
+// What changes jobs goes first, in the order of its arrival. What clients ask after their jobs, and
+// what is written down for the operator only, have places of their own in each batch and bounds of
+// their own: however much of it comes, it delays no 202 and no acknowledgement. Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "proxy/jobs/store_call.hpp"
+
+namespace spillway::proxy {
+
+class CallQueue {
+ public:
+  using Batch = std::vector<StoreCall*>;
+
+  // Bounds of what waits; of a batch.
+  static constexpr std::size_t kMostCalls = 8192;
+  static constexpr std::size_t kMostBytes = 64 << 20;  // heads, bodies, answers
+  static constexpr std::size_t kMostLookups = 256;
+  static constexpr std::size_t kMostLetters = 256;
+  static constexpr std::size_t kMostLetterBytes = 8 << 20;
+  static constexpr std::size_t kBatchCalls = 256;
+  static constexpr std::size_t kBatchBytes = 1 << 20;
+  static constexpr std::size_t kBatchLookups = 64;
+  static constexpr std::size_t kBatchLetters = 64;
+
+  // False: as many of its kind wait as may. A Settle is always taken.
+  bool add(StoreCall& call);
+  bool has_room_for_letter() const {
+    return letters_.size() < kMostLetters && letter_bytes_ < kMostLetterBytes;
+  }
+  bool is_empty() const { return calls_.empty() && lookups_.empty() && letters_.empty(); }
+  // The next transaction.
+  Batch take_batch();
+  // All but what has to be settled: the store has failed.
+  Batch take_refused();
+  // Of a batch that failed, to the front.
+  void put_back(StoreCall& settle);
+  // Of each route, how many of the letters wait.
+  std::map<std::string, std::uint64_t> letters_by_route() const;
+
+ private:
+  using Calls = std::deque<StoreCall*>;
+
+  static StoreCall* take(Calls& from, std::size_t& bytes);
+
+  Calls calls_;
+  Calls lookups_;  // what clients ask after their jobs
+  Calls letters_;  // Bury
+  std::size_t bytes_ = 0;
+  std::size_t lookup_bytes_ = 0;  // none
+  std::size_t letter_bytes_ = 0;
+};
+
+// An acknowledgement: it is kept until the store takes it.
+inline bool is_settle(const StoreCall& call) {
+  return std::holds_alternative<store::Settle>(call.command);
+}
+
+}  // namespace spillway::proxy
