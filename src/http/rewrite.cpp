@@ -105,6 +105,7 @@ bool leaves_out(const RequestHead& head, const Field& field, const HopByHop& hop
     case FieldId::if_modified_since: return with.for_store;
     case FieldId::cache_control:
     case FieldId::pragma: return with.in_background;
+    case FieldId::prefer: return with.applies_prefer || hop.strips(field);
     case FieldId::expect: return true;  // the proxy has told the client to go on
     case FieldId::max_forwards:
       if (head.method == Verb::options && forwards_left(head.fields)) seen.counts_forwards = true;

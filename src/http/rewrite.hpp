@@ -35,6 +35,7 @@ struct ForwardedRequest {
   std::string_view etag;           // If-None-Match
   std::string_view last_modified;  // If-Modified-Since
   bool in_background = false;      // no client waits: GET, without Cache-Control and Pragma
+  bool applies_prefer = false;     // Prefer is this proxy's to apply, and is left out
   std::string_view
       request_deadline;           // X-Request-Deadline; empty: none. The client's is not forwarded
   std::string_view grpc_timeout;  // grpc-timeout, likewise

@@ -142,6 +142,7 @@ std::optional<Fault> UpstreamCall::write_head(Block& block, std::string_view& he
       .etag = validates ? stored->etag() : std::string_view{},
       .last_modified = validates ? stored->last_modified() : std::string_view{},
       .in_background = request_.is_in_background,
+      .applies_prefer = request_.config().routes[index(request_.subject.route)].defer.has_value(),
       .upgrade = request_.upgrade,
       .pass = request_.pass};
   DeadlineTexts texts;

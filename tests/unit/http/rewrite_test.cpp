@@ -98,6 +98,23 @@ TEST_CASE("the request line is in origin form and Host is the effective one") {
   CHECK(has_line(old, "Via: 1.0 spillway"));
 }
 
+TEST_CASE("Prefer goes on unless this proxy applies it") {
+  const std::string text =
+      "GET / HTTP/1.1\r\nHost: h\r\nPrefer: respond-async\r\nprefer: wait=5\r\nA: 1\r\n\r\n";
+  RequestHead head;
+  REQUIRE(parse_request(text, head) == Error::none);
+  const auto written = [&](bool applies) {
+    std::array<char, 4096> block;
+    TextWriter out(block);
+    REQUIRE(write_request_head(out, head, {.applies_prefer = applies}));
+    return std::string(out.text());
+  };
+  CHECK(written(false).find("\r\nPrefer: respond-async\r\nprefer: wait=5\r\n") !=
+        std::string::npos);
+  CHECK(written(true).find("refer:") == std::string::npos);
+  CHECK(written(true).find("\r\nA: 1\r\n") != std::string::npos);
+}
+
 TEST_CASE("fields that Connection names are stripped but not those that protect somebody") {
   const std::string text =
       "POST / HTTP/1.1\r\nHost: a\r\nConnection: close, X-Private, Content-Length, Host,"
