@@ -44,10 +44,20 @@ class Excision {
   char* kept_;
 };
 
-// Of one line. A cookie goes with the separator before it, the first one with that behind it.
-void extract_from(const Field& line, const CookieFilter& is_taken, Excision& out) {
+// Behind the line end of a field, which a head has behind each value. To be asked before anything
+// is taken of it: after that the bytes behind the value are others.
+const char* end_of_line(const Field& field, const char* end_of_head) {
+  const char* at = field.value.data() + field.value.size();
+  while (at < end_of_head && *at != '\n') ++at;
+  return at < end_of_head ? at + 1 : at;
+}
+
+// Of one line. A cookie goes with the separator before it, the first one with that behind it; a
+// line of which nothing but blanks is left goes as a whole.
+void extract_from(const Field& line, const char* line_end, const CookieFilter& is_taken,
+                  Excision& out) {
   const char* const begin = line.value.data();
-  const char* const end = begin + line.value.size();
+  auto left = static_cast<std::size_t>(line_end - begin);
   bool keeps_any = false;
   bool takes_any = false;
   for (std::string_view rest = line.value;;) {
@@ -59,18 +69,20 @@ void extract_from(const Field& line, const CookieFilter& is_taken, Excision& out
     const bool has_value = equals != std::string_view::npos;
     if (has_value && is_taken(text.substr(0, equals), text.substr(equals + 1))) {
       takes_any = true;
-      out.take(is_first ? begin : pair.data() - 1, pair.data() + pair.size());
+      const char* const from = is_first ? begin : pair.data() - 1;
+      const char* const to = pair.data() + pair.size();
+      out.take(from, to);
+      left -= static_cast<std::size_t>(to - from);
       if (is_first && keeps_any) out.take_next(1);
-    } else {
+    } else if (!text.empty()) {
       keeps_any = true;
     }
     if (is_first) break;
     rest = rest.substr(0, separator);
   }
   if (keeps_any || !takes_any) return;
-  const char* line_end = end;  // a head has a line end behind each value
-  while (*line_end != '\n') ++line_end;
-  out.take_next(static_cast<std::size_t>(line_end + 1 - end));
+  out.take(begin, begin);
+  out.take_next(left);
   out.take(line.name.data(), begin);
 }
 
@@ -94,8 +106,10 @@ std::size_t extract_cookies(std::span<char> head, const FieldList& fields,
                             const CookieFilter& is_taken) {
   if (!fields.contains(FieldId::cookie)) return 0;
   Excision out(head);
+  const char* const end = head.data() + head.size();
   for (std::size_t n = fields.size(); n-- > 0;) {
-    if (fields[n].id == FieldId::cookie) extract_from(fields[n], is_taken, out);
+    const Field& field = fields[n];
+    if (field.id == FieldId::cookie) extract_from(field, end_of_line(field, end), is_taken, out);
   }
   return out.finish();
 }

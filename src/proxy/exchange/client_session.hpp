@@ -48,8 +48,8 @@ class ClientSession {
   // The head as received, for a request that is made from it.
   virtual std::string_view head_text() const = 0;
   // Takes cookies out of it, as if the client had not sent them. Views of the head no longer hold;
-  // its framing is to be checked anew.
-  virtual void extract_cookies(const http::CookieFilter& is_taken) = 0;
+  // its framing is to be checked anew. An error if what is left is no head.
+  virtual http::Error extract_cookies(const http::CookieFilter& is_taken) = 0;
 
   // --- Its body, as it goes on to the upstream: in the framing that the head names.
   // Begins to read it, of at most `limit` bytes of content. `at_hand`: the part received with the

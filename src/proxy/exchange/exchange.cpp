@@ -67,7 +67,8 @@ Task<> Exchange::serve(std::optional<Fault> fault) {
 
 // Finds what answers the request.
 Task<Answer> Exchange::find_answer() {
-  visitor_tokens_.take();
+  if (const http::Error error = visitor_tokens_.take(); error != http::Error::none)
+    co_return bad_request(error);
   if (const std::optional<Fault> fault = check_framing()) co_return *fault;
   classify();
   const bool rejects = request_.config().ambiguous_paths == config::AmbiguousPaths::reject;

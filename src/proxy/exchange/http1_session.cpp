@@ -92,13 +92,13 @@ Task<Http1Session::Head> Http1Session::read_head(Fault& fault) {
   }
 }
 
-void Http1Session::extract_cookies(const http::CookieFilter& is_taken) {
+http::Error Http1Session::extract_cookies(const http::CookieFilter& is_taken) {
   const std::span<char> head = reader_.head_bytes(block_.bytes());
   const std::size_t taken = http::extract_cookies(head, head_.fields, is_taken);
-  if (taken == 0) return;
+  if (taken == 0) return http::Error::none;
   reader_.shorten_head(taken);
   ::new (static_cast<void*>(&head_)) http::RequestHead;
-  http::parse_request(reader_.head(block_.bytes()), head_);  // it was valid, and is less now
+  return http::parse_request(reader_.head(block_.bytes()), head_);
 }
 
 bool Http1Session::grow_block() {

@@ -37,7 +37,7 @@ class Http1Session final : public ClientSession, public Swept {
   http::RequestHead& request() override { return head_; }
   const ClientInfo& client() const override { return client_->info(); }
   std::string_view head_text() const override { return reader_.head(block_.bytes()); }
-  void extract_cookies(const http::CookieFilter& is_taken) override;
+  http::Error extract_cookies(const http::CookieFilter& is_taken) override;
   BodyPiece start_body(std::uint64_t limit, std::string_view& at_hand) override;
   BodyPiece receive_body(std::span<char> into) override;
   bool is_body_complete() const override { return body_.done(); }

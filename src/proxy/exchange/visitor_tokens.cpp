@@ -3,6 +3,7 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <span>
 
 namespace spillway::proxy {
 
@@ -27,31 +28,40 @@ std::optional<waiting::TicketId> new_ticket_id() {
   return id;
 }
 
-void VisitorTokens::take() {
-  if (request_.generation->generation().visitor_cookies.is_empty()) return;
-  session_.extract_cookies(
+http::Error VisitorTokens::take() {
+  if (request_.generation->generation().visitor_cookies.is_empty()) return http::Error::none;
+  return session_.extract_cookies(
       [this](std::string_view name, std::string_view value) { return take(name, value); });
 }
 
 bool VisitorTokens::take(std::string_view name, std::string_view value) {
-  const SharedWaitingRoom* const room =
-      request_.generation->generation().visitor_cookies.room_of(name);
-  if (room == nullptr) return false;
-  if (size_ < kMost && value.size() == waiting::kTokenText) {
-    Carried& carried = carried_[size_++];
-    carried.room = room;
-    std::ranges::copy(value, carried.text.begin());
+  const VisitorCookie cookie = request_.generation->generation().visitor_cookies.find(name);
+  if (cookie.room == nullptr) return false;
+  const auto carried = std::span(carried_).first(size_);
+  const auto of_name =
+      static_cast<std::size_t>(std::ranges::count(carried, cookie, &Carried::cookie));
+  if (size_ < kMost && of_name < kMostOfAName && value.size() == waiting::kTokenText) {
+    carried_[size_].cookie = cookie;
+    std::ranges::copy(value, carried_[size_++].text.begin());
   }
   return true;
 }
 
+std::optional<waiting::Token> VisitorTokens::find(const VisitorCookie& cookie,
+                                                  TimePoint now) const {
+  for (const Carried& carried : std::span(carried_).first(size_)) {
+    if (carried.cookie != cookie) continue;
+    if (const auto token = cookie.room->verify({carried.text.data(), carried.text.size()}, now))
+      return token;
+  }
+  return std::nullopt;
+}
+
+// A cookie that a sister host can plant counts only beside none that it cannot.
 std::optional<waiting::Token> VisitorTokens::find(const SharedWaitingRoom& room,
                                                   TimePoint now) const {
-  for (std::size_t n = 0; n < size_; ++n) {
-    const Carried& carried = carried_[n];
-    if (carried.room != &room) continue;
-    if (const auto token = room.verify({carried.text.data(), carried.text.size()}, now))
-      return token;
+  for (const bool is_for_host : {true, false}) {
+    if (const auto token = find(VisitorCookie{&room, is_for_host}, now)) return token;
   }
   const http::Field* const field = request_.head.fields.find(kTicketField);
   return field != nullptr ? room.verify(field->value, now) : std::nullopt;

@@ -14,7 +14,7 @@
 #include "base/text_writer.hpp"
 #include "proxy/exchange/client_session.hpp"
 #include "proxy/exchange/request_context.hpp"
-#include "proxy/waiting/shared_waiting_room.hpp"
+#include "proxy/waiting/visitor_cookies.hpp"
 
 namespace spillway::proxy {
 
@@ -25,8 +25,8 @@ class VisitorTokens {
   VisitorTokens(const VisitorTokens&) = delete;
   VisitorTokens& operator=(const VisitorTokens&) = delete;
 
-  // Views of the head do not survive it.
-  void take();
+  // Views of the head do not survive it. An error if what is left is no head.
+  http::Error take();
   // The one for this waiting room that is valid.
   std::optional<waiting::Token> find(const SharedWaitingRoom& room, TimePoint now) const;
 
@@ -35,16 +35,16 @@ class VisitorTokens {
   bool is_program() const;
 
  private:
-  // In one request; of more those that come last count. Browsers send what is for longer paths
-  // first, and ours are for all.
-  static constexpr std::size_t kMost = 16;
+  static constexpr std::size_t kMost = 16;        // in one request
+  static constexpr std::size_t kMostOfAName = 2;  // of them; no browser sends more of ours
 
   struct Carried {
-    const SharedWaitingRoom* room = nullptr;
+    VisitorCookie cookie;
     waiting::TokenText text{};
   };
 
   bool take(std::string_view name, std::string_view value);
+  std::optional<waiting::Token> find(const VisitorCookie& cookie, TimePoint now) const;
 
   const RequestContext& request_;
   ClientSession& session_;

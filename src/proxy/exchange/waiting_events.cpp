@@ -30,11 +30,6 @@ Answer WaitingResource::begin_events() {
     if (status.view && status.view->ahead < kFront)
       seat_ = room_->take_event_seat(request_.limits().tunnels / kShareOfTunnels);
   }
-  if (seat_) {
-    stream_ = room_->with(services_.now(), [&](waiting::WaitingRoom& room, waiting::Time) {
-      return room.follow(token->id);
-    });
-  }
   if (seat_) return WaitingEvents{};
   return Fault{
       .outcome = Outcome::cached,
@@ -56,9 +51,19 @@ Task<std::optional<Fault>> WaitingResource::send_events(ClientSession& session, 
   with.date = services_.wall_clock.date();
   if (!session.start_fallback(head, with)) co_return head_too_large();
   permit.open();
+  begin_stream();
   std::optional<Fault> fault = co_await tell_news(session, parking);
   permit.end(services_.draining ? observe::TunnelEnd::stopped : observe::TunnelEnd::finished);
   co_return fault;
+}
+
+// The ticket's other streams end.
+void WaitingResource::begin_stream() {
+  const std::optional<waiting::Token> token = tokens_.find(*room_, services_.now());
+  if (!token) return;
+  stream_ = room_->with(services_.now(), [&](waiting::WaitingRoom& room, waiting::Time) {
+    return room.follow(token->id);
+  });
 }
 
 // By another tab. The page does not ask for events again, or tabs would supersede each other.

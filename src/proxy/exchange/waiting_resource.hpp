@@ -43,6 +43,7 @@ class WaitingResource {
   Answer show();
   Answer wrong_method(std::string_view allowed);
   Answer begin_events();
+  void begin_stream();
   bool is_superseded();
   Task<std::optional<Fault>> tell_news(ClientSession& session, Parking& parking);
   Answer leave();

@@ -7,15 +7,17 @@ namespace spillway::proxy {
 VisitorCookies::VisitorCookies(const WaitingRooms& rooms) {
   for (const auto& room : rooms) {
     if (!room) continue;
-    for (const std::string& cookie : room->cookies()) rooms_.emplace_back(cookie, room.get());
+    const auto& [for_host, plain] = room->cookies();
+    cookies_.push_back({for_host, {room.get(), true}});
+    cookies_.push_back({plain, {room.get(), false}});
   }
-  std::ranges::sort(rooms_);
+  std::ranges::sort(cookies_, {}, [](const auto& each) { return each.first; });
 }
 
-const SharedWaitingRoom* VisitorCookies::room_of(std::string_view cookie) const {
+VisitorCookie VisitorCookies::find(std::string_view name) const {
   const auto found =
-      std::ranges::lower_bound(rooms_, cookie, {}, [](const auto& each) { return each.first; });
-  return found != rooms_.end() && found->first == cookie ? found->second : nullptr;
+      std::ranges::lower_bound(cookies_, name, {}, [](const auto& each) { return each.first; });
+  return found != cookies_.end() && found->first == name ? found->second : VisitorCookie{};
 }
 
 }  // namespace spillway::proxy

@@ -9,17 +9,23 @@
 
 namespace spillway::proxy {
 
+struct VisitorCookie {
+  const SharedWaitingRoom* room = nullptr;  // null: of none
+  bool is_for_host = false;                 // it has the name that no sister host can plant
+
+  bool operator==(const VisitorCookie&) const = default;
+};
+
 class VisitorCookies {
  public:
   // The waiting rooms outlive it.
   explicit VisitorCookies(const WaitingRooms& rooms);
 
-  bool is_empty() const { return rooms_.empty(); }
-  // Null: of none.
-  const SharedWaitingRoom* room_of(std::string_view cookie) const;
+  bool is_empty() const { return cookies_.empty(); }
+  VisitorCookie find(std::string_view name) const;
 
  private:
-  std::vector<std::pair<std::string_view, const SharedWaitingRoom*>> rooms_;  // by name of cookie
+  std::vector<std::pair<std::string_view, VisitorCookie>> cookies_;  // by name
 };
 
 }  // namespace spillway::proxy

@@ -318,6 +318,22 @@ TEST_CASE("who was let in has a pass, also when the response is an error of the 
   CHECK(first.visit().status() == 502);  // not to the waiting page: it is inside
 }
 
+TEST_CASE("a cookie that a sister host can plant does not hide the visitor's own") {
+  Shop shop;
+  json settings = selling(always());
+  settings["routes"][0]["waiting_room"]["secure_cookie"] = true;
+  ProxyUnderTest proxy(shop.address(), settings);
+  Visitor victim(proxy);
+  victim.join();
+  REQUIRE(victim.jar().starts_with("__Host-spillway-sale=t"));
+  Visitor attacker(proxy);
+  attacker.join();
+  const std::string own = victim.poll().at("id");
+  const std::string planted = attacker.jar().substr(std::string("__Host-").size());
+  for (int n = 0; n < 20; ++n) victim.carry(victim.jar() + "; " + planted);
+  CHECK(victim.poll().at("id") == own);
+}
+
 TEST_CASE("a visitor of many waiting rooms is known in each") {
   Shop shop;
   json routes = json::array();

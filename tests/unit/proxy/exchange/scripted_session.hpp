@@ -55,7 +55,7 @@ class ScriptedSession final : public ClientSession {
   http::RequestHead& request() override { return head_; }
   const ClientInfo& client() const override { return client_; }
   std::string_view head_text() const override { return head_bytes_; }
-  void extract_cookies(const http::CookieFilter&) override {}
+  http::Error extract_cookies(const http::CookieFilter&) override { return http::Error::none; }
 
   BodyPiece start_body(std::uint64_t limit, std::string_view& at_hand) override {
     reader_.emplace(head_.framing, limit, http::BodyReader::MessageKind::request);
