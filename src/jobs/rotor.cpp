@@ -162,6 +162,12 @@ void Rotor::took(const Turn& turn, std::size_t jobs) {
   sleep(place, *place.news);
 }
 
+std::optional<WallTime> Rotor::due(const Lane& lane) const {
+  const auto known = places_.find(lane);
+  if (known == places_.end()) return std::nullopt;
+  return known->second.due;
+}
+
 std::optional<WallTime> Rotor::next_due() const {
   std::optional<WallTime> due;
   if (!ready_.empty()) due = ready_.begin()->first.first;

@@ -55,6 +55,8 @@ class Rotor {
 
   // When the next lane is due; nullopt: none is known. In the past: it has had no room yet.
   std::optional<WallTime> next_due() const;
+  // When that lane is due; nullopt: nothing is known of jobs in it.
+  std::optional<WallTime> due(const Lane& lane) const;
   std::size_t lanes() const { return places_.size(); }
 
   // Jobs that a lane may have in a row.

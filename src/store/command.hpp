@@ -39,6 +39,13 @@ struct Leave {
   Epoch epoch = 0;
 };
 
+// Gives back what is leased under the epoch, but for these jobs: after a claim whose answer was
+// lost, so that nothing is known of it.
+struct Release {
+  Epoch epoch = 0;
+  std::vector<jobs::JobId> kept{};
+};
+
 // Writes a job down. One whose id is there already is the same job, sent again after a failure: it
 // is accepted, and nothing changes. An Idempotency-Key is known for 24 hours after the end of its
 // job, and at least as long as the job is kept.
@@ -89,6 +96,12 @@ struct Claim {
   jobs::Lane lane;
   std::size_t limit = 0;
   std::vector<jobs::LeasedJob> jobs{};
+};
+
+// Tells the other proxies on the store that there are jobs in these lanes which this one cannot
+// take now (JobStore::heard). A hint: it may be lost.
+struct Announce {
+  std::vector<jobs::Lane> lanes{};
 };
 
 // Ends an attempt: stores what jobs/life.hpp has made of it. Nothing happens, and is_lost is set,
@@ -195,7 +208,8 @@ struct Totals {
   std::uint64_t bytes = 0;  // that the store takes, as far as is known
 };
 
-using Command = std::variant<Join, Renew, Leave, Enqueue, KnowsKey, Bury, Lanes, Claim, Settle,
-                             Cancel, Find, ReadAnswer, Inspect, List, Replay, Purge, Sweep, Totals>;
+using Command =
+    std::variant<Join, Renew, Leave, Release, Enqueue, KnowsKey, Bury, Lanes, Claim, Announce,
+                 Settle, Cancel, Find, ReadAnswer, Inspect, List, Replay, Purge, Sweep, Totals>;
 
 }  // namespace spillway::store

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "store/command.hpp"
 #include "store/failure.hpp"
@@ -26,6 +27,14 @@ class JobStore {
 
   // Between two batches, when none waits: housekeeping that may wait.
   virtual void rest() {}
+
+  // Other processes may use it, too: Announce and heard() are for them.
+  virtual bool is_shared() const { return false; }
+  // What others have announced since it was asked last. Does not wait.
+  virtual std::vector<jobs::Lane> heard() { return {}; }
+  // Becomes readable when there may be something to hear; -1: that cannot be told now. Changes with
+  // every other call.
+  virtual int descriptor() const { return -1; }
 };
 
 struct Opened {

@@ -114,12 +114,18 @@ void MemoryJobs::execute(Renew& command, WallTime now) {
 
 void MemoryJobs::execute(Leave& command, WallTime now) {
   proxies_.erase(command.epoch);
+  Release all{.epoch = command.epoch};
+  execute(all, now);
+}
+
+void MemoryJobs::execute(Release& command, WallTime now) {
   const auto held = leased_.find(command.epoch);
   if (held == leased_.end()) return;
+  const std::set<jobs::JobId> kept(command.kept.begin(), command.kept.end());
   const std::set<Seq> seqs = held->second;
   for (const Seq seq : seqs) {
     One& one = jobs_.at(seq);
-    change(seq, one, jobs::given_back(one.progress, now));
+    if (!kept.contains(one.job.id)) change(seq, one, jobs::given_back(one.progress, now));
   }
 }
 

@@ -18,6 +18,8 @@ class MemoryJobs {
   void execute(Join& command, jobs::WallTime now);
   void execute(Renew& command, jobs::WallTime now);
   void execute(Leave& command, jobs::WallTime now);
+  void execute(Release& command, jobs::WallTime now);
+  void execute(Announce&, jobs::WallTime) {}  // there is no other
   void execute(Enqueue& command, jobs::WallTime now);
   void execute(KnowsKey& command, jobs::WallTime now);
   void execute(Bury& command, jobs::WallTime now);

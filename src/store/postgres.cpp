@@ -1,9 +1,11 @@
 #include "store/postgres.hpp"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "store/postgres_announcement.hpp"
 #include "store/postgres_batch.hpp"
 
 namespace spillway::store {
@@ -15,13 +17,19 @@ class PostgresStore final : public JobStore {
 
   std::optional<Failure> open(const KeyMark& mark);
   std::optional<Failure> execute(std::span<Command* const> commands, jobs::WallTime now) override;
+  bool is_shared() const override { return true; }
+  std::vector<jobs::Lane> heard() override;
+  int descriptor() const override { return connection_.descriptor(); }
 
  private:
   std::optional<PostgresFailure> attempt(std::span<Command* const> commands,
                                          std::vector<Enqueue*>& undecided, bool carefully);
 
+  void turn_periods();
+
   PostgresConnection connection_;
   PostgresHints hints_;
+  TimePoint turn_periods_at_{};
 };
 
 std::optional<Failure> PostgresStore::open(const KeyMark& mark) {
@@ -36,6 +44,14 @@ std::optional<Failure> PostgresStore::open(const KeyMark& mark) {
   if (is_same_key) return std::nullopt;
   return Failure{Failure::Kind::corrupt,
                  "The jobs in the database were written with another key_file, or with none."};
+}
+
+std::vector<jobs::Lane> PostgresStore::heard() {
+  std::vector<jobs::Lane> lanes;
+  for (const std::string& text : connection_.notifications()) {
+    if (std::optional<jobs::Lane> lane = read_announcement(text)) lanes.push_back(*std::move(lane));
+  }
+  return lanes;
 }
 
 // Enqueues, buries and settles between two commands of other kinds. They concern different jobs,
@@ -75,11 +91,13 @@ struct Execution {
   void operator()(Join& join) const { add_join(batch, join); }
   void operator()(Renew& renew) const { add_renew(batch, renew); }
   void operator()(Leave& leave) const { do_leave(batch, leave); }
+  void operator()(Release& release) const { do_release(batch, release); }
   void operator()(Enqueue&) const {}  // of a group
   void operator()(KnowsKey& asked) const { add_knows_key(batch, asked); }
   void operator()(Bury&) const {}  // of a group
   void operator()(Lanes& lanes) const { add_lanes(batch, lanes); }
   void operator()(Claim& claim) const { add_claim(batch, claim); }
+  void operator()(Announce& announce) const { add_announce(batch, announce); }
   void operator()(Settle&) const {}  // of a group
   void operator()(Cancel& cancel) const { do_cancel(batch, cancel); }
   void operator()(Find& find) const { add_find(batch, find); }
@@ -135,7 +153,24 @@ std::optional<PostgresFailure> PostgresStore::attempt(std::span<Command* const> 
   return std::nullopt;
 }
 
+constexpr std::chrono::milliseconds kShortestPeriod = std::chrono::hours{1};
+constexpr Duration kPeriodsTurnEvery = std::chrono::seconds{10};
 constexpr int kTries = 2;  // after a deadlock or a serialization failure once more
+
+// In a transaction of its own, since it locks tables that others are at work on. It waits for them
+// for a moment only; if that is not enough, it is tried again later.
+void PostgresStore::turn_periods() {
+  const TimePoint now = Clock::now();
+  if (now < turn_periods_at_) return;
+  turn_periods_at_ = now + kPeriodsTurnEvery;
+  PostgresBatch batch(connection_, hints_, false);
+  PostgresParameters parameters;
+  parameters.add(static_cast<std::int64_t>(kShortestPeriod.count()));
+  batch.add(PostgresStatement::begin);
+  batch.add(PostgresStatement::turn_periods, std::move(parameters));
+  batch.add(PostgresStatement::commit);
+  if (!batch.flush()) connection_.abandon();
+}
 
 std::optional<Failure> PostgresStore::execute(std::span<Command* const> commands, jobs::WallTime) {
   std::vector<Enqueue*> undecided;
@@ -152,6 +187,10 @@ std::optional<Failure> PostgresStore::execute(std::span<Command* const> commands
     if (!failure->is_conflict && !failure->is_duplicate) break;
   }
   if (failure) return failure->failure;
+  if (std::any_of(commands.begin(), commands.end(),
+                  [](const Command* command) { return std::holds_alternative<Sweep>(*command); })) {
+    turn_periods();
+  }
   if (undecided.empty()) return std::nullopt;
   // Their key's job was deleted in between: now it is as if it had never been.
   std::vector<Command> again;

@@ -1,6 +1,9 @@
 // The store in a PostgreSQL database (12 or later), which several proxies share. One connection a
 // proxy; a batch is one transaction and as a rule one round trip.
 //
+// Its connection also listens for what other proxies announce. History is kept in partitions, which
+// proxies create and drop: the database role has to own the tables.
+//
 // Leases, due times and expiry go by the database's clock; what execute() is told as `now` is not
 // used. max_pending is held to by counts that other proxies' jobs enter with a delay of a second
 // (postgres_hints.hpp).

@@ -54,10 +54,12 @@ void add_buries(PostgresBatch& batch, std::span<Bury* const> group);
 void add_settles(PostgresBatch& batch, std::span<Settle* const> group);
 void add_claim(PostgresBatch& batch, Claim& claim);
 void add_lanes(PostgresBatch& batch, Lanes& lanes);
+void add_announce(PostgresBatch& batch, const Announce& announce);
 
 void add_join(PostgresBatch& batch, Join& join);
 void add_renew(PostgresBatch& batch, Renew& renew);
 void do_leave(PostgresBatch& batch, Leave& leave);
+void do_release(PostgresBatch& batch, Release& release);
 void do_sweep(PostgresBatch& batch, Sweep& sweep);
 
 void do_cancel(PostgresBatch& batch, Cancel& cancel);

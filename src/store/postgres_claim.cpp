@@ -1,3 +1,4 @@
+#include "store/postgres_announcement.hpp"
 #include "store/postgres_batch.hpp"
 
 namespace spillway::store {
@@ -61,6 +62,16 @@ void add_lanes(PostgresBatch& batch, Lanes& lanes) {
       lanes.found.push_back(std::move(one));
     }
   });
+}
+
+void add_announce(PostgresBatch& batch, const Announce& announce) {
+  PostgresColumn texts(PostgresType::text);
+  for (const jobs::Lane& lane : announce.lanes) {
+    if (const auto text = announcement(lane)) texts.add(std::string_view(*text));
+  }
+  PostgresParameters parameters;
+  parameters.add(std::move(texts));
+  batch.add(PostgresStatement::announce, std::move(parameters));
 }
 
 }  // namespace spillway::store

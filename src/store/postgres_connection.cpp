@@ -107,6 +107,7 @@ std::optional<Failure> PostgresConnection::set_up() {
   if (is_error(settings)) failure = postgres_failure(settings);
   PQclear(settings);
   if (!failure) failure = migrate_postgres(connection_.get());
+  if (!failure) failure = listen();
   if (failure) return failure;
   deadline_ = std::chrono::steady_clock::now() + kPatience;
   if (PQsetnonblocking(connection_.get(), 1) != 0 || PQenterPipelineMode(connection_.get()) != 1) {
@@ -117,6 +118,31 @@ std::optional<Failure> PostgresConnection::set_up() {
   std::vector<PostgresStep> steps(statements.size());
   if (const auto refused = receive(steps)) return refused->failure;
   return std::nullopt;
+}
+
+// The name of the channel is that of the statement `announce`.
+std::optional<Failure> PostgresConnection::listen() {
+  std::unique_ptr<PGresult, decltype(&PQclear)> name(
+      PQexec(connection_.get(), "SELECT 'LISTEN spillway_' || md5(current_schema())"), PQclear);
+  if (is_error(name.get())) return postgres_failure(name.get());
+  const std::unique_ptr<PGresult, decltype(&PQclear)> listening(
+      PQexec(connection_.get(), PQgetvalue(name.get(), 0, 0)), PQclear);
+  if (is_error(listening.get())) return postgres_failure(listening.get());
+  return std::nullopt;
+}
+
+std::vector<std::string> PostgresConnection::notifications() {
+  std::vector<std::string> texts;
+  if (!connection_) return texts;
+  if (!is_alive()) {
+    connection_.reset();
+    return texts;
+  }
+  while (PGnotify* const told = PQnotifies(connection_.get())) {
+    if (told->be_pid != PQbackendPID(connection_.get())) texts.emplace_back(told->extra);
+    PQfreemem(told);
+  }
+  return texts;
 }
 
 bool PostgresConnection::prepare_all() {

@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "store/job_store.hpp"
 #include "store/postgres_statements.hpp"
@@ -47,6 +48,11 @@ class PostgresConnection {
   std::optional<PostgresFailure> run(std::span<const PostgresStep> steps);
   // Rolls back, or closes the connection if that fails.
   void abandon();
+  // What other sessions have announced since it was asked last. Neither waits nor connects: without
+  // a connection nothing is heard.
+  std::vector<std::string> notifications();
+  // -1: there is no connection.
+  int descriptor() const { return connection_ ? PQsocket(connection_.get()) : -1; }
 
   static constexpr std::chrono::seconds kPatience{10};
 
@@ -58,6 +64,7 @@ class PostgresConnection {
 
   std::optional<Failure> connect();
   std::optional<Failure> set_up();
+  std::optional<Failure> listen();
   bool is_alive();
   bool prepare_all();
   bool send(std::span<const PostgresStep> steps);

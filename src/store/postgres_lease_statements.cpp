@@ -33,8 +33,8 @@ WITH gone AS (
                                      $6::int2[], $7::int8[])
     AS i(number, state, due, attempts, recoveries, cause, ended)
   WHERE w.number = i.number
-  RETURNING w.number, w.route, w.expires, w.kept, w.ordered_by, w.is_blocked, i.state,
-            i.due, i.attempts, i.recoveries, i.cause, i.ended),
+  RETURNING w.number, w.route, w.expires, w.kept, w.ordered_by, w.is_blocked, w.period,
+            i.state, i.due, i.attempts, i.recoveries, i.cause, i.ended),
 over_now AS (
   UPDATE line n SET is_over = true FROM gone g
   WHERE NOT g.is_blocked AND n.ordered_by = g.ordered_by AND n.route = g.route
@@ -42,26 +42,24 @@ over_now AS (
 stepped_out AS (
   DELETE FROM line n USING gone g
   WHERE g.is_blocked AND n.ordered_by = g.ordered_by AND n.route = g.route AND n.number = g.number)
-INSERT INTO ended (number, due, expires, ended, forget, attempts, recoveries, state, cause, route)
-SELECT number, due, expires, ended, ended + kept, attempts, recoveries, state, cause, route
+INSERT INTO ended (number, due, expires, ended, forget, attempts, recoveries, state, cause, route,
+                   period)
+SELECT number, due, expires, ended, ended + kept, attempts, recoveries, state, cause, route, period
 FROM gone
 )sql";
 
 // An Idempotency-Key is known for 24 hours after the end of its job ($2), which may be longer than
-// the job is kept: what remains of the job till then is its key.
+// the job is kept: what remains of the job till then is its key. Heads, bodies, answers and
+// attempts go with their period.
 constexpr std::string_view kForget = R"sql(
 WITH gone AS (
   DELETE FROM ended WHERE number IN (
     SELECT number FROM ended WHERE forget <= (SELECT now_ms()) ORDER BY forget LIMIT $1::int8
     FOR UPDATE SKIP LOCKED) RETURNING number, ended),
-attempts AS (DELETE FROM attempt a USING gone g WHERE a.number = g.number),
-answers AS (DELETE FROM answer a USING gone g WHERE a.number = g.number),
-remains AS (
-  UPDATE job j SET head = '', body = '' FROM gone g
-  WHERE j.number = g.number AND j.scope IS NOT NULL AND g.ended + $2::int8 > (SELECT now_ms())
-  RETURNING j.number, g.ended),
 remembered AS (
-  INSERT INTO remnant (number, forget) SELECT number, ended + $2::int8 FROM remains),
+  INSERT INTO remnant (number, forget)
+  SELECT g.number, g.ended + $2::int8 FROM gone g JOIN job j ON j.number = g.number
+  WHERE j.scope IS NOT NULL AND g.ended + $2::int8 > (SELECT now_ms())),
 jobs AS (
   DELETE FROM job j USING gone g
   WHERE j.number = g.number
@@ -77,6 +75,10 @@ WITH gone AS (
 DELETE FROM job j USING gone g WHERE j.number = g.number
 )sql";
 
+// Begins a period ($1: they last so long at least) and drops the oldest one that nothing is left
+// of.
+constexpr std::string_view kTurnPeriods = "SELECT turn_periods($1::int8)";
+
 // From lane to lane: each step finds the first job of the next one in the index.
 constexpr std::string_view kLanes = R"sql(
 WITH RECURSIVE lane AS (
@@ -89,6 +91,10 @@ WITH RECURSIVE lane AS (
     ORDER BY w.rank, w.route, w.tenant, w.due LIMIT 1) AS n)
 SELECT rank, route, tenant, due FROM lane WHERE due <= (SELECT now_ms()) + $1::int8
 LIMIT $2::int8
+)sql";
+
+constexpr std::string_view kAnnounce = R"sql(
+SELECT pg_notify('spillway_' || md5(current_schema()), lane) FROM unnest($1::text[]) AS i(lane)
 )sql";
 
 // Of a route; at most $2.
@@ -149,7 +155,9 @@ std::vector<PostgresStatementText> postgres_lease_statements() {
       {pick_orphans, pick_orphans_text()},
       {forget, std::string(kForget)},
       {forget_keys, std::string(kForgetKeys)},
+      {turn_periods, std::string(kTurnPeriods)},
       {lanes, std::string(kLanes)},
+      {announce, std::string(kAnnounce)},
       {count_waiting, std::string(kCountWaiting)},
   };
 }

@@ -1,3 +1,4 @@
+#include <set>
 #include <utility>
 
 #include "jobs/life.hpp"
@@ -122,18 +123,27 @@ void add_renew(PostgresBatch& batch, Renew& renew) {
 }
 
 void do_leave(PostgresBatch& batch, Leave& leave) {
-  std::vector<Held> held;
+  Release all{.epoch = leave.epoch};
+  do_release(batch, all);
   PostgresParameters parameters;
   parameters.add(leave.epoch);
-  const PostgresParameters same = parameters;
+  batch.add(PostgresStatement::leave, std::move(parameters));
+  batch.flush();
+}
+
+void do_release(PostgresBatch& batch, Release& release) {
+  std::vector<Held> held;
+  PostgresParameters parameters;
+  parameters.add(release.epoch);
   batch.add(PostgresStatement::pick_held, std::move(parameters), read_held(held));
   if (!batch.flush()) return;
+  const std::set<jobs::JobId> kept(release.kept.begin(), release.kept.end());
   Settling settling;
   for (const Held& each : held) {
+    if (kept.contains(each.id)) continue;
     settling.add(each, jobs::given_back(each.progress, each.progress.due));
   }
   settling.send(batch);
-  batch.add(PostgresStatement::leave, same);
   batch.flush();
 }
 
@@ -158,7 +168,8 @@ void do_sweep(PostgresBatch& batch, Sweep& sweep) {
   settling.send(batch);
   expire(batch, expiring, sweep);
   batch.add(PostgresStatement::forget_proxies);
-  batch.hints.forget_counts();
+  // Counting a long queue anew takes longer than to take in thousands of jobs.
+  if (!orphans.empty() || !expiring.empty()) batch.hints.forget_counts();
   sweep.has_more = orphans.size() >= sweep.limit || expiring.size() >= sweep.limit ||
                    sweep.forgotten >= sweep.limit;
   batch.flush();

@@ -115,6 +115,7 @@ std::optional<Failure> migrate_postgres(PGconn* connection) {
     if (version == std::to_string(postgres_migrations().size())) return migration.failure();
   }
   migration.ask("BEGIN");
+  migration.ask("SET LOCAL statement_timeout = 0");  // there may be much to write anew
   migration.ask("SELECT pg_advisory_xact_lock(hashtextextended('spillway ' || $1, 19))", schema);
   bring_up_to_date(migration, schema);
   const std::optional<Failure> failure = migration.failure();

@@ -26,10 +26,9 @@ SELECT count(pg_advisory_xact_lock(key)) FROM (
 // there when the statement began is looked up, and a unique violation says that it has come since;
 // carefully, the insertion itself sees it, which costs a lock for each row.
 constexpr std::string_view kStored = R"sql(
-WITH stored AS (
-  INSERT INTO job (id, rank, route, tenant, tenant_name, accepted, expires, kept, head, body,
-                   method, target, ordered_by, scope, fingerprint)
-  SELECT * FROM unnest($1::uuid[], $2::int2[], $3::text[], $4::int8[], $5::bytea[], $6::int8[],
+WITH fresh AS MATERIALIZED (
+  SELECT nextval('numbers') AS number, (SELECT max(p.number) FROM period p) AS period, i.*
+  FROM unnest($1::uuid[], $2::int2[], $3::text[], $4::int8[], $5::bytea[], $6::int8[],
                        $7::int8[], $8::int8[], $9::bytea[], $10::bytea[], $11::bytea[],
                        $12::bytea[], $13::uuid[], $14::uuid[], $15::uuid[])
     AS i(id, rank, route, tenant, tenant_name, accepted, expires, kept, head, body, method, target,
@@ -41,28 +40,38 @@ constexpr std::string_view kQuickly = R"sql(
 constexpr std::string_view kCarefully = R"sql(
   ON CONFLICT DO NOTHING
 )sql";
+// What nothing refers to, since there was a conflict, is dropped with its period.
+constexpr std::string_view kInto = R"sql(
+), contents AS (
+  INSERT INTO content (period, number, head, body) SELECT period, number, head, body FROM fresh),
+stored AS (
+  INSERT INTO job (number, period, id, rank, route, tenant, tenant_name, accepted, expires, kept,
+                   body_bytes, method, target, ordered_by, scope, fingerprint)
+  SELECT number, period, id, rank, route, tenant, tenant_name, accepted, expires, kept,
+         octet_length(body), method, target, ordered_by, scope, fingerprint FROM fresh
+)sql";
 constexpr std::string_view kAsStored = R"sql(
-  RETURNING number, id, rank, route, tenant, accepted, expires, kept, ordered_by)
+  RETURNING number, period, id, rank, route, tenant, accepted, expires, kept, ordered_by)
 )sql";
 
 // A proxy's clock may be ahead: its jobs are due all the same.
 constexpr std::string_view kEnqueue = R"sql(
 INSERT INTO waiting (number, id, rank, route, tenant, due, expires, kept, state, attempts,
-                     recoveries, cause, is_blocked)
+                     recoveries, cause, is_blocked, period)
 SELECT number, id, rank, route, tenant, LEAST(accepted, (SELECT now_ms())), expires, kept,
-       0, 0, 0, 0, false FROM stored
+       0, 0, 0, 0, false, period FROM stored
 )sql";
 
 constexpr std::string_view kEnqueueOrdered = R"sql(
 , lined AS (INSERT INTO line (number, ordered_by, route)
             SELECT number, ordered_by, route FROM stored)
 INSERT INTO waiting (number, id, rank, route, tenant, due, expires, kept, state, attempts,
-                     recoveries, cause, ordered_by, is_blocked)
+                     recoveries, cause, ordered_by, is_blocked, period)
 SELECT number, id, rank, route, tenant, LEAST(accepted, (SELECT now_ms())), expires, kept,
        0, 0, 0, 0, ordered_by,
        row_number() OVER (PARTITION BY ordered_by, route ORDER BY number) > 1 OR
          EXISTS (SELECT FROM line l WHERE l.ordered_by = s.ordered_by AND l.route = s.route
-                 AND NOT l.is_over)
+                 AND NOT l.is_over), period
 FROM stored s
 )sql";
 
@@ -80,13 +89,13 @@ constexpr std::string_view kEnqueueLeased = R"sql(
 , lined AS (INSERT INTO line (number, ordered_by, route)
             SELECT number, ordered_by, route FROM placed WHERE ordered_by IS NOT NULL)
 , held AS (INSERT INTO leased (id, number, epoch, due, expires, kept, tenant, attempts, recoveries,
-                               rank, cause, route, ordered_by)
+                               rank, cause, route, ordered_by, period)
            SELECT id, number, epoch, accepted, expires, kept, tenant, 0, 0, rank, 0, route,
-                  ordered_by FROM placed, me WHERE NOT is_blocked RETURNING id)
+                  ordered_by, period FROM placed, me WHERE NOT is_blocked RETURNING id)
 , put AS (INSERT INTO waiting (number, id, rank, route, tenant, due, expires, kept, state, attempts,
-                               recoveries, cause, ordered_by, is_blocked)
+                               recoveries, cause, ordered_by, is_blocked, period)
           SELECT number, id, rank, route, tenant, LEAST(accepted, (SELECT now_ms())), expires, kept,
-                 0, 0, 0, 0, ordered_by, is_blocked
+                 0, 0, 0, 0, ordered_by, is_blocked, period
           FROM placed WHERE is_blocked OR NOT EXISTS (SELECT FROM me))
 SELECT id FROM held
 UNION ALL
@@ -96,8 +105,9 @@ WHERE l.epoch = $16::int8
 
 // $16: the causes.
 constexpr std::string_view kBury = R"sql(
-INSERT INTO ended (number, due, expires, ended, forget, attempts, recoveries, state, cause, route)
-SELECT s.number, s.accepted, s.expires, t.at, t.at + s.kept, 0, 0, 4, i.cause, s.route
+INSERT INTO ended (number, due, expires, ended, forget, attempts, recoveries, state, cause, route,
+                   period)
+SELECT s.number, s.accepted, s.expires, t.at, t.at + s.kept, 0, 0, 4, i.cause, s.route, s.period
 FROM stored s JOIN unnest($1::uuid[], $16::int2[]) AS i(id, cause) ON i.id = s.id
   CROSS JOIN (SELECT now_ms() AS at) AS t
 )sql";
@@ -123,12 +133,14 @@ picked AS (
 taken AS (DELETE FROM waiting w USING picked p WHERE w.number = p.number RETURNING w.*),
 held AS (
   INSERT INTO leased (id, number, epoch, due, expires, kept, tenant, attempts, recoveries, rank,
-                      cause, route, ordered_by)
+                      cause, route, ordered_by, period)
   SELECT id, number, $1::int8, due, expires, kept, tenant, attempts, recoveries, rank, cause,
-         route, ordered_by FROM taken)
+         route, ordered_by, period FROM taken)
 SELECT t.id, t.due, t.expires, t.attempts, t.recoveries, t.cause, j.accepted, j.tenant_name,
-       j.method, j.target, j.head, j.body
-FROM taken t JOIN job j ON j.number = t.number ORDER BY t.due, t.number
+       j.method, j.target, c.head, c.body
+FROM taken t JOIN job j ON j.number = t.number
+  JOIN content c ON c.period = t.period AND c.number = t.number
+ORDER BY t.due, t.number
 )sql";
 
 // A job that was leased is the first of its line, and stays it while it waits for its next attempt.
@@ -143,35 +155,36 @@ WITH gone AS (
     AS i(id, epoch, state, due, attempts, recoveries, cause, ended, status, fields, body,
          is_cut, counted, attempt_began, attempt_ended, attempt_cause, attempt_status, detail)
   WHERE l.id = i.id AND l.epoch = i.epoch
-  RETURNING l.number, l.id, l.rank, l.route, l.tenant, l.expires, l.kept, l.ordered_by, i.state,
-    i.due, i.attempts, i.recoveries, i.cause, i.ended, i.status, i.fields, i.body, i.is_cut,
+  RETURNING l.number, l.id, l.rank, l.route, l.tenant, l.expires, l.kept, l.ordered_by, l.period,
+    i.state, i.due, i.attempts, i.recoveries, i.cause, i.ended, i.status, i.fields, i.body, i.is_cut,
     i.counted, i.attempt_began, i.attempt_ended, i.attempt_cause, i.attempt_status, i.detail),
 over_now AS (
   UPDATE line n SET is_over = true FROM gone g
   WHERE g.state > 2 AND n.ordered_by = g.ordered_by AND n.route = g.route AND n.number = g.number),
 tried AS (
-  INSERT INTO attempt (number, counted, began, ended, cause, status, detail)
-  SELECT number, counted, attempt_began, attempt_ended, attempt_cause, attempt_status, detail
+  INSERT INTO attempt (period, number, counted, began, ended, cause, status, detail)
+  SELECT period, number, counted, attempt_began, attempt_ended, attempt_cause, attempt_status, detail
   FROM gone WHERE counted IS NOT NULL),
 trimmed AS (
   DELETE FROM attempt a USING gone g
-  WHERE g.state <= 2 AND g.counted IS NOT NULL AND a.number = g.number
-    AND a.place <= (SELECT b.place FROM attempt b WHERE b.number = g.number
+  WHERE g.state <= 2 AND g.counted IS NOT NULL AND a.period = g.period
+    AND a.number = g.number
+    AND a.place <= (SELECT b.place FROM attempt b WHERE b.period = g.period AND b.number = g.number
                     ORDER BY b.place DESC OFFSET 99 LIMIT 1)),
 answered AS (
-  INSERT INTO answer (number, fields, body)
-  SELECT number, fields, body FROM gone WHERE state > 2 AND status IS NOT NULL),
+  INSERT INTO answer (period, number, fields, body)
+  SELECT period, number, fields, body FROM gone WHERE state > 2 AND status IS NOT NULL),
 back AS (
   INSERT INTO waiting (number, id, rank, route, tenant, due, expires, kept, state, attempts,
-                       recoveries, cause, ordered_by, is_blocked)
+                       recoveries, cause, ordered_by, is_blocked, period)
   SELECT number, id, rank, route, tenant, due, expires, kept, state, attempts, recoveries, cause,
-         ordered_by, false
+         ordered_by, false, period
   FROM gone g WHERE state <= 2),
 ended_now AS (
   INSERT INTO ended (number, due, expires, ended, forget, attempts, recoveries, state, cause,
-                     status, is_cut, route)
+                     status, is_cut, route, period)
   SELECT number, due, expires, ended, ended + kept, attempts, recoveries, state, cause, status,
-         is_cut, route FROM gone WHERE state > 2)
+         is_cut, route, period FROM gone WHERE state > 2)
 SELECT id, route FROM gone
 )sql";
 
@@ -187,8 +200,11 @@ UPDATE waiting w SET is_blocked = false FROM first f WHERE w.number = f.number A
 RETURNING w.due
 )sql";
 
-std::string enqueue_text(std::string_view how, std::string_view where) {
-  return std::string(kStored).append(how).append(kAsStored).append(where);
+std::string quick_text(std::string_view where) {
+  return std::string(kStored).append(kQuickly).append(kInto).append(kAsStored).append(where);
+}
+std::string careful_text(std::string_view where) {
+  return std::string(kStored).append(kInto).append(kCarefully).append(kAsStored).append(where);
 }
 
 }  // namespace
@@ -197,13 +213,13 @@ std::vector<PostgresStatementText> postgres_queue_statements() {
   using enum PostgresStatement;
   return {
       {lock_lines, std::string(kLockLines)},
-      {enqueue, enqueue_text(kQuickly, kEnqueue)},
-      {enqueue_ordered, enqueue_text(kQuickly, kEnqueueOrdered)},
-      {enqueue_leased, enqueue_text(kQuickly, kEnqueueLeased)},
-      {careful_enqueue, enqueue_text(kCarefully, kEnqueue)},
-      {careful_enqueue_ordered, enqueue_text(kCarefully, kEnqueueOrdered)},
-      {careful_enqueue_leased, enqueue_text(kCarefully, kEnqueueLeased)},
-      {bury, enqueue_text(kCarefully, kBury)},
+      {enqueue, quick_text(kEnqueue)},
+      {enqueue_ordered, quick_text(kEnqueueOrdered)},
+      {enqueue_leased, quick_text(kEnqueueLeased)},
+      {careful_enqueue, careful_text(kEnqueue)},
+      {careful_enqueue_ordered, careful_text(kEnqueueOrdered)},
+      {careful_enqueue_leased, careful_text(kEnqueueLeased)},
+      {bury, careful_text(kBury)},
       {look_up_scopes, std::string(kLookUpScopes)},
       {claim, std::string(kClaim)},
       {settle, std::string(kSettle)},

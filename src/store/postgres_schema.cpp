@@ -149,7 +149,140 @@ CREATE TABLE attempt (
 );
 )sql";
 
-constexpr std::array kMigrations{kFirst};
+// History stands apart from jobs, in partitions by the period in which a job was accepted: its head
+// and body, answer and attempts. They are dropped whole once the last job of the period is
+// forgotten; of a forgotten job only narrow rows are deleted. Ids and keys have to be unique over
+// all periods, so they stay in one table.
+//
+// numbers  may have gaps: a request whose key is known already takes one
+// first    of the numbers of its jobs; the next period's is behind its last one. That is exact:
+//          while a partition is made its table is locked, so no job is being written down
+//
+// What there is becomes period 0 where it lies; only the narrow columns are written anew.
+constexpr std::string_view kHistory = R"sql(
+CREATE TABLE period (
+  number integer PRIMARY KEY,
+  began bigint NOT NULL,
+  first bigint NOT NULL
+);
+INSERT INTO period VALUES (0, now_ms(), 0);
+CREATE SEQUENCE numbers;
+CREATE SEQUENCE places;
+SELECT setval('numbers', coalesce((SELECT max(number) FROM job), 0) + 1, false);
+SELECT setval('places', coalesce((SELECT max(place) FROM attempt), 0) + 1, false);
+
+ALTER TABLE job RENAME TO content_0;
+ALTER TABLE content_0 ALTER number DROP IDENTITY;
+ALTER TABLE content_0 DROP CONSTRAINT job_pkey, DROP CONSTRAINT job_id_key;
+DROP INDEX job_scope;
+CREATE TABLE job (
+  number bigint PRIMARY KEY DEFAULT nextval('numbers'),
+  id uuid NOT NULL UNIQUE,
+  tenant bigint NOT NULL,
+  accepted bigint NOT NULL,
+  expires bigint NOT NULL,
+  kept bigint NOT NULL,
+  body_bytes bigint NOT NULL,
+  period integer NOT NULL,
+  rank smallint NOT NULL,
+  route text COLLATE "C" NOT NULL,
+  ordered_by uuid,
+  scope uuid,
+  fingerprint uuid,
+  tenant_name bytea NOT NULL,
+  method bytea NOT NULL,
+  target bytea NOT NULL
+);
+INSERT INTO job
+  SELECT c.number, c.id, c.tenant, c.accepted, c.expires, c.kept, octet_length(c.body),
+         0, c.rank, c.route, c.ordered_by, c.scope, c.fingerprint, c.tenant_name, c.method, c.target
+  FROM content_0 c;
+CREATE UNIQUE INDEX job_scope ON job (scope) WHERE scope IS NOT NULL;
+
+ALTER TABLE content_0 DROP COLUMN id, DROP COLUMN tenant, DROP COLUMN accepted,
+  DROP COLUMN expires, DROP COLUMN kept, DROP COLUMN rank, DROP COLUMN route,
+  DROP COLUMN ordered_by, DROP COLUMN scope, DROP COLUMN fingerprint, DROP COLUMN tenant_name,
+  DROP COLUMN method, DROP COLUMN target, ADD COLUMN period integer NOT NULL DEFAULT 0;
+ALTER TABLE answer RENAME TO answer_0;
+ALTER TABLE answer_0 DROP CONSTRAINT answer_pkey, ADD COLUMN period integer NOT NULL DEFAULT 0;
+ALTER TABLE attempt RENAME TO attempt_0;
+ALTER TABLE attempt_0 ALTER place DROP IDENTITY;
+ALTER TABLE attempt_0 DROP CONSTRAINT attempt_pkey, ADD COLUMN period integer NOT NULL DEFAULT 0;
+
+CREATE TABLE content (
+  period integer NOT NULL,
+  number bigint NOT NULL,
+  head bytea NOT NULL,
+  body bytea NOT NULL,
+  PRIMARY KEY (period, number)
+) PARTITION BY LIST (period);
+ALTER TABLE content ALTER head SET STORAGE EXTERNAL, ALTER body SET STORAGE EXTERNAL;
+CREATE TABLE answer (
+  period integer NOT NULL,
+  number bigint NOT NULL,
+  fields bytea NOT NULL,
+  body bytea NOT NULL,
+  PRIMARY KEY (period, number)
+) PARTITION BY LIST (period);
+ALTER TABLE answer ALTER body SET STORAGE EXTERNAL;
+CREATE TABLE attempt (
+  period integer NOT NULL,
+  number bigint NOT NULL,
+  place bigint NOT NULL DEFAULT nextval('places'),
+  counted integer NOT NULL,
+  began bigint NOT NULL,
+  ended bigint NOT NULL,
+  cause smallint NOT NULL,
+  status smallint NOT NULL,
+  detail bytea NOT NULL,
+  PRIMARY KEY (period, number, place)
+) PARTITION BY LIST (period);
+ALTER TABLE content ATTACH PARTITION content_0 FOR VALUES IN (0);
+ALTER TABLE answer ATTACH PARTITION answer_0 FOR VALUES IN (0);
+ALTER TABLE attempt ATTACH PARTITION attempt_0 FOR VALUES IN (0);
+
+ALTER TABLE waiting ADD COLUMN period integer NOT NULL DEFAULT 0;
+ALTER TABLE leased ADD COLUMN period integer NOT NULL DEFAULT 0;
+ALTER TABLE ended ADD COLUMN period integer NOT NULL DEFAULT 0;
+
+CREATE FUNCTION turn_periods(shortest bigint) RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+  newest period;
+  oldest bigint;
+  gone integer;
+  history text;
+BEGIN
+  IF NOT pg_try_advisory_xact_lock(hashtextextended('spillway ' || current_schema(), 20)) THEN
+    RETURN 0;
+  END IF;
+  PERFORM set_config('lock_timeout', '100', true);
+  SELECT * INTO newest FROM period ORDER BY number DESC LIMIT 1;
+  SELECT began INTO oldest FROM period ORDER BY number LIMIT 1;
+  IF now_ms() - newest.began >= greatest(shortest, (now_ms() - oldest) / 8) THEN
+    FOREACH history IN ARRAY ARRAY['content', 'answer', 'attempt'] LOOP
+      EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES IN (%s)',
+                     history || '_' || newest.number + 1, history, newest.number + 1);
+    END LOOP;
+    INSERT INTO period VALUES (newest.number + 1, now_ms(), nextval('numbers'));
+  END IF;
+  SELECT p.number INTO gone FROM period p JOIN period n
+    ON n.number = (SELECT min(m.number) FROM period m WHERE m.number > p.number)
+  WHERE n.began <= now_ms() - 60000
+    AND NOT EXISTS (SELECT FROM waiting w WHERE w.number >= p.first AND w.number < n.first)
+    AND NOT EXISTS (SELECT FROM leased l WHERE l.number >= p.first AND l.number < n.first)
+    AND NOT EXISTS (SELECT FROM ended e WHERE e.number >= p.first AND e.number < n.first)
+  ORDER BY p.number LIMIT 1;
+  IF gone IS NULL THEN
+    RETURN 0;
+  END IF;
+  EXECUTE format('DROP TABLE %I, %I, %I', 'content_' || gone, 'answer_' || gone,
+                 'attempt_' || gone);
+  DELETE FROM period WHERE number = gone;
+  RETURN 1;
+END $$;
+)sql";
+
+constexpr std::array kMigrations{kFirst, kHistory};
 
 }  // namespace
 

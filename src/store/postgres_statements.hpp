@@ -36,7 +36,9 @@ enum class PostgresStatement : std::uint8_t {
   pick_orphans,  // held by a proxy that is over
   forget,
   forget_keys,
+  turn_periods,
   lanes,
+  announce,
   count_waiting,
   find,
   position,

@@ -14,7 +14,7 @@ SELECT j.id, j.rank, j.route, j.tenant, j.tenant_name, j.method, j.target, j.acc
   coalesce(w.state, CASE WHEN l.id IS NOT NULL THEN 1::int2 END, e.state),
   coalesce(w.due, l.due, e.due), coalesce(w.attempts, l.attempts, e.attempts),
   coalesce(w.recoveries, l.recoveries, e.recoveries), coalesce(w.cause, l.cause, e.cause),
-  coalesce(e.ended, 0), octet_length(j.body)::int8, coalesce(e.status, 0)::int2
+  coalesce(e.ended, 0), j.body_bytes, coalesce(e.status, 0)::int2
 )sql";
 
 constexpr std::string_view kFromJobs = R"sql(
@@ -74,14 +74,18 @@ std::string pick_dead_text(std::string_view which) {
 // $10: a dry run. $11: how long an Idempotency-Key outlives its job.
 std::string purge_text(std::string_view which) {
   std::string text = "WITH gone AS MATERIALIZED (";
-  text.append(picked_text(which, "e.number, e.ended")).append(R"sql(),
+  text.append(picked_text(which, "e.number, e.ended, e.period")).append(R"sql(),
 endings AS (DELETE FROM ended e USING gone g WHERE e.number = g.number AND NOT $10::bool),
-attempts AS (DELETE FROM attempt a USING gone g WHERE a.number = g.number AND NOT $10),
-answers AS (DELETE FROM answer a USING gone g WHERE a.number = g.number AND NOT $10),
-remains AS (
-  UPDATE job j SET head = '', body = '' FROM gone g
-  WHERE j.number = g.number AND j.scope IS NOT NULL AND NOT $10 RETURNING j.number, g.ended),
-remembered AS (INSERT INTO remnant (number, forget) SELECT number, ended + $11::int8 FROM remains),
+attempts AS (DELETE FROM attempt a USING gone g
+             WHERE a.period = g.period AND a.number = g.number AND NOT $10),
+answers AS (DELETE FROM answer a USING gone g
+            WHERE a.period = g.period AND a.number = g.number AND NOT $10),
+contents AS (DELETE FROM content c USING gone g
+             WHERE c.period = g.period AND c.number = g.number AND NOT $10),
+remembered AS (
+  INSERT INTO remnant (number, forget)
+  SELECT g.number, g.ended + $11::int8 FROM gone g JOIN job j ON j.number = g.number
+  WHERE j.scope IS NOT NULL AND NOT $10),
 jobs AS (DELETE FROM job j USING gone g WHERE j.number = g.number AND j.scope IS NULL AND NOT $10)
 SELECT count(*) FROM gone)sql");
   return text;
@@ -103,7 +107,8 @@ SELECT coalesce(w.state, CASE WHEN l.id IS NOT NULL THEN 1::int2 END, e.state), 
 
 constexpr std::string_view kReadAttempts = R"sql(
 SELECT a.counted, a.began, a.ended, a.cause, a.status, a.detail
-FROM job j JOIN attempt a ON a.number = j.number WHERE j.id = $1::uuid ORDER BY a.place
+FROM job j JOIN attempt a ON a.number = j.number AND a.period = j.period
+WHERE j.id = $1::uuid ORDER BY a.place
 )sql";
 
 // $1 to $6: numbers and progress. $7: the time to live. A job whose line has others waits for the
@@ -114,19 +119,19 @@ WITH gone AS (
                                    $6::int2[])
     AS i(number, state, due, attempts, recoveries, cause)
   WHERE e.number = i.number
-  RETURNING i.*),
-answers AS (DELETE FROM answer a USING gone g WHERE a.number = g.number),
+  RETURNING i.*, e.period),
+answers AS (DELETE FROM answer a USING gone g WHERE a.period = g.period AND a.number = g.number),
 lined AS (INSERT INTO line (number, ordered_by, route)
           SELECT j.number, j.ordered_by, j.route FROM gone g JOIN job j ON j.number = g.number
           WHERE j.ordered_by IS NOT NULL)
 INSERT INTO waiting (number, id, rank, route, tenant, due, expires, kept, state, attempts,
-                     recoveries, cause, ordered_by, is_blocked)
+                     recoveries, cause, ordered_by, is_blocked, period)
 SELECT j.number, j.id, j.rank, j.route, j.tenant, g.due, now_ms() + $7::int8, j.kept, g.state,
        g.attempts, g.recoveries, g.cause, j.ordered_by,
        j.ordered_by IS NOT NULL AND (
          row_number() OVER (PARTITION BY j.ordered_by, j.route ORDER BY j.number) > 1 OR
          EXISTS (SELECT FROM line l WHERE l.ordered_by = j.ordered_by AND l.route = j.route
-                 AND NOT l.is_over))
+                 AND NOT l.is_over)), g.period
 FROM gone g JOIN job j ON j.number = g.number
 )sql";
 
@@ -169,14 +174,17 @@ std::string of_one(std::string_view columns, std::string_view from) {
 std::vector<PostgresStatementText> postgres_view_statements() {
   using enum PostgresStatement;
   const std::string with_answer =
-      std::string(kFromJobs) + " LEFT JOIN answer a ON a.number = j.number";
+      std::string(kFromJobs) + " LEFT JOIN answer a ON a.period = j.period AND a.number = j.number";
   const std::string with_content =
-      std::string(kView) + ", j.head, substring(j.body FROM 1 FOR $2::int4)";
+      std::string(kView) + ", c.head, substring(c.body FROM 1 FOR $2::int4)";
+  const std::string and_content =
+      std::string(kFromJobs) +
+      " LEFT JOIN content c ON c.period = j.period AND c.number = j.number";
   return {
       {find, of_one(kView, kFromJobs)},
       {position, std::string(kPosition)},
       {read_answer, of_one(kReadAnswer, with_answer)},
-      {inspect, of_one(with_content, kFromJobs)},
+      {inspect, of_one(with_content, and_content)},
       {read_attempts, std::string(kReadAttempts)},
       {list_all, list_text(kFromJobs, "", "j.number")},
       {list_waiting, list_text(kFromWaiting, "", "w.number")},

@@ -68,6 +68,9 @@ class SealedStore final : public JobStore {
   }
 
   void rest() override { inner_->rest(); }
+  bool is_shared() const override { return inner_->is_shared(); }
+  std::vector<jobs::Lane> heard() override { return inner_->heard(); }
+  int descriptor() const override { return inner_->descriptor(); }
 
  private:
   void seal_parts(Command& command, Lent& lent) const {

@@ -1,6 +1,7 @@
 #include "store/sqlite_change.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "jobs/life.hpp"
 #include "store/sqlite_sql.hpp"
@@ -48,11 +49,18 @@ void SqliteChange::operator()(Renew& command, WallTime now) {
 }
 
 void SqliteChange::operator()(Leave& command, WallTime now) {
+  Release all{.epoch = command.epoch};
+  (*this)(all, now);
+  leave_.execute(command.epoch);
+}
+
+void SqliteChange::operator()(Release& command, WallTime now) {
+  const std::set<jobs::JobId> kept(command.kept.begin(), command.kept.end());
   for (const std::int64_t seq : numbers(held_.with(command.epoch, std::int64_t{-1}))) {
     const std::optional<SqliteRecord> record = records_.find(seq);
-    if (record) records_.change(*record, jobs::given_back(record->progress, now));
+    if (!record || kept.contains(record->id)) continue;
+    records_.change(*record, jobs::given_back(record->progress, now));
   }
-  leave_.execute(command.epoch);
 }
 
 void SqliteChange::operator()(Settle& command, WallTime) {

@@ -1,5 +1,5 @@
-// Verbs that change jobs that are there, on SQLite: Settle, Cancel, Leave and Sweep; and the
-// registration of the proxy whose jobs they are.
+// Verbs that change jobs that are there, on SQLite: Settle, Cancel, Leave, Release and Sweep; and
+// the registration of the proxy whose jobs they are.
 #pragma once
 
 #include "store/sqlite_keys.hpp"
@@ -14,6 +14,8 @@ class SqliteChange {
   void operator()(Join& command, jobs::WallTime now);
   void operator()(Renew& command, jobs::WallTime now);
   void operator()(Leave& command, jobs::WallTime now);
+  void operator()(Release& command, jobs::WallTime now);
+  void operator()(Announce&, jobs::WallTime) {}  // there is no other
   void operator()(Settle& command, jobs::WallTime now);
   void operator()(Cancel& command, jobs::WallTime now);
   void operator()(Sweep& command, jobs::WallTime now);

@@ -139,6 +139,13 @@ JobRun::End JobRun::give_back(Duration pause, bool pauses_route) {
   return end;
 }
 
+// As if this proxy had ended with the job in hand: that says nothing of the upstream.
+JobRun::End JobRun::taken_away() const {
+  End end;
+  end.progress = jobs::recovered(job_.progress, jobs::kMostRecoveries, wall_now());
+  return end;
+}
+
 // What the store gave back is no request, or was sealed by another key: it can never be sent.
 JobRun::End JobRun::unreadable() {
   End end;
@@ -158,6 +165,7 @@ jobs::Cause JobRun::cause_of(const Fault& fault) const {
 JobRun::End JobRun::after(const std::optional<Fault>& fault,
                           std::optional<jobs::StoredAnswer> answer) {
   if (is_aborted_ && fault && !call_.was_sent()) return give_back(Duration{0}, false);
+  if (is_aborted_ && fault) return taken_away();
   if (fault && !call_.was_sent() && fault->reason == Reason::circuit_open)
     return give_back(fault->retry_after, true);
   jobs::AttemptEnd how;

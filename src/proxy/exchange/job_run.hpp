@@ -58,6 +58,7 @@ class JobRun final : public Swept {
   Task<End> attempt();
   Task<bool> take_slot();
   End give_back(Duration pause, bool pauses_route);
+  End taken_away() const;
   End unreadable();
   End after(const std::optional<Fault>& fault, std::optional<jobs::StoredAnswer> answer);
   jobs::Cause cause_of(const Fault& fault) const;

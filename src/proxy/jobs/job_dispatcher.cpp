@@ -48,7 +48,24 @@ void JobDispatcher::plan(std::vector<store::Command>& commands, TimePoint now,
     totals_at_ = now + kTotalsEvery;
     commands.push_back(store::Totals{});
   }
-  if (!is_pulling_) return;
+  if (is_claim_lost_) {
+    plan_release(commands);
+  } else if (is_pulling_) {
+    plan_pull(commands, now, wall);
+  }
+  plan_announcement(commands, now, wall);
+}
+
+void JobDispatcher::plan_release(std::vector<store::Command>& commands) const {
+  store::Release release{.epoch = epoch_};
+  for (const auto& [job, its] : leased_) {
+    if (job.second == epoch_) release.kept.push_back(job.first);
+  }
+  commands.emplace_back(std::move(release));
+}
+
+void JobDispatcher::plan_pull(std::vector<store::Command>& commands, TimePoint now,
+                              jobs::WallTime wall) {
   if (now >= lanes_at_) {
     lanes_at_ = now + kLanesEvery;
     commands.push_back(store::Lanes{.limit = kMostLanes, .ahead = 2 * kLanesEvery});
@@ -59,6 +76,15 @@ void JobDispatcher::plan(std::vector<store::Command>& commands, TimePoint now,
   if (turn_) {
     commands.push_back(store::Claim{.epoch = epoch_, .lane = turn_->lane, .limit = turn_->limit});
   }
+}
+
+void JobDispatcher::plan_announcement(std::vector<store::Command>& commands, TimePoint now,
+                                      jobs::WallTime wall) {
+  const auto has_room = [&](const std::string& route) {
+    return is_pulling_ && in_hand_ < kMostInHand ? room(route, now) : 0;
+  };
+  store::Announce announce{.lanes = news_.take(rotor_, has_room, now, wall)};
+  if (!announce.lanes.empty()) commands.emplace_back(std::move(announce));
 }
 
 // How many jobs of the route may be pulled now.
@@ -119,10 +145,15 @@ void JobDispatcher::learn(store::Command& command, TimePoint now, jobs::WallTime
       due.push_back({std::move(one.lane), one.oldest_due});
     rotor_.refresh(due);
   } else if (auto* const enqueue = std::get_if<store::Enqueue>(&command)) {
-    if (enqueue->result == store::Enqueue::Result::accepted && !enqueue->job.is_leased)
+    if (enqueue->result == store::Enqueue::Result::accepted && !enqueue->job.is_leased) {
       rotor_.add(enqueue->job.lane, enqueue->job.accepted);
+      news_.wrote(enqueue->job.lane);
+    }
   } else if (auto* const settle = std::get_if<store::Settle>(&command)) {
     settled(*settle, wall);
+  } else if (std::holds_alternative<store::Release>(command)) {
+    is_claim_lost_ = false;
+    lanes_at_ = now;
   } else if (std::holds_alternative<store::Replay>(command)) {
     lanes_at_ = now;
   } else if (auto* const sweep = std::get_if<store::Sweep>(&command)) {
@@ -181,7 +212,10 @@ void JobDispatcher::settled(const store::Settle& settle, jobs::WallTime wall) {
   }
   const jobs::Progress& progress = settle.progress;
   if (progress.state == jobs::JobState::succeeded) route.last_pause = {};
-  if (jobs::waits(progress.state)) rotor_.add(lane, progress.due);
+  if (jobs::waits(progress.state)) {
+    rotor_.add(lane, progress.due);
+    news_.wrote(lane);
+  }
   // The next one of its order may be claimable now.
   if (jobs::has_ended(progress.state)) rotor_.add(lane, wall);
 }
@@ -196,6 +230,11 @@ void JobDispatcher::renewed(const store::Renew& renew) {
 void JobDispatcher::lose_lease() {
   acts_.abort_all();
   epoch_ = 0;
+  is_claim_lost_ = false;
+}
+
+void JobDispatcher::heard(const std::vector<jobs::Lane>& lanes, jobs::WallTime wall) {
+  for (const jobs::Lane& lane : lanes) rotor_.add(lane, wall);
 }
 
 // Each time again, for twice as long.
@@ -207,9 +246,8 @@ void JobDispatcher::pause(const std::string& name, TimePoint now, TimePoint unti
 }
 
 void JobDispatcher::failed(TimePoint now) {
-  // What was claimed may be leased all the same. Under another epoch it is recovered with what is
-  // left of this one.
-  if (turn_) epoch_ = 0;
+  // What was claimed may be leased all the same.
+  if (turn_) is_claim_lost_ = true;
   turn_.reset();
   renew_at_ = std::min(renew_at_, now + kAskAgain);
   sweep_at_ = lanes_at_ = totals_at_ = now + kAskAgain;
@@ -218,6 +256,7 @@ void JobDispatcher::failed(TimePoint now) {
 TimePoint JobDispatcher::next_due(TimePoint now, jobs::WallTime wall) const {
   if (epoch_ == 0) return now;
   TimePoint due = std::min({renew_at_, sweep_at_, totals_at_});
+  if (const auto news = news_.next_due()) due = std::min(due, *news);
   if (!is_pulling_) return due;
   due = std::min(due, lanes_at_);
   if (const auto job = rotor_.next_due()) {

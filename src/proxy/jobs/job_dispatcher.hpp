@@ -20,6 +20,7 @@
 #include "jobs/life.hpp"
 #include "jobs/rotor.hpp"
 #include "observe/job_counts.hpp"
+#include "proxy/jobs/job_news.hpp"
 #include "proxy/jobs/job_routes.hpp"
 #include "proxy/jobs/store_call.hpp"
 
@@ -39,6 +40,8 @@ class JobDispatcher {
 
   // The configuration in force.
   void configure(JobRoutes routes);
+  // Other proxies are on the store.
+  void share() { news_.share(); }
   // Pulls nothing more.
   void stop_pulling() { is_pulling_ = false; }
 
@@ -46,6 +49,8 @@ class JobDispatcher {
   void plan(std::vector<store::Command>& commands, TimePoint now, jobs::WallTime wall);
   // Of the commands that plan() asked for, and of workers' calls.
   void learn(store::Command& command, TimePoint now, jobs::WallTime wall);
+  // Another proxy has jobs in these lanes that it cannot take now.
+  void heard(const std::vector<jobs::Lane>& lanes, jobs::WallTime wall);
   void pause(const std::string& route, TimePoint now, TimePoint until);
   // The store failed: asks again what was asked.
   void failed(TimePoint now);
@@ -74,6 +79,9 @@ class JobDispatcher {
     Duration last_pause{};
   };
 
+  void plan_release(std::vector<store::Command>& commands) const;
+  void plan_pull(std::vector<store::Command>& commands, TimePoint now, jobs::WallTime wall);
+  void plan_announcement(std::vector<store::Command>& commands, TimePoint now, jobs::WallTime wall);
   std::size_t room(const std::string& name, TimePoint now);
   void refill(Route& route, double rate, TimePoint now) const;
   std::string upstream_of(const std::string& route) const;
@@ -96,6 +104,8 @@ class JobDispatcher {
   store::Epoch epoch_ = 0;                 // 0: not joined
   std::size_t in_hand_ = 0;
   bool is_pulling_ = true;
+  bool is_claim_lost_ = false;  // what was claimed last, if anything, is not known
+  JobNews news_;
   TimePoint asked_at_{};     // for the lease
   TimePoint lease_until_{};  // by this proxy's clock
   TimePoint renew_at_{};

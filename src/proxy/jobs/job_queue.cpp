@@ -46,6 +46,7 @@ std::optional<store::Failure> JobQueue::start(JobRoutes routes) {
   const bool may_come_back = opened.failure.kind == store::Failure::Kind::unavailable;
   if (opened.store == nullptr && !may_come_back) return opened.failure;
   store_ = std::move(opened.store);
+  if (store_ && store_->is_shared()) dispatcher_.share();
   is_available_.store(store_ != nullptr);
   if (store_ == nullptr) on_failure_(opened.failure);
   max_bytes_ = routes.generation->config.store.max_bytes;
@@ -64,17 +65,19 @@ void JobQueue::stop() {
     const std::lock_guard lock(mutex_);
     told_.to_stop = true;
   }
-  changed_.notify_all();
+  bell_.ring();
   thread_.join();
 }
 
 bool JobQueue::submit(StoreCall& call) {
+  bool wakes = false;
   {
     const std::lock_guard lock(mutex_);
     if (!is_settle(call) && (told_.to_stop || !is_available())) return false;
     if (!calls_.add(call)) return false;
+    wakes = is_to_wake();
   }
-  changed_.notify_one();
+  if (wakes) bell_.ring();
   return true;
 }
 
@@ -106,6 +109,7 @@ JobQueue::Buried JobQueue::bury(jobs::NewJob job, jobs::Cause cause, std::uint64
     ++counts_.dead[index(self->as<store::Bury>().cause)];
     written();
   };
+  bool wakes = false;
   {
     const std::lock_guard lock(mutex_);
     Buried how = Buried::taken;
@@ -118,8 +122,9 @@ JobQueue::Buried JobQueue::bury(jobs::NewJob job, jobs::Cause cause, std::uint64
       return how;
     }
     ++buried_[route];
+    wakes = is_to_wake();
   }
-  changed_.notify_one();
+  if (wakes) bell_.ring();
   return Buried::taken;
 }
 
@@ -164,7 +169,7 @@ void JobQueue::configure(JobRoutes routes) {
     const std::lock_guard lock(mutex_);
     told_.routes = std::move(routes);
   }
-  changed_.notify_one();
+  bell_.ring();
 }
 
 void JobQueue::stop_pulling() {
@@ -172,15 +177,17 @@ void JobQueue::stop_pulling() {
     const std::lock_guard lock(mutex_);
     told_.to_stop_pulling = true;
   }
-  changed_.notify_one();
+  bell_.ring();
 }
 
 void JobQueue::job_started() {
+  bool wakes = false;
   {
     const std::lock_guard lock(mutex_);
-    if (std::exchange(told_.of_job_started, true)) return;
+    told_.of_job_started = true;
+    wakes = is_to_wake();
   }
-  changed_.notify_one();
+  if (wakes) bell_.ring();
 }
 
 observe::JobsSnapshot JobQueue::snapshot() const {
@@ -213,21 +220,41 @@ void JobQueue::run() {
   if (const auto failure = store_->execute({&one, 1}, wall_now())) on_failure_(*failure);
 }
 
+// Under the mutex: the thread is to be woken for what it was told. Once.
+bool JobQueue::is_to_wake() { return std::exchange(told_.is_asleep, false); }
+
+// Under the mutex.
+bool JobQueue::has_work() const {
+  return told_.to_stop || told_.routes || told_.of_job_started || told_.to_stop_pulling ||
+         (!calls_.is_empty() && is_available());
+}
+
+// What other proxies have announced.
+bool JobQueue::listen() {
+  const std::vector<jobs::Lane> lanes = store_ ? store_->heard() : std::vector<jobs::Lane>{};
+  dispatcher_.heard(lanes, wall_now());
+  return !lanes.empty();
+}
+
 // False: the thread ends.
 bool JobQueue::wait_for_work() {
-  std::unique_lock lock(mutex_);
+  bool has_heard = listen();
   const TimePoint now = Clock::now();
   const TimePoint due = is_available() ? dispatcher_.next_due(now, wall_now()) : try_at_;
-  const auto has_work = [this] {
-    return told_.to_stop || told_.routes || told_.of_job_started || told_.to_stop_pulling ||
-           (!calls_.is_empty() && is_available());
-  };
+  std::unique_lock lock(mutex_);
   if (due > now && !has_work() && is_available()) {
     lock.unlock();
     store_->rest();
     lock.lock();
   }
-  changed_.wait_until(lock, due, has_work);
+  while (!has_work() && !has_heard && Clock::now() < due) {
+    told_.is_asleep = true;
+    lock.unlock();
+    bell_.wait(store_ ? store_->descriptor() : -1, due);
+    has_heard = listen();
+    lock.lock();
+    told_.is_asleep = false;
+  }
   if (std::exchange(told_.to_stop_pulling, false)) dispatcher_.stop_pulling();
   told_.of_job_started = false;
   if (told_.routes) {
@@ -258,6 +285,7 @@ void JobQueue::turn() {
 bool JobQueue::open_again() {
   store::Opened opened = open_();
   store_ = std::move(opened.store);
+  if (store_ && store_->is_shared()) dispatcher_.share();
   try_at_ = Clock::now() + kTryAgain;
   return store_ != nullptr;
 }

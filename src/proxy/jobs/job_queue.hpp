@@ -5,7 +5,6 @@
 // Thread-safe but for start() and stop().
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -19,6 +18,7 @@
 #include "observe/job_counts.hpp"
 #include "observe/jobs_snapshot.hpp"
 #include "proxy/jobs/call_queue.hpp"
+#include "proxy/jobs/doorbell.hpp"
 #include "proxy/jobs/job_dispatcher.hpp"
 #include "proxy/jobs/lookup_limit.hpp"
 #include "proxy/jobs/store_call.hpp"
@@ -80,6 +80,7 @@ class JobQueue {
     bool to_stop = false;
     bool to_stop_pulling = false;
     bool of_job_started = false;
+    bool is_asleep = false;  // the thread, which then has to be woken
   };
 
   void run();
@@ -87,6 +88,9 @@ class JobQueue {
   Batch take_batch();
   bool has_place_for_letter(const std::string& route, std::uint64_t most) const;
   bool wait_for_work();
+  bool has_work() const;
+  bool listen();
+  bool is_to_wake();
   bool open_again();
   void execute(Batch& batch);
   void succeeded(Batch& batch, Duration took);
@@ -107,8 +111,8 @@ class JobQueue {
   LookupLimit lookups_;
   std::thread thread_;
 
+  Doorbell bell_;
   mutable std::mutex mutex_;  // of these:
-  std::condition_variable changed_;
   CallQueue calls_;
   // By route: what was buried since the totals were read, or waits to be.
   std::map<std::string, std::uint64_t> buried_;

@@ -185,6 +185,16 @@ TEST_CASE("a turn whose lane was taken away by a refresh is answered without eff
   CHECK(rotor.lanes() == 1);
 }
 
+TEST_CASE("it is known when a lane is due, and that one is not known") {
+  Rotor rotor;
+  rotor.add(lane(0, "orders"), kNow);
+  CHECK(rotor.due(lane(0, "orders")) == kNow);
+  CHECK_FALSE(rotor.due(lane(0, "mails")));
+  const auto turn = rotor.next(kNow, 10, much);
+  rotor.took(*turn, 0);
+  CHECK_FALSE(rotor.due(lane(0, "orders")));
+}
+
 TEST_CASE("a rotor knows a bounded number of lanes") {
   Rotor rotor;
   for (std::uint32_t i = 0; i < Rotor::kMostLanes + 10; ++i) rotor.add(lane(0, "orders", i), kNow);

@@ -1,5 +1,6 @@
 // Several proxies on one database.
 #include <doctest/doctest.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -120,6 +121,85 @@ TEST_CASE(
   fleet.first.pass(10s);
   CHECK(fleet.first.succeed(late, 1));
   CHECK(fleet.ask_second(Sweep{100}).recovered.empty());
+}
+
+// The control of the case above: it is the epoch that refuses it, and nothing else.
+TEST_CASE("a late acknowledgement counts if the job has no epoch but its own") {
+  Fleet fleet;
+  UnderTest& first = fleet.first;
+  const Epoch late = first.join(10s);
+  const Epoch other = fleet.ask_second(Join{"other", 10min}).epoch;
+  first.enqueue(first.job(1));
+  REQUIRE(first.claim(late).size() == 1);
+  first.pass(10s);
+  fleet.ask_second(Sweep{100});
+  REQUIRE(fleet.ask_second(Claim{other, first.job(1).lane, 10}).jobs.size() == 1);
+  support::Postgres::ask(fleet.url(), "UPDATE spillway.leased SET epoch = " + std::to_string(late));
+  CHECK(first.succeed(late, 1));
+}
+
+const jobs::Lane kToldLane{255, "ex port\xC3\xA9", TenantId{~std::uint64_t{0}}};
+
+// What the store hears in the end, or within `patience` in vain.
+std::vector<jobs::Lane> heard_by(JobStore& store, std::chrono::milliseconds patience = 10s) {
+  const auto until = std::chrono::steady_clock::now() + patience;
+  std::vector<jobs::Lane> lanes;
+  while (lanes.empty() && std::chrono::steady_clock::now() < until) {
+    pollfd ready{store.descriptor(), POLLIN, 0};
+    ::poll(&ready, 1, 20);
+    lanes = store.heard();
+  }
+  return lanes;
+}
+
+TEST_CASE("what a proxy announces the others hear, without asking, and it does not itself") {
+  Fleet fleet;
+  fleet.first.ask(Announce{{kToldLane, kToldLane}});
+  CHECK(heard_by(fleet.second()) == std::vector{kToldLane});
+  CHECK_MESSAGE(fleet.second().heard().empty(), "once");
+  CHECK(heard_by(fleet.first.store(), 50ms).empty());
+}
+
+TEST_CASE("an announcement that comes amid a batch is heard after it") {
+  Fleet fleet;
+  fleet.first.ask(Announce{{kToldLane}});
+  fleet.ask_second(Totals{});
+  CHECK(heard_by(fleet.second()) == std::vector{kToldLane});
+}
+
+TEST_CASE("a batch that fails announces nothing") {
+  Fleet fleet;
+  std::vector<Command> batch{Announce{{kToldLane}}, Purge{}};
+  support::Postgres::ask(fleet.url(), "ALTER TABLE spillway.ended RENAME TO gone");
+  std::vector<Command*> commands{&batch[0], &batch[1]};
+  CHECK(fleet.first.store().execute(commands, fleet.first.now()));
+  support::Postgres::ask(fleet.url(), "ALTER TABLE spillway.gone RENAME TO ended");
+  CHECK(heard_by(fleet.second(), 50ms).empty());
+}
+
+TEST_CASE("two stores in one database do not hear each other") {
+  Fleet fleet;
+  const Opened other = open_store(fleet.url() + "&options=-csearch_path%3Dblue", {});
+  REQUIRE(other.store);
+  fleet.first.ask(Announce{{kToldLane}});
+  CHECK(heard_by(fleet.second()) == std::vector{kToldLane});
+  CHECK(heard_by(*other.store, 50ms).empty());
+}
+
+TEST_CASE("a proxy whose connection was ended hears nothing, and hears again once it has another") {
+  Fleet fleet;
+  support::Postgres::ask(fleet.url(),
+                         "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+                         "WHERE application_name = 'spillway' AND datname = current_database()");
+  CHECK(heard_by(fleet.second(), 200ms).empty());
+  CHECK(fleet.second().descriptor() == -1);
+  fleet.first.ask(Announce{{kToldLane}});
+  CHECK(heard_by(fleet.second(), 50ms).empty());
+  fleet.ask_second(Totals{});
+  CHECK(fleet.second().descriptor() != -1);
+  CHECK_MESSAGE(heard_by(fleet.second(), 50ms).empty(), "what was told meanwhile is not repeated");
+  fleet.first.ask(Announce{{kToldLane}});
+  CHECK(heard_by(fleet.second()) == std::vector{kToldLane});
 }
 
 TEST_CASE("a job that one proxy gives back below the other's watermark is found by it") {

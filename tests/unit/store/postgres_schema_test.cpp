@@ -66,8 +66,8 @@ TEST_CASE("a database whose jobs were sealed with another key is refused") {
   CHECK_MESSAGE(open_store(url, {}, Key{{1}}).store, "there are no jobs yet");
   Postgres::ask(url,
                 "INSERT INTO spillway.job (id, tenant, accepted, expires, kept, rank, route, "
-                "tenant_name, method, target, head, body) "
-                "VALUES (gen_random_uuid(), 1, 1, 1, 1, 1, 'a', '', '', '', '', '')");
+                "tenant_name, method, target, body_bytes, period) "
+                "VALUES (gen_random_uuid(), 1, 1, 1, 1, 1, 'a', '', '', '', 0, 0)");
   CHECK(open_store(url, {}, Key{{1}}).store);
   CHECK(open_store(url, {}, Key{{2}}).failure.kind == Failure::Kind::corrupt);
   CHECK(open_store(url, {}).failure.kind == Failure::Kind::corrupt);
@@ -100,7 +100,8 @@ std::string plan_of(const std::string& url, PostgresStatement statement) {
 }
 
 bool reads_a_table_through(const std::string& plan) {
-  const std::regex scan("Seq Scan on (job|waiting|leased|ended|remnant|answer|attempt|line)");
+  const std::regex scan(
+      "Seq Scan on (job|waiting|leased|ended|remnant|content|answer|attempt|line)");
   return std::regex_search(plan, scan);
 }
 

@@ -240,16 +240,92 @@ TEST_CASE("a lease that cannot be renewed ends by the proxy's own clock") {
   CHECK(play.dispatcher.epoch() == 0);
 }
 
-TEST_CASE(
-    "after a claim of which nothing is known the proxy joins again, so that it is recovered") {
+TEST_CASE("after a claim of which nothing is known all but what is in hand is given back") {
   Play play;
+  std::size_t waiting = 3;
+  play.see();
+  play.pull(waiting);
+  REQUIRE(play.handed.size() == 3);
   play.see();
   play.ask();
   REQUIRE(play.asked<store::Claim>());
+  for (int i = 0; i < 2; ++i) {
+    play.dispatcher.failed(play.now);
+    play.ask();
+    REQUIRE(play.asked<store::Release>());
+    CHECK_FALSE(play.asked<store::Claim>());
+  }
+  play.answer<store::Release>([&](const store::Release& release) {
+    CHECK(release.epoch == 7);
+    CHECK(release.kept.size() == 3);
+  });
+  play.ask();
+  CHECK_FALSE(play.asked<store::Release>());
+  CHECK_MESSAGE(play.asked<store::Claim>(), "then it goes on");
+  CHECK(play.dispatcher.epoch() == 7);
+  CHECK(play.aborts == 0);
+  // The control: when the claim was answered nothing is given back.
+  play.answer<store::Claim>([](const store::Claim&) {});
   play.dispatcher.failed(play.now);
   play.ask();
-  CHECK(play.asked<store::Join>());
-  CHECK(play.aborts == 0);
+  CHECK_FALSE(play.asked<store::Release>());
+}
+
+TEST_CASE("jobs that find no room here are announced, once, and those that do are not") {
+  Play play(nlohmann::json{{"concurrency", 2}});
+  play.dispatcher.share();
+  std::size_t waiting = 3;
+  play.see();
+  play.pull(waiting);
+  CHECK_FALSE(play.asked<store::Announce>());
+  REQUIRE(play.handed.size() == 2);
+  play.pass(JobNews::kEvery);
+  play.ask();
+  REQUIRE(play.asked<store::Announce>());
+  play.answer<store::Announce>(
+      [](const store::Announce& announce) { CHECK(announce.lanes == std::vector{kLane}); });
+  play.pass(JobNews::kEvery);
+  play.ask();
+  CHECK_FALSE(play.asked<store::Announce>());
+  play.see();
+  play.ask();
+  CHECK(play.asked<store::Announce>());
+  play.see();
+  play.ask();
+  CHECK_MESSAGE(!play.asked<store::Announce>(), "not as often as jobs come");
+  CHECK(play.dispatcher.next_due(play.now, play.wall) <= play.now + JobNews::kEvery);
+  play.pass(JobNews::kEvery);
+  play.ask();
+  CHECK(play.asked<store::Announce>());
+}
+
+TEST_CASE("a proxy that is alone on its store announces nothing") {
+  Play play(nlohmann::json{{"concurrency", 1}});
+  std::size_t waiting = 2;
+  play.see();
+  play.pull(waiting);
+  play.pass(JobNews::kEvery);
+  play.ask();
+  CHECK_FALSE(play.asked<store::Announce>());
+}
+
+TEST_CASE("a proxy that drains announces what it still writes down") {
+  Play play;
+  play.dispatcher.share();
+  play.dispatcher.stop_pulling();
+  play.see();
+  play.ask();
+  CHECK(play.asked<store::Announce>());
+}
+
+TEST_CASE("what another proxy has announced is claimed at once") {
+  Play play;
+  play.ask();
+  CHECK_FALSE(play.asked<store::Claim>());
+  play.dispatcher.heard({kLane}, play.wall);
+  CHECK(play.dispatcher.next_due(play.now, play.wall) < play.now + seconds(1));
+  play.ask();
+  CHECK(play.asked<store::Claim>());
 }
 
 TEST_CASE("a job that is leased again before its former attempt has ended counts for both") {

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "proxy/generation/read_configuration.hpp"
@@ -164,6 +165,23 @@ TEST_CASE("a store that is not ours keeps the proxy from starting") {
   const auto failure = queue.start(some_routes());
   REQUIRE(failure);
   CHECK(failure->text == "no store");
+}
+
+TEST_CASE("a doorbell wakes for a ring, also one from before, for a descriptor, and in time") {
+  Doorbell bell;
+  const TimePoint late = Clock::now() + std::chrono::hours(1);
+  bell.ring();
+  bell.wait(-1, late);
+  std::thread other([&] { bell.ring(); });
+  bell.wait(-1, late);
+  other.join();
+  Event readable;
+  readable.set();
+  bell.wait(readable.descriptor(), late);
+  const TimePoint soon = Clock::now() + std::chrono::milliseconds(10);
+  const Event not_readable;
+  while (Clock::now() < soon) bell.wait(not_readable.descriptor(), soon);
+  bell.wait(-1, TimePoint{});
 }
 
 TEST_CASE("calls that come after the end are not taken, and those that wait are answered") {

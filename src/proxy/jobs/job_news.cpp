@@ -1,0 +1,29 @@
+#include "proxy/jobs/job_news.hpp"
+
+namespace spillway::proxy {
+
+void JobNews::wrote(const jobs::Lane& lane) {
+  if (is_shared_ && lanes_.size() < kMostLanes) lanes_.insert(lane);
+}
+
+std::vector<jobs::Lane> JobNews::take(const jobs::Rotor& rotor, const jobs::Rotor::Room& room,
+                                      TimePoint now, jobs::WallTime wall) {
+  std::vector<jobs::Lane> told;
+  if (lanes_.empty() || now < next_) return told;
+  next_ = now + kEvery;
+  std::erase_if(lanes_, [&](const jobs::Lane& lane) {
+    const auto due = rotor.due(lane);
+    if (!due || *due > wall) return true;
+    if (room(lane.route) > 0) return false;
+    told.push_back(lane);
+    return true;
+  });
+  return told;
+}
+
+std::optional<TimePoint> JobNews::next_due() const {
+  if (lanes_.empty()) return std::nullopt;
+  return next_;
+}
+
+}  // namespace spillway::proxy
