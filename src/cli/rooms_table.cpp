@@ -37,6 +37,20 @@ std::string counted(const json& causes) {
   return text;
 }
 
+// [{"name": "vip", "visitors": 3, "fulfilled": 9}] as "vip 3 (9 came in)", of those that had any.
+std::string by_tier(const json& tiers) {
+  std::string text;
+  for (const json& tier : tiers) {
+    const json visitors = tier.value("visitors", json(0));
+    const json fulfilled = tier.value("fulfilled", json(0));
+    if (visitors == 0 && fulfilled == 0) continue;
+    text.append(text.empty() ? "" : ", ").append(plain(tier.value("name", "")));
+    text.append(" ").append(visitors.dump());
+    text.append(" (").append(fulfilled.dump()).append(" came in)");
+  }
+  return text;
+}
+
 }  // namespace
 
 void print_rooms(std::ostream& out, const json& rooms) {
@@ -51,6 +65,7 @@ void print_rooms(std::ostream& out, const json& rooms) {
 void print_room(std::ostream& out, const json& room) {
   json shown = room;
   shown["state"] = state_of(room);
+  shown["tiers"] = by_tier(room.value("tiers", json::array()));
   for (const char* const causes : {"tickets_ended", "sessions_ended"})
     shown[causes] = counted(room.value(causes, json::object()));
   for (const char* const name : {"name",
@@ -59,6 +74,7 @@ void print_room(std::ostream& out, const json& room) {
                                  "waiting",
                                  "present",
                                  "processing",
+                                 "tiers",
                                  "active",
                                  "provisional",
                                  "entries_last_minute",
@@ -80,6 +96,7 @@ void print_room(std::ostream& out, const json& room) {
 void print_tickets_heading(std::ostream& out) {
   print_ticket_row(out, {{"id", "ID"},
                          {"status", "STATUS"},
+                         {"tier", "TIER"},
                          {"position", "PLACE"},
                          {"joined_at", "JOINED"},
                          {"heard_at", "HEARD OF"},
@@ -88,19 +105,20 @@ void print_tickets_heading(std::ostream& out) {
 
 void print_ticket_row(std::ostream& out, const json& ticket) {
   const char* const since = ticket.contains("begun_at") ? "begun_at" : "joined_at";
-  const std::array<std::string, 6> cells{member(ticket, "id"),
+  const std::array<std::string, 7> cells{member(ticket, "id"),
                                          member(ticket, "status"),
+                                         member(ticket, "tier"),
                                          member(ticket, "position"),
                                          seconds_of(member(ticket, since)),
                                          seconds_of(member(ticket, "heard_at")),
                                          member(ticket, "missed")};
-  print_cells(out, cells, std::array<int, 6>{32, 10, 8, 20, 20, 0});
+  print_cells(out, cells, std::array<int, 7>{32, 10, 10, 8, 20, 20, 0});
 }
 
 void print_ticket(std::ostream& out, const json& ticket) {
   for (const char* const name :
-       {"id", "status", "position", "ahead", "joined_at", "begun_at", "waited_ms", "heard_at",
-        "present", "missed", "estimate", "claim_remaining_ms"}) {
+       {"id", "status", "tier", "position", "ahead", "joined_at", "begun_at", "waited_ms",
+        "heard_at", "present", "missed", "why", "estimate", "claim_remaining_ms"}) {
     print_member(out, ticket, name, kMemberWidth);
   }
 }

@@ -36,7 +36,7 @@ class TenantCheck {
  private:
   // The keys of a tenant that said something of its tier first.
   struct Said {
-    std::optional<std::size_t> traffic_class, weight, budget;
+    std::optional<std::size_t> traffic_class, weight, tier, budget;
   };
 
   static std::string path(std::size_t i, const char* key) { return element(kKeys, i) + "." + key; }
@@ -56,6 +56,7 @@ class TenantCheck {
   void check_tier(std::size_t i, Said& said) {
     agree(i, "class", &ApiKey::traffic_class, said.traffic_class);
     agree(i, "weight", &ApiKey::weight, said.weight);
+    agree(i, "tier", &ApiKey::tier, said.tier);
     agree(i, "budget", &ApiKey::budget, said.budget);
   }
 

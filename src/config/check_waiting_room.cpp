@@ -1,11 +1,43 @@
 #include "config/check_waiting_room.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace spillway::config {
 namespace {
 
 std::string count_of(Milliseconds time) { return std::to_string(time.count()); }
+
+// By name or by priority.
+template <class Member>
+void check_distinct(const std::vector<WaitingTier>& tiers, const std::string& path, const char* key,
+                    Member WaitingTier::*member, Findings& findings) {
+  for (std::size_t n = 1; n < tiers.size(); ++n) {
+    for (std::size_t before = 0; before < n; ++before) {
+      if (tiers[n].*member != tiers[before].*member) continue;
+      findings.report(element(path, n) + "." + key, "the same as of " + element(path, before));
+      break;
+    }
+  }
+}
+
+void check_tiers(const std::vector<WaitingTier>& tiers, const std::string& path,
+                 Findings& findings) {
+  check_distinct(tiers, path, "name", &WaitingTier::name, findings);
+  check_distinct(tiers, path, "priority", &WaitingTier::priority, findings);
+  double shares = 0;
+  for (const WaitingTier& tier : tiers) shares += tier.share;
+  if (shares >= 1)
+    findings.report(path,
+                    "the shares of all tiers together must be below 1: what they leave goes "
+                    "by priority");
+  const auto highest = std::ranges::max_element(tiers, {}, &WaitingTier::priority);
+  if (tiers.size() > 1 && highest->share > 0) {
+    const auto n = static_cast<std::size_t>(highest - tiers.begin());
+    findings.report(element(path, n) + ".share",
+                    "the highest tier goes first anyway: give shares to lower ones");
+  }
+}
 
 void check_waiting_room(const WaitingRoom& room, const std::string& path, Findings& findings) {
   if (room.status != 200 && room.status != 202 && room.status != 429 && room.status != 503) {
@@ -20,10 +52,30 @@ void check_waiting_room(const WaitingRoom& room, const std::string& path, Findin
     findings.report_order(path + ".idle_ms", count_of(room.idle), "up to", path + ".session_ttl_ms",
                           count_of(room.session_ttl));
   }
+  check_tiers(room.tiers, path + ".tiers", findings);
   // A visitor that asks as told is never given up.
   if (room.abandon < 3 * room.poll.max) {
     findings.report_order(path + ".abandon_ms", count_of(room.abandon), "three times or more",
                           path + ".poll.max_ms", count_of(room.poll.max));
+  }
+}
+
+// A tier that no waiting room has is a mistake in its name.
+void check_tiers_of_keys(const Config& config, Findings& findings) {
+  const auto has = [](const Route& route, const std::string& name) {
+    return route.waiting_room &&
+           std::ranges::any_of(route.waiting_room->tiers,
+                               [&](const auto& tier) { return tier.name == name; });
+  };
+  const auto has_room = [](const Route& route) { return route.waiting_room.has_value(); };
+  if (std::ranges::none_of(config.routes, has_room)) return;
+  const std::vector<ApiKey>& keys = config.tenants.api_keys;
+  for (std::size_t n = 0; n < keys.size(); ++n) {
+    if (!keys[n].tier) continue;
+    const auto has_it = [&](const Route& route) { return has(route, *keys[n].tier); };
+    if (std::ranges::none_of(config.routes, has_it))
+      findings.report(element("$.tenants.api_keys", n) + ".tier",
+                      "no waiting room has a tier of this name");
   }
 }
 
@@ -45,6 +97,7 @@ void check_waiting_rooms(const Config& config, Findings& findings) {
                       route_at + ".defer.when");
     }
   }
+  check_tiers_of_keys(config, findings);
 }
 
 }  // namespace spillway::config

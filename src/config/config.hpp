@@ -333,6 +333,7 @@ struct ApiKey {
   std::optional<std::string> sha256;     // of the key, hexadecimal
   std::optional<ClassId> traffic_class;  // none: the route's
   std::optional<double> weight;          // of its fair share; none: 1
+  std::optional<std::string> tier;       // of waiting rooms; none: the lowest
   std::optional<Budget> budget;          // none: no rate limit
 
   bool operator==(const ApiKey&) const = default;
@@ -350,6 +351,7 @@ struct Tenants {
 struct TrustedHeaders {
   std::string tenant;
   std::string priority;  // as a route's priority
+  std::string tier;      // of waiting rooms
 
   bool operator==(const TrustedHeaders&) const = default;
 };

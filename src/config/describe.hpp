@@ -326,6 +326,9 @@ void describe(Visitor& visit, ApiKey& x) {
         "Class of the tenant's requests, in place of the route's; default: the route's.");
   visit("weight", x.weight, Real{0.01, 100},
         "The tenant's fair share relative to other tenants of the class; default: 1.");
+  visit(
+      "tier", x.tier, kName,
+      "Tier of the tenant's visitors in waiting rooms (waiting_room.tiers); default: the lowest.");
   visit("budget", x.budget, ByType{},
         "Rate limit of the tenant, overloaded or not, over all routes; beyond it 429. Default: "
         "none.");
@@ -351,6 +354,8 @@ void describe(Visitor& visit, TrustedHeaders& x) {
   visit("priority", x.priority, kFieldName,
         "Field with a priority of 0 to priority_max in place of the route's class, e.g. "
         "X-Priority; empty: none.");
+  visit("tier", x.tier, kFieldName,
+        "Field with the tier of a visitor in waiting rooms, e.g. X-Tier; empty: none.");
 }
 
 template <class Visitor>
@@ -388,8 +393,7 @@ void describe(Visitor& visit, Config& x) {
   visit("store", x.store, ByType{}, "Where deferred requests are kept.");
   visit("jobs", x.jobs, ByType{}, "Defaults for the defer of every route.");
   visit("own_path", x.own_path, kOwnPath,
-        "Path below which Spillway answers itself, if a route has defer or waiting_room; empty: "
-        "nowhere.");
+        "Path below which Spillway answers itself (defer, waiting_room); empty: nowhere.");
   visit("log", x.log, ByType{}, "What is written to standard error.");
 }
 

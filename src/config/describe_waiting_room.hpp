@@ -13,6 +13,14 @@ void describe(Visitor& visit, WaitingPoll& x) {
 }
 
 template <class Visitor>
+void describe(Visitor& visit, WaitingTier& x) {
+  visit(required("name"), x.name, kName, "What api_keys[].tier and trusted_headers.tier call it.");
+  visit(required("priority"), x.priority, Range{0, 255}, "The higher one goes first.");
+  visit("share", x.share, Real{0, 0.99},
+        "Part of the calls that it gets in any case while somebody of it is there.");
+}
+
+template <class Visitor>
 void describe(Visitor& visit, WaitingRoom& x) {
   visit("active_sessions", x.active_sessions, Range{1, 1'000'000},
         "Visitors who may be inside at a time.");
@@ -31,6 +39,9 @@ void describe(Visitor& visit, WaitingRoom& x) {
   visit("max_tickets", x.max_tickets, Range{1, 10'000'000}, "Most who may wait.");
   visit("attempts", x.attempts, Range{1, 100},
         "Calls that a visitor may miss, after which its ticket ends.");
+  visit("tiers", x.tiers, ListOf<ByType>{{}, 1, 8},
+        "Who is called first. A visitor's tier is that of its API key, or what a trusted peer "
+        "says; of all others, and of a tier that is not here, the lowest.");
   visit("when", x.when, ByType{},
         "When visitors have to wait: full, while there is no room or somebody waits; always; "
         "overloaded, as full and from when the upstream is overloaded.");

@@ -17,6 +17,7 @@ std::vector<NamedTenant> named_tenants(const std::vector<ApiKey>& keys) {
     Tier& tier = tenants[at->second].tier;
     if (key.traffic_class) tier.traffic_class = key.traffic_class;
     if (key.weight) tier.weight = *key.weight;
+    if (key.tier) tier.waiting_tier = *key.tier;
     if (key.budget) tier.budget = key.budget;
   }
   return tenants;

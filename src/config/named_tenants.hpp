@@ -19,6 +19,7 @@ struct Tier {
   std::uint32_t number = kNoNumber;      // of its tenant
   std::optional<ClassId> traffic_class;  // in place of the route's
   double weight = 1;
+  std::string waiting_tier;  // empty: the lowest
   std::optional<Budget> budget;
 };
 

@@ -24,6 +24,14 @@ struct WaitingPoll {
   Milliseconds max{30000};
 };
 
+// Visitors of a higher priority are called first; `share` of the calls goes to this tier in any
+// case.
+struct WaitingTier {
+  std::string name;
+  std::uint32_t priority = 0;
+  double share = 0;
+};
+
 struct WaitingRoom {
   std::uint32_t active_sessions = 200;
   std::optional<std::uint32_t> per_minute;  // default: no cap
@@ -34,6 +42,7 @@ struct WaitingRoom {
   Milliseconds max_wait{1800000};
   std::uint32_t max_tickets = 100000;
   std::uint32_t attempts = 3;
+  std::vector<WaitingTier> tiers{{"standard", 0}, {"vip", 1}, {"premium", 2}, {"enterprise", 3}};
   WaitingWhen when = WaitingWhen::full;
   OnStoreFailure on_store_failure = OnStoreFailure::open;
   unsigned status = 503;

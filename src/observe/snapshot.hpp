@@ -29,6 +29,7 @@ namespace spillway::observe {
 struct WaitingRoomSnapshot {
   std::string name;
   waiting::Counts counts;
+  std::vector<std::string> tiers;  // names, as Counts::tiers
 };
 
 // One class's queue at one upstream.

@@ -53,6 +53,31 @@ MetricFamily ended(const Snapshot& snapshot) {
   return family;
 }
 
+MetricFamily estimates(const Snapshot& snapshot) {
+  MetricFamily family = counter("spillway_waiting_room_estimate_total",
+                                "Calls of visitors who had been told an estimate: within the range "
+                                "that was told first, or not. 80 % are meant to be.");
+  for (const WaitingRoomSnapshot& room : snapshot.waiting_rooms) {
+    const auto add = [&](std::string_view within, std::uint64_t count) {
+      add_sample(family, {label("room", room.name), label("within", within)}, count);
+    };
+    add("yes", room.counts.told_within);
+    add("no", room.counts.told_outside);
+  }
+  return family;
+}
+
+// One sample for each tier of each waiting room.
+template <class Value>
+MetricFamily of_tiers(MetricFamily family, const Snapshot& snapshot, Value value) {
+  for (const WaitingRoomSnapshot& room : snapshot.waiting_rooms) {
+    for (std::size_t n = 0; n < room.tiers.size(); ++n)
+      add_sample(family, {label("room", room.name), label("tier", room.tiers[n])},
+                 value(room.counts.tiers[n]));
+  }
+  return family;
+}
+
 }  // namespace
 
 Families waiting_families(const Snapshot& snapshot) {
@@ -65,6 +90,11 @@ Families waiting_families(const Snapshot& snapshot) {
       of_rooms(counter("spillway_waiting_room_entered_total",
                        "Sessions that began, with a ticket or without."),
                snapshot, [](const Counts& counts) { return counts.entered; }),
+      of_rooms(gauge("spillway_waiting_room_estimate_error_ratio",
+                     "Learned mean error of the waits that were told first, as a part of the "
+                     "wait."),
+               snapshot, [](const Counts& counts) { return counts.estimate_error; }),
+      estimates(snapshot),
       of_rooms(counter("spillway_waiting_room_joined_total", "Tickets that were made."), snapshot,
                [](const Counts& counts) { return counts.joined; }),
       of_rooms(gauge("spillway_waiting_room_open", "Whether visitors have to wait."), snapshot,
@@ -79,6 +109,12 @@ Families waiting_families(const Snapshot& snapshot) {
       of_rooms(counter("spillway_waiting_room_refused_total",
                        "Visitors told at the door that there is no place within max_wait_ms."),
                snapshot, [](const Counts& counts) { return counts.refused; }),
+      of_tiers(counter("spillway_waiting_room_tier_fulfilled_total",
+                       "Tickets that became sessions, by tier."),
+               snapshot, [](const waiting::TierCounts& tier) { return tier.fulfilled; }),
+      of_tiers(gauge("spillway_waiting_room_tier_visitors",
+                     "Visitors in line, waiting or called, by tier."),
+               snapshot, [](const waiting::TierCounts& tier) { return tier.visitors; }),
       visitors(snapshot),
   };
 }

@@ -1,6 +1,7 @@
 #include "observe/waiting_report.hpp"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace spillway::observe {
 
@@ -8,6 +9,14 @@ nlohmann::ordered_json waiting_room_report(const WaitingRoomSnapshot& room) {
   using Json = nlohmann::ordered_json;
   const waiting::Counts& counts = room.counts;
   const auto rate = counts.entries_per_second;
+  Json tiers = Json::array();
+  for (std::size_t n = 0; n < room.tiers.size(); ++n) {
+    tiers.push_back({{"name", room.tiers[n]},
+                     {"visitors", counts.tiers[n].visitors},
+                     {"fulfilled", counts.tiers[n].fulfilled}});
+  }
+  const bool has_told = counts.told_within + counts.told_outside > 0;
+  const Json error = has_told ? Json(counts.estimate_error) : Json(nullptr);
   return {{"name", room.name},
           {"open", counts.is_open},
           {"waiting", counts.waiting},
@@ -17,7 +26,10 @@ nlohmann::ordered_json waiting_room_report(const WaitingRoomSnapshot& room) {
           {"provisional", counts.provisional},
           {"entries_last_minute", counts.entries_last_minute},
           {"entries_per_second", rate ? Json(*rate) : Json(nullptr)},
-          {"held_back_by_upstream", counts.is_paced}};
+          {"held_back_by_upstream", counts.is_paced},
+          {"tiers", std::move(tiers)},
+          {"estimates",
+           {{"within", counts.told_within}, {"outside", counts.told_outside}, {"error", error}}}};
 }
 
 nlohmann::ordered_json waiting_rooms_report(const std::vector<WaitingRoomSnapshot>& rooms) {

@@ -131,6 +131,13 @@ void add_visitors(Json& object, const Recording& recording) {
                         {"most_polls_in_a_second", of.most_polls},
                         {"told_an_estimate", of.told},
                         {"called_within_it", of.within}};
+  for (const TierSummary& tier : of.tiers) {
+    object["visitors"]["tiers"].push_back({{"name", tier.name},
+                                           {"came", tier.came},
+                                           {"waited", tier.waited},
+                                           {"wait_p50_ms", latency(tier.wait_p50, tier.waited)},
+                                           {"wait_p95_ms", latency(tier.wait_p95, tier.waited)}});
+  }
   for (std::size_t s = 0; s < recording.seconds.size(); ++s) {
     const Second& recorded = recording.seconds[s];
     Json& second = object["seconds"][s];

@@ -92,6 +92,15 @@ struct JobsSummary {
   double longest = 0;  // seconds from the answer 202 to the end, or to now, of the slowest
 };
 
+// Visitors of one tier of a waiting room.
+struct TierSummary {
+  std::string name;
+  std::uint64_t came = 0;
+  std::uint64_t waited = 0;  // of those who entered
+  double wait_p50 = 0;       // seconds, of them
+  double wait_p95 = 0;
+};
+
 // The visitors of the whole run, the warm-up included.
 struct VisitorsSummary {
   bool has_room = false;          // some go through a waiting room
@@ -114,9 +123,10 @@ struct VisitorsSummary {
   double wait_p95 = 0;
   double longest_wait = 0;
   std::uint64_t polls = 0;
-  std::uint64_t most_polls = 0;  // in a second
-  std::uint64_t told = 0;        // of those called: told an estimate before
-  std::uint64_t within = 0;      // and called within that range
+  std::uint64_t most_polls = 0;    // in a second
+  std::uint64_t told = 0;          // of those called: told an estimate before
+  std::uint64_t within = 0;        // and called within that range
+  std::vector<TierSummary> tiers;  // only if clients have one
 };
 
 // The modelled backend at full strength, and what its clients plan to ask of it.

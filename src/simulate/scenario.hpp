@@ -72,6 +72,7 @@ struct Visit {
   std::uint32_t pages = 5;
   Milliseconds think{10'000};        // mean, exponential: from a page to the request for the next
   Milliseconds patience{1'800'000};  // in line, or for a page
+  std::string tier;                  // in the waiting room; empty, or unknown: the lowest
   double ghosts = 0;                 // part that is not heard of again once it has a ticket
   double no_shows = 0;               // part that goes on asking and never comes when it is called
 };

@@ -98,6 +98,8 @@ void describe(Visitor& visit, Visit& x) {
         "Mean time from a page to the request for the next (exponential).");
   visit("patience_ms", x.patience, Range{1, config::kDay},
         "Who has waited for so long, in line or for a page, gives up.");
+  visit("tier", x.tier, config::kName,
+        "Their tier in the waiting room; default, or if it has none of this name: the lowest.");
   visit("ghosts", x.ghosts, Real{0, 1}, "Part that is not heard of again once it has a ticket.");
   visit("no_shows", x.no_shows, Real{0, 1},
         "Part that goes on asking and never comes when it is called.");

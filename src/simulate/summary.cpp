@@ -184,9 +184,18 @@ std::string visitors(const Runs& runs) {
   text += line("sessions used",
                [](const Summary& of) { return of.waited > 0 ? share_text(of.use) : "-"; });
   text += count("polls", &Summary::polls) + count("  most in 1 s", &Summary::most_polls);
-  return text + line("calls in range", [](const Summary& of) {
-           return of.told > 0 ? share_text(of.within, of.told) : "-";
-         });
+  text += line("calls in range", [](const Summary& of) {
+    return of.told > 0 ? share_text(of.within, of.told) : "-";
+  });
+  // The other run may have no waiting room, and so no tiers.
+  for (std::size_t n = 0; n < runs.front()->visitors->tiers.size(); ++n) {
+    const std::string& name = runs.front()->visitors->tiers[n].name;
+    text += line(cut("p95 of " + name, kNameWidth + 3), [n](const Summary& of) {
+      const bool has_waits = n < of.tiers.size() && of.tiers[n].waited > 0;
+      return has_waits ? fixed(of.tiers[n].wait_p95, 1) + " s" : "-";
+    });
+  }
+  return text;
 }
 
 std::string changes(const Recording& run, const Runs& runs) {

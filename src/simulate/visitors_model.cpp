@@ -36,6 +36,7 @@ VisitorsModel::VisitorsModel(const Scenario& scenario)
     people_.push_back(random_stream(scenario.seed, Draws::visitors, i + 1));
     rooms_of_clients_.push_back(nullptr);
     is_in_use_ = is_in_use_ || clients.visit;
+    has_tiers_ = has_tiers_ || (clients.visit && !clients.visit->tier.empty());
     if (!clients.visit || !settings) continue;
     std::unique_ptr<Room>& room = rooms_[route];
     if (!room) room = std::make_unique<Room>(*settings);
@@ -63,6 +64,7 @@ void VisitorsModel::arrive(Request& pattern, TimePoint now) {
   visitor.is_ghost = person.uniform() < visit_of(pattern).ghosts;
   visitor.is_no_show = person.uniform() < visit_of(pattern).no_shows;
   visitor.came = visitor.content = now;
+  if (TierWaits* const tier = tier_of(pattern)) ++tier->came;
   ++summary_.came;
 }
 
@@ -109,10 +111,12 @@ VisitorsModel::Step VisitorsModel::come(const Request& pattern, TimePoint now) {
   Visitor& visitor = visitor_of(pattern);
   Room* const room = room_of(pattern);
   if (room == nullptr) return go_in(visitor, pattern, 0, now);
-  switch (room->room.arrive(time_of(now))) {
+  const auto priority = waiting::priority_of(room->settings, visit_of(pattern).tier);
+  switch (room->room.arrive(time_of(now), priority)) {
     case WaitingRoom::Door::enter: return go_in(visitor, pattern, 0, now);
     case WaitingRoom::Door::wait: break;
-    case WaitingRoom::Door::full: return leave(visitor, &VisitorsSummary::turned_away);
+    case WaitingRoom::Door::full:
+    case WaitingRoom::Door::ended: return leave(visitor, &VisitorsSummary::turned_away);
   }
   visitor.stage = Stage::stamped;
   return rest(room->settings.poll.min, now);
@@ -123,7 +127,8 @@ VisitorsModel::Step VisitorsModel::join(const Request& pattern, TimePoint now) {
   Visitor& visitor = visitor_of(pattern);
   Room& room = *room_of(pattern);
   ++summary_.polls;
-  const auto contact = room.room.join(id_of(pattern), time_of(visitor.came), time_of(now));
+  const auto contact = room.room.join(id_of(pattern), time_of(visitor.came), time_of(now),
+                                      waiting::priority_of(room.settings, visit_of(pattern).tier));
   if (contact.session) return go_in(visitor, pattern, contact.session->generation, now);
   if (!contact.view) return leave(visitor, &VisitorsSummary::turned_away);
   visitor.stage = Stage::in_line;
@@ -155,7 +160,15 @@ VisitorsModel::Step VisitorsModel::poll(const Request& pattern, TimePoint now) {
   const auto session = room.room.claim(id_of(pattern), time);
   if (!session) return rest(view->poll, now);  // at the door
   waits_.push_back(to_seconds(now - visitor.came));
+  if (TierWaits* const tier = tier_of(pattern)) tier->waits.push_back(waits_.back());
   return go_in(visitor, pattern, session->generation, now);
+}
+
+VisitorsModel::TierWaits* VisitorsModel::tier_of(const Request& pattern) {
+  const Room* const room = room_of(pattern);
+  if (room == nullptr || !has_tiers_) return nullptr;
+  const auto priority = waiting::priority_of(room->settings, visit_of(pattern).tier);
+  return &tiers_[std::string(waiting::tier_name(room->settings, priority))];
 }
 
 void VisitorsModel::note_call(Visitor& visitor, TimePoint now) {
@@ -235,6 +248,11 @@ VisitorsSummary VisitorsModel::summary() const {
   summary.wait_p50 = quantile(waits, 0.5);
   summary.wait_p95 = quantile(waits, 0.95);
   summary.longest_wait = quantile(waits, 1);
+  for (const auto& [name, tier] : tiers_) {
+    std::vector<double> of_tier = tier.waits;
+    summary.tiers.push_back(
+        {name, tier.came, of_tier.size(), quantile(of_tier, 0.5), quantile(of_tier, 0.95)});
+  }
   if (use_.ticks > 0) summary.use = use_.share / static_cast<double>(use_.ticks);
   return summary;
 }

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/random.hpp"
@@ -63,6 +64,11 @@ class VisitorsModel {
     waiting::Time issued{};
     waiting::Time earliest{}, latest{};  // of its call, as it was told first
   };
+  // Clients of one tier.
+  struct TierWaits {
+    std::uint64_t came = 0;
+    std::vector<double> waits;
+  };
   struct Room {
     explicit Room(const config::WaitingRoom& configured)
         : settings(configured), pace(configured.active_sessions), room(terms(configured)) {}
@@ -89,16 +95,19 @@ class VisitorsModel {
   Step rest(Milliseconds pause, TimePoint now);
   Step leave(Visitor& visitor, std::uint64_t VisitorsSummary::*why);
   void note_call(Visitor& visitor, TimePoint now);
+  TierWaits* tier_of(const Request& pattern);
 
   const Scenario& scenario_;
   bool is_in_use_ = false;
+  bool has_tiers_ = false;
   std::map<RouteId, std::unique_ptr<Room>> rooms_;
   std::vector<Room*> rooms_of_clients_;  // null: their route has none
   std::vector<Random> people_;           // by clients: what they are like
   Random random_;                        // what they do
   std::deque<Visitor> visitors_;
   VisitorsSummary summary_;
-  std::vector<double> waits_;  // seconds, of those who waited and came in
+  std::vector<double> waits_;               // seconds, of those who waited and came in
+  std::map<std::string, TierWaits> tiers_;  // by name, if clients have one
   std::uint64_t polls_before_ = 0;
   struct {
     double share = 0;  // sum of the shares of sessions in use

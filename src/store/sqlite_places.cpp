@@ -30,8 +30,8 @@ class SqlitePlaces final : public PlaceStore {
   Statement begin_{database_, "BEGIN IMMEDIATE"};
   Statement commit_{database_, "COMMIT"};
   Statement put_{database_,
-                 "INSERT OR REPLACE INTO places (room, id, kind, since, missed)"
-                 " VALUES (?1, ?2, ?3, ?4, ?5)"};
+                 "INSERT OR REPLACE INTO places (room, id, kind, since, missed, priority)"
+                 " VALUES (?1, ?2, ?3, ?4, ?5, ?6)"};
   Statement clear_{database_, "DELETE FROM places WHERE room = ?1"};
   Statement forget_{database_, "DELETE FROM places WHERE kind = 0 AND since < ?1"};
   Statement until_{database_, "UPDATE settings SET until = ?1"};
@@ -63,7 +63,7 @@ std::optional<Failure> SqlitePlaces::read(PlacesRead& into) {
     row.read(0, into.secret);
     into.until = Time(Milliseconds(row.number(1)));
   }
-  Statement places(database_, "SELECT room, id, kind, since, missed FROM places");
+  Statement places(database_, "SELECT room, id, kind, since, missed, priority FROM places");
   Rows rows = places.with();
   while (rows.next()) {
     Place place;
@@ -71,6 +71,7 @@ std::optional<Failure> SqlitePlaces::read(PlacesRead& into) {
     place.kind = static_cast<Place::Kind>(rows.number(2));
     place.since = Time(Milliseconds(rows.number(3)));
     place.missed = static_cast<std::uint32_t>(rows.number(4));
+    place.priority = static_cast<waiting::Priority>(rows.number(5));
     into.rooms[rows.text(0)].push_back(place);
   }
   if (database_.failed()) return database_.failure();
@@ -85,7 +86,8 @@ std::optional<Failure> SqlitePlaces::write(std::span<const PlaceChanges> changes
     for (const Place& place : of.places) {
       put_.execute(std::string_view(of.room), blob(place.id.bytes),
                    static_cast<std::int64_t>(place.kind), stored(place.since),
-                   static_cast<std::int64_t>(place.missed));
+                   static_cast<std::int64_t>(place.missed),
+                   static_cast<std::int64_t>(place.priority));
     }
   }
   forget_.execute(stored(until - kEndedKept));

@@ -67,8 +67,12 @@ CREATE TABLE places (
 CREATE INDEX places_ended ON places (since) WHERE kind = 0;
 )";
 
+constexpr const char* kPlacesVersion2 = R"(
+ALTER TABLE places ADD COLUMN priority INTEGER NOT NULL DEFAULT 0; -- of a ticket's tier
+)";
+
 constexpr std::array kJobSteps{kSqliteVersion1};
-constexpr std::array kPlaceSteps{kPlacesVersion1};
+constexpr std::array kPlaceSteps{kPlacesVersion1, kPlacesVersion2};
 
 }  // namespace
 

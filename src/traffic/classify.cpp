@@ -27,6 +27,7 @@ ClassId class_of_priority(std::uint32_t priority, const std::vector<config::Traf
 Classifier::Classifier(const config::Config& config, std::uint64_t seed)
     : routes_(config.routes),
       priority_header_(config.trusted_headers.priority),
+      tier_header_(config.trusted_headers.tier),
       trusted_peers_(config.trusted_peers),
       tenants_(config, trusted_peers_, seed) {
   lowest_class_ = config.lowest_class();
@@ -91,6 +92,15 @@ std::optional<std::uint32_t> Classifier::priority_of(const http::RequestHead& he
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   if (priority >= class_of_priority_.size()) return std::nullopt;
   return priority;
+}
+
+std::string_view Classifier::waiting_tier(const http::RequestHead& head, const Peer& peer,
+                                          const Tenant& tenant) const {
+  if (peer.trusted && !tier_header_.empty()) {
+    const std::string_view sent = only_value(head.fields, tier_header_);
+    if (!sent.empty()) return sent;
+  }
+  return tenant.tier->waiting_tier;
 }
 
 void Classifier::classify_by_cost(Subject& subject, double milliseconds, TimePoint arrived) const {

@@ -84,6 +84,12 @@ class Classifier {
   // its own has that of the class.
   Subject classify(const http::RequestHead& head, const Peer& peer, TimePoint now) const;
 
+  // The tier of a visitor of a waiting room, by name: what a trusted peer sends, once, by the
+  // configured field; else that of the API key's tenant. Empty: none. A view of the head or of
+  // this.
+  std::string_view waiting_tier(const http::RequestHead& head, const Peer& peer,
+                                const Tenant& tenant) const;
+
   // Whether the class goes by the learned cost of the route (priority_by_cost). A priority that a
   // trusted peer sent and the class of the API key's tenant go first; a path that may be another
   // route's does not say what it costs.
@@ -119,6 +125,7 @@ class Classifier {
   std::vector<Duration> deadlines_;         // by ClassId, where the route has none
   std::vector<ClassId> class_of_priority_;  // by priority, up to the highest
   std::string priority_header_;             // empty: none
+  std::string tier_header_;                 // likewise
   TrustedPeers trusted_peers_;
   TenantResolver tenants_;
 };

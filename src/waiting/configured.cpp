@@ -1,5 +1,7 @@
 #include "waiting/configured.hpp"
 
+#include <algorithm>
+
 namespace spillway::waiting {
 
 namespace {
@@ -13,7 +15,40 @@ When when_of(config::WaitingWhen when) {
   return When::full;
 }
 
+// The highest first.
+std::vector<const config::WaitingTier*> sorted(const config::WaitingRoom& settings) {
+  std::vector<const config::WaitingTier*> tiers;
+  for (const config::WaitingTier& tier : settings.tiers) tiers.push_back(&tier);
+  std::ranges::sort(tiers, std::greater{}, &config::WaitingTier::priority);
+  return tiers;
+}
+
+Tiers tiers_of(const config::WaitingRoom& settings) {
+  Tiers tiers;
+  tiers.count = 0;
+  for (const config::WaitingTier* const tier : sorted(settings))
+    tiers.list[tiers.count++] = {static_cast<Priority>(tier->priority), tier->share};
+  return tiers;
+}
+
 }  // namespace
+
+std::vector<std::string_view> tier_names(const config::WaitingRoom& settings) {
+  std::vector<std::string_view> names;
+  for (const config::WaitingTier* const tier : sorted(settings)) names.push_back(tier->name);
+  return names;
+}
+
+std::string_view tier_name(const config::WaitingRoom& settings, Priority priority) {
+  return tier_names(settings)[tiers_of(settings).number_of(priority)];
+}
+
+Priority priority_of(const config::WaitingRoom& settings, std::string_view tier) {
+  auto found = std::ranges::find(settings.tiers, tier, &config::WaitingTier::name);
+  if (found == settings.tiers.end())
+    found = std::ranges::min_element(settings.tiers, {}, &config::WaitingTier::priority);
+  return static_cast<Priority>(found->priority);
+}
 
 Terms terms_of(const config::WaitingRoom& settings) {
   return {.active_sessions = settings.active_sessions,
@@ -27,7 +62,8 @@ Terms terms_of(const config::WaitingRoom& settings) {
           .longest_poll = settings.poll.max,
           .max_tickets = settings.max_tickets,
           .attempts = settings.attempts,
-          .when = when_of(settings.when)};
+          .when = when_of(settings.when),
+          .tiers = tiers_of(settings)};
 }
 
 }  // namespace spillway::waiting

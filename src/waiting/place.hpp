@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "waiting/ticket.hpp"
+#include "waiting/tier.hpp"
 
 namespace spillway::waiting {
 
@@ -18,6 +19,7 @@ struct Place {
   Kind kind = Kind::ended;
   Time since{};              // ticket: the arrival its place goes by; session: its beginning
   std::uint32_t missed = 0;  // ticket: calls
+  Priority priority = 0;     // ticket
 
   bool operator==(const Place&) const = default;
 };

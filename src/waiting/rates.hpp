@@ -41,17 +41,18 @@ class MeanRate {
 
 // As steady as a quarter of an hour while the rate is steady, and as quick as a minute when it has
 // changed: it has, if the mean of the last minute is further from the long one than three and a
-// half standard deviations of Poisson events.
+// half standard deviations of such events.
 class LearnedRate {
  public:
   static constexpr double kSteady = 900;
 
-  void observe(double seconds, double events) {
+  // `dispersion`: of the number of events within some seconds.
+  void observe(double seconds, double events, double dispersion = 1) {
     recent_.observe(seconds, events);
     steady_.observe(seconds, events);
     seconds_ += seconds;
     if (seconds_ < 2 * kRecent) return;
-    const double deviation = std::sqrt(steady_.per_second() / (2 * kRecent));
+    const double deviation = std::sqrt(dispersion * steady_.per_second() / (2 * kRecent));
     if (std::abs(recent_.per_second() - steady_.per_second()) > 3.5 * deviation)
       steady_.restart(recent_);
   }
@@ -69,6 +70,41 @@ class LearnedRate {
   MeanRate recent_{kRecent};
   MeanRate steady_{kSteady};
   double seconds_ = 0;
+};
+
+// How unevenly events come: the variance of how many there are within kWindow over their mean, 1 if
+// they are independent (Cox and Lewis 1966). Of the last quarter of an hour or so.
+class Dispersion {
+ public:
+  static constexpr double kWindow = 10;  // seconds
+
+  void observe(double seconds, double events) {
+    seconds_ += seconds;
+    events_ += events;
+    if (seconds_ < kWindow) return;
+    windows_ = std::min(windows_ + 1, kWindows);
+    const double off = events_ - mean_;
+    mean_ += off / windows_;
+    variance_ += (off * (events_ - mean_) - variance_) / windows_;
+    seconds_ = events_ = 0;
+  }
+  // As if some windows with independent events had been seen before.
+  double index() const {
+    if (mean_ <= 0) return 1;
+    const double seen = variance_ / mean_;
+    return std::max((seen * windows_ + kBefore) / (windows_ + kBefore), kLeast);
+  }
+
+ private:
+  static constexpr double kWindows = 90;
+  static constexpr double kBefore = 5;
+  static constexpr double kLeast = 0.3;
+
+  double seconds_ = 0;  // of the window that has begun
+  double events_ = 0;
+  double windows_ = 0;
+  double mean_ = 0;
+  double variance_ = 0;
 };
 
 // How often those who wait give up, per second of waiting of each; of the last half hour or so.

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/time.hpp"
+#include "waiting/tier.hpp"
 
 namespace spillway::waiting {
 
@@ -27,6 +28,7 @@ struct Terms {
   std::uint32_t max_tickets = 100'000;  // waiting or called, 1 to 10^7
   std::uint32_t attempts = 3;           // calls that a ticket may miss
   When when = When::full;
+  Tiers tiers;
 
   bool operator==(const Terms&) const = default;
 };

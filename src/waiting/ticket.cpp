@@ -29,6 +29,11 @@ std::optional<TicketId> parse_ticket_id(std::string_view text) {
   return id;
 }
 
+std::string_view name(Why why) {
+  constexpr std::array<std::string_view, 5> kNames{"", "paused", "higher_tier", "returned", "busy"};
+  return kNames[static_cast<std::size_t>(why)];
+}
+
 std::string_view name(Ended why) {
   constexpr std::array<std::string_view, kEndedCount> kNames{
       "cancelled", "abandoned", "not_claimed", "idle",

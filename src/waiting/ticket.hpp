@@ -38,6 +38,17 @@ enum class TicketState : std::uint8_t {
   fulfilled    // has a session
 };
 
+// Why a visitor waits longer than it looked.
+enum class Why : std::uint8_t {
+  none,
+  paused,       // the operator lets nobody be called
+  higher_tier,  // visitors of a higher tier have come: its position has risen
+  returned,     // visitors before it in its own tier have come back: likewise
+  busy          // the upstream is overloaded
+};
+// In reports, and of the page's texts.
+std::string_view name(Why why);
+
 // Why a ticket or a session ended.
 enum class Ended : std::uint8_t {
   cancelled,    // either: it left by itself

@@ -59,7 +59,8 @@ TokenText TokenKeys::write(const Token& token, std::string_view room, Time now) 
   const std::int64_t number = key_number(now);
   bytes[0] = static_cast<std::uint8_t>(number);
   std::copy(token.id.bytes.begin(), token.id.bytes.end(), bytes.begin() + 1);
-  put(token.generation, std::span(bytes).subspan(17, 4));
+  const bool is_pass = token.kind == TokenKind::pass;
+  put(is_pass ? token.generation : token.priority, std::span(bytes).subspan(17, 4));
   put(static_cast<std::uint64_t>(token.time.time_since_epoch().count()),
       std::span(bytes).subspan(21, 6));
   const char kind = static_cast<char>(token.kind);
@@ -85,7 +86,11 @@ std::optional<Token> TokenKeys::read(std::string_view text, std::string_view roo
   Token token;
   token.kind = TokenKind(text[0]);
   std::copy_n(bytes.begin() + 1, token.id.bytes.size(), token.id.bytes.begin());
-  token.generation = static_cast<std::uint32_t>(get(std::span(bytes).subspan(17, 4)));
+  const std::uint64_t number = get(std::span(bytes).subspan(17, 4));
+  if (token.kind == TokenKind::pass)
+    token.generation = static_cast<std::uint32_t>(number);
+  else
+    token.priority = static_cast<Priority>(number);
   token.time = Time(Milliseconds(static_cast<std::int64_t>(get(std::span(bytes).subspan(21, 6)))));
   return token;
 }

@@ -3,6 +3,9 @@
 //
 //     kind letter, base64url of: key number 1, id 16, generation 4, time 6, signature 16 bytes
 //
+// In place of the generation a stamp and a ticket have the priority of their tier: signed, so no
+// visitor can raise it.
+//
 // Whoever has the text has the place: it goes in a cookie or a header field, never in a URL.
 #pragma once
 
@@ -16,6 +19,7 @@
 #include "base/hmac.hpp"
 #include "base/time.hpp"
 #include "waiting/ticket.hpp"
+#include "waiting/tier.hpp"
 
 namespace spillway::waiting {
 
@@ -26,6 +30,7 @@ struct Token {
   TicketId id;
   std::uint32_t generation = 0;  // of a pass
   Time time{};                   // stamp, ticket: arrival; pass: when this generation was issued
+  Priority priority = 0;         // of a stamp or a ticket
 
   bool operator==(const Token&) const = default;
 };

@@ -145,7 +145,7 @@ class Filling {
     if (name == "poll") return std::to_string(std::max<std::int64_t>(content_.poll.count(), 1'000));
     if (name == "room") return escaped(content_.room);
     if (name == "message") return escaped(content_.message);
-    if (name == "why") return content_.why == "paused" ? escaped(texts_.find("paused")) : "";
+    if (name == "why") return content_.why.empty() ? "" : escaped(texts_.find(content_.why));
     if (name == "number") return escaped(place_);
     if (name == "ahead_value") return place_.empty() ? "" : escaped(grouped(*content_.ahead));
     if (name == "expected_value") return escaped(expected());

@@ -1,27 +1,30 @@
 #include "waiting/waiting_room.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace spillway::waiting {
 
 namespace {
 
-// After a call was seen, the visitor's request comes within this.
-constexpr Milliseconds kComing{3'000};
 // Of those who did not come at once, so many still do.
 constexpr double kLateShare = 0.01;
-// How quickly the share of no-shows is learned: the last 20 calls count most.
-constexpr double kNoShowStep = 0.05;
-constexpr double kMostNoShows = 0.8;
-// While the rate of entry is not known: so many may be called soon.
-constexpr std::size_t kNear = 20;
 
 }  // namespace
 
-WaitingRoom::WaitingRoom(const Terms& terms) : terms_(terms), begins_(terms.per_minute) {}
+WaitingRoom::WaitingRoom(const Terms& terms)
+    : terms_(terms), line_(terms.tiers), begins_(terms.per_minute) {}
 
 void WaitingRoom::set_terms(const Terms& terms, Time) {
+  if (terms.tiers != terms_.tiers) {
+    std::array<TierCounts, kMostTiers> tiers{};
+    for (std::size_t n = 0; n < terms_.tiers.count; ++n)
+      tiers[terms.tiers.number_of(terms_.tiers.list[n].priority)].fulfilled +=
+          counts_.tiers[n].fulfilled;
+    counts_.tiers = tiers;
+    line_.set_tiers(terms.tiers);
+    learned_.forget_tiers();
+    since_.came = {};
+  }
   terms_ = terms;
   begins_.set_per_minute(terms.per_minute);
 }
@@ -39,7 +42,8 @@ WaitingRoom::Session WaitingRoom::begin(const TicketId& id, std::uint32_t genera
   return sessions_.begin(id, generation, now, terms_);
 }
 
-WaitingRoom::Contact WaitingRoom::join(const TicketId& id, Time arrived, Time now) {
+WaitingRoom::Contact WaitingRoom::join(const TicketId& id, Time arrived, Time now,
+                                       Priority priority) {
   if (sessions_.has(id)) {
     if (const auto session = sessions_.again(id, now, terms_))
       return {Door::enter, std::nullopt, session};
@@ -49,29 +53,31 @@ WaitingRoom::Contact WaitingRoom::join(const TicketId& id, Time arrived, Time no
   if (orders_.has_ended) return {Door::ended, std::nullopt, std::nullopt};
   if (const Slot known = find(id); known != kNoSlot) {
     heard(known, now);
-    return {Door::wait, look(known, now), std::nullopt};
+    return {Door::wait, look(known), std::nullopt};
   }
   if (!is_open(now)) {
     begins_.add(now);
     return {Door::enter, std::nullopt, begin(id, 1, now)};
   }
-  if (is_full()) {
+  if (is_full(priority)) {
     ++counts_.refused;
     return {Door::full, std::nullopt, std::nullopt};
   }
-  const Slot slot = insert(id, std::min(arrived, now));
+  const Slot slot = insert(id, std::min(arrived, now), priority);
+  since_.came[terms_.tiers.number_of(priority)] += 1;
   ++counts_.joined;
   heard(slot, now);
-  return {Door::wait, look(slot, now), std::nullopt};
+  return {Door::wait, look(slot), std::nullopt};
 }
 
-Slot WaitingRoom::insert(const TicketId& id, Time joined) {
+Slot WaitingRoom::insert(const TicketId& id, Time joined, Priority priority) {
   const Slot slot = tickets_.take();
   Ticket& ticket = tickets_[slot];
   ticket.id = id;
   ticket.joined = joined;
+  ticket.priority = priority;
   index_.insert(id, slot);
-  line_.insert(slot, order_of(joined, id));
+  line_.insert(member(slot), order_of(joined, id));
   journal_.note(id);
   return slot;
 }
@@ -81,7 +87,7 @@ std::optional<WaitingRoom::View> WaitingRoom::hear(const TicketId& id, Time now)
   const Slot slot = find(id);
   if (slot == kNoSlot || orders_.has_ended) return std::nullopt;
   heard(slot, now);
-  return look(slot, now);
+  return look(slot);
 }
 
 std::uint32_t WaitingRoom::follow(const TicketId& id) {
@@ -92,61 +98,6 @@ std::uint32_t WaitingRoom::follow(const TicketId& id) {
 bool WaitingRoom::is_superseded(const TicketId& id, std::uint32_t stream) const {
   const Slot slot = find(id);
   return slot != kNoSlot && tickets_[slot].streams != stream;
-}
-
-WaitingRoom::View WaitingRoom::look(Slot slot, Time) const {
-  const Ticket& ticket = tickets_[slot];
-  View view{.state = ticket.is_called ? TicketState::processing : TicketState::waiting,
-            .ahead = line_.ahead(slot).all,
-            .joined = ticket.joined,
-            .claim_until = ticket.claim_until,
-            .poll = Milliseconds(ticket.poll_ms)};
-  if (!ticket.is_called && learned_.calls.is_known() && !orders_.is_paused)
-    view.estimate = wait_range(line_.ahead(slot).present, flow());
-  return view;
-}
-
-Flow WaitingRoom::flow() const {
-  return {learned_.calls.per_second(), learned_.calls.weight(), learned_.leaving.per_second()};
-}
-
-// By distance: a tenth of the expected wait.
-Milliseconds WaitingRoom::poll_of(Slot slot) const {
-  if (tickets_[slot].is_called) return terms_.shortest_poll;
-  const std::size_t ahead = line_.ahead(slot).present;
-  const bool is_near = ahead < std::max<std::size_t>(terms_.active_sessions, kNear);
-  Milliseconds poll = is_near ? terms_.shortest_poll : terms_.longest_poll;
-  if (learned_.calls.is_known()) poll = expected_wait(ahead, flow()) / 10;
-  const auto seconds = std::chrono::ceil<std::chrono::seconds>(poll);
-  return std::clamp<Milliseconds>(seconds, terms_.shortest_poll, terms_.longest_poll);
-}
-
-void WaitingRoom::heard(Slot slot, Time now) {
-  Ticket& ticket = tickets_[slot];
-  if (is_held_back(ticket)) send_back(slot);
-  ticket.heard = now;
-  ticket.poll_ms = static_cast<std::uint32_t>(poll_of(slot).count());
-  if (!ticket.is_called) {
-    line_.set_present(slot, true);
-  } else if (ticket.coming == Coming::fresh) {
-    ticket.fresh_until = std::min(ticket.fresh_until, now + kComing);  // it knows now
-  }
-  wait_for(slot);
-}
-
-// Sets the ticket's next deadline.
-void WaitingRoom::wait_for(Slot slot) {
-  const Ticket& ticket = tickets_[slot];
-  const Milliseconds poll(ticket.poll_ms);
-  const Time present_until = ticket.heard + poll + poll / 2 + poll;
-  const Time kept_until = ticket.heard + std::max(terms_.abandon, poll + poll / 2);
-  if (ticket.is_called) {
-    const bool has_lapsed = ticket.coming == Coming::lapsed;
-    deadlines_.set(
-        slot, has_lapsed ? ticket.claim_until : std::min(ticket.fresh_until, ticket.claim_until));
-  } else {
-    deadlines_.set(slot, std::min(present_until, kept_until));
-  }
 }
 
 std::size_t& WaitingRoom::of(Coming coming) {
@@ -176,11 +127,12 @@ std::optional<WaitingRoom::Session> WaitingRoom::claim(const TicketId& id, Time 
   heard(slot, now);
   Ticket& ticket = tickets_[slot];
   if (!ticket.is_called) return std::nullopt;
-  if (ticket.coming == Coming::fresh) learned_.no_shows -= learned_.no_shows * kNoShowStep;
+  if (ticket.coming == Coming::fresh) learned_.came();
   // Those who came before and found no room go first.
   const bool goes_first = ticket.coming == Coming::at_door;
   if (room(now) > (goes_first ? 0 : called_.at_door)) {
     counts_.waited += std::max(now - ticket.joined, Milliseconds(0));
+    ++counts_.tiers[terms_.tiers.number_of(ticket.priority)].fulfilled;
     forget(slot);
     begins_.add(now);
     ++counts_.fulfilled;
@@ -228,7 +180,7 @@ void WaitingRoom::forget(Slot slot) {
   const Ticket& ticket = tickets_[slot];
   if (ticket.is_called) --of(ticket.coming);
   deadlines_.clear(slot);
-  line_.remove(slot);
+  line_.remove(member(slot));
   index_.erase(ticket.id, slot);
   journal_.note(ticket.id);
   tickets_.give_back(slot);
@@ -253,6 +205,8 @@ void WaitingRoom::tick(Time now, const Backend& backend) {
   opening_.tick(backend.is_overloaded, room(now) > 0, tickets_.size() > 0, now);
   recovery_.tick(now);
   if (orders_.has_ended) end_some(now);
+  if (orders_.is_paused) learned_.interrupt(now);
+  counts_.is_overloaded = backend.is_overloaded;
   call_some(now, backend);
   learn(now);
 }
@@ -271,7 +225,7 @@ void WaitingRoom::due(Slot slot, Time now) {
     end_ticket(slot, Ended::abandoned, now);
     return;
   }
-  line_.set_present(slot, false);
+  line_.set_present(member(slot), false);
   deadlines_.set(slot, kept_until);
 }
 
@@ -282,9 +236,7 @@ void WaitingRoom::due_while_called(Slot slot, Time now) {
     return;
   }
   if (now < ticket.claim_until) {
-    if (ticket.coming == Coming::fresh)
-      learned_.no_shows =
-          std::min(learned_.no_shows + (1 - learned_.no_shows) * kNoShowStep, kMostNoShows);
+    if (ticket.coming == Coming::fresh) learned_.did_not_come();
     become(slot, Coming::lapsed);
     wait_for(slot);
     return;
@@ -309,7 +261,9 @@ void WaitingRoom::send_back(Slot slot) {
 
 void WaitingRoom::call(Slot slot, Time now) {
   Ticket& ticket = tickets_[slot];
-  line_.set_present(slot, false);
+  if (ticket.told.is_told()) learned_.learn_outcome(ticket.told, ticket.joined, now);
+  ticket.told = {};
+  line_.call(member(slot));
   ticket.is_called = true;
   ticket.coming = Coming::fresh;
   ++called_.fresh;
@@ -331,13 +285,13 @@ void WaitingRoom::call_some(Time now, const Backend& backend) {
   if (orders_.is_paused || orders_.has_ended) return;
   const auto free = static_cast<double>(room(now));
   // Of those who have not come yet, fewer will than of all who are called.
-  const double come = (1 - learned_.no_shows) * (1 - learned_.no_shows);
+  const double come = (1 - learned_.no_shows()) * (1 - learned_.no_shows());
   for (;;) {
     const double expected = static_cast<double>(called_.at_door) +
                             static_cast<double>(called_.fresh) * come +
                             static_cast<double>(called_.lapsed) * kLateShare;
     if (expected + 0.5 >= free) return;
-    const Slot next = line_.first_present();
+    const Slot next = line_.next();
     if (next == kNoSlot) return;
     if (backend.is_overloaded || backend.pace <= 0 || may_call_ < 1) {
       counts_.is_paced = true;
@@ -353,9 +307,12 @@ void WaitingRoom::learn(Time now) {
   const bool is_first = last_ == Time{};
   last_ = now;
   if (!is_first && seconds > 0) {
-    const bool is_used = line_.present() > 0 || since_.calls > 0;
-    if (is_used && !orders_.is_paused) learned_.calls.observe(seconds, since_.calls);
-    learned_.leaving.observe(seconds, line_.size() - called_.all(), since_.left);
+    // While the room fills for the first time, calls are no rate: none has to wait for an end.
+    const bool is_filling = !learned_.knows_calls() && begins_.remaining(now) > 0 &&
+                            10 * sessions_.size() < 9 * std::size_t{terms_.active_sessions} &&
+                            counts_.called < 2 * std::uint64_t{terms_.active_sessions};
+    const bool is_used = !is_filling && (line_.present() > 0 || since_.calls > 0);
+    learned_.observe(seconds, since_, is_used && !orders_.is_paused, line_.size() - called_.all());
   }
   since_ = {};
 }
@@ -369,7 +326,13 @@ Counts WaitingRoom::counts(Time now) const {
   counts.provisional = provisional_.count(now);
   counts.is_open = is_open(now);
   counts.entries_last_minute = begins_.last_minute(now);
-  if (learned_.calls.is_known()) counts.entries_per_second = learned_.calls.per_second();
+  if (learned_.knows_calls()) counts.entries_per_second = learned_.calls().per_second();
+  counts.told_within = learned_.honesty().within();
+  counts.told_outside = learned_.honesty().outside();
+  counts.estimate_error = learned_.honesty().error();
+  line_.each([&](Priority priority, const Line& line) {
+    counts.tiers[terms_.tiers.number_of(priority)].visitors += line.size();
+  });
   return counts;
 }
 

@@ -22,19 +22,19 @@
 #include "waiting/estimate.hpp"
 #include "waiting/id_index.hpp"
 #include "waiting/journal.hpp"
-#include "waiting/line.hpp"
+#include "waiting/learned.hpp"
 #include "waiting/opening.hpp"
 #include "waiting/orders.hpp"
 #include "waiting/pass.hpp"
 #include "waiting/place.hpp"
 #include "waiting/pool.hpp"
 #include "waiting/provisional.hpp"
-#include "waiting/rates.hpp"
 #include "waiting/recently_over.hpp"
 #include "waiting/recovery.hpp"
 #include "waiting/sessions.hpp"
 #include "waiting/terms.hpp"
 #include "waiting/ticket.hpp"
+#include "waiting/tiered_line.hpp"
 
 namespace spillway::waiting {
 
@@ -59,13 +59,17 @@ class WaitingRoom {
   };
   // A first contact, without a token. `enter`: it gets a pass of generation 0, issued now, which is
   // counted as taken for kSlice and stored nowhere.
-  Door arrive(Time now);
+  Door arrive(Time now, Priority priority = 0);
   // The same of a program that asks for a ticket: `wait` also while nobody has to.
-  Door ask_for_ticket(Time now);
+  Door ask_for_ticket(Time now, Priority priority = 0);
 
   struct View {
     TicketState state = TicketState::waiting;
-    std::size_t ahead = 0;            // all in line before it, the called and the absent too
+    // All in line before it, the called and the absent too: those of higher tiers, and those of its
+    // own that came before. With shares some of the higher ones are called after it.
+    std::size_t ahead = 0;
+    Priority priority = 0;
+    Why why = Why::none;              // if it is waiting
     Time joined{};                    // the arrival that its place goes by
     Time claim_until{};               // if it is processing
     Milliseconds poll{};              // whole seconds: when to ask again, as in Retry-After
@@ -77,9 +81,9 @@ class WaitingRoom {
     std::optional<View> view{};        // `wait`
     std::optional<Session> session{};  // `enter`: issue a pass of its generation
   };
-  // A second contact, with a stamp of that arrival. The same id is the same ticket (two tabs). If
-  // nobody has to wait any more, a session begins.
-  Contact join(const TicketId& id, Time arrived, Time now);
+  // A second contact, with a stamp of that arrival. The same id is the same ticket (two tabs), and
+  // keeps its tier. If nobody has to wait any more, a session begins.
+  Contact join(const TicketId& id, Time arrived, Time now, Priority priority = 0);
 
   // A poll. nullopt: unknown, or ended. It counts as present for poll + 50 % + poll from now on.
   std::optional<View> hear(const TicketId& id, Time now);
@@ -116,8 +120,8 @@ class WaitingRoom {
   // The next of those who are present, beyond the pace, and while paused; not more than sessions
   // could begin.
   std::variant<TicketId, NotCalled> call_next(Time now);
-  // So that so many are before it, or all. It gets the arrival of whom it then stands before, or
-  // behind.
+  // So that so many of its own tier are before it, or all. It gets the arrival of whom it then
+  // stands before, or behind.
   Moved move(const TicketId& id, std::size_t ahead);
   struct Report {
     TicketId id;
@@ -132,9 +136,11 @@ class WaitingRoom {
   struct Cursor {
     Time joined{};
     TicketId id;
+    Priority priority = 0;
   };
-  std::vector<Report> list_line(const std::optional<Cursor>& after, std::size_t most,
-                                Time now) const;
+  // `tier`: of this priority alone.
+  std::vector<Report> list_line(const std::optional<Cursor>& after, std::size_t most, Time now,
+                                std::optional<Priority> tier = std::nullopt) const;
   // Of `most` places for sessions from `at` on those that are taken; end_slot(): no more.
   std::vector<Report> list_sessions(Slot& at, std::size_t most) const;
   bool has_sessions_from(Slot at) const { return at < sessions_.end_slot(); }
@@ -155,7 +161,7 @@ class WaitingRoom {
   void restore(const Written& written, Time now);
   // Whoever has a ticket, or arrived, at `time`, and is not known, joins again if the former
   // process may not have come to write that down.
-  void recover(const TicketId& id, Time time, Time now);
+  void recover(const TicketId& id, Time time, Time now, Priority priority = 0);
 
   // Ends what is over, calls who may come in. Every 100 ms.
   void tick(Time now, const Backend& backend);
@@ -174,13 +180,19 @@ class WaitingRoom {
     Time heard{};        // when it was last
     Time fresh_until{};  // called: by then it has learned of it
     Time claim_until{};  // likewise
+    Told told;
     std::uint32_t poll_ms = 0;
-    std::uint32_t missed = 0;   // calls
+    std::uint32_t least_ahead = UINT32_MAX;  // of all times that it was told
+    std::uint32_t least_own = UINT32_MAX;    // likewise, of its own tier
+    std::uint8_t missed = 0;                 // calls, up to Terms::attempts
+    Priority priority = 0;
     std::uint32_t streams = 0;  // so far
     bool is_called = false;
     bool is_called_by_hand = false;  // by the operator
     Coming coming = Coming::fresh;
   };
+  // After a call was seen, the visitor's request comes within this.
+  static constexpr Milliseconds kComing{3'000};
   // How many of those who are called.
   struct Called {
     std::size_t fresh = 0;
@@ -194,16 +206,20 @@ class WaitingRoom {
     return index_.find(id, [this](Slot slot) -> const TicketId& { return tickets_[slot].id; });
   }
   Place place_of(const TicketId& id, Time now) const;
-  Slot insert(const TicketId& id, Time joined);
+  TieredLine::Member member(Slot slot) const { return {tickets_[slot].priority, slot}; }
+  Slot insert(const TicketId& id, Time joined, Priority priority);
   std::size_t room(Time now) const;
   bool is_open(Time now) const;
-  bool is_full() const;
-  std::size_t most_present() const;
+  bool is_full(Priority priority) const;
+  std::optional<double> calls_within_max_wait() const;
   Session begin(const TicketId& id, std::uint32_t generation, Time now);
-  View look(Slot slot, Time now) const;
+  View look(Slot slot) const;
+  Why why(const Ticket& ticket, const TieredLine::Ahead& ahead) const;
+  std::optional<Learned::Course> course(const Ticket& ticket, const TieredLine::Ahead& ahead) const;
   void heard(Slot slot, Time now);
   void wait_for(Slot slot);
-  Milliseconds poll_of(Slot slot) const;
+  Milliseconds poll_of(const TieredLine::Ahead& ahead,
+                       const std::optional<Learned::Course>& course) const;
   void forget(Slot slot);
   void end_ticket(Slot slot, Ended why, Time now);
   void end_session(const TicketId& id, Ended why, Time now);
@@ -219,12 +235,11 @@ class WaitingRoom {
   void end_some(Time now);
   void call_some(Time now, const Backend& backend);
   void learn(Time now);
-  Flow flow() const;
 
   Terms terms_;
   Pool<Ticket> tickets_;
   IdIndex index_;
-  Line line_;
+  TieredLine line_;
   Deadlines deadlines_;
   Sessions sessions_;
   Journal journal_;
@@ -236,18 +251,11 @@ class WaitingRoom {
   Orders orders_;
   Slot swept_ = 0;  // once the room has ended: the tickets below have
   Called called_;
-  struct {
-    LearnedRate calls;  // that are not missed, while somebody waits
-    LeaveRate leaving;
-    double no_shows = 0.1;  // share of calls after which nobody comes at once
-  } learned_;
-  double may_call_ = 1;  // what is left of the pace
-  Time last_{};          // tick
-  struct {
-    double calls = 0;
-    double left = 0;
-  } since_;        // the last tick
-  Counts counts_;  // those since the beginning
+  Learned learned_;
+  double may_call_ = 1;    // what is left of the pace
+  Time last_{};            // tick
+  Learned::Events since_;  // the last tick
+  Counts counts_;          // those since the beginning
 };
 
 }  // namespace spillway::waiting

@@ -12,40 +12,51 @@ bool WaitingRoom::is_open(Time now) const {
 }
 
 // Those who were not heard of lately do not count for the wait: nobody calls them, and the door is
-// not closed by those who left.
-bool WaitingRoom::is_full() const {
-  return tickets_.size() >= terms_.max_tickets || line_.present() + called_.all() >= most_present();
+// not closed by those who left. Of others those count who are called before it.
+bool WaitingRoom::is_full(Priority priority) const {
+  if (tickets_.size() >= terms_.max_tickets) return true;
+  const std::optional<double> calls = calls_within_max_wait();
+  if (!calls) return false;
+  std::size_t before = called_.all();
+  line_.each(
+      [&](Priority its, const Line& line) { before += its >= priority ? line.present() : 0; });
+  // The share of its tier, or all that those who come later and go before leave: it may get either.
+  const double share = terms_.tiers.share_of(priority) * *calls;
+  if (share >= 1 && static_cast<double>(line_.of(priority).present()) < share) return false;
+  const double seconds = static_cast<double>(terms_.max_wait.count()) / 1000;
+  const double higher = learned_.higher_per_second(terms_.tiers.number_of(priority)) * seconds;
+  return static_cast<double>(before) >= std::max(*calls - higher, 1.0);
 }
 
-std::size_t WaitingRoom::most_present() const {
+// nullopt: nothing is known.
+std::optional<double> WaitingRoom::calls_within_max_wait() const {
   double per_second = terms_.per_minute / 60.0;
-  if (learned_.calls.is_known()) {
+  if (learned_.knows_calls()) {
     // When the first sessions have filled the room, none ends for a while: what is measured then
     // must not close the door. So sessions are believed to last twice as long as they may idle,
     // until a quarter of an hour has shown it.
     const double idle = static_cast<double>(terms_.idle.count()) / 1000;
     const double believed = terms_.active_sessions / (2 * idle);
-    const double faith = learned_.calls.age() / LearnedRate::kSteady;
-    const double measured = learned_.calls.per_second();
+    const double faith = learned_.calls().age() / LearnedRate::kSteady;
+    const double measured = learned_.calls().per_second();
     per_second = std::max(measured, faith * measured + (1 - faith) * believed);
   }
-  if (per_second <= 0) return terms_.max_tickets;
-  const double within = per_second * static_cast<double>(terms_.max_wait.count()) / 1000;
-  return std::clamp<std::size_t>(static_cast<std::size_t>(within), 1, terms_.max_tickets);
+  if (per_second <= 0) return std::nullopt;
+  return per_second * static_cast<double>(terms_.max_wait.count()) / 1000;
 }
 
-WaitingRoom::Door WaitingRoom::arrive(Time now) {
+WaitingRoom::Door WaitingRoom::arrive(Time now, Priority priority) {
   if (!is_open(now)) {
     provisional_.add(now);
     begins_.add(now);
     return Door::enter;
   }
-  return ask_for_ticket(now);
+  return ask_for_ticket(now, priority);
 }
 
-WaitingRoom::Door WaitingRoom::ask_for_ticket(Time now) {
+WaitingRoom::Door WaitingRoom::ask_for_ticket(Time now, Priority priority) {
   if (orders_.has_ended) return Door::ended;
-  if (is_full()) {
+  if (is_full(priority)) {
     ++counts_.refused;
     return Door::full;
   }

@@ -43,10 +43,11 @@ void WaitingRoom::end_some(Time now) {
 
 std::variant<TicketId, NotCalled> WaitingRoom::call_next(Time now) {
   if (orders_.has_ended) return NotCalled::room_ended;
-  const Slot next = line_.first_present();
+  const Slot next = line_.next();
   if (next == kNoSlot) return NotCalled::nobody_present;
   // Those who did not come when they were called hold nobody up.
   if (called_.fresh + called_.at_door >= room(now)) return NotCalled::no_room;
+  tickets_[next].told = {};  // this is beyond the pace
   call(next, now);
   tickets_[next].is_called_by_hand = true;
   return tickets_[next].id;
@@ -57,25 +58,29 @@ Moved WaitingRoom::move(const TicketId& id, std::size_t ahead) {
   if (slot == kNoSlot || orders_.has_ended) return Moved::unknown;
   Ticket& ticket = tickets_[slot];
   if (ticket.is_called) return Moved::called;
-  const bool is_present = line_.is_present(slot);
-  line_.remove(slot);
-  const std::size_t others = line_.size();
+  const TieredLine::Member it = member(slot);
+  const bool is_present = line_.is_present(it);
+  line_.remove(it);
+  const Line& tier = line_.of(ticket.priority);
+  const std::size_t others = tier.size();
   if (others == 0) {
-    line_.insert(slot, order_of(ticket.joined, id));
+    line_.insert(it, order_of(ticket.joined, id));
   } else {
-    const Slot next = line_.at(std::min(ahead, others - 1));
+    const Slot next = tier.at(std::min(ahead, others - 1));
     ticket.joined = tickets_[next].joined;
     if (ahead < others)
-      line_.insert_before(slot, next);
+      line_.insert_before(it, next);
     else
-      line_.insert(slot, line_.order(next));
+      line_.insert(it, tier.order(next));
   }
-  line_.set_present(slot, is_present);
+  line_.set_present(it, is_present);
+  ticket.told = {};
+  ticket.least_ahead = ticket.least_own = UINT32_MAX;
   journal_.note(id);
   return Moved::moved;
 }
 
-std::optional<WaitingRoom::Report> WaitingRoom::inspect(const TicketId& id, Time now) const {
+std::optional<WaitingRoom::Report> WaitingRoom::inspect(const TicketId& id, Time) const {
   if (const auto begun = sessions_.begun(id)) {
     Report report{.id = id, .view = {.state = TicketState::fulfilled}};
     report.view.joined = *begun;
@@ -85,26 +90,32 @@ std::optional<WaitingRoom::Report> WaitingRoom::inspect(const TicketId& id, Time
   if (slot == kNoSlot || orders_.has_ended) return std::nullopt;
   const Ticket& ticket = tickets_[slot];
   Report report{.id = id,
-                .view = look(slot, now),
+                .view = look(slot),
                 .heard = ticket.heard,
-                .is_present = line_.is_present(slot),
+                .is_present = line_.is_present(member(slot)),
                 .missed = ticket.missed};
-  if (is_held_back(ticket)) report.view.state = TicketState::waiting;
+  if (is_held_back(ticket)) {
+    report.view.state = TicketState::waiting;
+    report.view.why = Why::paused;
+  }
   return report;
 }
 
 std::vector<WaitingRoom::Report> WaitingRoom::list_line(const std::optional<Cursor>& after,
-                                                        std::size_t most, Time now) const {
-  std::size_t ahead = 0;
+                                                        std::size_t most, Time now,
+                                                        std::optional<Priority> tier) const {
+  const std::size_t first = tier ? line_.before(*tier, 0) : 0;
+  const std::size_t end = tier ? first + line_.of(*tier).size() : line_.size();
+  std::size_t ahead = first;
   if (after) {
     const Slot last = find(after->id);
-    ahead = last != kNoSlot ? line_.ahead(last).all + 1 : line_.before(order_of(after->joined, {}));
+    ahead = std::max(first, last != kNoSlot
+                                ? line_.ahead(member(last)).all() + 1
+                                : line_.before(after->priority, order_of(after->joined, {})));
   }
   std::vector<Report> reports;
-  for (; reports.size() < most; ++ahead) {
-    const Slot slot = line_.at(ahead);
-    if (slot == kNoSlot) break;
-    if (auto report = inspect(tickets_[slot].id, now)) reports.push_back(*report);
+  for (; reports.size() < most && ahead < end; ++ahead) {
+    if (auto report = inspect(tickets_[*line_.at(ahead)].id, now)) reports.push_back(*report);
   }
   return reports;
 }

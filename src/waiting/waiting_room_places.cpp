@@ -17,7 +17,8 @@ Place WaitingRoom::place_of(const TicketId& id, Time now) const {
     return {.id = id, .kind = Place::Kind::session, .since = *begun};
   const Slot slot = find(id);
   if (slot == kNoSlot) return {.id = id, .kind = Place::Kind::ended, .since = now};
-  return {id, Place::Kind::ticket, tickets_[slot].joined, tickets_[slot].missed};
+  const Ticket& ticket = tickets_[slot];
+  return {id, Place::Kind::ticket, ticket.joined, ticket.missed, ticket.priority};
 }
 
 std::optional<std::vector<TicketId>> WaitingRoom::take_changed() {
@@ -40,7 +41,8 @@ bool WaitingRoom::list(Listing& at, std::vector<Place>& places) const {
   for (; at.ticket < last; ++at.ticket) {
     const Ticket& ticket = tickets_[at.ticket];
     if (find(ticket.id) == at.ticket)
-      places.push_back({ticket.id, Place::Kind::ticket, ticket.joined, ticket.missed});
+      places.push_back(
+          {ticket.id, Place::Kind::ticket, ticket.joined, ticket.missed, ticket.priority});
   }
   return true;
 }
@@ -58,12 +60,12 @@ void WaitingRoom::restore(const Written& written, Time now) {
         begun.push_back(std::min(place.since, now));
         break;
       case Place::Kind::ticket: {
-        const Slot slot = insert(place.id, std::min(place.since, now));
+        const Slot slot = insert(place.id, std::min(place.since, now), place.priority);
         Ticket& ticket = tickets_[slot];
-        ticket.missed = place.missed;
+        ticket.missed = static_cast<std::uint8_t>(std::min(place.missed, 255U));
         ticket.heard = now;
         ticket.poll_ms = static_cast<std::uint32_t>(terms_.longest_poll.count());
-        line_.set_present(slot, true);
+        line_.set_present(member(slot), true);
         wait_for(slot);
         break;
       }
@@ -74,10 +76,10 @@ void WaitingRoom::restore(const Written& written, Time now) {
   last_ = now;
 }
 
-void WaitingRoom::recover(const TicketId& id, Time time, Time now) {
+void WaitingRoom::recover(const TicketId& id, Time time, Time now, Priority priority) {
   if (!recovery_.covers(id, time, now)) return;
   if (sessions_.has(id) || find(id) != kNoSlot) return;
-  if (tickets_.size() < terms_.max_tickets) heard(insert(id, std::min(time, now)), now);
+  if (tickets_.size() < terms_.max_tickets) heard(insert(id, std::min(time, now), priority), now);
 }
 
 }  // namespace spillway::waiting

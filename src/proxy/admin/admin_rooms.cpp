@@ -1,5 +1,6 @@
 #include "proxy/admin/admin_rooms.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <optional>
 #include <utility>
@@ -22,8 +23,7 @@ using waiting::WaitingRoom;
 using RoomJson = nlohmann::ordered_json;
 
 RoomJson report_of(SharedWaitingRoom& room, const config::WaitingRoom& settings) {
-  const waiting::Counts counts = room.counts(Clock::now());
-  return room_report(room.name(), counts, room.notice(settings));
+  return room_report(snapshot_of(room, settings), room.notice(settings));
 }
 
 AdminResponse no_such_ticket() {
@@ -42,29 +42,43 @@ RoomJson failure_of(NotCalled why) {
   return {{"error", "room_ended"}, {"detail", "the waiting room has ended"}};
 }
 
-AdminResponse list_line(SharedWaitingRoom& room, const TicketsListing& listing) {
+RoomJson report_of(const WaitingRoom::Report& ticket, const config::WaitingRoom& settings,
+                   Time now) {
+  return ticket_report(ticket, waiting::tier_name(settings, ticket.view.priority), now);
+}
+
+AdminResponse list_line(SharedWaitingRoom& room, const config::WaitingRoom& settings,
+                        const TicketsListing& listing) {
+  std::optional<waiting::Priority> tier;
+  if (listing.tier) {
+    const auto known = std::ranges::find(settings.tiers, *listing.tier, &config::WaitingTier::name);
+    if (known == settings.tiers.end())
+      return admin_problem(status::bad_request, "\"tier\" must be one of the waiting room's");
+    tier = static_cast<waiting::Priority>(known->priority);
+  }
   Time time;
   const auto found = room.with(Clock::now(), [&](WaitingRoom& line, Time now) {
     time = now;
-    return line.list_line(listing.after, listing.limit, now);
+    return line.list_line(listing.after, listing.limit, now, tier);
   });
   RoomJson tickets = RoomJson::array();
   for (const WaitingRoom::Report& each : found) {
     if (!listing.status || *listing.status == each.view.state)
-      tickets.push_back(ticket_report(each, time));
+      tickets.push_back(report_of(each, settings, time));
   }
   RoomJson next = nullptr;
   if (found.size() == listing.limit) next = cursor_of(found.back());
   return json_page({{"tickets", std::move(tickets)}, {"next", std::move(next)}});
 }
 
-AdminResponse list_sessions(SharedWaitingRoom& room, const TicketsListing& listing) {
+AdminResponse list_sessions(SharedWaitingRoom& room, const config::WaitingRoom& settings,
+                            const TicketsListing& listing) {
   RoomJson tickets = RoomJson::array();
   RoomJson next = nullptr;
   room.with(Clock::now(), [&](WaitingRoom& sessions, Time now) {
     waiting::Slot at = listing.from;
     for (const WaitingRoom::Report& each : sessions.list_sessions(at, listing.limit))
-      tickets.push_back(ticket_report(each, now));
+      tickets.push_back(report_of(each, settings, now));
     if (sessions.has_sessions_from(at)) next = cursor_of(at);
   });
   return json_page({{"tickets", std::move(tickets)}, {"next", std::move(next)}});
@@ -120,14 +134,15 @@ AdminResponse AdminRooms::report(const Asked& asked) const {
       return admin_problem(status::bad_request, *wrong);
     const auto& listing = std::get<TicketsListing>(read);
     const bool is_inside = listing.status == waiting::TicketState::fulfilled;
-    return is_inside ? list_sessions(asked.room, listing) : list_line(asked.room, listing);
+    return is_inside ? list_sessions(asked.room, asked.settings, listing)
+                     : list_line(asked.room, asked.settings, listing);
   }
   Time time;
   const auto found = asked.room.with(Clock::now(), [&](WaitingRoom& room, Time now) {
     time = now;
     return room.inspect(asked.path.ticket, now);
   });
-  return found ? json_page(ticket_report(*found, time)) : no_such_ticket();
+  return found ? json_page(report_of(*found, asked.settings, time)) : no_such_ticket();
 }
 
 AdminResponse AdminRooms::cancel(const Asked& asked) const {
@@ -206,7 +221,7 @@ AdminResponse AdminRooms::move(const Asked& asked) const {
     return admin_problem(status::conflict, "the ticket is called: it may come in already");
   audit(asked,
         {.act = RoomChange::Act::move, .ticket = to_text(id), .number = report->view.ahead + 1});
-  return json_page(ticket_report(*report, time));
+  return json_page(report_of(*report, asked.settings, time));
 }
 
 AdminResponse AdminRooms::tell(const Asked& asked) const {

@@ -46,16 +46,23 @@ Problem read_status(std::string_view text, std::optional<waiting::TicketState>& 
   return "\"status\" must be one of: waiting, processing, fulfilled";
 }
 
-// Of sessions a number, of the line an arrival, a dot and an id.
+// Of sessions a number; of the line an arrival, a priority and an id, with dots between.
 Problem read_after(std::string_view text, TicketsListing& to) {
   const std::string wrong = "\"after\" must be \"next\" of a page with the same \"status\"";
   if (to.status == waiting::TicketState::fulfilled)
     return read_number(text, to.from) ? std::nullopt : Problem(wrong);
-  const std::size_t dot = std::min(text.find('.'), text.size());
+  const auto take = [&text] {
+    const std::size_t dot = std::min(text.find('.'), text.size());
+    const std::string_view part = text.substr(0, dot);
+    text.remove_prefix(std::min(dot + 1, text.size()));
+    return part;
+  };
   std::int64_t joined = 0;
-  const auto id = waiting::parse_ticket_id(text.substr(std::min(dot + 1, text.size())));
-  if (!id || !read_number(text.substr(0, dot), joined)) return wrong;
-  to.after = {waiting::Time(Milliseconds(joined)), *id};
+  waiting::Priority priority = 0;
+  if (!read_number(take(), joined) || !read_number(take(), priority)) return wrong;
+  const auto id = waiting::parse_ticket_id(text);
+  if (!id) return wrong;
+  to.after = {waiting::Time(Milliseconds(joined)), *id, priority};
   return std::nullopt;
 }
 
@@ -112,6 +119,8 @@ std::variant<TicketsListing, std::string> read_tickets_query(std::string_view qu
   for (const http::Parameter& each : std::get<http::Parameters>(read)) {
     if (each.name == "status") {
       if (Problem problem = read_status(each.value, listing.status)) return std::move(*problem);
+    } else if (each.name == "tier") {
+      listing.tier = each.value;
     } else if (each.name == "limit") {
       const bool is_number = read_number(each.value, listing.limit);
       if (!is_number || listing.limit == 0 || listing.limit > kMostTickets)
@@ -122,6 +131,8 @@ std::variant<TicketsListing, std::string> read_tickets_query(std::string_view qu
       return unknown_member(each.name);
     }
   }
+  if (listing.tier && listing.status == waiting::TicketState::fulfilled)
+    return "\"tier\" is for those in line";
   if (after) {
     if (Problem problem = read_after(*after, listing)) return std::move(*problem);
   }
@@ -129,7 +140,8 @@ std::variant<TicketsListing, std::string> read_tickets_query(std::string_view qu
 }
 
 std::string cursor_of(const waiting::WaitingRoom::Report& last) {
-  return std::to_string(last.view.joined.time_since_epoch().count()) + "." + to_text(last.id);
+  return std::to_string(last.view.joined.time_since_epoch().count()) + "." +
+         std::to_string(last.view.priority) + "." + to_text(last.id);
 }
 
 std::string cursor_of(waiting::Slot from) { return std::to_string(from); }

@@ -47,6 +47,7 @@ std::optional<RoomsPath> read_rooms_path(std::string_view path);
 struct TicketsListing {
   std::optional<waiting::TicketState> status;  // without: those that are waiting or processing
   std::size_t limit = kUsualTickets;
+  std::optional<std::string> tier;                    // of those that are waiting or processing
   std::optional<waiting::WaitingRoom::Cursor> after;  // in line
   waiting::Slot from = 0;                             // of sessions
 };

@@ -48,9 +48,9 @@ std::string_view name_of(TicketState state) {
 
 }  // namespace
 
-Json room_report(std::string_view name, const waiting::Counts& counts,
-                 const waiting::Orders& notice) {
-  Json json = observe::waiting_room_report({std::string(name), counts});
+Json room_report(const observe::WaitingRoomSnapshot& room, const waiting::Orders& notice) {
+  const waiting::Counts& counts = room.counts;
+  Json json = observe::waiting_room_report(room);
   json["joined"] = counts.joined;
   json["called"] = counts.called;
   json["fulfilled"] = counts.fulfilled;
@@ -67,7 +67,8 @@ Json room_report(std::string_view name, const waiting::Counts& counts,
   return json;
 }
 
-Json ticket_report(const waiting::WaitingRoom::Report& ticket, waiting::Time now) {
+Json ticket_report(const waiting::WaitingRoom::Report& ticket, std::string_view tier,
+                   waiting::Time now) {
   const waiting::WaitingRoom::View& view = ticket.view;
   const auto since = [now](waiting::Time time) {
     return std::max<std::int64_t>((now - time).count(), 0);
@@ -77,6 +78,7 @@ Json ticket_report(const waiting::WaitingRoom::Report& ticket, waiting::Time now
     json["begun_at"] = jobs::to_text(view.joined);
     return json;
   }
+  json["tier"] = tier;
   json["position"] = view.ahead + 1;
   json["ahead"] = view.ahead;
   json["joined_at"] = jobs::to_text(view.joined);
@@ -84,6 +86,7 @@ Json ticket_report(const waiting::WaitingRoom::Report& ticket, waiting::Time now
   json["heard_at"] = jobs::to_text(ticket.heard);
   json["present"] = ticket.is_present;
   json["missed"] = ticket.missed;
+  if (view.why != waiting::Why::none) json["why"] = name(view.why);
   if (view.estimate) {
     json["estimate"] = {{"p10_ms", view.estimate->p10.count()},
                         {"p90_ms", view.estimate->p90.count()}};

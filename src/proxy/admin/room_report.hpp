@@ -5,15 +5,18 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "observe/snapshot.hpp"
 #include "waiting/waiting_room.hpp"
 
 namespace spillway::proxy {
 
 // What it is now, what has become of all tickets, and what the operator decided; `notice` has the
 // message that holds.
-nlohmann::ordered_json room_report(std::string_view name, const waiting::Counts& counts,
+nlohmann::ordered_json room_report(const observe::WaitingRoomSnapshot& room,
                                    const waiting::Orders& notice);
 
-nlohmann::ordered_json ticket_report(const waiting::WaitingRoom::Report& ticket, waiting::Time now);
+// `tier`: its name.
+nlohmann::ordered_json ticket_report(const waiting::WaitingRoom::Report& ticket,
+                                     std::string_view tier, waiting::Time now);
 
 }  // namespace spillway::proxy

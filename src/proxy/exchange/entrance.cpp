@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "http/accept.hpp"
+#include "proxy/exchange/visitor_tier.hpp"
 #include "proxy/exchange/waiting_response.hpp"
 
 namespace spillway::proxy {
@@ -76,7 +77,7 @@ bool Entrance::goes_on_with(const Token& pass) {
 std::optional<Answer> Entrance::claim(const Token& ticket) {
   std::optional<WaitingRoom::View> view;
   const auto session = room_->with(services_.now(), [&](WaitingRoom& room, Time now) {
-    room.recover(ticket.id, ticket.time, now);
+    room.recover(ticket.id, ticket.time, now, ticket.priority);
     auto begun = room.claim(ticket.id, now);
     if (!begun) view = room.hear(ticket.id, now);
     return begun;
@@ -94,8 +95,9 @@ std::optional<Answer> Entrance::claim(const Token& ticket) {
 std::optional<Answer> Entrance::join(const Token& stamp) {
   const TimePoint now = services_.now();
   if (room_->time_at(now) - stamp.time > waiting::kStampLife) return arrive();
-  const WaitingRoom::Contact contact = room_->with(
-      now, [&](WaitingRoom& room, Time time) { return room.join(stamp.id, stamp.time, time); });
+  const WaitingRoom::Contact contact = room_->with(now, [&](WaitingRoom& room, Time time) {
+    return room.join(stamp.id, stamp.time, time, stamp.priority);
+  });
   if (contact.session) {
     renew(stamp.id, contact.session->generation);
     let_in(stamp.id);
@@ -103,7 +105,7 @@ std::optional<Answer> Entrance::join(const Token& stamp) {
   }
   if (!contact.view) return turn_away(contact.door);
   return tell(status_of(stamp.id, *contact.view),
-              Token{TokenKind::ticket, stamp.id, 0, stamp.time});
+              Token{TokenKind::ticket, stamp.id, 0, stamp.time, stamp.priority});
 }
 
 // The first contact, of which nothing is kept.
@@ -115,8 +117,9 @@ std::optional<Answer> Entrance::arrive() {
     if (!is_open) return std::nullopt;
     return waiting_room_open(settings_->poll.max);
   }
+  const waiting::Priority priority = visitor_tier(request_, *settings_);
   const auto door =
-      room_->with(now, [](WaitingRoom& room, Time time) { return room.arrive(time); });
+      room_->with(now, [&](WaitingRoom& room, Time time) { return room.arrive(time, priority); });
   if (door == WaitingRoom::Door::full || door == WaitingRoom::Door::ended) return turn_away(door);
   const std::optional<waiting::TicketId> id = new_ticket_id();
   if (!id) return waiting_room_open(settings_->poll.max);
@@ -126,7 +129,7 @@ std::optional<Answer> Entrance::arrive() {
     return std::nullopt;
   }
   return tell({.state = VisitorStatus::State::arrived, .poll = stamp_poll(*settings_)},
-              Token{TokenKind::stamp, *id, 0, room_->time_at(now)});
+              Token{TokenKind::stamp, *id, 0, room_->time_at(now), priority});
 }
 
 Answer Entrance::turn_away(WaitingRoom::Door door) {

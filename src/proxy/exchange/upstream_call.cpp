@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "http/method.hpp"
-#include "http/problem.hpp"
 #include "http/rewrite.hpp"
 #include "proxy/exchange/answer_source.hpp"
 #include "proxy/exchange/lingering_call.hpp"

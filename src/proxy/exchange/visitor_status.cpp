@@ -36,7 +36,8 @@ std::string to_json(const VisitorStatus& status, std::string_view room,
     const waiting::WaitingRoom::View& view = *status.view;
     member("waited_ms", std::max<std::int64_t>((now - view.joined).count(), 0));
     if (status.state == State::waiting) {
-      if (notice.is_paused) text += "\"why\":\"paused\",";
+      if (view.why != waiting::Why::none)
+        text.append("\"why\":\"").append(name(view.why)).append("\",");
       member("ahead", view.ahead);
       member("position", view.ahead + 1);
       if (view.estimate) {

@@ -77,13 +77,15 @@ bool WaitingResource::is_superseded() {
 Task<std::optional<Fault>> WaitingResource::tell_news(ClientSession& session, Parking& parking) {
   const TimePoint until = services_.now() + kLongest;
   std::size_t shown = static_cast<std::size_t>(-1);
+  waiting::Why why = waiting::Why::none;
   std::uint64_t noticed = 0;
   TimePoint told{};
   while (services_.now() < until && !services_.draining) {
     const VisitorStatus status = ask();
     const bool waits = status.view && status.state == VisitorStatus::State::waiting;
     const waiting::Orders notice = room_->notice(*settings_);
-    const bool is_news = !waits || status.view->ahead != shown || notice.changes != noticed;
+    const bool is_news = !waits || status.view->ahead != shown || status.view->why != why ||
+                         notice.changes != noticed;
     std::string event;
     const bool ends_here = is_superseded();
     if (ends_here) {
@@ -100,6 +102,7 @@ Task<std::optional<Fault>> WaitingResource::tell_news(ClientSession& session, Pa
     }
     if (!waits || ends_here) break;
     shown = status.view->ahead;
+    why = status.view->why;
     noticed = notice.changes;
     const Wake wake =
         co_await parking.park({.deadline = services_.now() + kLook, .client_gone = true});

@@ -81,7 +81,7 @@ VisitorStatus WaitingResource::ask() {
     return {.state = State::fulfilled, .poll = settings_->poll.max, .id = token->id};
   if (token->kind == TokenKind::stamp) return ask_with_stamp(*token);
   const auto view = room_->with(services_.now(), [&](WaitingRoom& room, Time now) {
-    room.recover(token->id, token->time, now);
+    room.recover(token->id, token->time, now, token->priority);
     return room.hear(token->id, now);
   });
   return view ? status_of(token->id, *view) : ask_with_none();
@@ -93,16 +93,17 @@ VisitorStatus WaitingResource::ask_with_stamp(const Token& stamp) {
   if (room_->time_at(now) - stamp.time > waiting::kStampLife) return ask_with_none();
   const WaitingRoom::Contact contact = room_->with(now, [&](WaitingRoom& room, Time time) {
     if (!room.counts(time).is_open) return WaitingRoom::Contact{WaitingRoom::Door::enter};
-    return room.join(stamp.id, stamp.time, time);
+    return room.join(stamp.id, stamp.time, time, stamp.priority);
   });
   if (contact.session) {
-    given_ = Token{TokenKind::ticket, stamp.id, 0, stamp.time};  // to claim the session with
+    given_ = Token{TokenKind::ticket, stamp.id, 0, stamp.time,
+                   stamp.priority};  // to claim the session with
     return {.state = State::closed, .poll = settings_->poll.min};
   }
   if (contact.door == WaitingRoom::Door::enter)
     return {.state = State::closed, .poll = settings_->poll.min};
   if (!contact.view) return turned_away(contact.door);
-  given_ = Token{TokenKind::ticket, stamp.id, 0, stamp.time};
+  given_ = Token{TokenKind::ticket, stamp.id, 0, stamp.time, stamp.priority};
   return status_of(stamp.id, *contact.view);
 }
 

@@ -40,7 +40,7 @@ waiting::PageContent content_of(const WaitingFacts& facts, const waiting::Orders
       .ahead = waits ? std::optional(view->ahead) : std::nullopt,
       .p10 = estimate ? std::optional(estimate->p10) : std::nullopt,
       .p90 = estimate ? std::optional(estimate->p90) : std::nullopt,
-      .why = waits && notice.is_paused ? std::string_view("paused") : std::string_view{},
+      .why = waits ? name(view->why) : std::string_view{},
       .waited = waits ? std::optional(facts.room.time_at(facts.now) - view->joined) : std::nullopt,
       .refreshes = !http::has_cookie(facts.request.head.fields, kStillCookie)};
 }

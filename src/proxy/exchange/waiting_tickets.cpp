@@ -10,6 +10,7 @@
 
 #include "http/ascii.hpp"
 #include "http/query.hpp"
+#include "proxy/exchange/visitor_tier.hpp"
 #include "proxy/exchange/waiting_resource.hpp"
 #include "proxy/exchange/waiting_response.hpp"
 
@@ -110,23 +111,24 @@ VisitorStatus WaitingResource::take_place(const Token& stamp) {
   if (room_->time_at(now) - stamp.time > waiting::kStampLife) return {};
   std::optional<WaitingRoom::View> view;
   const WaitingRoom::Contact contact = room_->with(now, [&](WaitingRoom& room, Time time) {
-    WaitingRoom::Contact made = room.join(stamp.id, stamp.time, time);
+    WaitingRoom::Contact made = room.join(stamp.id, stamp.time, time, stamp.priority);
     if (made.session) made.view = room.hear(stamp.id, time);
     return made;
   });
   if (!contact.view) return turned_away(contact.door);
-  given_ = Token{TokenKind::ticket, stamp.id, 0, stamp.time};
+  given_ = Token{TokenKind::ticket, stamp.id, 0, stamp.time, stamp.priority};
   return status_of(stamp.id, *contact.view);
 }
 
 Answer WaitingResource::note_arrival() {
   const TimePoint now = services_.now();
-  const auto door =
-      room_->with(now, [](WaitingRoom& room, Time time) { return room.ask_for_ticket(time); });
+  const waiting::Priority priority = visitor_tier(request_, *settings_);
+  const auto door = room_->with(
+      now, [&](WaitingRoom& room, Time time) { return room.ask_for_ticket(time, priority); });
   if (door != WaitingRoom::Door::wait) return tell_joined(0, turned_away(door));
   const std::optional<waiting::TicketId> id = new_ticket_id();
   if (!id) return waiting_room_open(settings_->poll.max);
-  given_ = Token{TokenKind::stamp, *id, 0, room_->time_at(now)};
+  given_ = Token{TokenKind::stamp, *id, 0, room_->time_at(now), priority};
   return tell_joined(202, {.state = VisitorStatus::State::arrived, .poll = Milliseconds(1000)});
 }
 
@@ -183,7 +185,7 @@ Answer WaitingResource::cancel_ticket(const waiting::TicketId& id) {
   const std::optional<Token> token = tokens_.find(*room_, now);
   const bool is_its_own = token && token->kind != TokenKind::stamp && token->id == id;
   const bool was_here = is_its_own && room_->with(now, [&](WaitingRoom& room, Time time) {
-    if (token->kind == TokenKind::ticket) room.recover(id, token->time, time);
+    if (token->kind == TokenKind::ticket) room.recover(id, token->time, time, token->priority);
     return room.cancel(id, time);
   });
   if (!was_here) return not_in_waiting_room();

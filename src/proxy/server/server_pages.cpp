@@ -53,8 +53,10 @@ observe::Snapshot Server::Parts::snapshot(Generation& generation, bool with_dead
   read_upstreams(generation, with_dead_letters, snapshot);
   generation.route_responses.read_snapshot(snapshot.caches);
   if (jobs) snapshot.jobs = jobs->snapshot();
-  for (const auto& room : generation.waiting_rooms) {
-    if (room) snapshot.waiting_rooms.push_back({room->name(), room->counts(Clock::now())});
+  for (std::size_t n = 0; n < generation.waiting_rooms.size(); ++n) {
+    if (const auto& room = generation.waiting_rooms[n])
+      snapshot.waiting_rooms.push_back(
+          snapshot_of(*room, *generation.config.routes[n].waiting_room));
   }
   snapshot.are_places_kept = process.visitors->keeping.load() == PlaceKeeping::works;
   return snapshot;

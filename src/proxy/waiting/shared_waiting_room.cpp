@@ -43,6 +43,14 @@ waiting::Counts SharedWaitingRoom::counts(TimePoint now) {
   return room_.counts(advance(now));
 }
 
+observe::WaitingRoomSnapshot snapshot_of(SharedWaitingRoom& room,
+                                         const config::WaitingRoom& settings) {
+  observe::WaitingRoomSnapshot snapshot{room.name(), room.counts(Clock::now()), {}};
+  for (const std::string_view name : waiting::tier_names(settings))
+    snapshot.tiers.emplace_back(name);
+  return snapshot;
+}
+
 WaitingRooms waiting_rooms_of(const config::Config& config,
                               const std::shared_ptr<VisitorContext>& context,
                               const WaitingRooms* former) {

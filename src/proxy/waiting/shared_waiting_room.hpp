@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "config/config.hpp"
+#include "observe/snapshot.hpp"
 #include "proxy/waiting/event_seat.hpp"
 #include "proxy/waiting/visitor_clock.hpp"
 #include "waiting/configured.hpp"
@@ -98,6 +99,9 @@ class SharedWaitingRoom {
   waiting::WaitingRoom room_;
   waiting::EntryPace pace_;
 };
+
+observe::WaitingRoomSnapshot snapshot_of(SharedWaitingRoom& room,
+                                         const config::WaitingRoom& settings);
 
 // By route, null for one without; of `former` (may be null) those of the same name carry over, with
 // all who are in them.

@@ -33,7 +33,6 @@ let unrecognised = 0;
 let recognised = false;
 // as the server wrote it
 let position = Number(at('number').textContent.replace(/\D/g, ''));
-let risenFrom = 0;
 let held = false;
 let claimUntil = 0;
 let announced = 0;
@@ -188,9 +187,8 @@ function show(status) {
 }
 
 function showPlace(status, changed) {
-  const before = position;
   position = status.position;
-  explain(status.why, before);
+  put('why', texts[status.why] || '');
   listen(status.ahead);
   if (held && !changed) return;
   const number = grouped(position);
@@ -205,13 +203,6 @@ function showPlace(status, changed) {
   put('waited', since(status.waited_ms || 0));
   showProgress(status);
   announce(texts.place + ': ' + number + '. ' + texts.expected + ': ' + expected + '. ' + at('why').textContent);
-}
-
-// Every rise is explained for as long as the number is higher than it was.
-function explain(why, before) {
-  if (before && position > before && !risenFrom) risenFrom = before;
-  if (position <= risenFrom) risenFrom = 0;
-  put('why', texts[why] || (risenFrom ? texts.rose : ''));
 }
 
 function showProgress(status) {

@@ -66,5 +66,51 @@ TEST_CASE("visitors ask for their place below own_path, and can be let in") {
   load_good(route("{}", "", R"("defer":{},)"));
 }
 
+TEST_CASE("the tiers of a waiting room are a list of up to 8, of different names and priorities") {
+  const WaitingRoom usual = room_of(load_good(route("{}")));
+  REQUIRE(usual.tiers.size() == 4);
+  CHECK(usual.tiers.front().name == "standard");
+  CHECK(usual.tiers.front().priority == 0);
+  CHECK(usual.tiers.back().name == "enterprise");
+  CHECK(usual.tiers.back().priority == 3);
+  CHECK(usual.tiers.back().share == 0);
+  const auto tiers = [](const std::string& list) { return route(R"({"tiers":[)" + list + "]}"); };
+  const WaitingRoom own = room_of(load_good(
+      tiers(R"({"name":"all","priority":5,"share":0.3},{"name":"members","priority":9})")));
+  REQUIRE(own.tiers.size() == 2);  // in place of the usual ones
+  CHECK(own.tiers[0].share == doctest::Approx(0.3));
+  load_good(tiers(R"({"name":"all","priority":0})"));
+  const std::string path = kPath + ".tiers";
+  check_problem(tiers(""), path, "1 to 8");
+  check_problem(tiers(R"({"name":"a"})"), path + "[0].priority", "required");
+  check_problem(tiers(R"({"priority":1})"), path + "[0].name", "required");
+  check_problem(tiers(R"({"name":"a","priority":256})"), path + "[0].priority", "found 256");
+  check_problem(tiers(R"({"name":"a","priority":1,"share":1})"), path + "[0].share", "found 1");
+  check_problem(tiers(R"({"name":"a","priority":1},{"name":"a","priority":2})"), path + "[1].name",
+                "the same as of");
+  check_problem(tiers(R"({"name":"a","priority":1},{"name":"b","priority":1})"),
+                path + "[1].priority", "the same as of");
+  check_problem(
+      tiers(R"({"name":"a","priority":0,"share":0.6},{"name":"b","priority":1,"share":0.5},
+                         {"name":"c","priority":2})"),
+      path, "below 1");
+  check_problem(tiers(R"({"name":"a","priority":0},{"name":"b","priority":1,"share":0.1})"),
+                path + "[1].share", "goes first anyway");
+}
+
+TEST_CASE("a key's tier is one of a waiting room's, and the same for all keys of a tenant") {
+  const auto keys = [](const std::string& list) {
+    return route("{}", R"("tenants":{"api_keys":[)" + list + "]}");
+  };
+  const Config config = load_good(keys(R"({"name":"a","key":"12345678","tier":"vip"})"));
+  CHECK(config.tenants.api_keys[0].tier == "vip");
+  check_problem(keys(R"({"name":"a","key":"12345678","tier":"gold"})"),
+                "$.tenants.api_keys[0].tier", "no waiting room");
+  check_problem(keys(R"({"name":"a","key":"12345678","tier":"vip"},
+                        {"name":"a","key":"12345679","tier":"premium"})"),
+                "$.tenants.api_keys[1].tier", "give it once");
+  load_good(with(R"("tenants":{"api_keys":[{"name":"a","key":"12345678","tier":"gold"}]})"));
+}
+
 }  // namespace
 }  // namespace spillway::config

@@ -52,6 +52,9 @@ TEST_CASE("ticket-sale: the caps hold, sessions are used, and everybody is accou
   CHECK(of.use > 0.9);
   CHECK(of.turned_away == 0);  // all come in within max_wait_ms
   CHECK(of.longest_wait < 600);
+  MESSAGE("calls within the range that was told first: ", of.within, " of ", of.told);
+  CHECK(of.told > 4000);
+  CHECK(static_cast<double>(of.within) > 0.6 * static_cast<double>(of.told));
   // Asking every ten seconds would be twice as much.
   double waited_for = 0;
   for (const Second& second : run.seconds)
@@ -90,6 +93,34 @@ TEST_CASE("a small waiting room lets few in at a time, and all in the end") {
   CHECK(run.visitors->waited > 0);
   CHECK(run.visitors->done + run.visitors->waiting + run.visitors->inside > 0);
   CHECK(summary(run, nullptr).find("longest wait") != std::string::npos);
+}
+
+TEST_CASE("visitors of a higher tier wait less, and the summary says how long each waited") {
+  const auto of_tiers = [](const std::string& tier) {
+    return play(R"({"name": "site", "sentence": "two tiers", "seconds": 120, "warm_up_seconds": 0,
+      "backend": {"slots": 16, "service_ms": 100},
+      "clients": [
+        {"route": "sale", "rate": 1, "visit": {"pages": 4, "think_ms": 2000}},
+        {"route": "sale", "rate": 0.2, "visit": {"pages": 4, "think_ms": 2000)" +
+                tier + R"(}}],
+      "config": {"upstreams": [{"name": "shop", "servers": ["127.0.0.1:3000"]}],
+        "routes": [{"name": "sale", "match": {"path": "/sale/**"}, "class": "P1",
+          "waiting_room": {"active_sessions": 12, "idle_ms": 1000, "class": "P1"}}],
+        "dispatch": {"concurrency": 16}}})");
+  };
+  const Recording run = of_tiers(R"(, "tier": "vip")");
+  REQUIRE(run.visitors->tiers.size() == 2);
+  const TierSummary& standard = run.visitors->tiers[0];
+  const TierSummary& vip = run.visitors->tiers[1];
+  CHECK(standard.name == "standard");
+  CHECK(vip.name == "vip");
+  CHECK(vip.waited > 5);
+  CHECK(vip.wait_p50 < standard.wait_p50 / 2);
+  CHECK(standard.came + vip.came == run.visitors->came);
+  const std::string text = summary(run, nullptr);
+  CHECK(text.find("p95 of vip") != std::string::npos);
+  CHECK(to_json(run)["visitors"]["tiers"].size() == 2);
+  CHECK(of_tiers("").visitors->tiers.empty());
 }
 
 TEST_CASE("visitors ask again by themselves: retries besides are an error") {

@@ -29,6 +29,7 @@ const VisitorSecret kSecret{1, 2, 3};
 Place place(std::uint8_t n, Place::Kind kind = Place::Kind::ticket, Milliseconds age = {}) {
   Place made{.kind = kind, .since = kNow - age, .missed = n};
   made.id.bytes[15] = n;
+  if (kind == Place::Kind::ticket) made.priority = n;
   return made;
 }
 
@@ -113,6 +114,30 @@ TEST_CASE("places, the secret and the time come back as they were written") {
   CHECK(all.rooms["sale"] == std::vector<Place>{place(1, Place::Kind::session),
                                                 place(2, Place::Kind::session), place(3)});
   CHECK(all.rooms["course"] == std::vector<Place>{place(1)});
+}
+
+TEST_CASE("a file of the first version is taken over: its places have no priority") {
+  const support::TemporaryDirectory directory;
+  const path file = directory.path() / "places.db";
+  {
+    const auto store = open_at(file);
+    write(*store, {{"sale", false, {place(7), place(8, Place::Kind::session)}}});
+  }
+  sqlite3* database = nullptr;
+  REQUIRE(sqlite3_open(file.c_str(), &database) == SQLITE_OK);
+  const auto run = [&](const char* sql) {
+    CAPTURE(sql);
+    CHECK(sqlite3_exec(database, sql, nullptr, nullptr, nullptr) == SQLITE_OK);
+  };
+  run("ALTER TABLE places DROP COLUMN priority");
+  run("PRAGMA user_version = 1");
+  sqlite3_close(database);
+  const auto store = open_at(file);
+  Place without = place(7);
+  without.priority = 0;
+  CHECK(read(*store).rooms["sale"] == std::vector<Place>{without, place(8, Place::Kind::session)});
+  write(*store, {{"sale", false, {place(9)}}});
+  CHECK(read(*store).rooms["sale"].back() == place(9));
 }
 
 TEST_CASE("a whole waiting room replaces what was written of it, and of no other") {

@@ -18,8 +18,8 @@ config::Config shop() {
       {.name = "P0", .weight = 1}, {.name = "P1", .weight = 1}, {.name = "P2", .weight = 1}};
   config.classes[0].sla = Milliseconds(100);
   config.classes[2].sla = Milliseconds(3000);
-  config.tenants.api_keys = {{.tenant = "shop", .key = "s3cret"}};
-  config.trusted_headers = {.tenant = "X-Tenant", .priority = "X-Priority"};
+  config.tenants.api_keys = {{.tenant = "shop", .key = "s3cret", .tier = "vip"}};
+  config.trusted_headers = {.tenant = "X-Tenant", .priority = "X-Priority", .tier = "X-Tier"};
   config.routes = {
       {.name = "export", .match = {.path = "/export"}, .traffic_class = ClassId{2}},
       {.name = "report",
@@ -44,6 +44,12 @@ struct House {
   std::size_t class_of(const std::string& from, const std::string& path,
                        const std::string& fields) {
     return index(classify(from, path, fields).traffic_class);
+  }
+
+  std::string tier_of(const std::string& from, const std::string& fields) {
+    const Subject subject = classify(from, "/export", fields);
+    const Peer peer = classifier.peer(*parse_ip_address(from));
+    return std::string(classifier.waiting_tier(head, peer, subject.tenant));
   }
 
   Classifier classifier;
@@ -144,4 +150,24 @@ TEST_CASE("the priority's field has the configured name and none if that is empt
   config.trusted_headers.priority = "";
   House off(config);
   CHECK(off.class_of("10.0.0.1", "/export", "Rank: 100\r\nX-Priority: 100\r\n") == 2);
+}
+
+TEST_CASE("the tier of a visitor is a trusted peer's word, or else that of the API key") {
+  House house;
+  const std::string key = "X-Api-Key: s3cret\r\n", guessed = "X-Api-Key: guess\r\n";
+  const std::string client = "192.0.2.1", proxy = "10.0.0.1";
+  CHECK(house.tier_of(client, "").empty());
+  CHECK(house.tier_of(client, key) == "vip");
+  CHECK(house.tier_of(client, guessed).empty());
+  CHECK(house.tier_of(client, key + key).empty());
+  CHECK(house.tier_of(client, "X-Tier: premium\r\n").empty());
+  CHECK(house.tier_of(client, key + "X-Tier: premium\r\n") == "vip");
+  CHECK(house.tier_of(proxy, "X-Tier: premium\r\n") == "premium");
+  CHECK(house.tier_of(proxy, key + "X-Tier: premium\r\n") == "premium");
+  CHECK(house.tier_of(proxy, key) == "vip");
+  CHECK(house.tier_of(proxy, key + "X-Tier: premium\r\nX-Tier: vip\r\n") == "vip");
+  config::Config config = shop();
+  config.trusted_headers.tier = "";
+  House off(config);
+  CHECK(off.tier_of(proxy, "X-Tier: premium\r\n").empty());
 }

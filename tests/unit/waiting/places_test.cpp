@@ -53,11 +53,20 @@ struct Lost {
   bool any() const { return tickets + passes + overtaken > 0; }
 };
 
-// A few minutes of a small sale. Each visitor holds what the proxy gave it, as a browser does.
+// What a process does after a kill.
+enum class After : std::uint8_t {
+  recovers,      // as ours
+  trusts_disk,   // what was not written is lost
+  forgets_tiers  // they are neither written nor read in tokens
+};
+
+// A few minutes of a small sale to visitors of two tiers. Each visitor holds what the proxy gave
+// it, as a browser does.
 class Sale {
  public:
-  Sale(std::uint64_t seed, bool recovers) : random_(seed), recovers_(recovers) {
+  Sale(std::uint64_t seed, After after) : random_(seed), after_(after) {
     terms_ = terms_for(20);
+    terms_.tiers = {.list = {{{1, 0}, {0, 0.1}}}, .count = 2};
     room_.emplace(terms_);
     room_->keep_journal();
   }
@@ -67,7 +76,10 @@ class Sale {
     const Time until = now_ + time;
     while (now_ < until) {
       now_ += kTick;
-      if (random_.uniform() < 0.3) visitors_.push_back({.id = id_of(next_++), .next = now_});
+      if (random_.uniform() < 0.3) {
+        const auto priority = static_cast<Priority>(random_.uniform() < 0.2);
+        visitors_.push_back({.id = id_of(next_++), .next = now_, .priority = priority});
+      }
       for (Visitor& visitor : visitors_) {
         if (visitor.next <= now_) act(visitor);
       }
@@ -79,13 +91,17 @@ class Sale {
   void kill(Milliseconds down) {
     now_ += down;
     room_.emplace(terms_);
-    room_->restore(disk_.read(), now_);
+    Written written = disk_.read();
+    if (after_ == After::forgets_tiers) {
+      for (Place& place : written.places) place.priority = 0;
+    }
+    room_->restore(written, now_);
     room_->keep_journal();
   }
   // Everybody asks once.
   Lost ask_all() {
     Lost lost;
-    std::vector<std::pair<std::size_t, Time>> line;
+    std::vector<std::pair<std::size_t, const Visitor*>> line;
     now_ += kTick;
     for (Visitor& visitor : visitors_) {
       if (visitor.holds == Holds::ticket && !hear(visitor)) ++lost.tickets;
@@ -93,12 +109,15 @@ class Sale {
     }
     for (const Visitor& visitor : visitors_) {
       if (visitor.holds != Holds::ticket) continue;
-      if (const auto view = room_->hear(visitor.id, now_))
-        line.emplace_back(view->ahead, visitor.arrived);
+      if (const auto view = room_->hear(visitor.id, now_)) line.emplace_back(view->ahead, &visitor);
     }
     std::sort(line.begin(), line.end());
-    for (std::size_t n = 1; n < line.size(); ++n)
-      lost.overtaken += line[n].second < line[n - 1].second;
+    for (std::size_t n = 1; n < line.size(); ++n) {
+      const Visitor& one = *line[n - 1].second;
+      const Visitor& next = *line[n].second;
+      lost.overtaken += one.priority < next.priority ||
+                        (one.priority == next.priority && next.arrived < one.arrived);
+    }
     std::erase_if(visitors_, [](const Visitor& visitor) { return visitor.holds == Holds::none; });
     return lost;
   }
@@ -116,6 +135,7 @@ class Sale {
     Time issued{};
     Time leaves{};
     std::uint32_t generation = 0;
+    Priority priority = 0;
   };
 
   std::size_t count(Holds holds) const {
@@ -131,7 +151,8 @@ class Sale {
     visitor.next = now_ + Milliseconds(1000 + random_.next() % 4000);
   }
   bool hear(Visitor& visitor) {
-    if (recovers_) room_->recover(visitor.id, visitor.arrived, now_);
+    const Priority priority = after_ == After::forgets_tiers ? 0 : visitor.priority;
+    if (after_ != After::trusts_disk) room_->recover(visitor.id, visitor.arrived, now_, priority);
     const auto view = room_->hear(visitor.id, now_);
     if (!view) {
       visitor.holds = Holds::none;
@@ -164,9 +185,10 @@ class Sale {
         if (room_->arrive(now_) == WaitingRoom::Door::enter) let_in(visitor, 0);
         break;
       case Holds::stamp: {
-        const auto contact = room_->join(visitor.id, visitor.arrived, now_);
+        const auto contact = room_->join(visitor.id, visitor.arrived, now_, visitor.priority);
         if (contact.session) let_in(visitor, contact.session->generation);
         if (contact.view) visitor.holds = Holds::ticket, visitor.next = now_ + contact.view->poll;
+        if (!contact.session && !contact.view) visitor.holds = Holds::none;  // the line is full
         break;
       }
       case Holds::ticket: hear(visitor); break;
@@ -183,7 +205,7 @@ class Sale {
   }
 
   Random random_;
-  const bool recovers_;
+  const After after_;
   Terms terms_;
   std::optional<WaitingRoom> room_;
   Disk disk_;
@@ -193,9 +215,9 @@ class Sale {
 };
 
 // A kill -9 somewhere in a sale, and another one soon after.
-Lost kill_twice(std::uint64_t seed, bool recovers) {
+Lost kill_twice(std::uint64_t seed, After after) {
   Random random(seed);
-  Sale sale(seed, recovers);
+  Sale sale(seed, after);
   sale.pass(Milliseconds(30'000 + random.next() % 200'000), Milliseconds(random.next() % 2000));
   CHECK(sale.waiting() + sale.inside() > 20);
   sale.kill(Milliseconds(random.next() % 5000));
@@ -206,18 +228,21 @@ Lost kill_twice(std::uint64_t seed, bool recovers) {
 
 }  // namespace
 
-TEST_CASE("a crowd whose proxy is killed at any moment keeps places, order and passes") {
+TEST_CASE("a crowd whose proxy is killed at any moment keeps places, tiers, order and passes") {
   int lost_without = 0;
+  int overtaken_without_tiers = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     CAPTURE(seed);
-    const Lost lost = kill_twice(seed, true);
+    const Lost lost = kill_twice(seed, After::recovers);
     CHECK(lost.tickets == 0);
     CHECK(lost.passes == 0);
     CHECK(lost.overtaken == 0);
-    lost_without += kill_twice(seed, false).any() ? 1 : 0;
+    lost_without += kill_twice(seed, After::trusts_disk).any() ? 1 : 0;
+    overtaken_without_tiers += kill_twice(seed, After::forgets_tiers).overtaken > 0 ? 1 : 0;
   }
   // What was not written is lost without the visitors' own tokens.
   CHECK(lost_without > 20);
+  CHECK(overtaken_without_tiers > 20);
 }
 
 TEST_CASE("what has ended does not come back with the token of a former process") {
@@ -292,7 +317,7 @@ TEST_CASE("missed calls and the beginnings of sessions are remembered") {
   room.tick(now += kTick, kHealthy);
   REQUIRE(room.claim(id_of(1), now));
   disk.write(room, now);
-  CHECK(disk.find(id_of(1)) == Place{id_of(1), Place::Kind::session, now, 0});
+  CHECK(disk.find(id_of(1)) == Place{.id = id_of(1), .kind = Place::Kind::session, .since = now});
 
   WaitingRoom next(terms);
   next.restore(disk.read(), now + Milliseconds(59'000));

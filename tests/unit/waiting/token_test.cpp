@@ -17,7 +17,7 @@ const TokenKeys kKeys(secret(1));
 const Time kNow = Time(std::chrono::hours(490'000)) + Milliseconds(123);
 
 Token a_pass() {
-  Token token{TokenKind::pass, {}, 0x01020304, kNow - std::chrono::minutes(5)};
+  Token token{TokenKind::pass, {}, 0x01020304, kNow - std::chrono::minutes(5), 0};
   for (std::size_t n = 0; n < token.id.bytes.size(); ++n)
     token.id.bytes[n] = static_cast<std::uint8_t>(0xf0 + n);
   return token;
@@ -34,6 +34,10 @@ TEST_CASE("a token says what was written") {
   for (const TokenKind kind : {TokenKind::stamp, TokenKind::ticket, TokenKind::pass}) {
     Token token = a_pass();
     token.kind = kind;
+    if (kind != TokenKind::pass) {
+      token.generation = 0;
+      token.priority = 200;
+    }
     const std::string text = text_of(token);
     CHECK(text[0] == static_cast<char>(kind));
     REQUIRE(kKeys.read(text, "sale", kNow));

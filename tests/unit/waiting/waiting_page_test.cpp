@@ -242,12 +242,20 @@ TEST_CASE("what has to be announced is: politely, and a call at once") {
 }
 
 TEST_CASE(
-    "a page without scripts says that entry is paused, and does not reload once it has ended") {
-  PageContent paused = content();
-  paused.why = "paused";
-  const std::string told(page_languages().front().find("paused"));
-  CHECK(contains(waiting_page(paused), "class=\"note\">" + told + "</p>"));
-  CHECK_FALSE(contains(between(waiting_page(content()), "id=\"why\"", "</p>"), told));
+    "a page without scripts says why a place rises or stays, and does not reload once it has "
+    "ended") {
+  for (const char* const why : {"paused", "higher_tier", "returned", "busy"}) {
+    CAPTURE(why);
+    PageContent held = content();
+    held.why = why;
+    for (const PageTexts& texts : page_languages()) {
+      const std::string told(texts.find(why));
+      CHECK_FALSE(told.empty());
+      held.accept_language = texts.tag();
+      CHECK(contains(waiting_page(held), "class=\"note\">" + told + "</p>"));
+      CHECK_FALSE(contains(between(waiting_page(content()), "id=\"why\"", "</p>"), told));
+    }
+  }
   const std::string ended = waiting_page(content("ended"));
   CHECK_FALSE(contains(ended, "http-equiv=\"refresh\""));
   CHECK_FALSE(contains(ended, "/refresh/off"));
@@ -275,7 +283,8 @@ TEST_CASE("the script finds each text that it uses, and each element") {
   };
   CHECK(each(R"(texts\.(\w+))", is_given) > 10);
   CHECK(each(R"((?:at|put)\('([\w-]+)')", is_there) > 20);
-  for (const char* const key : {"minutes", "hours", "range", "range_h", "title", "busy", "paused"})
+  for (const char* const key : {"minutes", "hours", "range", "range_h", "title", "busy", "paused",
+                                "higher_tier", "returned"})
     is_given(key);
   for (const std::string_view state : kAllStates) {
     is_given("h_" + std::string(state));

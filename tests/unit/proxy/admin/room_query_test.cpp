@@ -45,11 +45,13 @@ TEST_CASE("the pages of waiting rooms are told by their paths") {
   CHECK_FALSE(is_rooms_path("/roomsale"));
 }
 
-TEST_CASE("a listing has a status, a limit and a page, and nothing else yet") {
+TEST_CASE("a listing has a status, a tier, a limit and a page, and nothing else yet") {
   const auto listing = std::get<TicketsListing>(read_tickets_query("status=processing&limit=200"));
   CHECK(listing.status == waiting::TicketState::processing);
   CHECK(listing.limit == 200);
   CHECK(std::get<TicketsListing>(read_tickets_query("")).limit == kUsualTickets);
+  CHECK(std::get<TicketsListing>(read_tickets_query("tier=vip")).tier == "vip");
+  CHECK(refused_query("tier=vip&status=fulfilled") == "\"tier\" is for those in line");
   CHECK(refused_query("limit=0") == "\"limit\" must be a whole number from 1 to 200");
   CHECK(refused_query("limit=201") != "");
   CHECK(refused_query("limit=1x") != "");
@@ -64,11 +66,13 @@ TEST_CASE("a page goes on where the last one ended") {
   waiting::WaitingRoom::Report last;
   last.id = *waiting::parse_ticket_id(kTicket);
   last.view.joined = waiting::Time(Milliseconds(1'795'464'000'123));
+  last.view.priority = 255;
   const std::string cursor = cursor_of(last);
   const auto line = std::get<TicketsListing>(read_tickets_query("after=" + cursor));
   REQUIRE(line.after);
   CHECK(line.after->id == last.id);
   CHECK(line.after->joined == last.view.joined);
+  CHECK(line.after->priority == 255);
   const auto inside = std::get<TicketsListing>(
       read_tickets_query("after=" + cursor_of(waiting::Slot{300}) + "&status=fulfilled"));
   CHECK(inside.from == 300);
@@ -76,6 +80,8 @@ TEST_CASE("a page goes on where the last one ended") {
   CHECK(refused_query("after=300") == wrong);
   CHECK(refused_query("status=fulfilled&after=" + cursor) == wrong);
   CHECK(refused_query("after=." + kTicket) == wrong);
+  CHECK(refused_query("after=1." + kTicket) == wrong);
+  CHECK(refused_query("after=1.256." + kTicket) == wrong);
   CHECK(refused_query("after=") == wrong);
 }
 

@@ -1,0 +1,86 @@
+// Who is called next of several tiers: a line for each priority, in one order.
+//
+// The highest tier first, and within a tier by arrival; except that a lower one is next that has
+// got less than its share of the calls: deficit round robin (Shreedhar and Varghese, SIGCOMM 1995)
+// with a quantum of `share` for each call that anyone gets. So of any number of calls while
+// somebody of it is present a tier gets its share, less one call. What it gets beyond its share,
+// because no higher one is there, is not held against it, and what it could not use is not kept.
+//
+// A line is made when its priority is first needed: with one tier in use this is one Line.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "waiting/line.hpp"
+#include "waiting/tier.hpp"
+
+namespace spillway::waiting {
+
+class TieredLine {
+ public:
+  explicit TieredLine(const Tiers& tiers) : tiers_(tiers) {}
+  // A reload: who is in line stays where it is. A priority that is no tier any more keeps its rank
+  // and has no share.
+  void set_tiers(const Tiers& tiers);
+
+  // The same priority in each call about a slot.
+  struct Member {
+    Priority priority = 0;
+    Slot slot = kNoSlot;
+  };
+  // As those of Line. insert_before(): `next` is of the same priority.
+  void insert(const Member& member, Order order);
+  void insert_before(const Member& member, Slot next);
+  void remove(const Member& member);
+  void set_present(const Member& member, bool is_present);
+  bool is_present(const Member& member) const;
+
+  struct Ahead {
+    Line::Ahead own;     // of its tier
+    Line::Ahead higher;  // all of higher tiers
+
+    std::size_t all() const { return own.all + higher.all; }
+  };
+  Ahead ahead(const Member& member) const;
+
+  // The one to be called next; kNoSlot: nobody is present.
+  Slot next() const;
+  // It is called, whether it was next or not: it is not present any more, and what tiers are owed
+  // changes.
+  void call(const Member& member);
+
+  // Of its own tier, as Line::at() and the like.
+  const Line& of(Priority priority) const;
+  // The shares of lower tiers of which somebody is present.
+  double shares_below(Priority priority) const;
+
+  // Of all tiers, the higher ones first. nullopt: there is none.
+  std::optional<Slot> at(std::size_t ahead) const;
+  std::size_t before(Priority priority, Order order) const;
+  std::size_t size() const;
+  std::size_t present() const;
+
+  // Calls see(Priority, const Line&) for each, the highest first.
+  template <class See>
+  void each(const See& see) const {
+    for (const Lane& lane : lanes_) see(lane.priority, lane.line);
+  }
+
+ private:
+  struct Lane {
+    Priority priority = 0;
+    double share = 0;
+    double owed = 0;  // calls
+    Line line;
+  };
+
+  Lane& lane(Priority priority);  // makes it
+  const Lane* find(Priority priority) const;
+
+  Tiers tiers_;
+  std::vector<Lane> lanes_;  // the highest first
+};
+
+}  // namespace spillway::waiting

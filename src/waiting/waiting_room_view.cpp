@@ -1,0 +1,112 @@
+// What a visitor is told of its place, and when it is to ask again.
+#include <algorithm>
+
+#include "waiting/waiting_room.hpp"
+
+namespace spillway::waiting {
+
+namespace {
+
+// While the rate of entry is not known: so many may be called soon.
+constexpr std::size_t kNear = 20;
+// Of the sessions that may be: in use, so that calls wait for their ends.
+constexpr double kFull = 0.9;
+
+std::uint32_t in_32_bits(std::size_t number) {
+  return static_cast<std::uint32_t>(std::min<std::size_t>(number, UINT32_MAX));
+}
+
+}  // namespace
+
+WaitingRoom::View WaitingRoom::look(Slot slot) const {
+  const Ticket& ticket = tickets_[slot];
+  const TieredLine::Ahead ahead = line_.ahead(member(slot));
+  View view{.state = ticket.is_called ? TicketState::processing : TicketState::waiting,
+            .ahead = ahead.all(),
+            .priority = ticket.priority,
+            .why = why(ticket, ahead),
+            .joined = ticket.joined,
+            .claim_until = ticket.claim_until,
+            .poll = Milliseconds(ticket.poll_ms)};
+  if (ticket.is_called || orders_.is_paused) return view;
+  if (const auto its = course(ticket, ahead)) {
+    if (const auto quantiles = wait_quantiles(its->ahead, its->flow))
+      view.estimate = widened(*quantiles, learned_.honesty().times(its->ahead));
+  }
+  return view;
+}
+
+// A rise is explained for as long as it lasts.
+Why WaitingRoom::why(const Ticket& ticket, const TieredLine::Ahead& ahead) const {
+  if (ticket.is_called) return Why::none;
+  if (orders_.is_paused) return Why::paused;
+  if (ahead.all() > ticket.least_ahead)
+    return ahead.own.all > ticket.least_own ? Why::returned : Why::higher_tier;
+  return counts_.is_overloaded ? Why::busy : Why::none;
+}
+
+std::optional<Learned::Course> WaitingRoom::course(const Ticket& ticket,
+                                                   const TieredLine::Ahead& ahead) const {
+  if (!learned_.knows_calls()) return std::nullopt;
+  const bool is_full =
+      static_cast<double>(sessions_.size()) >= kFull * static_cast<double>(terms_.active_sessions);
+  return learned_.course({.tier = terms_.tiers.number_of(ticket.priority),
+                          .own = ahead.own.present,
+                          .higher = ahead.higher.present,
+                          .share = terms_.tiers.share_of(ticket.priority),
+                          .lower_shares = line_.shares_below(ticket.priority),
+                          .sessions = is_full ? sessions_.size() : 0});
+}
+
+// By distance: a tenth of the expected wait.
+Milliseconds WaitingRoom::poll_of(const TieredLine::Ahead& ahead,
+                                  const std::optional<Learned::Course>& course) const {
+  const std::size_t present = ahead.own.present + ahead.higher.present;
+  const bool is_near = present < std::max<std::size_t>(terms_.active_sessions, kNear);
+  Milliseconds poll = is_near ? terms_.shortest_poll : terms_.longest_poll;
+  if (course) poll = *expected_wait(course->ahead, course->flow) / 10;
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(poll);
+  return std::clamp<Milliseconds>(seconds, terms_.shortest_poll, terms_.longest_poll);
+}
+
+void WaitingRoom::heard(Slot slot, Time now) {
+  Ticket& ticket = tickets_[slot];
+  if (is_held_back(ticket)) send_back(slot);
+  ticket.heard = now;
+  if (ticket.is_called) {
+    ticket.poll_ms = static_cast<std::uint32_t>(terms_.shortest_poll.count());
+    if (ticket.coming == Coming::fresh)
+      ticket.fresh_until = std::min(ticket.fresh_until, now + kComing);  // it knows now
+    wait_for(slot);
+    return;
+  }
+  const TieredLine::Ahead ahead = line_.ahead(member(slot));
+  const auto its = course(ticket, ahead);
+  ticket.poll_ms = static_cast<std::uint32_t>(poll_of(ahead, its).count());
+  ticket.least_ahead = std::min(ticket.least_ahead, in_32_bits(ahead.all()));
+  ticket.least_own = std::min(ticket.least_own, in_32_bits(ahead.own.all));
+  if (its && !ticket.told.is_told() && ticket.missed == 0 && !orders_.is_paused) {
+    if (const auto quantiles = wait_quantiles(its->ahead, its->flow))
+      ticket.told.tell(*quantiles, learned_.honesty().times(its->ahead), its->ahead,
+                       now - ticket.joined);
+  }
+  line_.set_present(member(slot), true);
+  wait_for(slot);
+}
+
+// Sets the ticket's next deadline.
+void WaitingRoom::wait_for(Slot slot) {
+  const Ticket& ticket = tickets_[slot];
+  const Milliseconds poll(ticket.poll_ms);
+  const Time present_until = ticket.heard + poll + poll / 2 + poll;
+  const Time kept_until = ticket.heard + std::max(terms_.abandon, poll + poll / 2);
+  if (ticket.is_called) {
+    const bool has_lapsed = ticket.coming == Coming::lapsed;
+    deadlines_.set(
+        slot, has_lapsed ? ticket.claim_until : std::min(ticket.fresh_until, ticket.claim_until));
+  } else {
+    deadlines_.set(slot, std::min(present_until, kept_until));
+  }
+}
+
+}  // namespace spillway::waiting

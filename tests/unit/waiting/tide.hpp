@@ -1,0 +1,117 @@
+// Visitors of several tiers who come, wait, leave and stay for random times, on a virtual clock.
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <map>
+#include <queue>
+#include <vector>
+
+#include "crowd.hpp"
+
+namespace spillway::waiting {
+
+struct Stream {
+  Priority priority = 0;
+  double per_second = 0;
+};
+
+struct Tide {
+  std::vector<Stream> streams;
+  std::size_t at_first = 0;  // so many of the first stream are there at the beginning
+  double stay = 300;         // seconds inside, mean of an exponential distribution
+  double patience = 0;       // seconds, likewise; 0: without end
+  std::uint64_t seed = 1;
+};
+
+// Plays it in a room; between two calls of pass() figures can be looked at.
+class TidePlay {
+ public:
+  TidePlay(const Terms& terms, Tide tide)
+      : tide_(std::move(tide)), room_(terms), random_(tide_.seed) {
+    for (std::size_t n = 0; n < tide_.at_first; ++n) come(tide_.streams.front().priority);
+  }
+
+  void pass(Milliseconds time) {
+    for (const Time until = now_ + time; now_ < until; now_ += kTick) {
+      for (const Stream& stream : tide_.streams) {
+        double& due = due_[stream.priority];
+        for (due -= 0.1; due <= 0; due += drawn(1 / stream.per_second)) come(stream.priority);
+      }
+      while (!events_.empty() && events_.top().at <= now_) {
+        const Event event = events_.top();
+        events_.pop();
+        event.does == Does::leave ? void(room_.cancel(id_of(event.number), now_)) : poll(event);
+      }
+      room_.tick(now_, kHealthy);
+    }
+  }
+
+  WaitingRoom& room() { return room_; }
+  Time now() const { return now_; }
+  Counts counts() const { return room_.counts(now_); }
+  // Entries since the last call, by priority.
+  std::map<Priority, std::size_t> take_entered() { return std::exchange(entered_, {}); }
+
+ private:
+  enum class Does : std::uint8_t { poll, leave };
+  struct Event {
+    Time at;
+    std::uint64_t number = 0;
+    Does does = Does::poll;
+    Priority priority = 0;
+    bool operator>(const Event& other) const { return at > other.at; }
+  };
+
+  double drawn(double mean) { return -std::log(1 - random_.uniform()) * mean; }
+  void later(double seconds, std::uint64_t number, Does does, Priority priority) {
+    const Milliseconds time(static_cast<std::int64_t>(seconds * 1000));
+    events_.push({now_ + time, number, does, priority});
+  }
+  void come(Priority priority) {
+    const std::uint64_t number = next_++;
+    const auto contact = room_.join(id_of(number), now_, now_, priority);
+    if (contact.session) return entered(number, priority);
+    if (!contact.view) return;
+    later(1 + random_.uniform(), number, Does::poll, priority);
+    if (tide_.patience > 0) later(drawn(tide_.patience), number, Does::leave, priority);
+  }
+  void poll(const Event& event) {
+    const auto view = room_.hear(id_of(event.number), now_);
+    if (!view) return;
+    if (view->state == TicketState::processing && room_.claim(id_of(event.number), now_))
+      return entered(event.number, event.priority);
+    if (view->state == TicketState::fulfilled) return;
+    const double poll = static_cast<double>(view->poll.count()) / 1000;
+    later(poll * (1 + 0.3 * random_.uniform()), event.number, Does::poll, event.priority);
+  }
+  // An impatient one may leave earlier.
+  void entered(std::uint64_t number, Priority priority) {
+    ++entered_[priority];
+    later(drawn(tide_.stay), number, Does::leave, priority);
+  }
+
+  const Tide tide_;
+  WaitingRoom room_;
+  Random random_;
+  Time now_ = kStart;
+  std::uint64_t next_ = 0;
+  std::map<Priority, double> due_;
+  std::map<Priority, std::size_t> entered_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+};
+
+inline Terms long_line(std::uint32_t active_sessions) {
+  Terms terms = terms_for(active_sessions, When::always);
+  terms.session_ttl = terms.idle = terms.max_wait = Milliseconds(86'400'000);
+  return terms;
+}
+
+inline Tiers tiers_of(std::initializer_list<Tier> highest_first) {
+  Tiers tiers;
+  tiers.count = highest_first.size();
+  std::copy(highest_first.begin(), highest_first.end(), tiers.list.begin());
+  return tiers;
+}
+
+}  // namespace spillway::waiting
