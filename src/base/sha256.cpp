@@ -37,6 +37,16 @@ std::optional<Sha256> parse_sha256(std::string_view hex) {
   return digest;
 }
 
+std::string to_text(const Sha256& digest) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (const std::uint8_t byte : digest) {
+    text.push_back(kDigits[byte >> 4]);
+    text.push_back(kDigits[byte & 0x0f]);
+  }
+  return text;
+}
+
 bool equal_in_constant_time(const Sha256& one, const Sha256& other) {
   return memeql_sec(one.data(), other.data(), one.size()) != 0;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace spillway {
@@ -17,6 +18,9 @@ Sha256 sha256(std::string_view text);
 
 // Of 64 hexadecimal digits, upper or lower case; nullopt for anything else.
 std::optional<Sha256> parse_sha256(std::string_view hex);
+
+// In lower case.
+std::string to_text(const Sha256& digest);
 
 // In a time that does not depend on where they differ.
 bool equal_in_constant_time(const Sha256& one, const Sha256& other);

@@ -53,6 +53,10 @@ void check_waiting_room(const WaitingRoom& room, const std::string& path, Findin
                           count_of(room.session_ttl));
   }
   check_tiers(room.tiers, path + ".tiers", findings);
+  if (room.queueing == Queueing::random_start && room.opens_at.empty()) {
+    findings.report(path + ".queueing", "random_start needs a start: " + path + ".opens_at",
+                    path + ".opens_at");
+  }
   // A visitor that asks as told is never given up.
   if (room.abandon < 3 * room.poll.max) {
     findings.report_order(path + ".abandon_ms", count_of(room.abandon), "three times or more",

@@ -101,6 +101,10 @@ inline constexpr std::array kChoices<WaitingWhen>{Choice{WaitingWhen::full, "ful
                                                   Choice{WaitingWhen::overloaded, "overloaded"}};
 
 template <>
+inline constexpr std::array kChoices<Queueing>{Choice{Queueing::fifo, "fifo"},
+                                               Choice{Queueing::random_start, "random_start"}};
+
+template <>
 inline constexpr std::array kChoices<OnStoreFailure>{Choice{OnStoreFailure::hold, "hold"},
                                                      Choice{OnStoreFailure::open, "open"}};
 

@@ -45,6 +45,11 @@ void describe(Visitor& visit, WaitingRoom& x) {
   visit("when", x.when, ByType{},
         "When visitors have to wait: full, while there is no room or somebody waits; always; "
         "overloaded, as full and from when the upstream is overloaded.");
+  visit("opens_at", x.opens_at, kTimeOfDay,
+        "Until then everybody waits, and nobody is called; empty: it is open.");
+  visit("queueing", x.queueing, ByType{},
+        "The order of those who have come before opens_at: fifo, by arrival; random_start, by lot. "
+        "After it by arrival.");
   visit("on_store_failure", x.on_store_failure, ByType{},
         "While places cannot be written down: hold, nobody is called; open, all goes on, and a "
         "place of that time is lost if the process ends.");

@@ -187,9 +187,8 @@ bool is_probe_target(std::string_view text) {
 }
 
 bool is_message(std::string_view text) {
-  return text.size() <= 500 && all(text, [](char c) {
-           return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f;
-         });
+  return text.size() <= 500 &&
+         all(text, [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f; });
 }
 
 bool is_page_language(std::string_view text) {

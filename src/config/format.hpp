@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/time_text.hpp"
+
 namespace spillway::config {
 
 struct Format {
@@ -93,6 +95,9 @@ inline constexpr Format kDirectory{
 inline constexpr std::size_t kMaxContentBytes = 1024 * 1024;
 inline constexpr Format kMessage{"a text of up to 500 bytes without control characters",
                                  is_message};
+inline constexpr Format kTimeOfDay{
+    "a time as \"2026-12-01T10:00:00Z\" (RFC 3339), or empty",
+    [](std::string_view text) { return text.empty() || parse_time(text).has_value(); }};
 inline constexpr Format kPageLanguage{"\"ar\", \"de\", \"en\", \"es\" or \"fr\"", is_page_language};
 inline constexpr Format kContent{"a text of 1 to 1048576 bytes", is_content};
 

@@ -8,9 +8,9 @@
 
 #include "config/check_answers.hpp"
 #include "config/check_defer.hpp"
-#include "config/check_waiting_room.hpp"
 #include "config/check_tenants.hpp"
 #include "config/check_upstreams.hpp"
+#include "config/check_waiting_room.hpp"
 #include "config/defaults.hpp"
 #include "config/describe.hpp"
 #include "config/findings.hpp"

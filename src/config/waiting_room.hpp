@@ -15,6 +15,10 @@ namespace spillway::config {
 // when the upstream is overloaded.
 enum class WaitingWhen : std::uint8_t { full, always, overloaded };
 
+// The order of those who have come before `opens_at`: by arrival, or by lot. After that: by
+// arrival.
+enum class Queueing : std::uint8_t { fifo, random_start };
+
 // While places cannot be written down: nobody is called, or all goes on.
 enum class OnStoreFailure : std::uint8_t { hold, open };
 
@@ -44,6 +48,8 @@ struct WaitingRoom {
   std::uint32_t attempts = 3;
   std::vector<WaitingTier> tiers{{"standard", 0}, {"vip", 1}, {"premium", 2}, {"enterprise", 3}};
   WaitingWhen when = WaitingWhen::full;
+  std::string opens_at;  // RFC 3339; until then everybody waits; empty: it is open
+  Queueing queueing = Queueing::fifo;
   OnStoreFailure on_store_failure = OnStoreFailure::open;
   unsigned status = 503;
   WaitingPoll poll;

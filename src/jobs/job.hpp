@@ -9,12 +9,13 @@
 #include <string_view>
 
 #include "base/ids.hpp"
+#include "base/time_text.hpp"
 #include "jobs/job_id.hpp"
 
 namespace spillway::jobs {
 
 // Jobs outlive processes: their times are those of the wall clock.
-using WallTime = std::chrono::sys_time<std::chrono::milliseconds>;
+using spillway::WallTime;
 inline constexpr WallTime kNoTime{};
 
 enum class JobState : std::uint8_t {

@@ -1,20 +1,12 @@
-// Times of jobs as text: RFC 3339.
+// Times of jobs as text (base/time_text.hpp).
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-
+#include "base/time_text.hpp"
 #include "jobs/job.hpp"
 
 namespace spillway::jobs {
 
-// In UTC, with milliseconds: "2026-11-23T20:00:00.000Z".
-std::string to_text(WallTime time);
-
-// Such a text, with any offset, with or without a fraction of up to nine digits; the first three
-// count. nullopt for any other, and for days that are in no calendar. A leap second is the second
-// after it.
-std::optional<WallTime> parse_time(std::string_view text);
+using spillway::parse_time;
+using spillway::to_text;
 
 }  // namespace spillway::jobs

@@ -24,7 +24,9 @@ constexpr waiting::Time kEpoch{std::chrono::hours(490'000)};
 }  // namespace
 
 waiting::Terms VisitorsModel::Room::terms(const config::WaitingRoom& room) {
-  return waiting::terms_of(room);
+  waiting::Terms terms = waiting::terms_of(room);
+  terms.start = {};  // the simulated clock is another one
+  return terms;
 }
 
 VisitorsModel::VisitorsModel(const Scenario& scenario)

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/time_text.hpp"
+
 namespace spillway::waiting {
 
 namespace {
@@ -13,6 +15,14 @@ When when_of(config::WaitingWhen when) {
     case config::WaitingWhen::overloaded: return When::overloaded;
   }
   return When::full;
+}
+
+// The key of the draw is the caller's to set.
+Start start_of(const config::WaitingRoom& settings) {
+  Start start;
+  if (const auto at = parse_time(settings.opens_at)) start.at = *at;
+  if (settings.queueing == config::Queueing::random_start) start.draw.emplace();
+  return start;
 }
 
 // The highest first.
@@ -63,7 +73,8 @@ Terms terms_of(const config::WaitingRoom& settings) {
           .max_tickets = settings.max_tickets,
           .attempts = settings.attempts,
           .when = when_of(settings.when),
-          .tiers = tiers_of(settings)};
+          .tiers = tiers_of(settings),
+          .start = start_of(settings)};
 }
 
 }  // namespace spillway::waiting

@@ -9,6 +9,7 @@
 
 namespace spillway::waiting {
 
+// Without the key of a draw.
 Terms terms_of(const config::WaitingRoom& settings);
 
 // In the order of Terms::tiers.

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/time.hpp"
+#include "waiting/start.hpp"
 #include "waiting/tier.hpp"
 
 namespace spillway::waiting {
@@ -29,6 +30,7 @@ struct Terms {
   std::uint32_t attempts = 3;           // calls that a ticket may miss
   When when = When::full;
   Tiers tiers;
+  Start start;
 
   bool operator==(const Terms&) const = default;
 };

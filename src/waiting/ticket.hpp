@@ -44,7 +44,9 @@ enum class Why : std::uint8_t {
   paused,       // the operator lets nobody be called
   higher_tier,  // visitors of a higher tier have come: its position has risen
   returned,     // visitors before it in its own tier have come back: likewise
-  busy          // the upstream is overloaded
+  busy,         // the upstream is overloaded
+  early,        // nobody is called before Terms::start
+  lot           // likewise, and places are drawn then
 };
 // In reports, and of the page's texts.
 std::string_view name(Why why);

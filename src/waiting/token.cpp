@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <span>
+#include <string>
 
 namespace spillway::waiting {
 
@@ -52,6 +53,11 @@ HmacKey TokenKeys::key_of(std::int64_t number) const {
   put(static_cast<std::uint64_t>(number), digits);
   std::copy(digits.begin(), digits.end(), text.begin() + 16);
   return hmac_sha256(secret_, {text.data(), text.size()});
+}
+
+HmacKey TokenKeys::draw_key(std::string_view room, Time start) const {
+  const auto at = start.time_since_epoch().count();
+  return hmac_sha256(secret_, "waiting room draw " + std::to_string(at) + " " + std::string(room));
 }
 
 TokenText TokenKeys::write(const Token& token, std::string_view room, Time now) const {

@@ -9,6 +9,7 @@
 // Whoever has the text has the place: it goes in a cookie or a header field, never in a URL.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -35,6 +36,12 @@ struct Token {
   bool operator==(const Token&) const = default;
 };
 
+// The ticket of a stamp: its place goes by `joined`, which is later than the arrival where a draw
+// was over by then.
+inline Token ticket_of(const Token& stamp, Time joined) {
+  return {TokenKind::ticket, stamp.id, 0, std::max(stamp.time, joined), stamp.priority};
+}
+
 // How long a stamp may be turned into a ticket.
 inline constexpr Milliseconds kStampLife{60000};
 
@@ -55,6 +62,9 @@ class TokenKeys {
   // nullopt for all that write() did not write for that waiting room within those keys' time:
   // verified before any of it is read.
   std::optional<Token> read(std::string_view text, std::string_view room, Time now) const;
+
+  // Of Start::draw: the same for the same room and start as long as the secret is kept.
+  HmacKey draw_key(std::string_view room, Time start) const;
 
  private:
   HmacKey key_of(std::int64_t number) const;

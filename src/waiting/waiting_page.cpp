@@ -145,8 +145,10 @@ class Filling {
     if (name == "poll") return std::to_string(std::max<std::int64_t>(content_.poll.count(), 1'000));
     if (name == "room") return escaped(content_.room);
     if (name == "message") return escaped(content_.message);
-    if (name == "why") return content_.why.empty() ? "" : escaped(texts_.find(content_.why));
-    if (name == "number") return escaped(place_);
+    if (name == "why") return escaped(why());
+    if (name == "begins") return begins();
+    if (name == "number_label") return escaped(texts_.find(is_before_draw() ? "begins" : "place"));
+    if (name == "number") return escaped(is_before_draw() ? begins_within() : place_);
     if (name == "ahead_value") return place_.empty() ? "" : escaped(grouped(*content_.ahead));
     if (name == "expected_value") return escaped(expected());
     if (name == "waited_value") return escaped(waited());
@@ -184,12 +186,30 @@ class Filling {
     return fill_text(fill_text(texts_.find(in_hours ? "range_h" : "range"), 'a', a), 'b', b);
   }
 
-  std::string waited() const {
-    const std::int64_t waited = content_.waited.value_or(Milliseconds(0)).count();
-    if (waited < kMinute) return std::string(texts_.find("soon"));
-    const bool in_hours = waited >= 3 * kHour;
+  std::string waited() const { return lasting(content_.waited.value_or(Milliseconds(0))); }
+
+  std::string lasting(Milliseconds time) const {
+    if (time.count() < kMinute) return std::string(texts_.find("soon"));
+    const bool in_hours = time.count() >= 3 * kHour;
     return fill_text(texts_.find(in_hours ? "hours" : "minutes"), 'a',
-                     std::to_string(waited / (in_hours ? kHour : kMinute)));
+                     std::to_string(time.count() / (in_hours ? kHour : kMinute)));
+  }
+
+  std::string why() const {
+    if (content_.why.empty()) return "";
+    return fill_text(texts_.find(content_.why), 'n', begins_within());
+  }
+
+  // There is no place yet.
+  bool is_before_draw() const { return content_.begins_in && place_.empty(); }
+
+  std::string begins_within() const {
+    return lasting(content_.begins_in.value_or(Milliseconds(0)));
+  }
+
+  std::string begins() const {
+    if (!content_.begins_in) return "";
+    return std::to_string(std::max<std::int64_t>(content_.begins_in->count(), 0));
   }
 
   // Who has left, or lost its place, is not to be put in line again by a reload.

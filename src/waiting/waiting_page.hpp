@@ -44,7 +44,8 @@ struct PageContent {
   std::optional<std::size_t> ahead{};  // if it is waiting
   std::optional<Milliseconds> p10{};   // the expected wait, with p90
   std::optional<Milliseconds> p90{};
-  std::string_view why{};  // paused, higher_tier, returned, busy, or empty
+  std::optional<Milliseconds> begins_in{};  // nobody is called before
+  std::string_view why{};  // paused, higher_tier, returned, busy, early, lot, or empty
   std::optional<Milliseconds> waited{};
   bool refreshes = true;  // without scripts it loads itself again, every 20 s or `poll`
 };

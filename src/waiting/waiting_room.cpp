@@ -14,7 +14,7 @@ constexpr double kLateShare = 0.01;
 WaitingRoom::WaitingRoom(const Terms& terms)
     : terms_(terms), line_(terms.tiers), begins_(terms.per_minute) {}
 
-void WaitingRoom::set_terms(const Terms& terms, Time) {
+void WaitingRoom::set_terms(const Terms& terms, Time now) {
   if (terms.tiers != terms_.tiers) {
     std::array<TierCounts, kMostTiers> tiers{};
     for (std::size_t n = 0; n < terms_.tiers.count; ++n)
@@ -25,8 +25,28 @@ void WaitingRoom::set_terms(const Terms& terms, Time) {
     learned_.forget_tiers();
     since_.came = {};
   }
+  const Start former = terms_.start;
   terms_ = terms;
+  // It has sorted those who are in line.
+  if (former.is_over(last_) && terms.start.is_over(now)) terms_.start = former;
   begins_.set_per_minute(terms.per_minute);
+  if (terms_.start != former) order_anew(now);
+}
+
+// The start was put off, or is drawn after all.
+void WaitingRoom::order_anew(Time now) {
+  for (Slot slot = 0; slot < tickets_.end(); ++slot) {
+    Ticket& ticket = tickets_[slot];
+    if (find(ticket.id) != slot) continue;
+    if (ticket.is_called && !ticket.is_called_by_hand && !terms_.start.is_over(now))
+      send_back(slot);
+    const bool is_present = line_.is_present(member(slot));
+    line_.remove(member(slot));
+    line_.insert(member(slot), terms_.start.order_of(ticket.joined, ticket.id));
+    line_.set_present(member(slot), is_present);
+    ticket.told = {};
+    ticket.least_ahead = ticket.least_own = UINT32_MAX;
+  }
 }
 
 // Sessions that could begin now.
@@ -63,7 +83,7 @@ WaitingRoom::Contact WaitingRoom::join(const TicketId& id, Time arrived, Time no
     ++counts_.refused;
     return {Door::full, std::nullopt, std::nullopt};
   }
-  const Slot slot = insert(id, std::min(arrived, now), priority);
+  const Slot slot = insert(id, terms_.start.joined_at(arrived, now), priority);
   since_.came[terms_.tiers.number_of(priority)] += 1;
   ++counts_.joined;
   heard(slot, now);
@@ -77,7 +97,7 @@ Slot WaitingRoom::insert(const TicketId& id, Time joined, Priority priority) {
   ticket.joined = joined;
   ticket.priority = priority;
   index_.insert(id, slot);
-  line_.insert(member(slot), order_of(joined, id));
+  line_.insert(member(slot), terms_.start.order_of(joined, id));
   journal_.note(id);
   return slot;
 }
@@ -205,7 +225,7 @@ void WaitingRoom::tick(Time now, const Backend& backend) {
   opening_.tick(backend.is_overloaded, room(now) > 0, tickets_.size() > 0, now);
   recovery_.tick(now);
   if (orders_.has_ended) end_some(now);
-  if (orders_.is_paused) learned_.interrupt(now);
+  if (orders_.is_paused || !has_begun()) learned_.interrupt(now);
   counts_.is_overloaded = backend.is_overloaded;
   call_some(now, backend);
   learn(now);
@@ -282,7 +302,7 @@ void WaitingRoom::call_some(Time now, const Backend& backend) {
   const double per_second = terms_.active_sessions * backend.pace;
   may_call_ = std::min(may_call_ + per_second * seconds, std::max(per_second, 1.0));
   counts_.is_paced = false;
-  if (orders_.is_paused || orders_.has_ended) return;
+  if (orders_.is_paused || orders_.has_ended || !terms_.start.is_over(now)) return;
   const auto free = static_cast<double>(room(now));
   // Of those who have not come yet, fewer will than of all who are called.
   const double come = (1 - learned_.no_shows()) * (1 - learned_.no_shows());
@@ -305,6 +325,7 @@ void WaitingRoom::call_some(Time now, const Backend& backend) {
 void WaitingRoom::learn(Time now) {
   const double seconds = static_cast<double>((now - last_).count()) / 1000;
   const bool is_first = last_ == Time{};
+  const bool had_begun = has_begun();
   last_ = now;
   if (!is_first && seconds > 0) {
     // While the room fills for the first time, calls are no rate: none has to wait for an end.
@@ -312,7 +333,8 @@ void WaitingRoom::learn(Time now) {
                             10 * sessions_.size() < 9 * std::size_t{terms_.active_sessions} &&
                             counts_.called < 2 * std::uint64_t{terms_.active_sessions};
     const bool is_used = !is_filling && (line_.present() > 0 || since_.calls > 0);
-    learned_.observe(seconds, since_, is_used && !orders_.is_paused, line_.size() - called_.all());
+    learned_.observe(seconds, since_, is_used && had_begun && !orders_.is_paused,
+                     line_.size() - called_.all());
   }
   since_ = {};
 }

@@ -47,7 +47,9 @@ struct Backend {
 class WaitingRoom {
  public:
   explicit WaitingRoom(const Terms& terms);
-  // A reload. Everybody keeps place and session, also beyond a lower cap.
+  // A reload. Everybody keeps place and session, also beyond a lower cap. A start that is over
+  // stays in force unless the new one is still to come; then who is called goes back to its place,
+  // except by hand.
   void set_terms(const Terms& terms, Time now);
   const Terms& terms() const { return terms_; }
 
@@ -72,6 +74,8 @@ class WaitingRoom {
     Why why = Why::none;              // if it is waiting
     Time joined{};                    // the arrival that its place goes by
     Time claim_until{};               // if it is processing
+    std::optional<Time> begins{};     // nobody is called before
+    bool is_drawn_later = false;      // at `begins`: `ahead` means nothing yet, and is not for it
     Milliseconds poll{};              // whole seconds: when to ask again, as in Retry-After
     std::optional<Range> estimate{};  // if it is waiting, and the rate of entry is known
   };
@@ -220,6 +224,7 @@ class WaitingRoom {
   void wait_for(Slot slot);
   Milliseconds poll_of(const TieredLine::Ahead& ahead,
                        const std::optional<Learned::Course>& course) const;
+  Milliseconds poll_before_start(const TicketId& id, Time now) const;
   void forget(Slot slot);
   void end_ticket(Slot slot, Ended why, Time now);
   void end_session(const TicketId& id, Ended why, Time now);
@@ -235,6 +240,9 @@ class WaitingRoom {
   void end_some(Time now);
   void call_some(Time now, const Backend& backend);
   void learn(Time now);
+  void order_anew(Time now);
+  // As of the last tick.
+  bool has_begun() const { return terms_.start.is_over(last_); }
 
   Terms terms_;
   Pool<Ticket> tickets_;

@@ -6,7 +6,7 @@
 namespace spillway::waiting {
 
 bool WaitingRoom::is_open(Time now) const {
-  if (orders_.is_paused || orders_.has_ended) return true;
+  if (orders_.is_paused || orders_.has_ended || !terms_.start.is_over(now)) return true;
   const When when = orders_.is_held_open ? When::always : terms_.when;
   return opening_.is_open(when, room(now) > 0, tickets_.size() > 0, now);
 }
@@ -15,6 +15,8 @@ bool WaitingRoom::is_open(Time now) const {
 // not closed by those who left. Of others those count who are called before it.
 bool WaitingRoom::is_full(Priority priority) const {
   if (tickets_.size() >= terms_.max_tickets) return true;
+  // The wait is nobody's own before the draw, and must not prefer who came early.
+  if (terms_.start.draw && !has_begun()) return false;
   const std::optional<double> calls = calls_within_max_wait();
   if (!calls) return false;
   std::size_t before = called_.all();
@@ -31,7 +33,7 @@ bool WaitingRoom::is_full(Priority priority) const {
 // nullopt: nothing is known.
 std::optional<double> WaitingRoom::calls_within_max_wait() const {
   double per_second = terms_.per_minute / 60.0;
-  if (learned_.knows_calls()) {
+  if (learned_.knows_calls() && has_begun()) {
     // When the first sessions have filled the room, none ends for a while: what is measured then
     // must not close the door. So sessions are believed to last twice as long as they may idle,
     // until a quarter of an hour has shown it.
@@ -60,7 +62,9 @@ WaitingRoom::Door WaitingRoom::ask_for_ticket(Time now, Priority priority) {
     ++counts_.refused;
     return Door::full;
   }
-  const When when = orders_.is_held_open ? When::always : terms_.when;
+  // Until the start all have to wait, and who has a stamp then finds it open likewise.
+  const bool is_early = !terms_.start.is_over(now);
+  const When when = orders_.is_held_open || is_early ? When::always : terms_.when;
   if (is_open(now)) opening_.stamp(when, room(now) > 0, tickets_.size() > 0, now);
   return Door::wait;
 }

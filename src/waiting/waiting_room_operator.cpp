@@ -64,7 +64,7 @@ Moved WaitingRoom::move(const TicketId& id, std::size_t ahead) {
   const Line& tier = line_.of(ticket.priority);
   const std::size_t others = tier.size();
   if (others == 0) {
-    line_.insert(it, order_of(ticket.joined, id));
+    line_.insert(it, terms_.start.order_of(ticket.joined, id));
   } else {
     const Slot next = tier.at(std::min(ahead, others - 1));
     ticket.joined = tickets_[next].joined;
@@ -111,7 +111,8 @@ std::vector<WaitingRoom::Report> WaitingRoom::list_line(const std::optional<Curs
     const Slot last = find(after->id);
     ahead = std::max(first, last != kNoSlot
                                 ? line_.ahead(member(last)).all() + 1
-                                : line_.before(after->priority, order_of(after->joined, {})));
+                                : line_.before(after->priority,
+                                               terms_.start.order_of(after->joined, after->id)));
   }
   std::vector<Report> reports;
   for (; reports.size() < most && ahead < end; ++ahead) {

@@ -28,6 +28,10 @@ WaitingRoom::View WaitingRoom::look(Slot slot) const {
             .joined = ticket.joined,
             .claim_until = ticket.claim_until,
             .poll = Milliseconds(ticket.poll_ms)};
+  if (!has_begun()) {
+    view.begins = terms_.start.at;
+    view.is_drawn_later = terms_.start.draw.has_value();
+  }
   if (ticket.is_called || orders_.is_paused) return view;
   if (const auto its = course(ticket, ahead)) {
     if (const auto quantiles = wait_quantiles(its->ahead, its->flow))
@@ -40,6 +44,7 @@ WaitingRoom::View WaitingRoom::look(Slot slot) const {
 Why WaitingRoom::why(const Ticket& ticket, const TieredLine::Ahead& ahead) const {
   if (ticket.is_called) return Why::none;
   if (orders_.is_paused) return Why::paused;
+  if (!has_begun()) return terms_.start.draw ? Why::lot : Why::early;
   if (ahead.all() > ticket.least_ahead)
     return ahead.own.all > ticket.least_own ? Why::returned : Why::higher_tier;
   return counts_.is_overloaded ? Why::busy : Why::none;
@@ -47,7 +52,7 @@ Why WaitingRoom::why(const Ticket& ticket, const TieredLine::Ahead& ahead) const
 
 std::optional<Learned::Course> WaitingRoom::course(const Ticket& ticket,
                                                    const TieredLine::Ahead& ahead) const {
-  if (!learned_.knows_calls()) return std::nullopt;
+  if (!learned_.knows_calls() || !has_begun()) return std::nullopt;
   const bool is_full =
       static_cast<double>(sessions_.size()) >= kFull * static_cast<double>(terms_.active_sessions);
   return learned_.course({.tier = terms_.tiers.number_of(ticket.priority),
@@ -69,6 +74,13 @@ Milliseconds WaitingRoom::poll_of(const TieredLine::Ahead& ahead,
   return std::clamp<Milliseconds>(seconds, terms_.shortest_poll, terms_.longest_poll);
 }
 
+// Who is called at the start is to learn of it soon after, but not all at once.
+Milliseconds WaitingRoom::poll_before_start(const TicketId& id, Time now) const {
+  const auto left = std::chrono::ceil<std::chrono::seconds>(terms_.start.at - now);
+  const Milliseconds after = left + spread_of(id, terms_.longest_poll);
+  return std::clamp<Milliseconds>(after, terms_.shortest_poll, terms_.longest_poll);
+}
+
 void WaitingRoom::heard(Slot slot, Time now) {
   Ticket& ticket = tickets_[slot];
   if (is_held_back(ticket)) send_back(slot);
@@ -83,8 +95,12 @@ void WaitingRoom::heard(Slot slot, Time now) {
   const TieredLine::Ahead ahead = line_.ahead(member(slot));
   const auto its = course(ticket, ahead);
   ticket.poll_ms = static_cast<std::uint32_t>(poll_of(ahead, its).count());
-  ticket.least_ahead = std::min(ticket.least_ahead, in_32_bits(ahead.all()));
-  ticket.least_own = std::min(ticket.least_own, in_32_bits(ahead.own.all));
+  if (has_begun()) {
+    ticket.least_ahead = std::min(ticket.least_ahead, in_32_bits(ahead.all()));
+    ticket.least_own = std::min(ticket.least_own, in_32_bits(ahead.own.all));
+  } else {
+    ticket.poll_ms = static_cast<std::uint32_t>(poll_before_start(ticket.id, now).count());
+  }
   if (its && !ticket.told.is_told() && ticket.missed == 0 && !orders_.is_paused) {
     if (const auto quantiles = wait_quantiles(its->ahead, its->flow))
       ticket.told.tell(*quantiles, learned_.honesty().times(its->ahead), its->ahead,

@@ -104,8 +104,7 @@ std::optional<Answer> Entrance::join(const Token& stamp) {
     return std::nullopt;
   }
   if (!contact.view) return turn_away(contact.door);
-  return tell(status_of(stamp.id, *contact.view),
-              Token{TokenKind::ticket, stamp.id, 0, stamp.time, stamp.priority});
+  return tell(status_of(stamp.id, *contact.view), ticket_of(stamp, contact.view->joined));
 }
 
 // The first contact, of which nothing is kept.

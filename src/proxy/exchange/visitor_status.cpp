@@ -38,8 +38,12 @@ std::string to_json(const VisitorStatus& status, std::string_view room,
     if (status.state == State::waiting) {
       if (view.why != waiting::Why::none)
         text.append("\"why\":\"").append(name(view.why)).append("\",");
-      member("ahead", view.ahead);
-      member("position", view.ahead + 1);
+      if (view.begins)
+        member("begins_in_ms", std::max<std::int64_t>((*view.begins - now).count(), 0));
+      if (!view.is_drawn_later) {
+        member("ahead", view.ahead);
+        member("position", view.ahead + 1);
+      }
       if (view.estimate) {
         text += "\"estimate\":{";
         member("p10_ms", view.estimate->p10.count());

@@ -27,7 +27,7 @@ Answer WaitingResource::begin_events() {
   const bool is_ticket = token && token->kind == waiting::TokenKind::ticket;
   if (is_ticket) {
     const VisitorStatus status = ask();
-    if (status.view && status.view->ahead < kFront)
+    if (status.view && !status.view->begins && status.view->ahead < kFront)
       seat_ = room_->take_event_seat(request_.limits().tunnels / kShareOfTunnels);
   }
   if (seat_) return WaitingEvents{};
@@ -100,7 +100,8 @@ Task<std::optional<Fault>> WaitingResource::tell_news(ClientSession& session, Pa
       if (!sent) co_return client_gone();
       told = services_.now();
     }
-    if (!waits || ends_here) break;
+    // A start that was put off: where it stands is not to be seen by when there is news.
+    if (!waits || ends_here || status.view->begins) break;
     shown = status.view->ahead;
     why = status.view->why;
     noticed = notice.changes;

@@ -1,5 +1,6 @@
 #include "proxy/exchange/waiting_resource.hpp"
 
+#include "proxy/exchange/waiting_draw.hpp"
 #include "proxy/exchange/waiting_response.hpp"
 
 namespace spillway::proxy {
@@ -43,7 +44,10 @@ Task<Answer> WaitingResource::answer(std::string_view path) {
   const http::Verb method = request_.head.method;
   const bool is_refresh = part == "/refresh/on" || part == "/refresh/off";
   const bool is_form = is_refresh || part == "/leave";
-  if (!is_form && part != "/ticket" && part != "/events") co_return not_in_waiting_room();
+  auto draw = part == "/draw" ? draw_response(*room_, services_.now()) : std::nullopt;
+  const bool is_draw = draw.has_value();
+  if (!is_form && !is_draw && part != "/ticket" && part != "/events")
+    co_return not_in_waiting_room();
   const bool is_read = method == http::Verb::get || method == http::Verb::head;
   if (is_form && method != http::Verb::post) co_return wrong_method("POST");
   if (!is_form && !is_read) co_return wrong_method("GET, HEAD");
@@ -52,6 +56,10 @@ Task<Answer> WaitingResource::answer(std::string_view path) {
     co_return WaitingReport{};
   }
   if (is_form) co_return leave();
+  if (is_draw) {
+    response_ = *std::move(draw);
+    co_return WaitingReport{};
+  }
   co_return part == "/events" && method == http::Verb::get ? begin_events() : show();
 }
 
@@ -96,14 +104,13 @@ VisitorStatus WaitingResource::ask_with_stamp(const Token& stamp) {
     return room.join(stamp.id, stamp.time, time, stamp.priority);
   });
   if (contact.session) {
-    given_ = Token{TokenKind::ticket, stamp.id, 0, stamp.time,
-                   stamp.priority};  // to claim the session with
+    given_ = ticket_of(stamp, stamp.time);  // to claim the session with
     return {.state = State::closed, .poll = settings_->poll.min};
   }
   if (contact.door == WaitingRoom::Door::enter)
     return {.state = State::closed, .poll = settings_->poll.min};
   if (!contact.view) return turned_away(contact.door);
-  given_ = Token{TokenKind::ticket, stamp.id, 0, stamp.time, stamp.priority};
+  given_ = ticket_of(stamp, contact.view->joined);
   return status_of(stamp.id, *contact.view);
 }
 

@@ -29,6 +29,8 @@ waiting::PageContent content_of(const WaitingFacts& facts, const waiting::Orders
   const auto& view = facts.status.view;
   const bool waits = view && facts.status.state == VisitorStatus::State::waiting;
   const auto estimate = waits ? view->estimate : std::nullopt;
+  const bool has_place = waits && !view->is_drawn_later;
+  const bool is_early = waits && view->begins;
   return waiting::PageContent{
       .room = facts.room.name(),
       .accept_language = languages != nullptr ? languages->value : std::string_view{},
@@ -37,9 +39,11 @@ waiting::PageContent content_of(const WaitingFacts& facts, const waiting::Orders
       .status_path = path,
       .state = name(facts.status.state),
       .poll = facts.status.poll,
-      .ahead = waits ? std::optional(view->ahead) : std::nullopt,
+      .ahead = has_place ? std::optional(view->ahead) : std::nullopt,
       .p10 = estimate ? std::optional(estimate->p10) : std::nullopt,
       .p90 = estimate ? std::optional(estimate->p90) : std::nullopt,
+      .begins_in =
+          is_early ? std::optional(*view->begins - facts.room.time_at(facts.now)) : std::nullopt,
       .why = waits ? name(view->why) : std::string_view{},
       .waited = waits ? std::optional(facts.room.time_at(facts.now) - view->joined) : std::nullopt,
       .refreshes = !http::has_cookie(facts.request.head.fields, kStillCookie)};

@@ -116,7 +116,7 @@ VisitorStatus WaitingResource::take_place(const Token& stamp) {
     return made;
   });
   if (!contact.view) return turned_away(contact.door);
-  given_ = Token{TokenKind::ticket, stamp.id, 0, stamp.time, stamp.priority};
+  given_ = ticket_of(stamp, contact.view->joined);
   return status_of(stamp.id, *contact.view);
 }
 

@@ -15,12 +15,19 @@ std::shared_ptr<SharedWaitingRoom> find_waiting_room(const WaitingRooms* former,
 
 }  // namespace
 
+waiting::Terms SharedWaitingRoom::terms_of(const config::WaitingRoom& settings) const {
+  waiting::Terms terms = waiting::terms_of(settings);
+  if (terms.start.draw) terms.start.draw = context_->keys.draw_key(name_, terms.start.at);
+  return terms;
+}
+
 void SharedWaitingRoom::tick(const config::WaitingRoom& settings, waiting::EntryPace::Health health,
                              TimePoint now) {
-  const waiting::Terms terms = waiting::terms_of(settings);
+  const waiting::Terms terms = terms_of(settings);
   const std::lock_guard lock(mutex_);
   const waiting::Time time = advance(now);
-  if (terms != room_.terms()) {
+  if (terms != given_) {
+    given_ = terms;
     room_.set_terms(terms, time);
     pace_.set_active_sessions(terms.active_sessions);
   }
@@ -34,6 +41,11 @@ void SharedWaitingRoom::tick(const config::WaitingRoom& settings, waiting::Entry
 
 void SharedWaitingRoom::restore(const waiting::Written& written, TimePoint now) {
   const std::lock_guard lock(mutex_);
+  waiting::Terms terms = room_.terms();
+  if (terms.start.draw) {  // the keys are now those of the former process
+    terms.start.draw = context_->keys.draw_key(name_, terms.start.at);
+    room_.set_terms(terms, advance(now));
+  }
   room_.restore(written, advance(now));
   room_.keep_journal();
 }

@@ -41,7 +41,8 @@ class SharedWaitingRoom {
       : name_(std::move(name)),
         cookies_{"__Host-spillway-" + name_, "spillway-" + name_},
         context_(std::move(context)),
-        room_(waiting::terms_of(settings)),
+        given_(terms_of(settings)),
+        room_(given_),
         pace_(settings.active_sessions) {}
   SharedWaitingRoom(const SharedWaitingRoom&) = delete;
   SharedWaitingRoom& operator=(const SharedWaitingRoom&) = delete;
@@ -88,6 +89,7 @@ class SharedWaitingRoom {
   waiting::Counts counts(TimePoint now);
 
  private:
+  waiting::Terms terms_of(const config::WaitingRoom& settings) const;
   // Workers read the clock once a turn: what another one has seen already is not undone.
   waiting::Time advance(TimePoint now) { return last_ = std::max(last_, context_->clock.at(now)); }
 
@@ -96,6 +98,7 @@ class SharedWaitingRoom {
   const std::shared_ptr<VisitorContext> context_;
   mutable std::mutex mutex_;
   waiting::Time last_{};
+  waiting::Terms given_;  // by the configuration; the room may keep a former start
   waiting::WaitingRoom room_;
   waiting::EntryPace pace_;
 };

@@ -33,6 +33,8 @@ let unrecognised = 0;
 let recognised = false;
 // as the server wrote it
 let position = Number(at('number').textContent.replace(/\D/g, ''));
+// It has had a place: before a draw without a position.
+let placed = state === 'waiting' || state === 'processing';
 let held = false;
 let claimUntil = 0;
 let announced = 0;
@@ -41,8 +43,10 @@ let called = false;
 let stream = null;
 let streamFront = FRONT;
 let streamSince = 0;
+let begins = 0;
+let beginTimer = 0;
 
-const fill = (key, values) => texts[key].replace(/\{(\w)\}/g, (_, name) => values[name]);
+const fill = (key, values) => (texts[key] || '').replace(/\{(\w)\}/g, (_, name) => values[name]);
 const put = (id, text) => { if (at(id).textContent !== text) at(id).textContent = text; };
 const grouped = (n) => n < 10000 ? String(n) : String(n).replace(/\B(?=(\d{3})+$)/g, texts.group);
 const isOpen = () => state === 'processing' || state === 'fulfilled' || state === 'closed';
@@ -149,10 +153,11 @@ function show(status) {
   if (next === 'arrived') {
     unrecognised++;
     // The server knows nothing of a place that it gave: it has ended.
-    if (position) next = 'expired';
+    if (placed) next = 'expired';
     else if (Date.now() - loaded > STAMP_LIFE && (recognised || unrecognised === 1)) location.reload();
   } else {
     recognised = true;
+    if (next === 'waiting' || next === 'processing') placed = true;
   }
   const changed = next !== state;
   state = next;
@@ -170,7 +175,9 @@ function show(status) {
     announce(texts.cookies);
   }
   put('message', status.message || '');
-  if (state === 'waiting') showPlace(status, changed);
+  clearTimeout(beginTimer);
+  if (state === 'waiting' && 'begins_in_ms' in status) showStart(status);
+  else if (state === 'waiting') showPlace(status, changed);
   else if (changed) document.title = texts['h_' + state];
   if (state === 'processing') claimUntil = Date.now() + (status.claim_remaining_ms || 0);
   if (isOpen()) {
@@ -190,7 +197,9 @@ function showPlace(status, changed) {
   position = status.position;
   put('why', texts[status.why] || '');
   listen(status.ahead);
-  if (held && !changed) return;
+  const hasBegun = begins > 0;
+  begins = 0;
+  if (held && !changed && !hasBegun) return;
   const number = grouped(position);
   const estimate = status.estimate;
   const expected = estimate ? range(estimate.p10_ms, estimate.p90_ms) : texts.unknown;
@@ -203,6 +212,33 @@ function showPlace(status, changed) {
   put('waited', since(status.waited_ms || 0));
   showProgress(status);
   announce(texts.place + ': ' + number + '. ' + texts.expected + ': ' + expected + '. ' + at('why').textContent);
+}
+
+// Before the start there may be no place yet: it is drawn then.
+function showStart(status) {
+  begins = Date.now() + status.begins_in_ms;
+  put('why', fill(status.why, {n: since(status.begins_in_ms)}));
+  put('ahead', 'ahead' in status ? grouped(status.ahead) : '–');
+  put('expected', texts.unknown);
+  put('waited', since(status.waited_ms || 0));
+  document.title = texts.h_waiting;
+  announce(at('why').textContent);
+  countToStart();
+}
+
+function countToStart() {
+  const left = Math.max(0, Math.round((begins - Date.now()) / 1000));
+  put('number-label', texts.begins);
+  put('number', clock(left));
+  main.classList.toggle('long', left >= 3600);
+  if (left) beginTimer = setTimeout(countToStart, 1000);
+}
+
+function clock(seconds) {
+  const hours = Math.floor(seconds / 3600);
+  const two = (n) => String(n).padStart(2, '0');
+  const minutes = Math.floor(seconds / 60) % 60;
+  return (hours ? hours + ':' + two(minutes) : minutes) + ':' + two(seconds % 60);
 }
 
 function showProgress(status) {
@@ -246,7 +282,7 @@ function countDown() {
   if (state !== 'processing') return;
   const left = Math.max(0, Math.round((claimUntil - Date.now()) / 1000));
   put('number-label', texts.remaining);
-  put('number', Math.floor(left / 60) + ':' + String(left % 60).padStart(2, '0'));
+  put('number', clock(left));
   main.classList.remove('long');
   setTimeout(countDown, 1000);
 }
@@ -299,5 +335,10 @@ addEventListener('pageshow', (event) => {
 addEventListener('online', () => { if (failures) ask(); });
 
 root.classList.add('scripted');
+if (main.dataset.begins) {
+  position = 0;
+  begins = Date.now() + Number(main.dataset.begins);
+  countToStart();
+}
 askIn(pollMs);
 })();

@@ -23,11 +23,15 @@ json route(const std::string& name, json room) {
 json rooms() {
   json full = support::always();
   full["max_tickets"] = 1;
+  json drawn = support::always();
+  drawn["opens_at"] = "2026-01-01T00:00:00Z";
+  drawn["queueing"] = "random_start";
   return {{"workers", 1},
           {"store", {{"url", "memory:"}}},
           {"routes",
            {route("sale", support::always()), route("next", support::always()),
-            route("full", std::move(full)), route("over", support::always())}}};
+            route("full", std::move(full)), route("over", support::always()),
+            route("drawn", std::move(drawn))}}};
 }
 
 json guarded() {
@@ -99,6 +103,9 @@ void RoomQuestions::add_programs(Questions& to) const {
   const std::string own = "GET /_spillway/rooms/{room}/ticket ";
   to[own + "200"] = [this] { return program("GET", "sale/ticket", called_.token); };
   to[own + "404"] = [this] { return program("GET", "none/ticket"); };
+  const std::string draw = "GET /_spillway/rooms/{room}/draw ";
+  to[draw + "200"] = [this] { return program("GET", "drawn/draw"); };
+  to[draw + "404"] = [this] { return program("GET", "sale/draw"); };
 }
 
 void RoomQuestions::add_reports(Questions& to) const {

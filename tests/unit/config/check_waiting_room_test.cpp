@@ -52,6 +52,19 @@ TEST_CASE("every key of a waiting room has its range") {
   check_problem(route(R"({"sessions":1})"), kPath + ".sessions", "");
 }
 
+TEST_CASE("a start is a time, and a draw needs one") {
+  const WaitingRoom room = room_of(
+      load_good(route(R"({"opens_at":"2026-12-01T10:00:00+01:00","queueing":"random_start"})")));
+  CHECK(room.queueing == Queueing::random_start);
+  CHECK(room.opens_at == "2026-12-01T10:00:00+01:00");
+  CHECK(room_of(load_good(route("{}"))).queueing == Queueing::fifo);
+  for (const char* wrong : {"tomorrow", "2026-12-01", "2026-02-30T10:00:00Z", "10:00"})
+    check_problem(route(R"({"opens_at":")" + std::string(wrong) + "\"}"), kPath + ".opens_at",
+                  "RFC 3339");
+  check_problem(route(R"({"queueing":"random_start"})"), kPath + ".queueing", "needs a start");
+  check_problem(route(R"({"queueing":"lifo"})"), kPath + ".queueing", "fifo");
+}
+
 TEST_CASE("the times of a waiting room fit one another") {
   check_problem(route(R"({"poll":{"min_ms":31000}})"), kPath + ".poll.min_ms", "up to");
   check_problem(route(R"({"idle_ms":5000,"session_ttl_ms":4999})"), kPath + ".idle_ms", "up to");

@@ -187,4 +187,22 @@ TEST_CASE("another configuration in place of the scenario's has classes of its o
   CHECK(good.scenario->config.upstreams[0].name == "a");
 }
 
+TEST_CASE("a configuration with an announced start is played without it, with a warning") {
+  const auto warned = [](const std::string& start) {
+    const auto own = config::load_text(
+        R"({"upstreams":[{"name":"a","servers":["h:1"]}],"classes":[{"name":"gold"}],
+            "routes":[{"name":"sale","match":{"path":"/**"},"upstream":"a","class":"gold",
+                       "waiting_room":{)" +
+            start + "}}]}",
+        "own.json");
+    REQUIRE_MESSAGE(own.config.has_value(), listing(own.problems));
+    const ScenarioResult result = read_scenario(
+        scenario_text(R"("clients":[{"rate":1,"class":"gold"}])"), "test.json", &*own.config);
+    REQUIRE_MESSAGE(result.scenario.has_value(), listing(result.problems));
+    return listing(result.warnings).find("waiting_room.opens_at") != std::string::npos;
+  };
+  CHECK(warned(R"("opens_at":"2030-01-01T10:00:00Z")"));
+  CHECK_FALSE(warned(""));
+}
+
 }  // namespace spillway::simulate

@@ -291,3 +291,18 @@ TEST_CASE("the script finds each text that it uses, and each element") {
     is_given("p_" + std::string(state));
   }
 }
+
+TEST_CASE("before a draw the page shows without scripts when entry begins, and no place") {
+  PageContent before = content();
+  before.begins_in = Milliseconds(12 * 60'000);
+  before.why = "lot";
+  before.ahead.reset();
+  const std::string drawn = waiting_page(before);
+  CHECK(between(drawn, "<span id=\"number-label\">", "</span>") == "Entry begins in");
+  CHECK(between(drawn, "<bdi id=\"number\">", "</bdi>") == "12 min");
+  before.why = "early";
+  before.ahead = 117;
+  const std::string by_arrival = waiting_page(before);
+  CHECK(between(by_arrival, "<span id=\"number-label\">", "</span>") == "Your place");
+  CHECK(between(by_arrival, "<bdi id=\"number\">", "</bdi>") == "118");
+}

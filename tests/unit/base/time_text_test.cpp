@@ -1,4 +1,4 @@
-#include "jobs/time_text.hpp"
+#include "base/time_text.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-namespace spillway::jobs {
+namespace spillway {
 namespace {
 
 WallTime at(std::int64_t ms) { return WallTime(std::chrono::milliseconds(ms)); }
@@ -57,4 +57,4 @@ TEST_CASE("what is no time is not read as one") {
   CHECK(parse_time("2024-02-29T00:00:00Z"));
 }
 
-}  // namespace spillway::jobs
+}  // namespace spillway

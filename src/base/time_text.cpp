@@ -1,10 +1,10 @@
-#include "jobs/time_text.hpp"
+#include "base/time_text.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 
-namespace spillway::jobs {
+namespace spillway {
 
 namespace {
 
@@ -111,4 +111,4 @@ std::optional<WallTime> parse_time(std::string_view text) {
   return std::chrono::sys_days(date) + hours + minutes + seconds + fraction - behind;
 }
 
-}  // namespace spillway::jobs
+}  // namespace spillway

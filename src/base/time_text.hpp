@@ -1,0 +1,21 @@
+// Times of day as text: RFC 3339.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace spillway {
+
+using WallTime = std::chrono::sys_time<std::chrono::milliseconds>;
+
+// In UTC, with milliseconds: "2026-11-23T20:00:00.000Z".
+std::string to_text(WallTime time);
+
+// Such a text, with any offset, with or without a fraction of up to nine digits; the first three
+// count. nullopt for any other, and for days that are in no calendar. A leap second is the second
+// after it.
+std::optional<WallTime> parse_time(std::string_view text);
+
+}  // namespace spillway
