@@ -317,7 +317,7 @@ TEST_CASE("a slot for which others wait is taken back from a client that moves t
     CHECK(proxy.metric_becomes(std::string("spillway_slots_taken_back_total{phase=\"") +
                                    (uploads ? "body" : "answer") + "\"}",
                                1));
-    CHECK(proxy.metric(R"(spillway_errors_total{class="P0",reason="SLOW_CLIENT"})") == 1);
+    CHECK(proxy.metric_becomes(R"(spillway_errors_total{class="P0",reason="SLOW_CLIENT"})", 1));
   }
 }
 
