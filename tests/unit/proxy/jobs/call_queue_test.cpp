@@ -97,7 +97,7 @@ TEST_CASE("letters are bounded in number and bytes, and each batch has at least 
   CHECK(count<store::Bury>(desk.queue.take_batch()) == CallQueue::kBatchLetters);
   CHECK(desk.queue.has_room_for_letter());
   Desk large;
-  CHECK(large.add_many(letter(CallQueue::kBatchBytes), kFlood) == 8);
+  CHECK(large.add_many(letter(CallQueue::kBatchBytes), 20) == 8);
   large.add(enqueue(CallQueue::kBatchBytes));
   const CallQueue::Batch batch = large.queue.take_batch();
   CHECK(count<store::Enqueue>(batch) == 1);
