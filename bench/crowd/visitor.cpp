@@ -20,7 +20,7 @@ constexpr auto kNoThrow = asio::as_tuple(asio::use_awaitable);
 constexpr std::chrono::seconds kPatience{10};  // with one answer
 // As the waiting page does: never earlier than told, and not all at once.
 constexpr double kJitter = 0.3;
-// Who asks so much later than told may have counted as away meanwhile, which is from 2.5 on.
+// A visitor that polls this many times later than told may have been absent: absence begins at 2.5.
 constexpr double kLate = 2;
 constexpr std::string_view kNavigation =
     "Accept: text/html\r\nSec-Fetch-Site: none\r\nSec-Fetch-Mode: navigate\r\n"

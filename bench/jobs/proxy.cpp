@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::size_t kBodyBytes = 832;  // with its head about kJobBytes
 
-// What is not here is as shipped.
+// All other keys have their defaults.
 constexpr const char* kConfiguration = R"({{
   "listen": {{ "port": {} }},
   "admin": {{ "port": {} }},

@@ -40,7 +40,7 @@ class Connection {
   bool is_open() const { return socket_.is_open(); }
   // Open, nothing to read and not at its end: what a browser asks before it uses it again.
   bool is_reusable();
-  // Ends it, and what is asked. A reset instead of a close: thousands of connections in TIME_WAIT
+  // Closes the connection and aborts its request, by a reset: thousands of connections in TIME_WAIT
   // would use up the ports.
   void reset();
 

@@ -38,7 +38,7 @@ struct Options {
   double seconds = 20;
 };
 
-// What is not here is as shipped. Nobody comes in: the one session is never begun.
+// All other keys have their defaults. No session begins, so the line does not move.
 constexpr const char* kConfiguration = R"({{
   "listen": {{ "port": {} }},
   "admin": {{ "port": {} }},

@@ -40,13 +40,13 @@ void describe(Visitor& visit, WaitingRoom& x) {
   visit("attempts", x.attempts, Range{1, 100},
         "Calls that a visitor may miss, after which its ticket ends.");
   visit("tiers", x.tiers, ListOf<ByType>{{}, 1, 8},
-        "Who is called first. A visitor's tier is that of its API key, or what a trusted peer "
-        "says; of all others, and of a tier that is not here, the lowest.");
+        "Which visitors are called first. A visitor's tier is that of its API key, or what a "
+        "trusted peer says; of all others, and of a tier that is not here, the lowest.");
   visit("when", x.when, ByType{},
         "When visitors have to wait: full, while there is no room or somebody waits; always; "
         "overloaded, as full and from when the upstream is overloaded.");
   visit("opens_at", x.opens_at, kTimeOfDay,
-        "Until then everybody waits, and nobody is called; empty: it is open.");
+        "Until then every visitor waits, and none is called; empty: it is open.");
   visit("queueing", x.queueing, ByType{},
         "The order of those who have come before opens_at: fifo, by arrival; random_start, by lot. "
         "After it by arrival.");

@@ -50,6 +50,14 @@ class Backend {
 
 constexpr std::string_view kOk = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
+// A request of P2 hardly waits for a slot, one of P0 for as long as it takes.
+json impatient_exports() {
+  return {{"classes",
+           {{{"name", "P0"}, {"max_wait_ms", 60000}, {"sla_ms", 60000}},
+            {{"name", "P1"}},
+            {{"name", "P2"}, {"max_wait_ms", 10}}}}};
+}
+
 json deferring(json defer = json::object(), json more = json::object()) {
   json changes{{"store", {{"url", "memory:"}}},
                {"workers", 1},
@@ -131,12 +139,7 @@ TEST_CASE("what finds no room is deferred, and done when there is room") {
     if (request.target() == "/slow") proxy.wait(go);
     proxy.send(kOk);
   });
-  ProxyUnderTest proxy(
-      backend.address(),
-      deferring(json::object(), {{"classes",
-                                  {{{"name", "P0"}, {"max_wait_ms", 60000}, {"sla_ms", 60000}},
-                                   {{"name", "P1"}},
-                                   {{"name", "P2"}, {"max_wait_ms", 10}}}}}));
+  ProxyUnderTest proxy(backend.address(), deferring(json::object(), impatient_exports()));
   RawClient slow(proxy.port());
   slow.send(getting("/slow"));
   REQUIRE(proxy.metric_becomes(R"(spillway_inflight{upstream="app"})", 1));
@@ -258,12 +261,7 @@ TEST_CASE("a duplicate of a job is told of it although there is room by now") {
     if (request.target() == "/slow") proxy.wait(go);
     proxy.send(kOk);
   });
-  ProxyUnderTest proxy(
-      backend.address(),
-      deferring(json::object(), {{"classes",
-                                  {{{"name", "P0"}, {"max_wait_ms", 60000}, {"sla_ms", 60000}},
-                                   {{"name", "P1"}},
-                                   {{"name", "P2"}, {"max_wait_ms", 10}}}}}));
+  ProxyUnderTest proxy(backend.address(), deferring(json::object(), impatient_exports()));
   RawClient slow(proxy.port());
   slow.send(getting("/slow"));
   REQUIRE(proxy.metric_becomes(R"(spillway_inflight{upstream="app"})", 1));
