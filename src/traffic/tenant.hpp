@@ -44,7 +44,7 @@ class Tenant {
   const config::Tier* tier = &kNoTier;  // of an API key's tenant; of the resolver
 
  private:
-  static constexpr config::Tier kNoTier{};
+  static inline const config::Tier kNoTier{};
 
   std::string_view name_;
   ClientNetworkText network_;

@@ -11,8 +11,10 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "support/postgres.hpp"
 #include "support/proxy_process.hpp"
 #include "support/proxy_under_test.hpp"
 #include "support/raw_client.hpp"
@@ -54,12 +56,11 @@ class Backend {
   ScriptedPeer peer_;
 };
 
-json settings(const Backend& backend, const TemporaryDirectory& directory) {
+json settings(const Backend& backend, json store) {
+  store["lookups_per_second"] = 1e6;
   return configuration(
       {backend.address()},
-      {{"store",
-        {{"url", "sqlite:" + (directory.path() / "jobs.db").string()},
-         {"lookups_per_second", 1e6}}},
+      {{"store", std::move(store)},
        {"app", {{"ejection", {{"consecutive_failures", 0}}}}},
        {"log", {{"level", "error"}}},
        {"routes",
@@ -115,15 +116,13 @@ std::string state_of(RawClient& client, const std::string& location) {
 
 bool is_final(const std::string& state) { return state == "succeeded" || state == "dead"; }
 
-}  // namespace
-
-TEST_CASE("every job that was promised by a proxy that is killed at any moment is done") {
-  const TemporaryDirectory directory;
+// `store`: as in the configuration.
+void kill_again_and_again(const json& store) {
   const Backend backend;
   Promises promises;
   std::mt19937 random(20261123);
   for (int round = 0; round < kRounds; ++round) {
-    ProxyProcess proxy(settings(backend, directory));
+    ProxyProcess proxy(settings(backend, store));
     std::vector<std::thread> clients;
     for (int i = 0; i < kClients; ++i) clients.emplace_back([&] { order(proxy.port(), promises); });
     promises.await(random() % 40);
@@ -131,7 +130,7 @@ TEST_CASE("every job that was promised by a proxy that is killed at any moment i
     for (std::thread& client : clients) client.join();
   }
 
-  ProxyProcess proxy(settings(backend, directory));
+  ProxyProcess proxy(settings(backend, store));
   RawClient client(proxy.port());
   std::map<std::string, int> states;
   const std::vector<std::string> promised = promises.all();
@@ -152,4 +151,17 @@ TEST_CASE("every job that was promised by a proxy that is killed at any moment i
   CHECK(states["succeeded"] + states["dead"] == static_cast<int>(promised.size()));
   // Only one that was in hand at four kills is given up (poison).
   CHECK(states["dead"] < static_cast<int>(promised.size()) / 100);
+}
+
+}  // namespace
+
+TEST_CASE("every job that was promised by a proxy that is killed at any moment is done") {
+  const TemporaryDirectory directory;
+  kill_again_and_again({{"url", "sqlite:" + (directory.path() / "jobs.db").string()}});
+}
+
+TEST_CASE("the same with PostgreSQL, where the next proxy has to wait for the end of a lease" *
+          doctest::skip(!Postgres::is_installed())) {
+  Postgres server;
+  kill_again_and_again({{"url", server.create_database()}, {"lease_ms", 1000}});
 }
