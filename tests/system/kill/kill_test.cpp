@@ -160,8 +160,7 @@ TEST_CASE("every job that was promised by a proxy that is killed at any moment i
   kill_again_and_again({{"url", "sqlite:" + (directory.path() / "jobs.db").string()}});
 }
 
-TEST_CASE("the same with PostgreSQL, where the next proxy has to wait for the end of a lease" *
-          doctest::skip(!Postgres::is_installed())) {
+TEST_CASE("the same with PostgreSQL, where the next proxy has to wait for the end of a lease") {
   Postgres server;
   kill_again_and_again({{"url", server.create_database()}, {"lease_ms", 1000}});
 }
