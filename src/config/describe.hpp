@@ -288,8 +288,9 @@ void describe_treatment(Visitor& visit, Route& x) {
   visit("upgrades", x.upgrades, ListOf<Format>{kProtocol, 0, 8},
         "Protocols that a connection may be upgraded to; another Upgrade is not passed on.");
   visit("request_buffering", x.request_buffering, ByType{},
-        "auto: the body of a client that is slow to send it is read before a slot is taken; off: "
-        "once its first 64 KiB have come, the upstream gets the body as it comes.");
+        "auto: the body of a client that is slow to send it is read before a slot is taken, of "
+        "whatever Content-Type; off, for upstreams that answer before they have all of it, as with "
+        "gRPC: once its first 64 KiB have come, the upstream gets the body as it comes.");
   visit("rules", x.rules, ByClass{}, "What differs from the class's overload rules on this route.");
   visit("cache", x.cache, ByType{},
         "Stores what a shared cache may store (RFC 9111); default: nothing is stored.");

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "http/ascii.hpp"
 #include "http/body.hpp"
 #include "proxy/exchange/send_rate_monitor.hpp"
 #include "proxy/exchange/upload_pace.hpp"
@@ -112,16 +111,12 @@ bool RequestBody::owns_at_hand() {
   return true;
 }
 
-// Whether more than that is read before a slot is taken. Not where the upstream may answer before
-// it has all of it: with gRPC both sides talk at once.
+// Whether more than that is read before a slot is taken. Its route says so, never a field of the
+// request: by one that has an upload streamed any client could hold a slot.
 bool RequestBody::is_buffered() const {
-  const config::Route& route = request_.config().routes[index(request_.subject.route)];
   if (request_.is_shadow()) return false;  // it takes no slot
-  if (route.request_buffering == config::RequestBuffering::off || !request_.upgrade.empty())
-    return false;
-  const http::Field* const type = request_.head.fields.find(http::FieldId::content_type);
-  return type == nullptr || !http::istarts_with(type->value, "application/grpc") ||
-         http::istarts_with(type->value, "application/grpc-web");
+  const config::Route& route = request_.config().routes[index(request_.subject.route)];
+  return route.request_buffering == config::RequestBuffering::automatic;
 }
 
 // Into the spill: all of it, or until it has no more room, or the rest will soon be there.

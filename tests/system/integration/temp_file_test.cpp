@@ -208,9 +208,44 @@ TEST_CASE("uploads that no file takes are streamed, and hold a slot from then on
   }
 }
 
-TEST_CASE("a request whose upstream talks before the body ends is not held back") {
+TEST_CASE("no field of a request has its upload streamed: sixteen at a trickle hold no slot") {
   const Files files;
-  const char* const types[] = {"application/grpc", "application/grpc+proto", "Application/gRPC"};
+  json settings = files.settings();
+  settings["default_route"]["upgrades"] = {"websocket"};
+  const char* const fields[] = {"Content-Type: application/grpc\r\n",
+                                "Content-Type: application/grpc+proto\r\nTE: trailers\r\n",
+                                "Content-Type: Application/gRPC-Web\r\n",
+                                "Connection: Upgrade\r\nUpgrade: websocket\r\n",
+                                "Expect: 100-continue\r\nAccept: text/event-stream\r\n"};
+  for (const char* const lines : fields) {
+    CAPTURE(lines);
+    ScriptedPeer peer(answering("unused"));
+    const ProxyUnderTest proxy(peer.address(), settings);
+    const std::string begin = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n" +
+                              std::string(lines) + "\r\n" + std::string(70'000, 'x');
+    // Each fills a block behind its first 64 KiB.
+    const auto in_memory = [&] { return proxy.metric("spillway_body_buffer_bytes"); };
+    std::vector<RawClient> slow;
+    slow.emplace_back(proxy.port()).send(begin);
+    CHECK(proxy.state_becomes([&](const json&) { return in_memory() > 0; }));
+    const double block = in_memory();
+    while (slow.size() < kSlow) slow.emplace_back(proxy.port()).send(begin);
+    CHECK(proxy.metric_becomes("spillway_body_buffer_bytes", kSlow * block));
+    RawClient other(proxy.port());
+    for (int n = 0; n < 3; ++n) {
+      for (RawClient& one : slow) one.send("x");
+      CHECK(other.ask(get("/quick")).body == "done");
+    }
+    CHECK(proxy.metric(kSlotsTaken) == 0);
+    CHECK(peer.seen().requests == 3);
+  }
+}
+
+TEST_CASE("with request_buffering off an upstream may talk before the body ends") {
+  const Files files;
+  json settings = files.settings();
+  settings["default_route"]["request_buffering"] = "off";
+  const char* const types[] = {"application/grpc", "text/plain"};
   for (const char* const type : types) {
     CAPTURE(type);
     ScriptedPeer peer([](PeerConnection& proxy) {
@@ -218,7 +253,7 @@ TEST_CASE("a request whose upstream talks before the body ends is not held back"
       proxy.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n");
       if (proxy.read_until("0\r\n\r\n")) proxy.send("4\r\nlast\r\n0\r\n\r\n");
     });
-    const ProxyUnderTest proxy(peer.address(), files.settings());
+    const ProxyUnderTest proxy(peer.address(), settings);
     RawClient client(proxy.port());
     client.send("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Type: " +
                 std::string(type) + "\r\n\r\n11170\r\n" + std::string(0x11170, 'x') + "\r\n");
