@@ -36,6 +36,14 @@ class MinRate {
     spend(now);
     turn_since_ = kNever;
   }
+  // From now on. What it has moved stays credited as it was, up to the new `max_credit`; a lower
+  // rate gives nothing back.
+  void change(std::uint64_t rate, Duration max_credit, TimePoint now) {
+    spend(now);
+    rate_ = static_cast<double>(rate);
+    max_credit_ = max_credit;
+    credit_ = std::min(credit_, max_credit_);
+  }
   // Spends the time of its turn up to now first; credit never falls below zero.
   void moved(std::uint64_t bytes, TimePoint now) {
     if (rate_ == 0 || bytes == 0) return;

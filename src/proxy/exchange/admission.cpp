@@ -284,8 +284,14 @@ void Admission::release_slot(TimePoint now) {
   slot_.release(now);
 }
 
+resilience::SlotTerms Admission::slot_terms(const resilience::SlotLoad& load) const {
+  return resilience::slot_terms(request_.limits().slot_rate_bytes,
+                                request_.config().classes.front().max_wait, load);
+}
+
 Slot Admission::abandon_slot(TimePoint now) {
   leave_shadow(false);
+  slot_.set_awaits_client(false);  // from now on for the upstream
   if (slot_ && !is_answered_) {
     request_.generation->route_latency.record_unanswered(request_.subject.route, now - dispatched_,
                                                          now);

@@ -70,6 +70,11 @@ class Admission {
   Task<bool> wait_for_spare_slot();
   bool has_slot() const { return static_cast<bool>(slot_); }
   bool holds_contended_slot() const { return slot_.is_contended(); }
+  // For how scarce slots are (Slot).
+  std::optional<resilience::SlotLoad> slot_contention() const { return slot_.contention(); }
+  void set_slot_awaits_client(bool awaits) { slot_.set_awaits_client(awaits); }
+  // What its client has to move to keep it.
+  resilience::SlotTerms slot_terms(const resilience::SlotLoad& load) const;
   // The upstream has served the request.
   void release_slot(TimePoint now);
   // The request goes no further: the slot, if it has one, is the caller's.

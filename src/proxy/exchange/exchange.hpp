@@ -47,8 +47,8 @@ class Exchange {
   RequestBody& body() { return body_; }
   const RequestBody& body() const { return body_; }
   bool holds_slot() const { return admission_.has_slot(); }
-  // Another request waits for the slot that this one holds.
-  bool holds_contended_slot() const { return admission_.holds_contended_slot(); }
+  const Admission& admission() const { return admission_; }
+  void set_slot_awaits_client(bool awaits) { admission_.set_slot_awaits_client(awaits); }
   const http::ProtectedFields& protected_fields() const {
     return request_.generation->generation().protected_fields;
   }

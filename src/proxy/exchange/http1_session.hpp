@@ -73,7 +73,7 @@ class Http1Session final : public ClientSession, public Swept {
   int watched_client() override;
   void client_left() override { parking_.wake(Wake::client_gone); }
   std::optional<AwaitedHead> awaited_head() const override;
-  bool holds_slot_for_client() const override;
+  bool marks_slot_for_client() override;
   bool keeps_to(const Generation& generation) const override;
   void end_early() override;
   void abandon() override;
@@ -111,6 +111,7 @@ class Http1Session final : public ClientSession, public Swept {
   template <class Write>
   bool start(unsigned status, const Write& write);
   bool abort_if_client_too_slow(TimePoint now);
+  bool is_slot_wanted(TimePoint now);
   bool takes_slot_back(TimePoint now);
 
   Services& services_;

@@ -4,31 +4,48 @@
 namespace spillway::proxy {
 
 void Http1Session::wake_if_late(TimePoint now) {
+  const bool is_wanted = is_slot_wanted(now);
   if (parking_.parked() && parking_.deadline() <= now) {
     parking_.wake(Wake::timeout);
   } else if (parking_.parked() && rate_.deadline() <= now && abort_if_client_too_slow(now)) {
     parking_.wake(Wake::client_gone);
-  } else if (parking_.parked() && rate_.slot_deadline() <= now && takes_slot_back(now)) {
+  } else if (is_wanted && parking_.parked() && rate_.slot_deadline() <= now &&
+             takes_slot_back(now)) {
     parking_.wake(Wake::cancelled);
   } else if (exchange_) {
     RequestBody& body = exchange_->body();
-    const bool is_taken_back = body.slot_deadline() <= now && exchange_->holds_contended_slot();
+    const bool is_taken_back = is_wanted && body.slot_deadline() <= now;
     is_taken_back ? body.cut_off() : body.wake_if_late(now);
   }
 }
 
+// Whether others wait for its slot while it waits for its client. What that has to move for it goes
+// by how scarce slots are now.
+bool Http1Session::is_slot_wanted(TimePoint now) {
+  if (!exchange_) return false;
+  RequestBody& body = exchange_->body();
+  if (rate_.slot_deadline() == kNever && body.slot_deadline() == kNever) return false;
+  const std::optional<resilience::SlotLoad> load = exchange_->admission().slot_contention();
+  const resilience::SlotTerms terms =
+      exchange_->admission().slot_terms(load.value_or(resilience::SlotLoad{}));
+  rate_.set_slot_terms(terms, now);
+  body.set_slot_terms(terms, now);
+  return load.has_value();
+}
+
 // Cuts off a client that takes its response too slowly for a slot for which others wait. One is
-// enough for each that waits: it is granted the slot at once.
+// enough for each that waits: it is granted the slot at once, and is_slot_wanted() no more.
 bool Http1Session::takes_slot_back(TimePoint now) {
-  if (!exchange_ || !exchange_->holds_contended_slot()) return false;
   if (rate_.earns_slot(client_->descriptor(), now)) return false;
   services_.gauges.slots_back_from_takers.add();
   return true;
 }
 
-bool Http1Session::holds_slot_for_client() const {
-  return exchange_ && exchange_->holds_slot() &&
-         (rate_.deadline() != kNever || exchange_->body().awaits_client());
+bool Http1Session::marks_slot_for_client() {
+  if (!exchange_ || !exchange_->holds_slot()) return false;
+  const bool awaits = rate_.deadline() != kNever || exchange_->body().awaits_client();
+  exchange_->set_slot_awaits_client(awaits);
+  return awaits;
 }
 
 // Resets the connection of a client that receives its response too slowly. After a plain close the

@@ -23,6 +23,7 @@
 #include "proxy/net/task.hpp"
 #include "proxy/net/transfer.hpp"
 #include "resilience/min_rate.hpp"
+#include "resilience/slot_terms.hpp"
 
 namespace spillway::proxy {
 
@@ -73,6 +74,9 @@ class RequestBody {
   void wake_if_late(TimePoint now);
   // When the client will have been too slow for a slot for which others wait; then cut_off().
   TimePoint slot_deadline() const { return awaits_client() ? slot_rate_.deadline() : kNever; }
+  void set_slot_terms(const resilience::SlotTerms& terms, TimePoint now) {
+    slot_rate_.change(terms.rate, terms.max_credit, now);
+  }
   void cut_off();
   // The pump waits for the client.
   bool awaits_client() const { return pump_parking_.parked() && is_clients_turn_; }

@@ -12,18 +12,17 @@
 #include "base/time.hpp"
 #include "config/config.hpp"
 #include "resilience/min_rate.hpp"
+#include "resilience/slot_terms.hpp"
 
 namespace spillway::proxy {
 
 // Grace before limits.min_rate_bytes counts, for request bodies and for responses.
 inline constexpr Duration kRateGrace = std::chrono::seconds(5);
-// The same of limits.slot_rate_bytes, and the most credit that a quick client saves up.
-inline constexpr Duration kSlotRateGrace = std::chrono::seconds(1);
-inline constexpr Duration kSlotRateCredit = std::chrono::seconds(2);
 
-// What a client must move while its request holds a slot for which others wait.
+// What a client must move while its request holds a slot for which others wait, until it is known
+// how scarce slots are.
 inline resilience::MinRate slot_rate(const config::Limits& limits) {
-  return {limits.slot_rate_bytes, kSlotRateGrace, kSlotRateCredit};
+  return {limits.slot_rate_bytes, resilience::kSlotGrace, resilience::kSlotCredit};
 }
 
 class SendRateMonitor {
@@ -39,11 +38,15 @@ class SendRateMonitor {
 
   // When judge() is due; kNever while the clock does not run.
   TimePoint deadline() const;
-  // Likewise of judge_for_slot().
+  // Likewise of earns_slot().
   TimePoint slot_deadline() const { return slot_rate_.deadline(); }
+  // What counts for earns_slot() from now on.
+  void set_slot_terms(const resilience::SlotTerms& terms, TimePoint now) {
+    slot_rate_.change(terms.rate, terms.max_credit, now);
+  }
   enum class Verdict : std::uint8_t { fast_enough, idle, too_slow };
   Verdict judge(int socket, TimePoint now);
-  // False: below limits.slot_rate_bytes.
+  // False: below the rate of its slot.
   bool earns_slot(int socket, TimePoint now);
 
  private:

@@ -60,6 +60,20 @@ bool Gate::cancel(Ticket& ticket, TimePoint now) {
 
 bool Gate::would_serve(ClassId served_as) const {
   const std::lock_guard lock(slots_->mutex);
+  return would_serve_locked(served_as);
+}
+
+std::optional<resilience::SlotLoad> Gate::contention(ClassId served_as) const {
+  const std::lock_guard lock(slots_->mutex);
+  if (!would_serve_locked(served_as)) return std::nullopt;
+  resilience::SlotLoad load{
+      .slots = std::min(slots_->gates.back()->concurrency_, slots_->limit),
+      .awaiting_client = slots_->awaiting_client.load(std::memory_order_relaxed)};
+  for (const Gate* gate : slots_->gates) load.waiting += gate->scheduler_.queued();
+  return load;
+}
+
+bool Gate::would_serve_locked(ClassId served_as) const {
   return std::any_of(slots_->gates.begin(), slots_->gates.end(),
                      [&](const Gate* gate) { return gate->scheduler_.would_serve(served_as); });
 }

@@ -14,6 +14,7 @@
 // * max_inflight of a class counts requests at all gates, matching classes by name.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -30,6 +31,7 @@
 #include "dispatch/waiter.hpp"
 #include "observe/snapshot.hpp"
 #include "proxy/net/mailbox.hpp"
+#include "resilience/slot_terms.hpp"
 
 namespace spillway::proxy {
 
@@ -43,6 +45,7 @@ struct Slots {
   std::mutex mutex;
   std::vector<Gate*> gates;                                         // oldest first
   std::uint32_t limit = std::numeric_limits<std::uint32_t>::max();  // see Gate::limit_to()
+  std::atomic<std::uint32_t> awaiting_client{0};                    // see Slot::set_awaits_client()
 };
 
 class Gate {
@@ -67,6 +70,8 @@ class Gate {
   // Whether a slot held by this class, if given back now, would go to a waiter of that class or of
   // a higher one.
   bool would_serve(ClassId served_as) const;
+  // Then, how scarce slots are, over all gates; nullopt: it would not.
+  std::optional<resilience::SlotLoad> contention(ClassId served_as) const;
   // Delivers waiters whose deadline has passed. Every worker calls it every 10 ms.
   void expire(TimePoint now);
 
@@ -103,6 +108,7 @@ class Gate {
   bool is_only_gate() const { return slots_->gates.size() == 1; }
   std::uint32_t running_elsewhere() const;
   std::uint32_t running_elsewhere(std::string_view traffic_class) const;
+  bool would_serve_locked(ClassId served_as) const;
   void update_slot_share();
   void grant_waiting(TimePoint now);
 
@@ -125,6 +131,7 @@ class Slot {
   Slot& operator=(Slot&& other) noexcept {
     release();
     gate_ = std::exchange(other.gate_, nullptr);
+    awaits_client_ = std::exchange(other.awaits_client_, false);
     served_as_ = other.served_as_;
     for_job_ = other.for_job_;
     since_ = other.since_;
@@ -135,10 +142,24 @@ class Slot {
   explicit operator bool() const { return gate_ != nullptr; }
   // Another request waits for it.
   bool is_contended() const { return gate_ != nullptr && gate_->would_serve(served_as_); }
+  // Then, how scarce slots are.
+  std::optional<resilience::SlotLoad> contention() const {
+    return gate_ != nullptr ? gate_->contention(served_as_) : std::nullopt;
+  }
+  // Its request waits for its client, to send or to take bytes. Until it is told otherwise, or the
+  // slot is released.
+  void set_awaits_client(bool awaits) {
+    if (gate_ == nullptr || awaits == awaits_client_) return;
+    awaits_client_ = awaits;
+    auto& count = gate_->slots()->awaiting_client;
+    awaits ? count.fetch_add(1, std::memory_order_relaxed)
+           : count.fetch_sub(1, std::memory_order_relaxed);
+  }
   void release() {
     if (gate_ != nullptr) release(Clock::now());
   }
   void release(TimePoint now) {
+    set_awaits_client(false);
     if (gate_ != nullptr)
       std::exchange(gate_, nullptr)->leave(served_as_, now - since_, now, for_job_);
   }
@@ -147,6 +168,7 @@ class Slot {
   Gate* gate_ = nullptr;
   ClassId served_as_{};
   bool for_job_ = false;
+  bool awaits_client_ = false;
   TimePoint since_{};
 };
 

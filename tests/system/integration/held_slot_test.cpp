@@ -321,25 +321,77 @@ TEST_CASE("a slot for which others wait is taken back from a client that moves t
   }
 }
 
-TEST_CASE("a client at slot_rate_bytes keeps a slot for which others wait") {
-  const std::string body = pattern(30'000'000);
+TEST_CASE("a client at slot_rate_bytes keeps its slot where few slots wait for clients") {
+  const std::string body = pattern(8'000'000);
+  Event go;
   ScriptedPeer peer([&](PeerConnection& proxy) {
-    while (const auto request = proxy.read_request())
-      proxy.send(ok(request->target() == "/quick" ? "done" : body));
+    while (const auto request = proxy.read_request()) {
+      if (request->target() == "/held" && !proxy.wait(go)) return;
+      if (!proxy.send(ok(request->target() == "/large" ? body : "done"))) return;
+    }
   });
-  const ProxyUnderTest proxy(peer.address(), with_so_few_slots(1));
+  nlohmann::json settings = with_so_few_slots(8);
+  settings["limits"]["buffer_bytes"] = 0;
+  const ProxyUnderTest proxy(peer.address(), settings);
   RawClient steady(proxy.port(), 65'536);
-  CHECK(steady.send(get("/")).read_head().status() == 200);
+  CHECK(steady.send(get("/large")).read_head().status() == 200);
+  std::vector<RawClient> busy;
+  for (int n = 0; n < 7; ++n) busy.emplace_back(proxy.port()).send(get("/held"));
+  CHECK(proxy.metric_becomes(kSlotsTaken, 8));
   RawClient other(proxy.port());
   other.send(get("/quick"));
   std::size_t got = 0;
-  every_50_ms(2500ms, [&] {  // twenty times the rate
-    got += steady.read_bytes(20'000).size();
+  every_50_ms(2500ms, [&] {  // five times the rate, and a third of what it rises to at most
+    got += steady.read_bytes(4000).size();
     return true;
   });
-  CHECK((steady.read_bytes(body.size() - got) == body.substr(got)));
+  CHECK_FALSE(other.has_bytes(0ms));
+  CHECK(proxy.metric("spillway_slots_awaiting_client") == 1);
+  go.set();
   CHECK(other.read_response().body == "done");
+  CHECK((steady.read_bytes(body.size() - got) == body.substr(got)));
   CHECK(proxy.metric(R"(spillway_slots_taken_back_total{phase="answer"})") == 0);
+}
+
+TEST_CASE("P0 gets a slot in time from clients that take little, and that come back in step") {
+  constexpr int kSlots = 16;
+  const std::string body = pattern(12'000'000);
+  ScriptedPeer peer([&](PeerConnection& proxy) {
+    while (const auto request = proxy.read_request())
+      if (!proxy.send(ok(request->target() == "/pay" ? "done" : body))) return;
+  });
+  const nlohmann::json allow = {{"strategy", "allow"}};
+  const nlohmann::json settings = {
+      {"dispatch", {{"concurrency", kSlots}}},
+      // No file has room for such a body.
+      {"limits", {{"buffer_bytes", 0}, {"temp_file_bytes", 20'000'000}}},
+      {"classes", {{{"name", "P0"}, {"max_wait_ms", kSanitized ? 2000 : 500}}, {{"name", "P2"}}}},
+      {"overload", {{"rules", {{"P0", allow}, {"P2", allow}}}}},
+      {"routes",
+       {{{"name", "checkout"}, {"match", {{"path", "/pay"}}}, {"class", "P0"}},
+        {{"name", "export"}, {"match", {{"path", "/export/**"}}}, {"class", "P2"}}}}};
+  // What each takes at first buys it time, up to the credit.
+  for (const std::size_t at_first : {0, 200'000}) {
+    CAPTURE(at_first);
+    const ProxyUnderTest proxy(peer.address(), settings);
+    std::vector<RawClient> dawdlers;
+    RawClient payer(proxy.port());
+    for (int round = 0; round < 4; ++round) {
+      const int cut_off = kSlots - static_cast<int>(proxy.metric(kSlotsTaken));
+      for (int n = 0; n < cut_off; ++n)
+        dawdlers.emplace_back(proxy.port(), 4096).send(get("/export/large"));
+      for (int n = 0; n < cut_off; ++n) {
+        RawClient& one = dawdlers[dawdlers.size() - 1 - static_cast<std::size_t>(n)];
+        CHECK(one.read_head().status() == 200);
+        CHECK(one.read_bytes(at_first).size() == at_first);
+      }
+      CHECK(proxy.metric_becomes(kSlotsTaken, kSlots));
+      const Message answer = payer.ask(get("/pay"));
+      CHECK(answer.status() == 200);
+      CHECK(answer.body == "done");
+    }
+    CHECK(proxy.metric(R"(spillway_slots_taken_back_total{phase="answer"})") >= 4);
+  }
 }
 
 }  // namespace spillway::support

@@ -48,6 +48,21 @@ TEST_CASE("a peer at the rate lasts for ever whatever the size of its pieces") {
   CHECK(lasts(6 * kRate, 6s) < kGrace + 1s);  // but a first pause longer than the grace is too long
 }
 
+TEST_CASE("a rate that rises leaves no more time than the new credit, however often it is set") {
+  MinRate peer(kRate, kGrace, kMaxCredit);
+  peer.moved(kRate * 100, kStart);
+  peer.begin_turn(kStart);
+  CHECK(peer.deadline() == kStart + kMaxCredit);
+  for (const Duration at : {1s, 1s, 2s}) peer.change(10 * kRate, 3s, kStart + at);
+  CHECK(peer.deadline() == kStart + 4s);
+  peer.moved(10 * kRate, kStart + 3s);  // buys a second
+  CHECK(peer.deadline() == kStart + 5s);
+  peer.change(kRate, kMaxCredit, kStart + 3s);
+  CHECK(peer.deadline() == kStart + 5s);
+  peer.moved(kRate, kStart + 3s);
+  CHECK(peer.deadline() == kStart + 6s);
+}
+
 TEST_CASE("a rate of zero asks for nothing") {
   CHECK(lasts(0, 1s, 0) == 1h);
   MinRate none;

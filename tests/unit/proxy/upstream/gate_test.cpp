@@ -296,6 +296,45 @@ TEST_CASE("a slot is given back once however it is passed on") {
   CHECK(running() == 0);
 }
 
+TEST_CASE(
+    "how scarce slots are: those that wait for clients, and who waits for them, at all gates") {
+  Gate older(dispatch(4), three_classes());
+  Gate newer(dispatch(3), three_classes(), older.slots());
+  const TimePoint now = Clock::now();
+  std::array<Ticket, 5> tickets;
+  std::array<Slot, 3> slots;
+  Gate* const gates[] = {&older, &newer, &newer};
+  for (std::size_t n = 0; n < slots.size(); ++n) {
+    REQUIRE(gates[n]->enter(tickets[n], {}, now).kind == dispatch::Offer::Kind::granted);
+    slots[n] = Slot(*gates[n], ClassId{0}, now);
+    slots[n].set_awaits_client(n != 1);
+    slots[n].set_awaits_client(n != 1);
+  }
+  CHECK_FALSE(slots[0].contention());  // nobody wants it
+  EventLoop loop;
+  Mailbox mailbox(loop);
+  for (std::size_t n = 3; n < tickets.size(); ++n) {
+    tickets[n].home = &mailbox;
+    CHECK(gates[n - 3]->enter(tickets[n], {}, now).kind == dispatch::Offer::Kind::queued);
+  }
+  const auto load = slots[1].contention();
+  REQUIRE(load);
+  CHECK(load->slots == 3);
+  CHECK(load->awaiting_client == 2);
+  CHECK(load->waiting == 2);
+  Slot moved = std::move(slots[0]);
+  CHECK(moved.contention()->awaiting_client == 2);
+  moved.set_awaits_client(false);
+  CHECK(moved.contention()->awaiting_client == 1);
+  slots[2].release(now);  // to a waiter
+  CHECK(moved.contention()->awaiting_client == 0);
+  CHECK(moved.contention()->waiting == 1);
+  CHECK(newer.cancel(tickets[4], now));
+  CHECK_FALSE(Slot().contention());
+  loop.poll();
+  older.leave(ClassId{0}, Duration{1}, now);  // that waiter's
+}
+
 TEST_CASE("a gate grants no more slots than its effective limit") {
   Gate gate(dispatch(3), three_classes());
   std::array<Ticket, 3> tickets;

@@ -1,0 +1,60 @@
+// What a client must move while its request holds a slot for which others wait: more, and sooner,
+// the scarcer slots are. Pure.
+//
+// A fixed grace is an invitation: clients that reconnect whenever they are cut off hold each slot
+// for a grace, and whoever waits for less long than that gets none. So with all slots in such hands
+// a client gets no more time than half of what the others may wait.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/time.hpp"
+
+namespace spillway::resilience {
+
+// The slots of an upstream at a moment.
+struct SlotLoad {
+  std::uint32_t slots = 0;            // in all
+  std::uint32_t awaiting_client = 0;  // of them, whose requests wait for their clients
+  std::uint32_t waiting = 0;          // requests that wait for a slot
+};
+
+// The terms of a MinRate (min_rate.hpp).
+struct SlotTerms {
+  std::uint64_t rate = 0;  // bytes per second; 0: no minimum
+  Duration max_credit{};   // and so the longest time for a client that moves nothing
+
+  friend bool operator==(const SlotTerms&, const SlotTerms&) = default;
+};
+
+// The time before the rate counts, if slots are not scarce by then.
+inline constexpr Duration kSlotGrace = std::chrono::seconds(1);
+// The most credit that a quick client saves up while they are not.
+inline constexpr Duration kSlotCredit = std::chrono::seconds(2);
+// The least credit, however short others may wait: a round trip.
+inline constexpr Duration kLeastSlotCredit = std::chrono::milliseconds(100);
+// How many times the rate is asked for when slots are as scarce as can be.
+inline constexpr double kSteepestSlotRate = 16;
+
+// From 0 (plenty) to 1. It is the share of slots that wait for clients, which is what taking them
+// back can win, more by what waits for each: nothing up to a quarter, all from three quarters on.
+// Nobody waits: 0.
+constexpr double scarcity(const SlotLoad& load) {
+  if (load.waiting == 0 || load.slots == 0) return 0;
+  const double slots = load.slots;
+  const double share = std::min(load.awaiting_client / slots, 1.0);
+  return std::clamp((share * (1 + load.waiting / slots) - 0.25) / 0.5, 0.0, 1.0);
+}
+
+// `rate`: what is asked for while slots are not scarce. `longest_wait`: how long a request of the
+// highest class may wait for a slot.
+constexpr SlotTerms slot_terms(std::uint64_t rate, Duration longest_wait, const SlotLoad& load) {
+  const double scarce = scarcity(load);
+  const Duration least = std::clamp(longest_wait / 2, kLeastSlotCredit, kSlotGrace);
+  const double times = 1 + (kSteepestSlotRate - 1) * scarce;
+  return {.rate = static_cast<std::uint64_t>(static_cast<double>(rate) * times),
+          .max_credit = kSlotCredit - from_seconds(to_seconds(kSlotCredit - least) * scarce)};
+}
+
+}  // namespace spillway::resilience

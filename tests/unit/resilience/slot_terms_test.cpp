@@ -1,0 +1,73 @@
+#include "resilience/slot_terms.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+
+namespace spillway::resilience {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t kRate = 16'384;
+constexpr SlotTerms kPlenty{kRate, kSlotCredit};
+
+}  // namespace
+
+TEST_CASE("the scarcer slots are, the more a client must move for one, and the sooner") {
+  struct Case {
+    const char* name;
+    SlotLoad load;
+    Duration longest_wait;
+    SlotTerms terms;
+  };
+  const Case cases[] = {
+      {"nobody waits", {64, 64, 0}, 500ms, kPlenty},
+      {"no slots are known", {0, 0, 1}, 500ms, kPlenty},
+      {"few are with slow clients", {64, 16, 1}, 500ms, {kRate + 1920, 1'986'328us}},
+      {"a quarter of few", {8, 1, 1}, 500ms, kPlenty},
+      {"a quarter, and as many wait", {8, 1, 8}, 500ms, kPlenty},
+      {"half of them", {1000, 500, 1}, 500ms, {kRate * 17 / 2, 1125ms}},
+      {"three quarters", {64, 48, 1}, 500ms, {kRate * 16, 250ms}},
+      {"all of them", {16, 16, 1}, 500ms, {kRate * 16, 250ms}},
+      {"more than there are", {16, 99, 99}, 500ms, {kRate * 16, 250ms}},
+      {"few, and crowds wait", {64, 16, 128}, 500ms, {kRate * 16, 250ms}},
+      {"the only one", {1, 1, 1}, 500ms, {kRate * 16, 250ms}},
+      {"others have time", {16, 16, 1}, 10s, {kRate * 16, 1s}},
+      {"others have none", {16, 16, 1}, 0s, {kRate * 16, 100ms}},
+  };
+  for (const Case& each : cases) {
+    CAPTURE(each.name);
+    const SlotTerms terms = slot_terms(kRate, each.longest_wait, each.load);
+    // Within one in a hundred.
+    CHECK(static_cast<double>(terms.rate) ==
+          doctest::Approx(static_cast<double>(each.terms.rate)).epsilon(0.01));
+    CHECK(to_seconds(terms.max_credit) ==
+          doctest::Approx(to_seconds(each.terms.max_credit)).epsilon(0.01));
+  }
+}
+
+TEST_CASE("scarcity only grows with the slots that wait for clients and with those who wait") {
+  for (std::uint32_t held = 0; held <= 64; ++held) {
+    for (std::uint32_t waiting = 0; waiting <= 256; waiting += 8) {
+      const double here = scarcity({64, held, waiting});
+      CHECK(here >= 0);
+      CHECK(here <= 1);
+      CHECK(here <= scarcity({64, held + 1, waiting}));
+      CHECK(here <= scarcity({64, held, waiting + 1}));
+    }
+  }
+}
+
+TEST_CASE("where no rate is asked for, none is when slots are scarce") {
+  CHECK(slot_terms(0, 500ms, {16, 16, 16}).rate == 0);
+}
+
+TEST_CASE("a client that is cut off and comes back holds a slot for less than others may wait") {
+  constexpr Duration kTwoSweeps = 100ms;
+  for (const Duration wait : {200ms, 500ms, 2000ms, 30'000ms})
+    CHECK(slot_terms(kRate, wait, {16, 16, 1}).max_credit + kTwoSweeps <=
+          std::max<Duration>(wait, 200ms));
+}
+
+}  // namespace spillway::resilience
