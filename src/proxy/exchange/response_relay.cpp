@@ -136,11 +136,8 @@ RelayState::Next ResponseRelay::next() const {
 // Once each way, as far as there is something to move.
 ResponseRelay::Moved ResponseRelay::move_some() {
   Moved moved;
-  if (writes(next()) && !send_some(moved.any)) {
-    moved.fault = client_gone();
-    return moved;
-  }
-  if (!reads(next())) return moved;
+  if (writes(next())) moved.fault = send_some(moved.any);
+  if (moved.fault || !reads(next())) return moved;
   moved.fault = receive_some(moved.any);
   return moved;
 }
@@ -174,30 +171,31 @@ bool ResponseRelay::is_worth_a_file() const {
   return held_back_ >= kClientsHold || to_.admission.holds_contended_slot();
 }
 
-// False when the client's connection is broken, or its response cannot be read back.
-bool ResponseRelay::send_some(bool& progress) {
+// A fault: the client's connection is broken, or its response cannot be read back.
+std::optional<Fault> ResponseRelay::send_some(bool& progress) {
   if (!spill_.is_empty()) {
     const std::string_view kept = spill_.front();
-    if (kept.empty()) return false;
+    if (kept.empty()) return local_shortage();
     const IoResult result = to_.session.send(kept);
-    if (result.status == IoResult::Status::would_block) return true;
-    if (result.status != IoResult::Status::done) return false;
+    if (result.status == IoResult::Status::would_block) return std::nullopt;
+    if (result.status != IoResult::Status::done) return client_gone();
     progress = true;
     spill_.sent(result.bytes);
-    return true;
+    return std::nullopt;
   }
-  if (!to_.session.has_pending_head() && state().to_send() == 0 && pipe_.size() == 0) return true;
+  if (!to_.session.has_pending_head() && state().to_send() == 0 && pipe_.size() == 0)
+    return std::nullopt;
   const bool is_from_pipe = !to_.session.has_pending_head() && state().to_send() == 0;
   const std::string_view from_block{to_.call.block().bytes().data() + state().to_send_from(),
                                     state().to_send()};
   const IoResult result =
       is_from_pipe ? to_.session.send_from(pipe_) : to_.session.send(from_block);
-  if (result.status == IoResult::Status::failed) return false;
+  if (result.status == IoResult::Status::failed) return client_gone();
   if (result.status == IoResult::Status::done) {
     progress = true;
     if (!is_from_pipe) state().sent(result.bytes);
   }
-  return true;
+  return std::nullopt;
 }
 
 std::optional<Fault> ResponseRelay::receive_some(bool& progress) {

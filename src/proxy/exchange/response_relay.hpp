@@ -72,7 +72,7 @@ class ResponseRelay {
   Moved move_some();
   Task<std::optional<Fault>> wait(RelayState::Next next);
   std::optional<Fault> receive_some(bool& progress);
-  bool send_some(bool& progress);
+  std::optional<Fault> send_some(bool& progress);
   void finish_upstream();
   RelayState::Next next() const;
   RelayState& state() const { return to_.call.state(); }

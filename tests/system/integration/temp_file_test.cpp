@@ -97,6 +97,27 @@ TEST_CASE("clients that take large responses slowly hold no slot, and get every 
   CHECK(proxy.metric(kOverLimit) + proxy.metric(kFailed) == 0);
 }
 
+TEST_CASE("a response that cannot be read back is the proxy's failure, not its client's") {
+  const std::string body = large_body();
+  ScriptedPeer peer(answering(body));
+  const Files files;
+  const ProxyUnderTest proxy(peer.address(), files.settings({{"buffer_bytes", 0}}));
+  RawClient dawdler(proxy.port(), 4096);
+  CHECK(dawdler.send(get("/large")).read_head().status() == 200);
+  CHECK(proxy.metric_becomes(kSlotsTaken, 0));
+  // The proxy is this process: its file is one without a name in that directory.
+  for (const auto& each : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    const std::string target = std::filesystem::read_symlink(each.path(), gone).string();
+    if (target.starts_with(files.directory.path().string()))
+      std::filesystem::resize_file(each.path(), 0);
+  }
+  CHECK(dawdler.read_to_end().size() < body.size());
+  CHECK(proxy.metric_becomes(R"(spillway_errors_total{class="P0",reason="LOCAL_SHORTAGE"})", 1));
+  CHECK(proxy.metric(
+            R"(spillway_requests_total{route="default",class="P0",outcome="client_gone"})") == 0);
+}
+
 TEST_CASE("a response in chunks goes to the file too, and the connection is used again") {
   const std::string body = large_body();
   const std::string chunks = in_chunks(body);
