@@ -68,15 +68,16 @@ void describe(Visitor& visit, Limits& x) {
   visit("min_rate_bytes", x.min_rate_bytes, Range{0, 1 << 30},
         "Bytes per second that a client must send of a body or take of an answer, after 5 s of "
         "grace; 0: any.");
-  visit("slot_rate_bytes", x.slot_rate_bytes, Range{0, 1 << 30},
-        "The same while its request holds a slot for which others wait, after 1 s of grace; more and "
-        "sooner, up to 16 times, the more slots wait for clients; 0: as min_rate_bytes.");
+  visit(
+      "slot_rate_bytes", x.slot_rate_bytes, Range{0, 1 << 30},
+      "The same while its request holds a slot for which others wait, after 1 s of grace; more and "
+      "sooner, up to 16 times, the more slots wait for clients; 0: as min_rate_bytes.");
   visit("buffer_bytes", x.buffer_bytes, Range{0, std::int64_t{1} << 40},
         "Memory, over all workers, for bodies that clients send or take slowly, so that they hold "
-        "no slot; a 32nd of it at most for one body; 0: none.");
+        "no slot; a 32nd of it at most for one body, a quarter for one client address; 0: none.");
   visit("temp_file_bytes", x.temp_file_bytes, Range{0, std::int64_t{1} << 50},
         "Disk space, over all workers, for what does not fit there: a temporary file for each such "
-        "body, an eighth of the space at most; 0: none.");
+        "body, an eighth of the space at most, a quarter for one client address; 0: none.");
   visit("temp_file_directory", x.temp_file_directory, kDirectory,
         "Where temporary files are made; they have no name there.");
   visit("tunnels", x.tunnels, Range{0, 1'000'000},

@@ -133,8 +133,9 @@ struct Services {
   TempSpace& temp_space;          // likewise
   JobQueue* jobs;                 // of all workers; null: no route has `defer`
   Random random;
-  BlockPool small_blocks;  // of a head's usual size
-  BlockPool large_blocks;  // of a larger head, or a piece of a body
+  BlockPool small_blocks;                   // of a head's usual size
+  BlockPool large_blocks;                   // of a larger head, or a piece of a body
+  traffic::ClientShares memory_of_clients;  // of limits.buffer_bytes, of this worker's part
   PipePool pipes{};
   Mailbox mailbox{loop};
   WallClock wall_clock{};

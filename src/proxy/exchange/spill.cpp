@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 namespace spillway::proxy {
@@ -10,6 +11,17 @@ namespace {
 // So many bodies share the memory, and the disk space, at least.
 constexpr std::uint64_t kInMemory = 32;
 constexpr std::uint64_t kInFiles = 8;
+// So many clients do.
+constexpr std::uint64_t kClients = 4;
+
+// nullopt: a trusted peer that names no client. It stands for all of its own.
+std::optional<IpAddress> counted_client(const RequestContext& request) {
+  const traffic::Peer& peer = request.client.peer;
+  const IpAddress client =
+      request.generation->generation().classifier.client_of(request.head, peer);
+  if (peer.trusted && client == peer.address) return std::nullopt;
+  return client;
+}
 }  // namespace
 
 Spill::~Spill() {
@@ -18,12 +30,27 @@ Spill::~Spill() {
   count_file();
 }
 
-bool Spill::has_memory(std::uint64_t bytes) const {
+// Found when the first of it is spilled, and kept, as the head is not needed for longer.
+const Spill::OfClient& Spill::of_client() {
+  if (of_client_.is_known) return of_client_;
+  of_client_.is_known = true;
+  if (const std::optional<IpAddress> client = counted_client(request_)) {
+    of_client_.memory = &services_.memory_of_clients.of(*client);
+    of_client_.files = &services_.temp_space.of_clients().of(*client);
+  }
+  return of_client_;
+}
+
+bool Spill::has_memory(std::uint64_t bytes) {
   const std::uint64_t in_all = limits().buffer_bytes;
   const std::uint64_t worker = in_all / request_.generation->generation().metrics.size();
   const auto its = static_cast<std::uint64_t>(memory_);
   const auto all = static_cast<std::uint64_t>(services_.gauges.buffered_bytes.value());
-  return its + bytes <= in_all / kInMemory && all + bytes <= worker;
+  if (its + bytes > in_all / kInMemory || all + bytes > worker) return false;
+  // Of the worker's, as a client may have all its connections there.
+  const traffic::ClientShares::Share* const client = of_client().memory;
+  const std::uint64_t clients = std::max(worker / kClients, in_all / kInMemory);
+  return client == nullptr || client->taken() + bytes <= clients;
 }
 
 bool Spill::reserve(std::uint64_t bytes) {
@@ -36,7 +63,10 @@ bool Spill::has_file(std::uint64_t bytes) {
   const std::uint64_t in_all = limits().temp_file_bytes;
   if (in_all == 0 || is_file_unavailable_) return false;
   const std::uint64_t all = services_.temp_space.taken();
-  if (file_.space() + bytes > in_all / kInFiles || all + bytes > in_all)
+  const traffic::ClientShares::Share* const client = of_client().files;
+  const std::uint64_t clients = client != nullptr ? client->taken() : 0;
+  if (file_.space() + bytes > in_all / kInFiles || clients + bytes > in_all / kClients ||
+      all + bytes > in_all)
     return give_up_file(services_.gauges.temp_files_over_limit);
   return true;
 }
@@ -119,13 +149,18 @@ void Spill::drop_first() {
 }
 
 void Spill::count_memory(std::int64_t bytes) {
+  if (bytes == 0) return;
   memory_ += bytes;
   services_.gauges.buffered_bytes.add(bytes);
+  if (of_client().memory != nullptr) of_client().memory->add(bytes);
 }
 
 void Spill::count_file() {
   const auto now = static_cast<std::int64_t>(file_.space());
-  services_.gauges.temp_file_bytes.add(now - std::exchange(in_files_, now));
+  const std::int64_t more = now - std::exchange(in_files_, now);
+  if (more == 0) return;
+  services_.gauges.temp_file_bytes.add(more);
+  if (of_client().files != nullptr) of_client().files->add(more);
 }
 
 }  // namespace spillway::proxy

@@ -2,7 +2,7 @@
 // before its slot is taken, or what the client has not taken of its response yet. A first-in,
 // first-out queue of bytes, in memory as far as limits.buffer_bytes has room and in a temporary
 // file as far as limits.temp_file_bytes has; both over all workers, and a part of them for each
-// body.
+// body and for each client address.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class Spill {
 
   bool is_empty() const { return first_ == pieces_.size(); }
   // Memory has room for so many bytes more, in whole blocks.
-  bool has_memory(std::uint64_t bytes) const;
+  bool has_memory(std::uint64_t bytes);
   // Counts so many bytes as taken until the end of the request, for its content as a whole. False:
   // there is no memory for them.
   bool reserve(std::uint64_t bytes);
@@ -67,6 +67,14 @@ class Spill {
     bool is_counted = false;  // its block is one of those of limits.buffer_bytes
   };
 
+  // What one client's bodies have taken of memory and of disk space; null: it is not counted.
+  struct OfClient {
+    traffic::ClientShares::Share* memory = nullptr;
+    traffic::ClientShares::Share* files = nullptr;
+    bool is_known = false;  // it was looked for
+  };
+
+  const OfClient& of_client();
   const config::Limits& limits() const { return request_.limits(); }
   bool write(std::string_view bytes);
   bool give_up_file(observe::Counter& counter);
@@ -80,6 +88,7 @@ class Spill {
   std::vector<Piece> pieces_;
   std::size_t first_ = 0;  // of the pieces that are not sent
   TempFile file_;
+  OfClient of_client_;
   std::int64_t memory_ = 0;    // of limits.buffer_bytes
   std::int64_t in_files_ = 0;  // of limits.temp_file_bytes
   bool is_file_unavailable_ = false;

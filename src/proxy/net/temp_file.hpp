@@ -13,19 +13,27 @@
 #include <string_view>
 #include <utility>
 
+#include "traffic/client_shares.hpp"
+
 namespace spillway::proxy {
 
 // The disk space that temporary files take up. Shared by all workers, lock-free; outlives them.
 class TempSpace {
  public:
+  // `key`: see of_clients().
+  explicit TempSpace(traffic::SipKey key = {}) : of_clients_(key) {}
+
   // False, and no change, if more than `most` bytes would be taken; it may differ from call to
   // call.
   bool try_take(std::uint64_t bytes, std::uint64_t most);
   void give_back(std::uint64_t bytes) { taken_.fetch_sub(bytes, std::memory_order_relaxed); }
   std::uint64_t taken() const { return taken_.load(std::memory_order_relaxed); }
+  // How much of it clients have taken; counted by whoever knows the client.
+  traffic::ClientShares& of_clients() { return of_clients_; }
 
  private:
   std::atomic<std::uint64_t> taken_{0};
+  traffic::ClientShares of_clients_;
 };
 
 class TempFile {

@@ -76,7 +76,7 @@ struct Server::Parts {
   observe::Log log;
   PlaceKeeper places;
   TunnelPermits tunnel_permits;
-  TempSpace temp_space;
+  TempSpace temp_space{traffic::SipKey{random_seed(), random_seed()}};
   AcceptResume accept_resume;
   std::unique_ptr<JobQueue> jobs;  // null: no route has `defer`
   std::size_t next_worker = 0;     // for a job; on the store's thread

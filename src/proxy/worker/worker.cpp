@@ -55,7 +55,8 @@ Worker::Worker(std::size_t number, const Shared& shared, std::shared_ptr<Generat
                 .jobs = shared.jobs,
                 .random = Random(seed),
                 .small_blocks = BlockPool(kSmallBlock),
-                .large_blocks = BlockPool(large_block(generation->config))},
+                .large_blocks = BlockPool(large_block(generation->config)),
+                .memory_of_clients = traffic::ClientShares(shared.temp_space.of_clients().key())},
       head_limits_{.head_bytes = generation->config.limits.header_bytes},
       sweep_(services_, swept_) {
   Plans plans;

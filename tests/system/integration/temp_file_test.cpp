@@ -118,6 +118,30 @@ TEST_CASE("a response that cannot be read back is the proxy's failure, not its c
             R"(spillway_requests_total{route="default",class="P0",outcome="client_gone"})") == 0);
 }
 
+TEST_CASE("one address cannot fill the disk space: another's slow client still holds no slot") {
+  const std::string body = large_body();
+  ScriptedPeer peer(answering(body));
+  const Files files;
+  constexpr int kGreedy = 12;
+  const ProxyUnderTest proxy(
+      peer.address(), files.settings({{"buffer_bytes", 0}, {"temp_file_bytes", 100'000'000}}));
+  std::vector<RawClient> greedy;
+  for (int n = 0; n < kGreedy; ++n) greedy.emplace_back(proxy.port(), 4096).send(get("/large"));
+  for (RawClient& one : greedy) CHECK(one.read_head().status() == 200);
+  // Each either needs no slot any more or was told that there is no more room for it.
+  CHECK(proxy.state_becomes([&](const json&) {
+    const double refused = proxy.metric(kOverLimit);
+    return refused > 0 && proxy.metric(kSlotsTaken) == refused;
+  }));
+  CHECK(proxy.metric(kInFiles) < 26'000'000);
+  const double before = proxy.metric(kSlotsTaken);
+  RawClient other(proxy.port(), 4096, "127.0.0.2");
+  CHECK(other.send(get("/large")).read_head().status() == 200);
+  CHECK(proxy.metric_becomes(kSlotsTaken, before + 1));
+  CHECK(proxy.metric_becomes(kSlotsTaken, before));
+  CHECK((other.read_bytes(body.size()) == body));
+}
+
 TEST_CASE("a response in chunks goes to the file too, and the connection is used again") {
   const std::string body = large_body();
   const std::string chunks = in_chunks(body);
@@ -174,7 +198,7 @@ TEST_CASE("without temporary files clients that take large responses slowly hold
 TEST_CASE("slow uploads hold no slot, in memory and in files, and arrive unchanged") {
   const std::string body = noise(1'000'000, 2);
   const Files files;
-  for (const int buffer : {0, 8'000'000, 67'108'864}) {
+  for (const int buffer : {0, 8'000'000, 268'435'456}) {
     for (const bool counted : {true, false}) {
       CAPTURE(buffer);
       CAPTURE(counted);

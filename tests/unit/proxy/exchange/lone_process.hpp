@@ -102,7 +102,8 @@ struct Process {
                     .jobs = nullptr,
                     .random = Random(1),
                     .small_blocks = BlockPool(4096),
-                    .large_blocks = BlockPool(128 * 1024)};
+                    .large_blocks = BlockPool(128 * 1024),
+                    .memory_of_clients = traffic::ClientShares({1, 2})};
   Plans plans;
   LocalGenerationPtr generation;
   Ticket slot_holder;

@@ -3,9 +3,12 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
+#include <deque>
+#include <memory>
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 
 #include "http/head.hpp"
 #include "proxy/exchange/request_context.hpp"
@@ -116,6 +119,62 @@ TEST_CASE("a body gets an eighth of the disk space, and is told before") {
   CHECK(body.process.gauges->temp_files_over_limit.value() == 1);  // once for each body
   body.send_all();
   CHECK((body.sent == body.kept));
+}
+
+TEST_CASE("one client address gets a quarter of memory and disk space, whatever its bodies") {
+  Keeping first(1, 10'000);  // of each: 8 blocks of memory, and two files of 10,000 bytes
+  first.client.peer.address = *parse_ip_address("2001:db8:1:2::1");
+  ClientInfo same;
+  same.peer.address = *parse_ip_address("2001:db8:1:2::ffff");  // of one /64
+  ClientInfo other;
+  other.peer.address = *parse_ip_address("2001:db8:1:3::1");
+  const auto request_of = [&](const ClientInfo& client) {
+    return std::make_unique<RequestContext>(*first.process.generation, first.head, client,
+                                            Clock::now());
+  };
+  const auto its = request_of(same), others = request_of(other);
+  const auto fill = [&](Spill& spill, std::size_t bytes) {
+    Block block = first.process.services.large_blocks.take();
+    spill.keep(block, 0, bytes);
+  };
+  std::deque<Spill> bodies;
+  for (int n = 0; n < 8; ++n) {
+    CHECK(bodies.emplace_back(first.process.services, *its).has_memory(kBlock));
+    fill(bodies.back(), 10'000);
+  }
+  CHECK_FALSE(first.spill->has_memory(1));
+  for (int n = 0; n < 2; ++n) {
+    CHECK(bodies.emplace_back(first.process.services, *its).has_file(10'000));
+    fill(bodies.back(), 10'000);
+  }
+  CHECK_FALSE(first.spill->has_file(1));
+  CHECK(first.process.gauges->temp_files_over_limit.value() == 1);
+  Spill elsewhere(first.process.services, *others);
+  CHECK(elsewhere.has_memory(kBlock));
+  CHECK(elsewhere.has_file(10'000));
+  bodies.clear();
+  CHECK(first.spill->has_memory(kBlock));
+  CHECK(Spill(first.process.services, *its).has_file(10'000));
+}
+
+TEST_CASE(
+    "behind a trusted peer the client that it names counts; one that names none is not bounded") {
+  Keeping body(1, 10'000);
+  body.client.peer.address = *parse_ip_address("192.0.2.1");
+  body.client.peer.trusted = true;
+  http::RequestHead named;
+  const std::string text = "GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 198.51.100.7\r\n\r\n";
+  REQUIRE(http::parse_request(text, named) == http::Error::none);
+  const RequestContext with_name(*body.process.generation, named, body.client, Clock::now());
+  std::deque<Spill> bodies;
+  for (const RequestContext* const request : {&with_name, &std::as_const(body.request)}) {
+    for (int n = 0; n < 8; ++n) {
+      Block block = body.process.services.large_blocks.take();
+      bodies.emplace_back(body.process.services, *request).keep(block, 0, 10'000);
+    }
+    const bool is_bounded = request == &with_name;
+    CHECK(Spill(body.process.services, *request).has_memory(kBlock) != is_bounded);
+  }
 }
 
 TEST_CASE("what no file takes is kept in memory all the same") {
