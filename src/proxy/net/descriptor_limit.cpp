@@ -13,10 +13,12 @@ namespace {
 constexpr std::uint64_t kOwn = 128;
 // An event loop's: two epoll descriptors, a timerfd, an eventfd.
 constexpr std::uint64_t kPerWorker = 8;
+// Of what is left, one in so many is for temporary files.
+constexpr std::uint64_t kTempFiles = 8;
 }  // namespace
 
-std::uint32_t connections_within(std::uint64_t open_files, const config::Config& config,
-                                 std::size_t workers) {
+Affordable affordable_within(std::uint64_t open_files, const config::Config& config,
+                             std::size_t workers) {
   std::uint64_t needed = kOwn + (kPerWorker + 2 * PipePool::kMost) * workers;
   bool is_shadow = false;
   for (const auto& upstream : config.upstreams) {
@@ -24,22 +26,29 @@ std::uint32_t connections_within(std::uint64_t open_files, const config::Config&
     if (upstream.health_check) needed += upstream.servers.size();
     is_shadow = is_shadow || upstream.overload.mode == config::Mode::shadow;
   }
-  const std::uint64_t left = open_files > needed ? open_files - needed : 0;
+  std::uint64_t left = open_files > needed ? open_files - needed : 0;
+  const std::uint64_t files =
+      config.limits.temp_file_bytes == 0
+          ? 0
+          : std::min<std::uint64_t>(left / kTempFiles, config.limits.connections);
+  left -= files;
   // A client with a tunnel, or one that shadow mode forwards, holds an upstream connection too.
   const std::uint64_t in_pairs =
       is_shadow ? left / 2 : std::min<std::uint64_t>(config.limits.tunnels, left / 2);
-  return static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(left - in_pairs, 1, config.limits.connections));
+  return {.connections = static_cast<std::uint32_t>(
+              std::clamp<std::uint64_t>(left - in_pairs, 1, config.limits.connections)),
+          .temp_files = static_cast<std::uint32_t>(files)};
 }
 
-std::uint32_t affordable_connections(const config::Config& config, std::size_t workers) {
+Affordable affordable(const config::Config& config, std::size_t workers) {
+  const Affordable all{config.limits.connections, config.limits.connections};
   rlimit files{};
-  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return config.limits.connections;
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return all;
   files.rlim_cur = files.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &files);
   ::getrlimit(RLIMIT_NOFILE, &files);
-  if (files.rlim_cur == RLIM_INFINITY) return config.limits.connections;
-  return connections_within(files.rlim_cur, config, workers);
+  if (files.rlim_cur == RLIM_INFINITY) return all;
+  return affordable_within(files.rlim_cur, config, workers);
 }
 
 }  // namespace spillway::proxy

@@ -1,7 +1,6 @@
 #include "proxy/net/temp_file.hpp"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,14 +18,6 @@ int open_and_unlink(const std::string& directory) {
   const int descriptor = ::mkostemp(name.data(), O_CLOEXEC);
   if (descriptor >= 0) ::unlink(name.c_str());
   return descriptor;
-}
-
-// Of the limit of open files. The other half is for connections: the system gives out the lowest
-// number that is free.
-bool is_among_first_half(int descriptor) {
-  rlimit files{};
-  return ::getrlimit(RLIMIT_NOFILE, &files) != 0 ||
-         static_cast<rlim_t>(descriptor) < files.rlim_cur / 2;
 }
 
 // False, with errno, unless all of it was written.
@@ -53,15 +44,16 @@ bool TempSpace::try_take(std::uint64_t bytes, std::uint64_t most) {
 }
 
 int TempFile::open(const std::string& directory) {
+  if (!space_.try_take_file()) return EMFILE;
   descriptor_ =
       ::open(directory.c_str(), O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
   // EISDIR, ENOENT: kernels that do not know the flag.
   if (descriptor_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT))
     descriptor_ = open_and_unlink(directory);
-  if (descriptor_ < 0) return errno;
-  if (is_among_first_half(descriptor_)) return 0;
-  close();
-  return EMFILE;
+  if (descriptor_ >= 0) return 0;
+  const int error = errno;
+  space_.give_back_file();
+  return error;
 }
 
 TempFile::Appended TempFile::append(std::string_view bytes, std::uint64_t most) {
@@ -99,6 +91,7 @@ void TempFile::clear() {
 void TempFile::close() {
   if (descriptor_ < 0) return;
   ::close(std::exchange(descriptor_, -1));
+  space_.give_back_file();
   space_.give_back(std::exchange(end_, 0));
   begin_ = 0;
 }

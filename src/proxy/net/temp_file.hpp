@@ -8,16 +8,19 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "proxy/net/capped_counter.hpp"
 #include "traffic/client_shares.hpp"
 
 namespace spillway::proxy {
 
-// The disk space that temporary files take up. Shared by all workers, lock-free; outlives them.
+// The disk space and the descriptors that temporary files take up. Shared by all workers,
+// lock-free; outlives them.
 class TempSpace {
  public:
   // `key`: see of_clients().
@@ -28,11 +31,18 @@ class TempSpace {
   bool try_take(std::uint64_t bytes, std::uint64_t most);
   void give_back(std::uint64_t bytes) { taken_.fetch_sub(bytes, std::memory_order_relaxed); }
   std::uint64_t taken() const { return taken_.load(std::memory_order_relaxed); }
-  // How much of it clients have taken; counted by whoever knows the client.
+  // Whether one more file may be open; give_back_file() when it is closed. No bound until
+  // set_most_files().
+  bool try_take_file() { return files_.try_increment(most_files_.load(std::memory_order_relaxed)); }
+  void give_back_file() { files_.decrement(); }
+  void set_most_files(std::uint32_t most) { most_files_.store(most, std::memory_order_relaxed); }
+  // How much of the disk space clients have taken; counted by whoever knows the client.
   traffic::ClientShares& of_clients() { return of_clients_; }
 
  private:
   std::atomic<std::uint64_t> taken_{0};
+  CappedCounter files_;
+  std::atomic<std::uint32_t> most_files_{std::numeric_limits<std::uint32_t>::max()};
   traffic::ClientShares of_clients_;
 };
 
@@ -44,7 +54,7 @@ class TempFile {
   TempFile& operator=(const TempFile&) = delete;
   ~TempFile() { close(); }
 
-  // 0, or the error (errno). Not while there is one.
+  // 0, or the error (errno): EMFILE also when as many are open as may be. Not while there is one.
   int open(const std::string& directory);
   explicit operator bool() const { return descriptor_ >= 0; }
 

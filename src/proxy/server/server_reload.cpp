@@ -83,7 +83,8 @@ void Server::Parts::activate(const std::shared_ptr<Generation>& next) noexcept {
 }
 
 std::uint32_t Server::Parts::max_client_connections(const config::Config& config) {
-  const std::uint32_t max = affordable_connections(config, workers.size());
+  const auto [max, temp_files] = affordable(config, workers.size());
+  temp_space.set_most_files(temp_files);
   if (max < config.limits.connections) {
     log.message(observe::Level::warn, "the limit of open files leaves room for " +
                                           std::to_string(max) +

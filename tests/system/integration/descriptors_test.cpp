@@ -100,5 +100,33 @@ TEST_CASE("without descriptors accepting waits idly and goes on by itself") {
         std::string::npos);
 }
 
+TEST_CASE("idle connections leave descriptors for the files of slow clients") {
+  const std::string body = pattern(12'000'000);
+  ScriptedPeer peer([&](PeerConnection& proxy) {
+    while (proxy.read_request())
+      if (!proxy.send(ok(body))) return;
+  });
+  nlohmann::json settings = never_shed({{"workers", 1}, {"dispatch", {{"concurrency", 4}}}});
+  settings["limits"] = {{"buffer_bytes", 0}, {"tunnels", 0}};
+  ProxyProcess proxy(configuration({peer.address()}, settings),
+                     {"sh", "-c", "ulimit -n 700 && exec \"$@\"", "sh"});
+  RawClient admin(proxy.admin_port());
+  const auto metric = [&](const char* sample) {
+    return value_of(admin.ask("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").body, sample);
+  };
+  const double most = metric("spillway_connections_limit");
+  REQUIRE(most > 350);  // half of the descriptors
+  REQUIRE(most < 700);
+  RawClient dawdler(proxy.port(), 4096);
+  std::deque<RawClient> idle;
+  while (idle.size() + 2 < most) idle.emplace_back(proxy.port());
+  const Deadline patience(kPatience);
+  while (metric(R"(spillway_connections{side="client"})") < most - 1) REQUIRE(!patience.passed());
+  CHECK(dawdler.send(get("/")).read_head().status() == 200);
+  while (metric("spillway_temp_files_total") == 0) REQUIRE(!patience.passed());
+  CHECK((dawdler.read_bytes(body.size()) == body));
+  CHECK(metric(R"(spillway_temp_files_unavailable_total{reason="error"})") == 0);
+}
+
 }  // namespace
 }  // namespace spillway::support

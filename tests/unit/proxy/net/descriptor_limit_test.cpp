@@ -17,30 +17,43 @@ config::Config sample() {
   config.upstreams[0].servers = {"127.0.0.1:1", "127.0.0.1:2"};
   config.limits.connections = 10'000;
   config.limits.tunnels = 0;
+  config.limits.temp_file_bytes = 0;
   return config;
 }
 
 TEST_CASE("clients get the descriptors that are left over") {
-  CHECK(connections_within(kNeeded + 500, sample(), kWorkers) == 500);
-  CHECK(connections_within(1'000'000, sample(), kWorkers) == 10'000);
-  CHECK(connections_within(kNeeded, sample(), kWorkers) == 1);
-  CHECK(connections_within(20, sample(), kWorkers) == 1);
+  CHECK(affordable_within(kNeeded + 500, sample(), kWorkers).connections == 500);
+  CHECK(affordable_within(1'000'000, sample(), kWorkers).connections == 10'000);
+  CHECK(affordable_within(kNeeded, sample(), kWorkers).connections == 1);
+  CHECK(affordable_within(20, sample(), kWorkers).connections == 1);
 }
 
 TEST_CASE("each tunnel takes a second descriptor, up to the limit of tunnels") {
   config::Config config = sample();
   config.limits.tunnels = 100;
-  CHECK(connections_within(kNeeded + 500, config, kWorkers) == 400);
+  CHECK(affordable_within(kNeeded + 500, config, kWorkers).connections == 400);
   config.limits.tunnels = 1000;  // all of 250 clients may have one
-  CHECK(connections_within(kNeeded + 500, config, kWorkers) == 250);
+  CHECK(affordable_within(kNeeded + 500, config, kWorkers).connections == 250);
 }
 
 TEST_CASE("health checks take one descriptor a server and shadow mode one a client") {
   config::Config config = sample();
   config.upstreams[0].health_check.emplace();
-  CHECK(connections_within(kNeeded + 500, config, kWorkers) == 498);
+  CHECK(affordable_within(kNeeded + 500, config, kWorkers).connections == 498);
   config.upstreams[0].overload.mode = config::Mode::shadow;
-  CHECK(connections_within(kNeeded + 502, config, kWorkers) == 250);
+  CHECK(affordable_within(kNeeded + 502, config, kWorkers).connections == 250);
+}
+
+TEST_CASE("temporary files get an eighth of what is left over, and clients the rest") {
+  config::Config config = sample();
+  CHECK(affordable_within(kNeeded + 800, config, kWorkers).temp_files == 0);
+  config.limits.temp_file_bytes = 1;
+  const Affordable few = affordable_within(kNeeded + 800, config, kWorkers);
+  CHECK(few.temp_files == 100);
+  CHECK(few.connections == 700);
+  CHECK(affordable_within(kNeeded, config, kWorkers).temp_files == 0);
+  CHECK(affordable_within(1'000'000, config, kWorkers).temp_files ==
+        10'000);  // one for each client
 }
 
 TEST_CASE("the soft limit of open files is raised to the hard one") {
@@ -49,7 +62,7 @@ TEST_CASE("the soft limit of open files is raised to the hard one") {
   rlimit lowered = before;
   lowered.rlim_cur = 100;
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &lowered) == 0);
-  affordable_connections(sample(), kWorkers);
+  affordable(sample(), kWorkers);
   rlimit after{};
   REQUIRE(::getrlimit(RLIMIT_NOFILE, &after) == 0);
   CHECK(after.rlim_cur == before.rlim_max);
