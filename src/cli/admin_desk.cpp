@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/terminal_text.hpp"
 #include "http/ascii.hpp"
 
 namespace spillway {
@@ -58,7 +59,7 @@ std::optional<json> AdminDesk::understood(const AdminReply& reply) {
   if (reply.status != 0) {
     problem = "the admin listener answers " + std::to_string(reply.status);
     if (body.is_object() && body.contains("detail") && body["detail"].is_string())
-      problem += ": " + body["detail"].get<std::string>();
+      problem += ": " + member(body, "detail");
   }
   outcome_ = reply.status == 400 ? AdminOutcome::bad_usage : AdminOutcome::failed;
   err_ << "error: " << problem << '\n';

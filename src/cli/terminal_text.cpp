@@ -3,24 +3,23 @@
 #include <iomanip>
 #include <ostream>
 
+#include "base/shown_text.hpp"
+
 namespace spillway {
 
 using nlohmann::json;
 
 std::string plain(std::string_view text, bool has_lines) {
   std::string out;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const auto c = static_cast<unsigned char>(text[at]);
-    const auto next = static_cast<unsigned char>(at + 1 < text.size() ? text[at + 1] : 0);
-    if (c == '\r' && has_lines && next == '\n') continue;
-    if (c == 0xc2 && next >= 0x80 && next < 0xa0) {
-      out += '?';
-      ++at;
-    } else if ((c == '\n' || c == '\t') && has_lines) {
-      out += text[at];
-    } else {
-      out += c < 0x20 || c == 0x7f ? '?' : text[at];
-    }
+  while (!text.empty()) {
+    const Character first = first_character(text);
+    const std::string_view bytes = text.substr(0, first.bytes == 0 ? 1 : first.bytes);
+    const bool ends_line = has_lines && text.starts_with("\r\n");
+    const bool is_space = has_lines && (first.code == '\n' || first.code == '\t');
+    text.remove_prefix(bytes.size());
+    if (ends_line) continue;  // the \n follows
+    const bool is_shown = first.bytes != 0 && (is_space || !is_deceptive(first.code));
+    out += is_shown ? bytes : "?";
   }
   return out;
 }
@@ -28,7 +27,7 @@ std::string plain(std::string_view text, bool has_lines) {
 std::string member(const json& object, const char* name) {
   const auto found = object.find(name);
   if (found == object.end() || found->is_null()) return {};
-  return found->is_string() ? plain(found->get_ref<const std::string&>()) : found->dump();
+  return plain(found->is_string() ? found->get_ref<const std::string&>() : found->dump());
 }
 
 std::string seconds_of(const std::string& time) {

@@ -1,4 +1,4 @@
-// Members of JSON objects as a terminal shows them: without control characters.
+// Members of JSON objects as a terminal shows them: without characters that change what it shows.
 #pragma once
 
 #include <iosfwd>
@@ -9,7 +9,8 @@
 
 namespace spillway {
 
-// C0, DEL and C1 (in UTF-8: c2 80 to c2 9f) become question marks; lines may stay apart.
+// Deceptive characters (base/shown_text.hpp) and what is no UTF-8 become question marks; lines may
+// stay apart.
 std::string plain(std::string_view text, bool has_lines = false);
 // A member as text; empty if it is not there.
 std::string member(const nlohmann::json& object, const char* name);

@@ -1,65 +1,12 @@
 #include "observe/json_line.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <iterator>
-#include <utility>
+
+#include "base/shown_text.hpp"
 
 namespace spillway::observe {
-namespace {
-
-// The length of the UTF-8 sequence at the start of `text`, 0 when there is none. The second
-// byte's range excludes overlong forms, surrogates and code points beyond U+10FFFF.
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return 1;
-  std::size_t length = 0;
-  unsigned char low = 0x80;
-  unsigned char high = 0xbf;
-  if (lead >= 0xc2 && lead <= 0xdf) {
-    length = 2;
-  } else if (lead >= 0xe0 && lead <= 0xef) {
-    length = 3;
-    if (lead == 0xe0) low = 0xa0;
-    if (lead == 0xed) high = 0x9f;
-  } else if (lead >= 0xf0 && lead <= 0xf4) {
-    length = 4;
-    if (lead == 0xf0) low = 0x90;
-    if (lead == 0xf4) high = 0x8f;
-  }
-  if (length == 0 || text.size() < length || byte(1) < low || byte(1) > high) return 0;
-  for (std::size_t i = 2; i < length; ++i) {
-    if (byte(i) < 0x80 || byte(i) > 0xbf) return 0;
-  }
-  return length;
-}
-
-// The code point of a whole UTF-8 sequence.
-char32_t code_point(std::string_view sequence) {
-  const auto lead = static_cast<unsigned char>(sequence.front());
-  char32_t value = sequence.size() == 1 ? lead : lead & (0x7fu >> sequence.size());
-  for (const char c : sequence.substr(1))
-    value = value << 6 | (static_cast<unsigned char>(c) & 0x3f);
-  return value;
-}
-
-// Characters that change how a terminal or an editor shows the rest of a line: controls (C0, C1,
-// with NEL and CSI), line separators, and those that are invisible or turn the direction of text
-// ("Trojan Source", CVE-2021-42574).
-bool is_deceptive(char32_t c) {
-  constexpr std::pair<char32_t, char32_t> kRanges[] = {
-      {0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},      {0x61c, 0x61c},
-      {0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e},  {0x2060, 0x206f},
-      {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
-  return std::any_of(std::begin(kRanges), std::end(kRanges),
-                     [c](const auto& range) { return c >= range.first && c <= range.second; });
-}
-
-}  // namespace
-
 // As RFC 8259 section 7 has it: beyond the basic plane as a pair of surrogates.
 bool JsonLine::put_escape(char32_t c) {
   if (c > 0xffff) {
@@ -82,20 +29,20 @@ bool JsonLine::put(std::string_view text) {
 bool JsonLine::put_escaped(std::string_view text) {
   while (!text.empty()) {
     const char c = text.front();
-    const std::size_t length = utf8_length(text);
+    const Character character = first_character(text);
     bool fits = false;
-    if (length == 0) {
+    if (character.bytes == 0) {
       fits = put("\xef\xbf\xbd");
     } else if (c == '"' || c == '\\') {
       const char escaped[] = {'\\', c};
       fits = put({escaped, 2});
-    } else if ((c < 0x20 || c == 0x7f) && is_deceptive(code_point(text.substr(0, length)))) {
-      fits = put_escape(code_point(text.substr(0, length)));  // c < 0x20: also negative ones
+    } else if (is_deceptive(character.code)) {
+      fits = put_escape(character.code);
     } else {
-      fits = put(text.substr(0, length));
+      fits = put(text.substr(0, character.bytes));
     }
     if (!fits) return false;
-    text.remove_prefix(length == 0 ? 1 : length);
+    text.remove_prefix(character.bytes == 0 ? 1 : character.bytes);
   }
   return true;
 }

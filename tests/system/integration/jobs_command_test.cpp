@@ -71,6 +71,23 @@ TEST_CASE("the command line lists, shows, replays and purges dead letters") {
   CHECK(desk.get("/jobs").at("jobs").empty());
 }
 
+TEST_CASE("what a client wrote does not turn or hide what the operator's terminal shows") {
+  RejectingBackend backend;
+  ProxyUnderTest proxy(backend.peer.address(), deferring());
+  const Operator desk{proxy.admin_port()};
+  const Terminal terminal{proxy};
+  // RLO, an isolate, a line separator, zero width, CSI in C1; an umlaut stays.
+  const std::string deceptive = "\u202ea\u2066b\u2028c\u200bd\u009b31me\u00e9";
+  const std::string shown = "?a?b?c?d?31me\u00e9";
+  const std::string id =
+      defer(proxy.port(), "/export/" + deceptive, deceptive, "X-Note: " + deceptive + "\r\n");
+  REQUIRE(desk.come_to(1, "state=dead"));
+  CHECK(contains(terminal.run("list").out, "POST /export/" + shown + "\n"));
+  const std::string job = terminal.run("show " + id).out;
+  CHECK(contains(job, "X-Note: " + shown + "\n"));
+  CHECK(contains(job, "body\n" + shown + "\n"));
+}
+
 TEST_CASE("the command line tells what went wrong by text and exit code") {
   RejectingBackend backend;
   ProxyUnderTest proxy(backend.peer.address(), deferring({{"admin", {{"token", "hush-hush"}}}}));

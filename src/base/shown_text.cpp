@@ -1,0 +1,37 @@
+#include "base/shown_text.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace spillway {
+
+Character first_character(std::string_view text) {
+  constexpr Character kNone{0, 0};
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return {1, lead};
+  if (lead < 0xc2 || lead > 0xf4) return kNone;
+  const std::size_t length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  if (text.size() < length) return kNone;
+  char32_t code = lead & (0x7fu >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    if (byte(i) < 0x80 || byte(i) > 0xbf) return kNone;
+    code = code << 6 | (byte(i) & 0x3fu);
+  }
+  const bool is_overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
+  const bool is_surrogate = code >= 0xd800 && code <= 0xdfff;
+  return is_overlong || is_surrogate || code > 0x10ffff ? kNone : Character{length, code};
+}
+
+bool is_deceptive(char32_t c) {
+  if (c >= 0x20 && c < 0x7f) return false;  // nearly all
+  constexpr std::pair<char32_t, char32_t> kRanges[] = {
+      {0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},      {0x61c, 0x61c},
+      {0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e},  {0x2060, 0x206f},
+      {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
+  return std::any_of(std::begin(kRanges), std::end(kRanges),
+                     [c](const auto& range) { return c >= range.first && c <= range.second; });
+}
+
+}  // namespace spillway

@@ -1,0 +1,51 @@
+#include "base/shown_text.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace spillway;
+
+TEST_CASE("every code point but surrogates is read back from its UTF-8") {
+  for (char32_t c = 0; c <= 0x10ffff; ++c) {
+    if (c >= 0xd800 && c <= 0xdfff) continue;
+    std::string text;
+    const auto put = [&](char32_t byte) { text += static_cast<char>(byte); };
+    if (c < 0x80) {
+      put(c);
+    } else if (c < 0x800) {
+      put(0xc0 | c >> 6);
+    } else if (c < 0x10000) {
+      put(0xe0 | c >> 12), put(0x80 | (c >> 6 & 0x3f));
+    } else {
+      put(0xf0 | c >> 18), put(0x80 | (c >> 12 & 0x3f)), put(0x80 | (c >> 6 & 0x3f));
+    }
+    if (c >= 0x80) put(0x80 | (c & 0x3f));
+    const Character first = first_character(text + "x");
+    REQUIRE(first.bytes == text.size());
+    REQUIRE(first.code == c);
+    if (text.size() > 1) REQUIRE(first_character(text.substr(0, text.size() - 1)).bytes == 0);
+  }
+}
+
+TEST_CASE("what is overlong or a surrogate or beyond Unicode is no character") {
+  for (const char* text : {"\x80", "\xbf", "\xc0\xaf", "\xc1\xbf", "\xe0\x9f\xbf", "\xed\xa0\x80",
+                           "\xed\xbf\xbf", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80",
+                           "\xf5\x80\x80\x80", "\xff", "\xe2\x82\x41", "\xc3\xc3"}) {
+    CAPTURE(text);
+    CHECK(first_character(text).bytes == 0);
+  }
+}
+
+TEST_CASE("controls, separators and what hides or turns text deceive, letters do not") {
+  for (const char32_t c : {0x00, 0x1f, 0x7f, 0x80, 0x85, 0x9b, 0x9f, 0xad, 0x61c, 0x180e, 0x200b,
+                           0x200f, 0x2028, 0x202e, 0x2060, 0x2069, 0xfeff, 0xfffb, 0xe0041}) {
+    CAPTURE(std::uint32_t{c});
+    CHECK(is_deceptive(c));
+  }
+  for (const char32_t c :
+       {0x20, 0x7e, 0xa0, 0xe9, 0x200a, 0x2010, 0x2027, 0x202f, 0x205f, 0x20ac, 0xfffd, 0x1f600}) {
+    CAPTURE(std::uint32_t{c});
+    CHECK_FALSE(is_deceptive(c));
+  }
+}
