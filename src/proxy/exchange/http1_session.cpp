@@ -49,13 +49,13 @@ void Http1Session::begin_request() {
   body_ = http::BodyReader({}, 0, http::BodyReader::MessageKind::request);
   is_body_started_ = is_input_lost_ = false;
   response_ = {};
+  head_since_ = kNever;
 }
 
 // Head::none: the connection is idle, or has ended.
 Task<Http1Session::Head> Http1Session::read_head(Fault& fault) {
   using State = http::RequestReader::State;
   const Milliseconds timeout = services_.owner.newest_generation().config().limits.header_timeout;
-  TimePoint deadline = kNever;
   for (;;) {
     const State state = reader_.next(block_.bytes());
     if (state == State::request) {
@@ -78,9 +78,11 @@ Task<Http1Session::Head> Http1Session::read_head(Fault& fault) {
         reader_.drop_empty_lines();
         co_return Head::none;
       }
-      if (deadline == kNever) deadline = services_.now() + timeout;
-      const Wake wake = co_await parking_.park({.deadline = deadline}, &client_->readable());
-      if (wake != Wake::timeout) continue;
+      if (head_since_ == kNever) head_since_ = services_.now();
+      const Until until{.deadline = head_since_ + timeout};
+      const Wake wake = co_await parking_.park(until, &client_->readable());
+      if (wake == Wake::cancelled) next_ = Next::closed;
+      if (wake != Wake::timeout && wake != Wake::cancelled) continue;
       fault = request_timeout();
       co_return Head::fault;
     }
@@ -110,6 +112,7 @@ bool Http1Session::grow_block() {
 }
 
 Exchange& Http1Session::begin_exchange() {
+  head_since_ = kNever;
   client_->request_came();
   LocalGeneration& generation = services_.owner.newest_generation();
   client_->recognise(generation.generation());

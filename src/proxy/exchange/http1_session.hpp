@@ -78,6 +78,11 @@ class Http1Session final : public ClientSession, public Swept {
   void end_early() override;
   void abandon() override;
 
+  // Since when bytes of a head have been there and its end has not; kNever: it is not that.
+  TimePoint head_since() const { return parking_.parked() ? head_since_ : kNever; }
+  // Ends such a session, so that others are accepted: 408, and no lingering close.
+  void give_way() { parking_.wake(Wake::cancelled); }
+
  private:
   enum class Head : std::uint8_t { none, request, fault };
   // What becomes of the connection after the request.
@@ -127,6 +132,7 @@ class Http1Session final : public ClientSession, public Swept {
   Block out_block_;
   Response response_;
   SendRateMonitor rate_;  // at which the client receives a response
+  TimePoint head_since_ = kNever;
   Next next_ = Next::keep;
   std::uint32_t requests_in_a_row_ = 0;
   cache::CacheKey cache_key_;  // its memory is reused

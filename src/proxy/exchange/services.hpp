@@ -48,7 +48,8 @@ class Owner {
   virtual void connection_idle(ClientConnection& client) = 0;
   virtual void connection_active(ClientConnection& client) = 0;
   virtual void connection_closed() = 0;
-  // Accepting waits for a connection to end: there are limits.connections of them.
+  // Accepting waits for a connection to end: there are limits.connections of them, or no descriptor
+  // is left.
   virtual bool is_house_full() = 0;
 
   // Every second: frees what a burst has left in the pools.

@@ -1,4 +1,6 @@
-// Resumes accepting when a client connection ends while the listener waits at the connection cap.
+// What the listener and the workers tell each other of a full house: that accepting is held up for
+// want of room, and that a client connection has ended while the listener waits at the connection
+// cap, which resumes accepting.
 //
 // The listener calls wait() and then counts the connections again; a worker counts one less and
 // then calls connection_closed(). All of this is sequentially consistent, so at least one of the
@@ -19,7 +21,15 @@ class AcceptResume {
 
   // Thread-safe:
   void wait() { is_waiting_.store(true); }
-  bool is_waiting() const { return is_waiting_.load(std::memory_order_relaxed); }
+  // No descriptor, or no memory, was left for one more connection. The listener tries again by
+  // itself: others than clients' may become free.
+  void set_out_of_descriptors(bool is_out) {
+    is_out_of_descriptors_.store(is_out, std::memory_order_relaxed);
+  }
+  bool is_house_full() const {
+    return is_waiting_.load(std::memory_order_relaxed) ||
+           is_out_of_descriptors_.load(std::memory_order_relaxed);
+  }
   // False: there was no wait(), or it has ended.
   bool stop_waiting() { return is_waiting_.exchange(false); }
   void connection_closed() {
@@ -28,6 +38,7 @@ class AcceptResume {
 
  private:
   std::atomic<bool> is_waiting_{false};
+  std::atomic<bool> is_out_of_descriptors_{false};
   std::function<void()> resume_;
 };
 

@@ -143,19 +143,15 @@ Listener::Next Listener::accept_one(Worker& worker) {
                                    &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
   if (descriptor < 0) {
     switch (errno) {
-      case EAGAIN: paused_ = false; return Next::wait;
+      case EAGAIN: end_pause(); return Next::wait;
       case EMFILE:
-      case ENFILE:
-        begin_pause(pauses_for_descriptors_, "no file descriptors are left");
-        return Next::pause;
+      case ENFILE: return pause_for_descriptors("no file descriptors are left");
       case ENOBUFS:
-      case ENOMEM:
-        begin_pause(pauses_for_descriptors_, "the system is out of memory");
-        return Next::pause;
+      case ENOMEM: return pause_for_descriptors("the system is out of memory");
       default: return Next::accept;  // this connection broke before it was accepted (accept(2))
     }
   }
-  paused_ = false;
+  end_pause();
   admit(descriptor, info_of(peer, workers_.front()->newest_generation().generation()), worker);
   return Next::accept;
 }
@@ -187,10 +183,22 @@ void Listener::begin_pause(observe::Counter& reason, const char* why) {
   workers_.front()->log().message(observe::Level::warn, std::string("accepting pauses: ") + why);
 }
 
+Listener::Next Listener::pause_for_descriptors(const char* why) {
+  begin_pause(pauses_for_descriptors_, why);
+  resume().set_out_of_descriptors(true);
+  return Next::pause;
+}
+
+void Listener::end_pause() {
+  paused_ = false;
+  resume().set_out_of_descriptors(false);
+}
+
 void Listener::stop() {
   if (!acceptor_.is_open()) return;
   while (accept_some() == Next::accept) {
   }
+  end_pause();
   pause_timer_.cancel();
   resume().stop_waiting();
   boost::system::error_code ignored;

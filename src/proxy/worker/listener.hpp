@@ -1,11 +1,11 @@
 // Accepts connections with an Asio acceptor on the first worker's loop and hands each to the worker
 // with the fewest.
 //
-// Accepting pauses while the connection cap is reached, until a connection ends (the workers'
-// sweeps see to it that some idle ones do), and for 50 ms at a time while the process has no
-// descriptors left; waiting clients stay in the backlog. A connection from an address that already
-// has limits.connections_per_address is closed at once with a reset: that costs one accept(2) and
-// leaves no socket in TIME_WAIT.
+// Accepting pauses while the connection cap is reached, until a connection ends, and for 50 ms at a
+// time while the process has no descriptors left; waiting clients stay in the backlog, and the
+// workers' sweeps see to it that some idle connections and slow heads end. A connection from an
+// address that already has limits.connections_per_address is closed at once with a reset: that
+// costs one accept(2) and leaves no socket in TIME_WAIT.
 #pragma once
 
 #include <boost/asio/basic_socket_acceptor.hpp>
@@ -66,6 +66,8 @@ class Listener {
   Next accept_some();
   Next accept_one(Worker& worker);
   void begin_pause(observe::Counter& reason, const char* why);
+  void end_pause();
+  Next pause_for_descriptors(const char* why);
   void admit(int descriptor, const ClientInfo& client, Worker& worker);
   void refuse(int descriptor, const ClientInfo& client);
 

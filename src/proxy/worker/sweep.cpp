@@ -8,9 +8,9 @@ namespace {
 // During a drain idle connections stay open for this long: a request that is already on its way is
 // answered, with `Connection: close`, instead of reset.
 constexpr Milliseconds kDrainGrace{1000};
-// In a full house connections that have been idle for longer are closed, one in so many a pass, so
-// that others are accepted.
-constexpr Milliseconds kFullHouseIdle{1000};
+// In a full house connections that have been idle, or at a head, for longer are closed, one in so
+// many a pass, so that others are accepted.
+constexpr Milliseconds kFullHousePatience{1000};
 constexpr std::int64_t kOneInSoMany = 64;
 constexpr std::uint32_t kSweepsASecond = 20;
 }  // namespace
@@ -186,14 +186,32 @@ void Sweep::close_idle(TimePoint now) {
     const bool drained =
         services_.draining && now - std::max(client.idle_since(), drain_began_) >= kDrainGrace;
     const Duration idle_for = now - client.idle_since();
-    const bool gives_way = idle_for >= kFullHouseIdle && makes_room-- > 0;
+    const bool gives_way = idle_for >= kFullHousePatience && makes_room-- > 0;
     if (!drained && !gives_way && idle_for < idle_timeout) break;
     client.IdleHook::unlink();
     client.close();
   }
+  if (makes_room > 0) end_slow_heads(now, static_cast<std::size_t>(makes_room));
   for (LocalGeneration& local : lists_.generations) {
     for (UpstreamPool& pool : local.pools()) pool.close_idle_since(now - idle_timeout);
   }
+}
+
+// The `most` that have been at it for longest.
+void Sweep::end_slow_heads(TimePoint now, std::size_t most) {
+  slow_heads_.clear();
+  for (Http1Session& session : lists_.sessions) {
+    if (session.head_since() <= now - kFullHousePatience) slow_heads_.push_back(&session);
+  }
+  const auto older = [](const Http1Session* a, const Http1Session* b) {
+    return a->head_since() < b->head_since();
+  };
+  if (slow_heads_.size() > most) {
+    const auto end = slow_heads_.begin() + static_cast<std::ptrdiff_t>(most);
+    std::nth_element(slow_heads_.begin(), end, slow_heads_.end(), older);
+    slow_heads_.erase(end, slow_heads_.end());
+  }
+  for (Http1Session* session : slow_heads_) session->give_way();
 }
 
 }  // namespace spillway::proxy

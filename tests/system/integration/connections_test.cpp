@@ -106,18 +106,90 @@ TEST_CASE("at the limit of connections the longest idle ones give way to new one
   for (RawClient& one : busy) CHECK(one.read_response().status() == 200);
 }
 
+TEST_CASE("at the limit of connections idle ones of keep-alive give way as silent ones do") {
+  CountingBackend backend({});
+  const ProxyUnderTest proxy(backend.address(), never_shed({{"limits", {{"connections", 12}}}}));
+  std::deque<RawClient> kept;
+  for (int n = 0; n < 12; ++n) CHECK(kept.emplace_back(proxy.port()).ask(get("/")).status() == 200);
+  RawClient newcomer(proxy.port());
+  newcomer.send(get("/"));
+  CHECK(newcomer.read_response().status() == 200);
+  CHECK((kept[0].is_closed(0ms) || kept[1].is_closed(0ms)));
+  CHECK_FALSE(kept[10].is_closed(0ms));
+  CHECK_FALSE(kept[11].is_closed(0ms));
+}
+
+TEST_CASE("at the limit of connections the slowest heads give way when nobody is idle") {
+  CountingBackend backend({.service = 3s});
+  const ProxyUnderTest proxy(
+      backend.address(),
+      never_shed({{"limits", {{"connections", 12}, {"header_timeout_ms", 60'000}}}}));
+  std::deque<RawClient> busy, slow;
+  for (int n = 0; n < 2; ++n) busy.emplace_back(proxy.port()).send(get("/"));
+  const std::string_view head = "GET / HTTP/1.1\r\nHost: localhost\r\n";
+  for (int n = 0; n < 10; ++n) slow.emplace_back(proxy.port()).send(head);
+  CHECK(proxy.metric_becomes(R"(spillway_connections{side="client"})", 12));
+  RawClient newcomer(proxy.port());
+  newcomer.send("BAD\r\n\r\n");  // answered at once
+  CHECK(!newcomer.has_bytes(kQuiet));
+  for (RawClient& one : slow) one.send("X");  // it is their age that counts, not their silence
+  CHECK(newcomer.read_response().status() == 400);
+  // Those of each worker that came first, and no more than there is need for.
+  std::size_t ended = 0;
+  for (RawClient& one : slow) ended += one.has_bytes(0ms) ? 1 : 0;
+  CHECK(ended >= 1);
+  CHECK(ended <= 2);  // one of each worker
+  RawClient& first = slow[0].has_bytes(0ms) ? slow[0] : slow[1];
+  CHECK(first.read_response().status() == 408);
+  CHECK(first.is_closed());
+  CHECK(slow[9].ask(": y\r\n\r\n").status() == 200);  // the youngest goes on
+  for (RawClient& one : busy) CHECK(one.read_response().status() == 200);
+}
+
+TEST_CASE("a slow head is left alone while there is room") {
+  CountingBackend backend({});
+  const ProxyUnderTest proxy(backend.address(), never_shed({{"limits", {{"connections", 12}}}}));
+  std::deque<RawClient> slow;
+  for (int n = 0; n < 11; ++n)
+    slow.emplace_back(proxy.port()).send("GET / HTTP/1.1\r\nHost: localhost\r\n");
+  CHECK(!slow[0].has_bytes(1500ms));
+  for (RawClient& one : slow) CHECK(one.ask("\r\n").status() == 200);
+}
+
+// From here on the process may open only so many descriptors more.
+void leave_descriptors(ProxyProcess& proxy, std::size_t more) {
+  const std::size_t most = descriptors_of(proxy.process().pid()) + more;
+  const rlimit limit{most, most};
+  REQUIRE(::prlimit(proxy.process().pid(), RLIMIT_NOFILE, &limit, nullptr) == 0);
+}
+
+TEST_CASE("without descriptors left silent connections and slow heads give way to new ones") {
+  CountingBackend backend({});
+  ProxyProcess proxy(
+      configuration({backend.address()}, {{"limits", {{"header_timeout_ms", 60'000}}}}));
+  std::string first_bytes;
+  SUBCASE("silent") {}
+  SUBCASE("slow heads") { first_bytes = "GET / HTTP/1.1\r\nHost: localhost\r\n"; }
+  RawClient served(proxy.port());  // with its connection to the backend
+  CHECK(served.ask(get("/")).status() == 200);
+  leave_descriptors(proxy, 8);
+  std::deque<RawClient> holders;
+  for (int n = 0; n < 12; ++n) holders.emplace_back(proxy.port()).send(first_bytes);
+  RawClient newcomer(proxy.port());
+  newcomer.send("BAD\r\n\r\n");  // answered without a backend
+  CHECK(newcomer.read_response().status() == 400);
+}
+
 TEST_CASE("without descriptors left accepting pauses and everything else goes on") {
   CountingBackend backend({});
   ProxyProcess proxy(configuration({backend.address()}));
   std::deque<RawClient> served;
-  // From here on the process may open only a few descriptors more.
   CHECK(served.emplace_back(proxy.port()).ask(get("/")).status() == 200);
-  const std::size_t most = descriptors_of(proxy.process().pid()) + 8;
-  const rlimit limit{most, most};
-  REQUIRE(::prlimit(proxy.process().pid(), RLIMIT_NOFILE, &limit, nullptr) == 0);
+  leave_descriptors(proxy, 8);
 
-  // Idle connections take what is left, until one is not accepted.
+  // They take what is left, until one is not accepted. Who is idle for a second would give way.
   for (bool accepted = true; accepted && served.size() < 20;) {
+    for (RawClient& client : served) CHECK(client.ask(get("/")).status() == 200);
     accepted = served.emplace_back(proxy.port()).send(get("/")).has_bytes(kQuiet);
     if (accepted) CHECK(served.back().read_response().status() == 200);
   }
