@@ -84,7 +84,8 @@ struct AdminServer::Server {
 
   void bind();
   asio::awaitable<void> accept();
-  bool close_longest_silent();
+  bool make_room();
+  asio::awaitable<bool> send(boost::beast::tcp_stream& stream, AdminResponse& response);
   asio::awaitable<void> serve(boost::beast::tcp_stream stream);
   asio::awaitable<ReloadResult> reload();
   asio::awaitable<void> close(boost::beast::tcp_stream& stream);
@@ -92,13 +93,15 @@ struct AdminServer::Server {
   config::Admin config;
   AdminSource source;
   int reloads = 0;  // awaited
-  // Connections that wait for a request, the first of them for longest.
-  struct Silent {
+  // Connections that wait for their peer, the first of each list for longest.
+  struct Waiting {
     boost::beast::tcp_stream* stream;
     bool is_closed = false;
   };
-  std::list<Silent> silent;
-  // Both outlive io, whose destructor ends the coroutines that use them.
+  using WaitingList = std::list<Waiting>;
+  WaitingList silent;  // for a request, or for the end of the connection
+  WaitingList taking;  // until a response has been taken
+  // They outlive io, whose destructor ends the coroutines that use them.
   int connections = 0;
   AdminJobs jobs;
   AdminRooms rooms;
@@ -140,20 +143,33 @@ asio::awaitable<void> AdminServer::Server::accept() {
       continue;
     }
     // Otherwise the socket's destructor closes it.
-    if (connections >= kMaxConnections && !close_longest_silent()) continue;
+    if (connections >= kMaxConnections && !make_room()) continue;
     asio::co_spawn(io, serve(boost::beast::tcp_stream(std::move(socket))), asio::detached);
   }
 }
 
-// Connections need no token, so that without this a few of them would lock out /readyz. False: all
-// are being answered.
-bool AdminServer::Server::close_longest_silent() {
-  for (Silent& one : silent) {
-    if (std::exchange(one.is_closed, true)) continue;
-    one.stream->close();
-    return true;
+// Closes the connection that has been silent for longest, or else the one that has been taking a
+// response for longest. Neither needs a token, so that without this a few clients would lock out
+// /readyz. False: the answers of all are still being made.
+bool AdminServer::Server::make_room() {
+  for (WaitingList* const list : {&silent, &taking}) {
+    for (Waiting& one : *list) {
+      if (std::exchange(one.is_closed, true)) continue;
+      one.stream->close();
+      return true;
+    }
   }
   return false;
+}
+
+asio::awaitable<bool> AdminServer::Server::send(boost::beast::tcp_stream& stream,
+                                                AdminResponse& response) {
+  stream.expires_after(kTimeout);
+  const auto place = taking.insert(taking.end(), Waiting{&stream});
+  const auto [error, size] = co_await http::async_write(stream, response, kAwait);
+  const bool is_closed = place->is_closed;
+  taking.erase(place);
+  co_return !error && !is_closed;
 }
 
 asio::awaitable<void> AdminServer::Server::serve(boost::beast::tcp_stream stream) {
@@ -170,7 +186,7 @@ asio::awaitable<void> AdminServer::Server::serve(boost::beast::tcp_stream stream
     parser.header_limit(kMaxHead);
     parser.body_limit(kMaxBody);
     stream.expires_after(kTimeout);
-    const auto place = silent.insert(silent.end(), Silent{&stream});
+    const auto place = silent.insert(silent.end(), Waiting{&stream});
     const auto [read_error, read_size] = co_await http::async_read(stream, buffer, parser, kAwait);
     const bool is_closed = place->is_closed;
     silent.erase(place);
@@ -190,9 +206,8 @@ asio::awaitable<void> AdminServer::Server::serve(boost::beast::tcp_stream stream
     } else if (!refusal_of(read_error, response)) {
       co_return;
     }
-    stream.expires_after(kTimeout);
-    const auto [write_error, write_size] = co_await http::async_write(stream, response, kAwait);
-    if (write_error) co_return;
+    const bool sent = co_await send(stream, response);
+    if (!sent) co_return;
     if (!response.keep_alive()) {
       co_await close(stream);
       co_return;
@@ -227,9 +242,11 @@ asio::awaitable<void> AdminServer::Server::close(boost::beast::tcp_stream& strea
   stream.socket().shutdown(tcp::socket::shutdown_send, error);
   stream.expires_after(kLinger);
   std::array<char, 4096> unread;
+  const auto place = silent.insert(silent.end(), Waiting{&stream});
   while (!error) {
     std::tie(error, std::ignore) = co_await stream.async_read_some(asio::buffer(unread), kAwait);
   }
+  silent.erase(place);
 }
 
 AdminServer::AdminServer(const config::Admin& config, AdminSource source)

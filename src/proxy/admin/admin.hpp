@@ -3,11 +3,12 @@
 // and two more endpoints that change something, POST /reload and POST /cache/purge.
 //
 // Runs on a thread of its own, so that a large scrape delays neither a request nor a control tick.
-// At most 64 connections: one more takes the place of the one that has been silent for longest; a
-// request head, body or response that takes longer than 5 s closes its connection. With a token
-// configured every page but /healthz and /readyz requires it (RFC 6750). Without one (only possible
-// on a loopback address) the Host must be a loopback name: this prevents DNS rebinding, by which a
-// web page in the operator's browser could read these pages.
+// At most 64 connections: one more takes the place of the one that has been silent for longest, or
+// else of the one that has been taking a response for longest; a request head, body or response
+// that takes longer than 5 s closes its connection. With a token configured every page but /healthz
+// and /readyz requires it (RFC 6750). Without one (only possible on a loopback address) the Host
+// must be a loopback name: this prevents DNS rebinding, by which a web page in the operator's
+// browser could read these pages.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <deque>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -164,6 +165,27 @@ TEST_CASE("it is not ready while no upstream can be reached and ready again once
 const std::set<std::string> kSaysNothing{
     "Date",          "Content-Type",           "Content-Length",
     "Cache-Control", "X-Content-Type-Options", "Content-Security-Policy"};
+
+TEST_CASE("clients that do not take their responses do not lock out the probes") {
+  CountingBackend backend({});
+  const ProxyUnderTest proxy(backend.address());
+  std::string asking;
+  for (int n = 0; n < 400; ++n) asking += get("/metrics");
+  std::deque<RawClient> takers;
+  const auto fill = [&] {
+    for (int n = 0; n < 64; ++n)
+      takers.emplace_back(proxy.admin_port(), 4096).try_send(asking, Milliseconds{0});
+    // As many as there may be: each is being answered, and takes no more.
+    for (RawClient& one : takers) one.has_bytes(kPatience);
+  };
+  fill();
+  for (int n = 0; n < 200; ++n) {
+    for (const char* probe : {"/healthz", "/readyz"}) {
+      const Message answer = proxy.admin(probe);
+      REQUIRE(answer.status() == 200);
+    }
+  }
+}
 
 TEST_CASE("without the token only /healthz and /readyz answer") {
   const RefusingPort down;
