@@ -209,6 +209,7 @@ void Log::errors_of_one_source(std::string_view upstream,
   if (signals.left_out) {
     line.text("source", overload::name(signals.left_out->kind))
         .text("name", signals.left_out->name.view())
+        .integer("sources", signals.left_out->sources)
         .integer("failed", signals.left_out->failed)
         .integer("finished", signals.left_out->finished);
   }

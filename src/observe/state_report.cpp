@@ -62,13 +62,14 @@ Json signals_json(const overload::OverloadSignals& signals, const config::Overlo
   return result;
 }
 
-// The error rate of all requests, and the source that the signal leaves out.
+// The error rate of all requests, and the sources that the signal leaves out.
 Json errors_json(const overload::OverloadSignals& signals) {
   Json left_out = nullptr;
   if (const auto& source = signals.left_out) {
     const std::string_view known = source->name.view();
     left_out = {{"source", overload::name(source->kind)},
                 {"name", known.empty() ? Json(nullptr) : Json(known)},
+                {"sources", source->sources},
                 {"failed", source->failed},
                 {"finished", source->finished}};
   }

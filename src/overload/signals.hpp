@@ -39,7 +39,7 @@ struct OverloadSignals {
   // Failed / finished by the upstream, without the requests of `left_out`.
   std::optional<double> error_rate;
   std::optional<double> total_error_rate;  // of all requests
-  std::optional<LeftOut> left_out;         // a single source of errors
+  std::optional<LeftOut> left_out;         // the few sources of errors
   bool errors_of_one_source = false;       // they would be over the threshold (SourceAlarm)
   std::optional<double> event_loop_lag;    // seconds, of the worst worker
   std::optional<double> offered_load;      // work offered / work that the upstream can do

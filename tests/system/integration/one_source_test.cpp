@@ -4,6 +4,7 @@
 #include <atomic>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "support/proxy_under_test.hpp"
 #include "support/raw_client.hpp"
@@ -81,6 +82,45 @@ TEST_CASE("a client that asks for what fails makes no burst, and /state and /met
     is_burst = app(proxy.state())["reason"] == "ERROR_BURST";
   }
   CHECK(proxy.metric(R"(spillway_errors_of_one_source{upstream="app",source="client"})") == 0);
+}
+
+TEST_CASE("two and four clients that ask for what fails make no burst, each on paths of its own") {
+  for (const int clients : {2, 4}) {
+    CAPTURE(clients);
+    Failing backend;
+    const ProxyUnderTest proxy(backend.peer.address());
+    const auto from = [&](int last) {
+      return RawClient(proxy.port(), 0, ("127.0.0." + std::to_string(last)).c_str());
+    };
+    std::vector<RawClient> good, bad;
+    for (int n = 0; n < 16; ++n) good.push_back(from(100 + n));
+    for (int n = 0; n < clients; ++n) bad.push_back(from(2 + n));
+    json seen;
+    int refused = 0;
+    const auto ask_good = [&](std::size_t n) {
+      refused += good[n % good.size()].ask(get("/good")).status() == 200 ? 0 : 1;
+    };
+    const Deadline deadline;
+    // Some good answers first: before there are any of others, all count.
+    for (std::size_t n = 0; n < 60; ++n) ask_good(n);
+    for (std::size_t n = 0; seen.is_null(); ++n) {
+      REQUIRE(!deadline.passed());
+      for (std::size_t i = 0; i < 4; ++i) ask_good(4 * n + i);
+      for (std::size_t i = 0; i < bad.size(); ++i) {
+        const std::string path = "/fail/" + std::to_string(n * bad.size() + i);
+        refused += bad[i].ask(get(path)).status() == 500 ? 0 : 1;
+      }
+      if (n % 20 != 0) continue;
+      const json state = proxy.state();
+      CHECK(app(state)["state"] == "NORMAL");
+      const json& errors = app(state)["errors"];
+      if (errors["of_one_source"] == true && errors["left_out"].is_object()) seen = app(state);
+    }
+    CHECK(seen["errors"]["left_out"]["source"] == "client");
+    CHECK(seen["errors"]["left_out"]["sources"] >= clients / 2);  // two may share a bucket
+    CHECK(seen["signals"]["error_rate"]["value"] == 0);
+    CHECK(refused == 0);
+  }
 }
 
 TEST_CASE("a path that fails for all its clients makes no burst") {

@@ -120,6 +120,7 @@ TEST_CASE("errors of one source are an event with its name") {
   CHECK(lines[0]["level"] == "warn");
   CHECK(lines[0]["source"] == "path");
   CHECK(lines[0]["name"] == "/boom");
+  CHECK(lines[0]["sources"] == 1);
   CHECK(lines[0]["failed"] == 20);
   CHECK(lines[0]["finished"] == 21);
   CHECK(lines[0]["signals"]["total_error_rate"] == 0.25);

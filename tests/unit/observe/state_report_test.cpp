@@ -45,6 +45,7 @@ TEST_CASE("the state report names state and cause and shows each signal beside i
   CHECK(app["errors"]["of_one_source"] == true);
   CHECK(app["errors"]["left_out"]["source"] == "path");
   CHECK(app["errors"]["left_out"]["name"] == "/boom");
+  CHECK(app["errors"]["left_out"]["sources"] == 1);
   CHECK(app["errors"]["left_out"]["failed"] == 24);
   CHECK(app["errors"]["left_out"]["finished"] == 26);
   CHECK(json["upstreams"][1]["errors"]["left_out"].is_null());

@@ -163,6 +163,115 @@ TEST_CASE("many users behind one address that fail as others do are not left out
   CHECK(ill.named() == "client network-client");
 }
 
+TEST_CASE("up to four clients that ask for what fails are left out, each on paths of its own") {
+  for (const int clients : {2, 3, 4}) {
+    CAPTURE(clients);
+    Traffic traffic;
+    traffic.with({"good", 2, 86, 50, 20});  // some fail by chance
+    const char* const names[] = {"first", "second", "third", "fourth"};
+    for (int n = 0; n < clients; ++n) traffic.with({names[n], 22, 0, 1, 22});
+    const auto found = traffic.worst();
+    REQUIRE(found);
+    CHECK(found->kind == SourceKind::client);
+    CHECK(found->sources == static_cast<std::size_t>(clients));
+    CHECK(found->failed >= 22u * static_cast<std::size_t>(clients));
+    CHECK(found->others < 0.03);
+  }
+  // A fifth one is more than a few: then it is the upstream.
+  Traffic many;
+  many.with({"good", 0, 88, 50, 20});
+  for (const char* name : {"a", "b", "c", "d", "e"}) many.with({name, 22, 0, 1, 22});
+  const auto found = many.worst();
+  CHECK((!found || found->kind != SourceKind::client));
+}
+
+TEST_CASE("failing clients that ask more and less often are found together") {
+  Traffic traffic;
+  traffic.with({"good", 0, 88, 50, 20});
+  traffic.with({"small", 10, 0, 1, 10})
+      .with({"large", 40, 0, 1, 40})
+      .with({"middle", 20, 0, 1, 20});
+  const auto found = traffic.worst();
+  REQUIRE(found);
+  CHECK(found->sources == 3);
+  CHECK(found->name.view() == "middle-client");  // of the last failures none was the large one's
+  CHECK(found->others == 0);
+}
+
+TEST_CASE("one failing client is one source though others fail now and then") {
+  Traffic traffic;
+  traffic.with({"good", 4, 196, 50, 20}).with({"bad", 60, 0, 1, 60});
+  const auto found = traffic.worst();
+  REQUIRE(found);
+  CHECK(found->sources == 1);
+  CHECK(found->others < 0.03);
+}
+
+TEST_CASE("clients that fail by chance are not left out, however few there are") {
+  // Every answer fails with the same probability; the worst of few clients look like sources.
+  int left_out = 0, runs = 0;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    Random random(seed);
+    for (const double rate : {0.2, 0.4, 0.7}) {
+      for (const std::uint64_t clients : {5, 10, 20, 40}) {
+        SourceCounts counts;
+        SourceWindow window(1);
+        const SourceCounts* const shards[] = {&counts};
+        window.close_slice(shards);
+        for (std::uint64_t i = 0; i < 100; ++i) {
+          AnswerSource source;
+          source[SourceKind::client] = {Random(i % clients + 1000 * seed).next(), "client"};
+          source[SourceKind::path] = {Random(i * 31 % (clients + 3)).next(), "/path"};
+          counts.record(source, random.uniform() < rate);
+        }
+        window.close_slice(shards);
+        ++runs;
+        left_out += window.worst(10, shards) ? 1 : 0;
+      }
+    }
+  }
+  CHECK(left_out <= runs / 100);
+}
+
+TEST_CASE(
+    "as many sources are left as are left out, at least: with most routes the upstream fails") {
+  const auto routes = [](std::size_t failing, std::size_t well) {
+    Traffic traffic;
+    const char* const names[] = {"a", "b", "c", "d", "e", "f"};
+    for (std::size_t n = 0; n < failing; ++n) traffic.with({names[n], 40, 0, 40, 40});
+    for (std::size_t n = 0; n < well; ++n)
+      traffic.with({names[failing + n], 0, static_cast<std::uint32_t>(160 / well), 40, 40});
+    const auto found = traffic.worst();
+    return found ? found->sources : 0;
+  };
+  CHECK(routes(1, 1) == 1);
+  CHECK(routes(2, 2) == 2);
+  CHECK(routes(3, 3) == 3);
+  CHECK(routes(2, 1) == 0);
+  CHECK(routes(4, 1) == 0);
+}
+
+TEST_CASE("addresses and paths that both change are one source by their route") {
+  SourceCounts counts;
+  SourceWindow window(1);
+  const SourceCounts* const shards[] = {&counts};
+  window.close_slice(shards);
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    const bool fails = i % 3 == 0;
+    AnswerSource source;
+    source[SourceKind::client] = {Random(i).next(), "client"};
+    source[SourceKind::path] = {Random(~i).next(), "/path"};
+    source[SourceKind::route] = {fails ? 1u : 2u, fails ? "search" : "others"};
+    counts.record(source, fails);
+  }
+  window.close_slice(shards);
+  const auto found = window.worst(10, shards);
+  REQUIRE(found);
+  CHECK(found->kind == SourceKind::route);
+  CHECK(found->name.view() == "search");
+  CHECK(found->others == 0);
+}
+
 TEST_CASE("a hundred clients on paths of their own are one source by tenant or route only") {
   // What a source-by-source view cannot tell from trouble of the upstream: no tenant, no route of
   // their own.
