@@ -19,26 +19,57 @@ Ejections::Ejections(const EjectionLimits& limits, std::size_t servers)
   limits_.max = std::max(limits_.max, limits_.base);
 }
 
-Ejections::Change Ejections::record(std::size_t server, bool failed, TimePoint now) {
+Ejections::Change Ejections::record(std::size_t server, bool failed, TimePoint now,
+                                    const std::optional<FailureSource>& source) {
   Server& it = servers_[server];
+  if (!failed) succeeded(server, source);
   if (now < it.until) return Change::none;
   if (!failed) {
     it.failures = 0;
+    it.failed = false;
+    it.row.clear();
     if (!it.on_probation) return Change::none;
     it.on_probation = false;
     return Change::back;
   }
+  it.failed = true;
+  if (source && !it.row.counts(*source, is_another_well(server, now))) return Change::none;
   if (it.failures < UINT32_MAX) ++it.failures;
   if (limits_.consecutive_failures == 0) return Change::none;
-  if (it.failures < (it.on_probation ? 1 : limits_.consecutive_failures)) return Change::none;
+  const std::uint32_t on_probation = source ? 2 : 1;
+  const std::uint32_t limit = it.on_probation ? std::min(on_probation, limits_.consecutive_failures)
+                                              : limits_.consecutive_failures;
+  if (it.failures < limit) return Change::none;
   if (ejected(now).size() >= limits_.max_ejected) return Change::none;
   forget(it, now);
   const Duration time = next_time(it);
   it.until = now < kNever - time ? now + time : kNever;
   ++it.doublings;
   it.failures = 0;
+  it.failed = false;
+  it.row.clear();
   it.on_probation = true;
   return Change::ejected;
+}
+
+// Of a server that is ejected nothing is known.
+bool Ejections::is_another_well(std::size_t server, TimePoint now) const {
+  for (std::size_t other = 0; other < servers_.size(); ++other) {
+    if (other != server && !servers_[other].failed && !is_ejected(other, now)) return true;
+  }
+  return false;
+}
+
+void Ejections::succeeded(std::size_t server, const std::optional<FailureSource>& source) {
+  for (std::size_t other = 0; source && other < servers_.size(); ++other) {
+    if (other != server) servers_[other].row.succeeded_elsewhere(*source);
+  }
+}
+
+std::uint64_t Ejections::suspects() const {
+  std::uint64_t bits = 0;
+  for (const Server& server : servers_) bits |= server.row.bits();
+  return bits;
 }
 
 void Ejections::readmit(std::size_t server, TimePoint now) {

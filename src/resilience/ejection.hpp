@@ -4,15 +4,21 @@
 // only a share of the servers may be ejected at a time, and a caller may use an ejected one when
 // there is no other.
 //
-// A returning server is on probation: its first failure ejects it again, its first success ends the
-// probation. One doubling is undone for each `base` that passes after an ejection.
+// A returning server is on probation: its first failure ejects it again (of failed responses the
+// second that counts), its first success ends the probation. One doubling is undone for each `base`
+// that passes after an ejection.
+//
+// Failed responses whose source is known count as FailureRow has them, so that one client that asks
+// for what always fails ejects no server.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/time.hpp"
+#include "resilience/failure_row.hpp"
 #include "resilience/server_set.hpp"
 
 namespace spillway::resilience {
@@ -41,8 +47,10 @@ class Ejections {
   Ejections(const EjectionLimits& limits, std::size_t servers);
 
   // The result of a call. Calls that end while the server is ejected began before that, or had no
-  // other server: they change nothing.
-  Change record(std::size_t server, bool failed, TimePoint now);
+  // other server: they change nothing. `source`: of a failed response, or of a success that other
+  // servers' failures may be held against; without it a failure is the server's own.
+  Change record(std::size_t server, bool failed, TimePoint now,
+                const std::optional<FailureSource>& source = std::nullopt);
   // Ends its ejection early, on probation. No effect on one that is not ejected.
   void readmit(std::size_t server, TimePoint now);
   // Takes over the state of server `there` of `previous` (the former configuration), as far as
@@ -57,17 +65,23 @@ class Ejections {
   TimePoint next_return(TimePoint now) const;
   // Whether a success of this server would change its state.
   bool is_troubled(std::size_t server) const {
-    return servers_[server].failures > 0 || servers_[server].on_probation;
+    return servers_[server].failed || servers_[server].on_probation;
   }
+  // Of sources whose success at another server would be heard: see FailureRow::bit_of().
+  std::uint64_t suspects() const;
 
  private:
   struct Server {
-    std::uint32_t failures = 0;  // in a row
+    std::uint32_t failures = 0;  // in a row, that count
     std::uint32_t doublings = 0;
+    bool failed = false;  // the last result
     bool on_probation = false;
+    FailureRow row;
     TimePoint until = TimePoint::min();  // of the last ejection
   };
 
+  bool is_another_well(std::size_t server, TimePoint now) const;
+  void succeeded(std::size_t server, const std::optional<FailureSource>& source);
   Duration next_time(const Server& server) const;
   void forget(Server& server, TimePoint now) const;
 

@@ -16,24 +16,36 @@ traffic::Tenant client_of(const RequestContext& request) {
   return classifier.peer(classifier.client_of(request.head, peer)).tenant;
 }
 
+std::string_view path_of(const http::RequestHead& head) {
+  return http::path_of(head.path_and_query.empty() ? head.target : head.path_and_query);
+}
+
+std::uint64_t key_of(const RequestContext& request, std::string_view path) {
+  return traffic::sip_hash(request.generation->generation().path_key, path);
+}
+
 }  // namespace
 
 void record_result(const RequestContext& request, bool failed) {
   // A job that keeps failing must not have live requests refused.
   if (request.due != kNever) return;
   using Kind = overload::SourceKind;
-  const http::RequestHead& head = request.head;
-  const std::string_view target = head.path_and_query.empty() ? head.target : head.path_and_query;
-  const std::string_view path = http::path_of(target);
+  const std::string_view path = path_of(request.head);
   const traffic::Tenant client = client_of(request);
   const traffic::Tenant& tenant = request.subject.tenant;
   overload::AnswerSource source;
   source[Kind::client] = {index(client.id), client.value()};
-  source[Kind::path] = {traffic::sip_hash(request.generation->generation().path_key, path), path};
+  source[Kind::path] = {key_of(request, path), path};
   source[Kind::tenant] = {index(tenant.id), tenant.value()};
   source[Kind::route] = {index(request.subject.route),
                          request.config().routes[index(request.subject.route)].name};
   request.signals().record_result(failed, source);
+}
+
+resilience::FailureSource failure_source(const RequestContext& request) {
+  const bool is_job = request.due != kNever;
+  return {.client = is_job ? 0 : index(client_of(request).id),
+          .path = key_of(request, path_of(request.head))};
 }
 
 }  // namespace spillway::proxy

@@ -312,6 +312,7 @@ void UpstreamCall::report(const Fault* fault) {
     return call_.answered();
   }
   so_far_.has_server_failed = true;
+  call_.of(failure_source(request_));
   call_.fail(observe::ServerFailure::error_status, http::reason_phrase(response_.status));
 }
 
@@ -369,12 +370,6 @@ TimePoint UpstreamCall::answer_expected_by() const {
   return std::min(began_ + std::min(usual.value_or(timeout), timeout), deadlines_.response_due());
 }
 
-void UpstreamCall::close() {
-  if (!connection_) return;
-  connection_->retire();
-  connection_.reset();
-}
-
 void UpstreamCall::goes_on() {
   if (!call_.has_ended() && services_.now() - so_far_.answered_at >= kGoingOn) call_.succeed();
 }
@@ -393,8 +388,10 @@ Fault UpstreamCall::fail_after_head(const Fault& fault, bool is_servers_fault) {
 }
 
 void UpstreamCall::count_success() {
+  Servers& servers = request_.upstream().servers;
+  if (servers.has_suspects()) call_.of(failure_source(request_));
   call_.succeed();
-  request_.upstream().servers.count_success(connection_->server());
+  servers.count_success(connection_->server());
 }
 
 }  // namespace spillway::proxy

@@ -57,14 +57,13 @@ class UpstreamCall {
   UpstreamPtr detach();
   // Drops the connection, if there is one, and frees the slot.
   void drop();
-  // The same; later, if the upstream may be at
-  // work on the request (LingeringCall).
+  // The same; later, if the upstream may be at work on the request (LingeringCall).
   void abandon();
-  // The server failed after the head of its response: counted and logged, and held against it
-  // unless it may have lost patience with a slow client.
   // More of the response has come. One that goes on for a second after its head is a success of the
   // server: it may take for ever to end.
   void goes_on();
+  // The server failed after the head of its response: counted and logged, and held against it
+  // unless it may have lost patience with a slow client.
   Fault fail_after_head(const Fault& fault, bool is_servers_fault = true);
 
   // Bytes of the request have gone to a server, in any attempt.
@@ -105,7 +104,11 @@ class UpstreamCall {
   void report(const Fault* fault);
   void count_success();
   TimePoint answer_expected_by() const;
-  void close();
+  void close() {
+    if (!connection_) return;
+    connection_->retire();
+    connection_.reset();
+  }
   resilience::AttemptFacts facts() const;
   Fault fault_of(Transfer::Status status) const;
   bool is_pumping() const { return body_ != nullptr && body_->is_pumping(); }

@@ -16,7 +16,8 @@ Circuits::Call::Call(Call&& other) noexcept
     : allowed_(other.allowed_),
       circuits_(std::exchange(other.circuits_, nullptr)),
       server_(other.server_),
-      call_(other.call_) {}
+      call_(other.call_),
+      source_(other.source_) {}
 
 Circuits::Call& Circuits::Call::operator=(Call&& other) noexcept {
   if (this == &other) return *this;
@@ -25,6 +26,7 @@ Circuits::Call& Circuits::Call::operator=(Call&& other) noexcept {
   circuits_ = std::exchange(other.circuits_, nullptr);
   server_ = other.server_;
   call_ = other.call_;
+  source_ = other.source_;
   return *this;
 }
 
@@ -100,7 +102,7 @@ void Circuits::record(const Call& call, CallResult result, std::string_view why)
   if (!breakers_.empty()) record_at_breaker(call, result, why);
   if (result == CallResult::ignored || !upstream_.servers.ejection_enabled()) return;
   using resilience::Ejections;
-  switch (upstream_.servers.record(call.server_, result == CallResult::failure)) {
+  switch (upstream_.servers.record(call.server_, result == CallResult::failure, call.source_)) {
     case Ejections::Change::none: break;
     case Ejections::Change::ejected:
       log_event(observe::ServerEvent::ejected, call.server_, why);

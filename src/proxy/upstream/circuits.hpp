@@ -6,11 +6,13 @@
 // It fails without a connection, without a valid head in time, with status 500, 502, 503 or 504, or
 // when the body is cut off, stalls or is malformed; not when the client left, or was so slow that
 // the server may have lost patience. A half-open probe lets the next one in once its head has come,
-// since a body may be long. Worker thread only; reads the clock.
+// since a body may be long. A circuit counts every failure, ejection failed responses by their
+// source. Worker thread only; reads the clock.
 #pragma once
 
 #include <cstddef>
 #include <deque>
+#include <optional>
 #include <string_view>
 
 #include "base/random.hpp"
@@ -18,6 +20,7 @@
 #include "observe/log.hpp"
 #include "observe/server_failure.hpp"
 #include "resilience/circuit_breaker.hpp"
+#include "resilience/failure_row.hpp"
 
 namespace spillway::proxy {
 
@@ -36,6 +39,8 @@ class Circuits {
 
     // No effect if the call was not allowed or has ended.
     void answered();  // a good head has come
+    // Whose request it is, for ejection: where it is known, a failure is not the server's alone.
+    void of(const resilience::FailureSource& source) { source_ = source; }
     void succeed() { end(resilience::CallResult::success, "success"); }
     void ignore() { end(resilience::CallResult::ignored, {}); }
     // Counted; logged at a limited rate. `detail`: the cause, where the kind does not say it all.
@@ -51,6 +56,7 @@ class Circuits {
     Circuits* circuits_ = nullptr;  // null: not allowed, or ended
     std::size_t server_ = 0;
     resilience::CircuitBreaker::Call call_;
+    std::optional<resilience::FailureSource> source_;
   };
 
   // The arguments must outlive this. Logged: circuits that open or close, servers that are ejected

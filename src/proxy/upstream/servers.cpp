@@ -60,11 +60,12 @@ std::size_t Servers::choose(ServerSet among, std::uint64_t turn, Random& random)
                             [this](std::size_t server) { return in_flight[server]; });
 }
 
-Ejections::Change Servers::record(std::size_t server, bool failed) {
-  if (!failed && !is_troubled(server)) return Ejections::Change::none;
+Ejections::Change Servers::record(std::size_t server, bool failed,
+                                  const std::optional<resilience::FailureSource>& source) {
+  if (!failed && !is_troubled(server) && !is_suspect(source)) return Ejections::Change::none;
   const TimePoint now = Clock::now();
   const std::lock_guard lock(mutex_);
-  const Ejections::Change change = ejections_.record(server, failed, now);
+  const Ejections::Change change = ejections_.record(server, failed, now, source);
   if (change == Ejections::Change::ejected)
     counts_[server].ejections.fetch_add(1, std::memory_order_relaxed);
   publish(now);
@@ -123,6 +124,7 @@ void Servers::publish(TimePoint now) {
   }
   unwell_.store(unwell.bits(), std::memory_order_relaxed);
   troubled_.store(troubled.bits(), std::memory_order_relaxed);
+  suspects_.store(ejections_.suspects(), std::memory_order_relaxed);
   next_return_.store(ejections_.next_return(now).time_since_epoch().count(),
                      std::memory_order_relaxed);
   ejected_.store(ejections_.ejected(now).bits(), std::memory_order_relaxed);

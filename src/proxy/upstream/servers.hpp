@@ -1,6 +1,7 @@
 // The servers of one upstream: requests in flight, health, ejections, and load balancing over them.
 //
-// Thread-safe. choose(), and a success of a server without recent failures, take no lock.
+// Thread-safe. choose(), and a success of a server without recent failures whose like does not fail
+// elsewhere, take no lock.
 #pragma once
 
 #include <array>
@@ -43,7 +44,12 @@ class Servers {
 
   // False: nothing is ever ejected, results of calls need not be recorded.
   bool ejection_enabled() const { return ejection_enabled_; }
-  resilience::Ejections::Change record(std::size_t server, bool failed);
+  // `source`: of a failed response; of a success while has_suspects().
+  resilience::Ejections::Change record(
+      std::size_t server, bool failed,
+      const std::optional<resilience::FailureSource>& source = std::nullopt);
+  // Whether it matters whose request succeeds.
+  bool has_suspects() const { return suspects_.load(std::memory_order_relaxed) != 0; }
 
   // Counts a failed call, or a response that failed after its head. Log rate limit, per kind and
   // server: if this one is to be logged, the number suppressed since the last; else nullopt.
@@ -89,6 +95,10 @@ class Servers {
     std::array<std::atomic<std::uint64_t>, observe::kHealthCheckResultCount> checks{};
   };
 
+  bool is_suspect(const std::optional<resilience::FailureSource>& source) const {
+    return source && (suspects_.load(std::memory_order_relaxed) &
+                      resilience::FailureRow::bit_of(*source)) != 0;
+  }
   bool is_troubled(std::size_t server) const {
     return resilience::ServerSet(troubled_.load(std::memory_order_relaxed)).contains(server);
   }
@@ -106,6 +116,7 @@ class Servers {
   std::atomic<std::uint64_t> unwell_{0};
   std::atomic<std::uint64_t> ejected_{0};
   std::atomic<std::uint64_t> troubled_{0};
+  std::atomic<std::uint64_t> suspects_{0};  // Ejections::suspects()
   std::atomic<TimePoint::rep> next_return_{TimePoint::max().time_since_epoch().count()};
 
   std::vector<Counts> counts_;

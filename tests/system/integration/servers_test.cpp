@@ -193,6 +193,40 @@ TEST_CASE("a server that answers failures is left out and without ejection it is
   CHECK(asked(0) == 50);
 }
 
+TEST_CASE("a client that asks for what fails at every server ejects none, several clients do") {
+  // Both answer 500 to whatever begins with /fail.
+  const auto answer = [](PeerConnection& proxy) {
+    while (const auto request = proxy.read_request()) {
+      const bool fails = request->target().starts_with("/fail");
+      if (!proxy.send(fails ? "HTTP/1.1 500 Broken\r\nContent-Length: 0\r\n\r\n" : ok("well")))
+        return;
+    }
+  };
+  const ScriptedPeer first(answer), second(answer);
+  const ProxyUnderTest proxy(over({first.address(), second.address()}, json::object()));
+  const auto ejections = [&] {
+    return proxy.metric(sample("ejections_total", first.address())) +
+           proxy.metric(sample("ejections_total", second.address()));
+  };
+  // One path, then a path for each request, then from many addresses one path.
+  RawClient client(proxy.port());
+  for (int n = 0; n < 100; ++n) CHECK(client.ask(get("/fail")).status() == 500);
+  for (int n = 0; n < 100; ++n)
+    CHECK(client.ask(get("/fail/" + std::to_string(n))).status() == 500);
+  const auto from = [&](int n) {
+    return RawClient(proxy.port(), 0, ("127.0.1." + std::to_string(n % 250 + 1)).c_str());
+  };
+  for (int n = 0; n < 50; ++n) CHECK(from(n).ask(get("/fail")).status() == 500);
+  CHECK(ejections() == 0);
+  CHECK(servers_down(proxy) == 0);
+  // A success of another client ends the row of one server; clients and paths that differ do not
+  // look like a source.
+  CHECK(client.ask(get("/")).status() == 200);
+  for (int n = 0; n < 20; ++n)
+    CHECK(from(100 + n).ask(get("/fail/" + std::to_string(1000 + n))).status() == 500);
+  CHECK(ejections() == 1);  // half of two
+}
+
 TEST_CASE("no more servers than the share are ejected however many fail") {
   const RefusingPort first, second, third;
   MortalServer sound;

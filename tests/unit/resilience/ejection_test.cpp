@@ -148,6 +148,52 @@ TEST_CASE("ejection can be turned off") {
   for (int n = 0; n < 1000; ++n) CHECK(line.fail(0) == Change::none);
 }
 
+TEST_CASE("failed responses to one client eject no server, those to several do") {
+  const FailureSource one{1, 1};
+  Line line;
+  for (int n = 0; n < 500; ++n) {  // it fails at every server
+    for (std::size_t server = 0; server < 4; ++server)
+      CHECK(line.ejections.record(server, true, line.now, one) == Change::none);
+  }
+  CHECK(line.ejections.suspects() != 0);
+  // Beside them other clients on other paths do.
+  CHECK(line.ejections.record(2, true, line.now, FailureSource{2, 2}) == Change::none);
+  CHECK(line.ejections.record(2, true, line.now, FailureSource{3, 3}) == Change::ejected);
+  // And what is the server's own, one by one.
+  CHECK(line.fail(1) == Change::none);
+  CHECK(line.fail(1) == Change::ejected);
+}
+
+TEST_CASE("a server that fails for a single client alone is ejected, since others do not") {
+  const FailureSource one{1, 1};
+  Line line;
+  const auto turn = [&] {
+    for (std::size_t server = 1; server < 4; ++server) {
+      CHECK(line.ejections.record(server, false, line.now, one) == Change::none);
+    }
+    return line.ejections.record(0, true, line.now, one);
+  };
+  CHECK(turn() == Change::none);
+  CHECK(turn() == Change::none);
+  CHECK(turn() == Change::ejected);
+  CHECK(line.ejections.suspects() == 0);
+  // Never the same path twice: one of ten counts, as the others do not fail.
+  Line apart;
+  int failures = 1;
+  while (apart.ejections.record(0, true, apart.now, FailureSource{1, std::uint64_t(failures)}) ==
+         Change::none)
+    ++failures;
+  CHECK(failures == 21);
+}
+
+TEST_CASE("on probation the second failed response that counts ejects again") {
+  Line line;
+  line.now += line.eject(0, 3);
+  for (int n = 0; n < 5; ++n)
+    CHECK(line.ejections.record(0, true, line.now, FailureSource{1, 1}) == Change::none);
+  CHECK(line.ejections.record(0, true, line.now, FailureSource{2, 2}) == Change::ejected);
+}
+
 TEST_CASE("ejections go on after a change of the configuration as far as it allows") {
   Line line(limits(4));
   line.eject(0, 3);

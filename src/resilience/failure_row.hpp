@@ -1,0 +1,86 @@
+// Failed responses of one server in a row, judged by whom they answered: one client that asks for
+// what fails on every server, or one path that does, says nothing about this server.
+//
+// A failed response counts if neither its client nor its path is that of an earlier one of the row,
+// or if the same client and path have succeeded at another server since. Of the others one of ten
+// counts, and only where another server does not fail: a server with a single client (a gateway)
+// fails for a single client, too.
+//
+// Fixed memory: the last eight sources of the row. One owner.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace spillway::resilience {
+
+// Hashes; what a client may choose is hashed with a secret key.
+struct FailureSource {
+  std::uint64_t client = 0;
+  std::uint64_t path = 0;
+
+  friend bool operator==(const FailureSource&, const FailureSource&) = default;
+};
+
+class FailureRow {
+ public:
+  static constexpr std::size_t kSources = 8;
+  static constexpr std::uint32_t kRepeats = 10;  // that count as one failure
+
+  // Whether one more failed response of the row counts. `is_another_well`: some other server has
+  // not failed since its last success.
+  bool counts(const FailureSource& source, bool is_another_well) {
+    bool is_known = false, is_repeated = false;
+    for (Entry& one : remembered()) {
+      if (one.source == source && one.is_well_elsewhere) return true;
+      is_known = is_known || one.source == source;
+      is_repeated =
+          is_repeated || one.source.client == source.client || one.source.path == source.path;
+    }
+    if (!is_known) sources_[newest_++ % kSources] = {source, false};
+    if (!is_repeated) return true;
+    return is_another_well && ++repeats_ % kRepeats == 0;
+  }
+
+  // A request of that source has succeeded at another server.
+  void succeeded_elsewhere(const FailureSource& source) {
+    for (Entry& one : remembered()) {
+      if (one.source == source) one.is_well_elsewhere = true;
+    }
+  }
+
+  void clear() {
+    newest_ = 0;
+    repeats_ = 0;
+  }
+
+  // Whether a success of that source elsewhere may change anything: its bit is among these. A
+  // filter (Bloom, "Space/time trade-offs in hash coding", CACM 1970) with a single hash.
+  static std::uint64_t bit_of(const FailureSource& source) {
+    return std::uint64_t{1} << ((source.client ^ source.path) >> 58);
+  }
+  std::uint64_t bits() const {
+    std::uint64_t bits = 0;
+    for (std::size_t i = 0; i < std::min(newest_, kSources); ++i) {
+      if (!sources_[i].is_well_elsewhere) bits |= bit_of(sources_[i].source);
+    }
+    return bits;
+  }
+
+ private:
+  struct Entry {
+    FailureSource source;
+    bool is_well_elsewhere = false;
+  };
+
+  std::span<Entry> remembered() { return {sources_.data(), std::min(newest_, kSources)}; }
+
+  std::array<Entry, kSources> sources_{};
+  std::size_t newest_ = 0;  // counts them
+  std::uint32_t repeats_ = 0;
+};
+
+}  // namespace spillway::resilience
