@@ -45,17 +45,20 @@ void LingeringCall::learn_answered() {
   const auto awaited = std::exchange(request_.awaited, std::nullopt);
   if (!awaited) return;
   const TimePoint now = services_.now();
-  request_.generation->route_latency.record_unanswered(awaited->route, now - awaited->since, now);
+  const Duration took = now - awaited->since;
+  request_.generation->hold_times.ended(awaited->route, took, now);
+  request_.generation->route_latency.record_unanswered(awaited->route, took, now);
 }
 
-// It would have taken longer than nearly all do; by how much is not known. Twice as long, as TCP
-// does with its timer where it has no sample (RFC 6298 section 5.5): with less the time learned
-// would creep.
+// It would have taken longer than nearly all do; by how much is not known. Twice as long, as is its
+// hold: with less the time learned would creep.
 void LingeringCall::learn_unanswered() {
   const auto awaited = std::exchange(request_.awaited, std::nullopt);
   if (!awaited) return;
-  request_.generation->route_latency.record_unanswered(
-      awaited->route, 2 * (request_.until - awaited->since), services_.now());
+  const TimePoint now = services_.now();
+  const Duration held = request_.until - awaited->since;
+  request_.generation->hold_times.outlasted(awaited->route, held, now);
+  request_.generation->route_latency.record_unanswered(awaited->route, 2 * held, now);
 }
 
 void LingeringCall::wake_if_late(TimePoint now) {

@@ -3,7 +3,8 @@
 // than it has slots, until
 // * the upstream has ended it: answered and closed, or closed. The connection is half-closed, so
 //   that an upstream that watches its clients can stop at once;
-// * or `until`, by when the requests of its route usually have their answer.
+// * or `until`, by when the requests of its route usually have their answer, and its abandoned ones
+//   had theirs (HoldTimes).
 // There are never more of them than slots.
 //
 // What it sees is learned: only patient clients see their answers, and where most are not, the

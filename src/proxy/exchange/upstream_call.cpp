@@ -341,13 +341,17 @@ UpstreamPtr UpstreamCall::detach() {
 
 void UpstreamCall::abandon() {
   const TimePoint now = services_.now();
-  const TimePoint until = connection_ ? answer_expected_by() : now;
-  if (!admission_.has_slot() || !sent_any_ || so_far_.has_server_failed || until <= now)
+  if (!connection_ || !admission_.has_slot() || !sent_any_ || so_far_.has_server_failed)
     return drop();
-  call_.ignore();
   std::optional<AbandonedRequest::Awaited> awaited;
   if (so_far_.unanswered_since && !admission_.announces_degrade())
     awaited = {request_.subject.route, *so_far_.unanswered_since};
+  // Longer than was expected already: how much longer is not known.
+  if (awaited && answer_expected_by() <= now)
+    request_.generation->hold_times.outlasted(awaited->route, now - awaited->since, now);
+  const TimePoint until = answer_expected_by();
+  if (until <= now) return drop();
+  call_.ignore();
   if (body_ != nullptr) body_->stop_pump();
   services_.owner.begin_lingering({.generation = request_.generation,
                                    .connection = std::move(connection_),
@@ -356,18 +360,13 @@ void UpstreamCall::abandon() {
                                    .awaited = awaited});
 }
 
-void UpstreamCall::drop() {
-  call_.ignore();
-  if (body_ != nullptr) body_->stop_pump();
-  close();
-  admission_.abandon_slot(services_.now()).release();
-}
-
-// Nearly all answers of the route have come by then; where nothing is known, all.
+// Nearly all answers of the route have come by then, abandoned ones too; if nothing is known, all.
 TimePoint UpstreamCall::answer_expected_by() const {
   const Duration timeout = request_.upstream_config().response_timeout;
   const auto usual = request_.generation->route_latency.nearly_longest(request_.subject.route);
-  return std::min(began_ + std::min(usual.value_or(timeout), timeout), deadlines_.response_due());
+  const Duration hold = request_.generation->hold_times.of(request_.subject.route, services_.now());
+  const Duration longest = std::min(std::max(usual.value_or(timeout), hold), timeout);
+  return std::min(began_ + longest, deadlines_.response_due());
 }
 
 void UpstreamCall::goes_on() {

@@ -56,7 +56,12 @@ class UpstreamCall {
   // connection budget and frees the slot.
   UpstreamPtr detach();
   // Drops the connection, if there is one, and frees the slot.
-  void drop();
+  void drop() {
+    call_.ignore();
+    if (body_ != nullptr) body_->stop_pump();
+    close();
+    admission_.abandon_slot(services_.now()).release();
+  }
   // The same; later, if the upstream may be at work on the request (LingeringCall).
   void abandon();
   // More of the response has come. One that goes on for a second after its head is a success of the

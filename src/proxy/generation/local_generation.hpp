@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "dispatch/hold_times.hpp"
 #include "dispatch/quiet_latency.hpp"
 #include "dispatch/route_cost.hpp"
 #include "dispatch/route_latency.hpp"
@@ -74,6 +75,7 @@ class LocalGeneration : public boost::intrusive::list_base_hook<
   observe::WorkerMetrics& metrics;
   dispatch::RouteCost route_cost;
   dispatch::RouteLatency route_latency;
+  dispatch::HoldTimes hold_times;
   dispatch::QuietLatency quiet_latency;
 
  private:

@@ -18,10 +18,10 @@ constexpr int kSlots = 2;
 // Takes its time over each request, and sees nothing of a client that leaves.
 struct Backend {
   ScriptedPeer peer{[this](PeerConnection& proxy) {
-    while (proxy.read_request()) {
+    while (const auto request = proxy.read_request()) {
       most_at_work = std::max<int>(most_at_work, ++at_work);
       const Event nothing;
-      nothing.wait(Milliseconds{takes_ms});
+      nothing.wait(Milliseconds{request->target() == "/dear" ? 250 : takes_ms.load()});
       --at_work;
       if (!proxy.send(ok("done"))) return;
     }
@@ -65,6 +65,32 @@ TEST_CASE(
   leave(2 * kSlots);                     // those are over by the end of this
   backend.most_at_work = 0;
   leave(12);
+  CHECK(backend.most_at_work <= kSlots);
+}
+
+TEST_CASE("thirty quick requests for each slow one that is abandoned do not free its slot early") {
+  Backend backend;
+  backend.takes_ms = 1;
+  const ProxyUnderTest proxy(backend.peer.address(), few_slots());
+  RawClient patient(proxy.port());
+  std::size_t asked = 0;
+  const auto quick = [&](int requests) {
+    for (int n = 0; n < requests; ++n) CHECK(patient.ask(get("/")).body == "done");
+    asked += static_cast<std::size_t>(requests);
+  };
+  const auto leave = [&](int clients) {
+    for (int n = 0; n < clients; ++n) {
+      RawClient leaver(proxy.port());
+      leaver.send(get("/dear"));
+      CHECK(backend.is_asked(++asked));
+      leaver.close();
+      quick(30);
+    }
+  };
+  quick(30);
+  leave(10);
+  backend.most_at_work = 0;
+  leave(20);
   CHECK(backend.most_at_work <= kSlots);
 }
 
