@@ -1,9 +1,11 @@
 #include "support/scripted_peer.hpp"
 
 #include <arpa/inet.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -61,6 +63,7 @@ bool PeerConnection::read_some(const Deadline& deadline) {
       return true;
     }
     if (size < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    was_reset_ = size < 0;
     ended_ = true;
   }
   return false;
@@ -149,6 +152,19 @@ bool PeerConnection::wait_closed(Milliseconds within) {
   while (read_some(deadline)) {
   }
   return ended_;
+}
+
+bool PeerConnection::wait_taken() {
+  for (const Deadline deadline; !deadline.passed();) {
+    int unacknowledged = 0, error = 0;
+    socklen_t size = sizeof error;
+    if (::ioctl(socket_, SIOCOUTQ, &unacknowledged) != 0 ||
+        ::getsockopt(socket_, SOL_SOCKET, SO_ERROR, &error, &size) != 0 || error != 0)
+      return false;
+    if (unacknowledged == 0) return true;
+    if (wait_ready(peer_.ending_.descriptor(), POLLIN, Deadline(Milliseconds{1}))) return false;
+  }
+  return false;
 }
 
 void PeerConnection::half_close() { ::shutdown(socket_, SHUT_WR); }

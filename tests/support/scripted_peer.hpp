@@ -52,6 +52,11 @@ class PeerConnection {
   bool wait(const Event& event);
   // True when the proxy closes the connection in time; what it sends before that is read.
   bool wait_closed(Milliseconds within = kPatience);
+  // The connection ended by a reset instead of the end of the stream.
+  bool was_reset() const { return was_reset_; }
+  // True when the other side's kernel has taken all that was sent; false after a reset, or too
+  // late.
+  bool wait_taken();
 
   void half_close();
   void reset();  // closes with RST; return from the script after that
@@ -69,6 +74,7 @@ class PeerConnection {
   std::size_t number_;
   std::string pending_;
   bool ended_ = false;
+  bool was_reset_ = false;
   bool keep_ = true;
 };
 

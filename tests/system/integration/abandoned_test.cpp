@@ -1,4 +1,5 @@
-// How long an abandoned request keeps its slot is learned from abandoned requests too.
+// How long an abandoned request keeps its slot is learned from abandoned requests too; and what its
+// upstream sees of it.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -92,6 +93,50 @@ TEST_CASE("thirty quick requests for each slow one that is abandoned do not free
   backend.most_at_work = 0;
   leave(20);
   CHECK(backend.most_at_work <= kSlots);
+}
+
+TEST_CASE("the upstream of an abandoned request sees the end of the stream and no reset") {
+  std::atomic<bool> saw_end{false}, was_taken{false};
+  Event over;
+  const ScriptedPeer peer([&](PeerConnection& proxy) {
+    if (!proxy.read_request()) return;
+    // As a server sees a client that has shut down its side: no more bytes, and room to write.
+    saw_end = proxy.wait_closed() && !proxy.was_reset();
+    was_taken = proxy.send("HTTP/1.1 200 OK\r\nContent-Length: 102400\r\n\r\n") &&
+                proxy.send(std::string(51'200, 'x')) && proxy.wait_taken() &&
+                proxy.send(std::string(51'200, 'y')) && proxy.wait_taken();
+    over.set();
+  });
+  const ProxyUnderTest proxy(peer.address(), few_slots());
+  RawClient leaver(proxy.port());
+  leaver.send(get("/"));
+  CHECK(peer.wait_until([](const auto& seen) { return seen.requests == 1; }));
+  leaver.close();
+  CHECK(over.wait());
+  CHECK(saw_end);
+  CHECK(was_taken);
+  // The upstream has closed its side, too: the slot is free.
+  CHECK(proxy.metric_becomes(R"(spillway_inflight{upstream="app"})", 0));
+}
+
+TEST_CASE("an upstream that goes on answering an abandoned request is cut off") {
+  std::atomic<bool> was_cut{false};
+  Event over;
+  const ScriptedPeer peer([&](PeerConnection& proxy) {
+    if (!proxy.read_request() || !proxy.wait_closed()) return;
+    const std::string block(64 * 1024, 'x');
+    bool goes_on = proxy.send("HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n");
+    for (int n = 0; goes_on && n < 16 * 1024; ++n) goes_on = proxy.send(block);
+    was_cut = !goes_on;
+    over.set();
+  });
+  const ProxyUnderTest proxy(peer.address(), few_slots());
+  RawClient leaver(proxy.port());
+  leaver.send(get("/"));
+  CHECK(peer.wait_until([](const auto& seen) { return seen.requests == 1; }));
+  leaver.close();
+  CHECK(over.wait());
+  CHECK(was_cut);
 }
 
 }  // namespace spillway::support
