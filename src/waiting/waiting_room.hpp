@@ -119,7 +119,8 @@ class WaitingRoom {
   // Who is called goes back to its own place when it is heard of, and has missed no call.
   void pause(bool is_paused);
   void tell(std::string message);
-  // All tickets end within some ticks, and are unknown at once.
+  // All tickets end within some ticks, and are unknown at once. `false` ends at once those that are
+  // left of them, and then lets newcomers in again.
   void end_room(bool has_ended);
   // The next of those who are present, beyond the pace, and while paused; not more than sessions
   // could begin.
@@ -241,6 +242,7 @@ class WaitingRoom {
   void call_some(Time now, const Backend& backend);
   void learn(Time now);
   void order_anew(Time now);
+  void end_some(std::size_t most, Time now);
   // As of the last tick.
   bool has_begun() const { return terms_.start.is_over(last_); }
 

@@ -28,14 +28,18 @@ void WaitingRoom::tell(std::string message) {
   ++orders_.changes;
 }
 
+// Taken back, it revives nobody: those whom the sweep has not come to yet end like the others.
 void WaitingRoom::end_room(bool has_ended) {
   if (has_ended && !orders_.has_ended) swept_ = 0;
+  if (!has_ended && orders_.has_ended) end_some(tickets_.end(), last_);
   orders_.has_ended = has_ended;
   ++orders_.changes;
 }
 
-void WaitingRoom::end_some(Time now) {
-  const auto last = static_cast<Slot>(std::min<std::size_t>(swept_ + kEndedAtOnce, tickets_.end()));
+void WaitingRoom::end_some(Time now) { end_some(kEndedAtOnce, now); }
+
+void WaitingRoom::end_some(std::size_t most, Time now) {
+  const auto last = static_cast<Slot>(std::min<std::size_t>(swept_ + most, tickets_.end()));
   for (; swept_ < last; ++swept_) {
     if (find(tickets_[swept_].id) == swept_) end_ticket(swept_, Ended::room_ended, now);
   }

@@ -216,6 +216,22 @@ TEST_CASE("when the room has ended all tickets end with that cause, and sessions
   CHECK(desk.places({10'000}) == std::vector<std::size_t>{0});
 }
 
+TEST_CASE("an end that is taken back revives nobody, also of those the sweep had not come to") {
+  Desk desk(terms_for(1, When::always));
+  desk.room.pause(true);
+  for (std::uint64_t n = 1; n <= 9000; ++n) desk.room.join(id_of(n), desk.now, desk.now);
+  desk.room.end_room(true);
+  desk.pass(kTick);
+  REQUIRE(desk.room.counts(desk.now).waiting > 0);  // the sweep goes on
+  desk.room.end_room(false);
+  CHECK(desk.room.counts(desk.now).waiting == 0);
+  for (const std::uint64_t n : {1, 5000, 9000}) CHECK_FALSE(desk.room.hear(id_of(n), desk.now));
+  CHECK(desk.room.counts(desk.now).tickets_ended[static_cast<std::size_t>(Ended::room_ended)] ==
+        9000);
+  desk.join(10'000);
+  CHECK(desk.places({10'000}) == std::vector<std::size_t>{0});
+}
+
 TEST_CASE("the line is listed in order, page by page, also when the last of a page has ended") {
   Desk desk(terms_for(1, When::always));
   desk.room.pause(true);
