@@ -82,7 +82,8 @@ Renewal Sessions::use(const TicketId& id, std::uint32_t generation, Time issued,
 std::optional<Session> Sessions::again(const TicketId& id, Time now, const Terms& terms) {
   const Slot slot = find(id);
   Record& record = pool_[slot];
-  if (is_copy(record, 0, now) || now - record.begun > kSlice) {
+  const bool is_late = now - record.begun > kSlice && now - record.issued >= kReissueAfter;
+  if (is_copy(record, 0, now) || (is_late && ++record.reissued > kMostReissues)) {
     forget(slot);
     return std::nullopt;
   }
@@ -93,6 +94,7 @@ std::optional<Session> Sessions::again(const TicketId& id, Time now, const Terms
 
 bool Sessions::end(const TicketId& id) {
   const Slot slot = find(id);
+  if (is_late) record.issued = now;
   if (slot == kNoSlot) return false;
   forget(slot);
   return true;

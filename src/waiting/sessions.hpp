@@ -16,8 +16,10 @@
 // between their requests. The one exception: a browser keeps an old pass when a response takes over
 // kRenewAfter + kReissueAfter to begin while others have renewed the pass twice.
 //
-// Whoever never takes the next pass, or goes on showing the ticket for longer than a slice, may be
-// many: after kMostReissues the session ends.
+// Whoever never takes the next pass may be many: after kMostReissues the session ends. The same
+// goes for whoever shows the ticket for longer than a slice. One that shows it so late may never
+// have got its first pass, because that response took so long or broke, unless a pass was used
+// since.
 #pragma once
 
 #include <cstdint>

@@ -75,17 +75,40 @@ TEST_CASE("a first pass that many share and none renews ends") {
   CHECK(room.counts(now).active == 0);
 }
 
-TEST_CASE("a ticket is no pass for longer than a slice") {
+TEST_CASE("a ticket is shown again for as long as its first pass may have been lost") {
   WaitingRoom room(terms_for(1, When::always));
   Time now = kStart;
   room.join(id_of(1), now, now);
   pass(room, now, kTick);
-  REQUIRE(room.claim(id_of(1), now));
-  pass(room, now, kSlice);
-  CHECK(room.claim(id_of(1), now));  // its answer may have been lost
-  pass(room, now, kTick);
-  CHECK_FALSE(room.claim(id_of(1), now));
-  CHECK(room.counts(now).active == 0);
+  const auto begun = room.claim(id_of(1), now);
+  REQUIRE(begun);
+  const Time since = now;
+  SUBCASE("the first response took longer than a slice") {
+    pass(room, now, Milliseconds(90'000));
+    const auto again = room.claim(id_of(1), now);
+    REQUIRE(again);
+    CHECK(again->generation == begun->generation);
+    CHECK(room.counts(now).entered == 1);
+  }
+  SUBCASE("the pass was used: a ticket beside it is a copy") {
+    pass(room, now, Milliseconds(70'000));
+    CHECK(room.use(id_of(1), 1, since, now).use == Use::renewed);
+    pass(room, now, Milliseconds(10'000));
+    CHECK(room.claim(id_of(1), now));  // it was sent before
+    pass(room, now, kTick);
+    CHECK_FALSE(room.claim(id_of(1), now));
+    CHECK(room.counts(now).active == 0);
+  }
+  SUBCASE("many who share it, and take no pass, end the session") {
+    bool is_in = true;
+    while (is_in && now - since < Milliseconds(300'000)) {
+      pass(room, now, Milliseconds(1000));
+      is_in = room.claim(id_of(1), now).has_value();
+    }
+    CHECK_FALSE(is_in);
+    CHECK(now - since <= Milliseconds(155'000));
+    CHECK(room.counts(now).sessions_ended[static_cast<std::size_t>(Ended::copied)] == 1);
+  }
 }
 
 TEST_CASE("a first pass is good for a slice, also over a restart") {
