@@ -83,9 +83,12 @@ ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
 dispatch::Terms ProxyModel::terms_of(const Request& request, const Verdict& verdict,
                                      TimePoint now) const {
   const Subject& subject = subject_of(request);
+  // Who was let in by a waiting room may be of another class than its route, and has its deadline.
+  const config::TrafficClass& its_class = scenario_.config.classes[index(request.traffic_class)];
+  const Duration deadline = subject.is_for_answer ? subject.deadline : Duration(its_class.sla);
   dispatch::Terms terms{.traffic_class = request.traffic_class,
-                        .deadline = now + subject.deadline,
-                        .max_wait = scenario_.config.classes[index(request.traffic_class)].max_wait,
+                        .deadline = now + deadline,
+                        .max_wait = its_class.max_wait,
                         .cost = times_.cost.estimate(subject.route, request.degraded)};
   if (scenario_.config.tenants.fairness) {
     terms.tenant = request.tenant_id;

@@ -106,9 +106,7 @@ std::string_view Classifier::waiting_tier(const http::RequestHead& head, const P
 void Classifier::classify_by_cost(Subject& subject, double milliseconds, TimePoint arrived) const {
   const auto highest = static_cast<double>(class_of_priority_.size() - 1);
   const double priority = highest - std::clamp(milliseconds, 0.0, highest);
-  subject.traffic_class = class_of_priority_[static_cast<std::size_t>(priority)];
-  if (!subject.has_route_deadline)
-    subject.deadline = arrived + deadlines_[index(subject.traffic_class)];
+  set_class(subject, class_of_priority_[static_cast<std::size_t>(priority)], arrived);
 }
 
 Subject Classifier::classify(const http::RequestHead& head, const Peer& peer, TimePoint now) const {

@@ -97,7 +97,12 @@ class Classifier {
     return facts_[index(subject.route)].by_cost && !subject.trusted_priority &&
            !subject.tenant.tier->traffic_class && !subject.has_conflicting_path;
   }
-  // Sets class and deadline of a request of this many milliseconds, which arrived at `arrived`: the
+  // Sets the class, and with it the deadline of a request without one of its route.
+  void set_class(Subject& subject, ClassId traffic_class, TimePoint arrived) const {
+    subject.traffic_class = traffic_class;
+    if (!subject.has_route_deadline) subject.deadline = arrived + deadlines_[index(traffic_class)];
+  }
+  // The same for a request of this many milliseconds, which arrived at `arrived`: the
   // class of priority_max less the milliseconds.
   void classify_by_cost(Subject& subject, double milliseconds, TimePoint arrived) const;
 

@@ -138,7 +138,8 @@ Answer Entrance::turn_away(WaitingRoom::Door door) {
 }
 
 void Entrance::let_in(const waiting::TicketId& id) {
-  request_.subject.traffic_class = settings_->traffic_class.value_or(ClassId{});
+  request_.generation->generation().classifier.set_class(
+      request_.subject, settings_->traffic_class.value_or(ClassId{}), request_.arrived);
   TextWriter out(pass_);
   out << "room=" << room_->name() << "; id=" << to_text(id);
   if (!out.overflowed()) request_.pass = {pass_.data(), out.size()};

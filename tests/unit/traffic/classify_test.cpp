@@ -122,9 +122,14 @@ TEST_CASE("a route may take its class from the learned cost of its requests") {
     CHECK(index(subject.traffic_class) == its_class);
     CHECK(subject.deadline == arrived + config.classes[its_class].sla);
   }
+  classifier.set_class(subject, ClassId{1}, arrived);
+  CHECK(subject.traffic_class == ClassId{1});
+  CHECK(subject.deadline == arrived + config.classes[1].sla);
   subject.has_route_deadline = true;
   subject.deadline = arrived;
   classifier.classify_by_cost(subject, 1, arrived);
+  CHECK(subject.deadline == arrived);
+  classifier.set_class(subject, ClassId{2}, arrived);
   CHECK(subject.deadline == arrived);
   subject.trusted_priority = 3;
   CHECK_FALSE(classifier.goes_by_cost(subject));
