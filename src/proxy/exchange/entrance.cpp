@@ -1,8 +1,10 @@
 #include "proxy/exchange/entrance.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "http/accept.hpp"
+#include "http/ascii.hpp"
 #include "proxy/exchange/visitor_tier.hpp"
 #include "proxy/exchange/waiting_response.hpp"
 
@@ -23,8 +25,20 @@ bool mentions_prefetch(const http::FieldList& fields, std::string_view name) {
   return field != nullptr && field->value.find("prefetch") != std::string_view::npos;
 }
 
+// What a page is made of. Browsers send no Fetch Metadata over plain HTTP, but ask for a picture or
+// a style sheet as such (WHATWG Fetch, "fetching": Accept by destination).
+bool accepts_parts(const http::FieldList& fields) {
+  constexpr std::array<std::string_view, 5> kParts{"image/", "text/css", "font/", "audio/",
+                                                   "video/"};
+  const http::Field* const accept = fields.find(http::FieldId::accept);
+  return accept != nullptr && std::ranges::any_of(kParts, [accept](std::string_view part) {
+           return http::istarts_with(accept->value, part);
+         });
+}
+
 // Somebody wants to see the page. Pictures, scripts, forms, prefetches and the like are no visits:
-// they get no ticket, or one visitor would have many (Fetch Metadata, W3C; Sec-Purpose).
+// they get no ticket, or one visitor would have many (Fetch Metadata, W3C; Sec-Purpose). Nor do
+// they claim one that is called: nobody would see what its session began with.
 bool is_visit(const http::RequestHead& head) {
   if (head.method != http::Verb::get) return false;
   if (mentions_prefetch(head.fields, "Sec-Purpose") || mentions_prefetch(head.fields, "Purpose"))
@@ -32,7 +46,7 @@ bool is_visit(const http::RequestHead& head) {
   const http::Field* const mode = head.fields.find("Sec-Fetch-Mode");
   if (mode != nullptr && mode->value != "navigate") return false;
   const http::Field* const destination = head.fields.find("Sec-Fetch-Dest");
-  return destination == nullptr || destination->value == "document";
+  return destination == nullptr ? !accepts_parts(head.fields) : destination->value == "document";
 }
 
 }  // namespace
@@ -43,12 +57,9 @@ std::optional<Answer> Entrance::enter() {
   settings_ = &*request_.config().routes[index(request_.subject.route)].waiting_room;
   const std::optional<Token> token = tokens_.find(*room_, services_.now());
   if (!token) return arrive();
-  switch (token->kind) {
-    case TokenKind::pass: return goes_on_with(*token) ? std::nullopt : arrive();
-    case TokenKind::ticket: return claim(*token);
-    case TokenKind::stamp: return is_visit(request_.head) ? join(*token) : arrive();
-  }
-  return arrive();
+  if (token->kind == TokenKind::pass && goes_on_with(*token)) return std::nullopt;
+  if (token->kind == TokenKind::pass || !is_visit(request_.head)) return arrive();
+  return token->kind == TokenKind::ticket ? claim(*token) : join(*token);
 }
 
 // Mostly without a look at the waiting room: the pass says who was let in, and when.
