@@ -79,6 +79,13 @@ Renewal Sessions::use(const TicketId& id, std::uint32_t generation, Time issued,
   return {Use::renewed, record.newest};
 }
 
+void Sessions::stay(const TicketId& id, Time now, const Terms& terms) {
+  const Slot slot = find(id);
+  if (slot == kNoSlot) return;
+  pool_[slot].last_use = now;
+  deadlines_.set(slot, due(pool_[slot], terms));
+}
+
 std::optional<Session> Sessions::again(const TicketId& id, Time now, const Terms& terms) {
   const Slot slot = find(id);
   Record& record = pool_[slot];
@@ -87,6 +94,7 @@ std::optional<Session> Sessions::again(const TicketId& id, Time now, const Terms
     forget(slot);
     return std::nullopt;
   }
+  if (is_late) record.issued = now;
   record.last_use = now;
   deadlines_.set(slot, due(record, terms));
   return Session{record.id, record.newest, record.begun};
@@ -94,7 +102,6 @@ std::optional<Session> Sessions::again(const TicketId& id, Time now, const Terms
 
 bool Sessions::end(const TicketId& id) {
   const Slot slot = find(id);
-  if (is_late) record.issued = now;
   if (slot == kNoSlot) return false;
   forget(slot);
   return true;

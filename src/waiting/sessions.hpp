@@ -57,6 +57,8 @@ class Sessions {
   // There is one. `copied`: it is no more.
   Renewal use(const TicketId& id, std::uint32_t generation, Time issued, Time now,
               const Terms& terms);
+  // It is used, though no new request says so. Nothing if there is none.
+  void stay(const TicketId& id, Time now, const Terms& terms);
   // There is one, and its visitor shows what it had before the first pass: a stamp or a ticket.
   // nullopt: copied, it is no more.
   std::optional<Session> again(const TicketId& id, Time now, const Terms& terms);

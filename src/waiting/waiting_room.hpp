@@ -105,6 +105,9 @@ class WaitingRoom {
   // for ever. If the next one is lost, it is issued again.
   Renewal use(const TicketId& id, std::uint32_t generation, Time issued, Time now);
 
+  // Something of that session is still open: it counts as used. Nothing if there is none.
+  void stay(const TicketId& id, Time now) { sessions_.stay(id, now, terms_); }
+
   // A ticket's event streams are numbered, and the newest goes on: one ticket holds one stream.
   // follow() begins one; 0: unknown, or ended.
   std::uint32_t follow(const TicketId& id);
@@ -239,10 +242,10 @@ class WaitingRoom {
     return orders_.is_paused && ticket.is_called && !ticket.is_called_by_hand;
   }
   void end_some(Time now);
+  void end_some(std::size_t most, Time now);
   void call_some(Time now, const Backend& backend);
   void learn(Time now);
   void order_anew(Time now);
-  void end_some(std::size_t most, Time now);
   // As of the last tick.
   bool has_begun() const { return terms_.start.is_over(last_); }
 

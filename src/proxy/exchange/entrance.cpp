@@ -62,11 +62,15 @@ std::optional<Answer> Entrance::enter() {
   return token->kind == TokenKind::ticket ? claim(*token) : join(*token);
 }
 
+// The session's last use is to be known before it is idle.
+Milliseconds Entrance::renew_after() const {
+  return std::min(waiting::kRenewAfter, settings_->idle / 4);
+}
+
 // Mostly without a look at the waiting room: the pass says who was let in, and when.
 bool Entrance::goes_on_with(const Token& pass) {
   const TimePoint now = services_.now();
-  // The session's last use is to be known before it is idle.
-  const Milliseconds renew_after = std::min(waiting::kRenewAfter, settings_->idle / 4);
+  const Milliseconds renew_after = this->renew_after();
   // One from the future is of a clock that was set back.
   const Milliseconds age = room_->time_at(now) - pass.time;
   if (pass.generation == 0 || age >= renew_after || age < -kAhead) {
@@ -151,9 +155,16 @@ Answer Entrance::turn_away(WaitingRoom::Door door) {
 void Entrance::let_in(const waiting::TicketId& id) {
   request_.generation->generation().classifier.set_class(
       request_.subject, settings_->traffic_class.value_or(ClassId{}), request_.arrived);
+  stay_ = Stay(*room_, id, renew_after(), services_.now());
   TextWriter out(pass_);
   out << "room=" << room_->name() << "; id=" << to_text(id);
   if (!out.overflowed()) request_.pass = {pass_.data(), out.size()};
+}
+
+Stay Entrance::lasting_stay() const {
+  if (room_ == nullptr) return {};
+  const Generation& generation = request_.generation->generation();
+  return stay_.kept_by(generation.waiting_rooms[index(request_.subject.route)]);
 }
 
 void Entrance::renew(const waiting::TicketId& id, std::uint32_t generation) {

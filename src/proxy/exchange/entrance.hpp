@@ -12,6 +12,7 @@
 #include "proxy/exchange/services.hpp"
 #include "proxy/exchange/visitor_status.hpp"
 #include "proxy/exchange/visitor_tokens.hpp"
+#include "proxy/waiting/stay.hpp"
 
 namespace spillway::proxy {
 
@@ -22,14 +23,20 @@ class Entrance {
   Entrance(const Entrance&) = delete;
   Entrance& operator=(const Entrance&) = delete;
 
-  // nullopt: the request goes on; if it has a pass, in the class of those who were let in, and with
-  // RequestContext::pass and pass_lines. Else
-  // WaitingPage, or a fault for a request that is no visit: of a picture, a form, a prefetch.
+  // nullopt: the request goes on; if it has a pass, in the class of those who were let in and with
+  // its deadline, and with RequestContext::pass and pass_lines. Else WaitingPage, or a fault
+  // for a request that is no visit: of a picture, a form, a prefetch.
   std::optional<Answer> enter();
   // Of WaitingPage.
   const OwnResponse& response() const { return response_; }
 
+  // Of a visitor with a pass: it is still here.
+  void report_stay(TimePoint now) { stay_.report(now); }
+  // The same for what goes on without the request and its generation.
+  Stay lasting_stay() const;
+
  private:
+  Milliseconds renew_after() const;
   bool goes_on_with(const waiting::Token& pass);
   std::optional<Answer> claim(const waiting::Token& ticket);
   std::optional<Answer> join(const waiting::Token& stamp);
@@ -45,6 +52,7 @@ class Entrance {
   SharedWaitingRoom* room_ = nullptr;
   const config::WaitingRoom* settings_ = nullptr;
   OwnResponse response_;
+  Stay stay_;
   std::array<char, kTokenLines> pass_lines_;
   std::array<char, 128> pass_;
 };

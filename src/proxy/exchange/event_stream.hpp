@@ -14,6 +14,7 @@
 #include "proxy/net/block_pool.hpp"
 #include "proxy/net/task.hpp"
 #include "proxy/upstream/upstream_pool.hpp"
+#include "proxy/waiting/stay.hpp"
 
 namespace spillway::proxy {
 
@@ -27,6 +28,7 @@ class EventStream {
     TunnelPermit permit;  // open
     Milliseconds idle_timeout;
     bool dechunks;
+    Stay stay;
   };
 
   EventStream(Services& services, ClientSession& session, Parking& parking, Parts parts)
@@ -37,6 +39,8 @@ class EventStream {
 
   // Relays until it ends. The session decides what becomes of the client's connection.
   Task<> run();
+  // Exchange::report_stay
+  void report_stay(TimePoint now) { parts_.stay.report(now); }
 
  private:
   Task<observe::TunnelEnd> relay();

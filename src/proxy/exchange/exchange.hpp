@@ -41,7 +41,9 @@ class Exchange {
   Task<> serve(std::optional<Fault> fault);
   // Then: an event stream goes on without it.
   bool has_event_stream() const { return relay_.is_long_lived(); }
-  EventStream::Parts take_event_stream() { return relay_.take_event_stream(); }
+  EventStream::Parts take_event_stream() {
+    return relay_.take_event_stream(entrance_.lasting_stay());
+  }
 
   const RequestContext& request() const { return request_; }
   RequestBody& body() { return body_; }
@@ -52,6 +54,8 @@ class Exchange {
   const http::ProtectedFields& protected_fields() const {
     return request_.generation->generation().protected_fields;
   }
+  // Its visitor, if it was let in, is still here.
+  void report_stay(TimePoint now) { entrance_.report_stay(now); }
   std::optional<TimePoint> head_awaited_since() const { return call_.head_awaited_since(); }
 
  private:

@@ -99,13 +99,14 @@ void ResponseRelay::drop_event_stream(observe::TunnelEnd how) {
   is_event_stream_ = false;
 }
 
-EventStream::Parts ResponseRelay::take_event_stream() {
+EventStream::Parts ResponseRelay::take_event_stream(Stay stay) {
   return {.connection = std::move(stream_connection_),
           .block = std::move(to_.call.block()),
           .reader = reader_,
           .permit = std::move(permit_),
           .idle_timeout = to_.request.limits().tunnel_idle_timeout,
-          .dechunks = dechunks_};
+          .dechunks = dechunks_,
+          .stay = std::move(stay)};
 }
 
 bool ResponseRelay::start_response() {

@@ -53,7 +53,7 @@ class ResponseRelay {
 
   // It is an event stream, which outlives the request.
   bool is_long_lived() const { return is_event_stream_; }
-  EventStream::Parts take_event_stream();
+  EventStream::Parts take_event_stream(Stay stay);
 
  private:
   struct Moved {

@@ -161,6 +161,7 @@ Task<std::optional<Fault>> Exchange::send_own(const OwnResponse& response) {
 Task<std::optional<Fault>> Exchange::open_tunnel() {
   auto tunnel = std::make_unique<Tunnel>(services_, std::move(tunnel_permit_), call_.detach(),
                                          request_.limits().tunnel_idle_timeout);
+  tunnel->keep_stay(entrance_.lasting_stay());
   const http::ForwardedSwitch with{.protocol = request_.upgrade,
                                    .request_id = request_.id(services_.random),
                                    .pass_lines = request_.pass_lines};

@@ -21,7 +21,8 @@ class Swept : public boost::intrusive::list_base_hook<> {
     TimePoint since;
   };
 
-  // Ends a wait whose deadline has passed. `this` may serve another connection afterwards.
+  // Says that its visitor is still here (Stay), and ends a wait whose deadline has passed. `this`
+  // may serve another connection afterwards.
   virtual void wake_if_late(TimePoint now) = 0;
   // The client's socket, if the wait ends when the client leaves; else -1.
   virtual int watched_client() = 0;

@@ -19,6 +19,7 @@
 #include "proxy/net/parking.hpp"
 #include "proxy/net/task.hpp"
 #include "proxy/upstream/upstream_pool.hpp"
+#include "proxy/waiting/stay.hpp"
 
 namespace spillway::proxy {
 
@@ -37,6 +38,7 @@ class Tunnel : public boost::intrusive::list_base_hook<> {
 
   void keep_for_upstream(Early early) { up_.bytes = std::move(early); }
   void keep_for_client(Early early) { down_.bytes = std::move(early); }
+  void keep_stay(Stay stay) { stay_ = std::move(stay); }
 
   // Starts relaying. Gives the object back to the worker at the end.
   void start(ClientPtr client);
@@ -46,6 +48,7 @@ class Tunnel : public boost::intrusive::list_base_hook<> {
 
   // For the sweep, which runs only while every tunnel is parked:
   void wake_if_late(TimePoint now) {
+    stay_.report(now);
     if (parking_.deadline() <= now) parking_.wake(Wake::timeout);
   }
   // It does not wait to read from both sides, so a reset could go unnoticed.
@@ -75,6 +78,7 @@ class Tunnel : public boost::intrusive::list_base_hook<> {
   UpstreamPtr upstream_;
   ClientPtr client_;
   Milliseconds idle_timeout_;
+  Stay stay_;  // of the visitor who opened it
   Flow up_;
   Flow down_;
   std::coroutine_handle<> frame_;

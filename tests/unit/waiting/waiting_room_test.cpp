@@ -131,6 +131,17 @@ TEST_CASE("a session begins with the visit, once, and ends by disuse or age") {
     CHECK(scene.counts().active == 0);
     CHECK(scene.counts().sessions_ended[static_cast<std::size_t>(Ended::idle)] == 1);
   }
+  SUBCASE("something of it is open, though it asks for nothing more") {
+    for (int n = 0; n < 9; ++n) {
+      scene.pass(kRenewAfter);
+      scene.room.stay(id_of(1), scene.now);
+    }
+    CHECK(scene.counts().active == 1);
+    scene.pass(kRenewAfter + kTick);  // but not for ever
+    CHECK(scene.counts().sessions_ended[static_cast<std::size_t>(Ended::too_long)] == 1);
+    scene.room.stay(id_of(1), scene.now);
+    CHECK(scene.counts().active == 0);
+  }
   SUBCASE("age") {
     for (int n = 0; n < 4; ++n) {
       scene.pass(Milliseconds(49'000));

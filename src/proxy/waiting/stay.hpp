@@ -1,0 +1,44 @@
+// Somebody who was let in is still here: while a request with its pass, an event stream or a tunnel
+// is open, the session counts as used, although no new request says so. The sweep of its worker
+// reports that as often as requests would.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "base/time.hpp"
+#include "proxy/waiting/shared_waiting_room.hpp"
+#include "waiting/ticket.hpp"
+
+namespace spillway::proxy {
+
+class Stay {
+ public:
+  Stay() = default;  // nobody's
+  // The room outlives it.
+  Stay(SharedWaitingRoom& room, const waiting::TicketId& id, Milliseconds every, TimePoint now)
+      : room_(&room), id_(id), every_(every), due_(now + every) {}
+  // The same for what may go on when the room is gone from the configuration.
+  Stay kept_by(std::shared_ptr<SharedWaitingRoom> room) const {
+    Stay stay = *this;
+    stay.keeper_ = std::move(room);
+    return stay;
+  }
+
+  // Costs a comparison if nothing is due.
+  void report(TimePoint now) {
+    if (now < due_) return;
+    due_ = now + every_;
+    room_->with(now,
+                [this](waiting::WaitingRoom& room, waiting::Time time) { room.stay(id_, time); });
+  }
+
+ private:
+  SharedWaitingRoom* room_ = nullptr;
+  std::shared_ptr<SharedWaitingRoom> keeper_;
+  waiting::TicketId id_;
+  Milliseconds every_{};
+  TimePoint due_ = kNever;
+};
+
+}  // namespace spillway::proxy
