@@ -361,9 +361,9 @@ std::optional<overload::Transition> ProxyModel::tick(TimePoint now,
 // Nothing is booked in shadow mode, where no client is told.
 Duration ProxyModel::book_return(const Request& request, Reason reason, Milliseconds least,
                                  TimePoint now) {
-  if (!scenario_.books_returns || is_shadow() || is_callers_own(reason) ||
-      reason == Reason::deadline_expired)
-    return least;
+  if (is_shadow() || is_callers_own(reason) || reason == Reason::deadline_expired) return least;
+  ++refused_;
+  if (!scenario_.books_returns) return least;
   return returns_.book(request.traffic_class, least, now, random_);
 }
 

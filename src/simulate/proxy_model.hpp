@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/random.hpp"
@@ -90,6 +91,8 @@ class ProxyModel {
   // Queued requests; 0 in shadow mode, where they are in the backend as well.
   std::uint32_t queued() const { return is_shadow() ? 0 : scheduler_.queued(); }
   std::uint32_t queued(ClassId id) const { return is_shadow() ? 0 : scheduler_.queued(id); }
+  // Requests refused for want of room since the last call.
+  std::uint64_t take_refused() { return std::exchange(refused_, 0); }
 
  private:
   struct Subject {  // the classifier's result
@@ -141,6 +144,7 @@ class ProxyModel {
   overload::Controller controller_;
   overload::Budgets budgets_;
   overload::RetryBooking returns_;
+  std::uint64_t refused_ = 0;  // take_refused()
   overload::TenantBudgets tenant_budgets_;
   std::vector<std::vector<config::Tier>> tiers_;  // by clients and tenant
   overload::SignalShard signals_;

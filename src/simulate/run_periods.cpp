@@ -20,7 +20,10 @@ void Run::tick() {
   if (const auto transition = proxy_->tick(now_, lag)) {
     recorder_.changed(now_, transition->to, transition->reason);
   }
-  visitors_.tick(proxy_->state(), proxy_->queued() > 0, now_);
+  visitors_.tick({.state = proxy_->state(),
+                  .is_refusing = proxy_->take_refused() > 0,
+                  .are_waiting = proxy_->queued() > 0},
+                 now_);
   schedule(now_ + upstream_.overload.tick, EventKind::tick);
 }
 

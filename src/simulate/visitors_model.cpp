@@ -220,13 +220,13 @@ VisitorsModel::Step VisitorsModel::page_ended(const Request& pattern, bool is_se
   return {};
 }
 
-void VisitorsModel::tick(State state, bool are_waiting, TimePoint now) {
+void VisitorsModel::tick(waiting::EntryPace::Health health, TimePoint now) {
   const waiting::Time time = time_of(now);
   for (const auto& [route, room] : rooms_) {
     const waiting::Counts counts = room->room.counts(time);
-    const double pace = room->pace.tick(
-        time, {.state = state, .are_waiting = are_waiting, .is_needed = counts.is_paced});
-    room->room.tick(time, {.is_overloaded = state >= State::overloaded, .pace = pace});
+    health.is_needed = counts.is_paced;
+    const double pace = room->pace.tick(time, health);
+    room->room.tick(time, {.is_overloaded = health.state >= State::overloaded, .pace = pace});
     const std::size_t sessions = counts.active + counts.provisional;
     summary_.most_sessions = std::max<std::uint64_t>(summary_.most_sessions, sessions);
     if (counts.present == 0) continue;

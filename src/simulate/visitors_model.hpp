@@ -46,7 +46,7 @@ class VisitorsModel {
   Step page_ended(const Request& pattern, bool is_served, Duration retry_after, TimePoint now);
 
   // As the proxy's control thread does it.
-  void tick(State state, bool are_waiting, TimePoint now);
+  void tick(waiting::EntryPace::Health health, TimePoint now);
   void end_second(Second& second);
   VisitorsSummary summary() const;
 

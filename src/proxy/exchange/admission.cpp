@@ -230,6 +230,7 @@ Milliseconds Admission::retry_after() {
 
 Milliseconds Admission::book_return(const Fault& fault) {
   if (!is_shed(fault)) return fault.retry_after;
+  request_.upstream().refused.fetch_add(1, std::memory_order_relaxed);
   return request_.upstream().returns.book(request_.subject.traffic_class, fault.retry_after,
                                           services_.now(), services_.random);
 }

@@ -132,10 +132,13 @@ void Control::tick(Ticker& ticker, TimePoint now) {
 }
 
 // Into their waiting rooms' routes, as fast as the upstream can take.
-void Control::call_visitors(const Ticker& ticker, TimePoint now) {
+void Control::call_visitors(Ticker& ticker, TimePoint now) {
   std::size_t queued = 0;
   for (const std::size_t of_class : ticker.load.queued) queued += of_class;
+  const std::uint32_t refused = ticker.upstream().refused.load(std::memory_order_relaxed);
+  const std::uint32_t refused_before = std::exchange(ticker.refused, refused);
   const waiting::EntryPace::Health health{.state = ticker.upstream().controller.state(),
+                                          .is_refusing = refused != refused_before,
                                           .are_waiting = queued > 0};
   for (const RouteId route : ticker.waiting_rooms) {
     const config::Route& settings = ticker.generation->config.routes[index(route)];

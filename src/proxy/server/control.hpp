@@ -55,6 +55,7 @@ class Control {
     std::vector<const overload::SignalShard*> shards;
     std::vector<const overload::TenantShard*> tenants;
     std::vector<RouteId> waiting_rooms;  // the routes of its own that have one
+    std::uint32_t refused = 0;           // Upstream::refused at the last tick
   };
   using TickerPtr = std::shared_ptr<Ticker>;
 
@@ -62,7 +63,7 @@ class Control {
   void start_timers();
   void arm(const TickerPtr& ticker);
   void tick(Ticker& ticker, TimePoint now);
-  static void call_visitors(const Ticker& ticker, TimePoint now);
+  static void call_visitors(Ticker& ticker, TimePoint now);
 
   std::vector<std::unique_ptr<Worker>>& workers_;
   observe::Log& log_;

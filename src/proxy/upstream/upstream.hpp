@@ -84,6 +84,7 @@ struct Upstream {
   std::atomic<std::uint32_t> running_jobs{0};  // deferred requests at it
   // Circuits not closed, over all servers and workers.
   std::atomic<std::uint32_t> open_circuits{0};
+  std::atomic<std::uint32_t> refused{0};  // requests, for want of room; only grows, and may wrap
 };
 
 }  // namespace spillway::proxy
