@@ -123,6 +123,36 @@ TEST_CASE("visitors of a higher tier wait less, and the summary says how long ea
   CHECK(of_tiers("").visitors->tiers.empty());
 }
 
+TEST_CASE(
+    "entry does not quicken while the upstream refuses requests, though its state is normal") {
+  // Of the other class one runs at a time, and none waits for long.
+  const auto inside = [](const std::string& other_class) {
+    const Recording run =
+        play(R"({"name": "site", "sentence": "refusals", "seconds": 30, "warm_up_seconds": 0,
+      "backend": {"slots": 64, "service_ms": 100},
+      "clients": [
+        {"route": "sale", "rate": 300, "until_seconds": 2,
+         "visit": {"pages": 2, "think_ms": 600000}},
+        {"route": "api", "rate": 50}],
+      "config": {"upstreams": [{"name": "shop", "servers": ["127.0.0.1:3000"]}],
+        "classes": [{"name": "P0"}, {"name": "P1"}, {"name": "P2", "max_wait_ms": 1)" +
+             other_class + R"(}],
+        "routes": [
+          {"name": "sale", "match": {"path": "/sale/**"}, "class": "P1",
+           "waiting_room": {"active_sessions": 300, "when": "always"}},
+          {"name": "api", "match": {"path": "/api/**"}, "class": "P2"}],
+        "dispatch": {"concurrency": 64}}})");
+    for (const Second& second : run.seconds) CHECK(second.state == State::normal);
+    return static_cast<double>(run.seconds.at(14).visitors_inside);
+  };
+  const double calm = inside("");
+  const double refusing = inside(R"(, "max_inflight": 1)");
+  MESSAGE("inside after 15 s: ", calm, ", and ", refusing, " beside refusals");
+  CHECK(calm > 200);
+  CHECK(refusing > 50);
+  CHECK(refusing < 0.9 * calm);
+}
+
 TEST_CASE("visitors ask again by themselves: retries besides are an error") {
   const ScenarioResult read = read_scenario(quiet_site("", R"(, "retries": 2)"), "site", nullptr);
   CHECK_FALSE(read.scenario);

@@ -1,0 +1,164 @@
+// What counts as a visit to a route with a waiting room, and what a visitor has who was let in.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "system/integration/sale.hpp"
+#include "system/integration/upgrade.hpp"
+
+using namespace spillway;
+using namespace spillway::support;
+using nlohmann::json;
+
+namespace {
+
+constexpr const char* kEntered = R"(spillway_waiting_room_entered_total{room="sale"})";
+
+// What a browser asks for besides pages, with the cookies of its visitor.
+struct Part {
+  std::string_view method;
+  std::string fields;
+};
+std::vector<Part> parts() {
+  return {
+      {"POST", "Accept: text/html\r\nContent-Length: 0\r\n"},
+      {"POST", kNavigation + "Content-Length: 0\r\n"},
+      {"GET", "Sec-Fetch-Mode: cors\r\nSec-Fetch-Dest: empty\r\nSec-Fetch-Site: same-origin\r\n"},
+      {"GET", kNavigation + "Sec-Purpose: prefetch;prerender\r\n"},
+      {"GET", "Accept: image/avif,image/webp,*/*;q=0.8\r\n"},
+      {"GET", "Accept: text/css,*/*;q=0.1\r\n"},
+      {"GET", "accept: Audio/*;q=0.9,application/ogg;q=0.7,*/*;q=0.5\r\n"}};
+}
+
+void check_refused(const Message& answer) {
+  CHECK(answer.status() == 503);
+  CHECK(answer.body.find("WAITING_ROOM") != std::string::npos);
+  CHECK(answer.body.find("\"state\"") == std::string::npos);  // no place of somebody
+  CHECK_FALSE(answer.field("Set-Cookie"));
+}
+
+// Lets the visitor in.
+void enter(Visitor& visitor) {
+  visitor.join();
+  REQUIRE(visitor.is_called());
+  REQUIRE(is_in(visitor.visit()));
+}
+
+}  // namespace
+
+TEST_CASE("what is no visit claims no ticket, and does not use up the place of its visitor") {
+  Shop shop;
+  json room = always();
+  room["status"] = 200;  // of the page alone
+  ProxyUnderTest proxy(shop.address(), selling(room));
+  Visitor visitor(proxy);
+  CHECK(visitor.visit().status() == 200);
+  visitor.poll();
+  REQUIRE(visitor.is_called());
+  Visitor behind(proxy);
+  behind.visit();
+  CHECK(behind.poll().value("state", "") == "waiting");
+  for (Visitor* const each : {&visitor, &behind}) {
+    for (const Part& part : parts()) {
+      CAPTURE(part.fields);
+      check_refused(each->ask(part.method, "/sale/page", part.fields));
+    }
+  }
+  CHECK(proxy.metric(kEntered) == 0);
+  CHECK(visitor.poll().value("state", "") == "processing");
+  CHECK(shop.requests().empty());
+  CHECK(is_in(visitor.visit()));
+  CHECK(proxy.metric(kEntered) == 1);
+}
+
+TEST_CASE("pictures of a page over plain HTTP, where nothing says so but Accept, make no ticket") {
+  Shop shop;
+  ProxyUnderTest proxy(shop.address(), selling(always()));
+  for (const char* accept : {"image/avif,image/webp,*/*;q=0.8", "text/css,*/*;q=0.1", "font/woff2",
+                             "Video/webm,*/*;q=0.5"}) {
+    CAPTURE(accept);
+    Visitor picture(proxy);
+    for (int n = 0; n < 2; ++n)
+      check_refused(picture.ask("GET", "/sale/a", "Accept: " + std::string(accept) + "\r\n"));
+  }
+  Visitor visitor(proxy, "Accept: text/html,image/avif,*/*;q=0.8\r\n");
+  CHECK(visitor.visit().status() == 503);
+  CHECK(visitor.jar().starts_with("spillway-sale=s"));
+}
+
+TEST_CASE("who was let in waits for a slot as long as its new class does") {
+  Event go;
+  const ScriptedPeer peer([&](PeerConnection& proxy) {
+    while (const auto request = proxy.read_request()) {
+      if (request->target() == "/held" && !proxy.wait(go)) return;
+      if (!proxy.send(ok("in"))) return;
+    }
+  });
+  const json patient{{"max_wait_ms", 60'000}, {"sla_ms", 60'000}};
+  json p0 = patient, p1 = patient;
+  p0.merge_patch({{"name", "P0"}, {"sla_ms", 50}});
+  p1["name"] = "P1";
+  ProxyUnderTest proxy(
+      peer.address(),
+      selling(always(),
+              {{"default_route", {{"class", "P1"}}},
+               {"dispatch", {{"concurrency", 1}}},
+               {"classes", {p0, p1}},
+               {"overload",
+                {{"rules", {{"P0", {{"strategy", "allow"}}}, {"P1", {{"strategy", "allow"}}}}}}}}));
+  Visitor visitor(proxy);
+  enter(visitor);
+  RawClient holder(proxy.port());
+  holder.send(get("/held"));
+  REQUIRE(peer.wait_until([](const auto& seen) { return seen.requests == 2; }));
+  // By the class of the route it would wait for a minute.
+  const Message answer = visitor.visit();
+  CHECK(answer.body.find("DEADLINE_EXPIRED") != std::string::npos);
+  go.set();
+  CHECK(holder.read_response().status() == 200);
+}
+
+TEST_CASE("a session does not end while a tunnel, an event stream or a download of it is open") {
+  constexpr Milliseconds kLong{60'000};
+  const ScriptedPeer peer([&](PeerConnection& proxy) {
+    while (const auto request = proxy.read_request()) {
+      if (request->target() == "/sale/page") {
+        if (!proxy.send(ok("in"))) return;
+        continue;
+      }
+      const std::string target = request->target();
+      proxy.send(target == "/sale/chat" ? kSwitching
+                 : target == "/sale/news"
+                     ? "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n:\n\n"
+                     : "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nbegun");
+      proxy.wait_closed(kLong);
+      return;
+    }
+  });
+  json room = always(4);
+  room["idle_ms"] = 1000;
+  ProxyUnderTest proxy(peer.address(),
+                       selling(room, {{"app", {{"response_timeout_ms", kLong.count()}}}}));
+  const std::vector<std::string> targets{"/sale/chat", "/sale/news", "/sale/file"};
+  std::vector<Visitor> stay;
+  std::vector<std::string> ids;
+  for (const std::string& target : targets) {
+    Visitor& visitor = stay.emplace_back(proxy);
+    ids.push_back(visitor.join().at("id"));
+    REQUIRE(visitor.is_called());
+    REQUIRE(is_in(visitor.visit("/sale/page")));
+    const std::string fields = "Cookie: " + visitor.jar() + "\r\n";
+    visitor.client().send(target == "/sale/chat" ? upgrade(target, fields) : get(target, fields));
+    visitor.client().read_head();
+  }
+  Visitor gone(proxy);
+  enter(gone);
+  // The one that came last is the first to end: some 20 s after its last request.
+  REQUIRE(proxy.metric_becomes(
+      R"(spillway_waiting_room_ended_total{room="sale",what="session",cause="idle"})", 1, kLong));
+  const std::string inside = proxy.admin("/rooms/sale/tickets?status=fulfilled").body;
+  for (const std::string& id : ids) CHECK(inside.find(id) != std::string::npos);
+}
