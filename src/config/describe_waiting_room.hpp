@@ -62,6 +62,10 @@ void describe(Visitor& visit, WaitingRoom& x) {
         "Cookies for HTTPS alone (__Host-, Secure); false: for a site on plain HTTP.");
   visit("class", x.traffic_class, ClassName{},
         "Class of the requests of those who were let in; default: the first.");
+  visit("proof_key_file", x.proof_key_file, kOptionalFileName,
+        "File with 32 bytes, raw or as 64 hexadecimal digits, with which Spillway-Pass is signed "
+        "(HMAC-SHA256), so that the upstream can verify it; relative to the directory of the "
+        "configuration file. Empty: it is not signed.");
 }
 
 }  // namespace spillway::config

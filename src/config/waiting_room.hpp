@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/hmac.hpp"
 #include "base/ids.hpp"
 #include "base/time.hpp"
 
@@ -57,6 +58,8 @@ struct WaitingRoom {
   std::vector<std::string> languages;  // empty: all that the page has
   bool secure_cookie = true;
   std::optional<ClassId> traffic_class;  // of requests with a pass; default: the first
+  std::string proof_key_file;        // empty: the upstream is told of passes without a proof
+  std::optional<HmacKey> proof_key;  // set by the server, from that file
 };
 
 }  // namespace spillway::config

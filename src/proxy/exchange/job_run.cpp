@@ -9,6 +9,7 @@
 #include "jobs/retry_after.hpp"
 #include "jobs/stored_request.hpp"
 #include "proxy/exchange/background_response.hpp"
+#include "proxy/exchange/pass_proof.hpp"
 #include "proxy/jobs/job_queue.hpp"
 
 namespace spillway::proxy {
@@ -78,6 +79,7 @@ Task<JobRun::End> JobRun::attempt() {
   services_.jobs->job_started();
   request_.due = services_.now() + defer().lease;
   jobs::head_for_attempt(job_.head, job_.id, job_.progress.attempts + 1, written_);
+  prove_pass_in(written_, request_, services_.wall_clock.now());
   call_.send_written(written_, job_.body);
   const std::optional<Fault> fault = co_await call_.ask();
   std::optional<jobs::StoredAnswer> answer;

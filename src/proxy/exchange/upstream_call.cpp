@@ -9,6 +9,7 @@
 #include "proxy/exchange/answer_source.hpp"
 #include "proxy/exchange/lingering_call.hpp"
 #include "proxy/exchange/long_lived.hpp"
+#include "proxy/exchange/pass_proof.hpp"
 #include "proxy/net/block_writer.hpp"
 
 namespace spillway::proxy {
@@ -110,8 +111,7 @@ Task<UpstreamCall::Attempt> UpstreamCall::ask_once() {
 Task<std::optional<Fault>> UpstreamCall::send_request() {
   Block block;
   std::string_view head;
-  const std::optional<Fault> fault = write_head(block, head);
-  if (fault) co_return fault;
+  if (const std::optional<Fault> fault = write_head(block, head)) co_return fault;
   const TimePoint due = std::min(services_.now() + request_.upstream_config().response_timeout,
                                  deadlines_.head_due());
   const std::string_view body = body_ != nullptr ? body_->at_hand() : written_.body;
@@ -124,10 +124,10 @@ Task<std::optional<Fault>> UpstreamCall::send_request() {
 
 // For each attempt anew: the remaining deadline has changed.
 std::optional<Fault> UpstreamCall::write_head(Block& block, std::string_view& head) {
-  head = written_.head;
-  if (!head.empty()) return std::nullopt;
+  if (head = written_.head; !head.empty()) return std::nullopt;
   const cache::StoredPtr& stored = lookup_.stored();
   const bool validates = lookup_.fetches_for_cache() && stored;
+  PassText pass;
   http::ForwardedRequest with{
       .client_address = request_.client.address(),
       .default_host = request_.upstream().endpoints.front().name,
@@ -143,7 +143,7 @@ std::optional<Fault> UpstreamCall::write_head(Block& block, std::string_view& he
       .in_background = request_.is_in_background,
       .applies_prefer = request_.config().routes[index(request_.subject.route)].defer.has_value(),
       .upgrade = request_.upgrade,
-      .pass = request_.pass};
+      .pass = told_pass(request_, services_.wall_clock.now(), pass)};
   DeadlineTexts texts;
   if (!deadlines_.write_left(request_, admission_, services_.now(), with, texts))
     return deadline_passed();

@@ -10,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include "proxy/server/proof_keys.hpp"
 #include "proxy/server/server_parts.hpp"
 
 namespace spillway::proxy {
@@ -41,6 +42,7 @@ ProcessContext new_process_context(std::size_t workers) {
 
 ReadConfiguration resolved(config::Config config) {
   ReadConfiguration read = resolve_servers(std::move(config));
+  read_proof_keys(read);
   if (!read.config) throw BadConfiguration(std::move(read.problems));
   return read;
 }
@@ -61,9 +63,14 @@ Server::Parts::Parts(ReadConfiguration first, LoadConfig load)
              [this](const store::Failure& failure) {
                log.message(observe::Level::error, "the store of waiting rooms: " + failure.text);
              }),
-      reloader([load = std::move(load)] { return read_configuration(load); },
-               [this](ReadConfiguration wanted) { return reload(std::move(wanted)); },
-               [this] { return generations.collect() == 0; }) {
+      reloader(
+          [load = std::move(load)] {
+            ReadConfiguration read = read_configuration(load);
+            read_proof_keys(read);
+            return read;
+          },
+          [this](ReadConfiguration wanted) { return reload(std::move(wanted)); },
+          [this] { return generations.collect() == 0; }) {
   const std::shared_ptr<Generation> generation = generations.current();
   const config::Config& config = generation->config;
   jobs = make_jobs(config);
