@@ -67,9 +67,10 @@ void check_waiting_room(const WaitingRoom& room, const std::string& path, Findin
 // A tier that no waiting room has is a mistake in its name.
 void check_tiers_of_keys(const Config& config, Findings& findings) {
   const auto has = [](const Route& route, const std::string& name) {
-    return route.waiting_room &&
-           std::ranges::any_of(route.waiting_room->tiers,
-                               [&](const auto& tier) { return tier.name == name; });
+    if (!route.waiting_room) return false;
+    const WaitingRoom& room = *route.waiting_room;
+    return std::ranges::find(room.tiers, name, &WaitingTier::name) != room.tiers.end() ||
+           std::ranges::find(room.bypass.tiers, name) != room.bypass.tiers.end();
   };
   const auto has_room = [](const Route& route) { return route.waiting_room.has_value(); };
   if (std::ranges::none_of(config.routes, has_room)) return;

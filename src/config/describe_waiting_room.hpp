@@ -21,6 +21,18 @@ void describe(Visitor& visit, WaitingTier& x) {
 }
 
 template <class Visitor>
+void describe(Visitor& visit, WaitingBypass& x) {
+  visit("clients", x.clients, ListOf<Format>{kPeer, 0, 1024},
+        "Addresses or CIDR blocks of clients: those that trusted_peers name, else of the "
+        "connection.");
+  visit("paths", x.paths, ListOf<Format>{kPathPattern, 0, 64},
+        "Path patterns as of a route's match. A path that may be read as another one does not "
+        "count.");
+  visit("tiers", x.tiers, ListOf<Format>{kName, 0, 64},
+        "Tiers of API keys, or as a trusted peer says; not only those of tiers.");
+}
+
+template <class Visitor>
 void describe(Visitor& visit, WaitingRoom& x) {
   visit("active_sessions", x.active_sessions, Range{1, 1'000'000},
         "Visitors who may be inside at a time.");
@@ -42,6 +54,9 @@ void describe(Visitor& visit, WaitingRoom& x) {
   visit("tiers", x.tiers, ListOf<ByType>{{}, 1, 8},
         "Which visitors are called first. A visitor's tier is that of its API key, or what a "
         "trusted peer says; of all others, and of a tier that is not here, the lowest.");
+  visit("bypass", x.bypass, ByType{},
+        "Requests that go on without a wait, a pass and a session, in the class of their route: "
+        "any one of these is enough.");
   visit("when", x.when, ByType{},
         "When visitors have to wait: full, while there is no room or somebody waits; always; "
         "overloaded, as full and from when the upstream is overloaded.");

@@ -37,6 +37,13 @@ struct WaitingTier {
   double share = 0;
 };
 
+// Requests that never wait and take no session: each list by itself is enough.
+struct WaitingBypass {
+  std::vector<std::string> clients;  // addresses or CIDR blocks
+  std::vector<std::string> paths;    // patterns as of Match::path
+  std::vector<std::string> tiers;    // need not be of WaitingRoom::tiers
+};
+
 struct WaitingRoom {
   std::uint32_t active_sessions = 200;
   std::optional<std::uint32_t> per_minute;  // default: no cap
@@ -58,6 +65,7 @@ struct WaitingRoom {
   std::vector<std::string> languages;  // empty: all that the page has
   bool secure_cookie = true;
   std::optional<ClassId> traffic_class;  // of requests with a pass; default: the first
+  WaitingBypass bypass;
   std::string proof_key_file;        // empty: the upstream is told of passes without a proof
   std::optional<HmacKey> proof_key;  // set by the server, from that file
 };

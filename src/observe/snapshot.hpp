@@ -30,6 +30,7 @@ struct WaitingRoomSnapshot {
   std::string name;
   waiting::Counts counts;
   std::vector<std::string> tiers;  // names, as Counts::tiers
+  std::uint64_t bypassed = 0;      // requests that do not wait there
 };
 
 // One class's queue at one upstream.

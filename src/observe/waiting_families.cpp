@@ -16,6 +16,14 @@ MetricFamily of_rooms(MetricFamily family, const Snapshot& snapshot, Value value
   return family;
 }
 
+MetricFamily bypassed(const Snapshot& snapshot) {
+  MetricFamily family = counter("spillway_waiting_room_bypassed_total",
+                                "Requests that did not have to wait, by bypass.");
+  for (const WaitingRoomSnapshot& room : snapshot.waiting_rooms)
+    add_sample(family, {label("room", room.name)}, room.bypassed);
+  return family;
+}
+
 MetricFamily visitors(const Snapshot& snapshot) {
   MetricFamily family = gauge("spillway_waiting_room_visitors",
                               "Visitors by state: waiting in line, present (of those, heard of "
@@ -83,6 +91,7 @@ MetricFamily of_tiers(MetricFamily family, const Snapshot& snapshot, Value value
 Families waiting_families(const Snapshot& snapshot) {
   if (snapshot.waiting_rooms.empty()) return {};
   return {
+      bypassed(snapshot),
       of_rooms(counter("spillway_waiting_room_called_total",
                        "Tickets that were called, repeated calls too."),
                snapshot, [](const Counts& counts) { return counts.called; }),

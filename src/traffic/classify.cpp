@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <string_view>
+#include <utility>
 
 #include "traffic/path.hpp"
 
@@ -39,8 +40,11 @@ Classifier::Classifier(const config::Config& config, std::uint64_t seed)
     const ClassId traffic_class =
         route.priority ? class_of_priority_.at(*route.priority) : route.traffic_class;
     facts_.push_back({traffic_class, route.upstream, route.deadline, route.priority_by_cost,
-                      route.waiting_room.has_value()});
-    has_waiting_room_ = has_waiting_room_ || route.waiting_room;
+                      route.waiting_room.has_value(), nullptr});
+    if (!route.waiting_room) continue;
+    has_waiting_room_ = true;
+    auto bypass = std::make_unique<const WaitingBypass>(route.waiting_room->bypass);
+    if (!bypass->is_empty()) facts_.back().bypass = std::move(bypass);
   }
   for (const config::TrafficClass& one : config.classes) deadlines_.push_back(one.sla);
 }
@@ -101,6 +105,14 @@ std::string_view Classifier::waiting_tier(const http::RequestHead& head, const P
     if (!sent.empty()) return sent;
   }
   return tenant.tier->waiting_tier;
+}
+
+bool Classifier::bypasses_waiting_room(const http::RequestHead& head, const Peer& peer,
+                                       const Subject& subject) const {
+  const WaitingBypass* const bypass = facts_[index(subject.route)].bypass.get();
+  if (bypass == nullptr) return false;
+  return bypass->has_client(client_of(head, peer)) || bypass->has_path(head.path_and_query) ||
+         bypass->has_tier(waiting_tier(head, peer, subject.tenant));
 }
 
 void Classifier::classify_by_cost(Subject& subject, double milliseconds, TimePoint arrived) const {

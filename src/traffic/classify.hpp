@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "base/time.hpp"
 #include "config/config.hpp"
 #include "http/head.hpp"
+#include "traffic/bypass.hpp"
 #include "traffic/deadline.hpp"
 #include "traffic/peers.hpp"
 #include "traffic/routes.hpp"
@@ -90,6 +92,11 @@ class Classifier {
   std::string_view waiting_tier(const http::RequestHead& head, const Peer& peer,
                                 const Tenant& tenant) const;
 
+  // Whether the request does not wait in the waiting room of its route (config::WaitingBypass): by
+  // its client's address, as client_of(), by its path, or by waiting_tier().
+  bool bypasses_waiting_room(const http::RequestHead& head, const Peer& peer,
+                             const Subject& subject) const;
+
   // Whether the class goes by the learned cost of the route (priority_by_cost). A priority that a
   // trusted peer sent and the class of the API key's tenant go first; a path that may be another
   // route's does not say what it costs.
@@ -117,6 +124,7 @@ class Classifier {
     std::optional<Duration> deadline;  // none: the class's
     bool by_cost = false;
     bool has_waiting_room = false;
+    std::unique_ptr<const WaitingBypass> bypass;  // null: nobody
   };
 
   std::optional<std::uint32_t> priority_of(const http::RequestHead& head, const Peer& peer) const;

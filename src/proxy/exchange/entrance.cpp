@@ -55,6 +55,11 @@ std::optional<Answer> Entrance::enter() {
   room_ = request_.generation->waiting_room(request_.subject.route);
   if (room_ == nullptr) return std::nullopt;
   settings_ = &*request_.config().routes[index(request_.subject.route)].waiting_room;
+  if (request_.generation->generation().classifier.bypasses_waiting_room(
+          request_.head, request_.client.peer, request_.subject)) {
+    room_->count_bypass();
+    return std::nullopt;
+  }
   const std::optional<Token> token = tokens_.find(*room_, services_.now());
   if (!token) return arrive();
   if (token->kind == TokenKind::pass && goes_on_with(*token)) return std::nullopt;

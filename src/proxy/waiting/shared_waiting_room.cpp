@@ -57,7 +57,8 @@ waiting::Counts SharedWaitingRoom::counts(TimePoint now) {
 
 observe::WaitingRoomSnapshot snapshot_of(SharedWaitingRoom& room,
                                          const config::WaitingRoom& settings) {
-  observe::WaitingRoomSnapshot snapshot{room.name(), room.counts(Clock::now()), {}};
+  observe::WaitingRoomSnapshot snapshot{
+      room.name(), room.counts(Clock::now()), {}, room.bypassed()};
   for (const std::string_view name : waiting::tier_names(settings))
     snapshot.tiers.emplace_back(name);
   return snapshot;

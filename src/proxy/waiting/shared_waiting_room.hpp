@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -88,6 +89,10 @@ class SharedWaitingRoom {
   void tick(const config::WaitingRoom& settings, waiting::EntryPace::Health health, TimePoint now);
   waiting::Counts counts(TimePoint now);
 
+  // Requests that never wait (config::WaitingBypass).
+  void count_bypass() { bypassed_.fetch_add(1, std::memory_order_relaxed); }
+  std::uint64_t bypassed() const { return bypassed_.load(std::memory_order_relaxed); }
+
  private:
   waiting::Terms terms_of(const config::WaitingRoom& settings) const;
   // Workers read the clock once a turn: what another one has seen already is not undone.
@@ -101,6 +106,7 @@ class SharedWaitingRoom {
   waiting::Terms given_;  // by the configuration; the room may keep a former start
   waiting::WaitingRoom room_;
   waiting::EntryPace pace_;
+  std::atomic<std::uint64_t> bypassed_{0};
 };
 
 observe::WaitingRoomSnapshot snapshot_of(SharedWaitingRoom& room,

@@ -65,6 +65,19 @@ TEST_CASE("a start is a time, and a draw needs one") {
   check_problem(route(R"({"queueing":"lifo"})"), kPath + ".queueing", "fifo");
 }
 
+TEST_CASE("who bypasses is named by blocks, patterns and tiers, also a tier of nobody in line") {
+  const WaitingRoom room = room_of(load_good(route(
+      R"({"bypass":{"clients":["10.0.0.0/8","::1"],"paths":["/sale/a/**"],"tiers":["staff"]}})",
+      R"("tenants":{"api_keys":[{"name":"us","key":"of-our-own-staff","tier":"staff"}]})")));
+  CHECK(room.bypass.clients.size() == 2);
+  CHECK(room_of(load_good(route("{}"))).bypass.paths.empty());
+  const std::string bypass = kPath + ".bypass";
+  check_problem(route(R"({"bypass":{"clients":["10.0.0.0/99"]}})"), bypass + ".clients[0]", "CIDR");
+  check_problem(route(R"({"bypass":{"paths":["/sale/../a"]}})"), bypass + ".paths[0]", "dot");
+  check_problem(route(R"({"bypass":{"paths":["a*"]}})"), bypass + ".paths[0]", "path");
+  check_problem(route(R"({"bypass":{"users":["a"]}})"), bypass + ".users", "");
+}
+
 TEST_CASE("the times of a waiting room fit one another") {
   check_problem(route(R"({"poll":{"min_ms":31000}})"), kPath + ".poll.min_ms", "up to");
   check_problem(route(R"({"idle_ms":5000,"session_ttl_ms":4999})"), kPath + ".idle_ms", "up to");
