@@ -23,6 +23,7 @@
 #include "config/load.hpp"
 #include "config/reference.hpp"
 #include "config/schema.hpp"
+#include "config/warnings.hpp"
 #include "proxy/server/server.hpp"
 #include "traffic/classify.hpp"
 
@@ -62,6 +63,8 @@ std::optional<spillway::config::Config> load(const std::string& path) {
 int check(const std::string& path) {
   const auto config = load(path);
   if (!config) return kBadUsage;
+  for (const auto& each : spillway::config::warnings(*config))
+    std::cerr << "warning: " << each.path << ": " << each.message << '\n';
   std::cout << spillway::config::effective(*config).dump(2) << '\n';
   return kFine;
 }

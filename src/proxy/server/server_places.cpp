@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "config/warnings.hpp"
 #include "proxy/server/server_parts.hpp"
 
 namespace spillway::proxy {
@@ -39,6 +40,8 @@ std::optional<store::Failure> Server::Parts::keep_places(const Generation& gener
                 "store.url is memory: places in waiting rooms are lost when this process ends");
     return std::nullopt;
   }
+  for (const config::Problem& each : config::warnings(generation.config))
+    log.message(observe::Level::warn, each.path + ": " + each.message);
   if (auto failure = places.open(places_file(store), rooms)) return failure;
   places.start();
   return std::nullopt;

@@ -46,6 +46,16 @@ TEST_CASE("check prints the effective configuration and what it prints passes ch
   CHECK(spillway("check --config " + dump.path()).out == first.out);
 }
 
+TEST_CASE("check warns of waiting rooms that several proxies do not share") {
+  const ScratchFile file("fleet.json",
+                         R"({"upstreams":[{"name":"a","servers":["127.0.0.1:1"]}],
+      "store":{"url":"postgresql:///jobs"},
+      "routes":[{"name":"sale","match":{"path":"/sale/**"},"waiting_room":{}}]})");
+  const Result result = spillway("check --config " + file.path());
+  CHECK(result.code == 0);
+  CHECK(contains(result.err, "warning: $.store.url: proxies that share this database"));
+}
+
 TEST_CASE("check and run refuse a bad file with every error on standard error") {
   const ScratchFile bad("bad.json", R"({"lisen":{},"upstreams":[{"name":"a","servers":["x"]}]})");
   for (const std::string command : {"check", "run", "explain"}) {
