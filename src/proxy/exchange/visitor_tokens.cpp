@@ -3,6 +3,7 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <chrono>
 #include <span>
 
 namespace spillway::proxy {
@@ -13,10 +14,21 @@ constexpr std::string_view kTicketField = "Spillway-Ticket";
 
 void write_cookie(TextWriter& out, const SharedWaitingRoom& room,
                   const config::WaitingRoom& settings, std::string_view value,
-                  std::string_view attributes) {
+                  std::chrono::seconds life) {
   out << "Set-Cookie: " << room.cookies()[settings.secure_cookie ? 0 : 1] << '=' << value
       << "; Path=/; HttpOnly; SameSite=Lax" << (settings.secure_cookie ? "; Secure" : "")
-      << attributes << "\r\n";
+      << "; Max-Age=" << life.count() << "\r\n";
+}
+
+// A browser that is closed and opened again still has what it held: while that is good, and no
+// longer than the key that signed it is accepted.
+std::chrono::seconds life_of(std::string_view token, const config::WaitingRoom& settings) {
+  constexpr Milliseconds kOfKey = waiting::TokenKeys::kKeyUse * waiting::TokenKeys::kFormerKeys;
+  Milliseconds life = kOfKey;  // a ticket is good while its visitor asks
+  if (token.starts_with(static_cast<char>(waiting::TokenKind::stamp))) life = waiting::kStampLife;
+  if (token.starts_with(static_cast<char>(waiting::TokenKind::pass)))
+    life = std::min(settings.session_ttl, kOfKey);
+  return std::chrono::ceil<std::chrono::seconds>(life);
 }
 
 }  // namespace
@@ -74,13 +86,13 @@ bool VisitorTokens::is_program() const {
 
 void write_token(TextWriter& out, const SharedWaitingRoom& room,
                  const config::WaitingRoom& settings, std::string_view token, bool for_program) {
-  write_cookie(out, room, settings, token, "");
+  write_cookie(out, room, settings, token, life_of(token, settings));
   if (for_program) out << kTicketField << ": " << token << "\r\n";
 }
 
 void write_token_end(TextWriter& out, const SharedWaitingRoom& room,
                      const config::WaitingRoom& settings) {
-  write_cookie(out, room, settings, "", "; Max-Age=0");
+  write_cookie(out, room, settings, "", std::chrono::seconds(0));
 }
 
 }  // namespace spillway::proxy
