@@ -108,6 +108,34 @@ void RoomQuestions::add_programs(Questions& to) const {
   to[draw + "404"] = [this] { return program("GET", "sale/draw"); };
 }
 
+void RoomQuestions::add_visitors(Questions& to) const {
+  const std::string room = " /_spillway/rooms/{room}/";
+  to["GET" + room + "events 200"] = [this] { return events(ticket_in("sale").token); };
+  to["GET" + room + "events 404"] = [this] { return program("GET", "none/events"); };
+  to["GET" + room + "events 409"] = [this] { return program("GET", "sale/events"); };
+  const std::string leave = "POST" + room + "leave ";
+  to[leave + "204"] = [this] { return leave_with(ticket_in("sale").token, true); };
+  to[leave + "403"] = [this] { return leave_with(ticket_in("sale").token, false); };
+  to[leave + "404"] = [this] { return leave_with("", true); };
+  for (const std::string refresh : {"refresh/off", "refresh/on"}) {
+    to["POST" + room + refresh + " 303"] = [=, this] { return program("POST", "sale/" + refresh); };
+    to["POST" + room + refresh + " 404"] = [=, this] { return program("POST", "none/" + refresh); };
+  }
+}
+
+Message RoomQuestions::events(const std::string& token) const {
+  return RawClient(proxy_.port())
+      .send(support::get("/_spillway/rooms/sale/events", "Spillway-Ticket: " + token + "\r\n"))
+      .read_head();
+}
+
+Message RoomQuestions::leave_with(const std::string& token, bool says_so) const {
+  return RawClient(proxy_.port())
+      .ask(support::post("/_spillway/rooms/sale/leave", "",
+                         (says_so ? "Spillway-Leave: 1\r\n" : "") +
+                             (token.empty() ? "" : "Spillway-Ticket: " + token + "\r\n")));
+}
+
 void RoomQuestions::add_reports(Questions& to) const {
   const auto add = [&](const std::string& described, const std::string& path) {
     to["GET " + described + " 200"] = [=, this] { return desk_.ask("GET", path); };
@@ -153,6 +181,7 @@ void RoomQuestions::add_act(Questions& to, const std::string& described, const A
 Questions RoomQuestions::all() const {
   Questions all;
   add_programs(all);
+  add_visitors(all);
   add_reports(all);
   add_cancel(all);
   for (const std::string act : {"/open", "/close", "/pause", "/resume"})

@@ -38,8 +38,11 @@ class RoomQuestions {
                         const std::string& body = {}, const std::string& lines = kJoin) const;
   support::Message program(const std::string& method, const std::string& path,
                            const std::string& token = {}) const;
+  support::Message events(const std::string& token) const;
+  support::Message leave_with(const std::string& token, bool says_so) const;
   Ticket ticket_in(const std::string& room) const;
   void add_programs(Questions& to) const;
+  void add_visitors(Questions& to) const;
   void add_reports(Questions& to) const;
   void add_cancel(Questions& to) const;
   void add_act(Questions& to, const std::string& described, const Act& act) const;
