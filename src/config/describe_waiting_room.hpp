@@ -43,6 +43,8 @@ void describe(Visitor& visit, WaitingRoom& x) {
   visit("idle_ms", x.idle, Range{1000, kDay}, "A session ends after so long without a request.");
   visit("claim_ms", x.claim, Range{1000, kHour},
         "Who is called and has not come within this goes back to its own place.");
+  visit("claim_extensions", x.claim_extensions, Range{0, 100},
+        "How often who is called may ask for claim_ms more (WCAG 2.2.1 asks for ten times).");
   visit("abandon_ms", x.abandon, Range{150'000, kDay},
         "Who has not been heard of for so long loses its place.");
   visit("max_wait_ms", x.max_wait, Range{1000, kDay},

@@ -50,6 +50,7 @@ struct WaitingRoom {
   Milliseconds session_ttl{3600000};
   Milliseconds idle{300000};
   Milliseconds claim{120000};
+  std::uint32_t claim_extensions = 10;
   Milliseconds abandon{300000};
   Milliseconds max_wait{1800000};
   std::uint32_t max_tickets = 100000;

@@ -66,6 +66,7 @@ Terms terms_of(const config::WaitingRoom& settings) {
           .session_ttl = settings.session_ttl,
           .idle = settings.idle,
           .claim = settings.claim,
+          .claim_extensions = settings.claim_extensions,
           .abandon = settings.abandon,
           .max_wait = settings.max_wait,
           .shortest_poll = settings.poll.min,

@@ -22,6 +22,7 @@ struct Terms {
   Milliseconds session_ttl{3'600'000};  // a session ends after this, used or not
   Milliseconds idle{300'000};           // a session ends after this without use
   Milliseconds claim{120'000};          // who is called has this long to come
+  std::uint32_t claim_extensions = 10;  // how often it may have as long again
   Milliseconds abandon{300'000};        // who is not heard of for this long loses its place
   Milliseconds max_wait{1'800'000};     // no more tickets than are called within this
   Milliseconds shortest_poll{5'000};    // told to those at the front

@@ -165,6 +165,20 @@ std::optional<WaitingRoom::Session> WaitingRoom::claim(const TicketId& id, Time 
   return std::nullopt;
 }
 
+std::optional<WaitingRoom::Extension> WaitingRoom::extend(const TicketId& id, Time now) {
+  const Slot slot = find(id);
+  if (slot == kNoSlot || orders_.has_ended) return std::nullopt;
+  heard(slot, now);
+  Ticket& ticket = tickets_[slot];
+  const bool is_granted = ticket.is_called && ticket.extended < terms_.claim_extensions;
+  if (is_granted) {
+    ++ticket.extended;
+    ticket.claim_until = std::max(ticket.claim_until, now + terms_.claim);
+    wait_for(slot);
+  }
+  return Extension{look(slot), is_granted};
+}
+
 Renewal WaitingRoom::use(const TicketId& id, std::uint32_t generation, Time issued, Time now) {
   if (sessions_.has(id)) {
     const Renewal renewal = sessions_.use(id, generation, issued, now, terms_);
@@ -285,6 +299,7 @@ void WaitingRoom::call(Slot slot, Time now) {
   ticket.told = {};
   line_.call(member(slot));
   ticket.is_called = true;
+  ticket.extended = 0;
   ticket.coming = Coming::fresh;
   ++called_.fresh;
   const Milliseconds poll(ticket.poll_ms);

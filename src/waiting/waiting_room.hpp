@@ -74,6 +74,7 @@ class WaitingRoom {
     Why why = Why::none;              // if it is waiting
     Time joined{};                    // the arrival that its place goes by
     Time claim_until{};               // if it is processing
+    std::uint32_t extensions = 0;     // likewise: how often extend() still gives it more time
     std::optional<Time> begins{};     // nobody is called before
     bool is_drawn_later = false;      // at `begins`: `ahead` means nothing yet, and is not for it
     Milliseconds poll{};              // whole seconds: when to ask again, as in Retry-After
@@ -96,6 +97,16 @@ class WaitingRoom {
   // begins if the ticket is called and there is room. nullopt: show the page of hear(). A called
   // one without room stays called and goes first when there is room again. Idempotent.
   std::optional<Session> claim(const TicketId& id, Time now);
+
+  // Who is called needs more time: it has Terms::claim from now on, Terms::claim_extensions times a
+  // call. Meanwhile others are called in its place, so no session waits for it. nullopt: unknown,
+  // or ended; a view of another state, or without extensions left: nothing was changed, it was
+  // heard of.
+  struct Extension {
+    View view;
+    bool is_granted = false;
+  };
+  std::optional<Extension> extend(const TicketId& id, Time now);
 
   using Use = waiting::Use;
   using Renewal = waiting::Renewal;
@@ -193,6 +204,7 @@ class WaitingRoom {
     std::uint32_t least_ahead = UINT32_MAX;  // of all times that it was told
     std::uint32_t least_own = UINT32_MAX;    // likewise, of its own tier
     std::uint8_t missed = 0;                 // calls, up to Terms::attempts
+    std::uint8_t extended = 0;               // this call, up to Terms::claim_extensions
     Priority priority = 0;
     std::uint32_t streams = 0;  // so far
     bool is_called = false;
@@ -221,6 +233,7 @@ class WaitingRoom {
   bool is_full(Priority priority) const;
   std::optional<double> calls_within_max_wait() const;
   Session begin(const TicketId& id, std::uint32_t generation, Time now);
+  std::uint32_t extensions_left(const Ticket& ticket) const;
   View look(Slot slot) const;
   Why why(const Ticket& ticket, const TieredLine::Ahead& ahead) const;
   std::optional<Learned::Course> course(const Ticket& ticket, const TieredLine::Ahead& ahead) const;

@@ -18,6 +18,12 @@ std::uint32_t in_32_bits(std::size_t number) {
 
 }  // namespace
 
+std::uint32_t WaitingRoom::extensions_left(const Ticket& ticket) const {
+  if (!ticket.is_called) return 0;
+  return terms_.claim_extensions -
+         std::min<std::uint32_t>(ticket.extended, terms_.claim_extensions);
+}
+
 WaitingRoom::View WaitingRoom::look(Slot slot) const {
   const Ticket& ticket = tickets_[slot];
   const TieredLine::Ahead ahead = line_.ahead(member(slot));
@@ -27,6 +33,7 @@ WaitingRoom::View WaitingRoom::look(Slot slot) const {
             .why = why(ticket, ahead),
             .joined = ticket.joined,
             .claim_until = ticket.claim_until,
+            .extensions = extensions_left(ticket),
             .poll = Milliseconds(ticket.poll_ms)};
   if (!has_begun()) {
     view.begins = terms_.start.at;

@@ -52,8 +52,10 @@ std::string to_json(const VisitorStatus& status, std::string_view room,
         text += ',';
       }
     }
-    if (status.state == State::processing)
+    if (status.state == State::processing) {
       member("claim_remaining_ms", std::max<std::int64_t>((view.claim_until - now).count(), 0));
+      member("extensions_left", view.extensions);
+    }
   }
   if (!notice.message.empty()) {
     const nlohmann::json quoted = notice.message;

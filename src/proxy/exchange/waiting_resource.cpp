@@ -43,7 +43,7 @@ Task<Answer> WaitingResource::answer(std::string_view path) {
   }
   const http::Verb method = request_.head.method;
   const bool is_refresh = part == "/refresh/on" || part == "/refresh/off";
-  const bool is_form = is_refresh || part == "/leave";
+  const bool is_form = is_refresh || part == "/leave" || part == "/extend";
   auto draw = part == "/draw" ? draw_response(*room_, services_.now()) : std::nullopt;
   const bool is_draw = draw.has_value();
   if (!is_form && !is_draw && part != "/ticket" && part != "/events")
@@ -55,7 +55,7 @@ Task<Answer> WaitingResource::answer(std::string_view path) {
     response_ = refresh_response(request_.head, part == "/refresh/on");
     co_return WaitingReport{};
   }
-  if (is_form) co_return leave();
+  if (is_form) co_return part == "/extend" ? extend() : leave();
   if (is_draw) {
     response_ = *std::move(draw);
     co_return WaitingReport{};
@@ -128,6 +128,25 @@ VisitorStatus WaitingResource::turned_away(WaitingRoom::Door door) const {
   using State = VisitorStatus::State;
   const State state = door == WaitingRoom::Door::ended ? State::ended : State::full;
   return {.state = state, .poll = settings_->poll.max};
+}
+
+// More time for who is called. The waiting page has no use for it: where it is seen, it enters.
+Answer WaitingResource::extend() {
+  const std::optional<Token> token = tokens_.find(*room_, services_.now());
+  if (!token || token->kind != TokenKind::ticket) return not_in_waiting_room();
+  const auto extension = room_->with(services_.now(), [&](WaitingRoom& room, Time now) {
+    room.recover(token->id, token->time, now, token->priority);
+    return room.extend(token->id, now);
+  });
+  if (!extension) return not_in_waiting_room();
+  if (!extension->is_granted)
+    return waiting_told(409, "Only who is called, and has extensions left, gets more time.");
+  response_ = status_response({.request = request_,
+                               .room = *room_,
+                               .settings = *settings_,
+                               .status = status_of(token->id, extension->view),
+                               .now = services_.now()});
+  return WaitingReport{};
 }
 
 // A form of another site cannot send the field (Fetch: it is not safelisted), nor the cookie

@@ -1,5 +1,6 @@
 // What visitors ask of their place in a waiting room, below own_path: rooms/NAME/ticket,
-// rooms/NAME/events, rooms/NAME/leave, rooms/NAME/refresh, and programs: rooms/NAME/tickets
+// rooms/NAME/events, rooms/NAME/leave, rooms/NAME/extend, rooms/NAME/refresh, and programs:
+// rooms/NAME/tickets
 // (docs/waiting-room.md).
 #pragma once
 
@@ -47,6 +48,7 @@ class WaitingResource {
   bool is_superseded();
   Task<std::optional<Fault>> tell_news(ClientSession& session, Parking& parking);
   Answer leave();
+  Answer extend();
   VisitorStatus ask();
   VisitorStatus ask_with_stamp(const waiting::Token& stamp);
   VisitorStatus ask_with_none();

@@ -103,6 +103,10 @@ void RoomQuestions::add_programs(Questions& to) const {
   const std::string own = "GET /_spillway/rooms/{room}/ticket ";
   to[own + "200"] = [this] { return program("GET", "sale/ticket", called_.token); };
   to[own + "404"] = [this] { return program("GET", "none/ticket"); };
+  const std::string more = "POST /_spillway/rooms/{room}/extend ";
+  to[more + "200"] = [this] { return program("POST", "sale/extend", called_.token); };
+  to[more + "404"] = [this] { return program("POST", "sale/extend"); };
+  to[more + "409"] = [this] { return program("POST", "sale/extend", waiting_[0].token); };
   const std::string draw = "GET /_spillway/rooms/{room}/draw ";
   to[draw + "200"] = [this] { return program("GET", "drawn/draw"); };
   to[draw + "404"] = [this] { return program("GET", "sale/draw"); };

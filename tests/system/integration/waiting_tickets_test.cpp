@@ -93,6 +93,28 @@ TEST_CASE("a program joins by POST, follows its ticket, enters with it and gives
   CHECK(program.post().status() == 202);  // its pass is over: it arrives anew
 }
 
+TEST_CASE("a program that is called asks for more time, as often as it may") {
+  Shop shop;
+  json room = always();
+  room["claim_extensions"] = 1;
+  ProxyUnderTest proxy(shop.address(), selling(room));
+  Program program(proxy);
+  const std::string extend = "/_spillway/rooms/sale/extend";
+  CHECK(program.ask("POST", extend).status() == 404);  // without a ticket
+  program.join();
+  REQUIRE(program.is_called());
+  CHECK(program.ask("GET", extend).status() == 405);
+  const Message given = program.ask("POST", extend);
+  CHECK(given.status() == 200);
+  const json told = json::parse(given.body);
+  CHECK(told["state"] == "processing");
+  CHECK(told["extensions_left"] == 0);
+  CHECK(told["claim_remaining_ms"] > 119'000);
+  CHECK(program.ask("POST", extend).status() == 409);
+  CHECK(is_in(program.ask("GET", "/sale/page")));
+  CHECK(program.ask("POST", extend).status() == 404);  // it has a pass
+}
+
 TEST_CASE("joins that keep nothing make no ticket, however many") {
   Shop shop;
   ProxyUnderTest proxy(shop.address(), selling(always()));

@@ -52,6 +52,39 @@ std::uint64_t ended(const Counts& counts, Ended why) {
 
 }  // namespace
 
+TEST_CASE("who is called gets more time as often as configured, and no session waits for it") {
+  Terms terms = terms_for(1, When::always);
+  terms.claim = Milliseconds(20'000);
+  terms.attempts = 1;
+  terms.claim_extensions = 10;
+  Scene scene(terms);
+  for (std::uint64_t n = 1; n <= 2; ++n) REQUIRE(scene.join(n).view);
+  REQUIRE_FALSE(scene.room.extend(id_of(1), scene.now)->is_granted);  // it is not called
+  CHECK_FALSE(scene.room.extend(id_of(9), scene.now));
+  scene.pass(kTick);
+  REQUIRE(scene.is_called(1));
+  for (std::uint32_t left = 10; left > 0; --left) {
+    scene.pass(Milliseconds(19'000));
+    scene.hear(2);
+    const auto extension = scene.room.extend(id_of(1), scene.now);
+    REQUIRE(extension);
+    CHECK(extension->is_granted);
+    CHECK(extension->view.extensions == left - 1);
+    CHECK(extension->view.claim_until == scene.now + terms.claim);
+  }
+  CHECK(scene.counts().called > 1);  // others were, meanwhile
+  CHECK_FALSE(scene.room.extend(id_of(1), scene.now)->is_granted);
+  SUBCASE("it comes in the time that it was given") {
+    scene.pass(Milliseconds(19'000));
+    CHECK(scene.claim(1));
+  }
+  SUBCASE("after that its call is missed") {
+    scene.pass(Milliseconds(21'000));
+    CHECK(ended(scene.counts(), Ended::not_claimed) >= 1);
+    CHECK_FALSE(scene.hear(1));
+  }
+}
+
 TEST_CASE("while there is room visitors go on, and count as taken for a minute") {
   Scene scene(terms_for(3));
   for (int n = 0; n < 3; ++n) CHECK(scene.room.arrive(scene.now) == Door::enter);
