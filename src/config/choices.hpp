@@ -109,6 +109,12 @@ inline constexpr std::array kChoices<OnStoreFailure>{Choice{OnStoreFailure::hold
                                                      Choice{OnStoreFailure::open, "open"}};
 
 template <>
+inline constexpr std::array kChoices<WaitingEvent>{
+    Choice{WaitingEvent::joined, "joined"},   Choice{WaitingEvent::position, "position"},
+    Choice{WaitingEvent::called, "called"},   Choice{WaitingEvent::fulfilled, "fulfilled"},
+    Choice{WaitingEvent::expired, "expired"}, Choice{WaitingEvent::cancelled, "cancelled"}};
+
+template <>
 inline constexpr std::array kChoices<TenantKey>{
     Choice{TenantKey::api_key, "api_key"}, Choice{TenantKey::trusted_header, "trusted_header"},
     Choice{TenantKey::client_address, "client_address"}};

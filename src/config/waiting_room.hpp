@@ -1,6 +1,7 @@
 // A route's waiting room: how many visitors are let in, and what the others are told.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -43,6 +44,17 @@ struct WaitingBypass {
   std::vector<std::string> paths;    // patterns as of Match::path
   std::vector<std::string> tiers;    // need not be of WaitingRoom::tiers
 };
+
+// What becomes of a ticket.
+enum class WaitingEvent : std::uint8_t {
+  joined,
+  position,  // half, a quarter, a tenth of its way is left
+  called,
+  fulfilled,  // it became a session
+  expired,    // by time, or calls that were missed
+  cancelled   // by the visitor or the operator
+};
+inline constexpr std::size_t kWaitingEventCount = 6;
 
 struct WaitingRoom {
   std::uint32_t active_sessions = 200;

@@ -39,6 +39,7 @@ struct Counts {
   std::uint64_t refused = 0;       // at the door: arrive() and join() that said `full`
   std::uint64_t told_within = 0;   // called within the range that was told first
   std::uint64_t told_outside = 0;  // not so
+  std::uint64_t events_lost = 0;   // Happenings: as many were noted as may be
   double estimate_error = 0;  // learned mean of how far the middle was off, as a part of the wait
   std::array<TierCounts, kMostTiers> tiers{};               // as Terms::tiers
   std::array<std::uint64_t, kEndedCount> tickets_ended{};   // by Ended

@@ -45,7 +45,8 @@ void WaitingRoom::order_anew(Time now) {
     line_.insert(member(slot), terms_.start.order_of(ticket.joined, ticket.id));
     line_.set_present(member(slot), is_present);
     ticket.told = {};
-    ticket.least_ahead = ticket.least_own = UINT32_MAX;
+    ticket.least_ahead = ticket.least_own = ticket.first_ahead = UINT32_MAX;
+    ticket.steps = 0;
   }
 }
 
@@ -87,7 +88,11 @@ WaitingRoom::Contact WaitingRoom::join(const TicketId& id, Time arrived, Time no
   since_.came[terms_.tiers.number_of(priority)] += 1;
   ++counts_.joined;
   heard(slot, now);
-  return {Door::wait, look(slot), std::nullopt};
+  const View view = look(slot);
+  const bool has_position = !view.is_drawn_later;
+  note(Event::joined, tickets_[slot], now,
+       has_position ? static_cast<std::uint32_t>(view.ahead + 1) : 0);
+  return {Door::wait, view, std::nullopt};
 }
 
 Slot WaitingRoom::insert(const TicketId& id, Time joined, Priority priority) {
@@ -153,6 +158,7 @@ std::optional<WaitingRoom::Session> WaitingRoom::claim(const TicketId& id, Time 
   if (room(now) > (goes_first ? 0 : called_.at_door)) {
     counts_.waited += std::max(now - ticket.joined, Milliseconds(0));
     ++counts_.tiers[terms_.tiers.number_of(ticket.priority)].fulfilled;
+    note(Event::fulfilled, ticket, now);
     forget(slot);
     begins_.add(now);
     ++counts_.fulfilled;
@@ -194,7 +200,10 @@ Renewal WaitingRoom::use(const TicketId& id, std::uint32_t generation, Time issu
     begins_.add(now);
   }
   // If it was called before a restart, that it came was not written.
-  if (const Slot slot = find(id); slot != kNoSlot) forget(slot);
+  if (const Slot slot = find(id); slot != kNoSlot) {
+    note(Event::fulfilled, tickets_[slot], now);
+    forget(slot);
+  }
   return {Use::renewed, begin(id, generation + 1, now).generation};
 }
 
@@ -229,6 +238,7 @@ void WaitingRoom::end_session(const TicketId& id, Ended why, Time now) {
 
 void WaitingRoom::end_ticket(Slot slot, Ended why, Time now) {
   recovery_.ended(tickets_[slot].id, now);
+  note_end(tickets_[slot], why, now);
   forget(slot);
   ++counts_.tickets_ended[static_cast<std::size_t>(why)];
 }
@@ -307,6 +317,7 @@ void WaitingRoom::call(Slot slot, Time now) {
   ticket.fresh_until = std::max(ticket.heard + poll, now) + poll / 2 + kComing;
   ticket.claim_until = now + std::max(terms_.claim, poll + poll / 2);
   ++counts_.called;
+  note(Event::called, ticket, now);
   since_.calls += 1;
   wait_for(slot);
 }
@@ -367,6 +378,7 @@ Counts WaitingRoom::counts(Time now) const {
   counts.told_within = learned_.honesty().within();
   counts.told_outside = learned_.honesty().outside();
   counts.estimate_error = learned_.honesty().error();
+  counts.events_lost = happenings_.lost();
   line_.each([&](Priority priority, const Line& line) {
     counts.tiers[terms_.tiers.number_of(priority)].visitors += line.size();
   });

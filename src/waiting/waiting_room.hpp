@@ -20,6 +20,7 @@
 #include "waiting/counts.hpp"
 #include "waiting/deadlines.hpp"
 #include "waiting/estimate.hpp"
+#include "waiting/happenings.hpp"
 #include "waiting/id_index.hpp"
 #include "waiting/journal.hpp"
 #include "waiting/learned.hpp"
@@ -79,6 +80,7 @@ class WaitingRoom {
     bool is_drawn_later = false;      // at `begins`: `ahead` means nothing yet, and is not for it
     Milliseconds poll{};              // whole seconds: when to ask again, as in Retry-After
     std::optional<Range> estimate{};  // if it is waiting, and the rate of entry is known
+    std::uint8_t steps = 0;           // of its way: half, a quarter, a tenth of it is left
   };
   using Session = waiting::Session;
   struct Contact {
@@ -182,6 +184,11 @@ class WaitingRoom {
   // process may not have come to write that down.
   void recover(const TicketId& id, Time time, Time now, Priority priority = 0);
 
+  // waiting_room_events.cpp. Nothing is noted until it is wanted. A position is noted when a
+  // visitor is heard of: who is not, has none.
+  void want_events(const EventSet& events) { happenings_.want(events); }
+  std::vector<Happening> take_events(std::size_t most) { return happenings_.take(most); }
+
   // Ends what is over, calls who may come in. Every 100 ms.
   void tick(Time now, const Backend& backend);
   Counts counts(Time now) const;
@@ -203,8 +210,10 @@ class WaitingRoom {
     std::uint32_t poll_ms = 0;
     std::uint32_t least_ahead = UINT32_MAX;  // of all times that it was told
     std::uint32_t least_own = UINT32_MAX;    // likewise, of its own tier
+    std::uint32_t first_ahead = UINT32_MAX;  // when it was heard of first
     std::uint8_t missed = 0;                 // calls, up to Terms::attempts
     std::uint8_t extended = 0;               // this call, up to Terms::claim_extensions
+    std::uint8_t steps = 0;                  // View::steps
     Priority priority = 0;
     std::uint32_t streams = 0;  // so far
     bool is_called = false;
@@ -244,6 +253,9 @@ class WaitingRoom {
   Milliseconds poll_before_start(const TicketId& id, Time now) const;
   void forget(Slot slot);
   void end_ticket(Slot slot, Ended why, Time now);
+  void note(Event event, const Ticket& ticket, Time now, std::uint32_t position = 0);
+  void note_end(const Ticket& ticket, Ended why, Time now);
+  void note_way(Ticket& ticket, std::uint32_t ahead, Time now);
   void end_session(const TicketId& id, Ended why, Time now);
   std::size_t& of(Coming coming);
   void become(Slot slot, Coming coming);
@@ -269,6 +281,7 @@ class WaitingRoom {
   Deadlines deadlines_;
   Sessions sessions_;
   Journal journal_;
+  Happenings happenings_;
   Recovery recovery_;
   RecentlyOver over_;
   Provisional provisional_;

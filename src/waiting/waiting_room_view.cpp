@@ -34,7 +34,8 @@ WaitingRoom::View WaitingRoom::look(Slot slot) const {
             .joined = ticket.joined,
             .claim_until = ticket.claim_until,
             .extensions = extensions_left(ticket),
-            .poll = Milliseconds(ticket.poll_ms)};
+            .poll = Milliseconds(ticket.poll_ms),
+            .steps = ticket.steps};
   if (!has_begun()) {
     view.begins = terms_.start.at;
     view.is_drawn_later = terms_.start.draw.has_value();
@@ -105,6 +106,7 @@ void WaitingRoom::heard(Slot slot, Time now) {
   if (has_begun()) {
     ticket.least_ahead = std::min(ticket.least_ahead, in_32_bits(ahead.all()));
     ticket.least_own = std::min(ticket.least_own, in_32_bits(ahead.own.all));
+    note_way(ticket, in_32_bits(ahead.all()), now);
   } else {
     ticket.poll_ms = static_cast<std::uint32_t>(poll_before_start(ticket.id, now).count());
   }

@@ -1,0 +1,74 @@
+// What has become of tickets, for those who want to be told: webhooks. Bounded: while nobody takes,
+// what comes beyond the bound is left out, and counted.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "config/waiting_room.hpp"
+#include "waiting/ticket.hpp"
+#include "waiting/tier.hpp"
+
+namespace spillway::waiting {
+
+using Event = config::WaitingEvent;
+inline constexpr std::size_t kEventCount = config::kWaitingEventCount;
+using EventSet = std::array<bool, kEventCount>;  // by Event
+
+struct Happening {
+  Event event = Event::joined;
+  TicketId id;
+  Time at{};
+  Milliseconds waited{0};        // since its arrival
+  std::uint32_t position = 0;    // joined, position: 1 is the next; 0: not known
+  Priority priority = 0;         // of its tier
+  std::optional<Ended> cause{};  // expired, cancelled
+};
+
+class Happenings {
+ public:
+  static constexpr std::size_t kMost = 16'384;  // less than 1 MiB
+
+  // These are noted from now on. None: what is noted is forgotten, with its memory.
+  void want(const EventSet& events) {
+    if (events == wanted_) return;
+    wanted_ = events;
+    if (std::ranges::find(wanted_, true) == wanted_.end()) {
+      ring_ = {};
+      first_ = size_ = 0;
+    } else if (ring_.empty()) {
+      ring_.resize(kMost);
+    }
+  }
+  bool wants(Event event) const { return wanted_[static_cast<std::size_t>(event)]; }
+
+  void note(const Happening& happening) {
+    if (!wants(happening.event)) return;
+    if (size_ == kMost) {
+      ++lost_;
+      return;
+    }
+    ring_[(first_ + size_++) % kMost] = happening;
+  }
+  // The oldest, in their order.
+  std::vector<Happening> take(std::size_t most) {
+    std::vector<Happening> taken;
+    for (; taken.size() < most && size_ > 0; --size_, first_ = (first_ + 1) % kMost)
+      taken.push_back(ring_[first_]);
+    return taken;
+  }
+  std::uint64_t lost() const { return lost_; }
+
+ private:
+  EventSet wanted_{};
+  std::vector<Happening> ring_;  // kMost, once any are wanted
+  std::size_t first_ = 0;
+  std::size_t size_ = 0;
+  std::uint64_t lost_ = 0;
+};
+
+}  // namespace spillway::waiting
