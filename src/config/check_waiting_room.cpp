@@ -64,6 +64,19 @@ void check_waiting_room(const WaitingRoom& room, const std::string& path, Findin
   }
 }
 
+void check_webhook(const Config& config, const WaitingWebhook& webhook, const std::string& path,
+                   Findings& findings) {
+  const auto to = std::ranges::find(config.routes, webhook.route, &Route::name);
+  if (to == config.routes.end()) {
+    findings.report(path + ".route", "there is no route of this name", "$.routes");
+  } else if (!to->defer) {
+    const auto n = static_cast<std::size_t>(to - config.routes.begin());
+    const std::string defer = route_path(n, config.routes.size()) + ".defer";
+    findings.report(path + ".route", "events become jobs of this route, which needs " + defer,
+                    defer);
+  }
+}
+
 // A tier that no waiting room has is a mistake in its name.
 void check_tiers_of_keys(const Config& config, Findings& findings) {
   const auto has = [](const Route& route, const std::string& name) {
@@ -93,6 +106,8 @@ void check_waiting_rooms(const Config& config, Findings& findings) {
     const std::string route_at = route_path(i, config.routes.size());
     const std::string path = route_at + ".waiting_room";
     check_waiting_room(*route.waiting_room, path, findings);
+    if (route.waiting_room->webhook)
+      check_webhook(config, *route.waiting_room->webhook, path + ".webhook", findings);
     if (config.own_path.empty()) {
       findings.report(path, "visitors ask for their place below $.own_path, which is empty",
                       "$.own_path");

@@ -320,7 +320,8 @@ struct Route {
   std::optional<Fallback> fallback;
   std::optional<Defer> defer;
   std::optional<WaitingRoom> waiting_room;
-  bool own_path = true;  // Spillway answers below Config::own_path
+  bool own_path = true;   // Spillway answers below Config::own_path
+  bool internal = false;  // no request of a client is of this route
 };
 
 enum class TenantKey : std::uint8_t { api_key, trusted_header, client_address };

@@ -23,7 +23,6 @@
 namespace spillway::config {
 
 inline constexpr std::string_view kLogLevels[] = {"debug", "info", "warn", "error"};
-
 inline constexpr Range kConcurrency{1, 1'000'000};
 
 // config.routes as the file divides it: the user's routes, and the default route behind them.
@@ -309,6 +308,7 @@ template <class Visitor>
 void describe(Visitor& visit, Route& x) {
   visit(required("name"), x.name, kName, "Name of the route, as metrics and logs say it.");
   visit(required("match"), x.match, ByType{}, "Requests it takes; the most specific match wins.");
+  visit("internal", x.internal, ByType{}, "Takes only Spillway's own requests; match is {}.");
   describe_treatment(visit, x);
 }
 

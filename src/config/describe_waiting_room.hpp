@@ -33,6 +33,20 @@ void describe(Visitor& visit, WaitingBypass& x) {
 }
 
 template <class Visitor>
+void describe(Visitor& visit, WaitingWebhook& x) {
+  visit(
+      required("route"), x.route, kName,
+      "Route with defer whose upstream is told, as its jobs are; internal, unless clients may ask "
+      "that upstream, too.");
+  visit("path", x.path, kTarget, "Where the requests go there.");
+  visit(
+      required("key_file"), x.key_file, kFileName,
+      "File with the key of their signatures: 32 bytes or 64 hexadecimal digits, readable for its "
+      "owner only; relative to the configuration file.");
+  visit("events", x.events, ListOf<ByType>{{}, 1, kWaitingEventCount}, "What is told.");
+}
+
+template <class Visitor>
 void describe(Visitor& visit, WaitingRoom& x) {
   visit("active_sessions", x.active_sessions, Range{1, 1'000'000},
         "Visitors who may be inside at a time.");
@@ -83,6 +97,7 @@ void describe(Visitor& visit, WaitingRoom& x) {
         "File with 32 bytes, raw or as 64 hexadecimal digits, with which Spillway-Pass is signed "
         "(HMAC-SHA256), so that the upstream can verify it; relative to the directory of the "
         "configuration file. Empty: it is not signed.");
+  visit("webhook", x.webhook, ByType{}, "Who is told what becomes of tickets; default: nobody.");
 }
 
 }  // namespace spillway::config

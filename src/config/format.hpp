@@ -67,6 +67,9 @@ inline constexpr Format kProtocol{
     "the name of a protocol in lower case, e.g. \"websocket\", other than h2c", is_protocol};
 inline constexpr Format kProbeTarget{
     "a path that starts with '/', with or without a query, or empty", is_probe_target};
+inline constexpr Format kTarget{
+    "a path that starts with '/', with or without a query",
+    [](std::string_view text) { return !text.empty() && is_probe_target(text); }};
 inline constexpr Format kFieldName{"the name of an HTTP field, or empty", is_field_name};
 inline constexpr Format kRequestField{"the name of an HTTP field", is_request_field};
 inline constexpr Format kAnswerField{

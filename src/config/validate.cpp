@@ -154,6 +154,10 @@ class Validator {
       }
       if (is_default) continue;
       const Match& match = route.match;
+      if (route.internal) {
+        check_internal(route, path);
+        continue;
+      }
       const auto [at, is_new] = first.emplace(
           std::tuple(std::set(match.methods.begin(), match.methods.end()), match.host, match.path),
           i);
@@ -161,6 +165,18 @@ class Validator {
         report(path + ".match", "the same match as " + element("$.routes", at->second) +
                                     ": one would never be used");
       }
+    }
+  }
+
+  void check_internal(const Route& route, const std::string& path) {
+    if (route.match != Match{}) {
+      report(path + ".match", "an internal route takes no request of a client: its match is {}",
+             path + ".internal");
+    }
+    if (!route.defer) {
+      report(path + ".internal",
+             "an internal route is there for its jobs, and has none without defer",
+             path + ".defer");
     }
   }
 

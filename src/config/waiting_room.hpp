@@ -56,6 +56,16 @@ enum class WaitingEvent : std::uint8_t {
 };
 inline constexpr std::size_t kWaitingEventCount = 6;
 
+// Who is told of events: signed requests that become jobs of a route with `defer`.
+struct WaitingWebhook {
+  std::string route;
+  std::string path = "/";
+  std::string key_file;
+  std::vector<WaitingEvent> events{WaitingEvent::joined,  WaitingEvent::position,
+                                   WaitingEvent::called,  WaitingEvent::fulfilled,
+                                   WaitingEvent::expired, WaitingEvent::cancelled};
+};
+
 struct WaitingRoom {
   std::uint32_t active_sessions = 200;
   std::optional<std::uint32_t> per_minute;  // default: no cap
@@ -81,6 +91,7 @@ struct WaitingRoom {
   WaitingBypass bypass;
   std::string proof_key_file;        // empty: the upstream is told of passes without a proof
   std::optional<HmacKey> proof_key;  // set by the server, from that file
+  std::optional<WaitingWebhook> webhook;
 };
 
 }  // namespace spillway::config

@@ -23,14 +23,17 @@
 #include "overload/state.hpp"
 #include "resilience/health.hpp"
 #include "waiting/counts.hpp"
+#include "waiting/happenings.hpp"
 
 namespace spillway::observe {
 
 struct WaitingRoomSnapshot {
   std::string name;
   waiting::Counts counts;
-  std::vector<std::string> tiers;  // names, as Counts::tiers
-  std::uint64_t bypassed = 0;      // requests that do not wait there
+  std::vector<std::string> tiers;                            // names, as Counts::tiers
+  std::uint64_t bypassed = 0;                                // requests that do not wait there
+  std::array<std::uint64_t, waiting::kEventCount> events{};  // written down for the webhook
+  std::uint64_t events_not_written = 0;                      // the store took them not
 };
 
 // One class's queue at one upstream.

@@ -1,5 +1,6 @@
 #include <array>
 
+#include "config/choices.hpp"
 #include "observe/families.hpp"
 
 namespace spillway::observe {
@@ -75,6 +76,32 @@ MetricFamily estimates(const Snapshot& snapshot) {
   return family;
 }
 
+MetricFamily events(const Snapshot& snapshot) {
+  MetricFamily family = counter("spillway_waiting_room_events_total",
+                                "Events of tickets that became jobs for the webhook.");
+  for (const WaitingRoomSnapshot& room : snapshot.waiting_rooms) {
+    for (std::size_t n = 0; n < waiting::kEventCount; ++n) {
+      const auto event = config::name(static_cast<waiting::Event>(n));
+      add_sample(family, {label("room", room.name), label("event", event)}, room.events[n]);
+    }
+  }
+  return family;
+}
+
+MetricFamily events_lost(const Snapshot& snapshot) {
+  MetricFamily family = counter("spillway_waiting_room_events_lost_total",
+                                "Events of which the webhook is not told: full, too many waited to "
+                                "be written down; store, it did not take them.");
+  for (const WaitingRoomSnapshot& room : snapshot.waiting_rooms) {
+    const auto add = [&](std::string_view cause, std::uint64_t count) {
+      add_sample(family, {label("room", room.name), label("cause", cause)}, count);
+    };
+    add("full", room.counts.events_lost);
+    add("store", room.events_not_written);
+  }
+  return family;
+}
+
 // One sample for each tier of each waiting room.
 template <class Value>
 MetricFamily of_tiers(MetricFamily family, const Snapshot& snapshot, Value value) {
@@ -104,6 +131,8 @@ Families waiting_families(const Snapshot& snapshot) {
                      "wait."),
                snapshot, [](const Counts& counts) { return counts.estimate_error; }),
       estimates(snapshot),
+      events_lost(snapshot),
+      events(snapshot),
       of_rooms(counter("spillway_waiting_room_joined_total", "Tickets that were made."), snapshot,
                [](const Counts& counts) { return counts.joined; }),
       of_rooms(gauge("spillway_waiting_room_open", "Whether visitors have to wait."), snapshot,

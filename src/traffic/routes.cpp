@@ -54,6 +54,7 @@ std::vector<Entry> read_entries(const std::vector<config::Route>& routes) {
   std::vector<Entry> entries;
   std::map<std::string, std::string_view> seen;
   for (std::size_t i = 0; i + 1 < routes.size(); ++i) {
+    if (routes[i].internal) continue;
     entries.push_back({&routes[i], parse_pattern(routes[i].match.path), static_cast<RouteId>(i)});
     const auto [other, fresh] =
         seen.emplace(canonical(routes[i].match, entries.back().pattern), routes[i].name);

@@ -60,6 +60,13 @@ Priority priority_of(const config::WaitingRoom& settings, std::string_view tier)
   return static_cast<Priority>(found->priority);
 }
 
+EventSet wanted_events(const config::WaitingRoom& settings) {
+  EventSet wanted{};
+  if (!settings.webhook) return wanted;
+  for (const Event event : settings.webhook->events) wanted[static_cast<std::size_t>(event)] = true;
+  return wanted;
+}
+
 Terms terms_of(const config::WaitingRoom& settings) {
   return {.active_sessions = settings.active_sessions,
           .per_minute = settings.per_minute.value_or(0),

@@ -5,12 +5,16 @@
 #include <vector>
 
 #include "config/waiting_room.hpp"
+#include "waiting/happenings.hpp"
 #include "waiting/terms.hpp"
 
 namespace spillway::waiting {
 
 // Without the key of a draw.
 Terms terms_of(const config::WaitingRoom& settings);
+
+// What its webhook is told of.
+EventSet wanted_events(const config::WaitingRoom& settings);
 
 // In the order of Terms::tiers.
 std::vector<std::string_view> tier_names(const config::WaitingRoom& settings);

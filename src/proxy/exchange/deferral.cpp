@@ -1,7 +1,5 @@
 #include "proxy/exchange/deferral.hpp"
 
-#include <sys/random.h>
-
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -17,6 +15,7 @@
 #include "proxy/exchange/key_question.hpp"
 #include "proxy/jobs/job_queue.hpp"
 #include "proxy/jobs/job_routes.hpp"
+#include "proxy/jobs/new_job_id.hpp"
 
 namespace spillway::proxy {
 
@@ -49,15 +48,6 @@ jobs::Digest digest_of(std::string_view text) {
   jobs::Digest digest;
   std::copy_n(whole.begin(), digest.size(), digest.begin());
   return digest;
-}
-
-// Ids begin with their time, so that they are near each other in a store's index.
-bool make_id(jobs::JobId& id, jobs::WallTime accepted) {
-  std::array<std::uint8_t, 11> random{};
-  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size()))
-    return false;
-  id = jobs::make_job_id(static_cast<std::uint64_t>(accepted.time_since_epoch().count()), random);
-  return true;
 }
 
 }  // namespace
@@ -230,7 +220,9 @@ std::optional<Fault> Deferral::fill(jobs::NewJob& job, std::string content) cons
   job.accepted =
       std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
   job.expires = job.accepted + settings.ttl;
-  if (!make_id(job.id, job.accepted)) return not_deferred(Reason::store_unavailable);
+  const std::optional<jobs::JobId> id = new_job_id(job.accepted);
+  if (!id) return not_deferred(Reason::store_unavailable);
+  job.id = *id;
   return std::nullopt;
 }
 

@@ -22,6 +22,7 @@
 #include "proxy/upstream/upstream.hpp"
 #include "proxy/waiting/shared_waiting_room.hpp"
 #include "proxy/waiting/visitor_cookies.hpp"
+#include "proxy/waiting/webhook_keys.hpp"
 #include "traffic/classify.hpp"
 #include "traffic/sip_hash.hpp"
 
@@ -51,6 +52,7 @@ struct Generation {
                         former == nullptr ? nullptr : &former->route_responses),
         waiting_rooms(waiting_rooms_of(config, process.visitors,
                                        former == nullptr ? nullptr : &former->waiting_rooms)),
+        webhook_keys(webhook_keys_of(config)),
         visitor_cookies(waiting_rooms) {
     for (const config::Upstream& upstream : config.upstreams) {
       upstreams.emplace_back(config, upstream, std::move(endpoints[upstreams.size()]),
@@ -86,6 +88,7 @@ struct Generation {
   std::deque<Upstream> upstreams;                // by UpstreamId
   const RouteResponses route_responses;
   const WaitingRooms waiting_rooms;  // by route; null where it has none
+  const WebhookKeys webhook_keys;    // by route
   const VisitorCookies visitor_cookies;
   std::vector<std::unique_ptr<observe::WorkerMetrics>> metrics;  // by worker
 };

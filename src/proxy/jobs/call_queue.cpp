@@ -49,6 +49,12 @@ bool CallQueue::add(StoreCall& call) {
     letter_bytes_ += its;
     return true;
   }
+  if (call.is_notice) {
+    if (room_for_notices() == 0) return false;
+    notices_.push_back(&call);
+    notice_bytes_ += its;
+    return true;
+  }
   const bool has_room = calls_.size() < kMostCalls && bytes_ < kMostBytes;
   if (!has_room && !is_settle(call)) return false;
   calls_.push_back(&call);
@@ -81,15 +87,19 @@ CallQueue::Batch CallQueue::take_batch() {
     bytes += bytes_of(letters_.front()->command);
     batch.push_back(take(letters_, letter_bytes_));
   }
+  for (std::size_t n = 0; n < kBatchNotices && !notices_.empty(); ++n)
+    batch.push_back(take(notices_, notice_bytes_));
   return batch;
 }
 
 CallQueue::Batch CallQueue::take_refused() {
   Batch refused(lookups_.begin(), lookups_.end());
   refused.insert(refused.end(), letters_.begin(), letters_.end());
+  refused.insert(refused.end(), notices_.begin(), notices_.end());
   lookups_.clear();
   letters_.clear();
-  letter_bytes_ = 0;
+  notices_.clear();
+  letter_bytes_ = notice_bytes_ = 0;
   Calls kept;
   for (StoreCall* const call : std::exchange(calls_, {})) {
     if (is_settle(*call)) {

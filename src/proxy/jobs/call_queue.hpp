@@ -1,8 +1,9 @@
 // What waits for the store, and in which order it goes there.
 //
-// What changes jobs goes first, in the order of its arrival. What clients ask after their jobs, and
-// what is written down for the operator only, have places of their own in each batch and bounds of
-// their own: however much of it comes, it delays no 202 and no acknowledgement. Not thread-safe.
+// What changes jobs goes first, in the order of its arrival. What clients ask after their jobs,
+// what is written down for the operator only, and what Spillway itself has to tell have places of
+// their own in each batch and bounds of their own: however much of it comes, it delays no 202 and
+// no acknowledgement. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -26,17 +27,22 @@ class CallQueue {
   static constexpr std::size_t kMostLookups = 256;
   static constexpr std::size_t kMostLetters = 256;
   static constexpr std::size_t kMostLetterBytes = 8 << 20;
+  static constexpr std::size_t kMostNotices = 512;  // of some hundred bytes each
   static constexpr std::size_t kBatchCalls = 256;
   static constexpr std::size_t kBatchBytes = 1 << 20;
   static constexpr std::size_t kBatchLookups = 64;
   static constexpr std::size_t kBatchLetters = 64;
+  static constexpr std::size_t kBatchNotices = 64;
 
   // False: as many of its kind wait as may. A Settle is always taken.
   bool add(StoreCall& call);
   bool has_room_for_letter() const {
     return letters_.size() < kMostLetters && letter_bytes_ < kMostLetterBytes;
   }
-  bool is_empty() const { return calls_.empty() && lookups_.empty() && letters_.empty(); }
+  std::size_t room_for_notices() const { return kMostNotices - notices_.size(); }
+  bool is_empty() const {
+    return calls_.empty() && lookups_.empty() && letters_.empty() && notices_.empty();
+  }
   // The next transaction.
   Batch take_batch();
   // All but what has to be settled: the store has failed.
@@ -54,9 +60,11 @@ class CallQueue {
   Calls calls_;
   Calls lookups_;  // what clients ask after their jobs
   Calls letters_;  // Bury
+  Calls notices_;
   std::size_t bytes_ = 0;
   std::size_t lookup_bytes_ = 0;  // none
   std::size_t letter_bytes_ = 0;
+  std::size_t notice_bytes_ = 0;
 };
 
 // An acknowledgement: it is kept until the store takes it.

@@ -53,6 +53,11 @@ class JobQueue {
               std::function<void()> written);
   // Whether there is room, before the request is copied.
   bool may_bury(const std::string& route, std::uint64_t most) const;
+  // Spillway's own requests, as many as may be posted now.
+  std::size_t room_for_notices() const;
+  // Writes one down, and does not wait for it: `written` is called on the store's thread, with
+  // whether it is. False, without effect: there is no room. Their order is that of their jobs.
+  bool post(jobs::NewJob job, std::uint64_t max_pending, std::function<void(bool)> written);
   // Delivers the watch when the job's state changes, once, unless unwatch() returns true.
   void watch(JobWatch& watch);
   bool unwatch(JobWatch& watch);

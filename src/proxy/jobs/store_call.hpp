@@ -29,6 +29,8 @@ struct StoreCall : Letter {
   store::Command command;
   std::optional<store::Failure> failure;  // the command was not executed
   std::function<void()> done;
+  // Of an Enqueue: it is Spillway's own, and no client waits for it.
+  bool is_notice = false;
   // Of a Settle: nothing more of its route is pulled for so long.
   std::optional<Duration> pauses_route;
 };

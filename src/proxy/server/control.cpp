@@ -22,9 +22,9 @@ Control::Ticker::Ticker(std::shared_ptr<Generation> of, UpstreamId upstream_id,
 }
 
 Control::Control(std::shared_ptr<Generation> generation,
-                 std::vector<std::unique_ptr<Worker>>& workers, observe::Log& log,
+                 std::vector<std::unique_ptr<Worker>>& workers, observe::Log& log, JobQueue* jobs,
                  std::uint64_t seed)
-    : workers_(workers), log_(log), random_(seed) {
+    : workers_(workers), log_(log), webhooks_(jobs), random_(seed) {
   adopt(generation);
 }
 
@@ -132,7 +132,7 @@ void Control::tick(Ticker& ticker, TimePoint now) {
 }
 
 // Into their waiting rooms' routes, as fast as the upstream can take.
-void Control::call_visitors(Ticker& ticker, TimePoint now) {
+void Control::call_visitors(Ticker& ticker, TimePoint now) const {
   std::size_t queued = 0;
   for (const std::size_t of_class : ticker.load.queued) queued += of_class;
   const std::uint32_t refused = ticker.upstream().refused.load(std::memory_order_relaxed);
@@ -143,6 +143,7 @@ void Control::call_visitors(Ticker& ticker, TimePoint now) {
   for (const RouteId route : ticker.waiting_rooms) {
     const config::Route& settings = ticker.generation->config.routes[index(route)];
     ticker.generation->waiting_rooms[index(route)]->tick(*settings.waiting_room, health, now);
+    webhooks_.tell(*ticker.generation, route);
   }
 }
 

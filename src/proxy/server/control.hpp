@@ -1,6 +1,7 @@
 // The control thread: one io_context that runs
 // * the control tick: every `tick_ms`, each upstream's controller evaluates the signals the workers
 //   recorded; a changed admission plan is published to the workers;
+// * after it the calls of visitors in waiting rooms, and what their webhooks are told;
 // * the active health checks (HealthChecks).
 // Nothing that runs here may block, or ticks would be late.
 #pragma once
@@ -18,6 +19,7 @@
 #include "proxy/generation/generation.hpp"
 #include "proxy/net/heartbeat.hpp"
 #include "proxy/server/health_checks.hpp"
+#include "proxy/server/webhooks.hpp"
 #include "proxy/worker/worker.hpp"
 
 namespace spillway::proxy {
@@ -25,7 +27,7 @@ namespace spillway::proxy {
 class Control {
  public:
   Control(std::shared_ptr<Generation> generation, std::vector<std::unique_ptr<Worker>>& workers,
-          observe::Log& log, std::uint64_t seed);
+          observe::Log& log, JobQueue* jobs, std::uint64_t seed);
   ~Control();  // stops
   Control(const Control&) = delete;
   Control& operator=(const Control&) = delete;
@@ -63,10 +65,11 @@ class Control {
   void start_timers();
   void arm(const TickerPtr& ticker);
   void tick(Ticker& ticker, TimePoint now);
-  static void call_visitors(Ticker& ticker, TimePoint now);
+  void call_visitors(Ticker& ticker, TimePoint now) const;
 
   std::vector<std::unique_ptr<Worker>>& workers_;
   observe::Log& log_;
+  const Webhooks webhooks_;
   boost::asio::io_context io_{1};
   Heartbeat heartbeat_;
   std::vector<TickerPtr> tickers_;  // by UpstreamId

@@ -79,7 +79,7 @@ Server::Parts::Parts(ReadConfiguration first, LoadConfig load)
         n, Worker::Shared{workers, log, tunnel_permits, temp_space, accept_resume, jobs.get()},
         generation, random_seed()));
   }
-  control.emplace(generation, workers, log, random_seed());
+  control.emplace(generation, workers, log, jobs.get(), random_seed());
   listener.emplace(config.listen, max_client_connections(config), workers);
   admin.emplace(config.admin, pages());
 }

@@ -31,6 +31,7 @@ void SharedWaitingRoom::tick(const config::WaitingRoom& settings, waiting::Entry
     room_.set_terms(terms, time);
     pace_.set_active_sessions(terms.active_sessions);
   }
+  room_.want_events(waiting::wanted_events(settings));
   health.is_needed = room_.counts(time).is_paced;
   double pace = pace_.tick(time, health);
   const bool is_held = settings.on_store_failure == config::OnStoreFailure::hold &&
@@ -57,10 +58,13 @@ waiting::Counts SharedWaitingRoom::counts(TimePoint now) {
 
 observe::WaitingRoomSnapshot snapshot_of(SharedWaitingRoom& room,
                                          const config::WaitingRoom& settings) {
-  observe::WaitingRoomSnapshot snapshot{
-      room.name(), room.counts(Clock::now()), {}, room.bypassed()};
+  observe::WaitingRoomSnapshot snapshot{.name = room.name(),
+                                        .counts = room.counts(Clock::now()),
+                                        .bypassed = room.bypassed()};
   for (const std::string_view name : waiting::tier_names(settings))
     snapshot.tiers.emplace_back(name);
+  for (std::size_t n = 0; n < waiting::kEventCount; ++n) snapshot.events[n] = room.told(n);
+  snapshot.events_not_written = room.not_told();
   return snapshot;
 }
 

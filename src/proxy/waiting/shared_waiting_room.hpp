@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -44,7 +45,9 @@ class SharedWaitingRoom {
         context_(std::move(context)),
         given_(terms_of(settings)),
         room_(given_),
-        pace_(settings.active_sessions) {}
+        pace_(settings.active_sessions) {
+    room_.want_events(waiting::wanted_events(settings));
+  }
   SharedWaitingRoom(const SharedWaitingRoom&) = delete;
   SharedWaitingRoom& operator=(const SharedWaitingRoom&) = delete;
 
@@ -92,6 +95,17 @@ class SharedWaitingRoom {
   // Requests that never wait (config::WaitingBypass).
   void count_bypass() { bypassed_.fetch_add(1, std::memory_order_relaxed); }
   std::uint64_t bypassed() const { return bypassed_.load(std::memory_order_relaxed); }
+  // Of those that its webhook wants, the oldest.
+  std::vector<waiting::Happening> take_events(std::size_t most) {
+    const std::lock_guard lock(mutex_);
+    return room_.take_events(most);
+  }
+  // An event was written down for the webhook, or could not be. On any thread.
+  void count_told(waiting::Event event, bool is_written) {
+    ++(is_written ? told_[static_cast<std::size_t>(event)] : not_told_);
+  }
+  std::uint64_t told(std::size_t event) const { return told_[event]; }
+  std::uint64_t not_told() const { return not_told_; }
 
  private:
   waiting::Terms terms_of(const config::WaitingRoom& settings) const;
@@ -107,6 +121,8 @@ class SharedWaitingRoom {
   waiting::WaitingRoom room_;
   waiting::EntryPace pace_;
   std::atomic<std::uint64_t> bypassed_{0};
+  std::array<std::atomic<std::uint64_t>, waiting::kEventCount> told_{};
+  std::atomic<std::uint64_t> not_told_{0};
 };
 
 observe::WaitingRoomSnapshot snapshot_of(SharedWaitingRoom& room,

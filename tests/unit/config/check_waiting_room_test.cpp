@@ -139,4 +139,33 @@ TEST_CASE("a key's tier is one of a waiting room's, and the same for all keys of
 }
 
 }  // namespace
+TEST_CASE("a webhook goes to a route with defer, from which clients may be kept") {
+  const auto hooked = [](const std::string& webhook, const std::string& to) {
+    return with(
+        R"("routes":[{"name":"sale","match":{"path":"/sale/**"},"waiting_room":{"webhook":)" +
+        webhook + "}}," + to + "]");
+  };
+  const std::string webhook = R"({"route":"hooks","path":"/in?v=1","key_file":"key"})";
+  const std::string internal = R"({"name":"hooks","match":{},"internal":true,"defer":{}})";
+  const Config config = load_good(hooked(webhook, internal));
+  CHECK(room_of(config).webhook->events.size() == kWaitingEventCount);
+  CHECK(config.routes[1].internal);
+  load_good(hooked(webhook, R"({"name":"hooks","match":{"path":"/in"},"defer":{}})"));
+  const std::string path = kPath + ".webhook";
+  check_problem(hooked(R"({"route":"hook","key_file":"key"})", internal), path + ".route",
+                "no route of this name");
+  check_problem(hooked(webhook, R"({"name":"hooks","match":{"path":"/in"}})"), path + ".route",
+                "needs $.routes[1].defer");
+  check_problem(hooked(R"({"route":"hooks"})", internal), path + ".key_file", "missing");
+  check_problem(hooked(R"({"route":"hooks","key_file":"key","path":"in"})", internal),
+                path + ".path", "starts with '/'");
+  check_problem(hooked(R"({"route":"hooks","key_file":"key","events":["left"]})", internal),
+                path + ".events[0]", "cancelled");
+  check_problem(
+      hooked(webhook, R"({"name":"hooks","match":{"path":"/in"},"internal":true,"defer":{}})"),
+      "$.routes[1].match", "its match is {}");
+  check_problem(with(R"("routes":[{"name":"hooks","match":{},"internal":true}])"),
+                "$.routes[0].internal", "none without defer");
+}
+
 }  // namespace spillway::config

@@ -85,6 +85,15 @@ std::size_t slow_match(const std::vector<config::Route>& routes, const std::stri
 
 }  // namespace
 
+TEST_CASE("an internal route takes no request, whatever its match says") {
+  config::Route internal = route("/**");
+  internal.internal = true;
+  const RouteTable routes = table({internal, route("/a"), route("/**")});
+  CHECK(get(routes, "/a") == 1);
+  CHECK(get(routes, "/b") == 2);
+  CHECK(get(table({internal}), "/b") == 1);  // the default route
+}
+
 TEST_CASE("the most specific path wins segment by segment") {
   const RouteTable routes =
       table({route("/**"), route("/a/**"), route("/a/*"), route("/a/b"), route("/a/b/**"),

@@ -133,3 +133,25 @@ TEST_CASE("what may take long goes alone, in its turn") {
   CHECK(count<store::Purge>(alone) == 1);
   CHECK(count<store::Enqueue>(desk.queue.take_batch()) == 1);
 }
+
+TEST_CASE("what Spillway itself tells takes no place of what clients defer, and keeps its order") {
+  Desk desk;
+  CHECK(desk.add_many(enqueue(1), kFlood) == CallQueue::kMostCalls);
+  std::deque<StoreCall> notices;
+  const auto add_notice = [&] {
+    notices.emplace_back(enqueue(notices.size()));
+    notices.back().is_notice = true;
+    return desk.queue.add(notices.back());
+  };
+  CHECK(desk.queue.room_for_notices() == CallQueue::kMostNotices);
+  while (desk.queue.room_for_notices() > 0) CHECK(add_notice());
+  CHECK_FALSE(add_notice());
+  const CallQueue::Batch batch = desk.queue.take_batch();
+  REQUIRE(batch.size() == CallQueue::kBatchCalls + CallQueue::kBatchNotices);
+  for (std::size_t n = 0; n < CallQueue::kBatchNotices; ++n)
+    CHECK(batch[CallQueue::kBatchCalls + n] == &notices[n]);
+  CHECK(desk.queue.room_for_notices() == CallQueue::kBatchNotices);
+  CHECK(desk.queue.take_refused().size() == CallQueue::kMostCalls - CallQueue::kBatchCalls +
+                                                CallQueue::kMostNotices - CallQueue::kBatchNotices);
+  CHECK(desk.queue.is_empty());
+}

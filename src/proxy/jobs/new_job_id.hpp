@@ -1,0 +1,13 @@
+// Ids of new jobs, from the system's source of secrets.
+#pragma once
+
+#include <optional>
+
+#include "jobs/job.hpp"
+
+namespace spillway::proxy {
+
+// nullopt: the system has none now.
+std::optional<jobs::JobId> new_job_id(jobs::WallTime accepted);
+
+}  // namespace spillway::proxy

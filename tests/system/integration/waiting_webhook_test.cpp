@@ -1,0 +1,199 @@
+// A webhook is told what becomes of tickets.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/base64.hpp"
+#include "base/hmac.hpp"
+#include "support/temporary_directory.hpp"
+#include "system/integration/sale.hpp"
+
+using namespace spillway;
+using namespace spillway::support;
+using nlohmann::json;
+
+namespace {
+
+const std::string kKey = "0123456789abcdefghijklmnopqrstuv";
+
+// Answers 500 to the first few, else 204.
+class Receiver {
+ public:
+  explicit Receiver(std::size_t failures = 0)
+      : peer_([this, failures](PeerConnection& proxy) {
+          while (const auto request = proxy.read_request()) {
+            std::unique_lock lock(mutex_);
+            requests_.push_back(*request);
+            const bool fails = requests_.size() <= failures;
+            came_.notify_all();
+            lock.unlock();
+            proxy.send(fails ? "HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n"
+                             : "HTTP/1.1 204 OK\r\n\r\n");
+          }
+        }) {}
+
+  std::string address() const { return peer_.address(); }
+  // Once there are so many.
+  std::vector<Message> requests(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    came_.wait_for(lock, kPatience, [&] { return requests_.size() >= count; });
+    return requests_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable came_;
+  std::vector<Message> requests_;
+  ScriptedPeer peer_;
+};
+
+json telling(const TemporaryDirectory& directory, const std::string& shop,
+             const std::string& receiver, json webhook = json::object()) {
+  const auto key = directory.write("webhook.key", kKey);
+  std::filesystem::permissions(key, std::filesystem::perms::owner_read);
+  webhook.merge_patch({{"route", "hooks"}, {"path", "/waiting?v=1"}, {"key_file", key.string()}});
+  json settings =
+      selling(always(), {{"upstreams",
+                          {{{"name", "app"}, {"servers", json::array({shop})}},
+                           {{"name", "mailer"}, {"servers", json::array({receiver})}}}}});
+  settings["routes"][0]["waiting_room"]["webhook"] = webhook;
+  settings["routes"].push_back({{"name", "hooks"},
+                                {"match", json::object()},
+                                {"internal", true},
+                                {"upstream", "mailer"},
+                                {"defer", {{"backoff", {{"base_ms", 1}, {"max_ms", 1}}}}}});
+  return settings;
+}
+
+std::string expected_signature(const Message& request) {
+  HmacKey key;
+  std::copy(kKey.begin(), kKey.end(), key.begin());
+  const Sha256 code =
+      hmac_sha256(key, *request.field("Webhook-Id") + "." + *request.field("Webhook-Timestamp") +
+                           "." + request.body);
+  return "v1," + base64({reinterpret_cast<const char*>(code.data()), code.size()});
+}
+
+std::string event_of(const Message& request) { return json::parse(request.body)["event"]; }
+
+std::string told(std::string_view event) {
+  return R"(spillway_waiting_room_events_total{room="sale",event=")" + std::string(event) + "\"}";
+}
+
+}  // namespace
+
+TEST_CASE("a webhook is told of joined, called and fulfilled: once each, in order, signed") {
+  const TemporaryDirectory directory;
+  Shop shop;
+  Receiver receiver;
+  ProxyUnderTest proxy(telling(directory, shop.address(), receiver.address()));
+  Visitor visitor(proxy);
+  const std::string ticket = visitor.join()["id"];
+  REQUIRE(visitor.is_called());
+  REQUIRE(is_in(visitor.visit()));
+  const auto requests = receiver.requests(3);
+  REQUIRE(requests.size() == 3);
+  std::vector<std::string> events;
+  std::set<std::string> ids;
+  for (const Message& request : requests) {
+    events.push_back(event_of(request));
+    ids.insert(*request.field("Webhook-Id"));
+    CHECK(request.start_line == "POST /waiting?v=1 HTTP/1.1");
+    CHECK(request.field("Content-Type") == "application/json");
+    CHECK(request.field("Webhook-Signature") == expected_signature(request));
+    const json body = json::parse(request.body);
+    CHECK(body["room"] == "sale");
+    CHECK(body["ticket"] == ticket);
+    CHECK(body["tier"] == "standard");
+    CHECK(body["waited_ms"] >= 0);
+  }
+  CHECK(events == std::vector<std::string>{"joined", "called", "fulfilled"});
+  CHECK(ids.size() == 3);
+  for (const auto& event : events) CHECK(proxy.metric_becomes(told(event), 1));
+  CHECK(proxy.metric_becomes(R"(spillway_jobs_succeeded_total)", 3));
+  CHECK(receiver.requests(3).size() == 3);
+}
+
+TEST_CASE("a webhook that answers 500 is told again, with the same id, before what came later") {
+  const TemporaryDirectory directory;
+  Shop shop;
+  Receiver receiver(2);
+  ProxyUnderTest proxy(telling(directory, shop.address(), receiver.address()));
+  Visitor visitor(proxy);
+  visitor.join();
+  REQUIRE(visitor.is_called());
+  const auto requests = receiver.requests(4);
+  REQUIRE(requests.size() == 4);
+  for (std::size_t n = 0; n < 3; ++n) {
+    CHECK(event_of(requests[n]) == "joined");
+    CHECK(requests[n].field("Webhook-Id") == requests[0].field("Webhook-Id"));
+    CHECK(requests[n].field("Webhook-Signature") == expected_signature(requests[0]));
+    CHECK(requests[n].field("Spillway-Attempt") == std::to_string(n + 1));
+  }
+  CHECK(event_of(requests[3]) == "called");
+  CHECK(requests[3].field("Webhook-Id") != requests[0].field("Webhook-Id"));
+}
+
+TEST_CASE("a webhook is told of the events that are configured, and no others") {
+  const TemporaryDirectory directory;
+  Shop shop;
+  Receiver receiver;
+  ProxyUnderTest proxy(telling(directory, shop.address(), receiver.address(),
+                               {{"events", json::array({"fulfilled"})}}));
+  Visitor visitor(proxy);
+  visitor.join();
+  REQUIRE(visitor.is_called());
+  REQUIRE(is_in(visitor.visit()));
+  const auto requests = receiver.requests(1);
+  REQUIRE(requests.size() == 1);
+  CHECK(event_of(requests[0]) == "fulfilled");
+  CHECK(proxy.metric(told("joined")) == 0);
+}
+
+TEST_CASE("visitors do not notice that the webhook is down") {
+  const TemporaryDirectory directory;
+  Shop shop;
+  std::string nobody;
+  {
+    const Receiver gone;
+    nobody = gone.address();
+  }
+  ProxyUnderTest proxy(telling(directory, shop.address(), nobody));
+  Visitor visitor(proxy);
+  visitor.join();
+  REQUIRE(visitor.is_called());
+  CHECK(is_in(visitor.visit()));
+  CHECK(proxy.metric_becomes(told("fulfilled"), 1));  // it is kept for the webhook
+  CHECK(proxy.metric(R"(spillway_waiting_room_events_lost_total{room="sale",cause="store"})") == 0);
+}
+
+TEST_CASE("no client reaches the upstream of an internal route") {
+  const TemporaryDirectory directory;
+  Shop shop;
+  Receiver receiver;
+  ProxyUnderTest proxy(telling(directory, shop.address(), receiver.address()));
+  RawClient client(proxy.port());
+  for (const char* path : {"/waiting?v=1", "/", "/hooks"}) {
+    const Message answer = client.ask("POST " + std::string(path) +
+                                      " HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
+    CHECK(answer.status() == 200);  // the shop's, of the default route
+  }
+  CHECK(shop.requests().size() == 3);
+  CHECK(receiver.requests(0).empty());
+}
+
+TEST_CASE("a webhook without a key is no configuration") {
+  const TemporaryDirectory directory;
+  Shop shop;
+  json settings = telling(directory, shop.address(), shop.address());
+  settings["routes"][0]["waiting_room"]["webhook"]["key_file"] =
+      (directory.path() / "absent").string();
+  CHECK_THROWS_WITH_AS(ProxyUnderTest{settings}, doctest::Contains("absent"), std::runtime_error);
+}
