@@ -1,6 +1,8 @@
 // The status of a visitor of a waiting room as server-sent events (WHATWG HTML section 9.2).
 #include <algorithm>
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "proxy/exchange/long_lived.hpp"
 #include "proxy/exchange/waiting_resource.hpp"
@@ -19,6 +21,18 @@ constexpr Duration kLongest = std::chrono::minutes(10);
 constexpr std::size_t kFront = 1000;
 // Of limits.tunnels; the others are for the backend.
 constexpr std::uint32_t kShareOfTunnels = 4;
+
+// What has become of a ticket of which so many steps were told, in the words of the webhook. Empty:
+// nothing that is known. Of one that is forgotten it is not known how it ended.
+std::string_view event_of(const VisitorStatus& status, std::uint8_t steps) {
+  switch (status.state) {
+    case VisitorStatus::State::waiting: return status.view->steps > steps ? "position" : "";
+    case VisitorStatus::State::processing: return "called";
+    case VisitorStatus::State::fulfilled: return "fulfilled";
+    case VisitorStatus::State::ended: return "cancelled";
+    default: return {};
+  }
+}
 
 }  // namespace
 
@@ -79,6 +93,7 @@ Task<std::optional<Fault>> WaitingResource::tell_news(ClientSession& session, Pa
   std::size_t shown = static_cast<std::size_t>(-1);
   waiting::Why why = waiting::Why::none;
   std::uint64_t noticed = 0;
+  std::uint8_t steps = UINT8_MAX;
   TimePoint told{};
   while (services_.now() < until && !services_.draining) {
     const VisitorStatus status = ask();
@@ -91,7 +106,10 @@ Task<std::optional<Fault>> WaitingResource::tell_news(ClientSession& session, Pa
     if (ends_here) {
       event = "event: superseded\ndata: {}\n\n";
     } else if (is_news) {
-      event = "event: status\ndata: " + describe(status, notice) + "\n";
+      const std::string data = "\ndata: " + describe(status, notice) + "\n";
+      if (const std::string_view what = event_of(status, steps); !what.empty())
+        event.append("event: ").append(what).append(data);
+      event += "event: status" + data;
     } else if (services_.now() - told >= kComment) {
       event = ":\n\n";  // keeps the connection alive
     }
@@ -103,6 +121,7 @@ Task<std::optional<Fault>> WaitingResource::tell_news(ClientSession& session, Pa
     // A start that was put off: where it stands is not to be seen by when there is news.
     if (!waits || ends_here || status.view->begins) break;
     shown = status.view->ahead;
+    steps = status.view->steps;
     why = status.view->why;
     noticed = notice.changes;
     const Wake wake =
