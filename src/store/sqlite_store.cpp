@@ -35,7 +35,10 @@ SqliteStore::SqliteStore(FileLock lock)
       view_(database_, ledger_, records_),
       begin_(database_, sql::kBegin),
       commit_(database_, sql::kCommit),
-      bytes_(database_, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"),
+      // Pages that were given back are used again before the file grows.
+      bytes_(database_,
+             "SELECT (page_count - freelist_count) * page_size"
+             " FROM pragma_page_count, pragma_freelist_count, pragma_page_size"),
       checkpoint_(database_) {}
 
 SqliteStore::~SqliteStore() = default;

@@ -171,6 +171,27 @@ TEST_CASE("a purge deletes what has ended and is included, and no other") {
   });
 }
 
+TEST_CASE("what is purged takes up no space any more") {
+  each_store([](UnderTest& store) {
+    if (store.is_shared()) return;  // the database gives space back when it vacuums
+    const Epoch epoch = store.join();
+    constexpr std::uint64_t kJobs = 50;
+    for (std::uint64_t n = 0; n < kJobs; ++n) {
+      jobs::NewJob job = store.job(n);
+      job.body = std::string(16 << 10, 'b');
+      store.ask(store.enqueue(job));
+    }
+    const std::uint64_t filled = store.ask(Totals{}).bytes;
+    CHECK(filled >= kJobs * (16 << 10));
+    REQUIRE(store.claim(epoch, kJobs).size() == kJobs);
+    for (std::uint64_t n = 0; n < kJobs; ++n) REQUIRE(store.die(epoch, n));
+    Purge purge;
+    purge.limit = kJobs;
+    REQUIRE(store.ask(purge).count == kJobs);
+    CHECK(store.ask(Totals{}).bytes < filled / 4);
+  });
+}
+
 TEST_CASE("totals follow every change, and know the oldest job that is due") {
   each_store([](UnderTest& store) {
     const jobs::WallTime begin = store.now();
