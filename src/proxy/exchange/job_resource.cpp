@@ -81,7 +81,7 @@ Task<Answer> JobResource::answer(std::string_view path) {
     if (!is<JobReport>(found) || method == http::Verb::head) co_return found;
     co_return JobEvents{};
   }
-  const Answer shown = co_await show_answer(asked->id);
+  const Answer shown = co_await show_answer(asked->id, Cut::told);
   co_return shown;
 }
 
@@ -168,7 +168,7 @@ void JobResource::report(const jobs::JobView& job) {
     response_.lines += "Retry-After: " + std::to_string(retry_after(job)) + "\r\n";
 }
 
-Task<Answer> JobResource::show_answer(jobs::JobId id) {
+Task<Answer> JobResource::show_answer(jobs::JobId id, Cut cut) {
   StoreCall call{store::ReadAnswer{.id = id, .state = std::nullopt, .answer = std::nullopt}};
   const std::optional<Fault> failure = co_await ask(call);
   if (failure) co_return *failure;
@@ -178,6 +178,8 @@ Task<Answer> JobResource::show_answer(jobs::JobId id) {
   if (!jobs::has_ended(*read.state))
     co_return answered(409, "The job has not ended: ask for it without /response.");
   if (!read.answer) co_return answered(404, "The job has ended without an answer.");
+  if (read.answer->is_cut && cut == Cut::refused)
+    co_return answered(409, "The body of the answer was too long to be kept.");
   if (read.answer->is_cut) {
     read.answer->fields += "Spillway-Job: cut\r\n";
     read.answer->body.clear();
@@ -209,7 +211,7 @@ Task<Answer> JobResource::cancel(jobs::JobId id) {
 }
 
 Task<Answer> JobResource::answer_of(jobs::JobId id, std::string applied) {
-  const Answer shown = co_await show_answer(id);
+  const Answer shown = co_await show_answer(id, Cut::refused);
   if (is<JobReport>(shown)) response_.lines += "Preference-Applied: " + applied + "\r\n";
   co_return shown;
 }

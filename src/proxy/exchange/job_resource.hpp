@@ -34,7 +34,8 @@ class JobResource {
 
   // `path`: own_part(). JobReport, or a fault.
   Task<Answer> answer(std::string_view path);
-  // The stored answer of a job, in place of a 202; `applied`: the preference that led to it.
+  // The stored answer of a job, in place of a 202; `applied`: the preference that led to it. A fault
+  // where its body was too long to be kept.
   Task<Answer> answer_of(jobs::JobId id, std::string applied);
   // The report, for the response.
   const OwnResponse& response() const { return response_; }
@@ -56,7 +57,9 @@ class JobResource {
   std::optional<Fault> too_often() const;
   Task<std::optional<Fault>> ask(StoreCall& call);
   Task<Answer> show(jobs::JobId id);
-  Task<Answer> show_answer(jobs::JobId id);
+  // An answer whose body was too long to be kept.
+  enum class Cut : std::uint8_t { told, refused };
+  Task<Answer> show_answer(jobs::JobId id, Cut cut);
   Task<Answer> cancel(jobs::JobId id);
   void report(const jobs::JobView& job);
   std::string describe(const jobs::JobView& job) const;

@@ -349,6 +349,22 @@ TEST_CASE("a client is told which of its preferences were applied") {
   for (const Message& request : backend.requests()) CHECK_FALSE(request.field("Prefer"));
 }
 
+TEST_CASE("a client that waits is not given an answer whose body was not kept, but its job") {
+  Backend backend([](PeerConnection& proxy, const Message&) {
+    proxy.send("HTTP/1.1 201 Created\r\nContent-Length: 4\r\n\r\ndone");
+  });
+  ProxyUnderTest proxy(backend.address(), deferring({{"when", "always"}, {"max_result_bytes", 3}}));
+  RawClient client(proxy.port());
+  client.send(deferrable("/export/1", "body", "Prefer: respond-async, wait=10\r\n"));
+  const auto accepted = client.read_response();
+  REQUIRE(accepted.status() == 202);
+  const std::string location(accepted.field("Location").value_or(""));
+  client.send(getting(location + "/response"));
+  const auto answer = client.read_response();
+  CHECK(answer.status() == 201);
+  CHECK(answer.field("Spillway-Job") == "cut");
+}
+
 TEST_CASE("an answer without content is kept as one") {
   Backend backend([](PeerConnection& proxy, const Message&) {
     proxy.send("HTTP/1.1 204 No Content\r\nX-Done: yes\r\n\r\n");
