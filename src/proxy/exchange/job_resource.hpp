@@ -34,8 +34,8 @@ class JobResource {
 
   // `path`: own_part(). JobReport, or a fault.
   Task<Answer> answer(std::string_view path);
-  // The stored answer of a job, in place of a 202; `applied`: the preference that led to it. A fault
-  // where its body was too long to be kept.
+  // The stored answer of a job, in place of a 202; `applied`: the preference that led to it. A
+  // fault where its body was too long to be kept.
   Task<Answer> answer_of(jobs::JobId id, std::string applied);
   // The report, for the response.
   const OwnResponse& response() const { return response_; }

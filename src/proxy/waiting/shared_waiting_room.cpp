@@ -58,9 +58,8 @@ waiting::Counts SharedWaitingRoom::counts(TimePoint now) {
 
 observe::WaitingRoomSnapshot snapshot_of(SharedWaitingRoom& room,
                                          const config::WaitingRoom& settings) {
-  observe::WaitingRoomSnapshot snapshot{.name = room.name(),
-                                        .counts = room.counts(Clock::now()),
-                                        .bypassed = room.bypassed()};
+  observe::WaitingRoomSnapshot snapshot{
+      .name = room.name(), .counts = room.counts(Clock::now()), .bypassed = room.bypassed()};
   for (const std::string_view name : waiting::tier_names(settings))
     snapshot.tiers.emplace_back(name);
   for (std::size_t n = 0; n < waiting::kEventCount; ++n) snapshot.events[n] = room.told(n);
