@@ -67,10 +67,9 @@ void describe(Visitor& visit, Limits& x) {
   visit("min_rate_bytes", x.min_rate_bytes, Range{0, 1 << 30},
         "Bytes per second that a client must send of a body or take of an answer, after 5 s of "
         "grace; 0: any.");
-  visit(
-      "slot_rate_bytes", x.slot_rate_bytes, Range{0, 1 << 30},
-      "The same while its request holds a slot for which others wait, after 1 s of grace; more and "
-      "sooner, up to 16 times, the more slots wait for clients; 0: as min_rate_bytes.");
+  visit("slot_rate_bytes", x.slot_rate_bytes, Range{0, 1 << 30},
+        "The same while its request holds a slot for which others wait, after 1 s of grace; up to "
+        "16 times as much, and sooner, the more slots wait for clients; 0: as min_rate_bytes.");
   visit("buffer_bytes", x.buffer_bytes, Range{0, std::int64_t{1} << 40},
         "Memory, over all workers, for bodies that clients send or take slowly, so that they hold "
         "no slot; a 32nd of it at most for one body, a quarter for one client address; 0: none.");
@@ -288,9 +287,8 @@ void describe_treatment(Visitor& visit, Route& x) {
   visit("upgrades", x.upgrades, ListOf<Format>{kProtocol, 0, 8},
         "Protocols that a connection may be upgraded to; another Upgrade is not passed on.");
   visit("request_buffering", x.request_buffering, ByType{},
-        "auto: the body of a client that is slow to send it is read before a slot is taken, of "
-        "whatever Content-Type; off, for upstreams that answer before they have all of it, as with "
-        "gRPC: once its first 64 KiB have come, the upstream gets the body as it comes.");
+        "auto: the body of a client that is slow to send it is read before a slot is taken; off, "
+        "as gRPC needs it: once its first 64 KiB have come, the upstream gets it as it comes.");
   visit("rules", x.rules, ByClass{}, "What differs from the class's overload rules on this route.");
   visit("cache", x.cache, ByType{},
         "Stores what a shared cache may store (RFC 9111); default: nothing is stored.");
