@@ -365,7 +365,9 @@ TEST_CASE("P0 gets a slot in time from clients that take little, and that come b
       {"dispatch", {{"concurrency", kSlots}}},
       // No file has room for such a body.
       {"limits", {{"buffer_bytes", 0}, {"temp_file_bytes", 20'000'000}}},
-      {"classes", {{{"name", "P0"}, {"max_wait_ms", kSanitized ? 2000 : 500}}, {{"name", "P2"}}}},
+      {"classes",
+       {{{"name", "P0"}, {"max_wait_ms", kSanitized ? 3000 : 1500}, {"sla_ms", 5000}},
+        {{"name", "P2"}}}},
       {"overload", {{"rules", {{"P0", allow}, {"P2", allow}}}}},
       {"routes",
        {{{"name", "checkout"}, {"match", {{"path", "/pay"}}}, {"class", "P0"}},
