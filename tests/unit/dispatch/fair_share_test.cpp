@@ -17,7 +17,7 @@ constexpr ClassSet kAll = 0b111;
 
 // One of `ready`, which are taken to have waiters.
 ClassId serve(FairShare& share, ClassSet ready) {
-  const Queues queues;
+  static const Queues queues;  // once: its deques are costly to make, and tests take many turns
   Waiter waiter;
   waiter.served_as = share.pick(ready, queues, TimePoint{});
   share.served(waiter, queues);
