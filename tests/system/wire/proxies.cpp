@@ -28,6 +28,9 @@ nlohmann::json cached_route(const std::string& name, int stale_ms) {
            {{"max_bytes", 16'777'216},
             {"serve", "fresh"},
             {"ttl_ms", kHeuristicSeconds * 1000},
+            {"personal", {"Cookie", "X-Api-Key", "X-Wire-Person"}},
+            {"vary", {"X-Wire-Variant"}},
+            {"targeted", {"CDN-Cache-Control"}},
             {"stale_ms", stale_ms}}}};
 }
 
@@ -37,6 +40,7 @@ nlohmann::json settings(bool trusting, Caching caching) {
       {"workers", 1},
       {"limits", {{"body_bytes", kBodyLimit}}},
       {"default_route", {{"class", "P0"}}},
+      {"trusted_headers", {{"tenant", "X-Wire-Tenant"}}},
       {"overload",
        {{"enter", {{"error_rate", nullptr}, {"event_loop_lag_ms", nullptr}}},
         {"exit", {{"error_rate", nullptr}, {"event_loop_lag_ms", nullptr}}}}}};

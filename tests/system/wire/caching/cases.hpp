@@ -1,4 +1,4 @@
-// The rules of HTTP caching: RFC 9111, and what of RFC 9110, 5861 and 9211 touches it.
+// The rules of HTTP caching: RFC 9111, and what of RFC 9110, 5861, 9211 and 9213 touches it.
 #pragma once
 
 #include <vector>

@@ -112,6 +112,21 @@ void add_heuristics(std::vector<Case>& cases) {
                       {get().status(302).from_origin(1), get().status(302).from_store(1)}));
 }
 
+// The operator has named the field: it alone speaks to this cache.
+void add_targeted(std::vector<Case>& cases) {
+  const std::string targeted = "CDN-Cache-Control: ";
+  cases.insert(
+      cases.end(),
+      {fresh("CDN-Cache-Control lets be stored what Cache-Control does not", "9213 2.2",
+             Level::must, {"Cache-Control: no-store", targeted + "max-age=60"}),
+       stale("CDN-Cache-Control keeps from being stored what Cache-Control lets", "9213 2.2",
+             Level::must, {"Cache-Control: max-age=60", targeted + "no-store"}),
+       stale("max-age=0 in CDN-Cache-Control overrules Expires in the future", "9213 2.2",
+             Level::must, {targeted + "max-age=0", expires(60)}),
+       fresh("CDN-Cache-Control that cannot be read leaves Cache-Control in place", "9213 2.1",
+             Level::must, {"Cache-Control: max-age=60", targeted + "&"})});
+}
+
 }  // namespace
 
 std::vector<Case> freshness_cases() {
@@ -119,6 +134,7 @@ std::vector<Case> freshness_cases() {
   add_lifetimes(cases);
   add_oddities(cases);
   add_heuristics(cases);
+  add_targeted(cases);
   return cases;
 }
 

@@ -39,6 +39,16 @@ std::vector<Case> person_cases() {
                {says({"Cache-Control: max-age=60"}), says({}), says({})},
                {get({"X-Api-Key: alice-alice"}).from_origin(1),
                 get({"X-Api-Key: bob-bob-bob"}).from_origin(2), get().from_origin(3)}),
+          ours("an answer to a field of cache.personal is not given to others",
+               {says({"Cache-Control: max-age=60"}), says({}), says({})},
+               {get({"X-Wire-Person: alice"}).from_origin(1),
+                get({"X-Wire-Person: bob"}).from_origin(2), get().from_origin(3)}),
+          ours("an answer to a field of cache.personal that Connection names is not either",
+               {says({"Cache-Control: max-age=60"}), says({})},
+               {get({"Connection: X-Wire-Person", "X-Wire-Person: alice"})
+                    .from_origin(1)
+                    .asked_with("X-Wire-Person", "alice"),
+                get().from_origin(2)}),
           may("9111 5.2.2.9", "a public answer to a cookie is given to all",
               {says({"Cache-Control: public, max-age=60"})},
               {get({"Cookie: session=1"}).from_origin(1), get({"Cookie: session=2"}).from_store(1),

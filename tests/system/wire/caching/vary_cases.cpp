@@ -54,6 +54,12 @@ std::vector<Case> vary_cases() {
                    get({"X-A: 1", "X-B: 2"}), get({"X-A: 12", "X-B:"})),
       not_selected("a second line of the selecting field makes another", {"Vary: X-A"},
                    get({"X-A: 1"}), get({"X-A: 1", "X-A: 2"})),
+      // The origin is not told what Connection names: its answer is for those who do not say it.
+      must("9111 4.1", "an answer to a field that Connection names is not for those who send it",
+           {says({"Cache-Control: max-age=60", "Vary: X-A"}),
+            says({"Cache-Control: max-age=60", "Vary: X-A"})},
+           {get({"Connection: X-A", "X-A: 1"}).from_origin(1).asked_without("X-A"),
+            get({"X-A: 1"}).from_origin(2), get().from_store(1), get({"X-A: 1"}).from_store(2)}),
       not_selected("Vary: * never matches", {"Vary: *"}, get(), get()),
       not_selected("a star among names never matches", {"Vary: X-A, *"}, get({"X-A: 1"}),
                    get({"X-A: 1"})),

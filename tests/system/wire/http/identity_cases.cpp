@@ -90,6 +90,12 @@ std::vector<Case> identity_cases() {
                    .sends(get("/", "Connection: X-Customer\r\nX-Customer: 7\r\n"))
                    .passes()
                    .asked_with("X-Customer", "7")),
+          ours("Connection, passed on by a trusted peer, does not name the tenant away",
+               Step()
+                   .from_trusted_peer()
+                   .sends(get("/", "Connection: X-Wire-Tenant\r\nX-Wire-Tenant: 7\r\n"))
+                   .passes()
+                   .asked_with("X-Wire-Tenant", "7")),
           ours("several X-Forwarded-For lines of a trusted peer stay in order",
                Step()
                    .from_trusted_peer()
