@@ -12,7 +12,7 @@ void connection(std::string_view input) {
   World world;
   world.play(script);
   world.end();
-  check_both_sides(world);
+  check_both_sides(world, script);
 }
 
 }  // namespace spillway::fuzz

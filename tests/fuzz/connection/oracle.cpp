@@ -10,6 +10,7 @@
 
 #include "fuzz/chunk_reference.hpp"
 #include "fuzz/claim.hpp"
+#include "fuzz/connection/promises.hpp"
 #include "fuzz/connection/reading.hpp"
 #include "fuzz/plain_head.hpp"
 
@@ -157,8 +158,9 @@ Received read_received(string_view text, bool is_to_head) {
 
 class ClientCheck {
  public:
-  ClientCheck(const Client& client, const SentRequests& sent, const std::list<Arrival>& arrivals)
-      : client_(client), sent_(sent), arrivals_(arrivals) {}
+  ClientCheck(const Client& client, const SentRequests& sent, const std::list<Arrival>& arrivals,
+              bool all_is_right)
+      : client_(client), sent_(sent), arrivals_(arrivals), all_is_right_(all_is_right) {}
 
   void run() {
     string_view rest = client_.received;
@@ -185,6 +187,9 @@ class ClientCheck {
       ++turn;
     }
     if (turn == 0) check_first_answered();
+    const bool has_next = turn < sent_.requests.size() && sent_.requests[turn].is_complete;
+    require(!all_is_right_ || !persists || !has_next, "each request gets its answer",
+            client_.received);
   }
 
  private:
@@ -206,6 +211,9 @@ class ClientCheck {
     for (const unsigned id : marks_in(all, 'q'))
       require(request != nullptr && id == request->id, "nor of a request", all);
     require(answer.is_complete || client_.has_ended || client_.has_left, "it is whole", all);
+    const bool is_complete = request != nullptr && request->is_complete;
+    require(!all_is_right_ || !is_complete,
+            "a request without fault to a server without fault gets the server's answer", all);
   }
 
   void check_relayed(const Received& answer, const SentRequest* request) {
@@ -243,11 +251,13 @@ class ClientCheck {
   const Client& client_;
   const SentRequests& sent_;
   const std::list<Arrival>& arrivals_;
+  const bool all_is_right_;
 };
 
 }  // namespace
 
-void check_both_sides(const World& world) {
+void check_both_sides(const World& world, const Script& script) {
+  const bool all_is_right = keeps_every_promise(script);
   AllSent sent;
   for (std::size_t n = 0; n < kClients; ++n) {
     const Client& client = world.clients()[n];
@@ -255,7 +265,7 @@ void check_both_sides(const World& world) {
   }
   check_server(world, sent);
   for (std::size_t n = 0; n < kClients; ++n)
-    ClientCheck(world.clients()[n], sent[n], world.arrivals()).run();
+    ClientCheck(world.clients()[n], sent[n], world.arrivals(), all_is_right).run();
 }
 
 }  // namespace spillway::fuzz

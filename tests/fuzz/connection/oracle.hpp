@@ -12,14 +12,17 @@
 // * the n-th is the proxy's own, free of others' marks, or is what the server sent for the n-th
 //   request: its status and its content; one that the server did not complete is seen to be cut
 //   off;
-// * a client that stays gets an answer to its first request.
+// * a client that stays gets an answer to its first request;
+// * where a script keeps every promise (promises.hpp), a client gets the server's answer to each
+//   complete request until one closes the connection.
 #pragma once
 
+#include "fuzz/connection/script.hpp"
 #include "fuzz/connection/world.hpp"
 
 namespace spillway::fuzz {
 
-// broken() unless all of that holds. After World::end().
-void check_both_sides(const World& world);
+// broken() unless all of that holds. After World::end(), of the world that played `script`.
+void check_both_sides(const World& world, const Script& script);
 
 }  // namespace spillway::fuzz
