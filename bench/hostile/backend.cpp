@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <string>
 #include <utility>
@@ -29,15 +30,20 @@ constexpr auto kNoThrow = asio::as_tuple(asio::use_awaitable);
 constexpr std::uint64_t kLargestBody = 16 << 20;
 constexpr std::string_view kGoOn = "HTTP/1.1 100 Continue\r\n\r\n";
 
-const std::string& answer(bool large) {
-  const auto made = [](const std::string& body) {
-    return "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nCache-Control: no-store\r\n"
-           "Content-Length: " +
-           std::to_string(body.size()) + "\r\n\r\n" + body;
-  };
-  static const std::string small_one = made("{\"served_by\":\"backend\"}\n");
-  static const std::string large_one = made('"' + std::string(kLargeBytes - 2, 'x') + '"');
-  return large ? large_one : small_one;
+constexpr std::string_view kSmall = "{\"served_by\":\"backend\"}\n";
+constexpr std::string_view kSwitch =
+    "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n";
+
+std::string head(std::string_view status, std::size_t length) {
+  return "HTTP/1.1 " + std::string(status) +
+         "\r\nContent-Type: application/json\r\nCache-Control: no-store\r\nContent-Length: " +
+         std::to_string(length) + "\r\n\r\n";
+}
+
+const std::string& large_body() {
+  static const std::string body(kLargeBytes, 'x');
+  return body;
 }
 
 template <class Socket>
@@ -115,14 +121,46 @@ asio::awaitable<bool> Backend::serve_one(Backend& backend, Visit& visit) {
       co_await http::async_read(visit.socket, visit.input, request, kNoThrow);
   bool open = !no_body;
   if (open) open = co_await work(backend, visit);
-  if (open) {
-    const bool large = request.get().target() == boost::beast::string_view(kLargePath);
-    const auto [unsent, sent] =
-        co_await asio::async_write(visit.socket, asio::buffer(answer(large)), kNoThrow);
-    open = !unsent && request.get().keep_alive();
-  }
+  const auto target = request.get().target();
+  const std::string_view path(target.data(), target.size());
+  if (open) open = co_await answer(visit, path);
+  open = open && request.get().keep_alive() && path != kTunnelPath;
   backend.leave();
+  if (path == kTunnelPath) co_await tunnel(visit);
   co_return open;
+}
+
+// False: the connection has ended.
+asio::awaitable<bool> Backend::answer(Visit& visit, std::string_view path) {
+  std::string whole(kSwitch);
+  std::size_t pieces = 0;
+  if (path == kLargePath || path == kHugePath) {
+    pieces = path == kLargePath ? 1 : kHugePieces;
+    whole = head("200 OK", pieces * kLargeBytes);
+  } else if (path != kTunnelPath) {
+    const bool is_broken = path == kBrokenPath;
+    whole = head(is_broken ? "500 Internal Server Error" : "200 OK", kSmall.size());
+    whole += kSmall;
+  }
+  const auto [error, size] =
+      co_await asio::async_write(visit.socket, asio::buffer(whole), kNoThrow);
+  bool open = !error;
+  for (; open && pieces > 0; --pieces) {
+    const auto [unsent, sent] =
+        co_await asio::async_write(visit.socket, asio::buffer(large_body()), kNoThrow);
+    open = !unsent;
+  }
+  co_return open;
+}
+
+// Until the other side ends it.
+asio::awaitable<void> Backend::tunnel(Visit& visit) {
+  std::array<char, 256> ignored;
+  for (bool open = true; open;) {
+    const auto [error, size] =
+        co_await visit.socket.async_read_some(asio::buffer(ignored), kNoThrow);
+    open = !error;
+  }
 }
 
 // False: the client has left meanwhile.

@@ -3,7 +3,8 @@
 // is done and its answer has been taken. So a slow peer occupies it. Requests above the number of
 // workers wait in an unbounded line. It works on for clients that have left.
 //
-// Every path gets a small JSON answer, kLargePath one of 4 MiB.
+// Every path gets a small JSON answer, kLargePath one of 4 MiB, kHugePath one of 160 MiB,
+// kBrokenPath status 500. kTunnelPath switches protocols; a tunnel needs no worker.
 #pragma once
 
 #include <cstddef>
@@ -27,6 +28,10 @@ namespace spillway::hostile {
 
 inline constexpr std::string_view kLargePath = "/export/large";
 inline constexpr std::size_t kLargeBytes = 4 << 20;
+inline constexpr std::string_view kHugePath = "/export/huge";
+inline constexpr std::size_t kHugePieces = 40;  // of kLargeBytes
+inline constexpr std::string_view kBrokenPath = "/export/broken";
+inline constexpr std::string_view kTunnelPath = "/export/tunnel";
 
 struct BackendOptions {
   std::size_t workers = 16;
@@ -66,6 +71,8 @@ class Backend {
   static boost::asio::awaitable<void> serve(Backend& backend, Socket socket);
   static boost::asio::awaitable<bool> serve_one(Backend& backend, Visit& visit);
   static boost::asio::awaitable<bool> work(Backend& backend, Visit& visit);
+  static boost::asio::awaitable<bool> answer(Visit& visit, std::string_view path);
+  static boost::asio::awaitable<void> tunnel(Visit& visit);
   void leave();
 
   boost::asio::io_context io_{1};

@@ -9,15 +9,22 @@ namespace {
 constexpr int kTinyWindow = 2048;
 constexpr double kAtOnce = 900;  // connections a second: all of them within the warm-up
 
-constexpr std::array<Manner, 12> kManners{{
+constexpr std::array<Manner, 17> kManners{{
     {"silent", "connects and says nothing", make_silent, 900, kAtOnce},
     {"slow-head", "a field of a head each second (slowloris)", make_slow_head, 900, kAtOnce},
     {"slow-body", "a byte of a body of P0 each second", make_slow_body, 900, kAtOnce},
     {"expect-silence", "asks for 100 (Continue) of P0, then sends nothing", make_expect_silence,
      900, kAtOnce},
     {"slow-upload", "66 KB of a body at once, the rest at 300 B/s", make_slow_upload, 200, kAtOnce},
+    {"grpc-upload", "the same as a gRPC call, whose body is to go on as it comes", make_grpc_upload,
+     200, kAtOnce},
     {"slow-reader", "reads a response of 4 MiB at 300 B/s through a tiny window", make_slow_reader,
      150, kAtOnce, kTinyWindow},
+    {"slow-reader-many", "the same with six times the connections", make_slow_reader, 900, kAtOnce,
+     kTinyWindow},
+    {"slow-reader-huge", "reads a response of 160 MiB at 300 B/s through a tiny window",
+     make_huge_reader, 100, kAtOnce, kTinyWindow},
+    {"tunnel-hoarder", "switches to a tunnel and says nothing", make_tunnel_hoarder, 900, kAtOnce},
     {"pipeliner", "pipelines requests and never reads", make_pipeliner, 300, kAtOnce, kTinyWindow},
     {"churn", "connects and resets at once", make_churn, 50, 1500},
     {"abort", "sends a request and resets after 20 ms", make_abort, 100, 1000},
@@ -25,6 +32,8 @@ constexpr std::array<Manner, 12> kManners{{
     {"tiny-deadline", "requests with a deadline of 15 ms, one after the other", make_tiny_deadline,
      100, kAtOnce},
     {"cache-buster", "GETs of P1 with a query that never comes twice", make_cache_buster, 100,
+     kAtOnce},
+    {"error-maker", "GETs of what answers 500, one after the other", make_error_maker, 100,
      kAtOnce},
 }};
 

@@ -43,7 +43,10 @@ std::unique_ptr<Behaviour> make_slow_head();
 std::unique_ptr<Behaviour> make_slow_body();
 std::unique_ptr<Behaviour> make_expect_silence();
 std::unique_ptr<Behaviour> make_slow_upload();
+std::unique_ptr<Behaviour> make_grpc_upload();
 std::unique_ptr<Behaviour> make_slow_reader();
+std::unique_ptr<Behaviour> make_huge_reader();
+std::unique_ptr<Behaviour> make_tunnel_hoarder();
 
 // Those that ask for more than they take.
 std::unique_ptr<Behaviour> make_pipeliner();
@@ -52,5 +55,6 @@ std::unique_ptr<Behaviour> make_abort();
 std::unique_ptr<Behaviour> make_half_closed();
 std::unique_ptr<Behaviour> make_tiny_deadline();
 std::unique_ptr<Behaviour> make_cache_buster();
+std::unique_ptr<Behaviour> make_error_maker();
 
 }  // namespace spillway::hostile

@@ -70,6 +70,14 @@ class CacheBuster final : public Behaviour {
   }
 };
 
+class ErrorMaker final : public Behaviour {
+  awaitable<void> use(Connection& connection, Random&) const override {
+    for (bool open = true; open;) {
+      open = co_await ask(connection, "GET /export/broken HTTP/1.1\r\nHost: shop.example\r\n\r\n");
+    }
+  }
+};
+
 }  // namespace
 
 std::unique_ptr<Behaviour> make_pipeliner() { return std::make_unique<Pipeliner>(); }
@@ -78,5 +86,6 @@ std::unique_ptr<Behaviour> make_abort() { return std::make_unique<Abort>(); }
 std::unique_ptr<Behaviour> make_half_closed() { return std::make_unique<HalfClosed>(); }
 std::unique_ptr<Behaviour> make_tiny_deadline() { return std::make_unique<TinyDeadline>(); }
 std::unique_ptr<Behaviour> make_cache_buster() { return std::make_unique<CacheBuster>(); }
+std::unique_ptr<Behaviour> make_error_maker() { return std::make_unique<ErrorMaker>(); }
 
 }  // namespace spillway::hostile

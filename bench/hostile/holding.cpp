@@ -1,6 +1,8 @@
 #include <chrono>
 #include <string>
+#include <utility>
 
+#include "bench/hostile/backend.hpp"
 #include "bench/hostile/behaviour.hpp"
 
 namespace spillway::hostile {
@@ -51,26 +53,47 @@ class ExpectSilence final : public Behaviour {
 };
 
 class SlowUpload final : public Behaviour {
+ public:
+  explicit SlowUpload(std::string lines = {}) : lines_(std::move(lines)) {}
+
+ private:
   awaitable<void> use(Connection& connection, Random&) const override {
-    const std::string begin =
-        "POST /export HTTP/1.1\r\nHost: shop.example\r\nContent-Length: 1000000\r\n\r\n" +
-        std::string(kOverBuffer, 'x');
+    const std::string begin = "POST /export HTTP/1.1\r\nHost: shop.example\r\n" + lines_ +
+                              "Content-Length: 1000000\r\n\r\n" + std::string(kOverBuffer, 'x');
     const bool open = co_await connection.send(begin);
     const std::string piece(kPerSecond, 'x');
     if (open) co_await drip(connection, piece);
   }
+
+  std::string lines_;  // of its heads, besides
 };
 
 class SlowReader final : public Behaviour {
+ public:
+  explicit SlowReader(std::string_view path) : path_(path) {}
+
+ private:
   awaitable<void> use(Connection& connection, Random&) const override {
-    bool open =
-        co_await connection.send("GET /export/large HTTP/1.1\r\nHost: shop.example\r\n\r\n");
+    const std::string request = "GET " + path_ + " HTTP/1.1\r\nHost: shop.example\r\n\r\n";
+    bool open = co_await connection.send(request);
     while (open) {
       open = co_await connection.pause(1s);
       if (!open) continue;
       const std::size_t got = co_await connection.receive(kPerSecond);
       open = got > 0;
     }
+  }
+
+  std::string path_;
+};
+
+class TunnelHoarder final : public Behaviour {
+  awaitable<void> use(Connection& connection, Random&) const override {
+    const bool open = co_await connection.send(
+        "GET /export/tunnel HTTP/1.1\r\nHost: shop.example\r\nConnection: Upgrade\r\n"
+        "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
+    if (open) co_await connection.await_end();
   }
 };
 
@@ -81,6 +104,11 @@ std::unique_ptr<Behaviour> make_slow_head() { return std::make_unique<SlowHead>(
 std::unique_ptr<Behaviour> make_slow_body() { return std::make_unique<SlowBody>(); }
 std::unique_ptr<Behaviour> make_expect_silence() { return std::make_unique<ExpectSilence>(); }
 std::unique_ptr<Behaviour> make_slow_upload() { return std::make_unique<SlowUpload>(); }
-std::unique_ptr<Behaviour> make_slow_reader() { return std::make_unique<SlowReader>(); }
+std::unique_ptr<Behaviour> make_grpc_upload() {
+  return std::make_unique<SlowUpload>("Content-Type: application/grpc\r\nTE: trailers\r\n");
+}
+std::unique_ptr<Behaviour> make_slow_reader() { return std::make_unique<SlowReader>(kLargePath); }
+std::unique_ptr<Behaviour> make_huge_reader() { return std::make_unique<SlowReader>(kHugePath); }
+std::unique_ptr<Behaviour> make_tunnel_hoarder() { return std::make_unique<TunnelHoarder>(); }
 
 }  // namespace spillway::hostile

@@ -132,3 +132,34 @@ TEST_CASE("a pipeliner that never reads keeps within its means") {
   CHECK(result.usage.bytes > 100'000);
   check_that_p0_is_answered(result);
 }
+
+TEST_CASE("clients that upload slowly, also as gRPC, do not stop P0") {
+  for (const char* behaviour : {"slow-upload", "grpc-upload"}) {
+    CAPTURE(behaviour);
+    const Result result = play_one(behaviour, "spillway");
+    CHECK(result.usage.connections >= 100);
+    CHECK(result.usage.bytes > 1'000'000);
+    check_that_p0_is_answered(result);
+  }
+}
+
+TEST_CASE("clients that read responses of 4 MiB slowly do not stop P0") {
+  const Result result = play_one("slow-reader", "spillway");
+  CHECK(result.usage.connections >= 100);
+  check_that_p0_is_answered(result);
+}
+
+TEST_CASE("clients that leave or ask for what fails do not stop P0") {
+  for (const char* behaviour : {"abort", "error-maker"}) {
+    CAPTURE(behaviour);
+    const Result result = play_one(behaviour, "spillway");
+    CHECK(result.usage.connections >= 50);
+    check_that_p0_is_answered(result);
+  }
+}
+
+TEST_CASE("clients that hoard tunnels do not stop P0") {
+  const Result result = play_one("tunnel-hoarder", "spillway");
+  CHECK(result.usage.connections > 100);
+  check_that_p0_is_answered(result);
+}
