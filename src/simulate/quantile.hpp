@@ -1,3 +1,4 @@
+// Quantiles of what a simulation has measured.
 #pragma once
 
 #include <algorithm>

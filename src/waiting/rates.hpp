@@ -21,10 +21,6 @@ class MeanRate {
   double events() const { return events_; }
   // How many events the rate rests on: an exponentially forgetting mean is worth two windows.
   double weight() const { return std::min(events_, rate_ * (age_ < window_ ? age_ : 2 * window_)); }
-  void set_window(double seconds) {
-    window_ = seconds;
-    age_ = std::min(age_, window_);
-  }
   // Takes over what another has learned within its shorter window.
   void restart(const MeanRate& recent) {
     rate_ = recent.rate_;
