@@ -4,6 +4,9 @@
 //
 //   closed --failures--> open --time--> half-open --successes--> closed
 //                          ^-------- a failure -----'
+//
+// A closed circuit judges the server by others than the few clients or paths that fail while others
+// are served well (FailingSources): one client that asks for what fails must not have it opened.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +14,7 @@
 #include "base/random.hpp"
 #include "base/time.hpp"
 #include "resilience/backoff.hpp"
+#include "resilience/failing_sources.hpp"
 #include "resilience/sliding_count.hpp"
 
 namespace spillway::resilience {
@@ -24,7 +28,7 @@ enum class CallResult : std::uint8_t { success, failure, ignored };
 struct CircuitBreakerLimits {
   std::uint32_t consecutive_failures = 5;  // that open; 0: does not open on these
   double failure_rate = 0.5;               // in the window, that opens; 0 or NaN: does not
-  std::uint32_t min_samples = 20;          // in the window, below which the rate says nothing
+  std::uint32_t min_samples = 20;          // in the window, below which a rate says nothing
   Duration window = std::chrono::seconds(10);
   std::uint32_t probes = 1;              // at a time while half-open; 0 counts as 1
   std::uint32_t successes_to_close = 3;  // of probes, with no failure between; 0 counts as 1
@@ -54,17 +58,21 @@ class CircuitBreaker {
   // The callee has begun to answer. The result is still to be recorded, which may take long; a
   // probe does not keep the next one from being made meanwhile.
   void answered(Call& call);
-  // A call that was not allowed is ignored. Draws from `random` when the circuit opens.
-  void record(const Call& call, CallResult result, TimePoint now, Random& random);
+  // A call that was not allowed is ignored. `source`: whose call the callee has responded to; null
+  // if it has not, or where sources are not known. Draws from `random` when the circuit opens.
+  void record(const Call& call, CallResult result, TimePoint now, Random& random,
+              const FailureSource* source = nullptr);
 
   CircuitState state() const { return state_; }
   // When open: from when on a probe is allowed.
   TimePoint probe_at() const { return probe_at_; }
 
  private:
-  void record_closed(CallResult result, TimePoint now, Random& random);
+  void record_closed(CallResult result, TimePoint now, Random& random, const FailureSource* source);
+  void add_to_row(const FailureSource* source);
   void record_probe(const Call& call, CallResult result, TimePoint now, Random& random);
   bool too_many_failures(TimePoint now);
+  bool is_above_rate(std::uint64_t failures, std::uint64_t samples) const;
   void open(TimePoint now, Random& random);
   void enter(CircuitState state);
 
@@ -73,7 +81,15 @@ class CircuitBreaker {
   std::uint32_t era_ = 0;  // counts the changes of state
   SlidingCount samples_;
   SlidingCount failures_;
-  std::uint32_t failures_in_a_row_ = 0;
+  FailingSources sources_;
+  // Failures without a success between.
+  struct Row {
+    std::uint32_t failures = 0;
+    FailureSource first;        // of the first one, if known
+    bool is_one_client = true;  // so far
+    bool is_one_path = true;    //
+  };
+  Row row_;
   std::uint32_t times_opened_ = 0;  // since it was last closed
   TimePoint probe_at_{};
   std::uint32_t probes_running_ = 0;

@@ -387,10 +387,10 @@ Fault UpstreamCall::fail_after_head(const Fault& fault, bool is_servers_fault) {
 }
 
 void UpstreamCall::count_success() {
-  Servers& servers = request_.upstream().servers;
-  if (servers.has_suspects()) call_.of(failure_source(request_));
+  if (request_.generation->circuits(request_.subject.upstream).judges_sources())
+    call_.of(failure_source(request_));
   call_.succeed();
-  servers.count_success(connection_->server());
+  request_.upstream().servers.count_success(connection_->server());
 }
 
 }  // namespace spillway::proxy

@@ -87,6 +87,10 @@ Circuits::Call Circuits::allow(std::size_t server) {
   return call;
 }
 
+bool Circuits::judges_sources() const {
+  return !breakers_.empty() || upstream_.servers.has_suspects();
+}
+
 void Circuits::count_failure(std::size_t server, observe::ServerFailure kind,
                              std::string_view detail) {
   const auto left_out = upstream_.servers.count_failure(server, kind, Clock::now());
@@ -116,7 +120,8 @@ void Circuits::record(const Call& call, CallResult result, std::string_view why)
 void Circuits::record_at_breaker(const Call& call, CallResult result, std::string_view why) {
   CircuitBreaker& breaker = breakers_[call.server_];
   const bool was_closed = breaker.state() == CircuitState::closed;
-  breaker.record(call.call_, result, Clock::now(), random_);
+  breaker.record(call.call_, result, Clock::now(), random_,
+                 call.source_ ? &*call.source_ : nullptr);
   const bool is_closed = breaker.state() == CircuitState::closed;
   if (is_closed == was_closed) return;
   upstream_.servers.circuit_changed(call.server_, is_closed);

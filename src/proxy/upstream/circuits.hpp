@@ -6,8 +6,8 @@
 // It fails without a connection, without a valid head in time, with status 500, 502, 503 or 504, or
 // when the body is cut off, stalls or is malformed; not when the client left, or was so slow that
 // the server may have lost patience. A half-open probe lets the next one in once its head has come,
-// since a body may be long. A circuit counts every failure, ejection failed responses by their
-// source. Worker thread only; reads the clock.
+// since a body may be long. Failed responses are judged by their source, too: those of one client
+// that asks for what fails are not the server's. Worker thread only; reads the clock.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,7 @@ class Circuits {
 
     // No effect if the call was not allowed or has ended.
     void answered();  // a good head has come
-    // Whose request it is, for ejection: where it is known, a failure is not the server's alone.
+    // Whose request it is: where it is known, a failure is not the server's alone.
     void of(const resilience::FailureSource& source) { source_ = source; }
     void succeed() { end(resilience::CallResult::success, "success"); }
     void ignore() { end(resilience::CallResult::ignored, {}); }
@@ -68,6 +68,9 @@ class Circuits {
   // 0 if a call to some server would be allowed now; otherwise the least time until one may be.
   Milliseconds time_until_allowed() const;
   Call allow(std::size_t server);
+  // Whether it matters whose request succeeds: not for a circuit that there is not, and for
+  // ejection only while a server is suspected.
+  bool judges_sources() const;
 
   // A failure that is not a call's: counted and logged, without effect on circuits or ejection.
   void count_failure(std::size_t server, observe::ServerFailure kind, std::string_view detail = {});

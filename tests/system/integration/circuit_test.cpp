@@ -86,6 +86,22 @@ TEST_CASE("without a circuit breaker every request finds out by itself") {
   CHECK(proxy.metrics().find("spillway_server_circuit_open{") == std::string::npos);
 }
 
+TEST_CASE("a client that asks for what fails does not have the circuit opened for others") {
+  const ScriptedPeer peer([](PeerConnection& proxy) {
+    while (const auto request = proxy.read_request())
+      proxy.send(request->start_line.find("/broken") != std::string::npos ? kBroken : ok("well"));
+  });
+  const ProxyUnderTest proxy(guarded({peer.address()}, breaker(3)));
+  RawClient one(proxy.port(), 0, "127.0.0.2"), other(proxy.port(), 0, "127.0.0.3");
+  for (int n = 0; n < 25; ++n) CHECK(other.ask(get("/")).status() == 200);
+  for (int n = 0; n < 50; ++n) CHECK(one.ask(get("/broken" + std::to_string(n))).status() == 500);
+  CHECK(other.ask(get("/")).status() == 200);
+  CHECK(proxy.state()["upstreams"][0]["open_circuits"] == 0);
+  // What fails for others, too, is the server's.
+  for (int n = 0; n < 3; ++n) (n % 2 == 0 ? one : other).ask(get("/broken" + std::to_string(n)));
+  check_circuit_open(other.ask(get("/")));
+}
+
 TEST_CASE("every way to fail counts against the circuit") {
   const auto check_opens = [](const std::string& server, int status) {
     const ProxyUnderTest proxy(guarded({server}, breaker(1), {{"response_timeout_ms", 50}}));
