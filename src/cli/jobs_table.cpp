@@ -34,15 +34,17 @@ void print_jobs_heading(std::ostream& out) {
 }
 
 void print_job_row(std::ostream& out, const json& job) {
-  print_row(out, {member(job, "id"), member(job, "state"), seconds_of(member(job, "accepted_at")),
-                  member(job, "attempts"), member(job, "cause"), member(job, "route"),
-                  member(job, "method") + " " + member(job, "target")});
+  const bool is_paused = job.value("paused", false);
+  print_row(out,
+            {member(job, "id"), is_paused ? "paused" : member(job, "state"),
+             seconds_of(member(job, "accepted_at")), member(job, "attempts"), member(job, "cause"),
+             member(job, "route"), member(job, "method") + " " + member(job, "target")});
 }
 
 void print_inspected_job(std::ostream& out, const json& job) {
   for (const char* name :
        {"id", "state", "cause", "status", "route", "tenant", "attempts", "recoveries",
-        "accepted_at", "due_at", "position", "ended_at", "expires_at", "body_bytes"}) {
+        "accepted_at", "due_at", "paused", "position", "ended_at", "expires_at", "body_bytes"}) {
     print_member(out, job, name);
   }
   out << "\nhead\n" << plain(job.value("head", std::string()), true);

@@ -16,7 +16,7 @@ bool defers(const Config& config) {
 
 }  // namespace
 
-Problems needs_restart(const Config& running, const Config& wanted) {
+Problems needs_restart(const Config& running, const Config& wanted, bool has_store) {
   Problems problems;
   const auto compare = [&problems](const char* path, const auto& now, const auto& next) {
     if (now == next) return;
@@ -34,7 +34,7 @@ Problems needs_restart(const Config& running, const Config& wanted) {
   compare("$.store.url", running.store.url, wanted.store.url);
   compare("$.store.max_bytes", running.store.max_bytes, wanted.store.max_bytes);
   compare("$.store.key_file", running.store.key_file, wanted.store.key_file);
-  if (!defers(running) && defers(wanted)) {
+  if (!has_store && defers(wanted)) {
     problems.push_back({"$.routes",
                         "the first route with defer needs the store, which is opened "
                         "at the start: this takes a restart"});

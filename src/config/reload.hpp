@@ -6,7 +6,8 @@
 
 namespace spillway::config {
 
-// The changed keys that need a restart. Empty: `wanted` can take effect.
-Problems needs_restart(const Config& running, const Config& wanted);
+// The changed keys that need a restart. Empty: `wanted` can take effect. `has_store`: that of
+// deferred requests is open, also if no running route defers.
+Problems needs_restart(const Config& running, const Config& wanted, bool has_store);
 
 }  // namespace spillway::config

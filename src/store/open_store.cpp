@@ -10,8 +10,6 @@ namespace spillway::store {
 
 namespace {
 
-constexpr std::string_view kDefaultFile = "spillway.db";
-
 Opened open_plain(const std::string& url, const std::filesystem::path& directory,
                   const KeyMark& mark) {
   if (url == "memory:") return {open_memory(), {}};

@@ -3,11 +3,15 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 
 #include "store/job_store.hpp"
 #include "store/key.hpp"
 
 namespace spillway::store {
+
+// In the directory of the store, unless its URL names another one.
+inline constexpr std::string_view kDefaultFile = "spillway.db";
 
 Opened open_sqlite(const std::filesystem::path& file, const KeyMark& mark);
 

@@ -37,6 +37,10 @@ AdminResponse no_such_job() {
   return admin_problem(status::not_found, "there is no such job, or it was forgotten");
 }
 
+bool is_paused(const jobs::JobView& job, const std::optional<std::set<std::string>>& routes) {
+  return routes && jobs::waits(job.progress.state) && !routes->contains(job.lane.route);
+}
+
 // All that a replay says of its jobs; those of a dry run would be replayed.
 AdminResponse replay_page(const store::Replay& replay) {
   nlohmann::ordered_json ids = nlohmann::ordered_json::array();
@@ -106,7 +110,11 @@ AdminJobs::Page AdminJobs::list(std::string_view query) {
   if (!answer.call) co_return not_executed(answer.result);
   const auto& found = answer.call->as<store::List>();
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  for (const jobs::JobView& job : found.jobs) all.push_back(job_report(job));
+  const auto routes = source_.routes ? std::optional(source_.routes()) : std::nullopt;
+  for (const jobs::JobView& job : found.jobs) {
+    all.push_back(job_report(job));
+    if (is_paused(job, routes)) all.back()["paused"] = true;
+  }
   nlohmann::ordered_json next = nullptr;
   if (found.next) next = jobs::to_text(*found.next);
   co_return json_page({{"jobs", std::move(all)}, {"next", std::move(next)}});
@@ -123,7 +131,10 @@ AdminJobs::Page AdminJobs::inspect(jobs::JobId id) {
   if (!answer.call) co_return not_executed(answer.result);
   const auto& found = answer.call->as<store::Inspect>();
   if (!found.job) co_return no_such_job();
-  co_return json_page(inspected_report(found));
+  nlohmann::ordered_json report = inspected_report(found);
+  const auto routes = source_.routes ? std::optional(source_.routes()) : std::nullopt;
+  if (is_paused(*found.job, routes)) report["paused"] = true;
+  co_return json_page(std::move(report));
 }
 
 AdminJobs::Page AdminJobs::change(const AdminRequest& request, JobsPath path, std::string client) {

@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 
 #include "observe/job_change.hpp"
@@ -26,12 +27,15 @@ namespace spillway::proxy {
 
 // What these pages need of the process.
 struct JobsSource {
-  // Empty: no route has `defer`.
+  // Empty: there is no store (no route has `defer`, nor is there a store with jobs of others).
   StoreDesk::Submit submit = {};
   // A cancel, replay or purge was executed that was no dry run. On the store's thread.
   std::function<void(const observe::JobChange&)> changed = {};
   // How long a replayed job may wait, if the request does not say. On the admin thread.
   std::function<std::chrono::milliseconds()> ttl = {};
+  // The names of the routes with `defer`; jobs of others wait until theirs is there again. Empty:
+  // all there are. On the admin thread.
+  std::function<std::set<std::string>()> routes = {};
 };
 
 class AdminJobs {

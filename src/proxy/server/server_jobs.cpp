@@ -6,10 +6,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 #include "proxy/server/server_parts.hpp"
 #include "store/key.hpp"
+#include "store/sqlite.hpp"
 
 namespace spillway::proxy {
 
@@ -19,6 +21,23 @@ std::string proxy_name() {
   std::array<char, 256> host{};
   if (::gethostname(host.data(), host.size() - 1) != 0) host = {"proxy"};
   return std::string(host.data()) + ":" + std::to_string(::getpid());
+}
+
+constexpr std::string_view kSqliteUrl = "sqlite:";
+
+bool any_defers(const config::Config& config) {
+  return std::any_of(config.routes.begin(), config.routes.end(),
+                     [](const config::Route& route) { return route.defer.has_value(); });
+}
+
+// A store that is named may have jobs of routes that are gone.
+bool may_have_jobs(const config::Store& store) {
+  if (store.url.empty() || store.url == "memory:") return false;
+  if (!store.url.starts_with(kSqliteUrl)) return true;
+  std::error_code failure;  // opening it tells which
+  return std::filesystem::exists(store_directory(store) / store.url.substr(kSqliteUrl.size()),
+                                 failure) ||
+         failure;
 }
 
 store::Opened open(const config::Store& store) {
@@ -35,7 +54,7 @@ store::Opened open(const config::Store& store) {
 }  // namespace
 
 std::filesystem::path store_directory(const config::Store& store) {
-  const bool names_file = store.url.starts_with("sqlite:");
+  const bool names_file = store.url.starts_with(kSqliteUrl);
   const char* const state = names_file ? nullptr : std::getenv("STATE_DIRECTORY");
   if (state == nullptr || *state == 0) return store.directory;
   const std::string all = state;
@@ -43,10 +62,15 @@ std::filesystem::path store_directory(const config::Store& store) {
 }
 
 std::unique_ptr<JobQueue> Server::Parts::make_jobs(const config::Config& config) {
-  const bool defers =
-      std::any_of(config.routes.begin(), config.routes.end(),
-                  [](const config::Route& route) { return route.defer.has_value(); });
-  if (!defers) return nullptr;
+  if (!any_defers(config) && !may_have_jobs(config.store)) {
+    const auto usual = store_directory(config.store) / store::kDefaultFile;
+    std::error_code ignored;
+    if (config.store.url.empty() && std::filesystem::exists(usual, ignored)) {
+      log.message(observe::Level::warn, "no route has defer: jobs in " + usual.string() +
+                                            " are not shown unless store.url names it");
+    }
+    return nullptr;
+  }
   if (config.store.url == "memory:") {
     log.message(observe::Level::warn,
                 "store.url is memory: deferred requests are lost when this process ends");

@@ -1,6 +1,7 @@
 // The content of the admin pages.
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "config/effective.hpp"
 #include "observe/metric_collector.hpp"
@@ -104,7 +105,14 @@ JobsSource Server::Parts::jobs_source() {
                 if (change.kind == Kind::replayed) counts.replayed += change.count;
                 log.jobs_changed(change);
               },
-          .ttl = [this] { return generations.current()->config.jobs.ttl; }};
+          .ttl = [this] { return generations.current()->config.jobs.ttl; },
+          .routes =
+              [this] {
+                std::set<std::string> names;
+                for (const config::Route& route : generations.current()->config.routes)
+                  if (route.defer) names.insert(route.name);
+                return names;
+              }};
 }
 
 }  // namespace spillway::proxy

@@ -78,7 +78,7 @@ struct Server::Parts {
   TunnelPermits tunnel_permits;
   TempSpace temp_space{traffic::SipKey{random_seed(), random_seed()}};
   AcceptResume accept_resume;
-  std::unique_ptr<JobQueue> jobs;  // null: no route has `defer`
+  std::unique_ptr<JobQueue> jobs;  // null: there is no store for them
   std::size_t next_worker = 0;     // for a job; on the store's thread
   std::vector<std::unique_ptr<Worker>> workers;
   std::optional<Control> control;

@@ -39,8 +39,8 @@ config::Problems Server::Parts::try_reload(ReadConfiguration wanted) {
                       " earlier configurations: try again when some of them have ended"}};
   }
   const std::shared_ptr<Generation> former = generations.current();
-  if (auto problems = config::needs_restart(former->config, *wanted.config); !problems.empty())
-    return problems;
+  auto problems = config::needs_restart(former->config, *wanted.config, jobs != nullptr);
+  if (!problems.empty()) return problems;
   try {
     const auto next = std::make_shared<Generation>(std::move(*wanted.config),
                                                    std::move(wanted.endpoints), process, &*former);

@@ -7,11 +7,11 @@ namespace {
 
 TEST_CASE("keys that are neither bound nor sized at start can change by a reload") {
   const Config running = load_good(with(""));
-  CHECK(needs_restart(running, running).empty());
+  CHECK(needs_restart(running, running, false).empty());
   const Config wanted = load_good(
       with(R"("dispatch":{"concurrency":3},"limits":{"connections":7},"log":{"level":"debug"},)"
            R"("routes":[{"name":"a","match":{}}],"trusted_peers":["10.0.0.0/8"])"));
-  CHECK(needs_restart(running, wanted).empty());
+  CHECK(needs_restart(running, wanted, false).empty());
 }
 
 TEST_CASE("changes that need a restart are listed by key and never show a token") {
@@ -19,7 +19,7 @@ TEST_CASE("changes that need a restart are listed by key and never show a token"
   const Config wanted = load_good(
       with(R"("admin":{"token":"second-token","port":9},"listen":{"address":"::1","port":8},)"
            R"("workers":3,"limits":{"header_bytes":2048})"));
-  const Problems problems = needs_restart(running, wanted);
+  const Problems problems = needs_restart(running, wanted, false);
   const std::string text = listing(problems);
   CHECK(problems.size() == 6);
   CHECK(text.find("$.listen.port: found 8, running with 8080") != std::string::npos);

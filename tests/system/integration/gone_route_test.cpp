@@ -1,0 +1,87 @@
+// Jobs of routes that are not configured any more: they wait, visible, until theirs is there again.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "support/proxy_process.hpp"
+#include "support/temporary_directory.hpp"
+#include "system/integration/jobs_operator.hpp"
+
+using namespace spillway;
+using namespace spillway::support;
+using nlohmann::json;
+
+namespace {
+
+json without_defer(const std::string& server, const std::string& url) {
+  return configuration({server}, {{"store", {{"url", url}}}, {"workers", 1}});
+}
+
+}  // namespace
+
+TEST_CASE(
+    "jobs outlast their route, can be read, cancelled and purged, and go on when it is back") {
+  const TemporaryDirectory directory;
+  const std::string url = "sqlite:" + (directory.path() / "jobs.db").string();
+  const json store{{"store", {{"url", url}}}};
+  std::string first, second;
+  {
+    const RefusingPort nobody;
+    ProxyUnderTest proxy(nobody.address(), deferring(store));
+    first = defer(proxy.port(), "/export/1");
+    second = defer(proxy.port(), "/export/2");
+    // Negative control: while the route is there they are not paused.
+    const json listed = Operator{proxy.admin_port()}.get("/jobs?route=export").at("jobs");
+    REQUIRE(listed.size() == 2);
+    for (const json& job : listed) CHECK_FALSE(job.contains("paused"));
+  }
+  RejectingBackend backend;
+  backend.accepts = true;
+  ProxyUnderTest proxy(without_defer(backend.peer.address(), url));
+  const Operator desk{proxy.admin_port()};
+  REQUIRE(desk.come_to(2, "route=export"));
+  for (const json& job : desk.get("/jobs").at("jobs")) CHECK(job.at("paused") == true);
+  CHECK(desk.get("/jobs/" + first).at("paused") == true);
+  RawClient client(proxy.port());
+  const auto state_of = [&](const std::string& id) {
+    const Message answer = client.ask(get("/_spillway/jobs/" + id));
+    REQUIRE(answer.status() == 200);
+    return json::parse(answer.body).at("state").get<std::string>();
+  };
+  CHECK((state_of(first) == "queued" || state_of(first) == "retrying"));
+  CHECK(client.ask("DELETE /_spillway/jobs/" + first + " HTTP/1.1\r\nHost: a\r\n\r\n").status() ==
+        200);
+  CHECK_FALSE(desk.get("/jobs/" + first).contains("paused"));  // it does not wait any more
+  CHECK(desk.post("/jobs/purge", {{"id", first}, {"dry_run", false}}).at("count") == 1);
+  CHECK(backend.peer.seen().requests == 0);
+
+  REQUIRE(proxy.reload(configuration({backend.peer.address()}, deferring(store))).status() == 200);
+  REQUIRE(desk.come_to(1, "state=succeeded"));
+  CHECK(state_of(second) == "succeeded");
+}
+
+TEST_CASE("without a route that defers a store is opened only if it is named and there") {
+  const TemporaryDirectory directory;
+  const std::filesystem::path file = directory.path() / "jobs.db";
+  RejectingBackend backend;
+  for (const std::string& url : {"sqlite:" + file.string(), std::string("memory:")}) {
+    CAPTURE(url);
+    ProxyUnderTest proxy(without_defer(backend.peer.address(), url));
+    CHECK(Operator{proxy.admin_port()}.ask("GET", "/jobs").status() == 404);
+    CHECK(proxy.metrics().find("spillway_jobs") == std::string::npos);
+  }
+  CHECK_FALSE(std::filesystem::exists(file));
+}
+
+TEST_CASE("jobs in a file that nothing names are not shown, and the log says so") {
+  const TemporaryDirectory directory;
+  directory.write("spillway.db", "");
+  RejectingBackend backend;
+  ProxyProcess proxy(configuration({backend.peer.address()}, {{"log", {{"level", "warn"}}}}),
+                     {"env", "STATE_DIRECTORY=" + directory.path().string()});
+  CHECK(proxy.process().wait_for_output("no route has defer: jobs in "));
+  CHECK(Operator{proxy.admin_port()}.ask("GET", "/jobs").status() == 404);
+  CHECK(std::filesystem::file_size(directory.path() / "spillway.db") == 0);
+}
