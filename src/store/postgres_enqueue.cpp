@@ -169,7 +169,12 @@ void add_known(PostgresBatch& batch, std::span<Enqueue* const> enqueues, Known& 
 
 bool admit(PostgresBatch& batch, std::span<Enqueue* const> enqueues) {
   std::map<std::string, Wanted> wanted;
+  bool has_closed = false;  // to all but duplicates: nothing has to be counted for them
   for (Enqueue* each : enqueues) {
+    if (each->max_pending == 0) {
+      has_closed = true;
+      continue;
+    }
     Wanted& of_route = wanted[each->job.lane.route];
     ++of_route.jobs;
     of_route.most = std::max(of_route.most, each->max_pending);
@@ -181,7 +186,7 @@ bool admit(PostgresBatch& batch, std::span<Enqueue* const> enqueues) {
     }
   }
   if (!batch.flush()) return false;
-  const bool fits = std::all_of(wanted.begin(), wanted.end(), [&](const auto& each) {
+  const bool fits = !has_closed && std::all_of(wanted.begin(), wanted.end(), [&](const auto& each) {
     return batch.hints.waiting(each.first) + each.second.jobs <= each.second.most;
   });
   Known known;

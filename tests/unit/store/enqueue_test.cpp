@@ -39,6 +39,32 @@ TEST_CASE("a route takes as many waiting jobs as it may have, and more when some
   });
 }
 
+TEST_CASE("what may have no place at all is told of its duplicate, also beside what may have one") {
+  each_store([](UnderTest& store) {
+    store.join();
+    store.enqueue(with_key(store.job(1), 7, 1));
+    std::vector<Command> batch;
+    for (const std::uint64_t n : {2, 3, 4, 5}) {
+      Enqueue enqueue;
+      enqueue.job = store.job(n);
+      if (n == 2) enqueue.job = with_key(enqueue.job, 7, 1);
+      if (n == 3) enqueue.job = with_key(enqueue.job, 7, 2);
+      if (n == 4) enqueue.job = with_key(enqueue.job, 8, 1);
+      enqueue.max_pending = n == 5 ? 2 : 0;
+      batch.emplace_back(enqueue);
+    }
+    store.execute(batch);
+    CHECK(std::get<Enqueue>(batch[0]).result == Result::duplicate);
+    CHECK(std::get<Enqueue>(batch[0]).id == job_id(1));
+    CHECK(std::get<Enqueue>(batch[1]).result == Result::mismatch);
+    CHECK(std::get<Enqueue>(batch[2]).result == Result::full);
+    CHECK(std::get<Enqueue>(batch[3]).result == Result::accepted);
+    // How many wait is counted as without: two may.
+    CHECK(store.enqueue(store.job(6), 0, 2).result == Result::full);
+    CHECK(store.enqueue(store.job(6), 0, 9).result == Result::accepted);
+  });
+}
+
 TEST_CASE("the same job sent again after a failure is the same job, even to a full route") {
   each_store([](UnderTest& store) {
     store.join();
