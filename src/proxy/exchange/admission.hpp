@@ -14,6 +14,7 @@
 #include "proxy/exchange/fault.hpp"
 #include "proxy/exchange/request_context.hpp"
 #include "proxy/exchange/services.hpp"
+#include "proxy/jobs/keys_in_hand.hpp"
 #include "proxy/net/task.hpp"
 #include "proxy/upstream/gate.hpp"
 
@@ -79,6 +80,8 @@ class Admission {
   void release_slot(TimePoint now);
   // The request goes no further: the slot, if it has one, is the caller's.
   [[nodiscard]] Slot abandon_slot(TimePoint now);
+  // What keeps another request with its Idempotency-Key from being sent meanwhile.
+  KeyInHand& key() { return key_; }
   // The response head came, `latency` after the upstream was asked (nullopt: says nothing about its
   // route).
   void on_answer(std::optional<Duration> latency, bool failed, TimePoint now);
@@ -124,6 +127,7 @@ class Admission {
   overload::DecisionRecord record_;
   Ticket ticket_;
   Slot slot_;
+  KeyInHand key_;
   TimePoint dispatched_{};
   Duration waited_{};
   Duration uncounted_{};

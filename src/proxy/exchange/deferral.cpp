@@ -88,19 +88,28 @@ bool Deferral::comes_first() const {
   return false;
 }
 
-bool Deferral::may_be_duplicate() const {
+bool Deferral::has_key() const {
   return defer() != nullptr && request_.head.fields.find(jobs::kIdempotencyKey) != nullptr &&
-         has_form_to_defer() && services_.jobs->is_available();
+         has_form_to_defer();
 }
 
-Task<bool> Deferral::is_duplicate() {
+// Taken before the store is asked: a request that is being written down holds it until the store
+// knows it.
+Task<Deferral::KeyState> Deferral::take_key() {
   const jobs::ReadKey key = jobs::read_idempotency_key(request_.head.fields);
-  if (!key.key) co_return false;
+  if (!key.key) co_return KeyState::free;
   const config::Route& route = request_.config().routes[index(request_.subject.route)];
-  const bool is_known =
-      co_await is_known_key(services_, parking_, jobs::scope_of(route.name, principal(), *key.key),
-                            services_.now() + kKeyPatience);
-  co_return is_known;
+  const jobs::Digest scope = jobs::scope_of(route.name, principal(), *key.key);
+  const bool is_taken = key_.take(services_.jobs->keys_in_hand(), scope, KeyUse::live);
+  if (services_.jobs->is_available()) {
+    const bool is_known =
+        co_await is_known_key(services_, parking_, scope, services_.now() + kKeyPatience);
+    if (is_known) {
+      key_.release();
+      co_return KeyState::of_job;
+    }
+  }
+  co_return is_taken ? KeyState::free : KeyState::in_hand;
 }
 
 bool Deferral::takes(const Fault& fault) const {
@@ -242,19 +251,27 @@ std::optional<Fault> Deferral::read_key(jobs::NewJob& job) const {
   return std::nullopt;
 }
 
+// Of what cannot be taken the store is asked all the same whether it is a duplicate.
 Task<std::optional<Fault>> Deferral::store(jobs::NewJob job) {
   using Result = store::Enqueue::Result;
-  StoreCall call{
-      store::Enqueue{.job = std::move(job), .epoch = 0, .max_pending = defer()->max_pending}};
+  JobQueue& queue = *services_.jobs;
+  const bool has_key = job.idempotency.has_value();
+  const bool is_full = queue.is_full();
+  if (is_full && !has_key) co_return not_deferred(Reason::store_full);
+  const bool is_in_hand =
+      has_key && !key_.is_held() &&
+      !key_.take(queue.keys_in_hand(), job.idempotency->scope, KeyUse::written_down);
+  const std::uint64_t most = is_full || is_in_hand ? 0 : defer()->max_pending;
+  StoreCall call{store::Enqueue{.job = std::move(job), .epoch = 0, .max_pending = most}};
   call.home = &services_.mailbox;
   call.parking = &parking_;
-  if (services_.jobs->is_full()) co_return not_deferred(Reason::store_full);
-  if (!services_.jobs->submit(call)) co_return not_deferred(Reason::store_unavailable);
+  if (!queue.submit(call)) co_return not_deferred(queue.condition().reason());
   while (!call.delivered) co_await parking_.park({});
-  if (call.failure) co_return fault_of(call);
+  if (call.failure) co_return not_deferred(reason_of(*call.failure));
   const auto& enqueue = call.as<store::Enqueue>();
-  observe::JobCounts& counts = services_.jobs->counts();
+  observe::JobCounts& counts = queue.counts();
   id_ = enqueue.id;
+  if (enqueue.result != Result::full) key_.release();  // from now on the store has it
   switch (enqueue.result) {
     case Result::accepted:
       ++counts.accepted;
@@ -264,7 +281,7 @@ Task<std::optional<Fault>> Deferral::store(jobs::NewJob job) {
     case Result::mismatch: co_return reused_idempotency_key();
     case Result::full: break;
   }
-  co_return not_deferred(Reason::store_full);
+  co_return is_in_hand ? idempotency_key_in_hand() : not_deferred(Reason::store_full);
 }
 
 std::chrono::seconds Deferral::longest_wait() const {
@@ -308,11 +325,6 @@ void Deferral::log_accepted(const jobs::NewJob& job) const {
                      .route = job.lane.route,
                      .tenant = job.tenant_name,
                      .state = jobs::JobState::queued});
-}
-
-Fault Deferral::fault_of(const StoreCall& call) const {
-  return not_deferred(call.failure->kind == store::Failure::Kind::full ? Reason::store_full
-                                                                       : Reason::store_unavailable);
 }
 
 }  // namespace spillway::proxy

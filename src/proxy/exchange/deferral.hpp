@@ -19,6 +19,7 @@
 #include "proxy/exchange/request_context.hpp"
 #include "proxy/exchange/services.hpp"
 #include "proxy/exchange/upstream_call.hpp"
+#include "proxy/jobs/keys_in_hand.hpp"
 #include "proxy/jobs/store_call.hpp"
 #include "proxy/net/task.hpp"
 
@@ -27,22 +28,28 @@ namespace spillway::proxy {
 class Deferral {
  public:
   Deferral(Services& services, const RequestContext& request, ClientSession& session,
-           Parking& parking, RequestBody& body, UpstreamCall& call)
+           Parking& parking, RequestBody& body, UpstreamCall& call, KeyInHand& key)
       : services_(services),
         request_(request),
         session_(session),
         parking_(parking),
         body_(body),
-        call_(call) {}
+        call_(call),
+        key_(key) {}
   Deferral(const Deferral&) = delete;
   Deferral& operator=(const Deferral&) = delete;
 
   // The request is deferred whether there is room for it or not.
   bool comes_first() const;
-  // Its Idempotency-Key may be that of a job, which it is to be told of although there is room.
-  bool may_be_duplicate() const;
-  // Whether it is. The store is waited for a moment; if it does not answer: no.
-  Task<bool> is_duplicate();
+  // It has an Idempotency-Key, and came to a route on which requests are told apart by it.
+  bool has_key() const;
+  // Before it is forwarded. The store is waited for a moment.
+  enum class KeyState : std::uint8_t {
+    free,     // nothing is known of it; from now on it is this request's alone
+    of_job,   // of a job, which the client is to be told of although there is room
+    in_hand,  // of another request that is being answered, or is on its way to the store
+  };
+  Task<KeyState> take_key();
   // This fault is a refusal in whose place the request is deferred.
   bool takes(const Fault& fault) const;
   // Writes the request down. DeferredAnswer, or the fault that answers it: `refused`, if it cannot
@@ -78,7 +85,6 @@ class Deferral {
   Task<std::optional<Fault>> store(jobs::NewJob job);
   std::string principal() const;
   void log_accepted(const jobs::NewJob& job) const;
-  Fault fault_of(const StoreCall& call) const;
 
   Services& services_;
   const RequestContext& request_;
@@ -86,6 +92,7 @@ class Deferral {
   Parking& parking_;
   RequestBody& body_;
   UpstreamCall& call_;
+  KeyInHand& key_;
   jobs::JobId id_;
   jobs::Preference preference_;
 };

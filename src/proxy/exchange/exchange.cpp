@@ -85,12 +85,13 @@ Task<Answer> Exchange::find_answer() {
     co_return CachedResponse{};
   if (std::optional<Answer> told = entrance_.enter()) co_return std::move(*told);
   if (std::optional<Answer> ended = admit()) co_return std::move(*ended);
-  bool comes_again = false;
-  if (!deferral_.comes_first() && deferral_.may_be_duplicate()) {
-    const bool is_known = co_await deferral_.is_duplicate();
-    comes_again = is_known;
+  bool is_deferred = deferral_.comes_first();
+  if (!is_deferred && deferral_.has_key()) {
+    const Deferral::KeyState key = co_await deferral_.take_key();
+    if (key == Deferral::KeyState::in_hand) co_return idempotency_key_in_hand();
+    is_deferred = key == Deferral::KeyState::of_job;
   }
-  if (comes_again || deferral_.comes_first()) {
+  if (is_deferred) {
     const Answer later = co_await defer(std::nullopt);
     co_return later;
   }
@@ -241,7 +242,7 @@ Exchange::Exchange(Services& services, LocalGeneration& generation, ClientSessio
       call_(services, request_, parking, admission_, lookup_, &session, &body_),
       relay_({services, request_, session, parking, body_, admission_, lookup_, flight_, fill_,
               call_}),
-      deferral_(services, request_, session, parking, body_, call_),
+      deferral_(services, request_, session, parking, body_, call_, admission_.key()),
       job_resource_(services, request_, parking),
       visitor_tokens_(request_, session),
       entrance_(services, request_, visitor_tokens_),

@@ -192,8 +192,8 @@ Fault not_deferred(Reason reason) {
   return {.reason = reason,
           .status = 503,
           .detail = reason == Reason::store_full
-                        ? "As many requests of this kind wait to be done later as may. Please try "
-                          "again later."
+                        ? "There is no room to keep more requests for later. Please try again "
+                          "later."
                         : "The service is busy, and this proxy cannot keep the request for later. "
                           "Please try again later.",
           .retry_after = Milliseconds{5000}};
@@ -215,6 +215,15 @@ Fault reused_idempotency_key() {
   return {.reason = Reason::bad_request,
           .status = 422,
           .detail = "This Idempotency-Key came with another request before."};
+}
+
+Fault idempotency_key_in_hand() {
+  return {.reason = Reason::bad_request,
+          .status = 409,
+          .detail =
+              "A request with this Idempotency-Key is being answered. Ask again when it has "
+              "been.",
+          .retry_after = Milliseconds{1000}};
 }
 
 Fault head_too_large() { return bad_request(http::Error::head_too_large); }

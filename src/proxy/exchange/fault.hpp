@@ -92,10 +92,12 @@ Fault upstream_invalid(http::Error error);
 // (STORE_FULL): 503.
 Fault not_deferred(Reason reason);
 // Of a request that would be deferred: it has no Idempotency-Key where one is required (400), one
-// that cannot be read (400), or one that came with another request before (422).
+// that cannot be read (400), one that came with another request before (422), or one that another
+// request has at the moment (409).
 Fault missing_idempotency_key();
 Fault invalid_idempotency_key();
 Fault reused_idempotency_key();
+Fault idempotency_key_in_hand();
 // A head that does not fit the largest block after rewriting.
 Fault head_too_large();
 

@@ -1,6 +1,6 @@
 // A request that was abandoned (its client left, its deadline passed) while its upstream is at work
 // on it. It keeps its slot, or a crowd of impatient clients would have more at work in the upstream
-// than it has slots, until
+// than it has slots, and its Idempotency-Key, with which its client may come again at once, until
 // * the upstream has ended it: answered and closed, or closed. The connection is half-closed, so
 //   that an upstream that watches its clients can stop at once;
 // * or `until`, by when the requests of its route usually have their answer, and its abandoned ones
@@ -16,6 +16,7 @@
 
 #include "proxy/exchange/services.hpp"
 #include "proxy/exchange/swept.hpp"
+#include "proxy/jobs/keys_in_hand.hpp"
 #include "proxy/net/task.hpp"
 #include "proxy/upstream/gate.hpp"
 #include "proxy/upstream/upstream_pool.hpp"
@@ -32,6 +33,7 @@ struct AbandonedRequest {
   LocalGenerationPtr generation;  // keeps the others' owners alive
   UpstreamPtr connection;
   Slot slot;
+  KeyInHand key;
   TimePoint until;
   std::optional<Awaited> awaited;
 };

@@ -356,6 +356,7 @@ void UpstreamCall::abandon() {
   services_.owner.begin_lingering({.generation = request_.generation,
                                    .connection = std::move(connection_),
                                    .slot = admission_.abandon_slot(now),
+                                   .key = std::move(admission_.key()),
                                    .until = until,
                                    .awaited = awaited});
 }

@@ -47,7 +47,7 @@ std::optional<store::Failure> JobQueue::start(JobRoutes routes) {
   if (opened.store == nullptr && !may_come_back) return opened.failure;
   store_ = std::move(opened.store);
   if (store_ && store_->is_shared()) dispatcher_.share();
-  is_available_.store(store_ != nullptr);
+  condition_.opened(store_ != nullptr);
   if (store_ == nullptr) on_failure_(opened.failure);
   max_bytes_ = routes.generation->config.store.max_bytes;
   lookups_.set_rate(routes.generation->config.store.lookups_per_second);
@@ -311,7 +311,7 @@ void JobQueue::execute(Batch& batch) {
 }
 
 void JobQueue::succeeded(Batch& batch, Duration took) {
-  is_available_.store(true, std::memory_order_relaxed);
+  condition_.succeeded(std::any_of(batch.begin(), batch.end(), has_taken_space));
   const TimePoint now = Clock::now();
   const jobs::WallTime wall = wall_now();
   {
@@ -341,7 +341,7 @@ void JobQueue::succeeded(Batch& batch, Duration took) {
 }
 
 void JobQueue::note(store::Totals totals) {
-  is_full_.store(totals.bytes > max_bytes_, std::memory_order_relaxed);
+  condition_.measured(totals.bytes > max_bytes_);
   seen_.totals = std::move(totals);
   buried_ = calls_.letters_by_route();
 }
@@ -349,7 +349,7 @@ void JobQueue::note(store::Totals totals) {
 // Nothing was changed: those who wait are told, and what is finished is settled later.
 void JobQueue::failed(Batch& batch, const store::Failure& failure) {
   ++counts_.store_failures;
-  if (is_available_.exchange(false)) on_failure_(failure);
+  if (condition_.failed(failure)) on_failure_(failure);
   try_at_ = Clock::now() + kTryAgain;
   dispatcher_.failed(Clock::now());
   Batch refused;

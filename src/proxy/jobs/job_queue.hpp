@@ -20,8 +20,10 @@
 #include "proxy/jobs/call_queue.hpp"
 #include "proxy/jobs/doorbell.hpp"
 #include "proxy/jobs/job_dispatcher.hpp"
+#include "proxy/jobs/keys_in_hand.hpp"
 #include "proxy/jobs/lookup_limit.hpp"
 #include "proxy/jobs/store_call.hpp"
+#include "proxy/jobs/store_condition.hpp"
 #include "store/job_store.hpp"
 
 namespace spillway::proxy {
@@ -69,9 +71,11 @@ class JobQueue {
   observe::JobCounts& counts() { return counts_; }
   // Of clients that ask after their jobs.
   LookupLimit& lookups() { return lookups_; }
-  // The store takes as much space as it may.
-  bool is_full() const { return is_full_.load(std::memory_order_relaxed); }
-  bool is_available() const { return is_available_.load(std::memory_order_relaxed); }
+  // Of requests that are answered now, or on their way here.
+  KeysInHand& keys_in_hand() { return keys_in_hand_; }
+  const StoreCondition& condition() const { return condition_; }
+  bool is_full() const { return condition_.is_full(); }
+  bool is_available() const { return condition_.is_available(); }
   observe::JobsSnapshot snapshot() const;
   // Seconds after which a job at this position (0: the last one) is likely to have ended.
   std::int64_t retry_after(std::uint64_t position) const;
@@ -110,10 +114,10 @@ class JobQueue {
   std::function<void(const store::Failure&)> on_failure_;
   observe::JobCounts counts_;
   std::unique_ptr<store::JobStore> store_;
-  std::atomic<bool> is_available_{false};
-  std::atomic<bool> is_full_{false};
+  StoreCondition condition_;
   std::uint64_t max_bytes_ = 0;
   LookupLimit lookups_;
+  KeysInHand keys_in_hand_;
   std::thread thread_;
 
   Doorbell bell_;

@@ -38,6 +38,7 @@ std::map<Reason, std::vector<Fault>> all_faults() {
                             missing_idempotency_key(),
                             invalid_idempotency_key(),
                             reused_idempotency_key(),
+                            idempotency_key_in_hand(),
                             waiting_room_open(kLater)};
   for (const Reason reason :
        {Reason::inflight_saturation, Reason::queue_saturation, Reason::queue_wait_risk,

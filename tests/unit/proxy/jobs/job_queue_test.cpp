@@ -26,6 +26,7 @@ namespace {
 // What the test says of the store.
 struct Weather {
   std::atomic<bool> is_down{false};
+  std::atomic<store::Failure::Kind> kind{store::Failure::Kind::unavailable};
   std::atomic<int> opened{0};
   std::atomic<int> batches_of_settles{0};
 };
@@ -37,8 +38,7 @@ class Fickle final : public store::JobStore {
 
   std::optional<store::Failure> execute(std::span<store::Command* const> batch,
                                         jobs::WallTime now) override {
-    if (weather_.is_down)
-      return store::Failure{store::Failure::Kind::unavailable, "the test says so"};
+    if (weather_.is_down) return store::Failure{weather_.kind, "the test says so"};
     for (const store::Command* const command : batch)
       if (std::holds_alternative<store::Settle>(*command)) ++weather_.batches_of_settles;
     return inner_->execute(batch, now);
@@ -128,6 +128,27 @@ TEST_CASE("a store that fails is told to those who wait, refuses others, and rec
   desk.weather.is_down = false;
   CHECK(desk.becomes_available(true));
   CHECK_FALSE(desk.ask(enqueue(4)));
+}
+
+TEST_CASE("what is wrong with a store is said until something is written again") {
+  Desk desk;
+  REQUIRE_FALSE(desk.queue.start(some_routes()));
+  desk.weather.kind = store::Failure::Kind::full;
+  desk.weather.is_down = true;
+  const auto failure = desk.ask(enqueue(1));
+  REQUIRE(failure);
+  CHECK(failure->kind == store::Failure::Kind::full);
+  CHECK(desk.queue.condition().reason() == Reason::store_full);
+  desk.weather.is_down = false;
+  REQUIRE(desk.becomes_available(true));
+  REQUIRE_FALSE(desk.ask(store::KnowsKey{}));
+  CHECK(desk.queue.condition().reason() == Reason::store_full);  // it was only read
+  REQUIRE_FALSE(desk.ask(enqueue(1)));
+  CHECK(desk.queue.condition().reason() == Reason::store_unavailable);
+  desk.weather.kind = store::Failure::Kind::unavailable;
+  desk.weather.is_down = true;
+  REQUIRE(desk.ask(enqueue(2)));
+  CHECK(desk.queue.condition().reason() == Reason::store_unavailable);
 }
 
 TEST_CASE("an attempt that ended while the store is down is settled when it is there again") {

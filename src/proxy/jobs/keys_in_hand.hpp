@@ -1,0 +1,70 @@
+// The Idempotency-Keys of the requests that are in hand, of all workers: what the store does not
+// know yet, or never will.
+//
+// A request that is answered live has its key alone. Any number of requests may be written down
+// with one key at a time, since the store tells them apart. An entry is part of the request that
+// holds it, so there are no more of them than requests, and nothing is allocated.
+//
+// Thread-safe: the entries of a shard are under its mutex. A KeyInHand is used by one thread at a
+// time, and the table outlives it.
+#pragma once
+
+#include <array>
+#include <boost/intrusive/list.hpp>
+#include <cstdint>
+#include <mutex>
+
+#include "jobs/job.hpp"
+
+namespace spillway::proxy {
+
+class KeysInHand;
+
+enum class KeyUse : std::uint8_t {
+  live,         // forwarded now: excludes every other one
+  written_down  // on its way to the store
+};
+
+// Held until its end.
+class KeyInHand : public boost::intrusive::list_base_hook<> {
+ public:
+  KeyInHand() = default;
+  KeyInHand(KeyInHand&& other) noexcept;
+  KeyInHand& operator=(KeyInHand&&) = delete;
+  ~KeyInHand() { release(); }
+
+  // False: another request has the key, and this one holds none.
+  bool take(KeysInHand& keys, const jobs::Digest& scope, KeyUse use);
+  void release();
+  bool is_held() const { return keys_ != nullptr; }
+
+ private:
+  friend class KeysInHand;
+
+  KeysInHand* keys_ = nullptr;  // null: it holds none
+  jobs::Digest scope_{};
+  KeyUse use_ = KeyUse::live;
+};
+
+class KeysInHand {
+ public:
+  KeysInHand() = default;
+  KeysInHand(const KeysInHand&) = delete;
+  KeysInHand& operator=(const KeysInHand&) = delete;
+
+ private:
+  friend class KeyInHand;
+
+  struct Shard {
+    std::mutex mutex;
+    boost::intrusive::list<KeyInHand, boost::intrusive::constant_time_size<false>> held;
+  };
+
+  // Digests are of a SHA-256: any byte of them is as good as another.
+  Shard& shard_of(const jobs::Digest& scope) { return shards_[scope[0] % kShards]; }
+
+  static constexpr std::size_t kShards = 256;
+  std::array<Shard, kShards> shards_;
+};
+
+}  // namespace spillway::proxy

@@ -1,0 +1,54 @@
+// Whether the store takes what is to be written down, and if not, why. The store's thread changes
+// it, workers read it.
+#pragma once
+
+#include <atomic>
+
+#include "base/reason.hpp"
+#include "proxy/jobs/store_call.hpp"
+#include "store/failure.hpp"
+
+namespace spillway::proxy {
+
+inline Reason reason_of(const store::Failure& failure) {
+  return failure.kind == store::Failure::Kind::full ? Reason::store_full
+                                                    : Reason::store_unavailable;
+}
+
+// An executed call after which there was space for a job or for the end of one.
+inline bool has_taken_space(const StoreCall* call) {
+  if (const auto* const enqueue = std::get_if<store::Enqueue>(&call->command))
+    return enqueue->result == store::Enqueue::Result::accepted;
+  if (const auto* const settle = std::get_if<store::Settle>(&call->command))
+    return !settle->is_lost;
+  return std::holds_alternative<store::Bury>(call->command);
+}
+
+class StoreCondition {
+ public:
+  bool is_available() const { return is_available_.load(std::memory_order_relaxed); }
+  // It takes as much space as it may.
+  bool is_full() const { return is_full_.load(std::memory_order_relaxed); }
+  // Why it does not take what is to be written down: the last failure, until something was written.
+  // A full disk can be read, so that reading says nothing.
+  Reason reason() const { return reason_.load(std::memory_order_relaxed); }
+
+  void opened(bool is_there) { is_available_.store(is_there); }
+  void measured(bool is_full) { is_full_.store(is_full, std::memory_order_relaxed); }
+  void succeeded(bool has_written) {
+    is_available_.store(true, std::memory_order_relaxed);
+    if (has_written) reason_.store(Reason::store_unavailable, std::memory_order_relaxed);
+  }
+  // False: it had failed before.
+  bool failed(const store::Failure& failure) {
+    reason_.store(reason_of(failure), std::memory_order_relaxed);
+    return is_available_.exchange(false);
+  }
+
+ private:
+  std::atomic<bool> is_available_{false};
+  std::atomic<bool> is_full_{false};
+  std::atomic<Reason> reason_{Reason::store_unavailable};
+};
+
+}  // namespace spillway::proxy
