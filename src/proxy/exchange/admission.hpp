@@ -78,6 +78,11 @@ class Admission {
   resilience::SlotTerms slot_terms(const resilience::SlotLoad& load) const;
   // The upstream has served the request.
   void release_slot(TimePoint now);
+  // The upstream was not asked: its slot and token are another's.
+  void return_slot(TimePoint now) {
+    give_back_token();
+    slot_.release(now);
+  }
   // The request goes no further: the slot, if it has one, is the caller's.
   [[nodiscard]] Slot abandon_slot(TimePoint now);
   // What keeps another request with its Idempotency-Key from being sent meanwhile.

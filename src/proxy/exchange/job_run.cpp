@@ -56,7 +56,7 @@ JobRun::JobRun(Services& services, jobs::LeasedJob job, store::Epoch epoch,
 Detached JobRun::run() {
   frame_ = co_await OwnFrame{};
   End end = co_await attempt();
-  if (has_begun_) {
+  if (std::exchange(stage_, Stage::over) == Stage::at_upstream) {
     services_.jobs->counts().end();
     request_.upstream().running_jobs.fetch_sub(1, std::memory_order_relaxed);
   }
@@ -67,20 +67,16 @@ Detached JobRun::run() {
 Task<JobRun::End> JobRun::attempt() {
   if (!is_configured_) co_return give_back(kRouteIsGone, true);
   if (!is_readable_) co_return unreadable();
-  if (services_.draining) co_return give_back(Duration{0}, false);
+  if (services_.draining || is_lease_ending(Clock::now())) co_return give_back(Duration{0}, false);
   if (const std::optional<Fault> fault = call_.circuits_fault())
     co_return give_back(fault->retry_after, true);
   const bool has_slot = co_await take_slot();
-  if (!has_slot) co_return give_back(is_aborted_ ? Duration{0} : kNoRoom, false);
-  has_begun_ = true;
-  began_ = wall_now();
-  services_.jobs->counts().begin();
-  request_.upstream().running_jobs.fetch_add(1, std::memory_order_relaxed);
-  services_.jobs->job_started();
-  request_.due = services_.now() + defer().lease;
-  jobs::head_for_attempt(job_.head, job_.id, job_.progress.attempts + 1, written_);
-  prove_pass_in(written_, request_, services_.wall_clock.now());
-  call_.send_written(written_, job_.body);
+  if (!has_slot) co_return give_back(abort_ == Abort::none ? kNoRoom : Duration{0}, false);
+  if (is_lease_ending(Clock::now())) {
+    admission_.return_slot(services_.now());
+    co_return give_back(Duration{0}, false);
+  }
+  begin();
   const std::optional<Fault> fault = co_await call_.ask();
   std::optional<jobs::StoredAnswer> answer;
   std::optional<Fault> broken = fault;
@@ -104,6 +100,21 @@ Task<JobRun::End> JobRun::attempt() {
   broken ? call_.abandon() : call_.finish();
   co_return end;
 }
+
+void JobRun::begin() {
+  stage_ = Stage::at_upstream;
+  began_ = wall_now();
+  services_.jobs->counts().begin();
+  request_.upstream().running_jobs.fetch_add(1, std::memory_order_relaxed);
+  services_.jobs->job_started();
+  request_.due = services_.now() + defer().lease;
+  jobs::head_for_attempt(job_.head, job_.id, job_.progress.attempts + 1, written_);
+  prove_pass_in(written_, request_, services_.wall_clock.now());
+  call_.send_written(written_, job_.body);
+}
+
+// Whatever the thread with the store is waiting for.
+bool JobRun::is_lease_ending(TimePoint now) const { return services_.jobs->lease().is_ending(now); }
 
 // A slot that no live request wants, or one as live requests of its class get it. In shadow mode
 // those get none, but are forwarded at once; a backlog that did the same would not end at the
@@ -129,7 +140,7 @@ Task<bool> JobRun::take_slot() {
     refused = late;
   }
   request_.is_in_background = true;
-  co_return !refused && admission_.has_slot() && !is_aborted_;
+  co_return !refused && admission_.has_slot() && abort_ == Abort::none;
 }
 
 JobRun::End JobRun::give_back(Duration pause, bool pauses_route) {
@@ -166,8 +177,9 @@ jobs::Cause JobRun::cause_of(const Fault& fault) const {
 
 JobRun::End JobRun::after(const std::optional<Fault>& fault,
                           std::optional<jobs::StoredAnswer> answer) {
-  if (is_aborted_ && fault && !call_.was_sent()) return give_back(Duration{0}, false);
-  if (is_aborted_ && fault) return taken_away();
+  if (fault && (abort_ == Abort::given_back || (abort_ != Abort::none && !call_.was_sent())))
+    return give_back(Duration{0}, false);
+  if (fault && abort_ == Abort::lease_lost) return taken_away();
   if (fault && !call_.was_sent() && fault->reason == Reason::circuit_open)
     return give_back(fault->retry_after, true);
   jobs::AttemptEnd how;
@@ -185,16 +197,19 @@ JobRun::End JobRun::after(const std::optional<Fault>& fault,
       if (retry_after_ && answer->status == 503) end.pauses_route = *retry_after_;
     }
   }
-  const config::Defer& settings = defer();
-  const jobs::Policy policy{.max_attempts = settings.max_attempts,
-                            .backoff_base = settings.backoff.base,
-                            .backoff_max = settings.backoff.max,
-                            .retry_unanswered = settings.retry_unanswered};
   end.cause = how.cause;
   end.progress =
-      jobs::after_attempt(job_.progress, how, policy, job_.expires, wall_now(), services_.random);
+      jobs::after_attempt(job_.progress, how, policy(), job_.expires, wall_now(), services_.random);
   if (!fault && jobs::has_ended(end.progress.state)) end.answer = std::move(answer);
   return end;
+}
+
+jobs::Policy JobRun::policy() const {
+  const config::Defer& settings = defer();
+  return {.max_attempts = settings.max_attempts,
+          .backoff_base = settings.backoff.base,
+          .backoff_max = settings.backoff.max,
+          .retry_unanswered = settings.retry_unanswered};
 }
 
 Task<> JobRun::settle(End end) {
@@ -237,13 +252,17 @@ Task<> JobRun::settle(End end) {
   }
 }
 
-// As if a client had left: that is held against no server.
-void JobRun::abort() {
-  is_aborted_ = true;
+// As if a client had left: that is held against no server. How it has ended stands.
+void JobRun::abort(Abort why) {
+  if (stage_ == Stage::over) return;
+  if (abort_ != Abort::lease_lost) abort_ = why;
   if (parking_.parked()) parking_.wake(Wake::client_gone);
 }
 
+// An attempt that was to end and was not in a wait that can be ended is woken again.
 void JobRun::wake_if_late(TimePoint now) {
+  if (is_lease_ending(now)) return lose_lease();
+  if (abort_ != Abort::none) return abort(abort_);
   if (parking_.parked() && parking_.deadline() <= now) parking_.wake(Wake::timeout);
 }
 
@@ -256,7 +275,5 @@ std::optional<Swept::AwaitedHead> JobRun::awaited_head() const {
 bool JobRun::keeps_to(const Generation& generation) const {
   return &request_.generation->generation() == &generation;
 }
-
-void JobRun::end_early() { abort(); }
 
 }  // namespace spillway::proxy

@@ -2,11 +2,12 @@
 // and tells the store how it ended. No client waits for it.
 //
 // It takes the slots that no live request wants or, with `class` in its route's `defer`, competes
-// with live requests of that class. The attempt ends with the lease of its proxy: then its upstream
-// request is ended first, and another proxy may make the next one.
+// with live requests of that class. The attempt ends with the lease of its proxy, a little before:
+// its upstream request is ended first, and another proxy may make the next one.
 #pragma once
 
 #include <coroutine>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -31,9 +32,9 @@ class JobRun final : public Swept {
 
   // Gives the object back to the worker at the end.
   Detached run();
-  // The lease is lost, or the proxy drains and this job has not begun.
-  void abort();
-  bool has_begun() const { return has_begun_; }
+  // Its lease is lost: the attempt ends as if this proxy had ended with the job in hand.
+  void lose_lease() { abort(Abort::lease_lost); }
+  bool has_begun() const { return stage_ != Stage::waiting; }
 
   // Swept:
   void wake_if_late(TimePoint now) override;
@@ -41,10 +42,13 @@ class JobRun final : public Swept {
   void client_left() override {}
   std::optional<AwaitedHead> awaited_head() const override;
   bool keeps_to(const Generation& generation) const override;
-  void end_early() override;
+  // The job is given back, its upstream request closed; nothing is counted.
+  void end_early() override { abort(Abort::given_back); }
   void abandon() override { frame_.destroy(); }
 
  private:
+  enum class Abort : std::uint8_t { none, given_back, lease_lost };
+  enum class Stage : std::uint8_t { waiting, at_upstream, over };
   // How the attempt ended, as the store is told.
   struct End {
     jobs::Progress progress;
@@ -57,12 +61,16 @@ class JobRun final : public Swept {
 
   Task<End> attempt();
   Task<bool> take_slot();
+  void begin();
+  void abort(Abort why);
+  bool is_lease_ending(TimePoint now) const;
   End give_back(Duration pause, bool pauses_route);
   End taken_away() const;
   End unreadable();
   End after(const std::optional<Fault>& fault, std::optional<jobs::StoredAnswer> answer);
   jobs::Cause cause_of(const Fault& fault) const;
   Task<> settle(End end);
+  jobs::Policy policy() const;
   const config::Defer& defer() const { return *request_.config().routes[index(route_)].defer; }
 
   Services& services_;
@@ -83,8 +91,8 @@ class JobRun final : public Swept {
   std::optional<std::chrono::milliseconds> retry_after_;  // of the answer
   bool is_configured_ = false;
   bool is_readable_ = false;
-  bool has_begun_ = false;
-  bool is_aborted_ = false;
+  Stage stage_ = Stage::waiting;
+  Abort abort_ = Abort::none;
 };
 
 }  // namespace spillway::proxy

@@ -29,8 +29,9 @@ void JobDispatcher::configure(JobRoutes routes) { routes_ = std::move(routes); }
 void JobDispatcher::plan(std::vector<store::Command>& commands, TimePoint now,
                          jobs::WallTime wall) {
   const Milliseconds lease = routes_.generation->config.store.lease;
-  if (epoch_ != 0 && now >= lease_until_) lose_lease();
+  if (epoch_ != 0 && lease_.is_over(now)) lose_lease();
   if (epoch_ == 0) {
+    if (in_hand() > 0) return;  // under the lease that is lost: that ends first
     asked_at_ = now;
     commands.push_back(store::Join{.name = proxy_name_, .lease = lease});
     return;
@@ -58,9 +59,7 @@ void JobDispatcher::plan(std::vector<store::Command>& commands, TimePoint now,
 
 void JobDispatcher::plan_release(std::vector<store::Command>& commands) const {
   store::Release release{.epoch = epoch_};
-  for (const auto& [job, its] : leased_) {
-    if (job.second == epoch_) release.kept.push_back(job.first);
-  }
+  for (const auto& [job, its] : leased_) release.kept.push_back(job);
   commands.emplace_back(std::move(release));
 }
 
@@ -70,8 +69,8 @@ void JobDispatcher::plan_pull(std::vector<store::Command>& commands, TimePoint n
     lanes_at_ = now + kLanesEvery;
     commands.push_back(store::Lanes{.limit = kMostLanes, .ahead = 2 * kLanesEvery});
   }
-  if (turn_ || in_hand_ >= kMostInHand) return;
-  turn_ = rotor_.next(wall, kMostInHand - in_hand_,
+  if (turn_ || in_hand() >= kMostInHand) return;
+  turn_ = rotor_.next(wall, kMostInHand - in_hand(),
                       [&](const std::string& route) { return room(route, now); });
   if (turn_) {
     commands.push_back(store::Claim{.epoch = epoch_, .lane = turn_->lane, .limit = turn_->limit});
@@ -81,7 +80,7 @@ void JobDispatcher::plan_pull(std::vector<store::Command>& commands, TimePoint n
 void JobDispatcher::plan_announcement(std::vector<store::Command>& commands, TimePoint now,
                                       jobs::WallTime wall) {
   const auto has_room = [&](const std::string& route) {
-    return is_pulling_ && in_hand_ < kMostInHand ? room(route, now) : 0;
+    return is_pulling_ && in_hand() < kMostInHand ? room(route, now) : 0;
   };
   store::Announce announce{.lanes = news_.take(rotor_, has_room, now, wall)};
   if (!announce.lanes.empty()) commands.emplace_back(std::move(announce));
@@ -134,7 +133,7 @@ void JobDispatcher::learn(store::Command& command, TimePoint now, jobs::WallTime
   if (auto* const join = std::get_if<store::Join>(&command)) {
     epoch_ = join->epoch;
     renew_at_ = now + join->lease / 3;
-    lease_until_ = asked_at_ + join->lease;
+    lease_.prolong(asked_at_, join->lease);
   } else if (auto* const renew = std::get_if<store::Renew>(&command)) {
     renewed(*renew);
   } else if (auto* const claim = std::get_if<store::Claim>(&command)) {
@@ -186,17 +185,16 @@ void JobDispatcher::claimed(store::Claim& claim) {
   Route& route = known_[claim.lane.route];
   route.tokens = std::max(0.0, route.tokens - static_cast<double>(claim.jobs.size()));
   for (jobs::LeasedJob& job : claim.jobs) {
-    leased_.emplace(std::pair(job.id, claim.epoch), Leased{job.lane, upstream});
+    leased_.emplace(job.id, Leased{job.lane, upstream});
     ++route.in_hand;
-    ++in_hand_;
     ++in_hand_by_upstream_[upstream];
     acts_.hand_over(std::move(job), claim.epoch);
   }
-  counts_.in_hand.store(static_cast<std::uint32_t>(in_hand_), std::memory_order_relaxed);
+  counts_.in_hand.store(static_cast<std::uint32_t>(in_hand()), std::memory_order_relaxed);
 }
 
 void JobDispatcher::settled(const store::Settle& settle, jobs::WallTime wall) {
-  const auto leased = leased_.find({settle.id, settle.epoch});
+  const auto leased = leased_.find(settle.id);
   if (leased == leased_.end()) return;
   const jobs::Lane lane = std::move(leased->second.lane);
   const auto its = in_hand_by_upstream_.find(leased->second.upstream);
@@ -204,8 +202,7 @@ void JobDispatcher::settled(const store::Settle& settle, jobs::WallTime wall) {
   leased_.erase(leased);
   Route& route = known_[lane.route];
   --route.in_hand;
-  --in_hand_;
-  counts_.in_hand.store(static_cast<std::uint32_t>(in_hand_), std::memory_order_relaxed);
+  counts_.in_hand.store(static_cast<std::uint32_t>(in_hand()), std::memory_order_relaxed);
   if (settle.is_lost) {
     ++counts_.lease_lost;
     return;
@@ -222,12 +219,12 @@ void JobDispatcher::settled(const store::Settle& settle, jobs::WallTime wall) {
 
 void JobDispatcher::renewed(const store::Renew& renew) {
   if (renew.epoch != epoch_) return;
-  lease_until_ = asked_at_ + renew.lease;
-  if (renew.is_lost) lose_lease();
+  renew.is_lost ? lose_lease() : lease_.prolong(asked_at_, renew.lease);
 }
 
 // Its upstream requests are ended first: another proxy may send them again.
 void JobDispatcher::lose_lease() {
+  lease_.lose();
   acts_.abort_all();
   epoch_ = 0;
   is_claim_lost_ = false;
@@ -254,7 +251,8 @@ void JobDispatcher::failed(TimePoint now) {
 }
 
 TimePoint JobDispatcher::next_due(TimePoint now, jobs::WallTime wall) const {
-  if (epoch_ == 0) return now;
+  // What is in hand is settled first, which wakes the thread.
+  if (epoch_ == 0) return in_hand() > 0 ? now + kAskAgain : now;
   TimePoint due = std::min({renew_at_, sweep_at_, totals_at_});
   if (const auto news = news_.next_due()) due = std::min(due, *news);
   if (!is_pulling_) return due;

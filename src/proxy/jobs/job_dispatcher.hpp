@@ -14,7 +14,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "jobs/life.hpp"
@@ -22,6 +21,7 @@
 #include "observe/job_counts.hpp"
 #include "proxy/jobs/job_news.hpp"
 #include "proxy/jobs/job_routes.hpp"
+#include "proxy/jobs/lease.hpp"
 #include "proxy/jobs/store_call.hpp"
 
 namespace spillway::proxy {
@@ -58,13 +58,15 @@ class JobDispatcher {
   TimePoint next_due(TimePoint now, jobs::WallTime wall) const;
 
   store::Epoch epoch() const { return epoch_; }
+  // Of all that is in hand.
+  const Lease& lease() const { return lease_; }
   // Of a job that this proxy has leased; null: it has not.
   const std::string* route_of(const store::Settle& settle) const {
-    const auto leased = leased_.find({settle.id, settle.epoch});
+    const auto leased = leased_.find(settle.id);
     return leased == leased_.end() ? nullptr : &leased->second.lane.route;
   }
   // Jobs that this proxy has leased.
-  std::size_t in_hand() const { return in_hand_; }
+  std::size_t in_hand() const { return leased_.size(); }
 
  private:
   struct Leased {
@@ -98,16 +100,15 @@ class JobDispatcher {
   JobRoutes routes_;
   jobs::Rotor rotor_;
   std::map<std::string, Route, std::less<>> known_;
-  std::map<std::pair<jobs::JobId, store::Epoch>, Leased> leased_;
+  std::map<jobs::JobId, Leased> leased_;  // under epoch_, or the one that was lost
   std::map<std::string, std::size_t> in_hand_by_upstream_;
   std::optional<jobs::Rotor::Turn> turn_;  // claimed for in the batch under way
   store::Epoch epoch_ = 0;                 // 0: not joined
-  std::size_t in_hand_ = 0;
   bool is_pulling_ = true;
   bool is_claim_lost_ = false;  // what was claimed last, if anything, is not known
   JobNews news_;
-  TimePoint asked_at_{};     // for the lease
-  TimePoint lease_until_{};  // by this proxy's clock
+  TimePoint asked_at_{};  // for the lease
+  Lease lease_;
   TimePoint renew_at_{};
   TimePoint lanes_at_{};
   TimePoint sweep_at_{};

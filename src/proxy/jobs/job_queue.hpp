@@ -79,6 +79,8 @@ class JobQueue {
   observe::JobsSnapshot snapshot() const;
   // Seconds after which a job at this position (0: the last one) is likely to have ended.
   std::int64_t retry_after(std::uint64_t position) const;
+  // Workers end what they have in hand before it is over.
+  const Lease& lease() const { return dispatcher_.lease(); }
   std::size_t in_hand() const { return counts_.in_hand.load(std::memory_order_relaxed); }
 
  private:

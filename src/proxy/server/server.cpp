@@ -4,11 +4,15 @@
 #include <sys/random.h>
 
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
+#include <latch>
+#include <memory>
 #include <random>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "proxy/server/proof_keys.hpp"
 #include "proxy/server/server_parts.hpp"
@@ -38,6 +42,13 @@ ProcessContext new_process_context(std::size_t workers) {
   for (std::size_t n = 0; n < workers; ++n)
     process.workers.push_back(std::make_shared<observe::WorkerGauges>());
   return process;
+}
+
+// Returns when no job's request is open at an upstream.
+void give_back_jobs(const std::vector<std::unique_ptr<Worker>>& workers) {
+  const auto left = std::make_shared<std::latch>(static_cast<std::ptrdiff_t>(workers.size()));
+  for (const auto& worker : workers) worker->give_back_jobs([left] { left->count_down(); });
+  left->wait();
 }
 
 ReadConfiguration resolved(config::Config config) {
@@ -157,6 +168,9 @@ bool Server::drained() const {
 void Server::stop() {
   Parts& parts = *parts_;
   parts.reloader.stop();  // first: activating a configuration waits for the workers
+  // Before the store hears of it: another proxy may begin them then.
+  const bool is_running = parts.threads.size() == parts.workers.size();
+  if (parts.jobs && is_running) give_back_jobs(parts.workers);
   for (const auto& worker : parts.workers) worker->stop();
   for (std::thread& thread : parts.threads) thread.join();
   parts.threads.clear();

@@ -95,11 +95,20 @@ void Sweep::end_requests_of(const Generation& generation) {
   for (Swept* swept : swept_) swept->end_early();
 }
 
-void Sweep::abort_jobs(bool all) {
+// A copy: a job that is ended may leave the list.
+std::vector<JobRun*> Sweep::jobs() const {
   std::vector<JobRun*> jobs;
-  for (JobRun& job : lists_.jobs)
-    if (all || !job.has_begun()) jobs.push_back(&job);
-  for (JobRun* const job : jobs) job->abort();
+  for (JobRun& job : lists_.jobs) jobs.push_back(&job);
+  return jobs;
+}
+
+void Sweep::abort_jobs() {
+  for (JobRun* const job : jobs()) job->lose_lease();
+}
+
+void Sweep::give_back_jobs(bool all) {
+  for (JobRun* const job : jobs())
+    if (all || !job->has_begun()) job->end_early();
 }
 
 void Sweep::wake_late(TimePoint now) {

@@ -49,13 +49,16 @@ class Sweep {
   void begin_drain(TimePoint now) { drain_began_ = now; }
   // Ends the requests pinned to that generation. Only its address is used.
   void end_requests_of(const Generation& generation);
-  // Ends attempts of jobs: all, or those that have no slot yet.
-  void abort_jobs(bool all);
+  // Their lease is lost: ends the attempts of all jobs.
+  void abort_jobs();
+  // Gives jobs back: all, whose upstream requests are closed, or those that have no slot yet.
+  void give_back_jobs(bool all);
   const Heartbeat& heartbeat() const { return heartbeat_; }
 
  private:
   static constexpr Milliseconds kSweepPeriod{50};
 
+  std::vector<JobRun*> jobs() const;
   void arm();
   void on_timer();
   void sweep(TimePoint now);

@@ -113,7 +113,7 @@ void Worker::begin_drain() {
   loop_.post([this] {
     services_.draining = true;
     sweep_.begin_drain(Clock::now());
-    sweep_.abort_jobs(false);  // those that run may end
+    sweep_.give_back_jobs(false);  // those that run may end
   });
 }
 
@@ -242,7 +242,15 @@ void Worker::run_job(jobs::LeasedJob job, store::Epoch epoch) {
 }
 
 void Worker::abort_jobs() {
-  loop_.post([this] { sweep_.abort_jobs(true); });
+  loop_.post([this] { sweep_.abort_jobs(); });
+}
+
+void Worker::give_back_jobs(std::function<void()> done) {
+  loop_.post([this, done = std::move(done)] {
+    services_.draining = true;
+    sweep_.give_back_jobs(true);
+    done();
+  });
 }
 
 void Worker::end_job(JobRun& job) {

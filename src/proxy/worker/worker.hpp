@@ -69,6 +69,9 @@ class Worker final : Owner {
   void run_job(jobs::LeasedJob job, store::Epoch epoch);
   // The lease is lost: ends the upstream requests of all jobs.
   void abort_jobs();
+  // Closes their upstream requests and gives them back; none begins any more. Calls `done` on the
+  // worker's thread.
+  void give_back_jobs(std::function<void()> done);
   std::uint32_t connections() const { return connections_.load(); }
   std::size_t number() const { return number_; }
   EventLoop& loop() { return loop_; }

@@ -130,7 +130,7 @@ std::map<std::string, int> attempts(const std::vector<const HoldingBackend*>& ba
 }
 
 json fleet_settings(const std::string& url, std::chrono::milliseconds lease,
-                    std::size_t concurrency) {
+                    std::size_t concurrency, const json& limits) {
   const json order{{"name", "order"},
                    {"match", {{"path", "/order"}}},
                    {"defer", {{"when", "always"}, {"concurrency", concurrency}}}};
@@ -138,6 +138,7 @@ json fleet_settings(const std::string& url, std::chrono::milliseconds lease,
   return configuration({}, {{"store", {{"url", url}, {"lease_ms", lease.count()}}},
                             {"app", {{"ejection", {{"consecutive_failures", 0}}}}},
                             {"log", {{"level", "error"}}},
+                            {"limits", limits},
                             {"routes", json::array({order, live})}});
 }
 

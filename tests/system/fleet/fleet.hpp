@@ -78,9 +78,11 @@ struct Member {
 // Every attempt at each job.
 std::map<std::string, int> attempts(const std::vector<const HoldingBackend*>& backends);
 
-// Route `order` defers every request, `concurrency` jobs at a time; route `live` nothing.
+// Route `order` defers every request, `concurrency` jobs at a time; route `live` nothing. `limits`
+// of the configuration that differ from the defaults.
 nlohmann::json fleet_settings(const std::string& url, std::chrono::milliseconds lease,
-                              std::size_t concurrency);
+                              std::size_t concurrency,
+                              const nlohmann::json& limits = nlohmann::json::object());
 
 std::string id_of(const std::string& location);
 

@@ -26,10 +26,11 @@ constexpr std::chrono::milliseconds kLease{3000};
 constexpr Milliseconds kLong{30'000};
 
 struct Fleet {
-  explicit Fleet(std::size_t answers, std::chrono::milliseconds lease = kLease)
+  explicit Fleet(std::size_t answers, std::chrono::milliseconds lease = kLease,
+                 const json& limits = json::object())
       : url(postgres.create_database()),
-        first("first", answers, fleet_settings(url, lease, kConcurrency)),
-        second("second", answers, fleet_settings(url, lease, kConcurrency)) {}
+        first("first", answers, fleet_settings(url, lease, kConcurrency, limits)),
+        second("second", answers, fleet_settings(url, lease, kConcurrency, limits)) {}
 
   // So many to each, by turns.
   void order(std::size_t jobs) {
@@ -167,6 +168,48 @@ TEST_CASE("when PostgreSQL is away past the leases jobs in hand are ended, and b
   // Although they are POST, and nothing is known of what became of them.
   CHECK(fleet.ends(fleet.first, fleet.promised) == all_succeeded(10));
   CHECK(fleet.forwarded_twice().size() == 2 * kConcurrency);
+}
+
+TEST_CASE("while PostgreSQL hangs a proxy ends what it has in hand before its lease is over") {
+  Fleet fleet(0);
+  fleet.order(5);
+  REQUIRE(fleet.first.backend.comes_to_hold(kConcurrency));
+  REQUIRE(fleet.second.backend.comes_to_hold(kConcurrency));
+  const TimePoint began = Clock::now();
+  fleet.postgres.freeze();
+  CHECK(fleet.first.backend.comes_to_be_given_up(kConcurrency));
+  CHECK(fleet.second.backend.comes_to_be_given_up(kConcurrency));
+  const Duration took = Clock::now() - began;
+  fleet.postgres.thaw();
+  CHECK_MESSAGE(took < 2 * kLease, "the store is waited for for ten seconds");
+  fleet.first.backend.answer_all();
+  fleet.second.backend.answer_all();
+  CHECK(fleet.ends(fleet.first, fleet.promised) == all_succeeded(10));
+  CHECK(fleet.forwarded_twice().size() == 2 * kConcurrency);
+  MESSAGE("given up after ", to_milliseconds(took), " ms of a lease of 3 s");
+}
+
+TEST_CASE("a proxy whose drain takes too long closes upstream requests before it gives jobs back") {
+  Fleet fleet(0, std::chrono::minutes(10), {{"drain_timeout_ms", 300}});
+  fleet.order(5);
+  REQUIRE(fleet.first.backend.comes_to_hold(kConcurrency));
+  REQUIRE(fleet.second.backend.comes_to_hold(kConcurrency));
+  const std::set<std::string> in_hand = fleet.first.backend.held();
+  // So that nothing can be given back meanwhile.
+  fleet.postgres.freeze();
+  const TimePoint began = Clock::now();
+  fleet.first.proxy.process().signal(SIGTERM);
+  CHECK(fleet.first.backend.comes_to_be_given_up(kConcurrency));
+  const Duration took = Clock::now() - began;
+  fleet.postgres.thaw();
+  CHECK_MESSAGE(took < std::chrono::seconds(6), "the store is waited for for ten seconds");
+  fleet.second.backend.answer_all();
+  CHECK(fleet.ends(fleet.second, fleet.promised) == all_succeeded(10));
+  CHECK(fleet.forwarded_twice() == in_hand);
+  CHECK(fleet.first.proxy.process().wait(kLong) == 0);
+  CHECK_MESSAGE(
+      Postgres::ask(fleet.url, "SELECT count(*) FROM spillway.ended WHERE recoveries > 0") == "0",
+      "no proxy has ended with a job in hand");
 }
 
 TEST_CASE("a job that the proxy which took it has no room for is done at once by an idle one") {

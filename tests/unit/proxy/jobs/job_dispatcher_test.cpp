@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "proxy/generation/read_configuration.hpp"
+#include "proxy/jobs/lease.hpp"
 #include "support/proxy_under_test.hpp"
 
 using namespace spillway;
@@ -194,9 +195,9 @@ TEST_CASE("jobs of a route that is gone stay in the store") {
   CHECK(play.handed.empty());
 }
 
-TEST_CASE("a lease that is lost ends what runs, and the proxy joins again") {
+TEST_CASE("a lease that is lost ends what runs, and then the proxy joins again") {
   Play play;
-  std::size_t waiting = 3;
+  std::size_t waiting = 2;
   play.see();
   play.pull(waiting);
   play.pass(seconds(10));
@@ -205,11 +206,44 @@ TEST_CASE("a lease that is lost ends what runs, and the proxy joins again") {
   play.answer<store::Renew>([](store::Renew& renew) { renew.is_lost = true; });
   CHECK(play.aborts == 1);
   CHECK(play.dispatcher.epoch() == 0);
+  CHECK(play.dispatcher.lease().is_ending(play.now));
   play.settle(play.handed[0], jobs::JobState::succeeded, true);
   CHECK(play.counts.lease_lost == 1);
   CHECK(play.counts.succeeded == 0);
   play.ask();
-  CHECK(play.asked<store::Join>());
+  CHECK_MESSAGE(play.commands.empty(), "one is in hand, under the lease that is lost");
+  CHECK(play.dispatcher.next_due(play.now, play.wall) > play.now);
+  play.settle(play.handed[1], jobs::JobState::retrying, true);
+  CHECK(play.dispatcher.next_due(play.now, play.wall) == play.now);
+  play.ask();
+  REQUIRE(play.asked<store::Join>());
+  play.answer<store::Join>([](store::Join& join) { join.epoch = 8; });
+  CHECK_FALSE(play.dispatcher.lease().is_ending(play.now));
+}
+
+TEST_CASE(
+    "workers see that a lease ends, a tenth of it before, while its renewal never completes") {
+  Play play;
+  const milliseconds length = play.generation->config.store.lease;
+  REQUIRE(length == seconds(15));
+  const auto is_ending = [&] { return play.dispatcher.lease().is_ending(play.now); };
+  CHECK_FALSE(is_ending());
+  play.pass(length / 3);
+  play.ask();
+  REQUIRE(play.asked<store::Renew>());  // the thread waits for it from now on
+  play.pass(length / 2);
+  CHECK_FALSE(is_ending());
+  play.pass(length / 15);
+  CHECK(is_ending());
+  CHECK_MESSAGE(play.aborts == 0, "nobody but the lease has told them");
+  // It comes at last, in time: it counts from when it was asked for.
+  play.answer<store::Renew>([](const store::Renew&) {});
+  CHECK_FALSE(is_ending());
+  play.pass(length / 3 - milliseconds(1));
+  CHECK_FALSE(is_ending());
+  play.pass(milliseconds(1));
+  CHECK(is_ending());
+  CHECK(Lease().is_ending(TimePoint{}));
 }
 
 TEST_CASE("a proxy that drains pulls nothing, and keeps its lease") {
@@ -234,7 +268,7 @@ TEST_CASE("a lease that cannot be renewed ends by the proxy's own clock") {
     play.pass(seconds(1));
     play.ask();
     play.dispatcher.failed(play.now);  // the store cannot be reached
-    if (play.asked<store::Join>()) break;
+    if (play.dispatcher.epoch() == 0) break;
   }
   CHECK(play.aborts == 1);
   CHECK(play.dispatcher.epoch() == 0);
@@ -326,29 +360,6 @@ TEST_CASE("what another proxy has announced is claimed at once") {
   CHECK(play.dispatcher.next_due(play.now, play.wall) < play.now + seconds(1));
   play.ask();
   CHECK(play.asked<store::Claim>());
-}
-
-TEST_CASE("a job that is leased again before its former attempt has ended counts for both") {
-  Play play(nlohmann::json{{"concurrency", 1}});
-  std::size_t waiting = 1;
-  play.see();
-  play.pull(waiting);
-  REQUIRE(play.handed.size() == 1);
-  play.dispatcher.failed(play.now);
-  play.pass(seconds(20));
-  play.ask();
-  play.answer<store::Join>([](store::Join& join) { join.epoch = 8; });
-  store::Command again = store::Claim{.epoch = 8, .lane = kLane, .limit = 1};
-  std::get<store::Claim>(again).jobs.push_back({.id = play.handed[0].id, .lane = kLane});
-  play.dispatcher.learn(again, play.now, play.wall);
-  CHECK(play.dispatcher.in_hand() == 2);
-  play.settle(play.handed[0], jobs::JobState::succeeded, true);
-  CHECK(play.dispatcher.in_hand() == 1);
-  store::Command settled = store::Settle{};
-  std::get<store::Settle>(settled).epoch = 8;
-  std::get<store::Settle>(settled).id = play.handed[0].id;
-  play.dispatcher.learn(settled, play.now, play.wall);
-  CHECK(play.dispatcher.in_hand() == 0);
 }
 
 TEST_CASE("what becomes of a job without an attempt is told") {
