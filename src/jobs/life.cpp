@@ -96,6 +96,11 @@ Progress given_back(const Progress& before, WallTime due) {
   return job;
 }
 
+Progress put_off(const Progress& before, const Policy& policy, WallTime now, Random& random) {
+  const milliseconds pause = jittered(longest_pause(before.attempts, policy), random);
+  return given_back(before, now + policy.backoff_base + pause);
+}
+
 Progress recovered(const Progress& before, std::uint32_t most, WallTime now) {
   Progress job = before;
   if (job.recoveries >= most) return ended_as(job, JobState::dead, Cause::poison, now);

@@ -52,6 +52,10 @@ Progress after_attempt(const Progress& before, const AttemptEnd& end, const Poli
 // until `due`, and nothing is counted.
 Progress given_back(const Progress& before, WallTime due);
 
+// Its upstream may not be asked again now, since too much of what it is asked fails: it waits at
+// least the base of a pause, and a pause as after its last attempt besides. Nothing is counted.
+Progress put_off(const Progress& before, const Policy& policy, WallTime now, Random& random);
+
 // Its proxy ended. Dead as poison after `most` recoveries.
 Progress recovered(const Progress& before, std::uint32_t most, WallTime now);
 

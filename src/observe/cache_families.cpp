@@ -113,8 +113,9 @@ MetricFamily retries(const config::Config& config, Workers workers) {
   MetricFamily result =
       counter("spillway_retries_total",
               "Requests sent to an upstream again: sent counts attempts, success requests that one "
-              "of them got an answer for, no_budget those that failed for lack of a budget, stale "
-              "fresh connections in place of a kept one that was closed.");
+              "of them got an answer for, no_budget those that failed for lack of a budget or, "
+              "deferred, were put off, stale fresh connections in place of a kept one that was "
+              "closed.");
   for (std::size_t u = 0; u < config.upstreams.size(); ++u) {
     for (std::size_t r = 0; r < kRetryResultCount; ++r) {
       const auto retry = static_cast<RetryResult>(r);

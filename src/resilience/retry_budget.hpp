@@ -43,6 +43,19 @@ class RetryBudget {
     return true;
   }
 
+  // The same for a retry that no client waits for. Half of what the window allows is left to those
+  // for which one does; but one in a window is allowed if any is.
+  bool try_background_retry(TimePoint now) {
+    const auto retries = static_cast<double>(retries_.total(now));
+    const double allowed = balance(now) + retries;
+    if (retries > 0 && retries + 1 > allowed / 2) return false;
+    return try_retry(now);
+  }
+
+  // A retry that was allowed has succeeded, or was not sent: others may be sent in its place. What
+  // works is not what the budget is there to bound, and there may be much to be sent again.
+  void give_back(TimePoint now) { retries_.take_back(now); }
+
   // The retries left. Negative when requests have left the window before the retries they funded.
   double balance(TimePoint now) {
     return ratio_ * static_cast<double>(requests_.total(now)) + minimum_ -

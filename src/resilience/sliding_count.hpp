@@ -28,6 +28,15 @@ class SlidingCount {
     advance(now);
     return total_;
   }
+  // Takes one of the latest back, if there is any.
+  void take_back(TimePoint now) {
+    advance(now);
+    if (total_ == 0) return;
+    std::size_t latest = current_;
+    while (counts_[latest] == 0) latest = (latest + kSlices - 1) % kSlices;
+    --counts_[latest];
+    --total_;
+  }
   void clear() {
     counts_.fill(0);
     total_ = 0;

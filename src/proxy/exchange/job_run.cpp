@@ -76,6 +76,7 @@ Task<JobRun::End> JobRun::attempt() {
     admission_.return_slot(services_.now());
     co_return give_back(Duration{0}, false);
   }
+  if (is_retry() && !may_retry()) co_return put_off();
   begin();
   const std::optional<Fault> fault = co_await call_.ask();
   std::optional<jobs::StoredAnswer> answer;
@@ -97,6 +98,7 @@ Task<JobRun::End> JobRun::attempt() {
     if (read.status == BackgroundRead::Status::failed) broken = read.fault;
   }
   End end = after(broken, std::move(answer));
+  if (is_retry()) book_retry(end);
   broken ? call_.abandon() : call_.finish();
   co_return end;
 }
@@ -110,11 +112,36 @@ void JobRun::begin() {
   request_.due = services_.now() + defer().lease;
   jobs::head_for_attempt(job_.head, job_.id, job_.progress.attempts + 1, written_);
   prove_pass_in(written_, request_, services_.wall_clock.now());
-  call_.send_written(written_, job_.body);
+  call_.send_written(written_, job_.body, is_retry());
 }
 
 // Whatever the thread with the store is waiting for.
 bool JobRun::is_lease_ending(TimePoint now) const { return services_.jobs->lease().is_ending(now); }
+
+// As retries of live requests, from the same budget, but not from the part that is left to those.
+bool JobRun::may_retry() {
+  resilience::RetryBudget& budget = request_.generation->retry_budget(request_.subject.upstream);
+  const bool may = budget.try_background_retry(services_.now());
+  request_.metrics().retry(request_.subject.upstream,
+                           may ? observe::RetryResult::sent : observe::RetryResult::no_budget);
+  return may;
+}
+
+// What the upstream has done, or was not asked for, adds nothing to its trouble.
+void JobRun::book_retry(const End& end) {
+  using jobs::Cause;
+  const bool is_done = end.cause == Cause::answered || end.cause == Cause::rejected;
+  if (is_done || !call_.was_sent())
+    request_.generation->retry_budget(request_.subject.upstream).give_back(services_.now());
+}
+
+// For a pause as after the attempt that failed, so that those that are put off do not come at once.
+JobRun::End JobRun::put_off() {
+  admission_.return_slot(services_.now());
+  End end;
+  end.progress = jobs::put_off(job_.progress, policy(), wall_now(), services_.random);
+  return end;
+}
 
 // A slot that no live request wants, or one as live requests of its class get it. In shadow mode
 // those get none, but are forwarded at once; a backlog that did the same would not end at the

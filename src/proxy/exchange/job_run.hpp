@@ -3,7 +3,8 @@
 //
 // It takes the slots that no live request wants or, with `class` in its route's `defer`, competes
 // with live requests of that class. The attempt ends with the lease of its proxy, a little before:
-// its upstream request is ended first, and another proxy may make the next one.
+// its upstream request is ended first, and another proxy may make the next one. An attempt after
+// one that failed takes from the upstream's retry budget.
 #pragma once
 
 #include <coroutine>
@@ -64,12 +65,17 @@ class JobRun final : public Swept {
   void begin();
   void abort(Abort why);
   bool is_lease_ending(TimePoint now) const;
+  bool may_retry();
+  void book_retry(const End& end);
+  End put_off();
   End give_back(Duration pause, bool pauses_route);
   End taken_away() const;
   End unreadable();
   End after(const std::optional<Fault>& fault, std::optional<jobs::StoredAnswer> answer);
   jobs::Cause cause_of(const Fault& fault) const;
   Task<> settle(End end);
+  // The attempt follows one that failed at the upstream.
+  bool is_retry() const { return job_.progress.attempts > 0; }
   jobs::Policy policy() const;
   const config::Defer& defer() const { return *request_.config().routes[index(route_)].defer; }
 

@@ -39,7 +39,7 @@ Task<std::optional<Fault>> UpstreamCall::ask() {
   const UpstreamId upstream = request_.subject.upstream;
   deadlines_.start(request_, admission_);
   began_ = admission_.dispatched();
-  request_.generation->retry_budget(upstream).on_request(began_);
+  if (!written_.is_retry) request_.generation->retry_budget(upstream).on_request(began_);
   std::optional<Fault> before;
   bool has_upstream_failed = false;
   for (;;) {
@@ -58,7 +58,8 @@ Task<std::optional<Fault>> UpstreamCall::ask() {
     }
     began_ = services_.now();
   }
-  if (so_far_.retries > 0) request_.metrics().retry(upstream, observe::RetryResult::success);
+  if (so_far_.retries > 0 || written_.is_retry)
+    request_.metrics().retry(upstream, observe::RetryResult::success);
   co_return std::nullopt;
 }
 

@@ -34,9 +34,11 @@ class UpstreamCall {
   UpstreamCall& operator=(const UpstreamCall&) = delete;
   ~UpstreamCall() { close(); }
 
-  // In the background: what is sent in place of a head of its own and of the client's body. They
-  // stay where they are until the call has ended.
-  void send_written(std::string_view head, std::string_view body) { written_ = {head, body}; }
+  // Of a deferred request: what is sent in place of a head of its own and of the client's body.
+  // They stay where they are until the call has ended. A retry of an earlier attempt funds no other.
+  void send_written(std::string_view head, std::string_view body, bool is_retry) {
+    written_ = {head, body, is_retry};
+  }
 
   // Asks the upstream. Without a fault, response() is there.
   Task<std::optional<Fault>> ask();
@@ -129,6 +131,7 @@ class UpstreamCall {
   RequestBody* const body_;
   struct {
     std::string_view head, body;
+    bool is_retry = false;
   } written_;  // see send_written()
   ServerConnector connector_;
   Deadlines deadlines_;

@@ -75,6 +75,26 @@ TEST_CASE("a job that is answered by its last attempt has succeeded") {
   CHECK(after(leased(9), ended_by(Cause::failed)).state == JobState::dead);
 }
 
+TEST_CASE("a retry that is put off waits as long as after its last attempt, and uses up none") {
+  const Policy policy{.backoff_base = seconds(2), .backoff_max = seconds(10)};
+  std::vector<milliseconds> pauses;
+  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    Random random(seed);
+    const Progress job = put_off(leased(3), policy, kNow, random);
+    CHECK(job.state == JobState::retrying);
+    CHECK(job.attempts == 3);
+    CHECK(job.cause == Cause::failed);
+    CHECK(job.ended == kNoTime);
+    pauses.push_back(job.due - kNow);
+  }
+  std::sort(pauses.begin(), pauses.end());
+  // The base, and 2 s * 2^2 besides at most.
+  CHECK(pauses.front() >= seconds(2));
+  CHECK(pauses.front() < milliseconds(2100));
+  CHECK(pauses.back() <= seconds(10));
+  CHECK(pauses.back() > milliseconds(9900));
+}
+
 TEST_CASE("a job that never reached an upstream is tried again, whatever its method, uncounted") {
   Progress job = leased(0);
   for (int i = 0; i < 100; ++i) job = after(job, ended_by(Cause::never_sent));

@@ -132,6 +132,34 @@ TEST_CASE("a request funds its share of retries while it is in the window") {
   CHECK_FALSE(budget.try_retry(kStart + seconds(10)));
 }
 
+TEST_CASE("retries in the background leave half of the budget to those that clients wait for") {
+  RetryBudget budget({.ratio = 0, .min_per_second = 1, .window = seconds(10)});
+  int allowed = 0;
+  for (int i = 0; i < 20; ++i) allowed += budget.try_background_retry(kStart);
+  CHECK(allowed == 5);
+  for (int i = 0; i < 20; ++i) allowed += budget.try_retry(kStart);
+  CHECK(allowed == 10);
+  CHECK_FALSE(budget.try_background_retry(kStart));
+  // The smallest budget that allows any retry allows one of these.
+  RetryBudget small({.ratio = 0, .min_per_second = 0.1, .window = seconds(10)});
+  CHECK(small.try_background_retry(kStart));
+  CHECK_FALSE(small.try_background_retry(kStart));
+  RetryBudget none({.ratio = 0, .min_per_second = 0, .window = seconds(10)});
+  CHECK_FALSE(none.try_background_retry(kStart));
+}
+
+TEST_CASE("as long as retries succeed any number may be sent, one after another") {
+  RetryBudget budget({.ratio = 0, .min_per_second = 0.1, .window = seconds(10)});
+  for (int i = 0; i < 1000; ++i) {
+    REQUIRE(budget.try_background_retry(kStart));
+    budget.give_back(kStart);
+  }
+  REQUIRE(budget.try_background_retry(kStart));
+  // The control: one that fails is not given back.
+  CHECK_FALSE(budget.try_background_retry(kStart));
+  CHECK_FALSE(budget.try_retry(kStart));
+}
+
 TEST_CASE("limits that make no sense allow nothing") {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   for (const double ratio : {0.0, -1.0, kNan}) {

@@ -46,6 +46,19 @@ TEST_CASE("a clock that goes back or jumps ahead keeps a sliding count right") {
   CHECK(count.total(kNever) == 0);
 }
 
+TEST_CASE("what is taken back is one of the latest, and never more than there is") {
+  SlidingCount count(seconds(10));
+  count.take_back(TimePoint(seconds(1)));
+  CHECK(count.total(TimePoint(seconds(1))) == 0);
+  count.add(TimePoint(seconds(1)));
+  count.add(TimePoint(seconds(4)));
+  count.take_back(TimePoint(seconds(6)));
+  CHECK(count.total(TimePoint(seconds(6))) == 1);
+  CHECK_MESSAGE(count.total(TimePoint(seconds(11))) == 0, "that of second 1 was left");
+  count.take_back(TimePoint(seconds(11)));
+  CHECK(count.total(TimePoint(seconds(11))) == 0);
+}
+
 TEST_CASE("a window of no length counts the present moment") {
   SlidingCount count(Duration::zero());
   count.add(TimePoint(seconds(1)));

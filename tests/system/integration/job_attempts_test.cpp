@@ -1,0 +1,90 @@
+// Attempts of deferred requests: how long one may take, and how many may follow those that failed.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "system/integration/jobs_operator.hpp"
+
+using namespace spillway;
+using namespace spillway::support;
+using nlohmann::json;
+
+namespace {
+
+constexpr const char* kOk = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+constexpr const char* kFailed = "HTTP/1.1 500 Failed\r\nContent-Length: 0\r\n\r\n";
+constexpr const char* kNoBudget = R"(spillway_retries_total{upstream="app",result="no_budget"})";
+
+json settings(const std::string& server, json app, json defer) {
+  defer["when"] = "always";
+  return configuration(
+      {server},
+      {{"store", {{"url", "memory:"}}},
+       {"workers", 1},
+       {"app", std::move(app)},
+       {"routes",
+        {{{"name", "export"}, {"match", {{"path", "/export/**"}}}, {"defer", std::move(defer)}}}}});
+}
+
+json retries(double per_second) {
+  return {{"retries", {{"budget_ratio", 0}, {"budget_per_second", per_second}}},
+          {"ejection", {{"consecutive_failures", 0}}}};
+}
+
+}  // namespace
+
+TEST_CASE("a job that failed is tried again only within the upstream's retry budget") {
+  std::atomic<int> asked{0};
+  ScriptedPeer peer([&](PeerConnection& proxy) {
+    while (proxy.read_request()) {
+      ++asked;
+      proxy.send(kFailed);
+    }
+  });
+  const json defer{{"max_attempts", 4}, {"backoff", {{"base_ms", 200}, {"max_ms", 200}}}};
+  SUBCASE("of which one retry is left") {
+    ProxyUnderTest proxy(settings(peer.address(), retries(0.1), defer));
+    const std::string id = support::defer(proxy.port(), "/export/1");
+    const Deadline deadline;
+    while (proxy.metric(kNoBudget) < 1 && !deadline.passed()) {
+    }
+    CHECK(proxy.metric(kNoBudget) >= 1);
+    CHECK(asked == 2);
+    const json job = json::parse(RawClient(proxy.port()).ask(get("/_spillway/jobs/" + id)).body);
+    CHECK_MESSAGE(job.value("attempts", 0) == 2, "to be put off is no attempt");
+    CHECK(job.value("state", "") != "dead");
+    CHECK(proxy.metric(R"(spillway_retries_total{upstream="app",result="sent"})") == 1);
+  }
+  SUBCASE("the control: with budget enough until its attempts are spent") {
+    ProxyUnderTest proxy(settings(peer.address(), retries(100), defer));
+    support::defer(proxy.port(), "/export/1");
+    CHECK(Operator{proxy.admin_port()}.come_to(1, "state=dead"));
+    CHECK(asked == 4);
+    CHECK(proxy.metric(kNoBudget) == 0);
+  }
+}
+
+TEST_CASE("a retry of a job that succeeds leaves the budget to the next one") {
+  std::mutex mutex;
+  std::map<std::string, int> times;
+  ScriptedPeer peer([&](PeerConnection& proxy) {
+    while (const auto request = proxy.read_request()) {
+      const std::lock_guard lock(mutex);
+      proxy.send(++times[std::string(request->target())] == 1 ? kFailed : kOk);
+    }
+  });
+  ProxyUnderTest proxy(
+      settings(peer.address(), retries(0.1), {{"backoff", {{"base_ms", 1}, {"max_ms", 1}}}}));
+  const Operator desk{proxy.admin_port()};
+  for (std::size_t n = 1; n <= 5; ++n) {
+    support::defer(proxy.port(), "/export/" + std::to_string(n));
+    REQUIRE(desk.come_to(n, "state=succeeded"));
+  }
+  CHECK(proxy.metric(kNoBudget) == 0);
+  CHECK(proxy.metric(R"(spillway_retries_total{upstream="app",result="success"})") == 5);
+}
