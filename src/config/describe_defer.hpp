@@ -51,7 +51,8 @@ void describe(Visitor& visit, Defer& x) {
         "Attempts that reach the upstream, after which a job is dead.");
   visit("backoff", x.backoff, ByType{}, "The pause after an attempt that failed.");
   visit("lease_ms", x.lease, Range{1000, kDay},
-        "Longest time of one attempt; then its upstream request is ended.");
+        "Longest time of one attempt; then its upstream request is ended. Until then the head of "
+        "the answer may come, though response_timeout_ms is shorter.");
   visit("ttl_ms", x.ttl, Range{1000, kYear},
         "How long a job may wait for its end; then it expires.");
   visit("retry_unanswered", x.retry_unanswered, ByType{},

@@ -196,12 +196,14 @@ Task<UpstreamCall::Attempt> UpstreamCall::read_head() {
   }
 }
 
-// The timeout is for the head as a whole, interim ones too, from the end of the request's body.
+// The timeout is for the head as a whole, interim ones too, from the end of the request's body. No
+// client waits for a deferred request: its answer may take as long as its attempt.
 TimePoint UpstreamCall::head_due() {
   if (is_pumping()) return deadlines_.head_due();
   if (!owed_since_) owed_since_ = services_.now();
-  return std::min(*owed_since_ + request_.upstream_config().response_timeout,
-                  deadlines_.head_due());
+  TimePoint due = *owed_since_ + request_.upstream_config().response_timeout;
+  if (!written_.head.empty()) due = std::max(due, request_.due);
+  return std::min(due, deadlines_.head_due());
 }
 
 // A waiting request holds no block, so that the blocks in use stay in the CPU's caches.

@@ -35,7 +35,8 @@ class UpstreamCall {
   ~UpstreamCall() { close(); }
 
   // Of a deferred request: what is sent in place of a head of its own and of the client's body.
-  // They stay where they are until the call has ended. A retry of an earlier attempt funds no other.
+  // They stay where they are until the call has ended. The head of the response has until the
+  // request's `due`. A retry of an earlier attempt funds no other.
   void send_written(std::string_view head, std::string_view body, bool is_retry) {
     written_ = {head, body, is_retry};
   }

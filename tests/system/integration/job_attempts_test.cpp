@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -37,6 +38,34 @@ json retries(double per_second) {
 }
 
 }  // namespace
+
+TEST_CASE("a deferred request may be answered later than a live one, up to its lease_ms") {
+  Event go;
+  ScriptedPeer peer([&](PeerConnection& proxy) {
+    while (const auto request = proxy.read_request()) {
+      if (!proxy.wait(go)) return;
+      proxy.send(kOk);
+    }
+  });
+  const auto send_both = [&](int lease) {
+    auto proxy = std::make_unique<ProxyUnderTest>(
+        settings(peer.address(), {{"response_timeout_ms", 300}}, {{"lease_ms", lease}}));
+    support::defer(proxy->port(), "/export/1");
+    REQUIRE(peer.wait_until([](const auto& seen) { return seen.requests == 1; }));
+    // Sent later than the job, so that the job has waited as long.
+    CHECK(RawClient(proxy->port()).ask(get("/live")).status() == 504);
+    return proxy;
+  };
+  SUBCASE("with a long one") {
+    const auto proxy = send_both(60'000);
+    go.set();
+    CHECK(Operator{proxy->admin_port()}.come_to(1, "state=succeeded"));
+  }
+  SUBCASE("the control: its lease_ms ends it") {
+    const auto proxy = send_both(1000);
+    CHECK(Operator{proxy->admin_port()}.come_to(1, "state=dead"));
+  }
+}
 
 TEST_CASE("a job that failed is tried again only within the upstream's retry budget") {
   std::atomic<int> asked{0};
