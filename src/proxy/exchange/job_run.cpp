@@ -55,6 +55,7 @@ JobRun::JobRun(Services& services, jobs::LeasedJob job, store::Epoch epoch,
 
 Detached JobRun::run() {
   frame_ = co_await OwnFrame{};
+  log(job_.progress, jobs::Cause::none, 0);
   End end = co_await attempt();
   if (std::exchange(stage_, Stage::over) == Stage::at_upstream) {
     services_.jobs->counts().end();
@@ -260,14 +261,7 @@ Task<> JobRun::settle(End end) {
   if (!services_.jobs->submit(call)) co_return;
   while (!call.delivered) co_await parking_.park({});
   if (call.failure || call.as<store::Settle>().is_lost) co_return;
-  const std::string id = jobs::to_text(job_.id);
-  services_.log.job({.id = std::string_view(id).substr(0, 16),
-                     .route = job_.lane.route,
-                     .tenant = job_.tenant_name,
-                     .state = end.progress.state,
-                     .cause = end.cause,
-                     .attempts = end.progress.attempts,
-                     .status = end.status});
+  log(end.progress, end.cause, end.status);
   observe::JobCounts& counts = services_.jobs->counts();
   switch (end.progress.state) {
     case jobs::JobState::succeeded: ++counts.succeeded; break;
@@ -277,6 +271,17 @@ Task<> JobRun::settle(End end) {
       if (end.cause != jobs::Cause::none) ++counts.retried[index(end.cause)];
       break;
   }
+}
+
+void JobRun::log(const jobs::Progress& progress, jobs::Cause cause, std::uint16_t status) const {
+  const std::string id = jobs::to_text(job_.id);
+  services_.log.job({.id = std::string_view(id).substr(0, 16),
+                     .route = job_.lane.route,
+                     .tenant = job_.tenant_name,
+                     .state = progress.state,
+                     .cause = cause,
+                     .attempts = progress.attempts,
+                     .status = status});
 }
 
 // As if a client had left: that is held against no server. How it has ended stands.

@@ -74,6 +74,7 @@ class JobRun final : public Swept {
   End after(const std::optional<Fault>& fault, std::optional<jobs::StoredAnswer> answer);
   jobs::Cause cause_of(const Fault& fault) const;
   Task<> settle(End end);
+  void log(const jobs::Progress& progress, jobs::Cause cause, std::uint16_t status) const;
   // The attempt follows one that failed at the upstream.
   bool is_retry() const { return job_.progress.attempts > 0; }
   jobs::Policy policy() const;

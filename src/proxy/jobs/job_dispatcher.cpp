@@ -153,8 +153,10 @@ void JobDispatcher::learn(store::Command& command, TimePoint now, jobs::WallTime
   } else if (std::holds_alternative<store::Release>(command)) {
     is_claim_lost_ = false;
     lanes_at_ = now;
-  } else if (std::holds_alternative<store::Replay>(command)) {
+  } else if (const auto* const replay = std::get_if<store::Replay>(&command)) {
+    if (replay->is_dry_run) return;
     lanes_at_ = now;
+    tell(replay->jobs, jobs::JobState::queued, jobs::Cause::none);
   } else if (auto* const sweep = std::get_if<store::Sweep>(&command)) {
     swept(*sweep, now);
   }

@@ -32,7 +32,8 @@ class JobDispatcher {
   struct Acts {
     std::function<void(jobs::LeasedJob, store::Epoch)> hand_over;  // to a worker
     std::function<void()> abort_all;  // the lease is lost: upstream requests are ended first
-    // A job's state changed without an attempt: it expired, or its proxy ended. May be empty.
+    // A job's state changed without an attempt: it expired, its proxy ended, or it was replayed.
+    // May be empty.
     std::function<void(const jobs::JobId&, jobs::JobState, jobs::Cause)> tell{};
   };
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "support/proxy_process.hpp"
 #include "system/integration/jobs_operator.hpp"
 
 using namespace spillway;
@@ -116,4 +117,28 @@ TEST_CASE("a retry of a job that succeeds leaves the budget to the next one") {
   }
   CHECK(proxy.metric(kNoBudget) == 0);
   CHECK(proxy.metric(R"(spillway_retries_total{upstream="app",result="success"})") == 5);
+}
+
+TEST_CASE(
+    "the log tells when a job is taken in hand and when it is replayed, metrics how many were") {
+  RejectingBackend backend;
+  ProxyProcess proxy(
+      configuration({backend.peer.address()}, deferring({{"log", {{"level", "debug"}}}})));
+  const Operator desk{proxy.admin_port()};
+  const std::string id = support::defer(proxy.port(), "/export/1").substr(0, 16);
+  CHECK(proxy.process().wait_for_output(
+      "\"id\":\"" + id +
+      R"(","route":"export","tenant":"127.0.0.1","state":"leased","attempts":0})"));
+  REQUIRE(desk.come_to(1, "state=dead"));
+  desk.post("/jobs/replay", {{"dry_run", false}, {"limit", 1}});
+  CHECK(proxy.process().wait_for_output("\"id\":\"" + id + R"(","state":"queued"})"));
+  const std::string page = desk.ask("GET", "/metrics").body;
+  CHECK(page.find("\nspillway_jobs_replayed_total 1\n") != std::string::npos);
+}
+
+TEST_CASE("jobs that are deleted after their result_ttl_ms are counted") {
+  ScriptedPeer peer(kOk);
+  ProxyUnderTest proxy(settings(peer.address(), json::object(), {{"result_ttl_ms", 1000}}));
+  support::defer(proxy.port(), "/export/1");
+  CHECK(proxy.metric_becomes("spillway_jobs_forgotten_total", 1));
 }

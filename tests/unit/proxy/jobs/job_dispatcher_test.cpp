@@ -372,4 +372,11 @@ TEST_CASE("what becomes of a job without an attempt is told") {
   });
   CHECK(play.told ==
         std::vector{JobState::expired, JobState::retrying, JobState::retrying, JobState::dead});
+  play.told.clear();
+  for (const bool is_dry_run : {true, false}) {
+    store::Command replayed = store::Replay{.is_dry_run = is_dry_run, .jobs = {{}, {}}};
+    play.dispatcher.learn(replayed, play.now, play.wall);
+    CHECK(play.told.size() == (is_dry_run ? 0 : 2));
+  }
+  CHECK(play.told == std::vector{JobState::queued, JobState::queued});
 }
