@@ -30,6 +30,8 @@ struct JobBackoff {
   Milliseconds max{600000};
 };
 
+inline constexpr Milliseconds kAttemptLease{300000};
+
 // A route's deferred requests; as `jobs`, the defaults for all routes.
 struct Defer {
   DeferWhen when = DeferWhen::overloaded;
@@ -37,7 +39,8 @@ struct Defer {
   std::uint64_t max_body_bytes = 1 << 20;
   std::uint32_t max_attempts = 10;
   JobBackoff backoff;
-  Milliseconds lease{300000};     // of one attempt
+  // Of one attempt; default: kAttemptLease, and the head of the answer has response_timeout.
+  std::optional<Milliseconds> lease;
   Milliseconds ttl{86400000};     // from its acceptance; then it expires
   bool retry_unanswered = false;  // a request that is not idempotent, sent and not answered
   bool require_idempotency_key = false;

@@ -50,9 +50,10 @@ void describe(Visitor& visit, Defer& x) {
   visit("max_attempts", x.max_attempts, Range{1, 1000},
         "Attempts that reach the upstream, after which a job is dead.");
   visit("backoff", x.backoff, ByType{}, "The pause after an attempt that failed.");
-  visit("lease_ms", x.lease, Range{1000, kDay},
-        "Longest time of one attempt; then its upstream request is ended. Until then the head of "
-        "the answer may come, though response_timeout_ms is shorter.");
+  visit(
+      "lease_ms", x.lease, Range{1000, kDay},
+      "Longest time of one attempt; then its upstream request is ended. Where it is set the head "
+      "of the answer may come until then, though response_timeout_ms is shorter. Default: 300000.");
   visit("ttl_ms", x.ttl, Range{1000, kYear},
         "How long a job may wait for its end; then it expires.");
   visit("retry_unanswered", x.retry_unanswered, ByType{},

@@ -110,10 +110,13 @@ void JobRun::begin() {
   services_.jobs->counts().begin();
   request_.upstream().running_jobs.fetch_add(1, std::memory_order_relaxed);
   services_.jobs->job_started();
-  request_.due = services_.now() + defer().lease;
+  request_.due = services_.now() + defer().lease.value_or(config::kAttemptLease);
   jobs::head_for_attempt(job_.head, job_.id, job_.progress.attempts + 1, written_);
   prove_pass_in(written_, request_, services_.wall_clock.now());
-  call_.send_written(written_, job_.body, is_retry());
+  call_.send_written({.head = written_,
+                      .body = job_.body,
+                      .is_retry = is_retry(),
+                      .may_be_late = defer().lease.has_value()});
 }
 
 // Whatever the thread with the store is waiting for.

@@ -196,13 +196,12 @@ Task<UpstreamCall::Attempt> UpstreamCall::read_head() {
   }
 }
 
-// The timeout is for the head as a whole, interim ones too, from the end of the request's body. No
-// client waits for a deferred request: its answer may take as long as its attempt.
+// The timeout is for the head as a whole, interim ones too, from the end of the request's body.
 TimePoint UpstreamCall::head_due() {
   if (is_pumping()) return deadlines_.head_due();
   if (!owed_since_) owed_since_ = services_.now();
   TimePoint due = *owed_since_ + request_.upstream_config().response_timeout;
-  if (!written_.head.empty()) due = std::max(due, request_.due);
+  if (written_.may_be_late) due = std::max(due, request_.due);
   return std::min(due, deadlines_.head_due());
 }
 

@@ -34,12 +34,14 @@ class UpstreamCall {
   UpstreamCall& operator=(const UpstreamCall&) = delete;
   ~UpstreamCall() { close(); }
 
-  // Of a deferred request: what is sent in place of a head of its own and of the client's body.
-  // They stay where they are until the call has ended. The head of the response has until the
-  // request's `due`. A retry of an earlier attempt funds no other.
-  void send_written(std::string_view head, std::string_view body, bool is_retry) {
-    written_ = {head, body, is_retry};
-  }
+  // A deferred request: what is sent in place of a head of its own and of the client's body. They
+  // stay where they are until the call has ended.
+  struct Written {
+    std::string_view head, body;
+    bool is_retry = false;     // of an earlier attempt: it funds no other
+    bool may_be_late = false;  // the head of the response has until the request's `due`
+  };
+  void send_written(const Written& written) { written_ = written; }
 
   // Asks the upstream. Without a fault, response() is there.
   Task<std::optional<Fault>> ask();
@@ -130,10 +132,7 @@ class UpstreamCall {
   CacheLookup& lookup_;
   ClientSession* const session_;
   RequestBody* const body_;
-  struct {
-    std::string_view head, body;
-    bool is_retry = false;
-  } written_;  // see send_written()
+  Written written_;  // its head is empty: it is not one
   ServerConnector connector_;
   Deadlines deadlines_;
   UpstreamPtr connection_;

@@ -48,9 +48,9 @@ TEST_CASE("a deferred request may be answered later than a live one, up to its l
       proxy.send(kOk);
     }
   });
-  const auto send_both = [&](int lease) {
+  const auto send_both = [&](const json& defer) {
     auto proxy = std::make_unique<ProxyUnderTest>(
-        settings(peer.address(), {{"response_timeout_ms", 300}}, {{"lease_ms", lease}}));
+        settings(peer.address(), {{"response_timeout_ms", 300}}, defer));
     support::defer(proxy->port(), "/export/1");
     REQUIRE(peer.wait_until([](const auto& seen) { return seen.requests == 1; }));
     // Sent later than the job, so that the job has waited as long.
@@ -58,12 +58,16 @@ TEST_CASE("a deferred request may be answered later than a live one, up to its l
     return proxy;
   };
   SUBCASE("with a long one") {
-    const auto proxy = send_both(60'000);
+    const auto proxy = send_both({{"lease_ms", 60'000}});
     go.set();
     CHECK(Operator{proxy->admin_port()}.come_to(1, "state=succeeded"));
   }
   SUBCASE("the control: its lease_ms ends it") {
-    const auto proxy = send_both(1000);
+    const auto proxy = send_both({{"lease_ms", 1000}});
+    CHECK(Operator{proxy->admin_port()}.come_to(1, "state=dead"));
+  }
+  SUBCASE("the control: without one its response_timeout_ms ends it") {
+    const auto proxy = send_both(json::object());
     CHECK(Operator{proxy->admin_port()}.come_to(1, "state=dead"));
   }
 }
