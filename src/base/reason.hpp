@@ -40,7 +40,7 @@ enum class Reason : std::uint8_t {
   store_unavailable,       // the request was to be deferred, and could not be written down
   store_full,              // likewise: as many jobs wait as may
   waiting_room,            // visitors wait to be let in
-  shedding_does_not_help,  // of a state: tail latency does not follow the effective limit
+  shedding_does_not_help,  // of a state: its signal stays high however much is refused
 };
 
 inline constexpr std::size_t kReasonCount = 29;
