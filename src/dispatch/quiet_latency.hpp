@@ -46,6 +46,11 @@ class QuietLatency {
     one.last = now;
   }
 
+  // As `former` knows `its` route.
+  void continue_from(RouteId route, const QuietLatency& former, RouteId its) {
+    routes_[index(route)] = former.routes_[index(its)];
+  }
+
  private:
   static constexpr std::uint32_t kAlike = 64;
 

@@ -38,7 +38,9 @@ Controller::Controller(const config::Config& config, const config::Upstream& ups
 void Controller::continue_from(const Controller& former, TimePoint now) {
   machine_.continue_from(former.machine_, now);
   regulator_.continue_from(former.regulator_);
-  if (found_ && former.found_) found_->restart(former.limit());
+  window_.continue_from(former.window_);
+  // Also of a fixed number: what was in force is better than a first guess.
+  if (found_) found_->restart(former.limit());
   scope_.continue_from(former.scope_);
   shares_.continue_from(former.shares_);
   source_.continue_from(former.source_);

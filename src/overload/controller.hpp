@@ -37,8 +37,8 @@ class Controller {
  public:
   Controller(const config::Config& config, const config::Upstream& upstream);
 
-  // Inherits the state of the same upstream's controller in the former configuration; the rules are
-  // the new ones. To be called before the first tick.
+  // Inherits state, limit and what is known of low load from the same upstream's controller in the
+  // former configuration; rules and bounds are the new ones. To be called before the first tick.
   void continue_from(const Controller& former, TimePoint now);
 
   // Every upstream.overload.tick. `now` never goes back.

@@ -75,6 +75,10 @@ class SignalWindow {
   // goes back.
   OverloadSignals tick(const TickInput& input, TimePoint now);
 
+  // Keeps what the former one learned at low load, which takes quiet minutes. To be called before
+  // the first tick.
+  void continue_from(const SignalWindow& former) { baseline_ = former.baseline_; }
+
  private:
   struct Counts {
     std::uint32_t succeeded = 0, failed = 0, offered = 0, admitted = 0;

@@ -58,3 +58,11 @@ TEST_CASE("an answer after a long silence counts once") {
   learned.teach(kCheap, 20ms, 1);
   CHECK(*learned.routes.relative(kCheap, 20ms) == doctest::Approx(2).epsilon(0.02));
 }
+
+TEST_CASE("a reload that moves a route keeps what is known of it") {
+  Learned former, next;
+  former.teach(kExpensive, 200ms, 64);
+  next.routes.continue_from(kCheap, former.routes, kExpensive);
+  CHECK(*next.routes.relative(kCheap, 600ms) == doctest::Approx(3));
+  CHECK_FALSE(next.routes.relative(kExpensive, 600ms));
+}

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <memory>
 #include <vector>
 
 #include "overload/decide.hpp"
@@ -148,4 +149,58 @@ TEST_CASE("without fairness no tenant is ever in the plan") {
     scene.tick(0, 0.1);
     CHECK(scene.controller.plan()->tenants() == nullptr);
   }
+}
+
+TEST_CASE("a reload keeps the limit in force, whether it was found or told") {
+  config::Config config = Scene::configured(true);
+  config::Upstream& upstream = config.upstreams[0];
+  const TimePoint now = TimePoint{} + 1h;
+  const auto reloaded = [&](const Controller& former, const config::Concurrency& concurrency) {
+    upstream.dispatch.concurrency = concurrency;
+    auto next = std::make_unique<Controller>(config, upstream);
+    next->continue_from(former, now);
+    return next;
+  };
+  const auto found = [](std::uint32_t min, std::uint32_t max) {
+    config::Concurrency concurrency = max;
+    concurrency.search = config::AutoConcurrency{.min = min, .max = max};
+    return concurrency;
+  };
+  for (const std::uint32_t number : {8u, 300u}) {
+    CAPTURE(number);
+    upstream.dispatch.concurrency = number;
+    const Controller told(config, upstream);
+    const auto first = reloaded(told, found(1, 1000));
+    CHECK(first->limit() == number);  // and not the 64 of a start
+    CHECK(reloaded(*first, found(1, 1000))->limit() == number);
+    CHECK(reloaded(*first, found(16, 200))->limit() == (number == 8 ? 16 : 200));
+    CHECK(reloaded(*first, 40)->limit() == 40);
+  }
+}
+
+TEST_CASE("a reload keeps what is known of low load") {
+  Scene scene;
+  const auto answer = [](SignalShard& shard, double times) {
+    for (int i = 0; i < 10; ++i) shard.record_relative_latency(times);
+  };
+  for (int i = 0; i < 200; ++i) {
+    answer(scene.shard, 1);
+    scene.tick();
+  }
+  REQUIRE(scene.controller.signals().latency_p95_ratio.value() == doctest::Approx(1).epsilon(0.05));
+
+  Scene reloaded, restarted;
+  reloaded.controller.continue_from(scene.controller, reloaded.now);
+  for (Scene* next : {&reloaded, &restarted}) {
+    next->tick();
+    for (int i = 0; i < 10; ++i) {
+      answer(next->shard, 5);
+      next->tick();
+    }
+  }
+  REQUIRE(reloaded.controller.signals().latency_p95_ratio);
+  CHECK(*reloaded.controller.signals().latency_p95_ratio == doctest::Approx(5).epsilon(0.05));
+  CHECK(reloaded.controller.reason() == Reason::tail_latency);
+  CHECK_FALSE(restarted.controller.signals().latency_p95_ratio);
+  CHECK(restarted.controller.state() == State::normal);
 }
