@@ -143,7 +143,7 @@ void describe(Visitor& visit, Thresholds& x) {
   constexpr OrOff<Real> ratio{{0, 1}};
   constexpr OrOff<Range> wait{{1, kHour}};
   visit("inflight_ratio", x.inflight_ratio, ratio,
-        "Slots in use / concurrency, smoothed over about 2 s.");
+        "Slots in use / concurrency over about 2 s; without reserved slots if that is more.");
   visit("queue_ratio", x.queue_ratio, ratio, "Fullest class queue, waiting / max_queue.");
   visit("queue_wait_p95_ms", x.queue_wait_p95, wait, "95th percentile of the wait for a slot.");
   visit("latency_p95_ms", x.latency_p95, wait,

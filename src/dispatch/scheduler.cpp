@@ -247,11 +247,19 @@ double Scheduler::busy_slot_seconds(TimePoint now) const {
   return busy_ - background_.busy + running * to_seconds(std::max(now - last_, Duration{0}));
 }
 
+double Scheduler::shared_slot_seconds(TimePoint now) const {
+  return slots_.shared_seconds + slots_.shared() * to_seconds(std::max(now - last_, Duration{0}));
+}
+
 TimePoint Scheduler::advance(TimePoint now) {
   if (now <= last_) return last_;
+  slots_.kept_seconds += slots_.kept() * to_seconds(now - last_);
+  slots_.shared_seconds += slots_.shared() * to_seconds(now - last_);
   busy_ += slots_.running * to_seconds(now - last_);
   background_.busy += slots_.for_jobs * to_seconds(now - last_);
-  target_wait_.advance(busy_, slots_.total - std::min(slots_.elsewhere, slots_.total), now);
+  // A slot that is kept does not idle: no wait of another class fills it.
+  target_wait_.advance(busy_ + slots_.kept_seconds,
+                       slots_.total - std::min(slots_.elsewhere, slots_.total), now);
   return last_ = now;
 }
 

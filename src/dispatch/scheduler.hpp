@@ -7,6 +7,7 @@
 // after share_slots(). Nothing allocates after construction.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -168,6 +169,9 @@ class Scheduler {
   // Integral of running() over time, without those in the background that had time: they take what
   // is left, so that it says nothing of the load. Only grows.
   double busy_slot_seconds(TimePoint now) const;
+  // The part of it beyond what is reserved for the requests' classes. Only grows.
+  double shared_slot_seconds(TimePoint now) const;
+  std::uint32_t reserved() const { return slots_.reserved; }  // slots, for any class
   std::uint32_t queued_in_background() const { return background_.queued; }
   std::uint32_t running_in_background() const { return slots_.for_jobs; }
   const ClassTotals& totals(ClassId id) const { return classes_[index(id)].totals; }
@@ -200,10 +204,18 @@ class Scheduler {
     std::uint32_t open_reserved = 0;  // of these, not in use by their class
     bool keeps_reserved = true;       // see share_slots()
     TimePoint changed{};              // when one was last taken or given back
+    double kept_seconds = 0;          // integral of kept() until last_
+    double shared_seconds = 0;        // likewise of shared()
 
     std::uint32_t free() const {
       const std::uint64_t held = std::uint64_t{running} + elsewhere;
       return held < total ? total - static_cast<std::uint32_t>(held) : 0;
+    }
+    // Free, for classes that do not need them now.
+    std::uint32_t kept() const { return keeps_reserved ? std::min(open_reserved, free()) : 0; }
+    // In use without being reserved for their class.
+    std::uint32_t shared() const {
+      return running - std::min(running, reserved - open_reserved + for_jobs);
     }
   };
 

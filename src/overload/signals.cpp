@@ -77,8 +77,9 @@ SignalWindow::SignalWindow(const config::Overload& settings)
 
 OverloadSignals SignalWindow::tick(const TickInput& input, TimePoint now) {
   OverloadSignals signals;
-  signals.inflight_ratio = inflight_ratio(input, now);
-  signals.inflight = *signals.inflight_ratio * input.concurrency;
+  const Use use = slot_use(input, now);
+  signals.inflight_ratio = std::max(use.all, use.shared);
+  signals.inflight = use.all * input.concurrency;
   signals.is_low_load = *signals.inflight_ratio < kLow;
   if (!slice_began_ || now - *slice_began_ + tolerance_ >= slice_)
     close_slice(input, *signals.inflight_ratio, now);
@@ -134,17 +135,29 @@ void SignalWindow::close_slice(const TickInput& input, double inflight, TimePoin
   slice_began_ = now;
 }
 
-// The mean over the last two seconds; before the first tick all slots count as idle.
-double SignalWindow::inflight_ratio(const TickInput& input, TimePoint now) {
-  if (last_tick_) slot_seconds_ += input.concurrency * to_seconds(now - *last_tick_);
+// Means over the last two seconds; before the first tick all slots count as idle. Free slots that
+// are reserved are capacity for their class only: where the others have none left they are full.
+SignalWindow::Use SignalWindow::slot_use(const TickInput& input, TimePoint now) {
+  const double unreserved = std::max(0.0, input.concurrency - input.reserved);
+  if (last_tick_) {
+    const double passed = to_seconds(now - *last_tick_);
+    slot_seconds_ += input.concurrency * passed;
+    unreserved_seconds_ += unreserved * passed;
+  }
   last_tick_ = now;
   if (busy_.empty() || now - busy_.back().at >= kInflightWindow / kBusyPoints)
-    busy_.push_back({now, input.busy_slot_seconds, slot_seconds_});
+    busy_.push_back({now, input.busy_slot_seconds, slot_seconds_, input.shared_slot_seconds,
+                     unreserved_seconds_});
   while (busy_.size() > 1 && busy_[1].at <= now - kInflightWindow) busy_.erase(busy_.begin());
   const BusyPoint& begin = busy_.front();
   const double missing = std::max(0.0, to_seconds(kInflightWindow - (now - begin.at)));
-  const double slots = slot_seconds_ - begin.slot_seconds + missing * input.concurrency;
-  return slots > 0 ? (input.busy_slot_seconds - begin.busy_slot_seconds) / slots : 0;
+  const auto part = [](double busy, double slots) { return slots > 0 ? busy / slots : 0; };
+  Use use{.all = part(input.busy_slot_seconds - begin.busy_slot_seconds,
+                      slot_seconds_ - begin.slot_seconds + missing * input.concurrency)};
+  if (input.reserved > 0)
+    use.shared = part(input.shared_slot_seconds - begin.shared_slot_seconds,
+                      unreserved_seconds_ - begin.unreserved_seconds + missing * unreserved);
+  return use;
 }
 
 void SignalWindow::judge_counts(OverloadSignals& signals,

@@ -27,7 +27,9 @@ inline constexpr std::uint64_t kEnoughForRatio = 60;
 
 // nullopt is "no evidence": it never reaches an enter threshold and satisfies every exit one.
 struct OverloadSignals {
-  std::optional<double> inflight_ratio;  // of the concurrency cap, mean over about 2 s
+  // Of the concurrency cap, or of its slots that are reserved for no class if there it is more;
+  // mean over about 2 s.
+  std::optional<double> inflight_ratio;
   std::optional<double> queue_ratio;     // waiters / max_queue now: the largest of the classes
                                          // and of their sum
   std::optional<double> queue_wait_p95;  // seconds
@@ -55,6 +57,8 @@ struct OverloadSignals {
 struct TickInput {
   std::span<const SignalShard* const> shards;   // the same ones in every tick
   double busy_slot_seconds = 0;                 // integral of running slots over time; only grows
+  double shared_slot_seconds = 0;               // of these, beyond those reserved for their class
+  double reserved = 0;                          // slots of the cap, for one class or another
   double concurrency = 1;                       // the cap now
   std::span<const std::uint32_t> queued;        // by class
   std::span<const std::uint32_t> max_queue;     // by class
@@ -71,13 +75,13 @@ class SignalWindow {
  public:
   explicit SignalWindow(const config::Overload& settings);
 
-  // Evaluates the counters' growth since the last call; the first call only reads them. `now` never
-  // goes back.
-  OverloadSignals tick(const TickInput& input, TimePoint now);
-
   // Keeps what the former one learned at low load, which takes quiet minutes. To be called before
   // the first tick.
   void continue_from(const SignalWindow& former) { baseline_ = former.baseline_; }
+
+  // Evaluates the counters' growth since the last call; the first call only reads them. `now` never
+  // goes back.
+  OverloadSignals tick(const TickInput& input, TimePoint now);
 
  private:
   struct Counts {
@@ -88,10 +92,18 @@ class SignalWindow {
     TimePoint at;
     double busy_slot_seconds;
     double slot_seconds;  // of the cap, which may change
+    double shared_slot_seconds;
+    double unreserved_seconds;  // of slots
+  };
+
+  // Slots in use, as a part.
+  struct Use {
+    double all = 0;     // of all
+    double shared = 0;  // of those that are reserved for no class
   };
 
   void close_slice(const TickInput& input, double inflight, TimePoint now);
-  double inflight_ratio(const TickInput& input, TimePoint now);
+  Use slot_use(const TickInput& input, TimePoint now);
   void judge_counts(OverloadSignals& signals, std::span<const SignalShard* const> shards) const;
   void judge_latency(OverloadSignals& signals, std::span<const SignalShard* const> shards) const;
   void judge_ratio(OverloadSignals& signals, std::span<const SignalShard* const> shards) const;
@@ -108,8 +120,8 @@ class SignalWindow {
   Counts seen_;
   SourceWindow sources_;
   std::optional<TimePoint> slice_began_;
-  std::vector<BusyPoint> busy_;  // oldest first, over the last 2 s
-  double slot_seconds_ = 0;      // until last_tick_
+  std::vector<BusyPoint> busy_;                       // oldest first, over the last 2 s
+  double slot_seconds_ = 0, unreserved_seconds_ = 0;  // until last_tick_
   std::optional<TimePoint> last_tick_;
 };
 

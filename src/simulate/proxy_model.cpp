@@ -345,6 +345,8 @@ std::optional<overload::Transition> ProxyModel::tick(TimePoint now,
   const overload::Tick result =
       controller_.tick({.shards = shards,
                         .busy_slot_seconds = scheduler_.busy_slot_seconds(now),
+                        .shared_slot_seconds = scheduler_.shared_slot_seconds(now),
+                        .reserved = static_cast<double>(scheduler_.reserved()),
                         .concurrency = static_cast<double>(upstream_.dispatch.concurrency),
                         .queued = queued,
                         .max_queue = max_queue_,

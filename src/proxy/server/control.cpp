@@ -104,6 +104,8 @@ void Control::tick(Ticker& ticker, TimePoint now) {
   const overload::Tick result = upstream.controller.tick(
       {.shards = ticker.shards,
        .busy_slot_seconds = ticker.load.busy_slot_seconds,
+       .shared_slot_seconds = ticker.load.shared_slot_seconds,
+       .reserved = static_cast<double>(ticker.load.reserved),
        .concurrency = static_cast<double>(upstream.config.dispatch.concurrency),
        .queued = ticker.load.queued,
        .max_queue = ticker.max_queue,

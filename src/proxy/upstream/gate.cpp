@@ -182,6 +182,8 @@ void Gate::limit_to(std::uint32_t slots, TimePoint now) {
 void Gate::read_load(Load& load, TimePoint now) {
   const std::lock_guard lock(slots_->mutex);
   load.busy_slot_seconds = scheduler_.busy_slot_seconds(now);
+  load.shared_slot_seconds = scheduler_.shared_slot_seconds(now);
+  load.reserved = scheduler_.reserved();
   load.mean_hold = scheduler_.mean_hold();
   const std::size_t classes = scheduler_.class_count();
   load.queued.resize(classes);

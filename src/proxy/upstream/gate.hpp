@@ -92,6 +92,8 @@ class Gate {
   // Input of the control tick.
   struct Load {
     double busy_slot_seconds = 0;
+    double shared_slot_seconds = 0;      // see dispatch::Scheduler
+    std::uint32_t reserved = 0;          // slots
     std::vector<std::uint32_t> queued;   // by class
     std::vector<std::uint64_t> started;  // by class: got a slot; only grows
     std::vector<double> predicted_wait;  // by class, seconds: of a request that came now

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "base/random.hpp"
@@ -200,6 +201,47 @@ TEST_CASE("a waiter cancelled in the middle is skipped and frees its queue entry
   CHECK(desk.last.kind == Kind::queued);
   CHECK(desk.release(kP1) == &first);
   CHECK(desk.release(kP1) == &last);
+}
+
+TEST_CASE("slots in use are told apart by whether they are reserved for their class") {
+  Desk desk(5);
+  desk.classes[0].reserved = 2;
+  CHECK(desk->reserved() == 2);
+  const auto second = [&] {
+    const double all = desk->busy_slot_seconds(desk.now);
+    const double shared = desk->shared_slot_seconds(desk.now);
+    desk.pass(1s);
+    return std::pair(desk->busy_slot_seconds(desk.now) - all,
+                     desk->shared_slot_seconds(desk.now) - shared);
+  };
+  for (int i = 0; i < 3; ++i) desk.arrive(kP1);
+  CHECK(second() == std::pair(3.0, 3.0));
+  desk.arrive(kP0);
+  CHECK(second() == std::pair(4.0, 3.0));
+  desk.release(kP1);
+  desk.arrive(kP0);
+  desk.arrive(kP0);  // beyond its own
+  CHECK(second() == std::pair(5.0, 3.0));
+  desk.release(kP0);
+  CHECK(second() == std::pair(4.0, 2.0));
+}
+
+TEST_CASE("a free slot that is reserved for its class does not lengthen the others' wait") {
+  for (const std::uint32_t reserved : {0u, 1u}) {
+    CAPTURE(reserved);
+    Desk desk(2);
+    desk.classes[0].reserved = reserved;
+    desk.classes[1].max_queue = desk.classes[2].max_queue = 1;
+    desk.classes[2].max_inflight = 1;
+    desk.arrive(kP2);
+    desk.arrive(kP2);
+    for (int i = 0; i < 100; ++i) {
+      desk.arrive(kP2);  // refused: its queue is full
+      desk.pass(100ms);
+    }
+    // Without it the slot idles, and a longer wait might fill it.
+    CHECK((desk->target_wait().idle_share().value() > 0.4) == (reserved == 0));
+  }
 }
 
 TEST_CASE("reserved slots stay free for their class while others fill the rest") {

@@ -16,7 +16,7 @@ struct Scene {
   SignalWindow window{settings};
   SignalShard one, two;
   TimePoint now = TimePoint{} + 1h;
-  double busy = 0;
+  double busy = 0, shared = 0;
   std::vector<std::uint32_t> queued{0, 0, 0}, capacity{512, 256, 128};
 
   Scene() { tick(); }
@@ -25,7 +25,12 @@ struct Scene {
     const SignalShard* shards[] = {&one, &two};
     now += step;
     busy += running * to_seconds(step);
-    return window.tick({shards, busy, 16, queued, capacity, std::nullopt}, now);
+    return window.tick({.shards = shards,
+                        .busy_slot_seconds = busy,
+                        .concurrency = 16,
+                        .queued = queued,
+                        .max_queue = capacity},
+                       now);
   }
 };
 
@@ -41,6 +46,33 @@ TEST_CASE("inflight is smoothed over two seconds") {
   CHECK(*scene.tick(16).inflight_ratio == doctest::Approx(1.0));
   for (int i = 0; i < 20; ++i) scene.tick(0);
   CHECK(*scene.tick(0).inflight_ratio == doctest::Approx(0.0));
+}
+
+TEST_CASE("slots reserved for one class are no capacity for the others") {
+  Scene scene;
+  // Of 16 slots four are reserved for a class that uses one of them.
+  const auto tick = [&](double all, double shared, double reserved) {
+    const SignalShard* shards[] = {&scene.one, &scene.two};
+    scene.now += 100ms;
+    scene.busy += all * 0.1;
+    scene.shared += shared * 0.1;
+    return scene.window.tick({.shards = shards,
+                              .busy_slot_seconds = scene.busy,
+                              .shared_slot_seconds = scene.shared,
+                              .reserved = reserved,
+                              .concurrency = 16,
+                              .queued = scene.queued,
+                              .max_queue = scene.capacity},
+                             scene.now);
+  };
+  for (int i = 0; i < 30; ++i) tick(13, 12, 4);
+  CHECK(*tick(13, 12, 4).inflight_ratio == doctest::Approx(1));
+  CHECK(tick(13, 12, 4).inflight == doctest::Approx(13));
+  // All of theirs, and few of the others: no more than the whole is in use.
+  for (int i = 0; i < 30; ++i) tick(7, 3, 4);
+  CHECK(*tick(7, 3, 4).inflight_ratio == doctest::Approx(7.0 / 16));
+  for (int i = 0; i < 30; ++i) tick(13, 13, 0);
+  CHECK(*tick(13, 13, 0).inflight_ratio == doctest::Approx(13.0 / 16));
 }
 
 TEST_CASE("a saturated first moment is not yet saturation") {
@@ -116,7 +148,7 @@ TEST_CASE("counts from before the first tick are not a burst") {
   for (int i = 0; i < 1000; ++i) shard.record_result(true);
   const SignalShard* shards[] = {&shard};
   SignalWindow window{config::Overload{}};
-  CHECK_FALSE(window.tick({shards, 0, 16, {}, {}, std::nullopt}, TimePoint{} + 1h).error_rate);
+  CHECK_FALSE(window.tick({.shards = shards, .concurrency = 16}, TimePoint{} + 1h).error_rate);
 }
 
 TEST_CASE("a stalled upstream shows in the latency though it completes nothing") {
@@ -151,7 +183,7 @@ TEST_CASE("a window of very many ticks keeps its length in fewer slices") {
   TimePoint now = scene.now;
   const auto tick = [&] {
     now += 10ms;
-    return window.tick({shards, 0, 16, {}, {}, std::nullopt}, now);
+    return window.tick({.shards = shards, .concurrency = 16}, now);
   };
   tick();
   for (int i = 0; i < 50; ++i) scene.one.record_latency(20ms);
