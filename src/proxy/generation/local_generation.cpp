@@ -1,5 +1,7 @@
 #include "proxy/generation/local_generation.hpp"
 
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 namespace spillway::proxy {
@@ -22,6 +24,21 @@ LocalGeneration::LocalGeneration(std::shared_ptr<Generation> shared, const Home&
     const auto workers = static_cast<double>(shared_->metrics.size());
     retry_budgets_.emplace_back(resilience::RetryBudget::Limits{
         .ratio = retries.budget_ratio, .min_per_second = retries.budget_per_second / workers});
+  }
+}
+
+void LocalGeneration::continue_from(const LocalGeneration& former) {
+  std::unordered_map<std::string_view, std::uint32_t> by_name;
+  const auto& its = former.config();
+  for (std::uint32_t r = 0; r < its.routes.size(); ++r) by_name.emplace(its.routes[r].name, r);
+  for (std::uint32_t r = 0; r < config().routes.size(); ++r) {
+    const config::Route& route = config().routes[r];
+    const auto found = by_name.find(route.name);
+    if (found == by_name.end()) continue;
+    const config::Route& before = its.routes[found->second];
+    if (before.match == route.match && its.upstreams[index(before.upstream)].name ==
+                                           config().upstreams[index(route.upstream)].name)
+      quiet_latency.continue_from(RouteId(r), former.quiet_latency, RouteId(found->second));
   }
 }
 

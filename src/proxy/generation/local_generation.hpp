@@ -67,6 +67,10 @@ class LocalGeneration : public boost::intrusive::list_base_hook<
   }
   bool has_caches() const { return shared_->route_responses.has_caches(); }
 
+  // Keeps what `former` learned at low load of those routes that are as they were: the baseline
+  // that their latencies are compared with outlives a reload, too.
+  void continue_from(const LocalGeneration& former);
+
   // Closes all idle upstream connections.
   void close_idle();
   // Replaced: from now on upstream connections are closed instead of kept idle.

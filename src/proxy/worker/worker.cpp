@@ -124,6 +124,7 @@ void Worker::replace(std::shared_ptr<Generation> generation, Plans plans,
     const LocalGeneration::Home home{number_, loop_, services_.random, shared_.log};
     const LocalGenerationPtr former =
         std::exchange(newest_, new LocalGeneration(std::move(generation), home, plans));
+    newest_->continue_from(*former);
     swept_.generations.push_back(*newest_);
     former->retire();
     done();
