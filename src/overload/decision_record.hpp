@@ -31,7 +31,7 @@ struct DecisionRecord {
   Duration wait{0};                        // for its slot
   std::optional<Duration> predicted_wait;  // nullopt: no prediction
   TimePoint deadline = kNever;
-  std::uint32_t limit = 0;  // the concurrency cap
+  std::uint32_t limit = 0;  // of requests at once, in force
 };
 
 inline DecisionRecord record_of(const AdmissionRequest& request, const AdmissionPlan& plan,

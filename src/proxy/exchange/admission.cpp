@@ -338,7 +338,7 @@ void Admission::leave_shadow(bool served) {
 const overload::DecisionRecord& Admission::complete_record() {
   record_.wait = waited_;
   record_.deadline = request_.subject.wait_until(Duration{0});
-  record_.limit = request_.upstream_config().dispatch.concurrency;
+  record_.limit = gate().limit();
   return record_;
 }
 

@@ -67,7 +67,7 @@ std::optional<resilience::SlotLoad> Gate::contention(ClassId served_as) const {
   const std::lock_guard lock(slots_->mutex);
   if (!would_serve_locked(served_as)) return std::nullopt;
   resilience::SlotLoad load{
-      .slots = std::min(slots_->gates.back()->concurrency_, slots_->limit),
+      .slots = slots_->gates.back()->limit(),
       .awaiting_client = slots_->awaiting_client.load(std::memory_order_relaxed)};
   for (const Gate* gate : slots_->gates) load.waiting += gate->scheduler_.queued();
   return load;
@@ -148,8 +148,8 @@ std::uint32_t Gate::running_elsewhere(std::string_view traffic_class) const {
 
 void Gate::update_slot_share() {
   const Gate& newest = *slots_->gates.back();
-  scheduler_.share_slots(std::min({concurrency_, newest.concurrency_, slots_->limit}),
-                         running_elsewhere(), this == &newest);
+  scheduler_.share_slots(std::min(limit(), newest.concurrency_), running_elsewhere(),
+                         this == &newest);
   for (std::size_t c = 0; c < class_names_.size(); ++c)
     scheduler_.set_elsewhere(ClassId(c), running_elsewhere(class_names_[c]));
 }
@@ -201,7 +201,7 @@ void Gate::read_snapshot(observe::UpstreamSnapshot& snapshot, TimePoint now) {
   const std::lock_guard lock(slots_->mutex);
   snapshot.inflight = scheduler_.running() + running_elsewhere();
   snapshot.concurrency_limit = concurrency_;
-  snapshot.effective_limit = std::min(concurrency_, slots_->limit);
+  snapshot.effective_limit = limit();
   snapshot.target_wait = scheduler_.target_wait().target();
   snapshot.classes.resize(scheduler_.class_count());
   for (std::size_t c = 0; c < snapshot.classes.size(); ++c) {

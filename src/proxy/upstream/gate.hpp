@@ -14,6 +14,7 @@
 // * max_inflight of a class counts requests at all gates, matching classes by name.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <limits>
@@ -43,9 +44,10 @@ struct Ticket : dispatch::Waiter, Letter {};
 // The slots of one upstream, shared by its gates.
 struct Slots {
   std::mutex mutex;
-  std::vector<Gate*> gates;                                         // oldest first
-  std::uint32_t limit = std::numeric_limits<std::uint32_t>::max();  // see Gate::limit_to()
-  std::atomic<std::uint32_t> awaiting_client{0};                    // see Slot::set_awaits_client()
+  std::vector<Gate*> gates;  // oldest first
+  // See Gate::limit_to(). Written under the mutex.
+  std::atomic<std::uint32_t> limit = std::numeric_limits<std::uint32_t>::max();
+  std::atomic<std::uint32_t> awaiting_client{0};  // see Slot::set_awaits_client()
 };
 
 class Gate {
@@ -88,6 +90,10 @@ class Gate {
   // The effective limit: no gate of these slots grants more than `slots` at once, below what its
   // concurrency allows.
   void limit_to(std::uint32_t slots, TimePoint now);
+  // In force now. Takes no lock.
+  std::uint32_t limit() const {
+    return std::min(concurrency_, slots_->limit.load(std::memory_order_relaxed));
+  }
 
   // Input of the control tick.
   struct Load {

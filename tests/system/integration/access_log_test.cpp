@@ -101,6 +101,17 @@ TEST_CASE("the access log tells of the gate's refusal though the rules let the r
   CHECK(line["decision"]["limit"] == 1);
 }
 
+TEST_CASE("the access log tells the limit in force, not how far it may rise") {
+  Backend backend;
+  ProxyProcess proxy(
+      overloadable(backend.peer.address(),
+                   {{"log", {{"access_sample", 1}}},
+                    {"dispatch", {{"concurrency", {{"min", 1}, {"max", 900}, {"initial", 9}}}}}}));
+  RawClient client(proxy.port());
+  CHECK(client.ask(with_id("/p0", "found-1")).status() == 200);
+  CHECK(access_line(proxy, "found-1")["decision"]["limit"] == 9);
+}
+
 TEST_CASE("the access log names the client and the server that answered, with the attempt") {
   const RefusingPort down;
   ScriptedPeer up(ok("up"));

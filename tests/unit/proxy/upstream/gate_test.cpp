@@ -346,6 +346,7 @@ TEST_CASE("a gate grants no more slots than its effective limit") {
   gate.read_snapshot(snapshot, now);
   CHECK(snapshot.effective_limit == 1);
   CHECK(snapshot.concurrency_limit == 3);
+  CHECK(gate.limit() == 1);
 
   CHECK(gate.enter(tickets[1], {}, now).kind == Kind::queued);
   CHECK(gate.cancel(tickets[1], now));
