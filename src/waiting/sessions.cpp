@@ -6,14 +6,12 @@ namespace spillway::waiting {
 
 Session Sessions::begin(const TicketId& id, std::uint32_t generation, Time now,
                         const Terms& terms) {
-  const Slot slot = pool_.take();
+  const Slot slot = pool_.take(id);
   Record& record = pool_[slot];
-  record.id = id;
   record.newest = generation;
   record.used = generation - 1;
   record.begun = record.last_use = record.issued = now;
   record.used_since = record.used_since_before = now;
-  index_.insert(id, slot);
   deadlines_.set(slot, due(record, terms));
   return {id, generation, now};
 }
@@ -120,7 +118,6 @@ std::optional<Ended> Sessions::reason(const Record& record, Time now, const Term
 
 void Sessions::forget(Slot slot) {
   deadlines_.clear(slot);
-  index_.erase(pool_[slot].id, slot);
   pool_.give_back(slot);
 }
 

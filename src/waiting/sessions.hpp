@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "waiting/deadlines.hpp"
-#include "waiting/id_index.hpp"
+#include "waiting/identified_pool.hpp"
 #include "waiting/pass.hpp"
 #include "waiting/place.hpp"
 #include "waiting/terms.hpp"
@@ -93,16 +93,13 @@ class Sessions {
     Time used_since_before{};  // and of the one before it
   };
 
-  Slot find(const TicketId& id) const {
-    return index_.find(id, [this](Slot slot) -> const TicketId& { return pool_[slot].id; });
-  }
+  Slot find(const TicketId& id) const { return pool_.find(id); }
   static Time due(const Record& record, const Terms& terms);
   static std::optional<Ended> reason(const Record& record, Time now, const Terms& terms);
   static bool is_copy(const Record& record, std::uint32_t generation, Time now);
   void forget(Slot slot);
 
-  Pool<Record> pool_;
-  IdIndex index_;
+  IdentifiedPool<Record> pool_;
   Deadlines deadlines_;
 };
 

@@ -96,12 +96,10 @@ WaitingRoom::Contact WaitingRoom::join(const TicketId& id, Time arrived, Time no
 }
 
 Slot WaitingRoom::insert(const TicketId& id, Time joined, Priority priority) {
-  const Slot slot = tickets_.take();
+  const Slot slot = tickets_.take(id);
   Ticket& ticket = tickets_[slot];
-  ticket.id = id;
   ticket.joined = joined;
   ticket.priority = priority;
-  index_.insert(id, slot);
   line_.insert(member(slot), terms_.start.order_of(joined, id));
   journal_.note(id);
   return slot;
@@ -224,7 +222,6 @@ void WaitingRoom::forget(Slot slot) {
   if (ticket.is_called) --of(ticket.coming);
   deadlines_.clear(slot);
   line_.remove(member(slot));
-  index_.erase(ticket.id, slot);
   journal_.note(ticket.id);
   tickets_.give_back(slot);
 }
@@ -326,7 +323,7 @@ void WaitingRoom::call(Slot slot, Time now) {
 void WaitingRoom::call_some(Time now, const Backend& backend) {
   const double seconds = std::clamp(static_cast<double>((now - last_).count()) / 1000, 0.0, 1.0);
   const double per_second = terms_.active_sessions * backend.pace;
-  may_call_ = std::min(may_call_ + per_second * seconds, std::max(per_second, 1.0));
+  called_.may_call = std::min(called_.may_call + per_second * seconds, std::max(per_second, 1.0));
   counts_.is_paced = false;
   if (orders_.is_paused || orders_.has_ended || !terms_.start.is_over(now)) return;
   const auto free = static_cast<double>(room(now));
@@ -339,11 +336,11 @@ void WaitingRoom::call_some(Time now, const Backend& backend) {
     if (expected + 0.5 >= free) return;
     const Slot next = line_.next();
     if (next == kNoSlot) return;
-    if (backend.is_overloaded || backend.pace <= 0 || may_call_ < 1) {
+    if (backend.is_overloaded || backend.pace <= 0 || called_.may_call < 1) {
       counts_.is_paced = true;
       return;
     }
-    may_call_ -= 1;
+    called_.may_call -= 1;
     call(next, now);
   }
 }

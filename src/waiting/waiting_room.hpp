@@ -21,14 +21,13 @@
 #include "waiting/deadlines.hpp"
 #include "waiting/estimate.hpp"
 #include "waiting/happenings.hpp"
-#include "waiting/id_index.hpp"
+#include "waiting/identified_pool.hpp"
 #include "waiting/journal.hpp"
 #include "waiting/learned.hpp"
 #include "waiting/opening.hpp"
 #include "waiting/orders.hpp"
 #include "waiting/pass.hpp"
 #include "waiting/place.hpp"
-#include "waiting/pool.hpp"
 #include "waiting/provisional.hpp"
 #include "waiting/recently_over.hpp"
 #include "waiting/recovery.hpp"
@@ -222,8 +221,9 @@ class WaitingRoom {
   };
   // After a call was seen, the visitor's request comes within this.
   static constexpr Milliseconds kComing{3'000};
-  // How many of those who are called.
+  // Those who are called: how many, and what is left of the pace.
   struct Called {
+    double may_call = 1;
     std::size_t fresh = 0;
     std::size_t lapsed = 0;
     std::size_t at_door = 0;
@@ -231,9 +231,7 @@ class WaitingRoom {
     std::size_t all() const { return fresh + lapsed + at_door; }
   };
 
-  Slot find(const TicketId& id) const {
-    return index_.find(id, [this](Slot slot) -> const TicketId& { return tickets_[slot].id; });
-  }
+  Slot find(const TicketId& id) const { return tickets_.find(id); }
   Place place_of(const TicketId& id, Time now) const;
   TieredLine::Member member(Slot slot) const { return {tickets_[slot].priority, slot}; }
   Slot insert(const TicketId& id, Time joined, Priority priority);
@@ -275,8 +273,7 @@ class WaitingRoom {
   bool has_begun() const { return terms_.start.is_over(last_); }
 
   Terms terms_;
-  Pool<Ticket> tickets_;
-  IdIndex index_;
+  IdentifiedPool<Ticket> tickets_;
   TieredLine line_;
   Deadlines deadlines_;
   Sessions sessions_;
@@ -291,7 +288,6 @@ class WaitingRoom {
   Slot swept_ = 0;  // once the room has ended: the tickets below have
   Called called_;
   Learned learned_;
-  double may_call_ = 1;    // what is left of the pace
   Time last_{};            // tick
   Learned::Events since_;  // the last tick
   Counts counts_;          // those since the beginning
