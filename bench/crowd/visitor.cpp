@@ -170,7 +170,7 @@ Visitor::Turn Visitor::read(const Asked& polled) {
     end(Fate::refused);
     return Turn::never;
   }
-  if (state == "arrived") {
+  if (state == "arrived" || state == "expired" || state == "cancelled") {
     // Three calls missed, and its ticket has ended.
     if (script_.manner == Manner::elsewhere && record_.called) {
       end(Fate::gone);

@@ -46,7 +46,8 @@ constexpr const char* kConfiguration = R"({{
   "upstreams": [{{ "name": "shop", "servers": ["127.0.0.1:{}"] }}],
   "routes": [
     {{ "name": "sale", "match": {{ "path": "/sale/**" }}, "class": "P1",
-      "waiting_room": {{ "active_sessions": 1, "when": "always", "max_tickets": {}, "secure_cookie": false }} }},
+      "waiting_room": {{ "active_sessions": 1, "when": "always", "max_tickets": {}, "joins_per_second": 1000000,
+        "secure_cookie": false }} }},
     {{ "name": "free", "match": {{ "path": "/free/**" }}, "class": "P1" }}
   ]
 }})";

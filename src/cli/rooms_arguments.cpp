@@ -43,7 +43,7 @@ void add_rooms(CLI::App& app, RoomsOptions& to) {
                            "List the waiting rooms, or the tickets of one, in order");
   add_room(list, to);
   list.add_option("--status", to.status,
-                  "Only tickets that are so: waiting, processing, fulfilled");
+                  "Only tickets that are so: waiting, processing, fulfilled, ended");
   list.add_option("--tier", to.tier, "Only tickets of this tier");
   list.add_option("--after", to.after, "Go on behind this page");
   list.add_option("--limit", to.limit, "Tickets at most (50)")->check(CLI::PositiveNumber);

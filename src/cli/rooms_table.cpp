@@ -99,26 +99,28 @@ void print_tickets_heading(std::ostream& out) {
                          {"tier", "TIER"},
                          {"position", "PLACE"},
                          {"joined_at", "JOINED"},
-                         {"heard_at", "HEARD OF"},
-                         {"missed", "MISSED"}});
+                         {"heard_at", "HEARD OF, ENDED"},
+                         {"missed", "MISSED, CAUSE"}});
 }
 
 void print_ticket_row(std::ostream& out, const json& ticket) {
   const char* const since = ticket.contains("begun_at") ? "begun_at" : "joined_at";
-  const std::array<std::string, 7> cells{member(ticket, "id"),
-                                         member(ticket, "status"),
-                                         member(ticket, "tier"),
-                                         member(ticket, "position"),
-                                         seconds_of(member(ticket, since)),
-                                         seconds_of(member(ticket, "heard_at")),
-                                         member(ticket, "missed")};
+  const bool is_over = ticket.contains("ended_at");
+  const std::array<std::string, 7> cells{
+      member(ticket, "id"),
+      member(ticket, "status"),
+      member(ticket, "tier"),
+      member(ticket, "position"),
+      seconds_of(member(ticket, since)),
+      seconds_of(member(ticket, is_over ? "ended_at" : "heard_at")),
+      member(ticket, is_over ? "cause" : "missed")};
   print_cells(out, cells, std::array<int, 7>{32, 10, 10, 8, 20, 20, 0});
 }
 
 void print_ticket(std::ostream& out, const json& ticket) {
-  for (const char* const name :
-       {"id", "status", "tier", "position", "ahead", "joined_at", "begun_at", "waited_ms",
-        "heard_at", "present", "missed", "why", "estimate", "claim_remaining_ms"}) {
+  for (const char* const name : {"id", "status", "what", "cause", "ended_at", "tier", "position",
+                                 "ahead", "joined_at", "begun_at", "waited_ms", "heard_at",
+                                 "present", "missed", "why", "estimate", "claim_remaining_ms"}) {
     print_member(out, ticket, name, kMemberWidth);
   }
 }

@@ -76,6 +76,7 @@ struct WaitingRoom {
   Milliseconds abandon{300000};
   Milliseconds max_wait{1800000};
   std::uint32_t max_tickets = 100000;
+  std::uint32_t joins_per_second = 1000;  // tickets for one client address
   std::uint32_t attempts = 3;
   std::vector<WaitingTier> tiers{{"standard", 0}, {"vip", 1}, {"premium", 2}, {"enterprise", 3}};
   WaitingWhen when = WaitingWhen::full;

@@ -25,6 +25,18 @@ MetricFamily bypassed(const Snapshot& snapshot) {
   return family;
 }
 
+MetricFamily limited(const Snapshot& snapshot) {
+  MetricFamily family = counter("spillway_waiting_room_limited_total",
+                                "Requests answered 429: poll, a ticket was asked after far more "
+                                "often than told; join, more tickets for one address than "
+                                "joins_per_second.");
+  for (const WaitingRoomSnapshot& room : snapshot.waiting_rooms) {
+    add_sample(family, {label("room", room.name), label("what", "poll")}, room.limited_polls);
+    add_sample(family, {label("room", room.name), label("what", "join")}, room.limited_joins);
+  }
+  return family;
+}
+
 MetricFamily visitors(const Snapshot& snapshot) {
   MetricFamily family = gauge("spillway_waiting_room_visitors",
                               "Visitors by state: waiting in line, present (of those, heard of "
@@ -135,6 +147,7 @@ Families waiting_families(const Snapshot& snapshot) {
       events(snapshot),
       of_rooms(counter("spillway_waiting_room_joined_total", "Tickets that were made."), snapshot,
                [](const Counts& counts) { return counts.joined; }),
+      limited(snapshot),
       of_rooms(gauge("spillway_waiting_room_open", "Whether visitors have to wait."), snapshot,
                [](const Counts& counts) { return counts.is_open ? 1 : 0; }),
       [&] {

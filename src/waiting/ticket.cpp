@@ -42,4 +42,18 @@ std::string_view name(Ended why) {
   return kNames[static_cast<std::size_t>(why)];
 }
 
+bool is_expiry(Ended why) {
+  switch (why) {
+    case Ended::abandoned:
+    case Ended::not_claimed:
+    case Ended::idle:
+    case Ended::too_long: return true;
+    case Ended::cancelled:
+    case Ended::copied:
+    case Ended::removed:
+    case Ended::room_ended: break;
+  }
+  return false;
+}
+
 }  // namespace spillway::waiting

@@ -31,7 +31,7 @@ struct TicketId {
 std::string to_text(const TicketId& id);
 std::optional<TicketId> parse_ticket_id(std::string_view text);
 
-// Tickets and sessions that have ended are forgotten.
+// Of those that have ended: RecentlyEnded.
 enum class TicketState : std::uint8_t {
   waiting,     // in line
   processing,  // called: may claim a session until View::claim_until
@@ -66,5 +66,7 @@ enum class Ended : std::uint8_t {
 inline constexpr std::size_t kEndedCount = 8;
 // In metrics and reports.
 std::string_view name(Ended why);
+// It ran out, and nobody decided it.
+bool is_expiry(Ended why);
 
 }  // namespace spillway::waiting

@@ -92,7 +92,7 @@ WaitingRoom::Contact WaitingRoom::join(const TicketId& id, Time arrived, Time no
   const bool has_position = !view.is_drawn_later;
   note(Event::joined, tickets_[slot], now,
        has_position ? static_cast<std::uint32_t>(view.ahead + 1) : 0);
-  return {Door::wait, view, std::nullopt};
+  return {.door = Door::wait, .view = view, .has_joined = true};
 }
 
 Slot WaitingRoom::insert(const TicketId& id, Time joined, Priority priority) {
@@ -189,7 +189,7 @@ Renewal WaitingRoom::use(const TicketId& id, std::uint32_t generation, Time issu
     if (renewal.use == Use::copied) end_session(id, Ended::copied, now);
     return renewal;
   }
-  const bool was_let_in = generation == 0 && now - issued <= kSlice && !over_.has(id, now);
+  const bool was_let_in = generation == 0 && now - issued <= kSlice && !ended_.has_session(id, now);
   // The first pass is good for a slice, also over a restart.
   const bool was_inside = recovery_.covers(id, issued, now) && (generation > 0 || was_let_in);
   if (!was_inside && (!was_let_in || !provisional_.take(issued, now))) {
@@ -229,12 +229,13 @@ void WaitingRoom::forget(Slot slot) {
 void WaitingRoom::end_session(const TicketId& id, Ended why, Time now) {
   ++counts_.sessions_ended[static_cast<std::size_t>(why)];
   recovery_.ended(id, now);
-  over_.add(id, now);
+  ended_.add(id, {why, now, true});
   journal_.note(id);
 }
 
 void WaitingRoom::end_ticket(Slot slot, Ended why, Time now) {
   recovery_.ended(tickets_[slot].id, now);
+  ended_.add(tickets_[slot].id, {why, now, false});
   note_end(tickets_[slot], why, now);
   forget(slot);
   ++counts_.tickets_ended[static_cast<std::size_t>(why)];
@@ -245,6 +246,7 @@ void WaitingRoom::tick(Time now, const Backend& backend) {
   deadlines_.expire(now, [&](Slot slot) { due(slot, now); });
   opening_.tick(backend.is_overloaded, room(now) > 0, tickets_.size() > 0, now);
   recovery_.tick(now);
+  ended_.tick(now);
   if (orders_.has_ended) end_some(now);
   if (orders_.is_paused || !has_begun()) learned_.interrupt(now);
   counts_.is_overloaded = backend.is_overloaded;

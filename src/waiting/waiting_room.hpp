@@ -28,8 +28,9 @@
 #include "waiting/orders.hpp"
 #include "waiting/pass.hpp"
 #include "waiting/place.hpp"
+#include "waiting/poll_limit.hpp"
 #include "waiting/provisional.hpp"
-#include "waiting/recently_over.hpp"
+#include "waiting/recently_ended.hpp"
 #include "waiting/recovery.hpp"
 #include "waiting/sessions.hpp"
 #include "waiting/terms.hpp"
@@ -80,19 +81,28 @@ class WaitingRoom {
     Milliseconds poll{};              // whole seconds: when to ask again, as in Retry-After
     std::optional<Range> estimate{};  // if it is waiting, and the rate of entry is known
     std::uint8_t steps = 0;           // of its way: half, a quarter, a tenth of it is left
+    bool asks_too_often = false;      // of ask() alone
   };
   using Session = waiting::Session;
   struct Contact {
     Door door = Door::full;
     std::optional<View> view{};        // `wait`
     std::optional<Session> session{};  // `enter`: issue a pass of its generation
+    bool has_joined = false;           // a ticket was made
   };
   // A second contact, with a stamp of that arrival. The same id is the same ticket (two tabs), and
   // keeps its tier. If nobody has to wait any more, a session begins.
   Contact join(const TicketId& id, Time arrived, Time now, Priority priority = 0);
 
-  // A poll. nullopt: unknown, or ended. It counts as present for poll + 50 % + poll from now on.
+  // A sign of life. nullopt: unknown, or ended. It counts as present for poll + 50 % + poll from
+  // now on.
   std::optional<View> hear(const TicketId& id, Time now);
+  // The same for a poll, of which there may be too many: see poll_limit.hpp. Its place is kept
+  // however many they are.
+  std::optional<View> ask(const TicketId& id, Time now);
+
+  // How it ended, if that was lately and it has neither place nor session.
+  std::optional<End> end_of(const TicketId& id, Time now) const;
 
   // The holder of a ticket asks for the route itself, which is a contact as a poll is. A session
   // begins if the ticket is called and there is room. nullopt: show the page of hear(). A called
@@ -164,6 +174,11 @@ class WaitingRoom {
   // Of `most` places for sessions from `at` on those that are taken; end_slot(): no more.
   std::vector<Report> list_sessions(Slot& at, std::size_t most) const;
   bool has_sessions_from(Slot at) const { return at < sessions_.end_slot(); }
+  // Those that have ended lately, as RecentlyEnded::list().
+  std::vector<RecentlyEnded::Entry> list_ended(const std::optional<TicketId>& before,
+                                               std::size_t most, Time now) const {
+    return ended_.list(before, most, now);
+  }
 
   // waiting_room_places.cpp. What is to be written down so that places survive the process: from
   // keep_journal() on, what has changed since the last call. nullopt: more than is noted, so that
@@ -206,6 +221,7 @@ class WaitingRoom {
     Time fresh_until{};  // called: by then it has learned of it
     Time claim_until{};  // likewise
     Told told;
+    PollLimit polls;
     std::uint32_t poll_ms = 0;
     std::uint32_t least_ahead = UINT32_MAX;  // of all times that it was told
     std::uint32_t least_own = UINT32_MAX;    // likewise, of its own tier
@@ -280,7 +296,7 @@ class WaitingRoom {
   Journal journal_;
   Happenings happenings_;
   Recovery recovery_;
-  RecentlyOver over_;
+  RecentlyEnded ended_;
   Provisional provisional_;
   BeginLog begins_;
   Opening opening_;

@@ -12,10 +12,7 @@ constexpr std::array<std::uint32_t, 3> kWayLeft{50, 25, 10};
 // From fewer on the call is as near as the news of it.
 constexpr std::uint32_t kLeastWay = 10;
 
-Event event_of(Ended why) {
-  const bool is_by_time = why == Ended::abandoned || why == Ended::not_claimed;
-  return is_by_time ? Event::expired : Event::cancelled;
-}
+Event event_of(Ended why) { return is_expiry(why) ? Event::expired : Event::cancelled; }
 
 }  // namespace
 

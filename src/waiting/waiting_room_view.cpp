@@ -92,6 +92,7 @@ Milliseconds WaitingRoom::poll_before_start(const TicketId& id, Time now) const 
 void WaitingRoom::heard(Slot slot, Time now) {
   Ticket& ticket = tickets_[slot];
   if (is_held_back(ticket)) send_back(slot);
+  ticket.polls.pass(now - ticket.heard, Milliseconds(ticket.poll_ms));
   ticket.heard = now;
   if (ticket.is_called) {
     ticket.poll_ms = static_cast<std::uint32_t>(terms_.shortest_poll.count());
@@ -117,6 +118,20 @@ void WaitingRoom::heard(Slot slot, Time now) {
   }
   line_.set_present(member(slot), true);
   wait_for(slot);
+}
+
+std::optional<WaitingRoom::View> WaitingRoom::ask(const TicketId& id, Time now) {
+  std::optional<View> view = hear(id, now);
+  if (const Slot slot = find(id); view && slot != kNoSlot)
+    view->asks_too_often = !tickets_[slot].polls.take();
+  return view;
+}
+
+std::optional<End> WaitingRoom::end_of(const TicketId& id, Time now) const {
+  if (sessions_.has(id)) return std::nullopt;
+  if (find(id) == kNoSlot) return ended_.find(id, now);
+  if (!orders_.has_ended) return std::nullopt;
+  return End{.why = Ended::room_ended, .at = now};  // within some ticks
 }
 
 // Sets the ticket's next deadline.

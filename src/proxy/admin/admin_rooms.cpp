@@ -71,6 +71,17 @@ AdminResponse list_line(SharedWaitingRoom& room, const config::WaitingRoom& sett
   return json_page({{"tickets", std::move(tickets)}, {"next", std::move(next)}});
 }
 
+AdminResponse list_ended(SharedWaitingRoom& room, const TicketsListing& listing) {
+  const auto found = room.with(Clock::now(), [&](WaitingRoom& ended, Time now) {
+    return ended.list_ended(listing.before, listing.limit, now);
+  });
+  RoomJson tickets = RoomJson::array();
+  for (const auto& each : found) tickets.push_back(ticket_report(each.id, each.end));
+  RoomJson next = nullptr;
+  if (found.size() == listing.limit) next = to_text(found.back().id);
+  return json_page({{"tickets", std::move(tickets)}, {"next", std::move(next)}});
+}
+
 AdminResponse list_sessions(SharedWaitingRoom& room, const config::WaitingRoom& settings,
                             const TicketsListing& listing) {
   RoomJson tickets = RoomJson::array();
@@ -133,16 +144,21 @@ AdminResponse AdminRooms::report(const Asked& asked) const {
     if (const auto* const wrong = std::get_if<std::string>(&read))
       return admin_problem(status::bad_request, *wrong);
     const auto& listing = std::get<TicketsListing>(read);
+    if (listing.is_of_ended) return list_ended(asked.room, listing);
     const bool is_inside = listing.status == waiting::TicketState::fulfilled;
     return is_inside ? list_sessions(asked.room, asked.settings, listing)
                      : list_line(asked.room, asked.settings, listing);
   }
+  const waiting::TicketId& id = asked.path.ticket;
   Time time;
+  std::optional<waiting::End> end;
   const auto found = asked.room.with(Clock::now(), [&](WaitingRoom& room, Time now) {
     time = now;
-    return room.inspect(asked.path.ticket, now);
+    end = room.end_of(id, now);
+    return room.inspect(id, now);
   });
-  return found ? json_page(report_of(*found, asked.settings, time)) : no_such_ticket();
+  if (found) return json_page(report_of(*found, asked.settings, time));
+  return end ? json_page(ticket_report(id, *end)) : no_such_ticket();
 }
 
 AdminResponse AdminRooms::cancel(const Asked& asked) const {

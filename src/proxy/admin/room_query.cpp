@@ -33,24 +33,30 @@ bool read_number(std::string_view text, Number& to) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
-Problem read_status(std::string_view text, std::optional<waiting::TicketState>& to) {
+Problem read_status(std::string_view text, TicketsListing& to) {
   using waiting::TicketState;
   constexpr std::array<std::pair<std::string_view, TicketState>, 3> kStates{
       {{"waiting", TicketState::waiting},
        {"processing", TicketState::processing},
        {"fulfilled", TicketState::fulfilled}}};
   for (const auto& [name, state] : kStates) {
-    if (name == text) to = state;
+    if (name == text) to.status = state;
   }
-  if (to) return std::nullopt;
-  return "\"status\" must be one of: waiting, processing, fulfilled";
+  to.is_of_ended = text == "ended";
+  if (to.status || to.is_of_ended) return std::nullopt;
+  return "\"status\" must be one of: waiting, processing, fulfilled, ended";
 }
 
-// Of sessions a number; of the line an arrival, a priority and an id, with dots between.
+// Of sessions a number; of those that are over an id; of the line an arrival, a priority and an id,
+// with dots between.
 Problem read_after(std::string_view text, TicketsListing& to) {
   const std::string wrong = "\"after\" must be \"next\" of a page with the same \"status\"";
   if (to.status == waiting::TicketState::fulfilled)
     return read_number(text, to.from) ? std::nullopt : Problem(wrong);
+  if (to.is_of_ended) {
+    to.before = waiting::parse_ticket_id(text);
+    return to.before ? std::nullopt : Problem(wrong);
+  }
   const auto take = [&text] {
     const std::size_t dot = std::min(text.find('.'), text.size());
     const std::string_view part = text.substr(0, dot);
@@ -118,7 +124,7 @@ std::variant<TicketsListing, std::string> read_tickets_query(std::string_view qu
   std::optional<std::string> after;
   for (const http::Parameter& each : std::get<http::Parameters>(read)) {
     if (each.name == "status") {
-      if (Problem problem = read_status(each.value, listing.status)) return std::move(*problem);
+      if (Problem problem = read_status(each.value, listing)) return std::move(*problem);
     } else if (each.name == "tier") {
       listing.tier = each.value;
     } else if (each.name == "limit") {
@@ -131,7 +137,7 @@ std::variant<TicketsListing, std::string> read_tickets_query(std::string_view qu
       return unknown_member(each.name);
     }
   }
-  if (listing.tier && listing.status == waiting::TicketState::fulfilled)
+  if (listing.tier && (listing.is_of_ended || listing.status == waiting::TicketState::fulfilled))
     return "\"tier\" is for those in line";
   if (after) {
     if (Problem problem = read_after(*after, listing)) return std::move(*problem);

@@ -46,10 +46,12 @@ std::optional<RoomsPath> read_rooms_path(std::string_view path);
 
 struct TicketsListing {
   std::optional<waiting::TicketState> status;  // without: those that are waiting or processing
+  bool is_of_ended = false;                    // those that are over, in place of a status
   std::size_t limit = kUsualTickets;
   std::optional<std::string> tier;                    // of those that are waiting or processing
   std::optional<waiting::WaitingRoom::Cursor> after;  // in line
   waiting::Slot from = 0;                             // of sessions
+  std::optional<waiting::TicketId> before;            // of those that are over
 };
 
 struct CallOrder {

@@ -56,6 +56,7 @@ Json room_report(const observe::WaitingRoomSnapshot& room, const waiting::Orders
   json["fulfilled"] = counts.fulfilled;
   json["entered"] = counts.entered;
   json["refused"] = counts.refused;
+  json["limited"] = {{"polls", room.limited_polls}, {"joins", room.limited_joins}};
   json["tickets_ended"] = by_cause(counts.tickets_ended);
   json["sessions_ended"] = by_cause(counts.sessions_ended);
   json["success_rate"] = success_rate(counts);
@@ -94,6 +95,14 @@ Json ticket_report(const waiting::WaitingRoom::Report& ticket, std::string_view 
   if (view.state == TicketState::processing)
     json["claim_remaining_ms"] = std::max<std::int64_t>((view.claim_until - now).count(), 0);
   return json;
+}
+
+Json ticket_report(const waiting::TicketId& id, const waiting::End& end) {
+  return {{"id", to_text(id)},
+          {"status", is_expiry(end.why) ? "expired" : "cancelled"},
+          {"what", end.was_session ? "session" : "ticket"},
+          {"cause", name(end.why)},
+          {"ended_at", jobs::to_text(end.at)}};
 }
 
 }  // namespace spillway::proxy

@@ -18,5 +18,7 @@ nlohmann::ordered_json room_report(const observe::WaitingRoomSnapshot& room,
 // `tier`: its name.
 nlohmann::ordered_json ticket_report(const waiting::WaitingRoom::Report& ticket,
                                      std::string_view tier, waiting::Time now);
+// One that is over.
+nlohmann::ordered_json ticket_report(const waiting::TicketId& id, const waiting::End& end);
 
 }  // namespace spillway::proxy

@@ -115,16 +115,16 @@ std::optional<Answer> Entrance::claim(const Token& ticket) {
 std::optional<Answer> Entrance::join(const Token& stamp) {
   const TimePoint now = services_.now();
   if (room_->time_at(now) - stamp.time > waiting::kStampLife) return arrive();
-  const WaitingRoom::Contact contact = room_->with(now, [&](WaitingRoom& room, Time time) {
-    return room.join(stamp.id, stamp.time, time, stamp.priority);
-  });
-  if (contact.session) {
-    renew(stamp.id, contact.session->generation);
+  const auto contact = room_->join(stamp, client_address(request_), *settings_, now);
+  if (!contact)
+    return tell(status_of(VisitorStatus::Limit::joins, stamp_poll(*settings_)), std::nullopt);
+  if (contact->session) {
+    renew(stamp.id, contact->session->generation);
     let_in(stamp.id);
     return std::nullopt;
   }
-  if (!contact.view) return turn_away(contact.door);
-  return tell(status_of(stamp.id, *contact.view), ticket_of(stamp, contact.view->joined));
+  if (!contact->view) return turn_away(contact->door);
+  return tell(status_of(stamp.id, *contact->view), ticket_of(stamp, contact->view->joined));
 }
 
 // The first contact, of which nothing is kept.

@@ -4,11 +4,14 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "base/time_text.hpp"
+
 namespace spillway::proxy {
 
 std::string_view name(VisitorStatus::State state) {
-  constexpr std::array<std::string_view, 8> names{"arrived", "waiting", "processing", "fulfilled",
-                                                  "full",    "closed",  "cancelled",  "ended"};
+  constexpr std::array<std::string_view, 9> names{"arrived",   "waiting", "processing",
+                                                  "fulfilled", "full",    "closed",
+                                                  "cancelled", "ended",   "expired"};
   return names[static_cast<std::size_t>(state)];
 }
 
@@ -18,6 +21,25 @@ VisitorStatus status_of(const waiting::TicketId& id, const waiting::WaitingRoom:
   if (view.state == waiting::TicketState::processing) status.state = State::processing;
   if (view.state == waiting::TicketState::fulfilled) status.state = State::fulfilled;
   return status;
+}
+
+VisitorStatus status_of(const waiting::TicketId& id, const waiting::End& end) {
+  using State = VisitorStatus::State;
+  return {.state = is_expiry(end.why) ? State::expired : State::cancelled,
+          .poll = {},
+          .id = id,
+          .view = {},
+          .end = end,
+          .limit = {}};
+}
+
+VisitorStatus status_of(VisitorStatus::Limit limit, Milliseconds later) {
+  return {.state = VisitorStatus::State::arrived,
+          .poll = later,
+          .id = {},
+          .view = {},
+          .end = {},
+          .limit = limit};
 }
 
 std::string to_json(const VisitorStatus& status, std::string_view room,
@@ -56,6 +78,10 @@ std::string to_json(const VisitorStatus& status, std::string_view room,
       member("claim_remaining_ms", std::max<std::int64_t>((view.claim_until - now).count(), 0));
       member("extensions_left", view.extensions);
     }
+  }
+  if (status.end) {
+    text.append("\"reason\":\"").append(name(status.end->why)).append("\",\"ended_at\":\"");
+    text.append(spillway::to_text(status.end->at)).append("\",");
   }
   if (!notice.message.empty()) {
     const nlohmann::json quoted = notice.message;

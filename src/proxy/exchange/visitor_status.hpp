@@ -21,13 +21,18 @@ struct VisitorStatus {
     fulfilled,   // has a pass
     full,        // would not get in within max_wait_ms: has no place
     closed,      // nobody has to wait
-    cancelled,   // by the visitor
-    ended        // the operator ended the waiting room
+    cancelled,   // its place or session was given up, or the operator ended it: see `end`
+    ended,       // the operator ended the waiting room
+    expired      // its place or session ran out: see `end`
   };
+  // What there is too much of: answered 429, and only `poll` counts.
+  enum class Limit : std::uint8_t { polls, joins };
   State state = State::arrived;
   Milliseconds poll{0};                            // until it is to ask again
   std::optional<waiting::TicketId> id;             // of a ticket
   std::optional<waiting::WaitingRoom::View> view;  // likewise
+  std::optional<waiting::End> end;                 // of one that was there lately
+  std::optional<Limit> limit;
 };
 
 std::string_view name(VisitorStatus::State state);
@@ -38,6 +43,8 @@ inline Milliseconds stamp_poll(const config::WaitingRoom& settings) {
 }
 
 VisitorStatus status_of(const waiting::TicketId& id, const waiting::WaitingRoom::View& view);
+VisitorStatus status_of(const waiting::TicketId& id, const waiting::End& end);
+VisitorStatus status_of(VisitorStatus::Limit limit, Milliseconds later);
 
 // One line, with a line end. `more`: members to begin with, each followed by a comma.
 std::string to_json(const VisitorStatus& status, std::string_view room,

@@ -23,8 +23,9 @@ constexpr std::size_t kFront = 1000;
 constexpr std::uint32_t kShareOfTunnels = 4;
 
 // What has become of a ticket of which so many steps were told, in the words of the webhook. Empty:
-// nothing that is known. Of one that is forgotten it is not known how it ended.
+// nothing that is known.
 std::string_view event_of(const VisitorStatus& status, std::uint8_t steps) {
+  if (status.end) return is_expiry(status.end->why) ? "expired" : "cancelled";
   switch (status.state) {
     case VisitorStatus::State::waiting: return status.view->steps > steps ? "position" : "";
     case VisitorStatus::State::processing: return "called";
@@ -41,6 +42,10 @@ Answer WaitingResource::begin_events() {
   const bool is_ticket = token && token->kind == waiting::TokenKind::ticket;
   if (is_ticket) {
     const VisitorStatus status = ask();
+    if (status.limit) {
+      response_ = limit_response(status);
+      return WaitingReport{};
+    }
     if (status.view && !status.view->begins && status.view->ahead < kFront)
       seat_ = room_->take_event_seat(request_.limits().tunnels / kShareOfTunnels);
   }
@@ -96,7 +101,7 @@ Task<std::optional<Fault>> WaitingResource::tell_news(ClientSession& session, Pa
   std::uint8_t steps = UINT8_MAX;
   TimePoint told{};
   while (services_.now() < until && !services_.draining) {
-    const VisitorStatus status = ask();
+    const VisitorStatus status = ask(true);
     const bool waits = status.view && status.state == VisitorStatus::State::waiting;
     const waiting::Orders notice = room_->notice(*settings_);
     const bool is_news = !waits || status.view->ahead != shown || status.view->why != why ||

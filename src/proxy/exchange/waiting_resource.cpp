@@ -1,5 +1,6 @@
 #include "proxy/exchange/waiting_resource.hpp"
 
+#include "proxy/exchange/visitor_tier.hpp"
 #include "proxy/exchange/waiting_draw.hpp"
 #include "proxy/exchange/waiting_response.hpp"
 
@@ -70,6 +71,10 @@ Answer WaitingResource::wrong_method(std::string_view allowed) {
 
 Answer WaitingResource::show() {
   const VisitorStatus status = ask();
+  if (status.limit) {
+    response_ = limit_response(status);
+    return WaitingReport{};
+  }
   response_ = status_response({.request = request_,
                                .room = *room_,
                                .settings = *settings_,
@@ -80,38 +85,61 @@ Answer WaitingResource::show() {
   return WaitingReport{};
 }
 
-// A poll. It never lets anyone in: that takes a request for the route itself.
-VisitorStatus WaitingResource::ask() {
-  using State = VisitorStatus::State;
+// It never lets anyone in: that takes a request for the route itself.
+VisitorStatus WaitingResource::ask(bool follows) {
   const std::optional<Token> token = tokens_.find(*room_, services_.now());
   if (!token) return ask_with_none();
-  if (token->kind == TokenKind::pass)
-    return {.state = State::fulfilled, .poll = settings_->poll.max, .id = token->id};
+  if (token->kind == TokenKind::pass) return ask_with_pass(*token);
   if (token->kind == TokenKind::stamp) return ask_with_stamp(*token);
-  const auto view = room_->with(services_.now(), [&](WaitingRoom& room, Time now) {
-    room.recover(token->id, token->time, now, token->priority);
-    return room.hear(token->id, now);
-  });
-  return view ? status_of(token->id, *view) : ask_with_none();
+  return ask_with_ticket(*token, follows);
+}
+
+VisitorStatus WaitingResource::ask_with_ticket(const Token& ticket, bool follows) {
+  const TimePoint now = services_.now();
+  const SharedWaitingRoom::Asked asked =
+      follows ? room_->hear(ticket, now) : room_->ask(ticket, now);
+  if (asked.later) return status_of(VisitorStatus::Limit::polls, *asked.later);
+  if (asked.view) return status_of(ticket.id, *asked.view);
+  return asked.end ? is_over(ticket.id, *asked.end) : ask_with_none();
+}
+
+VisitorStatus WaitingResource::ask_with_pass(const Token& pass) {
+  const auto end = room_->with(
+      services_.now(), [&](WaitingRoom& room, Time now) { return room.end_of(pass.id, now); });
+  if (end) return is_over(pass.id, *end);
+  VisitorStatus status{.state = VisitorStatus::State::fulfilled, .poll = settings_->poll.max};
+  status.id = pass.id;
+  return status;
+}
+
+// Whoever ran out of time comes in if nobody has to wait any more.
+VisitorStatus WaitingResource::is_over(const waiting::TicketId& id, const waiting::End& end) {
+  using State = VisitorStatus::State;
+  VisitorStatus now = ask_with_none();
+  now.end = end;
+  if (now.state == State::ended || (now.state == State::closed && is_expiry(end.why))) return now;
+  VisitorStatus over = status_of(id, end);
+  over.poll = now.poll;
+  return over;
 }
 
 VisitorStatus WaitingResource::ask_with_stamp(const Token& stamp) {
   using State = VisitorStatus::State;
   const TimePoint now = services_.now();
   if (room_->time_at(now) - stamp.time > waiting::kStampLife) return ask_with_none();
-  const WaitingRoom::Contact contact = room_->with(now, [&](WaitingRoom& room, Time time) {
-    if (!room.counts(time).is_open) return WaitingRoom::Contact{WaitingRoom::Door::enter};
-    return room.join(stamp.id, stamp.time, time, stamp.priority);
-  });
-  if (contact.session) {
+  const bool is_open =
+      room_->with(now, [](WaitingRoom& room, Time time) { return room.counts(time).is_open; });
+  const VisitorStatus closed{.state = State::closed, .poll = settings_->poll.min};
+  if (!is_open) return closed;
+  const auto contact = room_->join(stamp, client_address(request_), *settings_, now);
+  if (!contact) return status_of(VisitorStatus::Limit::joins, stamp_poll(*settings_));
+  if (contact->session) {
     given_ = ticket_of(stamp, stamp.time);  // to claim the session with
-    return {.state = State::closed, .poll = settings_->poll.min};
+    return closed;
   }
-  if (contact.door == WaitingRoom::Door::enter)
-    return {.state = State::closed, .poll = settings_->poll.min};
-  if (!contact.view) return turned_away(contact.door);
-  given_ = ticket_of(stamp, contact.view->joined);
-  return status_of(stamp.id, *contact.view);
+  if (!contact->view) return turned_away(contact->door);
+  given_ = ticket_of(stamp, contact->view->joined);
+  return status_of(stamp.id, *contact->view);
 }
 
 // Who carries nothing that is valid is to ask for the route itself again.

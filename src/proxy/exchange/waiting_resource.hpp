@@ -49,9 +49,13 @@ class WaitingResource {
   Task<std::optional<Fault>> tell_news(ClientSession& session, Parking& parking);
   Answer leave();
   Answer extend();
-  VisitorStatus ask();
+  // A poll; `follows`: of who has an event stream, which is looked at more often than visitors ask.
+  VisitorStatus ask(bool follows = false);
+  VisitorStatus ask_with_ticket(const waiting::Token& ticket, bool follows);
   VisitorStatus ask_with_stamp(const waiting::Token& stamp);
+  VisitorStatus ask_with_pass(const waiting::Token& pass);
   VisitorStatus ask_with_none();
+  VisitorStatus is_over(const waiting::TicketId& id, const waiting::End& end);
   VisitorStatus turned_away(waiting::WaitingRoom::Door door) const;
   std::string describe(const VisitorStatus& status, const waiting::Orders& notice) const;
 
@@ -59,10 +63,11 @@ class WaitingResource {
   Task<Answer> answer_tickets(std::string_view part);
   Task<Answer> join();
   Task<std::optional<Fault>> read_wish();
-  bool is_over(const waiting::Token& token);
+  bool has_session(const waiting::Token& pass);
   VisitorStatus take_place(const waiting::Token& stamp);
   Answer note_arrival();
   Answer show_ticket(const waiting::TicketId& id);
+  VisitorStatus look_at(const waiting::TicketId& id);
   Answer cancel_ticket(const waiting::TicketId& id);
   Answer tell_joined(unsigned status, const VisitorStatus& told);
 

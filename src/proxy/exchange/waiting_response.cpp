@@ -49,12 +49,25 @@ waiting::PageContent content_of(const WaitingFacts& facts, const waiting::Orders
       .refreshes = !http::has_cookie(facts.request.head.fields, kStillCookie)};
 }
 
-std::string_view title_of(VisitorStatus::State state) {
-  switch (state) {
+std::string_view title_of(const VisitorStatus& status) {
+  if (status.limit) return "Too Many Requests";
+  switch (status.state) {
     case VisitorStatus::State::full: return "Too Many Are Waiting";
     case VisitorStatus::State::ended: return "The Waiting Room Has Ended";
     default: return "Waiting Room";
   }
+}
+
+std::string_view reason_of(const VisitorStatus& status) {
+  using Limit = VisitorStatus::Limit;
+  if (!status.limit) return "WAITING_ROOM";
+  return *status.limit == Limit::polls ? "POLL_LIMIT" : "JOIN_LIMIT";
+}
+
+std::string_view detail_of(VisitorStatus::Limit limit) {
+  if (limit == VisitorStatus::Limit::polls)
+    return "This ticket is asked after far more often than it was told. It keeps its place.";
+  return "Too many tickets were made for this address. The stamp is still good.";
 }
 
 }  // namespace
@@ -73,7 +86,7 @@ std::string room_path(const config::Config& config, const SharedWaitingRoom& roo
 
 OwnResponse waiting_response(const WaitingFacts& facts) {
   OwnResponse response;
-  response.status = facts.settings.status;
+  response.status = facts.status.limit ? 429 : facts.settings.status;
   response.lines = "Cache-Control: no-store\r\nX-Robots-Tag: noindex\r\n";
   response.lines += retry_after_line(facts.status.poll);
   const std::string path = room_path(facts.request.config(), facts.room);
@@ -91,16 +104,27 @@ OwnResponse waiting_response(const WaitingFacts& facts) {
   }
   response.lines +=
       "Content-Type: application/problem+json\r\nLink: <" + path + "/ticket>; rel=\"status\"\r\n";
-  response.content = to_json(facts.status, facts.room.name(), notice, facts.room.time_at(facts.now),
-                             problem_members(facts.status.state, facts.settings.status) +
-                                 "\"status_path\":\"" + path + "/ticket\",");
+  response.content = to_json(
+      facts.status, facts.room.name(), notice, facts.room.time_at(facts.now),
+      problem_members(facts.status, response.status) + "\"status_path\":\"" + path + "/ticket\",");
   return response;
 }
 
-std::string problem_members(VisitorStatus::State state, unsigned status) {
+std::string problem_members(const VisitorStatus& status, unsigned code) {
   std::string members = "\"type\":\"about:blank\",\"title\":\"";
-  members.append(title_of(state)).append("\",\"status\":").append(std::to_string(status));
-  return members.append(",\"reason\":\"WAITING_ROOM\",");
+  members.append(title_of(status)).append("\",\"status\":").append(std::to_string(code));
+  return members.append(",\"reason\":\"").append(reason_of(status)).append("\",");
+}
+
+OwnResponse limit_response(const VisitorStatus& status) {
+  OwnResponse response;
+  response.status = 429;
+  response.lines = "Content-Type: application/problem+json\r\nCache-Control: no-store\r\n" +
+                   retry_after_line(status.poll);
+  response.content = "{" + problem_members(status, 429) + "\"detail\":\"";
+  response.content.append(detail_of(*status.limit)).append("\",\"retry_after_ms\":");
+  response.content.append(std::to_string(status.poll.count())).append("}\n");
+  return response;
 }
 
 OwnResponse status_response(const WaitingFacts& facts, std::string_view more) {

@@ -89,19 +89,28 @@ Task<Answer> WaitingResource::join() {
   const std::optional<Fault> refused = co_await read_wish();
   if (refused) co_return *refused;
   const std::optional<Token> token = tokens_.find(*room_, services_.now());
-  if (!token || is_over(*token)) co_return note_arrival();
+  if (!token) co_return note_arrival();
+  if (token->kind == TokenKind::pass && !has_session(*token)) co_return note_arrival();
   const bool has_more = token->kind != TokenKind::stamp;
+  VisitorStatus told = has_more ? ask() : take_place(*token);
+  const bool is_over = told.end.has_value();
+  if (told.limit) {
+    response_ = limit_response(told);
+    co_return WaitingReport{};
+  }
   using State = VisitorStatus::State;
-  const VisitorStatus told = has_more ? ask() : take_place(*token);
-  if (told.state == State::arrived || told.state == State::closed) co_return note_arrival();
+  if (told.state != State::ended &&
+      (is_over || told.state == State::arrived || told.state == State::closed))
+    co_return note_arrival();
+  told.end.reset();
   co_return tell_joined(has_more ? 200 : 201, told);
 }
 
-// A pass whose session has ended.
-bool WaitingResource::is_over(const Token& token) {
-  if (token.kind != TokenKind::pass || token.generation == 0) return false;
-  return !room_->with(services_.now(), [&](WaitingRoom& room, Time time) {
-    return room.inspect(token.id, time).has_value();
+// That of a provisional entry begins with the next use of its pass.
+bool WaitingResource::has_session(const Token& pass) {
+  if (pass.generation == 0) return true;
+  return room_->with(services_.now(), [&](WaitingRoom& room, Time time) {
+    return room.inspect(pass.id, time).has_value();
   });
 }
 
@@ -109,15 +118,15 @@ bool WaitingResource::is_over(const Token& token) {
 VisitorStatus WaitingResource::take_place(const Token& stamp) {
   const TimePoint now = services_.now();
   if (room_->time_at(now) - stamp.time > waiting::kStampLife) return {};
-  std::optional<WaitingRoom::View> view;
-  const WaitingRoom::Contact contact = room_->with(now, [&](WaitingRoom& room, Time time) {
-    WaitingRoom::Contact made = room.join(stamp.id, stamp.time, time, stamp.priority);
-    if (made.session) made.view = room.hear(stamp.id, time);
-    return made;
-  });
-  if (!contact.view) return turned_away(contact.door);
-  given_ = ticket_of(stamp, contact.view->joined);
-  return status_of(stamp.id, *contact.view);
+  const auto contact = room_->join(stamp, client_address(request_), *settings_, now);
+  if (!contact) return status_of(VisitorStatus::Limit::joins, stamp_poll(*settings_));
+  const auto view =
+      !contact->session ? contact->view : room_->with(now, [&](WaitingRoom& room, Time time) {
+        return room.hear(stamp.id, time);
+      });
+  if (!view) return turned_away(contact->door);
+  given_ = ticket_of(stamp, view->joined);
+  return status_of(stamp.id, *view);
 }
 
 Answer WaitingResource::note_arrival() {
@@ -139,7 +148,7 @@ Answer WaitingResource::tell_joined(unsigned made, const VisitorStatus& told) {
       .request = request_, .room = *room_, .settings = *settings_, .status = told, .now = now};
   if (!told.id && told.state != VisitorStatus::State::arrived) {
     const unsigned status = told.state == VisitorStatus::State::ended ? 409 : 503;
-    response_ = status_response(facts, problem_members(told.state, status));
+    response_ = status_response(facts, problem_members(told, status));
     response_.status = status;
     const std::string_view json = "application/json";
     response_.lines.replace(response_.lines.find(json), json.size(), "application/problem+json");
@@ -167,15 +176,32 @@ Answer WaitingResource::show_ticket(const waiting::TicketId& id) {
   VisitorStatus told;
   if (token && token->kind == TokenKind::ticket && token->id == id) {
     told = ask();
-  } else if (const auto report = room_->with(
-                 now, [&](WaitingRoom& room, Time time) { return room.inspect(id, time); })) {
-    told = status_of(id, report->view);
-    told.poll = Milliseconds(0);  // to look is no contact
+    // Of the ticket, not of whether its visitor has to wait.
+    if (told.end && told.state == VisitorStatus::State::closed) told = status_of(id, *told.end);
+  } else {
+    told = look_at(id);
+  }
+  if (told.limit) {
+    response_ = limit_response(told);
+    return WaitingReport{};
   }
   if (!told.id && told.state != VisitorStatus::State::ended) return not_in_waiting_room();
   response_ = status_response(
       {.request = request_, .room = *room_, .settings = *settings_, .status = told, .now = now});
   return WaitingReport{};
+}
+
+// To look is no contact: nothing says when to ask again. Without an id: unknown.
+VisitorStatus WaitingResource::look_at(const waiting::TicketId& id) {
+  return room_->with(services_.now(), [&](WaitingRoom& room, Time time) -> VisitorStatus {
+    if (const auto report = room.inspect(id, time)) {
+      VisitorStatus told = status_of(id, report->view);
+      told.poll = Milliseconds(0);
+      return told;
+    }
+    const auto end = room.end_of(id, time);
+    return end ? status_of(id, *end) : VisitorStatus{};
+  });
 }
 
 Answer WaitingResource::cancel_ticket(const waiting::TicketId& id) {

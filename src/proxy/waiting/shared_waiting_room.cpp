@@ -2,6 +2,8 @@
 
 namespace spillway::proxy {
 
+using waiting::WaitingRoom;
+
 namespace {
 
 std::shared_ptr<SharedWaitingRoom> find_waiting_room(const WaitingRooms* former,
@@ -19,6 +21,45 @@ waiting::Terms SharedWaitingRoom::terms_of(const config::WaitingRoom& settings) 
   waiting::Terms terms = waiting::terms_of(settings);
   if (terms.start.draw) terms.start.draw = context_->keys.draw_key(name_, terms.start.at);
   return terms;
+}
+
+Milliseconds SharedWaitingRoom::refuse_poll(Milliseconds later) {
+  limited_polls_.fetch_add(1, std::memory_order_relaxed);
+  return later;
+}
+
+SharedWaitingRoom::Asked SharedWaitingRoom::find(const waiting::Token& ticket, TimePoint now,
+                                                 Lookup lookup) {
+  return with(now, [&](WaitingRoom& room, waiting::Time time) {
+    room.recover(ticket.id, ticket.time, time, ticket.priority);
+    Asked found{.view = (room.*lookup)(ticket.id, time), .end = {}, .later = {}};
+    if (!found.view) found.end = room.end_of(ticket.id, time);
+    return found;
+  });
+}
+
+SharedWaitingRoom::Asked SharedWaitingRoom::ask(const waiting::Token& ticket, TimePoint now) {
+  if (const auto later = holds_.held(ticket.id, time_at(now)))
+    return {.view = {}, .end = {}, .later = refuse_poll(*later)};
+  const Asked asked = find(ticket, now, &WaitingRoom::ask);
+  if (!asked.view || !asked.view->asks_too_often) return asked;
+  holds_.hold(ticket.id, time_at(now) + asked.view->poll);
+  return {.view = {}, .end = {}, .later = refuse_poll(asked.view->poll)};
+}
+
+std::optional<WaitingRoom::Contact> SharedWaitingRoom::join(const waiting::Token& stamp,
+                                                            const IpAddress& client,
+                                                            const config::WaitingRoom& settings,
+                                                            TimePoint now) {
+  if (!joins_.take(client, settings.joins_per_second, now)) {
+    limited_joins_.fetch_add(1, std::memory_order_relaxed);
+    return std::nullopt;
+  }
+  const WaitingRoom::Contact contact = with(now, [&](WaitingRoom& room, waiting::Time time) {
+    return room.join(stamp.id, stamp.time, time, stamp.priority);
+  });
+  if (!contact.has_joined) joins_.give_back(client, settings.joins_per_second);
+  return contact;
 }
 
 void SharedWaitingRoom::tick(const config::WaitingRoom& settings, waiting::EntryPace::Health health,
@@ -60,6 +101,8 @@ observe::WaitingRoomSnapshot snapshot_of(SharedWaitingRoom& room,
                                          const config::WaitingRoom& settings) {
   observe::WaitingRoomSnapshot snapshot{
       .name = room.name(), .counts = room.counts(Clock::now()), .bypassed = room.bypassed()};
+  snapshot.limited_polls = room.limited_polls();
+  snapshot.limited_joins = room.limited_joins();
   for (const std::string_view name : waiting::tier_names(settings))
     snapshot.tiers.emplace_back(name);
   for (std::size_t n = 0; n < waiting::kEventCount; ++n) snapshot.events[n] = room.told(n);

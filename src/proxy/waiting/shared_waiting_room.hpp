@@ -1,4 +1,5 @@
-// A waiting room as all workers share it. Thread-safe: each call is a lookup or two under a lock.
+// A waiting room as all workers share it. Thread-safe: each call is a lookup or two under a lock,
+// and floods are turned away before it.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +18,8 @@
 #include "config/config.hpp"
 #include "observe/snapshot.hpp"
 #include "proxy/waiting/event_seat.hpp"
+#include "proxy/waiting/join_limit.hpp"
+#include "proxy/waiting/poll_holds.hpp"
 #include "proxy/waiting/visitor_clock.hpp"
 #include "waiting/configured.hpp"
 #include "waiting/entry_pace.hpp"
@@ -29,8 +33,10 @@ enum class PlaceKeeping : std::uint8_t { is_off, works, fails };
 
 // What all waiting rooms of the process share.
 struct VisitorContext {
-  explicit VisitorContext(waiting::TokenKeys made) : keys(std::move(made)) {}
+  VisitorContext(waiting::TokenKeys made, traffic::SipKey addresses)
+      : keys(std::move(made)), address_key(addresses) {}
   waiting::TokenKeys keys;  // replaced by PlaceKeeper before any visitor has come
+  const traffic::SipKey address_key;
   const VisitorClock clock;
   CappedCounter event_seats;  // taken
   std::atomic<PlaceKeeping> keeping{PlaceKeeping::is_off};
@@ -43,6 +49,7 @@ class SharedWaitingRoom {
       : name_(std::move(name)),
         cookies_{"__Host-spillway-" + name_, "spillway-" + name_},
         context_(std::move(context)),
+        joins_(context_->address_key),
         given_(terms_of(settings)),
         room_(given_),
         pace_(settings.active_sessions) {
@@ -72,6 +79,24 @@ class SharedWaitingRoom {
   }
   waiting::Time time_at(TimePoint now) const { return context_->clock.at(now); }
 
+  // A poll with a ticket, as WaitingRoom::ask().
+  struct Asked {
+    std::optional<waiting::WaitingRoom::View> view;  // none: unknown, or ended
+    std::optional<waiting::End> end;                 // then: how, if that was lately
+    std::optional<Milliseconds> later;  // it asks too often: nothing else is known before that
+  };
+  Asked ask(const waiting::Token& ticket, TimePoint now);
+  // The same for who has an event stream, as WaitingRoom::hear().
+  Asked hear(const waiting::Token& ticket, TimePoint now) {
+    return find(ticket, now, &waiting::WaitingRoom::hear);
+  }
+  // The second contact. nullopt: of this address too many tickets were made lately; the stamp is
+  // still good.
+  std::optional<waiting::WaitingRoom::Contact> join(const waiting::Token& stamp,
+                                                    const IpAddress& client,
+                                                    const config::WaitingRoom& settings,
+                                                    TimePoint now);
+
   // Everybody is where it was, and is kept from now on (PlaceKeeper).
   void restore(const waiting::Written& written, TimePoint now);
 
@@ -95,6 +120,9 @@ class SharedWaitingRoom {
   // Requests that never wait (config::WaitingBypass).
   void count_bypass() { bypassed_.fetch_add(1, std::memory_order_relaxed); }
   std::uint64_t bypassed() const { return bypassed_.load(std::memory_order_relaxed); }
+  // Polls and joins that were refused, since there were too many.
+  std::uint64_t limited_polls() const { return limited_polls_.load(std::memory_order_relaxed); }
+  std::uint64_t limited_joins() const { return limited_joins_.load(std::memory_order_relaxed); }
   // Of those that its webhook wants, the oldest.
   std::vector<waiting::Happening> take_events(std::size_t most) {
     const std::lock_guard lock(mutex_);
@@ -109,18 +137,26 @@ class SharedWaitingRoom {
 
  private:
   waiting::Terms terms_of(const config::WaitingRoom& settings) const;
+  using Lookup = std::optional<waiting::WaitingRoom::View> (waiting::WaitingRoom::*)(
+      const waiting::TicketId&, waiting::Time);
+  Asked find(const waiting::Token& ticket, TimePoint now, Lookup lookup);
+  Milliseconds refuse_poll(Milliseconds later);
   // Workers read the clock once a turn: what another one has seen already is not undone.
   waiting::Time advance(TimePoint now) { return last_ = std::max(last_, context_->clock.at(now)); }
 
   const std::string name_;
   const std::array<std::string, 2> cookies_;
   const std::shared_ptr<VisitorContext> context_;
+  PollHolds holds_;
+  JoinLimit joins_;
   mutable std::mutex mutex_;
   waiting::Time last_{};
   waiting::Terms given_;  // by the configuration; the room may keep a former start
   waiting::WaitingRoom room_;
   waiting::EntryPace pace_;
   std::atomic<std::uint64_t> bypassed_{0};
+  std::atomic<std::uint64_t> limited_polls_{0};
+  std::atomic<std::uint64_t> limited_joins_{0};
   std::array<std::atomic<std::uint64_t>, waiting::kEventCount> told_{};
   std::atomic<std::uint64_t> not_told_{0};
 };

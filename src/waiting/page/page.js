@@ -150,6 +150,8 @@ function show(status) {
   // It was told that the line is full, and got nothing to be recognised by: only the page's own
   // address gives out places.
   if (next === 'arrived' && state === 'full') return location.reload();
+  // Not by its visitor: the text for that would be wrong.
+  if (next === 'cancelled' && status.reason && status.reason !== 'cancelled') next = 'expired';
   if (next === 'arrived') {
     unrecognised++;
     // The server knows nothing of a place that it gave: it has ended.

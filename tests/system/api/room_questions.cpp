@@ -88,11 +88,21 @@ void RoomQuestions::add_programs(Questions& to) const {
   to[post + "409"] = [this] { return join("over"); };
   to[post + "413"] = [this] { return join("sale", "", std::string(2000, ' ')); };
   to[post + "415"] = [this] { return join("sale", "", "{}", "Spillway-Join: 1\r\n"); };
+  to[post + "429"] = [this] {
+    const Ticket ticket = ticket_in("sale");
+    flood_with(ticket.token);
+    return join("sale", ticket.token);
+  };
   to[post + "503"] = [this] { return join("full"); };
   const std::string one = " /_spillway/rooms/{room}/tickets/{id} ";
   const std::string tickets = "sale/tickets/";
   to["GET" + one + "200"] = [=, this] { return program("GET", tickets + waiting_[0].id); };
   to["GET" + one + "404"] = [=, this] { return program("GET", tickets + kUnknown); };
+  to["GET" + one + "429"] = [=, this] {
+    const Ticket ticket = ticket_in("sale");
+    flood_with(ticket.token);
+    return program("GET", tickets + ticket.id, ticket.token);
+  };
   to["DELETE" + one + "204"] = [=, this] {
     return program("DELETE", tickets + waiting_[1].id, waiting_[1].token);
   };
@@ -103,6 +113,7 @@ void RoomQuestions::add_programs(Questions& to) const {
   const std::string own = "GET /_spillway/rooms/{room}/ticket ";
   to[own + "200"] = [this] { return program("GET", "sale/ticket", called_.token); };
   to[own + "404"] = [this] { return program("GET", "none/ticket"); };
+  to[own + "429"] = [this] { return flood_with(ticket_in("sale").token); };
   const std::string more = "POST /_spillway/rooms/{room}/extend ";
   to[more + "200"] = [this] { return program("POST", "sale/extend", called_.token); };
   to[more + "404"] = [this] { return program("POST", "sale/extend"); };
@@ -117,6 +128,11 @@ void RoomQuestions::add_visitors(Questions& to) const {
   to["GET" + room + "events 200"] = [this] { return events(ticket_in("sale").token); };
   to["GET" + room + "events 404"] = [this] { return program("GET", "none/events"); };
   to["GET" + room + "events 409"] = [this] { return program("GET", "sale/events"); };
+  to["GET" + room + "events 429"] = [this] {
+    const Ticket ticket = ticket_in("sale");
+    flood_with(ticket.token);
+    return program("GET", "sale/events", ticket.token);
+  };
   const std::string leave = "POST" + room + "leave ";
   to[leave + "204"] = [this] { return leave_with(ticket_in("sale").token, true); };
   to[leave + "403"] = [this] { return leave_with(ticket_in("sale").token, false); };
@@ -125,6 +141,13 @@ void RoomQuestions::add_visitors(Questions& to) const {
     to["POST" + room + refresh + " 303"] = [=, this] { return program("POST", "sale/" + refresh); };
     to["POST" + room + refresh + " 404"] = [=, this] { return program("POST", "none/" + refresh); };
   }
+}
+
+Message RoomQuestions::flood_with(const std::string& token) const {
+  Message answer = program("GET", "sale/ticket", token);
+  for (int n = 0; n < 100 && answer.status() == 200; ++n)
+    answer = program("GET", "sale/ticket", token);
+  return answer;
 }
 
 Message RoomQuestions::events(const std::string& token) const {

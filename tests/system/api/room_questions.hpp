@@ -38,6 +38,8 @@ class RoomQuestions {
                         const std::string& body = {}, const std::string& lines = kJoin) const;
   support::Message program(const std::string& method, const std::string& path,
                            const std::string& token = {}) const;
+  // The first 429 that a poll of the ticket gets.
+  support::Message flood_with(const std::string& token) const;
   support::Message events(const std::string& token) const;
   support::Message leave_with(const std::string& token, bool says_so) const;
   Ticket ticket_in(const std::string& room) const;

@@ -104,11 +104,17 @@ class Visitor {
     CHECK(visit().status() == 503);
     return poll();
   }
-  // Asks until it is called.
+  // A look at a ticket, as anybody may take it, however often.
+  nlohmann::json look(const std::string& id) {
+    const Message answer = client_.ask(get("/_spillway/rooms/sale/tickets/" + id));
+    return nlohmann::json::parse(answer.body);
+  }
+  // Looks until it is called.
   bool is_called() {
+    const std::string id = poll().value("id", "");
     const Deadline deadline(kPatience);
     while (!deadline.passed()) {
-      if (poll().value("state", "") == "processing") return true;
+      if (look(id).value("state", "") == "processing") return true;
     }
     return false;
   }

@@ -176,7 +176,8 @@ TEST_CASE("while places cannot be written, hold calls nobody and open goes on") 
     CHECK(leave(inside));
     if (policy == "hold") {
       const Deadline some_ticks(Milliseconds(500));
-      while (!some_ticks.passed()) CHECK(next.poll().value("state", "") == "waiting");
+      const std::string id = next.poll().value("id", "");
+      while (!some_ticks.passed()) CHECK(next.look(id).value("state", "") == "waiting");
       CHECK_FALSE(proxy.keeps_places());
       proxy.give_room();
     }

@@ -56,7 +56,10 @@ TEST_CASE("a listing has a status, a tier, a limit and a page, and nothing else 
   CHECK(refused_query("limit=201") != "");
   CHECK(refused_query("limit=1x") != "");
   CHECK(refused_query("status=gone") ==
-        "\"status\" must be one of: waiting, processing, fulfilled");
+        "\"status\" must be one of: waiting, processing, fulfilled, ended");
+  CHECK(std::get<TicketsListing>(read_tickets_query("status=ended")).is_of_ended);
+  CHECK_FALSE(listing.is_of_ended);
+  CHECK(refused_query("tier=vip&status=ended") == "\"tier\" is for those in line");
   CHECK(refused_query("user=7") == "\"user\" is not known here");
   CHECK(refused_query("type=camera") == "\"type\" is not known here");
   CHECK(refused_query("limit=1&limit=2") == "\"limit\" is given twice");
@@ -76,8 +79,12 @@ TEST_CASE("a page goes on where the last one ended") {
   const auto inside = std::get<TicketsListing>(
       read_tickets_query("after=" + cursor_of(waiting::Slot{300}) + "&status=fulfilled"));
   CHECK(inside.from == 300);
+  const auto ended =
+      std::get<TicketsListing>(read_tickets_query("after=" + kTicket + "&status=ended"));
+  CHECK(ended.before == last.id);
   const std::string wrong = "\"after\" must be \"next\" of a page with the same \"status\"";
   CHECK(refused_query("after=300") == wrong);
+  CHECK(refused_query("after=300&status=ended") == wrong);
   CHECK(refused_query("status=fulfilled&after=" + cursor) == wrong);
   CHECK(refused_query("after=." + kTicket) == wrong);
   CHECK(refused_query("after=1." + kTicket) == wrong);

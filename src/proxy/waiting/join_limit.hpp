@@ -1,0 +1,44 @@
+// How many tickets a second may be made for one client address, so that none fills the line with
+// tickets of its own. Many may share an address, a campus for instance: so it allows kSeconds'
+// worth at once, and whoever is refused keeps its stamp, by which its place goes. Thread-safe,
+// without a lock.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "base/ip_address.hpp"
+#include "resilience/token_bucket.hpp"
+#include "traffic/client_address.hpp"
+#include "traffic/sip_hash.hpp"
+
+namespace spillway::proxy {
+
+class JoinLimit {
+ public:
+  static constexpr double kSeconds = 10;
+
+  // The key keeps clients from finding addresses that share a place with others.
+  explicit JoinLimit(traffic::SipKey key) : key_(key) {}
+
+  bool take(const IpAddress& client, double per_second, TimePoint now) {
+    return of(client).try_take(per_second, per_second * kSeconds, now);
+  }
+  // One that was taken, of which no ticket came.
+  void give_back(const IpAddress& client, double per_second) { of(client).give_back(per_second); }
+
+ private:
+  // Addresses that fall on the same place have it together.
+  resilience::TokenBucket& of(const IpAddress& client) {
+    const IpAddress network = traffic::client_network(client);
+    const std::string_view bytes(reinterpret_cast<const char*>(network.bytes.data()),
+                                 network.bytes.size());
+    return places_[traffic::sip_hash(key_, bytes) % places_.size()];
+  }
+
+  const traffic::SipKey key_;
+  std::array<resilience::TokenBucket, 4096> places_;  // 32 KiB
+};
+
+}  // namespace spillway::proxy

@@ -1,0 +1,66 @@
+// How tickets and sessions ended lately, so that whoever asks after one is told, and so that the
+// first pass of a session that is over, which is good without a session for a slice, does not begin
+// another one in the place of somebody else's.
+//
+// Bounded: an end is remembered for kKept, and of more than kMost the latest. What it takes is kept
+// for reuse.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "waiting/identified_pool.hpp"
+#include "waiting/pass.hpp"
+#include "waiting/ticket.hpp"
+
+namespace spillway::waiting {
+
+struct End {
+  Ended why = Ended::cancelled;
+  Time at{};
+  bool was_session = false;  // else it was a ticket
+
+  bool operator==(const End&) const = default;
+};
+
+class RecentlyEnded {
+ public:
+  static constexpr Milliseconds kKept{180'000};
+  static constexpr std::size_t kMost = 100'000;
+
+  // Of an id that has ended before, the last end counts.
+  void add(const TicketId& id, const End& end);
+  std::optional<End> find(const TicketId& id, Time now) const;
+  // Forgets some of those that are older.
+  void tick(Time now);
+  // The same for a session that was over within the last slice.
+  bool has_session(const TicketId& id, Time now) const;
+
+  struct Entry {
+    TicketId id;
+    End end;
+  };
+  // The latest first; `before`: what comes behind this one, nothing if it is forgotten.
+  std::vector<Entry> list(const std::optional<TicketId>& before, std::size_t most, Time now) const;
+
+ private:
+  struct Node {
+    TicketId id;
+    End end;
+    Slot older = kNoSlot;
+    Slot newer = kNoSlot;
+  };
+
+  // In a tick: visitors wait for an answer meanwhile.
+  static constexpr int kForgottenAtOnce = 1024;
+
+  static bool is_kept(const End& end, Time now) { return now - end.at <= kKept; }
+  void forget(Slot slot);
+
+  IdentifiedPool<Node> nodes_;
+  Slot oldest_ = kNoSlot;
+  Slot newest_ = kNoSlot;
+};
+
+}  // namespace spillway::waiting

@@ -1,0 +1,127 @@
+// Visitors that ask far more often than they are told, and addresses that make many tickets.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "system/integration/sale.hpp"
+
+using namespace spillway;
+using namespace spillway::support;
+using nlohmann::json;
+
+namespace {
+
+std::string limited(const std::string& what) {
+  return R"(spillway_waiting_room_limited_total{room="sale",what=")" + what + "\"}";
+}
+
+}  // namespace
+
+TEST_CASE("a flood of polls is answered 429, and the visitor keeps its place") {
+  Shop shop;
+  ProxyUnderTest proxy(shop.address(), selling(always()));
+  Visitor inside(proxy);
+  inside.join();
+  REQUIRE(inside.is_called());
+  REQUIRE(is_in(inside.visit()));
+  Visitor flood(proxy);
+  const std::string id = flood.join().at("id");
+  const auto poll = [&flood] {
+    return flood.ask("GET", "/_spillway/rooms/sale/ticket", "Sec-Fetch-Mode: cors\r\n");
+  };
+  int answered = 0;
+  int refused = 0;
+  Message last;
+  for (int n = 0; n < 200; ++n) {
+    last = poll();
+    (last.status() == 200 ? answered : refused) += 1;
+  }
+  CHECK(answered >= 30);
+  CHECK(refused >= 100);
+  REQUIRE(last.status() == 429);
+  CHECK(last.field("Content-Type") == "application/problem+json");
+  CHECK(last.field("Retry-After"));
+  CHECK(last.field("Cache-Control") == "no-store");
+  const json problem = json::parse(last.body);
+  CHECK(problem.at("reason") == "POLL_LIMIT");
+  CHECK(problem.at("status") == 429);
+  CHECK(problem.at("retry_after_ms") > 0);
+  CHECK(proxy.metric(limited("poll")) == refused);
+  CHECK(flood.ask("GET", "/_spillway/rooms/sale/events", "").status() == 429);
+  CHECK(flood.ask("GET", "/_spillway/rooms/sale/tickets/" + id, "").status() == 429);
+  CHECK(
+      flood
+          .ask("POST", "/_spillway/rooms/sale/tickets", "Spillway-Join: 1\r\nContent-Length: 0\r\n")
+          .status() == 429);
+
+  // Others are not held for it, a look at it is free, and it comes in when it is called.
+  Visitor next(proxy);
+  CHECK(next.join().at("position") == 2);
+  CHECK(next.look(id).at("position") == 1);
+  inside.ask("POST", "/_spillway/rooms/sale/leave", "Spillway-Leave: 1\r\nContent-Length: 0\r\n");
+  const Deadline deadline(kPatience);
+  while (next.look(id).value("state", "") != "processing") REQUIRE_FALSE(deadline.passed());
+  CHECK(is_in(flood.visit()));
+}
+
+TEST_CASE("beyond joins_per_second an address waits with its stamps, and loses nothing by it") {
+  Shop shop;
+  json room = always();
+  room["joins_per_second"] = 1;  // ten at once
+  ProxyUnderTest proxy(shop.address(), selling(room));
+  std::vector<Visitor> visitors;
+  for (int n = 0; n < 30; ++n) visitors.emplace_back(proxy);
+  for (Visitor& visitor : visitors) visitor.visit();
+  const auto poll = [](Visitor& visitor) {
+    return visitor.ask("GET", "/_spillway/rooms/sale/ticket", "Sec-Fetch-Mode: cors\r\n");
+  };
+  std::vector<Visitor*> refused;
+  for (Visitor& visitor : visitors) {
+    const std::string stamp = visitor.jar();
+    const Message answer = poll(visitor);
+    if (answer.status() == 200) continue;
+    REQUIRE(answer.status() == 429);
+    CHECK(json::parse(answer.body).at("reason") == "JOIN_LIMIT");
+    CHECK(answer.field("Retry-After") == "5");
+    CHECK(visitor.jar() == stamp);
+    refused.push_back(&visitor);
+  }
+  REQUIRE(refused.size() >= 10);
+  CHECK(refused.size() <= 20);
+  CHECK(proxy.metric(limited("join")) == refused.size());
+  CHECK(poll(visitors[0]).status() == 200);  // who has a ticket makes none
+
+  // A page of such a visitor says so, too, and asks again by itself.
+  const bool has_page = std::ranges::any_of(refused, [](Visitor* visitor) {
+    const Message page = visitor->visit();
+    return page.status() == 429 && page.field("Content-Type") == "text/html; charset=utf-8";
+  });
+  CHECK(has_page);
+  const Deadline deadline(kPatience);
+  while (poll(*refused.back()).status() != 200) REQUIRE_FALSE(deadline.passed());
+  CHECK(poll(*refused.back()).status() == 200);
+}
+
+TEST_CASE("a program that joins too fast is told so in a problem") {
+  Shop shop;
+  json room = always();
+  room["joins_per_second"] = 1;
+  ProxyUnderTest proxy(shop.address(), selling(room));
+  Message last;
+  for (int n = 0; n < 40 && last.status() != 429; ++n) {
+    RawClient client(proxy.port());
+    const auto join = [&client](const std::string& token) {
+      return client.ask(post(
+          "/_spillway/rooms/sale/tickets", "",
+          "Spillway-Join: 1\r\n" + (token.empty() ? "" : "Spillway-Ticket: " + token + "\r\n")));
+    };
+    last = join(join("").field("Spillway-Ticket").value_or(""));
+  }
+  CHECK(last.status() == 429);
+  CHECK(last.field("Content-Type") == "application/problem+json");
+  CHECK(json::parse(last.body).at("reason") == "JOIN_LIMIT");
+  CHECK_FALSE(last.field("Spillway-Ticket"));
+}
