@@ -185,7 +185,7 @@ ProxyModel::Admission ProxyModel::refuse(Request& request, Duration retry_after,
   request.token = {};
   request.ghost = &shadow_.pass(subject_of(request).route, now);
   forward(request, now);
-  return {Entry::forward, Duration{0}, nullptr, true};
+  return {Entry::forward, Duration{0}, nullptr, !would_answer_refusal(request, now)};
 }
 
 // With a Retry-After of at least that; what is deferred does not return.

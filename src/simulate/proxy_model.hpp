@@ -120,6 +120,7 @@ class ProxyModel {
   void leave_flight(Request& request, TimePoint now);
   Admission haunt(Request& request, const dispatch::Terms& terms, TimePoint now);
   void leave_shadow(Request& request, TimePoint now);
+  bool would_answer_refusal(const Request& request, TimePoint now) const;
   void record_result(const Request& request, bool failed);
   void learn_times(const Request& request, TimePoint now);
   Milliseconds retry_after(const Request& request);

@@ -83,7 +83,8 @@ std::optional<Fault> Admission::refuse(const Fault& fault) {
   give_back_token();
   record_.reason = fault.reason;
   if (!request_.is_shadow()) return fault;
-  shadow_outcome_ = fault.outcome;
+  is_refused_ = true;
+  shadow_outcome_ = answers_refusal_ && is_refusal(fault) ? Outcome::degraded : fault.outcome;
   return std::nullopt;
 }
 
@@ -304,10 +305,7 @@ Slot Admission::abandon_slot(TimePoint now) {
 std::optional<Fault> Admission::enter_shadow(Duration spent) {
   leave_shadow(false);
   const RouteId route = request_.subject.route;
-  // Otherwise it would have been refused before the gate.
-  const bool comes_to_gate =
-      shadow_outcome_ != Outcome::denied && shadow_outcome_ != Outcome::dropped;
-  if (!comes_to_gate) {
+  if (is_refused_) {  // before the gate
     ghost_ = gate().pass_shadow(route, dispatched_);
     return std::nullopt;
   }

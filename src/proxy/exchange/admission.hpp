@@ -104,6 +104,8 @@ class Admission {
   // The outcome it would have had without shadow mode.
   std::optional<Outcome> shadow_outcome() const { return shadow_outcome_; }
   void set_shadow_outcome(Outcome outcome) { shadow_outcome_ = outcome; }
+  // Shadow mode: a refusal would be answered by what is stored or prepared.
+  void set_answers_refusal(bool answers) { answers_refusal_ = answers; }
   // The least Retry-After of a refusal, with jitter.
   Milliseconds retry_after();
   // The Retry-After that the client is told: of a shed request a booked time of return.
@@ -137,6 +139,8 @@ class Admission {
   Duration waited_{};
   Duration uncounted_{};
   std::optional<Outcome> shadow_outcome_;
+  bool is_refused_ = false;       // it would be, in shadow mode
+  bool answers_refusal_ = false;  // likewise: it would be degraded then
   bool is_queued_ = false;
   Gate::Ghost* ghost_ = nullptr;  // at the gate, in shadow mode
   bool is_offered_ = false;       // counted as work for the upstream

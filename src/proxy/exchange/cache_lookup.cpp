@@ -194,6 +194,13 @@ bool CacheLookup::has_stale_by_now() {
   return may_serve_stale();
 }
 
+bool CacheLookup::would_have_stale() const {
+  if (cache_ == nullptr || looked_up_) return may_serve_stale();
+  const TimePoint now = Clock::now();
+  const cache::Found found = cache_->find(asked(), key_, now);
+  return found.response && found.response->may_serve_stale(now);
+}
+
 bool CacheLookup::takes_shared() {
   look_up();
   if (accepts_stale_ ? !may_serve_stale() : !is_fresh_enough()) return false;

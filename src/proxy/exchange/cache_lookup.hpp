@@ -42,6 +42,9 @@ class CacheLookup {
   bool has_stale();
   // The same after a wait: another request may have had a response stored meanwhile.
   bool has_stale_by_now();
+  // For shadow mode: whether has_stale() would be true. Neither the result nor the status tells of
+  // it.
+  bool would_have_stale() const;
   // A rule degrades the request: a stale response is acceptable.
   void accept_stale() { accepts_stale_ = true; }
   // In place of the upstream's failure (RFC 5861 section 4).

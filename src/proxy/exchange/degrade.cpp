@@ -123,7 +123,7 @@ std::optional<Answer> Exchange::instead_of_refusal(const Answer& answer) {
   const bool may_be_stored = !is_skip && !is_of_upstream(fault->reason);
   const bool has_stored =
       may_be_stored && (admission_.is_queued() ? lookup_.has_stale_by_now() : lookup_.has_stale());
-  if (!has_stored && (rule->miss == config::Miss::deny || !has_fallback())) return std::nullopt;
+  if (!has_stored && !has_fallback_for_refusal(*rule)) return std::nullopt;
   flight_.end(*fault);
   call_.abandon();
   fill_.drop();
@@ -131,6 +131,19 @@ std::optional<Answer> Exchange::instead_of_refusal(const Answer& answer) {
   if (!has_stored) return fallback();
   lookup_.take_for_refusal(rule->mode == config::DegradeMode::stale_ok);
   return CachedResponse{};
+}
+
+bool Exchange::has_fallback_for_refusal(const config::Rule& degrading) {
+  return degrading.miss != config::Miss::deny && has_fallback();
+}
+
+// Shadow mode: whether enforcing would do so. Asked before the upstream is: its response may be
+// stored, and would be found later.
+bool Exchange::would_answer_refusal() {
+  const config::Rule* const rule = admission_.degrading_rule();
+  if (rule == nullptr) return false;
+  const bool is_skip = rule->mode == config::DegradeMode::skip_downstream;
+  return (!is_skip && lookup_.would_have_stale()) || has_fallback_for_refusal(*rule);
 }
 
 void Exchange::take_stale_for(const Fault& fault, std::optional<unsigned> status) {

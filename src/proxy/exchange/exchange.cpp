@@ -208,6 +208,7 @@ void Exchange::classify() {
 std::optional<Answer> Exchange::admit() {
   using Kind = overload::Verdict::Kind;
   admission_.decide();
+  if (request_.is_shadow()) admission_.set_answers_refusal(would_answer_refusal());
   prefer_free_response();
   const overload::Verdict& verdict = admission_.verdict();
   if (lookup_.accepts_only_stored()) {

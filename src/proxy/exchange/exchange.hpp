@@ -83,6 +83,8 @@ class Exchange {
   std::optional<Answer> cached_instead();
   bool serves_stale_instead(const Answer& answer);
   std::optional<Answer> instead_of_refusal(const Answer& answer);
+  bool has_fallback_for_refusal(const config::Rule& degrading);
+  bool would_answer_refusal();
   void take_stale_for(const Fault& fault, std::optional<unsigned> status);
 
   // How each kind of answer is sent (send.cpp).

@@ -215,6 +215,37 @@ TEST_CASE("in shadow mode a request that would wait in vain or be evicted is ser
   }
 }
 
+TEST_CASE("in shadow mode a refusal in whose place a response is at hand counts as degraded") {
+  json kept = route("kept", "P1", {{"strategy", "degrade"}, {"mode", "stale_ok"}});
+  kept["match"]["path"] = "/kept/**";
+  const char* const degraded = "degraded";
+  SUBCASE("prepared") {
+    kept["fallback"] = {{"status", 203}, {"json", {{"body", "{}"}}}};
+    Held held(3'600'000, {{"more_routes", {kept}}});
+    const std::vector<RawClient> queued = held.asking("/p1/held", 2);
+    std::vector<RawClient> refused = held.asking("/p1/held", 3);
+    std::vector<RawClient> spared = held.asking("/kept/held", 4);
+    held.backend.go.set();
+    for (RawClient& client : refused) CHECK(client.read_response().status() == 200);
+    for (RawClient& client : spared) CHECK(client.read_response().status() == 200);
+    CHECK(held.proxy.metric_becomes(shadowed("P1", degraded, "QUEUE_FULL"), 4));
+    CHECK(held.proxy.metric_becomes(shadowed("P1", "denied", "QUEUE_FULL"), 3));
+  }
+  SUBCASE("stored") {
+    kept["cache"] = {{"max_bytes", 1 << 20}};
+    Held held(3'600'000, {{"more_routes", {kept}}});
+    RawClient client(held.proxy.port());
+    CHECK(client.ask(get("/kept/a")).body == "/kept/a");  // its ghost waits on
+    const std::vector<RawClient> queued = held.asking("/p1/held", 1);
+    CHECK(client.ask(get("/kept/a")).body == "/kept/a");
+    CHECK(held.proxy.metric_becomes(shadowed("P1", degraded, "QUEUE_FULL"), 1));
+    CHECK(client.ask(get("/kept/b")).body == "/kept/b");
+    CHECK(held.proxy.metric_becomes(shadowed("P1", "denied", "QUEUE_FULL"), 1));
+    CHECK(held.proxy.metric(shadowed("P1", degraded, "QUEUE_FULL")) == 1);
+    held.backend.go.set();
+  }
+}
+
 TEST_CASE("in shadow mode no request is tagged late") {
   Backend backend;
   json soon = route("held-soon", "P1");

@@ -65,4 +65,18 @@ TEST_CASE("shadow mode counts little where enforcing refuses little") {
   }
 }
 
+TEST_CASE("shadow mode counts no refusal in whose place something prepared is sent") {
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    CAPTURE(seed);
+    Scenario prepared = load(1600, 16);
+    for (config::Rule& rule : prepared.config.upstreams[0].overload.rules)
+      rule.strategy = config::Strategy::degrade;
+    const double refused = compare(prepared, seed).counted;
+    for (config::Route& route : prepared.config.routes) route.fallback.emplace();
+    const Refused none = compare(prepared, seed);
+    CHECK(none.enforced < 0.03 * refused);  // those that waited in vain
+    CHECK(none.counted < 0.03 * refused);
+  }
+}
+
 }  // namespace spillway::simulate
