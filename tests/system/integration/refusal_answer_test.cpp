@@ -300,7 +300,7 @@ TEST_CASE("in shadow mode the gate's refusals change no response") {
     CHECK_FALSE(answer.field("Spillway-Degraded"));
   }
   CHECK(scene.proxy.metric_becomes(
-      R"(spillway_shadow_total{class="P1",outcome="denied",reason="QUEUE_FULL"})", 2));
+      R"(spillway_shadow_total{class="P1",outcome="degraded",reason="QUEUE_FULL"})", 2));
   scene.disperse();
 }
 

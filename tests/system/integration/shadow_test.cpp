@@ -218,6 +218,7 @@ TEST_CASE("in shadow mode a request that would wait in vain or be evicted is ser
 TEST_CASE("in shadow mode a refusal in whose place a response is at hand counts as degraded") {
   json kept = route("kept", "P1", {{"strategy", "degrade"}, {"mode", "stale_ok"}});
   kept["match"]["path"] = "/kept/**";
+  kept["cache"] = {{"max_bytes", 1 << 20}};
   const char* const degraded = "degraded";
   SUBCASE("prepared") {
     kept["fallback"] = {{"status", 203}, {"json", {{"body", "{}"}}}};
@@ -232,7 +233,6 @@ TEST_CASE("in shadow mode a refusal in whose place a response is at hand counts 
     CHECK(held.proxy.metric_becomes(shadowed("P1", "denied", "QUEUE_FULL"), 3));
   }
   SUBCASE("stored") {
-    kept["cache"] = {{"max_bytes", 1 << 20}};
     Held held(3'600'000, {{"more_routes", {kept}}});
     RawClient client(held.proxy.port());
     CHECK(client.ask(get("/kept/a")).body == "/kept/a");  // its ghost waits on
