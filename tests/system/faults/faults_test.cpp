@@ -47,10 +47,6 @@ TEST_CASE("no backend that cannot be reached and no client that vanishes leaves 
   check("connections", rows);
 }
 
-TEST_CASE("no client that holds what it does not pay for costs others an answer") {
-  check("greedy", greedy_rows());
-}
-
 TEST_CASE("neither the log nor the clock nor descriptors nor reloads cost an answer") {
   check("process", process_rows());
 }
@@ -62,7 +58,7 @@ TEST_CASE("no fault in a tunnel or an event stream leaves anything") {
 TEST_CASE("every fault of the backend has its row") {
   std::set<std::string> names;
   for (std::vector<Row> (*kind)() :
-       {backend_rows, connection_rows, client_rows, greedy_rows, process_rows, tunnel_rows}) {
+       {backend_rows, connection_rows, client_rows, process_rows, tunnel_rows}) {
     for (const Row& row : kind()) CHECK_MESSAGE(names.insert(row.name).second, row.name);
   }
   for (const std::string& fault : FaultyBackend::faults()) {
