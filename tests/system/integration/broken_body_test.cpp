@@ -152,6 +152,7 @@ TEST_CASE("a server that loses patience with a slow client opens no circuit") {
   });
   json config = settings({peer.address()}, breaker(1));
   config["limits"]["temp_file_bytes"] = 0;
+  config["upstreams"][0]["response_timeout_ms"] = 10'000;  // its bytes take a while to make
   const ProxyUnderTest proxy(config);
   const Event never;
   RawClient slow(proxy.port(), 4096);

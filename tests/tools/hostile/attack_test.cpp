@@ -153,7 +153,7 @@ TEST_CASE("clients that leave or ask for what fails do not stop P0") {
   for (const char* behaviour : {"abort", "error-maker"}) {
     CAPTURE(behaviour);
     const Result result = play_one(behaviour, "spillway");
-    CHECK(result.usage.connections >= 50);
+    CHECK(result.usage.connections > 10);
     check_that_p0_is_answered(result);
   }
 }
