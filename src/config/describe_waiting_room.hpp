@@ -67,7 +67,7 @@ void describe(Visitor& visit, WaitingRoom& x) {
   visit("max_tickets", x.max_tickets, Range{1, 10'000'000}, "Most who may wait.");
   visit("joins_per_second", x.joins_per_second, Range{1, 1'000'000},
         "Tickets made for one client address (an IPv6 /64), ten times as many at once; beyond it "
-        "429, and who comes again within the minute has its place by its arrival.");
+        "429; a visitor that comes again within the minute keeps its place.");
   visit("attempts", x.attempts, Range{1, 100},
         "Calls that a visitor may miss, after which its ticket ends.");
   visit("tiers", x.tiers, ListOf<ByType>{{}, 1, 8},

@@ -17,7 +17,8 @@ class PollLimit {
 
   // That time has passed, in which one was to ask every `told`.
   void pass(Milliseconds time, Milliseconds told) {
-    if (time * kTimes >= told * kAtOnce) {
+    // Nothing was told yet, to a ticket that was restored: workers' clocks differ by milliseconds.
+    if (told.count() <= 0 || time * kTimes >= told * kAtOnce) {
       level_ = 0;
       return;
     }

@@ -1,6 +1,6 @@
-// How tickets and sessions ended lately, so that whoever asks after one is told, and so that the
-// first pass of a session that is over, which is good without a session for a slice, does not begin
-// another one in the place of somebody else's.
+// How tickets and sessions ended lately, so that a client that asks after one is told, and so that
+// the first pass of a session that is over, which is good without a session for a slice, does not
+// begin another one in the place of somebody else's.
 //
 // Bounded: an end is remembered for kKept, and of more than kMost the latest. What it takes is kept
 // for reuse.

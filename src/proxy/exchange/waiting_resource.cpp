@@ -112,7 +112,7 @@ VisitorStatus WaitingResource::ask_with_pass(const Token& pass) {
   return status;
 }
 
-// Whoever ran out of time comes in if nobody has to wait any more.
+// If nobody has to wait any more, a visitor whose ticket has expired comes in.
 VisitorStatus WaitingResource::is_over(const waiting::TicketId& id, const waiting::End& end) {
   using State = VisitorStatus::State;
   VisitorStatus now = ask_with_none();

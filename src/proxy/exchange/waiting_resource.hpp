@@ -49,7 +49,8 @@ class WaitingResource {
   Task<std::optional<Fault>> tell_news(ClientSession& session, Parking& parking);
   Answer leave();
   Answer extend();
-  // A poll; `follows`: of who has an event stream, which is looked at more often than visitors ask.
+  // A poll. `follows`: it is a look on behalf of an event stream, which comes more often than
+  // polls.
   VisitorStatus ask(bool follows = false);
   VisitorStatus ask_with_ticket(const waiting::Token& ticket, bool follows);
   VisitorStatus ask_with_stamp(const waiting::Token& stamp);

@@ -1,8 +1,11 @@
 #include "proxy/generation/local_generation.hpp"
 
+#include <cstdint>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+
+#include "config/same_route.hpp"
 
 namespace spillway::proxy {
 
@@ -27,17 +30,16 @@ LocalGeneration::LocalGeneration(std::shared_ptr<Generation> shared, const Home&
   }
 }
 
+// On the worker's thread, so not each route beside each.
 void LocalGeneration::continue_from(const LocalGeneration& former) {
+  const config::Config& its = former.config();
   std::unordered_map<std::string_view, std::uint32_t> by_name;
-  const auto& its = former.config();
   for (std::uint32_t r = 0; r < its.routes.size(); ++r) by_name.emplace(its.routes[r].name, r);
   for (std::uint32_t r = 0; r < config().routes.size(); ++r) {
     const config::Route& route = config().routes[r];
     const auto found = by_name.find(route.name);
-    if (found == by_name.end()) continue;
-    const config::Route& before = its.routes[found->second];
-    if (before.match == route.match && its.upstreams[index(before.upstream)].name ==
-                                           config().upstreams[index(route.upstream)].name)
+    if (found != by_name.end() &&
+        config::is_same_route(config(), route, its, its.routes[found->second]))
       quiet_latency.continue_from(RouteId(r), former.quiet_latency, RouteId(found->second));
   }
 }

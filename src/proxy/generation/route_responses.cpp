@@ -4,6 +4,7 @@
 #include <string>
 
 #include "config/named_tenants.hpp"
+#include "config/same_route.hpp"
 
 namespace spillway::proxy {
 
@@ -44,7 +45,7 @@ RouteResponses::RouteResponses(const config::Config& config, traffic::SipKey key
     std::shared_ptr<cache::ResponseCache>& cache = caches_.emplace_back();
     if (route.cache) {
       const config::Cache settings = effective_settings(*route.cache, config);
-      if (former != nullptr) cache = former->find(route, config.upstreams, settings);
+      if (former != nullptr) cache = former->find(config, route, settings);
       if (!cache) cache = std::make_shared<cache::ResponseCache>(settings, key);
       has_caches_ = true;
     }
@@ -55,16 +56,13 @@ RouteResponses::RouteResponses(const config::Config& config, traffic::SipKey key
 }
 
 // The cache of the route with this name, if it stores the same requests to the same upstream.
-std::shared_ptr<cache::ResponseCache> RouteResponses::find(
-    const config::Route& route, const std::vector<config::Upstream>& upstreams,
-    const config::Cache& settings) const {
+std::shared_ptr<cache::ResponseCache> RouteResponses::find(const config::Config& config,
+                                                           const config::Route& route,
+                                                           const config::Cache& settings) const {
   for (std::size_t i = 0; i < caches_.size(); ++i) {
-    const config::Route& own = config_.routes[i];
-    if (caches_[i] && own.name == route.name && own.match == route.match &&
-        caches_[i]->settings() == settings &&
-        config_.upstreams[index(own.upstream)].name == upstreams[index(route.upstream)].name) {
+    if (caches_[i] && config::is_same_route(config_, config_.routes[i], config, route) &&
+        caches_[i]->settings() == settings)
       return caches_[i];
-    }
   }
   return nullptr;
 }

@@ -37,8 +37,8 @@ class RouteResponses {
 
  private:
   const config::Config& config_;
-  std::shared_ptr<cache::ResponseCache> find(const config::Route& route,
-                                             const std::vector<config::Upstream>& upstreams,
+  std::shared_ptr<cache::ResponseCache> find(const config::Config& config,
+                                             const config::Route& route,
                                              const config::Cache& settings) const;
 
   std::vector<std::shared_ptr<cache::ResponseCache>> caches_;              // by route

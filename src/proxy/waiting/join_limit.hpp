@@ -1,6 +1,6 @@
 // How many tickets a second may be made for one client address, so that none fills the line with
 // tickets of its own. Many may share an address, a campus for instance: so it allows kSeconds'
-// worth at once, and whoever is refused keeps its stamp, by which its place goes. Thread-safe,
+// worth at once, and a refused visitor keeps its stamp, which gives it its place. Thread-safe,
 // without a lock.
 #pragma once
 

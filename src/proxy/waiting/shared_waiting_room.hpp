@@ -86,7 +86,7 @@ class SharedWaitingRoom {
     std::optional<Milliseconds> later;  // it asks too often: nothing else is known before that
   };
   Asked ask(const waiting::Token& ticket, TimePoint now);
-  // The same for who has an event stream, as WaitingRoom::hear().
+  // The same on behalf of an event stream, without a limit, as WaitingRoom::hear().
   Asked hear(const waiting::Token& ticket, TimePoint now) {
     return find(ticket, now, &waiting::WaitingRoom::hear);
   }

@@ -60,4 +60,10 @@ TEST_CASE("any time and any interval are taken") {
   CHECK(passed(limit, 100, Milliseconds(0), kTold) == 30);
 }
 
+TEST_CASE("where nothing was told yet all polls pass, whatever the clock says") {
+  PollLimit limit;
+  CHECK(passed(limit, 100, Milliseconds(-1), Milliseconds(0)) == 100);
+  CHECK(passed(limit, 100, Milliseconds(1), Milliseconds(0)) == 100);
+}
+
 }  // namespace spillway::waiting
