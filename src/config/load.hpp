@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -20,5 +21,8 @@ struct LoadResult {
 LoadResult load_text(std::string_view json, std::string_view file_name,
                      const std::filesystem::path& directory = {});
 LoadResult load_file(const std::filesystem::path& path);
+
+// Where a reload gets its configuration from.
+using LoadConfig = std::function<LoadResult()>;
 
 }  // namespace spillway::config

@@ -12,6 +12,7 @@
 
 #include "fuzz/claim.hpp"
 #include "fuzz/targets.hpp"
+#include "support/places.hpp"
 
 namespace spillway::fuzz {
 
@@ -30,7 +31,7 @@ void run(Target target, const std::string& text) {
 
 void replay(const std::string& name, Target target) {
   const std::filesystem::path folder =
-      std::filesystem::path(SPILLWAY_SOURCE_DIR) / "tests/fuzz/corpus" / name;
+      std::filesystem::path(support::in_source("tests/fuzz/corpus")) / name;
   std::size_t files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     std::ifstream stream(entry.path(), std::ios::binary);

@@ -10,6 +10,8 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "support/places.hpp"
+
 namespace spillway::support {
 namespace {
 
@@ -55,7 +57,7 @@ void run_as_its_user(std::vector<std::string> command) {
 // An empty cluster takes seconds to make, and a tenth of one to copy: so it is made once in each
 // build directory.
 void make_cluster(const fs::path& data, const TemporaryDirectory& directory) {
-  const fs::path model = fs::path(SPILLWAY_BINARY_DIR) / "postgres-cluster";
+  const fs::path model = in_build("postgres-cluster");
   if (!fs::exists(model)) {
     const fs::path made = directory.path() / "made";
     run_as_its_user({kPrograms + "initdb", "-D", made, "--no-sync", "-A", "trust", "--no-locale",

@@ -14,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "support/places.hpp"
 #include "support/proxy_under_test.hpp"
 
 namespace spillway::support {
@@ -30,7 +31,7 @@ std::vector<std::string> command(const TemporaryDirectory& directory, const Noti
                                  const nlohmann::json& settings, std::vector<std::string> under) {
   std::vector<std::string> all{"env", "NOTIFY_SOCKET=" + notify.name()};
   all.insert(all.end(), under.begin(), under.end());
-  all.insert(all.end(), {SPILLWAY_BINARY_DIR "/spillway", "run", "--config",
+  all.insert(all.end(), {in_build("spillway"), "run", "--config",
                          directory.write("spillway.json", completed(settings))});
   return all;
 }

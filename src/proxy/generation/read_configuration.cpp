@@ -49,7 +49,7 @@ ReadConfiguration resolve_servers(config::Config config) {
   return result;
 }
 
-ReadConfiguration read_configuration(const LoadConfig& load) {
+ReadConfiguration read_configuration(const config::LoadConfig& load) {
   const auto refused = [](const char* path, const char* why) {
     return ReadConfiguration{{}, {}, {{path, why}}};
   };

@@ -4,10 +4,7 @@
 // answer.
 #pragma once
 
-#include <functional>
 #include <optional>
-#include <stdexcept>
-#include <utility>
 #include <vector>
 
 #include "config/load.hpp"
@@ -15,7 +12,6 @@
 
 namespace spillway::proxy {
 
-using LoadConfig = std::function<config::LoadResult()>;
 using Endpoints = std::vector<std::vector<Endpoint>>;  // by upstream, by server
 
 struct ReadConfiguration {
@@ -29,14 +25,6 @@ struct ReadConfiguration {
 ReadConfiguration resolve_servers(config::Config config);
 
 // Calls `load` and resolves the servers. Never throws; an empty `load` is a problem.
-ReadConfiguration read_configuration(const LoadConfig& load);
-
-// Thrown at start-up for a configuration with problems.
-struct BadConfiguration : std::runtime_error {
-  explicit BadConfiguration(config::Problems its_problems)
-      : std::runtime_error(its_problems.front().path + ": " + its_problems.front().message),
-        problems(std::move(its_problems)) {}
-  config::Problems problems;  // at least one
-};
+ReadConfiguration read_configuration(const config::LoadConfig& load);
 
 }  // namespace spillway::proxy

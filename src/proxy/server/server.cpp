@@ -67,7 +67,7 @@ std::uint64_t random_seed() {
   return (std::uint64_t{entropy()} << 32) | entropy();
 }
 
-Server::Parts::Parts(ReadConfiguration first, LoadConfig load)
+Server::Parts::Parts(ReadConfiguration first, config::LoadConfig load)
     : process(new_process_context(worker_count(*first.config))),
       generations(std::make_shared<Generation>(std::move(*first.config), std::move(first.endpoints),
                                                process)),
@@ -116,7 +116,7 @@ std::string Server::Parts::listening_status() const {
          ", admin on " + settings.admin.address + " port " + std::to_string(admin->port());
 }
 
-Server::Server(config::Config config, LoadConfig load)
+Server::Server(config::Config config, config::LoadConfig load)
     : parts_(std::make_unique<Parts>(resolved(std::move(config)), std::move(load))) {}
 
 Server::~Server() { stop(); }

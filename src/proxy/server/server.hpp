@@ -3,21 +3,27 @@
 
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
+#include <utility>
 
-#include "config/config.hpp"
-#include "proxy/generation/read_configuration.hpp"
+#include "config/load.hpp"
 
 namespace spillway::proxy {
 
+// Thrown at start-up for a configuration with problems.
+struct BadConfiguration : std::runtime_error {
+  explicit BadConfiguration(config::Problems its_problems)
+      : std::runtime_error(its_problems.front().path + ": " + its_problems.front().message),
+        problems(std::move(its_problems)) {}
+  config::Problems problems;  // at least one
+};
+
 class Server {
  public:
-  // Loads the configuration for a reload.
-  using LoadConfig = proxy::LoadConfig;
-
   // Resolves the servers; throws BadConfiguration if one has no address. Without `load` the
   // configuration cannot be reloaded. `load` may still be running after the destructor, if reading
   // blocks: it must own all that it uses.
-  explicit Server(config::Config config, LoadConfig load = {});
+  explicit Server(config::Config config, config::LoadConfig load = {});
   ~Server();  // stops at once
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;

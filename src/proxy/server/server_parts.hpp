@@ -35,7 +35,7 @@ std::uint64_t random_seed();
 std::filesystem::path store_directory(const config::Store& store);
 
 struct Server::Parts {
-  Parts(ReadConfiguration first, LoadConfig load);
+  Parts(ReadConfiguration first, config::LoadConfig load);
 
   std::uint32_t connections() const;
   std::vector<const Heartbeat*> heartbeats() const;

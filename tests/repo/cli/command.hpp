@@ -13,6 +13,8 @@
 #include <string>
 #include <string_view>
 
+#include "support/places.hpp"
+
 namespace cli {
 
 struct Result {
@@ -29,7 +31,7 @@ inline std::string text_of(const std::filesystem::path& path) {
 
 // A file of the repository.
 inline std::string source(const std::string& path) {
-  return text_of(SPILLWAY_SOURCE_DIR "/" + path);
+  return text_of(spillway::support::in_source(path));
 }
 
 // Removed at the end of the test.
@@ -51,9 +53,10 @@ class ScratchFile {
   std::filesystem::path path_;
 };
 
-inline Result spillway(const std::string& arguments) {
+inline Result run(const std::string& arguments) {
   const ScratchFile errors("stderr");
-  const std::string command = SPILLWAY_BINARY_DIR "/spillway " + arguments + " 2>" + errors.path();
+  const std::string command =
+      spillway::support::in_build("spillway") + " " + arguments + " 2>" + errors.path();
   FILE* pipe = popen(command.c_str(), "r");
   REQUIRE(pipe != nullptr);
   std::string out;
@@ -70,6 +73,6 @@ inline bool contains(const std::string& text, std::string_view fragment) {
   return text.find(fragment) != std::string::npos;
 }
 
-inline const std::string kShipped = SPILLWAY_SOURCE_DIR "/config/spillway.json";
+inline const std::string kShipped = spillway::support::in_source("config/spillway.json");
 
 }  // namespace cli

@@ -10,7 +10,7 @@ using namespace cli;
 namespace {
 
 std::string explain(const std::string& arguments) {
-  const Result result = spillway("explain --config " + kShipped + " " + arguments);
+  const Result result = run("explain --config " + kShipped + " " + arguments);
   CAPTURE(result.err);
   CHECK(result.code == 0);
   CHECK(result.err.empty());
@@ -20,7 +20,7 @@ std::string explain(const std::string& arguments) {
 }  // namespace
 
 TEST_CASE("version names the compiler and the libraries") {
-  const Result result = spillway("version");
+  const Result result = run("version");
   CHECK(result.code == 0);
   CHECK(contains(result.out, "spillway "));
   CHECK(contains(result.out, "compiler: "));
@@ -28,22 +28,22 @@ TEST_CASE("version names the compiler and the libraries") {
 }
 
 TEST_CASE("schema prints what is shipped") {
-  CHECK(spillway("schema").out == source("config/spillway.schema.json"));
+  CHECK(run("schema").out == source("config/spillway.schema.json"));
 }
 
 TEST_CASE("schema prints the reference table of the README if asked to") {
-  const Result result = spillway("schema --reference");
+  const Result result = run("schema --reference");
   CHECK(result.code == 0);
   CHECK(contains(result.out, "| `upstreams[].servers` | required |"));
   CHECK(contains(source("config/README.md"), "begin -->\n" + result.out + "<!-- reference"));
 }
 
 TEST_CASE("check prints the effective configuration and what it prints passes check") {
-  const Result first = spillway("check --config " + kShipped);
+  const Result first = run("check --config " + kShipped);
   CHECK(first.code == 0);
   CHECK(first.err.empty());
   const ScratchFile dump("dump.json", first.out);
-  CHECK(spillway("check --config " + dump.path()).out == first.out);
+  CHECK(run("check --config " + dump.path()).out == first.out);
 }
 
 TEST_CASE("check warns of waiting rooms that several proxies do not share") {
@@ -51,7 +51,7 @@ TEST_CASE("check warns of waiting rooms that several proxies do not share") {
                          R"({"upstreams":[{"name":"a","servers":["127.0.0.1:1"]}],
       "store":{"url":"postgresql:///jobs"},
       "routes":[{"name":"sale","match":{"path":"/sale/**"},"waiting_room":{}}]})");
-  const Result result = spillway("check --config " + file.path());
+  const Result result = run("check --config " + file.path());
   CHECK(result.code == 0);
   CHECK(contains(result.err, "warning: $.store.url: proxies that share this database"));
 }
@@ -61,7 +61,7 @@ TEST_CASE("check and run refuse a bad file with every error on standard error") 
   for (const std::string command : {"check", "run", "explain"}) {
     CAPTURE(command);
     const std::string request = command == "explain" ? " GET /" : "";
-    const Result result = spillway(command + " --config " + bad.path() + request);
+    const Result result = run(command + " --config " + bad.path() + request);
     CHECK(result.code == 2);
     CHECK(result.out.empty());
     CHECK(contains(result.err, "error: $.lisen: unknown key: did you mean \"listen\"?"));
@@ -72,7 +72,7 @@ TEST_CASE("check and run refuse a bad file with every error on standard error") 
 
 TEST_CASE("a syntax error names file and line and column") {
   const ScratchFile bad("syntax.json", "{\n  \"upstreams\" []\n}\n");
-  const Result result = spillway("check --config " + bad.path());
+  const Result result = run("check --config " + bad.path());
   CHECK(result.code == 2);
   CHECK(contains(result.err, bad.path() + ":2:15: "));
 }
@@ -87,25 +87,25 @@ TEST_CASE("routes that no table can hold are an error of the configuration") {
   }
   const ScratchFile bad(
       "shapes.json", R"({"upstreams":[{"name":"a","servers":["h:1"]}],"routes":[)" + routes + "]}");
-  const Result result = spillway("check --config " + bad.path());
+  const Result result = run("check --config " + bad.path());
   CHECK(result.code == 2);
   CHECK(contains(result.err, "error: $.routes: "));
 }
 
 TEST_CASE("bad usage is 2 and asking for help is fine") {
-  CHECK(spillway("").code == 2);
-  CHECK(spillway("serve").code == 2);
-  CHECK(spillway("check").code == 2);
-  CHECK(spillway("check --config /nonexistent.json").code == 2);
-  CHECK(spillway("explain --config " + kShipped + " GET").code == 2);
-  CHECK(spillway("explain --config " + kShipped + " GET / --at SIDEWAYS").code == 2);
-  CHECK(spillway("--help").code == 0);
-  CHECK(spillway("run --help").code == 0);
+  CHECK(run("").code == 2);
+  CHECK(run("serve").code == 2);
+  CHECK(run("check").code == 2);
+  CHECK(run("check --config /nonexistent.json").code == 2);
+  CHECK(run("explain --config " + kShipped + " GET").code == 2);
+  CHECK(run("explain --config " + kShipped + " GET / --at SIDEWAYS").code == 2);
+  CHECK(run("--help").code == 0);
+  CHECK(run("run --help").code == 0);
 }
 
 TEST_CASE("an answer that cannot be written is a failure at run time") {
-  CHECK(spillway("check --config " + kShipped + " >/dev/full").code == 1);
-  CHECK(spillway("schema >/dev/full").code == 1);
+  CHECK(run("check --config " + kShipped + " >/dev/full").code == 1);
+  CHECK(run("schema >/dev/full").code == 1);
 }
 
 TEST_CASE("explain names route and class and tenant and deadline") {
@@ -132,7 +132,7 @@ TEST_CASE("explain says that a path has several readings and what comes of it") 
       "routes":[{"name":"export","match":{"path":"/export/**"},"class":"P2"}],
       "ambiguous_paths":"reject"})");
   const auto ask = [&](const std::string& path) {
-    return spillway("explain --config " + strict.path() + " GET '" + path + "'");
+    return run("explain --config " + strict.path() + " GET '" + path + "'");
   };
   const Result refused = ask("/export/../x");
   CHECK(refused.code != 0);
@@ -195,7 +195,7 @@ TEST_CASE("run names the place of each server that has no address") {
                          R"({"listen": {"port": 0}, "admin": {"port": 0}, "upstreams": [
     {"name": "one", "servers": ["127.0.0.1:1", "nowhere.invalid:80"]},
     {"name": "two", "servers": ["nobody.invalid:81"]}]})");
-  const Result result = spillway("run --config " + file.path());
+  const Result result = run("run --config " + file.path());
   CHECK(result.code == 1);  // it may be known in a moment
   CHECK(contains(result.err,
                  "error: $.upstreams[0].servers[1]: found \"nowhere.invalid:80\", which has no "
@@ -211,8 +211,7 @@ TEST_CASE("explain shows the tenant and the priority that are believed") {
     "tenants": {"api_keys": [{"tenant": "shop", "key": "key-of-the-shop"}]},
     "upstreams": [{"name": "app", "servers": ["127.0.0.1:3000"]}]})");
   const auto told = [&](const std::string& field) {
-    const Result result =
-        spillway("explain --config " + file.path() + " GET /x -H '" + field + "'");
+    const Result result = run("explain --config " + file.path() + " GET /x -H '" + field + "'");
     CHECK_MESSAGE(result.code == 0, result.err);
     return result.out;
   };
@@ -239,7 +238,7 @@ TEST_CASE("explain at OVERLOADED says what the draw means and when a slot is fre
 
 TEST_CASE("explain refuses requests that no client could send") {
   const auto refused = [](const std::string& arguments, std::string_view fragment) {
-    const Result result = spillway("explain --config " + kShipped + " " + arguments);
+    const Result result = run("explain --config " + kShipped + " " + arguments);
     CHECK(result.code == 2);
     CHECK(result.out.empty());
     CHECK_MESSAGE(contains(result.err, fragment), result.err);

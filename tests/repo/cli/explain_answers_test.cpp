@@ -5,15 +5,16 @@
 #include <string>
 
 #include "repo/cli/command.hpp"
+#include "support/places.hpp"
 
 using namespace cli;
 
 namespace {
 
-const std::string kLadder = SPILLWAY_SOURCE_DIR "/config/examples/ladder.json";
+const std::string kLadder = spillway::support::in_source("config/examples/ladder.json");
 
 std::string explain(const std::string& file, const std::string& arguments) {
-  const Result result = spillway("explain --config " + file + " " + arguments);
+  const Result result = run("explain --config " + file + " " + arguments);
   CAPTURE(arguments);
   CHECK_MESSAGE(result.code == 0, result.err);
   return result.out;
@@ -53,7 +54,9 @@ TEST_CASE("explain says that cache_only does not ask the upstream") {
   const std::string out = explain_rule(R"(,"mode":"cache_only")", kCache);
   check_says(out, "verdict   degrade\n");
   check_says(out, "The upstream is not asked, not even to refresh what is stale.");
-  check_says(out, "miss      refused (503, retry after 2000 to 3000 ms or later, by turn), even if a slot is free");
+  check_says(out,
+             "miss      refused (503, retry after 2000 to 3000 ms or later, by turn), even if a "
+             "slot is free");
   const std::string prepared =
       explain_rule(R"(,"mode":"cache_only","miss":"fallback")", kCache + kFallback);
   check_says(prepared, "miss      the fallback (503, HTML). The upstream is not asked.");

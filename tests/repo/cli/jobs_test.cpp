@@ -25,7 +25,7 @@ TEST_CASE("jobs refuses arguments that are wrong before it asks anything") {
         std::string("jobs list --admin http://127.0.0.1:9090/jobs"),
         std::string("jobs list --token-file /nonexistent/token")}) {
     CAPTURE(arguments);
-    const Result result = spillway(arguments);
+    const Result result = run(arguments);
     CHECK(result.code == 2);
     CHECK(result.out.empty());
     CHECK_FALSE(result.err.empty());
@@ -34,14 +34,14 @@ TEST_CASE("jobs refuses arguments that are wrong before it asks anything") {
 
 TEST_CASE("jobs does nothing in earnest without a limit or an id") {
   for (const std::string action : {"replay", "purge"}) {
-    const Result result = spillway("jobs " + action + " --state dead --yes");
+    const Result result = run("jobs " + action + " --state dead --yes");
     CHECK(result.code == 2);
     CHECK(contains(result.err, "--yes needs --limit, or the ID of one job"));
   }
 }
 
 TEST_CASE("jobs fails with a sentence where no proxy listens") {
-  const Result result = spillway("jobs list --admin http://127.0.0.1:1");
+  const Result result = run("jobs list --admin http://127.0.0.1:1");
   CHECK(result.code == 1);
   CHECK(contains(result.err, "error: cannot ask the admin listener at 127.0.0.1:1: "));
 }

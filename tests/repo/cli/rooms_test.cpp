@@ -19,7 +19,7 @@ TEST_CASE("rooms refuses arguments that are wrong before it asks anything") {
         std::string("rooms list --admin 127.0.0.1:9090"),
         std::string("rooms list --token-file /nonexistent/token")}) {
     CAPTURE(arguments);
-    const Result result = spillway(arguments);
+    const Result result = run(arguments);
     CHECK(result.code == 2);
     CHECK(result.out.empty());
     CHECK_FALSE(result.err.empty());
@@ -27,7 +27,7 @@ TEST_CASE("rooms refuses arguments that are wrong before it asks anything") {
 }
 
 TEST_CASE("rooms fails with a sentence where no proxy listens") {
-  const Result result = spillway("rooms list --admin http://127.0.0.1:1");
+  const Result result = run("rooms list --admin http://127.0.0.1:1");
   CHECK(result.code == 1);
   CHECK(contains(result.err, "error: cannot ask the admin listener at 127.0.0.1:1: "));
 }

@@ -20,7 +20,7 @@ std::string file_with(std::string_view members) {
 }
 
 std::string printed(const std::string& arguments, int exit_code) {
-  const Result result = spillway(arguments);
+  const Result result = run(arguments);
   CAPTURE(result.out);
   CAPTURE(result.err);
   CHECK(result.code == exit_code);

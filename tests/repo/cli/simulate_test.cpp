@@ -20,7 +20,7 @@ const std::string kShort = R"({
 
 void check_refused(const std::string& arguments, std::string_view fragment) {
   CAPTURE(arguments);
-  const Result result = spillway("simulate " + arguments);
+  const Result result = run("simulate " + arguments);
   CHECK(result.code == 2);
   CHECK(result.out.empty());
   CHECK_MESSAGE(contains(result.err, fragment), result.err);
@@ -29,7 +29,7 @@ void check_refused(const std::string& arguments, std::string_view fragment) {
 }  // namespace
 
 TEST_CASE("simulate plays the spike with a line for each second and a summary") {
-  const Result result = spillway("simulate");
+  const Result result = run("simulate");
   CHECK(result.code == 0);
   CHECK(result.err.empty());  // no progress line where nobody looks
   CHECK(contains(result.out, "spike: nearly twice what the backend can do"));
@@ -40,8 +40,8 @@ TEST_CASE("simulate plays the spike with a line for each second and a summary") 
 
 TEST_CASE("simulate with compare prints both runs") {
   const ScratchFile file("short.json", kShort);
-  const std::string one = spillway("simulate --scenario " + file.path()).out;
-  const std::string both = spillway("simulate --compare --scenario " + file.path()).out;
+  const std::string one = run("simulate --scenario " + file.path()).out;
+  const std::string both = run("simulate --compare --scenario " + file.path()).out;
   CHECK_FALSE(contains(one, "without"));
   CHECK(contains(both, "without"));
   CHECK(contains(both, " sec  state         with     w/o"));
@@ -50,30 +50,30 @@ TEST_CASE("simulate with compare prints both runs") {
 TEST_CASE("simulate gives the same bytes for the same seed") {
   const ScratchFile file("short.json", kShort);
   const std::string command = "simulate --json --compare --scenario " + file.path();
-  const std::string first = spillway(command).out;
-  CHECK(spillway(command).out == first);
-  CHECK(spillway(command + " --seed 1").out == first);
-  CHECK(spillway(command + " --seed 2").out != first);
+  const std::string first = run(command).out;
+  CHECK(run(command).out == first);
+  CHECK(run(command + " --seed 1").out == first);
+  CHECK(run(command + " --seed 2").out != first);
 }
 
 TEST_CASE("simulate prints JSON and nothing else if asked to") {
   const ScratchFile file("short.json", kShort);
-  const auto one = nlohmann::json::parse(spillway("simulate --json --scenario " + file.path()).out);
+  const auto one = nlohmann::json::parse(run("simulate --json --scenario " + file.path()).out);
   CHECK(one["scenario"] == "short");
   CHECK(one["seconds"].size() == 3);
   const auto both =
-      nlohmann::json::parse(spillway("simulate --json --compare --scenario " + file.path()).out);
+      nlohmann::json::parse(run("simulate --json --compare --scenario " + file.path()).out);
   CHECK(both["with_shedding"] == one);
   CHECK(both["without_shedding"]["shedding"] == false);
 }
 
 TEST_CASE("simulate compares with and without deferral where requests can be deferred") {
-  const std::string both = spillway("simulate --compare --scenario daily-peak").out;
+  const std::string both = run("simulate --compare --scenario daily-peak").out;
   CHECK(contains(both, "with deferral"));
   CHECK(contains(both, "without deferral"));
   CHECK(contains(both, "most pending"));
   const auto json =
-      nlohmann::json::parse(spillway("simulate --json --compare --scenario daily-peak").out);
+      nlohmann::json::parse(run("simulate --json --compare --scenario daily-peak").out);
   CHECK(json["with_deferral"]["jobs"]["deferred"] > 7000);
   CHECK(json["without_deferral"]["shedding"] == true);
   CHECK_FALSE(json["without_deferral"].contains("jobs"));
@@ -81,8 +81,7 @@ TEST_CASE("simulate compares with and without deferral where requests can be def
 
 TEST_CASE("simulate writes a picture") {
   const ScratchFile file("short.json", kShort), picture("picture.svg");
-  const Result result =
-      spillway("simulate --scenario " + file.path() + " --plot " + picture.path());
+  const Result result = run("simulate --scenario " + file.path() + " --plot " + picture.path());
   CHECK(result.code == 0);
   CHECK(picture.text().starts_with("<"));
   CHECK(contains(picture.text(), "</svg>"));
@@ -90,7 +89,7 @@ TEST_CASE("simulate writes a picture") {
 }
 
 TEST_CASE("simulate lists the built-in scenarios") {
-  const Result result = spillway("simulate --list");
+  const Result result = run("simulate --list");
   CHECK(result.code == 0);
   for (const char* name :
        {"spike ", "slow-backend ", "capacity-drop ", "noisy-tenant ", "retry-storm ", "bursty ",
@@ -101,7 +100,7 @@ TEST_CASE("simulate lists the built-in scenarios") {
 }
 
 TEST_CASE("simulate prints the reference table of its scenario files") {
-  const Result result = spillway("simulate --reference");
+  const Result result = run("simulate --reference");
   CHECK(result.code == 0);
   CHECK(source("config/scenarios/README.md").find(result.out) != std::string::npos);
   CHECK(contains(result.out, "| `clients[].rate` | required |"));
@@ -109,30 +108,29 @@ TEST_CASE("simulate prints the reference table of its scenario files") {
 
 TEST_CASE("simulate plays the operator's own configuration") {
   const ScratchFile file("short.json", kShort);
-  const Result result =
-      spillway("simulate --json --scenario " + file.path() + " --config " + kShipped);
+  const Result result = run("simulate --json --scenario " + file.path() + " --config " + kShipped);
   CHECK(result.code == 0);
   CHECK(nlohmann::json::parse(result.out)["classes"].size() == 3);
   const ScratchFile own("own.json", R"({"upstreams":[{"name":"a","servers":["h:1"]}],
                                         "classes":[{"name":"gold"},{"name":"dust"}]})");
-  const Result ranked = spillway("simulate --config " + own.path());
+  const Result ranked = run("simulate --config " + own.path());
   CHECK(ranked.code == 0);
   CHECK(contains(ranked.err, "warning: $.clients[0].class: the configuration has no class \"P0\""));
   CHECK(contains(ranked.out, "gold"));
 }
 
 TEST_CASE("simulate says how large the model is and what contradicts it") {
-  const Result fitted = spillway("simulate --config " + kShipped);
+  const Result fitted = run("simulate --config " + kShipped);
   CHECK(fitted.err.empty());
   CHECK(contains(fitted.out,
                  "spike: backend: 64 slots x 250 ms, that is 256 requests/s; offered: "
                  "480 requests/s, 1.88 of it\n(slots x 0.64, rates x 0.64: to the "
                  "configuration's concurrency of 64"));
   const Result told =
-      spillway("simulate --config " + kShipped + " --slots 40 --service-ms 100 --rps 600");
+      run("simulate --config " + kShipped + " --slots 40 --service-ms 100 --rps 600");
   CHECK(contains(told.out, "40 slots x 100 ms, that is 400 requests/s; offered: 600 requests/s"));
   CHECK(contains(told.err, "warning: $.upstreams[0].dispatch.concurrency: 64 is above the"));
-  CHECK(contains(spillway("simulate --help").out, "A built-in scenario is a shape."));
+  CHECK(contains(run("simulate --help").out, "A built-in scenario is a shape."));
   check_refused("--slots 0", "--slots");
 }
 
@@ -147,7 +145,7 @@ TEST_CASE("simulate replays an access log") {
   }
   const ScratchFile log("access.log", text), bad("bad.log", text + "not JSON\n");
   const std::string with = " --config " + kShipped;
-  const Result result = spillway("simulate --from-log " + log.path() + with + " --json");
+  const Result result = run("simulate --from-log " + log.path() + with + " --json");
   CHECK_MESSAGE(result.code == 0, result.err);
   const auto json = nlohmann::json::parse(result.out);
   CHECK(json["scenario"] == "log");
@@ -174,10 +172,10 @@ TEST_CASE("simulate refuses a bad scenario with every error") {
 }
 
 TEST_CASE("simulate says at once that a picture cannot be written and fails") {
-  const Result result = spillway("simulate --plot /nonexistent/picture.svg");
+  const Result result = run("simulate --plot /nonexistent/picture.svg");
   CHECK(result.code == 1);
   CHECK(result.out.empty());
   CHECK(contains(result.err, "/nonexistent/picture.svg: cannot write"));
-  CHECK(spillway("simulate --plot /dev/full >/dev/null").code == 1);
-  CHECK(spillway("simulate >/dev/full").code == 1);
+  CHECK(run("simulate --plot /dev/full >/dev/null").code == 1);
+  CHECK(run("simulate >/dev/full").code == 1);
 }

@@ -6,6 +6,8 @@
 #include <set>
 #include <string>
 
+#include "support/places.hpp"
+
 namespace spillway::house {
 namespace {
 
@@ -62,7 +64,7 @@ House spillway() {
 
 const House kSpillway = spillway();
 
-const std::string kRoot = SPILLWAY_SOURCE_DIR;
+const std::string kRoot = support::in_source();
 
 std::string listed(const std::vector<std::string>& sentences) {
   std::string text;

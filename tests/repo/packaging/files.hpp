@@ -7,10 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "support/places.hpp"
+
 namespace spillway::packaging {
 
-inline const std::filesystem::path kSource = SPILLWAY_SOURCE_DIR;
-inline const std::filesystem::path kPrograms = SPILLWAY_BINARY_DIR;
+inline const std::filesystem::path kSource = support::in_source();
+inline const std::filesystem::path kPrograms = support::in_build();
 
 // The whole text of a file of the repository; fails the test when it cannot be read.
 std::string read(const std::filesystem::path& relative);

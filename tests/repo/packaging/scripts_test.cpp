@@ -16,6 +16,7 @@ namespace {
 const std::vector<std::string> kScripts{"run.sh",
                                         "test.sh",
                                         ".ci/run",
+                                        ".ci/nightly",
                                         "bench/cost/cache-hit.sh",
                                         "bench/cost/run.sh",
                                         "bench/demo/show.sh",
@@ -66,17 +67,26 @@ TEST_CASE("the two commands install and configure and build in this order") {
                              "ctest --preset test \"$@\"\n") != std::string::npos);
 }
 
-TEST_CASE("CI runs the tests as a developer does and then both sanitizers and the fuzz targets") {
+TEST_CASE("CI runs the tests as a developer does and then both sanitizers") {
   const std::string ci = read(".ci/run");
   const auto tests = ci.find("./test.sh");
-  const auto asan = ci.find("ctest --preset asan");
-  const auto tsan = ci.find("ctest --preset tsan");
+  const auto asan = ci.find("run_sanitized asan integration wire");
+  const auto tsan = ci.find("run_sanitized tsan cache overload resilience");
   REQUIRE(tests != std::string::npos);
   REQUIRE(asan != std::string::npos);
   REQUIRE(tsan != std::string::npos);
   CHECK(tests < asan);
   CHECK(asan < tsan);
-  CHECK(ci.find("tests/fuzz/run.sh 60") != std::string::npos);
+}
+
+TEST_CASE(
+    "each night the sanitizers see the parts of the proxy and the soak and all fuzz targets run") {
+  const std::string nightly = read(".ci/nightly");
+  CHECK(nightly.find("run_sanitized asan http proxy store") != std::string::npos);
+  CHECK(nightly.find("run_sanitized tsan cache overload proxy resilience integration") !=
+        std::string::npos);
+  CHECK(nightly.find("tests/system/soak/run.sh \"${1:-10}\"") != std::string::npos);
+  CHECK(nightly.find("tests/fuzz/run.sh \"${2:-600}\"") != std::string::npos);
 }
 
 TEST_CASE("every preset that a script names exists") {
@@ -86,8 +96,8 @@ TEST_CASE("every preset that a script names exists") {
     known.insert(preset.at("name").get<std::string>());
   }
   for (const std::string file :
-       {"run.sh", "test.sh", ".ci/run", "docker/Dockerfile", "README.md", "bench/micro/run.sh",
-        "bench/build.sh", "bench/cost/run.sh", "tests/fuzz/run.sh"}) {
+       {"run.sh", "test.sh", ".ci/run", ".ci/nightly", "docker/Dockerfile", "README.md",
+        "bench/micro/run.sh", "bench/build.sh", "bench/cost/run.sh", "tests/fuzz/run.sh"}) {
     for (const std::string& name : matches(read(file), "--preset ([a-z]+)")) {
       CAPTURE(file);
       CHECK_MESSAGE(known.count(name) == 1, "unknown preset " << name);
@@ -96,17 +106,29 @@ TEST_CASE("every preset that a script names exists") {
 }
 
 TEST_CASE("bad usage is refused with status 2 before anything is installed or built") {
-  for (const std::string command :
-       {"./run.sh --nonsense", "./run.sh --exit --exit", "./run.sh --config",
-        "./run.sh --config /nonexistent/spillway.json", "./run.sh --waiting-room --nonsense",
-        "./run.sh --exit --waiting-room", "bench/demo/waiting-room.sh", "bench/demo/show.sh",
-        "bench/demo/show.sh /nonexistent", "bench/micro/run.sh --nonsense",
-        "bench/micro/run.sh --quick --quick", "bench/run --nonsense", "bench/gate --nonsense",
-        "bench/waiting/run.sh --nonsense", "bench/waiting/run.sh --polls",
-        "bench/hostile/run.sh --nonsense", "bench/hostile/run.sh --out",
-        "bench/jobs/run.sh --nonsense", "bench/jobs/run.sh --out",
-        "bench/overload/run.sh --nonsense", "bench/overload/run.sh --out",
-        "tests/fuzz/run.sh a-minute", "tests/fuzz/run.sh 60 nonsense"}) {
+  for (const std::string command : {"./run.sh --nonsense",
+                                    "./run.sh --exit --exit",
+                                    "./run.sh --config",
+                                    "./run.sh --config /nonexistent/spillway.json",
+                                    "./run.sh --waiting-room --nonsense",
+                                    "./run.sh --exit --waiting-room",
+                                    "bench/demo/waiting-room.sh",
+                                    "bench/demo/show.sh",
+                                    "bench/demo/show.sh /nonexistent",
+                                    "bench/micro/run.sh --nonsense",
+                                    "bench/micro/run.sh --quick --quick",
+                                    "bench/run --nonsense",
+                                    "bench/gate --nonsense",
+                                    "bench/waiting/run.sh --nonsense",
+                                    "bench/waiting/run.sh --polls",
+                                    "bench/hostile/run.sh --nonsense",
+                                    "bench/hostile/run.sh --out",
+                                    "bench/jobs/run.sh --nonsense",
+                                    "bench/jobs/run.sh --out",
+                                    "bench/overload/run.sh --nonsense",
+                                    "bench/overload/run.sh --out",
+                                    "tests/fuzz/run.sh a-minute",
+                                    "tests/fuzz/run.sh 60 nonsense"}) {
     CAPTURE(command);
     const Finished finished = run(command);
     CHECK(finished.status == 2);

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <string>
 
+#include "support/places.hpp"
 #include "system/api/description.hpp"
 #include "system/api/room_questions.hpp"
 #include "system/integration/jobs_operator.hpp"
@@ -20,7 +21,7 @@ using nlohmann::json;
 namespace {
 
 std::string text_of_description() {
-  std::ifstream file(SPILLWAY_SOURCE_DIR "/docs/openapi.yaml");
+  std::ifstream file(support::in_source("docs/openapi.yaml"));
   std::stringstream text;
   text << file.rdbuf();
   return text.str();

@@ -13,6 +13,7 @@
 #include <map>
 #include <thread>
 
+#include "support/places.hpp"
 #include "system/differential/comparison.hpp"
 #include "system/wire/client.hpp"
 #include "system/wire/proxies.hpp"
@@ -176,7 +177,7 @@ TEST_CASE("what a backend gets is what it gets through NGINX and HAProxy, or is 
     play_batch(seed, kBatch, proxies, kPatience, tally, troubles);
   const std::string text = std::to_string(seed - first) + " streams\n\n" + tally.table();
   MESSAGE(text);
-  std::ofstream(SPILLWAY_BINARY_DIR "/differential-table.md") << text;
+  std::ofstream(support::in_build("differential-table.md")) << text;
   CHECK_MESSAGE(troubles.empty(), troubles);
   CHECK_MESSAGE(tally.unexplained().empty(), tally.unexplained());
 }

@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "support/child_process.hpp"
+#include "support/places.hpp"
 #include "support/raw_client.hpp"
 #include "support/temporary_directory.hpp"
 #include "system/faults/row.hpp"
@@ -94,7 +95,7 @@ class ShiftedClock {
 
   void shift(std::int64_t seconds) { seconds_->store(seconds); }
   std::vector<std::string> under() const {
-    return {"env", "LD_PRELOAD=" SPILLWAY_BINARY_DIR "/libspillway_clock_shift.so",
+    return {"env", "LD_PRELOAD=" + support::in_build("libspillway_clock_shift.so"),
             "CLOCK_SHIFT=" + file_.string(), "ASAN_OPTIONS=verify_asan_link_order=0"};
   }
 

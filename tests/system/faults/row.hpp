@@ -36,6 +36,8 @@ struct Row {
   std::function<void(Stand&, std::size_t round, const std::function<bool()>& at_it)> meanwhile;
   // Asked when all is over; answered 200.
   std::string afterwards = "/good/0";
+  // Whether the clients know how many of their requests the proxy counts.
+  bool is_counted = true;
   // What has to be true besides; empty: it is.
   std::function<std::string(Stand&)> besides;
   std::shared_ptr<void> needs;  // lives as long as the row

@@ -16,6 +16,7 @@
 
 #include "support/child_process.hpp"
 #include "support/counting_backend.hpp"
+#include "support/places.hpp"
 #include "support/proxy_under_test.hpp"
 #include "support/raw_client.hpp"
 #include "support/scripted_peer.hpp"
@@ -90,7 +91,7 @@ TEST_CASE("a running proxy shows the families of metrics that are documented") {
   for (std::string line; std::getline(page, line);) {
     if (line.starts_with("# TYPE ")) shown.insert(line.substr(7, line.find(' ', 7) - 7));
   }
-  std::ifstream file(SPILLWAY_SOURCE_DIR "/docs/observability.md");
+  std::ifstream file(support::in_source("docs/observability.md"));
   const std::string row = "| `spillway_";
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with(row)) documented.insert(line.substr(3, line.find('`', 3) - 3));

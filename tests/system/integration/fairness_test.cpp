@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr std::uint64_t kBytes = std::uint64_t{kSanitized ? 32 : 512} << 20;
+const std::uint64_t kBytes = std::uint64_t{kSanitized ? 32 : 512} << 20;
 
 // The longest of the answers to small requests, one after the other, until the event.
 Milliseconds longest_answer(std::uint16_t port, const std::atomic<bool>& ended) {

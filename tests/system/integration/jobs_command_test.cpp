@@ -19,7 +19,7 @@ struct Terminal {
   cli::Result run(const std::string& arguments, int code = 0) const {
     const std::size_t end = arguments.find(' ');
     cli::Result result =
-        cli::spillway("jobs " + arguments.substr(0, end) +
+        cli::run("jobs " + arguments.substr(0, end) +
                       " --admin http://127.0.0.1:" + std::to_string(proxy.admin_port()) +
                       (end == std::string::npos ? "" : arguments.substr(end)));
     CAPTURE(arguments);

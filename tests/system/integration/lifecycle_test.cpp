@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "support/counting_backend.hpp"
+#include "support/places.hpp"
 #include "support/proxy_process.hpp"
 #include "support/proxy_under_test.hpp"
 #include "support/raw_client.hpp"
@@ -25,7 +26,7 @@ using namespace support;
 using nlohmann::json;
 using TestClock = std::chrono::steady_clock;
 
-const std::string kBinary = SPILLWAY_BINARY_DIR "/spillway";
+const std::string kBinary = support::in_build("spillway");
 
 Finished run_with(const std::string& settings) {
   const TemporaryDirectory directory;

@@ -93,7 +93,7 @@ TEST_CASE("tunnels that outlast a drain are closed at its end") {
 }
 
 TEST_CASE("a thousand idle tunnels take little memory") {
-  constexpr std::size_t kTunnels = kSanitized ? 100 : 1000;
+  const std::size_t kTunnels = kSanitized ? 100 : 1000;
   constexpr std::size_t kMostEach = 4096;
   raise_descriptor_limit();
   ScriptedPeer peer(echo_lines);

@@ -10,7 +10,7 @@
 namespace spillway::support {
 namespace {
 
-constexpr std::uint64_t kBytes = std::uint64_t{kSanitized ? 64 : 1024} << 20;
+const std::uint64_t kBytes = std::uint64_t{kSanitized ? 64 : 1024} << 20;
 constexpr std::size_t kMost = std::size_t{64} << 20;
 constexpr std::size_t kPiece = 1 << 20;
 

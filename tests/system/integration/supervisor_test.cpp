@@ -10,6 +10,7 @@
 #include "support/child_process.hpp"
 #include "support/counting_backend.hpp"
 #include "support/notify_socket.hpp"
+#include "support/places.hpp"
 #include "support/proxy_under_test.hpp"
 #include "support/raw_client.hpp"
 
@@ -28,7 +29,7 @@ struct Service {
                                    std::vector<std::string> more) {
     std::vector<std::string> all{"env", "NOTIFY_SOCKET=" + manager.name()};
     all.insert(all.end(), more.begin(), more.end());
-    all.insert(all.end(), {SPILLWAY_BINARY_DIR "/spillway", "run", "--config",
+    all.insert(all.end(), {support::in_build("spillway"), "run", "--config",
                            directory.write("spillway.json", settings)});
     return all;
   }

@@ -17,6 +17,7 @@
 
 #include "support/child_process.hpp"
 #include "support/counting_backend.hpp"
+#include "support/places.hpp"
 #include "support/proxy_under_test.hpp"
 #include "support/raw_client.hpp"
 #include "support/temporary_directory.hpp"
@@ -79,7 +80,7 @@ TEST_CASE("it serves as a user without any privilege and writes no file and open
                                         fs::perms::group_exec | fs::perms::others_read |
                                         fs::perms::others_exec);
   const fs::path binary = directory.path() / "spillway";
-  fs::copy_file(SPILLWAY_BINARY_DIR "/spillway", binary);
+  fs::copy_file(support::in_build("spillway"), binary);
   const fs::path config = directory.write(
       "spillway.json",
       configuration({backend.address()}, {{"listen", {{"port", 0}}},

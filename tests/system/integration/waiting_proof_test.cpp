@@ -18,7 +18,7 @@
 
 #include "base/base64.hpp"
 #include "base/hmac.hpp"
-#include "proxy/generation/read_configuration.hpp"
+#include "support/places.hpp"
 #include "support/temporary_directory.hpp"
 #include "system/integration/jobs_operator.hpp"
 #include "system/integration/sale.hpp"
@@ -70,7 +70,7 @@ std::string told(const Shop& shop) {
 }
 
 std::string docs() {
-  std::ifstream file(SPILLWAY_SOURCE_DIR "/docs/waiting-room.md");
+  std::ifstream file(support::in_source("docs/waiting-room.md"));
   std::stringstream text;
   text << file.rdbuf();
   return text.str();

@@ -6,17 +6,14 @@
 #include <string_view>
 
 #include "support/event.hpp"
+#include "support/places.hpp"
 
 namespace spillway::support {
 
-#ifdef SPILLWAY_SANITIZED
-inline constexpr bool kSanitized = true;
-#else
-inline constexpr bool kSanitized = false;
-#endif
+inline const bool kSanitized = is_sanitized();
 
 // What HTTP.md's promises of "at once" mean here: the sweep's period twice, and room.
-inline constexpr Milliseconds kSoon{kSanitized ? 1000 : 200};
+inline const Milliseconds kSoon{kSanitized ? 1000 : 200};
 
 // Everything is of the first class, which is not shed when the upstream fails on purpose.
 inline nlohmann::json never_shed(const nlohmann::json& changes = nlohmann::json::object()) {

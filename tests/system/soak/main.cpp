@@ -8,14 +8,15 @@
 #include <random>
 #include <string>
 
+#include "support/places.hpp"
 #include "system/soak/soak.hpp"
 
 int main(int argc, char** argv) {
   CLI::App app{"Mixed good, slow and hostile traffic through the proxy, for minutes",
                "spillway-soak"};
   spillway::soak::Options options;
-  options.binary = SPILLWAY_BINARY_DIR "/spillway";
-  options.directory = SPILLWAY_BINARY_DIR;
+  options.binary = spillway::support::in_build("spillway");
+  options.directory = spillway::support::in_build();
   options.seed = std::random_device{}();
   double minutes = 2;
   app.add_option("--minutes", minutes, "How long")->check(CLI::Range(0.05, 10'000.0));

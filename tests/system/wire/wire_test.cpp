@@ -4,6 +4,7 @@
 #include <fstream>
 #include <set>
 
+#include "support/places.hpp"
 #include "system/wire/caching/cases.hpp"
 #include "system/wire/http/cases.hpp"
 #include "system/wire/table.hpp"
@@ -23,7 +24,7 @@ void check_table(const std::vector<Case>& cases, const std::vector<ProxyUnderTes
   const std::vector<Column> columns = play_all(cases, proxies);
   const std::string text = table(cases, columns);
   MESSAGE(text);
-  std::ofstream(SPILLWAY_BINARY_DIR "/" + file) << text;
+  std::ofstream(support::in_build(file)) << text;
 
   for (std::size_t n = 0; n < cases.size(); ++n) {
     const Verdict& verdict = columns[0].verdicts[n];

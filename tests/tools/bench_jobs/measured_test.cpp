@@ -12,6 +12,7 @@
 
 #include "bench/jobs/empty_stores.hpp"
 #include "bench/jobs/proxy.hpp"
+#include "support/places.hpp"
 #include "support/postgres.hpp"
 
 namespace spillway::job_bench {
@@ -20,9 +21,9 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-const std::string kScript = SPILLWAY_SOURCE_DIR "/bench/jobs/run.sh";
-const Programs kPrograms{.spillway = SPILLWAY_BINARY_DIR "/spillway",
-                         .load = SPILLWAY_SOURCE_DIR "/bench/cost/load.lua"};
+const std::string kScript = support::in_source("bench/jobs/run.sh");
+const Programs kPrograms{.spillway = support::in_build("spillway"),
+                         .load = support::in_source("bench/cost/load.lua")};
 constexpr std::chrono::milliseconds kSecond{1000};
 
 struct Measured {
@@ -33,7 +34,7 @@ struct Measured {
 Measured measure(const std::string& options) {
   const fs::path file =
       fs::temp_directory_path() / ("spillway-bench-jobs-" + std::to_string(getpid()));
-  const std::string command = kScript + " --quick --programs " SPILLWAY_BINARY_DIR " --out " +
+  const std::string command = kScript + " --quick --programs " + support::in_build() + " --out " +
                               file.string() + " " + options + " 2>&1";
   Measured measured;
   measured.status = WEXITSTATUS(std::system(command.c_str()));
@@ -75,7 +76,8 @@ TEST_CASE("without jobs written down there is no figure") {
   const fs::path program =
       fs::temp_directory_path() / ("spillway-forwarding-" + std::to_string(getpid()));
   std::ofstream(program) << "#!/bin/sh\nsed -i 's/\"always\"/\"prefer\"/' \"$3\"\n"
-                            "exec " SPILLWAY_BINARY_DIR "/spillway \"$@\"\n";
+                            "exec " +
+                                support::in_build("spillway") + " \"$@\"\n";
   fs::permissions(program, fs::perms::owner_all);
   Programs programs = kPrograms;
   programs.spillway = program;

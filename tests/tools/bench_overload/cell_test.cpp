@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "support/places.hpp"
+
 using namespace spillway;
 using namespace spillway::bench;
 namespace fs = std::filesystem;
@@ -26,10 +28,10 @@ struct Folder {
 };
 
 Stage stage_in(const Folder& folder) {
-  return {.programs = {.spillway = SPILLWAY_BINARY_DIR "/spillway",
+  return {.programs = {.spillway = support::in_build("spillway"),
                        .nginx = "nginx",
                        .haproxy = "haproxy"},
-          .configurations = SPILLWAY_SOURCE_DIR "/bench/peers",
+          .configurations = support::in_source("bench/peers"),
           .work = folder.path,
           .pinned = false,
           .late_is_fine = true};

@@ -10,13 +10,14 @@
 
 #include "bench/overload/contender.hpp"
 #include "bench/overload/scenario.hpp"
+#include "support/places.hpp"
 
 using namespace spillway::bench;
 namespace fs = std::filesystem;
 
 namespace {
 
-const fs::path kPeers = fs::path(SPILLWAY_SOURCE_DIR) / "bench/peers";
+const fs::path kPeers = spillway::support::in_source("bench/peers");
 
 std::string read(const fs::path& path) {
   std::ifstream file(path);
@@ -46,14 +47,9 @@ TEST_CASE("a name without a value is an error and not a port zero") {
 }
 
 TEST_CASE("every contender has a configuration that says which peers it fills in") {
-  const Values values{{"PORT", "1"},
-                      {"ADMIN", "3"},
-                      {"BACKEND", "2"},
-                      {"CONCURRENCY", "16"},
-                      {"CONCURRENCY_P1", "13"},
-                      {"CONCURRENCY_P2", "10"},
-                      {"TENANT_RATE", "80"},
-                      {"WORK", "/work"}};
+  const Values values{{"PORT", "1"},         {"ADMIN", "3"},           {"BACKEND", "2"},
+                      {"CONCURRENCY", "16"}, {"CONCURRENCY_P1", "13"}, {"CONCURRENCY_P2", "10"},
+                      {"TENANT_RATE", "80"}, {"WORK", "/work"}};
   for (const Contender* contender : all_contenders()) {
     CAPTURE(contender->name);
     if (contender->program == Program::none) {

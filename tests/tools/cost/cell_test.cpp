@@ -11,13 +11,15 @@
 #include <string>
 #include <vector>
 
+#include "support/places.hpp"
+
 namespace spillway::bench {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-const std::string kBench = SPILLWAY_SOURCE_DIR "/bench/";
+const std::string kBench = support::in_source("bench/");
 
 // A file that is gone when the test is over.
 struct Lines {
@@ -42,7 +44,8 @@ int run(const std::string& command) { return std::system((command + " 2>&1").c_s
 TEST_CASE("every contender answers a small GET and what it cost is written down") {
   const Lines lines;
   const std::string measured = kBench + "cost/run.sh --quick --rounds 1 --workload small-get" +
-                               " --programs " SPILLWAY_BINARY_DIR " --out " + lines.path.string();
+                               " --programs " + support::in_build() + " --out " +
+                               lines.path.string();
   int status = -1;
   for (int tries = 0; tries < 3 && status != 0; ++tries) {  // other tests may take its core
     fs::remove(lines.path);
@@ -68,7 +71,7 @@ TEST_CASE("every contender answers a small GET and what it cost is written down"
 TEST_CASE("connections of a paced workload rest after each answer and turns are put together") {
   const Lines lines;
   REQUIRE(run(kBench + "cost/run.sh --rounds 1 --seconds 2 --workload paced --contender spillway" +
-              " --contender haproxy --programs " SPILLWAY_BINARY_DIR " --out " +
+              " --contender haproxy --programs " + support::in_build() + " --out " +
               lines.path.string()) == 0);
   const std::vector<json> cells = cells_in(lines);
   REQUIRE(cells.size() == 2);
@@ -87,7 +90,7 @@ TEST_CASE("a proxy that ends under load has no figures and the others have their
   const fs::path programs = lines.path.string() + "-programs";
   fs::create_directory(programs);
   std::ofstream(programs / "spillway")
-      << "#!/bin/sh\nexec timeout -s KILL 5 " SPILLWAY_BINARY_DIR "/spillway \"$@\"\n";
+      << "#!/bin/sh\nexec timeout -s KILL 5 " + support::in_build("spillway") + " \"$@\"\n";
   fs::permissions(programs / "spillway", fs::perms::owner_all);
   const int status = run(kBench + "cost/run.sh --rounds 1 --seconds 6 --workload paced" +
                          " --contender spillway --contender haproxy --programs " +

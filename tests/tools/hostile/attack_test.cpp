@@ -15,6 +15,7 @@
 #include "bench/hostile/play.hpp"
 #include "bench/hostile/traffic.hpp"
 #include "bench/load/descriptors.hpp"
+#include "support/places.hpp"
 
 using namespace spillway;
 using namespace spillway::hostile;
@@ -37,10 +38,10 @@ struct Folder {
 Result play_one(const std::string& behaviour, const std::string& contender) {
   load::raise_descriptor_limit();
   const Folder folder;
-  const Stage stage{.programs = {.spillway = SPILLWAY_BINARY_DIR "/spillway",
+  const Stage stage{.programs = {.spillway = support::in_build("spillway"),
                                  .nginx = "nginx",
                                  .haproxy = "haproxy"},
-                    .configurations = SPILLWAY_SOURCE_DIR "/bench/peers",
+                    .configurations = support::in_source("bench/peers"),
                     .work = folder.path,
                     .pinned = false,
                     .late_is_fine = true};

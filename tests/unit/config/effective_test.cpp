@@ -1,5 +1,6 @@
 #include "config/effective.hpp"
 
+#include "support/places.hpp"
 #include "unit/config/support.hpp"
 
 namespace spillway::config {
@@ -7,7 +8,7 @@ namespace {
 
 // What the file names is looked for beside the examples.
 std::string dumped(std::string_view json) {
-  const auto result = load_text(json, "test.json", SPILLWAY_SOURCE_DIR "/config/examples");
+  const auto result = load_text(json, "test.json", support::in_source("config/examples"));
   REQUIRE_MESSAGE(result.config.has_value(), listing(result.problems));
   return effective(*result.config).dump(2);
 }

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "config/effective.hpp"
+#include "support/places.hpp"
 #include "unit/config/support.hpp"
 
 namespace spillway::config {
@@ -176,7 +177,7 @@ TEST_CASE("a threshold set to null takes no part on either side") {
 TEST_CASE("a file that cannot be read says why") {
   CHECK(load_file("/nonexistent/spillway.json").problems[0].message.find("No such file") !=
         std::string::npos);
-  CHECK(load_file(SPILLWAY_SOURCE_DIR).problems[0].message.find("directory") != std::string::npos);
+  CHECK(load_file(support::in_source()).problems[0].message.find("directory") != std::string::npos);
 }
 
 TEST_CASE("a pipe is read while something comes and not waited for otherwise") {

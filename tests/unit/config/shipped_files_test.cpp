@@ -7,6 +7,7 @@
 #include "config/effective.hpp"
 #include "config/reference.hpp"
 #include "config/schema.hpp"
+#include "support/places.hpp"
 #include "unit/config/support.hpp"
 
 namespace spillway::config {
@@ -59,10 +60,10 @@ TEST_CASE("the reference table in the README is the code's") {
 }
 
 TEST_CASE("the shipped configuration and every example load") {
-  CHECK(load_file(SPILLWAY_SOURCE_DIR "/config/spillway.json").config.has_value());
+  CHECK(load_file(support::in_source("config/spillway.json")).config.has_value());
   std::size_t examples = 0;
   for (const auto& entry :
-       std::filesystem::directory_iterator(SPILLWAY_SOURCE_DIR "/config/examples")) {
+       std::filesystem::directory_iterator(support::in_source("config/examples"))) {
     if (entry.path().extension() != ".json") continue;  // what an example names
     const auto result = load_file(entry.path());
     CHECK_MESSAGE(result.config.has_value(), entry.path().string(), listing(result.problems));
@@ -83,7 +84,7 @@ TEST_CASE("every key of the shipped configuration and of a dump is in the schema
   check_keys(*parse(read_source("config/spillway.json"), "f").root, root, root);
   for (const char* name : {"shop", "ladder", "cache"}) {
     const auto example =
-        load_file(SPILLWAY_SOURCE_DIR "/config/examples/" + std::string(name) + ".json");
+        load_file(support::in_source("config/examples/") + std::string(name) + ".json");
     REQUIRE_MESSAGE(example.config.has_value(), listing(example.problems));
     check_keys(json(effective(*example.config)), root, root);
   }

@@ -8,11 +8,12 @@
 #include <string>
 
 #include "config/load.hpp"
+#include "support/places.hpp"
 
 namespace spillway::config {
 
 inline std::string read_source(const std::string& path) {
-  std::ifstream file(SPILLWAY_SOURCE_DIR "/" + path, std::ios::binary);
+  std::ifstream file(support::in_source(path), std::ios::binary);
   REQUIRE_MESSAGE(file.good(), path);
   std::stringstream out;
   out << file.rdbuf();

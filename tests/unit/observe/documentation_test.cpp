@@ -16,6 +16,7 @@
 #include "observe/metric_collector.hpp"
 #include "observe/server_failure.hpp"
 #include "sample.hpp"
+#include "support/places.hpp"
 #include "touched.hpp"
 
 namespace spillway::observe {
@@ -23,7 +24,7 @@ namespace {
 
 // What stands between `<!-- NAME: begin -->` and its end.
 std::string section(const std::string& name) {
-  std::ifstream file(SPILLWAY_SOURCE_DIR "/docs/observability.md");
+  std::ifstream file(support::in_source("docs/observability.md"));
   std::stringstream text;
   text << file.rdbuf();
   const std::string all = text.str();

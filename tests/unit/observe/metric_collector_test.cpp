@@ -10,6 +10,7 @@
 #include <string>
 
 #include "sample.hpp"
+#include "support/places.hpp"
 #include "touched.hpp"
 
 namespace spillway::observe {
@@ -37,8 +38,7 @@ bool has_line(const std::string& text, const std::string& line) {
 // What promtool says about a page; empty when it has nothing to say.
 std::string promtool(const std::string& page) {
   // One each, since test cases run side by side.
-  const std::string file =
-      SPILLWAY_BINARY_DIR "/metrics-page-" + std::to_string(::getpid()) + ".txt";
+  const std::string file = support::in_build("metrics-page-") + std::to_string(::getpid()) + ".txt";
   std::ofstream(file) << page;
   std::FILE* pipe = popen(("promtool check metrics < '" + file + "' 2>&1").c_str(), "r");
   REQUIRE(pipe != nullptr);

@@ -8,13 +8,14 @@
 #include <string>
 
 #include "config/config.hpp"
+#include "support/places.hpp"
 
 namespace spillway::overload {
 namespace {
 
 std::string read(const std::string& path) {
   std::ostringstream text;
-  text << std::ifstream(SPILLWAY_SOURCE_DIR "/src/" + path).rdbuf();
+  text << std::ifstream(support::in_source("src/") + path).rdbuf();
   return text.str();
 }
 

@@ -11,12 +11,13 @@
 #include "config/load.hpp"
 #include "simulate/built_in.hpp"
 #include "simulate/scenario_reference.hpp"
+#include "support/places.hpp"
 #include "unit/simulate/scenarios.hpp"
 
 namespace spillway::simulate {
 namespace {
 
-const std::string kFolder = SPILLWAY_SOURCE_DIR "/config/scenarios";
+const std::string kFolder = support::in_source("config/scenarios");
 
 // Exactly one problem, there, whose message contains the fragment.
 void check_problem(const std::string& text, const std::string& path, const std::string& fragment,
@@ -88,7 +89,7 @@ TEST_CASE("an unknown scenario lists those there are and a near name") {
   CHECK(problem("spikes").find("did you mean \"spike\"?") != std::string::npos);
   CHECK(problem("nothing-like-it").find("built in: budget, bursty, ") != std::string::npos);
   CHECK(problem("/nonexistent/x.json").find("cannot read") != std::string::npos);
-  CHECK(problem(SPILLWAY_SOURCE_DIR "/config").find("directory") != std::string::npos);
+  CHECK(problem(support::in_source("config")).find("directory") != std::string::npos);
 }
 
 TEST_CASE("missing keys have the described defaults") {

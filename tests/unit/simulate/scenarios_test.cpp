@@ -9,6 +9,7 @@
 #include "config/load.hpp"
 #include "simulate/simulation.hpp"
 #include "simulate/table.hpp"
+#include "support/places.hpp"
 #include "unit/simulate/scenarios.hpp"
 
 namespace spillway::simulate {
@@ -249,7 +250,7 @@ TEST_CASE("cached-reads: stored answers are given before any request is refused"
 }
 
 TEST_CASE("the ladder example reaches the intended states without oscillating") {
-  const auto config = config::load_file(SPILLWAY_SOURCE_DIR "/config/examples/ladder.json").config;
+  const auto config = config::load_file(support::in_source("config/examples/ladder.json")).config;
   REQUIRE(config.has_value());
   const auto states = [&](const std::string& name, std::uint64_t seed) {
     ScenarioResult result = open_scenario(name, &*config);

@@ -10,6 +10,7 @@
 
 #include "config/load.hpp"
 #include "simulate/simulation.hpp"
+#include "support/places.hpp"
 #include "unit/simulate/scenarios.hpp"
 
 namespace spillway::simulate {
@@ -42,7 +43,7 @@ bool warns(const ScenarioResult& result, const std::string& path, const std::str
 }
 
 std::vector<std::string> shipped_configurations() {
-  const std::string folder = SPILLWAY_SOURCE_DIR "/config";
+  const std::string folder = support::in_source("config");
   std::vector<std::string> out{folder + "/spillway.json"};
   for (const auto& entry : std::filesystem::directory_iterator(folder + "/examples")) {
     if (entry.path().extension() == ".json") out.push_back(entry.path());

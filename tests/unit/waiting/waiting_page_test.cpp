@@ -11,6 +11,7 @@
 
 #include "base/base64.hpp"
 #include "base/sha256.hpp"
+#include "support/places.hpp"
 #include "waiting/page_assets.hpp"
 #include "waiting/page_language.hpp"
 
@@ -59,7 +60,7 @@ std::string hash_of(std::string_view text) {
 // As gzip -9 makes it.
 std::size_t compressed_size(const std::string& text) {
   const std::string path =
-      std::string(SPILLWAY_BINARY_DIR) + "/waiting-page-" + std::to_string(::getpid()) + ".html";
+      spillway::support::in_build("waiting-page-") + std::to_string(::getpid()) + ".html";
   std::ofstream(path, std::ios::binary) << text;
   std::FILE* const pipe = ::popen(("gzip -9 -c '" + path + "' | wc -c").c_str(), "r");
   REQUIRE(pipe != nullptr);

@@ -10,18 +10,15 @@
 #include <thread>
 #include <vector>
 
+#include "support/places.hpp"
 #include "unit/cache/rules/asking.hpp"
 
 namespace spillway::cache {
 namespace {
 
-#ifdef SPILLWAY_SANITIZED
-constexpr bool kCanMeasure = false;  // sanitizers take memory of their own for each byte
-constexpr std::size_t kKeys = 40000;
-#else
-constexpr bool kCanMeasure = true;
-constexpr std::size_t kKeys = 1000000;
-#endif
+// Sanitizers take memory of their own for each byte.
+const bool kCanMeasure = !support::is_sanitized();
+const std::size_t kKeys = kCanMeasure ? 1000000 : 40000;
 
 double resident_bytes() {
   std::ifstream file("/proc/self/statm");

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "http/problem.hpp"
+#include "support/places.hpp"
 
 namespace spillway::proxy {
 namespace {
@@ -65,7 +66,7 @@ struct Row {
 
 // The table of reasons in docs/observability.md.
 std::map<std::string, Row> documented() {
-  std::ifstream file(SPILLWAY_SOURCE_DIR "/docs/observability.md");
+  std::ifstream file(support::in_source("docs/observability.md"));
   std::map<std::string, Row> table;
   bool inside = false;
   for (std::string line; std::getline(file, line);) {
