@@ -114,6 +114,55 @@ const char* const kSizeHelp =
     "slots and service time are the told ones, or the file's concurrency and what the log shows.\n"
     "What file and model contradict is warned of on standard error.";
 
+namespace {
+
+// What is to be played; what is wrong with it is said on `err`.
+simulate::ScenarioResult open(const SimulateOptions& options, const config::Config* config,
+                              std::ostream& err) {
+  simulate::ScenarioResult opened =
+      options.log.empty() ? simulate::open_scenario(options.scenario, config, told(options))
+                          : simulate::open_access_log(options.log, *config, told(options));
+  for (const auto& warning : opened.warnings) {
+    err << "warning: " << warning.path << ": " << warning.message << '\n';
+  }
+  for (const auto& problem : opened.problems) {
+    err << "error: " << problem.path << ": " << problem.message << '\n';
+  }
+  if (!opened.scenario) {
+    err << (options.log.empty() ? options.scenario : options.log) << ": " << opened.problems.size()
+        << " error(s)\n";
+  }
+  return opened;
+}
+
+struct Runs {
+  Recording with;
+  std::optional<Recording> without;  // the waiting room, deferral or shedding, to compare
+};
+
+Runs play(const simulate::Scenario& scenario, bool compare, std::ostream& err, bool show_progress) {
+  const auto run = [&](const simulate::Scenario& played, bool shedding, const char* what) {
+    if (!show_progress) return simulate::simulate(played, shedding);
+    return simulate::simulate(played, shedding, progress_to(err, played.seconds, what));
+  };
+  const bool defers = simulate::has_deferral(scenario);
+  const bool has_room = simulate::has_waiting_room(scenario);
+  const char* const what = has_room ? "with the waiting room"
+                           : defers ? "with deferral"
+                                    : "with shedding";
+  Runs runs{run(scenario, true, what), {}};
+  if (compare && has_room) {
+    runs.without = run(simulate::without_waiting_rooms(scenario), true, "without the waiting room");
+  } else if (compare && defers) {
+    runs.without = run(simulate::without_deferral(scenario), true, "without deferral");
+  } else if (compare) {
+    runs.without = run(scenario, false, "without shedding");
+  }
+  return runs;
+}
+
+}  // namespace
+
 SimulateResult simulate_scenario(const SimulateOptions& options, const config::Config* config,
                                  std::ostream& out, std::ostream& err, bool show_progress) {
   if (options.list) {
@@ -128,42 +177,13 @@ SimulateResult simulate_scenario(const SimulateOptions& options, const config::C
     err << "error: --config: missing: a log is played with the configuration that wrote it\n";
     return SimulateResult::bad_scenario;
   }
-  const std::string& source = options.log.empty() ? options.scenario : options.log;
-  simulate::ScenarioResult opened =
-      options.log.empty() ? simulate::open_scenario(options.scenario, config, told(options))
-                          : simulate::open_access_log(options.log, *config, told(options));
-  for (const auto& warning : opened.warnings) {
-    err << "warning: " << warning.path << ": " << warning.message << '\n';
-  }
-  for (const auto& problem : opened.problems) {
-    err << "error: " << problem.path << ": " << problem.message << '\n';
-  }
-  if (!opened.scenario) {
-    err << source << ": " << opened.problems.size() << " error(s)\n";
-    return SimulateResult::bad_scenario;
-  }
+  simulate::ScenarioResult opened = open(options, config, err);
+  if (!opened.scenario) return SimulateResult::bad_scenario;
   simulate::Scenario& scenario = *opened.scenario;
   scenario.seed = options.seed.value_or(scenario.seed);
   if (!options.plot.empty() && !open_plot(options.plot, err)) return SimulateResult::plot_failed;
 
-  const auto run = [&](const simulate::Scenario& played, bool shedding, const char* what) {
-    if (!show_progress) return simulate::simulate(played, shedding);
-    return simulate::simulate(played, shedding, progress_to(err, played.seconds, what));
-  };
-  const bool defers = simulate::has_deferral(scenario);
-  const bool has_room = simulate::has_waiting_room(scenario);
-  const Recording with = run(scenario, true,
-                             has_room ? "with the waiting room"
-                             : defers ? "with deferral"
-                                      : "with shedding");
-  std::optional<Recording> without;
-  if (options.compare && has_room) {
-    without = run(simulate::without_waiting_rooms(scenario), true, "without the waiting room");
-  } else if (options.compare && defers) {
-    without = run(simulate::without_deferral(scenario), true, "without deferral");
-  } else if (options.compare) {
-    without = run(scenario, false, "without shedding");
-  }
+  const auto [with, without] = play(scenario, options.compare, err, show_progress);
   const Recording* const other = without ? &*without : nullptr;
 
   if (options.json) {

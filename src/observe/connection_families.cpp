@@ -40,68 +40,63 @@ MetricFamily tunnels(MetricFamily result, const char* result_label, Workers work
   return result;
 }
 
+// The sum of one counter or gauge over the workers.
+template <class Value>
+MetricFamily of_all(Workers workers, MetricFamily family, Value WorkerGauges::*value,
+                    Labels labels = {}) {
+  add_sample(family, std::move(labels), sum(workers, [value](const WorkerMetrics& worker) {
+               return ((*worker.gauges).*value).value();
+             }));
+  return family;
+}
+
 // What clients that are slow or gone take up.
 Families slow_client_families(Workers workers) {
-  MetricFamily awaiting = gauge(
-      "spillway_slots_awaiting_client",
-      "Slots whose request waits for its client: for more of its body, or until it takes more of "
-      "the response.");
-  add_sample(awaiting, {}, sum(workers, [](const WorkerMetrics& worker) {
-               return worker.gauges->slots_awaiting_client.value();
-             }));
-
-  MetricFamily buffered =
-      gauge("spillway_body_buffer_bytes",
-            "Memory for bodies that clients send or take slowly; limits.buffer_bytes bounds it.");
-  add_sample(buffered, {}, sum(workers, [](const WorkerMetrics& worker) {
-               return worker.gauges->buffered_bytes.value();
-             }));
-
-  MetricFamily in_files =
-      gauge("spillway_temp_file_bytes",
-            "Bytes in temporary files, of bodies that clients send or take slowly; "
-            "limits.temp_file_bytes bounds it.");
-  add_sample(in_files, {}, sum(workers, [](const WorkerMetrics& worker) {
-               return worker.gauges->temp_file_bytes.value();
-             }));
-
-  MetricFamily files = counter("spillway_temp_files_total", "Temporary files that were made.");
-  add_sample(files, {}, sum(workers, [](const WorkerMetrics& worker) {
-               return worker.gauges->temp_files.value();
-             }));
-
+  using Gauges = WorkerGauges;
   MetricFamily no_file =
       counter("spillway_temp_files_unavailable_total",
               "Bodies of slow clients that could not go to a temporary file and hold their slot: "
               "limits.temp_file_bytes was reached, or the file could not be made or written.");
-  add_sample(no_file, {{"reason", "limit"}}, sum(workers, [](const WorkerMetrics& worker) {
-               return worker.gauges->temp_files_over_limit.value();
-             }));
-  add_sample(no_file, {{"reason", "error"}}, sum(workers, [](const WorkerMetrics& worker) {
-               return worker.gauges->temp_files_failed.value();
-             }));
+  no_file = of_all(workers, std::move(no_file), &Gauges::temp_files_over_limit,
+                   {label("reason", "limit")});
+  no_file =
+      of_all(workers, std::move(no_file), &Gauges::temp_files_failed, {label("reason", "error")});
 
   MetricFamily taken_back =
       counter("spillway_slots_taken_back_total",
               "Requests ended while others waited for their slot: their clients were slower than "
               "limits.slot_rate_bytes, at sending a body or at taking an answer.");
-  add_sample(taken_back, {{"phase", "body"}}, sum(workers, [](const WorkerMetrics& worker) {
-               return worker.gauges->slots_back_from_senders.value();
-             }));
-  add_sample(taken_back, {{"phase", "answer"}}, sum(workers, [](const WorkerMetrics& worker) {
-               return worker.gauges->slots_back_from_takers.value();
-             }));
+  taken_back = of_all(workers, std::move(taken_back), &Gauges::slots_back_from_senders,
+                      {label("phase", "body")});
+  taken_back = of_all(workers, std::move(taken_back), &Gauges::slots_back_from_takers,
+                      {label("phase", "answer")});
 
-  MetricFamily abandoned =
-      gauge("spillway_abandoned_requests",
-            "Requests whose client left, or whose deadline passed, that keep their slot because "
-            "the upstream may still be at work on them.");
-  add_sample(abandoned, {}, sum(workers, [](const WorkerMetrics& worker) {
-               return worker.gauges->lingering_calls.value();
-             }));
-
-  return {std::move(awaiting), std::move(buffered),   std::move(in_files), std::move(files),
-          std::move(no_file),  std::move(taken_back), std::move(abandoned)};
+  return {
+      of_all(workers,
+             gauge("spillway_slots_awaiting_client",
+                   "Slots whose request waits for its client: for more of its body, or until it "
+                   "takes more of the response."),
+             &Gauges::slots_awaiting_client),
+      of_all(workers,
+             gauge("spillway_body_buffer_bytes",
+                   "Memory for bodies that clients send or take slowly; limits.buffer_bytes bounds "
+                   "it."),
+             &Gauges::buffered_bytes),
+      of_all(workers,
+             gauge("spillway_temp_file_bytes",
+                   "Bytes in temporary files, of bodies that clients send or take slowly; "
+                   "limits.temp_file_bytes bounds it."),
+             &Gauges::temp_file_bytes),
+      of_all(workers, counter("spillway_temp_files_total", "Temporary files that were made."),
+             &Gauges::temp_files),
+      std::move(no_file),
+      std::move(taken_back),
+      of_all(workers,
+             gauge("spillway_abandoned_requests",
+                   "Requests whose client left, or whose deadline passed, that keep their slot "
+                   "because the upstream may still be at work on them."),
+             &Gauges::lingering_calls),
+  };
 }
 
 }  // namespace
@@ -118,23 +113,23 @@ Families connection_families(Workers workers, const Snapshot& snapshot) {
       "spillway_connections_refused_total",
       "Client connections closed as soon as they were accepted: their address had as many as "
       "limits.connections_per_address allows.");
-  add_sample(refused, {{"reason", "address"}}, listener.refused_by_address);
+  add_sample(refused, {label("reason", "address")}, listener.refused_by_address);
 
   MetricFamily pauses =
       counter("spillway_accept_pauses_total",
               "Times that accepting paused, clients waiting in the backlog: there were "
               "limits.connections of them, or no file descriptors were left.");
-  add_sample(pauses, {{"reason", "connections"}}, listener.pauses_for_connections);
-  add_sample(pauses, {{"reason", "descriptors"}}, listener.pauses_for_descriptors);
+  add_sample(pauses, {label("reason", "connections")}, listener.pauses_for_connections);
+  add_sample(pauses, {label("reason", "descriptors")}, listener.pauses_for_descriptors);
 
   MetricFamily slow = counter(
       "spillway_slow_clients_total",
       "Client connections ended for being slower than limits.min_rate_bytes, at sending a request "
       "body or at taking an answer, or too slow with a stored one whose memory others needed.");
-  add_sample(slow, {{"phase", "body"}}, sum(workers, [](const WorkerMetrics& worker) {
+  add_sample(slow, {label("phase", "body")}, sum(workers, [](const WorkerMetrics& worker) {
                return worker.gauges->too_slow_bodies.value();
              }));
-  add_sample(slow, {{"phase", "answer"}}, sum(workers, [](const WorkerMetrics& worker) {
+  add_sample(slow, {label("phase", "answer")}, sum(workers, [](const WorkerMetrics& worker) {
                return worker.gauges->too_slow_takers.value();
              }));
 

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "observe/families.hpp"
 
@@ -64,6 +66,21 @@ void add_routes(const config::Config& config, store::Totals& totals) {
   }
 }
 
+Families store_families(const JobsSnapshot& jobs) {
+  MetricFamily commit_time = counter("spillway_store_commit_seconds_total",
+                                     "Time that commits took; each holds one or more commands.");
+  add_sample(commit_time, {}, to_seconds(jobs.commit_time));
+  return {
+      one(gauge("spillway_store_available", "Whether deferred requests can be written down."),
+          jobs.is_available ? 1 : 0),
+      one(counter("spillway_store_commands_total", "What was asked of the store."), jobs.commands),
+      std::move(commit_time),
+      one(counter("spillway_store_commits_total", "Commits of the store."), jobs.commits),
+      one(counter("spillway_store_failures_total", "Commits that failed; nothing was changed."),
+          jobs.counts->store_failures),
+  };
+}
+
 }  // namespace
 
 Families job_families(const config::Config& config, const Snapshot& snapshot) {
@@ -71,7 +88,7 @@ Families job_families(const config::Config& config, const Snapshot& snapshot) {
   JobsSnapshot jobs = *snapshot.jobs;
   add_routes(config, jobs.totals);
   const JobCounts& counts = *jobs.counts;
-  return {
+  Families all{
       lost_letters(counts),
       by_state(jobs.totals),
       one(counter("spillway_jobs_accepted_total", "Requests written down and answered 202."),
@@ -116,19 +133,9 @@ Families job_families(const config::Config& config, const Snapshot& snapshot) {
       one(counter("spillway_jobs_succeeded_total",
                   "Deferred requests that their upstream has answered without failure."),
           counts.succeeded),
-      one(gauge("spillway_store_available", "Whether deferred requests can be written down."),
-          jobs.is_available ? 1 : 0),
-      one(counter("spillway_store_commands_total", "What was asked of the store."), jobs.commands),
-      [&] {
-        MetricFamily family = counter("spillway_store_commit_seconds_total",
-                                      "Time that commits took; each holds one or more commands.");
-        add_sample(family, {}, to_seconds(jobs.commit_time));
-        return family;
-      }(),
-      one(counter("spillway_store_commits_total", "Commits of the store."), jobs.commits),
-      one(counter("spillway_store_failures_total", "Commits that failed; nothing was changed."),
-          counts.store_failures),
   };
+  std::ranges::move(store_families(jobs), std::back_inserter(all));
+  return all;
 }
 
 }  // namespace spillway::observe

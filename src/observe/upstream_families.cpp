@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
@@ -198,7 +200,6 @@ MetricFamily Page::signals() const {
 Families queue_families(const Page& page) {
   using Totals = dispatch::ClassTotals;
   using Queue = ClassSnapshot;
-  using Upstream = UpstreamSnapshot;
   return {
       page.by_class(counter("spillway_enqueued_total", "Requests that entered a queue."),
                     &Totals::enqueued),
@@ -229,6 +230,14 @@ Families queue_families(const Page& page) {
                           "after the other. At 30 no more turns are given: Retry-After is 60 to "
                           "120 s."),
                     [](const Queue& c) { return to_seconds(c.returns_booked); }),
+  };
+}
+
+// What regulates an upstream, and where it stands.
+Families regulation_families(const Page& page) {
+  using Queue = ClassSnapshot;
+  using Upstream = UpstreamSnapshot;
+  return {
       page.by_upstream(gauge("spillway_inflight", "Requests holding a slot of the upstream now."),
                        [](const Upstream& u) { return u.inflight; }),
       page.by_upstream(gauge("spillway_concurrency_limit",
@@ -324,6 +333,7 @@ Families server_families(const Page& page) {
 Families upstream_families(const config::Config& config, const Snapshot& snapshot) {
   const Page page(config, snapshot);
   Families result = queue_families(page);
+  std::ranges::move(regulation_families(page), std::back_inserter(result));
   for (MetricFamily& each : server_families(page)) {
     // Empty: no upstream has a circuit breaker, or none has health checks.
     if (!each.metric.empty()) result.push_back(std::move(each));
