@@ -10,6 +10,7 @@
 #include <functional>
 #include <set>
 #include <system_error>
+#include <utility>
 
 namespace spillway::support {
 
@@ -17,12 +18,34 @@ namespace {
 
 using std::string_literals::operator""s;
 
+// One request of those at work, until its answer begins.
+class Work {
+ public:
+  Work(std::atomic<std::size_t>& now, std::atomic<std::size_t>& most) : now_(now) {
+    const std::size_t with_this = ++now_;
+    std::size_t before = most;
+    while (before < with_this && !most.compare_exchange_weak(before, with_this)) {
+    }
+  }
+  Work(const Work&) = delete;
+  Work& operator=(const Work&) = delete;
+  ~Work() { end(); }
+  void end() {
+    if (!std::exchange(is_over_, true)) --now_;
+  }
+
+ private:
+  std::atomic<std::size_t>& now_;
+  bool is_over_ = false;
+};
+
 // One request, its head read.
 struct Asked {
   PeerConnection& proxy;
   const Message& head;
   std::size_t served;  // requests answered before on this connection
   std::size_t times;   // that its target has been asked for, this one included
+  Work& work;
 
   std::string target() const { return head.target(); }
   bool take_body() const {
@@ -32,7 +55,11 @@ struct Asked {
     }
     return !head.field("Transfer-Encoding") || proxy.read_until("0\r\n\r\n").has_value();
   }
-  bool send(std::string_view bytes) const { return proxy.send(bytes); }
+  // Whoever has the answer may send the next request at once.
+  bool send(std::string_view bytes) const {
+    work.end();
+    return proxy.send(bytes);
+  }
 };
 
 const std::string kOk = "HTTP/1.1 200 OK\r\n";
@@ -143,6 +170,11 @@ bool good(const Asked& asked) { return asked.take_body() && asked.send(whole(ask
 const std::map<std::string, Play, std::less<>>& plays() {
   static const std::map<std::string, Play, std::less<>> all{
       {"good", good},
+      {"failing",
+       [](const Asked& asked) {
+         return asked.take_body() &&
+                asked.send("HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n");
+       }},
       {"slow",  // with all that comes of it
        [](const Asked& asked) {
          const Event never;
@@ -280,7 +312,8 @@ void FaultyBackend::play(PeerConnection& proxy) {
     changed_.notify_all();
     const std::size_t begin = target.starts_with("/sound/slow/") ? 7 : 1;
     const auto found = plays().find(target.substr(begin, target.find('/', begin) - begin));
-    const Asked asked{proxy, *head, served, times};
+    Work work(at_work_.now, at_work_.most);
+    const Asked asked{proxy, *head, served, times, work};
     if (!(found == plays().end() ? good(asked) : found->second(asked))) return;
   }
 }
@@ -297,7 +330,7 @@ bool FaultyBackend::wait_asked(const std::string& target, Milliseconds within) c
 }
 
 std::vector<std::string> FaultyBackend::faults() {
-  static const std::set<std::string> kSound{"good", "slow", "tunnel", "events"};
+  static const std::set<std::string> kSound{"good", "failing", "slow", "tunnel", "events"};
   std::vector<std::string> names;
   for (const auto& [name, play] : plays()) {
     if (!kSound.contains(name)) names.push_back(name);

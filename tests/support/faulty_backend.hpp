@@ -4,9 +4,10 @@
 // A right answer is 200 with body_of(target), so that whoever asked sees whether it is his, and
 // whole. HEAD is answered with the same head. "/cached/..." may be stored.
 // "/tunnel/17" switches to websocket and says each line back behind its target; "/events/17" sends
-// one event that holds its target and stays open.
+// one event that holds its target and stays open. "/failing/17" is answered 500.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -31,14 +32,23 @@ class FaultyBackend {
   std::size_t times_asked(const std::string& target) const;
   // False if none comes.
   bool wait_asked(const std::string& target, Milliseconds within = kPatience) const;
+  // The most requests that have been at work at once: whose head had come and whose answer had not
+  // begun.
+  std::size_t most_at_work() const { return at_work_.most; }
   std::size_t open_connections() const { return peer_.seen().open; }
 
   // What it can do wrong.
   static std::vector<std::string> faults();
 
  private:
+  struct AtWork {
+    std::atomic<std::size_t> now{0};
+    std::atomic<std::size_t> most{0};
+  };
+
   void play(PeerConnection& proxy);
 
+  AtWork at_work_;
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   std::map<std::string, std::size_t> asked_;

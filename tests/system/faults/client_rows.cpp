@@ -26,6 +26,23 @@ Row vanish(Phase phase, nlohmann::json changes = nlohmann::json::object()) {
       .must = "gone"};
 }
 
+// What clients have left behind is at work in the backend all the same: no more of it than there
+// are slots.
+Row vanish_at_work_in_few_slots() {
+  constexpr std::size_t kSlots = 4;
+  Row row = vanish(
+      Phase::at_work,
+      {{"dispatch", {{"concurrency", kSlots}}},
+       {"classes",
+        {{{"name", "P0"}, {"max_queue", 1000}, {"max_wait_ms", 8000}, {"sla_ms", 10'000}}}}});
+  row.name += ", in few slots";
+  row.besides = [](Stand& stand) {
+    const std::size_t most = stand.backend.most_at_work();
+    return most <= kSlots ? std::string() : std::to_string(most) + " were at work at once";
+  };
+  return row;
+}
+
 }  // namespace
 
 std::vector<Row> client_rows() {
@@ -40,6 +57,7 @@ std::vector<Row> client_rows() {
   rows.push_back(vanish(Phase::in_large_body, streams));
   rows.push_back(vanish(Phase::in_chunk, streams));
   rows.push_back(vanish(Phase::in_queue, {{"dispatch", {{"concurrency", 4}}}}));
+  rows.push_back(vanish_at_work_in_few_slots());
   return rows;
 }
 

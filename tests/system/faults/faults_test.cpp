@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "support/faulty_backend.hpp"
+#include "support/places.hpp"
 #include "support/raw_client.hpp"
 #include "support/scripted_peer.hpp"
 #include "system/faults/row.hpp"
@@ -31,7 +32,7 @@ void check(const std::string& kind, const std::vector<Row>& all) {
   }
   const std::string table = printed(rows, results);
   MESSAGE(table);
-  if (only == nullptr) std::ofstream(SPILLWAY_BINARY_DIR "/faults-" + kind + ".md") << table;
+  if (only == nullptr) std::ofstream(support::in_build("faults-") + kind + ".md") << table;
 }
 
 }  // namespace
@@ -47,6 +48,10 @@ TEST_CASE("no backend that cannot be reached and no client that vanishes leaves 
   check("connections", rows);
 }
 
+TEST_CASE("no client that holds what it does not pay for costs others an answer") {
+  check("greedy", greedy_rows());
+}
+
 TEST_CASE("neither the log nor the clock nor descriptors nor reloads cost an answer") {
   check("process", process_rows());
 }
@@ -58,7 +63,7 @@ TEST_CASE("no fault in a tunnel or an event stream leaves anything") {
 TEST_CASE("every fault of the backend has its row") {
   std::set<std::string> names;
   for (std::vector<Row> (*kind)() :
-       {backend_rows, connection_rows, client_rows, process_rows, tunnel_rows}) {
+       {backend_rows, connection_rows, client_rows, greedy_rows, process_rows, tunnel_rows}) {
     for (const Row& row : kind()) CHECK_MESSAGE(names.insert(row.name).second, row.name);
   }
   for (const std::string& fault : FaultyBackend::faults()) {

@@ -59,6 +59,7 @@ std::function<bool(Client, const std::string&)> any_of(std::vector<std::string> 
 std::vector<Row> backend_rows();
 std::vector<Row> connection_rows();
 std::vector<Row> client_rows();
+std::vector<Row> greedy_rows();
 std::vector<Row> process_rows();
 std::vector<Row> tunnel_rows();
 

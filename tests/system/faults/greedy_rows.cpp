@@ -1,0 +1,228 @@
+// Clients that hold what they do not pay for: every fourth is none of them, and is served as ever
+// while the others are at it.
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "support/event.hpp"
+#include "support/raw_client.hpp"
+#include "system/faults/row.hpp"
+
+namespace spillway::faults {
+
+using namespace support;
+using nlohmann::json;
+
+namespace {
+
+// Of a round.
+constexpr std::size_t kGood = kClients / 4;
+constexpr std::size_t kGreedy = kClients - kGood;
+
+bool is_good(Client client) { return client.place % 4 == 0; }
+std::size_t rounds(Client client) { return client.number / kClients + 1; }
+
+// Counts clients over all rounds of a row.
+class Meeting {
+ public:
+  void arrive() { ++arrived_; }
+  // False: fewer have come by then.
+  bool wait_for(std::size_t count, Milliseconds within) const {
+    const Event never;
+    const Deadline deadline(within);
+    while (arrived_ < count && !deadline.passed()) never.wait(5ms);
+    return arrived_ >= count;
+  }
+
+ private:
+  std::atomic<std::size_t> arrived_{0};
+};
+
+// Arrives once, at its end at the latest.
+class Arrival {
+ public:
+  explicit Arrival(Meeting& meeting) : meeting_(&meeting) {}
+  Arrival(const Arrival&) = delete;
+  Arrival& operator=(const Arrival&) = delete;
+  ~Arrival() { arrive(); }
+  void arrive() {
+    if (meeting_ != nullptr) meeting_->arrive();
+    meeting_ = nullptr;
+  }
+
+ private:
+  Meeting* meeting_;
+};
+
+struct Meetings {
+  Meeting in_place;  // the greedy
+  Meeting answered;  // the good
+};
+
+struct Greed {
+  std::string name;
+  json changes = json::object();
+  std::optional<std::size_t> requests = 1;  // that the proxy counts; none: it depends
+  int receive_buffer = 0;
+  // What it does at first, and then again and again, about three times a second.
+  std::function<void(RawClient&, const std::string& number)> begins;
+  std::function<void(RawClient&)> goes_on = [](RawClient&) {};
+};
+
+Outcome be_greedy(Stand& stand, Client client, const Greed& greed, Meetings& meetings) {
+  Outcome outcome{"held on", greed.requests.value_or(0), {}};
+  Arrival in_place(meetings.in_place);
+  try {
+    RawClient greedy(stand.port(), greed.receive_buffer);
+    greed.begins(greedy, std::to_string(client.number));
+    in_place.arrive();
+    const Deadline deadline;
+    while (!meetings.answered.wait_for(rounds(client) * kGood, 300ms) && !deadline.passed())
+      greed.goes_on(greedy);
+  } catch (const std::exception& error) {
+    outcome = {"put out", outcome.requests, error.what()};
+  }
+  return outcome;
+}
+
+// As a word, "late" where the greedy had not come before it asked.
+Outcome be_good(Stand& stand, Client client, Meetings& meetings) {
+  const bool all_there = meetings.in_place.wait_for(rounds(client) * kGreedy, kPatience);
+  const std::string number = std::to_string(client.number);
+  Outcome outcome =
+      ask(stand.port(), client.place / 4, {.target = "/good/" + number, .next = "/good/" + number});
+  meetings.answered.arrive();
+  if (!all_there) outcome.word = "WRONG: the others were late";
+  return outcome;
+}
+
+Row row_of(Greed greed) {
+  const auto meetings = std::make_shared<Meetings>();
+  return {.name = greed.name,
+          .settings = {.changes = greed.changes},
+          .client =
+              [greed, meetings](Stand& stand, Client client) {
+                return is_good(client) ? be_good(stand, client, *meetings)
+                                       : be_greedy(stand, client, greed, *meetings);
+              },
+          .allows =
+              [](Client client, const std::string& word) {
+                return is_good(client) ? word == "200" : word == "held on" || word == "put out";
+              },
+          .must = "held on",
+          .is_counted = greed.requests.has_value()};
+}
+
+// Fewer than there are greedy clients: held, they would be missed.
+const json kFewSlots = {{"dispatch", {{"concurrency", 4}}}};
+
+json with_patient_queue(json changes) {
+  changes["classes"] = json::array(
+      {{{"name", "P0"}, {"max_queue", 1000}, {"max_wait_ms", 8000}, {"sla_ms", 10'000}}});
+  return changes;
+}
+
+// Every fourth client has the same address, which gets nothing but 500 while the others are asking.
+// It may be refused, they may not.
+Row one_asks_for_what_fails() {
+  constexpr std::size_t kTimes = 40;
+  constexpr std::size_t kOthers = kClients / 4 * 3;
+  const auto fails = [](Client client) { return client.place % 4 == 3; };
+  const auto begun = std::make_shared<Meeting>();
+  const auto answered = std::make_shared<Meeting>();
+  const auto ask_for_200 = [begun](RawClient& asking, const std::string& number, Outcome& outcome) {
+    while (outcome.requests < kTimes) {
+      const Message answer = asking.ask(get("/good/" + number));
+      ++outcome.requests;
+      outcome.word = std::to_string(answer.status());
+      outcome.detail = answer.body;
+      if (outcome.requests == kTimes / 4) begun->arrive();
+      if (outcome.word != "200") return;
+    }
+  };
+  const auto ask_for_500 = [begun, answered](RawClient& asking, Client client, Outcome& outcome) {
+    begun->wait_for(rounds(client) * kOthers, kPatience);
+    // At a pace that leaves a quarter of all answers to the others, until the first of them is
+    // done.
+    while (!answered->wait_for((rounds(client) - 1) * kOthers + 1, 20ms)) {
+      outcome.word =
+          std::to_string(asking.ask(get("/failing/" + std::to_string(client.number))).status());
+      ++outcome.requests;
+    }
+  };
+  return {.name = "one client asks for what fails",
+          .settings = {.changes = {{"classes", json::array({{{"name", "P0"}},
+                                                            {{"name", "P1"}, {"sla_ms", 60'000}}})},
+                                   {"default_route", {{"class", "P1"}}}}},
+          .client = [=](Stand& stand, Client client) -> Outcome {
+            Outcome outcome{"500", 0, {}};
+            try {
+              RawClient asking(stand.port(), 0, fails(client) ? "127.0.0.2" : "127.0.0.1");
+              if (fails(client)) {
+                ask_for_500(asking, client, outcome);
+                return outcome;
+              }
+              const Arrival end(*answered);
+              ask_for_200(asking, std::to_string(client.number), outcome);
+            } catch (const std::exception& error) {
+              outcome.word = "WRONG: " + std::string(error.what()).substr(0, 200);
+            }
+            return outcome;
+          },
+          .allows =
+              [fails](Client client, const std::string& word) {
+                return fails(client) ? word == "500" || word == "429" : word == "200";
+              },
+          .must = "500"};
+}
+
+}  // namespace
+
+std::vector<Row> greedy_rows() {
+  const std::string upload = "POST /good/";
+  const std::string host = " HTTP/1.1\r\nHost: a.example\r\n";
+  std::vector<Row> rows;
+  rows.push_back(row_of({.name = "clients expect 100 and fall silent",
+                         .changes = kFewSlots,
+                         .begins = [=](RawClient& client, const std::string& number) {
+                           client.send(upload + number + host +
+                                       "Content-Length: 1\r\nExpect: 100-continue\r\n\r\n");
+                           client.read_head();
+                         }}));
+  rows.push_back(
+      row_of({.name = "clients upload at 300 B/s",
+              .changes = kFewSlots,
+              .begins =
+                  [=](RawClient& client, const std::string& number) {
+                    client.send(upload + number + host + "Content-Length: 1000000\r\n\r\n" +
+                                std::string(70'000, 'b'));
+                  },
+              .goes_on = [](RawClient& client) { client.send(std::string(100, 'b')); }}));
+  rows.push_back(row_of({.name = "clients take their answers at 300 B/s",
+                         .changes = with_patient_queue(kFewSlots),
+                         .receive_buffer = 4096,
+                         .begins =
+                             [](RawClient& client, const std::string& number) {
+                               client.send(get("/huge/" + number));
+                               client.read_bytes(500);
+                             },
+                         .goes_on = [](RawClient& client) { client.read_bytes(100); }}));
+  rows.push_back(row_of({.name = "silent connections fill the house",
+                         .changes = {{"limits", {{"connections", kGreedy / 2}}}},
+                         .requests = 0,
+                         .begins = [](RawClient&, const std::string&) {}}));
+  rows.push_back(row_of(
+      {.name = "slow heads fill the house",
+       .changes = {{"limits", {{"connections", kGreedy / 2}, {"header_timeout_ms", 60'000}}}},
+       .requests = std::nullopt,
+       .begins = [=](RawClient& client, const std::string& number) {
+         client.send(upload + number + host);
+       }}));
+  rows.push_back(one_asks_for_what_fails());
+  return rows;
+}
+
+}  // namespace spillway::faults
