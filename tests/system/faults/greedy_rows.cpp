@@ -126,9 +126,10 @@ json with_patient_queue(json changes) {
 }
 
 // Every fourth client has the same address, which gets nothing but 500 while the others are asking.
-// It may be refused, they may not.
+// It may be refused, they may not. Only errors are judged: the lag of a busy machine is no fault
+// here.
 Row one_asks_for_what_fails() {
-  constexpr std::size_t kTimes = 40;
+  constexpr std::size_t kTimes = 20;
   constexpr std::size_t kOthers = kClients / 4 * 3;
   const auto fails = [](Client client) { return client.place % 4 == 3; };
   const auto begun = std::make_shared<Meeting>();
@@ -154,9 +155,13 @@ Row one_asks_for_what_fails() {
     }
   };
   return {.name = "one client asks for what fails",
-          .settings = {.changes = {{"classes", json::array({{{"name", "P0"}},
-                                                            {{"name", "P1"}, {"sla_ms", 60'000}}})},
-                                   {"default_route", {{"class", "P1"}}}}},
+          .settings =
+              {.changes = {{"classes",
+                            json::array({{{"name", "P0"}}, {{"name", "P1"}, {"sla_ms", 60'000}}})},
+                           {"default_route", {{"class", "P1"}}},
+                           {"overload",
+                            {{"enter",
+                              {{"event_loop_lag_ms", 60'000}, {"latency_p95_ratio", 1000.0}}}}}}},
           .client = [=](Stand& stand, Client client) -> Outcome {
             Outcome outcome{"500", 0, {}};
             try {
