@@ -55,7 +55,7 @@ struct Asked {
     }
     return !head.field("Transfer-Encoding") || proxy.read_until("0\r\n\r\n").has_value();
   }
-  // Whoever has the answer may send the next request at once.
+  // A client that has the answer may send its next request at once.
   bool send(std::string_view bytes) const {
     work.end();
     return proxy.send(bytes);

@@ -20,8 +20,8 @@ struct Terminal {
     const std::size_t end = arguments.find(' ');
     cli::Result result =
         cli::run("jobs " + arguments.substr(0, end) +
-                      " --admin http://127.0.0.1:" + std::to_string(proxy.admin_port()) +
-                      (end == std::string::npos ? "" : arguments.substr(end)));
+                 " --admin http://127.0.0.1:" + std::to_string(proxy.admin_port()) +
+                 (end == std::string::npos ? "" : arguments.substr(end)));
     CAPTURE(arguments);
     CAPTURE(result.out);
     CAPTURE(result.err);

@@ -15,9 +15,8 @@ namespace {
 
 cli::Result rooms(const ProxyUnderTest& proxy, const std::string& arguments, int code = 0) {
   const std::size_t end = std::min(arguments.find(' '), arguments.size());
-  cli::Result result =
-      cli::run("rooms " + arguments.substr(0, end) + " --admin http://127.0.0.1:" +
-                    std::to_string(proxy.admin_port()) + arguments.substr(end));
+  cli::Result result = cli::run("rooms " + arguments.substr(0, end) + " --admin http://127.0.0.1:" +
+                                std::to_string(proxy.admin_port()) + arguments.substr(end));
   CAPTURE(arguments);
   CAPTURE(result.out);
   CAPTURE(result.err);
