@@ -1,5 +1,5 @@
-// How long a route's answers usually take, from dispatch to the response head: whether a request
-// can still make its deadline.
+// How long a route's answers usually take, from dispatch to the response's head, or to its end:
+// whether a request can still make its deadline, and how long an abandoned one is at work.
 //
 // The usual time is what three of four answers need, if times are log-normal: from the mean and the
 // variance of the logarithms of recent ones (each weighs 1/64), so that a few very slow answers do

@@ -281,8 +281,10 @@ void Admission::on_answer(std::optional<Duration> latency, bool failed, TimePoin
 void Admission::release_slot(TimePoint now) {
   leave_shadow(true);
   if (!slot_) return;
-  request_.generation->route_cost.record(request_.subject.route, now - dispatched_,
-                                         announces_degrade_);
+  const Duration held = now - dispatched_;
+  request_.generation->route_cost.record(request_.subject.route, held, announces_degrade_);
+  if (!announces_degrade_)
+    request_.generation->service_time.record(request_.subject.route, held, now);
   slot_.release(now);
 }
 

@@ -24,41 +24,71 @@ Detached LingeringCall::run() {
   frame_ = co_await OwnFrame{};
   UpstreamConnection& upstream = *request_.connection;
   upstream.shutdown_send();
-  for (std::size_t discarded = 0; discarded < kMostDiscarded;) {
+  while (discarded_ < kMostDiscarded) {
     const Wake wake = co_await parking_.park({.deadline = request_.until}, &upstream.readable());
-    if (wake != Wake::ready) {
-      if (services_.now() >= request_.until) learn_unanswered();
-      break;
-    }
-    Block block = services_.large_blocks.take();
-    const IoResult result = upstream.receive(block.bytes());
-    if (result.status == IoResult::Status::would_block) continue;
-    if (result.status != IoResult::Status::done) break;
-    learn_answered();
-    discarded += result.bytes;
+    if (wake == Wake::ready && !has_ended()) continue;
+    if (wake != Wake::ready && services_.now() >= request_.until) learn_outlasted();
+    break;
   }
   services_.owner.end_lingering(*this);
 }
 
+// Receives what there is. True: the upstream has done its work.
+bool LingeringCall::has_ended() {
+  if (!block_) block_ = services_.large_blocks.take();
+  const IoResult result = request_.connection->receive(block_.bytes().subspan(received_));
+  if (result.status == IoResult::Status::would_block) {
+    if (received_ == 0) block_ = {};
+    return false;
+  }
+  if (result.status != IoResult::Status::done) {
+    learn_ended();
+    return true;
+  }
+  discarded_ += result.bytes;
+  received_ += result.bytes;
+  const RestOfResponse::Next next = request_.rest.read({block_.bytes().data(), received_});
+  if (!request_.rest.awaits_head()) learn_head();
+  if (next == RestOfResponse::Next::ended) learn_ended();
+  // How long it takes can no longer be told.
+  if (next == RestOfResponse::Next::unknown) request_.at_work.reset();
+  if (next != RestOfResponse::Next::more_of_head) {
+    received_ = 0;
+    block_ = {};
+  } else if (received_ == block_.bytes().size()) {
+    return true;
+  }
+  return next == RestOfResponse::Next::ended;
+}
+
 // Only if it took longer than usual: an upstream that sees its client leave may answer at once.
-void LingeringCall::learn_answered() {
-  const auto awaited = std::exchange(request_.awaited, std::nullopt);
-  if (!awaited) return;
+void LingeringCall::learn_head() {
+  if (!request_.at_work || !std::exchange(request_.at_work->owes_head, false)) return;
+  const auto [route, since, owes_head] = *request_.at_work;
   const TimePoint now = services_.now();
-  const Duration took = now - awaited->since;
-  request_.generation->hold_times.ended(awaited->route, took, now);
-  request_.generation->route_latency.record_unanswered(awaited->route, took, now);
+  request_.generation->route_latency.record_unanswered(route, now - since, now);
+}
+
+// Likewise.
+void LingeringCall::learn_ended() {
+  learn_head();
+  if (!request_.at_work) return;
+  const auto [route, since, owes_head] = *request_.at_work;
+  const TimePoint now = services_.now();
+  request_.generation->hold_times.ended(route, now - since, now);
+  request_.generation->service_time.record_unanswered(route, now - since, now);
 }
 
 // It would have taken longer than nearly all do; by how much is not known. Twice as long, as is its
 // hold: with less the time learned would creep.
-void LingeringCall::learn_unanswered() {
-  const auto awaited = std::exchange(request_.awaited, std::nullopt);
-  if (!awaited) return;
+void LingeringCall::learn_outlasted() {
+  if (!request_.at_work) return;
+  const auto [route, since, owes_head] = *request_.at_work;
   const TimePoint now = services_.now();
-  const Duration held = request_.until - awaited->since;
-  request_.generation->hold_times.outlasted(awaited->route, held, now);
-  request_.generation->route_latency.record_unanswered(awaited->route, 2 * held, now);
+  const Duration held = request_.until - since;
+  request_.generation->hold_times.outlasted(route, held, now);
+  request_.generation->service_time.record_unanswered(route, 2 * held, now);
+  if (owes_head) request_.generation->route_latency.record_unanswered(route, 2 * held, now);
 }
 
 void LingeringCall::wake_if_late(TimePoint now) {

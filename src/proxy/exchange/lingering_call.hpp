@@ -1,10 +1,10 @@
 // A request that was abandoned (its client left, its deadline passed) while its upstream is at work
 // on it. It keeps its slot, or a crowd of impatient clients would have more at work in the upstream
 // than it has slots, and its Idempotency-Key, with which its client may come again at once, until
-// * the upstream has ended it: answered and closed, or closed. The connection is half-closed, so
-//   that an upstream that watches its clients can stop at once;
-// * or `until`, by when the requests of its route usually have their answer, and its abandoned ones
-//   had theirs (HoldTimes).
+// * the upstream has ended it: its response is complete, or the connection is closed. That is
+//   half-closed, so that an upstream that watches its clients can stop at once;
+// * or `until`, by when nearly all responses of its route are complete, and those of its abandoned
+//   requests were (HoldTimes).
 // There are never more of them than slots.
 //
 // What it sees is learned: only patient clients see their answers, and where most are not, the
@@ -14,6 +14,7 @@
 #include <coroutine>
 #include <optional>
 
+#include "proxy/exchange/rest_of_response.hpp"
 #include "proxy/exchange/services.hpp"
 #include "proxy/exchange/swept.hpp"
 #include "proxy/jobs/keys_in_hand.hpp"
@@ -24,10 +25,11 @@
 namespace spillway::proxy {
 
 struct AbandonedRequest {
-  // A response head that the upstream owes.
-  struct Awaited {
+  // The upstream has been at work on it since then, as far as is known.
+  struct AtWork {
     RouteId route;
     TimePoint since;
+    bool owes_head = false;  // and the wait for it counts as latency
   };
 
   LocalGenerationPtr generation;  // keeps the others' owners alive
@@ -35,7 +37,8 @@ struct AbandonedRequest {
   Slot slot;
   KeyInHand key;
   TimePoint until;
-  std::optional<Awaited> awaited;
+  RestOfResponse rest;
+  std::optional<AtWork> at_work;  // none: nothing is to be learned
 };
 
 class LingeringCall final : public Swept {
@@ -57,13 +60,18 @@ class LingeringCall final : public Swept {
   void abandon() override { frame_.destroy(); }
 
  private:
-  void learn_answered();
-  void learn_unanswered();
+  bool has_ended();
+  void learn_head();
+  void learn_ended();
+  void learn_outlasted();
 
   Services& services_;
   std::coroutine_handle<> frame_;
   Parking parking_;
   AbandonedRequest request_;
+  Block block_;                // while a head has come in part
+  std::size_t received_ = 0;   // of it
+  std::size_t discarded_ = 0;  // in all
 };
 
 }  // namespace spillway::proxy

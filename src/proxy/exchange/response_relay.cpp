@@ -24,6 +24,7 @@ Task<std::optional<Fault>> ResponseRelay::run() {
   const http::ResponseHead& response = to_.call.response();
   reader_ = http::BodyReader(response.framing, http::BodyReader::kNoLimit,
                              http::BodyReader::MessageKind::response);
+  has_begun_ = true;
   dechunks_ = to_.session.dechunks(response.framing);
   if (reader_.done()) state().upstream_done();
   to_.fill.begin(response, to_.admission.dispatched(), to_.admission.announces_degrade());

@@ -51,6 +51,9 @@ class ResponseRelay {
   // the bytes received with it. A fault: it could not be started, or broke.
   Task<std::optional<Fault>> run();
 
+  // What has been read of the response's body; null before it has begun.
+  const http::BodyReader* body() const { return has_begun_ ? &reader_ : nullptr; }
+
   // It is an event stream, which outlives the request.
   bool is_long_lived() const { return is_event_stream_; }
   EventStream::Parts take_event_stream(Stay stay);
@@ -84,6 +87,7 @@ class ResponseRelay {
   UpstreamPtr stream_connection_;  // of an event stream
   TunnelPermit permit_;
   Duration held_back_{};  // how long the upstream could not be read for the client's sake
+  bool has_begun_ = false;
   bool dechunks_ = false;
   bool is_event_stream_ = false;
 };

@@ -28,7 +28,7 @@ http::ForwardedResponse Exchange::additions(const http::CacheStatus& status) con
 // A refusal, or an error of the upstream: what the proxy says itself.
 Task<std::optional<Fault>> Exchange::send_problem(const Fault& fault) {
   // Cut off, the upstream is not at work: it waited for the client.
-  fault.reason == Reason::slow_client ? call_.drop() : call_.abandon();
+  fault.reason == Reason::slow_client ? call_.drop() : call_.abandon(relay_.body());
   if (session_.has_started()) {  // too late for another response; this one must not look complete
     session_.abort();
     co_return std::nullopt;

@@ -7,7 +7,6 @@
 #include "http/method.hpp"
 #include "http/rewrite.hpp"
 #include "proxy/exchange/answer_source.hpp"
-#include "proxy/exchange/lingering_call.hpp"
 #include "proxy/exchange/long_lived.hpp"
 #include "proxy/exchange/pass_proof.hpp"
 #include "proxy/net/block_writer.hpp"
@@ -67,6 +66,7 @@ Task<std::optional<Fault>> UpstreamCall::ask() {
 Task<UpstreamCall::Attempt> UpstreamCall::ask_once() {
   so_far_.was_sent = std::exchange(sent_any_, false) || so_far_.was_sent;
   owed_since_.reset();
+  so_far_.at_work_since.reset();
   ServerConnector::Connected connected = co_await connector_.connect(
       so_far_.was_replaced || so_far_.retries > 0, admission_.dispatched(), deadlines_);
   if (connected.fault) {
@@ -86,16 +86,14 @@ Task<UpstreamCall::Attempt> UpstreamCall::ask_once() {
   awaits_head_ = true;
   if (is_streamed() && sent_any_) body_->start_pump(*connection_);  // the response is due after it
   Attempt attempt = co_await read_head();
-  const std::optional<TimePoint> since = awaited_since();
+  so_far_.at_work_since = awaited_since();
+  awaits_head_ = false;
   if (attempt.result == AttemptResult::answered) {
-    awaits_head_ = false;
-    so_far_.unanswered_since.reset();
+    so_far_.has_head = true;
     report(nullptr);
-    record_latency(since);
+    record_latency(so_far_.at_work_since);
     co_return attempt;
   }
-  so_far_.unanswered_since = head_awaited_since();
-  awaits_head_ = false;
   if (body_ != nullptr) body_->stop_pump();
   if (attempt.result == AttemptResult::broken) {
     attempt.fault = upstream_reset();
@@ -339,37 +337,6 @@ UpstreamPtr UpstreamCall::detach() {
   connection_->leave_pool();
   admission_.abandon_slot(Clock::now()).release();
   return std::move(connection_);
-}
-
-void UpstreamCall::abandon() {
-  const TimePoint now = services_.now();
-  if (!connection_ || !admission_.has_slot() || !sent_any_ || so_far_.has_server_failed)
-    return drop();
-  std::optional<AbandonedRequest::Awaited> awaited;
-  if (so_far_.unanswered_since && !admission_.announces_degrade())
-    awaited = {request_.subject.route, *so_far_.unanswered_since};
-  // Longer than was expected already: how much longer is not known.
-  if (awaited && answer_expected_by() <= now)
-    request_.generation->hold_times.outlasted(awaited->route, now - awaited->since, now);
-  const TimePoint until = answer_expected_by();
-  if (until <= now) return drop();
-  call_.ignore();
-  if (body_ != nullptr) body_->stop_pump();
-  services_.owner.begin_lingering({.generation = request_.generation,
-                                   .connection = std::move(connection_),
-                                   .slot = admission_.abandon_slot(now),
-                                   .key = std::move(admission_.key()),
-                                   .until = until,
-                                   .awaited = awaited});
-}
-
-// Nearly all answers of the route have come by then, abandoned ones too; if nothing is known, all.
-TimePoint UpstreamCall::answer_expected_by() const {
-  const Duration timeout = request_.upstream_config().response_timeout;
-  const auto usual = request_.generation->route_latency.nearly_longest(request_.subject.route);
-  const Duration hold = request_.generation->hold_times.of(request_.subject.route, services_.now());
-  const Duration longest = std::min(std::max(usual.value_or(timeout), hold), timeout);
-  return std::min(began_ + longest, deadlines_.response_due());
 }
 
 void UpstreamCall::goes_on() {

@@ -16,6 +16,7 @@
 #include "proxy/exchange/relay_state.hpp"
 #include "proxy/exchange/request_body.hpp"
 #include "proxy/exchange/request_context.hpp"
+#include "proxy/exchange/rest_of_response.hpp"
 #include "proxy/exchange/server_connector.hpp"
 #include "proxy/exchange/services.hpp"
 #include "proxy/net/block_pool.hpp"
@@ -67,8 +68,9 @@ class UpstreamCall {
     close();
     admission_.abandon_slot(services_.now()).release();
   }
-  // The same; later, if the upstream may be at work on the request (LingeringCall).
-  void abandon();
+  // The same; later, if the upstream may be at work on the request (LingeringCall). `body`: what
+  // has been read of the response's, if more than came with its head.
+  void abandon(const http::BodyReader* body = nullptr);
   // More of the response has come. One that goes on for a second after its head is a success of the
   // server: it may take for ever to end.
   void goes_on();
@@ -99,7 +101,9 @@ class UpstreamCall {
     bool has_server_failed = false;
     bool was_sent = false;
     TimePoint answered_at{};
-    std::optional<TimePoint> unanswered_since;  // a head was awaited, in vain
+    bool has_head = false;
+    // The upstream has been at work on the request since then, all of which it has.
+    std::optional<TimePoint> at_work_since;
   };
 
   Task<Attempt> ask_once();
@@ -113,7 +117,8 @@ class UpstreamCall {
   void record_latency(std::optional<TimePoint> since);
   void report(const Fault* fault);
   void count_success();
-  TimePoint answer_expected_by() const;
+  TimePoint response_expected_by() const;
+  RestOfResponse rest_of_response(const http::BodyReader* body) const;
   void close() {
     if (!connection_) return;
     connection_->retire();

@@ -14,6 +14,7 @@ LocalGeneration::LocalGeneration(std::shared_ptr<Generation> shared, const Home&
     : metrics(*shared->metrics[home.number]),
       route_cost(shared->config.routes.size()),
       route_latency(shared->config.routes.size()),
+      service_time(shared->config.routes.size()),
       hold_times(shared->config.routes.size()),
       quiet_latency(shared->config.routes.size()),
       shared_(std::move(shared)),

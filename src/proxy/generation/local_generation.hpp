@@ -78,7 +78,8 @@ class LocalGeneration : public boost::intrusive::list_base_hook<
 
   observe::WorkerMetrics& metrics;
   dispatch::RouteCost route_cost;
-  dispatch::RouteLatency route_latency;
+  dispatch::RouteLatency route_latency;  // to the response's head
+  dispatch::RouteLatency service_time;   // to its end
   dispatch::HoldTimes hold_times;
   dispatch::QuietLatency quiet_latency;
 

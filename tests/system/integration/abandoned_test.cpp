@@ -15,16 +15,24 @@ namespace spillway::support {
 namespace {
 
 constexpr int kSlots = 2;
+// For so long a connection stays open behind a response whose client has left.
+constexpr Milliseconds kStaysOpen{500};
 
-// Takes its time over each request, and sees nothing of a client that leaves.
+// Takes its time over each request, and sees nothing of a client that leaves. Of /early it sends
+// the head before the work, and nothing of it ends the connection.
 struct Backend {
   ScriptedPeer peer{[this](PeerConnection& proxy) {
     while (const auto request = proxy.read_request()) {
+      const bool is_early = request->target() == "/early";
       most_at_work = std::max<int>(most_at_work, ++at_work);
+      const bool has_begun =
+          !is_early ||
+          proxy.send("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 4\r\n\r\n");
       const Event nothing;
       nothing.wait(Milliseconds{request->target() == "/dear" ? 250 : takes_ms.load()});
       --at_work;
-      if (!proxy.send(ok("done"))) return;
+      if (!has_begun || !proxy.send(is_early ? "done" : ok("done"))) return;
+      if (is_early) nothing.wait(kStaysOpen);
     }
   }};
   std::atomic<int> takes_ms{10};
@@ -70,6 +78,12 @@ TEST_CASE(
 }
 
 TEST_CASE("thirty quick requests for each slow one that is abandoned do not free its slot early") {
+  std::string lines;
+  SUBCASE("whatever it asks for") {}
+  SUBCASE("also if it may want an event stream") { lines = "Accept: text/event-stream\r\n"; }
+  SUBCASE("also if it may want a tunnel") {
+    lines = "Connection: upgrade\r\nUpgrade: websocket\r\n";
+  }
   Backend backend;
   backend.takes_ms = 1;
   const ProxyUnderTest proxy(backend.peer.address(), few_slots());
@@ -82,7 +96,7 @@ TEST_CASE("thirty quick requests for each slow one that is abandoned do not free
   const auto leave = [&](int clients) {
     for (int n = 0; n < clients; ++n) {
       RawClient leaver(proxy.port());
-      leaver.send(get("/dear"));
+      leaver.send(get("/dear", lines));
       CHECK(backend.is_asked(++asked));
       leaver.close();
       quick(30);
@@ -93,6 +107,32 @@ TEST_CASE("thirty quick requests for each slow one that is abandoned do not free
   backend.most_at_work = 0;
   leave(20);
   CHECK(backend.most_at_work <= kSlots);
+}
+
+TEST_CASE("a slot is held until the response is complete, however early its head came") {
+  Backend backend;
+  backend.takes_ms = 40;
+  const ProxyUnderTest proxy(backend.peer.address(), few_slots());
+  std::size_t asked = 0;
+  for (; asked < 25; ++asked) {
+    RawClient patient(proxy.port());
+    CHECK(patient.ask(get("/early")).body == "done");
+  }
+  const auto leave = [&](int clients) {
+    for (int n = 0; n < clients; ++n) {
+      RawClient leaver(proxy.port());
+      leaver.send(get("/early"));
+      CHECK(leaver.read_head().status() == 200);
+      ++asked;
+    }
+  };
+  leave(10);
+  backend.most_at_work = 0;
+  const TimePoint began = Clock::now();
+  leave(30);
+  CHECK(backend.most_at_work <= kSlots);
+  // The connections stay open behind the responses: no slot waits for that.
+  CHECK(Clock::now() - began < 30 * kStaysOpen / kSlots / 2);
 }
 
 TEST_CASE("the upstream of an abandoned request sees the end of the stream and no reset") {

@@ -1,0 +1,59 @@
+// A request whose client has left, or whose deadline has passed: what becomes of it at its
+// upstream.
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "proxy/exchange/lingering_call.hpp"
+#include "proxy/exchange/long_lived.hpp"
+#include "proxy/exchange/upstream_call.hpp"
+
+namespace spillway::proxy {
+
+void UpstreamCall::abandon(const http::BodyReader* body) {
+  const TimePoint now = services_.now();
+  if (!connection_ || !admission_.has_slot() || !sent_any_ || so_far_.has_server_failed)
+    return drop();
+  std::optional<AbandonedRequest::AtWork> at_work;
+  if (so_far_.at_work_since && !admission_.announces_degrade()) {
+    at_work = {request_.subject.route, *so_far_.at_work_since,
+               !so_far_.has_head && !expects_long_response(request_.head, request_.upgrade)};
+  }
+  // Longer than was expected already: how much longer is not known.
+  const TimePoint until = response_expected_by();
+  if (at_work && until <= now)
+    request_.generation->hold_times.outlasted(at_work->route, now - at_work->since, now);
+  if (until <= now) return drop();
+  call_.ignore();
+  if (body_ != nullptr) body_->stop_pump();
+  services_.owner.begin_lingering({.generation = request_.generation,
+                                   .connection = std::move(connection_),
+                                   .slot = admission_.abandon_slot(now),
+                                   .key = std::move(admission_.key()),
+                                   .until = until,
+                                   .rest = rest_of_response(body),
+                                   .at_work = at_work});
+}
+
+// Nearly all responses of the route are complete by then, those of abandoned requests too; if
+// nothing is known, all.
+TimePoint UpstreamCall::response_expected_by() const {
+  const Duration timeout = request_.upstream_config().response_timeout;
+  const auto usual = request_.generation->service_time.nearly_longest(request_.subject.route);
+  const Duration hold = request_.generation->hold_times.of(request_.subject.route, services_.now());
+  const Duration longest = std::min(std::max(usual.value_or(timeout), hold), timeout);
+  return std::min(began_ + longest, deadlines_.response_due());
+}
+
+RestOfResponse UpstreamCall::rest_of_response(const http::BodyReader* body) const {
+  if (!so_far_.has_head)
+    return {{.head_bytes = request_.limits().header_bytes}, request_.head.method};
+  if (body != nullptr) return RestOfResponse(*body);
+  RestOfResponse rest(http::BodyReader(response_.framing, http::BodyReader::kNoLimit,
+                                       http::BodyReader::MessageKind::response));
+  const std::size_t head_end = state_.checked_to();
+  rest.read(std::string_view(block_.bytes().data(), state_.end()).substr(head_end));
+  return rest;
+}
+
+}  // namespace spillway::proxy

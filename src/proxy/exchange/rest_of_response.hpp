@@ -1,0 +1,46 @@
+// What is still to come of a response that goes to no client: finds where it ends, so that the slot
+// of an abandoned request is free as soon as its upstream has done its work, whether or not that
+// closes the connection then.
+//
+// Sans I/O, as http::ResponseReader and http::BodyReader, which do the reading.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "http/body.hpp"
+#include "http/head.hpp"
+#include "http/response_reader.hpp"
+
+namespace spillway::proxy {
+
+class RestOfResponse {
+ public:
+  enum class Next : std::uint8_t {
+    more,          // of the body: pass what comes behind these bytes
+    more_of_head,  // pass these bytes again, with those behind them
+    ended,         // the response is complete
+    unknown,       // not to be understood: only the end of the connection says
+  };
+
+  // Nothing of it has come.
+  RestOfResponse(http::HeadLimits limits, http::Verb method) {
+    head_.emplace(limits, method, std::string_view{});
+  }
+  // Its head has come, and what `body` has read.
+  explicit RestOfResponse(const http::BodyReader& body) : body_(body) {}
+
+  Next read(std::string_view received);
+  bool awaits_head() const { return head_.has_value(); }
+
+ private:
+  Next read_head(std::string_view received);
+
+  std::optional<http::ResponseReader> head_;  // until it has come
+  std::size_t interim_ = 0;                   // bytes of interim responses before it
+  http::BodyReader body_{{}, 0, http::BodyReader::MessageKind::response};
+};
+
+}  // namespace spillway::proxy
