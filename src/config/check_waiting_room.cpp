@@ -40,27 +40,29 @@ void check_tiers(const std::vector<WaitingTier>& tiers, const std::string& path,
 }
 
 void check_waiting_room(const WaitingRoom& room, const std::string& path, Findings& findings) {
-  if (room.status != 200 && room.status != 202 && room.status != 429 && room.status != 503) {
-    findings.report(path + ".status",
-                    "found " + std::to_string(room.status) + ", allowed: 200, 202, 429 or 503");
+  if (room.page.status != 200 && room.page.status != 202 && room.page.status != 429 &&
+      room.page.status != 503) {
+    findings.report(path + ".status", "found " + std::to_string(room.page.status) +
+                                          ", allowed: 200, 202, 429 or 503");
   }
-  if (room.poll.min > room.poll.max) {
-    findings.report_order(path + ".poll.min_ms", count_of(room.poll.min), "up to",
-                          path + ".poll.max_ms", count_of(room.poll.max));
+  if (room.page.poll.min > room.page.poll.max) {
+    findings.report_order(path + ".poll.min_ms", count_of(room.page.poll.min), "up to",
+                          path + ".poll.max_ms", count_of(room.page.poll.max));
   }
-  if (room.idle > room.session_ttl) {
-    findings.report_order(path + ".idle_ms", count_of(room.idle), "up to", path + ".session_ttl_ms",
-                          count_of(room.session_ttl));
+  if (room.sessions.idle > room.sessions.ttl) {
+    findings.report_order(path + ".idle_ms", count_of(room.sessions.idle), "up to",
+                          path + ".session_ttl_ms", count_of(room.sessions.ttl));
   }
   check_tiers(room.tiers, path + ".tiers", findings);
-  if (room.queueing == Queueing::random_start && room.opens_at.empty()) {
+  if (room.opening.queueing == Queueing::random_start && room.opening.at.empty()) {
     findings.report(path + ".queueing", "random_start needs a start: " + path + ".opens_at",
                     path + ".opens_at");
   }
   // A visitor that asks as told is never given up.
-  if (room.abandon < 3 * room.poll.max) {
-    findings.report_order(path + ".abandon_ms", count_of(room.abandon), "three times or more",
-                          path + ".poll.max_ms", count_of(room.poll.max));
+  if (room.tickets.abandon < 3 * room.page.poll.max) {
+    findings.report_order(path + ".abandon_ms", count_of(room.tickets.abandon),
+                          "three times or more", path + ".poll.max_ms",
+                          count_of(room.page.poll.max));
   }
 }
 

@@ -48,27 +48,28 @@ void describe(Visitor& visit, WaitingWebhook& x) {
 
 template <class Visitor>
 void describe(Visitor& visit, WaitingRoom& x) {
-  visit("active_sessions", x.active_sessions, Range{1, 1'000'000},
+  visit("active_sessions", x.sessions.most, Range{1, 1'000'000},
         "Visitors who may be inside at a time.");
-  visit("per_minute", x.per_minute, Range{1, 1'000'000},
+  visit("per_minute", x.sessions.per_minute, Range{1, 1'000'000},
         "Visitors who may come in within any 60 s; default: no cap.");
-  visit("session_ttl_ms", x.session_ttl, Range{1000, kDay},
+  visit("session_ttl_ms", x.sessions.ttl, Range{1000, kDay},
         "Longest session, whether it is used or not.");
-  visit("idle_ms", x.idle, Range{1000, kDay}, "A session ends after so long without a request.");
-  visit("claim_ms", x.claim, Range{1000, kHour},
+  visit("idle_ms", x.sessions.idle, Range{1000, kDay},
+        "A session ends after so long without a request.");
+  visit("claim_ms", x.tickets.claim, Range{1000, kHour},
         "Who is called and has not come within this goes back to its own place.");
-  visit("claim_extensions", x.claim_extensions, Range{0, 100},
+  visit("claim_extensions", x.tickets.claim_extensions, Range{0, 100},
         "How often who is called may ask for claim_ms more (WCAG 2.2.1 asks for ten times).");
-  visit("abandon_ms", x.abandon, Range{150'000, kDay},
+  visit("abandon_ms", x.tickets.abandon, Range{150'000, kDay},
         "Who has not been heard of for so long loses its place.");
-  visit("max_wait_ms", x.max_wait, Range{1000, kDay},
+  visit("max_wait_ms", x.tickets.max_wait, Range{1000, kDay},
         "Nobody is given a place that is not reached within this at the measured rate of entry; it "
         "is told so at the door. No ticket expires by it.");
-  visit("max_tickets", x.max_tickets, Range{1, 10'000'000}, "Most who may wait.");
-  visit("joins_per_second", x.joins_per_second, Range{1, 1'000'000},
+  visit("max_tickets", x.tickets.most, Range{1, 10'000'000}, "Most who may wait.");
+  visit("joins_per_second", x.tickets.joins_per_second, Range{1, 1'000'000},
         "Tickets made for one client address (an IPv6 /64), ten times as many at once; beyond it "
         "429; a visitor that comes again within the minute keeps its place.");
-  visit("attempts", x.attempts, Range{1, 100},
+  visit("attempts", x.tickets.attempts, Range{1, 100},
         "Calls that a visitor may miss, after which its ticket ends.");
   visit("tiers", x.tiers, ListOf<ByType>{{}, 1, 8},
         "Which visitors are called first. A visitor's tier is that of its API key, or what a "
@@ -76,27 +77,29 @@ void describe(Visitor& visit, WaitingRoom& x) {
   visit("bypass", x.bypass, ByType{},
         "Requests that go on without a wait, a pass and a session, in the class of their route: "
         "any one of these is enough.");
-  visit("when", x.when, ByType{},
+  visit("when", x.opening.when, ByType{},
         "When visitors have to wait: full, while there is no room or somebody waits; always; "
         "overloaded, as full and from when the upstream is overloaded.");
-  visit("opens_at", x.opens_at, kTimeOfDay,
+  visit("opens_at", x.opening.at, kTimeOfDay,
         "Until then every visitor waits, and none is called; empty: it is open.");
-  visit("queueing", x.queueing, ByType{},
+  visit("queueing", x.opening.queueing, ByType{},
         "The order of those who have come before opens_at: fifo, by arrival; random_start, by lot. "
         "After it by arrival.");
   visit("on_store_failure", x.on_store_failure, ByType{},
         "While places cannot be written down: hold, nobody is called; open, all goes on, and a "
         "place of that time is lost if the process ends.");
-  visit("status", x.status, Range{200, 503}, "Status of the waiting page: 200, 202, 429 or 503.");
-  visit("poll", x.poll, ByType{}, "How often the waiting page asks.");
-  visit("message", x.message, kMessage, "A sentence of yours on the waiting page; empty: none.");
-  visit("languages", x.languages, ListOf<Format>{kPageLanguage, 0, 5},
+  visit("status", x.page.status, Range{200, 503},
+        "Status of the waiting page: 200, 202, 429 or 503.");
+  visit("poll", x.page.poll, ByType{}, "How often the waiting page asks.");
+  visit("message", x.page.message, kMessage,
+        "A sentence of yours on the waiting page; empty: none.");
+  visit("languages", x.page.languages, ListOf<Format>{kPageLanguage, 0, 5},
         "Languages of the waiting page, of which the visitor's browser chooses; empty: all.");
   visit("secure_cookie", x.secure_cookie, ByType{},
         "Cookies for HTTPS alone (__Host-, Secure); false: for a site on plain HTTP.");
-  visit("class", x.traffic_class, ClassName{},
+  visit("class", x.sessions.traffic_class, ClassName{},
         "Class of the requests of those who were let in; default: the first.");
-  visit("proof_key_file", x.proof_key_file, kOptionalFileName,
+  visit("proof_key_file", x.proof.key_file, kOptionalFileName,
         "File with 32 bytes, raw or as 64 hexadecimal digits, with which Spillway-Pass is signed "
         "(HMAC-SHA256), so that the upstream can verify it; relative to the directory of the "
         "configuration file. Empty: it is not signed.");

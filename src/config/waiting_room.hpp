@@ -66,32 +66,57 @@ struct WaitingWebhook {
                                    WaitingEvent::expired, WaitingEvent::cancelled};
 };
 
-struct WaitingRoom {
-  std::uint32_t active_sessions = 200;
-  std::optional<std::uint32_t> per_minute;  // default: no cap
-  Milliseconds session_ttl{3600000};
+// Visitors who are let in.
+struct WaitingSessions {
+  std::uint32_t most = 200;                 // at a time
+  std::optional<std::uint32_t> per_minute;  // that begin within any 60 s; default: no cap
+  Milliseconds ttl{3600000};
   Milliseconds idle{300000};
+  std::optional<ClassId> traffic_class;  // of requests with a pass; default: the first
+};
+
+// Visitors who wait.
+struct WaitingTickets {
+  std::uint32_t most = 100000;            // at a time
+  std::uint32_t joins_per_second = 1000;  // tickets for one client address
+  Milliseconds max_wait{1800000};
+  Milliseconds abandon{300000};
   Milliseconds claim{120000};
   std::uint32_t claim_extensions = 10;
-  Milliseconds abandon{300000};
-  Milliseconds max_wait{1800000};
-  std::uint32_t max_tickets = 100000;
-  std::uint32_t joins_per_second = 1000;  // tickets for one client address
   std::uint32_t attempts = 3;
-  std::vector<WaitingTier> tiers{{"standard", 0}, {"vip", 1}, {"premium", 2}, {"enterprise", 3}};
+};
+
+// From when on visitors have to wait, or no longer.
+struct WaitingOpening {
   WaitingWhen when = WaitingWhen::full;
-  std::string opens_at;  // RFC 3339; until then everybody waits; empty: it is open
+  std::string at;  // RFC 3339; until then everybody waits; empty: it is open
   Queueing queueing = Queueing::fifo;
-  OnStoreFailure on_store_failure = OnStoreFailure::open;
+};
+
+// The response to visitors who wait.
+struct WaitingPage {
   unsigned status = 503;
   WaitingPoll poll;
   std::string message;
   std::vector<std::string> languages;  // empty: all that the page has
-  bool secure_cookie = true;
-  std::optional<ClassId> traffic_class;  // of requests with a pass; default: the first
+};
+
+// How the upstream verifies that a request was let in.
+struct PassProof {
+  std::string key_file;        // empty: the upstream is told of passes without a proof
+  std::optional<HmacKey> key;  // set by the server, from that file
+};
+
+struct WaitingRoom {
+  WaitingSessions sessions;
+  WaitingTickets tickets;
+  std::vector<WaitingTier> tiers{{"standard", 0}, {"vip", 1}, {"premium", 2}, {"enterprise", 3}};
   WaitingBypass bypass;
-  std::string proof_key_file;        // empty: the upstream is told of passes without a proof
-  std::optional<HmacKey> proof_key;  // set by the server, from that file
+  WaitingOpening opening;
+  OnStoreFailure on_store_failure = OnStoreFailure::open;
+  WaitingPage page;
+  bool secure_cookie = true;
+  PassProof proof;
   std::optional<WaitingWebhook> webhook;
 };
 

@@ -82,8 +82,8 @@ MetricFamily estimates(const Snapshot& snapshot) {
     const auto add = [&](std::string_view within, std::uint64_t count) {
       add_sample(family, {label("room", room.name), label("within", within)}, count);
     };
-    add("yes", room.counts.told_within);
-    add("no", room.counts.told_outside);
+    add("yes", room.counts.estimates.within);
+    add("no", room.counts.estimates.outside);
   }
   return family;
 }
@@ -141,7 +141,7 @@ Families waiting_families(const Snapshot& snapshot) {
       of_rooms(gauge("spillway_waiting_room_estimate_error_ratio",
                      "Learned mean error of the waits that were told first, as a part of the "
                      "wait."),
-               snapshot, [](const Counts& counts) { return counts.estimate_error; }),
+               snapshot, [](const Counts& counts) { return counts.estimates.error; }),
       estimates(snapshot),
       events_lost(snapshot),
       events(snapshot),
@@ -149,7 +149,7 @@ Families waiting_families(const Snapshot& snapshot) {
                [](const Counts& counts) { return counts.joined; }),
       limited(snapshot),
       of_rooms(gauge("spillway_waiting_room_open", "Whether visitors have to wait."), snapshot,
-               [](const Counts& counts) { return counts.is_open ? 1 : 0; }),
+               [](const Counts& counts) { return counts.entry.is_open ? 1 : 0; }),
       [&] {
         MetricFamily family = gauge("spillway_waiting_room_places_kept",
                                     "Whether places are written down, so that they survive the "

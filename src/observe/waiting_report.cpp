@@ -8,28 +8,30 @@ namespace spillway::observe {
 nlohmann::ordered_json waiting_room_report(const WaitingRoomSnapshot& room) {
   using Json = nlohmann::ordered_json;
   const waiting::Counts& counts = room.counts;
-  const auto rate = counts.entries_per_second;
+  const auto rate = counts.entry.per_second;
   Json tiers = Json::array();
   for (std::size_t n = 0; n < room.tiers.size(); ++n) {
     tiers.push_back({{"name", room.tiers[n]},
                      {"visitors", counts.tiers[n].visitors},
                      {"fulfilled", counts.tiers[n].fulfilled}});
   }
-  const bool has_told = counts.told_within + counts.told_outside > 0;
-  const Json error = has_told ? Json(counts.estimate_error) : Json(nullptr);
+  const bool has_told = counts.estimates.within + counts.estimates.outside > 0;
+  const Json error = has_told ? Json(counts.estimates.error) : Json(nullptr);
   return {{"name", room.name},
-          {"open", counts.is_open},
+          {"open", counts.entry.is_open},
           {"waiting", counts.waiting},
           {"present", counts.present},
           {"processing", counts.processing},
           {"active", counts.active},
           {"provisional", counts.provisional},
-          {"entries_last_minute", counts.entries_last_minute},
+          {"entries_last_minute", counts.entry.last_minute},
           {"entries_per_second", rate ? Json(*rate) : Json(nullptr)},
-          {"held_back_by_upstream", counts.is_paced},
+          {"held_back_by_upstream", counts.entry.is_paced},
           {"tiers", std::move(tiers)},
           {"estimates",
-           {{"within", counts.told_within}, {"outside", counts.told_outside}, {"error", error}}}};
+           {{"within", counts.estimates.within},
+            {"outside", counts.estimates.outside},
+            {"error", error}}}};
 }
 
 nlohmann::ordered_json waiting_rooms_report(const std::vector<WaitingRoomSnapshot>& rooms) {

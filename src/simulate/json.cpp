@@ -110,33 +110,34 @@ void add_visitors(Json& object, const Recording& recording) {
   if (!recording.visitors) return;
   const VisitorsSummary& of = *recording.visitors;
   object["visitors"] = {{"came", of.came},
-                        {"saw_all_pages", of.done},
-                        {"turned_away", of.turned_away},
-                        {"gave_up_in_line", of.gave_up_in_line},
-                        {"gave_up_inside", of.gave_up_inside},
-                        {"lost_place", of.lost_place},
-                        {"sent_out", of.sent_out},
-                        {"ghosts", of.ghosts},
+                        {"saw_all_pages", of.left.done},
+                        {"turned_away", of.left.turned_away},
+                        {"gave_up_in_line", of.left.gave_up_in_line},
+                        {"gave_up_inside", of.left.gave_up_inside},
+                        {"lost_place", of.left.lost_place},
+                        {"sent_out", of.left.sent_out},
+                        {"ghosts", of.left.ghosts},
                         {"waiting", of.waiting},
                         {"inside", of.inside},
                         {"entered", of.entered},
-                        {"waited", of.waited},
-                        {"wait_p50_ms", latency(of.wait_p50, of.waited)},
-                        {"wait_p95_ms", latency(of.wait_p95, of.waited)},
-                        {"longest_wait_ms", latency(of.longest_wait, of.waited)},
+                        {"waited", of.waits.count},
+                        {"wait_p50_ms", latency(of.waits.p50, of.waits.count)},
+                        {"wait_p95_ms", latency(of.waits.p95, of.waits.count)},
+                        {"longest_wait_ms", latency(of.waits.longest, of.waits.count)},
                         {"most_waiting", of.most_waiting},
                         {"most_sessions", of.most_sessions},
-                        {"sessions_used", of.waited > 0 ? share(of.use) : Json(nullptr)},
+                        {"sessions_used", of.waits.count > 0 ? share(of.use) : Json(nullptr)},
                         {"polls", of.polls},
                         {"most_polls_in_a_second", of.most_polls},
                         {"told_an_estimate", of.told},
                         {"called_within_it", of.within}};
   for (const TierSummary& tier : of.tiers) {
-    object["visitors"]["tiers"].push_back({{"name", tier.name},
-                                           {"came", tier.came},
-                                           {"waited", tier.waited},
-                                           {"wait_p50_ms", latency(tier.wait_p50, tier.waited)},
-                                           {"wait_p95_ms", latency(tier.wait_p95, tier.waited)}});
+    object["visitors"]["tiers"].push_back(
+        {{"name", tier.name},
+         {"came", tier.came},
+         {"waited", tier.waits.count},
+         {"wait_p50_ms", latency(tier.waits.p50, tier.waits.count)},
+         {"wait_p95_ms", latency(tier.waits.p95, tier.waits.count)}});
   }
   for (std::size_t s = 0; s < recording.seconds.size(); ++s) {
     const Second& recorded = recording.seconds[s];

@@ -92,19 +92,23 @@ struct JobsSummary {
   double longest = 0;  // seconds from the answer 202 to the end, or to now, of the slowest
 };
 
+// How long visitors waited, of those who entered, but not at once. In seconds.
+struct Waits {
+  std::uint64_t count = 0;
+  double p50 = 0;
+  double p95 = 0;
+  double longest = 0;
+};
+
 // Visitors of one tier of a waiting room.
 struct TierSummary {
   std::string name;
   std::uint64_t came = 0;
-  std::uint64_t waited = 0;  // of those who entered
-  double wait_p50 = 0;       // seconds, of them
-  double wait_p95 = 0;
+  Waits waits;
 };
 
-// The visitors of the whole run, the warm-up included.
-struct VisitorsSummary {
-  bool has_room = false;          // some go through a waiting room
-  std::uint64_t came = 0;         // each is at last one of those up to `done`, or still there
+// Visitors who have left, by the reason.
+struct Departures {
   std::uint64_t turned_away = 0;  // told at the door that there is no place
   std::uint64_t ghosts = 0;       // not heard of again
   std::uint64_t gave_up_in_line = 0;
@@ -112,16 +116,20 @@ struct VisitorsSummary {
   std::uint64_t sent_out = 0;        // their session ended before they were done
   std::uint64_t gave_up_inside = 0;  // waiting for a page
   std::uint64_t done = 0;            // saw all their pages
+};
+
+// The visitors of the whole run, the warm-up included.
+struct VisitorsSummary {
+  bool has_room = false;   // some go through a waiting room
+  std::uint64_t came = 0;  // each has left at last, or is still there
+  Departures left;
   std::uint64_t entered = 0;
   std::uint64_t waiting = 0;  // at the end, with a ticket
   std::uint64_t inside = 0;   // likewise
   std::uint64_t most_waiting = 0;
   std::uint64_t most_sessions = 0;  // as the waiting room counts them
   double use = 0;                   // mean share of the sessions in use, while somebody waited
-  std::uint64_t waited = 0;         // of those who entered: not at once
-  double wait_p50 = 0;              // seconds, of them
-  double wait_p95 = 0;
-  double longest_wait = 0;
+  Waits waits;
   std::uint64_t polls = 0;
   std::uint64_t most_polls = 0;    // in a second
   std::uint64_t told = 0;          // of those called: told an estimate before

@@ -190,7 +190,7 @@ config::Problems contradictions(const Scenario& scenario, bool knows_slots) {
   note(".response_timeout_ms", upstream.response_timeout, "they are given up");
   for (std::size_t n = 0; n < scenario.config.routes.size(); ++n) {
     const auto& room = scenario.config.routes[n].waiting_room;
-    if (!room || room->opens_at.empty()) continue;
+    if (!room || room->opening.at.empty()) continue;
     out.push_back({config::element("$.routes", n) + ".waiting_room.opens_at",
                    "the simulated clock is another one: played as open from the beginning"});
   }

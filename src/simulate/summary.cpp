@@ -157,32 +157,35 @@ std::string visitors(const Runs& runs) {
   const auto line = [&](std::string_view label, auto figure) {
     return whole_line(label, runs, [&](const Recording& run) { return figure(*run.visitors); });
   };
-  const auto count = [&](std::string_view label, std::uint64_t Summary::*what) {
-    const auto any = [what](const Recording* run) { return (*run->visitors).*what > 0; };
+  const auto count = [&](std::string_view label, auto figure) {
+    const auto any = [&](const Recording* run) { return std::invoke(figure, *run->visitors) > 0; };
     if (std::ranges::none_of(runs, any)) return std::string();
-    return line(label, [what](const Summary& of) { return std::to_string(of.*what); });
+    return line(label, [&](const Summary& of) { return std::to_string(std::invoke(figure, of)); });
   };
-  const auto of_waits = [&](std::string_view label, double Summary::*what) {
+  const auto gone = [&](std::string_view label, std::uint64_t Departures::*why) {
+    return count(label, [why](const Summary& of) { return of.left.*why; });
+  };
+  const auto of_waits = [&](std::string_view label, double Waits::*what) {
     return line(label, [what](const Summary& of) {
-      return of.waited > 0 ? fixed(of.*what, 1) + " s" : "-";
+      return of.waits.count > 0 ? fixed(of.waits.*what, 1) + " s" : "-";
     });
   };
   std::string text = '\n' + count("visitors", &Summary::came);
-  text += line("  saw all pages", [](const Summary& of) { return std::to_string(of.done); });
-  text += count("  turned away", &Summary::turned_away);
-  text += count("  gave up waiting", &Summary::gave_up_in_line);
-  text += count("  gave up inside", &Summary::gave_up_inside);
-  text += count("  lost a place", &Summary::lost_place);
-  text += count("  sent out", &Summary::sent_out);
-  text += count("  ghosts", &Summary::ghosts);
+  text += line("  saw all pages", [](const Summary& of) { return std::to_string(of.left.done); });
+  text += gone("  turned away", &Departures::turned_away);
+  text += gone("  gave up waiting", &Departures::gave_up_in_line);
+  text += gone("  gave up inside", &Departures::gave_up_inside);
+  text += gone("  lost a place", &Departures::lost_place);
+  text += gone("  sent out", &Departures::sent_out);
+  text += gone("  ghosts", &Departures::ghosts);
   text += count("  still waiting", &Summary::waiting);
   text += count("  still inside", &Summary::inside);
-  text += of_waits("waited, p50", &Summary::wait_p50) + of_waits("waited, p95", &Summary::wait_p95);
-  text += of_waits("longest wait", &Summary::longest_wait);
+  text += of_waits("waited, p50", &Waits::p50) + of_waits("waited, p95", &Waits::p95);
+  text += of_waits("longest wait", &Waits::longest);
   text += count("most waiting", &Summary::most_waiting);
   text += count("most sessions", &Summary::most_sessions);
   text += line("sessions used",
-               [](const Summary& of) { return of.waited > 0 ? share_text(of.use) : "-"; });
+               [](const Summary& of) { return of.waits.count > 0 ? share_text(of.use) : "-"; });
   text += count("polls", &Summary::polls) + count("  most in 1 s", &Summary::most_polls);
   text += line("calls in range", [](const Summary& of) {
     return of.told > 0 ? share_text(of.within, of.told) : "-";
@@ -191,8 +194,8 @@ std::string visitors(const Runs& runs) {
   for (std::size_t n = 0; n < runs.front()->visitors->tiers.size(); ++n) {
     const std::string& name = runs.front()->visitors->tiers[n].name;
     text += line(cut("p95 of " + name, kNameWidth + 3), [n](const Summary& of) {
-      const bool has_waits = n < of.tiers.size() && of.tiers[n].waited > 0;
-      return has_waits ? fixed(of.tiers[n].wait_p95, 1) + " s" : "-";
+      const bool has_waits = n < of.tiers.size() && of.tiers[n].waits.count > 0;
+      return has_waits ? fixed(of.tiers[n].waits.p95, 1) + " s" : "-";
     });
   }
   return text;

@@ -21,6 +21,13 @@ constexpr auto kLookUpAfter = waiting::kRenewAfter;
 // In tokens, times count from 1970.
 constexpr waiting::Time kEpoch{std::chrono::hours(490'000)};
 
+Waits waits_of(std::vector<double> seconds) {
+  return {.count = seconds.size(),
+          .p50 = quantile(seconds, 0.5),
+          .p95 = quantile(seconds, 0.95),
+          .longest = quantile(seconds, 1)};
+}
+
 }  // namespace
 
 waiting::Terms VisitorsModel::Room::terms(const config::WaitingRoom& room) {
@@ -88,8 +95,8 @@ VisitorsModel::Step VisitorsModel::rest(Milliseconds pause, TimePoint now) {
   return {Does::rests, now + pause + from_seconds(to_seconds(pause) * late), std::nullopt};
 }
 
-VisitorsModel::Step VisitorsModel::leave(Visitor& visitor, std::uint64_t VisitorsSummary::*why) {
-  ++(summary_.*why);
+VisitorsModel::Step VisitorsModel::leave(Visitor& visitor, std::uint64_t Departures::*why) {
+  ++(summary_.left.*why);
   if (visitor.stage == Stage::inside) --summary_.inside;
   if (visitor.stage == Stage::in_line || visitor.stage == Stage::called) --summary_.waiting;
   visitor.stage = Stage::away;
@@ -118,10 +125,10 @@ VisitorsModel::Step VisitorsModel::come(const Request& pattern, TimePoint now) {
     case WaitingRoom::Door::enter: return go_in(visitor, pattern, 0, now);
     case WaitingRoom::Door::wait: break;
     case WaitingRoom::Door::full:
-    case WaitingRoom::Door::ended: return leave(visitor, &VisitorsSummary::turned_away);
+    case WaitingRoom::Door::ended: return leave(visitor, &Departures::turned_away);
   }
   visitor.stage = Stage::stamped;
-  return rest(room->settings.poll.min, now);
+  return rest(room->settings.page.poll.min, now);
 }
 
 // The second one.
@@ -132,11 +139,11 @@ VisitorsModel::Step VisitorsModel::join(const Request& pattern, TimePoint now) {
   const auto contact = room.room.join(id_of(pattern), time_of(visitor.came), time_of(now),
                                       waiting::priority_of(room.settings, visit_of(pattern).tier));
   if (contact.session) return go_in(visitor, pattern, contact.session->generation, now);
-  if (!contact.view) return leave(visitor, &VisitorsSummary::turned_away);
+  if (!contact.view) return leave(visitor, &Departures::turned_away);
   visitor.stage = Stage::in_line;
   ++summary_.waiting;
   summary_.most_waiting = std::max(summary_.most_waiting, summary_.waiting);
-  if (visitor.is_ghost) return leave(visitor, &VisitorsSummary::ghosts);
+  if (visitor.is_ghost) return leave(visitor, &Departures::ghosts);
   return rest(contact.view->poll, now);
 }
 
@@ -144,11 +151,11 @@ VisitorsModel::Step VisitorsModel::poll(const Request& pattern, TimePoint now) {
   Visitor& visitor = visitor_of(pattern);
   Room& room = *room_of(pattern);
   if (now - visitor.came >= visit_of(pattern).patience)
-    return leave(visitor, &VisitorsSummary::gave_up_in_line);
+    return leave(visitor, &Departures::gave_up_in_line);
   ++summary_.polls;
   const waiting::Time time = time_of(now);
   const auto view = room.room.hear(id_of(pattern), time);
-  if (!view) return leave(visitor, &VisitorsSummary::lost_place);
+  if (!view) return leave(visitor, &Departures::lost_place);
   if (view->state == TicketState::waiting) {
     if (view->estimate && !visitor.has_told) {
       visitor.has_told = true;
@@ -187,17 +194,17 @@ VisitorsModel::Step VisitorsModel::ask_for_page(const Request& pattern, TimePoin
   Room* const room = room_of(pattern);
   if (room == nullptr) return {Does::asks_for_page, now, std::nullopt};
   const waiting::Time time = time_of(now);
-  const Milliseconds look_up_after = std::min(kLookUpAfter, room->settings.idle / 4);
+  const Milliseconds look_up_after = std::min(kLookUpAfter, room->settings.sessions.idle / 4);
   if (visitor.generation == 0 || time - visitor.issued >= look_up_after) {
     const auto renewal = room->room.use(id_of(pattern), visitor.generation, visitor.issued, time);
     if (renewal.use == waiting::Use::renewed) {
       visitor.generation = renewal.generation;
       visitor.issued = time;
     } else if (renewal.use != waiting::Use::kept) {
-      return leave(visitor, &VisitorsSummary::sent_out);
+      return leave(visitor, &Departures::sent_out);
     }
   }
-  return {Does::asks_for_page, now, room->settings.traffic_class.value_or(ClassId{})};
+  return {Does::asks_for_page, now, room->settings.sessions.traffic_class.value_or(ClassId{})};
 }
 
 VisitorsModel::Step VisitorsModel::page_ended(const Request& pattern, bool is_served,
@@ -205,8 +212,7 @@ VisitorsModel::Step VisitorsModel::page_ended(const Request& pattern, bool is_se
   Visitor& visitor = visitor_of(pattern);
   const Visit& visit = visit_of(pattern);
   if (!is_served) {
-    if (now - visitor.content >= visit.patience)
-      return leave(visitor, &VisitorsSummary::gave_up_inside);
+    if (now - visitor.content >= visit.patience) return leave(visitor, &Departures::gave_up_inside);
     return rest(std::chrono::ceil<Milliseconds>(std::max(kRetry, retry_after)), now);
   }
   visitor.content = now;
@@ -214,7 +220,7 @@ VisitorsModel::Step VisitorsModel::page_ended(const Request& pattern, bool is_se
     const double think = exponential(to_seconds(visit.think), random_);
     return {Does::rests, now + from_seconds(think), std::nullopt};
   }
-  ++summary_.done;
+  ++summary_.left.done;
   --summary_.inside;
   visitor.stage = Stage::away;
   return {};
@@ -224,13 +230,13 @@ void VisitorsModel::tick(waiting::EntryPace::Health health, TimePoint now) {
   const waiting::Time time = time_of(now);
   for (const auto& [route, room] : rooms_) {
     const waiting::Counts counts = room->room.counts(time);
-    health.is_needed = counts.is_paced;
+    health.is_needed = counts.entry.is_paced;
     const double pace = room->pace.tick(time, health);
     room->room.tick(time, {.is_overloaded = health.state >= State::overloaded, .pace = pace});
     const std::size_t sessions = counts.active + counts.provisional;
     summary_.most_sessions = std::max<std::uint64_t>(summary_.most_sessions, sessions);
     if (counts.present == 0) continue;
-    use_.share += static_cast<double>(sessions) / room->settings.active_sessions;
+    use_.share += static_cast<double>(sessions) / room->settings.sessions.most;
     ++use_.ticks;
   }
 }
@@ -245,16 +251,9 @@ void VisitorsModel::end_second(Second& second) {
 VisitorsSummary VisitorsModel::summary() const {
   VisitorsSummary summary = summary_;
   summary.has_room = !rooms_.empty();
-  std::vector<double> waits = waits_;
-  summary.waited = waits.size();
-  summary.wait_p50 = quantile(waits, 0.5);
-  summary.wait_p95 = quantile(waits, 0.95);
-  summary.longest_wait = quantile(waits, 1);
-  for (const auto& [name, tier] : tiers_) {
-    std::vector<double> of_tier = tier.waits;
-    summary.tiers.push_back(
-        {name, tier.came, of_tier.size(), quantile(of_tier, 0.5), quantile(of_tier, 0.95)});
-  }
+  summary.waits = waits_of(waits_);
+  for (const auto& [name, tier] : tiers_)
+    summary.tiers.push_back({name, tier.came, waits_of(tier.waits)});
   if (use_.ticks > 0) summary.use = use_.share / static_cast<double>(use_.ticks);
   return summary;
 }

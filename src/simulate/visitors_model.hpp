@@ -71,7 +71,7 @@ class VisitorsModel {
   };
   struct Room {
     explicit Room(const config::WaitingRoom& configured)
-        : settings(configured), pace(configured.active_sessions), room(terms(configured)) {}
+        : settings(configured), pace(configured.sessions.most), room(terms(configured)) {}
     static waiting::Terms terms(const config::WaitingRoom& configured);
 
     const config::WaitingRoom& settings;
@@ -93,7 +93,7 @@ class VisitorsModel {
   Step poll(const Request& pattern, TimePoint now);
   Step ask_for_page(const Request& pattern, TimePoint now);
   Step rest(Milliseconds pause, TimePoint now);
-  Step leave(Visitor& visitor, std::uint64_t VisitorsSummary::*why);
+  Step leave(Visitor& visitor, std::uint64_t Departures::*why);
   void note_call(Visitor& visitor, TimePoint now);
   TierWaits* tier_of(const Request& pattern);
 

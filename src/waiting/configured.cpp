@@ -20,8 +20,8 @@ When when_of(config::WaitingWhen when) {
 // The key of the draw is the caller's to set.
 Start start_of(const config::WaitingRoom& settings) {
   Start start;
-  if (const auto at = parse_time(settings.opens_at)) start.at = *at;
-  if (settings.queueing == config::Queueing::random_start) start.draw.emplace();
+  if (const auto at = parse_time(settings.opening.at)) start.at = *at;
+  if (settings.opening.queueing == config::Queueing::random_start) start.draw.emplace();
   return start;
 }
 
@@ -68,19 +68,19 @@ EventSet wanted_events(const config::WaitingRoom& settings) {
 }
 
 Terms terms_of(const config::WaitingRoom& settings) {
-  return {.active_sessions = settings.active_sessions,
-          .per_minute = settings.per_minute.value_or(0),
-          .session_ttl = settings.session_ttl,
-          .idle = settings.idle,
-          .claim = settings.claim,
-          .claim_extensions = settings.claim_extensions,
-          .abandon = settings.abandon,
-          .max_wait = settings.max_wait,
-          .shortest_poll = settings.poll.min,
-          .longest_poll = settings.poll.max,
-          .max_tickets = settings.max_tickets,
-          .attempts = settings.attempts,
-          .when = when_of(settings.when),
+  return {.active_sessions = settings.sessions.most,
+          .per_minute = settings.sessions.per_minute.value_or(0),
+          .session_ttl = settings.sessions.ttl,
+          .idle = settings.sessions.idle,
+          .claim = settings.tickets.claim,
+          .claim_extensions = settings.tickets.claim_extensions,
+          .abandon = settings.tickets.abandon,
+          .max_wait = settings.tickets.max_wait,
+          .shortest_poll = settings.page.poll.min,
+          .longest_poll = settings.page.poll.max,
+          .max_tickets = settings.tickets.most,
+          .attempts = settings.tickets.attempts,
+          .when = when_of(settings.opening.when),
           .tiers = tiers_of(settings),
           .start = start_of(settings)};
 }

@@ -17,30 +17,40 @@ struct TierCounts {
   std::uint64_t fulfilled = 0;  // since the beginning: tickets that became sessions
 };
 
+// Of those who were told an estimate and then called.
+struct EstimateCounts {
+  std::uint64_t within = 0;   // called within the range that was told first
+  std::uint64_t outside = 0;  // not so
+  double error = 0;           // learned mean of how far the middle was off, as a part of the wait
+};
+
+// How entry goes now.
+struct Entry {
+  bool is_open = false;                // visitors have to wait
+  bool is_overloaded = false;          // the upstream was, at the last tick
+  bool is_paced = false;               // likewise, Backend::pace held back a call
+  std::size_t last_minute = 0;         // entries within the last 60 to 61 s
+  std::optional<double> per_second{};  // learned while somebody waited
+};
+
 struct Counts {
   // Now.
-  std::size_t waiting = 0;                     // tickets in line that are not called
-  std::size_t present = 0;                     // of those, heard of lately
-  std::size_t processing = 0;                  // tickets that are called
-  std::size_t active = 0;                      // sessions
-  std::size_t provisional = 0;                 // entries of the last 60 s that are no session yet
-  bool is_open = false;                        // visitors have to wait
-  bool is_overloaded = false;                  // likewise, the upstream was
-  bool is_paced = false;                       // at the last tick, Backend::pace held back a call
-  std::size_t entries_last_minute = 0;         // within the last 60 to 61 s
-  std::optional<double> entries_per_second{};  // learned while somebody waited
+  std::size_t waiting = 0;      // tickets in line that are not called
+  std::size_t present = 0;      // of those, heard of lately
+  std::size_t processing = 0;   // tickets that are called
+  std::size_t active = 0;       // sessions
+  std::size_t provisional = 0;  // entries of the last 60 s that are no session yet
+  Entry entry;
 
   // Since the beginning.
-  std::uint64_t joined = 0;        // tickets made
-  std::uint64_t called = 0;        // calls, repeated ones too
-  std::uint64_t fulfilled = 0;     // tickets that became sessions
-  Milliseconds waited{0};          // by these, all together
-  std::uint64_t entered = 0;       // sessions that began, with a ticket or without
-  std::uint64_t refused = 0;       // at the door: arrive() and join() that said `full`
-  std::uint64_t told_within = 0;   // called within the range that was told first
-  std::uint64_t told_outside = 0;  // not so
-  std::uint64_t events_lost = 0;   // Happenings: as many were noted as may be
-  double estimate_error = 0;  // learned mean of how far the middle was off, as a part of the wait
+  std::uint64_t joined = 0;       // tickets made
+  std::uint64_t called = 0;       // calls, repeated ones too
+  std::uint64_t fulfilled = 0;    // tickets that became sessions
+  Milliseconds waited{0};         // by these, all together
+  std::uint64_t entered = 0;      // sessions that began, with a ticket or without
+  std::uint64_t refused = 0;      // at the door: arrive() and join() that said `full`
+  std::uint64_t events_lost = 0;  // Happenings: as many were noted as may be
+  EstimateCounts estimates;
   std::array<TierCounts, kMostTiers> tiers{};               // as Terms::tiers
   std::array<std::uint64_t, kEndedCount> tickets_ended{};   // by Ended
   std::array<std::uint64_t, kEndedCount> sessions_ended{};  // by Ended

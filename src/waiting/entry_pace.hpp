@@ -19,7 +19,7 @@ class EntryPace {
     // The upstream refuses requests or lets them wait although its state is normal: no growth.
     bool is_refusing = false;
     bool are_waiting = false;
-    // The pace held back a call at the last tick (Counts::is_paced).
+    // The pace held back a call at the last tick (Entry::is_paced).
     bool is_needed = true;
   };
 

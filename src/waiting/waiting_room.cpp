@@ -249,7 +249,7 @@ void WaitingRoom::tick(Time now, const Backend& backend) {
   ended_.tick(now);
   if (orders_.has_ended) end_some(now);
   if (orders_.is_paused || !has_begun()) learned_.interrupt(now);
-  counts_.is_overloaded = backend.is_overloaded;
+  counts_.entry.is_overloaded = backend.is_overloaded;
   call_some(now, backend);
   learn(now);
 }
@@ -326,7 +326,7 @@ void WaitingRoom::call_some(Time now, const Backend& backend) {
   const double seconds = std::clamp(static_cast<double>((now - last_).count()) / 1000, 0.0, 1.0);
   const double per_second = terms_.active_sessions * backend.pace;
   called_.may_call = std::min(called_.may_call + per_second * seconds, std::max(per_second, 1.0));
-  counts_.is_paced = false;
+  counts_.entry.is_paced = false;
   if (orders_.is_paused || orders_.has_ended || !terms_.start.is_over(now)) return;
   const auto free = static_cast<double>(room(now));
   // Of those who have not come yet, fewer will than of all who are called.
@@ -339,7 +339,7 @@ void WaitingRoom::call_some(Time now, const Backend& backend) {
     const Slot next = line_.next();
     if (next == kNoSlot) return;
     if (backend.is_overloaded || backend.pace <= 0 || called_.may_call < 1) {
-      counts_.is_paced = true;
+      counts_.entry.is_paced = true;
       return;
     }
     called_.may_call -= 1;
@@ -371,12 +371,12 @@ Counts WaitingRoom::counts(Time now) const {
   counts.present = line_.present();
   counts.active = sessions_.size();
   counts.provisional = provisional_.count(now);
-  counts.is_open = is_open(now);
-  counts.entries_last_minute = begins_.last_minute(now);
-  if (learned_.knows_calls()) counts.entries_per_second = learned_.calls().per_second();
-  counts.told_within = learned_.honesty().within();
-  counts.told_outside = learned_.honesty().outside();
-  counts.estimate_error = learned_.honesty().error();
+  counts.entry.is_open = is_open(now);
+  counts.entry.last_minute = begins_.last_minute(now);
+  if (learned_.knows_calls()) counts.entry.per_second = learned_.calls().per_second();
+  counts.estimates.within = learned_.honesty().within();
+  counts.estimates.outside = learned_.honesty().outside();
+  counts.estimates.error = learned_.honesty().error();
   counts.events_lost = happenings_.lost();
   line_.each([&](Priority priority, const Line& line) {
     counts.tiers[terms_.tiers.number_of(priority)].visitors += line.size();

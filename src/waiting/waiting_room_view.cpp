@@ -55,7 +55,7 @@ Why WaitingRoom::why(const Ticket& ticket, const TieredLine::Ahead& ahead) const
   if (!has_begun()) return terms_.start.draw ? Why::lot : Why::early;
   if (ahead.all() > ticket.least_ahead)
     return ahead.own.all > ticket.least_own ? Why::returned : Why::higher_tier;
-  return counts_.is_overloaded ? Why::busy : Why::none;
+  return counts_.entry.is_overloaded ? Why::busy : Why::none;
 }
 
 std::optional<Learned::Course> WaitingRoom::course(const Ticket& ticket,

@@ -69,7 +69,7 @@ std::optional<Answer> Entrance::enter() {
 
 // The session's last use is to be known before it is idle.
 Milliseconds Entrance::renew_after() const {
-  return std::min(waiting::kRenewAfter, settings_->idle / 4);
+  return std::min(waiting::kRenewAfter, settings_->sessions.idle / 4);
 }
 
 // Mostly without a look at the waiting room: the pass says who was let in, and when.
@@ -131,17 +131,17 @@ std::optional<Answer> Entrance::join(const Token& stamp) {
 std::optional<Answer> Entrance::arrive() {
   const TimePoint now = services_.now();
   if (!is_visit(request_.head)) {
-    const bool is_open =
-        room_->with(now, [](WaitingRoom& room, Time time) { return room.counts(time).is_open; });
+    const bool is_open = room_->with(
+        now, [](WaitingRoom& room, Time time) { return room.counts(time).entry.is_open; });
     if (!is_open) return std::nullopt;
-    return waiting_room_open(settings_->poll.max);
+    return waiting_room_open(settings_->page.poll.max);
   }
   const waiting::Priority priority = visitor_tier(request_, *settings_);
   const auto door =
       room_->with(now, [&](WaitingRoom& room, Time time) { return room.arrive(time, priority); });
   if (door == WaitingRoom::Door::full || door == WaitingRoom::Door::ended) return turn_away(door);
   const std::optional<waiting::TicketId> id = new_ticket_id();
-  if (!id) return waiting_room_open(settings_->poll.max);
+  if (!id) return waiting_room_open(settings_->page.poll.max);
   if (door == WaitingRoom::Door::enter) {
     renew(*id, 0);
     let_in(*id);
@@ -154,12 +154,12 @@ std::optional<Answer> Entrance::arrive() {
 Answer Entrance::turn_away(WaitingRoom::Door door) {
   using State = VisitorStatus::State;
   const State state = door == WaitingRoom::Door::ended ? State::ended : State::full;
-  return tell({.state = state, .poll = settings_->poll.max}, std::nullopt);
+  return tell({.state = state, .poll = settings_->page.poll.max}, std::nullopt);
 }
 
 void Entrance::let_in(const waiting::TicketId& id) {
   request_.generation->generation().classifier.set_class(
-      request_.subject, settings_->traffic_class.value_or(ClassId{}), request_.arrived);
+      request_.subject, settings_->sessions.traffic_class.value_or(ClassId{}), request_.arrived);
   stay_ = Stay(*room_, id, renew_after(), services_.now());
   TextWriter out(pass_);
   out << "room=" << room_->name() << "; id=" << to_text(id);

@@ -9,7 +9,7 @@ namespace {
 
 const HmacKey* key_of(const RequestContext& request) {
   const auto& room = request.config().routes[index(request.subject.route)].waiting_room;
-  return room && room->proof_key ? &*room->proof_key : nullptr;
+  return room && room->proof.key ? &*room->proof.key : nullptr;
 }
 
 }  // namespace

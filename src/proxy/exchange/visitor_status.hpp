@@ -39,7 +39,7 @@ std::string_view name(VisitorStatus::State state);
 
 // When who has only a stamp is to come again: well within its life.
 inline Milliseconds stamp_poll(const config::WaitingRoom& settings) {
-  return std::min<Milliseconds>(settings.poll.min, waiting::kStampLife / 3);
+  return std::min<Milliseconds>(settings.page.poll.min, waiting::kStampLife / 3);
 }
 
 VisitorStatus status_of(const waiting::TicketId& id, const waiting::WaitingRoom::View& view);

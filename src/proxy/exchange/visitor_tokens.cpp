@@ -27,7 +27,7 @@ std::chrono::seconds life_of(std::string_view token, const config::WaitingRoom& 
   Milliseconds life = kOfKey;  // a ticket is good while its visitor asks
   if (token.starts_with(static_cast<char>(waiting::TokenKind::stamp))) life = waiting::kStampLife;
   if (token.starts_with(static_cast<char>(waiting::TokenKind::pass)))
-    life = std::min(settings.session_ttl, kOfKey);
+    life = std::min(settings.sessions.ttl, kOfKey);
   return std::chrono::ceil<std::chrono::seconds>(life);
 }
 

@@ -107,7 +107,7 @@ VisitorStatus WaitingResource::ask_with_pass(const Token& pass) {
   const auto end = room_->with(
       services_.now(), [&](WaitingRoom& room, Time now) { return room.end_of(pass.id, now); });
   if (end) return is_over(pass.id, *end);
-  VisitorStatus status{.state = VisitorStatus::State::fulfilled, .poll = settings_->poll.max};
+  VisitorStatus status{.state = VisitorStatus::State::fulfilled, .poll = settings_->page.poll.max};
   status.id = pass.id;
   return status;
 }
@@ -127,9 +127,9 @@ VisitorStatus WaitingResource::ask_with_stamp(const Token& stamp) {
   using State = VisitorStatus::State;
   const TimePoint now = services_.now();
   if (room_->time_at(now) - stamp.time > waiting::kStampLife) return ask_with_none();
-  const bool is_open =
-      room_->with(now, [](WaitingRoom& room, Time time) { return room.counts(time).is_open; });
-  const VisitorStatus closed{.state = State::closed, .poll = settings_->poll.min};
+  const bool is_open = room_->with(
+      now, [](WaitingRoom& room, Time time) { return room.counts(time).entry.is_open; });
+  const VisitorStatus closed{.state = State::closed, .poll = settings_->page.poll.min};
   if (!is_open) return closed;
   const auto contact = room_->join(stamp, client_address(request_), *settings_, now);
   if (!contact) return status_of(VisitorStatus::Limit::joins, stamp_poll(*settings_));
@@ -147,7 +147,7 @@ VisitorStatus WaitingResource::ask_with_none() {
   using State = VisitorStatus::State;
   return room_->with(services_.now(), [this](WaitingRoom& room, Time now) -> VisitorStatus {
     if (room.orders().has_ended) return turned_away(WaitingRoom::Door::ended);
-    const bool is_open = room.counts(now).is_open;
+    const bool is_open = room.counts(now).entry.is_open;
     return {.state = is_open ? State::arrived : State::closed, .poll = stamp_poll(*settings_)};
   });
 }
@@ -155,7 +155,7 @@ VisitorStatus WaitingResource::ask_with_none() {
 VisitorStatus WaitingResource::turned_away(WaitingRoom::Door door) const {
   using State = VisitorStatus::State;
   const State state = door == WaitingRoom::Door::ended ? State::ended : State::full;
-  return {.state = state, .poll = settings_->poll.max};
+  return {.state = state, .poll = settings_->page.poll.max};
 }
 
 // More time for who is called. The waiting page has no use for it: where it is seen, it enters.

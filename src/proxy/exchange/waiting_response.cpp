@@ -34,7 +34,7 @@ waiting::PageContent content_of(const WaitingFacts& facts, const waiting::Orders
   return waiting::PageContent{
       .room = facts.room.name(),
       .accept_language = languages != nullptr ? languages->value : std::string_view{},
-      .languages = facts.settings.languages,
+      .languages = facts.settings.page.languages,
       .message = notice.message,
       .status_path = path,
       .state = name(facts.status.state),
@@ -86,7 +86,7 @@ std::string room_path(const config::Config& config, const SharedWaitingRoom& roo
 
 OwnResponse waiting_response(const WaitingFacts& facts) {
   OwnResponse response;
-  response.status = facts.status.limit ? 429 : facts.settings.status;
+  response.status = facts.status.limit ? 429 : facts.settings.page.status;
   response.lines = "Cache-Control: no-store\r\nX-Robots-Tag: noindex\r\n";
   response.lines += retry_after_line(facts.status.poll);
   const std::string path = room_path(facts.request.config(), facts.room);

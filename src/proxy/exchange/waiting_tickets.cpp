@@ -136,7 +136,7 @@ Answer WaitingResource::note_arrival() {
       now, [&](WaitingRoom& room, Time time) { return room.ask_for_ticket(time, priority); });
   if (door != WaitingRoom::Door::wait) return tell_joined(0, turned_away(door));
   const std::optional<waiting::TicketId> id = new_ticket_id();
-  if (!id) return waiting_room_open(settings_->poll.max);
+  if (!id) return waiting_room_open(settings_->page.poll.max);
   given_ = Token{TokenKind::stamp, *id, 0, room_->time_at(now), priority};
   return tell_joined(202, {.state = VisitorStatus::State::arrived, .poll = Milliseconds(1000)});
 }

@@ -51,14 +51,14 @@ std::optional<WaitingRoom::Contact> SharedWaitingRoom::join(const waiting::Token
                                                             const IpAddress& client,
                                                             const config::WaitingRoom& settings,
                                                             TimePoint now) {
-  if (!joins_.take(client, settings.joins_per_second, now)) {
+  if (!joins_.take(client, settings.tickets.joins_per_second, now)) {
     limited_joins_.fetch_add(1, std::memory_order_relaxed);
     return std::nullopt;
   }
   const WaitingRoom::Contact contact = with(now, [&](WaitingRoom& room, waiting::Time time) {
     return room.join(stamp.id, stamp.time, time, stamp.priority);
   });
-  if (!contact.has_joined) joins_.give_back(client, settings.joins_per_second);
+  if (!contact.has_joined) joins_.give_back(client, settings.tickets.joins_per_second);
   return contact;
 }
 
@@ -73,7 +73,7 @@ void SharedWaitingRoom::tick(const config::WaitingRoom& settings, waiting::Entry
     pace_.set_active_sessions(terms.active_sessions);
   }
   room_.want_events(waiting::wanted_events(settings));
-  health.is_needed = room_.counts(time).is_paced;
+  health.is_needed = room_.counts(time).entry.is_paced;
   double pace = pace_.tick(time, health);
   const bool is_held = settings.on_store_failure == config::OnStoreFailure::hold &&
                        context_->keeping.load(std::memory_order_relaxed) == PlaceKeeping::fails;

@@ -52,7 +52,7 @@ class SharedWaitingRoom {
         joins_(context_->address_key),
         given_(terms_of(settings)),
         room_(given_),
-        pace_(settings.active_sessions) {
+        pace_(settings.sessions.most) {
     room_.want_events(waiting::wanted_events(settings));
   }
   SharedWaitingRoom(const SharedWaitingRoom&) = delete;
@@ -109,7 +109,7 @@ class SharedWaitingRoom {
   waiting::Orders notice(const config::WaitingRoom& settings) const {
     const std::lock_guard lock(mutex_);
     waiting::Orders orders = room_.orders();
-    if (orders.message.empty()) orders.message = settings.message;
+    if (orders.message.empty()) orders.message = settings.page.message;
     return orders;
   }
 

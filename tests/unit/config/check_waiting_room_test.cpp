@@ -19,14 +19,14 @@ TEST_CASE("a waiting room needs no key, and no route has one unless it says so")
   CHECK_FALSE(load_good(with(R"("routes":[{"name":"a","match":{}}])")).routes[0].waiting_room);
   const Config config = load_good(route("{}"));
   const WaitingRoom& room = room_of(config);
-  CHECK(room.active_sessions == 200);
-  CHECK_FALSE(room.per_minute);
-  CHECK(room.when == WaitingWhen::full);
-  CHECK(room.status == 503);
+  CHECK(room.sessions.most == 200);
+  CHECK_FALSE(room.sessions.per_minute);
+  CHECK(room.opening.when == WaitingWhen::full);
+  CHECK(room.page.status == 503);
   CHECK(room.secure_cookie);
-  CHECK(room.claim >= Milliseconds{120'000});  // WCAG 2.2.1
-  CHECK(room.abandon >= Milliseconds{150'000});
-  CHECK_FALSE(room.traffic_class);
+  CHECK(room.tickets.claim >= Milliseconds{120'000});  // WCAG 2.2.1
+  CHECK(room.tickets.abandon >= Milliseconds{150'000});
+  CHECK_FALSE(room.sessions.traffic_class);
 }
 
 TEST_CASE("every key of a waiting room has its range") {
@@ -55,9 +55,9 @@ TEST_CASE("every key of a waiting room has its range") {
 TEST_CASE("a start is a time, and a draw needs one") {
   const WaitingRoom room = room_of(
       load_good(route(R"({"opens_at":"2026-12-01T10:00:00+01:00","queueing":"random_start"})")));
-  CHECK(room.queueing == Queueing::random_start);
-  CHECK(room.opens_at == "2026-12-01T10:00:00+01:00");
-  CHECK(room_of(load_good(route("{}"))).queueing == Queueing::fifo);
+  CHECK(room.opening.queueing == Queueing::random_start);
+  CHECK(room.opening.at == "2026-12-01T10:00:00+01:00");
+  CHECK(room_of(load_good(route("{}"))).opening.queueing == Queueing::fifo);
   for (const char* wrong : {"tomorrow", "2026-12-01", "2026-02-30T10:00:00Z", "10:00"})
     check_problem(route(R"({"opens_at":")" + std::string(wrong) + "\"}"), kPath + ".opens_at",
                   "RFC 3339");

@@ -14,8 +14,8 @@ namespace spillway::simulate {
 namespace {
 
 std::uint64_t accounted(const VisitorsSummary& of) {
-  return of.done + of.turned_away + of.ghosts + of.gave_up_in_line + of.lost_place + of.sent_out +
-         of.gave_up_inside + of.waiting + of.inside;
+  return of.left.done + of.left.turned_away + of.left.ghosts + of.left.gave_up_in_line +
+         of.left.lost_place + of.left.sent_out + of.left.gave_up_inside + of.waiting + of.inside;
 }
 
 std::string quiet_site(const std::string& room, const std::string& more = "") {
@@ -43,15 +43,15 @@ TEST_CASE("ticket-sale: the caps hold, sessions are used, and everybody is accou
   const Recording run = simulate(sale, true);
   REQUIRE(run.visitors);
   const VisitorsSummary& of = *run.visitors;
-  MESSAGE("used ", of.use, ", p95 of waits ", of.wait_p95, " s, polls ", of.polls);
+  MESSAGE("used ", of.use, ", p95 of waits ", of.waits.p95, " s, polls ", of.polls);
   CHECK(of.came > 8000);
   // Those between their first and second contact are in no place yet.
   CHECK(accounted(of) <= of.came);
   CHECK(accounted(of) + 50 >= of.came);
   CHECK(of.most_sessions <= 900);
   CHECK(of.use > 0.9);
-  CHECK(of.turned_away == 0);  // all come in within max_wait_ms
-  CHECK(of.longest_wait < 600);
+  CHECK(of.left.turned_away == 0);  // all come in within max_wait_ms
+  CHECK(of.waits.longest < 600);
   MESSAGE("calls within the range that was told first: ", of.within, " of ", of.told);
   CHECK(of.told > 4000);
   CHECK(static_cast<double>(of.within) > 0.6 * static_cast<double>(of.told));
@@ -64,7 +64,7 @@ TEST_CASE("ticket-sale: the caps hold, sessions are used, and everybody is accou
   const Recording other = simulate(without_waiting_rooms(sale), true);
   REQUIRE(other.visitors);
   CHECK(other.visitors->came == of.came);  // the same people
-  CHECK(other.visitors->waited == 0);
+  CHECK(other.visitors->waits.count == 0);
   CHECK(run.classes[1].success > 0.98);
   CHECK(other.classes[1].success < 0.9);  // refused again and again, and in no order
   CHECK(to_json(simulate(sale, true)).dump() == to_json(run).dump());
@@ -76,7 +76,7 @@ TEST_CASE("visitors see all their pages, with and without a waiting room that is
   for (const Recording* run : {&open, &roomy}) {
     REQUIRE(run->visitors);
     CHECK(run->visitors->came > 80);
-    CHECK(run->visitors->done == run->visitors->came);
+    CHECK(run->visitors->left.done == run->visitors->came);
     CHECK(run->visitors->polls == 0);
   }
   CHECK(open.classes[1].counts.offered == 4 * open.visitors->came);
@@ -90,8 +90,8 @@ TEST_CASE("a small waiting room lets few in at a time, and all in the end") {
       quiet_site(R"(, "waiting_room": {"active_sessions": 10, "idle_ms": 1000, "class": "P1"})"));
   REQUIRE(run.visitors);
   CHECK(run.visitors->most_sessions == 10);
-  CHECK(run.visitors->waited > 0);
-  CHECK(run.visitors->done + run.visitors->waiting + run.visitors->inside > 0);
+  CHECK(run.visitors->waits.count > 0);
+  CHECK(run.visitors->left.done + run.visitors->waiting + run.visitors->inside > 0);
   CHECK(summary(run, nullptr).find("longest wait") != std::string::npos);
 }
 
@@ -114,8 +114,8 @@ TEST_CASE("visitors of a higher tier wait less, and the summary says how long ea
   const TierSummary& vip = run.visitors->tiers[1];
   CHECK(standard.name == "standard");
   CHECK(vip.name == "vip");
-  CHECK(vip.waited > 5);
-  CHECK(vip.wait_p50 < standard.wait_p50 / 2);
+  CHECK(vip.waits.count > 5);
+  CHECK(vip.waits.p50 < standard.waits.p50 / 2);
   CHECK(standard.came + vip.came == run.visitors->came);
   const std::string text = summary(run, nullptr);
   CHECK(text.find("p95 of vip") != std::string::npos);

@@ -24,9 +24,9 @@ Judged judge(const Tide& tide, const Tiers& tiers = {}) {
   const Counts before = play.counts();
   play.pass(Milliseconds(14'400'000));
   const Counts after = play.counts();
-  const auto within = static_cast<double>(after.told_within - before.told_within);
-  const auto outside = static_cast<double>(after.told_outside - before.told_outside);
-  return {within / (within + outside), after.estimate_error,
+  const auto within = static_cast<double>(after.estimates.within - before.estimates.within);
+  const auto outside = static_cast<double>(after.estimates.outside - before.estimates.outside);
+  return {within / (within + outside), after.estimates.error,
           static_cast<std::uint64_t>(within + outside)};
 }
 

@@ -229,7 +229,7 @@ TEST_CASE("the time before a start is not counted as one without entries") {
   const auto rate_after = [](bool is_put_off) {
     TidePlay play(long_line(20), {.streams = {{0, 0.3}}, .at_first = 200, .stay = 100});
     play.pass(std::chrono::minutes(30));
-    const double before = play.counts().entries_per_second.value();
+    const double before = play.counts().entry.per_second.value();
     Terms terms = long_line(20);
     if (is_put_off) {
       terms.start.at = play.now() + std::chrono::minutes(20);
@@ -238,7 +238,7 @@ TEST_CASE("the time before a start is not counted as one without entries") {
     }
     play.room().set_terms(terms, play.now());
     play.pass(std::chrono::minutes(20));
-    return play.counts().entries_per_second.value() / before;
+    return play.counts().entry.per_second.value() / before;
   };
   CHECK(rate_after(true) == doctest::Approx(1));
   CHECK(rate_after(false) < 0.7);

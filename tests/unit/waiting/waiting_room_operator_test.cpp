@@ -287,7 +287,7 @@ TEST_CASE("what the operator ends is counted apart, and the waits of those who c
 TEST_CASE("asking for a ticket stores nothing, and opens no closed waiting room") {
   Desk desk(terms_for(1));
   for (int n = 0; n < 1000; ++n) CHECK(desk.room.ask_for_ticket(desk.now) == Door::wait);
-  CHECK_FALSE(desk.room.counts(desk.now).is_open);
+  CHECK_FALSE(desk.room.counts(desk.now).entry.is_open);
   CHECK(desk.room.counts(desk.now).provisional == 0);
   CHECK(desk.room.arrive(desk.now) == Door::enter);
 }

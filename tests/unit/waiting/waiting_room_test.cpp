@@ -90,7 +90,7 @@ TEST_CASE("while there is room visitors go on, and count as taken for a minute")
   for (int n = 0; n < 3; ++n) CHECK(scene.room.arrive(scene.now) == Door::enter);
   CHECK(scene.counts().provisional == 3);
   CHECK(scene.room.arrive(scene.now) == Door::wait);
-  CHECK(scene.counts().is_open);
+  CHECK(scene.counts().entry.is_open);
   scene.pass(Milliseconds(61'000));
   CHECK(scene.counts().provisional == 0);
   CHECK(scene.room.arrive(scene.now) == Door::enter);
@@ -309,9 +309,9 @@ TEST_CASE("overloaded opens the waiting room for a minute at least, and until it
   scene.pass(kTick);
   CHECK(scene.claim(1));
   scene.pass(Milliseconds(60'000));
-  CHECK(scene.counts().is_open);
+  CHECK(scene.counts().entry.is_open);
   scene.pass(Milliseconds(61'000));
-  CHECK_FALSE(scene.counts().is_open);
+  CHECK_FALSE(scene.counts().entry.is_open);
 }
 
 TEST_CASE("a reload keeps places, and throws nobody out") {
