@@ -22,7 +22,7 @@ void describe(Visitor& visit, CircuitBreaker& x) {
   visit("window_ms", x.window, Range{100, 600'000}, "Time over which the share is taken.");
   visit("open_ms", x.open, Range{1, kHour},
         "Time before an open circuit lets a request through to see, within a tenth; doubled each "
-        "time that one fails.");
+        "time that it opens again.");
   visit("max_open_ms", x.max_open, Range{1, kHour}, "What that time is doubled up to.");
 }
 

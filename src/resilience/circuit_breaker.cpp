@@ -7,6 +7,8 @@ namespace {
 
 constexpr double kBadRate = 0.5;  // where there is no limit for it
 
+TimePoint later(TimePoint now, Duration by) { return now < kNever - by ? now + by : kNever; }
+
 }  // namespace
 
 CircuitBreaker::CircuitBreaker(const CircuitBreakerLimits& limits)
@@ -16,24 +18,27 @@ CircuitBreaker::CircuitBreaker(const CircuitBreakerLimits& limits)
   limits_.successes_to_close = std::max(limits_.successes_to_close, 1u);
 }
 
-bool CircuitBreaker::would_allow(TimePoint now) const {
+TimePoint CircuitBreaker::allowed_from(const FailureSource* source) const {
   switch (state_) {
-    case CircuitState::closed: return true;
-    case CircuitState::open: return now >= probe_at_;
+    case CircuitState::closed: return TimePoint::min();
+    case CircuitState::open: return probe_at_;
     case CircuitState::half_open: break;
   }
-  return probes_running_ < limits_.probes;
+  if (probes_running_ >= limits_.probes) return kNever;
+  return source != nullptr && suspects_.has(*source) ? suspects_from_ : TimePoint::min();
 }
 
-CircuitBreaker::Call CircuitBreaker::allow(TimePoint now) {
+CircuitBreaker::Call CircuitBreaker::allow(TimePoint now, const FailureSource* source) {
   if (state_ == CircuitState::closed) return {.allowed = true, .era = era_};
   if (state_ == CircuitState::open) {
     if (now < probe_at_) return {};
     enter(CircuitState::half_open);
   }
   if (probes_running_ >= limits_.probes) return {};
+  const bool is_suspect = source != nullptr && suspects_.has(*source);
+  if (is_suspect && now < suspects_from_) return {};
   ++probes_running_;
-  return {.allowed = true, .era = era_};
+  return {.allowed = true, .suspected = is_suspect, .era = era_};
 }
 
 void CircuitBreaker::answered(Call& call) {
@@ -48,22 +53,28 @@ void CircuitBreaker::record(const Call& call, CallResult result, TimePoint now, 
   if (state_ == CircuitState::closed) {
     record_closed(result, now, random, source);
   } else {
-    record_probe(call, result, now, random);
+    record_probe(call, result, now, random, source);
   }
 }
 
 void CircuitBreaker::record_closed(CallResult result, TimePoint now, Random& random,
                                    const FailureSource* source) {
   if (result == CallResult::ignored) return;
-  samples_.add(now);
   sources_.record(source, result == CallResult::failure, now);
+  if (result == CallResult::failure && is_suspect_of_late(source, now)) return;
+  samples_.add(now);
   if (result == CallResult::success) {
     row_ = {};
+    if (source != nullptr) suspects_.succeeded(*source);
     return;
   }
   failures_.add(now);
   add_to_row(source);
   if (too_many_failures(now)) open(now, random);
+}
+
+bool CircuitBreaker::is_suspect_of_late(const FailureSource* source, TimePoint now) const {
+  return source != nullptr && now < suspects_until_ && suspects_.has(*source);
 }
 
 // A failure without a source is the server's: no connection, no response.
@@ -77,13 +88,37 @@ void CircuitBreaker::add_to_row(const FailureSource* source) {
 
 // No call is allowed while the circuit is open, so one of this era is a probe.
 void CircuitBreaker::record_probe(const Call& call, CallResult result, TimePoint now,
-                                  Random& random) {
+                                  Random& random, const FailureSource* source) {
   if (!call.answered) --probes_running_;
-  if (result == CallResult::failure) return open(now, random);
-  if (result == CallResult::success && ++probes_succeeded_ >= limits_.successes_to_close) {
-    times_opened_ = 0;
-    enter(CircuitState::closed);
+  switch (result) {
+    case CallResult::ignored: return;
+    case CallResult::success: return probe_succeeded(call, now, source);
+    case CallResult::failure: break;
   }
+  if (reopens(call, now, source)) open(now, random);
+}
+
+void CircuitBreaker::probe_succeeded(const Call& call, TimePoint now, const FailureSource* source) {
+  if (source != nullptr) suspects_.succeeded(*source);
+  has_other_served_ = has_other_served_ || !call.suspected;
+  if (++probes_succeeded_ < limits_.successes_to_close) return;
+  times_opened_ = 0;
+  suspects_until_ = later(now, limits_.window);
+  enter(CircuitState::closed);
+}
+
+// After a probe that failed. If not, its source is a suspect now.
+bool CircuitBreaker::reopens(const Call& call, TimePoint now, const FailureSource* source) {
+  if (source == nullptr) return true;
+  const bool is_first = suspects_.empty();
+  if (!is_first && suspects_.is_independent(*source)) return true;
+  if (call.suspected && !has_other_served_) return true;
+  suspects_.failed(*source);
+  if (!is_first && !call.suspected) return false;
+  if (is_first) probes_succeeded_ = 0;
+  suspects_from_ = later(now, open_time_);
+  has_other_served_ = false;
+  return false;
 }
 
 bool CircuitBreaker::too_many_failures(TimePoint now) {
@@ -105,8 +140,9 @@ bool CircuitBreaker::is_above_rate(std::uint64_t failures, std::uint64_t samples
 
 void CircuitBreaker::open(TimePoint now, Random& random) {
   if (times_opened_ < UINT32_MAX) ++times_opened_;
-  const Duration wait = limits_.open_for.delay(times_opened_, random);
-  probe_at_ = now < kNever - wait ? now + wait : kNever;
+  open_time_ = limits_.open_for.delay(times_opened_, random);
+  probe_at_ = later(now, open_time_);
+  suspects_.clear();
   enter(CircuitState::open);
 }
 

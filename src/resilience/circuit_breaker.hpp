@@ -7,6 +7,16 @@
 //
 // A closed circuit judges the server by others than the few clients or paths that fail while others
 // are served well (FailingSources): one client that asks for what fails must not have it opened.
+//
+// Nor may it keep it open, though probes are whatever requests come. A half-open circuit opens
+// again
+// * at once if there is no connection or no response;
+// * at the second failed response, if it has neither the client nor the path of the first.
+// Until then the client and the path that failed are suspects (ProbeSuspects): others go before
+// them, for as long as the circuit was open. After that one of the suspects is let through. If it
+// fails again and no other has succeeded meanwhile, it is the only traffic there is: the circuit
+// opens. What is still suspect when it closes does not count for one window more; by then others
+// have been served.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +25,7 @@
 #include "base/time.hpp"
 #include "resilience/backoff.hpp"
 #include "resilience/failing_sources.hpp"
+#include "resilience/probe_suspects.hpp"
 #include "resilience/sliding_count.hpp"
 
 namespace spillway::resilience {
@@ -31,7 +42,7 @@ struct CircuitBreakerLimits {
   std::uint32_t min_samples = 20;          // in the window, below which a rate says nothing
   Duration window = std::chrono::seconds(10);
   std::uint32_t probes = 1;              // at a time while half-open; 0 counts as 1
-  std::uint32_t successes_to_close = 3;  // of probes, with no failure between; 0 counts as 1
+  std::uint32_t successes_to_close = 3;  // of probes, no failure between but suspects'; 0: 1
   Backoff open_for;                      // attempt n: opened n times without closing
 };
 
@@ -44,6 +55,7 @@ class CircuitBreaker {
   struct Call {
     bool allowed = false;
     bool answered = false;
+    bool suspected = false;
     std::uint32_t era = 0;
 
     explicit operator bool() const { return allowed; }
@@ -51,10 +63,14 @@ class CircuitBreaker {
 
   explicit CircuitBreaker(const CircuitBreakerLimits& limits);
 
-  // Whether allow() would say yes. Changes nothing.
-  bool would_allow(TimePoint now) const;
+  // From when on allow() would say yes, if nothing happens meanwhile; kNever: once the probes that
+  // are under way have ended.
+  TimePoint allowed_from(const FailureSource* source = nullptr) const;
   // Whether this call may be made. The first one after the open time makes the circuit half-open.
-  Call allow(TimePoint now);
+  // `source`: whose call it is; null where it is not known, or judges_probes() is false.
+  Call allow(TimePoint now, const FailureSource* source = nullptr);
+  // Whether it matters whose call asks to be allowed.
+  bool judges_probes() const { return state_ == CircuitState::half_open && !suspects_.empty(); }
   // The callee has begun to answer. The result is still to be recorded, which may take long; a
   // probe does not keep the next one from being made meanwhile.
   void answered(Call& call);
@@ -70,7 +86,11 @@ class CircuitBreaker {
  private:
   void record_closed(CallResult result, TimePoint now, Random& random, const FailureSource* source);
   void add_to_row(const FailureSource* source);
-  void record_probe(const Call& call, CallResult result, TimePoint now, Random& random);
+  bool is_suspect_of_late(const FailureSource* source, TimePoint now) const;
+  void record_probe(const Call& call, CallResult result, TimePoint now, Random& random,
+                    const FailureSource* source);
+  void probe_succeeded(const Call& call, TimePoint now, const FailureSource* source);
+  bool reopens(const Call& call, TimePoint now, const FailureSource* source);
   bool too_many_failures(TimePoint now);
   bool is_above_rate(std::uint64_t failures, std::uint64_t samples) const;
   void open(TimePoint now, Random& random);
@@ -91,7 +111,12 @@ class CircuitBreaker {
   };
   Row row_;
   std::uint32_t times_opened_ = 0;  // since it was last closed
+  Duration open_time_{};            // the last
   TimePoint probe_at_{};
+  ProbeSuspects suspects_;
+  TimePoint suspects_from_{};      // when half-open: from then on one of them is let through
+  TimePoint suspects_until_{};     // when closed: what does not count until then
+  bool has_other_served_ = false;  // a success of no suspect since suspects_from_ was set
   std::uint32_t probes_running_ = 0;
   std::uint32_t probes_succeeded_ = 0;
 };

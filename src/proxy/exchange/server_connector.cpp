@@ -5,6 +5,7 @@
 
 #include "http/method.hpp"
 #include "overload/decide.hpp"
+#include "proxy/exchange/answer_source.hpp"
 
 namespace spillway::proxy {
 
@@ -49,7 +50,7 @@ Task<ServerConnector::Connected> ServerConnector::connect(bool fresh_only, TimeP
       break;
     }
     const std::size_t server = upstream().servers.choose(left, turn, services_.random);
-    connected.call = circuits.allow(server);
+    connected.call = circuits.allow(server, source_for(circuits));
     if (!connected.call.allowed()) {
       refused.insert(server);
       continue;
@@ -126,7 +127,7 @@ Task<ServerConnector::Opened> ServerConnector::await_connected(Connected& into,
 std::optional<Fault> ServerConnector::fault_after_all(bool is_any_asked) {
   if (!is_any_asked) {
     const Circuits& circuits = request_.generation->circuits(request_.subject.upstream);
-    return circuits_open(circuits.time_until_allowed());
+    return circuits_open(circuits.time_until_allowed(source_for(circuits)));
   }
   if (is_short_) {
     upstream().servers.count_shortage();
@@ -137,10 +138,15 @@ std::optional<Fault> ServerConnector::fault_after_all(bool is_any_asked) {
 }
 
 std::optional<Fault> ServerConnector::circuits_fault() {
-  const Milliseconds left =
-      request_.generation->circuits(request_.subject.upstream).time_until_allowed();
+  const Circuits& circuits = request_.generation->circuits(request_.subject.upstream);
+  const Milliseconds left = circuits.time_until_allowed(source_for(circuits));
   if (left.count() == 0) return std::nullopt;
   return circuits_open(left);
+}
+
+Circuits::Source ServerConnector::source_for(const Circuits& circuits) const {
+  if (!circuits.judges_probes()) return std::nullopt;
+  return failure_source(request_);
 }
 
 // Jitter, so that clients do not retry in phase.

@@ -42,7 +42,7 @@ class ServerConnector {
   // connection. `dispatched`: when the request got its slot.
   Task<Connected> connect(bool fresh_only, TimePoint dispatched, const Deadlines& deadlines);
 
-  // A fault while the circuits of all servers are open.
+  // A fault while the circuits of all servers are open, or let others go first.
   std::optional<Fault> circuits_fault();
   bool has_untried_server() const;
   // Servers tried, failed connections included; and the last of them.
@@ -57,6 +57,7 @@ class ServerConnector {
   Task<Opened> await_connected(Connected& into, const Deadlines& deadlines);
   std::optional<Fault> fault_after_all(bool is_any_asked);
   Fault circuits_open(Milliseconds left);
+  Circuits::Source source_for(const Circuits& circuits) const;
   Upstream& upstream() const { return request_.upstream(); }
 
   Services& services_;

@@ -348,6 +348,7 @@ Fault UpstreamCall::fail_after_head(const Fault& fault, bool is_servers_fault) {
   if (!is_servers_fault) call_.ignore();
   if (is_servers_fault) record_result(request_, true);
   if (!call_.has_ended()) {
+    call_.of(failure_source(request_));
     call_.fail(*fault.failure, fault.cause);
   } else {
     request_.generation->circuits(request_.subject.upstream)

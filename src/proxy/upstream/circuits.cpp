@@ -60,31 +60,35 @@ Circuits::Circuits(Upstream& upstream, Random& random, observe::Log& log)
     breakers_.emplace_back(limits);
 }
 
-Milliseconds Circuits::time_until_allowed() const {
+Milliseconds Circuits::time_until_allowed(const Source& source) const {
   if (breakers_.empty()) return Milliseconds{0};
   const TimePoint now = Clock::now();
   Milliseconds least = Milliseconds::max();
   for (const CircuitBreaker& breaker : breakers_) {
-    if (breaker.would_allow(now)) return Milliseconds{0};
-    // Half-open: the result of the probes under way is unknown, so assume that they fail.
-    const Milliseconds left = breaker.state() == CircuitState::open
-                                  ? std::chrono::ceil<Milliseconds>(breaker.probe_at() - now)
-                                  : upstream_.config.circuit_breaker->open;
+    const TimePoint from = breaker.allowed_from(source ? &*source : nullptr);
+    if (from <= now) return Milliseconds{0};
+    // The result of the probes under way is unknown, so assume that they fail.
+    const Milliseconds left = from != kNever ? std::chrono::ceil<Milliseconds>(from - now)
+                                             : upstream_.config.circuit_breaker->open;
     least = std::min(least, left);
   }
   return least;
 }
 
-Circuits::Call Circuits::allow(std::size_t server) {
+Circuits::Call Circuits::allow(std::size_t server, const Source& source) {
   Call call;
   call.allowed_ = true;
   call.server_ = server;
   if (!breakers_.empty()) {
-    call.call_ = breakers_[server].allow(Clock::now());
+    call.call_ = breakers_[server].allow(Clock::now(), source ? &*source : nullptr);
     call.allowed_ = call.call_.allowed;
   }
   if (call.allowed_) call.circuits_ = this;
   return call;
+}
+
+bool Circuits::judges_probes() const {
+  return std::ranges::any_of(breakers_, &CircuitBreaker::judges_probes);
 }
 
 bool Circuits::judges_sources() const {

@@ -6,8 +6,9 @@
 // It fails without a connection, without a valid head in time, with status 500, 502, 503 or 504, or
 // when the body is cut off, stalls or is malformed; not when the client left, or was so slow that
 // the server may have lost patience. A half-open probe lets the next one in once its head has come,
-// since a body may be long. Failed responses are judged by their source, too: those of one client
-// that asks for what fails are not the server's. Worker thread only; reads the clock.
+// since a body may be long. Failed responses are judged by their source, too, also those that break
+// after their head: those of one client that asks for what fails are not the server's. Worker
+// thread only; reads the clock.
 #pragma once
 
 #include <cstddef>
@@ -65,9 +66,15 @@ class Circuits {
   Circuits(const Circuits&) = delete;
   Circuits& operator=(const Circuits&) = delete;
 
+  // Whose call it is: where judges_probes().
+  using Source = std::optional<resilience::FailureSource>;
+
   // 0 if a call to some server would be allowed now; otherwise the least time until one may be.
-  Milliseconds time_until_allowed() const;
-  Call allow(std::size_t server);
+  Milliseconds time_until_allowed(const Source& source = std::nullopt) const;
+  Call allow(std::size_t server, const Source& source = std::nullopt);
+  // Whether it matters whose call asks to be allowed: while a circuit is half-open and a probe has
+  // failed.
+  bool judges_probes() const;
   // Whether it matters whose request succeeds: not for a circuit that there is not, and for
   // ejection only while a server is suspected.
   bool judges_sources() const;

@@ -1,6 +1,7 @@
 // A server that keeps failing is left alone for a while, if the operator wants it so.
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -100,6 +101,34 @@ TEST_CASE("a client that asks for what fails does not have the circuit opened fo
   // What fails for others, too, is the server's.
   for (int n = 0; n < 3; ++n) (n % 2 == 0 ? one : other).ask(get("/broken" + std::to_string(n)));
   check_circuit_open(other.ask(get("/")));
+}
+
+TEST_CASE("nor does it keep a circuit open that lets requests through to try") {
+  for (const std::string& broken :
+       {kBroken, std::string("HTTP/1.1 200 OK\r\nContent-Length: 200000\r\n\r\nabc")}) {
+    CAPTURE(broken);
+    std::atomic<bool> is_down = true;
+    const ScriptedPeer peer([&](PeerConnection& proxy) {
+      const auto request = proxy.read_request();
+      if (!request || is_down) return;
+      proxy.send(request->start_line.find("/broken") != std::string::npos ? broken : ok("well"));
+    });
+    const ProxyUnderTest proxy(guarded({peer.address()}, breaker(1, 1000)));
+    const auto ask = [&](const std::string& address, const std::string& path) {
+      RawClient client(proxy.port(), 0, address);
+      return client.send(get(path, "Connection: close\r\n")).read_to_end();
+    };
+    CHECK(ask("127.0.0.3", "/").starts_with("HTTP/1.1 502"));
+    is_down = false;
+    const Deadline deadline;
+    while (ask("127.0.0.2", "/broken").find("CIRCUIT_OPEN") != std::string::npos)
+      REQUIRE(!deadline.passed());
+    CHECK(ask("127.0.0.2", "/").find("CIRCUIT_OPEN") != std::string::npos);
+    CHECK(ask("127.0.0.3", "/broken").find("CIRCUIT_OPEN") != std::string::npos);
+    for (int n = 0; n < 3; ++n) CHECK(ask("127.0.0.3", "/").starts_with("HTTP/1.1 200"));
+    CHECK(proxy.state()["upstreams"][0]["open_circuits"] == 0);
+    CHECK(proxy.metric_becomes(R"(spillway_inflight{upstream="app"})", 0));
+  }
 }
 
 TEST_CASE("every way to fail counts against the circuit") {
