@@ -99,7 +99,6 @@ struct NewJob {
   std::string target;           // path and query
   std::optional<Digest> order;  // jobs with the same one run one after another
   std::optional<IdempotencyKey> idempotency;
-  bool is_leased = false;  // by the proxy that accepts it, which runs it at once
 };
 
 // The part of a job that changes.

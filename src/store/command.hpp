@@ -57,11 +57,9 @@ struct Enqueue {
     full,       // max_pending jobs of the route wait
   };
   jobs::NewJob job;
-  Epoch epoch = 0;  // used if job.is_leased
   std::uint64_t max_pending = 0;
   Result result = Result::accepted;
-  jobs::JobId id;          // of the job that stands for the request
-  bool is_leased = false;  // as job.is_leased asks, unless it has to wait for one of its order
+  jobs::JobId id;  // of the job that stands for the request
 };
 
 // Whether a request with this Idempotency-Key was accepted, and its key is known still.
@@ -74,7 +72,7 @@ struct KnowsKey {
 // acceptance on, without an attempt. One whose id is there already is the same one, and nothing
 // changes. Its Idempotency-Key is not kept: its client was refused, and may try again with it.
 struct Bury {
-  jobs::NewJob job;  // idempotency and is_leased are not used
+  jobs::NewJob job;  // idempotency is not used
   jobs::Cause cause = jobs::Cause::none;
 };
 

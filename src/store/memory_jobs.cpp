@@ -131,10 +131,7 @@ void MemoryJobs::execute(Release& command, WallTime now) {
 
 bool MemoryJobs::is_known(Enqueue& command) {
   const jobs::NewJob& job = command.job;
-  if (const One* one = find(job.id)) {
-    command.is_leased = one->progress.state == JobState::leased && one->epoch == command.epoch;
-    return true;
-  }
+  if (find(job.id) != nullptr) return true;
   if (!job.idempotency) return false;
   const auto key = keys_.find(job.idempotency->scope);
   if (key == keys_.end()) return false;
@@ -150,7 +147,6 @@ void MemoryJobs::execute(Enqueue& command, WallTime) {
   const jobs::NewJob& job = command.job;
   command.id = job.id;
   command.result = Enqueue::Result::accepted;
-  command.is_leased = false;
   if (is_known(command)) return;
   const auto& states = routes_[job.lane.route];
   if (states[index(JobState::queued)] + states[index(JobState::retrying)] >= command.max_pending) {
@@ -162,11 +158,6 @@ void MemoryJobs::execute(Enqueue& command, WallTime) {
   one.job = job;
   one.progress.due = job.accepted;
   one.is_blocked = job.order && ordered_.count(one.order()) != 0;
-  command.is_leased = job.is_leased && !one.is_blocked;
-  if (command.is_leased) {
-    one.progress.state = JobState::leased;
-    one.epoch = command.epoch;
-  }
   ids_[job.id] = seq;
   if (job.idempotency) keys_[job.idempotency->scope] = {job.idempotency->fingerprint, job.id};
   bytes_ += job.head.size() + job.body.size();

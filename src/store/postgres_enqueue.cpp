@@ -47,18 +47,16 @@ struct JobColumns {
 };
 
 PostgresStatement statement_for(const jobs::NewJob& job) {
-  if (job.is_leased) return PostgresStatement::enqueue_leased;
   return job.order ? PostgresStatement::enqueue_ordered : PostgresStatement::enqueue;
 }
 
 PostgresStatement careful(PostgresStatement statement) {
   using enum PostgresStatement;
-  if (statement == enqueue_leased) return careful_enqueue_leased;
   return statement == enqueue_ordered ? careful_enqueue_ordered : careful_enqueue;
 }
 
 bool go_together(const Enqueue& a, const Enqueue& b) {
-  return statement_for(a.job) == statement_for(b.job) && (!a.job.is_leased || a.epoch == b.epoch);
+  return statement_for(a.job) == statement_for(b.job);
 }
 
 // Whose job stands for each key now.
@@ -97,22 +95,17 @@ void add_alike(PostgresBatch& batch, std::span<Enqueue* const> alike) {
   for (Enqueue* each : alike) {
     each->result = Enqueue::Result::accepted;
     each->id = each->job.id;
-    each->is_leased = false;
     if (each->job.idempotency) keyed.push_back(each);
     if (each->job.idempotency && !keys.insert(each->job.idempotency->scope).second) continue;
     columns.add(each->job, each->job.idempotency);
     stored.push_back(each);
   }
   PostgresParameters parameters = columns.take();
-  if (alike[0]->job.is_leased) parameters.add(alike[0]->epoch);
   const PostgresStatement statement = statement_for(alike[0]->job);
   batch.add(batch.is_careful ? careful(statement) : statement, std::move(parameters),
-            [&batch, stored = std::move(stored)](const PostgresRows& rows) {
-              std::set<jobs::JobId> leased;
-              for (int row = 0; row < rows.size(); ++row) leased.insert(rows.id(row, 0));
-              for (Enqueue* each : stored) {
-                each->is_leased = leased.contains(each->id);
-                if (!each->is_leased) batch.hints.changed(each->job.lane.route, 1);
+            [&batch, stored = std::move(stored)](const PostgresRows&) {
+              for (const Enqueue* each : stored) {
+                batch.hints.changed(each->job.lane.route, 1);
                 batch.hints.appeared(each->job.accepted);
               }
             });
@@ -202,7 +195,7 @@ bool admit(PostgresBatch& batch, std::span<Enqueue* const> enqueues) {
       each->result = Enqueue::Result::full;
       continue;
     }
-    if (!each->job.is_leased) ++count;
+    ++count;
     if (each->job.idempotency) known.scopes.insert(each->job.idempotency->scope);
   }
   return true;

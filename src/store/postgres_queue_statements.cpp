@@ -75,34 +75,6 @@ SELECT number, id, rank, route, tenant, LEAST(accepted, (SELECT now_ms())), expi
 FROM stored s
 )sql";
 
-// $16: the epoch. A job waits if its proxy's lease is over, or for an earlier one of its order. Of
-// those that were stored before, the ones that this proxy holds are named, too.
-constexpr std::string_view kEnqueueLeased = R"sql(
-, placed AS (
-  SELECT s.*, ordered_by IS NOT NULL AND (
-    row_number() OVER (PARTITION BY ordered_by, route ORDER BY number) > 1 OR
-    EXISTS (SELECT FROM line l WHERE l.ordered_by = s.ordered_by AND l.route = s.route
-            AND NOT l.is_over)) AS is_blocked
-  FROM stored s)
-, me AS (SELECT epoch FROM proxy WHERE epoch = $16::int8 AND NOT is_over
-           AND lease_end > (SELECT now_ms()) FOR SHARE)
-, lined AS (INSERT INTO line (number, ordered_by, route)
-            SELECT number, ordered_by, route FROM placed WHERE ordered_by IS NOT NULL)
-, held AS (INSERT INTO leased (id, number, epoch, due, expires, kept, tenant, attempts, recoveries,
-                               rank, cause, route, ordered_by, period)
-           SELECT id, number, epoch, accepted, expires, kept, tenant, 0, 0, rank, 0, route,
-                  ordered_by, period FROM placed, me WHERE NOT is_blocked RETURNING id)
-, put AS (INSERT INTO waiting (number, id, rank, route, tenant, due, expires, kept, state, attempts,
-                               recoveries, cause, ordered_by, is_blocked, period)
-          SELECT number, id, rank, route, tenant, LEAST(accepted, (SELECT now_ms())), expires, kept,
-                 0, 0, 0, 0, ordered_by, is_blocked, period
-          FROM placed WHERE is_blocked OR NOT EXISTS (SELECT FROM me))
-SELECT id FROM held
-UNION ALL
-SELECT l.id FROM unnest($1::uuid[]) AS i(id) JOIN leased l ON l.id = i.id
-WHERE l.epoch = $16::int8
-)sql";
-
 // $16: the causes.
 constexpr std::string_view kBury = R"sql(
 INSERT INTO ended (number, due, expires, ended, forget, attempts, recoveries, state, cause, route,
@@ -215,10 +187,8 @@ std::vector<PostgresStatementText> postgres_queue_statements() {
       {lock_lines, std::string(kLockLines)},
       {enqueue, quick_text(kEnqueue)},
       {enqueue_ordered, quick_text(kEnqueueOrdered)},
-      {enqueue_leased, quick_text(kEnqueueLeased)},
       {careful_enqueue, careful_text(kEnqueue)},
       {careful_enqueue_ordered, careful_text(kEnqueueOrdered)},
-      {careful_enqueue_leased, careful_text(kEnqueueLeased)},
       {bury, careful_text(kBury)},
       {look_up_scopes, std::string(kLookUpScopes)},
       {claim, std::string(kClaim)},

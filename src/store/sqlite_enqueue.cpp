@@ -21,30 +21,22 @@ void SqliteEnqueue::operator()(Enqueue& command, jobs::WallTime now) {
   const jobs::NewJob& job = command.job;
   command.id = job.id;
   command.result = Enqueue::Result::accepted;
-  command.is_leased = false;
   if (job.idempotency && is_known(command)) return;
   const std::int64_t route = ledger_.find_or_add(job.lane.route);
   if (ledger_.route(route).waiting() >= command.max_pending) {
-    if (!is_there(command)) command.result = Enqueue::Result::full;
+    if (!is_there(job.id)) command.result = Enqueue::Result::full;
     return;
   }
   const bool is_blocked =
       job.order && records_.has_others(route, std::string(job.order->begin(), job.order->end()), 0);
-  const bool is_leased = job.is_leased && !is_blocked;
-  Place place{.route = route,
-              .state = is_leased ? JobState::leased : JobState::queued,
-              .is_blocked = is_blocked};
-  if (is_leased) place.epoch = command.epoch;
-  if (!is_leased && !is_blocked) place.ready = number_of(job.accepted);
+  Place place{.route = route, .is_blocked = is_blocked};
+  if (!is_blocked) place.ready = number_of(job.accepted);
   // The key goes first, since the job keeps its window; a job that is there already has its own.
   if (job.idempotency) {
-    if (is_there(command)) return;
+    if (is_there(job.id)) return;
     place.window = keys_.add(*job.idempotency, job.id, now);
   }
-  if (insert(job, place))
-    command.is_leased = is_leased;
-  else if (!database_.failed())
-    is_there(command);
+  insert(job, place);
 }
 
 void SqliteEnqueue::operator()(KnowsKey& command, jobs::WallTime) {
@@ -65,25 +57,22 @@ bool SqliteEnqueue::insert(const jobs::NewJob& job, const Place& place) {
   if (job.order) ordered = blob(*job.order);
   insert_job_.execute(blob(job.id.bytes), std::int64_t{job.lane.rank}, place.route,
                       static_cast<std::int64_t>(job.lane.tenant), std::string_view(job.tenant_name),
-                      static_cast<std::int64_t>(index(place.state)), number_of(job.accepted),
-                      place.ready, place.epoch, ordered, std::int64_t{place.is_blocked},
-                      number_of(job.accepted), number_of(job.expires),
-                      std::int64_t{job.kept.count()}, place.window, std::string_view(job.method),
-                      std::string_view(job.target), static_cast<std::int64_t>(job.body.size()));
+                      static_cast<std::int64_t>(index(JobState::queued)), number_of(job.accepted),
+                      place.ready, ordered, std::int64_t{place.is_blocked}, number_of(job.accepted),
+                      number_of(job.expires), std::int64_t{job.kept.count()}, place.window,
+                      std::string_view(job.method), std::string_view(job.target),
+                      static_cast<std::int64_t>(job.body.size()));
   if (database_.failed() || sqlite3_changes(database_.handle()) == 0) return false;
   insert_request_.execute(sqlite3_last_insert_rowid(database_.handle()), blob(job.head),
                           blob(job.body));
-  ledger_.moved(place.route, std::nullopt, place.state);
+  ledger_.moved(place.route, std::nullopt, JobState::queued);
   return true;
 }
 
 bool SqliteEnqueue::is_known(Enqueue& command) {
   const std::optional<SqliteKeys::Known> known = keys_.find(command.job.idempotency->scope);
   if (!known) return false;
-  if (known->id == command.job.id) {
-    is_there(command);  // or was: it is the same job all the same
-    return true;
-  }
+  if (known->id == command.job.id) return true;  // it is there, or was
   command.id = known->id;
   command.result = known->fingerprint == command.job.idempotency->fingerprint
                        ? Enqueue::Result::duplicate
@@ -91,11 +80,6 @@ bool SqliteEnqueue::is_known(Enqueue& command) {
   return true;
 }
 
-bool SqliteEnqueue::is_there(Enqueue& command) {
-  const std::optional<SqliteRecord> record = records_.find(command.job.id);
-  if (!record) return false;
-  command.is_leased = record->progress.state == JobState::leased && record->epoch == command.epoch;
-  return true;
-}
+bool SqliteEnqueue::is_there(const jobs::JobId& id) { return records_.find(id).has_value(); }
 
 }  // namespace spillway::store

@@ -19,14 +19,13 @@ class SqliteEnqueue {
   // As it is inserted.
   struct Place {
     std::int64_t route = 0;
-    jobs::JobState state = jobs::JobState::queued;
     bool is_blocked = false;
-    std::optional<std::int64_t> epoch{}, ready{}, window{};
+    std::optional<std::int64_t> ready{}, window{};
   };
 
   bool insert(const jobs::NewJob& job, const Place& place);
   bool is_known(Enqueue& command);
-  bool is_there(Enqueue& command);
+  bool is_there(const jobs::JobId& id);
 
   Database& database_;
   SqliteLedger& ledger_;

@@ -21,10 +21,10 @@ inline constexpr const char* kIsRegistered =
 
 inline constexpr const char* kInsertJob =
     "INSERT INTO jobs (id, rank, route, tenant, tenant_name, state, due, ready, attempts,"
-    " recoveries, cause, epoch, ordered, blocked, accepted, expires, kept, key_window, method,"
-    " target, body_bytes, status)"
+    " recoveries, cause, ordered, blocked, accepted, expires, kept, key_window, method, target,"
+    " body_bytes, status)"
     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, 0, 0, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,"
-    " ?18, 0) ON CONFLICT (id) DO NOTHING";
+    " 0) ON CONFLICT (id) DO NOTHING";
 inline constexpr const char* kInsertRequest =
     "INSERT INTO requests (seq, head, body) VALUES (?1, ?2, ?3)";
 inline constexpr const char* kHasOrdered =

@@ -262,7 +262,7 @@ Task<std::optional<Fault>> Deferral::store(jobs::NewJob job) {
       has_key && !key_.is_held() &&
       !key_.take(queue.keys_in_hand(), job.idempotency->scope, KeyUse::written_down);
   const std::uint64_t most = is_full || is_in_hand ? 0 : defer()->max_pending;
-  StoreCall call{store::Enqueue{.job = std::move(job), .epoch = 0, .max_pending = most}};
+  StoreCall call{store::Enqueue{.job = std::move(job), .max_pending = most}};
   call.home = &services_.mailbox;
   call.parking = &parking_;
   if (!queue.submit(call)) co_return not_deferred(queue.condition().reason());

@@ -144,7 +144,7 @@ void JobDispatcher::learn(store::Command& command, TimePoint now, jobs::WallTime
       due.push_back({std::move(one.lane), one.oldest_due});
     rotor_.refresh(due);
   } else if (auto* const enqueue = std::get_if<store::Enqueue>(&command)) {
-    if (enqueue->result == store::Enqueue::Result::accepted && !enqueue->job.is_leased) {
+    if (enqueue->result == store::Enqueue::Result::accepted) {
       rotor_.add(enqueue->job.lane, enqueue->job.accepted);
       news_.wrote(enqueue->job.lane);
     }

@@ -298,11 +298,7 @@ JobQueue::Batch JobQueue::take_batch() {
 void JobQueue::execute(Batch& batch) {
   std::vector<store::Command*> commands;
   commands.reserve(batch.size());
-  for (StoreCall* const call : batch) {
-    if (auto* const enqueue = std::get_if<store::Enqueue>(&call->command))
-      enqueue->epoch = dispatcher_.epoch();
-    commands.push_back(&call->command);
-  }
+  for (StoreCall* const call : batch) commands.push_back(&call->command);
   const TimePoint began = Clock::now();
   if (const auto failure = store_->execute(commands, wall_now()))
     failed(batch, *failure);

@@ -15,7 +15,7 @@ std::size_t JobQueue::room_for_notices() const {
 bool JobQueue::post(jobs::NewJob job, std::uint64_t max_pending,
                     std::function<void(bool)> written) {
   const auto call = std::make_shared<StoreCall>(
-      store::Enqueue{.job = std::move(job), .epoch = 0, .max_pending = max_pending});
+      store::Enqueue{.job = std::move(job), .max_pending = max_pending});
   call->is_notice = true;
   // It holds itself until it is done.
   call->done = [this, self = call, written = std::move(written)] {

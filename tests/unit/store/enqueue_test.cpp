@@ -27,15 +27,15 @@ jobs::NewJob in_order(jobs::NewJob job, std::uint8_t order) {
 TEST_CASE("a route takes as many waiting jobs as it may have, and more when some are leased") {
   each_store([](UnderTest& store) {
     const Epoch epoch = store.join();
-    CHECK(store.enqueue(store.job(1), 0, 2).result == Result::accepted);
-    CHECK(store.enqueue(store.job(2), 0, 2).result == Result::accepted);
-    CHECK(store.enqueue(store.job(3), 0, 2).result == Result::full);
+    CHECK(store.enqueue(store.job(1), 2).result == Result::accepted);
+    CHECK(store.enqueue(store.job(2), 2).result == Result::accepted);
+    CHECK(store.enqueue(store.job(3), 2).result == Result::full);
     CHECK_FALSE(store.find(3));
     jobs::NewJob other = store.job(4);
     other.lane.route = "mails";
-    CHECK(store.enqueue(other, 0, 2).result == Result::accepted);
+    CHECK(store.enqueue(other, 2).result == Result::accepted);
     store.claim(epoch, 1);
-    CHECK(store.enqueue(store.job(3), 0, 2).result == Result::accepted);
+    CHECK(store.enqueue(store.job(3), 2).result == Result::accepted);
   });
 }
 
@@ -60,8 +60,8 @@ TEST_CASE("what may have no place at all is told of its duplicate, also beside w
     CHECK(std::get<Enqueue>(batch[2]).result == Result::full);
     CHECK(std::get<Enqueue>(batch[3]).result == Result::accepted);
     // How many wait is counted as without: two may.
-    CHECK(store.enqueue(store.job(6), 0, 2).result == Result::full);
-    CHECK(store.enqueue(store.job(6), 0, 9).result == Result::accepted);
+    CHECK(store.enqueue(store.job(6), 2).result == Result::full);
+    CHECK(store.enqueue(store.job(6), 9).result == Result::accepted);
   });
 }
 
@@ -69,10 +69,10 @@ TEST_CASE("the same job sent again after a failure is the same job, even to a fu
   each_store([](UnderTest& store) {
     store.join();
     for (int n = 0; n < 2; ++n) {
-      const Enqueue again = store.enqueue(with_key(store.job(1), 7, 1), 0, 1);
+      const Enqueue again = store.enqueue(with_key(store.job(1), 7, 1), 1);
       CHECK(again.result == Result::accepted);
       CHECK(again.id == job_id(1));
-      CHECK(store.enqueue(store.job(1), 0, 1).result == Result::accepted);
+      CHECK(store.enqueue(store.job(1), 1).result == Result::accepted);
     }
     CHECK(store.count(JobState::queued) == 1);
   });
@@ -160,18 +160,6 @@ TEST_CASE("a key is forgotten when its time is over, and not as long as its job 
   });
 }
 
-TEST_CASE("a job may be leased by the proxy that accepts it") {
-  each_store([](UnderTest& store) {
-    const Epoch epoch = store.join();
-    jobs::NewJob job = store.job(1);
-    job.is_leased = true;
-    CHECK(store.enqueue(job, epoch).is_leased);
-    CHECK(store.state(1) == "leased");
-    CHECK(store.claim(epoch).empty());
-    CHECK(store.succeed(epoch, 1));
-  });
-}
-
 TEST_CASE("jobs of one order run one after another, across retries; those of other orders do not") {
   each_store([](UnderTest& store) {
     const Epoch epoch = store.join();
@@ -204,20 +192,6 @@ TEST_CASE("a job that ends while it waits for its order does not let the next on
     CHECK(store.claim(epoch).empty());
     store.succeed(epoch, 1);
     CHECK(store.claim(epoch) == Ids{job_id(3)});
-  });
-}
-
-TEST_CASE("a job that has to wait for its order is not leased at once, as it asks to be") {
-  each_store([](UnderTest& store) {
-    const Epoch epoch = store.join();
-    jobs::NewJob job = in_order(store.job(1), 1);
-    job.is_leased = true;
-    CHECK(store.enqueue(job, epoch).is_leased);
-    job.id = job_id(2);
-    CHECK_FALSE(store.enqueue(job, epoch).is_leased);
-    CHECK(store.state(2) == "queued");
-    store.succeed(epoch, 1);
-    CHECK(store.claim(epoch) == Ids{job_id(2)});
   });
 }
 

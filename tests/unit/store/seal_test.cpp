@@ -105,13 +105,13 @@ TEST_CASE(
     REQUIRE(opened.store);
     Enqueue enqueue;
     enqueue.job = secret_job(1);
-    enqueue.job.is_leased = true;
-    enqueue.epoch = 1;
     enqueue.max_pending = 1;
     Settle settle{1, job_id(1), {jobs::JobState::succeeded}};
     settle.answer = jobs::StoredAnswer{200, "secret-field", "secret-answer"};
+    Command join = Join{.lease = std::chrono::seconds(1)};
+    Command claim = Claim{.epoch = 1, .lane = enqueue.job.lane, .limit = 1};
     Command first = enqueue, second = settle, third = Bury{secret_job(2), jobs::Cause::none};
-    Command* const batch[] = {&first, &second, &third};
+    Command* const batch[] = {&join, &first, &claim, &second, &third};
     REQUIRE_FALSE(opened.store->execute(batch, jobs::WallTime{}));
     // The caller's stay as they were.
     CHECK(std::get<Enqueue>(first).job.body == "secret-body");

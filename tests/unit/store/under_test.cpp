@@ -51,10 +51,9 @@ jobs::NewJob UnderTest::job(std::uint64_t n) const {
   return job;
 }
 
-Enqueue UnderTest::enqueue(const jobs::NewJob& job, Epoch epoch, std::uint64_t max_pending) {
+Enqueue UnderTest::enqueue(const jobs::NewJob& job, std::uint64_t max_pending) {
   Enqueue enqueue;
   enqueue.job = job;
-  enqueue.epoch = epoch;
   enqueue.max_pending = max_pending;
   return ask(std::move(enqueue));
 }

@@ -40,7 +40,7 @@ class UnderTest {
 
   Epoch join(std::chrono::milliseconds lease = 10min);
   jobs::NewJob job(std::uint64_t n) const;
-  Enqueue enqueue(const jobs::NewJob& job, Epoch epoch = 0, std::uint64_t max_pending = 1000);
+  Enqueue enqueue(const jobs::NewJob& job, std::uint64_t max_pending = 1000);
   // Of the lane of job(n).
   std::vector<jobs::JobId> claim(Epoch epoch, std::size_t limit = 10);
   std::vector<jobs::JobId> claim(Epoch epoch, const jobs::Lane& lane, std::size_t limit);
