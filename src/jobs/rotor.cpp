@@ -17,11 +17,9 @@ void Rotor::enter_ring(Place& place) {
   place.self = tenants.insert(tenants.end(), &place);
   place.left = kQuantum;
   place.is_ready = true;
-  ready_.emplace(std::pair{place.due, place.number}, &place);
 }
 
 void Rotor::leave_ring(Place& place) {
-  ready_.erase({place.due, place.number});
   place.is_ready = false;
   place.route->tenants.erase(place.self);
   if (!place.route->tenants.empty()) return;
@@ -53,9 +51,7 @@ void Rotor::learn(Place& place, WallTime due) {
     sleeping_.erase({place.due, place.number});
     sleep(place, due);
   } else if (due <= now_) {  // it keeps its place in the ring
-    ready_.erase({place.due, place.number});
     place.due = due;
-    ready_.emplace(std::pair{due, place.number}, &place);
   } else {
     leave_ring(place);
     sleep(place, due);
@@ -168,12 +164,13 @@ std::optional<WallTime> Rotor::due(const Lane& lane) const {
   return known->second.due;
 }
 
-std::optional<WallTime> Rotor::next_due() const {
+std::optional<WallTime> Rotor::next_due(const RoomFrom& from) const {
   std::optional<WallTime> due;
-  if (!ready_.empty()) due = ready_.begin()->first.first;
-  if (!sleeping_.empty()) {
-    const WallTime later = sleeping_.begin()->first.first;
-    due = due ? std::min(*due, later) : later;
+  const auto wait_for = [&](WallTime time) { due = due ? std::min(*due, time) : time; };
+  if (!sleeping_.empty()) wait_for(sleeping_.begin()->first.first);
+  for (const auto& [number, rank] : ranks_) {
+    for (const Route& route : rank.ring)
+      if (const auto time = from(*route.name)) wait_for(*time);
   }
   return due;
 }

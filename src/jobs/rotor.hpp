@@ -53,8 +53,12 @@ class Rotor {
   // is known. add() and refresh() bring it back, also those that came since next().
   void took(const Turn& turn, std::size_t jobs);
 
-  // When the next lane is due; nullopt: none is known. In the past: it has had no room yet.
-  std::optional<WallTime> next_due() const;
+  // From when on a route may have room again, as far as is known; nullopt: not before something
+  // happens that is told.
+  using RoomFrom = std::function<std::optional<WallTime>(const std::string& route)>;
+  // When there may be a turn: the next lane is due, or a route with lanes that are due may have
+  // room. nullopt: nothing to wait for. One step for each such route.
+  std::optional<WallTime> next_due(const RoomFrom& from) const;
   // When that lane is due; nullopt: nothing is known of jobs in it.
   std::optional<WallTime> due(const Lane& lane) const;
   std::size_t lanes() const { return places_.size(); }
@@ -101,7 +105,6 @@ class Rotor {
   std::map<Lane, Place> places_;
   std::map<std::uint8_t, Rank> ranks_;
   ByDue sleeping_;
-  ByDue ready_;
   Place* turn_ = nullptr;  // whose turn is not answered yet
   WallTime now_{};         // of the last turn
   std::uint64_t numbers_ = 0;

@@ -15,6 +15,9 @@ constexpr Milliseconds kLanesEvery{1000};  // what other proxies wrote down, and
 constexpr Milliseconds kSweepEvery{500};
 constexpr Milliseconds kTotalsEvery{1000};
 constexpr Milliseconds kAskAgain{500};  // after a failure of the store
+// Jobs that are due and were not pulled have no room, for a reason that nobody tells of when it
+// ends: live requests are refused, or a slot gets free.
+constexpr Milliseconds kLookAgain{20};
 constexpr std::size_t kSweepLimit = 1000;
 constexpr Duration kFirstPause = std::chrono::seconds(1);
 constexpr Duration kLongestPause = std::chrono::seconds(30);
@@ -111,6 +114,21 @@ std::size_t JobDispatcher::room(const std::string& name, TimePoint now) {
     most = std::min(most, static_cast<std::size_t>(route.tokens));
   }
   return most;
+}
+
+// When room() is to be asked again. A route that is gone has none until it is configured again, and
+// configure() wakes the thread.
+std::optional<TimePoint> JobDispatcher::room_from(const std::string& name, TimePoint now) const {
+  const auto configured = routes_.routes.find(name);
+  if (configured == routes_.routes.end()) return std::nullopt;
+  const auto known = known_.find(name);
+  if (known == known_.end()) return now + kLookAgain;
+  const Route& route = known->second;
+  TimePoint from = std::max(now + kLookAgain, route.paused_until);
+  const std::optional<double>& rate = configured->second.defer.rate;
+  if (rate && route.tokens < 1)
+    from = std::max(from, route.refilled + from_seconds((1 - route.tokens) / *rate));
+  return from;
 }
 
 // By name and generation, as what runs is counted. Empty: the route is not configured any more.
@@ -259,11 +277,15 @@ TimePoint JobDispatcher::next_due(TimePoint now, jobs::WallTime wall) const {
   if (const auto news = news_.next_due()) due = std::min(due, *news);
   if (!is_pulling_) return due;
   due = std::min(due, lanes_at_);
-  if (const auto job = rotor_.next_due()) {
-    // Those that are due and were not pulled have no room; what ends makes some.
-    const Duration until = *job > wall ? Duration(*job - wall) : Duration(Milliseconds{20});
-    due = std::min(due, now + until);
-  }
+  const auto wall_of = [&](TimePoint time) {
+    return wall + std::chrono::ceil<std::chrono::milliseconds>(time - now);
+  };
+  const auto job = rotor_.next_due([&](const std::string& route) -> std::optional<jobs::WallTime> {
+    const auto from = room_from(route, now);
+    if (!from) return std::nullopt;
+    return wall_of(*from);
+  });
+  if (job) due = std::min(due, now + (*job > wall ? Duration(*job - wall) : Duration(kLookAgain)));
   return due;
 }
 

@@ -86,6 +86,7 @@ class JobDispatcher {
   void plan_pull(std::vector<store::Command>& commands, TimePoint now, jobs::WallTime wall);
   void plan_announcement(std::vector<store::Command>& commands, TimePoint now, jobs::WallTime wall);
   std::size_t room(const std::string& name, TimePoint now);
+  std::optional<TimePoint> room_from(const std::string& name, TimePoint now) const;
   void refill(Route& route, double rate, TimePoint now) const;
   std::string upstream_of(const std::string& route) const;
   void claimed(store::Claim& claim);

@@ -19,10 +19,11 @@ using std::chrono::seconds;
 
 namespace {
 
-std::shared_ptr<Generation> generation_with(const nlohmann::json& defer) {
+std::shared_ptr<Generation> generation_with(const nlohmann::json& defer,
+                                            const std::string& route = "export") {
   nlohmann::json settings = support::configuration(
       {"127.0.0.1:1"},
-      {{"routes", {{{"name", "export"}, {"match", {{"path", "/export"}}}, {"defer", defer}}}}});
+      {{"routes", {{{"name", route}, {"match", {{"path", "/export"}}}, {"defer", defer}}}}});
   ReadConfiguration read = resolve_servers(support::checked(settings));
   REQUIRE(read.config);
   const ProcessContext process{.workers = {std::make_shared<observe::WorkerGauges>()}};
@@ -30,6 +31,7 @@ std::shared_ptr<Generation> generation_with(const nlohmann::json& defer) {
 }
 
 const jobs::Lane kLane{kLowestRank, "export", TenantId{1}};
+const jobs::Lane kGone{kLowestRank, "former", TenantId{1}};
 
 struct Play {
   explicit Play(const nlohmann::json& defer = nlohmann::json::object())
@@ -78,9 +80,9 @@ struct Play {
       }
     });
   }
-  void see() {
+  void see(const jobs::Lane& lane = kLane) {
     store::Command seen = store::Enqueue{};
-    std::get<store::Enqueue>(seen).job.lane = kLane;
+    std::get<store::Enqueue>(seen).job.lane = lane;
     std::get<store::Enqueue>(seen).job.accepted = wall;
     dispatcher.learn(seen, now, wall);
   }
@@ -93,6 +95,20 @@ struct Play {
     settle.progress.due = wall;
     settle.is_lost = is_lost;
     dispatcher.learn(settled, now, wall);
+  }
+  // How often the thread runs in that time. The store knows of jobs in these lanes, and gives none.
+  int wakes_in(Duration time, const std::vector<jobs::Lane>& lanes) {
+    const TimePoint end = now + time;
+    for (int wakes = 0;; ++wakes) {
+      const Duration until = dispatcher.next_due(now, wall) - now;
+      if (now + until >= end) return wakes;
+      pass(std::max(std::chrono::ceil<milliseconds>(until), milliseconds(1)));
+      ask();
+      answer<store::Lanes>([&](store::Lanes& asked) {
+        for (const jobs::Lane& lane : lanes) asked.found.push_back({lane, wall});
+      });
+      answer<store::Claim>([](const store::Claim&) {});
+    }
   }
   void pass(milliseconds time) {
     now += time;
@@ -188,11 +204,37 @@ TEST_CASE("a route that pauses is left alone, each time for longer, until a job 
 TEST_CASE("jobs of a route that is gone stay in the store") {
   Play play;
   std::size_t waiting = 10;
-  store::Command seen = store::Enqueue{};
-  std::get<store::Enqueue>(seen).job.lane = {kLowestRank, "former", TenantId{1}};
-  play.dispatcher.learn(seen, play.now, play.wall);
+  play.see(kGone);
   for (int i = 0; i < 5; ++i) play.pull(waiting);
   CHECK(play.handed.empty());
+}
+
+TEST_CASE("they do not wake the thread, until their route is configured again") {
+  Play idle, play;
+  play.see(kGone);
+  const int without = idle.wakes_in(seconds(10), {});
+  CHECK(play.wakes_in(seconds(10), {kGone}) <= without + 2);
+  play.dispatcher.configure(job_routes(generation_with(nlohmann::json::object(), kGone.route)));
+  play.ask();
+  REQUIRE(play.asked<store::Claim>());
+  CHECK(std::get<store::Claim>(play.commands.back()).lane == kGone);
+}
+
+TEST_CASE("nor do jobs of a route that pauses, or of one with a rate, before they may have room") {
+  const auto wakes_of = [](const nlohmann::json& defer, bool pauses) {
+    Play play(defer);
+    if (pauses) play.dispatcher.pause("export", play.now, play.now + seconds(20));
+    play.see();
+    std::size_t waiting = 1;
+    play.pull(waiting);
+    return play.wakes_in(seconds(10), {kLane});
+  };
+  Play idle;
+  const int without = idle.wakes_in(seconds(10), {});
+  CHECK(wakes_of(nlohmann::json::object(), true) <= without + 2);
+  CHECK(wakes_of({{"rate", 0.01}}, false) <= without + 2);
+  // Slots that get free are looked for: negative control.
+  CHECK(wakes_of({{"concurrency", 1}}, false) > 300);
 }
 
 TEST_CASE("a lease that is lost ends what runs, and then the proxy joins again") {
