@@ -33,6 +33,8 @@ enum class Reason : std::uint8_t {
   client_gone,
   draining,
   bad_request,             // malformed, too large, ...: the client's fault
+  idempotency_conflict,    // another request has its Idempotency-Key at the moment
+  idempotency_mismatch,    // its Idempotency-Key came with another request before
   request_timeout,         // the request did not arrive in time
   slow_client,             // it held a slot for which others waited, and moved too few bytes
   not_stored,              // only a cached response was allowed, and there is none
@@ -43,7 +45,7 @@ enum class Reason : std::uint8_t {
   shedding_does_not_help,  // of a state: its signal stays high however much is refused
 };
 
-inline constexpr std::size_t kReasonCount = 29;
+inline constexpr std::size_t kReasonCount = 31;
 
 // At namespace scope: within name(), compilers copy the array to the stack.
 inline constexpr std::array<std::string_view, kReasonCount> kReasonNames{
@@ -68,6 +70,8 @@ inline constexpr std::array<std::string_view, kReasonCount> kReasonNames{
     "CLIENT_GONE",
     "DRAINING",
     "BAD_REQUEST",
+    "IDEMPOTENCY_CONFLICT",
+    "IDEMPOTENCY_MISMATCH",
     "REQUEST_TIMEOUT",
     "SLOW_CLIENT",
     "NOT_STORED",

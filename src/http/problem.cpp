@@ -134,6 +134,8 @@ std::string_view proxy_error_of(Reason reason) {
     case Reason::budget_exceeded:
     case Reason::tenant_share:
     case Reason::bad_request:
+    case Reason::idempotency_conflict:
+    case Reason::idempotency_mismatch:
     case Reason::request_timeout:
     case Reason::slow_client: return "http_request_error";
     case Reason::event_loop_lag:

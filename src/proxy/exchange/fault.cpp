@@ -212,13 +212,13 @@ Fault invalid_idempotency_key() {
 }
 
 Fault reused_idempotency_key() {
-  return {.reason = Reason::bad_request,
+  return {.reason = Reason::idempotency_mismatch,
           .status = 422,
           .detail = "This Idempotency-Key came with another request before."};
 }
 
 Fault idempotency_key_in_hand() {
-  return {.reason = Reason::bad_request,
+  return {.reason = Reason::idempotency_conflict,
           .status = 409,
           .detail =
               "A request with this Idempotency-Key is being answered. Ask again when it has "

@@ -92,8 +92,9 @@ Fault upstream_invalid(http::Error error);
 // (STORE_FULL): 503.
 Fault not_deferred(Reason reason);
 // Of a request that would be deferred: it has no Idempotency-Key where one is required (400), one
-// that cannot be read (400), one that came with another request before (422), or one that another
-// request has at the moment (409).
+// that cannot be read (400), one that came with another request before (422
+// IDEMPOTENCY_MISMATCH), or one that another request has at the moment (409 IDEMPOTENCY_CONFLICT):
+// draft-ietf-httpapi-idempotency-key-header-07, section 2.7.
 Fault missing_idempotency_key();
 Fault invalid_idempotency_key();
 Fault reused_idempotency_key();

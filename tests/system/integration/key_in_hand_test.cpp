@@ -51,7 +51,7 @@ void check_in_hand(const Message& answer) {
   CHECK(answer.field("Content-Type") == "application/problem+json");
   CHECK(answer.field("Retry-After") == "1");
   const json problem = json::parse(answer.body);
-  CHECK(problem.at("reason") == "BAD_REQUEST");
+  CHECK(problem.at("reason") == "IDEMPOTENCY_CONFLICT");
   CHECK(problem.at("detail").get<std::string>().find("Idempotency-Key is being answered") !=
         std::string::npos);
 }
