@@ -132,7 +132,7 @@ struct Services {
   observe::WorkerGauges& gauges;
   TunnelPermits& tunnel_permits;  // of all workers
   TempSpace& temp_space;          // likewise
-  JobQueue* jobs;                 // of all workers; null: no route has `defer`
+  JobQueue* jobs;                 // of all workers; null: there is no store for them
   Random random;
   BlockPool small_blocks;                   // of a head's usual size
   BlockPool large_blocks;                   // of a larger head, or a piece of a body

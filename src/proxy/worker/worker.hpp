@@ -38,7 +38,7 @@ class Worker final : Owner {
     TunnelPermits& tunnel_permits;
     TempSpace& temp_space;
     AcceptResume& accept_resume;
-    JobQueue* jobs;  // null: no route has `defer`
+    JobQueue* jobs;  // null: there is no store for them
   };
 
   // Starts with `generation`, whose `metrics` has an entry for this worker.
