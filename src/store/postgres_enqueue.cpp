@@ -59,10 +59,15 @@ bool go_together(const Enqueue& a, const Enqueue& b) {
   return statement_for(a.job) == statement_for(b.job);
 }
 
+struct Keyed {
+  Enqueue* enqueue;
+  bool is_counted;  // as one that was stored
+};
+
 // Whose job stands for each key now.
-void look_up(PostgresBatch& batch, const std::vector<Enqueue*>& keyed) {
+void look_up(PostgresBatch& batch, const std::vector<Keyed>& keyed) {
   PostgresColumn scopes(uuid);
-  for (const Enqueue* each : keyed) scopes.add(each->job.idempotency->scope);
+  for (const auto& [each, is_counted] : keyed) scopes.add(each->job.idempotency->scope);
   PostgresParameters parameters;
   parameters.add(std::move(scopes)).add(PostgresColumn(uuid));
   batch.add(PostgresStatement::look_up_scopes, std::move(parameters),
@@ -71,7 +76,7 @@ void look_up(PostgresBatch& batch, const std::vector<Enqueue*>& keyed) {
               for (int row = 0; row < rows.size(); ++row) {
                 found[rows.uuid(row, 0)] = {rows.id(row, 1), rows.uuid(row, 2)};
               }
-              for (Enqueue* each : keyed) {
+              for (const auto& [each, is_counted] : keyed) {
                 const auto job = found.find(each->job.idempotency->scope);
                 if (job == found.end()) {
                   batch.undecided.push_back(each);
@@ -80,6 +85,7 @@ void look_up(PostgresBatch& batch, const std::vector<Enqueue*>& keyed) {
                 const auto& [id, fingerprint] = job->second;
                 each->id = id;
                 if (id == each->job.id) continue;
+                if (is_counted) batch.hints.changed(each->job.lane.route, -1);
                 each->result = fingerprint == each->job.idempotency->fingerprint
                                    ? Enqueue::Result::duplicate
                                    : Enqueue::Result::mismatch;
@@ -90,13 +96,16 @@ void look_up(PostgresBatch& batch, const std::vector<Enqueue*>& keyed) {
 // All are written by one statement. Of several with one key, only the first.
 void add_alike(PostgresBatch& batch, std::span<Enqueue* const> alike) {
   JobColumns columns;
-  std::vector<Enqueue*> stored, keyed;
+  std::vector<Enqueue*> stored;
+  std::vector<Keyed> keyed;
   std::set<PostgresUuid> keys;
   for (Enqueue* each : alike) {
     each->result = Enqueue::Result::accepted;
     each->id = each->job.id;
-    if (each->job.idempotency) keyed.push_back(each);
-    if (each->job.idempotency && !keys.insert(each->job.idempotency->scope).second) continue;
+    const bool is_first =
+        !each->job.idempotency || keys.insert(each->job.idempotency->scope).second;
+    if (each->job.idempotency) keyed.push_back({each, is_first});
+    if (!is_first) continue;
     columns.add(each->job, each->job.idempotency);
     stored.push_back(each);
   }

@@ -65,6 +65,27 @@ TEST_CASE("what may have no place at all is told of its duplicate, also beside w
   });
 }
 
+TEST_CASE("duplicates take no room of a route, not even for a moment") {
+  each_store([](UnderTest& store) {
+    store.join();
+    std::uint64_t number = 0;
+    for (int round = 0; round < 20; ++round) {
+      CAPTURE(round);
+      const auto in_round = [&](jobs::NewJob job) {
+        job.lane.route = "round " + std::to_string(round);
+        return store.enqueue(job, 3).result;
+      };
+      const auto key = static_cast<std::uint8_t>(round);
+      CHECK(in_round(with_key(store.job(++number), key, 1)) == Result::accepted);
+      for (int n = 0; n < 2; ++n)
+        CHECK(in_round(with_key(store.job(++number), key, 1)) == Result::duplicate);
+      CHECK(in_round(store.job(++number)) == Result::accepted);
+      CHECK(in_round(store.job(++number)) == Result::accepted);
+      CHECK(in_round(store.job(++number)) == Result::full);
+    }
+  });
+}
+
 TEST_CASE("the same job sent again after a failure is the same job, even to a full route") {
   each_store([](UnderTest& store) {
     store.join();
