@@ -65,8 +65,8 @@ Counts counts_at(std::uint16_t admin_port) {
   const auto page = bench::metrics_page(admin_port);
   if (!page) throw std::runtime_error("Spillway's /metrics does not answer");
   return {.accepted = value_of(*page, "spillway_jobs_accepted_total"),
-          .commits = value_of(*page, "spillway_store_commits_total"),
-          .commit_seconds = value_of(*page, "spillway_store_commit_seconds_total")};
+          .commits = value_of(*page, "spillway_store_commit_seconds_count"),
+          .commit_seconds = value_of(*page, "spillway_store_commit_seconds_sum")};
 }
 
 // What load.lua prints: requests, microseconds, their median and 99th percentile, errors by kind.

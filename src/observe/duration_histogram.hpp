@@ -34,6 +34,11 @@ class DurationHistogram {
     sum_.add(static_cast<std::uint64_t>(value));
   }
 
+  std::uint64_t count() const {
+    std::uint64_t count = 0;
+    for (const Counter& bucket : buckets_) count += bucket.value();
+    return count;
+  }
   // Adds what was counted so far to `total`.
   void add_to(HistogramSnapshot& total) const;
 

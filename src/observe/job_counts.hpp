@@ -1,4 +1,4 @@
-// What became of deferred requests: counters that any thread may add to.
+// What became of deferred requests: counters that any thread may add to, unless they say otherwise.
 #pragma once
 
 #include <array>
@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "jobs/job.hpp"
+#include "observe/duration_histogram.hpp"
 
 namespace spillway::observe {
 
@@ -35,6 +36,7 @@ struct JobCounts {
   Count succeeded{0};
   std::array<Count, kLostLetterNames.size()> letters_lost{};
   Count store_failures{0};
+  DurationHistogram commit_times{};       // of the store, by its one thread
   std::atomic<std::uint32_t> in_hand{0};  // leased by this proxy
   std::atomic<std::uint32_t> running{0};  // of these, at their upstreams
   std::atomic<std::uint32_t> most_running{0};

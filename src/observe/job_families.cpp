@@ -67,15 +67,18 @@ void add_routes(const config::Config& config, store::Totals& totals) {
 }
 
 Families store_families(const JobsSnapshot& jobs) {
-  MetricFamily commit_time = counter("spillway_store_commit_seconds_total",
-                                     "Time that commits took; each holds one or more commands.");
-  add_sample(commit_time, {}, to_seconds(jobs.commit_time));
+  MetricFamily commit_times{"spillway_store_commit_seconds",
+                            "How long commits of the store took; each holds one or more commands.",
+                            prometheus::MetricType::Histogram,
+                            {}};
+  HistogramSnapshot times;
+  jobs.counts->commit_times.add_to(times);
+  add_histogram(commit_times, {}, times);
   return {
       one(gauge("spillway_store_available", "Whether deferred requests can be written down."),
           jobs.is_available ? 1 : 0),
       one(counter("spillway_store_commands_total", "What was asked of the store."), jobs.commands),
-      std::move(commit_time),
-      one(counter("spillway_store_commits_total", "Commits of the store."), jobs.commits),
+      std::move(commit_times),
       one(counter("spillway_store_failures_total", "Commits that failed; nothing was changed."),
           jobs.counts->store_failures),
   };
@@ -88,6 +91,10 @@ Families job_families(const config::Config& config, const Snapshot& snapshot) {
   JobsSnapshot jobs = *snapshot.jobs;
   add_routes(config, jobs.totals);
   const JobCounts& counts = *jobs.counts;
+  MetricFamily oldest_letter = gauge("spillway_jobs_oldest_dead_seconds",
+                                     "Age of the oldest dead or expired deferred request, since it "
+                                     "was accepted; 0: there is none.");
+  add_sample(oldest_letter, {}, jobs.oldest_letter_seconds());
   Families all{
       lost_letters(counts),
       by_state(jobs.totals),
@@ -117,6 +124,7 @@ Families job_families(const config::Config& config, const Snapshot& snapshot) {
                   "Attempts whose end came after the lease was over; it changed nothing."),
           counts.lease_lost),
       oldest(jobs),
+      std::move(oldest_letter),
       one(counter("spillway_jobs_recovered_total",
                   "Deferred requests taken over from proxies that ended with them in hand."),
           counts.recovered),

@@ -370,7 +370,7 @@ Json jobs_json(const JobsSnapshot& jobs) {
           {"succeeded", counts.succeeded.load()},
           {"in_hand", counts.in_hand.load()},
           {"running", counts.running.load()},
-          {"commits", jobs.commits},
+          {"commits", counts.commit_times.count()},
           {"longest_commit_ms", rounded_ms(jobs.longest_commit)},
           {"routes", std::move(routes)}};
 }

@@ -203,6 +203,8 @@ struct Totals {
     jobs::WallTime oldest_claimable{};  // its due time; kNoTime: none is claimable
   };
   std::vector<Route> routes;
+  // When the first of the dead and expired jobs was accepted; kNoTime: there is none.
+  jobs::WallTime oldest_letter{};
   std::uint64_t bytes = 0;  // that the store takes, as far as is known
 };
 

@@ -23,6 +23,7 @@ void MemoryJobs::enter(Seq seq, const One& one) {
   if (waits(state) && !one.is_blocked) claimable_[one.job.lane].emplace(one.progress.due, seq);
   if (state == JobState::leased) leased_[one.epoch].insert(seq);
   if (has_ended(state)) forgetting_.emplace(one.progress.ended + one.job.kept, seq);
+  if (state == JobState::dead || state == JobState::expired) letters_.insert(seq);
   if (one.job.order && !has_ended(state)) ordered_[one.order()].insert(seq);
 }
 
@@ -31,6 +32,7 @@ void MemoryJobs::leave(Seq seq, const One& one) {
   --routes_[one.job.lane.route][index(state)];
   expiring_.erase({one.job.expires, seq});
   forgetting_.erase({one.progress.ended + one.job.kept, seq});
+  letters_.erase(seq);
   const auto lane = claimable_.find(one.job.lane);
   if (lane != claimable_.end()) {
     lane->second.erase({one.progress.due, seq});

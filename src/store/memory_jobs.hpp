@@ -81,6 +81,7 @@ class MemoryJobs {
   std::map<Epoch, std::set<Seq>> leased_;
   std::map<Order, std::set<Seq>> ordered_;  // that have not ended
   Timed expiring_, forgetting_;
+  std::set<Seq> letters_;  // dead or expired
   std::map<jobs::Digest, Key> keys_;
   std::set<std::pair<jobs::WallTime, jobs::Digest>> old_keys_;
   std::uint64_t bytes_ = 0;

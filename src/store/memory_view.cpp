@@ -133,6 +133,8 @@ void MemoryJobs::execute(Totals& command, WallTime now) {
       route.oldest_claimable = oldest == jobs::kNoTime ? due : std::min(oldest, due);
     }
   }
+  command.oldest_letter =
+      letters_.empty() ? jobs::kNoTime : jobs_.at(*letters_.begin()).job.accepted;
   command.bytes = bytes_;
 }
 

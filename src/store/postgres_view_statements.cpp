@@ -135,7 +135,8 @@ SELECT j.number, j.id, j.rank, j.route, j.tenant, g.due, now_ms() + $7::int8, j.
 FROM gone g JOIN job j ON j.number = g.number
 )sql";
 
-// State 7 stands for the due time of the first claimable job.
+// State 7 stands for the due time of the first claimable job, 8 for when the first of all dead and
+// expired ones was accepted.
 constexpr std::string_view kTotals = R"sql(
 WITH RECURSIVE lane AS (
   (SELECT rank, route, tenant, due FROM waiting WHERE NOT is_blocked
@@ -149,6 +150,9 @@ SELECT route, state, count(*) FROM waiting GROUP BY route, state
 UNION ALL SELECT route, 1::int2, count(*) FROM leased GROUP BY route
 UNION ALL SELECT route, state, count(*) FROM ended GROUP BY route, state
 UNION ALL SELECT route, 7::int2, min(due) FROM lane WHERE due <= (SELECT now_ms()) GROUP BY route
+UNION ALL SELECT e.route, 8::int2, j.accepted
+  FROM (SELECT number, period, route FROM ended WHERE state IN (4, 5) ORDER BY number LIMIT 1) AS e
+  JOIN job j ON j.number = e.number AND j.period = e.period
 )sql";
 
 constexpr std::string_view kBytes = R"sql(

@@ -56,13 +56,16 @@ PostgresStatement list_from(const Filter& filter) {
 
 void read_totals(const PostgresRows& rows, Totals& totals) {
   std::map<std::string, Totals::Route> routes;
+  totals.oldest_letter = jobs::kNoTime;
   for (int row = 0; row < rows.size(); ++row) {
     Totals::Route& route = routes[rows.text(row, 0)];
     const auto state = static_cast<std::size_t>(rows.number<std::int16_t>(row, 1));
     if (state < jobs::kJobStateCount) {
       route.by_state[state] = rows.number<std::uint64_t>(row, 2);
-    } else {
+    } else if (state == jobs::kJobStateCount) {
       route.oldest_claimable = rows.time(row, 2);
+    } else {
+      totals.oldest_letter = rows.time(row, 2);
     }
   }
   totals.routes.clear();

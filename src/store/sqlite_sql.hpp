@@ -86,6 +86,9 @@ inline constexpr const char* kViewById = SPILLWAY_JOB_VIEW "WHERE id = ?1";
 inline constexpr const char* kViewsAfter = SPILLWAY_JOB_VIEW "WHERE seq > ?1 ORDER BY seq";
 inline constexpr const char* kLetters =
     SPILLWAY_JOB_VIEW "INDEXED BY jobs_letters WHERE seq > ?1 AND state IN (4, 5) ORDER BY seq";
+inline constexpr const char* kOldestLetter =
+    "SELECT accepted FROM jobs INDEXED BY jobs_letters WHERE seq > 0 AND state IN (4, 5)"
+    " ORDER BY seq LIMIT 1";
 inline constexpr const char* kEnded =
     SPILLWAY_JOB_VIEW "INDEXED BY jobs_forgetting WHERE forget_at IS NOT NULL ORDER BY forget_at";
 #undef SPILLWAY_JOB_VIEW
@@ -115,11 +118,11 @@ inline constexpr const char* kDeleteAttempts = "DELETE FROM attempts WHERE seq =
 
 // Those of Enqueue, Lanes, Claim, Settle, Cancel, Find, ReadAnswer, Sweep and Totals.
 inline constexpr std::array kHot{
-    kInsertJob,   kInsertRequest, kHasOrdered,    kNextLane,     kClaimable,
-    kLease,       kRecordById,    kRecordBySeq,   kProgress,     kFirstOrdered,
-    kUnblock,     kInsertAttempt, kInsertAnswer,  kAnswerStatus, kAnswer,
-    kViewById,    kPosition,      kExpiring,      kNextHolder,   kHeld,
-    kForgettable, kDeleteJob,     kDeleteRequest, kDeleteAnswer, kDeleteAttempts,
-    kLetters,     kEnded,         kIsRegistered,  kRenew,        kForgetOldAttempts};
+    kInsertJob,        kInsertRequest, kHasOrdered,   kNextLane,     kClaimable,     kLease,
+    kRecordById,       kRecordBySeq,   kProgress,     kFirstOrdered, kUnblock,       kInsertAttempt,
+    kInsertAnswer,     kAnswerStatus,  kAnswer,       kViewById,     kPosition,      kExpiring,
+    kNextHolder,       kHeld,          kForgettable,  kDeleteJob,    kDeleteRequest, kDeleteAnswer,
+    kDeleteAttempts,   kLetters,       kOldestLetter, kEnded,        kIsRegistered,  kRenew,
+    kForgetOldAttempts};
 
 }  // namespace spillway::store::sql

@@ -8,6 +8,7 @@
 #include "store/sqlite.hpp"
 #include "store/sqlite_schema.hpp"
 #include "store/sqlite_sql.hpp"
+#include "store/sqlite_time.hpp"
 
 namespace spillway::store {
 
@@ -39,6 +40,7 @@ SqliteStore::SqliteStore(FileLock lock)
       bytes_(database_,
              "SELECT (page_count - freelist_count) * page_size"
              " FROM pragma_page_count, pragma_freelist_count, pragma_page_size"),
+      oldest_letter_(database_, sql::kOldestLetter),
       checkpoint_(database_) {}
 
 SqliteStore::~SqliteStore() = default;
@@ -183,6 +185,8 @@ void SqliteStore::total(Totals& command, WallTime now) {
       total.oldest_claimable = found->second;
     }
   }
+  Rows letter = oldest_letter_.with();
+  command.oldest_letter = letter.next() ? time_of(letter.number(0)) : jobs::kNoTime;
   Rows rows = bytes_.with();
   if (rows.next()) command.bytes = static_cast<std::uint64_t>(rows.number(0));
 }

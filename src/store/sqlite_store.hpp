@@ -39,7 +39,7 @@ class SqliteStore final : public JobStore {
   SqliteClaim claim_;
   SqliteChange change_;
   SqliteView view_;
-  Statement begin_, commit_, bytes_;
+  Statement begin_, commit_, bytes_, oldest_letter_;
   SqliteCheckpoint checkpoint_;
 };
 

@@ -324,11 +324,10 @@ void JobQueue::succeeded(Batch& batch, Duration took) {
     }
     dispatcher_.learn(call->command, now, wall);
   }
+  counts_.commit_times.observe(took);
   {
     const std::lock_guard lock(mutex_);
-    ++seen_.commits;
     seen_.commands += batch.size();
-    seen_.commit_time += took;
     seen_.longest_commit = std::max(seen_.longest_commit, took);
     for (StoreCall* const call : batch)
       if (auto* const totals = std::get_if<store::Totals>(&call->command)) note(std::move(*totals));

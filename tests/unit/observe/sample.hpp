@@ -61,6 +61,7 @@ inline JobsSnapshot sample_jobs() {
   snapshot.totals.routes.push_back({.route = "export",
                                     .by_state = {3, 1, 4, 1, 5, 9, 2},
                                     .oldest_claimable = snapshot.now - std::chrono::seconds{30}});
+  snapshot.totals.oldest_letter = snapshot.now - std::chrono::hours{2};
   return snapshot;
 }
 

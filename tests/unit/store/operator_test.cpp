@@ -192,6 +192,32 @@ TEST_CASE("what is purged takes up no space any more") {
   });
 }
 
+TEST_CASE("totals know when the first of the dead and expired jobs was accepted") {
+  each_store([](UnderTest& store) {
+    const auto oldest = [&] { return store.ask(Totals{}).oldest_letter; };
+    const jobs::WallTime begin = store.now();
+    const Epoch epoch = store.join();
+    store.enqueue(store.job(1));
+    store.pass(10s);
+    store.enqueue(store.job(2));
+    store.claim(epoch);
+    CHECK(oldest() == jobs::kNoTime);
+    store.die(epoch, 2);
+    CHECK(oldest() == begin + 10s);
+    store.die(epoch, 1);
+    CHECK(oldest() == begin);
+    store.pass(2h);
+    store.sweep();
+    CHECK_MESSAGE(oldest() == jobs::kNoTime, "they are forgotten");
+    const jobs::WallTime late = store.now();
+    store.enqueue(store.job(3));
+    store.pass(1h);
+    store.sweep();
+    CHECK_MESSAGE(oldest() == late, "it has expired");
+    if (store.reopen()) CHECK(oldest() == late);
+  });
+}
+
 TEST_CASE("totals follow every change, and know the oldest job that is due") {
   each_store([](UnderTest& store) {
     const jobs::WallTime begin = store.now();
