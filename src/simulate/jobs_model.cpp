@@ -158,14 +158,23 @@ bool JobsModel::end(const Request& job, Attempt how, TimePoint now) {
 }
 
 void JobsModel::put_back(Request& again, Attempt how, TimePoint now) {
-  Lane& lane = lane_of(again);
-  const config::JobBackoff& backoff = lane.defer->backoff;
   if (how != Attempt::never_sent) ++again.attempts;
+  again.due = now + pause_after(again);
+  lane_of(again).waiting.insert(&again);
+}
+
+void JobsModel::put_off(Request& job, TimePoint now) {
+  Lane& lane = lane_of(job);
+  leave_hand(job);
+  job.due = now + lane.defer->backoff.base + pause_after(job);
+  lane.waiting.insert(&job);
+}
+
+Duration JobsModel::pause_after(const Request& job) {
+  const config::JobBackoff& backoff = lane_of(job).defer->backoff;
   const double doubled = std::ldexp(
-      to_seconds(backoff.base), static_cast<int>(std::min(std::max(again.attempts, 1u), 64u)) - 1);
-  const double most = std::min(doubled, to_seconds(backoff.max));
-  again.due = now + from_seconds(random_.uniform() * most);
-  lane.waiting.insert(&again);
+      to_seconds(backoff.base), static_cast<int>(std::min(std::max(job.attempts, 1u), 64u)) - 1);
+  return from_seconds(random_.uniform() * std::min(doubled, to_seconds(backoff.max)));
 }
 
 void JobsModel::give_back(Request& job, TimePoint now) {

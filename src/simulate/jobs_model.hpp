@@ -52,6 +52,9 @@ class JobsModel {
   bool end(const Request& job, Attempt how, TimePoint now);
   // The next attempt of a job, after a pause with full jitter.
   void put_back(Request& again, Attempt how, TimePoint now);
+  // A pulled job for which no retry budget is left: waits as after the attempt that failed and the
+  // least pause more, and nothing is counted.
+  void put_off(Request& job, TimePoint now);
   // A pulled job that got no slot: waits for a while, and nothing is counted.
   void give_back(Request& job, TimePoint now);
 
@@ -80,6 +83,7 @@ class JobsModel {
   };
 
   Lane& lane_of(const Request& job);
+  Duration pause_after(const Request& job);
   std::size_t room(Lane& lane, State state, TimePoint now) const;
   static void refill(Lane& lane, double rate, TimePoint now);
   Lane* next_lane(State state, TimePoint now);

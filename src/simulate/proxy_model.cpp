@@ -215,6 +215,11 @@ void ProxyModel::start(Request& request, TimePoint now) {
   tenants_.record_admitted(request.traffic_class);
 }
 
+void ProxyModel::return_slot(Request& request, TimePoint now) {
+  budgets_.give_back(request.token);
+  granted_ = scheduler_.release(request.served_as, Duration{0}, now, request.in_background);
+}
+
 void ProxyModel::answered(Request& request, TimePoint now) {
   request.was_answered = true;
   signals_.record_latency(now - request.dispatched);

@@ -52,6 +52,8 @@ class ProxyModel {
   Admission enter_job(Request& job, TimePoint now);
   // The request has a slot and is sent to the backend.
   void start(Request& request, TimePoint now);
+  // It has a slot and is not sent.
+  void return_slot(Request& request, TimePoint now);
   // The backend answered, perhaps with an error, and the client is still there.
   void answered(Request& request, TimePoint now);
   // The backend gave no answer: no connection, or none in time.

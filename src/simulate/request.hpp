@@ -62,6 +62,9 @@ struct Request : dispatch::Waiter {
   std::uint32_t attempts = 0;  // of a job, that reached the backend
   TimePoint due{};             // of a job that waits
   std::uint64_t use = 0;       // of the object, counted by the pool: events of former uses are void
+
+  // A job that failed at the backend before.
+  bool is_retried_job() const { return is_job && attempts > 0; }
 };
 
 class RequestPool {

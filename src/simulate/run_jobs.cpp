@@ -60,13 +60,26 @@ void Run::pull_jobs() {
 // False: it was given back.
 bool Run::enter_job(Request& job) {
   job.client_waits = true;
+  const bool is_retried = job.is_retried_job();
   const ProxyModel::Admission admission = proxy_->enter_job(job, now_);
   if (admission.evicted != nullptr) expire(*admission.evicted);
   switch (admission.entry) {
-    case ProxyModel::Entry::start: start(job); return true;
+    case ProxyModel::Entry::start:
+      start(job);
+      if (is_retried) start_waiting();  // it may have been put off
+      return true;
     case ProxyModel::Entry::wait: note_depth(); return true;
     default: give_back_job(job); return false;
   }
+}
+
+// False: it got a slot, which it has given back, and waits for the retry budget.
+bool Run::may_send_again(Request& job) {
+  if (servers_.try_job_retry(now_)) return true;
+  proxy_->return_slot(job, now_);
+  job.client_waits = false;
+  jobs_.put_off(job, now_);
+  return false;
 }
 
 void Run::complete_job(Request& job) {
@@ -85,6 +98,9 @@ void Run::complete_job(Request& job) {
 void Run::end_job(Request& job, JobsModel::Attempt how) {
   job.client_waits = false;
   proxy_->end(job, now_);
+  const bool is_done = how == JobsModel::Attempt::answered;
+  if (job.is_retried_job() && (is_done || how == JobsModel::Attempt::never_sent))
+    servers_.give_back_retry(now_);
   if (jobs_.end(job, how, now_)) {
     Request& again = pool_.acquire();
     make_job(job, again);

@@ -116,6 +116,12 @@ std::optional<Duration> ServersModel::retry(Request& request, TimePoint due, Tim
   return next.pause;
 }
 
+bool ServersModel::try_job_retry(TimePoint now) {
+  if (!budget_.try_background_retry(now)) return false;
+  ++retries_;
+  return true;
+}
+
 void ServersModel::end(Request& request, CallResult result, TimePoint now) {
   if (!request.call.is_open) return;
   request.call.is_open = false;

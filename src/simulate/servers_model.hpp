@@ -39,6 +39,10 @@ class ServersModel {
   // Whether an attempt that was refused is followed by another, and after which pause; nullopt:
   // the request has failed.
   std::optional<Duration> retry(Request& request, TimePoint due, TimePoint now);
+  // Whether a job that has failed may be sent again; and that such a one succeeded, or was not
+  // sent.
+  bool try_job_retry(TimePoint now);
+  void give_back_retry(TimePoint now) { budget_.give_back(now); }
   // How the call of a connected request ended. Once for each.
   void end(Request& request, resilience::CallResult result, TimePoint now);
 

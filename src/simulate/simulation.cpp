@@ -197,6 +197,7 @@ bool Run::admit(Request& request) {
 }
 
 void Run::start(Request& request) {
+  if (request.is_retried_job() && !may_send_again(request)) return;
   proxy_->start(request, now_);
   if (request.is_job) {
     jobs_.begin();
@@ -213,7 +214,7 @@ void Run::start_waiting() {
 void Run::send(Request& request) {
   if (!std::exchange(request.is_sent, true)) {
     if (!request.is_job) recorder_.admitted(request, now_);
-    servers_.begin(now_);
+    if (!request.is_retried_job()) servers_.begin(now_);
   }
   using Connected = ServersModel::Connected;
   const auto accepts = [this](std::size_t server) { return backend_.accepts(server); };

@@ -255,6 +255,30 @@ TEST_CASE("jobs that keep failing neither make the state swing nor harm the high
   for (std::size_t c = 0; c < 2; ++c) CHECK(runs.with.classes[c].success > 0.999);
 }
 
+TEST_CASE("jobs that keep failing are sent again within the upstream's retry budget") {
+  Scenario failing =
+      scenario_of(R"("clients":[{"route":"later","rate":5}])",
+                  R"(,"routes":[{"name":"later","match":{"path":"/later"},"class":"P2","defer":)"
+                  R"({"when":"always","max_attempts":1000,"backoff":{"base_ms":1,"max_ms":1}}}])");
+  for (Clients& clients : failing.clients) clients.error_rate = 1;
+  const auto retried_with = [&](double per_second) {
+    failing.config.upstreams[0].retries.budget_ratio = 0;
+    failing.config.upstreams[0].retries.budget_per_second = per_second;
+    const Recording run = simulate(failing, true);
+    CHECK(is_conserved(*run.jobs));
+    CHECK(run.jobs->pending == run.jobs->deferred);
+    return run.jobs->retried;
+  };
+  // Each first attempt is followed by another, which may have to wait for the budget.
+  const std::uint64_t first = retried_with(0);
+  CHECK(first > 80);
+  CHECK(first < 160);
+  // Half of it, over at most three windows of ten seconds.
+  CHECK(retried_with(10) > first + 50);
+  CHECK(retried_with(10) <= first + 3 * 10 * 10 / 2);
+  CHECK_MESSAGE(retried_with(1e5) > 20 * first, "negative control");
+}
+
 // Jobs use every slot. Where the slots are more than the backend can do, the latency that follows
 // is told apart from overload by no signal.
 TEST_CASE("jobs before a concurrency that is too high make the state swing, and a cap calms it") {

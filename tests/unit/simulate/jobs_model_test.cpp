@@ -177,6 +177,21 @@ TEST_CASE("a job without a slot is given back and nothing is counted") {
   CHECK(job.attempts == 0);
 }
 
+TEST_CASE("a job that is put off waits for the least pause and one more, and nothing is counted") {
+  Desk desk(R"({"backoff":{"base_ms":4000,"max_ms":4000}})");
+  desk.defer(1);
+  Request& job = *desk.pull().at(0);
+  desk.jobs.put_off(job, desk.now);
+  CHECK(job.attempts == 0);
+  CHECK(job.due >= desk.now + 4s);
+  CHECK(job.due <= desk.now + 8s);
+  desk.now += 3999ms;
+  CHECK(desk.pull().empty());
+  desk.now += 4001ms;
+  CHECK(desk.pull().at(0) == &job);
+  CHECK(desk.jobs.summary(desk.now).retried == 0);
+}
+
 TEST_CASE("a job whose time to live is over is not pulled") {
   Desk desk(R"({"ttl_ms":60000})");
   desk.defer(1);
