@@ -87,6 +87,7 @@ AdminOutcome RoomsCommand::list_tickets() {
                          std::to_string(options_.json ? left : std::min(left, kMostOnTicketsPage));
     if (options_.status) target += "&status=" + http::percent_encoded(*options_.status);
     if (options_.tier) target += "&tier=" + http::percent_encoded(*options_.tier);
+    if (options_.user) target += "&user=" + http::percent_encoded(*options_.user);
     if (after) target += "&after=" + http::percent_encoded(*after);
     json next;
     const AdminOutcome outcome = answered(desk_.client().get(target), [&](const json& page) {

@@ -85,6 +85,7 @@ void print_room(std::ostream& out, const json& room) {
                                  "fulfilled",
                                  "entered",
                                  "refused",
+                                 "refused_users",
                                  "tickets_ended",
                                  "sessions_ended",
                                  "success_rate",

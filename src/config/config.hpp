@@ -353,6 +353,7 @@ struct TrustedHeaders {
   std::string tenant;
   std::string priority;  // as a route's priority
   std::string tier;      // of waiting rooms
+  std::string user;      // likewise
 
   bool operator==(const TrustedHeaders&) const = default;
 };

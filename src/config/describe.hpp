@@ -354,8 +354,8 @@ void describe(Visitor& visit, TrustedHeaders& x) {
   visit("priority", x.priority, kFieldName,
         "Field with a priority of 0 to priority_max in place of the route's class, e.g. "
         "X-Priority; empty: none.");
-  visit("tier", x.tier, kFieldName,
-        "Field with the tier of a visitor in waiting rooms, e.g. X-Tier; empty: none.");
+  visit("tier", x.tier, kFieldName, "Field with a visitor's tier, e.g. X-Tier; empty: none.");
+  visit("user", x.user, kFieldName, "Field with a visitor's user, e.g. X-User; empty: none.");
 }
 
 template <class Visitor>

@@ -69,6 +69,9 @@ void describe(Visitor& visit, WaitingRoom& x) {
   visit("joins_per_second", x.tickets.joins_per_second, Range{1, 1'000'000},
         "Tickets made for one client address (an IPv6 /64), ten times as many at once; beyond it "
         "429; a visitor that comes again within the minute keeps its place.");
+  visit("per_user", x.tickets.per_user, Range{0, 1'000'000},
+        "Tickets and sessions that one verified user may have: whom trusted_headers.user names, or "
+        "the tenant of an API key. Others cannot be told apart. 0: no limit.");
   visit("attempts", x.tickets.attempts, Range{1, 100},
         "Calls that a visitor may miss, after which its ticket ends.");
   visit("tiers", x.tiers, ListOf<ByType>{{}, 1, 8},

@@ -79,6 +79,7 @@ struct WaitingSessions {
 struct WaitingTickets {
   std::uint32_t most = 100000;            // at a time
   std::uint32_t joins_per_second = 1000;  // tickets for one client address
+  std::uint32_t per_user = 1;             // tickets and sessions of a verified user; 0: no limit
   Milliseconds max_wait{1800000};
   Milliseconds abandon{300000};
   Milliseconds claim{120000};

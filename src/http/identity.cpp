@@ -110,6 +110,7 @@ ProtectedFields::ProtectedFields(const config::Config& config) {
   add(config.trusted_headers.tenant);
   add(config.trusted_headers.priority);
   add(config.trusted_headers.tier);
+  add(config.trusted_headers.user);
   for (const config::Route& route : config.routes) {
     if (!route.cache) continue;
     for (const std::string& name : route.cache->personal) add(name);

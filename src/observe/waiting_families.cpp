@@ -166,6 +166,9 @@ Families waiting_families(const Snapshot& snapshot) {
       of_tiers(gauge("spillway_waiting_room_tier_visitors",
                      "Visitors in line, waiting or called, by tier."),
                snapshot, [](const waiting::TierCounts& tier) { return tier.visitors; }),
+      of_rooms(counter("spillway_waiting_room_user_refused_total",
+                       "Visitors told that their user has per_user tickets or sessions already."),
+               snapshot, [](const Counts& counts) { return counts.refused_users; }),
       visitors(snapshot),
   };
 }

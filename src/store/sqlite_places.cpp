@@ -30,8 +30,8 @@ class SqlitePlaces final : public PlaceStore {
   Statement begin_{database_, "BEGIN IMMEDIATE"};
   Statement commit_{database_, "COMMIT"};
   Statement put_{database_,
-                 "INSERT OR REPLACE INTO places (room, id, kind, since, missed, priority)"
-                 " VALUES (?1, ?2, ?3, ?4, ?5, ?6)"};
+                 "INSERT OR REPLACE INTO places (room, id, kind, since, missed, priority, user)"
+                 " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"};
   Statement clear_{database_, "DELETE FROM places WHERE room = ?1"};
   Statement forget_{database_, "DELETE FROM places WHERE kind = 0 AND since < ?1"};
   Statement until_{database_, "UPDATE settings SET until = ?1"};
@@ -63,7 +63,7 @@ std::optional<Failure> SqlitePlaces::read(PlacesRead& into) {
     row.read(0, into.secret);
     into.until = Time(Milliseconds(row.number(1)));
   }
-  Statement places(database_, "SELECT room, id, kind, since, missed, priority FROM places");
+  Statement places(database_, "SELECT room, id, kind, since, missed, priority, user FROM places");
   Rows rows = places.with();
   while (rows.next()) {
     Place place;
@@ -72,6 +72,7 @@ std::optional<Failure> SqlitePlaces::read(PlacesRead& into) {
     place.since = Time(Milliseconds(rows.number(3)));
     place.missed = static_cast<std::uint32_t>(rows.number(4));
     place.priority = static_cast<waiting::Priority>(rows.number(5));
+    if (!rows.is_null(6)) rows.read(6, place.user.bytes);
     into.rooms[rows.text(0)].push_back(place);
   }
   if (database_.failed()) return database_.failure();
@@ -87,7 +88,8 @@ std::optional<Failure> SqlitePlaces::write(std::span<const PlaceChanges> changes
       put_.execute(std::string_view(of.room), blob(place.id.bytes),
                    static_cast<std::int64_t>(place.kind), stored(place.since),
                    static_cast<std::int64_t>(place.missed),
-                   static_cast<std::int64_t>(place.priority));
+                   static_cast<std::int64_t>(place.priority),
+                   place.user.is_nobody() ? std::nullopt : std::optional(blob(place.user.bytes)));
     }
   }
   forget_.execute(stored(until - kEndedKept));

@@ -71,8 +71,12 @@ constexpr const char* kPlacesVersion2 = R"(
 ALTER TABLE places ADD COLUMN priority INTEGER NOT NULL DEFAULT 0; -- of a ticket's tier
 )";
 
+constexpr const char* kPlacesVersion3 = R"(
+ALTER TABLE places ADD COLUMN user BLOB; -- a verified user's key; NULL: none
+)";
+
 constexpr std::array kJobSteps{kSqliteVersion1};
-constexpr std::array kPlaceSteps{kPlacesVersion1, kPlacesVersion2};
+constexpr std::array kPlaceSteps{kPlacesVersion1, kPlacesVersion2, kPlacesVersion3};
 
 }  // namespace
 

@@ -29,6 +29,7 @@ Classifier::Classifier(const config::Config& config, std::uint64_t seed)
     : routes_(config.routes),
       priority_header_(config.trusted_headers.priority),
       tier_header_(config.trusted_headers.tier),
+      user_header_(config.trusted_headers.user),
       trusted_peers_(config.trusted_peers),
       tenants_(config, trusted_peers_, seed) {
   lowest_class_ = config.lowest_class();
@@ -105,6 +106,16 @@ std::string_view Classifier::waiting_tier(const http::RequestHead& head, const P
     if (!sent.empty()) return sent;
   }
   return tenant.tier->waiting_tier;
+}
+
+VerifiedUser Classifier::waiting_user(const http::RequestHead& head, const Peer& peer,
+                                      const Tenant& tenant) const {
+  if (peer.trusted && !user_header_.empty()) {
+    const std::string_view sent = only_value(head.fields, user_header_);
+    if (!sent.empty()) return {VerifiedUser::Source::field, sent};
+  }
+  if (tenant.source != config::TenantKey::api_key) return {};
+  return {VerifiedUser::Source::api_key, tenant.value()};
 }
 
 bool Classifier::bypasses_waiting_room(const http::RequestHead& head, const Peer& peer,

@@ -66,6 +66,13 @@ struct Subject {
 ClassId class_of_priority(std::uint32_t priority, const std::vector<config::TrafficClass>& classes,
                           std::uint32_t highest = 100);
 
+// Who a visitor of a waiting room is. The same name in two sources is two users.
+struct VerifiedUser {
+  enum class Source : char { nobody = 0, field = 'f', api_key = 'k' };
+  Source source = Source::nobody;
+  std::string_view name{};  // a view of the head or of the classifier
+};
+
 class Classifier {
  public:
   // Throws std::invalid_argument as RouteTable and TrustedPeers do. The seed keeps clients from
@@ -91,6 +98,10 @@ class Classifier {
   // this.
   std::string_view waiting_tier(const http::RequestHead& head, const Peer& peer,
                                 const Tenant& tenant) const;
+  // The user of a visitor of a waiting room likewise: what a trusted peer sends, once, by the
+  // configured field; else the API key's tenant.
+  VerifiedUser waiting_user(const http::RequestHead& head, const Peer& peer,
+                            const Tenant& tenant) const;
 
   // Whether the request does not wait in the waiting room of its route (config::WaitingBypass): by
   // its client's address, as client_of(), by its path, or by waiting_tier().
@@ -139,6 +150,7 @@ class Classifier {
   std::vector<ClassId> class_of_priority_;  // by priority, up to the highest
   std::string priority_header_;             // empty: none
   std::string tier_header_;                 // likewise
+  std::string user_header_;                 // likewise
   TrustedPeers trusted_peers_;
   TenantResolver tenants_;
 };

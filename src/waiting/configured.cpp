@@ -79,6 +79,7 @@ Terms terms_of(const config::WaitingRoom& settings) {
           .shortest_poll = settings.page.poll.min,
           .longest_poll = settings.page.poll.max,
           .max_tickets = settings.tickets.most,
+          .per_user = settings.tickets.per_user,
           .attempts = settings.tickets.attempts,
           .when = when_of(settings.opening.when),
           .tiers = tiers_of(settings),

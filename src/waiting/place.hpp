@@ -6,6 +6,7 @@
 
 #include "waiting/ticket.hpp"
 #include "waiting/tier.hpp"
+#include "waiting/user_key.hpp"
 
 namespace spillway::waiting {
 
@@ -20,6 +21,7 @@ struct Place {
   Time since{};              // ticket: the arrival its place goes by; session: its beginning
   std::uint32_t missed = 0;  // ticket: calls
   Priority priority = 0;     // ticket
+  UserKey user{};            // of a ticket or a session, if it is verified
 
   bool operator==(const Place&) const = default;
 };

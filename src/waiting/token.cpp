@@ -9,10 +9,10 @@ namespace spillway::waiting {
 
 namespace {
 
-constexpr std::size_t kSigned = kTokenBytes - 16;
+constexpr std::size_t kSignature = 16;
+constexpr std::size_t kUserAt = kTokenBytes - kSignature;
+constexpr std::size_t kMostSigned = kMostTokenBytes - kSignature;
 constexpr std::size_t kLongestRoom = 64;
-
-using Bytes = std::array<std::uint8_t, kTokenBytes>;
 
 std::int64_t key_number(Time now) {
   return std::chrono::floor<std::chrono::hours>(now.time_since_epoch()) / TokenKeys::kKeyUse;
@@ -28,14 +28,16 @@ std::uint64_t get(std::span<const std::uint8_t> from) {
   return value;
 }
 
-// Of the kind, the signed bytes, and the room, whose name is last: no two of them read alike.
-Sha256 signature(const HmacKey& key, char kind, const Bytes& bytes, std::string_view room) {
-  std::array<char, 1 + kSigned + kLongestRoom> text;
-  text[0] = kind;
-  std::copy_n(bytes.begin(), kSigned, text.begin() + 1);
+// Of the kind, the signed bytes, and the room, whose name is last. The kind of those with a user is
+// marked: no two of them read alike.
+Sha256 signature(const HmacKey& key, char kind, std::span<const std::uint8_t> bytes,
+                 std::string_view room) {
+  std::array<char, 1 + kMostSigned + kLongestRoom> text;
+  text[0] = static_cast<char>(bytes.size() > kUserAt ? kind | 0x80 : kind);
+  std::copy(bytes.begin(), bytes.end(), text.begin() + 1);
   const std::size_t named = std::min(room.size(), kLongestRoom);
-  std::copy_n(room.begin(), named, text.begin() + 1 + kSigned);
-  return hmac_sha256(key, {text.data(), 1 + kSigned + named});
+  std::copy_n(room.begin(), named, text.begin() + 1 + static_cast<std::ptrdiff_t>(bytes.size()));
+  return hmac_sha256(key, {text.data(), 1 + bytes.size() + named});
 }
 
 // The half that is sent, the rest zero: to be compared in constant time.
@@ -60,44 +62,62 @@ HmacKey TokenKeys::draw_key(std::string_view room, Time start) const {
   return hmac_sha256(secret_, "waiting room draw " + std::to_string(at) + " " + std::string(room));
 }
 
+UserKey TokenKeys::user_key(std::string_view room, char source, std::string_view name) const {
+  std::string text = "waiting room user ";
+  text.append(room).append(1, ' ').append(1, source).append(name);
+  const Sha256 code = hmac_sha256(secret_, text);
+  UserKey user;
+  std::copy_n(code.begin(), user.bytes.size(), user.bytes.begin());
+  return user;
+}
+
 TokenText TokenKeys::write(const Token& token, std::string_view room, Time now) const {
-  Bytes bytes;
+  std::array<std::uint8_t, kMostTokenBytes> whole;
+  const std::size_t signed_bytes = token.user.is_nobody() ? kUserAt : kMostSigned;
+  const std::span<std::uint8_t> bytes = std::span(whole).first(signed_bytes + kSignature);
   const std::int64_t number = key_number(now);
   bytes[0] = static_cast<std::uint8_t>(number);
   std::copy(token.id.bytes.begin(), token.id.bytes.end(), bytes.begin() + 1);
   const bool is_pass = token.kind == TokenKind::pass;
-  put(is_pass ? token.generation : token.priority, std::span(bytes).subspan(17, 4));
-  put(static_cast<std::uint64_t>(token.time.time_since_epoch().count()),
-      std::span(bytes).subspan(21, 6));
+  put(is_pass ? token.generation : token.priority, bytes.subspan(17, 4));
+  put(static_cast<std::uint64_t>(token.time.time_since_epoch().count()), bytes.subspan(21, 6));
+  if (signed_bytes > kUserAt)
+    std::copy(token.user.bytes.begin(), token.user.bytes.end(), bytes.begin() + kUserAt);
   const char kind = static_cast<char>(token.kind);
-  const Sha256 code = signature(key_of(number), kind, bytes, room);
-  std::copy_n(code.begin(), 16, bytes.begin() + kSigned);
-  TokenText text;
+  const Sha256 code = signature(key_of(number), kind, bytes.first(signed_bytes), room);
+  std::copy_n(code.begin(), kSignature, bytes.subspan(signed_bytes).begin());
+  std::array<char, kMostTokenText> text;
   text[0] = kind;
   write_base64url(bytes, text.data() + 1);
-  return text;
+  return TokenText({text.data(), 1 + base64url_size(bytes.size())});
 }
 
 std::optional<Token> TokenKeys::read(std::string_view text, std::string_view room, Time now) const {
-  Bytes bytes;
-  if (text.size() != kTokenText || !read_base64url(text.substr(1), bytes)) return std::nullopt;
+  if (!TokenText::is_size(text.size())) return std::nullopt;
+  std::array<std::uint8_t, kMostTokenBytes> whole;
+  const bool has_user = text.size() == kMostTokenText;
+  const std::size_t signed_bytes = has_user ? kMostSigned : kUserAt;
+  const std::span<std::uint8_t> bytes = std::span(whole).first(signed_bytes + kSignature);
+  if (!read_base64url(text.substr(1), bytes)) return std::nullopt;
   const std::int64_t current = key_number(now);
   const std::int64_t age = static_cast<std::uint8_t>(current) - bytes[0];
   const std::int64_t former = age < 0 ? age + 256 : age;
   if (former > kFormerKeys) return std::nullopt;
   Sha256 sent{};
-  std::copy_n(bytes.begin() + kSigned, 16, sent.begin());
-  const Sha256 code = signature(key_of(current - former), text[0], bytes, room);
+  std::copy_n(bytes.subspan(signed_bytes).begin(), kSignature, sent.begin());
+  const Sha256 code = signature(key_of(current - former), text[0], bytes.first(signed_bytes), room);
   if (!equal_in_constant_time(sent, half(code))) return std::nullopt;
   Token token;
   token.kind = TokenKind(text[0]);
   std::copy_n(bytes.begin() + 1, token.id.bytes.size(), token.id.bytes.begin());
-  const std::uint64_t number = get(std::span(bytes).subspan(17, 4));
+  const std::uint64_t number = get(bytes.subspan(17, 4));
   if (token.kind == TokenKind::pass)
     token.generation = static_cast<std::uint32_t>(number);
   else
     token.priority = static_cast<Priority>(number);
-  token.time = Time(Milliseconds(static_cast<std::int64_t>(get(std::span(bytes).subspan(21, 6)))));
+  token.time = Time(Milliseconds(static_cast<std::int64_t>(get(bytes.subspan(21, 6)))));
+  if (has_user)
+    std::copy_n(bytes.begin() + kUserAt, token.user.bytes.size(), token.user.bytes.begin());
   return token;
 }
 

@@ -1,10 +1,11 @@
 // What a visitor carries: a stamp of its arrival, a ticket, or a pass. Signed (HMAC-SHA256, of
 // which 128 bits are sent) with the name of its waiting room, so that none counts in another one.
 //
-//     kind letter, base64url of: key number 1, id 16, generation 4, time 6, signature 16 bytes
+//     kind letter, base64url of: key number 1, id 16, generation 4, time 6, user 0 or 16,
+//     signature 16 bytes
 //
-// In place of the generation a stamp and a ticket have the priority of their tier: signed, so no
-// visitor can raise it.
+// The user is there if one was verified at the first contact. In place of the generation a stamp
+// and a ticket have the priority of their tier. Both are signed: no visitor can change them.
 //
 // Whoever has the text has the place: it goes in a cookie or a header field, never in a URL.
 #pragma once
@@ -21,6 +22,7 @@
 #include "base/time.hpp"
 #include "waiting/ticket.hpp"
 #include "waiting/tier.hpp"
+#include "waiting/user_key.hpp"
 
 namespace spillway::waiting {
 
@@ -32,6 +34,7 @@ struct Token {
   std::uint32_t generation = 0;  // of a pass
   Time time{};                   // stamp, ticket: arrival; pass: when this generation was issued
   Priority priority = 0;         // of a stamp or a ticket
+  UserKey user{};                // whose it is, if that is verified
 
   bool operator==(const Token&) const = default;
 };
@@ -39,15 +42,35 @@ struct Token {
 // The ticket of a stamp: its place goes by `joined`, which is later than the arrival where a draw
 // was over by then.
 inline Token ticket_of(const Token& stamp, Time joined) {
-  return {TokenKind::ticket, stamp.id, 0, std::max(stamp.time, joined), stamp.priority};
+  return {TokenKind::ticket, stamp.id, 0, std::max(stamp.time, joined), stamp.priority, stamp.user};
 }
 
 // How long a stamp may be turned into a ticket.
 inline constexpr Milliseconds kStampLife{60000};
 
+// Without a user, and with one.
 inline constexpr std::size_t kTokenBytes = 1 + 16 + 4 + 6 + 16;
+inline constexpr std::size_t kMostTokenBytes = kTokenBytes + 16;
 inline constexpr std::size_t kTokenText = 1 + base64url_size(kTokenBytes);
-using TokenText = std::array<char, kTokenText>;
+inline constexpr std::size_t kMostTokenText = 1 + base64url_size(kMostTokenBytes);
+
+// Holds its characters itself.
+class TokenText {
+ public:
+  TokenText() = default;
+  // At most kMostTokenText of them.
+  explicit TokenText(std::string_view text) : size_(std::min(text.size(), kMostTokenText)) {
+    std::copy_n(text.begin(), size_, characters_.begin());
+  }
+
+  const char* data() const { return characters_.data(); }
+  std::size_t size() const { return size_; }
+  static bool is_size(std::size_t size) { return size == kTokenText || size == kMostTokenText; }
+
+ private:
+  std::array<char, kMostTokenText> characters_{};
+  std::size_t size_ = 0;
+};
 
 // Signs and verifies. A key is used for half a day and accepted for a day more; keys are derived
 // from one secret, so that nothing is stored.
@@ -65,6 +88,10 @@ class TokenKeys {
 
   // Of Start::draw: the same for the same room and start as long as the secret is kept.
   HmacKey draw_key(std::string_view room, Time start) const;
+
+  // Of a user by that name, as `source` says, a letter: users of two sources are two. The same as
+  // long as the secret is kept, and another one in another room.
+  UserKey user_key(std::string_view room, char source, std::string_view name) const;
 
  private:
   HmacKey key_of(std::int64_t number) const;

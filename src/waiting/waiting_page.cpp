@@ -17,9 +17,9 @@ constexpr std::int64_t kMinute = 60'000;
 constexpr std::int64_t kHour = 60 * kMinute;
 // Shorter is a burden on who reads the page with a screen reader, and on the proxy.
 constexpr Milliseconds kShortestRefresh{20'000};
-constexpr std::array<std::string_view, 9> kStates{"arrived",   "waiting",   "processing",
-                                                  "fulfilled", "full",      "closed",
-                                                  "expired",   "cancelled", "ended"};
+constexpr std::array<std::string_view, 10> kStates{"arrived", "waiting",  "processing", "fulfilled",
+                                                   "full",    "closed",   "expired",    "cancelled",
+                                                   "ended",   "elsewhere"};
 
 bool is_comment(std::string_view line) {
   return line.starts_with("//") || (line.starts_with("/*") && line.ends_with("*/")) ||

@@ -37,8 +37,8 @@ struct PageContent {
   std::span<const std::string> languages;  // to choose from, as for choose_language()
   std::string_view message;                // the operator's, or empty
   std::string_view status_path;            // "/_spillway/rooms/sale"
-  // arrived, waiting, processing, fulfilled, full, closed, expired, cancelled or ended; anything
-  // else is shown as arrived.
+  // arrived, waiting, processing, fulfilled, full, elsewhere, closed, expired, cancelled or ended;
+  // anything else is shown as arrived.
   std::string_view state = "arrived";
   Milliseconds poll{5'000};            // when to ask first
   std::optional<std::size_t> ahead{};  // if it is waiting

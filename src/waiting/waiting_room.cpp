@@ -63,38 +63,6 @@ WaitingRoom::Session WaitingRoom::begin(const TicketId& id, std::uint32_t genera
   return sessions_.begin(id, generation, now, terms_);
 }
 
-WaitingRoom::Contact WaitingRoom::join(const TicketId& id, Time arrived, Time now,
-                                       Priority priority) {
-  if (sessions_.has(id)) {
-    if (const auto session = sessions_.again(id, now, terms_))
-      return {Door::enter, std::nullopt, session};
-    end_session(id, Ended::copied, now);
-    return {Door::full, std::nullopt, std::nullopt};
-  }
-  if (orders_.has_ended) return {Door::ended, std::nullopt, std::nullopt};
-  if (const Slot known = find(id); known != kNoSlot) {
-    heard(known, now);
-    return {Door::wait, look(known), std::nullopt};
-  }
-  if (!is_open(now)) {
-    begins_.add(now);
-    return {Door::enter, std::nullopt, begin(id, 1, now)};
-  }
-  if (is_full(priority)) {
-    ++counts_.refused;
-    return {Door::full, std::nullopt, std::nullopt};
-  }
-  const Slot slot = insert(id, terms_.start.joined_at(arrived, now), priority);
-  since_.came[terms_.tiers.number_of(priority)] += 1;
-  ++counts_.joined;
-  heard(slot, now);
-  const View view = look(slot);
-  const bool has_position = !view.is_drawn_later;
-  note(Event::joined, tickets_[slot], now,
-       has_position ? static_cast<std::uint32_t>(view.ahead + 1) : 0);
-  return {.door = Door::wait, .view = view, .has_joined = true};
-}
-
 Slot WaitingRoom::insert(const TicketId& id, Time joined, Priority priority) {
   const Slot slot = tickets_.take(id);
   Ticket& ticket = tickets_[slot];
@@ -139,36 +107,6 @@ void WaitingRoom::become(Slot slot, Coming coming) {
   ++of(coming);
 }
 
-std::optional<WaitingRoom::Session> WaitingRoom::claim(const TicketId& id, Time now) {
-  if (sessions_.has(id)) {
-    auto session = sessions_.again(id, now, terms_);
-    if (!session) end_session(id, Ended::copied, now);
-    return session;
-  }
-  const Slot slot = find(id);
-  if (slot == kNoSlot || orders_.has_ended) return std::nullopt;
-  heard(slot, now);
-  Ticket& ticket = tickets_[slot];
-  if (!ticket.is_called) return std::nullopt;
-  if (ticket.coming == Coming::fresh) learned_.came();
-  // Those who came before and found no room go first.
-  const bool goes_first = ticket.coming == Coming::at_door;
-  if (room(now) > (goes_first ? 0 : called_.at_door)) {
-    counts_.waited += std::max(now - ticket.joined, Milliseconds(0));
-    ++counts_.tiers[terms_.tiers.number_of(ticket.priority)].fulfilled;
-    note(Event::fulfilled, ticket, now);
-    forget(slot);
-    begins_.add(now);
-    ++counts_.fulfilled;
-    return begin(id, 1, now);
-  }
-  if (!goes_first) become(slot, Coming::at_door);
-  ticket.claim_until = std::max(ticket.claim_until, now + terms_.claim);
-  ticket.fresh_until = now + Milliseconds(ticket.poll_ms) * 3 / 2 + kComing;
-  wait_for(slot);
-  return std::nullopt;
-}
-
 std::optional<WaitingRoom::Extension> WaitingRoom::extend(const TicketId& id, Time now) {
   const Slot slot = find(id);
   if (slot == kNoSlot || orders_.has_ended) return std::nullopt;
@@ -181,28 +119,6 @@ std::optional<WaitingRoom::Extension> WaitingRoom::extend(const TicketId& id, Ti
     wait_for(slot);
   }
   return Extension{look(slot), is_granted};
-}
-
-Renewal WaitingRoom::use(const TicketId& id, std::uint32_t generation, Time issued, Time now) {
-  if (sessions_.has(id)) {
-    const Renewal renewal = sessions_.use(id, generation, issued, now, terms_);
-    if (renewal.use == Use::copied) end_session(id, Ended::copied, now);
-    return renewal;
-  }
-  const bool was_let_in = generation == 0 && now - issued <= kSlice && !ended_.has_session(id, now);
-  // The first pass is good for a slice, also over a restart.
-  const bool was_inside = recovery_.covers(id, issued, now) && (generation > 0 || was_let_in);
-  if (!was_inside && (!was_let_in || !provisional_.take(issued, now))) {
-    // Somebody who was inside, and was away for too long: not before those who wait.
-    if (is_open(now) || room(now) == 0) return {Use::over, generation};
-    begins_.add(now);
-  }
-  // If it was called before a restart, that it came was not written.
-  if (const Slot slot = find(id); slot != kNoSlot) {
-    note(Event::fulfilled, tickets_[slot], now);
-    forget(slot);
-  }
-  return {Use::renewed, begin(id, generation + 1, now).generation};
 }
 
 bool WaitingRoom::cancel(const TicketId& id, Time now, Ended why) {
@@ -230,12 +146,14 @@ void WaitingRoom::end_session(const TicketId& id, Ended why, Time now) {
   ++counts_.sessions_ended[static_cast<std::size_t>(why)];
   recovery_.ended(id, now);
   ended_.add(id, {why, now, true});
+  users_.release(id);
   journal_.note(id);
 }
 
 void WaitingRoom::end_ticket(Slot slot, Ended why, Time now) {
   recovery_.ended(tickets_[slot].id, now);
   ended_.add(tickets_[slot].id, {why, now, false});
+  users_.release(tickets_[slot].id);
   note_end(tickets_[slot], why, now);
   forget(slot);
   ++counts_.tickets_ended[static_cast<std::size_t>(why)];

@@ -36,6 +36,7 @@
 #include "waiting/terms.hpp"
 #include "waiting/ticket.hpp"
 #include "waiting/tiered_line.hpp"
+#include "waiting/users.hpp"
 
 namespace spillway::waiting {
 
@@ -58,13 +59,16 @@ class WaitingRoom {
     enter,  // goes on, with a pass
     wait,   // gets a stamp, or has a ticket
     full,   // no place within Terms::max_wait, or no more tickets
-    ended   // the operator ended the waiting room
+    ended,  // the operator ended the waiting room
+    taken   // its user has Terms::per_user tickets and sessions: see held_by()
   };
   // A first contact, without a token. `enter`: it gets a pass of generation 0, issued now, which is
   // counted as taken for kSlice and stored nowhere.
-  Door arrive(Time now, Priority priority = 0);
-  // The same of a program that asks for a ticket: `wait` also while nobody has to.
-  Door ask_for_ticket(Time now, Priority priority = 0);
+  Door arrive(Time now, Priority priority = 0, const UserKey& user = {});
+  // The same of a program that asks for a ticket: `wait`, and `taken`, also while nobody has to.
+  Door ask_for_ticket(Time now, Priority priority = 0, const UserKey& user = {});
+  // The newest ticket or session of that user, who is somebody.
+  std::optional<TicketId> held_by(const UserKey& user) const;
 
   struct View {
     TicketState state = TicketState::waiting;
@@ -91,8 +95,9 @@ class WaitingRoom {
     bool has_joined = false;           // a ticket was made
   };
   // A second contact, with a stamp of that arrival. The same id is the same ticket (two tabs), and
-  // keeps its tier. If nobody has to wait any more, a session begins.
-  Contact join(const TicketId& id, Time arrived, Time now, Priority priority = 0);
+  // keeps its tier. If nobody has to wait any more, a session begins, however many its user has.
+  Contact join(const TicketId& id, Time arrived, Time now, Priority priority = 0,
+               const UserKey& user = {});
 
   // A sign of life. nullopt: unknown, or ended. It counts as present for poll + 50 % + poll from
   // now on.
@@ -125,7 +130,8 @@ class WaitingRoom {
   // sessions.hpp for what counts as copied. Only the first request with a pass gets the next one,
   // and parallel ones keep theirs: if each got it, a copy could renew itself beside the original
   // for ever. If the next one is lost, it is issued again.
-  Renewal use(const TicketId& id, std::uint32_t generation, Time issued, Time now);
+  Renewal use(const TicketId& id, std::uint32_t generation, Time issued, Time now,
+              const UserKey& user = {});
 
   // Something of that session is still open: it counts as used. Nothing if there is none.
   void stay(const TicketId& id, Time now) { sessions_.stay(id, now, terms_); }
@@ -171,6 +177,8 @@ class WaitingRoom {
   // `tier`: of this priority alone.
   std::vector<Report> list_line(const std::optional<Cursor>& after, std::size_t most, Time now,
                                 std::optional<Priority> tier = std::nullopt) const;
+  // Tickets and sessions of one user, the newest `most`, the newest first.
+  std::vector<Report> list_user(const UserKey& user, std::size_t most, Time now) const;
   // Of `most` places for sessions from `at` on those that are taken; end_slot(): no more.
   std::vector<Report> list_sessions(Slot& at, std::size_t most) const;
   bool has_sessions_from(Slot at) const { return at < sessions_.end_slot(); }
@@ -196,7 +204,8 @@ class WaitingRoom {
   void restore(const Written& written, Time now);
   // Whoever has a ticket, or arrived, at `time`, and is not known, joins again if the former
   // process may not have come to write that down.
-  void recover(const TicketId& id, Time time, Time now, Priority priority = 0);
+  void recover(const TicketId& id, Time time, Time now, Priority priority = 0,
+               const UserKey& user = {});
 
   // waiting_room_events.cpp. Nothing is noted until it is wanted. A position is noted when a
   // visitor is heard of: who is not, has none.
@@ -254,6 +263,7 @@ class WaitingRoom {
   std::size_t room(Time now) const;
   bool is_open(Time now) const;
   bool is_full(Priority priority) const;
+  bool refuses(const UserKey& user);
   std::optional<double> calls_within_max_wait() const;
   Session begin(const TicketId& id, std::uint32_t generation, Time now);
   std::uint32_t extensions_left(const Ticket& ticket) const;
@@ -293,6 +303,7 @@ class WaitingRoom {
   TieredLine line_;
   Deadlines deadlines_;
   Sessions sessions_;
+  Users users_;
   Journal journal_;
   Happenings happenings_;
   Recovery recovery_;

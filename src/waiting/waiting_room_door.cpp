@@ -30,6 +30,18 @@ bool WaitingRoom::is_full(Priority priority) const {
   return static_cast<double>(before) >= std::max(*calls - higher, 1.0);
 }
 
+// Somebody has as many as it may. Counts it.
+bool WaitingRoom::refuses(const UserKey& user) {
+  if (terms_.per_user == 0 || users_.count(user) < terms_.per_user) return false;
+  ++counts_.refused_users;
+  return true;
+}
+
+std::optional<TicketId> WaitingRoom::held_by(const UserKey& user) const {
+  const std::vector<TicketId> held = users_.list(user, 1);
+  return held.empty() ? std::nullopt : std::optional(held.front());
+}
+
 // nullopt: nothing is known.
 std::optional<double> WaitingRoom::calls_within_max_wait() const {
   double per_second = terms_.per_minute / 60.0;
@@ -47,17 +59,18 @@ std::optional<double> WaitingRoom::calls_within_max_wait() const {
   return per_second * static_cast<double>(terms_.max_wait.count()) / 1000;
 }
 
-WaitingRoom::Door WaitingRoom::arrive(Time now, Priority priority) {
+WaitingRoom::Door WaitingRoom::arrive(Time now, Priority priority, const UserKey& user) {
   if (!is_open(now)) {
     provisional_.add(now);
     begins_.add(now);
     return Door::enter;
   }
-  return ask_for_ticket(now, priority);
+  return ask_for_ticket(now, priority, user);
 }
 
-WaitingRoom::Door WaitingRoom::ask_for_ticket(Time now, Priority priority) {
+WaitingRoom::Door WaitingRoom::ask_for_ticket(Time now, Priority priority, const UserKey& user) {
   if (orders_.has_ended) return Door::ended;
+  if (refuses(user)) return Door::taken;
   if (is_full(priority)) {
     ++counts_.refused;
     return Door::full;

@@ -125,6 +125,15 @@ std::vector<WaitingRoom::Report> WaitingRoom::list_line(const std::optional<Curs
   return reports;
 }
 
+std::vector<WaitingRoom::Report> WaitingRoom::list_user(const UserKey& user, std::size_t most,
+                                                        Time now) const {
+  std::vector<Report> reports;
+  for (const TicketId& id : users_.list(user, most)) {
+    if (auto report = inspect(id, now)) reports.push_back(*report);
+  }
+  return reports;
+}
+
 std::vector<WaitingRoom::Report> WaitingRoom::list_sessions(Slot& at, std::size_t most) const {
   std::vector<Place> places;
   at = sessions_.list(at, most, places);

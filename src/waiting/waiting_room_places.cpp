@@ -14,11 +14,11 @@ constexpr std::size_t kListed = 1024;
 
 Place WaitingRoom::place_of(const TicketId& id, Time now) const {
   if (const auto begun = sessions_.begun(id))
-    return {.id = id, .kind = Place::Kind::session, .since = *begun};
+    return {.id = id, .kind = Place::Kind::session, .since = *begun, .user = users_.of(id)};
   const Slot slot = find(id);
   if (slot == kNoSlot) return {.id = id, .kind = Place::Kind::ended, .since = now};
   const Ticket& ticket = tickets_[slot];
-  return {id, Place::Kind::ticket, ticket.joined, ticket.missed, ticket.priority};
+  return {id, Place::Kind::ticket, ticket.joined, ticket.missed, ticket.priority, users_.of(id)};
 }
 
 std::optional<std::vector<TicketId>> WaitingRoom::take_changed() {
@@ -34,15 +34,17 @@ void WaitingRoom::look_up(std::span<const TicketId> ids, Time now,
 
 bool WaitingRoom::list(Listing& at, std::vector<Place>& places) const {
   if (at.ticket == tickets_.end()) {
+    const std::size_t first = places.size();
     at.session = sessions_.list(at.session, kListed, places);
+    for (Place& place : std::span(places).subspan(first)) place.user = users_.of(place.id);
     return at.session < sessions_.end_slot();
   }
   const auto last = static_cast<Slot>(std::min<std::size_t>(at.ticket + kListed, tickets_.end()));
   for (; at.ticket < last; ++at.ticket) {
     const Ticket& ticket = tickets_[at.ticket];
     if (find(ticket.id) == at.ticket)
-      places.push_back(
-          {ticket.id, Place::Kind::ticket, ticket.joined, ticket.missed, ticket.priority});
+      places.push_back({ticket.id, Place::Kind::ticket, ticket.joined, ticket.missed,
+                        ticket.priority, users_.of(ticket.id)});
   }
   return true;
 }
@@ -53,6 +55,7 @@ void WaitingRoom::restore(const Written& written, Time now) {
   std::vector<Time> begun;
   for (const Place& place : written.places) {
     if (sessions_.has(place.id) || find(place.id) != kNoSlot) continue;
+    if (place.kind != Place::Kind::ended) users_.hold(place.user, place.id);
     switch (place.kind) {
       case Place::Kind::ended: recovery_.ended(place.id, now); break;
       case Place::Kind::session:
@@ -76,10 +79,13 @@ void WaitingRoom::restore(const Written& written, Time now) {
   last_ = now;
 }
 
-void WaitingRoom::recover(const TicketId& id, Time time, Time now, Priority priority) {
+void WaitingRoom::recover(const TicketId& id, Time time, Time now, Priority priority,
+                          const UserKey& user) {
   if (!recovery_.covers(id, time, now)) return;
   if (sessions_.has(id) || find(id) != kNoSlot) return;
-  if (tickets_.size() < terms_.max_tickets) heard(insert(id, std::min(time, now), priority), now);
+  if (tickets_.size() >= terms_.max_tickets) return;
+  heard(insert(id, std::min(time, now), priority), now);
+  users_.hold(user, id);
 }
 
 }  // namespace spillway::waiting

@@ -71,6 +71,24 @@ AdminResponse list_line(SharedWaitingRoom& room, const config::WaitingRoom& sett
   return json_page({{"tickets", std::move(tickets)}, {"next", std::move(next)}});
 }
 
+// The newest first: as who is known by a field, and as an API key's tenant.
+AdminResponse list_user(SharedWaitingRoom& room, const config::WaitingRoom& settings,
+                        const TicketsListing& listing) {
+  using Source = traffic::VerifiedUser::Source;
+  RoomJson tickets = RoomJson::array();
+  room.with(Clock::now(), [&](WaitingRoom& inside, Time now) {
+    for (const Source source : {Source::field, Source::api_key}) {
+      const waiting::UserKey user = room.key_of({source, *listing.user});
+      for (const WaitingRoom::Report& each : inside.list_user(user, listing.limit, now)) {
+        const bool is_wanted = !listing.status || *listing.status == each.view.state;
+        if (is_wanted && tickets.size() < listing.limit)
+          tickets.push_back(report_of(each, settings, now));
+      }
+    }
+  });
+  return json_page({{"tickets", std::move(tickets)}, {"next", nullptr}});
+}
+
 AdminResponse list_ended(SharedWaitingRoom& room, const TicketsListing& listing) {
   const auto found = room.with(Clock::now(), [&](WaitingRoom& ended, Time now) {
     return ended.list_ended(listing.before, listing.limit, now);
@@ -145,6 +163,7 @@ AdminResponse AdminRooms::report(const Asked& asked) const {
       return admin_problem(status::bad_request, *wrong);
     const auto& listing = std::get<TicketsListing>(read);
     if (listing.is_of_ended) return list_ended(asked.room, listing);
+    if (listing.user) return list_user(asked.room, asked.settings, listing);
     const bool is_inside = listing.status == waiting::TicketState::fulfilled;
     return is_inside ? list_sessions(asked.room, asked.settings, listing)
                      : list_line(asked.room, asked.settings, listing);

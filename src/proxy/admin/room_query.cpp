@@ -127,6 +127,8 @@ std::variant<TicketsListing, std::string> read_tickets_query(std::string_view qu
       if (Problem problem = read_status(each.value, listing)) return std::move(*problem);
     } else if (each.name == "tier") {
       listing.tier = each.value;
+    } else if (each.name == "user") {
+      listing.user = each.value;
     } else if (each.name == "limit") {
       const bool is_number = read_number(each.value, listing.limit);
       if (!is_number || listing.limit == 0 || listing.limit > kMostTickets)
@@ -139,6 +141,8 @@ std::variant<TicketsListing, std::string> read_tickets_query(std::string_view qu
   }
   if (listing.tier && (listing.is_of_ended || listing.status == waiting::TicketState::fulfilled))
     return "\"tier\" is for those in line";
+  if (listing.user && (listing.is_of_ended || listing.tier || after))
+    return "\"user\" goes with \"limit\", and with a \"status\" other than ended";
   if (after) {
     if (Problem problem = read_after(*after, listing)) return std::move(*problem);
   }

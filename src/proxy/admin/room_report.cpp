@@ -56,6 +56,7 @@ Json room_report(const observe::WaitingRoomSnapshot& room, const waiting::Orders
   json["fulfilled"] = counts.fulfilled;
   json["entered"] = counts.entered;
   json["refused"] = counts.refused;
+  json["refused_users"] = counts.refused_users;
   json["limited"] = {{"polls", room.limited_polls}, {"joins", room.limited_joins}};
   json["tickets_ended"] = by_cause(counts.tickets_ended);
   json["sessions_ended"] = by_cause(counts.sessions_ended);

@@ -80,10 +80,10 @@ bool Entrance::goes_on_with(const Token& pass) {
   const Milliseconds age = room_->time_at(now) - pass.time;
   if (pass.generation == 0 || age >= renew_after || age < -kAhead) {
     const WaitingRoom::Renewal renewal = room_->with(now, [&](WaitingRoom& room, Time time) {
-      return room.use(pass.id, pass.generation, pass.time, time);
+      return room.use(pass.id, pass.generation, pass.time, time, pass.user);
     });
     switch (renewal.use) {
-      case WaitingRoom::Use::renewed: renew(pass.id, renewal.generation); break;
+      case WaitingRoom::Use::renewed: renew(pass.id, renewal.generation, pass.user); break;
       case WaitingRoom::Use::kept: break;
       case WaitingRoom::Use::over:
       case WaitingRoom::Use::copied: return false;
@@ -97,13 +97,13 @@ bool Entrance::goes_on_with(const Token& pass) {
 std::optional<Answer> Entrance::claim(const Token& ticket) {
   std::optional<WaitingRoom::View> view;
   const auto session = room_->with(services_.now(), [&](WaitingRoom& room, Time now) {
-    room.recover(ticket.id, ticket.time, now, ticket.priority);
+    room.recover(ticket.id, ticket.time, now, ticket.priority, ticket.user);
     auto begun = room.claim(ticket.id, now);
     if (!begun) view = room.hear(ticket.id, now);
     return begun;
   });
   if (session) {
-    renew(ticket.id, session->generation);
+    renew(ticket.id, session->generation, ticket.user);
     let_in(ticket.id);
     return std::nullopt;
   }
@@ -119,11 +119,11 @@ std::optional<Answer> Entrance::join(const Token& stamp) {
   if (!contact)
     return tell(status_of(VisitorStatus::Limit::joins, stamp_poll(*settings_)), std::nullopt);
   if (contact->session) {
-    renew(stamp.id, contact->session->generation);
+    renew(stamp.id, contact->session->generation, stamp.user);
     let_in(stamp.id);
     return std::nullopt;
   }
-  if (!contact->view) return turn_away(contact->door);
+  if (!contact->view) return turn_away(contact->door, stamp.user);
   return tell(status_of(stamp.id, *contact->view), ticket_of(stamp, contact->view->joined));
 }
 
@@ -137,24 +137,24 @@ std::optional<Answer> Entrance::arrive() {
     return waiting_room_open(settings_->page.poll.max);
   }
   const waiting::Priority priority = visitor_tier(request_, *settings_);
-  const auto door =
-      room_->with(now, [&](WaitingRoom& room, Time time) { return room.arrive(time, priority); });
-  if (door == WaitingRoom::Door::full || door == WaitingRoom::Door::ended) return turn_away(door);
+  const waiting::UserKey user = visitor_user(request_, *room_);
+  const auto door = room_->with(
+      now, [&](WaitingRoom& room, Time time) { return room.arrive(time, priority, user); });
+  const bool goes_on = door == WaitingRoom::Door::enter || door == WaitingRoom::Door::wait;
+  if (!goes_on) return turn_away(door, user);
   const std::optional<waiting::TicketId> id = new_ticket_id();
   if (!id) return waiting_room_open(settings_->page.poll.max);
   if (door == WaitingRoom::Door::enter) {
-    renew(*id, 0);
+    renew(*id, 0, user);
     let_in(*id);
     return std::nullopt;
   }
   return tell({.state = VisitorStatus::State::arrived, .poll = stamp_poll(*settings_)},
-              Token{TokenKind::stamp, *id, 0, room_->time_at(now), priority});
+              Token{TokenKind::stamp, *id, 0, room_->time_at(now), priority, user});
 }
 
-Answer Entrance::turn_away(WaitingRoom::Door door) {
-  using State = VisitorStatus::State;
-  const State state = door == WaitingRoom::Door::ended ? State::ended : State::full;
-  return tell({.state = state, .poll = settings_->page.poll.max}, std::nullopt);
+Answer Entrance::turn_away(WaitingRoom::Door door, const waiting::UserKey& user) {
+  return tell(turned_away(door, *room_, *settings_, user), std::nullopt);
 }
 
 void Entrance::let_in(const waiting::TicketId& id) {
@@ -172,10 +172,11 @@ Stay Entrance::lasting_stay() const {
   return stay_.kept_by(generation.waiting_rooms[index(request_.subject.route)]);
 }
 
-void Entrance::renew(const waiting::TicketId& id, std::uint32_t generation) {
+void Entrance::renew(const waiting::TicketId& id, std::uint32_t generation,
+                     const waiting::UserKey& user) {
   const TimePoint now = services_.now();
   const waiting::TokenText text =
-      room_->sign({TokenKind::pass, id, generation, room_->time_at(now)}, now);
+      room_->sign({TokenKind::pass, id, generation, room_->time_at(now), 0, user}, now);
   TextWriter out(pass_lines_);
   write_token(out, *room_, *settings_, {text.data(), text.size()}, tokens_.is_program());
   if (!out.overflowed()) request_.pass_lines = {pass_lines_.data(), out.size()};

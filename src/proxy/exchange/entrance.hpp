@@ -42,8 +42,8 @@ class Entrance {
   std::optional<Answer> join(const waiting::Token& stamp);
   std::optional<Answer> arrive();
   void let_in(const waiting::TicketId& id);
-  void renew(const waiting::TicketId& id, std::uint32_t generation);
-  Answer turn_away(waiting::WaitingRoom::Door door);
+  void renew(const waiting::TicketId& id, std::uint32_t generation, const waiting::UserKey& user);
+  Answer turn_away(waiting::WaitingRoom::Door door, const waiting::UserKey& user);
   Answer tell(const VisitorStatus& status, std::optional<waiting::Token> token);
 
   Services& services_;

@@ -9,9 +9,9 @@
 namespace spillway::proxy {
 
 std::string_view name(VisitorStatus::State state) {
-  constexpr std::array<std::string_view, 9> names{"arrived",   "waiting", "processing",
-                                                  "fulfilled", "full",    "closed",
-                                                  "cancelled", "ended",   "expired"};
+  constexpr std::array<std::string_view, 10> names{"arrived", "waiting",  "processing", "fulfilled",
+                                                   "full",    "closed",   "cancelled",  "ended",
+                                                   "expired", "elsewhere"};
   return names[static_cast<std::size_t>(state)];
 }
 
@@ -40,6 +40,18 @@ VisitorStatus status_of(VisitorStatus::Limit limit, Milliseconds later) {
           .view = {},
           .end = {},
           .limit = limit};
+}
+
+VisitorStatus turned_away(waiting::WaitingRoom::Door door, const SharedWaitingRoom& room,
+                          const config::WaitingRoom& settings, const waiting::UserKey& user) {
+  using Door = waiting::WaitingRoom::Door;
+  using State = VisitorStatus::State;
+  VisitorStatus status{.state = State::full, .poll = settings.poll.max};
+  if (door == Door::ended) status.state = State::ended;
+  if (door != Door::taken) return status;
+  status.state = State::elsewhere;
+  status.id = room.held_by(user);
+  return status;
 }
 
 std::string to_json(const VisitorStatus& status, std::string_view room,

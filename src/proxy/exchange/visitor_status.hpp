@@ -8,6 +8,7 @@
 
 #include "base/time.hpp"
 #include "config/config.hpp"
+#include "proxy/waiting/shared_waiting_room.hpp"
 #include "waiting/token.hpp"
 #include "waiting/waiting_room.hpp"
 
@@ -23,13 +24,14 @@ struct VisitorStatus {
     closed,      // nobody has to wait
     cancelled,   // its place or session was given up, or the operator ended it: see `end`
     ended,       // the operator ended the waiting room
-    expired      // its place or session ran out: see `end`
+    expired,     // its place or session ran out: see `end`
+    elsewhere    // its user has as many as it may; `id` is of one of them
   };
   // What there is too much of: answered 429, and only `poll` counts.
   enum class Limit : std::uint8_t { polls, joins };
   State state = State::arrived;
   Milliseconds poll{0};                            // until it is to ask again
-  std::optional<waiting::TicketId> id;             // of a ticket
+  std::optional<waiting::TicketId> id;             // of a ticket, or a session
   std::optional<waiting::WaitingRoom::View> view;  // likewise
   std::optional<waiting::End> end;                 // of one that was there lately
   std::optional<Limit> limit;
@@ -45,6 +47,10 @@ inline Milliseconds stamp_poll(const config::WaitingRoom& settings) {
 VisitorStatus status_of(const waiting::TicketId& id, const waiting::WaitingRoom::View& view);
 VisitorStatus status_of(const waiting::TicketId& id, const waiting::End& end);
 VisitorStatus status_of(VisitorStatus::Limit limit, Milliseconds later);
+
+// Of somebody whom the door let neither in nor wait.
+VisitorStatus turned_away(waiting::WaitingRoom::Door door, const SharedWaitingRoom& room,
+                          const config::WaitingRoom& settings, const waiting::UserKey& user);
 
 // One line, with a line end. `more`: members to begin with, each followed by a comma.
 std::string to_json(const VisitorStatus& status, std::string_view room,

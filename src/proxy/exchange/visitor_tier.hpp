@@ -1,9 +1,10 @@
-// Who a visitor is, from what is verified: the tier in which it waits, by an API key or the word of
-// a trusted peer, which is asked for at the first contact and then carried in the signed stamp and
-// ticket; and its address.
+// Who a visitor is, from what is verified: the tier in which it waits and its user, by an API key
+// or the word of a trusted peer, which are asked for at the first contact and then carried in the
+// signed stamp and ticket; and its address.
 #pragma once
 
 #include "proxy/exchange/request_context.hpp"
+#include "proxy/waiting/shared_waiting_room.hpp"
 #include "waiting/configured.hpp"
 
 namespace spillway::proxy {
@@ -14,6 +15,12 @@ inline waiting::Priority visitor_tier(const RequestContext& request,
   return waiting::priority_of(settings,
                               request.generation->generation().classifier.waiting_tier(
                                   request.head, request.client.peer, request.subject.tenant));
+}
+
+// Nobody, unless one is verified.
+inline waiting::UserKey visitor_user(const RequestContext& request, const SharedWaitingRoom& room) {
+  return room.key_of(request.generation->generation().classifier.waiting_user(
+      request.head, request.client.peer, request.subject.tenant));
 }
 
 // Whose tickets it makes, for JoinLimit.

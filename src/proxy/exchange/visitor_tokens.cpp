@@ -52,10 +52,8 @@ bool VisitorTokens::take(std::string_view name, std::string_view value) {
   const auto carried = std::span(carried_).first(size_);
   const auto of_name =
       static_cast<std::size_t>(std::ranges::count(carried, cookie, &Carried::cookie));
-  if (size_ < kMost && of_name < kMostOfAName && value.size() == waiting::kTokenText) {
-    carried_[size_].cookie = cookie;
-    std::ranges::copy(value, carried_[size_++].text.begin());
-  }
+  if (size_ < kMost && of_name < kMostOfAName && waiting::TokenText::is_size(value.size()))
+    carried_[size_++] = {cookie, waiting::TokenText(value)};
   return true;
 }
 

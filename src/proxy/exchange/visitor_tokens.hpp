@@ -40,7 +40,7 @@ class VisitorTokens {
 
   struct Carried {
     VisitorCookie cookie;
-    waiting::TokenText text{};
+    waiting::TokenText text;
   };
 
   bool take(std::string_view name, std::string_view value);

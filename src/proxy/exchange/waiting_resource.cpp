@@ -137,7 +137,7 @@ VisitorStatus WaitingResource::ask_with_stamp(const Token& stamp) {
     given_ = ticket_of(stamp, stamp.time);  // to claim the session with
     return closed;
   }
-  if (!contact->view) return turned_away(contact->door);
+  if (!contact->view) return turned_away(contact->door, *room_, *settings_, stamp.user);
   given_ = ticket_of(stamp, contact->view->joined);
   return status_of(stamp.id, *contact->view);
 }
@@ -146,16 +146,10 @@ VisitorStatus WaitingResource::ask_with_stamp(const Token& stamp) {
 VisitorStatus WaitingResource::ask_with_none() {
   using State = VisitorStatus::State;
   return room_->with(services_.now(), [this](WaitingRoom& room, Time now) -> VisitorStatus {
-    if (room.orders().has_ended) return turned_away(WaitingRoom::Door::ended);
+    if (room.orders().has_ended) return {.state = State::ended, .poll = settings_->page.poll.max};
     const bool is_open = room.counts(now).entry.is_open;
     return {.state = is_open ? State::arrived : State::closed, .poll = stamp_poll(*settings_)};
   });
-}
-
-VisitorStatus WaitingResource::turned_away(WaitingRoom::Door door) const {
-  using State = VisitorStatus::State;
-  const State state = door == WaitingRoom::Door::ended ? State::ended : State::full;
-  return {.state = state, .poll = settings_->page.poll.max};
 }
 
 // More time for who is called. The waiting page has no use for it: where it is seen, it enters.
@@ -163,7 +157,7 @@ Answer WaitingResource::extend() {
   const std::optional<Token> token = tokens_.find(*room_, services_.now());
   if (!token || token->kind != TokenKind::ticket) return not_in_waiting_room();
   const auto extension = room_->with(services_.now(), [&](WaitingRoom& room, Time now) {
-    room.recover(token->id, token->time, now, token->priority);
+    room.recover(token->id, token->time, now, token->priority, token->user);
     return room.extend(token->id, now);
   });
   if (!extension) return not_in_waiting_room();

@@ -57,7 +57,6 @@ class WaitingResource {
   VisitorStatus ask_with_pass(const waiting::Token& pass);
   VisitorStatus ask_with_none();
   VisitorStatus is_over(const waiting::TicketId& id, const waiting::End& end);
-  VisitorStatus turned_away(waiting::WaitingRoom::Door door) const;
   std::string describe(const VisitorStatus& status, const waiting::Orders& notice) const;
 
   // waiting_tickets.cpp

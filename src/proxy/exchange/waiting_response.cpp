@@ -54,6 +54,7 @@ std::string_view title_of(const VisitorStatus& status) {
   switch (status.state) {
     case VisitorStatus::State::full: return "Too Many Are Waiting";
     case VisitorStatus::State::ended: return "The Waiting Room Has Ended";
+    case VisitorStatus::State::elsewhere: return "This User Has a Place Already";
     default: return "Waiting Room";
   }
 }
@@ -87,6 +88,9 @@ std::string room_path(const config::Config& config, const SharedWaitingRoom& roo
 OwnResponse waiting_response(const WaitingFacts& facts) {
   OwnResponse response;
   response.status = facts.status.limit ? 429 : facts.settings.page.status;
+  // A program that asks again and again would not get further.
+  const bool is_elsewhere = facts.status.state == VisitorStatus::State::elsewhere;
+  if (is_elsewhere && !facts.as_page) response.status = 409;
   response.lines = "Cache-Control: no-store\r\nX-Robots-Tag: noindex\r\n";
   response.lines += retry_after_line(facts.status.poll);
   const std::string path = room_path(facts.request.config(), facts.room);

@@ -124,7 +124,7 @@ VisitorStatus WaitingResource::take_place(const Token& stamp) {
       !contact->session ? contact->view : room_->with(now, [&](WaitingRoom& room, Time time) {
         return room.hear(stamp.id, time);
       });
-  if (!view) return turned_away(contact->door);
+  if (!view) return turned_away(contact->door, *room_, *settings_, stamp.user);
   given_ = ticket_of(stamp, view->joined);
   return status_of(stamp.id, *view);
 }
@@ -132,12 +132,14 @@ VisitorStatus WaitingResource::take_place(const Token& stamp) {
 Answer WaitingResource::note_arrival() {
   const TimePoint now = services_.now();
   const waiting::Priority priority = visitor_tier(request_, *settings_);
+  const waiting::UserKey user = visitor_user(request_, *room_);
   const auto door = room_->with(
-      now, [&](WaitingRoom& room, Time time) { return room.ask_for_ticket(time, priority); });
-  if (door != WaitingRoom::Door::wait) return tell_joined(0, turned_away(door));
+      now, [&](WaitingRoom& room, Time time) { return room.ask_for_ticket(time, priority, user); });
+  if (door != WaitingRoom::Door::wait)
+    return tell_joined(0, turned_away(door, *room_, *settings_, user));
   const std::optional<waiting::TicketId> id = new_ticket_id();
   if (!id) return waiting_room_open(settings_->page.poll.max);
-  given_ = Token{TokenKind::stamp, *id, 0, room_->time_at(now), priority};
+  given_ = Token{TokenKind::stamp, *id, 0, room_->time_at(now), priority, user};
   return tell_joined(202, {.state = VisitorStatus::State::arrived, .poll = Milliseconds(1000)});
 }
 
@@ -146,9 +148,14 @@ Answer WaitingResource::tell_joined(unsigned made, const VisitorStatus& told) {
   const TimePoint now = services_.now();
   const WaitingFacts facts{
       .request = request_, .room = *room_, .settings = *settings_, .status = told, .now = now};
-  if (!told.id && told.state != VisitorStatus::State::arrived) {
-    const unsigned status = told.state == VisitorStatus::State::ended ? 409 : 503;
+  const std::string path = room_path(request_.config(), *room_);
+  const std::string ticket = told.id ? path + "/tickets/" + to_text(*told.id) : path + "/tickets";
+  using State = VisitorStatus::State;
+  const bool is_elsewhere = told.state == State::elsewhere;
+  if (is_elsewhere || (!told.id && told.state != State::arrived)) {
+    const unsigned status = is_elsewhere || told.state == State::ended ? 409 : 503;
     response_ = status_response(facts, problem_members(told, status));
+    if (told.id) response_.lines += "Link: <" + ticket + ">; rel=\"status\"\r\n";
     response_.status = status;
     const std::string_view json = "application/json";
     response_.lines.replace(response_.lines.find(json), json.size(), "application/problem+json");
@@ -161,8 +168,6 @@ Answer WaitingResource::tell_joined(unsigned made, const VisitorStatus& told) {
   }
   response_ = status_response(facts, more);
   response_.status = made;
-  const std::string path = room_path(request_.config(), *room_);
-  const std::string ticket = told.id ? path + "/tickets/" + to_text(*told.id) : path + "/tickets";
   if (made == 201) response_.lines += "Location: " + ticket + "\r\n";
   response_.lines +=
       "Link: <" + (told.id ? ticket + ">; rel=\"status\"\r\n" : ticket + ">; rel=\"next\"\r\n");
@@ -211,7 +216,8 @@ Answer WaitingResource::cancel_ticket(const waiting::TicketId& id) {
   const std::optional<Token> token = tokens_.find(*room_, now);
   const bool is_its_own = token && token->kind != TokenKind::stamp && token->id == id;
   const bool was_here = is_its_own && room_->with(now, [&](WaitingRoom& room, Time time) {
-    if (token->kind == TokenKind::ticket) room.recover(id, token->time, time, token->priority);
+    if (token->kind == TokenKind::ticket)
+      room.recover(id, token->time, time, token->priority, token->user);
     return room.cancel(id, time);
   });
   if (!was_here) return not_in_waiting_room();

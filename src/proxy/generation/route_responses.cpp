@@ -10,12 +10,14 @@ namespace spillway::proxy {
 
 namespace {
 
-// The route's settings plus what the rest of the configuration implies: the tenant header makes a
-// response personal.
+// The route's settings plus what the rest of the configuration implies: the fields that name a
+// tenant or a user make a response personal.
 config::Cache effective_settings(const config::Cache& cache, const config::Config& config) {
   config::Cache settings = cache;
   if (!config.trusted_headers.tenant.empty())
     settings.personal.push_back(config.trusted_headers.tenant);
+  if (!config.trusted_headers.user.empty())
+    settings.personal.push_back(config.trusted_headers.user);
   return settings;
 }
 

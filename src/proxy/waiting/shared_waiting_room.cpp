@@ -31,7 +31,7 @@ Milliseconds SharedWaitingRoom::refuse_poll(Milliseconds later) {
 SharedWaitingRoom::Asked SharedWaitingRoom::find(const waiting::Token& ticket, TimePoint now,
                                                  Lookup lookup) {
   return with(now, [&](WaitingRoom& room, waiting::Time time) {
-    room.recover(ticket.id, ticket.time, time, ticket.priority);
+    room.recover(ticket.id, ticket.time, time, ticket.priority, ticket.user);
     Asked found{.view = (room.*lookup)(ticket.id, time), .end = {}, .later = {}};
     if (!found.view) found.end = room.end_of(ticket.id, time);
     return found;
@@ -56,7 +56,7 @@ std::optional<WaitingRoom::Contact> SharedWaitingRoom::join(const waiting::Token
     return std::nullopt;
   }
   const WaitingRoom::Contact contact = with(now, [&](WaitingRoom& room, waiting::Time time) {
-    return room.join(stamp.id, stamp.time, time, stamp.priority);
+    return room.join(stamp.id, stamp.time, time, stamp.priority, stamp.user);
   });
   if (!contact.has_joined) joins_.give_back(client, settings.tickets.joins_per_second);
   return contact;

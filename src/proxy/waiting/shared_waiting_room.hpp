@@ -21,6 +21,7 @@
 #include "proxy/waiting/join_limit.hpp"
 #include "proxy/waiting/poll_holds.hpp"
 #include "proxy/waiting/visitor_clock.hpp"
+#include "traffic/classify.hpp"
 #include "waiting/configured.hpp"
 #include "waiting/entry_pace.hpp"
 #include "waiting/token.hpp"
@@ -77,6 +78,11 @@ class SharedWaitingRoom {
   std::optional<waiting::Token> verify(std::string_view text, TimePoint now) const {
     return context_->keys.read(text, name_, context_->clock.at(now));
   }
+  // Nobody for a user without a name.
+  waiting::UserKey key_of(const traffic::VerifiedUser& user) const {
+    if (user.name.empty()) return {};
+    return context_->keys.user_key(name_, static_cast<char>(user.source), user.name);
+  }
   waiting::Time time_at(TimePoint now) const { return context_->clock.at(now); }
 
   // A poll with a ticket, as WaitingRoom::ask().
@@ -96,6 +102,12 @@ class SharedWaitingRoom {
                                                     const IpAddress& client,
                                                     const config::WaitingRoom& settings,
                                                     TimePoint now);
+
+  // The newest ticket or session of that user.
+  std::optional<waiting::TicketId> held_by(const waiting::UserKey& user) const {
+    const std::lock_guard lock(mutex_);
+    return room_.held_by(user);
+  }
 
   // Everybody is where it was, and is kept from now on (PlaceKeeper).
   void restore(const waiting::Written& written, TimePoint now);

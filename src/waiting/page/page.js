@@ -147,9 +147,9 @@ function unlisten() {
 function show(status) {
   if (status.poll_ms) pollMs = status.poll_ms;
   let next = status.state;
-  // It was told that the line is full, and got nothing to be recognised by: only the page's own
-  // address gives out places.
-  if (next === 'arrived' && state === 'full') return location.reload();
+  // It was told that there is no place for it, and got nothing to be recognised by: only the page's
+  // own address gives out places.
+  if (next === 'arrived' && (state === 'full' || state === 'elsewhere')) return location.reload();
   // Not by its visitor: the text for that would be wrong.
   if (next === 'cancelled' && status.reason && status.reason !== 'cancelled') next = 'expired';
   if (next === 'arrived') {

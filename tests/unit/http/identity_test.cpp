@@ -32,13 +32,14 @@ std::string sent(const std::string& fields, bool trusted = false) {
 
 TEST_CASE("the configuration names the fields that are protected besides") {
   config::Config config;
-  config.trusted_headers = {.tenant = "X-Customer", .priority = "X-Rank", .tier = "X-Club"};
+  config.trusted_headers = {
+      .tenant = "X-Customer", .priority = "X-Rank", .tier = "X-Club", .user = "X-Who"};
   config.routes.resize(3);
   config.routes[1].cache.emplace();
   config.routes[1].cache->personal = {"X-Session", "X-Customer"};
   config.routes[1].cache->vary = {"X-Country"};
   const ProtectedFields fields(config);
-  for (const char* name : {"X-Customer", "x-rank", "X-Club", "X-SESSION", "X-Country"}) {
+  for (const char* name : {"X-Customer", "x-rank", "X-Club", "X-Who", "X-SESSION", "X-Country"}) {
     CAPTURE(name);
     CHECK(fields.contains(name));
   }

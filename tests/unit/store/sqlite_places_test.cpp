@@ -30,6 +30,7 @@ Place place(std::uint8_t n, Place::Kind kind = Place::Kind::ticket, Milliseconds
   Place made{.kind = kind, .since = kNow - age, .missed = n};
   made.id.bytes[15] = n;
   if (kind == Place::Kind::ticket) made.priority = n;
+  if (kind != Place::Kind::ended && n % 2 == 1) made.user.bytes[3] = n;
   return made;
 }
 
@@ -116,7 +117,7 @@ TEST_CASE("places, the secret and the time come back as they were written") {
   CHECK(all.rooms["course"] == std::vector<Place>{place(1)});
 }
 
-TEST_CASE("a file of the first version is taken over: its places have no priority") {
+TEST_CASE("a file of the first version is taken over: its places have neither priority nor user") {
   const support::TemporaryDirectory directory;
   const path file = directory.path() / "places.db";
   {
@@ -130,11 +131,13 @@ TEST_CASE("a file of the first version is taken over: its places have no priorit
     CHECK(sqlite3_exec(database, sql, nullptr, nullptr, nullptr) == SQLITE_OK);
   };
   run("ALTER TABLE places DROP COLUMN priority");
+  run("ALTER TABLE places DROP COLUMN user");
   run("PRAGMA user_version = 1");
   sqlite3_close(database);
   const auto store = open_at(file);
   Place without = place(7);
   without.priority = 0;
+  without.user = {};
   CHECK(read(*store).rooms["sale"] == std::vector<Place>{without, place(8, Place::Kind::session)});
   write(*store, {{"sale", false, {place(9)}}});
   CHECK(read(*store).rooms["sale"].back() == place(9));

@@ -19,7 +19,8 @@ config::Config shop() {
   config.classes[0].sla = Milliseconds(100);
   config.classes[2].sla = Milliseconds(3000);
   config.tenants.api_keys = {{.tenant = "shop", .key = "s3cret", .tier = "vip"}};
-  config.trusted_headers = {.tenant = "X-Tenant", .priority = "X-Priority", .tier = "X-Tier"};
+  config.trusted_headers = {
+      .tenant = "X-Tenant", .priority = "X-Priority", .tier = "X-Tier", .user = "X-User"};
   config.routes = {
       {.name = "export", .match = {.path = "/export"}, .traffic_class = ClassId{2}},
       {.name = "report",
@@ -50,6 +51,14 @@ struct House {
     const Subject subject = classify(from, "/export", fields);
     const Peer peer = classifier.peer(*parse_ip_address(from));
     return std::string(classifier.waiting_tier(head, peer, subject.tenant));
+  }
+
+  std::string user_of(const std::string& from, const std::string& fields) {
+    const Subject subject = classify(from, "/export", fields);
+    const Peer peer = classifier.peer(*parse_ip_address(from));
+    const VerifiedUser user = classifier.waiting_user(head, peer, subject.tenant);
+    if (user.name.empty()) return {};
+    return std::string(1, static_cast<char>(user.source)).append(1, ' ').append(user.name);
   }
 
   Classifier classifier;
@@ -170,4 +179,24 @@ TEST_CASE("the tier of a visitor is a trusted peer's word, or else that of the A
   config.trusted_headers.tier = "";
   House off(config);
   CHECK(off.tier_of(proxy, "X-Tier: premium\r\n").empty());
+}
+
+TEST_CASE("the user of a visitor is a trusted peer's word, or else the API key's tenant") {
+  House house;
+  const std::string key = "X-Api-Key: s3cret\r\n", ann = "X-User: ann\r\n";
+  const std::string client = "192.0.2.1", proxy = "10.0.0.1";
+  CHECK(house.user_of(client, "").empty());
+  CHECK(house.user_of(client, ann).empty());
+  CHECK(house.user_of(client, "X-Api-Key: guess\r\n").empty());
+  CHECK(house.user_of(client, key) == "k shop");
+  CHECK(house.user_of(client, key + ann) == "k shop");
+  CHECK(house.user_of(proxy, "").empty());
+  CHECK(house.user_of(proxy, "X-Tenant: shop\r\n").empty());  // a tenant may be many
+  CHECK(house.user_of(proxy, ann) == "f ann");
+  CHECK(house.user_of(proxy, key + ann) == "f ann");
+  CHECK(house.user_of(proxy, key + ann + ann) == "k shop");
+  config::Config config = shop();
+  config.trusted_headers.user = "";
+  House off(config);
+  CHECK(off.user_of(proxy, ann).empty());
 }

@@ -65,6 +65,33 @@ TEST_CASE("a token counts in its waiting room, under its secret, unchanged") {
   }
 }
 
+TEST_CASE("a token says whose it is, and a verified user is one in each room and of each source") {
+  const UserKey ann = kKeys.user_key("sale", 'f', "ann");
+  for (const TokenKind kind : {TokenKind::stamp, TokenKind::ticket, TokenKind::pass}) {
+    Token token = a_pass();
+    token.kind = kind;
+    if (kind != TokenKind::pass) token.generation = 0;
+    token.user = ann;
+    const std::string text = text_of(token);
+    CHECK(text.size() == kMostTokenText);
+    REQUIRE(kKeys.read(text, "sale", kNow));
+    CHECK(*kKeys.read(text, "sale", kNow) == token);
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      std::string changed = text;
+      changed[at] = changed[at] == 'A' ? 'B' : 'A';
+      CHECK_FALSE(kKeys.read(changed, "sale", kNow));
+    }
+    CHECK_FALSE(kKeys.read(text.substr(0, kTokenText), "sale", kNow));
+  }
+  CHECK(text_of(a_pass()).size() == kTokenText);
+  CHECK_FALSE(ann.is_nobody());
+  CHECK(ann == kKeys.user_key("sale", 'f', "ann"));
+  CHECK(ann != kKeys.user_key("sale", 'f', "bob"));
+  CHECK(ann != kKeys.user_key("sale", 'k', "ann"));
+  CHECK(ann != kKeys.user_key("sale2", 'f', "ann"));
+  CHECK(ann != TokenKeys(secret(2)).user_key("sale", 'f', "ann"));
+}
+
 TEST_CASE("a token is void when its key has been replaced for a day") {
   const std::string text = text_of(a_pass());
   CHECK(kKeys.read(text, "sale", kNow + std::chrono::hours(24)));

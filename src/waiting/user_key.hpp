@@ -1,0 +1,22 @@
+// A verified user of one waiting room, under a keyed hash: who it is cannot be told from this
+// without the key and its name.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <compare>
+#include <cstdint>
+
+namespace spillway::waiting {
+
+struct UserKey {
+  std::array<std::uint8_t, 16> bytes{};
+
+  // A visitor of whom nothing is verified.
+  bool is_nobody() const {
+    return std::ranges::all_of(bytes, [](std::uint8_t byte) { return byte == 0; });
+  }
+  auto operator<=>(const UserKey&) const = default;
+};
+
+}  // namespace spillway::waiting

@@ -1,0 +1,48 @@
+// Whose tickets and sessions are live, of verified users; others take no memory here, one of them
+// about 100 bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "waiting/identified_pool.hpp"
+#include "waiting/ticket.hpp"
+#include "waiting/user_key.hpp"
+
+namespace spillway::waiting {
+
+class Users {
+ public:
+  // Nothing for nobody, and for an id that is held already.
+  void hold(const UserKey& user, const TicketId& id);
+  // It has ended. Nothing if nobody holds it.
+  void release(const TicketId& id);
+
+  // How many it holds, and the newest `most` of them, the newest first.
+  std::size_t count(const UserKey& user) const;
+  std::vector<TicketId> list(const UserKey& user, std::size_t most) const;
+  // Who holds it: maybe nobody.
+  UserKey of(const TicketId& id) const;
+
+ private:
+  struct Held {
+    TicketId id;
+    Slot user = kNoSlot;
+    Slot older = kNoSlot;
+    Slot newer = kNoSlot;
+  };
+  struct User {
+    TicketId id;  // the bytes of its key
+    Slot newest = kNoSlot;
+    std::uint32_t count = 0;
+  };
+
+  Slot find(const UserKey& user) const { return users_.find({user.bytes}); }
+
+  IdentifiedPool<Held> held_;
+  IdentifiedPool<User> users_;
+};
+
+}  // namespace spillway::waiting
