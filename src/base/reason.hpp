@@ -42,6 +42,8 @@ enum class Reason : std::uint8_t {
   store_unavailable,       // the request was to be deferred, and could not be written down
   store_full,              // likewise: as many jobs wait as may
   waiting_room,            // visitors wait to be let in
+  poll_limit,              // a ticket is asked after far more often than it was told
+  join_limit,              // too many tickets were made for the client's address
   shedding_does_not_help,  // of a state: its signal stays high however much is refused
 };
 
@@ -79,6 +81,8 @@ inline constexpr std::array<std::string_view, kReasonCount> kReasonNames{
     "STORE_UNAVAILABLE",
     "STORE_FULL",
     "WAITING_ROOM",
+    "POLL_LIMIT",
+    "JOIN_LIMIT",
     "SHEDDING_DOES_NOT_HELP",
 };
 
@@ -92,7 +96,7 @@ constexpr bool is_capacity(Reason reason) {
          reason == Reason::queue_wait_risk;
 }
 
-// The client caused the refusal itself: status 429 instead of 503.
+// The caller has used up what it may take of a backend: status 429 instead of 503.
 constexpr bool is_callers_own(Reason reason) {
   return reason == Reason::budget_exceeded || reason == Reason::tenant_share;
 }

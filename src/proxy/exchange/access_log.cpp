@@ -59,7 +59,7 @@ void Exchange::log_access(const Answer& answer, Outcome outcome, Duration durati
         fault->proxy_error.empty() ? http::proxy_error_of(fault->reason) : fault->proxy_error;
     line.response.detail = fault->cause.empty() ? fault->detail : fault->cause;
   } else if (outcome == Outcome::waiting) {
-    line.reason = Reason::waiting_room;
+    line.reason = entrance_.reason();
   } else if (admission_.is_degraded()) {
     line.reason = verdict.reason;
   }

@@ -116,8 +116,7 @@ std::optional<Answer> Entrance::join(const Token& stamp) {
   const TimePoint now = services_.now();
   if (room_->time_at(now) - stamp.time > waiting::kStampLife) return arrive();
   const auto contact = room_->join(stamp, client_address(request_), *settings_, now);
-  if (!contact)
-    return tell(status_of(VisitorStatus::Limit::joins, stamp_poll(*settings_)), std::nullopt);
+  if (!contact) return limit_joins();
   if (contact->session) {
     renew(stamp.id, contact->session->generation, stamp.user);
     let_in(stamp.id);
@@ -125,6 +124,14 @@ std::optional<Answer> Entrance::join(const Token& stamp) {
   }
   if (!contact->view) return turn_away(contact->door, stamp.user);
   return tell(status_of(stamp.id, *contact->view), ticket_of(stamp, contact->view->joined));
+}
+
+// A page goes on by itself.
+Answer Entrance::limit_joins() {
+  const Milliseconds later = stamp_poll(*settings_);
+  reason_ = Reason::join_limit;
+  if (!http::prefers_html(request_.head.fields)) return too_many_visits(reason_, later);
+  return tell(status_of(reason_, later), std::nullopt);
 }
 
 // The first contact, of which nothing is kept.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/reason.hpp"
 #include "proxy/exchange/answer.hpp"
 #include "proxy/exchange/own_response.hpp"
 #include "proxy/exchange/request_context.hpp"
@@ -27,8 +28,9 @@ class Entrance {
   // its deadline, and with RequestContext::pass and pass_lines. Else WaitingPage, or a fault
   // for a request that is no visit: of a picture, a form, a prefetch.
   std::optional<Answer> enter();
-  // Of WaitingPage.
+  // Of WaitingPage, and why.
   const OwnResponse& response() const { return response_; }
+  Reason reason() const { return reason_; }
 
   // Of a visitor with a pass: it is still here.
   void report_stay(TimePoint now) { stay_.report(now); }
@@ -41,6 +43,7 @@ class Entrance {
   std::optional<Answer> claim(const waiting::Token& ticket);
   std::optional<Answer> join(const waiting::Token& stamp);
   std::optional<Answer> arrive();
+  Answer limit_joins();
   void let_in(const waiting::TicketId& id);
   void renew(const waiting::TicketId& id, std::uint32_t generation, const waiting::UserKey& user);
   Answer turn_away(waiting::WaitingRoom::Door door, const waiting::UserKey& user);
@@ -52,6 +55,7 @@ class Entrance {
   SharedWaitingRoom* room_ = nullptr;
   const config::WaitingRoom* settings_ = nullptr;
   OwnResponse response_;
+  Reason reason_ = Reason::waiting_room;
   Stay stay_;
   std::array<char, kTokenLines> pass_lines_;
   std::array<char, 128> pass_;

@@ -104,5 +104,9 @@ Fault head_too_large();
 
 // No visit, but a request for a picture, a form, a prefetch, while visitors wait to be let in: 503.
 Fault waiting_room_open(Milliseconds retry_after);
+// A ticket is asked after too often (POLL_LIMIT), or too many were made for the client's address
+// (JOIN_LIMIT): 429. Nothing takes its place, and it is not deferred: that would lead past the
+// line.
+Fault too_many_visits(Reason reason, Milliseconds retry_after);
 
 }  // namespace spillway::proxy

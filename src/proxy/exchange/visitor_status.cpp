@@ -29,11 +29,10 @@ VisitorStatus status_of(const waiting::TicketId& id, const waiting::End& end) {
           .poll = {},
           .id = id,
           .view = {},
-          .end = end,
-          .limit = {}};
+          .end = end};
 }
 
-VisitorStatus status_of(VisitorStatus::Limit limit, Milliseconds later) {
+VisitorStatus status_of(Reason limit, Milliseconds later) {
   return {.state = VisitorStatus::State::arrived,
           .poll = later,
           .id = {},

@@ -27,14 +27,12 @@ struct VisitorStatus {
     expired,     // its place or session ran out: see `end`
     elsewhere    // its user has as many as it may; `id` is of one of them
   };
-  // What there is too much of: answered 429, and only `poll` counts.
-  enum class Limit : std::uint8_t { polls, joins };
   State state = State::arrived;
   Milliseconds poll{0};                            // until it is to ask again
   std::optional<waiting::TicketId> id;             // of a ticket, or a session
   std::optional<waiting::WaitingRoom::View> view;  // likewise
   std::optional<waiting::End> end;                 // of one that was there lately
-  std::optional<Limit> limit;
+  Reason limit = Reason::none;  // POLL_LIMIT, JOIN_LIMIT: answered 429, and only `poll` counts
 };
 
 std::string_view name(VisitorStatus::State state);
@@ -46,7 +44,7 @@ inline Milliseconds stamp_poll(const config::WaitingRoom& settings) {
 
 VisitorStatus status_of(const waiting::TicketId& id, const waiting::WaitingRoom::View& view);
 VisitorStatus status_of(const waiting::TicketId& id, const waiting::End& end);
-VisitorStatus status_of(VisitorStatus::Limit limit, Milliseconds later);
+VisitorStatus status_of(Reason limit, Milliseconds later);
 
 // Of somebody whom the door let neither in nor wait.
 VisitorStatus turned_away(waiting::WaitingRoom::Door door, const SharedWaitingRoom& room,

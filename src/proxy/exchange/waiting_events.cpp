@@ -42,10 +42,7 @@ Answer WaitingResource::begin_events() {
   const bool is_ticket = token && token->kind == waiting::TokenKind::ticket;
   if (is_ticket) {
     const VisitorStatus status = ask();
-    if (status.limit) {
-      response_ = limit_response(status);
-      return WaitingReport{};
-    }
+    if (status.limit != Reason::none) return too_many_visits(status.limit, status.poll);
     if (status.view && !status.view->begins && status.view->ahead < kFront)
       seat_ = room_->take_event_seat(request_.limits().tunnels / kShareOfTunnels);
   }

@@ -71,10 +71,7 @@ Answer WaitingResource::wrong_method(std::string_view allowed) {
 
 Answer WaitingResource::show() {
   const VisitorStatus status = ask();
-  if (status.limit) {
-    response_ = limit_response(status);
-    return WaitingReport{};
-  }
+  if (status.limit != Reason::none) return too_many_visits(status.limit, status.poll);
   response_ = status_response({.request = request_,
                                .room = *room_,
                                .settings = *settings_,
@@ -98,7 +95,7 @@ VisitorStatus WaitingResource::ask_with_ticket(const Token& ticket, bool follows
   const TimePoint now = services_.now();
   const SharedWaitingRoom::Asked asked =
       follows ? room_->hear(ticket, now) : room_->ask(ticket, now);
-  if (asked.later) return status_of(VisitorStatus::Limit::polls, *asked.later);
+  if (asked.later) return status_of(Reason::poll_limit, *asked.later);
   if (asked.view) return status_of(ticket.id, *asked.view);
   return asked.end ? is_over(ticket.id, *asked.end) : ask_with_none();
 }
@@ -132,7 +129,7 @@ VisitorStatus WaitingResource::ask_with_stamp(const Token& stamp) {
   const VisitorStatus closed{.state = State::closed, .poll = settings_->page.poll.min};
   if (!is_open) return closed;
   const auto contact = room_->join(stamp, client_address(request_), *settings_, now);
-  if (!contact) return status_of(VisitorStatus::Limit::joins, stamp_poll(*settings_));
+  if (!contact) return status_of(Reason::join_limit, stamp_poll(*settings_));
   if (contact->session) {
     given_ = ticket_of(stamp, stamp.time);  // to claim the session with
     return closed;

@@ -50,25 +50,12 @@ waiting::PageContent content_of(const WaitingFacts& facts, const waiting::Orders
 }
 
 std::string_view title_of(const VisitorStatus& status) {
-  if (status.limit) return "Too Many Requests";
   switch (status.state) {
     case VisitorStatus::State::full: return "Too Many Are Waiting";
     case VisitorStatus::State::ended: return "The Waiting Room Has Ended";
     case VisitorStatus::State::elsewhere: return "This User Has a Place Already";
     default: return "Waiting Room";
   }
-}
-
-std::string_view reason_of(const VisitorStatus& status) {
-  using Limit = VisitorStatus::Limit;
-  if (!status.limit) return "WAITING_ROOM";
-  return *status.limit == Limit::polls ? "POLL_LIMIT" : "JOIN_LIMIT";
-}
-
-std::string_view detail_of(VisitorStatus::Limit limit) {
-  if (limit == VisitorStatus::Limit::polls)
-    return "This ticket is asked after far more often than it was told. It keeps its place.";
-  return "Too many tickets were made for this address. The stamp is still good.";
 }
 
 }  // namespace
@@ -87,7 +74,7 @@ std::string room_path(const config::Config& config, const SharedWaitingRoom& roo
 
 OwnResponse waiting_response(const WaitingFacts& facts) {
   OwnResponse response;
-  response.status = facts.status.limit ? 429 : facts.settings.page.status;
+  response.status = facts.status.limit != Reason::none ? 429 : facts.settings.page.status;
   // A program that asks again and again would not get further.
   const bool is_elsewhere = facts.status.state == VisitorStatus::State::elsewhere;
   if (is_elsewhere && !facts.as_page) response.status = 409;
@@ -117,18 +104,7 @@ OwnResponse waiting_response(const WaitingFacts& facts) {
 std::string problem_members(const VisitorStatus& status, unsigned code) {
   std::string members = "\"type\":\"about:blank\",\"title\":\"";
   members.append(title_of(status)).append("\",\"status\":").append(std::to_string(code));
-  return members.append(",\"reason\":\"").append(reason_of(status)).append("\",");
-}
-
-OwnResponse limit_response(const VisitorStatus& status) {
-  OwnResponse response;
-  response.status = 429;
-  response.lines = "Content-Type: application/problem+json\r\nCache-Control: no-store\r\n" +
-                   retry_after_line(status.poll);
-  response.content = "{" + problem_members(status, 429) + "\"detail\":\"";
-  response.content.append(detail_of(*status.limit)).append("\",\"retry_after_ms\":");
-  response.content.append(std::to_string(status.poll.count())).append("}\n");
-  return response;
+  return members.append(",\"reason\":\"").append(name(Reason::waiting_room)).append("\",");
 }
 
 OwnResponse status_response(const WaitingFacts& facts, std::string_view more) {

@@ -25,8 +25,6 @@ OwnResponse waiting_response(const WaitingFacts& facts);
 OwnResponse status_response(const WaitingFacts& facts, std::string_view more = {});
 // Of a problem (RFC 9457), each followed by a comma.
 std::string problem_members(const VisitorStatus& status, unsigned code);
-// 429, of a status with a limit.
-OwnResponse limit_response(const VisitorStatus& status);
 
 // A problem that is about the question, not about a place.
 Fault waiting_told(unsigned status, std::string_view detail);

@@ -94,10 +94,7 @@ Task<Answer> WaitingResource::join() {
   const bool has_more = token->kind != TokenKind::stamp;
   VisitorStatus told = has_more ? ask() : take_place(*token);
   const bool is_over = told.end.has_value();
-  if (told.limit) {
-    response_ = limit_response(told);
-    co_return WaitingReport{};
-  }
+  if (told.limit != Reason::none) co_return too_many_visits(told.limit, told.poll);
   using State = VisitorStatus::State;
   if (told.state != State::ended &&
       (is_over || told.state == State::arrived || told.state == State::closed))
@@ -119,7 +116,7 @@ VisitorStatus WaitingResource::take_place(const Token& stamp) {
   const TimePoint now = services_.now();
   if (room_->time_at(now) - stamp.time > waiting::kStampLife) return {};
   const auto contact = room_->join(stamp, client_address(request_), *settings_, now);
-  if (!contact) return status_of(VisitorStatus::Limit::joins, stamp_poll(*settings_));
+  if (!contact) return status_of(Reason::join_limit, stamp_poll(*settings_));
   const auto view =
       !contact->session ? contact->view : room_->with(now, [&](WaitingRoom& room, Time time) {
         return room.hear(stamp.id, time);
@@ -186,10 +183,7 @@ Answer WaitingResource::show_ticket(const waiting::TicketId& id) {
   } else {
     told = look_at(id);
   }
-  if (told.limit) {
-    response_ = limit_response(told);
-    return WaitingReport{};
-  }
+  if (told.limit != Reason::none) return too_many_visits(told.limit, told.poll);
   if (!told.id && told.state != VisitorStatus::State::ended) return not_in_waiting_room();
   response_ = status_response(
       {.request = request_, .room = *room_, .settings = *settings_, .status = told, .now = now});

@@ -40,7 +40,9 @@ std::map<Reason, std::vector<Fault>> all_faults() {
                             invalid_idempotency_key(),
                             reused_idempotency_key(),
                             idempotency_key_in_hand(),
-                            waiting_room_open(kLater)};
+                            waiting_room_open(kLater),
+                            too_many_visits(Reason::poll_limit, kLater),
+                            too_many_visits(Reason::join_limit, kLater)};
   for (const Reason reason :
        {Reason::inflight_saturation, Reason::queue_saturation, Reason::queue_wait_risk,
         Reason::tail_latency, Reason::shedding_does_not_help, Reason::event_loop_lag,
