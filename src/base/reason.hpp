@@ -47,7 +47,7 @@ enum class Reason : std::uint8_t {
   shedding_does_not_help,  // of a state: its signal stays high however much is refused
 };
 
-inline constexpr std::size_t kReasonCount = 31;
+inline constexpr std::size_t kReasonCount = 33;
 
 // At namespace scope: within name(), compilers copy the array to the stack.
 inline constexpr std::array<std::string_view, kReasonCount> kReasonNames{

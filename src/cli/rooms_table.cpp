@@ -84,6 +84,7 @@ void print_room(std::ostream& out, const json& room) {
                                  "called",
                                  "fulfilled",
                                  "entered",
+                                 "entries_failed",
                                  "refused",
                                  "refused_users",
                                  "tickets_ended",

@@ -72,8 +72,10 @@ void describe(Visitor& visit, WaitingRoom& x) {
   visit("per_user", x.tickets.per_user, Range{0, 1'000'000},
         "Tickets and sessions that one verified user may have: whom trusted_headers.user names, or "
         "the tenant of an API key. Others cannot be told apart. 0: no limit.");
-  visit("attempts", x.tickets.attempts, Range{1, 100},
-        "Calls that a visitor may miss, after which its ticket ends.");
+  visit(
+      "attempts", x.tickets.attempts, Range{1, 100},
+      "Calls that a visitor may miss, after which its ticket ends; and entries that may fail, each "
+      "of which but the last gives it its place back.");
   visit("tiers", x.tiers, ListOf<ByType>{{}, 1, 8},
         "Which visitors are called first. A visitor's tier is that of its API key, or what a "
         "trusted peer says; of all others, and of a tier that is not here, the lowest.");

@@ -138,6 +138,10 @@ Families waiting_families(const Snapshot& snapshot) {
       of_rooms(counter("spillway_waiting_room_entered_total",
                        "Sessions that began, with a ticket or without."),
                snapshot, [](const Counts& counts) { return counts.entered; }),
+      of_rooms(counter("spillway_waiting_room_entries_failed_total",
+                       "Sessions taken back because their first response was 5xx: the visitor is "
+                       "in line again, at its place."),
+               snapshot, [](const Counts& counts) { return counts.entries_failed; }),
       of_rooms(gauge("spillway_waiting_room_estimate_error_ratio",
                      "Learned mean error of the waits that were told first, as a part of the "
                      "wait."),

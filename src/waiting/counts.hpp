@@ -43,14 +43,15 @@ struct Counts {
   Entry entry;
 
   // Since the beginning.
-  std::uint64_t joined = 0;         // tickets made
-  std::uint64_t called = 0;         // calls, repeated ones too
-  std::uint64_t fulfilled = 0;      // tickets that became sessions
-  Milliseconds waited{0};           // by these, all together
-  std::uint64_t entered = 0;        // sessions that began, with a ticket or without
-  std::uint64_t refused = 0;        // at the door: arrive() and join() that said `full`
-  std::uint64_t refused_users = 0;  // likewise, that said `taken`
-  std::uint64_t events_lost = 0;    // Happenings: as many were noted as may be
+  std::uint64_t joined = 0;          // tickets made
+  std::uint64_t called = 0;          // calls, repeated ones too
+  std::uint64_t fulfilled = 0;       // tickets that became sessions
+  Milliseconds waited{0};            // by these, all together
+  std::uint64_t entered = 0;         // sessions that began, with a ticket or without
+  std::uint64_t refused = 0;         // at the door: arrive() and join() that said `full`
+  std::uint64_t refused_users = 0;   // likewise, that said `taken`
+  std::uint64_t entries_failed = 0;  // sessions taken back, since their first response failed
+  std::uint64_t events_lost = 0;     // Happenings: as many were noted as may be
   EstimateCounts estimates;
   std::array<TierCounts, kMostTiers> tiers{};               // as Terms::tiers
   std::array<std::uint64_t, kEndedCount> tickets_ended{};   // by Ended

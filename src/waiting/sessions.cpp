@@ -16,6 +16,19 @@ Session Sessions::begin(const TicketId& id, std::uint32_t generation, Time now,
   return {id, generation, now};
 }
 
+void Sessions::note_stood(const TicketId& id, const Stood& stood) { pool_[find(id)].stood = stood; }
+
+std::optional<Stood> Sessions::stood(const TicketId& id) const {
+  const Slot slot = find(id);
+  return slot == kNoSlot ? std::nullopt : pool_[slot].stood;
+}
+
+std::optional<Stood> Sessions::take_back(const TicketId& id) {
+  const std::optional<Stood> stood = this->stood(id);
+  if (stood) forget(find(id));
+  return stood;
+}
+
 void Sessions::restore(const TicketId& id, Time begun, Time now, const Terms& terms) {
   begin(id, 1, now, terms);
   const Slot slot = find(id);
@@ -55,6 +68,7 @@ Renewal Sessions::use(const TicketId& id, std::uint32_t generation, Time issued,
     forget(slot);
     return {Use::copied, generation};
   }
+  record.stood.reset();
   record.last_use = now;
   deadlines_.set(slot, due(record, terms));
   if (generation > record.newest) record.newest = generation;  // signed, so it was issued
@@ -92,6 +106,7 @@ std::optional<Session> Sessions::again(const TicketId& id, Time now, const Terms
     forget(slot);
     return std::nullopt;
   }
+  record.stood.reset();
   if (is_late) record.issued = now;
   record.last_use = now;
   deadlines_.set(slot, due(record, terms));

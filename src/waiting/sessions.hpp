@@ -36,6 +36,14 @@
 
 namespace spillway::waiting {
 
+// Where the visitor stood in line whose session began with a call.
+struct Stood {
+  Time joined{};
+  Priority priority = 0;
+  std::uint8_t missed = 0;  // calls
+  std::uint8_t failed = 0;  // entries, whose first response was a failure
+};
+
 class Sessions {
  public:
   static constexpr Milliseconds kInFlight{10'000};
@@ -51,6 +59,11 @@ class Sessions {
 
   // There is none of that id. `generation`: of the pass that is issued now.
   Session begin(const TicketId& id, std::uint32_t generation, Time now, const Terms& terms);
+  // There is one, which has just begun: until its visitor is seen again it may be taken back.
+  void note_stood(const TicketId& id, const Stood& stood);
+  // It is no more. nullopt: there is none that may be taken back.
+  std::optional<Stood> take_back(const TicketId& id);
+  std::optional<Stood> stood(const TicketId& id) const;
   // One that began before this process, of which a pass of any generation is in use. There is none
   // of that id.
   void restore(const TicketId& id, Time begun, Time now, const Terms& terms);
@@ -91,6 +104,7 @@ class Sessions {
     Time issued{};             // when `newest` was issued last
     Time used_since{};         // first report of `used`
     Time used_since_before{};  // and of the one before it
+    std::optional<Stood> stood;
   };
 
   Slot find(const TicketId& id) const { return pool_.find(id); }

@@ -29,7 +29,7 @@ struct Terms {
   Milliseconds longest_poll{30'000};    // told to those at the end
   std::uint32_t max_tickets = 100'000;  // waiting or called, 1 to 10^7
   std::uint32_t per_user = 1;           // tickets and sessions of a verified user; 0: no limit
-  std::uint32_t attempts = 3;           // calls that a ticket may miss
+  std::uint32_t attempts = 3;           // calls that a ticket may miss, and entries that may fail
   When when = When::full;
   Tiers tiers;
   Start start;

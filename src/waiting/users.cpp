@@ -5,15 +5,10 @@ namespace spillway::waiting {
 void Users::hold(const UserKey& user, const TicketId& id) {
   if (user.is_nobody() || held_.find(id) != kNoSlot) return;
   Slot owner = find(user);
-  if (owner == kNoSlot) {
-    owner = users_.take({user.bytes});
-    users_[owner].newest = kNoSlot;
-    users_[owner].count = 0;
-  }
+  if (owner == kNoSlot) owner = users_.take({user.bytes});
   const Slot slot = held_.take(id);
   Held& held = held_[slot];
   held.user = owner;
-  held.newer = kNoSlot;
   held.older = users_[owner].newest;
   if (held.older != kNoSlot) held_[held.older].newer = slot;
   users_[owner].newest = slot;

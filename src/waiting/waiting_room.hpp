@@ -114,6 +114,11 @@ class WaitingRoom {
   // one without room stays called and goes first when there is room again. Idempotent.
   std::optional<Session> claim(const TicketId& id, Time now);
 
+  // The first response of a session that claim() began was a failure: the visitor is back at its
+  // own place, and is called again. false: nothing has changed, since it was seen again meanwhile,
+  // or its entry has failed Terms::attempts times: then it stays inside.
+  bool go_back(const TicketId& id, Time now);
+
   // Who is called needs more time: it has Terms::claim from now on, Terms::claim_extensions times a
   // call. Meanwhile others are called in its place, so no session waits for it. nullopt: unknown,
   // or ended; a view of another state, or without extensions left: nothing was changed, it was
@@ -243,6 +248,7 @@ class WaitingRoom {
     bool is_called = false;
     bool is_called_by_hand = false;  // by the operator
     Coming coming = Coming::fresh;
+    std::uint8_t failed = 0;  // entries, up to Terms::attempts
   };
   // After a call was seen, the visitor's request comes within this.
   static constexpr Milliseconds kComing{3'000};

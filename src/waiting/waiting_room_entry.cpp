@@ -58,16 +58,33 @@ std::optional<WaitingRoom::Session> WaitingRoom::claim(const TicketId& id, Time 
     counts_.waited += std::max(now - ticket.joined, Milliseconds(0));
     ++counts_.tiers[terms_.tiers.number_of(ticket.priority)].fulfilled;
     note(Event::fulfilled, ticket, now);
+    const Stood stood{ticket.joined, ticket.priority, ticket.missed, ticket.failed};
     forget(slot);
     begins_.add(now);
     ++counts_.fulfilled;
-    return begin(id, 1, now);
+    const Session session = begin(id, 1, now);
+    sessions_.note_stood(id, stood);
+    return session;
   }
   if (!goes_first) become(slot, Coming::at_door);
   ticket.claim_until = std::max(ticket.claim_until, now + terms_.claim);
   ticket.fresh_until = now + Milliseconds(ticket.poll_ms) * 3 / 2 + kComing;
   wait_for(slot);
   return std::nullopt;
+}
+
+// The entry counts for Terms::per_minute all the same: the upstream was asked.
+bool WaitingRoom::go_back(const TicketId& id, Time now) {
+  const std::optional<Stood> where = sessions_.stood(id);
+  if (!where || orders_.has_ended || where->failed + 1U >= terms_.attempts) return false;
+  sessions_.take_back(id);
+  ++counts_.entries_failed;
+  since_.calls -= 1;
+  const Slot slot = insert(id, where->joined, where->priority);
+  tickets_[slot].missed = where->missed;
+  tickets_[slot].failed = static_cast<std::uint8_t>(where->failed + 1);
+  heard(slot, now);
+  return true;
 }
 
 Renewal WaitingRoom::use(const TicketId& id, std::uint32_t generation, Time issued, Time now,

@@ -55,6 +55,7 @@ Json room_report(const observe::WaitingRoomSnapshot& room, const waiting::Orders
   json["called"] = counts.called;
   json["fulfilled"] = counts.fulfilled;
   json["entered"] = counts.entered;
+  json["entries_failed"] = counts.entries_failed;
   json["refused"] = counts.refused;
   json["refused_users"] = counts.refused_users;
   json["limited"] = {{"polls", room.limited_polls}, {"joins", room.limited_joins}};

@@ -103,6 +103,7 @@ std::optional<Answer> Entrance::claim(const Token& ticket) {
     return begun;
   });
   if (session) {
+    claimed_ = ticket.id;
     renew(ticket.id, session->generation, ticket.user);
     let_in(ticket.id);
     return std::nullopt;
@@ -171,6 +172,16 @@ void Entrance::let_in(const waiting::TicketId& id) {
   TextWriter out(pass_);
   out << "room=" << room_->name() << "; id=" << to_text(id);
   if (!out.overflowed()) request_.pass = {pass_.data(), out.size()};
+}
+
+void Entrance::learn_status(unsigned status) {
+  if (!claimed_ || status < 500) return;
+  const bool is_back = room_->with(
+      services_.now(), [&](WaitingRoom& room, Time now) { return room.go_back(*claimed_, now); });
+  claimed_.reset();
+  if (!is_back) return;
+  request_.pass_lines = {};
+  stay_ = {};
 }
 
 Stay Entrance::lasting_stay() const {

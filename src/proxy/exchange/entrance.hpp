@@ -32,6 +32,10 @@ class Entrance {
   const OwnResponse& response() const { return response_; }
   Reason reason() const { return reason_; }
 
+  // Before the head of the request's response is sent: a visitor who came in with it gets no pass
+  // for a failure, 5xx, but has its place in line again, and its ticket.
+  void learn_status(unsigned status);
+
   // Of a visitor with a pass: it is still here.
   void report_stay(TimePoint now) { stay_.report(now); }
   // The same for what goes on without the request and its generation.
@@ -56,6 +60,7 @@ class Entrance {
   const config::WaitingRoom* settings_ = nullptr;
   OwnResponse response_;
   Reason reason_ = Reason::waiting_room;
+  std::optional<waiting::TicketId> claimed_;  // its session began with this request
   Stay stay_;
   std::array<char, kTokenLines> pass_lines_;
   std::array<char, 128> pass_;

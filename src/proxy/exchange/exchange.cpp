@@ -155,7 +155,11 @@ Task<Answer> Exchange::ask_upstream() {
 
 // A fault if the response could not be sent to its end.
 Task<std::optional<Fault>> Exchange::send(const Answer& answer) {
-  if (const Fault* const fault = fault_in(answer)) return send_problem(*fault);
+  const Fault* const fault = fault_in(answer);
+  const bool is_relayed = is<UpstreamResponse>(answer);
+  if (!session_.has_started() && (fault != nullptr || is_relayed))
+    entrance_.learn_status(is_relayed ? call_.response().status : fault->status);
+  if (fault != nullptr) return send_problem(*fault);
   if (is<CachedResponse>(answer)) return send_cached();
   if (is<RouteFallback>(answer)) return send_fallback();
   if (is<ProtocolSwitch>(answer)) return open_tunnel();

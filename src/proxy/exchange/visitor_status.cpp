@@ -45,7 +45,7 @@ VisitorStatus turned_away(waiting::WaitingRoom::Door door, const SharedWaitingRo
                           const config::WaitingRoom& settings, const waiting::UserKey& user) {
   using Door = waiting::WaitingRoom::Door;
   using State = VisitorStatus::State;
-  VisitorStatus status{.state = State::full, .poll = settings.poll.max};
+  VisitorStatus status{.state = State::full, .poll = settings.page.poll.max};
   if (door == Door::ended) status.state = State::ended;
   if (door != Door::taken) return status;
   status.state = State::elsewhere;

@@ -238,7 +238,7 @@ TEST_CASE("the pages of waiting rooms ask for the token and refuse bad input") {
   CHECK(stranger.ask("DELETE", ticket).status() == 401);
   CHECK(page.ask("DELETE", ticket).status() == 403);
   CHECK(desk.ask("DELETE", ticket + "?user=7").status() == 400);
-  CHECK(desk.ask("GET", "/rooms/sale/tickets?user=7").status() == 400);
+  CHECK(desk.ask("GET", "/rooms/sale/tickets?owner=7").status() == 400);
   CHECK(desk.ask("GET", "/rooms/sale/else").status() == 404);
   const json room = desk.get("/rooms/sale");
   CHECK(room.at("held_open") == false);
