@@ -26,7 +26,7 @@ struct Newcomer {
   ClassId traffic_class{};
   double ahead = 0;             // waiters of its class before it
   TimePoint now{};              // it arrives
-  TimePoint deadline = kNever;  // kNever: that of its class's youngest waiter
+  TimePoint deadline = kNever;  // the operator's; kNever: that of its class's youngest waiter
   double cost = 1;              // estimated milliseconds
   double hold = 0;              // mean seconds for which a slot is held
   double slots = 1;             // that its class competes for

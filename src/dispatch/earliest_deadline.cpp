@@ -6,6 +6,10 @@
 
 namespace spillway::dispatch {
 
+namespace {
+TimePoint due(const Waiter* waiter) { return waiter->operators_deadline; }
+}  // namespace
+
 EarliestDeadline::EarliestDeadline(const Weights& weights, std::size_t classes)
     : Discipline(weights, classes) {
   allowances_.fill(Duration::max());
@@ -15,7 +19,7 @@ ClassId EarliestDeadline::pick(ClassSet ready, const Queues& queues, TimePoint) 
   std::size_t best = static_cast<std::size_t>(std::countr_zero(ready));
   for (ClassSet rest = ready & (ready - 1); rest != 0; rest &= rest - 1) {
     const auto i = static_cast<std::size_t>(std::countr_zero(rest));
-    if (queues.next(i)->deadline < queues.next(best)->deadline) best = i;
+    if (due(queues.next(i)) < due(queues.next(best))) best = i;
   }
   return static_cast<ClassId>(best);
 }
@@ -24,12 +28,12 @@ void EarliestDeadline::served(const Waiter& waiter, const Queues&) { passed(wait
 
 void EarliestDeadline::passed(const Waiter& waiter) {
   recent_.record(waiter.served_as);
-  allowances_[index(waiter.served_as)] = waiter.deadline - waiter.arrived;
+  allowances_[index(waiter.served_as)] = waiter.operators_deadline - waiter.arrived;
 }
 
 Duration EarliestDeadline::allowance_of(std::size_t i, const Queues& queues) const {
   const Waiter* youngest = queues.youngest(i);
-  return youngest == nullptr ? allowances_[i] : youngest->deadline - youngest->arrived;
+  return youngest == nullptr ? allowances_[i] : due(youngest) - youngest->arrived;
 }
 
 double EarliestDeadline::turns(const Newcomer& newcomer, const Queues& queues) const {
@@ -39,15 +43,15 @@ double EarliestDeadline::turns(const Newcomer& newcomer, const Queues& queues) c
   // It is not served before those of its class that wait already.
   TimePoint deadline = allowance > kNever - newcomer.now ? kNever : newcomer.now + allowance;
   if (newcomer.ahead > 0 && queues.youngest(mine) != nullptr)
-    deadline = std::max(deadline, queues.youngest(mine)->deadline);
+    deadline = std::max(deadline, due(queues.youngest(mine)));
   const double seconds_per_turn = newcomer.hold / newcomer.slots;
   double waiting = newcomer.ahead + 1;
   std::array<double, kMaxClasses> window;  // seconds for which class i's arrivals are due earlier
   for (std::size_t i = 0; i < classes_; ++i) {
     window[i] = i == mine ? 0 : to_seconds(deadline - newcomer.now - allowance_of(i, queues));
     if (i == mine || queues.waiting()[i] == 0) continue;
-    waiting += count_until(deadline, queues.waiting()[i], queues.oldest(i)->deadline,
-                           queues.youngest(i)->deadline);
+    waiting +=
+        count_until(deadline, queues.waiting()[i], due(queues.oldest(i)), due(queues.youngest(i)));
   }
   // Arrivals as long as the window is open or until the newcomer's turn: close in from above.
   double turns = waiting;

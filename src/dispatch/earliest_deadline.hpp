@@ -1,6 +1,7 @@
 // edf: of the next waiters of all classes, the one whose deadline is earliest (earliest
 // deadline first: Liu and Layland, JACM 1973). Serves the most in time while the upstream can
-// serve all in time; waiters without a deadline come last.
+// serve all in time; waiters without a deadline come last. The deadlines are the operator's, of
+// route or class: one that a client sent only ends its own wait.
 #pragma once
 
 #include "dispatch/discipline.hpp"

@@ -19,6 +19,20 @@ TimePoint before(TimePoint time, Duration earlier) {
   return time == kNever ? kNever : time - earlier;
 }
 
+DueTime before(const DueTime& due, Duration earlier) {
+  return {before(due.operators, earlier), before(due.at, earlier)};
+}
+
+void set_deadline(Waiter& waiter, const DueTime& due) {
+  waiter.deadline = due.at;
+  waiter.operators_deadline = due.operators;
+}
+
+// It passed, or will have passed, before the operator's has.
+bool is_clients_deadline(const Waiter& waiter) {
+  return waiter.deadline < waiter.operators_deadline;
+}
+
 Duration longest_wait(std::span<const config::TrafficClass> classes) {
   Duration longest{0};
   for (const config::TrafficClass& one : classes)
@@ -36,7 +50,7 @@ void prepare(Waiter& waiter, const Terms& terms, TimePoint now) {
   waiter.in_background = terms.in_background;
   waiter.late = false;
   waiter.arrived = now;
-  waiter.deadline = terms.deadline;
+  set_deadline(waiter, terms.deadline);
   waiter.cost = std::isfinite(terms.cost) && terms.cost > 0 ? terms.cost : 1;
   waiter.tenant = terms.tenant;
   waiter.tenant_weight = static_cast<float>(terms.tenant_weight);
@@ -80,8 +94,8 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
   prepare(waiter, terms, now);
   if (terms.in_background) return offer_in_background(waiter, terms.has_time, now);
   const bool drops_late = late_ == config::Late::drop;
-  const TimePoint answer_by = drops_late ? terms.answer_by : kNever;
-  if (std::min(terms.deadline, before(answer_by, terms.takes_at_least)) <= now)
+  const DueTime answer_by = drops_late ? terms.answer_by : DueTime();
+  if (earlier_of(terms.deadline, before(answer_by, terms.takes_at_least)).at <= now)
     return refuse(waiter, Reason::deadline_expired, c.totals.expired);
   if (queued(terms.traffic_class) == 0 && may_start(c)) {
     discipline_->passed(waiter);
@@ -95,14 +109,14 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
   queues_.set_newest_first(terms.traffic_class, terms.newest_first);
   const std::uint32_t ahead = queued(terms.traffic_class);
   // Waiting, it must start in time for its answer.
-  waiter.deadline = std::min(terms.deadline, before(answer_by, terms.takes));
+  set_deadline(waiter, earlier_of(terms.deadline, before(answer_by, terms.takes)));
   if (waiter.deadline <= now) return refuse(waiter, Reason::deadline_expired, c.totals.expired);
   const Duration patience =
       std::min(terms.max_wait, waiter.deadline == kNever ? Duration::max() : waiter.deadline - now);
   Newcomer newcomer{.traffic_class = terms.traffic_class,
                     .ahead = queues_.of(terms.traffic_class).turns_before(waiter),
                     .now = now,
-                    .deadline = waiter.deadline,
+                    .deadline = waiter.operators_deadline,
                     .cost = waiter.cost};
   const auto seconds = seconds_to_wait(newcomer);
   waiter.predicted_wait.reset();
@@ -192,7 +206,9 @@ Waiter* Scheduler::expire(TimePoint at) {
     if (downgrades_ && downgrade(*waiter, now)) continue;
     ClassTotals& totals = classes_[index(waiter->traffic_class)].totals;
     const bool missed = waiter->expires_at == waiter->deadline;
-    ++(missed ? totals.deadline_miss : totals.queue_timeout);
+    std::uint64_t& misses =
+        is_clients_deadline(*waiter) ? totals.clients_miss : totals.deadline_miss;
+    ++(missed ? misses : totals.queue_timeout);
     waiter->reason = missed ? Reason::deadline_expired : Reason::queue_timeout;
     waiter->state = Waiter::State::expired;
     return waiter;
@@ -212,7 +228,7 @@ bool Scheduler::downgrade(Waiter& waiter, TimePoint now) {
   Newcomer newcomer{.traffic_class = id,
                     .ahead = queues_.of(id).turns_before(waiter),
                     .now = now,
-                    .deadline = waiter.deadline,
+                    .deadline = waiter.operators_deadline,
                     .cost = waiter.cost};
   const auto seconds = seconds_to_wait(newcomer);
   if (seconds && queued(id) > 0 && duration_of(*seconds) > patience) return false;
@@ -345,7 +361,7 @@ void Scheduler::start(Waiter& waiter, TimePoint now) {
   ClassTotals& totals = classes_[index(waiter.traffic_class)].totals;
   waiter.late = waiter.deadline <= now;
   ++totals.started;
-  totals.deadline_miss += waiter.late ? 1 : 0;
+  if (waiter.late) ++(is_clients_deadline(waiter) ? totals.clients_miss : totals.deadline_miss);
   totals.wait_sum += waiter.waited;
   totals.wait_max = std::max(totals.wait_max, waiter.waited);
 }

@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "base/due_time.hpp"
 #include "base/ids.hpp"
 #include "base/reason.hpp"
 #include "base/time.hpp"
@@ -32,11 +33,11 @@ namespace spillway::dispatch {
 
 struct Terms {
   ClassId traffic_class{};
-  TimePoint deadline = kNever;
+  DueTime deadline;
   // Until when its answer is of use; its route takes `takes` usually and `takes_at_least` in any
   // case (zero: not known). It is refused when it must start later than that, at once or before a
   // wait. Not with Late::process_with_tag.
-  TimePoint answer_by = kNever;
+  DueTime answer_by;
   Duration takes{0};
   Duration takes_at_least{0};
   // The longest wait; usually its class's max_wait.
@@ -91,6 +92,7 @@ struct ClassTotals {
   std::uint64_t expired = 0;        // refused: late on arrival
   std::uint64_t queue_timeout = 0;  // waited for max_wait
   std::uint64_t deadline_miss = 0;  // deadline passed in the queue; expired or started late
+  std::uint64_t clients_miss = 0;   // the same, by one that the client chose itself
   std::uint64_t downgraded = 0;     // moved from this class's queue to the next lower one
   std::uint64_t evicted = 0;
   std::uint64_t cancelled = 0;

@@ -37,6 +37,9 @@ struct Waiter : Hook<InClassQueue>, Hook<InTenantQueue>, Hook<InDeadlineWheel> {
   float tenant_weight = 1;  // > 0
   TimePoint arrived{};
   TimePoint deadline = kNever;
+  // That of the operator, never before `deadline`: what its turn goes by (EarliestDeadline). A
+  // client's own deadline ends its wait, and moves it before nobody.
+  TimePoint operators_deadline = kNever;
   TimePoint expires_at = kNever;           // the earlier of deadline and longest wait in its queue
   double cost = 1;                         // estimated milliseconds of the upstream's time
   std::optional<Duration> predicted_wait;  // on arrival

@@ -299,10 +299,9 @@ class Report {
     const dispatch::ClassTotals& totals = now.totals;
     const auto finished = [&](Outcome outcome) {
       std::uint64_t total = 0;
-      for (const WorkerMetrics* worker : workers_) {
+      for (const WorkerMetrics* worker : workers_)
         total += worker->finished_at(UpstreamId(static_cast<std::uint16_t>(u)),
                                      ClassId(static_cast<std::uint8_t>(c)), outcome);
-      }
       return total;
     };
     const double average_wait =
@@ -336,6 +335,7 @@ class Report {
         {"client_gone", finished(Outcome::client_gone)},
         {"expired", totals.expired},
         {"missed", totals.deadline_miss},
+        {"missed_own", totals.clients_miss},
         {"timed_out", totals.queue_timeout},
         {"downgraded", totals.downgraded},
         {"evicted", totals.evicted},

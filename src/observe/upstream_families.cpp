@@ -212,7 +212,9 @@ Families queue_families(const Page& page) {
                             "Requests whose deadline had already passed when they arrived."),
                     &Totals::expired),
       page.by_class(counter("spillway_deadline_miss_total",
-                            "Requests whose deadline passed while they were queued."),
+                            "Requests whose deadline, their route's or their class's, passed "
+                            "while they were queued; one that the client chose is among "
+                            "spillway_errors_total."),
                     &Totals::deadline_miss),
       page.by_class(counter("spillway_downgraded_total",
                             "Requests moved from their class's queue to the next lower one after "

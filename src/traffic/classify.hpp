@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/due_time.hpp"
 #include "base/ids.hpp"
 #include "base/time.hpp"
 #include "config/config.hpp"
@@ -49,11 +50,9 @@ struct Subject {
   // The deadlines of the wait for a slot and of the wait for the response (kNever: none).
   // `uncounted` is time since arrival that the route's and the class's deadlines exclude; the
   // client's own deadline includes it.
-  TimePoint wait_until(Duration uncounted) const {
-    return std::min(deadline + uncounted, client.at);
-  }
-  TimePoint response_deadline(Duration uncounted) const {
-    return has_route_deadline ? wait_until(uncounted) : client.at;
+  DueTime wait_until(Duration uncounted) const { return {deadline + uncounted, client.at}; }
+  DueTime response_deadline(Duration uncounted) const {
+    return has_route_deadline ? wait_until(uncounted) : DueTime(kNever, client.at);
   }
   // Of the deadlines the client's own passes first.
   bool has_clients_deadline() const { return client.at < deadline; }

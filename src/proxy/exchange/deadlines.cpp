@@ -14,7 +14,7 @@ void Deadlines::start(const RequestContext& request, const Admission& admission)
   const bool is_enforced = settings.dispatch.late == config::Late::drop && !request.is_shadow() &&
                            !request.is_in_background;
   response_deadline_ =
-      is_enforced ? request.subject.response_deadline(admission.uncounted()) : kNever;
+      is_enforced ? request.subject.response_deadline(admission.uncounted()).at : kNever;
 }
 
 Fault Deadlines::fault_at(TimePoint now, bool is_receiving) const {

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/proxy_under_test.hpp"
@@ -35,8 +36,8 @@ class Turns {
     REQUIRE(peer_.wait_until([](const auto& seen) { return seen.requests == 1; }));
   }
 
-  void queue(const std::string& target) {
-    clients_.emplace_back(proxy_.port()).send(get(target));
+  void queue(const std::string& target, std::string_view fields = {}) {
+    clients_.emplace_back(proxy_.port()).send(get(target, fields));
     const int waiting = static_cast<int>(clients_.size()) - 1;
     REQUIRE(proxy_.state_becomes(
         [&](const json& state) { return state["upstreams"][0]["dispatch"]["queued"] == waiting; }));
@@ -95,6 +96,18 @@ TEST_CASE("earliest deadline first goes by the deadlines of routes") {
   Turns turns(settings);
   for (const char* target : {"/late", "/middle", "/soon"}) turns.queue(target);
   CHECK(turns.serve() == Order{"/soon", "/middle", "/late"});
+}
+
+TEST_CASE("earliest deadline first does not go by the deadlines of clients") {
+  json settings = discipline("edf");
+  settings["more_routes"] = {route("late", "P2"), route("soon", "P0")};
+  settings["more_routes"][0]["deadline_ms"] = 3'000'000;
+  settings["more_routes"][1]["deadline_ms"] = 2'000'000;
+  Turns turns(settings);
+  turns.queue("/late", "X-Request-Deadline: 1000000ms\r\n");
+  turns.queue("/late", "grpc-timeout: 1000S\r\n");
+  turns.queue("/soon");
+  CHECK(turns.serve() == Order{"/soon", "/late", "/late"});
 }
 
 TEST_CASE("disciplines by weight serve the heavier class more often and the lighter one at all") {

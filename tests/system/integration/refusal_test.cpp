@@ -142,6 +142,19 @@ TEST_CASE("a request that waits past its deadline is refused then and never forw
   CHECK(slot.proxy.metric(R"(spillway_deadline_miss_total{class="P2"})") == 1);
 }
 
+TEST_CASE("a deadline that its client chose counts as its error and not as a miss") {
+  OneSlot slot(classes(8, 15'000));
+  for (const char* field : {"X-Request-Deadline: 30ms\r\n", "grpc-timeout: 30m\r\n"}) {
+    RawClient client(slot.proxy.port());
+    check_refusal(client.ask(get("/p0", field)), 503, "P0", "DEADLINE_EXPIRED");
+  }
+  slot.go.set();
+  CHECK(slot.holder.read_response().status() == 200);
+  CHECK(slot.proxy.metric(R"(spillway_deadline_miss_total{class="P0"})") == 0);
+  CHECK(slot.proxy.metric(R"(spillway_errors_total{class="P0",reason="DEADLINE_EXPIRED"})") == 2);
+  CHECK(slot.proxy.metric(R"(spillway_denied_total{class="P0",reason="DEADLINE_EXPIRED"})") == 0);
+}
+
 TEST_CASE("a late request is forwarded with a tag where the configuration says so") {
   OneSlot slot(classes(8, 15'000), {{"dispatch", {{"late", "process_with_tag"}}}});
   RawClient client(slot.proxy.port());

@@ -36,7 +36,7 @@ struct Lines {
     waiter.traffic_class = waiter.served_as = id;
     waiter.cost = cost;
     waiter.arrived = now;
-    waiter.deadline = deadline;
+    waiter.deadline = waiter.operators_deadline = deadline;
     queues.push(waiter);
     return waiter;
   }

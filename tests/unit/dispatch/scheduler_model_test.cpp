@@ -86,10 +86,10 @@ class Pair {
     const std::optional<Duration> most =
         terms.up_to_target_wait ? scheduler_->target_wait(terms.traffic_class, terms.max_wait)
                                 : terms.short_wait;
-    const Duration patience = std::min(terms.max_wait, terms.deadline - now_);
+    const Duration patience = std::min(terms.max_wait, terms.deadline.at - now_);
     Offer expected;
     int evicted = -1;
-    if (terms.deadline <= now_)
+    if (terms.deadline.at <= now_)
       expected.reason = Reason::deadline_expired;
     else if (!behind && model_.may_start(i))
       expected.kind = Offer::Kind::granted;

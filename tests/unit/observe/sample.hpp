@@ -122,6 +122,7 @@ inline Snapshot sample_snapshot() {
   p1.totals.queue_full = 4;
   p1.totals.expired = 5;
   p1.totals.deadline_miss = 6;
+  p1.totals.clients_miss = 7;
   p1.totals.wait_sum = Milliseconds{500};
   p1.totals.wait_max = Milliseconds{90};
   app.tenants_above_share = {{kP1, "api_key acme", 0.75}, {kP1, "", 0.5}};

@@ -95,6 +95,7 @@ TEST_CASE("the state report counts each class at each upstream") {
   CHECK(p1["completed"] == 2);
   CHECK(p1["failed"] == 1);
   CHECK(p1["missed"] == 6);
+  CHECK(p1["missed_own"] == 7);
   CHECK(p1["weight"] == 3);
   CHECK(json["upstreams"][1]["classes"][1]["completed"] == 3);
   CHECK(json["upstreams"][1]["classes"][1]["cached"] == 1);
