@@ -14,6 +14,11 @@ namespace spillway::proxy {
 namespace {
 // Lingering close: how long input is still read, so that the client gets the response and no reset.
 constexpr Milliseconds kLinger{1000};
+// The body of a request that is answered already, if another one may follow: how long it may take
+// in all, and how long nothing may come of it. NGINX has the same (lingering_time,
+// lingering_timeout).
+constexpr Milliseconds kAnsweredBody{30'000};
+constexpr Milliseconds kAnsweredSilence{5000};
 // Pipelined requests served before other connections have their turn.
 constexpr std::uint32_t kMaxPipelined = 16;
 }  // namespace
@@ -49,13 +54,14 @@ void Http1Session::begin_request() {
   body_ = http::BodyReader({}, 0, http::BodyReader::MessageKind::request);
   is_body_started_ = is_input_lost_ = false;
   response_ = {};
-  head_since_ = kNever;
+  silence_ = {};
 }
 
 // Head::none: the connection is idle, or has ended.
 Task<Http1Session::Head> Http1Session::read_head(Fault& fault) {
   using State = http::RequestReader::State;
   const Milliseconds timeout = services_.owner.newest_generation().config().limits.header_timeout;
+  TimePoint head_since = kNever;
   for (;;) {
     const State state = reader_.next(block_.bytes());
     if (state == State::request) {
@@ -78,10 +84,11 @@ Task<Http1Session::Head> Http1Session::read_head(Fault& fault) {
         reader_.drop_empty_lines();
         co_return Head::none;
       }
-      if (head_since_ == kNever) head_since_ = services_.now();
-      const Until until{.deadline = head_since_ + timeout};
+      const TimePoint now = services_.now();
+      if (head_since == kNever) head_since = now;
+      silence_ = {Silence::At::head, head_since + kFullHousePatience};
+      const Until until{.deadline = head_since + timeout};
       const Wake wake = co_await parking_.park(until, &client_->readable());
-      if (wake == Wake::cancelled) next_ = Next::closed;
       if (wake != Wake::timeout && wake != Wake::cancelled) continue;
       fault = request_timeout();
       co_return Head::fault;
@@ -112,7 +119,7 @@ bool Http1Session::grow_block() {
 }
 
 Exchange& Http1Session::begin_exchange() {
-  head_since_ = kNever;
+  silence_ = {};
   client_->request_came();
   LocalGeneration& generation = services_.owner.newest_generation();
   client_->recognise(generation.generation());
@@ -141,7 +148,8 @@ Task<bool> Http1Session::next_request() {
   if (const std::size_t rest = reader_.missing(); rest > 0) {  // of a refused request's body
     reader_.skipped_missing();
     const config::Limits& limits = services_.owner.newest_generation().config().limits;
-    const bool skipped = co_await discard(rest, services_.now() + limits.idle_timeout);
+    const Duration without_bytes = std::min<Duration>(limits.idle_timeout, kAnsweredSilence);
+    const bool skipped = co_await discard(rest, kAnsweredBody, without_bytes);
     if (!skipped) {
       next_ = Next::closed;
       co_return false;
@@ -160,22 +168,27 @@ Task<> Http1Session::close_lingering() {
       http::closing_after({.is_own = response_.is_own, .is_input_read = is_input_read}, kSmallBody);
   if (!closing.lingers) co_return;
   client_->shutdown_send();
-  co_await discard(closing.most_bytes, services_.now() + kLinger);
+  co_await discard(closing.most_bytes, kLinger, kLinger);
 }
 
-// Reads and discards `most` bytes. False if they do not arrive in time.
-Task<bool> Http1Session::discard(std::size_t most, TimePoint deadline) {
+// Reads and discards `most` bytes. False if they do not arrive in time, or the session gives way.
+Task<bool> Http1Session::discard(std::size_t most, Duration in_all, Duration without_bytes) {
   const std::span<char> block = block_.bytes();
+  const TimePoint began = services_.now();
+  TimePoint last = began;
+  silence_ = {Silence::At::answered, began};
   while (most > 0) {
     const IoResult result = client_->receive(block.first(std::min(most, block.size())));
     if (result.status == IoResult::Status::done) {
       most -= result.bytes;
       if (most == 0) break;
+      last = services_.now();
     } else if (result.status != IoResult::Status::would_block) {
       co_return false;
     }
     // Parks even if there is input: other connections have their turn, and the deadline is checked.
-    const Wake wake = co_await parking_.park({.deadline = deadline}, &client_->readable());
+    const Until until{.deadline = std::min(began + in_all, last + without_bytes)};
+    const Wake wake = co_await parking_.park(until, &client_->readable());
     if (wake != Wake::ready) co_return false;
   }
   co_return true;

@@ -16,6 +16,7 @@
 #include "proxy/exchange/exchange.hpp"
 #include "proxy/exchange/send_rate_monitor.hpp"
 #include "proxy/exchange/services.hpp"
+#include "proxy/exchange/silence.hpp"
 #include "proxy/exchange/swept.hpp"
 #include "proxy/exchange/tunnel.hpp"
 #include "proxy/net/block_pool.hpp"
@@ -78,10 +79,11 @@ class Http1Session final : public ClientSession, public Swept {
   void end_early() override;
   void abandon() override;
 
-  // Since when bytes of a head have been there and its end has not; kNever: it is not that.
-  TimePoint head_since() const { return parking_.parked() ? head_since_ : kNever; }
-  // Ends such a session, so that others are accepted: 408, and no lingering close.
-  void give_way() { parking_.wake(Wake::cancelled); }
+  // Whether it waits for its client and nobody for it.
+  Silence silence(TimePoint now);
+  // Ends a session that is at that, so that others are accepted: without a lingering close, with
+  // 408 if its request has not been answered, with a reset if its response is cut off.
+  void give_way(Silence::At at);
 
  private:
   enum class Head : std::uint8_t { none, request, fault };
@@ -102,7 +104,7 @@ class Http1Session final : public ClientSession, public Swept {
   Task<> serve_event_stream();
   Task<bool> next_request();
   Task<> close_lingering();
-  Task<bool> discard(std::size_t most, TimePoint deadline);
+  Task<bool> discard(std::size_t most, Duration in_all, Duration without_bytes);
   void finish();
   void begin_request();
   bool grow_block();
@@ -132,7 +134,7 @@ class Http1Session final : public ClientSession, public Swept {
   Block out_block_;
   Response response_;
   SendRateMonitor rate_;  // at which the client receives a response
-  TimePoint head_since_ = kNever;
+  Silence silence_;       // at a head, or answered
   Next next_ = Next::keep;
   std::uint32_t requests_in_a_row_ = 0;
   cache::CacheKey cache_key_;  // its memory is reused

@@ -61,6 +61,28 @@ bool Http1Session::abort_if_client_too_slow(TimePoint now) {
   return true;
 }
 
+Silence Http1Session::silence(TimePoint now) {
+  if (!parking_.parked()) return {};
+  if (silence_.at != Silence::At::nothing) return silence_;
+  // An event stream is one of limits.tunnels.
+  if (!exchange_ || event_stream_ || exchange_->holds_slot()) return {};
+  const TimePoint body_due = exchange_->body().place_deadline();
+  if (body_due != kNever) return {Silence::At::body, body_due};
+  const TimePoint still_since = rate_.still_since(client_->descriptor(), now);
+  if (still_since == kNever) return {};
+  return {Silence::At::response, still_since + kFullHouseTakersPatience};
+}
+
+void Http1Session::give_way(Silence::At at) {
+  if (at == Silence::At::response) {
+    client_->abort();
+    parking_.wake(Wake::client_gone);
+    return;
+  }
+  next_ = Next::closed;
+  parking_.wake(Wake::cancelled);
+}
+
 int Http1Session::watched_client() {
   return parking_.watches_client() ? client_->descriptor() : -1;
 }

@@ -166,11 +166,16 @@ Task<BodyPiece> RequestBody::receive(std::span<char> into, resilience::MinRate& 
     const TimePoint now = services_.now();
     const auto& total = request_.upstream_config().total_timeout;
     client_rate.begin_turn(now);
+    place_rate_.begin_turn(now);
     piece = co_await ReceiveBody(
         parking_, session_, into,
         std::min(due(client_rate, now), total ? request_.arrived + *total : kNever), after_others);
+    place_rate_.end_turn(services_.now());
   }
-  if (piece.status == BodyPiece::Status::done) client_rate.moved(piece.bytes, services_.now());
+  if (piece.status == BodyPiece::Status::done) {
+    client_rate.moved(piece.bytes, services_.now());
+    place_rate_.moved(piece.bytes, services_.now());
+  }
   co_return piece;
 }
 

@@ -9,6 +9,7 @@
 // before it, by itself or stopped.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@
 #include "proxy/exchange/fault.hpp"
 #include "proxy/exchange/request_context.hpp"
 #include "proxy/exchange/services.hpp"
+#include "proxy/exchange/silence.hpp"
 #include "proxy/exchange/spill.hpp"
 #include "proxy/net/block_pool.hpp"
 #include "proxy/net/task.hpp"
@@ -36,7 +38,9 @@ class RequestBody {
         request_(request),
         session_(session),
         parking_(parking),
-        spill_(services, request) {}
+        spill_(services, request),
+        place_rate_(std::max<std::uint64_t>(request.limits().min_rate_bytes, 1), kFullHousePatience,
+                    kFullHousePatience) {}
   RequestBody(const RequestBody&) = delete;
   RequestBody& operator=(const RequestBody&) = delete;
   ~RequestBody();
@@ -72,6 +76,9 @@ class RequestBody {
 
   // For the sweep:
   void wake_if_late(TimePoint now);
+  // When the client, before the slot, will have sent too little of it for a place in a full house:
+  // limits.min_rate_bytes, without grace. kNever: it is not the client's turn.
+  TimePoint place_deadline() const { return place_rate_.deadline(); }
   // When the client will have been too slow for a slot for which others wait; then cut_off().
   TimePoint slot_deadline() const { return awaits_client() ? slot_rate_.deadline() : kNever; }
   void set_slot_terms(const resilience::SlotTerms& terms, TimePoint now) {
@@ -115,7 +122,8 @@ class RequestBody {
   bool is_streamed_ = false;
   bool was_waited_for_ = false;
   Pump pump_ = Pump::none;
-  resilience::MinRate slot_rate_;  // of the client while the pump runs
+  resilience::MinRate place_rate_;  // of the client before that
+  resilience::MinRate slot_rate_;   // of the client while the pump runs
   bool is_clients_turn_ = false;
   TimePoint sent_at_{};
   std::optional<Fault> fault_;

@@ -25,7 +25,7 @@ void SendRateMonitor::begin(const config::Limits& limits) {
   idle_timeout_ = limits.idle_timeout;
   has_waited_ = false;
   untaken_ = 0;
-  idle_until_ = kNever;
+  idle_until_ = still_since_ = kNever;
 }
 
 bool SendRateMonitor::look(int socket, TimePoint now) {
@@ -34,6 +34,7 @@ bool SendRateMonitor::look(int socket, TimePoint now) {
   if (left >= before) return false;
   rate_.moved(before - left, now);
   slot_rate_.moved(before - left, now);
+  still_since_ = now;
   return true;
 }
 
@@ -41,6 +42,7 @@ void SendRateMonitor::wait(int socket, TimePoint now) {
   // Bytes acknowledged before the first wait count in the client's favour. (Fewer than were, if the
   // socket still holds earlier responses.)
   if (!std::exchange(has_waited_, true)) look(socket, now);
+  if (still_since_ == kNever) still_since_ = now;
   rate_.begin_turn(now);
   slot_rate_.begin_turn(now);
   idle_until_ = now + idle_timeout_;
@@ -58,6 +60,12 @@ SendRateMonitor::Verdict SendRateMonitor::judge(int socket, TimePoint now) {
   if (look(socket, now)) idle_until_ = now + idle_timeout_;
   if (rate_.deadline() <= now) return Verdict::too_slow;
   return idle_until_ <= now ? Verdict::idle : Verdict::fast_enough;
+}
+
+TimePoint SendRateMonitor::still_since(int socket, TimePoint now) {
+  if (idle_until_ == kNever) return kNever;
+  look(socket, now);
+  return still_since_;
 }
 
 bool SendRateMonitor::earns_slot(int socket, TimePoint now) {

@@ -8,9 +8,8 @@ namespace {
 // During a drain idle connections stay open for this long: a request that is already on its way is
 // answered, with `Connection: close`, instead of reset.
 constexpr Milliseconds kDrainGrace{1000};
-// In a full house connections that have been idle, or at a head, for longer are closed, one in so
-// many a pass, so that others are accepted.
-constexpr Milliseconds kFullHousePatience{1000};
+// In a full house one connection in so many is closed a pass, if it is idle or its client silent,
+// so that others are accepted.
 constexpr std::int64_t kOneInSoMany = 64;
 constexpr std::uint32_t kSweepsASecond = 20;
 }  // namespace
@@ -200,27 +199,26 @@ void Sweep::close_idle(TimePoint now) {
     client.IdleHook::unlink();
     client.close();
   }
-  if (makes_room > 0) end_slow_heads(now, static_cast<std::size_t>(makes_room));
+  if (makes_room > 0) end_silent(now, static_cast<std::size_t>(makes_room));
   for (LocalGeneration& local : lists_.generations) {
     for (UpstreamPool& pool : local.pools()) pool.close_idle_since(now - idle_timeout);
   }
 }
 
-// The `most` that have been at it for longest.
-void Sweep::end_slow_heads(TimePoint now, std::size_t most) {
-  slow_heads_.clear();
+// The `most` whose clients lose least, of these those that have been silent for longest.
+void Sweep::end_silent(TimePoint now, std::size_t most) {
+  silent_.clear();
   for (Http1Session& session : lists_.sessions) {
-    if (session.head_since() <= now - kFullHousePatience) slow_heads_.push_back(&session);
+    if (const Silence silence = session.silence(now); silence.gives_way(now))
+      silent_.emplace_back(silence, &session);
   }
-  const auto older = [](const Http1Session* a, const Http1Session* b) {
-    return a->head_since() < b->head_since();
-  };
-  if (slow_heads_.size() > most) {
-    const auto end = slow_heads_.begin() + static_cast<std::ptrdiff_t>(most);
-    std::nth_element(slow_heads_.begin(), end, slow_heads_.end(), older);
-    slow_heads_.erase(end, slow_heads_.end());
+  if (silent_.size() > most) {
+    const auto end = silent_.begin() + static_cast<std::ptrdiff_t>(most);
+    std::nth_element(silent_.begin(), end, silent_.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    silent_.erase(end, silent_.end());
   }
-  for (Http1Session* session : slow_heads_) session->give_way();
+  for (const auto& [silence, session] : silent_) session->give_way(silence.at);
 }
 
 }  // namespace spillway::proxy

@@ -3,13 +3,14 @@
 // Every 10 ms: measures the event-loop lag (how late its own timer fires), expires waiters at the
 // gates, resumes exchanges whose pause before a retry is over. Every 50 ms: ends waits past their
 // deadline, detects clients that left, closes connections idle for longer than idle_timeout_ms, and
-// some that are idle or slow to send a head while others are not accepted for want of room. Every
-// second: frees what a burst has left in the pools.
+// some that are idle, or whose clients are silent (silence.hpp), while others are not accepted for
+// want of room. Every second: frees what a burst has left in the pools.
 #pragma once
 
 #include <poll.h>
 
 #include <boost/intrusive/list.hpp>
+#include <utility>
 #include <vector>
 
 #include "base/time.hpp"
@@ -69,7 +70,7 @@ class Sweep {
   void break_tunnels();
   void publish_ages(TimePoint now);
   void close_idle(TimePoint now);
-  void end_slow_heads(TimePoint now, std::size_t most);
+  void end_silent(TimePoint now, std::size_t most);
 
   Services& services_;
   SweptLists& lists_;
@@ -84,7 +85,7 @@ class Sweep {
   std::vector<pollfd> polled_;
   std::vector<Swept*> swept_;
   std::vector<Swept*> watched_;
-  std::vector<Http1Session*> slow_heads_;
+  std::vector<std::pair<Silence, Http1Session*>> silent_;
   std::vector<Tunnel*> tunnels_;
   std::vector<Swept::AwaitedHead> awaited_;
   std::vector<Duration> ages_;

@@ -226,6 +226,20 @@ std::vector<Row> greedy_rows() {
        .begins = [=](RawClient& client, const std::string& number) {
          client.send(upload + number + host);
        }}));
+  const auto fill_the_house = [&](const std::string& who, const std::string& start,
+                                  const std::string& lines) {
+    rows.push_back(
+        row_of({.name = who + " fill the house",
+                // No rate and no silence ends them.
+                .changes = {{"limits", {{"connections", kGreedy / 2}, {"min_rate_bytes", 0}}}},
+                .requests = std::nullopt,
+                .begins = [=](RawClient& client, const std::string& number) {
+                  client.send(start + number + host + lines);
+                }}));
+  };
+  fill_the_house("answered requests whose bodies do not come", "OPTIONS /good/",
+                 "Max-Forwards: 0\r\nContent-Length: 60000\r\n\r\n");
+  fill_the_house("bodies that do not come", upload, "Content-Length: 1\r\n\r\n");
   rows.push_back(one_asks_for_what_fails());
   return rows;
 }

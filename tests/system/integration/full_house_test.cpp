@@ -1,0 +1,174 @@
+// A house full of clients that are silent elsewhere than between requests or at a head
+// (connections_test.cpp has these): behind their answer, in the body of a request, before an answer
+// that they do not take. They hold no slot, and give way to new clients; those that hold one, or
+// that send, do not.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <deque>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "support/counting_backend.hpp"
+#include "support/proxy_under_test.hpp"
+#include "support/raw_client.hpp"
+#include "support/scripted_peer.hpp"
+#include "system/integration/wire.hpp"
+
+namespace spillway {
+namespace {
+
+using namespace support;
+using nlohmann::json;
+
+constexpr int kMost = 12;
+constexpr Milliseconds kQuiet{200};
+// By then a place was made, even on a busy machine.
+constexpr Milliseconds kAPlaceWasMade{6000};
+const std::string kHost = " HTTP/1.1\r\nHost: localhost\r\n";
+// Answered at once, and its body is not waited for.
+const std::string kAnswered =
+    "OPTIONS *" + kHost + "Max-Forwards: 0\r\nContent-Length: 60000\r\n\r\n";
+// Its body is read before it gets a slot.
+const std::string kBodyOfOne = "POST /x" + kHost + "Content-Length: 1\r\n\r\n";
+
+// No limit of time or rate ends silence.
+json house(json limits = json::object()) {
+  json all{{"connections", kMost}, {"min_rate_bytes", 0}};
+  all.merge_patch(limits);
+  return never_shed({{"limits", all}});
+}
+
+// Whoever comes is let in before long.
+bool lets_in(const ProxyUnderTest& proxy) {
+  RawClient newcomer(proxy.port());
+  newcomer.send("BAD\r\n\r\n");  // answered at once
+  return newcomer.has_bytes(kAPlaceWasMade) && newcomer.read_response().status() == 400;
+}
+
+// How many of them have been let go.
+int ended(std::deque<RawClient>& clients) {
+  int count = 0;
+  for (RawClient& one : clients) count += one.has_bytes(0ms) || one.is_closed(0ms) ? 1 : 0;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("in a full house those give way that have their answer and do not send the rest") {
+  CountingBackend backend({.service = 3s});
+  const ProxyUnderTest proxy(backend.address(), house());
+  std::deque<RawClient> busy, answered;
+  for (int n = 0; n < 2; ++n) busy.emplace_back(proxy.port()).send(get("/"));
+  for (int n = 2; n < kMost; ++n)
+    CHECK(answered.emplace_back(proxy.port()).ask(kAnswered).status() == 200);
+  CHECK(lets_in(proxy));
+  CHECK(ended(answered) <= 3);  // no more than there is need for
+  for (RawClient& one : busy) CHECK(one.read_response().status() == 200);
+}
+
+TEST_CASE("in a full house those give way whose bodies do not come") {
+  CountingBackend backend({.service = 3s});
+  const ProxyUnderTest proxy(backend.address(), house());
+  std::string bytes = kBodyOfOne;
+  bool is_told = false;
+  SUBCASE("not a byte") {}
+  SUBCASE("told to go on") {
+    bytes = "POST /x" + kHost + "Content-Length: 1\r\nExpect: 100-continue\r\n\r\n";
+    is_told = true;
+  }
+  SUBCASE("no end") { bytes = "POST /x" + kHost + "Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n"; }
+  SUBCASE("a large one") {
+    bytes = "POST /x" + kHost + "Content-Length: 1000000\r\n\r\n" + std::string(100'000, 'x');
+  }
+  std::deque<RawClient> busy, silent;
+  for (int n = 0; n < 2; ++n) busy.emplace_back(proxy.port()).send(get("/"));
+  for (int n = 2; n < kMost; ++n) {
+    silent.emplace_back(proxy.port()).send(bytes);
+    if (is_told) CHECK(silent.back().read_head().status() == 100);
+  }
+  CHECK(proxy.metric_becomes(R"(spillway_connections{side="client"})", kMost));
+  CHECK(lets_in(proxy));
+  const int let_go = ended(silent);
+  CHECK(let_go >= 1);
+  CHECK(let_go <= 3);
+  for (RawClient& one : busy) CHECK(one.read_response().status() == 200);
+}
+
+TEST_CASE("in a full house a body that comes does not give way, a drop of it now and then does") {
+  ScriptedPeer backend(ok("hi"));
+  const ProxyUnderTest proxy(backend.address(), house({{"min_rate_bytes", 240}}));
+  const std::string large = "POST /x" + kHost + "Content-Length: 20000\r\n\r\n";
+  std::deque<RawClient> dripping, sending;
+  for (int n = 0; n < kMost / 2; ++n) {
+    sending.emplace_back(proxy.port()).send(large);
+    dripping.emplace_back(proxy.port()).send(large);
+  }
+  RawClient newcomer(proxy.port());
+  newcomer.send("BAD\r\n\r\n");
+  int sent = 0;
+  const Deadline grace(4s);  // limits.min_rate_bytes would cut them off later
+  while (!newcomer.has_bytes(100ms) && !grace.passed()) {
+    for (RawClient& one : sending) one.send(std::string(300, 'x'));
+    sent += 300;
+    for (RawClient& one : dripping) one.try_send("x");
+  }
+  CHECK(newcomer.has_bytes(0ms));
+  CHECK(ended(dripping) >= 1);
+  for (RawClient& one : sending)
+    CHECK(one.ask(std::string(static_cast<std::size_t>(20'000 - sent), 'x')).status() == 200);
+}
+
+TEST_CASE("in a full house a body whose request holds a slot does not give way") {
+  ScriptedPeer peer([](PeerConnection& proxy) { proxy.read_request(); });
+  const ProxyUnderTest proxy(
+      peer.address(), streamed({{"limits", {{"connections", kMost}, {"min_rate_bytes", 0}}}}));
+  std::deque<RawClient> uploading;
+  for (int n = 0; n < kMost; ++n)
+    uploading.emplace_back(proxy.port())
+        .send("POST /x" + kHost + "Content-Length: 100000\r\n\r\n" + std::string(70'000, 'x'));
+  CHECK(proxy.metric_becomes(R"(spillway_inflight{upstream="app"})", kMost));
+  RawClient newcomer(proxy.port());
+  CHECK_FALSE(newcomer.send("BAD\r\n\r\n").has_bytes(2500ms));
+  CHECK(ended(uploading) == 0);
+}
+
+TEST_CASE("silence behind an answer and in a body is left alone while there is room") {
+  ScriptedPeer backend(ok("hi"));
+  const ProxyUnderTest proxy(backend.address(), house());
+  std::deque<RawClient> answered, silent;
+  for (int n = 0; n < kMost / 2 - 1; ++n) {
+    CHECK(answered.emplace_back(proxy.port()).ask(kAnswered).status() == 200);
+    silent.emplace_back(proxy.port()).send(kBodyOfOne);
+  }
+  CHECK_FALSE(answered[0].has_bytes(1500ms));
+  CHECK(ended(answered) + ended(silent) == 0);
+  for (RawClient& one : answered)
+    CHECK(one.ask(std::string(60'000, 'x') + get("/")).status() == 200);
+  for (RawClient& one : silent) CHECK(one.ask("x").status() == 200);
+}
+
+TEST_CASE("a client that has its answer is not waited for longer than five seconds at a time") {
+  CountingBackend backend({});
+  const ProxyUnderTest proxy(backend.address(), house());
+  RawClient client(proxy.port());
+  const auto begin = std::chrono::steady_clock::now();
+  CHECK(client.ask(kAnswered).status() == 200);
+  CHECK(client.is_closed());
+  CHECK(std::chrono::steady_clock::now() - begin >= 4900ms);
+}
+
+TEST_CASE("in a full house those give way that take nothing of an answer without a slot") {
+  ScriptedPeer peer(ok(pattern(12'000'000)));
+  const ProxyUnderTest proxy(peer.address(), house({{"connections", 4}}));
+  std::deque<RawClient> taking_nothing;
+  for (int n = 0; n < 4; ++n) taking_nothing.emplace_back(proxy.port(), 4096).send(get("/"));
+  CHECK(proxy.metric_becomes(R"(spillway_inflight{upstream="app"})", 0));
+  RawClient newcomer(proxy.port());
+  newcomer.send("BAD\r\n\r\n");
+  CHECK_FALSE(newcomer.has_bytes(1500ms));  // a network may stall for so long
+  CHECK(newcomer.has_bytes(kPatience));
+}
+
+}  // namespace spillway
