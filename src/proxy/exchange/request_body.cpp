@@ -114,6 +114,7 @@ bool RequestBody::owns_at_hand() {
 // Whether more than that is read before a slot is taken. Its route says so, never a field of the
 // request: by one that has an upload streamed any client could hold a slot.
 bool RequestBody::is_buffered() const {
+  if (is_kept_) return true;
   if (request_.is_shadow()) return false;  // it takes no slot
   const config::Route& route = request_.config().routes[index(request_.subject.route)];
   return route.request_buffering == config::RequestBuffering::automatic;
@@ -149,6 +150,7 @@ Task<std::optional<Fault>> RequestBody::read_rest(resilience::MinRate& client_ra
 bool RequestBody::makes_room(std::uint64_t received, TimePoint began) {
   const std::size_t block = services_.large_blocks.block_size();
   if (spill_.has_memory(block)) return true;
+  if (is_kept_) return spill_.has_file(block);
   const http::Framing& framing = request_.head.framing;
   const auto rest = framing.kind == http::Framing::Kind::length
                         ? std::optional(framing.length - received)

@@ -50,7 +50,8 @@ class RequestBody {
   // valid one.
   Task<std::optional<Fault>> read_ahead();
   // All of it, without framing, for a request that is not sent now; at most `most` bytes and one
-  // more. What was read ahead is part of it. A fault as of read_ahead(), or when memory is short.
+  // more. What was read ahead is part of it. A fault as of read_ahead(), or when neither memory nor
+  // the temporary file has room. No room is held for what is still to come.
   Task<std::optional<Fault>> read_content(std::string& content, std::uint64_t most);
   // The same, if all of it is here already: nothing is read from the client, nothing has been sent.
   // nullopt: it is not, or it is longer. What it returns cannot be sent any more.
@@ -121,6 +122,7 @@ class RequestBody {
   bool is_read_ahead_ = false;
   bool is_streamed_ = false;
   bool was_waited_for_ = false;
+  bool is_kept_ = false;  // it is not sent on: none of it waits for a slot
   Pump pump_ = Pump::none;
   resilience::MinRate place_rate_;  // of the client before that
   resilience::MinRate slot_rate_;   // of the client while the pump runs

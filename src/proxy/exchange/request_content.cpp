@@ -1,5 +1,6 @@
 // The content of a body whose request is not sent now.
 #include <algorithm>
+#include <utility>
 
 #include "http/body.hpp"
 #include "proxy/exchange/request_body.hpp"
@@ -51,26 +52,33 @@ class ContentCollector {
 
 }  // namespace
 
+// It is in the spill as it comes: what takes room has been sent. As a whole it takes none of it, if
+// all of it is there: it goes on at once. What finds no more room in the spill does take some of
+// it, as it comes.
 Task<std::optional<Fault>> RequestBody::read_content(std::string& content, std::uint64_t most) {
-  const http::Framing& framing = request_.head.framing;
-  const bool has_length = framing.kind == http::Framing::Kind::length;
-  if (!spill_.reserve(has_length ? std::min(framing.length, most) : most))
-    co_return local_shortage();
+  is_kept_ = true;
   if (!is_read_ahead_) {
     const std::optional<Fault> fault = co_await read_ahead();
     if (fault) co_return fault;
   }
-  ContentCollector collector(framing, content, most);
+  resilience::MinRate client_rate = rate();
+  ContentCollector collector(request_.head.framing, content, most);
   bool is_valid = collector.add(at_hand_);
+  if (!session_.is_body_complete()) {
+    const std::optional<Fault> fault = co_await read_rest(client_rate);
+    if (fault) co_return fault;
+  }
   while (is_valid && !spill_.is_empty() && !collector.is_full()) {
     const std::string_view next = spill_.front();
     if (next.empty()) co_return local_shortage();
     is_valid = collector.add(next);
     spill_.sent(next.size());
   }
-  resilience::MinRate client_rate = rate();
   const Block block = services_.large_blocks.take();
+  std::uint64_t reserved = 0;
   while (is_valid && !session_.is_body_complete() && !collector.is_full()) {
+    if (!spill_.reserve(content.size() - std::exchange(reserved, content.size())))
+      co_return local_shortage();
     const BodyPiece piece = co_await receive(block.bytes(), client_rate, false);
     if (piece.status == BodyPiece::Status::would_block) co_return late(client_rate);
     if (piece.status == BodyPiece::Status::invalid) co_return bad_request(piece.error);

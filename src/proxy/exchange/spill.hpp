@@ -28,8 +28,8 @@ class Spill {
   bool is_empty() const { return first_ == pieces_.size(); }
   // Memory has room for so many bytes more, in whole blocks.
   bool has_memory(std::uint64_t bytes);
-  // Counts so many bytes as taken until the end of the request, for its content as a whole. False:
-  // there is no memory for them.
+  // Counts so many bytes as taken until the end of the request, for content that has come and is
+  // kept elsewhere. False: there is no memory for them.
   bool reserve(std::uint64_t bytes);
   // A file has room for so many bytes more, as far as is known. Once it has not, or could not be
   // made or written, none is used for this body any more.
