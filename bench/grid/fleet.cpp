@@ -189,7 +189,7 @@ class FleetLoop {
       return;
     }
     request.in_backend = true;
-    ++in_flight_[request.server];
+    ++in_flight_[request.call.server];
     backend_.arrive(request);
     work();
   }
@@ -210,7 +210,7 @@ class FleetLoop {
     backend_.finish(request);
     request.in_backend = false;
     if (request.client_waits) {
-      --in_flight_[request.server];
+      --in_flight_[request.call.server];
       member.model.answered(request, now_);
       member.servers.end(request, resilience::CallResult::success, now_);
       if (is_measured(request)) count_served(request);
@@ -233,7 +233,7 @@ class FleetLoop {
     if (!request.client_waits) return;
     Member& member = member_of(request);
     if (request.in_backend) {
-      --in_flight_[request.server];
+      --in_flight_[request.call.server];
     } else {
       member.model.cancel(request, now_);
     }

@@ -41,7 +41,7 @@ bool BackendModel::accepts(std::size_t server) {
 }
 
 void BackendModel::arrive(Request& request) {
-  servers_[request.server].queue.push_back(&request);
+  servers_[request.call.server].queue.push_back(&request);
   ++queued_;
   ++queued_by_class_[index(request.traffic_class)];
 }
@@ -63,13 +63,13 @@ BackendModel::Begun BackendModel::begin(One& server) {
   ++running_;
   request.fails = server.error_rate > 0 && random_.uniform() < server.error_rate;
   if (request.fails) request.work *= server.error_after;
-  request.fails = request.fails || request.is_bad;
+  request.fails = request.fails || request.demand.is_bad;
   const double takes = request.work * thrashing(settings_, inside) / server.speed;
   return {&request, from_seconds(std::min(takes, kLongestService))};
 }
 
 void BackendModel::finish(const Request& request) {
-  --servers_[request.server].running;
+  --servers_[request.call.server].running;
   --running_;
   (request.client_waits && !request.fails ? done_.useful : done_.wasted) += request.work;
 }

@@ -30,7 +30,7 @@ class BackendModel {
   // Whether a connection to it is accepted.
   bool accepts(std::size_t server);
 
-  // arrive() queues a request at request.server. Call begin_next() until it returns nullopt: each
+  // arrive() queues a request at its server. Call begin_next() until it returns nullopt: each
   // request it returns is in service and must be passed to finish() after `takes`. Of an error
   // request.fails is set, and request.work is what it costs.
   struct Begun {

@@ -35,15 +35,10 @@ ClientModel::ClientModel(const Scenario& scenario) : logged_(scenario.logged) {
 std::optional<Duration> ClientModel::next_logged(Request& request) {
   if (next_logged_ == logged_->size()) return std::nullopt;
   const LoggedArrival& arrival = (*logged_)[next_logged_++];
-  Kind& kind = kinds_[arrival.clients];
-  request.clients = arrival.clients;
-  request.tenant = 0;
-  request.tenant_id = TenantId{Random(arrival.tenant).next()};
-  request.traffic_class = kind.traffic_class;
-  request.key = 0;
-  request.attempt = 1;
-  request.work = request.full_work = kind.source.draw_work();
-  draw_client(arrival.clients, request);
+  begin({.clients = arrival.clients,
+         .tenant_id = TenantId{Random(arrival.tenant).next()},
+         .work = kinds_[arrival.clients].source.draw_work()},
+        request);
   return from_seconds(arrival.at);
 }
 
@@ -52,44 +47,41 @@ std::optional<Duration> ClientModel::next(std::uint32_t clients, Request& reques
   Kind& kind = kinds_[clients];
   const auto arrival = kind.source.next();
   if (!arrival) return std::nullopt;
-  request.clients = clients;
-  request.tenant = arrival->tenant;
-  request.tenant_id = tenant_id(kind.clients, arrival->tenant);
-  request.traffic_class = kind.traffic_class;
-  request.key = arrival->key;
-  request.attempt = 1;
-  request.work = request.full_work = arrival->work;
-  draw_client(clients, request);
+  begin({.clients = clients,
+         .tenant = arrival->tenant,
+         .tenant_id = tenant_id(kind.clients, arrival->tenant),
+         .key = arrival->key,
+         .work = arrival->work},
+        request);
   return from_seconds(arrival->at);
 }
 
 std::optional<Duration> ClientModel::pause_before_retry(const Request& request,
                                                         Duration retry_after) {
-  Kind& kind = kinds_[request.clients];
-  if (request.attempt > kind.clients.retries) return std::nullopt;
-  const Duration pause = kind.backoff.delay(request.attempt, kind.random);
+  Kind& kind = kinds_[request.demand.clients];
+  if (request.demand.attempt > kind.clients.retries) return std::nullopt;
+  const Duration pause = kind.backoff.delay(request.demand.attempt, kind.random);
   return kind.clients.honours_retry_after ? std::max(pause, retry_after) : pause;
 }
 
 void ClientModel::repeat(const Request& request, Request& again) {
-  again.clients = request.clients;
-  again.tenant = request.tenant;
-  again.tenant_id = request.tenant_id;
+  again.demand = request.demand;
+  ++again.demand.attempt;
   again.traffic_class = request.traffic_class;
-  again.key = request.key;
-  again.address = request.address;
-  again.is_bad = request.is_bad;
-  again.attempt = request.attempt + 1;
-  again.work = again.full_work = request.full_work;
+  again.work = request.demand.work;
 }
 
-void ClientModel::draw_client(std::uint32_t clients, Request& request) {
-  Kind& kind = kinds_[clients];
+// Draws who asks, and makes `request` the first attempt.
+void ClientModel::begin(Demand demand, Request& request) {
+  Kind& kind = kinds_[demand.clients];
   const std::uint64_t addresses = kind.clients.addresses;
   const std::uint64_t number = kind.requests++;
-  const std::uint64_t of_kind = Random(clients).next();
-  request.address = Random(of_kind + (addresses > 0 ? number % addresses : number)).next();
-  request.is_bad = kind.clients.error_rate > 0 && kind.random.uniform() < kind.clients.error_rate;
+  const std::uint64_t of_kind = Random(demand.clients).next();
+  demand.address = Random(of_kind + (addresses > 0 ? number % addresses : number)).next();
+  demand.is_bad = kind.clients.error_rate > 0 && kind.random.uniform() < kind.clients.error_rate;
+  request.demand = demand;
+  request.traffic_class = kind.traffic_class;
+  request.work = demand.work;
 }
 
 // Clients without a tenant name: each request is a tenant of its own.

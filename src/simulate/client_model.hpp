@@ -33,11 +33,13 @@ class ClientModel {
     return logged_ ? 1 : static_cast<std::uint32_t>(kinds_.size());
   }
   // That of a request.
-  std::uint32_t process_of(const Request& request) const { return logged_ ? 0 : request.clients; }
+  std::uint32_t process_of(const Request& request) const {
+    return logged_ ? 0 : request.demand.clients;
+  }
 
   // How long the client waits for an answer; nullopt: without limit.
   std::optional<Milliseconds> timeout(const Request& request) const {
-    return kinds_[request.clients].timeout;
+    return kinds_[request.demand.clients].timeout;
   }
 
   // After a refusal with `retry_after`, or after giving up (zero): the pause before the retry;
@@ -58,7 +60,7 @@ class ClientModel {
   };
 
   std::optional<Duration> next_logged(Request& request);
-  void draw_client(std::uint32_t clients, Request& request);
+  void begin(Demand demand, Request& request);
   TenantId tenant_id(const Clients& clients, std::uint32_t number);
 
   std::vector<Kind> kinds_;

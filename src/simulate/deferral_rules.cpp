@@ -28,20 +28,20 @@ bool is_for_want_of_room(Reason refusal) {
 }  // namespace
 
 const config::Defer* defer_of(const Scenario& scenario, const Request& request) {
-  return defer_of_clients(scenario, scenario.clients[request.clients]);
+  return defer_of_clients(scenario, scenario.clients[request.demand.clients]);
 }
 
 bool is_deferred_first(const Scenario& scenario, const Request& request) {
   const config::Defer* const defer = defer_of(scenario, request);
-  return defer != nullptr && !request.is_job && defer->when == config::DeferWhen::always;
+  return defer != nullptr && !request.as_job && defer->when == config::DeferWhen::always;
 }
 
 bool is_deferred_for(const Scenario& scenario, const Request& request, Reason refusal) {
   const config::Defer* const defer = defer_of(scenario, request);
-  if (defer == nullptr || request.is_job || defer->when == config::DeferWhen::prefer) return false;
+  if (defer == nullptr || request.as_job || defer->when == config::DeferWhen::prefer) return false;
   if (defer->include_limits && is_callers_own(refusal)) return true;
   // The client's own deadline says that a later answer is of no use.
-  if (refusal == Reason::deadline_expired && scenario.clients[request.clients].deadline)
+  if (refusal == Reason::deadline_expired && scenario.clients[request.demand.clients].deadline)
     return false;
   if (refusal == Reason::event_loop_lag && !scenario.defers_for_lag) return false;
   return is_for_want_of_room(refusal);

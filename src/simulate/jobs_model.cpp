@@ -46,12 +46,10 @@ bool JobsModel::accept(Request& job, TimePoint now) {
     ++summary_.not_kept;
     return false;
   }
-  job.is_job = true;
-  job.job = ++numbers_;
-  job.attempts = 0;
-  job.came = job.due = now;
+  job.as_job = DeferredJob{.number = ++numbers_, .due = now};
+  job.came = now;
   lane.waiting.insert(&job);
-  pending_.emplace(job.job, now);
+  pending_.emplace(job.as_job->number, now);
   ++summary_.deferred;
   if (pending_.size() > summary_.most_pending) {
     summary_.most_pending = pending_.size();
@@ -67,7 +65,8 @@ std::vector<Request*> JobsModel::pull(State state, TimePoint now) {
   if (lane == nullptr) return pulled;
   lane->turn = ++turns_;
   const std::size_t most = std::min({room(*lane, state, now), kQuantum, kMostInHand - in_hand_});
-  while (pulled.size() < most && !lane->waiting.empty() && (*lane->waiting.begin())->due <= now) {
+  while (pulled.size() < most && !lane->waiting.empty() &&
+         (*lane->waiting.begin())->as_job->due <= now) {
     pulled.push_back(*lane->waiting.begin());
     lane->waiting.erase(lane->waiting.begin());
   }
@@ -81,7 +80,7 @@ Request* JobsModel::expire(TimePoint now) {
   for (Lane& lane : lanes_) {
     if (lane.waiting.empty()) continue;
     Request* const first = *lane.waiting.begin();
-    if (first->due > now || first->came + lane.defer->ttl > now) continue;
+    if (first->as_job->due > now || first->came + lane.defer->ttl > now) continue;
     lane.waiting.erase(lane.waiting.begin());
     ++summary_.expired;
     forget(*first, now);
@@ -95,7 +94,7 @@ Request* JobsModel::expire(TimePoint now) {
 JobsModel::Lane* JobsModel::next_lane(State state, TimePoint now) {
   Lane* next = nullptr;
   for (Lane& lane : lanes_) {
-    if (lane.waiting.empty() || (*lane.waiting.begin())->due > now) continue;
+    if (lane.waiting.empty() || (*lane.waiting.begin())->as_job->due > now) continue;
     const bool is_first = next == nullptr || lane.rank() < next->rank() ||
                           (lane.rank() == next->rank() && lane.turn < next->turn);
     if (is_first && room(lane, state, now) > 0) next = &lane;
@@ -137,7 +136,7 @@ bool JobsModel::end(const Request& job, Attempt how, TimePoint now) {
   --running_;
   leave_hand(job);
   const config::Defer& defer = *lane.defer;
-  const std::uint32_t attempts = job.attempts + (how == Attempt::never_sent ? 0 : 1);
+  const std::uint32_t attempts = job.as_job->attempts + (how == Attempt::never_sent ? 0 : 1);
   if (how == Attempt::answered) {
     lane.last_pause = Duration{0};
     ++summary_.done;
@@ -158,28 +157,29 @@ bool JobsModel::end(const Request& job, Attempt how, TimePoint now) {
 }
 
 void JobsModel::put_back(Request& again, Attempt how, TimePoint now) {
-  if (how != Attempt::never_sent) ++again.attempts;
-  again.due = now + pause_after(again);
+  if (how != Attempt::never_sent) ++again.as_job->attempts;
+  again.as_job->due = now + pause_after(again);
   lane_of(again).waiting.insert(&again);
 }
 
 void JobsModel::put_off(Request& job, TimePoint now) {
   Lane& lane = lane_of(job);
   leave_hand(job);
-  job.due = now + lane.defer->backoff.base + pause_after(job);
+  job.as_job->due = now + lane.defer->backoff.base + pause_after(job);
   lane.waiting.insert(&job);
 }
 
 Duration JobsModel::pause_after(const Request& job) {
   const config::JobBackoff& backoff = lane_of(job).defer->backoff;
-  const double doubled = std::ldexp(
-      to_seconds(backoff.base), static_cast<int>(std::min(std::max(job.attempts, 1u), 64u)) - 1);
+  const double doubled =
+      std::ldexp(to_seconds(backoff.base),
+                 static_cast<int>(std::min(std::max(job.as_job->attempts, 1u), 64u)) - 1);
   return from_seconds(random_.uniform() * std::min(doubled, to_seconds(backoff.max)));
 }
 
 void JobsModel::give_back(Request& job, TimePoint now) {
   leave_hand(job);
-  job.due = now + kNoRoom;
+  job.as_job->due = now + kNoRoom;
   lane_of(job).waiting.insert(&job);
 }
 
@@ -194,7 +194,7 @@ JobsSummary JobsModel::summary(TimePoint now) const {
 }
 
 JobsModel::Lane& JobsModel::lane_of(const Request& job) {
-  return lanes_[index(route_of(scenario_, scenario_.clients[job.clients]))];
+  return lanes_[index(route_of(scenario_, scenario_.clients[job.demand.clients]))];
 }
 
 void JobsModel::leave_hand(const Request& job) {
@@ -203,7 +203,7 @@ void JobsModel::leave_hand(const Request& job) {
 }
 
 void JobsModel::forget(const Request& job, TimePoint now) {
-  const auto pending = pending_.find(job.job);
+  const auto pending = pending_.find(job.as_job->number);
   summary_.longest = std::max(summary_.longest, to_seconds(now - pending->second));
   pending_.erase(pending);
   if (pending_.empty()) summary_.empty_at = to_seconds(now - begin_);

@@ -66,7 +66,8 @@ class JobsModel {
  private:
   struct Earlier {
     bool operator()(const Request* a, const Request* b) const {
-      return a->due != b->due ? a->due < b->due : a->job < b->job;
+      const DeferredJob &first = *a->as_job, &second = *b->as_job;
+      return first.due != second.due ? first.due < second.due : first.number < second.number;
     }
   };
   struct Lane {

@@ -41,23 +41,23 @@ ProxyModel::ProxyModel(const Scenario& scenario)
 }
 
 ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
-  if (store_.answers(subject_of(request).route, request.key, now)) {
+  if (store_.answers(subject_of(request).route, request.demand.key, now)) {
     answer_from_store(request, false);
     return {Entry::answered, Duration{0}, nullptr};
   }
   const bool is_deferred = is_deferred_first(scenario_, request);
   if (!is_deferred) signals_.record_offered();
-  tenants_.record_offered(request.traffic_class, request.tenant_id, tier_of(request).weight);
+  tenants_.record_offered(request.traffic_class, request.demand.tenant_id, tier_of(request).weight);
   const Verdict verdict = decide(request, now);
   if (verdict.kind == Verdict::Kind::drop) return refuse(request, Duration{0}, now);
   if (verdict.kind == Verdict::Kind::deny)
     return refuse(request, verdict.reason, verdict.retry_after, now);
-  if (verdict.kind == Verdict::Kind::degrade && request.is_answered) {
-    budgets_.give_back(request.token);
+  if (verdict.kind == Verdict::Kind::degrade && request.answered_by != AnsweredBy::backend) {
+    budgets_.give_back(request.passage.token);
     return {Entry::answered, Duration{0}, nullptr};
   }
   if (is_deferred) {
-    request.token = {};
+    request.passage.token = {};
     return {Entry::deferred, Duration{0}, nullptr};
   }
 
@@ -91,7 +91,7 @@ dispatch::Terms ProxyModel::terms_of(const Request& request, const Verdict& verd
                         .max_wait = its_class.max_wait,
                         .cost = times_.cost.estimate(subject.route, request.degraded)};
   if (scenario_.config.tenants.fairness) {
-    terms.tenant = request.tenant_id;
+    terms.tenant = request.demand.tenant_id;
     terms.tenant_weight = tier_of(request).weight;
   }
   terms.certainty = overload::certainty_in(controller_.plan()->state());
@@ -121,11 +121,16 @@ bool ProxyModel::has_fallback(const Request& request) const {
 
 void ProxyModel::answer_from_store(Request& request, bool degraded) {
   request.degraded = degraded;
-  request.is_answered = request.is_cached = true;
+  request.answered_by = AnsweredBy::cache;
+}
+
+void ProxyModel::answer_by_fallback(Request& request) {
+  request.degraded = true;
+  request.answered_by = AnsweredBy::fallback;
 }
 
 bool ProxyModel::answers_error(Request& request, TimePoint now) {
-  if (is_shadow() || !store_.answers_error(subject_of(request).route, request.key, now))
+  if (is_shadow() || !store_.answers_error(subject_of(request).route, request.demand.key, now))
     return false;
   answer_from_store(request, true);
   return true;
@@ -137,26 +142,26 @@ bool ProxyModel::answers_refusal(Request& request, TimePoint now) {
   const config::Rule* const degrading = controller_.plan()->degrading(route, request.traffic_class);
   if (degrading == nullptr || is_shadow()) return false;
   if (degrading->mode != config::DegradeMode::skip_downstream &&
-      store_.answers_degraded(route, request.key, now)) {
+      store_.answers_degraded(route, request.demand.key, now)) {
     answer_from_store(request, true);
     return true;
   }
   if (!has_fallback(request) || degrading->miss == config::Miss::deny) return false;
-  request.degraded = request.is_answered = true;
+  answer_by_fallback(request);
   return true;
 }
 
 // Whether the rule's mode has a stored answer for a degraded request.
 bool ProxyModel::has_stored(const Request& request, const Verdict& verdict, TimePoint now) const {
   return verdict.mode != config::DegradeMode::skip_downstream &&
-         store_.answers_degraded(subject_of(request).route, request.key, now);
+         store_.answers_degraded(subject_of(request).route, request.demand.key, now);
 }
 
 // The plan's verdict. A degraded request is answered from the cache or by the fallback, or becomes
 // cheaper (skip_downstream).
 Verdict ProxyModel::decide(Request& request, TimePoint now) {
   const overload::AdmissionRequest asking{subject_of(request).route, request.traffic_class,
-                                          request.tenant_id,
+                                          request.demand.tenant_id,
                                           tenant_budgets_.find(tier_of(request).number)};
   Verdict verdict = overload::decide(*controller_.plan(), budgets_, asking, now, random_);
   const bool is_degraded = verdict.kind == Verdict::Kind::degrade && !is_shadow();
@@ -169,21 +174,21 @@ Verdict ProxyModel::decide(Request& request, TimePoint now) {
       request.degraded = true;
       request.work *= scenario_.backend.degraded_factor;
     } else if (fallback && (skips || verdict.miss == config::Miss::fallback)) {
-      request.degraded = request.is_answered = true;
+      answer_by_fallback(request);
     } else {
       verdict = on_miss(verdict);
     }
   }
-  request.token = verdict.token;
+  request.passage.token = verdict.token;
   return verdict;
 }
 
 ProxyModel::Admission ProxyModel::refuse(Request& request, Duration retry_after, TimePoint now) {
-  budgets_.give_back(request.token);
+  budgets_.give_back(request.passage.token);
   if (answers_refusal(request, now)) return {Entry::answered, Duration{0}, nullptr};
   if (!is_shadow()) return {Entry::refused, retry_after, nullptr};
-  request.token = {};
-  request.ghost = &shadow_.pass(subject_of(request).route, now);
+  request.passage.token = {};
+  request.passage.ghost = &shadow_.pass(subject_of(request).route, now);
   forward(request, now);
   return {Entry::forward, Duration{0}, nullptr, !would_answer_refusal(request, now)};
 }
@@ -199,15 +204,14 @@ ProxyModel::Admission ProxyModel::refuse(Request& request, Reason reason, Millis
 }
 
 void ProxyModel::forward(Request& request, TimePoint now) {
-  request.dispatched = now;
-  request.is_forwarded = true;
-  request.in_flight = in_flight_.size();
+  request.passage.dispatched = now;
+  request.passage.in_flight = in_flight_.size();
   in_flight_.push_back(&request);
 }
 
 void ProxyModel::start(Request& request, TimePoint now) {
-  request.token = {};
-  request.has_slot = true;
+  request.passage.token = {};
+  request.passage.has_slot = true;
   forward(request, now);
   if (request.in_background) return;
   signals_.record_wait(request.waited);
@@ -216,33 +220,34 @@ void ProxyModel::start(Request& request, TimePoint now) {
 }
 
 void ProxyModel::return_slot(Request& request, TimePoint now) {
-  budgets_.give_back(request.token);
+  budgets_.give_back(request.passage.token);
   granted_ = scheduler_.release(request.served_as, Duration{0}, now, request.in_background);
 }
 
 void ProxyModel::answered(Request& request, TimePoint now) {
-  request.was_answered = true;
-  signals_.record_latency(now - request.dispatched);
+  request.passage.was_answered = true;
+  signals_.record_latency(now - request.passage.dispatched);
   record_result(request, request.fails);
-  if (!request.fails && !request.degraded) store_.put(subject_of(request).route, request.key, now);
+  if (!request.fails && !request.degraded)
+    store_.put(subject_of(request).route, request.demand.key, now);
   if (!request.fails && !request.degraded) learn_times(request, now);
 }
 
 // Nothing is modelled of paths: all have the same.
 void ProxyModel::record_result(const Request& request, bool failed) {
-  if (request.is_job) return;  // as in the proxy
+  if (request.as_job) return;  // as in the proxy
   using Kind = overload::SourceKind;
   const RouteId route = subject_of(request).route;
   overload::AnswerSource source;
-  source[Kind::client] = {request.address, "client"};
-  source[Kind::tenant] = {index(request.tenant_id), "tenant"};
+  source[Kind::client] = {request.demand.address, "client"};
+  source[Kind::tenant] = {index(request.demand.tenant_id), "tenant"};
   source[Kind::route] = {index(route), scenario_.config.routes[index(route)].name};
   signals_.record_result(failed, source);
 }
 
 void ProxyModel::learn_times(const Request& request, TimePoint now) {
   const RouteId route = subject_of(request).route;
-  const Duration latency = now - request.dispatched;
+  const Duration latency = now - request.passage.dispatched;
   times_.latency.record(route, latency, now);
   if (const auto times = times_.quiet.relative(route, latency))
     signals_.record_relative_latency(*times);
@@ -251,48 +256,53 @@ void ProxyModel::learn_times(const Request& request, TimePoint now) {
 
 void ProxyModel::end(Request& request, TimePoint now) {
   leave_flight(request, now);
-  if (!request.has_slot) return;
-  request.has_slot = false;
-  const Duration held = now - request.dispatched;
-  if (request.was_answered) times_.cost.record(subject_of(request).route, held, request.degraded);
+  if (!request.passage.has_slot) return;
+  request.passage.has_slot = false;
+  const Duration held = now - request.passage.dispatched;
+  if (request.passage.was_answered)
+    times_.cost.record(subject_of(request).route, held, request.degraded);
   granted_ = scheduler_.release(request.served_as, held, now, request.in_background);
 }
 
 TimePoint ProxyModel::abandon(Request& request, TimePoint now) {
   leave_flight(request, now);
-  if (!request.has_slot) return now;
+  if (!request.passage.has_slot) return now;
   const Duration timeout = upstream_.response_timeout;
   const auto usual = times_.latency.nearly_longest(subject_of(request).route);
-  return request.dispatched + std::min(usual.value_or(timeout), timeout);
+  return request.passage.dispatched + std::min(usual.value_or(timeout), timeout);
 }
 
 void ProxyModel::end_unanswered(Request& request, TimePoint now) {
-  if (request.has_slot)
-    times_.latency.record_unanswered(subject_of(request).route, 2 * (now - request.dispatched),
+  if (request.passage.has_slot)
+    times_.latency.record_unanswered(subject_of(request).route,
+                                     2 * (now - request.passage.dispatched),
                                      now);  // as LingeringCall
   end(request, now);
 }
 
 void ProxyModel::end_abandoned(Request& request, TimePoint now) {
-  if (request.has_slot)
-    times_.latency.record_unanswered(subject_of(request).route, now - request.dispatched, now);
+  if (request.passage.has_slot)
+    times_.latency.record_unanswered(subject_of(request).route, now - request.passage.dispatched,
+                                     now);
   end(request, now);
 }
 
 void ProxyModel::leave_flight(Request& request, TimePoint now) {
-  if (!request.is_forwarded) return;
-  request.is_forwarded = false;
-  in_flight_.back()->in_flight = request.in_flight;
-  std::swap(in_flight_[request.in_flight], in_flight_.back());
+  if (!request.passage.in_flight) return;
+  const std::size_t place = *request.passage.in_flight;
+  in_flight_[place] = in_flight_.back();
+  in_flight_[place]->passage.in_flight = place;
   in_flight_.pop_back();
-  if (request.ghost != nullptr) leave_shadow(request, now);
-  if (request.has_slot && !request.was_answered)
-    times_.latency.record_unanswered(subject_of(request).route, now - request.dispatched, now);
+  request.passage.in_flight.reset();
+  if (request.passage.ghost != nullptr) leave_shadow(request, now);
+  if (request.passage.has_slot && !request.passage.was_answered)
+    times_.latency.record_unanswered(subject_of(request).route, now - request.passage.dispatched,
+                                     now);
 }
 
 bool ProxyModel::cancel(Request& request, TimePoint now) {
   if (!scheduler_.cancel(request, now)) return false;
-  budgets_.give_back(request.token);
+  budgets_.give_back(request.passage.token);
   return true;
 }
 
@@ -304,7 +314,7 @@ Request* ProxyModel::expire(TimePoint now) {
 
 Duration ProxyModel::expired(Request& request, TimePoint now) {
   signals_.record_wait(request.waited);
-  budgets_.give_back(request.token);
+  budgets_.give_back(request.passage.token);
   if (is_deferred_for(scenario_, request, request.reason)) return Duration{0};
   return book_return(request, request.reason, retry_after(request), now);
 }
@@ -321,7 +331,7 @@ void ProxyModel::sweep(TimePoint now) {
   ages_.absolute.clear();
   ages_.relative.clear();
   for (const Request* request : in_flight_) {
-    const Duration age = now - request->dispatched;
+    const Duration age = now - request->passage.dispatched;
     ages_.absolute.push_back(age);
     if (const auto times = times_.quiet.relative(subject_of(*request).route, age))
       ages_.relative.push_back(*times);

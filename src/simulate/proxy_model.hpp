@@ -103,13 +103,16 @@ class ProxyModel {
     bool is_for_answer = false;  // the deadline is the client's or the route's
   };
 
-  const Subject& subject_of(const Request& request) const { return subjects_[request.clients]; }
+  const Subject& subject_of(const Request& request) const {
+    return subjects_[request.demand.clients];
+  }
   const config::Tier& tier_of(const Request& request) const {
-    return tiers_[request.clients][request.tenant];
+    return tiers_[request.demand.clients][request.demand.tenant];
   }
   bool is_shadow() const { return upstream_.overload.mode == config::Mode::shadow; }
   overload::Verdict decide(Request& request, TimePoint now);
   static void answer_from_store(Request& request, bool degraded);
+  static void answer_by_fallback(Request& request);
   bool answers_refusal(Request& request, TimePoint now);
   bool has_stored(const Request& request, const overload::Verdict& verdict, TimePoint now) const;
   bool has_fallback(const Request& request) const;

@@ -14,12 +14,13 @@ ProxyModel::Admission ProxyModel::enter_job(Request& job, TimePoint now) {
   if (defer.traffic_class) {
     job.traffic_class = *defer.traffic_class;
     signals_.record_offered();
-    tenants_.record_offered(job.traffic_class, job.tenant_id, 1);
-    const overload::AdmissionRequest asking{route, job.traffic_class, job.tenant_id, nullptr};
+    tenants_.record_offered(job.traffic_class, job.demand.tenant_id, 1);
+    const overload::AdmissionRequest asking{route, job.traffic_class, job.demand.tenant_id,
+                                            nullptr};
     const Verdict verdict = overload::decide(*controller_.plan(), budgets_, asking, now, random_);
-    job.token = verdict.token;
+    job.passage.token = verdict.token;
     if (verdict.kind == Verdict::Kind::deny || verdict.kind == Verdict::Kind::drop) {
-      budgets_.give_back(job.token);
+      budgets_.give_back(job.passage.token);
       return {};
     }
     terms = terms_of(job, verdict, now);
@@ -35,7 +36,7 @@ ProxyModel::Admission ProxyModel::enter_job(Request& job, TimePoint now) {
   admission.evicted = static_cast<Request*>(offer.evicted);
   if (offer.kind == Offer::Kind::granted) admission.entry = Entry::start;
   if (offer.kind == Offer::Kind::queued) admission.entry = Entry::wait;
-  if (offer.kind == Offer::Kind::refused) budgets_.give_back(job.token);
+  if (offer.kind == Offer::Kind::refused) budgets_.give_back(job.passage.token);
   return admission;
 }
 

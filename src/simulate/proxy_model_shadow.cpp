@@ -12,14 +12,14 @@ ProxyModel::Admission ProxyModel::haunt(Request& request, const dispatch::Terms&
                                         TimePoint now) {
   const auto [offer, ghost] = shadow_.enter(subject_of(request).route, terms, now);
   const bool is_refused = offer.kind == Offer::Kind::refused;
-  if (is_refused) budgets_.give_back(request.token);
+  if (is_refused) budgets_.give_back(request.passage.token);
   if (offer.kind == Offer::Kind::granted) {
     signals_.record_wait(Duration{0});
     signals_.record_admitted();
     tenants_.record_admitted(request.traffic_class);
   }
-  request.token = {};
-  request.ghost = ghost;
+  request.passage.token = {};
+  request.passage.ghost = ghost;
   forward(request, now);
   return {Entry::forward, Duration{0}, nullptr, is_refused && !would_answer_refusal(request, now)};
 }
@@ -30,18 +30,19 @@ bool ProxyModel::would_answer_refusal(const Request& request, TimePoint now) con
   const config::Rule* const degrading = controller_.plan()->degrading(route, request.traffic_class);
   if (degrading == nullptr) return false;
   const bool is_skip = degrading->mode == config::DegradeMode::skip_downstream;
-  if (!is_skip && store_.answers_degraded(route, request.key, now)) return true;
+  if (!is_skip && store_.answers_degraded(route, request.demand.key, now)) return true;
   return degrading->miss != config::Miss::deny && has_fallback(request);
 }
 
 void ProxyModel::leave_shadow(Request& request, TimePoint now) {
-  dispatch::ShadowGate::Ghost& ghost = *std::exchange(request.ghost, nullptr);
-  if (!request.was_answered) {
+  dispatch::ShadowGate::Ghost& ghost = *std::exchange(request.passage.ghost, nullptr);
+  if (!request.passage.was_answered) {
     shadow_.left(ghost, now);
     return;
   }
   if (!ghost.is_crowded)
-    times_.cost.record(subject_of(request).route, now - request.dispatched, request.degraded);
+    times_.cost.record(subject_of(request).route, now - request.passage.dispatched,
+                       request.degraded);
   shadow_.ended(ghost, now);
 }
 

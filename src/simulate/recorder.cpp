@@ -65,7 +65,7 @@ void Recorder::offered(const Request& request) {
 void Recorder::served(const Request& request, TimePoint now) {
   count(request, now, &ClassCounts::served);
   if (request.degraded) count(request, now, &ClassCounts::degraded);
-  if (request.is_cached) count(request, now, &ClassCounts::cached);
+  if (request.answered_by == AnsweredBy::cache) count(request, now, &ClassCounts::cached);
   const double latency = to_seconds(now - request.came);
   latencies_of_second_.push_back(latency);
   if (!in_summary(request)) return;
@@ -150,8 +150,8 @@ bool Recorder::in_summary(const Request& request) const {
 }
 
 std::size_t Recorder::tenant_of(const Request& request) const {
-  const auto& numbers = tenants_of_clients_[request.clients];
-  return numbers.empty() ? kNoTenant : numbers[request.tenant];
+  const auto& numbers = tenants_of_clients_[request.demand.clients];
+  return numbers.empty() ? kNoTenant : numbers[request.demand.tenant];
 }
 
 }  // namespace spillway::simulate

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/ids.hpp"
@@ -16,8 +18,31 @@
 
 namespace spillway::simulate {
 
-// What the proxy knows of a request's attempts at servers.
+// What its client asks, which a retry asks again.
+struct Demand {
+  std::uint32_t clients = 0;  // which of the scenario's
+  std::uint32_t tenant = 0;   // which of theirs
+  TenantId tenant_id{};
+  std::uint64_t address = 0;  // of its client, hashed
+  std::uint32_t key = 0;      // of its answer in its route's cache; 0: none
+  double work = 0;            // seconds of a server at normal speed
+  bool is_bad = false;        // the backend will answer it with an error
+  std::uint32_t attempt = 1;  // 2: the first retry
+};
+
+// ProxyModel: what it holds for a request, at the gate and from there on.
+struct Passage {
+  overload::Token token;  // of its class's budget, until it is sent to the backend
+  bool has_slot = false;  // of the gate
+  dispatch::ShadowGate::Ghost* ghost = nullptr;  // shadow mode
+  TimePoint dispatched{};                        // sent to the backend
+  std::optional<std::size_t> in_flight;  // its index there, until it is answered or its client left
+  bool was_answered = false;             // by the backend, perhaps with an error
+};
+
+// ServersModel: its attempts at servers.
 struct RequestCall {
+  std::uint32_t server = 0;  // of the last one
   resilience::ServerSet tried;
   resilience::CircuitBreaker::Call of_circuit;
   bool is_open = false;      // connected, and its end not yet recorded
@@ -25,46 +50,37 @@ struct RequestCall {
   std::uint32_t retries = 0, pauses = 0;
 };
 
+// JobsModel: what a deferred request is besides.
+struct DeferredJob {
+  std::uint64_t number = 0;    // in the order of acceptance
+  std::uint32_t attempts = 0;  // that reached the backend
+  TimePoint due{};             // while it waits
+};
+
+enum class AnsweredBy : std::uint8_t { backend, fallback, cache };
+
 struct Request : dispatch::Waiter {
-  std::uint32_t clients = 0;  // which of the scenario's
-  std::uint32_t tenant = 0;   // which of theirs
-  TenantId tenant_id{};
-  std::uint64_t address = 0;  // of its client, hashed
-  bool is_bad = false;        // the backend will answer it with an error
-  std::uint32_t key = 0;      // of its answer in its route's cache; 0: none
-  std::uint32_t attempt = 1;  // 2: the first retry
-  double work = 0;            // seconds of a server at normal speed
-  double full_work = 0;       // the same, not degraded
+  Demand demand;
+  double work = 0;  // what it costs the backend: less than demanded if degraded, or with an error
   TimePoint came{};
-  TimePoint dispatched{};  // sent to the backend
-  TimePoint begun{};       // its service began
   bool client_waits = false;
-  bool in_backend = false;
-  bool in_loop = false;      // not yet seen by the proxy, whose event loop is busy
-  bool is_sent = false;      // to the backend, at least once
-  bool fails = false;        // its answer will be an error
-  bool timed_out = false;    // answered by the proxy, while the backend is still at it
-  std::uint32_t server = 0;  // of the backend
-  RequestCall call;
-  bool has_slot = false;      // of the gate
-  bool is_forwarded = false;  // in flight for the proxy: not answered, client still there
-  bool was_answered = false;  // by the backend, perhaps with an error
-  dispatch::ShadowGate::Ghost* ghost = nullptr;  // shadow mode
+  bool in_loop = false;    // not yet seen by the proxy, whose event loop is busy
+  bool is_sent = false;    // to the backend, at least once
+  bool timed_out = false;  // answered by the proxy, while the backend is still at it
   bool degraded = false;
-  bool is_answered = false;    // by the fallback or from the cache, without the backend
-  bool is_cached = false;      // from the cache
-  overload::Token token;       // of its class's budget, until it is sent to the backend
-  std::size_t in_flight = 0;   // its index among the dispatched requests
-  bool is_job = false;         // deferred, and forwarded now; its client has its answer
-  Request* visitor = nullptr;  // of a page: what its visitor's pages are made of
-  std::uint64_t visit = 0;     // of that: the visitor's number
-  std::uint64_t job = 0;       // its number, in the order of acceptance
-  std::uint32_t attempts = 0;  // of a job, that reached the backend
-  TimePoint due{};             // of a job that waits
-  std::uint64_t use = 0;       // of the object, counted by the pool: events of former uses are void
+  AnsweredBy answered_by = AnsweredBy::backend;
+  Passage passage;
+  RequestCall call;
+  bool in_backend = false;
+  bool fails = false;                 // its answer will be an error
+  TimePoint begun{};                  // its service began
+  std::optional<DeferredJob> as_job;  // deferred, and forwarded now; its client has its answer
+  Request* visitor = nullptr;         // of a page: what its visitor's pages are made of
+  std::uint64_t visit = 0;            // of that: the visitor's number
+  std::uint64_t use = 0;  // of the object, counted by the pool: events of former uses are void
 
   // A job that failed at the backend before.
-  bool is_retried_job() const { return is_job && attempts > 0; }
+  bool is_retried_job() const { return as_job && as_job->attempts > 0; }
 };
 
 class RequestPool {
@@ -77,11 +93,9 @@ class RequestPool {
   }
   // The request must be neither queued nor in the backend.
   void release(Request& request) {
-    ++request.use;
-    request.degraded = request.is_answered = request.is_sent = request.fails = false;
-    request.timed_out = request.is_cached = request.was_answered = request.is_job = false;
-    request.call = {};
-    request.visitor = nullptr;
+    const std::uint64_t next_use = request.use + 1;
+    std::destroy_at(&request);
+    std::construct_at(&request)->use = next_use;
     free_.push_back(&request);
   }
 

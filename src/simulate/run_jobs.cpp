@@ -13,12 +13,10 @@ constexpr Duration kStoreTakes = std::chrono::milliseconds(1);  // for a claim
 // As what the backend is sent for it.
 void make_job(const Request& request, Request& job) {
   ClientModel::repeat(request, job);
-  job.key = 0;
-  job.address = 0;  // the proxy itself: one client, and one tenant
-  job.tenant_id = {};
-  job.is_job = true;
-  job.job = request.job;
-  job.attempts = request.attempts;
+  job.demand.key = 0;
+  job.demand.address = 0;  // the proxy itself: one client, and one tenant
+  job.demand.tenant_id = {};
+  job.as_job = request.as_job;
   job.came = request.came;
 }
 

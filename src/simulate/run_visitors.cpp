@@ -16,7 +16,7 @@ void Run::go_on(Request& pattern, const VisitorsModel::Step& step) {
   if (step.does == Does::is_gone) return pool_.release(pattern);
   Request& page = pool_.acquire();
   ClientModel::repeat(pattern, page);
-  page.attempt = 1;
+  page.demand.attempt = 1;
   page.traffic_class = step.traffic_class.value_or(pattern.traffic_class);
   page.visitor = &pattern;
   arrive(page);

@@ -50,7 +50,7 @@ ServersModel::ServersModel(const config::Upstream& settings, std::size_t servers
 
 ServersModel::Connected ServersModel::connect_in_turn(Request& request, const Accepts& accepts) {
   const std::size_t server = resilience::in_turn(all_, turn_++);
-  request.server = static_cast<std::uint32_t>(server);
+  request.call.server = static_cast<std::uint32_t>(server);
   return accepts(server) ? Connected::yes : Connected::refused;
 }
 
@@ -82,7 +82,7 @@ ServersModel::Connected ServersModel::connect(Request& request, const Accepts& a
       record(server, call.of_circuit, CallResult::failure, now);
       continue;
     }
-    request.server = static_cast<std::uint32_t>(server);
+    request.call.server = static_cast<std::uint32_t>(server);
     call.is_open = true;
     ++in_flight_[server];
     return Connected::yes;
@@ -125,8 +125,8 @@ bool ServersModel::try_job_retry(TimePoint now) {
 void ServersModel::end(Request& request, CallResult result, TimePoint now) {
   if (!request.call.is_open) return;
   request.call.is_open = false;
-  --in_flight_[request.server];
-  record(request.server, request.call.of_circuit, result, now);
+  --in_flight_[request.call.server];
+  record(request.call.server, request.call.of_circuit, result, now);
 }
 
 void ServersModel::record(std::size_t server, const resilience::CircuitBreaker::Call& call,

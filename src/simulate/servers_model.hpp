@@ -30,7 +30,7 @@ class ServersModel {
   // A request begins, before its first attempt.
   void begin(TimePoint now) { budget_.on_request(now); }
 
-  // One attempt: chooses servers until one accepts the connection; request.server is that one.
+  // One attempt: chooses servers until one accepts the connection; request.call tells which.
   enum class Connected : std::uint8_t { yes, refused, circuits_open };
   using Accepts = std::function<bool(std::size_t server)>;
   Connected connect(Request& request, const Accepts& accepts, TimePoint now);

@@ -155,7 +155,7 @@ void Run::run_loop() {
     if (request == nullptr) return;
     request->in_loop = false;
     bool is_refused = true;
-    if (request->is_job) {
+    if (request->as_job) {
       is_refused = !enter_job(*request);
     } else if (request->client_waits) {
       is_refused = !admit(*request);
@@ -199,7 +199,7 @@ bool Run::admit(Request& request) {
 void Run::start(Request& request) {
   if (request.is_retried_job() && !may_send_again(request)) return;
   proxy_->start(request, now_);
-  if (request.is_job) {
+  if (request.as_job) {
     jobs_.begin();
     ask_for_jobs();
   }
@@ -213,7 +213,7 @@ void Run::start_waiting() {
 
 void Run::send(Request& request) {
   if (!std::exchange(request.is_sent, true)) {
-    if (!request.is_job) recorder_.admitted(request, now_);
+    if (!request.as_job) recorder_.admitted(request, now_);
     if (!request.is_retried_job()) servers_.begin(now_);
   }
   using Connected = ServersModel::Connected;
@@ -235,7 +235,7 @@ void Run::reach(Request& request) {
   backend_.arrive(request);
   const Duration patience = upstream_.response_timeout;
   const auto timeout = clients_.timeout(request);
-  if (proxy_ && (request.is_job || !timeout || request.came + *timeout > now_ + patience))
+  if (proxy_ && (request.as_job || !timeout || request.came + *timeout > now_ + patience))
     schedule(now_ + patience, EventKind::response_timeout, request);
   work_in_backend();
   note_depth();
@@ -243,15 +243,15 @@ void Run::reach(Request& request) {
 
 // A retry keeps the request's slot.
 void Run::send_again_or_fail(Request& request, ServersModel::Connected connected) {
-  if (connected == ServersModel::Connected::refused && !request.is_job) {
-    const TimePoint due = request.dispatched + upstream_.response_timeout;
+  if (connected == ServersModel::Connected::refused && !request.as_job) {
+    const TimePoint due = request.passage.dispatched + upstream_.response_timeout;
     if (const auto pause = servers_.retry(request, due, now_)) {
       schedule(now_ + *pause, EventKind::resend, request);
       return;
     }
   }
   if (request.call.was_refused) proxy_->failed(request);
-  if (request.is_job) return end_job(request, JobsModel::Attempt::never_sent);
+  if (request.as_job) return end_job(request, JobsModel::Attempt::never_sent);
   const bool was_open = connected == ServersModel::Connected::circuits_open;
   fail(request, was_open ? Reason::circuit_open : Reason::upstream_unavailable);
 }
@@ -275,7 +275,7 @@ void Run::time_out(Request& request) {
   request.timed_out = true;
   servers_.end(request, resilience::CallResult::failure, now_);
   proxy_->failed(request);
-  request.is_job ? end_job(request, JobsModel::Attempt::unanswered) : fail(request, Reason::none);
+  request.as_job ? end_job(request, JobsModel::Attempt::unanswered) : fail(request, Reason::none);
 }
 
 void Run::work_in_backend() {
@@ -286,7 +286,7 @@ void Run::work_in_backend() {
 }
 
 void Run::complete(Request& request) {
-  if (request.is_job) return complete_job(request);
+  if (request.as_job) return complete_job(request);
   backend_.finish(request);
   request.in_backend = false;
   const bool is_awaited = request.client_waits;
@@ -324,7 +324,7 @@ void Run::give_up(Request& request) {
 }
 
 void Run::expire(Request& request) {
-  if (request.is_job) return give_back_job(request);
+  if (request.as_job) return give_back_job(request);
   const bool is_deferred = is_deferred_for(scenario_, request, request.reason);
   const Duration retry_after = proxy_->expired(request, now_);
   if (is_deferred && defer(request)) return;

@@ -69,7 +69,7 @@ waiting::TicketId VisitorsModel::id_of(const Request& pattern) {
 void VisitorsModel::arrive(Request& pattern, TimePoint now) {
   pattern.visit = visitors_.size();
   Visitor& visitor = visitors_.emplace_back();
-  Random& person = people_[pattern.clients];
+  Random& person = people_[pattern.demand.clients];
   visitor.is_ghost = person.uniform() < visit_of(pattern).ghosts;
   visitor.is_no_show = person.uniform() < visit_of(pattern).no_shows;
   visitor.came = visitor.content = now;

@@ -28,7 +28,7 @@ class VisitorsModel {
 
   bool is_in_use() const { return is_in_use_; }
   bool is_visit(const Request& request) const {
-    return scenario_.clients[request.clients].visit.has_value();
+    return scenario_.clients[request.demand.clients].visit.has_value();
   }
 
   // A visitor has come, and is to act. `pattern` is what its pages are made of; it stays the
@@ -83,9 +83,9 @@ class VisitorsModel {
   static waiting::TicketId id_of(const Request& pattern);
   Visitor& visitor_of(const Request& pattern) { return visitors_[pattern.visit]; }
   const Visit& visit_of(const Request& pattern) const {
-    return *scenario_.clients[pattern.clients].visit;
+    return *scenario_.clients[pattern.demand.clients].visit;
   }
-  Room* room_of(const Request& pattern) const { return rooms_of_clients_[pattern.clients]; }
+  Room* room_of(const Request& pattern) const { return rooms_of_clients_[pattern.demand.clients]; }
 
   Step go_in(Visitor& visitor, const Request& pattern, std::uint32_t generation, TimePoint now);
   Step come(const Request& pattern, TimePoint now);

@@ -39,16 +39,21 @@ bool SendRateMonitor::look(int socket, TimePoint now) {
 }
 
 void SendRateMonitor::wait(int socket, TimePoint now) {
+  if (still_since_ == kNever) {
+    still_since_ = now;
+  } else if (idle_until_ == kNever) {
+    still_since_ += now - stopped_;  // it had nothing to take
+  }
   // Bytes acknowledged before the first wait count in the client's favour. (Fewer than were, if the
   // socket still holds earlier responses.)
   if (!std::exchange(has_waited_, true)) look(socket, now);
-  if (still_since_ == kNever) still_since_ = now;
   rate_.begin_turn(now);
   slot_rate_.begin_turn(now);
   idle_until_ = now + idle_timeout_;
 }
 
 void SendRateMonitor::stop(TimePoint now) {
+  if (idle_until_ != kNever) stopped_ = now;
   rate_.end_turn(now);
   slot_rate_.end_turn(now);
   idle_until_ = kNever;

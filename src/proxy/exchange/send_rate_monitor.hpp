@@ -44,8 +44,8 @@ class SendRateMonitor {
   void set_slot_terms(const resilience::SlotTerms& terms, TimePoint now) {
     slot_rate_.change(terms.rate, terms.max_credit, now);
   }
-  // Since when the client has taken nothing, as far as it was asked; kNever while the clock does
-  // not run. Asks the kernel.
+  // Since when the client has taken nothing, as far as it was asked, without the time in which the
+  // clock did not run; kNever while it does not. Asks the kernel.
   TimePoint still_since(int socket, TimePoint now);
   enum class Verdict : std::uint8_t { fast_enough, idle, too_slow };
   Verdict judge(int socket, TimePoint now);
@@ -63,6 +63,7 @@ class SendRateMonitor {
   std::uint64_t untaken_ = 0;  // unacknowledged when last asked, plus bytes sent since
   TimePoint idle_until_ = kNever;
   TimePoint still_since_ = kNever;  // kNever: it has not waited during this response
+  TimePoint stopped_{};             // when the clock stopped last
 };
 
 }  // namespace spillway::proxy

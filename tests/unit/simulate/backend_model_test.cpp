@@ -72,7 +72,7 @@ TEST_CASE("each server has slots and a queue and a speed of its own") {
   BackendModel backend(settings);
   CHECK(backend.servers() == 2);
   std::array<Job, 4> requests{Job(1), Job(1), Job(1), Job(1)};
-  requests[2].server = requests[3].server = 1;
+  requests[2].call.server = requests[3].call.server = 1;
   for (Request& request : requests) backend.arrive(request);
   CHECK(backend.begin_next()->request == &requests[0]);
   CHECK(backend.begin_next()->takes == 2s);
@@ -94,7 +94,7 @@ TEST_CASE("one server answers with errors early or refuses connections and the o
   CHECK(backend.accepts(0));
   CHECK_FALSE(backend.accepts(1));
   std::array<Job, 2> requests{Job(1), Job(1)};
-  requests[1].server = 1;
+  requests[1].call.server = 1;
   for (Request& request : requests) backend.arrive(request);
   CHECK(backend.begin_next()->takes == 1s);
   CHECK(backend.begin_next()->takes == 250ms);

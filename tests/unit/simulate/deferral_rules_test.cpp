@@ -65,7 +65,7 @@ TEST_CASE("requests that state no preference are deferred always, under overload
 TEST_CASE("a job is not deferred again") {
   const Scenario scenario = with_defer(R"(,"defer":{"when":"always"})");
   Request job;
-  job.is_job = true;
+  job.as_job.emplace();
   CHECK_FALSE(is_deferred_first(scenario, job));
   CHECK_FALSE(is_deferred_for(scenario, job, Reason::queue_full));
 }

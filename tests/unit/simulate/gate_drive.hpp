@@ -87,14 +87,14 @@ class GateDrive {
     const auto arrival = sources_[clients].next();
     if (!arrival) return;
     Request& request = pool_.acquire();
-    request.clients = clients;
+    request.demand.clients = clients;
     request.traffic_class = class_of(scenario_, scenario_.clients[clients]);
     request.work = arrival->work;
     events_.push({kBegin + from_seconds(arrival->at), true, &request});
   }
 
   void arrive(Request& request, TimePoint now) {
-    schedule_arrival(request.clients);
+    schedule_arrival(request.demand.clients);
     ++result_.offered[index(request.traffic_class)];
     const ProxyModel::Admission admission = proxy_.arrive(request, now);
     if (admission.evicted != nullptr) proxy_.expired(*admission.evicted, now);

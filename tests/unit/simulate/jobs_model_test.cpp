@@ -32,7 +32,7 @@ struct Desk {
   bool defer(int count, std::uint32_t clients = 0) {
     bool all = true;
     for (int i = 0; i < count; ++i) {
-      requests.emplace_back().clients = clients;
+      requests.emplace_back().demand.clients = clients;
       all = jobs.accept(requests.back(), now) && all;
     }
     return all;
@@ -68,7 +68,7 @@ TEST_CASE("jobs are pulled in the order in which they came and a few ahead of th
   desk.defer(100);
   const auto pulled = desk.pull_all();
   REQUIRE(pulled.size() == 8);
-  for (std::size_t i = 0; i < pulled.size(); ++i) CHECK(pulled[i]->job == i + 1);
+  for (std::size_t i = 0; i < pulled.size(); ++i) CHECK(pulled[i]->as_job->number == i + 1);
   for (int i = 0; i < 8; ++i) desk.jobs.begin();
   CHECK(desk.pull_all().size() == 8);  // as many wait at the gate as run
 }
@@ -111,8 +111,8 @@ TEST_CASE("routes take turns however much one of them has deferred") {
   const auto first = desk.pull(), second = desk.pull();
   REQUIRE(first.size() == 16);
   REQUIRE(second.size() == 4);
-  CHECK(first[0]->clients == 0);
-  CHECK(second[0]->clients == 1);
+  CHECK(first[0]->demand.clients == 0);
+  CHECK(second[0]->demand.clients == 1);
 }
 
 TEST_CASE("no more jobs of a route wait than its max_pending") {
@@ -132,9 +132,9 @@ TEST_CASE("an attempt that failed is tried again after a pause and no more often
   for (const Duration most : {Duration(1s), Duration(2s)}) {
     const Request& job = desk.attempt(Attempt::failed);
     CHECK(desk.is_again);
-    CHECK(job.due >= desk.now);
-    CHECK(job.due <= desk.now + most);
-    desk.now = job.due;
+    CHECK(job.as_job->due >= desk.now);
+    CHECK(job.as_job->due <= desk.now + most);
+    desk.now = job.as_job->due;
   }
   desk.attempt(Attempt::failed);
   CHECK_FALSE(desk.is_again);
@@ -159,7 +159,7 @@ TEST_CASE("a job that could not be sent counts no attempt and its route pauses")
   desk.defer(1);
   for (int i = 0; i < 5; ++i) {
     const Request& job = desk.attempt(Attempt::never_sent);
-    CHECK(job.attempts == 0);
+    CHECK(job.as_job->attempts == 0);
     CHECK(desk.pull().empty());
     desk.now += 31s;
   }
@@ -174,7 +174,7 @@ TEST_CASE("a job without a slot is given back and nothing is counted") {
   CHECK(desk.pull().empty());
   desk.now += 1s;
   CHECK(desk.pull().at(0) == &job);
-  CHECK(job.attempts == 0);
+  CHECK(job.as_job->attempts == 0);
 }
 
 TEST_CASE("a job that is put off waits for the least pause and one more, and nothing is counted") {
@@ -182,9 +182,9 @@ TEST_CASE("a job that is put off waits for the least pause and one more, and not
   desk.defer(1);
   Request& job = *desk.pull().at(0);
   desk.jobs.put_off(job, desk.now);
-  CHECK(job.attempts == 0);
-  CHECK(job.due >= desk.now + 4s);
-  CHECK(job.due <= desk.now + 8s);
+  CHECK(job.as_job->attempts == 0);
+  CHECK(job.as_job->due >= desk.now + 4s);
+  CHECK(job.as_job->due <= desk.now + 8s);
   desk.now += 3999ms;
   CHECK(desk.pull().empty());
   desk.now += 4001ms;

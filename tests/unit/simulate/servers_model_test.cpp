@@ -32,7 +32,7 @@ TEST_CASE("requests in flight spread over all servers") {
   for (int i = 0; i < 3; ++i) {
     Request request;
     CHECK(model.connect(request, always, kStart) == Connected::yes);
-    asked.insert(request.server);
+    asked.insert(request.call.server);
   }
   CHECK(asked.size() == 3);
 }
@@ -44,7 +44,7 @@ TEST_CASE("a server that refuses connections is passed over in the same attempt 
   for (int i = 0; i < 20; ++i) {
     Request request;
     CHECK(model.connect(request, only_second, kStart) == Connected::yes);
-    CHECK(request.server == 1);
+    CHECK(request.call.server == 1);
     model.end(request, CallResult::success, kStart);
   }
   CHECK(model.ejected(kStart).contains(0));
@@ -57,7 +57,8 @@ TEST_CASE("a server that answers with errors is ejected and comes back") {
   for (int i = 0; i < 40; ++i) {
     Request request;
     model.connect(request, always, kStart);
-    model.end(request, request.server == 0 ? CallResult::failure : CallResult::success, kStart);
+    model.end(request, request.call.server == 0 ? CallResult::failure : CallResult::success,
+              kStart);
   }
   CHECK(model.ejected(kStart) == resilience::ServerSet(1));
   CHECK(model.ejected(kStart + upstream.ejection.base).empty());
