@@ -1,20 +1,18 @@
 #include "proxy/server/server.hpp"
 
-#include <pthread.h>
 #include <sys/random.h>
 
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
-#include <latch>
 #include <memory>
-#include <random>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "proxy/server/proof_keys.hpp"
+#include "proxy/server/random_seed.hpp"
 #include "proxy/server/server_parts.hpp"
 
 namespace spillway::proxy {
@@ -46,13 +44,6 @@ ProcessContext new_process_context(std::size_t workers) {
   return process;
 }
 
-// Returns when no job's request is open at an upstream.
-void give_back_jobs(const std::vector<std::unique_ptr<Worker>>& workers) {
-  const auto left = std::make_shared<std::latch>(static_cast<std::ptrdiff_t>(workers.size()));
-  for (const auto& worker : workers) worker->give_back_jobs([left] { left->count_down(); });
-  left->wait();
-}
-
 ReadConfiguration resolved(config::Config config) {
   ReadConfiguration read = resolve_servers(std::move(config));
   read_proof_keys(read);
@@ -61,11 +52,6 @@ ReadConfiguration resolved(config::Config config) {
 }
 
 }  // namespace
-
-std::uint64_t random_seed() {
-  std::random_device entropy;
-  return (std::uint64_t{entropy()} << 32) | entropy();
-}
 
 Server::Parts::Parts(ReadConfiguration first, config::LoadConfig load)
     : process(new_process_context(worker_count(*first.config))),
@@ -76,6 +62,8 @@ Server::Parts::Parts(ReadConfiguration first, config::LoadConfig load)
              [this](const store::Failure& failure) {
                log.message(observe::Level::error, "the store of waiting rooms: " + failure.text);
              }),
+      jobs(make_jobs(generations.current()->config)),
+      workers(generations.current(), log, jobs.get()),
       reloader(
           [load = std::move(load)] {
             ReadConfiguration read = read_configuration(load);
@@ -86,26 +74,14 @@ Server::Parts::Parts(ReadConfiguration first, config::LoadConfig load)
           [this] { return generations.collect() == 0; }) {
   const std::shared_ptr<Generation> generation = generations.current();
   const config::Config& config = generation->config;
-  jobs = make_jobs(config);
-  for (std::size_t n = 0; n < process.workers.size(); ++n) {
-    workers.push_back(std::make_unique<Worker>(
-        n, Worker::Shared{workers, log, tunnel_permits, temp_space, accept_resume, jobs.get()},
-        generation, random_seed()));
-  }
-  control.emplace(generation, workers, log, jobs.get(), random_seed());
-  listener.emplace(config.listen, max_client_connections(config), workers);
+  control.emplace(generation, workers.all(), log, jobs.get(), random_seed());
+  listener.emplace(config.listen, max_client_connections(config), workers.all());
   admin.emplace(config.admin, pages());
 }
 
-std::uint32_t Server::Parts::connections() const {
-  std::uint32_t sum = 0;
-  for (const auto& worker : workers) sum += worker->connections();
-  return sum;
-}
-
-std::vector<const Heartbeat*> Server::Parts::heartbeats() const {
+std::vector<const Heartbeat*> Server::Parts::heartbeats() {
   std::vector<const Heartbeat*> all{&control->heartbeat()};
-  for (const auto& worker : workers) all.push_back(&worker->heartbeat());
+  for (const auto& worker : workers.all()) all.push_back(&worker->heartbeat());
   return all;
 }
 
@@ -133,13 +109,7 @@ void Server::start() {
   parts.reloader.start();
   parts.listener->start();
   parts.listening = true;
-  for (const auto& worker : parts.workers) {
-    parts.threads.emplace_back([&worker = *worker] {
-      const std::string name = "worker " + std::to_string(worker.number());  // shown by top -H
-      ::pthread_setname_np(::pthread_self(), name.c_str());
-      worker.run();
-    });
-  }
+  parts.workers.start();
   parts.log.started(SPILLWAY_VERSION, parts.workers.size());
   const std::shared_ptr<Generation> generation = parts.generations.current();
   parts.log.listening("proxy", generation->config.listen.address, port());
@@ -152,11 +122,12 @@ std::uint16_t Server::admin_port() const { return parts_->admin->port(); }
 void Server::begin_drain() {
   Parts& parts = *parts_;
   if (parts.draining.exchange(true)) return;
-  parts.log.draining(parts.connections(), parts.generations.current()->config.limits.drain_timeout);
-  parts.workers.front()->loop().post([&parts] {
+  parts.log.draining(parts.workers.connections(),
+                     parts.generations.current()->config.limits.drain_timeout);
+  parts.workers.first().loop().post([&parts] {
     parts.listener->stop();
     if (parts.jobs) parts.jobs->stop_pulling();
-    for (const auto& worker : parts.workers) worker->begin_drain();
+    for (const auto& worker : parts.workers.all()) worker->begin_drain();
     parts.listening = false;
   });
 }
@@ -164,23 +135,20 @@ void Server::begin_drain() {
 bool Server::drained() const {
   const Parts& parts = *parts_;
   const bool has_jobs = parts.jobs && parts.jobs->in_hand() > 0;
-  return !parts.listening && parts.connections() == 0 && !has_jobs;
+  return !parts.listening && parts.workers.connections() == 0 && !has_jobs;
 }
 
 void Server::stop() {
   Parts& parts = *parts_;
   parts.reloader.stop();  // first: activating a configuration waits for the workers
   // Before the store hears of it: another proxy may begin them then.
-  const bool is_running = parts.threads.size() == parts.workers.size();
-  if (parts.jobs && is_running) give_back_jobs(parts.workers);
-  for (const auto& worker : parts.workers) worker->stop();
-  for (std::thread& thread : parts.threads) thread.join();
-  parts.threads.clear();
+  if (parts.jobs) parts.workers.give_back_jobs();
+  parts.workers.stop();
   parts.control->stop();
   parts.admin->stop();
   if (parts.jobs) parts.jobs->stop();
   parts.places.stop();
-  for (const auto& worker : parts.workers) worker->abandon();
+  for (const auto& worker : parts.workers.all()) worker->abandon();
 }
 
 }  // namespace spillway::proxy

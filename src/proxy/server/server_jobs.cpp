@@ -82,7 +82,7 @@ std::unique_ptr<JobQueue> Server::Parts::make_jobs(const config::Config& config)
   acts.abort_all = [this] {
     log.message(observe::Level::error,
                 "the lease on deferred requests is lost: those that run are ended");
-    for (const auto& worker : workers) worker->abort_jobs();
+    for (const auto& worker : workers.all()) worker->abort_jobs();
   };
   acts.tell = [this](const jobs::JobId& id, jobs::JobState state, jobs::Cause cause) {
     const std::string text = jobs::to_text(id);
@@ -102,8 +102,7 @@ void Server::Parts::start_jobs() {
 }
 
 void Server::Parts::hand_over(jobs::LeasedJob job, store::Epoch epoch) {
-  Worker& worker = *workers[next_worker++ % workers.size()];
-  worker.run_job(std::move(job), epoch);
+  workers.next().run_job(std::move(job), epoch);
 }
 
 }  // namespace spillway::proxy

@@ -44,10 +44,7 @@ observe::Snapshot Server::Parts::snapshot(Generation& generation, bool with_dead
   snapshot.log_dropped = log.dropped();
   listener->read_snapshot(snapshot.listener);
   snapshot.listener.most_connections = connections_limit.load();
-  {
-    const std::lock_guard lock(reloads_mutex);
-    snapshot.reloads = reloads;
-  }
+  snapshot.reloads = reloads.read();
   snapshot.reloads.generation = generation.number;
   snapshot.reloads.in_effect = Clock::now() - generations.since();
   snapshot.reloads.former = generations.collect();

@@ -7,10 +7,8 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "observe/log.hpp"
@@ -19,16 +17,14 @@
 #include "proxy/generation/generations.hpp"
 #include "proxy/jobs/job_queue.hpp"
 #include "proxy/server/control.hpp"
+#include "proxy/server/reload_record.hpp"
 #include "proxy/server/reloader.hpp"
 #include "proxy/server/server.hpp"
+#include "proxy/server/worker_pool.hpp"
 #include "proxy/waiting/place_keeper.hpp"
 #include "proxy/worker/listener.hpp"
-#include "proxy/worker/worker.hpp"
 
 namespace spillway::proxy {
-
-// From the system's entropy.
-std::uint64_t random_seed();
 
 // systemd's StateDirectory if store.url names no file, else the directory of the configuration
 // file.
@@ -37,8 +33,7 @@ std::filesystem::path store_directory(const config::Store& store);
 struct Server::Parts {
   Parts(ReadConfiguration first, config::LoadConfig load);
 
-  std::uint32_t connections() const;
-  std::vector<const Heartbeat*> heartbeats() const;
+  std::vector<const Heartbeat*> heartbeats();
   // One line for the operator: the addresses listened on.
   std::string listening_status() const;
 
@@ -75,23 +70,17 @@ struct Server::Parts {
   Generations generations;
   observe::Log log;
   PlaceKeeper places;
-  TunnelPermits tunnel_permits;
-  TempSpace temp_space{traffic::SipKey{random_seed(), random_seed()}};
-  AcceptResume accept_resume;
   std::unique_ptr<JobQueue> jobs;  // null: there is no store for them
-  std::size_t next_worker = 0;     // for a job; on the store's thread
-  std::vector<std::unique_ptr<Worker>> workers;
+  WorkerPool workers;
   std::optional<Control> control;
   std::optional<Listener> listener;
   Readiness readiness;  // admin thread only
   std::optional<AdminServer> admin;
-  std::vector<std::thread> threads;
   TimePoint started = Clock::now();
   std::atomic<bool> draining{false};
   std::atomic<bool> listening{false};
   std::atomic<std::uint32_t> connections_limit{0};  // in effect
-  std::mutex reloads_mutex;
-  observe::Reloads reloads;
+  ReloadRecord reloads;
   std::function<void(const ReloadResult&)> on_reload;  // on the reload thread; may be empty
   Reloader reloader;                                   // last: its thread uses all of the above
 };

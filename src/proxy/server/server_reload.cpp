@@ -20,13 +20,7 @@ ReloadResult Server::Parts::reload(ReadConfiguration wanted) {
   result.generation = generations.current()->number;
   for (const config::Problem& each : result.problems) log.reload_failed(each.path, each.message);
   if (result.problems.empty()) log.reloaded(result.generation);
-  {
-    const std::lock_guard lock(reloads_mutex);
-    ++(result.problems.empty() ? reloads.done : reloads.failed);
-    reloads.problems.clear();
-    for (const config::Problem& each : result.problems)
-      reloads.problems.push_back(each.path + ": " + each.message);
-  }
+  reloads.add(result);
   if (on_reload) on_reload(result);
   return result;
 }
@@ -58,7 +52,7 @@ bool Server::Parts::end_oldest_generation() {
   if (oldest == nullptr) return false;
   log.message(observe::Level::warn,
               "too many earlier configurations are in use: ending what runs under the oldest");
-  for (const auto& worker : workers) worker->end_requests_of(*oldest);
+  for (const auto& worker : workers.all()) worker->end_requests_of(*oldest);
   for (const TimePoint until = Clock::now() + kEndTimeout;
        Clock::now() < until && !reloader.is_stopping();) {
     if (generations.collect() < Generations::kMaxFormer) return true;
@@ -72,7 +66,7 @@ void Server::Parts::activate(const std::shared_ptr<Generation>& next) noexcept {
   generations.replace(next);
   if (jobs) jobs->configure(job_routes(next));
   log.set_level(next->config.log);
-  workers.front()->loop().post(
+  workers.first().loop().post(
       [this, max = max_client_connections(next->config)] { listener->set_most_connections(max); });
   const auto pending = std::make_shared<std::atomic<std::size_t>>(workers.size());
   control->replace(next, [pending] {
@@ -84,7 +78,7 @@ void Server::Parts::activate(const std::shared_ptr<Generation>& next) noexcept {
 
 std::uint32_t Server::Parts::max_client_connections(const config::Config& config) {
   const auto [max, temp_files] = affordable(config, workers.size());
-  temp_space.set_most_files(temp_files);
+  workers.set_most_temp_files(temp_files);
   if (max < config.limits.connections) {
     log.message(observe::Level::warn, "the limit of open files leaves room for " +
                                           std::to_string(max) +

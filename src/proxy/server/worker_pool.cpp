@@ -1,0 +1,51 @@
+#include "proxy/server/worker_pool.hpp"
+
+#include <pthread.h>
+
+#include <latch>
+#include <string>
+
+#include "proxy/server/random_seed.hpp"
+
+namespace spillway::proxy {
+
+WorkerPool::WorkerPool(const std::shared_ptr<Generation>& generation, observe::Log& log,
+                       JobQueue* jobs)
+    : temp_space_(traffic::SipKey{random_seed(), random_seed()}) {
+  for (std::size_t n = 0; n < generation->metrics.size(); ++n) {
+    workers_.push_back(std::make_unique<Worker>(
+        n, Worker::Shared{workers_, log, tunnel_permits_, temp_space_, accept_resume_, jobs},
+        generation, random_seed()));
+  }
+}
+
+std::uint32_t WorkerPool::connections() const {
+  std::uint32_t sum = 0;
+  for (const auto& worker : workers_) sum += worker->connections();
+  return sum;
+}
+
+void WorkerPool::start() {
+  for (const auto& worker : workers_) {
+    threads_.emplace_back([&worker = *worker] {
+      const std::string name = "worker " + std::to_string(worker.number());  // shown by top -H
+      ::pthread_setname_np(::pthread_self(), name.c_str());
+      worker.run();
+    });
+  }
+}
+
+void WorkerPool::give_back_jobs() {
+  if (threads_.size() != workers_.size()) return;  // not all of them run
+  const auto left = std::make_shared<std::latch>(static_cast<std::ptrdiff_t>(workers_.size()));
+  for (const auto& worker : workers_) worker->give_back_jobs([left] { left->count_down(); });
+  left->wait();
+}
+
+void WorkerPool::stop() {
+  for (const auto& worker : workers_) worker->stop();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+}  // namespace spillway::proxy
