@@ -38,4 +38,25 @@ std::optional<Fault> take_permit(Services& services, const RequestContext& reque
   return std::nullopt;
 }
 
+std::optional<Fault> begin_own_events(Services& services, const RequestContext& request,
+                                      Admission& admission, ClientSession& session,
+                                      TunnelPermit& permit) {
+  const auto kind = observe::TunnelKind::event_stream;
+  if (auto none = take_permit(services, request, admission, kind, permit)) return none;
+  const http::FallbackHead head{.status = 200,
+                                .lines = "Cache-Control: no-store\r\n",
+                                .content_type = "text/event-stream",
+                                .content_length = std::nullopt,
+                                .is_final = true};
+  http::ForwardedResponse with{.request_id = request.id(services.random)};
+  with.date = services.wall_clock.date();
+  if (!session.start_fallback(head, with)) return head_too_large();
+  permit.open();
+  return std::nullopt;
+}
+
+observe::TunnelEnd end_of_own_events(const Services& services) {
+  return services.draining ? observe::TunnelEnd::stopped : observe::TunnelEnd::finished;
+}
+
 }  // namespace spillway::proxy

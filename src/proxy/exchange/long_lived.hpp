@@ -10,6 +10,7 @@
 #include "http/head.hpp"
 #include "observe/tunnel_use.hpp"
 #include "proxy/exchange/admission.hpp"
+#include "proxy/exchange/client_session.hpp"
 #include "proxy/exchange/fault.hpp"
 #include "proxy/exchange/request_context.hpp"
 #include "proxy/exchange/services.hpp"
@@ -27,5 +28,12 @@ bool expects_long_response(const http::RequestHead& request, std::string_view up
 std::optional<Fault> take_permit(Services& services, const RequestContext& request,
                                  Admission& admission, observe::TunnelKind kind,
                                  TunnelPermit& permit);
+
+// Event streams of the proxy itself: takes a permit and begins the response, or says why not.
+std::optional<Fault> begin_own_events(Services& services, const RequestContext& request,
+                                      Admission& admission, ClientSession& session,
+                                      TunnelPermit& permit);
+// What the end of one counts as.
+observe::TunnelEnd end_of_own_events(const Services& services);
 
 }  // namespace spillway::proxy

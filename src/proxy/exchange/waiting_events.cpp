@@ -56,20 +56,10 @@ Answer WaitingResource::begin_events() {
 Task<std::optional<Fault>> WaitingResource::send_events(ClientSession& session, Parking& parking,
                                                         Admission& admission) {
   TunnelPermit permit;
-  const auto kind = observe::TunnelKind::event_stream;
-  if (auto none = take_permit(services_, request_, admission, kind, permit)) co_return none;
-  const http::FallbackHead head{.status = 200,
-                                .lines = "Cache-Control: no-store\r\n",
-                                .content_type = "text/event-stream",
-                                .content_length = std::nullopt,
-                                .is_final = true};
-  http::ForwardedResponse with{.request_id = request_.id(services_.random)};
-  with.date = services_.wall_clock.date();
-  if (!session.start_fallback(head, with)) co_return head_too_large();
-  permit.open();
+  if (auto none = begin_own_events(services_, request_, admission, session, permit)) co_return none;
   begin_stream();
   std::optional<Fault> fault = co_await tell_news(session, parking);
-  permit.end(services_.draining ? observe::TunnelEnd::stopped : observe::TunnelEnd::finished);
+  permit.end(end_of_own_events(services_));
   co_return fault;
 }
 
