@@ -12,12 +12,12 @@ namespace spillway::proxy {
 
 void UpstreamCall::abandon(const http::BodyReader* body) {
   const TimePoint now = services_.now();
-  if (!connection_ || !admission_.has_slot() || !sent_any_ || so_far_.has_server_failed)
+  if (!connection_ || !admission_.has_slot() || !current_.sent_any || so_far_.has_server_failed)
     return drop();
   std::optional<AbandonedRequest::AtWork> at_work;
-  if (so_far_.at_work_since && !admission_.announces_degrade()) {
-    at_work = {request_.subject.route, *so_far_.at_work_since,
-               !so_far_.has_head && !expects_long_response(request_.head, request_.upgrade)};
+  if (current_.at_work_since && !admission_.announces_degrade()) {
+    at_work = {request_.subject.route, *current_.at_work_since,
+               !current_.has_head && !expects_long_response(request_.head, request_.upgrade)};
   }
   // Longer than was expected already: how much longer is not known.
   const TimePoint until = response_expected_by();
@@ -42,11 +42,11 @@ TimePoint UpstreamCall::response_expected_by() const {
   const auto usual = request_.generation->service_time.nearly_longest(request_.subject.route);
   const Duration hold = request_.generation->hold_times.of(request_.subject.route, services_.now());
   const Duration longest = std::min(std::max(usual.value_or(timeout), hold), timeout);
-  return std::min(began_ + longest, deadlines_.response_due());
+  return std::min(current_.began + longest, deadlines_.response_due());
 }
 
 RestOfResponse UpstreamCall::rest_of_response(const http::BodyReader* body) const {
-  if (!so_far_.has_head)
+  if (!current_.has_head)
     return {{.head_bytes = request_.limits().header_bytes}, request_.head.method};
   if (body != nullptr) return RestOfResponse(*body);
   RestOfResponse rest(http::BodyReader(response_.framing, http::BodyReader::kNoLimit,

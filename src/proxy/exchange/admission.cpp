@@ -16,7 +16,7 @@ Admission::Admission(Services& services, const RequestContext& request, Parking&
 Admission::~Admission() {
   // Queued only if the worker has ended: otherwise a request waits for its ticket.
   if (ticket_.state == dispatch::Waiter::State::queued) gate().cancel(ticket_, Clock::now());
-  if (ghost_ != nullptr) gate().leave_shadow(*ghost_, false, Clock::now());
+  if (shadow_.ghost != nullptr) gate().leave_shadow(*shadow_.ghost, false, Clock::now());
 }
 
 void Admission::decide() {
@@ -83,8 +83,9 @@ std::optional<Fault> Admission::refuse(const Fault& fault) {
   give_back_token();
   record_.reason = fault.reason;
   if (!request_.is_shadow()) return fault;
-  is_refused_ = true;
-  shadow_outcome_ = answers_refusal_ && is_refusal(fault) ? Outcome::degraded : fault.outcome;
+  shadow_.is_refused = true;
+  shadow_.outcome =
+      shadow_.answers_refusal && is_refusal(fault) ? Outcome::degraded : fault.outcome;
   return std::nullopt;
 }
 
@@ -307,12 +308,12 @@ Slot Admission::abandon_slot(TimePoint now) {
 std::optional<Fault> Admission::enter_shadow(Duration spent) {
   leave_shadow(false);
   const RouteId route = request_.subject.route;
-  if (is_refused_) {  // before the gate
-    ghost_ = gate().pass_shadow(route, dispatched_);
+  if (shadow_.is_refused) {  // before the gate
+    shadow_.ghost = gate().pass_shadow(route, dispatched_);
     return std::nullopt;
   }
   const auto [offer, ghost] = gate().enter_shadow(route, terms(spent, dispatched_), dispatched_);
-  ghost_ = ghost;
+  shadow_.ghost = ghost;
   record_.predicted_wait = offer.predicted_wait;
   if (offer.kind == dispatch::Offer::Kind::refused) return on_gate_rejection(offer.reason);
   if (offer.kind == dispatch::Offer::Kind::granted) {
@@ -324,9 +325,9 @@ std::optional<Fault> Admission::enter_shadow(Duration spent) {
 
 // The ghost stays for as long as it has to; what it meets later is counted by the sweep.
 void Admission::leave_shadow(bool served) {
-  if (ghost_ == nullptr) return;
+  if (shadow_.ghost == nullptr) return;
   const TimePoint now = Clock::now();
-  Gate::Ghost& ghost = *std::exchange(ghost_, nullptr);
+  Gate::Ghost& ghost = *std::exchange(shadow_.ghost, nullptr);
   if (served && !ghost.is_crowded) {
     request_.generation->route_cost.record(request_.subject.route, now - dispatched_,
                                            announces_degrade_);

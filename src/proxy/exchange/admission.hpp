@@ -102,10 +102,10 @@ class Admission {
   // Its deadline or max_wait_ms passed before it was started (late: process_with_tag).
   bool is_late() const { return slot_ && ticket_.late; }
   // The outcome it would have had without shadow mode.
-  std::optional<Outcome> shadow_outcome() const { return shadow_outcome_; }
-  void set_shadow_outcome(Outcome outcome) { shadow_outcome_ = outcome; }
+  std::optional<Outcome> shadow_outcome() const { return shadow_.outcome; }
+  void set_shadow_outcome(Outcome outcome) { shadow_.outcome = outcome; }
   // Shadow mode: a refusal would be answered by what is stored or prepared.
-  void set_answers_refusal(bool answers) { answers_refusal_ = answers; }
+  void set_answers_refusal(bool answers) { shadow_.answers_refusal = answers; }
   // The least Retry-After of a refusal, with jitter.
   Milliseconds retry_after();
   // The Retry-After that the client is told: of a shed request a booked time of return.
@@ -116,6 +116,14 @@ class Admission {
   const overload::DecisionRecord& complete_record();
 
  private:
+  // In shadow mode: what would have become of it.
+  struct Shadow {
+    std::optional<Outcome> outcome;
+    bool is_refused = false;
+    bool answers_refusal = false;  // by a degraded response
+    Gate::Ghost* ghost = nullptr;  // takes its part at the gate
+  };
+
   dispatch::Terms terms(Duration spent, TimePoint now) const;
   std::optional<Fault> on_gate_rejection(Reason reason);
   std::optional<Fault> on_queue_timeout();
@@ -138,13 +146,10 @@ class Admission {
   TimePoint dispatched_{};
   Duration waited_{};
   Duration uncounted_{};
-  std::optional<Outcome> shadow_outcome_;
-  bool is_refused_ = false;       // it would be, in shadow mode
-  bool answers_refusal_ = false;  // likewise: it would be degraded then
   bool is_queued_ = false;
-  Gate::Ghost* ghost_ = nullptr;  // at the gate, in shadow mode
-  bool is_offered_ = false;       // counted as work for the upstream
-  bool is_answered_ = false;      // by the upstream
+  Shadow shadow_;
+  bool is_offered_ = false;   // counted as work for the upstream
+  bool is_answered_ = false;  // by the upstream
   bool is_degraded_ = false;
   bool announces_degrade_ = false;
 };

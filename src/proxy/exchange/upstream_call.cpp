@@ -37,8 +37,8 @@ UpstreamCall::UpstreamCall(Services& services, const RequestContext& request, Pa
 Task<std::optional<Fault>> UpstreamCall::ask() {
   const UpstreamId upstream = request_.subject.upstream;
   deadlines_.start(request_, admission_);
-  began_ = admission_.dispatched();
-  if (!written_.is_retry) request_.generation->retry_budget(upstream).on_request(began_);
+  current_ = {.began = admission_.dispatched()};
+  if (!written_.is_retry) request_.generation->retry_budget(upstream).on_request(current_.began);
   std::optional<Fault> before;
   bool has_upstream_failed = false;
   for (;;) {
@@ -55,7 +55,8 @@ Task<std::optional<Fault>> UpstreamCall::ask() {
       if (has_upstream_failed) record_result(request_, true);
       co_return attempt.fault;
     }
-    began_ = services_.now();
+    so_far_.was_sent = was_sent();
+    current_ = {.began = services_.now()};
   }
   if (so_far_.retries > 0 || written_.is_retry)
     request_.metrics().retry(upstream, observe::RetryResult::success);
@@ -64,9 +65,6 @@ Task<std::optional<Fault>> UpstreamCall::ask() {
 
 // One connection and the request on it, up to the head of the response.
 Task<UpstreamCall::Attempt> UpstreamCall::ask_once() {
-  so_far_.was_sent = std::exchange(sent_any_, false) || so_far_.was_sent;
-  owed_since_.reset();
-  so_far_.at_work_since.reset();
   ServerConnector::Connected connected = co_await connector_.connect(
       so_far_.was_replaced || so_far_.retries > 0, admission_.dispatched(), deadlines_);
   if (connected.fault) {
@@ -82,22 +80,23 @@ Task<UpstreamCall::Attempt> UpstreamCall::ask_once() {
     report(&*fault);
     co_return Attempt{AttemptResult::failed, *fault};
   }
-  if (sent_any_) admission_.use_token();
-  awaits_head_ = true;
-  if (is_streamed() && sent_any_) body_->start_pump(*connection_);  // the response is due after it
+  if (current_.sent_any) admission_.use_token();
+  current_.awaits_head = true;
+  if (is_streamed() && current_.sent_any)
+    body_->start_pump(*connection_);  // the response is due after it
   Attempt attempt = co_await read_head();
-  so_far_.at_work_since = awaited_since();
-  awaits_head_ = false;
+  current_.at_work_since = awaited_since();
+  current_.awaits_head = false;
   if (attempt.result == AttemptResult::answered) {
-    so_far_.has_head = true;
+    current_.has_head = true;
     report(nullptr);
-    record_latency(so_far_.at_work_since);
+    record_latency(current_.at_work_since);
     co_return attempt;
   }
   if (body_ != nullptr) body_->stop_pump();
   if (attempt.result == AttemptResult::broken) {
     attempt.fault = upstream_reset();
-    if (!sent_any_) attempt.result = AttemptResult::unsent;
+    if (!current_.sent_any) attempt.result = AttemptResult::unsent;
     // Closed by the server while idle: not a failure.
     if (connection_->reused() && !so_far_.was_replaced && may_send_again(attempt.result, facts()))
       call_.ignore();
@@ -116,7 +115,7 @@ Task<std::optional<Fault>> UpstreamCall::send_request() {
   const std::string_view body = body_ != nullptr ? body_->at_hand() : written_.body;
   const Transfer sent =
       co_await send_all(parking_, *connection_, head, body, {.deadline = due, .client_gone = true});
-  sent_any_ = sent.bytes > 0;
+  current_.sent_any = sent.bytes > 0;
   if (sent.done() || sent.status == Transfer::Status::failed) co_return std::nullopt;
   co_return fault_of(sent.status);
 }
@@ -197,8 +196,8 @@ Task<UpstreamCall::Attempt> UpstreamCall::read_head() {
 // The timeout is for the head as a whole, interim ones too, from the end of the request's body.
 TimePoint UpstreamCall::head_due() {
   if (is_pumping()) return deadlines_.head_due();
-  if (!owed_since_) owed_since_ = services_.now();
-  TimePoint due = *owed_since_ + request_.upstream_config().response_timeout;
+  if (!current_.owed_since) current_.owed_since = services_.now();
+  TimePoint due = *current_.owed_since + request_.upstream_config().response_timeout;
   if (written_.may_be_late) due = std::max(due, request_.due);
   return std::min(due, deadlines_.head_due());
 }
@@ -280,8 +279,8 @@ Task<UpstreamCall::Next> UpstreamCall::retry(Attempt& failed) {
 
 // A response ahead of the request's body says nothing about how long responses take.
 std::optional<TimePoint> UpstreamCall::awaited_since() const {
-  if (!awaits_head_) return std::nullopt;
-  if (!is_streamed()) return began_;
+  if (!current_.awaits_head) return std::nullopt;
+  if (!is_streamed()) return current_.began;
   return body_->is_sent() ? std::optional(body_->sent_at()) : std::nullopt;
 }
 

@@ -79,7 +79,7 @@ class UpstreamCall {
   Fault fail_after_head(const Fault& fault, bool is_servers_fault = true);
 
   // Bytes of the request have gone to a server, in any attempt.
-  bool was_sent() const { return so_far_.was_sent || sent_any_; }
+  bool was_sent() const { return so_far_.was_sent || current_.sent_any; }
   const Deadlines& deadlines() const { return deadlines_; }
   const ServerConnector& connector() const { return connector_; }
   std::optional<Fault> circuits_fault() { return connector_.circuits_fault(); }
@@ -93,17 +93,24 @@ class UpstreamCall {
     Fault fault;
   };
   enum class Next : std::uint8_t { ask_again, give_up };
+  // Of the attempt that is made.
+  struct Current {
+    TimePoint began{};                    // for its latency
+    std::optional<TimePoint> owed_since;  // the whole request was sent
+    // The upstream has been at work on the request since then, all of which it has.
+    std::optional<TimePoint> at_work_since;
+    bool sent_any = false;  // of the request
+    bool awaits_head = false;
+    bool has_head = false;
+  };
   // Of all attempts.
   struct SoFar {
     std::uint32_t retries = 0;  // attempts besides the first
     std::uint32_t pauses = 0;   // before retries
     bool was_replaced = false;  // a kept connection was found closed
     bool has_server_failed = false;
-    bool was_sent = false;
+    bool was_sent = false;  // in one before the current
     TimePoint answered_at{};
-    bool has_head = false;
-    // The upstream has been at work on the request since then, all of which it has.
-    std::optional<TimePoint> at_work_since;
   };
 
   Task<Attempt> ask_once();
@@ -146,10 +153,7 @@ class UpstreamCall {
   Block block_;
   RelayState state_;
   SoFar so_far_;
-  TimePoint began_{};                    // start of the attempt, for its latency
-  std::optional<TimePoint> owed_since_;  // the whole request was sent
-  bool sent_any_ = false;                // of this attempt
-  bool awaits_head_ = false;
+  Current current_;
 };
 
 }  // namespace spillway::proxy
