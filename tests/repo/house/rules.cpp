@@ -35,8 +35,6 @@ const std::regex kForwardDeclaration(R"(^(?:class|struct|enum class) (\w+);)");
 const std::regex kDefinition(R"(^(?:class|struct) (\w+)(?: final)?(?: :.*| \{.*)?$)");
 const std::regex kInclude(R"re(^\s*#\s*include\s*[<"]([^>"]+)[>"])re");
 
-bool is_code(const std::string& path) { return path.ends_with(".hpp") || path.ends_with(".cpp"); }
-
 // The file's room: "proxy/net" of proxy/net/stream.hpp; "main" of a file directly in src/.
 std::string room_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
@@ -105,6 +103,8 @@ void check_purity(const SourceFile& file, std::vector<std::string>& found) {
 }
 
 }  // namespace
+
+bool is_code(const std::string& path) { return path.ends_with(".hpp") || path.ends_with(".cpp"); }
 
 std::vector<std::string> violations(const House& house, const std::vector<SourceFile>& files) {
   std::vector<std::string> found = untidy_files(files);

@@ -13,6 +13,9 @@ struct SourceFile {
   std::string text;
 };
 
+// *.hpp or *.cpp.
+bool is_code(const std::string& path);
+
 struct House {
   // A room is a folder with sources of its own: "http", "proxy/net". Which rooms a room's files may
   // include besides their own, or forward-declare classes of. Files directly in src/ belong to the
@@ -23,8 +26,7 @@ struct House {
 };
 
 // Every violation as one sentence that names file and rule; empty when the house is in order.
-// Folders must hold a README.md, which may also describe their rooms; code files are *.hpp and
-// *.cpp.
+// Folders must hold a README.md, which may also describe their rooms.
 std::vector<std::string> violations(const House& house, const std::vector<SourceFile>& files);
 
 // Each group of rooms that reach one another along the arrows, as "a -> b -> a".
