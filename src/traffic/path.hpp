@@ -1,11 +1,11 @@
 // The readings of a path: what backends, and proxies in front of them, may take it for. The path is
 // forwarded byte for byte, so a request may get no higher class than any reading of it has.
 //
-// Readings differ in what they take for a separator (also a backslash, an escaped slash), whether
-// they merge slashes, resolve dot segments (before or after decoding), decode needless escapes,
-// decode twice, cut off a segment's parameters (";v=1", RFC 3986 section 3.3), end the path at an
-// escaped NUL, "?" or "#", and whether "//a/b" begins with an authority (section 4.2). Not among
-// them: capitals (a path that differs in them is another), and the overlong forms of UTF-8.
+// A reader takes some steps (path_steps.hpp): it decodes, resolves dot segments, merges slashes,
+// cuts off parameters, and so on. Which ones, in what order and how often is not known, and the
+// next reader goes on from where the first one ended. So the readings are all texts that come of
+// the path by any steps in any order and number. Not among them: capitals (a path that differs in
+// them is another), and the overlong forms of UTF-8.
 #pragma once
 
 #include <array>
@@ -24,47 +24,58 @@ namespace spillway::traffic {
 // not separate stay as %2F and %5C. An invalid escape stays as it is.
 class PathReadings {
  public:
-  // Bytes built for one path, and kEach for each reading: of a path that takes more not all are
-  // seen.
+  // Bytes read and written for one path, and kEach for each text: of a path that takes more not all
+  // readings are seen.
   static constexpr std::size_t kMostWork = 32'768;
-  static constexpr std::size_t kEach = 16;
+  static constexpr std::size_t kEach = 32;
 
   explicit PathReadings(std::string_view path_and_query);
   PathReadings(const PathReadings&) = delete;
   PathReadings& operator=(const PathReadings&) = delete;
 
-  // False: there is no further one. The first is the one of RFC 3986: dot segments are resolved as
-  // they stand, slashes merged, escapes decoded then, and parameters belong to their segment.
+  // False: there is no further one. The first is standard_reading(). Two may be alike.
   bool next();
   // Valid until next().
   std::string_view reading() const { return reading_; }
 
   // Once next() was false: not all readings were seen.
   bool too_many() const { return too_many_; }
-  // Once next() was false: it has what readings differ by, except needless escapes.
+  // Once next() was false: it has what readings differ by, except needless escapes and dots and
+  // spaces at the end of a segment.
   bool is_ambiguous() const;
 
  private:
-  bool next_text();
-  bool begin_source(unsigned number);
-  bool make_text(unsigned step);
+  static constexpr std::size_t kMostTexts = kMostWork / kEach;
+  static constexpr std::size_t kSlots = 2 * kMostTexts;
+  static_assert(kMostTexts < UINT16_MAX && kMostWork <= UINT16_MAX + 1);
 
-  std::string_view path_;    // without query
-  std::string_view source_;  // the path, or what some take for it
-  std::string_view text_;    // the source after a reader's first step
+  struct Text {
+    std::uint16_t at;
+    std::uint16_t size;
+    std::uint32_t hash;
+    bool raw;  // features_of()
+  };
+
+  void begin(std::string_view path);
+  bool expand(const Text& text);
+  bool spend(std::size_t bytes);
+  void add(std::size_t size, bool raw);
+  std::string_view view(const Text& text) const { return {block_.data() + text.at, text.size}; }
+
+  std::string_view path_;  // without query
   std::string_view reading_;
-  unsigned source_features_ = 0;
-  unsigned features_ = 0;        // of text_
-  unsigned features_seen_ = 0;   // of the path
-  unsigned features_twice_ = 0;  // of the path decoded twice, once that was read
-  unsigned next_text_ = 0;
-  unsigned next_options_ = 0;
+  unsigned features_ = 0;  // of all texts
   std::size_t work_ = 0;
+  std::size_t used_ = 0;  // of block_
+  std::size_t count_ = 0;
+  std::size_t expanded_ = 0;
+  std::size_t shown_ = 0;
   bool is_plain_;
   bool has_begun_ = false;
   bool too_many_ = false;
-  std::array<char, http::kMaxRequestLine + 1> source_block_;  // uninitialised, like the others
-  std::array<char, http::kMaxRequestLine + 1> text_block_;
+  std::array<std::uint16_t, kSlots> slots_;  // by hash; 1 more than the index of a text. All are
+  std::array<Text, kMostTexts> texts_;       // uninitialised for a plain path
+  std::array<char, kMostWork> block_;
   std::array<char, http::kMaxRequestLine + 1> reading_block_;
 };
 

@@ -1,5 +1,5 @@
-// Any bytes as a path: the first reading is what the reference finds, and no backend takes the path
-// of a request for one of a lower class than the request got.
+// Any bytes as a path: the first reading is what the reference finds, and neither a backend nor one
+// behind another takes the path of a request for one of a lower class than the request got.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -83,10 +83,9 @@ void check_class(const traffic::Classifier& classifier, const Asked& asked, std:
   static const RouteReference reference(routes().routes);
   const std::size_t given = class_of(classifier, asked, path);
   const std::string_view host = asked.host.substr(0, asked.host.find(':'));
-  for (const PathBackend& backend : path_backends()) {
-    const std::size_t served =
-        class_of(reference.route_of(asked.method, host, path_at(backend, path)));
-    if (given < served) require(false, backend.name, path);
+  for (const ServedPath& served : served_paths(path)) {
+    if (given < class_of(reference.route_of(asked.method, host, served.path)))
+      require(false, std::string(served.first) + " before " + std::string(served.second), path);
   }
 }
 
