@@ -19,6 +19,7 @@ constexpr std::string_view kHead = "http_response_header_section_size";
 constexpr std::array<Row, kErrorCount> kRows{{
     {0, "", ""},
     {400, "The request line is malformed.", kProtocol},
+    {400, "Methods are case-sensitive: this one is written in capitals.", kProtocol},
     {400, "The request target is not valid.", kProtocol},
     {400, "The path can be read in several ways, as paths of different routes.", kProtocol},
     {400, "The status line is malformed.", kProtocol},

@@ -11,6 +11,7 @@ namespace spillway::http {
 enum class Error : std::uint8_t {
   none,
   bad_request_line,     // not `method SP target SP HTTP/x.y`
+  bad_method,           // a standard method in small letters
   bad_target,           // a form of target that the method does not have, or a fragment
   ambiguous_path,       // may be read as paths of different routes (traffic/path.hpp)
   bad_status_line,      // (upstream) not `HTTP/1.x SP 3DIGIT SP reason`
@@ -32,7 +33,7 @@ enum class Error : std::uint8_t {
   truncated,            // the connection ended inside the message
 };
 
-inline constexpr std::size_t kErrorCount = 21;
+inline constexpr std::size_t kErrorCount = 22;
 
 // The status of the response to a request with this fault (400 unless the enum says otherwise).
 // Faults in an upstream's response are 502 whatever they are. 0 for none.

@@ -5,6 +5,7 @@
 #include "http/ascii.hpp"
 #include "http/hop_by_hop.hpp"
 #include "http/max_forwards.hpp"
+#include "http/method.hpp"
 #include "http/target.hpp"
 
 namespace spillway::http {
@@ -68,6 +69,7 @@ bool keeps_alive(unsigned version, const ConnectionOptions& options) {
 
 Error request_framing(RequestHead& head) {
   if (head.method == Verb::connect || head.method == Verb::trace) return Error::method_refused;
+  if (is_disguised(head.method, head.method_name)) return Error::bad_method;
   if (const Error error = resolve_target(head); error != Error::none) return error;
 
   bool framed = false;

@@ -1,6 +1,8 @@
 // Properties of request methods.
 #pragma once
 
+#include <string_view>
+
 #include "http/head.hpp"
 
 namespace spillway::http {
@@ -16,5 +18,9 @@ constexpr bool is_idempotent(Verb method) {
     default: return false;
   }
 }
+
+// Whether the name is not that of a standard method, but becomes one in capitals. Methods are
+// case-sensitive (RFC 9110 section 9.1), yet some backends take it for that one.
+bool is_disguised(Verb method, std::string_view name);
 
 }  // namespace spillway::http

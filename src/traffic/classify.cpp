@@ -5,9 +5,32 @@
 #include <string_view>
 #include <utility>
 
+#include "http/ascii.hpp"
 #include "traffic/path.hpp"
 
 namespace spillway::traffic {
+namespace {
+
+// The method that some backends take one in small letters for.
+class Capitals {
+ public:
+  Capitals(http::Verb method, std::string_view name) {
+    if (method != http::Verb::unknown || name.size() > block_.size()) return;
+    if (std::none_of(name.begin(), name.end(), [](char c) { return c != http::to_upper(c); }))
+      return;
+    std::transform(name.begin(), name.end(), block_.begin(), http::to_upper);
+    size_ = name.size();
+  }
+
+  std::string_view name() const { return {block_.data(), size_}; }  // empty: none
+  http::Verb method() const { return boost::beast::http::string_to_verb(name()); }
+
+ private:
+  std::array<char, 32> block_;  // no route names a longer one
+  std::size_t size_ = 0;
+};
+
+}  // namespace
 
 ClassId class_of_priority(std::uint32_t priority, const std::vector<config::TrafficClass>& classes,
                           std::uint32_t highest) {
@@ -66,9 +89,8 @@ PathRoute Classifier::route_of(http::Verb method, std::string_view method_name,
   const RouteId first = routes_.match(method, method_name, host, path.reading());
   PathRoute found{first, facts_[index(first)].traffic_class};
   ClassId lowest = lowest_class_of(first);
-  while (path.next()) {
-    const RouteId route = routes_.match(method, method_name, host, path.reading());
-    if (route == first) continue;
+  const auto may_be = [&](RouteId route) {
+    if (route == first) return;
     found.conflicts = true;
     found.may_pass_by = found.may_pass_by || facts_[index(first)].has_waiting_room ||
                         facts_[index(route)].has_waiting_room;
@@ -76,7 +98,15 @@ PathRoute Classifier::route_of(http::Verb method, std::string_view method_name,
       found.route = route;
       lowest = lowest_class_of(route);
     }
-    if (lowest == lowest_class_ && (found.may_pass_by || !has_waiting_room_)) break;
+  };
+  const Capitals capitals(method, method_name);
+  for (;;) {
+    if (!capitals.name().empty())
+      may_be(routes_.match(capitals.method(), capitals.name(), host, path.reading()));
+    const bool is_decided =
+        found.conflicts && lowest == lowest_class_ && (found.may_pass_by || !has_waiting_room_);
+    if (is_decided || !path.next()) break;
+    may_be(routes_.match(method, method_name, host, path.reading()));
   }
   if (path.too_many()) {
     lowest = lowest_class_;

@@ -24,7 +24,8 @@
 
 namespace spillway::traffic {
 
-// The route of a path that may have several readings (path.hpp).
+// The route of a path that may have several readings (path.hpp). A method in small letters may be
+// the one in capitals, too.
 struct PathRoute {
   RouteId route{};            // of the reading with the lowest class; else of the first
   ClassId traffic_class{};    // no higher than that of any reading

@@ -153,6 +153,7 @@ bool may_refuse(Error error) {
     case Error::unknown_coding:  // chunked after a coding that we cannot decode (RFC 9112 6.1)
     case Error::bad_host:        // missing, repeated or malformed (RFC 9112 3.2)
     case Error::bad_target:      // Beast takes any visible characters (RFC 9112 3.2)
+    case Error::bad_method:      // GET in small letters is another method (RFC 9110 9.1)
     case Error::method_refused:  // CONNECT and TRACE (RFC 9110 9.3.6, 9.3.8)
     case Error::expectation_failed:  // RFC 9110 10.1.1
     case Error::bad_status_line:     // a status below 100 (RFC 9110 15)

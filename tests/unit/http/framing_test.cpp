@@ -160,6 +160,22 @@ TEST_CASE("CONNECT and TRACE are refused and an upgrade is noticed") {
   CHECK_FALSE(head.upgrade);
 }
 
+TEST_CASE("a standard method in small letters is refused and methods of others are not") {
+  RequestHead head;
+  for (const std::string method : {"get", "Get", "gEt", "post", "patch", "head", "options", "trace",
+                                   "connect", "m-search", "Propfind", "PURGe"}) {
+    CAPTURE(method);
+    CHECK(read_request(method + " / HTTP/1.1\r\nHost: a\r\n\r\n", head) == Error::bad_method);
+  }
+  for (const std::string method : {"GET", "PURGE", "list", "LIST", "gets", "M!az", "g", "x-post"}) {
+    CAPTURE(method);
+    const std::string text = method + " / HTTP/1.1\r\nHost: a\r\n\r\n";
+    CHECK(read_request(text, head) == Error::none);
+    CHECK(head.method_name == method);
+  }
+  CHECK(status_of(Error::bad_method) == 400);
+}
+
 TEST_CASE("Connection names 32 fields at most") {
   std::string value = "a0";
   for (int i = 1; i < 32; ++i) value += ", a" + std::to_string(i);

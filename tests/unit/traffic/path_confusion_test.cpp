@@ -269,3 +269,31 @@ TEST_CASE("where the path may be another route's, the learned cost does not rais
   CHECK_FALSE(classifier.goes_by_cost(confused));
   CHECK(index(confused.traffic_class) == 2);
 }
+
+TEST_CASE("a method in small letters has no higher class than the one in capitals") {
+  config::Config config = shop();
+  config.routes = {route("/checkout/**", 0), route("/**", 1), route("default", 1)};
+  config.routes[1].match.methods = {"LIST", "VERSION-CONTROL"};
+  config.routes[1].traffic_class = ClassId{2};
+  config.routes[2].match.path.clear();
+  const Classifier classifier(config);
+  const auto given = [&](const char* method, const char* path) {
+    return classifier.route_of(http::Verb::unknown, method, "h", path);
+  };
+  for (const char* method : {"list", "List", "LISt", "version-control"}) {
+    CAPTURE(method);
+    CHECK(index(given(method, "/x").traffic_class) == 2);
+    CHECK(given(method, "/x").conflicts);
+    CHECK(index(given(method, "/checkout/../x").traffic_class) == 2);
+    CHECK_FALSE(given(method, "/checkout/x").conflicts);  // its route is for any method
+    CHECK(index(given(method, "/checkout/x").traffic_class) == 0);
+  }
+  CHECK(index(given("LIST", "/x").traffic_class) == 2);
+  CHECK_FALSE(given("LIST", "/x").conflicts);
+  for (const char* method :
+       {"lists", "LISTS", "lis", "l", "a-method-that-is-longer-than-all-others"}) {
+    CAPTURE(method);
+    CHECK(index(given(method, "/x").traffic_class) == 1);
+    CHECK_FALSE(given(method, "/x").conflicts);
+  }
+}
