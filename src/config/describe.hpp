@@ -387,7 +387,8 @@ void describe(Visitor& visit, Config& x) {
         "its readings, or 400.");
   visit("tenants", x.tenants, ByType{}, "Whom a request comes from, and what is fair.");
   visit("trusted_headers", x.trusted_headers, ByType{},
-        "Fields that are believed when they come from one of trusted_peers.");
+        "Fields that are believed when they come from one of trusted_peers; those of others are "
+        "not passed on.");
   visit("dispatch", x.dispatch, ByType{}, "The queue and the concurrency limit, per upstream.");
   visit("overload", x.overload, ByType{}, "When an upstream is overloaded, and what then.");
   visit("store", x.store, ByType{}, "Where deferred requests are kept.");

@@ -43,7 +43,9 @@ HopByHop::HopByHop(const FieldList& fields, const ProtectedFields& protected_fie
 
 bool HopByHop::strips(const Field& field) const {
   if (is_hop_by_hop(field.id)) return true;
+  if (drops_proxy_fields_ && protected_->is_for_trusted_peers(field.name)) return true;
   if (field.id == FieldId::unknown) {
+    if (is_own_field(field.name)) return true;
     if (drops_aliases_ && protected_->is_alias(field.name)) return true;
     if (drops_proxy_fields_ && is_proxy_field(field.name)) return true;
   }

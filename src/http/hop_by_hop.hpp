@@ -1,7 +1,8 @@
 // Hop-by-hop fields, which are not forwarded (RFC 9110 section 7.6.1).
 //
 // Always: Connection, Keep-Alive, Proxy-Connection, TE, Transfer-Encoding, Upgrade, HTTP2-Settings,
-// and those for a proxy (Proxy-Authenticate, Proxy-Authorization, Proxy-Authentication-Info).
+// those for a proxy (Proxy-Authenticate, Proxy-Authorization, Proxy-Authentication-Info), and
+// Spillway's own (is_own_field()).
 // Trailer is forwarded, since trailers are relayed. In addition every field that Connection names,
 // except protected ones (identity.hpp), whose removal would let a client mislead the upstream. A
 // trusted peer may pass on its client's Connection, so what that names is forwarded.

@@ -17,6 +17,11 @@ bool equals_folded(std::string_view a, std::string_view b) {
                     [](char x, char y) { return folded(x) == folded(y); });
 }
 
+bool has(const std::vector<std::string>& names, std::string_view name) {
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& one) { return iequals(one, name); });
+}
+
 template <std::size_t N>
 bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {
   return std::any_of(names.begin(), names.end(),
@@ -95,6 +100,14 @@ bool is_proxy_field(std::string_view name) {
   }
 }
 
+bool is_own_field(std::string_view name) {
+  static constexpr std::array<std::string_view, 9> kNames{
+      "Spillway-Degraded", "Spillway-Job",  "Spillway-Ticket",  // to clients
+      "Spillway-Pass",     "Spillway-Late", "Spillway-Degrade",
+      "Spillway-Attempt",  "Spillway-Join", "Spillway-Leave"};  // to upstreams, and of clients
+  return istarts_with(name, "Spillway-") && is_one_of(kNames, name);
+}
+
 bool is_identity_field(std::string_view name) {
   static constexpr std::array<std::string_view, 8> kNames{
       "X-Request-Id", "X-Request-Deadline", "grpc-timeout", "traceparent",
@@ -111,6 +124,7 @@ ProtectedFields::ProtectedFields(const config::Config& config) {
   add(config.trusted_headers.priority);
   add(config.trusted_headers.tier);
   add(config.trusted_headers.user);
+  believed_ = names_;
   for (const config::Route& route : config.routes) {
     if (!route.cache) continue;
     for (const std::string& name : route.cache->personal) add(name);
@@ -118,9 +132,10 @@ ProtectedFields::ProtectedFields(const config::Config& config) {
   }
 }
 
-bool ProtectedFields::contains(std::string_view name) const {
-  return std::any_of(names_.begin(), names_.end(),
-                     [&](const std::string& one) { return iequals(one, name); });
+bool ProtectedFields::contains(std::string_view name) const { return has(names_, name); }
+
+bool ProtectedFields::is_for_trusted_peers(std::string_view name) const {
+  return has(believed_, name);
 }
 
 bool ProtectedFields::is_alias(std::string_view name) const {

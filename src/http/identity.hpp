@@ -30,6 +30,10 @@ bool is_identity_field(std::string_view name);
 // anyone but a trusted peer they are lies.
 bool is_proxy_field(std::string_view name);
 
+// The Spillway-* fields that have a meaning in some message. An upstream does not say them to a
+// client.
+bool is_own_field(std::string_view name);
+
 // The fields to which the configuration gives a meaning (trusted_headers; personal and vary of
 // caches), besides those above.
 class ProtectedFields {
@@ -39,12 +43,15 @@ class ProtectedFields {
   explicit ProtectedFields(const config::Config& config);
 
   bool contains(std::string_view name) const;
+  // One of trusted_headers: from anyone but a trusted peer it is a lie.
+  bool is_for_trusted_peers(std::string_view name) const;
   // Whether the name differs from that of a protected or hop-by-hop field only in underscores for
   // hyphens: CGI and its heirs (RFC 3875 section 4.1.18) cannot tell the two apart.
   bool is_alias(std::string_view name) const;
 
  private:
   std::vector<std::string> names_;
+  std::vector<std::string> believed_;  // of them, what trusted_headers names
 };
 inline const ProtectedFields kNoFieldsConfigured;
 

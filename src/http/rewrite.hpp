@@ -2,7 +2,8 @@
 //
 // End-to-end fields are forwarded byte for byte and in order, duplicates too, except that a
 // Content-Length in an unusual form (leading zeros, a tab before it) is written anew; hop-by-hop
-// fields (hop_by_hop.hpp) and client-sent `Spillway-*` fields are not. All return false when the
+// fields (hop_by_hop.hpp), client-sent `Spillway-*` fields and those of them that an upstream sends
+// although they have a meaning (is_own_field()) are not. All return false when the
 // block is too small; a block of the received head's size plus kRewriteRoom is always enough.
 #pragma once
 
@@ -47,7 +48,8 @@ struct ForwardedRequest {
 // X-Forwarded-For, -Proto, -Host, Forwarded (RFC 7239), Via (RFC 9110 section 7.6.3). Where a
 // trusted peer sends only X-Forwarded-For or only Forwarded, the other begins with the same chain
 // (forwarded.hpp); a malformed Forwarded is replaced. Fields that tell the client's address or
-// target otherwise (X-Real-IP, X-Original-URL, ...) are only forwarded for a trusted peer, aliases
+// target otherwise (X-Real-IP, X-Original-URL, ...), and those that trusted_headers of the
+// configuration names, are only forwarded for a trusted peer, aliases
 // of protected fields (X_Forwarded_For) for no one (identity.hpp). Exactly one framing field if
 // there is a body; `TE: trailers` (not with an Upgrade) is forwarded; Expect is not, since the
 // proxy answers it;

@@ -56,7 +56,7 @@ bool may_be_request_trailer(std::string_view name, const ProtectedFields& protec
 }
 
 bool may_be_response_trailer(std::string_view name) {
-  return !shapes_the_message(boost::beast::http::string_to_field(name));
+  return !shapes_the_message(boost::beast::http::string_to_field(name)) && !is_own_field(name);
 }
 
 }  // namespace spillway::http

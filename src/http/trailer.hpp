@@ -14,7 +14,7 @@ namespace spillway::http {
 bool may_be_request_trailer(std::string_view name,
                             const ProtectedFields& protected_fields = kNoFieldsConfigured);
 
-// Not in a response: framing, connection and content format.
+// Not in a response: framing, connection, content format, and Spillway's own fields.
 bool may_be_response_trailer(std::string_view name);
 
 }  // namespace spillway::http

@@ -133,6 +133,71 @@ TEST_CASE("only a trusted peer says which address or target its client has") {
   }
 }
 
+TEST_CASE("what trusted peers say in configured fields no other peer says to the backend") {
+  config::Config config;
+  config.trusted_headers = {.tenant = "X-Customer", .priority = "X-Rank", .tier = "X-Club"};
+  config.routes.resize(1);
+  config.routes[0].cache.emplace();
+  config.routes[0].cache->personal = {"X-Session", "X-Customer"};
+  config.routes[0].cache->vary = {"X-Country"};
+  const ProtectedFields fields(config);
+  const auto goes_on = [&](const std::string& name, bool trusted) {
+    ForwardedRequest with = kClient;
+    with.trusted_peer = trusted;
+    with.protected_fields = &fields;
+    return has_line(
+        forward("GET / HTTP/1.1\r\nHost: a\r\nX-A: 1\r\n" + name + ": v1\r\nX-B: 1\r\n\r\n", with),
+        name + ": v1");
+  };
+  for (const std::string name : {"X-Customer", "x-customer", "X-Rank", "X-Club"}) {
+    CAPTURE(name);
+    CHECK_FALSE(goes_on(name, false));
+    CHECK(goes_on(name, true));
+    CHECK_FALSE(may_be_request_trailer(name, fields));
+  }
+  // What is protected for another reason is any client's to say.
+  for (const std::string name :
+       {"X-Session", "X-Country", "X-Tenant", "X-Customers", "X-Api-Key"}) {
+    CAPTURE(name);
+    CHECK(goes_on(name, false));
+    CHECK(goes_on(name, true));
+  }
+}
+
+TEST_CASE("an upstream does not say to clients what Spillway says in fields of its own") {
+  const auto relayed = [](const std::string& line, bool interim) {
+    const std::string text = std::string("HTTP/1.1 ") + (interim ? "103" : "200") +
+                             " X\r\nX-A: 1\r\n" + line + "\r\nX-B: 1\r\nContent-Length: 0\r\n\r\n";
+    ResponseHead head;
+    REQUIRE(parse_response(text, head) == Error::none);
+    std::string block(text.size() + kRewriteRoom, '\0');
+    TextWriter out(block);
+    REQUIRE((interim ? write_interim_head(out, head) : write_response_head(out, head, {})));
+    return std::string(out.text());
+  };
+  for (const std::string name :
+       {"Spillway-Degraded", "spillway-degraded", "Spillway-Job", "Spillway-Ticket",
+        "SPILLWAY-TICKET", "Spillway-Pass", "Spillway-Late", "Spillway-Degrade", "Spillway-Attempt",
+        "Spillway-Join", "Spillway-Leave"}) {
+    CAPTURE(name);
+    for (const bool interim : {false, true}) {
+      const std::string head = relayed(name + ": 1", interim);
+      CHECK_FALSE(has_field(head, name));
+      CHECK(has_line(head, "X-A: 1"));
+      CHECK(has_line(head, "X-B: 1"));
+    }
+    CHECK_FALSE(may_be_response_trailer(name));
+    CHECK_FALSE(may_be_request_trailer(name));
+  }
+  // Others have no meaning here and are the upstream's own.
+  for (const std::string name :
+       {"Spillway-Colour", "Spillway", "Spillway-Degraded-By", "X-Spillway-Job"}) {
+    CAPTURE(name);
+    CHECK(has_line(relayed(name + ": 1", false), name + ": 1"));
+    CHECK(may_be_response_trailer(name));
+  }
+}
+
 TEST_CASE("no protected field is a trailer of a request") {
   for (const char* name : {"X-Customer", "x-session", "X_Plan", "X-Plan", "X-Forwarded-For",
                            "X-Request-Deadline", "grpc-timeout", "Cookie", "Content-Length"}) {

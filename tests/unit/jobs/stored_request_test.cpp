@@ -89,6 +89,7 @@ TEST_CASE("an answer's end-to-end fields are kept as they came, cookies and dupl
   const std::string text =
       "HTTP/1.1 200 OK\r\nServer: x\r\nContent-Length: 3\r\nSet-Cookie: a=1\r\nset-cookie: b=2\r\n"
       "Connection: keep-alive, X-Hop\r\nKeep-Alive: timeout=5\r\nX-Hop: 1\r\n"
+      "Spillway-Job: cut\r\n"
       "Content-Type: text/plain\r\n\r\nabc";
   http::ResponseHead head;
   REQUIRE(http::read_response(text, http::Verb::get, head) == http::Error::none);

@@ -26,6 +26,18 @@ Case response_ends_here(std::string sentence, const std::string& name, const std
                     .with("X-Stays", "1"));
 }
 
+// A field by which Spillway tells clients something: an upstream cannot say it in its place.
+Case is_ours_to_say(const std::string& name, const std::string& value) {
+  return ours(name + " of a backend does not reach the client",
+              sends(get())
+                  .answered(ok("ok", name + ": " + value + "\r\nX-Stays: 1\r\n"))
+                  .passes()
+                  .satisfies([=](const Observation& seen) -> std::string {
+                    return seen.responses[0].field(name) ? name + " reached the client" : "";
+                  })
+                  .with("X-Stays", "1"));
+}
+
 // A field by whose removal a client could change what the origin believes.
 Case not_named_away(const std::string& name, const std::string& value) {
   return ours("Connection cannot name " + name + " away",
@@ -90,7 +102,6 @@ std::vector<Case> hop_cases() {
       not_named_away("Accept-Language", "de"),
       not_named_away("If-None-Match", "\"a\""),
       not_named_away("X-Api-Key", "0123"),
-      not_named_away("X-Wire-Tenant", "7"),   // of trusted_headers
       not_named_away("X-Wire-Person", "7"),   // of cache.personal
       not_named_away("X-Wire-Variant", "7"),  // of cache.vary
       ours("HTTP2-Settings ends here when Connection does not name it",
@@ -164,6 +175,9 @@ std::vector<Case> hop_cases() {
       response_ends_here("Proxy-Connection of a backend ends here", "Proxy-Connection",
                          "x-keep-alive"),
       response_ends_here("Upgrade of a backend ends here", "Upgrade", "h2c"),
+      is_ours_to_say("Spillway-Degraded", "mode=stale_ok; reason=TAIL_LATENCY"),
+      is_ours_to_say("spillway-job", "cut"),
+      is_ours_to_say("Spillway-Ticket", "t1"),
       ours("Proxy-Authenticate of a backend ends here",
            sends(get())
                .answered(ok("ok", "Proxy-Authenticate: Basic\r\n"))

@@ -61,6 +61,20 @@ std::vector<Case> identity_cases() {
           never_passes("X-Cluster-Client-IP"),
           never_passes("CF-Connecting-IP"),
           never_passes("X-Original-URL"),
+          never_passes("X-Wire-Tenant"),  // of trusted_headers
+          never_passes("x-wire-TENANT"),
+          ours("a field of trusted_headers goes from between its neighbours",
+               sends(get("/", "X-A: 1\r\nX-Wire-Tenant: 7\r\nX-B: 2\r\n"))
+                   .passes()
+                   .asked_without("X-Wire-Tenant")
+                   .asked_with("X-A", "1")
+                   .asked_with("X-B", "2")),
+          ours("a field of trusted_headers stays where a trusted peer sends it",
+               Step()
+                   .from_trusted_peer()
+                   .sends(get("/", "X-Wire-Tenant: 7\r\n"))
+                   .passes()
+                   .asked_with("X-Wire-Tenant", "7")),
           never_passes("X_Forwarded_For"),
           never_passes("X_Real_IP"),
           never_passes("Content_Length"),

@@ -169,6 +169,15 @@ std::vector<Case> response_framing_cases() {
                  const support::Fields expected{{"X-Sum", "1"}};
                  return seen.responses[0].trailers == expected ? "" : "the trailers are others";
                })),
+      ours("a field that Spillway tells clients something by is no trailer of a backend",
+           sends(get())
+               .answered(head(kChunked) + "3\r\nabc\r\n0\r\nX-Sum: 1\r\nSpillway-Job: cut\r\n\r\n")
+               .passes()
+               .body("abc")
+               .satisfies([](const Observation& seen) -> std::string {
+                 const support::Fields expected{{"X-Sum", "1"}};
+                 return seen.responses[0].trailers == expected ? "" : "the trailers are others";
+               })),
       should(
           "9110 6.2", "a response of a higher minor version is read as HTTP/1.1",
           sends(get()).answered("HTTP/1.2 200 OK\r\nContent-Length: 2\r\n\r\nok").passes().open())};

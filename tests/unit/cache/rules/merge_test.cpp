@@ -39,6 +39,9 @@ TEST_CASE("what is of this hop or this exchange or the framing is not stored") {
     CHECK_FALSE(is_stored(field_of(name), hop));
     CHECK_FALSE(renews(field_of(name), hop));
   }
+  CHECK_FALSE(is_stored(field_of("Spillway-Degraded"), hop));
+  CHECK_FALSE(renews(field_of("spillway-ticket"), hop));
+  CHECK(is_stored(field_of("Spillway-Colour"), hop));
   for (const char* name : {"Date", "ETag", "Cache-Control", "Vary", "Via", "Content-Type",
                            "Content-Encoding", "Link", "X-Other", "Content-Security-Policy"}) {
     CAPTURE(name);
