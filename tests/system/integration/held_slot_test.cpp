@@ -361,6 +361,9 @@ TEST_CASE("P0 gets a slot in time from clients that take little, and that come b
       if (!proxy.send(ok(request->target() == "/pay" ? "done" : body))) return;
   });
   const nlohmann::json allow = {{"strategy", "allow"}};
+  // Not the default of 500 ms: of that a dawdler has half, and is seen within two sweeps of 50 ms,
+  // so that 150 ms are left, and that much later a machine that is busy with other tests may be.
+  // That it is enough where nothing is late, slot_terms_test says on injected time.
   const nlohmann::json settings = {
       {"dispatch", {{"concurrency", kSlots}}},
       // No file has room for such a body.
