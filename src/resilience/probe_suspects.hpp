@@ -51,8 +51,8 @@ class ProbeSuspects {
  private:
   struct Failure {
     FailureSource source;
-    bool is_client_well = false;  // since
-    bool is_path_well = false;    //
+    bool is_client_well = false;  // has succeeded since
+    bool is_path_well = false;    // likewise
   };
 
   std::span<Failure> known() { return {failures_.data(), std::min(newest_, kCapacity)}; }
