@@ -174,7 +174,7 @@ void RoomQuestions::add_reports(Questions& to) const {
   add("/rooms/{room}/tickets/{id}", "/rooms/sale/tickets/" + called_.id);
   to["GET /rooms/{room} 404"] = [this] { return desk_.ask("GET", "/rooms/none"); };
   to["GET /rooms/{room}/tickets 400"] = [this] {
-    return desk_.ask("GET", "/rooms/sale/tickets?user=7");
+    return desk_.ask("GET", "/rooms/sale/tickets?owner=7");
   };
   to["GET /rooms/{room}/tickets 404"] = [this] { return desk_.ask("GET", "/rooms/none/tickets"); };
   to["GET /rooms/{room}/tickets/{id} 404"] = [this] {

@@ -45,7 +45,7 @@ TEST_CASE("the pages of waiting rooms are told by their paths") {
   CHECK_FALSE(is_rooms_path("/roomsale"));
 }
 
-TEST_CASE("a listing has a status, a tier, a limit and a page, and nothing else yet") {
+TEST_CASE("a listing has a status, a tier or a user, a limit and a page, and nothing else yet") {
   const auto listing = std::get<TicketsListing>(read_tickets_query("status=processing&limit=200"));
   CHECK(listing.status == waiting::TicketState::processing);
   CHECK(listing.limit == 200);
@@ -60,7 +60,15 @@ TEST_CASE("a listing has a status, a tier, a limit and a page, and nothing else 
   CHECK(std::get<TicketsListing>(read_tickets_query("status=ended")).is_of_ended);
   CHECK_FALSE(listing.is_of_ended);
   CHECK(refused_query("tier=vip&status=ended") == "\"tier\" is for those in line");
-  CHECK(refused_query("user=7") == "\"user\" is not known here");
+  CHECK(std::get<TicketsListing>(read_tickets_query("user=ann%40a.org")).user == "ann@a.org");
+  CHECK(std::get<TicketsListing>(read_tickets_query("user=7&status=fulfilled&limit=3")).user ==
+        "7");
+  for (const std::string& more :
+       {std::string("tier=vip"), std::string("status=ended"), "after=1795464000123.0." + kTicket}) {
+    CAPTURE(more);
+    CHECK(refused_query("user=7&" + more) ==
+          "\"user\" goes with \"limit\", and with a \"status\" other than ended");
+  }
   CHECK(refused_query("type=camera") == "\"type\" is not known here");
   CHECK(refused_query("limit=1&limit=2") == "\"limit\" is given twice");
 }
