@@ -340,10 +340,9 @@ void describe(Visitor& visit, Tenants& x) {
         "Where a request's tenant is read: the first of these that it has and that is believed.");
   visit("api_keys", x.api_keys, ListOf<ByType>{{}, 0, 100'000},
         "The keys that are believed; another one is as good as none.");
-  visit(
-      "fairness", x.fairness, ByType{},
-      "Tenants of a class take turns in its queue, and while overloaded those that take more than "
-      "their fair share are refused first.");
+  visit("fairness", x.fairness, ByType{},
+        "Tenants of a class take turns in its queue; while overloaded those above their fair share "
+        "are refused first.");
   visit("tracked", x.tracked, Range{8, 4096},
         "Heaviest tenants that are told apart, per upstream, class and worker.");
 }

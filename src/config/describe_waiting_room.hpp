@@ -46,8 +46,9 @@ void describe(Visitor& visit, WaitingWebhook& x) {
   visit("events", x.events, ListOf<ByType>{{}, 1, kWaitingEventCount}, "What is told.");
 }
 
+// How many may be inside and in line, and for how long.
 template <class Visitor>
-void describe(Visitor& visit, WaitingRoom& x) {
+void describe_limits(Visitor& visit, WaitingRoom& x) {
   visit("active_sessions", x.sessions.most, Range{1, 1'000'000},
         "Visitors who may be inside at a time.");
   visit("per_minute", x.sessions.per_minute, Range{1, 1'000'000},
@@ -76,6 +77,11 @@ void describe(Visitor& visit, WaitingRoom& x) {
       "attempts", x.tickets.attempts, Range{1, 100},
       "Calls that a visitor may miss, after which its ticket ends; and entries that may fail, each "
       "of which but the last gives it its place back.");
+}
+
+template <class Visitor>
+void describe(Visitor& visit, WaitingRoom& x) {
+  describe_limits(visit, x);
   visit("tiers", x.tiers, ListOf<ByType>{{}, 1, 8},
         "Which visitors are called first. A visitor's tier is that of its API key, or what a "
         "trusted peer says; of all others, and of a tier that is not here, the lowest.");

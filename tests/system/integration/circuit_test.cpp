@@ -115,7 +115,7 @@ TEST_CASE("nor does it keep a circuit open that lets requests through to try") {
     });
     const ProxyUnderTest proxy(guarded({peer.address()}, breaker(1, 1000)));
     const auto ask = [&](const std::string& address, const std::string& path) {
-      RawClient client(proxy.port(), 0, address);
+      RawClient client(proxy.port(), 0, address.c_str());
       return client.send(get(path, "Connection: close\r\n")).read_to_end();
     };
     CHECK(ask("127.0.0.3", "/").starts_with("HTTP/1.1 502"));
