@@ -1,0 +1,133 @@
+// A JobDispatcher whose store is played by the test.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "proxy/generation/read_configuration.hpp"
+#include "proxy/jobs/job_dispatcher.hpp"
+#include "proxy/jobs/lease.hpp"
+#include "support/proxy_under_test.hpp"
+
+namespace spillway::proxy {
+
+using std::chrono::milliseconds;
+
+inline std::shared_ptr<Generation> generation_with(const nlohmann::json& defer,
+                                                   const std::string& route = "export") {
+  nlohmann::json settings = support::configuration(
+      {"127.0.0.1:1"},
+      {{"routes", {{{"name", route}, {"match", {{"path", "/export"}}}, {"defer", defer}}}}});
+  ReadConfiguration read = resolve_servers(support::checked(settings));
+  REQUIRE(read.config);
+  const ProcessContext process{.workers = {std::make_shared<observe::WorkerGauges>()}};
+  return std::make_shared<Generation>(*std::move(read.config), std::move(read.endpoints), process);
+}
+
+inline const jobs::Lane kLane{kLowestRank, "export", TenantId{1}};
+inline const jobs::Lane kGone{kLowestRank, "former", TenantId{1}};
+
+struct Play {
+  explicit Play(const nlohmann::json& defer = nlohmann::json::object())
+      : generation(generation_with(defer)),
+        dispatcher({.hand_over = [this](jobs::LeasedJob job,
+                                        store::Epoch) { handed.push_back(std::move(job)); },
+                    .abort_all = [this] { ++aborts; },
+                    .tell = [this](const jobs::JobId&, jobs::JobState state,
+                                   jobs::Cause) { told.push_back(state); }},
+                   counts, "test") {
+    dispatcher.configure(job_routes(generation));
+    ask();
+    answer<store::Join>([](store::Join& join) { join.epoch = 7; });
+    ask();  // renews nothing yet, sweeps, counts, looks at the lanes
+  }
+
+  void ask() {
+    commands.clear();
+    dispatcher.plan(commands, now, wall);
+  }
+  template <class Kind>
+  bool asked() const {
+    return std::any_of(commands.begin(), commands.end(),
+                       [](const auto& one) { return std::holds_alternative<Kind>(one); });
+  }
+  template <class Kind, class Answer>
+  void answer(const Answer& fill) {
+    for (store::Command& command : commands) {
+      auto* const kind = std::get_if<Kind>(&command);
+      if (kind == nullptr) continue;
+      fill(*kind);
+      dispatcher.learn(command, now, wall);
+    }
+  }
+  // So many jobs wait in the store; answers its claims.
+  void pull(std::size_t& waiting) {
+    ask();
+    answer<store::Claim>([&](store::Claim& claim) {
+      while (claim.jobs.size() < claim.limit && waiting > 0) {
+        jobs::LeasedJob job;
+        job.id.bytes[0] = next_id;
+        job.id.bytes[1] = static_cast<std::uint8_t>(++next_id == 0 ? ++page : page);
+        job.lane = claim.lane;
+        claim.jobs.push_back(std::move(job));
+        --waiting;
+      }
+    });
+  }
+  void see(const jobs::Lane& lane = kLane) {
+    store::Command seen = store::Enqueue{};
+    std::get<store::Enqueue>(seen).job.lane = lane;
+    std::get<store::Enqueue>(seen).job.accepted = wall;
+    dispatcher.learn(seen, now, wall);
+  }
+  void settle(const jobs::LeasedJob& job, jobs::JobState state, bool is_lost = false) {
+    store::Command settled = store::Settle{};
+    auto& settle = std::get<store::Settle>(settled);
+    settle.epoch = 7;
+    settle.id = job.id;
+    settle.progress.state = state;
+    settle.progress.due = wall;
+    settle.is_lost = is_lost;
+    dispatcher.learn(settled, now, wall);
+  }
+  // How often the thread runs in that time. The store knows of jobs in these lanes, and gives none.
+  int wakes_in(Duration time, const std::vector<jobs::Lane>& lanes) {
+    const TimePoint end = now + time;
+    for (int wakes = 0;; ++wakes) {
+      const Duration until = dispatcher.next_due(now, wall) - now;
+      if (now + until >= end) return wakes;
+      pass(std::max(std::chrono::ceil<milliseconds>(until), milliseconds(1)));
+      ask();
+      answer<store::Lanes>([&](store::Lanes& asked) {
+        for (const jobs::Lane& lane : lanes) asked.found.push_back({lane, wall});
+      });
+      answer<store::Claim>([](const store::Claim&) {});
+    }
+  }
+  void pass(milliseconds time) {
+    now += time;
+    wall += time;
+  }
+
+  std::shared_ptr<Generation> generation;
+  observe::JobCounts counts;
+  std::vector<jobs::LeasedJob> handed;
+  int aborts = 0;
+  std::vector<jobs::JobState> told;
+  JobDispatcher dispatcher;
+  std::vector<store::Command> commands;
+  TimePoint now = TimePoint{} + std::chrono::hours(1);
+  jobs::WallTime wall = jobs::WallTime{} + std::chrono::hours(480000);
+  std::uint8_t next_id = 1;
+  std::uint8_t page = 0;
+};
+
+}  // namespace spillway::proxy
