@@ -31,7 +31,7 @@ bool Http1Session::is_slot_wanted(TimePoint now) {
   const std::optional<resilience::SlotLoad> load = exchange_->admission().slot_contention();
   const resilience::SlotTerms terms =
       exchange_->admission().slot_terms(load.value_or(resilience::SlotLoad{}));
-  rate_.set_slot_terms(terms, now);
+  rate_.set_slot_terms(terms, client_->descriptor(), now);
   body.set_slot_terms(terms, now);
   return load.has_value();
 }

@@ -22,20 +22,21 @@ std::uint64_t unacknowledged(int socket) {
 void SendRateMonitor::begin(const config::Limits& limits) {
   rate_ = resilience::MinRate(limits.min_rate_bytes, kRateGrace, limits.idle_timeout);
   slot_rate_ = slot_rate(limits);
+  slot_terms_ = {};
   idle_timeout_ = limits.idle_timeout;
   has_waited_ = false;
   untaken_ = 0;
   idle_until_ = still_since_ = kNever;
 }
 
-bool SendRateMonitor::look(int socket, TimePoint now) {
+void SendRateMonitor::look(int socket, TimePoint now) {
   const std::uint64_t left = unacknowledged(socket);
   const std::uint64_t before = std::exchange(untaken_, left);
-  if (left >= before) return false;
+  if (left >= before) return;
   rate_.moved(before - left, now);
   slot_rate_.moved(before - left, now);
   still_since_ = now;
-  return true;
+  if (idle_until_ != kNever) idle_until_ = now + idle_timeout_;
 }
 
 void SendRateMonitor::wait(int socket, TimePoint now) {
@@ -62,7 +63,7 @@ void SendRateMonitor::stop(TimePoint now) {
 TimePoint SendRateMonitor::deadline() const { return std::min(rate_.deadline(), idle_until_); }
 
 SendRateMonitor::Verdict SendRateMonitor::judge(int socket, TimePoint now) {
-  if (look(socket, now)) idle_until_ = now + idle_timeout_;
+  look(socket, now);
   if (rate_.deadline() <= now) return Verdict::too_slow;
   return idle_until_ <= now ? Verdict::idle : Verdict::fast_enough;
 }
@@ -71,6 +72,13 @@ TimePoint SendRateMonitor::still_since(int socket, TimePoint now) {
   if (idle_until_ == kNever) return kNever;
   look(socket, now);
   return still_since_;
+}
+
+// What was taken before counts by the former terms: seen later, it would buy time by the new ones.
+void SendRateMonitor::set_slot_terms(const resilience::SlotTerms& terms, int socket,
+                                     TimePoint now) {
+  if (terms != std::exchange(slot_terms_, terms)) look(socket, now);
+  slot_rate_.change(terms.rate, terms.max_credit, now);
 }
 
 bool SendRateMonitor::earns_slot(int socket, TimePoint now) {

@@ -40,10 +40,8 @@ class SendRateMonitor {
   TimePoint deadline() const;
   // Likewise of earns_slot().
   TimePoint slot_deadline() const { return slot_rate_.deadline(); }
-  // What counts for earns_slot() from now on.
-  void set_slot_terms(const resilience::SlotTerms& terms, TimePoint now) {
-    slot_rate_.change(terms.rate, terms.max_credit, now);
-  }
+  // What counts for earns_slot() from now on. Asks the kernel if that is something else.
+  void set_slot_terms(const resilience::SlotTerms& terms, int socket, TimePoint now);
   // Since when the client has taken nothing, as far as it was asked, without the time in which the
   // clock did not run; kNever while it does not. Asks the kernel.
   TimePoint still_since(int socket, TimePoint now);
@@ -53,11 +51,12 @@ class SendRateMonitor {
   bool earns_slot(int socket, TimePoint now);
 
  private:
-  // True if the client has acknowledged bytes since the kernel was last asked.
-  bool look(int socket, TimePoint now);
+  // Credits the bytes that the client has acknowledged since the kernel was last asked.
+  void look(int socket, TimePoint now);
 
   resilience::MinRate rate_;
   resilience::MinRate slot_rate_;
+  resilience::SlotTerms slot_terms_;  // of that
   Duration idle_timeout_{};
   bool has_waited_ = false;    // during this response
   std::uint64_t untaken_ = 0;  // unacknowledged when last asked, plus bytes sent since

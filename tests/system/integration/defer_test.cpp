@@ -243,9 +243,7 @@ TEST_CASE("the same Idempotency-Key stands for one job; with another request it 
     client.send(deferrable("/export/1", body, "Idempotency-Key: \"order-7\"\r\n"));
     return client.read_response();
   };
-  const auto first = ask("body");
-  const auto again = ask("body");
-  const auto other = ask("another");
+  const auto first = ask("body"), again = ask("body"), other = ask("another");
   CHECK(first.status() == 202);
   CHECK(again.status() == 202);
   CHECK(first.field("Location") == again.field("Location"));

@@ -361,15 +361,12 @@ TEST_CASE("P0 gets a slot in time from clients that take little, and that come b
       if (!proxy.send(ok(request->target() == "/pay" ? "done" : body))) return;
   });
   const nlohmann::json allow = {{"strategy", "allow"}};
-  // Not the default of 500 ms: of that a dawdler has half, and is seen within two sweeps of 50 ms,
-  // so that 150 ms are left, and that much later a machine that is busy with other tests may be.
-  // That it is enough where nothing is late, slot_terms_test says on injected time.
   const nlohmann::json settings = {
       {"dispatch", {{"concurrency", kSlots}}},
       // No file has room for such a body.
       {"limits", {{"buffer_bytes", 0}, {"temp_file_bytes", 20'000'000}}},
       {"classes",
-       {{{"name", "P0"}, {"max_wait_ms", kSanitized ? 3000 : 1500}, {"sla_ms", 5000}},
+       {{{"name", "P0"}, {"max_wait_ms", kSanitized ? 3000 : 500}, {"sla_ms", 5000}},
         {{"name", "P2"}}}},
       {"overload", {{"rules", {{"P0", allow}, {"P2", allow}}}}},
       {"routes",
