@@ -44,7 +44,7 @@ void HoldingBackend::play(PeerConnection& proxy) {
     }
     changed_.notify_all();
     bool is_given_up = false;
-    while (!is_given_up && !may_answer()) is_given_up = proxy.wait_closed(kLook);
+    while (!is_given_up && !may_answer()) is_given_up = proxy.wait_closed(kLook) || is_over_;
     is_given_up = is_given_up || !proxy.send(response_);
     {
       const std::lock_guard lock(mutex_);

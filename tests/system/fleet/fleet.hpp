@@ -2,6 +2,7 @@
 // forwarded a job.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -26,6 +27,7 @@ class HoldingBackend {
  public:
   // Answers so many at once before it holds any.
   HoldingBackend(std::string name, std::size_t answers);
+  ~HoldingBackend() { is_over_ = true; }
 
   std::string address() const { return peer_.address(); }
   // Answers so many more, of those that it holds first.
@@ -50,6 +52,7 @@ class HoldingBackend {
   const std::string response_;
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
+  std::atomic<bool> is_over_{false};  // what is held is given up
   std::size_t may_answer_;
   std::size_t answered_ = 0;
   std::size_t given_up_ = 0;
