@@ -58,11 +58,11 @@ void describe_limits(Visitor& visit, WaitingRoom& x) {
   visit("idle_ms", x.sessions.idle, Range{1000, kDay},
         "A session ends after so long without a request.");
   visit("claim_ms", x.tickets.claim, Range{1000, kHour},
-        "Who is called and has not come within this goes back to its own place.");
+        "A called visitor that does not come in within this goes back to its own place.");
   visit("claim_extensions", x.tickets.claim_extensions, Range{0, 100},
-        "How often who is called may ask for claim_ms more (WCAG 2.2.1 asks for ten times).");
+        "How often a called visitor may ask for claim_ms more (WCAG 2.2.1 asks for ten times).");
   visit("abandon_ms", x.tickets.abandon, Range{150'000, kDay},
-        "Who has not been heard of for so long loses its place.");
+        "A visitor that has sent nothing for so long loses its place.");
   visit("max_wait_ms", x.tickets.max_wait, Range{1000, kDay},
         "Nobody is given a place that is not reached within this at the measured rate of entry; it "
         "is told so at the door. No ticket expires by it.");
@@ -75,8 +75,8 @@ void describe_limits(Visitor& visit, WaitingRoom& x) {
         "the tenant of an API key. Others cannot be told apart. 0: no limit.");
   visit(
       "attempts", x.tickets.attempts, Range{1, 100},
-      "Calls that a visitor may miss, after which its ticket ends; and entries that may fail, each "
-      "of which but the last gives it its place back.");
+      "How many calls a visitor may miss before its ticket ends, and how often its entry may fail: "
+      "each time but the last it goes back to its place.");
 }
 
 template <class Visitor>
