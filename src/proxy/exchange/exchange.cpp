@@ -1,41 +1,11 @@
 // The life of a request. Its phases are named as in src/README.md.
 #include "proxy/exchange/exchange.hpp"
 
-#include <chrono>
 #include <utility>
 
-#include "http/framing.hpp"
-#include "http/upgrade.hpp"
 #include "proxy/exchange/long_lived.hpp"
 
 namespace spillway::proxy {
-
-namespace {
-
-// Whether the request would have gone on but for the deadline that its client chose, which says
-// nothing about what the upstream can do.
-bool fails_by_clients_deadline(const Fault& fault, const RequestContext& request,
-                               const Admission& admission) {
-  if (!request.subject.has_clients_deadline()) return false;
-  if (fault.reason == Reason::deadline_expired) return true;
-  const std::optional<Duration> wait = admission.predicted_wait(fault);
-  return fault.reason == Reason::queue_wait_risk && wait &&
-         admission.verdict().kind == overload::Verdict::Kind::allow &&
-         *wait <= request.traffic_class().max_wait;
-}
-
-Outcome outcome_of(const Answer& answer, const Admission& admission) {
-  if (const Fault* const fault = fault_in(answer)) return fault->outcome;
-  if (is<DeferredRequest>(answer)) return Outcome::deferred;
-  if (is<WaitingPage>(answer)) return Outcome::waiting;
-  if (admission.is_degraded()) return Outcome::degraded;
-  const bool is_own = is<CachedResponse>(answer) || is<JobReport>(answer) ||
-                      is<JobEvents>(answer) || is<WaitingReport>(answer) ||
-                      is<WaitingEvents>(answer);
-  return is_own ? Outcome::cached : Outcome::forwarded;
-}
-
-}  // namespace
 
 // Finds an answer and sends it; observes the request in every case.
 Task<> Exchange::serve(std::optional<Fault> fault) {
@@ -175,64 +145,6 @@ Task<std::optional<Fault>> Exchange::send(const Answer& answer) {
   return relay_.run();
 }
 
-std::optional<Fault> Exchange::check_framing() {
-  http::RequestHead& head = session_.request();
-  http::Error error = http::request_framing(head);
-  if (error == http::Error::none && head.framing.kind == http::Framing::Kind::length &&
-      head.framing.length > request_.limits().body_bytes) {
-    error = http::Error::body_too_large;
-  }
-  if (error != http::Error::none) return bad_request(error);
-  return head.is_final_recipient ? std::optional(options_answered()) : std::nullopt;
-}
-
-void Exchange::classify() {
-  const http::RequestHead& head = request_.head;
-  request_.is_classified = true;
-  request_.subject = request_.generation->generation().classifier.classify(
-      head, request_.client.peer, request_.arrived);
-  if (const auto& classifier = request_.generation->generation().classifier;
-      classifier.goes_by_cost(request_.subject)) {
-    const auto cost = request_.generation->route_cost.learned(request_.subject.route);
-    if (cost) classifier.classify_by_cost(request_.subject, *cost, request_.arrived);
-  }
-  const traffic::DeadlineFields deadline = traffic::deadline_fields(head.fields);
-  if (deadline.any()) {
-    const traffic::WallTime wall =
-        deadline.is_unix_time() ? std::chrono::system_clock::now() : traffic::WallTime{};
-    request_.subject.client = traffic::client_deadline(deadline, request_.arrived, wall);
-  }
-  if (head.upgrade) {
-    const config::Route& route = request_.config().routes[index(request_.subject.route)];
-    request_.upgrade = http::offered_upgrade(head, route.upgrades);
-  }
-}
-
-// An answer when the request does not go on to the upstream.
-std::optional<Answer> Exchange::admit() {
-  using Kind = overload::Verdict::Kind;
-  admission_.decide();
-  if (request_.is_shadow()) admission_.set_answers_refusal(would_answer_refusal());
-  prefer_free_response();
-  const overload::Verdict& verdict = admission_.verdict();
-  if (lookup_.accepts_only_stored()) {
-    const bool is_degraded = verdict.kind == Kind::degrade && !request_.is_shadow() &&
-                             verdict.mode != config::DegradeMode::skip_downstream;
-    if (!is_degraded || !lookup_.may_serve_stale()) return only_if_cached();
-  }
-  std::optional<Fault> refused;
-  switch (verdict.kind) {
-    case Kind::allow:
-    case Kind::allow_if_short_wait: return std::nullopt;
-    case Kind::degrade: return degrade();
-    case Kind::deny:
-      refused = admission_.refuse(denied(verdict.reason, verdict.retry_after));
-      break;
-    case Kind::drop: refused = admission_.refuse(dropped(verdict.reason)); break;
-  }
-  return refused ? std::optional<Answer>(*refused) : std::nullopt;
-}
-
 Exchange::Exchange(Services& services, LocalGeneration& generation, ClientSession& session,
                    Parking& parking, cache::CacheKey& key)
     : services_(services),
@@ -252,45 +164,5 @@ Exchange::Exchange(Services& services, LocalGeneration& generation, ClientSessio
       visitor_tokens_(request_, session),
       entrance_(services, request_, visitor_tokens_),
       waiting_resource_(services, request_, visitor_tokens_, body_) {}
-
-// A slot, or a place in the queue. The time that the client took to send the body, or another
-// request to fetch the response, is not held against the request; but what it waited for a leader
-// that failed counts as a wait at the gate.
-std::optional<Fault> Exchange::enter_gate() {
-  const bool has_waited = body_.was_waited_for() || lookup_.was_follower();
-  const TimePoint arrived = has_waited ? services_.now() : request_.arrived;
-  const Duration before = arrived - request_.arrived;
-  const bool spent = flight_.has_spent_wait();
-  return admission_.enter_gate(arrived, spent ? Duration{0} : before, spent ? before : Duration{0});
-}
-
-// Metrics and access log, once a request.
-void Exchange::observe(const Answer& answer) {
-  if (std::exchange(is_observed_, true)) return;
-  observe::WorkerMetrics& metrics = request_.metrics();
-  const traffic::Subject& subject = request_.subject;
-  const ClassId traffic_class = subject.traffic_class;
-  const Fault* const fault = fault_in(answer);
-  const Outcome outcome = outcome_of(answer, admission_);
-  const Duration duration = services_.now() - request_.arrived;
-  metrics.finish(subject.route, traffic_class, outcome);
-  metrics.request_duration(traffic_class, duration);
-  if (session_.status() != 0) metrics.response(traffic_class, session_.status());
-  const bool is_clients_own =
-      fault != nullptr && fails_by_clients_deadline(*fault, request_, admission_);
-  if (outcome == Outcome::error || is_clients_own) {
-    metrics.error(traffic_class, is_clients_own ? Reason::deadline_expired : fault->reason);
-  } else if (fault != nullptr && fault->reason != Reason::none && outcome != Outcome::client_gone) {
-    metrics.denied(traffic_class, fault->reason);
-  }
-  const overload::Verdict& verdict = admission_.verdict();
-  if (outcome == Outcome::degraded) metrics.degraded(traffic_class, verdict.mode, verdict.reason);
-  if (lookup_.status().has_cache) metrics.cache_lookup(subject.route, lookup_.result());
-  if (const auto shadow = admission_.shadow_outcome())
-    metrics.shadowed(traffic_class, *shadow, admission_.record().reason);
-  if (is<DeferredRequest>(answer)) admission_.use_token();
-  admission_.give_back_token();  // unless it was sent to the upstream
-  if (is_logged()) log_access(answer, outcome, duration);
-}
 
 }  // namespace spillway::proxy

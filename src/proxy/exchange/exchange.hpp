@@ -62,14 +62,17 @@ class Exchange {
   // The phases (exchange.cpp).
   Task<Answer> find_answer();
   Task<Answer> own_answer(std::string_view path);
-  std::optional<Fault> check_framing();
-  void classify();
-  std::optional<Answer> admit();
   Task<Answer> ask_upstream();
   Task<Answer> defer(std::optional<Fault> refused);
-  std::optional<Fault> enter_gate();
   Task<std::optional<Fault>> send(const Answer& answer);
-  void observe(const Answer& answer);
+
+  // What the request is (classify.cpp).
+  std::optional<Fault> check_framing();
+  void classify();
+
+  // Whether it goes on to the upstream (admit.cpp).
+  std::optional<Answer> admit();
+  std::optional<Fault> enter_gate();
 
   // Degraded and stale responses (degrade.cpp).
   std::optional<Answer> degrade();
@@ -96,7 +99,8 @@ class Exchange {
   Task<std::optional<Fault>> open_tunnel();
   http::ForwardedResponse additions(const http::CacheStatus& status) const;
 
-  // The access log (access_log.cpp).
+  // Metrics (observe.cpp) and access log (access_log.cpp).
+  void observe(const Answer& answer);
   bool is_logged();
   std::string_view logged_path(std::string_view path) const;
   void log_access(const Answer& answer, Outcome outcome, Duration duration);

@@ -1,0 +1,43 @@
+// What a request is: how it is framed, and its route, traffic class, tenant and deadline.
+#include <chrono>
+
+#include "http/framing.hpp"
+#include "http/upgrade.hpp"
+#include "proxy/exchange/exchange.hpp"
+
+namespace spillway::proxy {
+
+std::optional<Fault> Exchange::check_framing() {
+  http::RequestHead& head = session_.request();
+  http::Error error = http::request_framing(head);
+  if (error == http::Error::none && head.framing.kind == http::Framing::Kind::length &&
+      head.framing.length > request_.limits().body_bytes) {
+    error = http::Error::body_too_large;
+  }
+  if (error != http::Error::none) return bad_request(error);
+  return head.is_final_recipient ? std::optional(options_answered()) : std::nullopt;
+}
+
+void Exchange::classify() {
+  const http::RequestHead& head = request_.head;
+  request_.is_classified = true;
+  request_.subject = request_.generation->generation().classifier.classify(
+      head, request_.client.peer, request_.arrived);
+  if (const auto& classifier = request_.generation->generation().classifier;
+      classifier.goes_by_cost(request_.subject)) {
+    const auto cost = request_.generation->route_cost.learned(request_.subject.route);
+    if (cost) classifier.classify_by_cost(request_.subject, *cost, request_.arrived);
+  }
+  const traffic::DeadlineFields deadline = traffic::deadline_fields(head.fields);
+  if (deadline.any()) {
+    const traffic::WallTime wall =
+        deadline.is_unix_time() ? std::chrono::system_clock::now() : traffic::WallTime{};
+    request_.subject.client = traffic::client_deadline(deadline, request_.arrived, wall);
+  }
+  if (head.upgrade) {
+    const config::Route& route = request_.config().routes[index(request_.subject.route)];
+    request_.upgrade = http::offered_upgrade(head, route.upgrades);
+  }
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,64 @@
+// How a request ended, as metrics count it.
+#include <utility>
+
+#include "proxy/exchange/exchange.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+
+// Whether the request would have gone on but for the deadline that its client chose, which says
+// nothing about what the upstream can do.
+bool fails_by_clients_deadline(const Fault& fault, const RequestContext& request,
+                               const Admission& admission) {
+  if (!request.subject.has_clients_deadline()) return false;
+  if (fault.reason == Reason::deadline_expired) return true;
+  const std::optional<Duration> wait = admission.predicted_wait(fault);
+  return fault.reason == Reason::queue_wait_risk && wait &&
+         admission.verdict().kind == overload::Verdict::Kind::allow &&
+         *wait <= request.traffic_class().max_wait;
+}
+
+Outcome outcome_of(const Answer& answer, const Admission& admission) {
+  if (const Fault* const fault = fault_in(answer)) return fault->outcome;
+  if (is<DeferredRequest>(answer)) return Outcome::deferred;
+  if (is<WaitingPage>(answer)) return Outcome::waiting;
+  if (admission.is_degraded()) return Outcome::degraded;
+  const bool is_own = is<CachedResponse>(answer) || is<JobReport>(answer) ||
+                      is<JobEvents>(answer) || is<WaitingReport>(answer) ||
+                      is<WaitingEvents>(answer);
+  return is_own ? Outcome::cached : Outcome::forwarded;
+}
+
+}  // namespace
+
+// Metrics and access log, once a request.
+void Exchange::observe(const Answer& answer) {
+  if (std::exchange(is_observed_, true)) return;
+  observe::WorkerMetrics& metrics = request_.metrics();
+  const traffic::Subject& subject = request_.subject;
+  const ClassId traffic_class = subject.traffic_class;
+  const Fault* const fault = fault_in(answer);
+  const Outcome outcome = outcome_of(answer, admission_);
+  const Duration duration = services_.now() - request_.arrived;
+  metrics.finish(subject.route, traffic_class, outcome);
+  metrics.request_duration(traffic_class, duration);
+  if (session_.status() != 0) metrics.response(traffic_class, session_.status());
+  const bool is_clients_own =
+      fault != nullptr && fails_by_clients_deadline(*fault, request_, admission_);
+  if (outcome == Outcome::error || is_clients_own) {
+    metrics.error(traffic_class, is_clients_own ? Reason::deadline_expired : fault->reason);
+  } else if (fault != nullptr && fault->reason != Reason::none && outcome != Outcome::client_gone) {
+    metrics.denied(traffic_class, fault->reason);
+  }
+  const overload::Verdict& verdict = admission_.verdict();
+  if (outcome == Outcome::degraded) metrics.degraded(traffic_class, verdict.mode, verdict.reason);
+  if (lookup_.status().has_cache) metrics.cache_lookup(subject.route, lookup_.result());
+  if (const auto shadow = admission_.shadow_outcome())
+    metrics.shadowed(traffic_class, *shadow, admission_.record().reason);
+  if (is<DeferredRequest>(answer)) admission_.use_token();
+  admission_.give_back_token();  // unless it was sent to the upstream
+  if (is_logged()) log_access(answer, outcome, duration);
+}
+
+}  // namespace spillway::proxy
