@@ -107,7 +107,7 @@ spillway_configuration() { # workload workers
     # each.
     denied)
       replaced '"inflight_ratio": 0.95' '"inflight_ratio": 0.01' < "$work/spillway.json" |
-        replaced '"inflight_ratio": 0.7' '"inflight_ratio": 0.005' |
+        replaced '"inflight_ratio": 0.9' '"inflight_ratio": 0.005' |
         replaced '{ "strategy": "deny", "probability": 0.5, "retry_after_ms": 1000 }' \
           '{ "strategy": "allow", "retry_after_ms": 5000, "budget": { "rate": 0 } }' \
           > "$work/denied.json"
