@@ -49,7 +49,8 @@ std::vector<Implementation> implementations() {
   return {{"memory", make_contract<MemoryContract>},
           {"sqlite", make_contract<SqliteContract>},
           {"sealed sqlite", make_contract<SealedContract>},
-          {"postgresql", make_contract<PostgresContract>}};
+          {"postgresql", make_contract<PostgresContract>},
+          {"sealed postgresql", make_contract<SealedPostgresContract>}};
 }
 
 }  // namespace spillway::store

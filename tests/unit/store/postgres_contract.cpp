@@ -15,7 +15,7 @@ std::unique_ptr<JobStore> PostgresContract::make() {
 }
 
 std::unique_ptr<JobStore> PostgresContract::reopen() {
-  Opened opened = open_store(url_, {});
+  Opened opened = open_store(url_, {}, key_);
   if (!opened.store) throw std::runtime_error(opened.failure.text);
   set_clock();
   return std::move(opened.store);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "support/postgres.hpp"
@@ -13,8 +14,9 @@ namespace spillway::store {
 // Started when it is first asked for; ends with the process.
 support::Postgres& postgres_server();
 
-class PostgresContract final : public Contract {
+class PostgresContract : public Contract {
  public:
+  explicit PostgresContract(std::optional<Key> key = {}) : key_(key) {}
   bool is_available() const override { return support::Postgres::is_installed(); }
   std::unique_ptr<JobStore> make() override;
   std::unique_ptr<JobStore> reopen() override;
@@ -26,7 +28,14 @@ class PostgresContract final : public Contract {
  private:
   void set_clock() const;
 
+  const std::optional<Key> key_;
   std::string url_;
+};
+
+// What is sealed is read as it was written.
+class SealedPostgresContract final : public PostgresContract {
+ public:
+  SealedPostgresContract() : PostgresContract(Key{{1, 2, 3}}) {}
 };
 
 }  // namespace spillway::store
