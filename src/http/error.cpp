@@ -9,12 +9,12 @@ namespace {
 
 struct Row {
   int status;
-  std::string_view sentence;
-  std::string_view upstream_error;
+  StaticText sentence;
+  StaticText upstream_error;
 };
 
-constexpr std::string_view kProtocol = "http_protocol_error";
-constexpr std::string_view kHead = "http_response_header_section_size";
+constexpr StaticText kProtocol = "http_protocol_error";
+constexpr StaticText kHead = "http_response_header_section_size";
 
 constexpr std::array<Row, kErrorCount> kRows{{
     {0, "", ""},
@@ -48,12 +48,10 @@ const Row& row(Error error) { return kRows[index(error)]; }
 
 int status_of(Error error) { return row(error).status; }
 
-std::string_view describe(Error error) { return row(error).sentence; }
+StaticText describe(Error error) { return row(error).sentence; }
 
-std::string_view proxy_status(Error error) {
-  return error == Error::none ? "" : "http_request_error";
-}
+StaticText proxy_status(Error error) { return error == Error::none ? "" : "http_request_error"; }
 
-std::string_view upstream_proxy_status(Error error) { return row(error).upstream_error; }
+StaticText upstream_proxy_status(Error error) { return row(error).upstream_error; }
 
 }  // namespace spillway::http

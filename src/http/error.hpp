@@ -4,7 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
+
+#include "base/static_text.hpp"
 
 namespace spillway::http {
 
@@ -40,14 +41,14 @@ inline constexpr std::size_t kErrorCount = 22;
 int status_of(Error error);
 
 // A sentence for the response body, e.g. "The header section is too large."; empty for none.
-std::string_view describe(Error error);
+StaticText describe(Error error);
 
 // The RFC 9209 section 2.3 error type when the fault is in the client's request: always
 // http_request_error, the type for 4xx that an intermediary generates.
-std::string_view proxy_status(Error error);
+StaticText proxy_status(Error error);
 
 // Likewise when the fault is in the upstream's response, e.g. http_response_incomplete,
 // http_protocol_error.
-std::string_view upstream_proxy_status(Error error);
+StaticText upstream_proxy_status(Error error);
 
 }  // namespace spillway::http

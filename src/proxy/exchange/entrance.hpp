@@ -19,8 +19,10 @@ namespace spillway::proxy {
 
 class Entrance {
  public:
-  Entrance(Services& services, RequestContext& request, const VisitorTokens& tokens)
-      : services_(services), request_(request), tokens_(tokens) {}
+  // `response`: what visitors who wait are told.
+  Entrance(Services& services, RequestContext& request, const VisitorTokens& tokens,
+           OwnResponse& response)
+      : services_(services), request_(request), tokens_(tokens), response_(response) {}
   Entrance(const Entrance&) = delete;
   Entrance& operator=(const Entrance&) = delete;
 
@@ -28,8 +30,7 @@ class Entrance {
   // its deadline, and with RequestContext::pass and pass_lines. Else WaitingPage, or a fault
   // for a request that is no visit: of a picture, a form, a prefetch.
   std::optional<Answer> enter();
-  // Of WaitingPage, and why.
-  const OwnResponse& response() const { return response_; }
+  // Of WaitingPage.
   Reason reason() const { return reason_; }
 
   // Before the head of the request's response is sent: a visitor who came in with it gets no pass
@@ -56,9 +57,9 @@ class Entrance {
   Services& services_;
   RequestContext& request_;
   const VisitorTokens& tokens_;
+  OwnResponse& response_;
   SharedWaitingRoom* room_ = nullptr;
   const config::WaitingRoom* settings_ = nullptr;
-  OwnResponse response_;
   Reason reason_ = Reason::waiting_room;
   std::optional<waiting::TicketId> claimed_;  // its session began with this request
   Stay stay_;

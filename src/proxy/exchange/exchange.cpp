@@ -134,15 +134,13 @@ Task<std::optional<Fault>> Exchange::send(const Answer& answer) {
   if (is<RouteFallback>(answer)) return send_fallback();
   if (is<ProtocolSwitch>(answer)) return open_tunnel();
   if (is<JobEvents>(answer)) return job_resource_.send_events(session_, admission_);
-  if (is<WaitingPage>(answer)) return send_own(entrance_.response());
-  if (is<WaitingReport>(answer)) return send_own(waiting_resource_.response());
   if (is<WaitingEvents>(answer))
     return waiting_resource_.send_events(session_, parking_, admission_);
   if (is<DeferredRequest>(answer))
     job_resource_.report_deferred(deferral_.id(), deferral_.applied_to_202());
-  if (is<DeferredRequest>(answer) || is<JobReport>(answer))
-    return send_own(job_resource_.response());
-  return relay_.run();
+  const bool is_own = is<DeferredRequest>(answer) || is<JobReport>(answer) ||
+                      is<WaitingPage>(answer) || is<WaitingReport>(answer);
+  return is_own ? send_own(own_response_) : relay_.run();
 }
 
 Exchange::Exchange(Services& services, LocalGeneration& generation, ClientSession& session,
@@ -160,9 +158,9 @@ Exchange::Exchange(Services& services, LocalGeneration& generation, ClientSessio
       relay_({services, request_, session, parking, body_, admission_, lookup_, flight_, fill_,
               call_}),
       deferral_(services, request_, session, parking, body_, call_, admission_.key()),
-      job_resource_(services, request_, parking),
+      job_resource_(services, request_, parking, own_response_),
       visitor_tokens_(request_, session),
-      entrance_(services, request_, visitor_tokens_),
-      waiting_resource_(services, request_, visitor_tokens_, body_) {}
+      entrance_(services, request_, visitor_tokens_, own_response_),
+      waiting_resource_(services, request_, visitor_tokens_, body_, own_response_) {}
 
 }  // namespace spillway::proxy

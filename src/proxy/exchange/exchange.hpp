@@ -117,6 +117,7 @@ class Exchange {
   UpstreamCall call_;
   ResponseRelay relay_;
   Deferral deferral_;
+  OwnResponse own_response_;  // of a job, a place or a waiting page
   JobResource job_resource_;
   VisitorTokens visitor_tokens_;
   Entrance entrance_;

@@ -37,10 +37,10 @@ bool is_shed(const Fault& fault) {
 
 Fault bad_request(http::Error error) {
   return {.reason = Reason::bad_request,
-          .status = static_cast<unsigned>(http::status_of(error)),
+          .status = static_cast<std::uint16_t>(http::status_of(error)),
+          .close = true,
           .proxy_error = http::proxy_status(error),
-          .detail = http::describe(error),
-          .close = true};
+          .detail = http::describe(error)};
 }
 
 Fault options_answered() {
@@ -52,15 +52,15 @@ Fault options_answered() {
 Fault request_timeout() {
   return {.reason = Reason::request_timeout,
           .status = 408,
-          .detail = "The request did not arrive in time.",
-          .close = true};
+          .close = true,
+          .detail = "The request did not arrive in time."};
 }
 
 Fault slow_client() {
   return {.reason = Reason::slow_client,
           .status = 408,
-          .detail = "The request was sent or its answer taken too slowly while others waited.",
-          .close = true};
+          .close = true,
+          .detail = "The request was sent or its answer taken too slowly while others waited."};
 }
 
 Fault client_gone() {
@@ -68,7 +68,7 @@ Fault client_gone() {
 }
 
 Fault denied(Reason reason, Milliseconds retry_after) {
-  std::string_view detail =
+  StaticText detail =
       "The service is busy and is taking only part of its requests. Please try again later.";
   if (reason == Reason::budget_exceeded)
     detail = "Requests of this kind come faster than the service takes them now.";
@@ -76,7 +76,7 @@ Fault denied(Reason reason, Milliseconds retry_after) {
     detail = "The service is busy, and you ask for more than your share of it.";
   return {.outcome = Outcome::denied,
           .reason = reason,
-          .status = is_callers_own(reason) ? 429u : 503u,
+          .status = static_cast<std::uint16_t>(is_callers_own(reason) ? 429 : 503),
           .detail = detail,
           .retry_after = retry_after};
 }
@@ -92,8 +92,8 @@ Fault not_stored(Fault denied) {
 Fault only_if_cached() {
   return {.reason = Reason::not_stored,
           .status = 504,
-          .detail = "The request asks for a stored answer only, and none is stored.",
-          .only_stored = true};
+          .only_stored = true,
+          .detail = "The request asks for a stored answer only, and none is stored."};
 }
 
 Fault dropped(Reason reason) {
@@ -132,7 +132,7 @@ Fault circuit_open(Milliseconds retry_after) {
 
 Fault cannot_connect(bool timed_out) {
   return {.reason = timed_out ? Reason::upstream_timeout : Reason::upstream_unavailable,
-          .status = timed_out ? 504u : 502u,
+          .status = static_cast<std::uint16_t>(timed_out ? 504 : 502),
           .proxy_error = timed_out ? "connection_timeout" : "connection_refused",
           .detail = "The service behind this proxy cannot be reached."};
 }
@@ -147,9 +147,9 @@ Fault local_shortage() {
 Fault upstream_reset() {
   return {.reason = Reason::upstream_unavailable,
           .status = 502,
+          .failure = observe::ServerFailure::reset,
           .proxy_error = "connection_terminated",
-          .detail = "The service behind this proxy closed the connection without an answer.",
-          .failure = observe::ServerFailure::reset};
+          .detail = "The service behind this proxy closed the connection without an answer."};
 }
 
 Fault upstream_failed() {
@@ -161,15 +161,15 @@ Fault upstream_failed() {
 Fault upstream_timeout() {
   return {.reason = Reason::upstream_timeout,
           .status = 504,
-          .detail = "The service behind this proxy did not answer in time.",
-          .failure = observe::ServerFailure::response_timeout};
+          .failure = observe::ServerFailure::response_timeout,
+          .detail = "The service behind this proxy did not answer in time."};
 }
 
 Fault upstream_stalled() {
   return {.reason = Reason::upstream_timeout,
           .status = 504,
-          .detail = "The service behind this proxy did not end its answer in time.",
-          .failure = observe::ServerFailure::body_timeout};
+          .failure = observe::ServerFailure::body_timeout,
+          .detail = "The service behind this proxy did not end its answer in time."};
 }
 
 Fault deadline_passed() {
@@ -181,11 +181,11 @@ Fault deadline_passed() {
 Fault upstream_invalid(http::Error error) {
   return {.reason = Reason::upstream_invalid,
           .status = 502,
+          .failure = error == http::Error::truncated ? observe::ServerFailure::truncated
+                                                     : observe::ServerFailure::invalid,
           .proxy_error = http::upstream_proxy_status(error),
           .detail = "The service behind this proxy gave an invalid answer.",
-          .cause = http::describe(error),
-          .failure = error == http::Error::truncated ? observe::ServerFailure::truncated
-                                                     : observe::ServerFailure::invalid};
+          .cause = http::describe(error)};
 }
 
 Fault not_deferred(Reason reason) {

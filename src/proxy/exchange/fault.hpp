@@ -4,10 +4,10 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
 #include "base/outcome.hpp"
 #include "base/reason.hpp"
+#include "base/static_text.hpp"
 #include "base/time.hpp"
 #include "http/error.hpp"
 #include "observe/server_failure.hpp"
@@ -17,15 +17,17 @@ namespace spillway::proxy {
 struct Fault {
   Outcome outcome = Outcome::error;
   Reason reason = Reason::none;
-  unsigned status = 0;           // 0: close without a response
-  std::string_view proxy_error;  // RFC 9209 error type; empty: derived from the reason
-  std::string_view detail;       // one sentence
-  std::string_view cause;        // the exact error, for the log; empty: as `detail`
+  std::uint16_t status = 0;                       // 0: close without a response
   std::optional<observe::ServerFailure> failure;  // of the server that was asked
+  bool only_stored = false;                       // only a stored response was allowed
+  bool close = false;                             // the start of the next request is unknown
+  StaticText proxy_error;  // RFC 9209 error type; empty: derived from the reason
+  StaticText detail;       // one sentence
+  StaticText cause;        // the exact error, for the log; empty: as `detail`
   Milliseconds retry_after{0};
-  bool only_stored = false;  // only a stored response was allowed; for Cache-Status
-  bool close = false;        // the start of the next request is unknown
 };
+// The frames of a request's coroutines hold many of them.
+static_assert(sizeof(Fault) <= 40);
 
 // The upstream has failed, or is not asked because it has (open circuit). A stored response may
 // take its place.

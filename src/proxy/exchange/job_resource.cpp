@@ -17,7 +17,7 @@ constexpr std::size_t kIdSize = 32;
 constexpr std::string_view kJsonFields =
     "Content-Type: application/json\r\nCache-Control: no-store\r\n";
 
-Fault answered(unsigned status, std::string_view detail) {
+Fault answered(std::uint16_t status, StaticText detail) {
   return {.outcome = Outcome::cached, .status = status, .detail = detail};
 }
 

@@ -27,8 +27,10 @@ std::string job_location(const RequestContext& request, const jobs::JobId& id);
 
 class JobResource {
  public:
-  JobResource(Services& services, const RequestContext& request, Parking& parking)
-      : services_(services), request_(request), parking_(parking) {}
+  // `response`: where its reports are written.
+  JobResource(Services& services, const RequestContext& request, Parking& parking,
+              OwnResponse& response)
+      : services_(services), request_(request), parking_(parking), response_(response) {}
   JobResource(const JobResource&) = delete;
   JobResource& operator=(const JobResource&) = delete;
 
@@ -37,8 +39,6 @@ class JobResource {
   // The stored answer of a job, in place of a 202; `applied`: the preference that led to it. A
   // fault where its body was too long to be kept.
   Task<Answer> answer_of(jobs::JobId id, std::string applied);
-  // The report, for the response.
-  const OwnResponse& response() const { return response_; }
   // Sends an event for each change of the job's state until its end (job_events.cpp). Ends earlier
   // when the client leaves, or after a while; its client comes again then.
   Task<std::optional<Fault>> send_events(ClientSession& session, Admission& admission);
@@ -68,7 +68,7 @@ class JobResource {
   Services& services_;
   const RequestContext& request_;
   Parking& parking_;
-  OwnResponse response_;
+  OwnResponse& response_;
   jobs::JobId followed_;  // by its events
 };
 

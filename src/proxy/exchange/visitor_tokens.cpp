@@ -49,17 +49,17 @@ http::Error VisitorTokens::take() {
 bool VisitorTokens::take(std::string_view name, std::string_view value) {
   const VisitorCookie cookie = request_.generation->generation().visitor_cookies.find(name);
   if (cookie.room == nullptr) return false;
-  const auto carried = std::span(carried_).first(size_);
   const auto of_name =
-      static_cast<std::size_t>(std::ranges::count(carried, cookie, &Carried::cookie));
-  if (size_ < kMost && of_name < kMostOfAName && waiting::TokenText::is_size(value.size()))
-    carried_[size_++] = {cookie, waiting::TokenText(value)};
+      static_cast<std::size_t>(std::ranges::count(carried_, cookie, &Carried::cookie));
+  if (carried_.size() < kMost && of_name < kMostOfAName &&
+      waiting::TokenText::is_size(value.size()))
+    carried_.push_back({cookie, waiting::TokenText(value)});
   return true;
 }
 
 std::optional<waiting::Token> VisitorTokens::find(const VisitorCookie& cookie,
                                                   TimePoint now) const {
-  for (const Carried& carried : std::span(carried_).first(size_)) {
+  for (const Carried& carried : carried_) {
     if (carried.cookie != cookie) continue;
     if (const auto token = cookie.room->verify({carried.text.data(), carried.text.size()}, now))
       return token;

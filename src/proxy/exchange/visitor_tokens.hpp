@@ -5,7 +5,7 @@
 // upstream sees them, and a stored response is the same with and without them.
 #pragma once
 
-#include <array>
+#include <boost/container/static_vector.hpp>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -48,8 +48,7 @@ class VisitorTokens {
 
   const RequestContext& request_;
   ClientSession& session_;
-  std::array<Carried, kMost> carried_{};
-  std::size_t size_ = 0;
+  boost::container::static_vector<Carried, kMost> carried_;  // most requests have none
 };
 
 // nullopt: the system has no random numbers.

@@ -23,9 +23,10 @@ namespace spillway::proxy {
 
 class WaitingResource {
  public:
+  // `response`: where its reports are written.
   WaitingResource(Services& services, const RequestContext& request, const VisitorTokens& tokens,
-                  RequestBody& body)
-      : services_(services), request_(request), tokens_(tokens), body_(body) {}
+                  RequestBody& body, OwnResponse& response)
+      : services_(services), request_(request), tokens_(tokens), body_(body), response_(response) {}
   WaitingResource(const WaitingResource&) = delete;
   WaitingResource& operator=(const WaitingResource&) = delete;
 
@@ -33,8 +34,6 @@ class WaitingResource {
   static bool is_for(std::string_view path);
 
   Task<Answer> answer(std::string_view path);
-  // Of WaitingReport.
-  const OwnResponse& response() const { return response_; }
   // Of WaitingEvents: the visitor's status (WHATWG HTML section 9.2), when it changes.
   Task<std::optional<Fault>> send_events(ClientSession& session, Parking& parking,
                                          Admission& admission);
@@ -75,12 +74,12 @@ class WaitingResource {
   const RequestContext& request_;
   const VisitorTokens& tokens_;
   RequestBody& body_;
+  OwnResponse& response_;
   SharedWaitingRoom* room_ = nullptr;
   const config::WaitingRoom* settings_ = nullptr;
   EventSeat seat_;
   std::uint32_t stream_ = 0;             // WaitingRoom::follow()
   std::optional<waiting::Token> given_;  // what the visitor carries from now on
-  OwnResponse response_;
 };
 
 }  // namespace spillway::proxy

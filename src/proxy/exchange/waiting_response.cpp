@@ -60,7 +60,7 @@ std::string_view title_of(const VisitorStatus& status) {
 
 }  // namespace
 
-Fault waiting_told(unsigned status, std::string_view detail) {
+Fault waiting_told(std::uint16_t status, StaticText detail) {
   return {.outcome = Outcome::cached, .status = status, .detail = detail};
 }
 

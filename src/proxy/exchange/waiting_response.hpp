@@ -27,7 +27,7 @@ OwnResponse status_response(const WaitingFacts& facts, std::string_view more = {
 std::string problem_members(const VisitorStatus& status, unsigned code);
 
 // A problem that is about the question, not about a place.
-Fault waiting_told(unsigned status, std::string_view detail);
+Fault waiting_told(std::uint16_t status, StaticText detail);
 Fault not_in_waiting_room();
 
 // The visitor has given up its place, and carries nothing any more.
