@@ -13,6 +13,9 @@ class StaticText {
 
   constexpr operator std::string_view() const { return text_; }
   constexpr bool empty() const { return *text_ == '\0'; }
+  friend constexpr bool operator==(StaticText one, std::string_view other) {
+    return std::string_view(one) == other;
+  }
 
  private:
   const char* text_ = "";
