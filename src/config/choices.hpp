@@ -105,6 +105,10 @@ inline constexpr std::array kChoices<Queueing>{Choice{Queueing::fifo, "fifo"},
                                                Choice{Queueing::random_start, "random_start"}};
 
 template <>
+inline constexpr std::array kChoices<WaitingJoin>{Choice{WaitingJoin::automatic, "auto"},
+                                                  Choice{WaitingJoin::offer, "offer"}};
+
+template <>
 inline constexpr std::array kChoices<OnStoreFailure>{Choice{OnStoreFailure::hold, "hold"},
                                                      Choice{OnStoreFailure::open, "open"}};
 

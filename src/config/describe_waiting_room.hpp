@@ -96,6 +96,9 @@ void describe(Visitor& visit, WaitingRoom& x) {
   visit("queueing", x.opening.queueing, ByType{},
         "The order of those who have come before opens_at: fifo, by arrival; random_start, by lot. "
         "After it by arrival.");
+  visit("join", x.tickets.join, ByType{},
+        "auto: a visitor that has to wait gets a ticket at its second contact; offer: only when it "
+        "takes the place that the page offers. Programs take one by POST in any case.");
   visit("on_store_failure", x.on_store_failure, ByType{},
         "While places cannot be written down: hold, nobody is called; open, all goes on, and a "
         "place of that time is lost if the process ends.");
@@ -106,6 +109,10 @@ void describe(Visitor& visit, WaitingRoom& x) {
         "A sentence of yours on the waiting page; empty: none.");
   visit("languages", x.page.languages, ListOf<Format>{kPageLanguage, 0, 5},
         "Languages of the waiting page, of which the visitor's browser chooses; empty: all.");
+  visit(
+      "page", x.page.file, kOptionalFileName,
+      "HTML file of yours in place of the waiting page: a template with {{head}} and {{content}}; "
+      "relative to the directory of the configuration file. Empty: the built-in page.");
   visit("secure_cookie", x.secure_cookie, ByType{},
         "Cookies for HTTPS alone (__Host-, Secure); false: for a site on plain HTTP.");
   visit("class", x.sessions.traffic_class, ClassName{},

@@ -10,6 +10,7 @@
 #include "base/hmac.hpp"
 #include "base/ids.hpp"
 #include "base/time.hpp"
+#include "config/page_template.hpp"
 
 namespace spillway::config {
 
@@ -20,6 +21,9 @@ enum class WaitingWhen : std::uint8_t { full, always, overloaded };
 // The order of those who have come before `opens_at`: by arrival, or by lot. After that: by
 // arrival.
 enum class Queueing : std::uint8_t { fifo, random_start };
+
+// What makes a ticket of a visitor that has to wait: its second contact, or its acceptance.
+enum class WaitingJoin : std::uint8_t { automatic, offer };
 
 // While places cannot be written down: nobody is called, or all goes on.
 enum class OnStoreFailure : std::uint8_t { hold, open };
@@ -85,6 +89,7 @@ struct WaitingTickets {
   Milliseconds claim{120000};
   std::uint32_t claim_extensions = 10;
   std::uint32_t attempts = 3;
+  WaitingJoin join = WaitingJoin::automatic;
 };
 
 // From when on visitors have to wait, or no longer.
@@ -100,6 +105,8 @@ struct WaitingPage {
   WaitingPoll poll;
   std::string message;
   std::vector<std::string> languages;  // empty: all that the page has
+  std::string file;                    // with the operator's template; empty: none
+  std::optional<PageTemplate> own;     // set by load(), from that file
 };
 
 // How the upstream verifies that a request was let in.

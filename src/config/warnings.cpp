@@ -1,8 +1,56 @@
 #include "config/warnings.hpp"
 
 #include <algorithm>
+#include <boost/beast/zlib/deflate_stream.hpp>
+#include <string>
+
+#include "config/findings.hpp"
 
 namespace spillway::config {
+namespace {
+
+// What a new connection carries in its first round trip (RFC 6928), and the most that the waiting
+// page's own part takes of it.
+constexpr std::size_t kFirstFlight = 14 * 1024;
+constexpr std::size_t kOfOwnPage = 8 * 1024;
+
+// As a server in front of Spillway, which compresses nothing, would send it.
+std::size_t deflated_size(const std::string& text) {
+  namespace zlib = boost::beast::zlib;
+  zlib::deflate_stream stream;
+  std::string room(stream.upper_bound(text.size()), '\0');
+  zlib::z_params work;
+  work.next_in = text.data();
+  work.avail_in = text.size();
+  work.next_out = room.data();
+  work.avail_out = room.size();
+  boost::beast::error_code ended;
+  stream.write(work, zlib::Flush::finish, ended);
+  return work.total_out;
+}
+
+std::string markup_of(const PageTemplate& page) {
+  std::string markup;
+  for (const PagePiece& piece : page.pieces) markup += piece.text;
+  return markup;
+}
+
+void warn_of_long_pages(const Config& config, Problems& found) {
+  for (std::size_t n = 0; n < config.routes.size(); ++n) {
+    const auto& room = config.routes[n].waiting_room;
+    if (!room || !room->page.own) continue;
+    const std::size_t size = deflated_size(markup_of(*room->page.own));
+    if (size <= kFirstFlight - kOfOwnPage) continue;
+    found.push_back({route_path(n, config.routes.size()) + ".waiting_room.page",
+                     "this template takes " + std::to_string(size) +
+                         " bytes even if it is compressed: with up to " +
+                         std::to_string(kOfOwnPage) + " of the page's own part it exceeds the " +
+                         std::to_string(kFirstFlight) +
+                         " that arrive in the first round trip of a connection"});
+  }
+}
+
+}  // namespace
 
 Problems warnings(const Config& config) {
   Problems found;
@@ -13,6 +61,7 @@ Problems warnings(const Config& config) {
                      "proxies that share this database do not share waiting rooms: each keeps its "
                      "own places in a SQLite file, and counts its own sessions"});
   }
+  warn_of_long_pages(config, found);
   return found;
 }
 

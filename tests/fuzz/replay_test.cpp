@@ -75,6 +75,10 @@ TEST_CASE("every head of the corpus means the same to Beast's parser") {
   replay("upstream_response", head_reference);
 }
 
+TEST_CASE("every page of the corpus is refused with a sentence, or is the same with its values") {
+  replay("page_template", page_template);
+}
+
 TEST_CASE("every script of the corpus leaves each byte where it may be") {
   replay("connection", connection);
 }

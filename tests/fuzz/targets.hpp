@@ -14,5 +14,6 @@ void splits(std::string_view input);
 void field_values(std::string_view input);
 void head_reference(std::string_view input);
 void connection(std::string_view input);
+void page_template(std::string_view input);
 
 }  // namespace spillway::fuzz
