@@ -12,7 +12,10 @@ struct LanguageFile {
 };
 
 struct PageAssets {
-  std::string_view html;
+  std::string_view
+      html;  // the built-in page, a template as an operator's (config/page_template.hpp)
+  std::string_view head;  // what {{head}} and {{content}} are in it
+  std::string_view content;
   std::string_view css;
   std::string_view js;
   std::span<const LanguageFile> languages;

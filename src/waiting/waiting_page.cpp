@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/base64.hpp"
-#include "base/sha256.hpp"
 #include "waiting/page_assets.hpp"
 #include "waiting/page_language.hpp"
 
@@ -17,9 +15,9 @@ constexpr std::int64_t kMinute = 60'000;
 constexpr std::int64_t kHour = 60 * kMinute;
 // Shorter is a burden on who reads the page with a screen reader, and on the proxy.
 constexpr Milliseconds kShortestRefresh{20'000};
-constexpr std::array<std::string_view, 10> kStates{"arrived", "waiting",  "processing", "fulfilled",
-                                                   "full",    "closed",   "expired",    "cancelled",
-                                                   "ended",   "elsewhere"};
+constexpr std::array<std::string_view, 11> kStates{"arrived",   "offered", "waiting",  "processing",
+                                                   "fulfilled", "full",    "closed",   "expired",
+                                                   "cancelled", "ended",   "elsewhere"};
 
 bool is_comment(std::string_view line) {
   return line.starts_with("//") || (line.starts_with("/*") && line.ends_with("*/")) ||
@@ -98,15 +96,15 @@ const std::string& style() {
   return css;
 }
 
-// The page of a language: only what differs between visitors is still to be filled in.
-struct Template {
+// The page's own markup in a language: only what differs between visitors is still to be filled in.
+struct OwnParts {
   const PageTexts* texts;
-  std::string html;
+  std::string head;
+  std::string content;
 };
 
-std::vector<Template> make_templates() {
-  const std::string html = lightened(page_assets().html);
-  std::vector<Template> templates;
+std::vector<OwnParts> make_own_parts() {
+  std::vector<OwnParts> all;
   for (const PageTexts& texts : page_languages()) {
     const auto value = [&texts](std::string_view name) -> std::optional<std::string> {
       if (name == "css") return style();
@@ -116,15 +114,23 @@ std::vector<Template> make_templates() {
       const std::string_view text = texts.find(name);
       return text.empty() || name == "title" ? std::nullopt : std::optional(escaped(text));
     };
-    templates.push_back({&texts, fill_in(html, value)});
+    all.push_back({&texts, fill_in(lightened(page_assets().head), value),
+                   fill_in(lightened(page_assets().content), value)});
   }
-  return templates;
+  return all;
 }
 
-const Template& template_of(const PageTexts& texts) {
-  static const std::vector<Template> templates = make_templates();
-  return *std::find_if(templates.begin(), templates.end(),
-                       [&texts](const Template& each) { return each.texts == &texts; });
+const OwnParts& own_parts_of(const PageTexts& texts) {
+  static const std::vector<OwnParts> all = make_own_parts();
+  return *std::find_if(all.begin(), all.end(),
+                       [&texts](const OwnParts& each) { return each.texts == &texts; });
+}
+
+// Its text is ours: a unit test shows that it can be read.
+const config::PageTemplate& built_in_page() {
+  static const config::PageTemplate page =
+      config::read_page_template(lightened(page_assets().html)).page.value();
+  return page;
 }
 
 // What one visitor sees of it. The script shows the same; see page.js.
@@ -134,6 +140,30 @@ class Filling {
     const bool is_known = std::find(kStates.begin(), kStates.end(), content.state) != kStates.end();
     state_ = is_known ? content.state : kStates.front();
     place_ = state_ == "waiting" && content.ahead ? grouped(*content.ahead + 1) : "";
+  }
+
+  std::string operator()(config::PagePart part) const {
+    using Part = config::PagePart;
+    const OwnParts& own = own_parts_of(texts_);
+    switch (part) {
+      case Part::markup: break;  // is not filled in
+      case Part::head: return fill_in(own.head, *this);
+      case Part::content: return fill_in(own.content, *this);
+      case Part::title: return escaped(title());
+      case Part::heading: return of_state("h_");
+      case Part::sentence: return of_state("p_");
+      case Part::position: return escaped(place_);
+      case Part::ahead: return ahead();
+      case Part::estimate: return state_ == "waiting" ? escaped(expected()) : "";
+      case Part::waited: return state_ == "waiting" ? escaped(waited()) : "";
+      case Part::why: return escaped(why());
+      case Part::message: return escaped(content_.message);
+      case Part::room: return escaped(content_.room);
+      case Part::state: return std::string(state_);
+      case Part::lang: return std::string(texts_.tag());
+      case Part::dir: return escaped(texts_.find("dir"));
+    }
+    return {};
   }
 
   std::optional<std::string> operator()(std::string_view name) const {
@@ -146,14 +176,15 @@ class Filling {
     if (name == "room") return escaped(content_.room);
     if (name == "message") return escaped(content_.message);
     if (name == "why") return escaped(why());
-    if (name == "begins") return begins();
+    if (name == "begins_in") return begins();
     if (name == "number_label") return escaped(texts_.find(is_before_draw() ? "begins" : "place"));
     if (name == "number") return escaped(is_before_draw() ? begins_within() : place_);
-    if (name == "ahead_value") return place_.empty() ? "" : escaped(grouped(*content_.ahead));
+    if (name == "ahead_value") return ahead();
     if (name == "expected_value") return escaped(expected());
     if (name == "waited_value") return escaped(waited());
     if (name == "refresh") return refresh();
     if (name == "reloading") return reloading();
+    if (name == "offer") return offer();
     return std::nullopt;
   }
 
@@ -172,6 +203,8 @@ class Filling {
       digits.insert(at - 3, texts_.find("group"));
     return digits;
   }
+
+  std::string ahead() const { return place_.empty() ? "" : escaped(grouped(*content_.ahead)); }
 
   std::string expected() const {
     if (!content_.p10 || !content_.p90) return std::string(texts_.find("unknown"));
@@ -239,36 +272,46 @@ class Filling {
     return form.append("</button></form></noscript>");
   }
 
+  // The act that takes a place, with and without scripts.
+  std::string offer() const {
+    if (state_ != "offered" || content_.offer.empty()) return "";
+    std::string form = "<form class=\"offer\" method=\"post\" action=\"";
+    form.append(escaped(content_.status_path)).append("/join\"><input type=\"hidden\" name=\"");
+    form.append(kOfferField).append("\" value=\"").append(escaped(content_.offer));
+    return form.append("\"><button>").append(escaped(texts_.find("take"))) + "</button></form>";
+  }
+
   const PageContent& content_;
   const PageTexts& texts_;
   std::string_view state_;
   std::string place_;
 };
 
-std::string source_hash(std::string_view text) {
-  const Sha256 digest = sha256(text);
-  const std::string bytes(digest.begin(), digest.end());
-  return "'sha256-" + base64(bytes) + "'";
-}
-
 }  // namespace
 
 std::string waiting_page(const PageContent& content) {
   const PageTexts& texts = choose_language(content.accept_language, content.languages);
-  return fill_in(template_of(texts).html, Filling(content, texts));
+  const Filling filling(content, texts);
+  const config::PageTemplate& page = content.page != nullptr ? *content.page : built_in_page();
+  std::string html;
+  for (const config::PagePiece& piece : page.pieces) {
+    const bool is_markup = piece.part == config::PagePart::markup;
+    html += is_markup ? piece.text : filling(piece.part);
+  }
+  return html;
 }
 
 std::string_view waiting_page_language(const PageContent& content) {
   return choose_language(content.accept_language, content.languages).tag();
 }
 
-std::string_view waiting_page_csp() {
-  static const std::string csp =
-      "default-src 'none'; style-src " + source_hash(style()) + "; script-src " +
-      source_hash(script()) +
-      "; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'self'; "
+std::string waiting_page_csp(const config::PageTemplate* page) {
+  static const std::string styles = "default-src 'none'; style-src " + config::csp_source(style());
+  static const std::string others =
+      "; script-src " + config::csp_source(script()) +
+      "; connect-src 'self'; img-src data:; font-src data:; base-uri 'none'; form-action 'self'; "
       "frame-ancestors 'none'";
-  return csp;
+  return page != nullptr ? styles + page->style_sources + others : styles + others;
 }
 
 }  // namespace spillway::waiting

@@ -1,5 +1,6 @@
 // The page that a visitor sees who has to wait: one HTML document with its style, script and texts,
-// complete with the visitor's place as of now, for who has no scripts.
+// complete with the visitor's place as of now, for who has no scripts. The document around the
+// place is built in, or the operator's (config/page_template.hpp).
 //
 // What it expects of the server, below PageContent::status_path:
 //   GET /ticket    the status as JSON, asked for every poll_ms to 1.3 poll_ms (Retry-After if that
@@ -13,10 +14,12 @@
 //                  Cache-Control: no-store, and Set-Cookie: spillway_still=1; Path=/; HttpOnly;
 //                  SameSite=Lax; Max-Age=86400 (`on`: Max-Age=0). No token is needed or changed.
 //                  A page for a request that has this cookie has `refreshes = false`.
+//   POST /join     from a form: the field kOfferField has PageContent::offer. Answer: 303 as above,
+//                  with a ticket, by which the page then shows a place
 // The state `arrived` on a second poll is how the page finds that the browser keeps no cookie, and
 // after a place was shown that the place has ended.
 //
-// The response needs Content-Security-Policy: waiting_page_csp(), Referrer-Policy: same-origin,
+// The response needs Content-Security-Policy: waiting_page_csp(page), Referrer-Policy: same-origin,
 // Cache-Control: no-store, Vary: Accept-Language, Content-Language: waiting_page_language().
 #pragma once
 
@@ -27,6 +30,7 @@
 #include <string_view>
 
 #include "base/time.hpp"
+#include "config/page_template.hpp"
 
 namespace spillway::waiting {
 
@@ -37,8 +41,8 @@ struct PageContent {
   std::span<const std::string> languages;  // to choose from, as for choose_language()
   std::string_view message;                // the operator's, or empty
   std::string_view status_path;            // "/_spillway/rooms/sale"
-  // arrived, waiting, processing, fulfilled, full, elsewhere, closed, expired, cancelled or ended;
-  // anything else is shown as arrived.
+  // arrived, offered, waiting, processing, fulfilled, full, elsewhere, closed, expired, cancelled
+  // or ended; anything else is shown as arrived.
   std::string_view state = "arrived";
   Milliseconds poll{5'000};            // when to ask first
   std::optional<std::size_t> ahead{};  // if it is waiting
@@ -47,16 +51,20 @@ struct PageContent {
   std::optional<Milliseconds> begins_in{};  // nobody is called before
   std::string_view why{};  // paused, higher_tier, returned, busy, early, lot, or empty
   std::optional<Milliseconds> waited{};
-  bool refreshes = true;  // without scripts it loads itself again, every 20 s or `poll`
+  bool refreshes = true;     // without scripts it loads itself again, every 20 s or `poll`
+  std::string_view offer{};  // if it is offered: what its form sends
+  const config::PageTemplate* page = nullptr;  // the operator's; null: the built-in one
 };
+
+inline constexpr std::string_view kOfferField = "offer";
 
 std::string waiting_page(const PageContent& content);
 
 // The tag of the language that the page is in, for Content-Language.
 std::string_view waiting_page_language(const PageContent& content);
 
-// Nothing but the page's own style and script, by their hashes (CSP level 3 section 8.1), runs; the
-// same for all pages.
-std::string_view waiting_page_csp();
+// Nothing but the page's own style and script, and the styles of the template, by their hashes (CSP
+// level 3 section 8.1), acts; the same for all pages of a template.
+std::string waiting_page_csp(const config::PageTemplate* page = nullptr);
 
 }  // namespace spillway::waiting

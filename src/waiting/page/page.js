@@ -3,8 +3,9 @@
 // Asks for the visitor's status, shows it, and enters when it is called. The header of
 // waiting_page.hpp says what it expects of the server.
 const root = document.documentElement;
-const at = (id) => document.getElementById(id);
-const main = at('main');
+// By its place, and the rest within it: a template may have the same names for something else.
+const main = document.currentScript.previousElementSibling;
+const at = (id) => main.querySelector('#' + id);
 const path = main.dataset.path;
 
 // For the front of the line there are events; who is farther back polls.
@@ -23,7 +24,7 @@ for (const line of at('texts').content.textContent.split('\n')) {
   if (colon > 0) texts[line.slice(0, colon)] = line.slice(colon + 2);
 }
 
-let state = root.dataset.state;
+let state = main.dataset.state;
 let pollMs = Number(main.dataset.poll);
 let timer = 0;
 let due = 0;
@@ -47,7 +48,11 @@ let begins = 0;
 let beginTimer = 0;
 
 const fill = (key, values) => (texts[key] || '').replace(/\{(\w)\}/g, (_, name) => values[name]);
-const put = (id, text) => { if (at(id).textContent !== text) at(id).textContent = text; };
+const write = (element, text) => { if (element.textContent !== text) element.textContent = text; };
+const put = (id, text) => write(at(id), text);
+// What a template has around it in the title.
+const around = document.title.split(main.dataset.title);
+const entitle = (text) => { document.title = around.length === 2 ? around.join(text) : text; };
 const grouped = (n) => n < 10000 ? String(n) : String(n).replace(/\B(?=(\d{3})+$)/g, texts.group);
 const isOpen = () => state === 'processing' || state === 'fulfilled' || state === 'closed';
 const isOver = () => state === 'expired' || state === 'cancelled' || state === 'ended';
@@ -150,6 +155,8 @@ function show(status) {
   // It was told that there is no place for it, and got nothing to be recognised by: only the page's
   // own address gives out places.
   if (next === 'arrived' && (state === 'full' || state === 'elsewhere')) return location.reload();
+  // Only a page that was made for it has the form.
+  if (next === 'offered' && !main.querySelector('.offer')) return location.reload();
   // Not by its visitor: the text for that would be wrong.
   if (next === 'cancelled' && status.reason && status.reason !== 'cancelled') next = 'expired';
   if (next === 'arrived') {
@@ -157,6 +164,8 @@ function show(status) {
     // The server knows nothing of a place that it gave: it has ended.
     if (placed) next = 'expired';
     else if (Date.now() - loaded > STAMP_LIFE && (recognised || unrecognised === 1)) location.reload();
+    // The offer holds until it is clear that nothing is kept.
+    if (state === 'offered' && unrecognised < 2) next = state;
   } else {
     recognised = true;
     if (next === 'waiting' || next === 'processing') placed = true;
@@ -164,13 +173,13 @@ function show(status) {
   const changed = next !== state;
   state = next;
   if (changed) {
-    root.dataset.state = state;
+    root.dataset.state = main.dataset.state = state;
     put('heading', texts['h_' + state]);
     put('sentence', texts['p_' + state]);
     put('why', '');
   }
   const cookieless = state === 'arrived' && unrecognised > 1 && !recognised;
-  root.classList.toggle('cookieless', cookieless);
+  main.classList.toggle('cookieless', cookieless);
   if (cookieless) {
     put('heading', texts.h_cookies);
     put('sentence', texts.cookies);
@@ -180,7 +189,7 @@ function show(status) {
   clearTimeout(beginTimer);
   if (state === 'waiting' && 'begins_in_ms' in status) showStart(status);
   else if (state === 'waiting') showPlace(status, changed);
-  else if (changed) document.title = texts['h_' + state];
+  else if (changed) entitle(texts['h_' + state]);
   if (state === 'processing') claimUntil = Date.now() + (status.claim_remaining_ms || 0);
   if (isOpen()) {
     callIn();
@@ -192,6 +201,21 @@ function show(status) {
   if (isOver()) {
     unlisten();
     clearTimeout(timer);
+  }
+  mirror();
+}
+
+// Where a template shows the same, in elements with data-live.
+function mirror() {
+  const inLine = state === 'waiting';
+  const hasPlace = inLine && at('number-label').textContent === texts.place;
+  const mirrored = [
+    ['heading', 'heading', true], ['sentence', 'sentence', true], ['why', 'why', true], ['message', 'message', true],
+    ['position', 'number', hasPlace], ['ahead', 'ahead', hasPlace], ['estimate', 'expected', inLine], ['waited', 'waited', inLine],
+  ];
+  for (const [name, id, isShown] of mirrored) {
+    const text = isShown ? at(id).textContent : '';
+    for (const element of document.querySelectorAll(`[data-live="${name}"]`)) write(element, text);
   }
 }
 
@@ -205,7 +229,7 @@ function showPlace(status, changed) {
   const number = grouped(position);
   const estimate = status.estimate;
   const expected = estimate ? range(estimate.p10_ms, estimate.p90_ms) : texts.unknown;
-  document.title = fill('title', {n: number});
+  entitle(fill('title', {n: number}));
   put('number-label', texts.place);
   put('number', number);
   main.classList.toggle('long', number.length > 5);
@@ -223,7 +247,7 @@ function showStart(status) {
   put('ahead', 'ahead' in status ? grouped(status.ahead) : '–');
   put('expected', texts.unknown);
   put('waited', since(status.waited_ms || 0));
-  document.title = texts.h_waiting;
+  entitle(texts.h_waiting);
   announce(at('why').textContent);
   countToStart();
 }
@@ -336,7 +360,8 @@ addEventListener('pageshow', (event) => {
 });
 addEventListener('online', () => { if (failures) ask(); });
 
-root.classList.add('scripted');
+root.dataset.state = state;
+main.classList.add('scripted');
 if (main.dataset.begins) {
   position = 0;
   begins = Date.now() + Number(main.dataset.begins);

@@ -9,9 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "base/base64.hpp"
-#include "base/sha256.hpp"
 #include "support/places.hpp"
+#include "unit/waiting/page_parts.hpp"
 #include "waiting/page_assets.hpp"
 #include "waiting/page_language.hpp"
 
@@ -20,27 +19,9 @@ using spillway::Milliseconds;
 
 namespace {
 
-constexpr std::string_view kAllStates[] = {"arrived", "waiting", "processing", "fulfilled", "full",
-                                           "closed",  "expired", "cancelled",  "ended"};
-
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
-std::size_t count(std::string_view text, std::string_view part) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1))
-    ++found;
-  return found;
-}
-
-std::string between(std::string_view text, std::string_view begin, std::string_view end) {
-  const std::size_t from = text.find(begin);
-  REQUIRE(from != std::string_view::npos);
-  const std::size_t to = text.find(end, from + begin.size());
-  REQUIRE(to != std::string_view::npos);
-  return std::string(text.substr(from + begin.size(), to - from - begin.size()));
-}
+constexpr std::string_view kAllStates[] = {"arrived",   "offered", "waiting",  "processing",
+                                           "fulfilled", "full",    "closed",   "expired",
+                                           "cancelled", "ended",   "elsewhere"};
 
 PageContent content(std::string_view state = "waiting", std::string_view language = "en") {
   return {.room = "sale",
@@ -50,11 +31,6 @@ PageContent content(std::string_view state = "waiting", std::string_view languag
           .status_path = "/_spillway/rooms/sale",
           .state = state,
           .ahead = state == "waiting" ? std::optional<std::size_t>(117) : std::nullopt};
-}
-
-std::string hash_of(std::string_view text) {
-  const spillway::Sha256 digest = spillway::sha256(text);
-  return "'sha256-" + spillway::base64(std::string(digest.begin(), digest.end())) + "'";
 }
 
 // As gzip -9 makes it.
@@ -301,6 +277,8 @@ TEST_CASE("before a draw the page shows without scripts when entry begins, and n
   const std::string drawn = waiting_page(before);
   CHECK(between(drawn, "<span id=\"number-label\">", "</span>") == "Entry begins in");
   CHECK(between(drawn, "<bdi id=\"number\">", "</bdi>") == "12 min");
+  CHECK(between(drawn, "data-begins=\"", "\"") == "720000");
+  CHECK(between(waiting_page(content()), "data-begins=\"", "\"").empty());
   before.why = "early";
   before.ahead = 117;
   const std::string by_arrival = waiting_page(before);
