@@ -1,4 +1,5 @@
-// What a visitor carries: a stamp of its arrival, a ticket, or a pass. Signed (HMAC-SHA256, of
+// What a visitor carries: a stamp of its arrival, a ticket, or a pass; and what the form of a page
+// sends that takes the place it was offered. Signed (HMAC-SHA256, of
 // which 128 bits are sent) with the name of its waiting room, so that none counts in another one.
 //
 //     kind letter, base64url of: key number 1, id 16, generation 4, time 6, user 0 or 16,
@@ -26,7 +27,8 @@
 
 namespace spillway::waiting {
 
-enum class TokenKind : char { stamp = 's', ticket = 't', pass = 'p' };
+// An offer is of the stamp with the same id, and good for nothing without it.
+enum class TokenKind : char { stamp = 's', ticket = 't', pass = 'p', offer = 'o' };
 
 struct Token {
   TokenKind kind{};
@@ -47,6 +49,12 @@ inline Token ticket_of(const Token& stamp, Time joined) {
 
 // How long a stamp may be turned into a ticket.
 inline constexpr Milliseconds kStampLife{60000};
+// Where a place is only offered: its visitor may think about it. After kStampLife the place goes by
+// when it is taken.
+inline constexpr Milliseconds kOfferLife{3600000};
+
+// The form's half of an offer: not the stamp itself, which no script of the site is to read.
+inline Token offer_of(const Token& stamp) { return {TokenKind::offer, stamp.id, 0, stamp.time}; }
 
 // Without a user, and with one.
 inline constexpr std::size_t kTokenBytes = 1 + 16 + 4 + 6 + 16;

@@ -99,6 +99,10 @@ class WaitingRoom {
   Contact join(const TicketId& id, Time arrived, Time now, Priority priority = 0,
                const UserKey& user = {});
 
+  // The same where places are only offered: it makes no ticket. `wait` without a view: it may have
+  // one, by join().
+  Contact offer(const TicketId& id, Time now, Priority priority = 0, const UserKey& user = {});
+
   // A sign of life. nullopt: unknown, or ended. It counts as present for poll + 50 % + poll from
   // now on.
   std::optional<View> hear(const TicketId& id, Time now);
@@ -270,6 +274,7 @@ class WaitingRoom {
   bool is_open(Time now) const;
   bool is_full(Priority priority) const;
   bool refuses(const UserKey& user);
+  Door would_give_ticket(Priority priority, const UserKey& user);
   std::optional<double> calls_within_max_wait() const;
   Session begin(const TicketId& id, std::uint32_t generation, Time now);
   std::uint32_t extensions_left(const Ticket& ticket) const;

@@ -68,13 +68,18 @@ WaitingRoom::Door WaitingRoom::arrive(Time now, Priority priority, const UserKey
   return ask_for_ticket(now, priority, user);
 }
 
-WaitingRoom::Door WaitingRoom::ask_for_ticket(Time now, Priority priority, const UserKey& user) {
+// Counts who is refused.
+WaitingRoom::Door WaitingRoom::would_give_ticket(Priority priority, const UserKey& user) {
   if (orders_.has_ended) return Door::ended;
   if (refuses(user)) return Door::taken;
-  if (is_full(priority)) {
-    ++counts_.refused;
-    return Door::full;
-  }
+  if (!is_full(priority)) return Door::wait;
+  ++counts_.refused;
+  return Door::full;
+}
+
+WaitingRoom::Door WaitingRoom::ask_for_ticket(Time now, Priority priority, const UserKey& user) {
+  const Door door = would_give_ticket(priority, user);
+  if (door != Door::wait) return door;
   // Until the start all have to wait, and who has a stamp then finds it open likewise.
   const bool is_early = !terms_.start.is_over(now);
   const When when = orders_.is_held_open || is_early ? When::always : terms_.when;

@@ -23,11 +23,8 @@ WaitingRoom::Contact WaitingRoom::join(const TicketId& id, Time arrived, Time no
     users_.hold(user, id);
     return {Door::enter, std::nullopt, begin(id, 1, now)};
   }
-  if (refuses(user)) return {Door::taken, std::nullopt, std::nullopt};
-  if (is_full(priority)) {
-    ++counts_.refused;
-    return {Door::full, std::nullopt, std::nullopt};
-  }
+  const Door door = would_give_ticket(priority, user);
+  if (door != Door::wait) return {door, std::nullopt, std::nullopt};
   const Slot slot = insert(id, terms_.start.joined_at(arrived, now), priority);
   users_.hold(user, id);
   since_.came[terms_.tiers.number_of(priority)] += 1;
@@ -38,6 +35,14 @@ WaitingRoom::Contact WaitingRoom::join(const TicketId& id, Time arrived, Time no
   note(Event::joined, tickets_[slot], now,
        has_position ? static_cast<std::uint32_t>(view.ahead + 1) : 0);
   return {.door = Door::wait, .view = view, .has_joined = true};
+}
+
+// It does not hold the waiting room open as a stamp does: a page that is left alone asks for hours.
+WaitingRoom::Contact WaitingRoom::offer(const TicketId& id, Time now, Priority priority,
+                                        const UserKey& user) {
+  const bool is_known = sessions_.has(id) || find(id) != kNoSlot;
+  if (is_known || !is_open(now)) return join(id, now, now, priority, user);
+  return {would_give_ticket(priority, user), std::nullopt, std::nullopt};
 }
 
 std::optional<WaitingRoom::Session> WaitingRoom::claim(const TicketId& id, Time now) {

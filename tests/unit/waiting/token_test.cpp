@@ -31,7 +31,8 @@ std::string text_of(const Token& token, std::string_view room = "sale", Time now
 }  // namespace
 
 TEST_CASE("a token says what was written") {
-  for (const TokenKind kind : {TokenKind::stamp, TokenKind::ticket, TokenKind::pass}) {
+  for (const TokenKind kind :
+       {TokenKind::stamp, TokenKind::ticket, TokenKind::pass, TokenKind::offer}) {
     Token token = a_pass();
     token.kind = kind;
     if (kind != TokenKind::pass) {
@@ -101,6 +102,24 @@ TEST_CASE("a token is void when its key has been replaced for a day") {
   CHECK_FALSE(kKeys.read(text, "sale", kNow - std::chrono::hours(24)));
   // As many keys later as there are numbers, the number is the same and the key another.
   CHECK_FALSE(kKeys.read(text, "sale", kNow + std::chrono::hours(12 * 256)));
+}
+
+TEST_CASE("an offer is of its stamp, and does not read as it, nor says whose it is") {
+  Token stamp = a_pass();
+  stamp.kind = TokenKind::stamp;
+  stamp.generation = 0;
+  stamp.priority = 3;
+  stamp.user = kKeys.user_key("sale", 'f', "ann");
+  const Token offer = offer_of(stamp);
+  CHECK(offer.id == stamp.id);
+  CHECK(offer.user.is_nobody());
+  std::string text = text_of(offer);
+  CHECK(text[0] == 'o');
+  CHECK(kKeys.read(text, "sale", kNow) == offer);
+  for (const char kind : {'s', 't', 'p'}) {
+    text[0] = kind;
+    CHECK_FALSE(kKeys.read(text, "sale", kNow));
+  }
 }
 
 }  // namespace spillway::waiting
