@@ -34,6 +34,7 @@ struct WaitingRoomSnapshot {
   std::uint64_t bypassed = 0;                                // requests that do not wait there
   std::uint64_t limited_polls = 0;                           // refused: there were too many
   std::uint64_t limited_joins = 0;                           // likewise
+  std::uint64_t offered = 0;                                 // first contacts: a place
   std::array<std::uint64_t, waiting::kEventCount> events{};  // written down for the webhook
   std::uint64_t events_not_written = 0;                      // the store took them not
 };

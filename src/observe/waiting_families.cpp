@@ -17,11 +17,11 @@ MetricFamily of_rooms(MetricFamily family, const Snapshot& snapshot, Value value
   return family;
 }
 
-MetricFamily bypassed(const Snapshot& snapshot) {
-  MetricFamily family = counter("spillway_waiting_room_bypassed_total",
-                                "Requests that did not have to wait, by bypass.");
+// The same of what is counted outside of it.
+MetricFamily of_rooms(MetricFamily family, const Snapshot& snapshot,
+                      std::uint64_t WaitingRoomSnapshot::*count) {
   for (const WaitingRoomSnapshot& room : snapshot.waiting_rooms)
-    add_sample(family, {label("room", room.name)}, room.bypassed);
+    add_sample(family, {label("room", room.name)}, room.*count);
   return family;
 }
 
@@ -130,7 +130,9 @@ MetricFamily of_tiers(MetricFamily family, const Snapshot& snapshot, Value value
 Families waiting_families(const Snapshot& snapshot) {
   if (snapshot.waiting_rooms.empty()) return {};
   return {
-      bypassed(snapshot),
+      of_rooms(counter("spillway_waiting_room_bypassed_total",
+                       "Requests that did not have to wait, by bypass."),
+               snapshot, &WaitingRoomSnapshot::bypassed),
       of_rooms(counter("spillway_waiting_room_called_total",
                        "Tickets that were called, repeated calls too."),
                snapshot, [](const Counts& counts) { return counts.called; }),
@@ -152,6 +154,10 @@ Families waiting_families(const Snapshot& snapshot) {
       of_rooms(counter("spillway_waiting_room_joined_total", "Tickets that were made."), snapshot,
                [](const Counts& counts) { return counts.joined; }),
       limited(snapshot),
+      of_rooms(counter("spillway_waiting_room_offered_total",
+                       "First contacts that were offered a place, where join is offer. How many "
+                       "took one: spillway_waiting_room_joined_total."),
+               snapshot, &WaitingRoomSnapshot::offered),
       of_rooms(gauge("spillway_waiting_room_open", "Whether visitors have to wait."), snapshot,
                [](const Counts& counts) { return counts.entry.is_open ? 1 : 0; }),
       [&] {

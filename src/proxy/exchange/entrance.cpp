@@ -112,19 +112,26 @@ std::optional<Answer> Entrance::claim(const Token& ticket) {
   return tell(status_of(ticket.id, *view), std::nullopt);
 }
 
-// The second contact: from now on it has a place, by its arrival.
+// The second contact: from now on it has a place, by its arrival. Where places are offered it has
+// none before it takes one.
 std::optional<Answer> Entrance::join(const Token& stamp) {
   const TimePoint now = services_.now();
-  if (room_->time_at(now) - stamp.time > waiting::kStampLife) return arrive();
+  if (room_->time_at(now) - stamp.time > stamp_life(*settings_)) return arrive();
+  if (offers_places(*settings_)) return go_on(room_->offer(stamp, now), stamp);
   const auto contact = room_->join(stamp, client_address(request_), *settings_, now);
-  if (!contact) return limit_joins();
-  if (contact->session) {
-    renew(stamp.id, contact->session->generation, stamp.user);
+  return contact ? go_on(*contact, stamp) : limit_joins();
+}
+
+std::optional<Answer> Entrance::go_on(const WaitingRoom::Contact& contact, const Token& stamp) {
+  if (contact.session) {
+    renew(stamp.id, contact.session->generation, stamp.user);
     let_in(stamp.id);
     return std::nullopt;
   }
-  if (!contact->view) return turn_away(contact->door, stamp.user);
-  return tell(status_of(stamp.id, *contact->view), ticket_of(stamp, contact->view->joined));
+  if (contact.view)
+    return tell(status_of(stamp.id, *contact.view), ticket_of(stamp, contact.view->joined));
+  if (contact.door == WaitingRoom::Door::wait) return tell_stamped(stamp);
+  return turn_away(contact.door, stamp.user);
 }
 
 // A page goes on by itself.
@@ -157,8 +164,15 @@ std::optional<Answer> Entrance::arrive() {
     let_in(*id);
     return std::nullopt;
   }
-  return tell({.state = VisitorStatus::State::arrived, .poll = stamp_poll(*settings_)},
-              Token{TokenKind::stamp, *id, 0, room_->time_at(now), priority, user});
+  if (offers_places(*settings_)) room_->count_offer();
+  return tell_stamped({TokenKind::stamp, *id, 0, room_->time_at(now), priority, user});
+}
+
+// It has no place yet.
+Answer Entrance::tell_stamped(const Token& stamp) {
+  using State = VisitorStatus::State;
+  const State state = offers_places(*settings_) ? State::offered : State::arrived;
+  return tell({.state = state, .poll = stamp_poll(*settings_)}, stamp);
 }
 
 Answer Entrance::turn_away(WaitingRoom::Door door, const waiting::UserKey& user) {
@@ -202,12 +216,16 @@ void Entrance::renew(const waiting::TicketId& id, std::uint32_t generation,
 
 Answer Entrance::tell(const VisitorStatus& status, std::optional<Token> token) {
   const TimePoint now = services_.now();
+  const bool is_offered = token && status.state == VisitorStatus::State::offered;
+  const waiting::TokenText offer =
+      is_offered ? room_->sign(waiting::offer_of(*token), now) : waiting::TokenText();
   response_ = waiting_response({.request = request_,
                                 .room = *room_,
                                 .settings = *settings_,
                                 .status = status,
                                 .now = now,
-                                .as_page = http::prefers_html(request_.head.fields)});
+                                .as_page = http::prefers_html(request_.head.fields),
+                                .offer = {offer.data(), offer.size()}});
   if (token) add_token(response_, *room_, *settings_, *token, now, tokens_.is_program());
   return WaitingPage{};
 }

@@ -47,11 +47,14 @@ class Entrance {
   bool goes_on_with(const waiting::Token& pass);
   std::optional<Answer> claim(const waiting::Token& ticket);
   std::optional<Answer> join(const waiting::Token& stamp);
+  std::optional<Answer> go_on(const waiting::WaitingRoom::Contact& contact,
+                              const waiting::Token& stamp);
   std::optional<Answer> arrive();
   Answer limit_joins();
   void let_in(const waiting::TicketId& id);
   void renew(const waiting::TicketId& id, std::uint32_t generation, const waiting::UserKey& user);
   Answer turn_away(waiting::WaitingRoom::Door door, const waiting::UserKey& user);
+  Answer tell_stamped(const waiting::Token& stamp);
   Answer tell(const VisitorStatus& status, std::optional<waiting::Token> token);
 
   Services& services_;

@@ -9,9 +9,9 @@
 namespace spillway::proxy {
 
 std::string_view name(VisitorStatus::State state) {
-  constexpr std::array<std::string_view, 10> names{"arrived", "waiting",  "processing", "fulfilled",
-                                                   "full",    "closed",   "cancelled",  "ended",
-                                                   "expired", "elsewhere"};
+  constexpr std::array<std::string_view, 11> names{"arrived",   "offered", "waiting",  "processing",
+                                                   "fulfilled", "full",    "closed",   "cancelled",
+                                                   "ended",     "expired", "elsewhere"};
   return names[static_cast<std::size_t>(state)];
 }
 

@@ -17,6 +17,7 @@ namespace spillway::proxy {
 struct VisitorStatus {
   enum class State : std::uint8_t {
     arrived,     // known by its stamp alone
+    offered,     // likewise, and may take a place
     waiting,     // has a place
     processing,  // called
     fulfilled,   // has a pass
@@ -40,6 +41,15 @@ std::string_view name(VisitorStatus::State state);
 // When who has only a stamp is to come again: well within its life.
 inline Milliseconds stamp_poll(const config::WaitingRoom& settings) {
   return std::min<Milliseconds>(settings.page.poll.min, waiting::kStampLife / 3);
+}
+
+// Whether a place is taken by an act alone.
+inline bool offers_places(const config::WaitingRoom& settings) {
+  return settings.tickets.join == config::WaitingJoin::offer;
+}
+// How long a stamp may be turned into a ticket.
+inline Milliseconds stamp_life(const config::WaitingRoom& settings) {
+  return offers_places(settings) ? waiting::kOfferLife : waiting::kStampLife;
 }
 
 VisitorStatus status_of(const waiting::TicketId& id, const waiting::WaitingRoom::View& view);

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <span>
 
+#include "proxy/exchange/visitor_status.hpp"
+
 namespace spillway::proxy {
 
 namespace {
@@ -25,7 +27,7 @@ void write_cookie(TextWriter& out, const SharedWaitingRoom& room,
 std::chrono::seconds life_of(std::string_view token, const config::WaitingRoom& settings) {
   constexpr Milliseconds kOfKey = waiting::TokenKeys::kKeyUse * waiting::TokenKeys::kFormerKeys;
   Milliseconds life = kOfKey;  // a ticket is good while its visitor asks
-  if (token.starts_with(static_cast<char>(waiting::TokenKind::stamp))) life = waiting::kStampLife;
+  if (token.starts_with(static_cast<char>(waiting::TokenKind::stamp))) life = stamp_life(settings);
   if (token.starts_with(static_cast<char>(waiting::TokenKind::pass)))
     life = std::min(settings.sessions.ttl, kOfKey);
   return std::chrono::ceil<std::chrono::seconds>(life);

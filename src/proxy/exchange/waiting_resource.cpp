@@ -43,8 +43,12 @@ Task<Answer> WaitingResource::answer(std::string_view path) {
     co_return told;
   }
   const http::Verb method = request_.head.method;
+  if (part == "/join" && method == http::Verb::post) {
+    const Answer accepted = co_await accept();
+    co_return accepted;
+  }
   const bool is_refresh = part == "/refresh/on" || part == "/refresh/off";
-  const bool is_form = is_refresh || part == "/leave" || part == "/extend";
+  const bool is_form = is_refresh || part == "/leave" || part == "/extend" || part == "/join";
   auto draw = part == "/draw" ? draw_response(*room_, services_.now()) : std::nullopt;
   const bool is_draw = draw.has_value();
   if (!is_form && !is_draw && part != "/ticket" && part != "/events")
@@ -77,6 +81,8 @@ Answer WaitingResource::show() {
                                .settings = *settings_,
                                .status = status,
                                .now = services_.now()});
+  if (status.state == VisitorStatus::State::offered)
+    response_.lines += offer_link(room_path(request_.config(), *room_));
   if (given_)
     add_token(response_, *room_, *settings_, *given_, services_.now(), tokens_.is_program());
   return WaitingReport{};
@@ -123,17 +129,22 @@ VisitorStatus WaitingResource::is_over(const waiting::TicketId& id, const waitin
 VisitorStatus WaitingResource::ask_with_stamp(const Token& stamp) {
   using State = VisitorStatus::State;
   const TimePoint now = services_.now();
-  if (room_->time_at(now) - stamp.time > waiting::kStampLife) return ask_with_none();
+  if (room_->time_at(now) - stamp.time > stamp_life(*settings_)) return ask_with_none();
   const bool is_open = room_->with(
       now, [](WaitingRoom& room, Time time) { return room.counts(time).entry.is_open; });
   const VisitorStatus closed{.state = State::closed, .poll = settings_->page.poll.min};
   if (!is_open) return closed;
-  const auto contact = room_->join(stamp, client_address(request_), *settings_, now);
+  // To ask takes no place that is only offered.
+  const auto contact = offers_places(*settings_)
+                           ? std::optional(room_->offer(stamp, now))
+                           : room_->join(stamp, client_address(request_), *settings_, now);
   if (!contact) return status_of(Reason::join_limit, stamp_poll(*settings_));
   if (contact->session) {
     given_ = ticket_of(stamp, stamp.time);  // to claim the session with
     return closed;
   }
+  if (!contact->view && contact->door == WaitingRoom::Door::wait)
+    return {.state = State::offered, .poll = settings_->page.poll.max};
   if (!contact->view) return turned_away(contact->door, *room_, *settings_, stamp.user);
   given_ = ticket_of(stamp, contact->view->joined);
   return status_of(stamp.id, *contact->view);

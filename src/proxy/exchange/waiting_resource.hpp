@@ -1,7 +1,6 @@
 // What visitors ask of their place in a waiting room, below own_path: rooms/NAME/ticket,
-// rooms/NAME/events, rooms/NAME/leave, rooms/NAME/extend, rooms/NAME/refresh, and programs:
-// rooms/NAME/tickets
-// (docs/waiting-room.md).
+// rooms/NAME/events, rooms/NAME/leave, rooms/NAME/extend, rooms/NAME/refresh, rooms/NAME/join, and
+// programs: rooms/NAME/tickets (docs/waiting-room.md).
 #pragma once
 
 #include <optional>
@@ -69,6 +68,9 @@ class WaitingResource {
   VisitorStatus look_at(const waiting::TicketId& id);
   Answer cancel_ticket(const waiting::TicketId& id);
   Answer tell_joined(unsigned status, const VisitorStatus& told);
+
+  // waiting_offer.cpp
+  Task<Answer> accept();
 
   Services& services_;
   const RequestContext& request_;

@@ -21,6 +21,10 @@ std::string retry_after_line(Milliseconds poll) {
   return "Retry-After: " + std::to_string(std::max<std::int64_t>(seconds, 1)) + "\r\n";
 }
 
+const config::PageTemplate* own_page(const config::WaitingRoom& settings) {
+  return settings.page.own ? &*settings.page.own : nullptr;
+}
+
 // `notice` and `path`, room_path(): the content refers to them.
 waiting::PageContent content_of(const WaitingFacts& facts, const waiting::Orders& notice,
                                 std::string_view path) {
@@ -46,11 +50,14 @@ waiting::PageContent content_of(const WaitingFacts& facts, const waiting::Orders
           is_early ? std::optional(*view->begins - facts.room.time_at(facts.now)) : std::nullopt,
       .why = waits ? name(view->why) : std::string_view{},
       .waited = waits ? std::optional(facts.room.time_at(facts.now) - view->joined) : std::nullopt,
-      .refreshes = !http::has_cookie(facts.request.head.fields, kStillCookie)};
+      .refreshes = !http::has_cookie(facts.request.head.fields, kStillCookie),
+      .offer = facts.offer,
+      .page = own_page(facts.settings)};
 }
 
 std::string_view title_of(const VisitorStatus& status) {
   switch (status.state) {
+    case VisitorStatus::State::offered: return "A Place in Line Is Offered";
     case VisitorStatus::State::full: return "Too Many Are Waiting";
     case VisitorStatus::State::ended: return "The Waiting Room Has Ended";
     case VisitorStatus::State::elsewhere: return "This User Has a Place Already";
@@ -84,7 +91,7 @@ OwnResponse waiting_response(const WaitingFacts& facts) {
   const waiting::Orders notice = facts.room.notice(facts.settings);
   if (facts.as_page) {
     response.lines += "Content-Type: text/html; charset=utf-8\r\nContent-Security-Policy: ";
-    response.lines += waiting::waiting_page_csp();
+    response.lines += waiting::waiting_page_csp(own_page(facts.settings));
     response.lines +=
         "\r\nReferrer-Policy: same-origin\r\nX-Content-Type-Options: nosniff\r\n"
         "Vary: Accept-Language\r\nContent-Language: ";
@@ -95,6 +102,7 @@ OwnResponse waiting_response(const WaitingFacts& facts) {
   }
   response.lines +=
       "Content-Type: application/problem+json\r\nLink: <" + path + "/ticket>; rel=\"status\"\r\n";
+  if (facts.status.state == VisitorStatus::State::offered) response.lines += offer_link(path);
   response.content = to_json(
       facts.status, facts.room.name(), notice, facts.room.time_at(facts.now),
       problem_members(facts.status, response.status) + "\"status_path\":\"" + path + "/ticket\",");
@@ -133,16 +141,24 @@ OwnResponse left_response(const SharedWaitingRoom& room, const config::WaitingRo
   return {204, "Cache-Control: no-store\r\n" + std::string(lines.data(), out.size()), ""};
 }
 
-OwnResponse refresh_response(const http::RequestHead& head, bool is_on) {
+OwnResponse back_to_page(const http::RequestHead& head, std::string_view lines) {
   const http::Field* const from = head.fields.find(http::FieldId::referer);
-  std::string lines = "Cache-Control: no-store\r\nSet-Cookie: ";
-  lines.append(kStillCookie)
+  const std::string_view referer = from != nullptr ? from->value : std::string_view{};
+  std::string all = "Cache-Control: no-store\r\nLocation: ";
+  all.append(waiting::return_path(referer, head.host)).append("\r\n").append(lines);
+  return {303, std::move(all), ""};
+}
+
+OwnResponse refresh_response(const http::RequestHead& head, bool is_on) {
+  std::string cookie = "Set-Cookie: ";
+  cookie.append(kStillCookie)
       .append("; Path=/; HttpOnly; SameSite=Lax; Max-Age=")
-      .append(is_on ? "0" : "86400")
-      .append("\r\nLocation: ")
-      .append(waiting::return_path(from != nullptr ? from->value : std::string_view{}, head.host))
-      .append("\r\n");
-  return {303, std::move(lines), ""};
+      .append(is_on ? "0\r\n" : "86400\r\n");
+  return back_to_page(head, cookie);
+}
+
+std::string offer_link(const std::string& path) {
+  return "Link: <" + path + "/tickets>; rel=\"next\"\r\n";
 }
 
 }  // namespace spillway::proxy

@@ -18,6 +18,7 @@ struct WaitingFacts {
   const VisitorStatus& status;
   TimePoint now;
   bool as_page = false;
+  std::string_view offer{};  // of State::offered: what the page's form sends
 };
 
 OwnResponse waiting_response(const WaitingFacts& facts);
@@ -33,8 +34,12 @@ Fault not_in_waiting_room();
 // The visitor has given up its place, and carries nothing any more.
 OwnResponse left_response(const SharedWaitingRoom& room, const config::WaitingRoom& settings);
 
-// Back to the page, which then loads itself again or does not.
+// Back to the page that a form came from: 303. `lines`: more fields, each with CRLF.
+OwnResponse back_to_page(const http::RequestHead& head, std::string_view lines = {});
+// The same; it then loads itself again or does not.
 OwnResponse refresh_response(const http::RequestHead& head, bool is_on);
+// The field that says where a place that is offered is taken, by POST. `path`: of room_path().
+std::string offer_link(const std::string& path);
 
 // The visitor keeps the token from then on.
 void add_token(OwnResponse& response, const SharedWaitingRoom& room,

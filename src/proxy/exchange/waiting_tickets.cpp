@@ -111,11 +111,15 @@ bool WaitingResource::has_session(const Token& pass) {
   });
 }
 
-// The second contact. If nobody has to wait it has a session at once.
+// The second contact. If nobody has to wait it has a session at once. An offer may be taken later
+// than a stamp is good for, and its place then goes by now.
 VisitorStatus WaitingResource::take_place(const Token& stamp) {
   const TimePoint now = services_.now();
-  if (room_->time_at(now) - stamp.time > waiting::kStampLife) return {};
-  const auto contact = room_->join(stamp, client_address(request_), *settings_, now);
+  const Milliseconds age = room_->time_at(now) - stamp.time;
+  if (age > stamp_life(*settings_)) return {};
+  Token arrival = stamp;
+  if (age > waiting::kStampLife) arrival.time += age;
+  const auto contact = room_->join(arrival, client_address(request_), *settings_, now);
   if (!contact) return status_of(Reason::join_limit, stamp_poll(*settings_));
   const auto view =
       !contact->session ? contact->view : room_->with(now, [&](WaitingRoom& room, Time time) {

@@ -103,6 +103,7 @@ observe::WaitingRoomSnapshot snapshot_of(SharedWaitingRoom& room,
       .name = room.name(), .counts = room.counts(Clock::now()), .bypassed = room.bypassed()};
   snapshot.limited_polls = room.limited_polls();
   snapshot.limited_joins = room.limited_joins();
+  snapshot.offered = room.offered();
   for (const std::string_view name : waiting::tier_names(settings))
     snapshot.tiers.emplace_back(name);
   for (std::size_t n = 0; n < waiting::kEventCount; ++n) snapshot.events[n] = room.told(n);

@@ -75,8 +75,15 @@ class SharedWaitingRoom {
   waiting::TokenText sign(const waiting::Token& token, TimePoint now) const {
     return context_->keys.write(token, name_, context_->clock.at(now));
   }
+  // An offer is nothing that a visitor carries: see takes_offer().
   std::optional<waiting::Token> verify(std::string_view text, TimePoint now) const {
-    return context_->keys.read(text, name_, context_->clock.at(now));
+    const auto token = context_->keys.read(text, name_, context_->clock.at(now));
+    return token && token->kind != waiting::TokenKind::offer ? token : std::nullopt;
+  }
+  // Whether a form's text is the offer of that stamp.
+  bool takes_offer(std::string_view text, const waiting::Token& stamp, TimePoint now) const {
+    const auto token = context_->keys.read(text, name_, context_->clock.at(now));
+    return token && token->kind == waiting::TokenKind::offer && token->id == stamp.id;
   }
   // Nobody for a user without a name.
   waiting::UserKey key_of(const traffic::VerifiedUser& user) const {
@@ -102,6 +109,16 @@ class SharedWaitingRoom {
                                                     const IpAddress& client,
                                                     const config::WaitingRoom& settings,
                                                     TimePoint now);
+
+  // The same where places are only offered, as WaitingRoom::offer().
+  waiting::WaitingRoom::Contact offer(const waiting::Token& stamp, TimePoint now) {
+    return with(now, [&](waiting::WaitingRoom& room, waiting::Time time) {
+      return room.offer(stamp.id, time, stamp.priority, stamp.user);
+    });
+  }
+  // A first contact was offered a place.
+  void count_offer() { offered_.fetch_add(1, std::memory_order_relaxed); }
+  std::uint64_t offered() const { return offered_.load(std::memory_order_relaxed); }
 
   // The newest ticket or session of that user.
   std::optional<waiting::TicketId> held_by(const waiting::UserKey& user) const {
@@ -167,6 +184,7 @@ class SharedWaitingRoom {
   waiting::WaitingRoom room_;
   waiting::EntryPace pace_;
   std::atomic<std::uint64_t> bypassed_{0};
+  std::atomic<std::uint64_t> offered_{0};
   std::atomic<std::uint64_t> limited_polls_{0};
   std::atomic<std::uint64_t> limited_joins_{0};
   std::array<std::atomic<std::uint64_t>, waiting::kEventCount> told_{};

@@ -56,6 +56,19 @@ TEST_CASE("check warns of waiting rooms that several proxies do not share") {
   CHECK(contains(result.err, "warning: $.store.url: proxies that share this database"));
 }
 
+TEST_CASE("check names what is wrong with a waiting room's page, and where") {
+  const ScratchFile page("wait.html", "<head>{{head}}</head>\n<body>{{contents}}</body>\n");
+  const ScratchFile file("sale.json",
+                         R"({"upstreams":[{"name":"a","servers":["127.0.0.1:1"]}],
+      "routes":[{"name":"sale","match":{"path":"/sale/**"},"waiting_room":{"page":")" +
+                             page.path() + R"("}}]})");
+  const Result result = run("check --config " + file.path());
+  CHECK(result.code == 2);
+  CHECK(contains(result.err, "error: $.routes[0].waiting_room.page: " + page.path() +
+                                 ": line 2: there is no placeholder \"contents\": did you mean "
+                                 "\"content\"?"));
+}
+
 TEST_CASE("check and run refuse a bad file with every error on standard error") {
   const ScratchFile bad("bad.json", R"({"lisen":{},"upstreams":[{"name":"a","servers":["x"]}]})");
   for (const std::string command : {"check", "run", "explain"}) {

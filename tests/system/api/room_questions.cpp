@@ -26,12 +26,15 @@ json rooms() {
   json drawn = support::always();
   drawn["opens_at"] = "2026-01-01T00:00:00Z";
   drawn["queueing"] = "random_start";
+  json offered = support::always();
+  offered["join"] = "offer";
+  offered["joins_per_second"] = 1;
   return {{"workers", 1},
           {"store", {{"url", "memory:"}}},
           {"routes",
            {route("sale", support::always()), route("next", support::always()),
             route("full", std::move(full)), route("over", support::always()),
-            route("drawn", std::move(drawn))}}};
+            route("drawn", std::move(drawn)), route("offered", std::move(offered))}}};
 }
 
 json guarded() {
@@ -137,6 +140,16 @@ void RoomQuestions::add_visitors(Questions& to) const {
   to[leave + "204"] = [this] { return leave_with(ticket_in("sale").token, true); };
   to[leave + "403"] = [this] { return leave_with(ticket_in("sale").token, false); };
   to[leave + "404"] = [this] { return leave_with("", true); };
+  const std::string take = "POST" + room + "join ";
+  to[take + "303"] = [this] { return take_place("offered"); };
+  to[take + "403"] = [this] { return take_place("offered", "offer=made-up"); };
+  to[take + "404"] = [this] { return take_place("none", "offer=x"); };
+  to[take + "413"] = [this] { return take_place("offered", std::string(2000, 'x')); };
+  to[take + "429"] = [this] {
+    Message answer = take_place("offered");
+    for (int n = 0; n < 30 && answer.status() == 303; ++n) answer = take_place("offered");
+    return answer;
+  };
   for (const std::string refresh : {"refresh/off", "refresh/on"}) {
     to["POST" + room + refresh + " 303"] = [=, this] { return program("POST", "sale/" + refresh); };
     to["POST" + room + refresh + " 404"] = [=, this] { return program("POST", "none/" + refresh); };
@@ -161,6 +174,20 @@ Message RoomQuestions::leave_with(const std::string& token, bool says_so) const 
       .ask(support::post("/_spillway/rooms/sale/leave", "",
                          (says_so ? "Spillway-Leave: 1\r\n" : "") +
                              (token.empty() ? "" : "Spillway-Ticket: " + token + "\r\n")));
+}
+
+Message RoomQuestions::take_place(const std::string& room, const std::string& form) const {
+  RawClient visitor(proxy_.port());
+  const Message page = visitor.ask(support::get("/offered/page", "Accept: text/html\r\n"));
+  const std::string cookie = page.field("Set-Cookie").value_or("");
+  const std::string field = "name=\"offer\" value=\"";
+  const std::size_t begin = page.body.find(field);
+  REQUIRE(begin != std::string::npos);
+  const std::string shown = page.body.substr(begin + field.size());
+  return visitor.ask(
+      support::post("/_spillway/rooms/" + room + "/join",
+                    form.empty() ? "offer=" + shown.substr(0, shown.find('"')) : form,
+                    "Cookie: " + cookie.substr(0, cookie.find(';')) + "\r\n"));
 }
 
 void RoomQuestions::add_reports(Questions& to) const {

@@ -15,7 +15,7 @@ using Question = std::function<support::Message()>;
 using Questions = std::map<std::string, Question>;  // by status: "GET /rooms 200"
 
 // Proxies with waiting rooms: `sale`, in which entry is paused, `next`, in which somebody can be
-// called, one that is full and one that has ended.
+// called, one that is full, one that has ended, one that offers places.
 class RoomQuestions {
  public:
   RoomQuestions();
@@ -42,6 +42,8 @@ class RoomQuestions {
   support::Message flood_with(const std::string& token) const;
   support::Message events(const std::string& token) const;
   support::Message leave_with(const std::string& token, bool says_so) const;
+  // Of a visitor of `offered`, that sends this form, or that of its page.
+  support::Message take_place(const std::string& room, const std::string& form = {}) const;
   Ticket ticket_in(const std::string& room) const;
   void add_programs(Questions& to) const;
   void add_visitors(Questions& to) const;

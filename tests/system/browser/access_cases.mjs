@@ -139,8 +139,8 @@ export const cases = {
       assert.equal(await tab.evaluate('getComputedStyle(document.body).direction'), direction)
       await keep(tab, `narrow-${language}`)
       const width = 'document.scrollingElement.scrollWidth'
-      for (const each of ['arrived', 'waiting', 'processing', 'fulfilled', 'full', 'closed', 'expired', 'cancelled']) {
-        await tab.evaluate(`document.documentElement.dataset.state = '${each}'`)
+      for (const each of ['arrived', 'offered', 'waiting', 'processing', 'fulfilled', 'full', 'closed', 'expired', 'cancelled']) {
+        await tab.evaluate(`document.getElementById('main').dataset.state = '${each}'`)
         assert.ok(await tab.evaluate(width) <= 320, `${language} ${each}: ${await tab.evaluate(width)} px`)
       }
       // A number that is too long is found.

@@ -55,11 +55,13 @@ export class Site {
 }
 
 export class Proxy {
-  // `rooms`: names, each with what its waiting room has more than the others.
-  static async start (spillway, sitePort, rooms) {
+  // `rooms`: names, each with what its waiting room has more than the others. `pages`: files beside
+  // the configuration.
+  static async start (spillway, sitePort, rooms, pages = {}) {
     const proxy = new Proxy()
     proxy.folder = mkdtempSync(join(tmpdir(), 'spillway-waiting-'))
     const file = join(proxy.folder, 'spillway.json')
+    for (const [name, text] of Object.entries(pages)) writeFileSync(join(proxy.folder, name), text)
     writeFileSync(file, JSON.stringify({
       listen: { port: 0 },
       admin: { port: 0 },

@@ -10,6 +10,7 @@ import test, { after, before } from 'node:test'
 import * as access from './access_cases.mjs'
 import * as crowd from './crowd_case.mjs'
 import { Browser } from './devtools.mjs'
+import * as own from './own_page_cases.mjs'
 import * as place from './place_cases.mjs'
 import { Proxy, Site } from './stage.mjs'
 
@@ -18,7 +19,8 @@ const stage = { programs }
 
 before(async () => {
   stage.site = await Site.start()
-  stage.proxy = await Proxy.start(resolve(programs, 'spillway'), stage.site.port, { ...place.rooms, ...access.rooms })
+  const rooms = { ...place.rooms, ...access.rooms, ...own.rooms }
+  stage.proxy = await Proxy.start(resolve(programs, 'spillway'), stage.site.port, rooms, own.pages)
   stage.browser = await Browser.start()
 })
 
@@ -30,6 +32,6 @@ after(async () => {
 
 // Each case has rooms and a window of its own, and most of them wait most of the time.
 test('the waiting page', { concurrency: true }, async t => {
-  const cases = Object.entries({ ...crowd.cases, ...place.cases, ...access.cases })
+  const cases = Object.entries({ ...crowd.cases, ...place.cases, ...access.cases, ...own.cases })
   await Promise.all(cases.map(([name, play]) => t.test(name, () => play(stage))))
 })

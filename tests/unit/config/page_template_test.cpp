@@ -7,6 +7,7 @@
 
 #include "base/base64.hpp"
 #include "base/sha256.hpp"
+#include "unit/config/support.hpp"
 
 namespace spillway::config {
 namespace {
@@ -184,6 +185,15 @@ TEST_CASE("a template is a text") {
   check_refused(document("", std::string(1, '\0')), "line 9: a control character");
   check_refused(document("", "\x1b[31m"), "a control character");
   check_refused("", "{{content}} is missing");
+}
+
+TEST_CASE("the template that the manual shows is one") {
+  const std::string manual = read_source("docs/waiting-room.md");
+  const std::size_t begin = manual.find("```html\n");
+  REQUIRE(begin != std::string::npos);
+  const PageTemplate page =
+      good(manual.substr(begin + 8, manual.find("```", begin + 8) - begin - 8));
+  CHECK(page.style_sources.starts_with(" 'sha256-"));
 }
 
 }  // namespace spillway::config
