@@ -27,6 +27,14 @@ std::string text_of_description() {
   return text.str();
 }
 
+// Deferred mail has to have a key.
+json deferring_with_a_key() {
+  json settings = deferring();
+  for (json& route : settings["routes"])
+    if (route["name"] == "mail") route["defer"]["require_idempotency_key"] = true;
+  return settings;
+}
+
 // One proxy with jobs of all kinds, one with a token, one whose store cannot be reached,
 // one that lets clients ask seldom.
 class Proxies {
@@ -50,11 +58,19 @@ class Proxies {
   Message client(const std::string& method, const std::string& path) const {
     return RawClient(proxy_.port()).ask(request(method, "/_spillway/jobs/" + path));
   }
+  Message client_head(const std::string& id) const {
+    return RawClient(proxy_.port()).send(request("HEAD", "/_spillway/jobs/" + id)).read_head();
+  }
   Message events(const std::string& id) const {
     return RawClient(proxy_.port())
         .send(request("GET", "/_spillway/jobs/" + id + "/events"))
         .read_head();
   }
+  // A request that is deferred, or would be.
+  Message defers(std::string_view target, std::string_view lines, std::string_view body) const {
+    return RawClient(proxy_.port()).ask(post(target, body, lines));
+  }
+  Message defers_away() const { return RawClient(away_.port()).ask(post("/export/9", "x")); }
   Message client_away(const std::string& method, const std::string& path) const {
     return RawClient(away_.port()).ask(request(method, "/_spillway/jobs/" + path));
   }
@@ -90,7 +106,7 @@ class Proxies {
   }
 
   RejectingBackend backend_;
-  ProxyUnderTest proxy_{backend_.peer.address(), deferring()};
+  ProxyUnderTest proxy_{backend_.peer.address(), deferring_with_a_key()};
   ProxyUnderTest guarded_{backend_.peer.address(),
                           deferring({{"admin", {{"token", "hush-hush"}}}})};
   ProxyUnderTest away_{backend_.peer.address(),
@@ -134,6 +150,18 @@ std::map<std::string, Ask> client_questions() {
        [](const Proxies& p) { return p.client_hurried("GET", p.unknown + "/events"); }},
       {"GET " + job + "/events 503",
        [](const Proxies& p) { return p.client_away("GET", p.dead + "/events"); }},
+  };
+}
+
+std::map<std::string, Ask> deferring_questions() {
+  const char* const key = "Idempotency-Key: \"mail-7\"\r\n";
+  return {
+      {"POST /{deferred} 202",
+       [=](const Proxies& p) { return p.defers("/mail/7", key, "a letter"); }},
+      {"POST /{deferred} 400", [](const Proxies& p) { return p.defers("/mail/7", "", "x"); }},
+      // After the first, as the map is in this order.
+      {"POST /{deferred} 422", [=](const Proxies& p) { return p.defers("/mail/7", key, "bill"); }},
+      {"POST /{deferred} 503", [](const Proxies& p) { return p.defers_away(); }},
   };
 }
 
@@ -185,6 +213,7 @@ std::map<std::string, Ask> change_questions(const std::string& path) {
 
 std::map<std::string, Ask> questions() {
   std::map<std::string, Ask> all = client_questions();
+  all.merge(deferring_questions());
   all.merge(reading_questions());
   all.merge(cancel_questions());
   all.merge(change_questions("/jobs/replay"));
@@ -217,6 +246,17 @@ TEST_CASE("every status that the description names is asked for, and each answer
     CHECK(description.judge(status, media_type(answer), answer.body) == "");
   }
   CHECK(asked == description.statuses());
+}
+
+TEST_CASE("HEAD is answered as GET is, without a body, and other methods 405 with Allow") {
+  const Proxies proxies;
+  const Message read = proxies.client("GET", proxies.succeeded);
+  const Message head = proxies.client_head(proxies.succeeded);
+  CHECK(head.status() == 200);
+  CHECK(head.field("Content-Length") == read.field("Content-Length"));
+  CHECK(proxies.client("PUT", proxies.succeeded).status() == 405);
+  CHECK(proxies.client("PUT", proxies.succeeded).field("Allow") == "GET, HEAD, DELETE");
+  CHECK(proxies.client("DELETE", proxies.succeeded + "/response").field("Allow") == "GET, HEAD");
 }
 
 TEST_CASE("an answer with a member more, one less or one of another kind is not as described") {

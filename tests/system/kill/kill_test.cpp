@@ -116,12 +116,36 @@ std::string state_of(RawClient& client, const std::string& location) {
 
 bool is_final(const std::string& state) { return state == "succeeded" || state == "dead"; }
 
+struct Found {
+  std::vector<std::string> promised;
+  std::map<std::string, int> states;  // in the end; "status 404": it is lost
+  long more_than_once = 0;            // forwarded
+
+  int promises() const { return static_cast<int>(promised.size()); }
+};
+
+// What has become of each promise after a last start.
+std::map<std::string, int> states_of(const json& settings,
+                                     const std::vector<std::string>& promised) {
+  ProxyProcess proxy(settings);
+  RawClient client(proxy.port());
+  std::map<std::string, int> states;
+  const TimePoint until = Clock::now() + std::chrono::seconds(60);
+  for (const std::string& location : promised) {
+    std::string state = state_of(client, location);
+    while (!is_final(state) && state != "status 404" && Clock::now() < until)
+      state = state_of(client, location);
+    ++states[state];
+  }
+  return states;
+}
+
 // `store`: as in the configuration.
-void kill_again_and_again(const json& store) {
+Found kill_again_and_again(const json& store, int rounds = kRounds) {
   const Backend backend;
   Promises promises;
   std::mt19937 random(20261123);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     ProxyProcess proxy(settings(backend, store));
     std::vector<std::thread> clients;
     for (int i = 0; i < kClients; ++i) clients.emplace_back([&] { order(proxy.port(), promises); });
@@ -129,38 +153,40 @@ void kill_again_and_again(const json& store) {
     proxy.process().signal(SIGKILL);
     for (std::thread& client : clients) client.join();
   }
-
-  ProxyProcess proxy(settings(backend, store));
-  RawClient client(proxy.port());
-  std::map<std::string, int> states;
-  const std::vector<std::string> promised = promises.all();
-  const TimePoint until = Clock::now() + std::chrono::seconds(60);
-  for (const std::string& location : promised) {
-    std::string state = state_of(client, location);
-    while (!is_final(state) && Clock::now() < until) state = state_of(client, location);
-    ++states[state];
-  }
-  std::set<std::string> different(promised.begin(), promised.end());
+  Found found{promises.all(), states_of(settings(backend, store), promises.all())};
   const auto times = backend.times();
-  const auto more_than_once =
+  found.more_than_once =
       std::count_if(times.begin(), times.end(), [](const auto& one) { return one.second > 1; });
-  MESSAGE(promised.size(), " promised, ", states["succeeded"], " succeeded, ", states["dead"],
-          " dead, ", more_than_once, " forwarded more than once");
-  CHECK(promised.size() > 500);
-  CHECK(different.size() == promised.size());
-  CHECK(states["succeeded"] + states["dead"] == static_cast<int>(promised.size()));
+  MESSAGE(found.promises(), " promised, ", found.states["succeeded"], " succeeded, ",
+          found.states["dead"], " dead, ", found.more_than_once, " forwarded more than once");
+  return found;
+}
+
+void check_nothing_is_lost(Found found) {
+  const std::set<std::string> different(found.promised.begin(), found.promised.end());
+  CHECK(found.promises() > 500);
+  CHECK(different.size() == found.promised.size());
+  CHECK(found.states["succeeded"] + found.states["dead"] == found.promises());
   // Only one that was in hand at four kills is given up (poison).
-  CHECK(states["dead"] < static_cast<int>(promised.size()) / 100);
+  CHECK(found.states["dead"] < found.promises() / 100);
 }
 
 }  // namespace
 
 TEST_CASE("every job that was promised by a proxy that is killed at any moment is done") {
   const TemporaryDirectory directory;
-  kill_again_and_again({{"url", "sqlite:" + (directory.path() / "jobs.db").string()}});
+  check_nothing_is_lost(
+      kill_again_and_again({{"url", "sqlite:" + (directory.path() / "jobs.db").string()}}));
 }
 
 TEST_CASE("the same with PostgreSQL, where the next proxy has to wait for the end of a lease") {
   Postgres server;
-  kill_again_and_again({{"url", server.create_database()}, {"lease_ms", 1000}});
+  check_nothing_is_lost(
+      kill_again_and_again({{"url", server.create_database()}, {"lease_ms", 1000}}));
+}
+
+TEST_CASE("control: with jobs in memory every promise is lost, and is seen to be") {
+  Found found = kill_again_and_again({{"url", "memory:"}}, 10);
+  CHECK(found.promises() > 0);
+  CHECK(found.states["status 404"] == found.promises());
 }

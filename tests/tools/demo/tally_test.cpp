@@ -117,6 +117,16 @@ TEST_CASE("the promise is broken without shedding or with too much P0 lost or wi
   CHECK_FALSE(kept_its_promise(Tally(3), kSpike));
 }
 
+TEST_CASE("the promise is broken while something that was deferred is still to be done") {
+  Tally tally(3);
+  happen(tally, kP0, kSpike, Fate::ok, 100);
+  happen(tally, kP2, kSpike, Fate::deferred, 5);
+  tally.set_backlog({.deferred = 5, .done = 4, .empty_after = std::nullopt});
+  CHECK_FALSE(kept_its_promise(tally, kSpike));
+  tally.set_backlog({.deferred = 5, .done = 5, .empty_after = Milliseconds(1500)});
+  CHECK(kept_its_promise(tally, kSpike));
+}
+
 TEST_CASE("degraded answers keep P0 but do not count as shed P2") {
   Tally tally(3);
   const Arrival important{Duration::zero(), kP0, kSpike};
