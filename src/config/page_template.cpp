@@ -49,6 +49,22 @@ std::string in_lower_case(std::string_view text) {
   return lower;
 }
 
+bool is_style(std::string_view relations) {
+  return in_lower_case(relations).find("stylesheet") != std::string::npos;
+}
+
+// Of a <style>: whether it names what is neither part of it nor of the page.
+bool loads_something(std::string_view style) {
+  const std::string rules = in_lower_case(style);
+  if (rules.find("@import") != rules.npos) return true;
+  for (std::size_t at = rules.find("url("); at != rules.npos; at = rules.find("url(", at + 1)) {
+    const std::size_t begin = rules.find_first_not_of(" \t\n\f\"'", at + 4);
+    const std::string_view address = std::string_view(rules).substr(std::min(begin, rules.size()));
+    if (!address.starts_with("data:") && !address.starts_with("#")) return true;
+  }
+  return false;
+}
+
 std::string line_of(std::string_view text, std::size_t at) {
   const std::string_view before = text.substr(0, at);
   return "line " + std::to_string(1 + std::count(before.begin(), before.end(), '\n'));
@@ -195,6 +211,12 @@ class PageReader {
     if (name.size() > 2 && name.starts_with("on"))
       fail(shown(name) + ": the page runs no script but that of {{content}}");
     if (name == "http-equiv") fail("http-equiv: {{head}} and the response's fields have it");
+    // The page's forms lead back to where they came from.
+    const bool is_policy =
+        element == "meta" && name == "name" && in_lower_case(given) == "referrer";
+    if (is_policy || name == "referrerpolicy") fail("a referrer policy: the response has one");
+    if (element == "link" && name == "rel" && is_style(given))
+      fail("a style sheet as a link: write its rules in <style>");
     const bool is_link = name == "href" || name == "xlink:href";
     const bool loads = is_of(kLoading, name) || (is_link && is_of(kLoadingLinks, element));
     const bool is_within = given.starts_with("data:") || (is_link && given.starts_with("#"));
@@ -226,6 +248,8 @@ class PageReader {
     const std::size_t end = end_of("style");
     const std::string_view rules = text_.substr(at_, end - at_);
     if (rules.find("{{") != rules.npos) fail("a placeholder in <style>");
+    if (loads_something(rules))
+      fail("an address in <style>: the page loads nothing, so write it out as a data: URL");
     if (++styles_ > kMaxStyles) fail("more than " + std::to_string(kMaxStyles) + " <style>");
     page_.style_sources.append(" ").append(csp_source(rules));
     at_ = end;

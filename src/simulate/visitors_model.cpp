@@ -125,6 +125,7 @@ VisitorsModel::Step VisitorsModel::come(const Request& pattern, TimePoint now) {
     case WaitingRoom::Door::enter: return go_in(visitor, pattern, 0, now);
     case WaitingRoom::Door::wait: break;
     case WaitingRoom::Door::full:
+    case WaitingRoom::Door::taken:
     case WaitingRoom::Door::ended: return leave(visitor, &Departures::turned_away);
   }
   visitor.stage = Stage::stamped;

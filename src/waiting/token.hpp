@@ -53,6 +53,15 @@ inline constexpr Milliseconds kStampLife{60000};
 // when it is taken.
 inline constexpr Milliseconds kOfferLife{3600000};
 
+// The stamp of a place that is taken now: within kStampLife that of the arrival, later that of now,
+// and none after `life`.
+inline std::optional<Token> arrival_of(Token stamp, Time now, Milliseconds life) {
+  const Milliseconds age = now - stamp.time;
+  if (age > life) return std::nullopt;
+  if (age > kStampLife) stamp.time = now;
+  return stamp;
+}
+
 // The form's half of an offer: not the stamp itself, which no script of the site is to read.
 inline Token offer_of(const Token& stamp) { return {TokenKind::offer, stamp.id, 0, stamp.time}; }
 

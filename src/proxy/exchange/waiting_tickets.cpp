@@ -115,11 +115,10 @@ bool WaitingResource::has_session(const Token& pass) {
 // than a stamp is good for, and its place then goes by now.
 VisitorStatus WaitingResource::take_place(const Token& stamp) {
   const TimePoint now = services_.now();
-  const Milliseconds age = room_->time_at(now) - stamp.time;
-  if (age > stamp_life(*settings_)) return {};
-  Token arrival = stamp;
-  if (age > waiting::kStampLife) arrival.time += age;
-  const auto contact = room_->join(arrival, client_address(request_), *settings_, now);
+  const std::optional<Token> arrival =
+      waiting::arrival_of(stamp, room_->time_at(now), stamp_life(*settings_));
+  if (!arrival) return {};
+  const auto contact = room_->join(*arrival, client_address(request_), *settings_, now);
   if (!contact) return status_of(Reason::join_limit, stamp_poll(*settings_));
   const auto view =
       !contact->session ? contact->view : room_->with(now, [&](WaitingRoom& room, Time time) {

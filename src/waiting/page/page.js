@@ -4,7 +4,7 @@
 // waiting_page.hpp says what it expects of the server.
 const root = document.documentElement;
 // By its place, and the rest within it: a template may have the same names for something else.
-const main = document.currentScript.previousElementSibling;
+const main = document.querySelector('#spillway-place[data-path]');
 const at = (id) => main.querySelector('#' + id);
 const path = main.dataset.path;
 
@@ -202,21 +202,27 @@ function show(status) {
     unlisten();
     clearTimeout(timer);
   }
-  mirror();
+  mirror(status);
 }
 
 // Where a template shows the same, in elements with data-live.
-function mirror() {
+function writeLive(name, text) {
+  for (const element of document.querySelectorAll(`[data-live="${name}"]`)) write(element, text);
+}
+
+function mirror(status) {
   const inLine = state === 'waiting';
-  const hasPlace = inLine && at('number-label').textContent === texts.place;
+  const hasPlace = inLine && 'position' in status;
   const mirrored = [
     ['heading', 'heading', true], ['sentence', 'sentence', true], ['why', 'why', true], ['message', 'message', true],
-    ['position', 'number', hasPlace], ['ahead', 'ahead', hasPlace], ['estimate', 'expected', inLine], ['waited', 'waited', inLine],
+    ['ahead', 'ahead', inLine && 'ahead' in status], ['estimate', 'expected', inLine], ['waited', 'waited', inLine],
   ];
   for (const [name, id, isShown] of mirrored) {
     const text = isShown ? at(id).textContent : '';
-    for (const element of document.querySelectorAll(`[data-live="${name}"]`)) write(element, text);
+    writeLive(name, text);
   }
+  // The big number is a countdown before the start.
+  writeLive('position', hasPlace ? grouped(status.position) : '');
 }
 
 function showPlace(status, changed) {

@@ -140,7 +140,7 @@ export const cases = {
       await keep(tab, `narrow-${language}`)
       const width = 'document.scrollingElement.scrollWidth'
       for (const each of ['arrived', 'offered', 'waiting', 'processing', 'fulfilled', 'full', 'closed', 'expired', 'cancelled']) {
-        await tab.evaluate(`document.getElementById('main').dataset.state = '${each}'`)
+        await tab.evaluate(`document.getElementById('spillway-place').dataset.state = '${each}'`)
         assert.ok(await tab.evaluate(width) <= 320, `${language} ${each}: ${await tab.evaluate(width)} px`)
       }
       // A number that is too long is found.

@@ -27,7 +27,7 @@ p { margin: 7px }
 </head>
 <body>
 <header><p id="heading">ours</p> <b id="live" data-live="position">{{position}}</b> {{message}}</header>
-{{content}}
+<main id="main">{{content}}</main>
 </body>
 </html>
 `
@@ -46,6 +46,8 @@ export const cases = {
     assert.equal(await tab.evaluate('document.title'), 'ACME: 3 · waiting')
     const style = (selector, name) => tab.evaluate(`getComputedStyle(document.querySelector('${selector}')).${name}`)
     assert.equal(await style('header', 'color'), 'rgb(1, 2, 3)')
+    // The template has an element of the name main.
+    assert.equal(await tab.evaluate("document.querySelector('#leave').checkVisibility()"), true)
     assert.equal(await style('header p', 'marginTop'), '7px') // not that of the place
     assert.match(await tab.evaluate("document.querySelector('header').textContent"), /Doors <b>close<\/b> at 20:00\./)
     await line[0].leave()

@@ -49,9 +49,9 @@ std::string form_of(const Message& page) {
 // Sends that form as a browser without scripts does.
 Message take(Visitor& visitor, const std::string& form, const std::string& more = kReferer) {
   const std::string cookie = visitor.jar().empty() ? "" : "Cookie: " + visitor.jar() + "\r\n";
+  const std::string accept = contains(more, "Accept: ") ? "" : "Accept: text/html\r\n";
   Message answer = visitor.client().ask(post(
-      kJoin, form,
-      "Accept: text/html\r\nContent-Type: application/x-www-form-urlencoded\r\n" + cookie + more));
+      kJoin, form, accept + "Content-Type: application/x-www-form-urlencoded\r\n" + cookie + more));
   if (const auto set = answer.field("Set-Cookie")) visitor.carry(set->substr(0, set->find(';')));
   return answer;
 }
@@ -153,11 +153,18 @@ TEST_CASE(
         as_stamp, "offer=" + stamp, form + "&more=1", form + "&" + form,
         "stamp=" + form.substr(6)}) {
     CAPTURE(wrong);
-    const Message refused = take(visitor, wrong);
+    // A browser gets the page again, which has the form that fits: it may be a second tab.
+    const Message back = take(visitor, wrong);
+    CHECK(back.status() == 303);
+    CHECK(back.field("Location") == "/sale/page?of=1");
+    CHECK_FALSE(back.field("Set-Cookie"));
+    const Message refused = take(visitor, wrong, "Accept: application/json\r\n");
     CHECK(refused.status() == 403);
     CHECK_FALSE(refused.field("Set-Cookie"));
     CHECK(contains(refused.body, "Please load the page again."));
   }
+  for (const std::string site : {"same-site", "cross-site", "none"})
+    CHECK(take(visitor, form, "Sec-Fetch-Site: " + site + "\r\n").status() == 403);
   Visitor tab(proxy);
   tab.carry(visitor.jar());
   CHECK(take(tab, std::string(2000, 'x')).status() == 413);
@@ -170,7 +177,7 @@ TEST_CASE(
   CHECK(visitor.ask("GET", kJoin, "").status() == 405);
   CHECK(joined(proxy) == 0);
   CHECK(in_line(proxy) == 0);
-  CHECK(take(visitor, form).status() == 303);  // the control
+  CHECK(take(visitor, form, "Sec-Fetch-Site: same-origin\r\n").status() == 303);  // the control
   CHECK(joined(proxy) == 1);
 }
 

@@ -153,7 +153,7 @@ TEST_CASE("what the page's policy would keep from working is named") {
   check_refused(document("<meta http-equiv=\"refresh\" content=\"5\">", ""), "http-equiv");
   check_refused(document("", "<img src=\"/logo.png\">"), "src of \"img\"");
   check_refused(document("", "<img alt=\"\" srcset=logo.png>"), "srcset of \"img\"");
-  check_refused(document("<link rel=\"stylesheet\" href=\"/a.css\">", ""), "href of \"link\"");
+  check_refused(document("<link rel=\"stylesheet\" href=\"/a.css\">", ""), "a style sheet as a link");
   check_refused(document("", "<img src=\"{{room}}\">"), "src of \"img\"");
   good(document("<link rel=icon href=\"data:,\">",
                 "<img src=\"data:image/png;base64,AA==\" alt=\"\"><a href=\"https://example.com/\">"
@@ -194,6 +194,23 @@ TEST_CASE("the template that the manual shows is one") {
   const PageTemplate page =
       good(manual.substr(begin + 8, manual.find("```", begin + 8) - begin - 8));
   CHECK(page.style_sources.starts_with(" 'sha256-"));
+}
+
+TEST_CASE("styles that load something, and referrer policies, are refused with the reason") {
+  for (const std::string rule :
+       {"@import 'a.css';", "p { background: url(/a.png) }", "p { background: URL( \"a.png\" ) }",
+        "@font-face { src: url('https://a.example/f') }"})
+    check_refused(document("<style>" + rule + "</style>", ""), "an address in <style>");
+  check_refused(document("<link rel=\"StyleSheet\" href=\"data:text/css,p{}\">", ""),
+                "a style sheet as a link");
+  check_refused(document("<meta name=\"Referrer\" content=\"no-referrer\">", ""),
+                "a referrer policy");
+  check_refused(document("", "<a referrerpolicy=\"no-referrer\" href=\"/\">x</a>"),
+                "a referrer policy");
+  good(
+      document("<style>p { background: url(data:image/png;base64,AA) } a { mask: url(#m) }</style>"
+               "<meta name=\"theme-color\" content=\"#003\"><link rel=\"icon\" href=\"data:,\">",
+               ""));
 }
 
 }  // namespace spillway::config

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <string_view>
+
 #include "http/problem.hpp"
 
 using namespace spillway::http;
@@ -10,7 +12,7 @@ TEST_CASE("every fault of a message has a status and a sentence") {
   for (std::size_t i = 1; i < kErrorCount; ++i) {
     const auto error = static_cast<Error>(i);
     CHECK(status_of(error) >= 400);
-    CHECK(describe(error).ends_with('.'));
+    CHECK(std::string_view(describe(error)).ends_with('.'));
     CHECK(proxy_status(error) == "http_request_error");
     CHECK_FALSE(upstream_proxy_status(error).empty());
     CHECK_FALSE(reason_phrase(static_cast<unsigned>(status_of(error))).empty());

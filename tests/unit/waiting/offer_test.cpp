@@ -1,6 +1,10 @@
 // Places that are offered, and taken by an act.
 #include <doctest/doctest.h>
 
+#include <optional>
+
+#include "waiting/token.hpp"
+
 #include "crowd.hpp"
 
 namespace spillway::waiting {
@@ -102,10 +106,30 @@ TEST_CASE("a place that is taken late goes by when it was taken") {
   const Time later = kStart + kStampLife + Milliseconds(5000);
   room.tick(later, kHealthy);
   REQUIRE(room.join(id_of(2), later - Milliseconds(1), later).has_joined);
-  const auto late = room.join(id_of(1), later, later);  // its stamp was of kStart
+  const Token stamp{TokenKind::stamp, id_of(1), 0, kStart};
+  const auto arrival = arrival_of(stamp, later, kOfferLife);
+  REQUIRE(arrival);
+  const auto late = room.join(id_of(1), arrival->time, later);
   REQUIRE(late.view);
   CHECK(late.view->ahead == 1);
-  CHECK(ticket_of({TokenKind::stamp, id_of(1), 0, kStart}, late.view->joined).time == later);
+  CHECK(ticket_of(stamp, late.view->joined).time == later);
+}
+
+TEST_CASE(
+    "a place goes by the arrival for a minute, then by now, and an offer ends after an hour") {
+  const Token stamp{TokenKind::stamp, id_of(1), 0, kStart};
+  const auto taken_at = [&](Milliseconds age, Milliseconds life) {
+    const auto arrival = arrival_of(stamp, kStart + age, life);
+    return arrival ? std::optional(arrival->time) : std::nullopt;
+  };
+  const Milliseconds more(1);
+  CHECK(taken_at(Milliseconds(0), kOfferLife) == kStart);
+  CHECK(taken_at(kStampLife, kOfferLife) == kStart);
+  CHECK(taken_at(kStampLife + more, kOfferLife) == kStart + kStampLife + more);
+  CHECK(taken_at(kOfferLife, kOfferLife) == kStart + kOfferLife);
+  CHECK(taken_at(kOfferLife + more, kOfferLife) == std::nullopt);
+  CHECK(taken_at(kStampLife, kStampLife) == kStart);
+  CHECK(taken_at(kStampLife + more, kStampLife) == std::nullopt);
 }
 
 }  // namespace spillway::waiting

@@ -72,8 +72,8 @@ TEST_CASE("the operator's page has the figures of the place, and the place itsel
   CHECK(contains(html,
                  "<h2>You are in line / This page lets you in by itself when it is your "
                  "turn. / sale</h2>"));
-  CHECK(contains(
-      html, "<p>118|117|1 to 3 min|2 min|" + why + "|Doors close at 20:00.|</p><div id=\"main\""));
+  CHECK(contains(html, "<p>118|117|1 to 3 min|2 min|" + why +
+                           "|Doors close at 20:00.|</p><div id=\"spillway-place\""));
   CHECK(contains(html, "data-said=\"Doors close at 20:00.\""));
   CHECK(contains(html, "<bdi id=\"number\">118</bdi>"));
   CHECK(contains(html, "<meta name=\"robots\" content=\"noindex\">"));
@@ -96,7 +96,7 @@ TEST_CASE("nothing that is put into the operator's page is markup") {
     const std::string html = waiting_page(told);
     for (const std::string character : {"<", ">", "\"", "'"})
       CHECK(count(html, character) == count(before, character));
-    CHECK(count(html, "id=\"main\"") == 1);
+    CHECK(count(html, "id=\"spillway-place\"") == 1);
   }
 }
 
