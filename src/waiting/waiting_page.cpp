@@ -295,8 +295,11 @@ std::string waiting_page(const PageContent& content) {
   const config::PageTemplate& page = content.page != nullptr ? *content.page : built_in_page();
   std::string html;
   for (const config::PagePiece& piece : page.pieces) {
-    const bool is_markup = piece.part == config::PagePart::markup;
-    html += is_markup ? piece.text : filling(piece.part);
+    if (piece.part == config::PagePart::markup) {
+      html += piece.text;
+    } else {
+      html += filling(piece.part);
+    }
   }
   return html;
 }

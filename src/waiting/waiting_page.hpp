@@ -1,6 +1,6 @@
-// The page that a visitor sees who has to wait: one HTML document with its style, script and texts,
-// complete with the visitor's place as of now, for who has no scripts. The document around the
-// place is built in, or the operator's (config/page_template.hpp).
+// The page for a visitor that has to wait: one HTML document with its style, script and texts. It
+// shows the place of the moment at which it is sent, so that it is complete without scripts. The
+// document around the place is built in, or the operator's (config/page_template.hpp).
 //
 // What it expects of the server, below PageContent::status_path:
 //   GET /ticket    the status as JSON, asked for every poll_ms to 1.3 poll_ms (Retry-After if that

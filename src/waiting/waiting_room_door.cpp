@@ -68,7 +68,7 @@ WaitingRoom::Door WaitingRoom::arrive(Time now, Priority priority, const UserKey
   return ask_for_ticket(now, priority, user);
 }
 
-// Counts who is refused.
+// Counts the visitors that are refused.
 WaitingRoom::Door WaitingRoom::would_give_ticket(Priority priority, const UserKey& user) {
   if (orders_.has_ended) return Door::ended;
   if (refuses(user)) return Door::taken;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <span>
 
 #include "proxy/exchange/visitor_status.hpp"
 

@@ -111,8 +111,8 @@ bool WaitingResource::has_session(const Token& pass) {
   });
 }
 
-// The second contact. If nobody has to wait it has a session at once. An offer may be taken later
-// than a stamp is good for, and its place then goes by now.
+// The second contact. While visitors do not have to wait, it begins a session at once. An offer may
+// be taken later than a stamp is good for; its place then goes by the time of this request.
 VisitorStatus WaitingResource::take_place(const Token& stamp) {
   const TimePoint now = services_.now();
   const std::optional<Token> arrival =

@@ -205,11 +205,12 @@ function show(status) {
   mirror(status);
 }
 
-// Where a template shows the same, in elements with data-live.
+// Into a template's elements with data-live.
 function writeLive(name, text) {
   for (const element of document.querySelectorAll(`[data-live="${name}"]`)) write(element, text);
 }
 
+// What a template shows of the place.
 function mirror(status) {
   const inLine = state === 'waiting';
   const hasPlace = inLine && 'position' in status;
@@ -218,8 +219,7 @@ function mirror(status) {
     ['ahead', 'ahead', inLine && 'ahead' in status], ['estimate', 'expected', inLine], ['waited', 'waited', inLine],
   ];
   for (const [name, id, isShown] of mirrored) {
-    const text = isShown ? at(id).textContent : '';
-    writeLive(name, text);
+    writeLive(name, isShown ? at(id).textContent : '');
   }
   // The big number is a countdown before the start.
   writeLive('position', hasPlace ? grouped(status.position) : '');

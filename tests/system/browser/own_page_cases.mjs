@@ -100,7 +100,7 @@ export const cases = {
     assert.equal((await proxy.counts('bare')).waiting, 1)
   },
 
-  'who is offered a place comes in by itself once nobody has to wait': async ({ browser, proxy, site }) => {
+  'a page that offers a place enters by itself when visitors no longer have to wait': async ({ browser, proxy, site }) => {
     const { holder } = await proxy.fill('left', 0)
     const tab = await (await browser.person()).tab()
     await tab.open(proxy.page('left'))

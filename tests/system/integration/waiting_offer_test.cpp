@@ -209,7 +209,7 @@ TEST_CASE("a program is told how to take a place, and takes it by POST") {
   CHECK(joined(proxy) == 1);
 }
 
-TEST_CASE("nothing is offered where there is no place, and nobody is asked who need not wait") {
+TEST_CASE("no place is offered where there is none, or to a visitor that does not have to wait") {
   Shop shop;
   ProxyUnderTest full(shop.address(), offering({{"max_tickets", 1}}));
   Visitor first(full);
@@ -228,7 +228,7 @@ TEST_CASE("nothing is offered where there is no place, and nobody is asked who n
   CHECK(offered(empty) == 0);
 }
 
-TEST_CASE("an offer lets in once nobody has to wait, without having been taken") {
+TEST_CASE("an offer that was not taken becomes a session when visitors no longer have to wait") {
   Shop shop;
   ProxyUnderTest proxy(shop.address(), offering({{"when", "full"}}));
   Visitor inside(proxy);

@@ -153,7 +153,8 @@ TEST_CASE("what the page's policy would keep from working is named") {
   check_refused(document("<meta http-equiv=\"refresh\" content=\"5\">", ""), "http-equiv");
   check_refused(document("", "<img src=\"/logo.png\">"), "src of \"img\"");
   check_refused(document("", "<img alt=\"\" srcset=logo.png>"), "srcset of \"img\"");
-  check_refused(document("<link rel=\"stylesheet\" href=\"/a.css\">", ""), "a style sheet as a link");
+  check_refused(document("<link rel=\"stylesheet\" href=\"/a.css\">", ""),
+                "a style sheet as a link");
   check_refused(document("", "<img src=\"{{room}}\">"), "src of \"img\"");
   good(document("<link rel=icon href=\"data:,\">",
                 "<img src=\"data:image/png;base64,AA==\" alt=\"\"><a href=\"https://example.com/\">"

@@ -55,7 +55,7 @@ TEST_CASE("who has taken its place has it, whichever page asks") {
   CHECK(tickets(room) == 1);
 }
 
-TEST_CASE("once nobody has to wait an offer lets in") {
+TEST_CASE("an offer becomes a session when visitors no longer have to wait") {
   WaitingRoom room(terms_for(2));
   const auto contact = room.offer(id_of(1), kStart);
   CHECK(contact.door == Door::enter);
