@@ -17,6 +17,7 @@
 
 #include "base/ids.hpp"
 #include "base/time.hpp"
+#include "dispatch/log_time.hpp"
 
 namespace spillway::dispatch {
 
@@ -29,20 +30,20 @@ class QuietLatency {
   explicit QuietLatency(std::size_t routes) : routes_(routes) {}
 
   // `latency` / the route's usual one; nullopt: not known, with fewer than twenty samples.
-  std::optional<double> relative(RouteId route, Duration latency) const {
+  std::optional<double> relative(RouteId route, LogTime latency) const {
     const Route& one = routes_[index(route)];
     if (one.samples < kEnoughSamples) return std::nullopt;
-    return std::exp(log_of(latency) - one.log_mean);
+    return std::exp(latency - one.log_mean);
   }
 
   // An answer at low load.
-  void learn(RouteId route, Duration latency, TimePoint now) {
+  void learn(RouteId route, LogTime latency, TimePoint now) {
     Route& one = routes_[index(route)];
     if (one.samples < kAlike) ++one.samples;
     const double passed = to_seconds(now - one.last) / to_seconds(kMemory);
     const double weight =
         one.samples < kAlike ? 1.0 / one.samples : std::clamp(passed, 0.0, 1.0 / kAlike);
-    one.log_mean += weight * (log_of(latency) - one.log_mean);
+    one.log_mean += weight * (latency - one.log_mean);
     one.last = now;
   }
 
@@ -59,9 +60,6 @@ class QuietLatency {
     std::uint32_t samples = 0;
     TimePoint last{};
   };
-
-  // A microsecond at least.
-  static double log_of(Duration time) { return std::log(std::max(to_seconds(time), 1e-6)); }
 
   std::vector<Route> routes_;
 };

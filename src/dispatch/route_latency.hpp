@@ -18,6 +18,7 @@
 
 #include "base/ids.hpp"
 #include "base/time.hpp"
+#include "dispatch/log_time.hpp"
 
 namespace spillway::dispatch {
 
@@ -50,16 +51,15 @@ class RouteLatency {
   }
 
   // Its answer came after `latency`.
-  void record(RouteId route, Duration latency, TimePoint now) {
-    routes_[index(route)].add(log_of(latency), now);
+  void record(RouteId route, LogTime latency, TimePoint now) {
+    routes_[index(route)].add(latency, now);
   }
 
   // No answer came in `passed`: it would have taken longer. Says something only if that is longer
   // than usual.
-  void record_unanswered(RouteId route, Duration passed, TimePoint now) {
+  void record_unanswered(RouteId route, LogTime passed, TimePoint now) {
     Route& one = routes_[index(route)];
-    const double sample = log_of(passed);
-    if (one.samples > 0 && sample > one.log_mean) one.add(sample, now);
+    if (one.samples > 0 && passed > one.log_mean) one.add(passed, now);
   }
 
  private:
@@ -84,9 +84,6 @@ class RouteLatency {
       last = now;
     }
   };
-
-  // A microsecond at least.
-  static double log_of(Duration time) { return std::log(std::max(to_seconds(time), 1e-6)); }
 
   std::vector<Route> routes_;
 };

@@ -18,7 +18,7 @@ class LineReader {
     while (at < rest_.size() && rest_[at] == '\t') at = find_control(rest_, at + 1);
     if (at + 2 > rest_.size()) return Error::truncated;
     if (rest_[at] != '\r' || rest_[at + 1] != '\n') return Error::bad_character;
-    line = rest_.substr(0, at);
+    line = {rest_.data(), at};
     rest_.remove_prefix(at + 2);
     return Error::none;
   }
@@ -86,8 +86,9 @@ Error read_field(std::string_view line, FieldList& fields) {
   std::size_t colon = 0;
   while (colon < line.size() && is_token(line[colon])) ++colon;
   if (colon == 0 || colon == line.size() || line[colon] != ':') return Error::bad_field;
-  const std::string_view name = line.substr(0, colon);
-  const std::string_view value = trim(line.substr(colon + 1));
+  const std::string_view name(line.data(), colon);
+  line.remove_prefix(colon + 1);
+  const std::string_view value = trim(line);
   const FieldId id = boost::beast::http::string_to_field(name);
   // Fields that name other fields must be unambiguous.
   if ((id == FieldId::connection || id == FieldId::proxy_connection) && !is_token_list(value))

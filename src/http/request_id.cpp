@@ -1,5 +1,6 @@
 #include "http/request_id.hpp"
 
+#include <boost/endian/conversion.hpp>
 #include <cstdint>
 #include <cstring>
 
@@ -8,13 +9,23 @@
 namespace spillway::http {
 namespace {
 
+// Eight lower-case hexadecimal digits as they are in memory, the highest first. All at once: half a
+// byte to each byte, then those above 9 moved on to the letters.
+std::uint64_t hex_digits(std::uint32_t value) {
+  std::uint64_t digits = value;
+  digits = (digits | digits << 16) & 0x0000ffff0000ffffu;
+  digits = (digits | digits << 8) & 0x00ff00ff00ff00ffu;
+  digits = (digits | digits << 4) & 0x0f0f0f0f0f0f0f0fu;
+  const std::uint64_t is_letter = ((digits + 0x0606060606060606u) >> 4) & 0x0101010101010101u;
+  digits += 0x3030303030303030u + is_letter * ('a' - '0' - 10);
+  return boost::endian::native_to_big(digits);
+}
+
 // 16 lower-case hexadecimal digits, the highest first.
 void write_hex(std::uint64_t value, char* out) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  for (int i = 15; i >= 0; --i) {
-    out[i] = kDigits[value & 15];
-    value >>= 4;
-  }
+  const std::uint64_t digits[] = {hex_digits(static_cast<std::uint32_t>(value >> 32)),
+                                  hex_digits(static_cast<std::uint32_t>(value))};
+  std::memcpy(out, digits, sizeof digits);
 }
 
 std::uint64_t non_zero(Random& random) {

@@ -271,12 +271,13 @@ void Admission::on_answer(std::optional<Duration> latency, bool failed, TimePoin
   if (!latency || announces_degrade_) return;
   const RouteId route = request_.subject.route;
   LocalGeneration& generation = *request_.generation;
-  generation.route_latency.record(route, *latency, now);
+  const dispatch::LogTime log_latency(*latency);
+  generation.route_latency.record(route, log_latency, now);
   if (failed) return;
-  if (const auto times = generation.quiet_latency.relative(route, *latency))
+  if (const auto times = generation.quiet_latency.relative(route, log_latency))
     request_.signals().record_relative_latency(*times);
   if (generation.plan(request_.subject.upstream).is_quiet())
-    generation.quiet_latency.learn(route, *latency, now);
+    generation.quiet_latency.learn(route, log_latency, now);
 }
 
 void Admission::release_slot(TimePoint now) {

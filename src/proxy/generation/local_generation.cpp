@@ -21,6 +21,7 @@ LocalGeneration::LocalGeneration(std::shared_ptr<Generation> shared, const Home&
       number_(home.number),
       plans_(plans) {
   for (Upstream& upstream : shared_->upstreams) {
+    upstreams_.push_back(&upstream);
     pools_.emplace_back(home.loop, upstream.connections, upstream.servers.in_flight, metrics);
     circuits_.emplace_back(upstream, home.random, home.log);
     // The ratio applies to each worker's own requests; the minimum rate is divided among workers.

@@ -46,7 +46,7 @@ class LocalGeneration : public boost::intrusive::list_base_hook<
   const Generation& generation() const { return *shared_; }
   const std::shared_ptr<Generation>& shared() const { return shared_; }
   const config::Config& config() const { return shared_->config; }
-  Upstream& upstream(UpstreamId id) { return shared_->upstreams[index(id)]; }
+  Upstream& upstream(UpstreamId id) { return *upstreams_[index(id)]; }
   overload::SignalShard& signals(UpstreamId id) { return *upstream(id).shards[number_]; }
   overload::TenantShard& tenants(UpstreamId id) { return *upstream(id).tenant_shards[number_]; }
   UpstreamPool& pool(UpstreamId id) { return pools_[index(id)]; }
@@ -92,6 +92,7 @@ class LocalGeneration : public boost::intrusive::list_base_hook<
 
   std::shared_ptr<Generation> shared_;
   std::size_t number_;
+  std::vector<Upstream*> upstreams_;  // of `shared_`
   std::deque<UpstreamPool> pools_;
   std::deque<Circuits> circuits_;
   std::vector<resilience::RetryBudget> retry_budgets_;

@@ -39,11 +39,6 @@ struct FreeFrames {
     }
   };
   std::array<List, 64> lists{};
-  ~FreeFrames() {
-    for (List& list : lists) {
-      while (list.head != nullptr) list.free_one();
-    }
-  }
 };
 
 }  // namespace detail
@@ -60,7 +55,7 @@ class FramePool {
         list.low_water.took(--list.size);
         return std::exchange(list.head, list.head->next);
       }
-      return ::operator new((bucket + 1) * kStep);
+      return allocate_new((bucket + 1) * kStep);
     }
 #endif
     return ::operator new(size);
@@ -97,7 +92,21 @@ class FramePool {
   static constexpr std::size_t kBuckets = std::tuple_size_v<decltype(detail::FreeFrames::lists)>;
   static constexpr std::size_t bucket_of(std::size_t size) { return (size - 1) / kStep; }
 
-  static inline thread_local detail::FreeFrames free_;
+  // Out of the way of the usual case, whose code stays short.
+  [[gnu::noinline]] static void* allocate_new(std::size_t size) {
+    static thread_local const AtThreadEnd empties;
+    return ::operator new(size);
+  }
+  struct AtThreadEnd {
+    ~AtThreadEnd() {
+      for (detail::FreeFrames::List& list : free_.lists) {
+        while (list.head != nullptr) list.free_one();
+      }
+    }
+  };
+
+  // Without a destructor, so that its use asks for no initialisation first.
+  static inline constinit thread_local detail::FreeFrames free_{};
 };
 
 struct PooledFrame {

@@ -1,0 +1,22 @@
+// The natural logarithm of a time in seconds, of a microsecond at least: what latencies are
+// averaged in, since they are about log-normal. Computed once for all that learn of one answer.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/time.hpp"
+
+namespace spillway::dispatch {
+
+class LogTime {
+ public:
+  LogTime(Duration time) : log_(std::log(std::max(to_seconds(time), 1e-6))) {}
+
+  operator double() const { return log_; }
+
+ private:
+  double log_;
+};
+
+}  // namespace spillway::dispatch
