@@ -98,6 +98,9 @@ class EventLoop {
   // Drops events and deferrals of the watcher that are not delivered yet. Call it before the
   // watcher is destroyed.
   void forget(const Watcher& watcher);
+  // How often the loop has looked at all descriptors, and whether it last saw nothing of this one.
+  std::uint64_t looks() const { return ready_.looks(); }
+  bool is_quiet(const Watcher& watcher) const { return ready_.is_quiet(watcher); }
   // Calls watcher.on_events(0) before the loop waits again.
   void defer(Watcher& watcher);
 

@@ -43,7 +43,14 @@ void ReadinessSet::forget(const Watcher& watcher) {
   }
 }
 
+bool ReadinessSet::is_quiet(const Watcher& watcher) const {
+  if (count_ == kBatch) return false;
+  return std::none_of(batch_.begin() + next_, batch_.begin() + count_,
+                      [&](const epoll_event& event) { return event.data.ptr == &watcher; });
+}
+
 void ReadinessSet::collect() {
+  ++looks_;
   next_ = 0;
   const int got = ::epoll_wait(set_.native_handle(), batch_.data(), kBatch, 0);
   count_ = static_cast<std::size_t>(std::max(got, 0));  // EINTR: the next wait completes at once

@@ -67,6 +67,12 @@ class ReadinessSet {
     }
   }
 
+  // How often events were collected so far.
+  std::uint64_t looks() const { return looks_; }
+  // Whether the last look has found nothing of this watcher, or what was found has been delivered.
+  // False too if it found as many as it takes, since there may be more.
+  bool is_quiet(const Watcher& watcher) const;
+
   static constexpr std::size_t kBatch = 256;
 
  private:
@@ -76,6 +82,7 @@ class ReadinessSet {
   std::array<epoll_event, kBatch> batch_;
   std::size_t next_ = 0;  // of batch_, to be delivered
   std::size_t count_ = 0;
+  std::uint64_t looks_ = 0;
 };
 
 }  // namespace spillway::proxy

@@ -55,15 +55,22 @@ void UpstreamConnection::on_idle_readable() {
   pool_->remove(*this);
 }
 
+bool UpstreamPool::was_seen_quiet(const UpstreamConnection& connection) const {
+  return loop_.looks() > connection.looks_when_idle_ && loop_.is_quiet(connection);
+}
+
 UpstreamPtr UpstreamPool::take(std::size_t server, Duration max_idle, TimePoint now) {
   auto& idle = idle_[server];
-  while (!idle.empty() && now - idle.back()->idle_since_ < max_idle) {
-    UpstreamPtr connection = std::move(idle.back());
-    idle.pop_back();
+  const auto is_fresh = [&](const UpstreamPtr& one) { return now - one->idle_since_ < max_idle; };
+  while (!idle.empty() && is_fresh(idle.back())) {
+    // The one idle longest, if the last one has been so only since the loop's last look.
+    auto found = idle.end() - 1;
+    if (loop_.looks() == (*found)->looks_when_idle_ && is_fresh(idle.front())) found = idle.begin();
+    const bool is_quiet = was_seen_quiet(**found);
+    UpstreamPtr connection = std::move(*found);
+    idle.erase(found);
     connection->become_busy();
-    // End-of-file or stray bytes may have arrived since the last loop turn. Stray bytes would be
-    // taken for the response to the next request: another client's.
-    if (connection->has_input()) {
+    if (!is_quiet && connection->has_input()) {
       connection->retire();
       continue;
     }
@@ -79,6 +86,7 @@ void UpstreamPool::give_back(UpstreamPtr connection, TimePoint now) {
     return;
   }
   connection->become_idle(now);
+  connection->looks_when_idle_ = loop_.looks();
   connection->readable();
   idle_[connection->server_].push_back(std::move(connection));
 }

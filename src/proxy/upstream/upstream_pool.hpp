@@ -1,5 +1,10 @@
 // One worker's keep-alive connections to one upstream, most recently used first.
 //
+// Bytes that nobody asked for would be taken for the response to the next request: another
+// client's. They mostly follow a response closely. So a connection is used again once the loop has
+// looked at it since its response and found nothing, as in NGINX and HAProxy; if none is there that
+// it has looked at, the connection itself is asked, which costs a system call.
+//
 // Idle connections are watched for input: end-of-file, a reset or stray bytes remove one from the
 // pool at once. Over all workers at most `idle_connections` are idle, and busy + idle never exceed
 // concurrency + workers: idle sockets must not occupy all threads of a backend that has one per
@@ -68,6 +73,7 @@ class UpstreamConnection final : public Stream {
   observe::WorkerGauges& gauges_;
   std::size_t server_;
   TimePoint idle_since_{};
+  std::uint64_t looks_when_idle_ = 0;  // see EventLoop
   bool idle_ = false;
   bool reused_ = false;
   bool retired_ = false;
@@ -87,7 +93,7 @@ class UpstreamPool {
   UpstreamPool(const UpstreamPool&) = delete;
   UpstreamPool& operator=(const UpstreamPool&) = delete;
 
-  // The most recently used idle connection to `server`, if idle for less than `max_idle`; or null.
+  // An idle connection to `server` that has been so for less than `max_idle`; or null.
   UpstreamPtr take(std::size_t server, Duration max_idle, TimePoint now);
   // Keeps a connection whose exchange ended cleanly, or closes it if the idle limit is reached.
   void give_back(UpstreamPtr connection, TimePoint now);
@@ -105,6 +111,7 @@ class UpstreamPool {
  private:
   friend class UpstreamConnection;
   void remove(UpstreamConnection& connection);
+  bool was_seen_quiet(const UpstreamConnection& connection) const;
 
   EventLoop& loop_;
   ConnectionBudget& budget_;

@@ -1,10 +1,13 @@
 #include "proxy/upstream/upstream_pool.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <functional>
 #include <thread>
 #include <vector>
 
@@ -20,6 +23,26 @@ config::Config one_upstream() {
   config.routes.emplace_back();
   return config;
 }
+
+// An event of the loop's own, before those of connections that become ready after it.
+class Bell final : public Watcher {
+ public:
+  explicit Bell(EventLoop& loop) : loop_(loop), descriptor_(::eventfd(0, EFD_NONBLOCK)) {
+    REQUIRE(loop_.watch(descriptor_, EPOLLIN, *this));
+  }
+  ~Bell() {
+    loop_.unwatch(descriptor_);
+    ::close(descriptor_);
+  }
+  void ring() { REQUIRE(::eventfd_write(descriptor_, 1) == 0); }
+  std::function<void()> on_ring = [] {};
+
+ private:
+  void on_events(std::uint32_t) override { on_ring(); }
+
+  EventLoop& loop_;
+  int descriptor_;
+};
 
 // A pool over two servers, and the far ends of its connections.
 struct PoolUnderTest {
@@ -40,10 +63,16 @@ struct PoolUnderTest {
   }
   // Lets the connections be told of what has come.
   void settle() { loop.poll(); }
+  // The loop looks at all connections.
+  void look() {
+    bell.ring();
+    loop.poll();
+  }
 
   const config::Config config = one_upstream();
   observe::WorkerMetrics metrics{config};
   EventLoop loop;
+  Bell bell{loop};
   ConnectionBudget budget;
   InFlightCounts in_flight{2};
   UpstreamPool pool;
@@ -62,6 +91,7 @@ TEST_CASE("the connection used last is taken first") {
   CHECK(!older->reused());
   under.pool.give_back(older, at(1));
   under.pool.give_back(newer, at(2));
+  under.look();
   CHECK(under.budget.idle() == 2);
   CHECK(under.pool.take(0, kAnyAge, at(3)) == newer);
   CHECK(newer->reused());
@@ -69,6 +99,48 @@ TEST_CASE("the connection used last is taken first") {
   CHECK(under.pool.take(0, kAnyAge, at(3)) == nullptr);
   CHECK(under.budget.idle() == 0);
   CHECK(under.budget.open() == 2);
+}
+
+TEST_CASE("a connection that the loop has not looked at since goes behind one that it has") {
+  PoolUnderTest under(8, 8);
+  const UpstreamPtr older = under.open(0), newer = under.open(0);
+  under.pool.give_back(older, at(1));
+  under.look();
+  under.pool.give_back(newer, at(2));
+  SUBCASE("in general") {
+    CHECK(under.pool.take(0, kAnyAge, at(3)) == older);
+    CHECK(under.pool.take(0, kAnyAge, at(3)) == newer);
+  }
+  SUBCASE("but not behind one idle for too long") {
+    CHECK(under.pool.take(0, Milliseconds{2}, at(3)) == newer);
+    CHECK(under.pool.take(0, Milliseconds{2}, at(3)) == nullptr);
+  }
+}
+
+TEST_CASE("a connection with bytes that answer no request is not taken") {
+  PoolUnderTest under(8, 8);
+  const UpstreamPtr connection = under.open(0);
+  bool is_stray = true;
+  SUBCASE("they have come") {}
+  SUBCASE("control: they have not") { is_stray = false; }
+  const auto send_stray = [&] {
+    if (is_stray) REQUIRE(::write(under.far_ends[0], "x", 1) == 1);
+  };
+  UpstreamPtr taken;
+  SUBCASE("although the loop has not looked at it yet") {
+    under.pool.give_back(connection, at(1));
+    send_stray();
+    taken = under.pool.take(0, kAnyAge, at(2));
+  }
+  SUBCASE("although another event of the same look comes first") {
+    under.pool.give_back(connection, at(1));
+    under.look();
+    under.bell.on_ring = [&] { taken = under.pool.take(0, kAnyAge, at(2)); };
+    under.bell.ring();
+    send_stray();
+    under.settle();
+  }
+  CHECK((taken == nullptr) == is_stray);
 }
 
 TEST_CASE("a connection belongs to its server") {
