@@ -79,7 +79,8 @@ DELETE FROM job j USING gone g WHERE j.number = g.number
 // of.
 constexpr std::string_view kTurnPeriods = "SELECT turn_periods($1::int8)";
 
-// From lane to lane: each step finds the first job of the next one in the index.
+// From lane to lane: each step finds the first job of the next one in the index. Of too many, those
+// that go first.
 constexpr std::string_view kLanes = R"sql(
 WITH RECURSIVE lane AS (
   (SELECT rank, route, tenant, due FROM waiting WHERE NOT is_blocked
@@ -90,7 +91,7 @@ WITH RECURSIVE lane AS (
     WHERE NOT w.is_blocked AND (w.rank, w.route, w.tenant) > (l.rank, l.route, l.tenant)
     ORDER BY w.rank, w.route, w.tenant, w.due LIMIT 1) AS n)
 SELECT rank, route, tenant, due FROM lane WHERE due <= (SELECT now_ms()) + $1::int8
-LIMIT $2::int8
+ORDER BY rank, due LIMIT $2::int8
 )sql";
 
 constexpr std::string_view kAnnounce = R"sql(

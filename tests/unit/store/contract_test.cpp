@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "unit/store/under_test.hpp"
 
@@ -93,6 +94,29 @@ TEST_CASE("lanes with claimable jobs are told, those of the lowest rank if there
     }
     CHECK(store.claim(epoch, {0, "odd", TenantId{5}}, 1) == Ids{job_id(5)});
     CHECK(store.ask(Lanes{10}).found.size() == 5);
+  });
+}
+
+TEST_CASE("of too many lanes of one rank those are told that have waited longest") {
+  each_store([](UnderTest& store) {
+    const Epoch epoch = store.join();
+    std::vector<jobs::Lane> by_age;
+    for (std::uint64_t n = 0; n < 6; ++n) {
+      jobs::NewJob job = store.job(n);
+      job.lane = {3, n < 3 ? "orders" : "exports", TenantId{10 - n}};  // the last is the first by name
+      by_age.push_back(job.lane);
+      store.enqueue(job);
+      store.pass(1s);
+    }
+    const auto told = [&] {
+      std::set<jobs::Lane> lanes;
+      for (const Lanes::One& one : store.ask(Lanes{2}).found) lanes.insert(one.lane);
+      return lanes;
+    };
+    CHECK(told() == std::set{by_age[0], by_age[1]});
+    // One that is empty makes room for the next.
+    REQUIRE(store.claim(epoch, by_age[0], 1).size() == 1);
+    CHECK(told() == std::set{by_age[1], by_age[2]});
   });
 }
 
