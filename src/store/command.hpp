@@ -19,19 +19,22 @@ namespace spillway::store {
 // late one changes nothing (a fencing token).
 using Epoch = std::int64_t;
 
-// Registers the proxy, for as long as it renews. A job that is leased by no registered proxy is
-// recovered by Sweep. `name`: for the operator; two proxies may have the same one.
+// Registers the proxy: in a store that several share for as long as it renews, in another one until
+// the next Join, whatever the clock says. A job that is leased by no registered proxy is recovered
+// by Sweep. `name`: for the operator; two proxies may have the same one.
 struct Join {
   std::string name;
   std::chrono::milliseconds lease{};
   Epoch epoch = 0;
+  jobs::WallTime now = jobs::kNoTime;  // by the store's own clock; kNoTime: it has none
 };
 
 // Prolongs the lease, by the database's clock.
 struct Renew {
   Epoch epoch = 0;
   std::chrono::milliseconds lease{};
-  bool is_lost = false;  // it was over; its jobs may be another proxy's
+  bool is_lost = false;                // it was over; its jobs may be another proxy's
+  jobs::WallTime now = jobs::kNoTime;  // as Join's, unless it is lost
 };
 
 // Gives back all jobs that are leased (as GiveBack), and the registration.

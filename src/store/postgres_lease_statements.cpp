@@ -6,11 +6,13 @@ namespace spillway::store {
 namespace {
 
 constexpr std::string_view kJoin =
-    "INSERT INTO proxy (name, lease_end) VALUES ($1::bytea, now_ms() + $2::int8) RETURNING epoch";
+    "INSERT INTO proxy (name, lease_end) VALUES ($1::bytea, now_ms() + $2::int8) "
+    "RETURNING epoch, now_ms()";
 
 constexpr std::string_view kRenew =
     "UPDATE proxy SET lease_end = now_ms() + $2::int8 "
-    "WHERE epoch = $1::int8 AND NOT is_over AND lease_end > (SELECT now_ms()) RETURNING epoch";
+    "WHERE epoch = $1::int8 AND NOT is_over AND lease_end > (SELECT now_ms()) "
+    "RETURNING epoch, now_ms()";
 
 constexpr std::string_view kLeave = "DELETE FROM proxy WHERE epoch = $1::int8";
 

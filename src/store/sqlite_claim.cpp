@@ -56,7 +56,7 @@ void SqliteClaim::operator()(Lanes& command, jobs::WallTime now) {
 void SqliteClaim::operator()(Claim& command, jobs::WallTime now) {
   command.jobs.clear();
   const std::optional<std::int64_t> route = ledger_.find(command.lane.route);
-  if (!route || !is_registered_.with(command.epoch, number_of(now)).next()) return;
+  if (!route || !is_registered_.with(command.epoch).next()) return;
   std::vector<std::int64_t> found;
   std::vector<jobs::JobState> states;
   {

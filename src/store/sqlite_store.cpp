@@ -41,6 +41,8 @@ SqliteStore::SqliteStore(FileLock lock)
              "SELECT (page_count - freelist_count) * page_size"
              " FROM pragma_page_count, pragma_freelist_count, pragma_page_size"),
       oldest_letter_(database_, sql::kOldestLetter),
+      newest_(database_, sql::kNewest),
+      turn_back_(database_, sql::kTurnBack),
       checkpoint_(database_) {}
 
 SqliteStore::~SqliteStore() = default;
@@ -114,7 +116,13 @@ bool SqliteStore::keep_mark(const KeyMark& mark) {
 void SqliteStore::load() {
   ledger_.load();
   keys_.load();
+  if (Rows newest = newest_.with(); newest.next()) clock_.saw(time_of(newest.number(0)));
   is_loaded_ = !database_.failed();
+}
+
+void SqliteStore::turn_back(WallTime now) {
+  const std::chrono::milliseconds by = clock_.back(now);
+  if (by.count() > 0) turn_back_.execute(number_of(now), std::int64_t{by.count()});
 }
 
 std::optional<Failure> SqliteStore::execute(std::span<Command* const> batch, WallTime now) {
@@ -122,6 +130,7 @@ std::optional<Failure> SqliteStore::execute(std::span<Command* const> batch, Wal
   checkpoint_.keep_short();
   if (!is_loaded_) load();
   begin_.execute();
+  turn_back(now);
   for (Command* command : batch) {
     if (database_.failed()) break;
     dispatch(*command, now);
@@ -135,6 +144,7 @@ std::optional<Failure> SqliteStore::execute(std::span<Command* const> batch, Wal
     roll_back();
     return failure;
   }
+  clock_.settled(now);
   checkpoint_.wrote();
   return std::nullopt;
 }

@@ -36,6 +36,13 @@ bool UnderTest::reopen() {
 
 Epoch UnderTest::join(std::chrono::milliseconds lease) { return ask(Join{"proxy", lease}).epoch; }
 
+void UnderTest::end_proxies(std::chrono::milliseconds lease) {
+  if (is_shared())
+    pass(lease);
+  else
+    join(lease);
+}
+
 jobs::NewJob UnderTest::job(std::uint64_t n) const {
   jobs::NewJob job;
   job.id = job_id(n);
