@@ -79,7 +79,9 @@ struct Bury {
   jobs::Cause cause = jobs::Cause::none;
 };
 
-// The lanes with jobs that may be pulled now, or will be due within `ahead`; `limit` at most.
+// The lanes with jobs that may be pulled now, or will be due within `ahead`. There may be as many
+// as jobs: looks at `limit` of them, in an order of the store's own, and the next question goes on
+// behind the last of these, so that none is left out.
 struct Lanes {
   struct One {
     jobs::Lane lane;
@@ -87,7 +89,9 @@ struct Lanes {
   };
   std::size_t limit = 0;
   std::chrono::milliseconds ahead{};
+  std::optional<jobs::Lane> after{};  // `next` of the question before; it may be gone
   std::vector<One> found{};
+  std::optional<jobs::Lane> next{};  // nullopt: these were the last
 };
 
 // Leases up to `limit` jobs of a lane, those that are due first. Not expired ones, and none that

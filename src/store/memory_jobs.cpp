@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <tuple>
+#include <iterator>
 
 #include "jobs/life.hpp"
 
@@ -183,15 +183,13 @@ void MemoryJobs::execute(Bury& command, WallTime now) {
 
 void MemoryJobs::execute(Lanes& command, WallTime now) {
   command.found.clear();
-  for (const auto& [lane, jobs] : claimable_) {
-    const WallTime due = jobs.begin()->first;
-    if (due <= now + command.ahead) command.found.push_back({lane, due});
+  command.next.reset();
+  auto at = command.after ? claimable_.upper_bound(*command.after) : claimable_.begin();
+  for (std::size_t n = 0; n < command.limit && at != claimable_.end(); ++n, ++at) {
+    const WallTime due = at->second.begin()->first;
+    if (due <= now + command.ahead) command.found.push_back({at->first, due});
   }
-  if (command.found.size() <= command.limit) return;
-  std::sort(command.found.begin(), command.found.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.lane.rank, a.oldest_due) < std::tie(b.lane.rank, b.oldest_due);
-  });
-  command.found.resize(command.limit);
+  if (at != claimable_.end() && at != claimable_.begin()) command.next = std::prev(at)->first;
 }
 
 void MemoryJobs::execute(Claim& command, WallTime now) {

@@ -81,19 +81,19 @@ DELETE FROM job j USING gone g WHERE j.number = g.number
 // of.
 constexpr std::string_view kTurnPeriods = "SELECT turn_periods($1::int8)";
 
-// From lane to lane: each step finds the first job of the next one in the index. Of too many, those
-// that go first.
+// From lane to lane: each step finds the first job of the next one in the index. They are made as
+// they are read, and no more than $2 of them. $3 to $5: the lane to begin behind.
 constexpr std::string_view kLanes = R"sql(
 WITH RECURSIVE lane AS (
-  (SELECT rank, route, tenant, due FROM waiting WHERE NOT is_blocked
+  (SELECT rank, route, tenant, due FROM waiting
+   WHERE NOT is_blocked AND (rank, route, tenant) > ($3::int2, $4::text, $5::int8)
    ORDER BY rank, route, tenant, due LIMIT 1)
   UNION ALL
   SELECT n.* FROM lane l CROSS JOIN LATERAL (
     SELECT w.rank, w.route, w.tenant, w.due FROM waiting w
     WHERE NOT w.is_blocked AND (w.rank, w.route, w.tenant) > (l.rank, l.route, l.tenant)
     ORDER BY w.rank, w.route, w.tenant, w.due LIMIT 1) AS n)
-SELECT rank, route, tenant, due FROM lane WHERE due <= (SELECT now_ms()) + $1::int8
-ORDER BY rank, due LIMIT $2::int8
+SELECT rank, route, tenant, due, due <= (SELECT now_ms()) + $1::int8 FROM lane LIMIT $2::int8
 )sql";
 
 constexpr std::string_view kAnnounce = R"sql(

@@ -1,7 +1,6 @@
 #include "store/sqlite_store.hpp"
 
 #include <algorithm>
-#include <map>
 #include <type_traits>
 #include <utility>
 
@@ -178,12 +177,7 @@ void SqliteStore::dispatch(Command& command, WallTime now) {
 
 void SqliteStore::total(Totals& command, WallTime now) {
   command.routes.clear();
-  std::map<std::int64_t, WallTime> oldest;
-  claim_.each_lane([&](const SqliteClaim::Step& step) {
-    if (step.due > now) return;
-    const auto [at, is_first] = oldest.emplace(step.route, step.due);
-    if (!is_first) at->second = std::min(at->second, step.due);
-  });
+  const SqliteClaim::OldestDue& oldest = claim_.oldest_due();
   for (const auto& [id, route] : ledger_.routes()) {
     Totals::Route& total = command.routes.emplace_back();
     total.route = route.name;
@@ -191,9 +185,8 @@ void SqliteStore::total(Totals& command, WallTime now) {
       total.by_state[state] =
           static_cast<std::uint64_t>(std::max<std::int64_t>(0, route.by_state[state]));
     }
-    if (const auto found = oldest.find(id); found != oldest.end()) {
-      total.oldest_claimable = found->second;
-    }
+    const auto found = oldest.find(id);
+    if (found != oldest.end() && found->second <= now) total.oldest_claimable = found->second;
   }
   Rows letter = oldest_letter_.with();
   command.oldest_letter = letter.next() ? time_of(letter.number(0)) : jobs::kNoTime;

@@ -10,8 +10,11 @@ namespace {
 constexpr std::size_t kMostInHand = 1024;
 // Handed to a worker beyond those that run, so that no slot waits for the store.
 constexpr std::size_t kLeastAhead = 8;
-constexpr std::size_t kMostLanes = 4096;
-constexpr Milliseconds kLanesEvery{1000};  // what other proxies wrote down, and what is due again
+// What other proxies wrote down, and what is due again: each second, a page at a time, so that
+// nothing that is written down waits long for it.
+constexpr std::size_t kLanesAtOnce = 1024;
+constexpr Milliseconds kLanesEvery{1000};
+constexpr Milliseconds kPagesEvery{100};
 constexpr Milliseconds kSweepEvery{500};
 constexpr Milliseconds kTotalsEvery{1000};
 constexpr Milliseconds kAskAgain{500};  // after a failure of the store
@@ -70,7 +73,11 @@ void JobDispatcher::plan_pull(std::vector<store::Command>& commands, TimePoint n
                               jobs::WallTime wall) {
   if (now >= next_.lanes) {
     next_.lanes = now + kLanesEvery;
-    commands.push_back(store::Lanes{.limit = kMostLanes, .ahead = 2 * kLanesEvery});
+    // A lane is told in the next round again, which takes as long as this one, more or less.
+    const int pages = std::max(round_.pages, round_.pages_before);
+    commands.push_back(store::Lanes{.limit = kLanesAtOnce,
+                                    .ahead = 2 * (kLanesEvery + pages * kPagesEvery),
+                                    .after = round_.after});
   }
   if (turn_ || in_hand() >= kMostInHand) return;
   turn_ = rotor_.next(wall, kMostInHand - in_hand(),
@@ -157,11 +164,8 @@ void JobDispatcher::learn(store::Command& command, TimePoint now, jobs::WallTime
     renewed(*renew, now);
   } else if (auto* const claim = std::get_if<store::Claim>(&command)) {
     claimed(*claim);
-  } else if (auto* const lanes = std::get_if<store::Lanes>(&command)) {
-    std::vector<jobs::Rotor::Due> due;
-    for (store::Lanes::One& one : lanes->found)
-      due.push_back({std::move(one.lane), one.oldest_due});
-    rotor_.refresh(due);
+  } else if (const auto* const lanes = std::get_if<store::Lanes>(&command)) {
+    found(*lanes, now);
   } else if (auto* const enqueue = std::get_if<store::Enqueue>(&command)) {
     if (enqueue->result == store::Enqueue::Result::accepted) {
       rotor_.add(enqueue->job.lane, enqueue->job.accepted);
@@ -178,6 +182,19 @@ void JobDispatcher::learn(store::Command& command, TimePoint now, jobs::WallTime
     tell(replay->jobs, jobs::JobState::queued, jobs::Cause::none);
   } else if (auto* const sweep = std::get_if<store::Sweep>(&command)) {
     swept(*sweep, now);
+  }
+}
+
+void JobDispatcher::found(const store::Lanes& lanes, TimePoint now) {
+  std::vector<jobs::Rotor::Due> due;
+  for (const store::Lanes::One& one : lanes.found) due.push_back({one.lane, one.oldest_due});
+  rotor_.refresh(due, {.begins_round = !lanes.after, .ends_round = !lanes.next});
+  round_.after = lanes.next;
+  ++round_.pages;
+  if (lanes.next) {
+    next_.lanes = now + kPagesEvery;
+  } else {
+    round_.pages_before = std::exchange(round_.pages, 0);
   }
 }
 

@@ -85,6 +85,12 @@ class JobDispatcher {
     Duration last_pause{};
   };
 
+  // Of the lanes that the store knows, which it tells page by page.
+  struct LanesRound {
+    std::optional<jobs::Lane> after{};
+    int pages = 0;
+    int pages_before = 0;  // of the round before
+  };
   // When what is asked periodically is asked again.
   struct NextAt {
     TimePoint renew{};
@@ -101,6 +107,7 @@ class JobDispatcher {
   void refill(Route& route, double rate, TimePoint now) const;
   std::string upstream_of(const std::string& route) const;
   void claimed(store::Claim& claim);
+  void found(const store::Lanes& lanes, TimePoint now);
   void settled(const store::Settle& settle, jobs::WallTime wall);
   void swept(const store::Sweep& sweep, TimePoint now);
   void tell(const std::vector<jobs::JobId>& ids, jobs::JobState state, jobs::Cause cause) const;
@@ -124,6 +131,7 @@ class JobDispatcher {
   Lease lease_;
   JobClock clock_;
   NextAt next_;
+  LanesRound round_;
 };
 
 }  // namespace spillway::proxy

@@ -77,47 +77,57 @@ TEST_CASE("a job that is to be retried is leased when it is due and no earlier")
   });
 }
 
-TEST_CASE("lanes with claimable jobs are told, those of the lowest rank if there are too many") {
+TEST_CASE("lanes with claimable jobs are told, so many at a time, and none is left out") {
   each_store([](UnderTest& store) {
     const Epoch epoch = store.join();
-    for (std::uint64_t n = 0; n < 6; ++n) {
+    std::set<jobs::Lane> all;
+    for (std::uint64_t n = 0; n < 7; ++n) {
       jobs::NewJob job = store.job(n);
-      job.lane = {static_cast<std::uint8_t>(5 - n), n % 2 ? "odd" : "even", TenantId{n}};
+      job.lane = {static_cast<std::uint8_t>(5 - n / 2), n % 2 ? "odd" : "even", TenantId{n}};
+      if (n == 6) job.lane.tenant = TenantId{~std::uint64_t{0}};
       store.enqueue(job);
+      all.insert(job.lane);
     }
-    CHECK(store.ask(Lanes{10}).found.size() == 6);
-    const auto found = store.ask(Lanes{2}).found;
-    REQUIRE(found.size() == 2);
-    for (const Lanes::One& one : found) {
-      CHECK(one.lane.rank < 2);
-      CHECK(one.oldest_due == store.now());
-    }
-    CHECK(store.claim(epoch, {0, "odd", TenantId{5}}, 1) == Ids{job_id(5)});
-    CHECK(store.ask(Lanes{10}).found.size() == 5);
+    const auto told_by = [&](std::size_t limit) {
+      std::set<jobs::Lane> told;
+      Lanes lanes{limit};
+      do {
+        lanes.after = lanes.next;
+        lanes = store.ask(lanes);
+        CHECK(lanes.found.size() <= limit);
+        for (const Lanes::One& one : lanes.found) {
+          CHECK(one.oldest_due == store.now());
+          CHECK_MESSAGE(told.insert(one.lane).second, "once");
+        }
+      } while (lanes.next && told.size() <= all.size());
+      return told;
+    };
+    for (const std::size_t limit : {1, 2, 3, 7, 100}) CHECK(told_by(limit) == all);
+    const jobs::Lane gone{5, "odd", TenantId{1}};
+    CHECK(store.claim(epoch, gone, 1) == Ids{job_id(1)});
+    all.erase(gone);
+    CHECK(told_by(3) == all);
   });
 }
 
-TEST_CASE("of too many lanes of one rank those are told that have waited longest") {
+TEST_CASE("a page of lanes goes on behind one that is gone, and passes over what is not due") {
   each_store([](UnderTest& store) {
     const Epoch epoch = store.join();
-    std::vector<jobs::Lane> by_age;
-    for (std::uint64_t n = 0; n < 6; ++n) {
+    for (std::uint64_t n = 0; n < 4; ++n) {
       jobs::NewJob job = store.job(n);
-      job.lane = {3, n < 3 ? "orders" : "exports",
-                  TenantId{10 - n}};  // the last is the first by name
-      by_age.push_back(job.lane);
+      job.lane.tenant = TenantId{n};
       store.enqueue(job);
-      store.pass(1s);
     }
-    const auto told = [&] {
-      std::set<jobs::Lane> lanes;
-      for (const Lanes::One& one : store.ask(Lanes{2}).found) lanes.insert(one.lane);
-      return lanes;
-    };
-    CHECK(told() == std::set{by_age[0], by_age[1]});
-    // One that is empty makes room for the next.
-    REQUIRE(store.claim(epoch, by_age[0], 1).size() == 1);
-    CHECK(told() == std::set{by_age[1], by_age[2]});
+    const auto lane = [&](std::uint64_t n) { return jobs::Lane{3, "orders", TenantId{n}}; };
+    Lanes lanes = store.ask(Lanes{2});
+    REQUIRE(lanes.next == lane(1));
+    REQUIRE(store.claim(epoch, lane(1), 1).size() == 1);
+    REQUIRE(store.claim(epoch, lane(2), 1).size() == 1);
+    REQUIRE(store.retry(epoch, 2, 5s));
+    lanes.after = lanes.next;
+    lanes = store.ask(lanes);
+    REQUIRE(lanes.found.size() == 1);
+    CHECK(lanes.found[0].lane == lane(3));
   });
 }
 
