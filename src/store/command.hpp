@@ -202,14 +202,16 @@ struct Sweep {
   bool has_more = false;
 };
 
-// How many jobs there are.
+// How many jobs there are. Where many share a store and counting takes long it is done beside, and
+// the figures are those of the question before.
 struct Totals {
   struct Route {
     std::string route;
     std::array<std::uint64_t, jobs::kJobStateCount> by_state{};
     jobs::WallTime oldest_claimable{};  // its due time; kNoTime: none is claimable
   };
-  std::vector<Route> routes;
+  std::chrono::milliseconds patience{};  // how long to wait for those of now
+  std::vector<Route> routes{};
   // When the first of the dead and expired jobs was accepted; kNoTime: there is none.
   jobs::WallTime oldest_letter{};
   std::uint64_t bytes = 0;  // that the store takes, as far as is known

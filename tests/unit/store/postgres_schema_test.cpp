@@ -124,6 +124,7 @@ bool reads_a_table_through(const std::string& plan) {
   return std::regex_search(plan, scan);
 }
 
+// The totals read tables through, on a connection of their own (postgres_totals.hpp).
 TEST_CASE("no statement but the totals reads a table of jobs from end to end") {
   PostgresContract contract;
   const auto store = contract.make();
