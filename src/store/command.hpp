@@ -215,6 +215,9 @@ struct Totals {
   // When the first of the dead and expired jobs was accepted; kNoTime: there is none.
   jobs::WallTime oldest_letter{};
   std::uint64_t bytes = 0;  // that the store takes, as far as is known
+  // Of jobs that have gone on, and that some transaction may keep from being vacuumed. PostgreSQL
+  // only.
+  std::uint64_t dead_rows = 0;
 };
 
 using Command =

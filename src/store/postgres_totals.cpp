@@ -78,9 +78,12 @@ bool PostgresTotals::count(Totals& totals) {
       {PostgresStatement::totals,
        {},
        [&totals](const PostgresRows& rows) { read_totals(rows, totals); }},
-      {PostgresStatement::bytes,
+      {PostgresStatement::sizes,
        {},
-       [&totals](const PostgresRows& rows) { totals.bytes = rows.number<std::uint64_t>(0, 0); }},
+       [&totals](const PostgresRows& rows) {
+         totals.bytes = rows.number<std::uint64_t>(0, 0);
+         totals.dead_rows = rows.number<std::uint64_t>(0, 1);
+       }},
   }};
   return !connection_.run(steps);
 }

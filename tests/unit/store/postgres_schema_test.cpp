@@ -131,7 +131,7 @@ TEST_CASE("no statement but the totals reads a table of jobs from end to end") {
   for (const PostgresStatementText& each : postgres_statements()) {
     using enum PostgresStatement;
     if (each.statement == begin || each.statement == commit || each.statement == rollback ||
-        each.statement == totals || each.statement == bytes) {
+        each.statement == totals || each.statement == sizes) {
       continue;
     }
     const std::string plan = plan_of(contract.url(), each.text);

@@ -95,5 +95,35 @@ TEST_CASE("a store that is closed does not wait for what is being counted") {
   CHECK(std::chrono::steady_clock::now() - began < 3s);
 }
 
+TEST_CASE(
+    "rows that a long transaction keeps from being vacuumed are told, and are gone after it") {
+  constexpr std::uint64_t kJobs = 50, kRows = 2 * kJobs;  // each waited and was leased
+  PostgresContract contract;
+  UnderTest store(contract);
+  const auto dead_rows = [&] { return store.ask(Totals{}).dead_rows; };
+  const auto vacuum = [&] {
+    for (const char* table : {"waiting", "leased"})
+      support::Postgres::ask(contract.url(), std::string("VACUUM spillway.") + table);
+  };
+  {
+    const Transaction open(contract.url(),
+                           "BEGIN ISOLATION LEVEL REPEATABLE READ; "
+                           "SELECT count(*) FROM spillway.waiting");
+    const Epoch epoch = store.join();
+    for (std::uint64_t n = 0; n < kJobs; ++n) store.enqueue(store.job(n));
+    REQUIRE(store.claim(epoch, kJobs).size() == kJobs);
+    for (std::uint64_t n = 0; n < kJobs; ++n) REQUIRE(store.succeed(epoch, n));
+    REQUIRE(store.reopen());  // a session tells what it has done at its end
+    CHECK(becomes([&] { return dead_rows() >= kRows; }));
+    vacuum();
+    CHECK(dead_rows() >= kRows);
+  }
+  // The control: it was the transaction that has kept them.
+  CHECK(becomes([&] {
+    vacuum();
+    return dead_rows() == 0;
+  }));
+}
+
 }  // namespace
 }  // namespace spillway::store
