@@ -20,6 +20,7 @@ std::string result_line(const Cell& cell, const Outcome& outcome) {
                               {"outstanding", cell.outstanding},
                               {"pending", cell.pending},
                               {"after_s", cell.after_s}};
+  if (cell.lanes > 0) line["lanes"] = cell.lanes;
   const Figures& figures = outcome.figures;
   const auto add = [&line](const char* name, double value) { line[name] = thousandths(value); };
   if (!outcome.failure.empty()) line["failure"] = outcome.failure;
@@ -41,6 +42,7 @@ std::string result_text(const Cell& cell, const Outcome& outcome) {
   if (!outcome.skipped.empty()) return text + " not measured: " + outcome.skipped + '\n';
   if (cell.outstanding > 0) text += fmt::format(" {:>4} outstanding", cell.outstanding);
   if (cell.pending > 0) text += fmt::format(" {:>8} pending", cell.pending);
+  if (cell.lanes > 0) text += fmt::format(" in {} lanes", cell.lanes);
   if (cell.after_s > 0) text += fmt::format(" after {:>3} s", cell.after_s);
   if (!outcome.failure.empty()) return text + " FAILED: " + outcome.failure + '\n';
   const Figures& figures = outcome.figures;

@@ -17,6 +17,7 @@ struct Cell {
   std::size_t outstanding = 0;  // jobs; of a lease those of one claim
   std::uint64_t pending = 0;    // jobs that waited before
   int after_s = 0;              // of a loop: how long it had run
+  std::uint64_t lanes = 0;      // over which the jobs are spread, if it is many
 };
 
 struct Outcome {

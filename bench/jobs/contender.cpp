@@ -15,16 +15,17 @@ namespace {
 
 class StoreQueue : public Queue {
  public:
-  explicit StoreQueue(StoreKind kind) : stores_(kind) {}
+  explicit StoreQueue(StoreKind kind, Goods goods = {}) : stores_(kind), goods_(goods) {}
 
   Figures accept(std::size_t outstanding, std::chrono::milliseconds time) override {
-    Shop shop(stores_.next(), "/");
+    Shop shop(stores_.next(), "/", goods_);
     shop.open();
     return shop.enqueue(outstanding, time);
   }
 
  private:
   EmptyStores stores_;
+  Goods goods_;
 };
 
 class ProxyQueue : public Queue {
@@ -79,6 +80,8 @@ const std::vector<std::pair<std::string, Contender>>& contenders() {
       {"http-postgres", proxy(StoreKind::postgres)},
       {"store-sqlite", own<StoreQueue>(StoreKind::sqlite)},
       {"store-postgres", own<StoreQueue>(StoreKind::postgres)},
+      {"store-sqlite-keys", own<StoreQueue>(StoreKind::sqlite, Goods{.have_keys = true})},
+      {"store-postgres-keys", own<StoreQueue>(StoreKind::postgres, Goods{.have_keys = true})},
       {"plain", own<PlainQueue>(Plain::one_by_one)},
       {"plain-batched", own<PlainQueue>(Plain::batched)},
       {"rabbitmq-classic", {[](const Programs&) { return rabbitmq("classic"); }, without_rabbitmq}},

@@ -11,9 +11,9 @@
 namespace spillway::job_bench {
 
 // http-sqlite, http-postgres: 202s of Spillway. store-sqlite, store-postgres: its store alone, in
-// this process. plain: one table in PostgreSQL, a connection for each outstanding job;
-// plain-batched: the same, all that is outstanding in one statement of one connection.
-// rabbitmq-classic, rabbitmq-quorum, nats: broker.hpp. disk: disk.hpp.
+// this process; with -keys each job has an Idempotency-Key. plain: one table in PostgreSQL, a
+// connection for each outstanding job; plain-batched: the same, all that is outstanding in one
+// statement of one connection. rabbitmq-classic, rabbitmq-quorum, nats: broker.hpp. disk: disk.hpp.
 const std::vector<std::string>& contender_names();
 
 // Why it cannot be measured here; empty if it can.

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "bench/jobs/empty_stores.hpp"
 #include "bench/jobs/group_writer.hpp"
 #include "bench/jobs/proxy.hpp"
@@ -34,14 +36,18 @@ void measure_start(const Plan& plan, const std::string& url, Cell cell, const Re
   record(cell, {.figures = proxy.accept(kTogether, plan.time), .rss_kib = proxy.memory_kib()});
 }
 
-}  // namespace
+void measure_leases(const Plan& plan, Shop& shop, Cell cell, const Record& record,
+                    bool (*is_stopped)()) {
+  cell.what = "lease";
+  for (const std::size_t together : {std::size_t{1}, kTogether, kMostJobs}) {
+    if (is_stopped()) return;
+    cell.outstanding = together;
+    record(cell, {.figures = shop.cycle(together, plan.time)});
+  }
+}
 
-void measure_depth(const Plan& plan, const std::string& contender, int round, const Record& record,
-                   bool (*is_stopped)()) {
-  if (contender != "store-sqlite" && contender != "store-postgres") return;
-  EmptyStores stores(contender == "store-sqlite" ? StoreKind::sqlite : StoreKind::postgres);
-  const std::string url = stores.next();
-  Cell cell{.contender = contender, .round = round};
+void measure_ever_more(const Plan& plan, const std::string& url, Cell cell, const Record& record,
+                       bool (*is_stopped)()) {
   Shop shop(url, "/");
   shop.open();
   for (const std::uint64_t pending :
@@ -49,12 +55,8 @@ void measure_depth(const Plan& plan, const std::string& contender, int round, co
     shop.fill(pending);
     settle(pending);
     cell.pending = pending;
-    cell.what = "lease";
-    for (const std::size_t together : {std::size_t{1}, kTogether, kMostJobs}) {
-      if (is_stopped()) return;
-      cell.outstanding = together;
-      record(cell, {.figures = shop.cycle(together, plan.time)});
-    }
+    measure_leases(plan, shop, cell, record, is_stopped);
+    if (is_stopped()) return;
     if (pending == 0) continue;  // accept has measured that
     cell.what = "accept";
     cell.outstanding = kTogether;
@@ -63,6 +65,33 @@ void measure_depth(const Plan& plan, const std::string& contender, int round, co
   shop.close();
   settle(plan.most_pending);
   if (!is_stopped()) measure_start(plan, url, cell, record);
+}
+
+// Many tenants that have a few jobs each.
+void measure_many_lanes(const Plan& plan, const std::string& url, Cell cell, const Record& record,
+                        bool (*is_stopped)()) {
+  cell.pending = plan.most_pending;
+  cell.lanes = std::min(plan.lanes, plan.most_pending);
+  Shop shop(url, "/", {.lanes = cell.lanes});
+  shop.open();
+  shop.fill(plan.most_pending);
+  settle(plan.most_pending);
+  measure_leases(plan, shop, cell, record, is_stopped);
+  shop.close();
+  settle(plan.most_pending);
+  if (!is_stopped()) measure_start(plan, url, cell, record);
+}
+
+}  // namespace
+
+void measure_depth(const Plan& plan, const std::string& contender, int round, const Record& record,
+                   bool (*is_stopped)()) {
+  if (contender != "store-sqlite" && contender != "store-postgres") return;
+  EmptyStores stores(contender == "store-sqlite" ? StoreKind::sqlite : StoreKind::postgres);
+  const Cell cell{.contender = contender, .round = round};
+  measure_ever_more(plan, stores.next(), cell, record, is_stopped);
+  if (plan.lanes > 0 && !is_stopped())
+    measure_many_lanes(plan, stores.next(), cell, record, is_stopped);
 }
 
 }  // namespace spillway::job_bench

@@ -93,6 +93,9 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 600));
   app.add_option("--most-pending", plan.most_pending, "of depth")
       ->check(CLI::Range(10, 10'000'000));
+  app.add_option("--lanes", plan.lanes, "of depth, beside a few; 0: none")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
   app.add_option("--directory", options.directory, "where all data goes; on a disk")
       ->capture_default_str();
   app.add_option("--out", options.out, "file to append the results to, one JSON object a line");

@@ -14,8 +14,9 @@
 namespace spillway::job_bench {
 
 // accept: jobs put into an empty queue. depth: jobs claimed, settled and put in among ever more
-// that wait, and the start of the proxy among them; of Spillway's stores. loop: jobs put in,
-// claimed and settled for a time, also while a transaction holds a snapshot; of PostgreSQL.
+// that wait, and spread over many lanes, and the start of the proxy among them; of Spillway's
+// stores. loop: jobs put in, claimed and settled for a time, also while a transaction holds a
+// snapshot; of PostgreSQL.
 inline const std::vector<std::string> kSuites{"accept", "depth", "loop"};
 
 struct Plan {
@@ -26,6 +27,7 @@ struct Plan {
   std::chrono::milliseconds time{4000};    // of a figure
   std::chrono::seconds window{10};         // of each of four figures of a loop
   std::uint64_t most_pending = 1'000'000;  // of depth; the others are none and a tenth
+  std::uint64_t lanes = 100'000;  // of depth, over which as many are spread; 0: not measured
 };
 
 using Record = std::function<void(const Cell&, const Outcome&)>;

@@ -5,13 +5,14 @@
 #
 #   bench/jobs/run.sh [--quick] [--out FILE] [--programs DIR] [--directory DIR] [--suite NAME]
 #                     [--contender NAME] [--outstanding N] [--rounds N] [--seconds S] [--window S]
-#                     [--most-pending N]
+#                     [--most-pending N] [--lanes N]
 #
 #   --quick          two minutes; without it half an hour
 #   --out FILE       append the results, one JSON object a line ("Result lines" in bench/README.md)
 #   --programs DIR   the folder of spillway and spillway-bench-jobs; otherwise both are built
 #   --directory DIR  where all data goes; default: /var/tmp. It has to be on a disk
 #   --suite, --contender, --outstanding   only these, each as often as you like
+#   --lanes N        depth is also measured with as many jobs spread over so many lanes (100,000); 0: not
 #   --window S       each of the four figures of a loop; --seconds S: any other
 #
 # RabbitMQ and NATS are measured if they are installed: docker/install-deps.sh peers, and build
@@ -28,7 +29,7 @@ while (($# > 0)); do
       continue
       ;;
     --programs | --out | --directory | --suite | --contender | --outstanding | --rounds | --seconds | \
-      --window | --most-pending) ;;
+      --window | --most-pending | --lanes) ;;
     *)
       echo "$0: unknown option $1" >&2
       exit 2

@@ -1,5 +1,6 @@
 #include "bench/jobs/store_cycle.hpp"
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 
@@ -13,18 +14,27 @@ using std::chrono::duration;
 
 namespace {
 
-constexpr std::uint64_t kLanes = 8;
+constexpr std::uint64_t kTurn = 8;  // lanes that are claimed from before more is put in
+// As src/proxy/jobs/job_dispatcher.cpp.
+constexpr std::size_t kLanesAtOnce = 1024;
+constexpr std::chrono::milliseconds kPagesEvery{100}, kTotalsEvery{1000};
 
 jobs::WallTime wall_now() {
   return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
 }
 
-jobs::Lane lane(std::uint64_t n) { return {3, "orders", TenantId{n % kLanes}}; }
+jobs::Digest random_digest(Random& random) {
+  jobs::Digest digest;
+  for (std::uint8_t& byte : digest) byte = static_cast<std::uint8_t>(random.next());
+  return digest;
+}
 
 }  // namespace
 
-Shop::Shop(std::string url, std::filesystem::path directory)
-    : url_(std::move(url)), directory_(std::move(directory)) {}
+Shop::Shop(std::string url, std::filesystem::path directory, Goods goods)
+    : url_(std::move(url)), directory_(std::move(directory)), goods_(goods) {}
+
+jobs::Lane Shop::lane(std::uint64_t n) const { return {3, "orders", TenantId{n % goods_.lanes}}; }
 
 void Shop::open() {
   store::Opened opened = store::open_store(url_, directory_);
@@ -43,17 +53,17 @@ void Shop::execute(std::vector<store::Command>& batch) {
   }
 }
 
-store::Command Shop::new_job() {
+store::Command Shop::new_job(jobs::Lane lane) {
   store::Enqueue enqueue;
   jobs::NewJob& job = enqueue.job;
-  const std::uint64_t n = made_++;
-  Random random(n);
+  Random random(made_++);
   std::array<std::uint8_t, 11> secret{};
   for (std::uint8_t& byte : secret) byte = static_cast<std::uint8_t>(random.next());
   job.accepted = wall_now();
   job.id = jobs::make_job_id(static_cast<std::uint64_t>(job.accepted.time_since_epoch().count()),
                              secret);
-  job.lane = lane(n);
+  job.lane = std::move(lane);
+  if (goods_.have_keys) job.idempotency = {random_digest(random), random_digest(random)};
   job.tenant_name = "tenant";
   job.expires = job.accepted + std::chrono::hours(24);
   job.kept = std::chrono::hours(24);
@@ -72,7 +82,7 @@ Figures Shop::enqueue(std::size_t outstanding, std::chrono::milliseconds time) {
   while (Clock::now() - begin < time) {
     made.clear();
     for (std::size_t room = writer.await_room(outstanding); room > 0; --room) {
-      made.push_back(new_job());
+      made.push_back(new_job(lane(made_)));
     }
     writer.put(made);
   }
@@ -86,7 +96,7 @@ void Shop::fill(std::uint64_t pending) {
   while (pending_ < pending) {
     std::vector<store::Command> batch;
     for (std::uint64_t n = 0; n < 1000 && pending_ < pending; ++n, ++pending_) {
-      batch.push_back(new_job());
+      batch.push_back(new_job(lane(made_)));
     }
     execute(batch);
     store_->rest();
@@ -107,19 +117,41 @@ std::vector<store::Command> Shop::ends_of(const store::Claim& claim) const {
   return ends;
 }
 
+void Shop::look(std::vector<store::Command>& batch) {
+  const auto now = Clock::now();
+  if (now >= lanes_at_) {
+    lanes_at_ = now + kPagesEvery;
+    batch.push_back(store::Lanes{kLanesAtOnce, 2 * kTotalsEvery, lanes_after_});
+  }
+  if (now >= totals_at_) {
+    totals_at_ = now + kTotalsEvery;
+    batch.emplace_back(store::Totals{});
+  }
+}
+
+void Shop::learn(const std::vector<store::Command>& batch) {
+  for (const store::Command& command : batch) {
+    if (const auto* const lanes = std::get_if<store::Lanes>(&command)) lanes_after_ = lanes->next;
+  }
+}
+
 Figures Shop::cycle(std::size_t limit, std::chrono::milliseconds time) {
   std::vector<double> times;
   double seconds = 0, done = 0;
   const auto begin = Clock::now();
   while (Clock::now() - begin < time) {
-    std::vector<store::Command> more;  // one for each of the next lane's
-    for (std::size_t n = 0; n < limit * kLanes; ++n) more.push_back(new_job());
+    const std::uint64_t turn = std::min(kTurn, goods_.lanes);
+    std::vector<store::Command> more;  // one for each of the next lanes'
+    for (std::size_t n = 0; n < limit * turn; ++n)
+      more.push_back(new_job(lane(claimed_ + n % turn)));
     execute(more);
     store_->rest();
-    for (std::uint64_t n = 0; n < kLanes; ++n) {
+    for (std::uint64_t n = 0; n < turn; ++n) {
       const auto since = Clock::now();
       std::vector<store::Command> batch{store::Claim{epoch_, lane(claimed_++), limit}};
+      look(batch);
       execute(batch);
+      learn(batch);
       std::vector<store::Command> ends = ends_of(std::get<store::Claim>(batch.front()));
       execute(ends);
       const double took = duration<double>(Clock::now() - since).count();
@@ -138,11 +170,8 @@ double Shop::loop(std::size_t together, std::chrono::milliseconds time) {
   while (Clock::now() - begin < time) {
     std::vector<store::Command> batch = std::move(ends);
     done += static_cast<double>(batch.size());
-    const std::uint64_t which = made_ / together % kLanes;
-    for (std::size_t n = 0; n < together; ++n) {
-      batch.push_back(new_job());
-      std::get<store::Enqueue>(batch.back()).job.lane = lane(which);
-    }
+    const std::uint64_t which = made_ / together;
+    for (std::size_t n = 0; n < together; ++n) batch.push_back(new_job(lane(which)));
     batch.push_back(store::Claim{epoch_, lane(which), together});
     execute(batch);
     ends = ends_of(std::get<store::Claim>(batch.back()));

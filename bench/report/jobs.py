@@ -5,6 +5,8 @@ from tables import display_name, markdown, middle, number, sections
 
 NAMES = {"http-sqlite": "Spillway, 202s, SQLite", "http-postgres": "Spillway, 202s, PostgreSQL",
          "store-sqlite": "its store, SQLite", "store-postgres": "its store, PostgreSQL",
+         "store-sqlite-keys": "its store, SQLite, with keys",
+         "store-postgres-keys": "its store, PostgreSQL, with keys",
          "plain": "plain SKIP LOCKED table", "plain-batched": "plain table, batched",
          "rabbitmq-classic": "RabbitMQ, classic", "rabbitmq-quorum": "RabbitMQ, quorum",
          "nats": "NATS (not durable)", "disk": "the disk: append and flush"}
@@ -15,22 +17,23 @@ never answers, so what is accepted waits. A figure is the median of the rounds, 
 of those within each round. How it is measured: `bench/jobs/README.md`.
 """
 FLAT = 1.2  # of the time of a job among none
+KEYED = 1.5  # of the time of a job without an Idempotency-Key
 
 
 class Jobs:
-    """Cells by place: (what, contender, outstanding, pending, after_s)."""
+    """Cells by place: (what, contender, outstanding, pending, after_s, lanes)."""
 
     def __init__(self, cells):
         self._cells = {}
         for cell in cells:
             if not cell.get("failure") and not cell.get("skipped"):
                 place = tuple(cell[name] for name in ("what", "contender", "outstanding", "pending",
-                                                      "after_s"))
+                                                      "after_s")) + (cell.get("lanes", 0),)
                 self._cells.setdefault(place, {})[cell["round"]] = cell
 
-    def figure(self, name, what, contender, outstanding=0, pending=0, after_s=0):
+    def figure(self, name, what, contender, outstanding=0, pending=0, after_s=0, lanes=0):
         return self.paired(lambda value: value, name,
-                           (what, contender, outstanding, pending, after_s))
+                           (what, contender, outstanding, pending, after_s, lanes))
 
     def paired(self, combine, name, *places):
         """combine() of a figure at several places in the same round, of each round that has all."""
@@ -43,6 +46,10 @@ class Jobs:
 def most(cells, name, **given):
     return max((cell[name] for cell in cells
                 if all(cell[key] == value for key, value in given.items())), default=0)
+
+
+def most_lanes(cells):
+    return max((cell.get("lanes", 0) for cell in cells), default=0)
 
 
 def _kept(spread, aim, is_least):
@@ -82,7 +89,7 @@ def aims_table(cells):
     add("PostgreSQL store, claim and settle 256: jobs/s",
         jobs.figure("per_second", "lease", "store-postgres", 256), 30000)
     add_pinned(cells, jobs, add)
-    add_flat(jobs, deepest, add)
+    add_flat(jobs, deepest, most_lanes(cells), add)
     for kind, name in (("sqlite", "SQLite"), ("postgres", "PostgreSQL")):
         if deepest:
             add(f"start with {deepest} pending, {name}: ms",
@@ -92,8 +99,12 @@ def aims_table(cells):
             _beside(jobs, 64, "per_second"))
         add(f"their p99 beyond the store's, {name}: ms",
             jobs.paired(lambda http, store: http - store, "p99_ms",
-                        ("accept", "http-" + kind, 64, 0, 0),
-                        ("accept", "store-" + kind, 64, 0, 0)), 2, is_least=False)
+                        ("accept", "http-" + kind, 64, 0, 0, 0),
+                        ("accept", "store-" + kind, 64, 0, 0, 0)), 2, is_least=False)
+        add(f"time of a job with an Idempotency-Key, of that without: {name}, 64 outstanding",
+            jobs.paired(lambda without, keyed: without / keyed, "per_second",
+                        ("accept", "store-" + kind, 64, 0, 0, 0),
+                        ("accept", f"store-{kind}-keys", 64, 0, 0, 0)), KEYED, is_least=False)
     return markdown(["aim", "measured", "lowest–highest", "bound", "kept", "beside"], rows)
 
 
@@ -111,8 +122,9 @@ def add_pinned(cells, jobs, add):
             2000, f"{NAMES['plain']} {middle(beside)}" if beside else "")
 
 
-def add_flat(jobs, deepest, add):
-    """The time of a job among many that wait, of that among none."""
+def add_flat(jobs, deepest, lanes, add):
+    """The time of a job among many that wait, of that among none; and over many lanes, of that over
+    a few."""
     for kind, name in (("sqlite", "SQLite"), ("postgres", "PostgreSQL")):
         for what, contender, outstanding, text in (
                 ("accept", "store-" + kind, 64, "put in, 64 outstanding"),
@@ -120,11 +132,17 @@ def add_flat(jobs, deepest, add):
                 ("lease", "store-" + kind, 64, "claim and settle 64"),
                 ("accept", "http-" + kind, 64, "202s over 64 connections")):
             slower = jobs.paired(lambda few, many: few / many, "per_second",
-                                 (what, contender, outstanding, 0, 0),
-                                 (what, contender, outstanding, deepest, 0)) if deepest else None
+                                 (what, contender, outstanding, 0, 0, 0),
+                                 (what, contender, outstanding, deepest, 0, 0)) if deepest else None
             if slower:
                 add(f"time of a job with {deepest} pending, of that with none: {name}, {text}",
                     slower, FLAT, is_least=False)
+            if not lanes:
+                continue
+            add(f"time of a job over {lanes} lanes, of that over 8: {name}, {text}",
+                jobs.paired(lambda few, many: few / many, "per_second",
+                            (what, contender, outstanding, deepest, 0, 0),
+                            (what, contender, outstanding, deepest, 0, lanes)), FLAT, is_least=False)
 
 
 def accept_table(cells, figure, heading):
@@ -156,7 +174,8 @@ def _commits(jobs, contender, outstanding):
 
 def depth_table(cells):
     """Nanoseconds of a job by the number of those that wait."""
-    here = [cell for cell in cells if cell["what"] in ("lease", "accept")]
+    here = [cell for cell in cells
+            if cell["what"] in ("lease", "accept") and not cell.get("lanes")]
     depths = sorted(set(distinct(here, "pending")))
     jobs, rows = Jobs(cells), []
     if len(depths) < 2:
@@ -176,10 +195,11 @@ def depth_table(cells):
 def start_table(cells):
     jobs, rows = Jobs(cells), []
     for cell in cells:
-        place = (cell["contender"], 0, cell["pending"])
+        place = (cell["contender"], 0, cell["pending"], 0, cell.get("lanes", 0))
         if cell["what"] == "start" and cell["round"] == 1:
             name = "SQLite" if cell["contender"] == "store-sqlite" else "PostgreSQL"
-            rows.append([f"{name}, {cell['pending']} pending",
+            over = f" over {cell['lanes']} lanes" if cell.get("lanes") else ""
+            rows.append([f"{name}, {cell['pending']} pending{over}",
                          middle(jobs.figure("start_ms", "start", *place)),
                          middle(jobs.figure("rss_kib", "start", *place))])
     return markdown(["start of Spillway", "ms", "RSS KiB"], rows)

@@ -21,7 +21,7 @@ HOSTILE_FIGURES = {"seconds", "sent", "answered", "p50_ms", "p99_ms", "p1_sent",
                     "attack_connections", "attack_bytes_per_s", "backend_most", "wasted_ratio"}
 
 JOBS_FIGURES = {"per_second", "p50_ms", "p99_ms", "jobs_per_commit", "commit_ms", "start_ms",
-                "rss_kib"}
+                "rss_kib", "lanes"}
 
 
 @dataclass
@@ -95,7 +95,7 @@ def _identity(cell):
     return tuple(cell.get(name) for name in ("suite", "workload", "scenario", "load", "contender",
                                              "round", "repetition", "class", "tenant", "behaviour",
                                              "addresses", "what", "outstanding", "pending",
-                                             "after_s"))
+                                             "after_s", "lanes"))
 
 
 def read_results(lines):

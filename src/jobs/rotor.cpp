@@ -65,26 +65,37 @@ void Rotor::add(const Lane& lane, WallTime due) {
     known = places_.emplace(lane, Place{}).first;
     known->second.lane = &known->first;
     known->second.number = ++numbers_;
+    known->second.round = round_;
     sleep(known->second, due);
     return;
   }
   Place& place = known->second;
+  place.round = round_;
   if (turn_ == &place) place.news = place.news ? std::min(*place.news, due) : due;
   learn(place, std::min(place.due, due));
 }
 
-void Rotor::refresh(std::span<const Due> lanes) {
+void Rotor::forget_unseen() {
+  for (auto next = places_.begin(); next != places_.end();) {
+    Place& place = (next++)->second;
+    // What the store has said may be older than a job seen since the turn began.
+    const bool has_news = turn_ == &place && place.news;
+    if (!has_news && place.round != round_) forget(place);
+  }
+}
+
+void Rotor::refresh(std::span<const Due> lanes, Page page) {
+  if (page.begins_round) ++round_;
   std::map<Lane, WallTime> found;
   for (const Due& one : lanes) {
     const auto [known, is_new] = found.emplace(one.lane, one.due);
     if (!is_new) known->second = std::min(known->second, one.due);
   }
-  for (auto next = places_.begin(); next != places_.end();) {
-    Place& place = (next++)->second;
-    // What the store has said may be older than a job seen since the turn began.
-    const bool has_news = turn_ == &place && place.news;
-    if (!has_news && !found.contains(*place.lane)) forget(place);
+  for (const auto& [lane, due] : found) {
+    const auto known = places_.find(lane);
+    if (known != places_.end()) known->second.round = round_;
   }
+  if (page.ends_round) forget_unseen();
   for (const auto& [lane, due] : found) {
     const auto known = places_.find(lane);
     if (known != places_.end() && turn_ != &known->second) {

@@ -41,9 +41,15 @@ class Rotor {
   // A job that waits was seen: written down, given back, or to be retried at `due`. Beyond
   // kMostLanes a new lane is left out; it is found by a refresh() after others are empty.
   void add(const Lane& lane, WallTime due);
-  // All that the store knows (store::Lanes) takes the place of what was known. A lane that stays
-  // keeps its place in the order.
-  void refresh(std::span<const Due> lanes);
+  // What the store knows (store::Lanes) takes the place of what was known. It tells its lanes page
+  // by page: at the end of a round those are forgotten that no page has told and that were not seen
+  // since the round began. A lane that stays keeps its place in the order.
+  struct Page {
+    bool begins_round = true;
+    bool ends_round = true;
+  };
+  void refresh(std::span<const Due> lanes) { refresh(lanes, Page{}); }
+  void refresh(std::span<const Due> lanes, Page page);
 
   // The lane to pull from, and how many jobs at most: what is left of its and its route's quantum,
   // what its route has room for, and `most`. nullopt: none is due, or none may. Each turn is
@@ -90,6 +96,7 @@ class Rotor {
     bool is_ready = false;     // in a ring
     std::size_t left = kQuantum;
     std::optional<WallTime> news{};  // seen since its turn began
+    std::uint64_t round = 0;         // in which it was seen last
     Routes::iterator route{};        // if it is ready, as is `self`
     Tenants::iterator self{};
   };
@@ -100,6 +107,7 @@ class Rotor {
   void leave_ring(Place& place);
   void sleep(Place& place, WallTime due);
   void forget(Place& place);
+  void forget_unseen();
   void pass_on(Rank& rank, Place& place);
 
   std::map<Lane, Place> places_;
@@ -108,6 +116,7 @@ class Rotor {
   Place* turn_ = nullptr;  // whose turn is not answered yet
   WallTime now_{};         // of the last turn
   std::uint64_t numbers_ = 0;
+  std::uint64_t round_ = 0;
 };
 
 }  // namespace spillway::jobs

@@ -79,6 +79,10 @@ Families store_families(const JobsSnapshot& jobs) {
           jobs.is_available ? 1 : 0),
       one(counter("spillway_store_commands_total", "What was asked of the store."), jobs.commands),
       std::move(commit_times),
+      one(gauge("spillway_store_dead_rows",
+                "Rows of waiting and leased jobs that have gone on and were not vacuumed yet; "
+                "PostgreSQL only."),
+          jobs.totals.dead_rows),
       one(counter("spillway_store_failures_total", "Commits that failed; nothing was changed."),
           jobs.counts->store_failures),
   };

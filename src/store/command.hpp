@@ -19,19 +19,22 @@ namespace spillway::store {
 // late one changes nothing (a fencing token).
 using Epoch = std::int64_t;
 
-// Registers the proxy, for as long as it renews. A job that is leased by no registered proxy is
-// recovered by Sweep. `name`: for the operator; two proxies may have the same one.
+// Registers the proxy: in a store that several share for as long as it renews, in another one until
+// the next Join, whatever the clock says. A job that is leased by no registered proxy is recovered
+// by Sweep. `name`: for the operator; two proxies may have the same one.
 struct Join {
   std::string name;
   std::chrono::milliseconds lease{};
   Epoch epoch = 0;
+  jobs::WallTime now = jobs::kNoTime;  // by the store's own clock; kNoTime: it has none
 };
 
 // Prolongs the lease, by the database's clock.
 struct Renew {
   Epoch epoch = 0;
   std::chrono::milliseconds lease{};
-  bool is_lost = false;  // it was over; its jobs may be another proxy's
+  bool is_lost = false;                // it was over; its jobs may be another proxy's
+  jobs::WallTime now = jobs::kNoTime;  // as Join's, unless it is lost
 };
 
 // Gives back all jobs that are leased (as GiveBack), and the registration.
@@ -76,7 +79,9 @@ struct Bury {
   jobs::Cause cause = jobs::Cause::none;
 };
 
-// The lanes with jobs that may be pulled now, or will be due within `ahead`; `limit` at most.
+// The lanes with jobs that may be pulled now, or will be due within `ahead`. There may be as many
+// as jobs: looks at `limit` of them, in an order of the store's own, and the next question goes on
+// behind the last of these, so that none is left out.
 struct Lanes {
   struct One {
     jobs::Lane lane;
@@ -84,7 +89,9 @@ struct Lanes {
   };
   std::size_t limit = 0;
   std::chrono::milliseconds ahead{};
+  std::optional<jobs::Lane> after{};  // `next` of the question before; it may be gone
   std::vector<One> found{};
+  std::optional<jobs::Lane> next{};  // nullopt: these were the last
 };
 
 // Leases up to `limit` jobs of a lane, those that are due first. Not expired ones, and none that
@@ -195,17 +202,22 @@ struct Sweep {
   bool has_more = false;
 };
 
-// How many jobs there are.
+// How many jobs there are. Where many share a store and counting takes long it is done beside, and
+// the figures are those of the question before.
 struct Totals {
   struct Route {
     std::string route;
     std::array<std::uint64_t, jobs::kJobStateCount> by_state{};
     jobs::WallTime oldest_claimable{};  // its due time; kNoTime: none is claimable
   };
-  std::vector<Route> routes;
+  std::chrono::milliseconds patience{};  // how long to wait for those of now
+  std::vector<Route> routes{};
   // When the first of the dead and expired jobs was accepted; kNoTime: there is none.
   jobs::WallTime oldest_letter{};
   std::uint64_t bytes = 0;  // that the store takes, as far as is known
+  // Of jobs that have gone on, and that some transaction may keep from being vacuumed. PostgreSQL
+  // only.
+  std::uint64_t dead_rows = 0;
 };
 
 using Command =

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <tuple>
+#include <iterator>
 
 #include "jobs/life.hpp"
 
@@ -98,24 +98,23 @@ void MemoryJobs::remove(Seq seq) {
   jobs_.erase(seq);
 }
 
-bool MemoryJobs::is_registered(Epoch epoch, WallTime now) const {
-  const auto found = proxies_.find(epoch);
-  return found != proxies_.end() && found->second > now;
+void MemoryJobs::turn_back(std::chrono::milliseconds by, WallTime now) {
+  for (auto& [seq, one] : jobs_) {
+    leave(seq, one);
+    one.job.accepted = std::min(one.job.accepted, now);
+    if (waits(one.progress.state) && one.progress.due > now) one.progress.due -= by;
+    enter(seq, one);
+  }
 }
 
-void MemoryJobs::execute(Join& command, WallTime now) {
-  proxies_.clear();  // one process: the others have ended
-  command.epoch = ++last_epoch_;
-  proxies_[command.epoch] = now + command.lease;
-}
+void MemoryJobs::execute(Join& command, WallTime) { command.epoch = registered_ = ++last_epoch_; }
 
-void MemoryJobs::execute(Renew& command, WallTime now) {
-  command.is_lost = !is_registered(command.epoch, now);
-  if (!command.is_lost) proxies_[command.epoch] = now + command.lease;
+void MemoryJobs::execute(Renew& command, WallTime) {
+  command.is_lost = !is_registered(command.epoch);
 }
 
 void MemoryJobs::execute(Leave& command, WallTime now) {
-  proxies_.erase(command.epoch);
+  if (is_registered(command.epoch)) registered_ = 0;
   Release all{.epoch = command.epoch};
   execute(all, now);
 }
@@ -184,21 +183,19 @@ void MemoryJobs::execute(Bury& command, WallTime now) {
 
 void MemoryJobs::execute(Lanes& command, WallTime now) {
   command.found.clear();
-  for (const auto& [lane, jobs] : claimable_) {
-    const WallTime due = jobs.begin()->first;
-    if (due <= now + command.ahead) command.found.push_back({lane, due});
+  command.next.reset();
+  auto at = command.after ? claimable_.upper_bound(*command.after) : claimable_.begin();
+  for (std::size_t n = 0; n < command.limit && at != claimable_.end(); ++n, ++at) {
+    const WallTime due = at->second.begin()->first;
+    if (due <= now + command.ahead) command.found.push_back({at->first, due});
   }
-  if (command.found.size() <= command.limit) return;
-  std::sort(command.found.begin(), command.found.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.lane.rank, a.oldest_due) < std::tie(b.lane.rank, b.oldest_due);
-  });
-  command.found.resize(command.limit);
+  if (at != claimable_.end() && at != claimable_.begin()) command.next = std::prev(at)->first;
 }
 
 void MemoryJobs::execute(Claim& command, WallTime now) {
   command.jobs.clear();
   const auto lane = claimable_.find(command.lane);
-  if (lane == claimable_.end() || !is_registered(command.epoch, now)) return;
+  if (lane == claimable_.end() || !is_registered(command.epoch)) return;
   std::vector<Seq> seqs;
   for (const auto& [due, seq] : lane->second) {
     if (due > now || seqs.size() == command.limit) break;
@@ -279,7 +276,7 @@ void MemoryJobs::execute(Sweep& command, WallTime now) {
 void MemoryJobs::recover(Sweep& command, WallTime now) {
   std::vector<Seq> seqs;
   for (const auto& [epoch, held] : leased_) {
-    if (!is_registered(epoch, now)) seqs.insert(seqs.end(), held.begin(), held.end());
+    if (!is_registered(epoch)) seqs.insert(seqs.end(), held.begin(), held.end());
   }
   if (seqs.size() > command.limit) {
     seqs.resize(command.limit);

@@ -36,6 +36,9 @@ class MemoryJobs {
   void execute(Sweep& command, jobs::WallTime now);
   void execute(Totals& command, jobs::WallTime now);
 
+  // The clock was set back by so much (ClockSteps), and it is `now`.
+  void turn_back(std::chrono::milliseconds by, jobs::WallTime now);
+
  private:
   using Seq = std::uint64_t;
   using Timed = std::set<std::pair<jobs::WallTime, Seq>>;
@@ -66,7 +69,7 @@ class MemoryJobs {
   void unblock_next(const Order& order);
   void remove(Seq seq);
   bool is_known(Enqueue& command);
-  bool is_registered(Epoch epoch, jobs::WallTime now) const;
+  bool is_registered(Epoch epoch) const { return epoch != 0 && epoch == registered_; }
   jobs::JobView view(const One& one) const;
   std::uint64_t position(Seq seq, const One& one) const;
   void recover(Sweep& command, jobs::WallTime now);
@@ -75,7 +78,7 @@ class MemoryJobs {
   Epoch last_epoch_ = 0;
   std::map<Seq, One> jobs_;
   std::map<jobs::JobId, Seq> ids_;
-  std::map<Epoch, jobs::WallTime> proxies_;  // registered until
+  Epoch registered_ = 0;  // one process: until the next Join
   std::map<std::string, std::array<std::uint64_t, jobs::kJobStateCount>> routes_;
   std::map<jobs::Lane, Timed> claimable_;  // by due time
   std::map<Epoch, std::set<Seq>> leased_;

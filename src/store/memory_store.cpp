@@ -1,5 +1,6 @@
 #include "store/memory_store.hpp"
 
+#include "store/clock_steps.hpp"
 #include "store/memory_jobs.hpp"
 
 namespace spillway::store {
@@ -9,6 +10,8 @@ namespace {
 class MemoryStore final : public JobStore {
  public:
   std::optional<Failure> execute(std::span<Command* const> batch, jobs::WallTime now) override {
+    if (const auto by = clock_.back(now); by.count() > 0) jobs_.turn_back(by, now);
+    clock_.settled(now);
     for (Command* command : batch) {
       std::visit([&](auto& verb) { jobs_.execute(verb, now); }, *command);
     }
@@ -17,6 +20,7 @@ class MemoryStore final : public JobStore {
 
  private:
   MemoryJobs jobs_;
+  ClockSteps clock_;
 };
 
 }  // namespace

@@ -7,13 +7,14 @@
 
 #include "store/postgres_announcement.hpp"
 #include "store/postgres_batch.hpp"
+#include "store/postgres_totals.hpp"
 
 namespace spillway::store {
 namespace {
 
 class PostgresStore final : public JobStore {
  public:
-  explicit PostgresStore(const std::string& url) : connection_(url) {}
+  explicit PostgresStore(const std::string& url) : connection_(url), totals_(url) {}
 
   std::optional<Failure> open(const KeyMark& mark);
   std::optional<Failure> execute(std::span<Command* const> commands, jobs::WallTime now) override;
@@ -26,9 +27,11 @@ class PostgresStore final : public JobStore {
                                          std::vector<Enqueue*>& undecided, bool carefully);
 
   void turn_periods();
+  void do_beside(std::span<Command* const> commands);
 
   PostgresConnection connection_;
   PostgresHints hints_;
+  PostgresTotals totals_;
   TimePoint turn_periods_at_{};
 };
 
@@ -107,7 +110,7 @@ struct Execution {
   void operator()(Replay& replay) const { do_replay(batch, replay); }
   void operator()(Purge& purge) const { add_purge(batch, purge); }
   void operator()(Sweep& sweep) const { do_sweep(batch, sweep); }
-  void operator()(Totals& totals) const { add_totals(batch, totals); }
+  void operator()(Totals&) const {}  // beside
 };
 
 void add_commands(PostgresBatch& batch, std::span<Command* const> commands) {
@@ -172,6 +175,17 @@ void PostgresStore::turn_periods() {
   if (!batch.flush()) connection_.abandon();
 }
 
+// After the transaction: what is not part of one.
+void PostgresStore::do_beside(std::span<Command* const> commands) {
+  for (Command* const command : commands) {
+    if (auto* const totals = std::get_if<Totals>(command)) {
+      *totals = totals_.latest(totals->patience);
+    } else if (std::holds_alternative<Sweep>(*command)) {
+      turn_periods();
+    }
+  }
+}
+
 std::optional<Failure> PostgresStore::execute(std::span<Command* const> commands, jobs::WallTime) {
   std::vector<Enqueue*> undecided;
   std::optional<PostgresFailure> failure;
@@ -187,10 +201,7 @@ std::optional<Failure> PostgresStore::execute(std::span<Command* const> commands
     if (!failure->is_conflict && !failure->is_duplicate) break;
   }
   if (failure) return failure->failure;
-  if (std::any_of(commands.begin(), commands.end(),
-                  [](const Command* command) { return std::holds_alternative<Sweep>(*command); })) {
-    turn_periods();
-  }
+  do_beside(commands);
   if (undecided.empty()) return std::nullopt;
   // Their key's job was deleted in between: now it is as if it had never been.
   std::vector<Command> again;

@@ -1,5 +1,5 @@
 // The store in a PostgreSQL database (12 or later), which several proxies share. One connection a
-// proxy; a batch is one transaction and as a rule one round trip.
+// proxy, and one that counts; a batch is one transaction and as a rule one round trip.
 //
 // Its connection also listens for what other proxies announce. History is kept in partitions, which
 // proxies create and drop: the database role has to own the tables.

@@ -70,7 +70,6 @@ void add_find(PostgresBatch& batch, Find& find);
 void add_read_answer(PostgresBatch& batch, ReadAnswer& read);
 void add_inspect(PostgresBatch& batch, Inspect& inspect);
 void add_list(PostgresBatch& batch, List& list);
-void add_totals(PostgresBatch& batch, Totals& totals);
 
 // A limit as SQL takes it.
 inline std::int64_t sql_limit(std::uint64_t limit) {

@@ -49,17 +49,25 @@ void add_claim(PostgresBatch& batch, Claim& claim) {
 }
 
 void add_lanes(PostgresBatch& batch, Lanes& lanes) {
+  const jobs::Lane after = lanes.after.value_or(jobs::Lane{});
   PostgresParameters parameters;
-  parameters.add(static_cast<std::int64_t>(lanes.ahead.count())).add(sql_limit(lanes.limit));
+  parameters.add(static_cast<std::int64_t>(lanes.ahead.count()))
+      .add(sql_limit(lanes.limit))
+      .add(static_cast<std::int16_t>(lanes.after ? after.rank : -1))
+      .add(std::string_view(after.route))
+      .add(static_cast<std::int64_t>(after.tenant));
   batch.add(PostgresStatement::lanes, std::move(parameters), [&lanes](const PostgresRows& rows) {
     lanes.found.clear();
+    lanes.next.reset();
     for (int row = 0; row < rows.size(); ++row) {
       Lanes::One one;
       one.lane.rank = static_cast<std::uint8_t>(rows.number<std::int16_t>(row, 0));
       one.lane.route = rows.text(row, 1);
       one.lane.tenant = static_cast<TenantId>(rows.number<std::uint64_t>(row, 2));
       one.oldest_due = rows.time(row, 3);
-      lanes.found.push_back(std::move(one));
+      const bool is_last = row + 1 == rows.size();
+      if (is_last && static_cast<std::size_t>(rows.size()) >= lanes.limit) lanes.next = one.lane;
+      if (rows.flag(row, 4)) lanes.found.push_back(std::move(one));
     }
   });
 }

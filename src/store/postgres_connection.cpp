@@ -2,6 +2,7 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -53,7 +54,8 @@ bool is_error(const PGresult* result) {
 
 std::string_view postgres_session_settings() { return kSession; }
 
-PostgresConnection::PostgresConnection(std::string url) : url_(std::move(url)) {}
+PostgresConnection::PostgresConnection(std::string url, bool listens)
+    : url_(std::move(url)), listens_(listens) {}
 
 std::optional<Failure> PostgresConnection::ensure() {
   if (connection_ && is_alive()) return std::nullopt;
@@ -107,7 +109,7 @@ std::optional<Failure> PostgresConnection::set_up() {
   if (is_error(settings)) failure = postgres_failure(settings);
   PQclear(settings);
   if (!failure) failure = migrate_postgres(connection_.get());
-  if (!failure) failure = listen();
+  if (!failure && listens_) failure = listen();
   if (failure) return failure;
   deadline_ = std::chrono::steady_clock::now() + kPatience;
   if (PQsetnonblocking(connection_.get(), 1) != 0 || PQenterPipelineMode(connection_.get()) != 1) {
@@ -212,14 +214,26 @@ std::optional<PostgresFailure> PostgresConnection::receive_sync(
   return so_far;
 }
 
+bool PostgresConnection::wait(short events, short& ready) const {
+  using std::chrono::milliseconds;
+  for (;;) {
+    const auto left =
+        std::chrono::duration_cast<milliseconds>(deadline_ - std::chrono::steady_clock::now());
+    if (left.count() <= 0 || is_interrupted_.load()) return false;
+    pollfd socket{PQsocket(connection_.get()), events, 0};
+    if (::poll(&socket, 1, static_cast<int>(std::min<milliseconds>(left, kGlance).count())) == 0) {
+      continue;
+    }
+    ready = socket.revents;
+    return true;
+  }
+}
+
 bool PostgresConnection::next_result(PGresult*& result) {
   if (!flush()) return false;
   while (PQisBusy(connection_.get()) != 0) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        deadline_ - std::chrono::steady_clock::now());
-    if (left.count() <= 0) return false;
-    pollfd ready{PQsocket(connection_.get()), POLLIN, 0};
-    if (::poll(&ready, 1, static_cast<int>(left.count())) == 0) return false;
+    short ready = 0;
+    if (!wait(POLLIN, ready)) return false;
     if (PQconsumeInput(connection_.get()) != 1) return false;
   }
   result = PQgetResult(connection_.get());
@@ -233,12 +247,9 @@ bool PostgresConnection::flush() {
   for (;;) {
     const int left_to_send = PQflush(connection_.get());
     if (left_to_send <= 0) return left_to_send == 0;
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        deadline_ - std::chrono::steady_clock::now());
-    if (left.count() <= 0) return false;
-    pollfd ready{PQsocket(connection_.get()), POLLIN | POLLOUT, 0};
-    if (::poll(&ready, 1, static_cast<int>(left.count())) == 0) return false;
-    if ((ready.revents & POLLIN) != 0 && PQconsumeInput(connection_.get()) != 1) return false;
+    short ready = 0;
+    if (!wait(POLLIN | POLLOUT, ready)) return false;
+    if ((ready & POLLIN) != 0 && PQconsumeInput(connection_.get()) != 1) return false;
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <libpq-fe.h>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -39,8 +40,9 @@ std::string_view postgres_session_settings();
 
 class PostgresConnection {
  public:
-  // libpq's URL. Its own settings come before those made here.
-  explicit PostgresConnection(std::string url);
+  // libpq's URL. Its own settings come before those made here. `listens`: to what other sessions
+  // announce.
+  explicit PostgresConnection(std::string url, bool listens = true);
 
   // Connects if there is no connection, or the server has ended it.
   std::optional<Failure> ensure();
@@ -51,10 +53,14 @@ class PostgresConnection {
   // What other sessions have announced since it was asked last. Neither waits nor connects: without
   // a connection nothing is heard.
   std::vector<std::string> notifications();
+  // Thread-safe: what waits for the server fails within kGlance, now and later. A connection that
+  // is being made is waited for.
+  void interrupt() { is_interrupted_.store(true); }
   // -1: there is no connection.
   int descriptor() const { return connection_ ? PQsocket(connection_.get()) : -1; }
 
   static constexpr std::chrono::seconds kPatience{10};
+  static constexpr std::chrono::milliseconds kGlance{100};
 
  private:
   struct Close {
@@ -74,9 +80,13 @@ class PostgresConnection {
   // kPatience is over.
   bool next_result(PGresult*& result);
   bool flush();
+  // For the socket. False: kPatience is over, or interrupt() was called.
+  bool wait(short events, short& ready) const;
   Failure broken();
 
-  std::string url_;
+  const std::string url_;
+  const bool listens_;
+  std::atomic<bool> is_interrupted_{false};
   std::unique_ptr<PGconn, Close> connection_;
   Time deadline_{};
   Time next_attempt_{};  // after one that took long

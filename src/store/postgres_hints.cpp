@@ -51,18 +51,7 @@ std::uint64_t PostgresHints::waiting(const std::string& route) const {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(found->second.waiting, 0));
 }
 
-const Totals* PostgresHints::totals(TimePoint now) const {
-  return now < totals_until_ ? &totals_ : nullptr;
-}
-
-void PostgresHints::totalled(const Totals& totals, TimePoint now, Duration took) {
-  if (took < kSlowTotals) return;
-  totals_ = totals;
-  totals_until_ = now + 20 * took;
-}
-
 void PostgresHints::forget() {
-  totals_until_ = {};
   marks_.clear();
   counts_.clear();
 }

@@ -18,7 +18,6 @@
 
 #include "base/time.hpp"
 #include "jobs/job.hpp"
-#include "store/command.hpp"
 
 namespace spillway::store {
 
@@ -44,17 +43,12 @@ class PostgresHints {
   std::uint64_t waiting(const std::string& route) const;
   void forget_counts() { counts_.clear(); }
 
-  // nullptr: they are to be read.
-  const Totals* totals(TimePoint now) const;
-  void totalled(const Totals& totals, TimePoint now, Duration took);
-
   void forget();
 
   static constexpr Duration kFullScanEvery = std::chrono::seconds{2};
   static constexpr Duration kCountEvery = std::chrono::seconds{1};
   static constexpr std::chrono::milliseconds kSlack{100};  // of clocks, and of commits
   static constexpr std::size_t kMostLanes = 65536;
-  static constexpr Duration kSlowTotals = std::chrono::milliseconds{200};
 
  private:
   struct Mark {
@@ -70,8 +64,6 @@ class PostgresHints {
   std::map<jobs::Lane, Mark> marks_;
   std::map<std::string, Count> counts_;
   Duration full_scan_{};
-  Totals totals_;
-  TimePoint totals_until_{};
 };
 
 }  // namespace spillway::store

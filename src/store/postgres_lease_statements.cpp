@@ -6,11 +6,13 @@ namespace spillway::store {
 namespace {
 
 constexpr std::string_view kJoin =
-    "INSERT INTO proxy (name, lease_end) VALUES ($1::bytea, now_ms() + $2::int8) RETURNING epoch";
+    "INSERT INTO proxy (name, lease_end) VALUES ($1::bytea, now_ms() + $2::int8) "
+    "RETURNING epoch, now_ms()";
 
 constexpr std::string_view kRenew =
     "UPDATE proxy SET lease_end = now_ms() + $2::int8 "
-    "WHERE epoch = $1::int8 AND NOT is_over AND lease_end > (SELECT now_ms()) RETURNING epoch";
+    "WHERE epoch = $1::int8 AND NOT is_over AND lease_end > (SELECT now_ms()) "
+    "RETURNING epoch, now_ms()";
 
 constexpr std::string_view kLeave = "DELETE FROM proxy WHERE epoch = $1::int8";
 
@@ -79,18 +81,19 @@ DELETE FROM job j USING gone g WHERE j.number = g.number
 // of.
 constexpr std::string_view kTurnPeriods = "SELECT turn_periods($1::int8)";
 
-// From lane to lane: each step finds the first job of the next one in the index.
+// From lane to lane: each step finds the first job of the next one in the index. They are made as
+// they are read, and no more than $2 of them. $3 to $5: the lane to begin behind.
 constexpr std::string_view kLanes = R"sql(
 WITH RECURSIVE lane AS (
-  (SELECT rank, route, tenant, due FROM waiting WHERE NOT is_blocked
+  (SELECT rank, route, tenant, due FROM waiting
+   WHERE NOT is_blocked AND (rank, route, tenant) > ($3::int2, $4::text, $5::int8)
    ORDER BY rank, route, tenant, due LIMIT 1)
   UNION ALL
   SELECT n.* FROM lane l CROSS JOIN LATERAL (
     SELECT w.rank, w.route, w.tenant, w.due FROM waiting w
     WHERE NOT w.is_blocked AND (w.rank, w.route, w.tenant) > (l.rank, l.route, l.tenant)
     ORDER BY w.rank, w.route, w.tenant, w.due LIMIT 1) AS n)
-SELECT rank, route, tenant, due FROM lane WHERE due <= (SELECT now_ms()) + $1::int8
-LIMIT $2::int8
+SELECT rank, route, tenant, due, due <= (SELECT now_ms()) + $1::int8 FROM lane LIMIT $2::int8
 )sql";
 
 constexpr std::string_view kAnnounce = R"sql(

@@ -111,15 +111,19 @@ void expire(PostgresBatch& batch, const std::vector<Expiring>& waiting, Sweep& a
 void add_join(PostgresBatch& batch, Join& join) {
   PostgresParameters parameters;
   parameters.add(std::string_view(join.name)).add(static_cast<std::int64_t>(join.lease.count()));
-  batch.add(PostgresStatement::join, std::move(parameters),
-            [&join](const PostgresRows& rows) { join.epoch = rows.number<Epoch>(0, 0); });
+  batch.add(PostgresStatement::join, std::move(parameters), [&join](const PostgresRows& rows) {
+    join.epoch = rows.number<Epoch>(0, 0);
+    join.now = rows.time(0, 1);
+  });
 }
 
 void add_renew(PostgresBatch& batch, Renew& renew) {
   PostgresParameters parameters;
   parameters.add(renew.epoch).add(static_cast<std::int64_t>(renew.lease.count()));
-  batch.add(PostgresStatement::renew, std::move(parameters),
-            [&renew](const PostgresRows& rows) { renew.is_lost = rows.size() == 0; });
+  batch.add(PostgresStatement::renew, std::move(parameters), [&renew](const PostgresRows& rows) {
+    renew.is_lost = rows.size() == 0;
+    if (!renew.is_lost) renew.now = rows.time(0, 1);
+  });
 }
 
 void do_leave(PostgresBatch& batch, Leave& leave) {

@@ -56,7 +56,7 @@ enum class PostgresStatement : std::uint8_t {
   purge_dead,
   purge_one,
   totals,
-  bytes,
+  sizes,
   keep_mark,
 };
 

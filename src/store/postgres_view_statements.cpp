@@ -155,9 +155,13 @@ UNION ALL SELECT e.route, 8::int2, j.accepted
   JOIN job j ON j.number = e.number AND j.period = e.period
 )sql";
 
-constexpr std::string_view kBytes = R"sql(
-SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::int8 FROM pg_class
-WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
+// And how many dead rows claims may have to read past. Another role may read that, too; which
+// transaction keeps them it may not.
+constexpr std::string_view kSizes = R"sql(
+SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::int8,
+  (SELECT coalesce(sum(n_dead_tup), 0)::int8 FROM pg_stat_user_tables
+   WHERE schemaname = current_schema() AND relname IN ('waiting', 'leased'))
+FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
 )sql";
 
 // No row: there are jobs that were written with another key.
@@ -203,7 +207,7 @@ std::vector<PostgresStatementText> postgres_view_statements() {
       {purge_dead, purge_text(kIsDead)},
       {purge_one, purge_text(kIsOne)},
       {totals, std::string(kTotals)},
-      {bytes, std::string(kBytes)},
+      {sizes, std::string(kSizes)},
       {keep_mark, std::string(kKeepMark)},
   };
 }

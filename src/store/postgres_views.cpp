@@ -1,5 +1,3 @@
-#include <map>
-
 #include "store/postgres_batch.hpp"
 
 namespace spillway::store {
@@ -52,27 +50,6 @@ PostgresStatement list_from(const Filter& filter) {
     case jobs::JobState::cancelled: break;
   }
   return PostgresStatement::list_ended;
-}
-
-void read_totals(const PostgresRows& rows, Totals& totals) {
-  std::map<std::string, Totals::Route> routes;
-  totals.oldest_letter = jobs::kNoTime;
-  for (int row = 0; row < rows.size(); ++row) {
-    Totals::Route& route = routes[rows.text(row, 0)];
-    const auto state = static_cast<std::size_t>(rows.number<std::int16_t>(row, 1));
-    if (state < jobs::kJobStateCount) {
-      route.by_state[state] = rows.number<std::uint64_t>(row, 2);
-    } else if (state == jobs::kJobStateCount) {
-      route.oldest_claimable = rows.time(row, 2);
-    } else {
-      totals.oldest_letter = rows.time(row, 2);
-    }
-  }
-  totals.routes.clear();
-  for (auto& [name, route] : routes) {
-    route.route = name;
-    totals.routes.push_back(std::move(route));
-  }
 }
 
 }  // namespace
@@ -138,21 +115,6 @@ void add_list(PostgresBatch& batch, List& list) {
     list.next.reset();
     for (int row = 0; row < rows.size(); ++row) list.jobs.push_back(job_view(rows, row));
     if (!list.jobs.empty() && list.jobs.size() >= list.limit) list.next = list.jobs.back().id;
-  });
-}
-
-void add_totals(PostgresBatch& batch, Totals& totals) {
-  const TimePoint began = Clock::now();
-  if (const Totals* const known = batch.hints.totals(began)) {
-    totals = *known;
-    return;
-  }
-  batch.add(PostgresStatement::totals, {},
-            [&totals](const PostgresRows& rows) { read_totals(rows, totals); });
-  batch.add(PostgresStatement::bytes, {}, [&batch, &totals, began](const PostgresRows& rows) {
-    totals.bytes = rows.number<std::uint64_t>(0, 0);
-    const TimePoint now = Clock::now();
-    batch.hints.totalled(totals, now, now - began);
   });
 }
 

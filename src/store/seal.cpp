@@ -26,42 +26,57 @@ bool fill_randomly(char* to, std::size_t size) {
   return got == static_cast<ssize_t>(size);  // up to 256 bytes come at once
 }
 
-void begin(gcm_aes256_ctx& context, const Key& key, const char* nonce, const jobs::JobId& job,
-           Sealed kind) {
-  std::array<std::uint8_t, 17> about{};
-  std::copy(job.bytes.begin(), job.bytes.end(), about.begin());
-  about.back() = static_cast<std::uint8_t>(kind);
+// What is authenticated with a value.
+std::string about(const jobs::JobId& job, Sealed kind) {
+  std::string text(job.bytes.begin(), job.bytes.end());
+  return text += static_cast<char>(kind);
+}
+
+void begin(gcm_aes256_ctx& context, const Key& key, std::string_view nonce,
+           std::string_view about) {
   gcm_aes256_set_key(&context, key.bytes.data());
-  gcm_aes256_set_iv(&context, GCM_IV_SIZE, bytes(nonce));
-  gcm_aes256_update(&context, about.size(), about.data());
+  gcm_aes256_set_iv(&context, GCM_IV_SIZE, bytes(nonce.data()));
+  gcm_aes256_update(&context, about.size(), bytes(about.data()));
 }
 
 }  // namespace
 
-std::optional<std::string> seal(std::string_view plain, const Key& key, const jobs::JobId& job,
-                                Sealed kind) {
+std::string aes_256_gcm(std::string_view plain, const Key& key, const Nonce& nonce,
+                        std::string_view about) {
   std::string sealed(plain.size() + kSealBytes, '\0');
-  if (!fill_randomly(sealed.data(), GCM_IV_SIZE)) return std::nullopt;
+  std::copy(nonce.begin(), nonce.end(), sealed.begin());
   gcm_aes256_ctx context;
-  begin(context, key, sealed.data(), job, kind);
+  begin(context, key, sealed, about);
   char* const text = sealed.data() + GCM_IV_SIZE;
   gcm_aes256_encrypt(&context, plain.size(), bytes(text), bytes(plain.data()));
   gcm_aes256_digest(&context, GCM_DIGEST_SIZE, bytes(text + plain.size()));
   return sealed;
 }
 
-std::optional<std::string> unseal(std::string_view sealed, const Key& key, const jobs::JobId& job,
-                                  Sealed kind) {
+std::optional<std::string> open_aes_256_gcm(std::string_view sealed, const Key& key,
+                                            std::string_view about) {
   if (sealed.size() < kSealBytes) return std::nullopt;
   std::string plain(sealed.size() - kSealBytes, '\0');
   gcm_aes256_ctx context;
-  begin(context, key, sealed.data(), job, kind);
+  begin(context, key, sealed, about);
   const char* const text = sealed.data() + GCM_IV_SIZE;
   gcm_aes256_decrypt(&context, plain.size(), bytes(plain.data()), bytes(text));
   std::array<std::uint8_t, GCM_DIGEST_SIZE> tag{};
   gcm_aes256_digest(&context, tag.size(), tag.data());
   if (memeql_sec(tag.data(), text + plain.size(), tag.size()) == 0) return std::nullopt;
   return plain;
+}
+
+std::optional<std::string> seal(std::string_view plain, const Key& key, const jobs::JobId& job,
+                                Sealed kind) {
+  Nonce nonce{};
+  if (!fill_randomly(nonce.data(), nonce.size())) return std::nullopt;
+  return aes_256_gcm(plain, key, nonce, about(job, kind));
+}
+
+std::optional<std::string> unseal(std::string_view sealed, const Key& key, const jobs::JobId& job,
+                                  Sealed kind) {
+  return open_aes_256_gcm(sealed, key, about(job, kind));
 }
 
 std::optional<std::string> seal_text(std::string_view plain, const Key& key, const jobs::JobId& job,

@@ -3,6 +3,7 @@
 // cannot take the place of another.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -26,6 +27,15 @@ enum class Sealed : std::uint8_t {
 };
 
 inline constexpr std::size_t kSealBytes = 12 + 16;  // by which it is longer
+
+// The cipher itself; what it gives is made of nonce, ciphertext and tag. `about` is authenticated
+// besides. A nonce is used once with a key: that is what seal() is for.
+using Nonce = std::array<char, 12>;
+std::string aes_256_gcm(std::string_view plain, const Key& key, const Nonce& nonce,
+                        std::string_view about);
+// nullopt: not sealed with this key and this `about`, or altered.
+std::optional<std::string> open_aes_256_gcm(std::string_view sealed, const Key& key,
+                                            std::string_view about);
 
 // nullopt: the system gives no random bytes.
 std::optional<std::string> seal(std::string_view plain, const Key& key, const jobs::JobId& job,

@@ -44,7 +44,7 @@ void SqliteChange::operator()(Join& command, WallTime now) {
 }
 
 void SqliteChange::operator()(Renew& command, WallTime now) {
-  renew_.execute(command.epoch, number_of(now), number_of(now + command.lease));
+  renew_.execute(command.epoch, number_of(now + command.lease));
   command.is_lost = sqlite3_changes(database_.handle()) == 0;
 }
 
@@ -136,7 +136,7 @@ bool SqliteChange::recover(Sweep& command, WallTime now) {
     const auto holder = numbers(next_holder_.with(epoch));
     if (holder.empty()) return false;
     epoch = holder.front();
-    if (is_registered_.with(epoch, number_of(now)).next()) continue;
+    if (is_registered_.with(epoch).next()) continue;
     const auto found = numbers(held_.with(epoch, static_cast<std::int64_t>(left)));
     left -= std::min(left, found.size());
     for (const std::int64_t seq : found) {

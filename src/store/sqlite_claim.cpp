@@ -1,7 +1,7 @@
 #include "store/sqlite_claim.hpp"
 
 #include <algorithm>
-#include <tuple>
+#include <utility>
 
 #include "store/sqlite_record.hpp"
 #include "store/sqlite_sql.hpp"
@@ -16,47 +16,55 @@ SqliteClaim::SqliteClaim(Database& database, SqliteLedger& ledger)
       lease_(database, sql::kLease),
       is_registered_(database, sql::kIsRegistered) {}
 
-void SqliteClaim::each_lane(const std::function<void(const Step&)>& visit) {
-  std::int64_t rank = -1, route = 0, tenant = 0;
-  for (;;) {
-    Step step;
+bool SqliteClaim::walk(Step& at, std::size_t limit, const std::function<void(const Step&)>& visit) {
+  for (std::size_t n = 0; n < limit; ++n) {
     {
-      Rows rows = next_lane_.with(rank, route, tenant);
-      if (!rows.next()) return;
-      rank = rows.number(0);
-      route = rows.number(1);
-      tenant = rows.number(2);
-      step = {static_cast<std::uint8_t>(rank), route, static_cast<TenantId>(tenant),
-              time_of(rows.number(3))};
+      Rows rows = next_lane_.with(at.rank, at.route, at.tenant);
+      if (!rows.next()) return false;
+      at = {rows.number(0), rows.number(1), rows.number(2), time_of(rows.number(3))};
     }
-    visit(step);
+    visit(at);
   }
+  return true;
+}
+
+SqliteClaim::Step SqliteClaim::step_of(const std::optional<jobs::Lane>& lane) const {
+  if (!lane) return {};
+  const std::optional<std::int64_t> route = ledger_.find(lane->route);
+  if (!route) return {};
+  return {lane->rank, *route, static_cast<std::int64_t>(lane->tenant)};
 }
 
 void SqliteClaim::operator()(Lanes& command, jobs::WallTime now) {
   command.found.clear();
-  std::vector<Step> steps;
-  each_lane([&](const Step& step) {
-    if (step.due <= now + command.ahead) steps.push_back(step);
-  });
-  // Of too many, those that go first.
-  const auto before = [](const Step& a, const Step& b) {
-    return std::tie(a.rank, a.due) < std::tie(b.rank, b.due);
+  command.next.reset();
+  const auto lane_of = [this](const Step& step) {
+    return jobs::Lane{static_cast<std::uint8_t>(step.rank), ledger_.route(step.route).name,
+                      static_cast<TenantId>(step.tenant)};
   };
-  if (steps.size() > command.limit) {
-    std::partial_sort(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(command.limit),
-                      steps.end(), before);
-    steps.resize(command.limit);
-  }
-  for (const Step& step : steps) {
-    command.found.push_back({{step.rank, ledger_.route(step.route).name, step.tenant}, step.due});
-  }
+  Step at = step_of(command.after);
+  const bool has_more = walk(at, command.limit, [&](const Step& step) {
+    if (step.due <= now + command.ahead) command.found.push_back({lane_of(step), step.due});
+  });
+  if (has_more) command.next = lane_of(at);
+}
+
+const SqliteClaim::OldestDue& SqliteClaim::oldest_due() {
+  const bool has_more = walk(seen_, kStepsOfTotals, [this](const Step& step) {
+    const auto [at, is_first] = oldest_so_far_.emplace(step.route, step.due);
+    if (!is_first) at->second = std::min(at->second, step.due);
+  });
+  if (has_more) return oldest_;
+  seen_ = {};
+  oldest_ = std::move(oldest_so_far_);
+  oldest_so_far_.clear();
+  return oldest_;
 }
 
 void SqliteClaim::operator()(Claim& command, jobs::WallTime now) {
   command.jobs.clear();
   const std::optional<std::int64_t> route = ledger_.find(command.lane.route);
-  if (!route || !is_registered_.with(command.epoch, number_of(now)).next()) return;
+  if (!route || !is_registered_.with(command.epoch).next()) return;
   std::vector<std::int64_t> found;
   std::vector<jobs::JobState> states;
   {

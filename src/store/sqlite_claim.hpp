@@ -1,8 +1,12 @@
 // Lanes and Claim on SQLite. Lanes are not stored: they are the steps of the index of claimable
-// jobs, from each of which the next one is one search away.
+// jobs, from each of which the next one is one search away. There may be as many as jobs, so
+// nothing goes through all of them at once.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 
 #include "store/sqlite_ledger.hpp"
 
@@ -15,20 +19,32 @@ class SqliteClaim {
   void operator()(Lanes& command, jobs::WallTime now);
   void operator()(Claim& command, jobs::WallTime now);
 
-  struct Step {
-    std::uint8_t rank = 0;
-    std::int64_t route = 0;
-    TenantId tenant{};
-    jobs::WallTime due{};  // of its first job
-  };
-  void each_lane(const std::function<void(const Step&)>& visit);
+  // By route, when the first of its jobs is due, as of the last time that all lanes were looked at.
+  // Looks at kStepsOfTotals more.
+  using OldestDue = std::map<std::int64_t, jobs::WallTime>;
+  const OldestDue& oldest_due();
+
+  static constexpr std::size_t kStepsOfTotals = 4096;
 
  private:
+  struct Step {
+    std::int64_t rank = -1;  // before the first
+    std::int64_t route = 0;
+    std::int64_t tenant = 0;
+    jobs::WallTime due{};  // of its first job
+  };
+
+  // `limit` steps from there. False: there are no more.
+  bool walk(Step& at, std::size_t limit, const std::function<void(const Step&)>& visit);
+  Step step_of(const std::optional<jobs::Lane>& lane) const;
+
   // Jobs that have expired but were not swept: beyond so many, a claim gives what it has found.
   static constexpr std::size_t kMostExpired = 4096;
 
   SqliteLedger& ledger_;
   Statement next_lane_, claimable_, lease_, is_registered_;
+  Step seen_;  // by oldest_due()
+  OldestDue oldest_, oldest_so_far_;
 };
 
 }  // namespace spillway::store

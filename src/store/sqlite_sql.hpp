@@ -13,11 +13,11 @@ inline constexpr const char* kCommit = "COMMIT";
 
 inline constexpr const char* kJoin = "INSERT INTO proxies (name, until) VALUES (?1, ?2)";
 inline constexpr const char* kJoinAlone = "DELETE FROM proxies";
-inline constexpr const char* kRenew =
-    "UPDATE proxies SET until = ?3 WHERE epoch = ?1 AND until > ?2";
+// One process has the file, so it is registered until the next Join. Its clock may be set forward:
+// that ends nothing.
+inline constexpr const char* kRenew = "UPDATE proxies SET until = ?2 WHERE epoch = ?1";
 inline constexpr const char* kLeave = "DELETE FROM proxies WHERE epoch = ?1";
-inline constexpr const char* kIsRegistered =
-    "SELECT 1 FROM proxies WHERE epoch = ?1 AND until > ?2";
+inline constexpr const char* kIsRegistered = "SELECT 1 FROM proxies WHERE epoch = ?1";
 
 inline constexpr const char* kInsertJob =
     "INSERT INTO jobs (id, rank, route, tenant, tenant_name, state, due, ready, attempts,"
@@ -43,6 +43,13 @@ inline constexpr const char* kClaimable =
     " target, state, head, body FROM jobs INDEXED BY jobs_claimable"
     " JOIN requests ON requests.seq = jobs.seq"
     " WHERE rank = ?1 AND route = ?2 AND tenant = ?3 AND ready <= ?4 ORDER BY ready, jobs.seq";
+// The clock was set back by ?2, and it is ?1 now. Goes through all jobs.
+inline constexpr const char* kTurnBack =
+    "UPDATE jobs SET accepted = min(accepted, ?1),"
+    " due = CASE WHEN state IN (0, 2) AND due > ?1 THEN due - ?2 ELSE due END,"
+    " ready = CASE WHEN ready > ?1 THEN ready - ?2 ELSE ready END"
+    " WHERE accepted > ?1 OR (state IN (0, 2) AND due > ?1)";
+inline constexpr const char* kNewest = "SELECT accepted FROM jobs ORDER BY seq DESC LIMIT 1";
 inline constexpr const char* kLease =
     "UPDATE jobs SET state = 1, ready = NULL, epoch = ?2 WHERE seq = ?1";
 

@@ -1,7 +1,6 @@
 #include "store/sqlite_store.hpp"
 
 #include <algorithm>
-#include <map>
 #include <type_traits>
 #include <utility>
 
@@ -41,6 +40,8 @@ SqliteStore::SqliteStore(FileLock lock)
              "SELECT (page_count - freelist_count) * page_size"
              " FROM pragma_page_count, pragma_freelist_count, pragma_page_size"),
       oldest_letter_(database_, sql::kOldestLetter),
+      newest_(database_, sql::kNewest),
+      turn_back_(database_, sql::kTurnBack),
       checkpoint_(database_) {}
 
 SqliteStore::~SqliteStore() = default;
@@ -114,7 +115,13 @@ bool SqliteStore::keep_mark(const KeyMark& mark) {
 void SqliteStore::load() {
   ledger_.load();
   keys_.load();
+  if (Rows newest = newest_.with(); newest.next()) clock_.saw(time_of(newest.number(0)));
   is_loaded_ = !database_.failed();
+}
+
+void SqliteStore::turn_back(WallTime now) {
+  const std::chrono::milliseconds by = clock_.back(now);
+  if (by.count() > 0) turn_back_.execute(number_of(now), std::int64_t{by.count()});
 }
 
 std::optional<Failure> SqliteStore::execute(std::span<Command* const> batch, WallTime now) {
@@ -122,6 +129,7 @@ std::optional<Failure> SqliteStore::execute(std::span<Command* const> batch, Wal
   checkpoint_.keep_short();
   if (!is_loaded_) load();
   begin_.execute();
+  turn_back(now);
   for (Command* command : batch) {
     if (database_.failed()) break;
     dispatch(*command, now);
@@ -135,6 +143,7 @@ std::optional<Failure> SqliteStore::execute(std::span<Command* const> batch, Wal
     roll_back();
     return failure;
   }
+  clock_.settled(now);
   checkpoint_.wrote();
   return std::nullopt;
 }
@@ -168,12 +177,7 @@ void SqliteStore::dispatch(Command& command, WallTime now) {
 
 void SqliteStore::total(Totals& command, WallTime now) {
   command.routes.clear();
-  std::map<std::int64_t, WallTime> oldest;
-  claim_.each_lane([&](const SqliteClaim::Step& step) {
-    if (step.due > now) return;
-    const auto [at, is_first] = oldest.emplace(step.route, step.due);
-    if (!is_first) at->second = std::min(at->second, step.due);
-  });
+  const SqliteClaim::OldestDue& oldest = claim_.oldest_due();
   for (const auto& [id, route] : ledger_.routes()) {
     Totals::Route& total = command.routes.emplace_back();
     total.route = route.name;
@@ -181,9 +185,8 @@ void SqliteStore::total(Totals& command, WallTime now) {
       total.by_state[state] =
           static_cast<std::uint64_t>(std::max<std::int64_t>(0, route.by_state[state]));
     }
-    if (const auto found = oldest.find(id); found != oldest.end()) {
-      total.oldest_claimable = found->second;
-    }
+    const auto found = oldest.find(id);
+    if (found != oldest.end() && found->second <= now) total.oldest_claimable = found->second;
   }
   Rows letter = oldest_letter_.with();
   command.oldest_letter = letter.next() ? time_of(letter.number(0)) : jobs::kNoTime;

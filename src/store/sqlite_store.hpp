@@ -1,6 +1,7 @@
 // The verbs of a SQLite store, one batch in one transaction.
 #pragma once
 
+#include "store/clock_steps.hpp"
 #include "store/sqlite_change.hpp"
 #include "store/sqlite_checkpoint.hpp"
 #include "store/sqlite_claim.hpp"
@@ -26,6 +27,7 @@ class SqliteStore final : public JobStore {
   bool keep_mark(const KeyMark& mark);
   void load();
   void roll_back();
+  void turn_back(jobs::WallTime now);
   void dispatch(Command& command, jobs::WallTime now);
   void total(Totals& command, jobs::WallTime now);
 
@@ -40,6 +42,8 @@ class SqliteStore final : public JobStore {
   SqliteChange change_;
   SqliteView view_;
   Statement begin_, commit_, bytes_, oldest_letter_;
+  Statement newest_, turn_back_;
+  ClockSteps clock_;
   SqliteCheckpoint checkpoint_;
 };
 

@@ -226,8 +226,7 @@ std::optional<Fault> Deferral::fill(jobs::NewJob& job, std::string content) cons
   if (job.head.empty()) return head_too_large();
   job.body = std::move(content);
   job.kept = settings.result_ttl;
-  job.accepted =
-      std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+  job.accepted = services_.jobs->wall_now();
   job.expires = job.accepted + settings.ttl;
   const std::optional<jobs::JobId> id = new_job_id(job.accepted);
   if (!id) return not_deferred(Reason::store_unavailable);

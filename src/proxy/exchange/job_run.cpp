@@ -19,10 +19,6 @@ namespace {
 constexpr Duration kRouteIsGone = std::chrono::seconds(30);
 constexpr Duration kNoRoom = std::chrono::seconds(1);
 
-jobs::WallTime wall_now() {
-  return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
-}
-
 RouteId first_route() { return RouteId{0}; }
 
 }  // namespace
@@ -106,7 +102,7 @@ Task<JobRun::End> JobRun::attempt() {
 
 void JobRun::begin() {
   stage_ = Stage::at_upstream;
-  began_ = wall_now();
+  began_ = services_.jobs->wall_now();
   services_.jobs->counts().begin();
   request_.upstream().running_jobs.fetch_add(1, std::memory_order_relaxed);
   services_.jobs->job_started();
@@ -143,7 +139,8 @@ void JobRun::book_retry(const End& end) {
 JobRun::End JobRun::put_off() {
   admission_.return_slot(services_.now());
   End end;
-  end.progress = jobs::put_off(job_.progress, policy(), wall_now(), services_.random);
+  end.progress =
+      jobs::put_off(job_.progress, policy(), services_.jobs->wall_now(), services_.random);
   return end;
 }
 
@@ -178,7 +175,8 @@ JobRun::End JobRun::give_back(Duration pause, bool pauses_route) {
   call_.drop();
   End end;
   end.progress = jobs::given_back(
-      job_.progress, wall_now() + std::chrono::duration_cast<std::chrono::milliseconds>(pause));
+      job_.progress,
+      services_.jobs->wall_now() + std::chrono::duration_cast<std::chrono::milliseconds>(pause));
   if (pauses_route) end.pauses_route = pause;
   return end;
 }
@@ -186,7 +184,7 @@ JobRun::End JobRun::give_back(Duration pause, bool pauses_route) {
 // As if this proxy had ended with the job in hand: that says nothing of the upstream.
 JobRun::End JobRun::taken_away() const {
   End end;
-  end.progress = jobs::recovered(job_.progress, jobs::kMostRecoveries, wall_now());
+  end.progress = jobs::recovered(job_.progress, jobs::kMostRecoveries, services_.jobs->wall_now());
   return end;
 }
 
@@ -196,7 +194,7 @@ JobRun::End JobRun::unreadable() {
   end.cause = jobs::Cause::route_gone;
   end.detail = "What was stored of the request cannot be read.";
   end.progress = jobs::after_attempt(job_.progress, {.cause = end.cause}, {}, job_.expires,
-                                     wall_now(), services_.random);
+                                     services_.jobs->wall_now(), services_.random);
   return end;
 }
 
@@ -229,8 +227,8 @@ JobRun::End JobRun::after(const std::optional<Fault>& fault,
     }
   }
   end.cause = how.cause;
-  end.progress =
-      jobs::after_attempt(job_.progress, how, policy(), job_.expires, wall_now(), services_.random);
+  end.progress = jobs::after_attempt(job_.progress, how, policy(), job_.expires,
+                                     services_.jobs->wall_now(), services_.random);
   if (!fault && jobs::has_ended(end.progress.state)) end.answer = std::move(answer);
   return end;
 }
@@ -252,7 +250,7 @@ Task<> JobRun::settle(End end) {
   if (end.cause != jobs::Cause::none) {
     call.as<store::Settle>().attempt = jobs::Attempt{.number = end.progress.attempts,
                                                      .began = began_,
-                                                     .ended = wall_now(),
+                                                     .ended = services_.jobs->wall_now(),
                                                      .cause = end.cause,
                                                      .status = end.status,
                                                      .detail = std::string(end.detail)};

@@ -10,8 +10,11 @@ namespace {
 constexpr std::size_t kMostInHand = 1024;
 // Handed to a worker beyond those that run, so that no slot waits for the store.
 constexpr std::size_t kLeastAhead = 8;
-constexpr std::size_t kMostLanes = 4096;
-constexpr Milliseconds kLanesEvery{1000};  // what other proxies wrote down, and what is due again
+// What other proxies wrote down, and what is due again: each second, a page at a time, so that
+// nothing that is written down waits long for it.
+constexpr std::size_t kLanesAtOnce = 1024;
+constexpr Milliseconds kLanesEvery{1000};
+constexpr Milliseconds kPagesEvery{100};
 constexpr Milliseconds kSweepEvery{500};
 constexpr Milliseconds kTotalsEvery{1000};
 constexpr Milliseconds kAskAgain{500};  // after a failure of the store
@@ -39,17 +42,17 @@ void JobDispatcher::plan(std::vector<store::Command>& commands, TimePoint now,
     commands.push_back(store::Join{.name = proxy_name_, .lease = lease});
     return;
   }
-  if (now >= renew_at_) {
-    renew_at_ = now + lease / 3;
+  if (now >= next_.renew) {
+    next_.renew = now + lease / 3;
     asked_at_ = now;
     commands.push_back(store::Renew{.epoch = epoch_, .lease = lease});
   }
-  if (now >= sweep_at_) {
-    sweep_at_ = now + kSweepEvery;
+  if (now >= next_.sweep) {
+    next_.sweep = now + kSweepEvery;
     commands.push_back(store::Sweep{.limit = kSweepLimit});
   }
-  if (now >= totals_at_) {
-    totals_at_ = now + kTotalsEvery;
+  if (now >= next_.totals) {
+    next_.totals = now + kTotalsEvery;
     commands.push_back(store::Totals{});
   }
   if (is_claim_lost_) {
@@ -68,9 +71,13 @@ void JobDispatcher::plan_release(std::vector<store::Command>& commands) const {
 
 void JobDispatcher::plan_pull(std::vector<store::Command>& commands, TimePoint now,
                               jobs::WallTime wall) {
-  if (now >= lanes_at_) {
-    lanes_at_ = now + kLanesEvery;
-    commands.push_back(store::Lanes{.limit = kMostLanes, .ahead = 2 * kLanesEvery});
+  if (now >= next_.lanes) {
+    next_.lanes = now + kLanesEvery;
+    // A lane is told in the next round again, which takes as long as this one, more or less.
+    const int pages = std::max(round_.pages, round_.pages_before);
+    commands.push_back(store::Lanes{.limit = kLanesAtOnce,
+                                    .ahead = 2 * (kLanesEvery + pages * kPagesEvery),
+                                    .after = round_.after});
   }
   if (turn_ || in_hand() >= kMostInHand) return;
   turn_ = rotor_.next(wall, kMostInHand - in_hand(),
@@ -150,17 +157,15 @@ void JobDispatcher::refill(Route& route, double rate, TimePoint now) const {
 void JobDispatcher::learn(store::Command& command, TimePoint now, jobs::WallTime wall) {
   if (auto* const join = std::get_if<store::Join>(&command)) {
     epoch_ = join->epoch;
-    renew_at_ = now + join->lease / 3;
+    next_.renew = now + join->lease / 3;
     lease_.prolong(asked_at_, join->lease);
+    clock_.learn(join->now, asked_at_, now);
   } else if (auto* const renew = std::get_if<store::Renew>(&command)) {
-    renewed(*renew);
+    renewed(*renew, now);
   } else if (auto* const claim = std::get_if<store::Claim>(&command)) {
     claimed(*claim);
-  } else if (auto* const lanes = std::get_if<store::Lanes>(&command)) {
-    std::vector<jobs::Rotor::Due> due;
-    for (store::Lanes::One& one : lanes->found)
-      due.push_back({std::move(one.lane), one.oldest_due});
-    rotor_.refresh(due);
+  } else if (const auto* const lanes = std::get_if<store::Lanes>(&command)) {
+    found(*lanes, now);
   } else if (auto* const enqueue = std::get_if<store::Enqueue>(&command)) {
     if (enqueue->result == store::Enqueue::Result::accepted) {
       rotor_.add(enqueue->job.lane, enqueue->job.accepted);
@@ -170,13 +175,26 @@ void JobDispatcher::learn(store::Command& command, TimePoint now, jobs::WallTime
     settled(*settle, wall);
   } else if (std::holds_alternative<store::Release>(command)) {
     is_claim_lost_ = false;
-    lanes_at_ = now;
+    next_.lanes = now;
   } else if (const auto* const replay = std::get_if<store::Replay>(&command)) {
     if (replay->is_dry_run) return;
-    lanes_at_ = now;
+    next_.lanes = now;
     tell(replay->jobs, jobs::JobState::queued, jobs::Cause::none);
   } else if (auto* const sweep = std::get_if<store::Sweep>(&command)) {
     swept(*sweep, now);
+  }
+}
+
+void JobDispatcher::found(const store::Lanes& lanes, TimePoint now) {
+  std::vector<jobs::Rotor::Due> due;
+  for (const store::Lanes::One& one : lanes.found) due.push_back({one.lane, one.oldest_due});
+  rotor_.refresh(due, {.begins_round = !lanes.after, .ends_round = !lanes.next});
+  round_.after = lanes.next;
+  ++round_.pages;
+  if (lanes.next) {
+    next_.lanes = now + kPagesEvery;
+  } else {
+    round_.pages_before = std::exchange(round_.pages, 0);
   }
 }
 
@@ -185,8 +203,8 @@ void JobDispatcher::swept(const store::Sweep& sweep, TimePoint now) {
   counts_.recovered += sweep.recovered.size();
   counts_.forgotten += sweep.forgotten;
   counts_.dead[index(jobs::Cause::poison)] += sweep.poisoned.size();
-  if (sweep.has_more) sweep_at_ = now;
-  if (!sweep.recovered.empty()) lanes_at_ = now;
+  if (sweep.has_more) next_.sweep = now;
+  if (!sweep.recovered.empty()) next_.lanes = now;
   tell(sweep.expired, jobs::JobState::expired, jobs::Cause::out_of_time);
   tell(sweep.recovered, jobs::JobState::retrying, jobs::Cause::proxy_ended);
   tell(sweep.poisoned, jobs::JobState::dead, jobs::Cause::poison);
@@ -237,8 +255,9 @@ void JobDispatcher::settled(const store::Settle& settle, jobs::WallTime wall) {
   if (jobs::has_ended(progress.state)) rotor_.add(lane, wall);
 }
 
-void JobDispatcher::renewed(const store::Renew& renew) {
+void JobDispatcher::renewed(const store::Renew& renew, TimePoint now) {
   if (renew.epoch != epoch_) return;
+  clock_.learn(renew.now, asked_at_, now);
   renew.is_lost ? lose_lease() : lease_.prolong(asked_at_, renew.lease);
 }
 
@@ -266,17 +285,17 @@ void JobDispatcher::failed(TimePoint now) {
   // What was claimed may be leased all the same.
   if (turn_) is_claim_lost_ = true;
   turn_.reset();
-  renew_at_ = std::min(renew_at_, now + kAskAgain);
-  sweep_at_ = lanes_at_ = totals_at_ = now + kAskAgain;
+  next_.renew = std::min(next_.renew, now + kAskAgain);
+  next_.sweep = next_.lanes = next_.totals = now + kAskAgain;
 }
 
 TimePoint JobDispatcher::next_due(TimePoint now, jobs::WallTime wall) const {
   // What is in hand is settled first, which wakes the thread.
   if (epoch_ == 0) return in_hand() > 0 ? now + kAskAgain : now;
-  TimePoint due = std::min({renew_at_, sweep_at_, totals_at_});
+  TimePoint due = std::min({next_.renew, next_.sweep, next_.totals});
   if (const auto news = news_.next_due()) due = std::min(due, *news);
   if (!is_pulling_) return due;
-  due = std::min(due, lanes_at_);
+  due = std::min(due, next_.lanes);
   const auto wall_of = [&](TimePoint time) {
     return wall + std::chrono::ceil<std::chrono::milliseconds>(time - now);
   };

@@ -19,6 +19,7 @@
 #include "jobs/life.hpp"
 #include "jobs/rotor.hpp"
 #include "observe/job_counts.hpp"
+#include "proxy/jobs/job_clock.hpp"
 #include "proxy/jobs/job_news.hpp"
 #include "proxy/jobs/job_routes.hpp"
 #include "proxy/jobs/lease.hpp"
@@ -61,6 +62,8 @@ class JobDispatcher {
   store::Epoch epoch() const { return epoch_; }
   // Of all that is in hand.
   const Lease& lease() const { return lease_; }
+  // Thread-safe.
+  const JobClock& clock() const { return clock_; }
   // Of a job that this proxy has leased; null: it has not.
   const std::string* route_of(const store::Settle& settle) const {
     const auto leased = leased_.find(settle.id);
@@ -82,6 +85,20 @@ class JobDispatcher {
     Duration last_pause{};
   };
 
+  // Of the lanes that the store knows, which it tells page by page.
+  struct LanesRound {
+    std::optional<jobs::Lane> after{};
+    int pages = 0;
+    int pages_before = 0;  // of the round before
+  };
+  // When what is asked periodically is asked again.
+  struct NextAt {
+    TimePoint renew{};
+    TimePoint lanes{};
+    TimePoint sweep{};
+    TimePoint totals{};
+  };
+
   void plan_release(std::vector<store::Command>& commands) const;
   void plan_pull(std::vector<store::Command>& commands, TimePoint now, jobs::WallTime wall);
   void plan_announcement(std::vector<store::Command>& commands, TimePoint now, jobs::WallTime wall);
@@ -90,10 +107,11 @@ class JobDispatcher {
   void refill(Route& route, double rate, TimePoint now) const;
   std::string upstream_of(const std::string& route) const;
   void claimed(store::Claim& claim);
+  void found(const store::Lanes& lanes, TimePoint now);
   void settled(const store::Settle& settle, jobs::WallTime wall);
   void swept(const store::Sweep& sweep, TimePoint now);
   void tell(const std::vector<jobs::JobId>& ids, jobs::JobState state, jobs::Cause cause) const;
-  void renewed(const store::Renew& renew);
+  void renewed(const store::Renew& renew, TimePoint now);
   void lose_lease();
 
   Acts acts_;
@@ -111,10 +129,9 @@ class JobDispatcher {
   JobNews news_;
   TimePoint asked_at_{};  // for the lease
   Lease lease_;
-  TimePoint renew_at_{};
-  TimePoint lanes_at_{};
-  TimePoint sweep_at_{};
-  TimePoint totals_at_{};
+  JobClock clock_;
+  NextAt next_;
+  LanesRound round_;
 };
 
 }  // namespace spillway::proxy

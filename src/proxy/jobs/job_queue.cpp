@@ -14,10 +14,6 @@ namespace {
 constexpr Milliseconds kTryAgain{500};
 constexpr std::chrono::seconds kUnknown{5};  // Retry-After before any job has ended
 
-jobs::WallTime wall_now() {
-  return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
-}
-
 // Jobs that wait or are in hand.
 std::uint64_t unfinished(const store::Totals& totals) {
   std::uint64_t sum = 0;

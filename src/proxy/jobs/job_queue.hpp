@@ -77,6 +77,8 @@ class JobQueue {
   bool is_full() const { return condition_.is_full(); }
   bool is_available() const { return condition_.is_available(); }
   observe::JobsSnapshot snapshot() const;
+  // What jobs are accepted, due and ended at.
+  jobs::WallTime wall_now() const { return dispatcher_.clock().now(); }
   // Seconds after which a job at this position (0: the last one) is likely to have ended.
   std::int64_t retry_after(std::uint64_t position) const;
   // Workers end what they have in hand before it is over.

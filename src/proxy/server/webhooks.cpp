@@ -33,12 +33,12 @@ std::string head_of(const Target& target, const std::string& id, waiting::Time a
 }
 
 // nullopt: there are no random numbers for its id.
-std::optional<jobs::NewJob> job_of(const waiting::Happening& happening, const Target& target) {
+std::optional<jobs::NewJob> job_of(const waiting::Happening& happening, const Target& target,
+                                   jobs::WallTime now) {
   const config::Defer& defer = *target.to.defer;
   const config::WaitingRoom& room = *target.from.waiting_room;
   jobs::NewJob job;
-  job.accepted =
-      std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+  job.accepted = now;
   const std::optional<jobs::JobId> id = new_job_id(job.accepted);
   if (!id) return std::nullopt;
   job.id = *id;
@@ -71,7 +71,7 @@ void Webhooks::tell(const Generation& generation, RouteId route) const {
   const Target target{from, *to, *key, upstream.endpoints.front().name};
   const std::shared_ptr<SharedWaitingRoom>& its = generation.waiting_rooms[index(route)];
   for (const waiting::Happening& happening : its->take_events(room)) {
-    std::optional<jobs::NewJob> job = job_of(happening, target);
+    std::optional<jobs::NewJob> job = job_of(happening, target, jobs_->wall_now());
     const auto written = [its, event = happening.event](bool is_written) {
       its->count_told(event, is_written);
     };

@@ -40,6 +40,13 @@ TEST_CASE("a line has what identifies the cell and no figure that was not measur
   CHECK_FALSE(line.contains("per_second"));
 }
 
+TEST_CASE("a line says over how many lanes its jobs are spread if they are many") {
+  Cell cell{.what = "lease", .contender = "store-sqlite"};
+  CHECK_FALSE(nlohmann::json::parse(result_line(cell, {})).contains("lanes"));
+  cell.lanes = 100'000;
+  CHECK(nlohmann::json::parse(result_line(cell, {})).at("lanes") == 100'000);
+}
+
 TEST_CASE("a contender that there is not is refused") {
   CHECK_THROWS_AS(make_queue("nonsense", {}), std::invalid_argument);
   for (const std::string& name : contender_names()) CHECK_NOTHROW(why_missing(name));

@@ -91,9 +91,9 @@ TEST_CASE("without jobs written down there is no figure") {
 TEST_CASE("each queue has a line for each number outstanding") {
   const Measured measured = measure(
       "--suite accept --contender http-sqlite --contender store-sqlite --contender plain"
-      " --contender disk --outstanding 1 --outstanding 16");
+      " --contender store-sqlite-keys --contender disk --outstanding 1 --outstanding 16");
   CHECK(measured.status == 0);
-  REQUIRE(measured.cells.size() == 8);
+  REQUIRE(measured.cells.size() == 10);
   for (const json& cell : measured.cells) {
     CAPTURE(cell.dump());
     CHECK(cell.at("per_second") > 0);
@@ -106,8 +106,9 @@ TEST_CASE("each queue has a line for each number outstanding") {
 }
 
 TEST_CASE("a deep queue has its claims and its start and the proxy goes on to take jobs") {
-  const Measured measured =
-      measure("--suite depth --contender store-sqlite --contender plain --most-pending 1000");
+  const Measured measured = measure(
+      "--suite depth --contender store-sqlite --contender plain --most-pending 1000"
+      " --lanes 300");
   CHECK(measured.status == 0);
   for (const std::size_t pending : {0, 100, 1000}) {
     for (const std::size_t together : {1, 64, 256}) {
@@ -116,6 +117,14 @@ TEST_CASE("a deep queue has its claims and its start and the proxy goes on to ta
   }
   CHECK(cell_of(measured, "start", "store-sqlite", 0, 1000).at("start_ms") > 0);
   CHECK(cell_of(measured, "accept", "http-sqlite", 64, 1000).at("per_second") > 0);
+  std::size_t of_many_lanes = 0;
+  for (const json& cell : measured.cells) {
+    if (!cell.contains("lanes")) continue;
+    ++of_many_lanes;
+    CHECK(cell.at("lanes") == 300);
+    CHECK(cell.at("pending") == 1000);
+  }
+  CHECK(of_many_lanes == 5);  // claims of 1, 64 and 256, the start, and 202s
 }
 
 TEST_CASE("a loop is measured in windows, without and with a snapshot") {

@@ -22,6 +22,11 @@ CELLS = (some_rounds("accept", "store-sqlite", [90000, 85000, 100000], outstandi
          some_rounds("lease", "store-sqlite", [50000, 60000, 40000], outstanding=64) +
          some_rounds("lease", "store-sqlite", [40000, 30000, 38000], outstanding=64,
                      pending=1000000) +
+         some_rounds("accept", "store-sqlite-keys", [60000, 60000, 60000], outstanding=64) +
+         some_rounds("lease", "store-sqlite", [20000, 10000, 38000], outstanding=64,
+                     pending=1000000, lanes=100000) +
+         some_rounds("start", "store-sqlite", [None] * 3, pending=1000000, lanes=100000,
+                     start_ms=700, rss_kib=50000) +
          some_rounds("pinned-loop", "store-postgres", [2500, 1900, 1800], outstanding=16,
                      after_s=40) +
          some_rounds("pinned-loop", "plain", [500, 510, 520], outstanding=4, after_s=40))
@@ -51,6 +56,19 @@ class JobsTables(unittest.TestCase):
                          ["1.25", "1.05–2.00", "≤ 1.20", "NO?"])
         self.assertEqual(cells_of(jobs_tables(CELLS), "its store, SQLite: claim and settle 64")[1:],
                          ["20000", "26316"])
+
+    def test_keys_and_lanes_are_judged_by_the_ratio_of_times_within_a_round(self):
+        name = "time of a job with an Idempotency-Key, of that without: SQLite, 64 outstanding"
+        self.assertEqual(cells_of(jobs_tables(CELLS), name)[1:5],
+                         ["1.50", "1.42–1.67", "≤ 1.50", "yes?"])
+        name = "time of a job over 100000 lanes, of that over 8: SQLite, claim and settle 64"
+        self.assertEqual(cells_of(jobs_tables(CELLS), name)[1:5],
+                         ["2.00", "1.00–3.00", "≤ 1.20", "NO?"])
+        self.assertEqual(cells_of(jobs_tables(CELLS),
+                                  "SQLite, 1000000 pending over 100000 lanes")[1:],
+                         ["700", "50000"])
+        without = [cell for cell in CELLS if "lanes" not in cell]
+        self.assertNotIn("lanes", jobs_tables(without))
 
     def test_an_aim_without_its_figures_is_not_judged(self):
         tables = jobs_tables(CELLS[:3])

@@ -182,6 +182,30 @@ TEST_CASE("what the store knows takes the place of what was known") {
   CHECK_FALSE(next_due(rotor));
 }
 
+TEST_CASE("what the store tells page by page is forgotten at the end of a round, not before") {
+  Rotor rotor;
+  const auto page = [&](const char* route, Rotor::Page which) {
+    const std::vector<Rotor::Due> lanes{{lane(0, route), kNow}};
+    rotor.refresh(lanes, which);
+  };
+  constexpr Rotor::Page kFirst{true, false}, kMiddle{false, false}, kLast{false, true};
+  rotor.add(lane(0, "gone"), kNow);
+  rotor.add(lane(0, "told first"), kNow);
+  page("told first", kFirst);
+  rotor.add(lane(0, "seen meanwhile"), kNow);
+  page("told later", kMiddle);
+  CHECK(rotor.lanes() == 4);
+  page("told last", kLast);
+  CHECK(rotor.lanes() == 4);
+  CHECK_FALSE(rotor.due(lane(0, "gone")));
+  CHECK(rotor.due(lane(0, "seen meanwhile")));
+  // The control: it was seen before this round began.
+  page("told first", kFirst);
+  page("told later", kLast);
+  CHECK(rotor.lanes() == 2);
+  CHECK_FALSE(rotor.due(lane(0, "seen meanwhile")));
+}
+
 TEST_CASE("a turn whose lane was taken away by a refresh is answered without effect") {
   Rotor rotor;
   rotor.add(lane(0, "orders"), kNow);

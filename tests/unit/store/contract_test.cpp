@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "unit/store/under_test.hpp"
 
@@ -76,23 +77,57 @@ TEST_CASE("a job that is to be retried is leased when it is due and no earlier")
   });
 }
 
-TEST_CASE("lanes with claimable jobs are told, those of the lowest rank if there are too many") {
+TEST_CASE("lanes with claimable jobs are told, so many at a time, and none is left out") {
   each_store([](UnderTest& store) {
     const Epoch epoch = store.join();
-    for (std::uint64_t n = 0; n < 6; ++n) {
+    std::set<jobs::Lane> all;
+    for (std::uint64_t n = 0; n < 7; ++n) {
       jobs::NewJob job = store.job(n);
-      job.lane = {static_cast<std::uint8_t>(5 - n), n % 2 ? "odd" : "even", TenantId{n}};
+      job.lane = {static_cast<std::uint8_t>(5 - n / 2), n % 2 ? "odd" : "even", TenantId{n}};
+      if (n == 6) job.lane.tenant = TenantId{~std::uint64_t{0}};
+      store.enqueue(job);
+      all.insert(job.lane);
+    }
+    const auto told_by = [&](std::size_t limit) {
+      std::set<jobs::Lane> told;
+      Lanes lanes{limit};
+      do {
+        lanes.after = lanes.next;
+        lanes = store.ask(lanes);
+        CHECK(lanes.found.size() <= limit);
+        for (const Lanes::One& one : lanes.found) {
+          CHECK(one.oldest_due == store.now());
+          CHECK_MESSAGE(told.insert(one.lane).second, "once");
+        }
+      } while (lanes.next && told.size() <= all.size());
+      return told;
+    };
+    for (const std::size_t limit : {1, 2, 3, 7, 100}) CHECK(told_by(limit) == all);
+    const jobs::Lane gone{5, "odd", TenantId{1}};
+    CHECK(store.claim(epoch, gone, 1) == Ids{job_id(1)});
+    all.erase(gone);
+    CHECK(told_by(3) == all);
+  });
+}
+
+TEST_CASE("a page of lanes goes on behind one that is gone, and passes over what is not due") {
+  each_store([](UnderTest& store) {
+    const Epoch epoch = store.join();
+    for (std::uint64_t n = 0; n < 4; ++n) {
+      jobs::NewJob job = store.job(n);
+      job.lane.tenant = TenantId{n};
       store.enqueue(job);
     }
-    CHECK(store.ask(Lanes{10}).found.size() == 6);
-    const auto found = store.ask(Lanes{2}).found;
-    REQUIRE(found.size() == 2);
-    for (const Lanes::One& one : found) {
-      CHECK(one.lane.rank < 2);
-      CHECK(one.oldest_due == store.now());
-    }
-    CHECK(store.claim(epoch, {0, "odd", TenantId{5}}, 1) == Ids{job_id(5)});
-    CHECK(store.ask(Lanes{10}).found.size() == 5);
+    const auto lane = [&](std::uint64_t n) { return jobs::Lane{3, "orders", TenantId{n}}; };
+    Lanes lanes = store.ask(Lanes{2});
+    REQUIRE(lanes.next == lane(1));
+    REQUIRE(store.claim(epoch, lane(1), 1).size() == 1);
+    REQUIRE(store.claim(epoch, lane(2), 1).size() == 1);
+    REQUIRE(store.retry(epoch, 2, 5s));
+    lanes.after = lanes.next;
+    lanes = store.ask(lanes);
+    REQUIRE(lanes.found.size() == 1);
+    CHECK(lanes.found[0].lane == lane(3));
   });
 }
 
@@ -114,6 +149,7 @@ TEST_CASE("an acknowledgement of another epoch, or of a job that is not leased, 
 TEST_CASE(
     "a proxy that does not renew its lease loses its jobs to a sweep; one that does keeps them") {
   each_store([](UnderTest& store) {
+    if (!store.is_shared()) return;  // there is no other one that could have them
     const Epoch epoch = store.join(10s);
     store.enqueue(store.job(1));
     store.claim(epoch);
@@ -141,7 +177,7 @@ TEST_CASE("a job that four proxies ended with is dead as poison, with three it i
     for (int n = 0; n < 4; ++n) {
       CHECK(store.state(1) != "dead");
       CHECK(store.claim(store.join(10s)) == Ids{job_id(1)});
-      store.pass(11s);
+      store.end_proxies(10s);
       const Sweep sweep = store.sweep();
       CHECK(sweep.recovered.size() == (n < 3 ? 1 : 0));
       CHECK(sweep.poisoned.size() == (n < 3 ? 0 : 1));
@@ -163,6 +199,64 @@ TEST_CASE("a new process takes over what the one before had leased, at once") {
     CHECK_FALSE(store.succeed(before, 1));
     CHECK(store.claim(after) == Ids{job_id(1)});
   });
+}
+
+TEST_CASE("a proxy is told the time of a store that has a clock, when it joins and renews") {
+  each_store([](UnderTest& store) {
+    const auto told = [&] { return store.is_shared() ? store.now() : jobs::kNoTime; };
+    const Join join = store.ask(Join{"proxy", 10s});
+    CHECK(join.now == told());
+    store.pass(5s);
+    CHECK(store.ask(Renew{join.epoch, 10s}).now == told());
+  });
+}
+
+TEST_CASE("a clock that steps forward takes no job from a proxy that is alive") {
+  each_store([](UnderTest& store) {
+    const Epoch epoch = store.join(10s);
+    store.enqueue(store.job(1));
+    store.enqueue(store.job(2));
+    REQUIRE(store.claim(epoch, 1).size() == 1);
+    store.pass(30min);
+    // The control: in a store that others share the clock is theirs too, and says that it has
+    // ended.
+    if (store.is_shared()) {
+      CHECK(store.sweep().recovered == Ids{job_id(1)});
+      return;
+    }
+    CHECK(store.sweep().recovered.empty());
+    CHECK_FALSE(store.ask(Renew{epoch, 10s}).is_lost);
+    CHECK(store.claim(epoch) == Ids{job_id(2)});
+    CHECK(store.succeed(epoch, 1));
+    CHECK(store.find(1)->progress.recoveries == 0);
+    // It is the next process that ends it, and nothing else.
+    store.end_proxies(10s);
+    CHECK(store.ask(Renew{epoch, 10s}).is_lost);
+    CHECK(store.sweep().recovered == Ids{job_id(2)});
+  });
+}
+
+TEST_CASE("a clock that steps back keeps no job waiting that was due, and no other for longer") {
+  for (const bool is_opened_again : {false, true}) {
+    each_store([&](UnderTest& store) {
+      if (store.is_shared()) return;  // its clock is the database's
+      const Epoch epoch = store.join();
+      for (const std::uint64_t n : {1, 2, 3}) store.enqueue(store.job(n));
+      REQUIRE(store.claim(epoch, 1) == Ids{job_id(1)});
+      REQUIRE(store.retry(epoch, 1, 5s));
+      store.pass(-30min);
+      if (is_opened_again && !store.reopen()) return;
+      const Epoch next = store.join();
+      CHECK(store.ask(Lanes{10}).found.size() == 1);
+      CHECK(store.claim(next) == Ids{job_id(2), job_id(3)});
+      CHECK(store.find(2)->accepted == store.now());
+      CHECK(store.find(1)->progress.due == store.now() + 5s);
+      store.pass(4s);
+      CHECK(store.claim(next).empty());
+      store.pass(1s);
+      CHECK(store.claim(next) == Ids{job_id(1)});
+    });
+  }
 }
 
 TEST_CASE("a proxy that leaves gives its jobs back, uncounted") {

@@ -69,18 +69,6 @@ TEST_CASE("what this proxy changes is part of the count, and never below zero") 
   CHECK(hints.waiting("orders") == 0);
 }
 
-TEST_CASE("totals that took long are given again for a while, others are read each time") {
-  PostgresHints hints;
-  Totals totals;
-  totals.bytes = 7;
-  hints.totalled(totals, kBegin, 199ms);
-  CHECK(hints.totals(kBegin) == nullptr);
-  hints.totalled(totals, kBegin, 200ms);
-  REQUIRE(hints.totals(kBegin + 3999ms) != nullptr);
-  CHECK(hints.totals(kBegin)->bytes == 7);
-  CHECK(hints.totals(kBegin + 4s) == nullptr);
-}
-
 TEST_CASE("after a failure nothing is remembered") {
   PostgresHints hints;
   hints.scan(kLane, kBegin);

@@ -80,6 +80,25 @@ TEST_CASE("an address that is wrong is told without its password") {
   CHECK(opened.failure.text.find("secret") == std::string::npos);
 }
 
+// A batch says what its session is set to: the store's time is 1 in one whose commits are durable.
+TEST_CASE("commits are durable also in a database that is set otherwise") {
+  const std::string url = postgres_server().create_database();
+  Postgres::ask(url,
+                "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET synchronous_commit = off', "
+                "current_database()); END $$");
+  const Opened opened = open_store(url, {});
+  REQUIRE(opened.store);
+  Postgres::ask(url,
+                "CREATE OR REPLACE FUNCTION spillway.now_ms() RETURNS bigint LANGUAGE sql VOLATILE "
+                "AS $$ SELECT (CASE current_setting('synchronous_commit') WHEN 'on' THEN 1 "
+                "ELSE 2 END)::bigint $$");
+  Command join = Join{"proxy", 1h};
+  Command* const batch[] = {&join};
+  REQUIRE_FALSE(opened.store->execute(batch, {}));
+  CHECK(std::get<Join>(join).now == jobs::WallTime(1ms));
+  CHECK_MESSAGE(Postgres::ask(url, "SELECT spillway.now_ms()") == "2", "the control");
+}
+
 // The generic plan, as the store's sessions have it.
 std::string plan_of(const std::string& url, const std::string& text) {
   int parameters = 0;
@@ -105,13 +124,14 @@ bool reads_a_table_through(const std::string& plan) {
   return std::regex_search(plan, scan);
 }
 
+// The totals read tables through, on a connection of their own (postgres_totals.hpp).
 TEST_CASE("no statement but the totals reads a table of jobs from end to end") {
   PostgresContract contract;
   const auto store = contract.make();
   for (const PostgresStatementText& each : postgres_statements()) {
     using enum PostgresStatement;
     if (each.statement == begin || each.statement == commit || each.statement == rollback ||
-        each.statement == totals || each.statement == bytes) {
+        each.statement == totals || each.statement == sizes) {
       continue;
     }
     const std::string plan = plan_of(contract.url(), each.text);

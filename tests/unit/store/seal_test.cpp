@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "store/sqlite.hpp"
 #include "support/temporary_directory.hpp"
@@ -19,6 +20,13 @@ namespace {
 
 const Key kKey{{1, 2, 3, 4}};
 
+std::string from_hex(const std::string& text) {
+  std::string bytes;
+  for (std::size_t at = 0; at < text.size(); at += 2)
+    bytes += static_cast<char>(std::stoi(text.substr(at, 2), nullptr, 16));
+  return bytes;
+}
+
 KeyFile key_of(const std::string& content, mode_t mode = 0600) {
   const support::TemporaryDirectory directory;
   const auto file = directory.write("key", content);
@@ -27,6 +35,42 @@ KeyFile key_of(const std::string& content, mode_t mode = 0600) {
 }
 
 }  // namespace
+
+// Test cases 13 to 16 of "The Galois/Counter Mode of Operation" (McGrew and Viega), which NIST took
+// SP 800-38D from.
+TEST_CASE("the cipher gives what NIST's test vectors say") {
+  struct Vector {
+    std::string key, nonce, plain, about, sealed, tag;
+  };
+  const std::string zeros(64, '0'), key = "feffe9928665731c6d6a8f9467308308";
+  const std::string plain =
+      "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a72"
+      "1c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b391aafd255";
+  const std::string sealed =
+      "522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa"
+      "8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0abcc9f662898015ad";
+  const std::string nonce = "cafebabefacedbaddecaf888";
+  for (const Vector& vector : std::vector<Vector>{
+           {zeros, zeros.substr(0, 24), "", "", "", "530f8afbc74536b9a963b4f1c4cb738b"},
+           {zeros, zeros.substr(0, 24), zeros.substr(0, 32), "", "cea7403d4d606b6e074ec5d3baf39d18",
+            "d0d1c8a799996bf0265b98b5d48ab919"},
+           {key + key, nonce, plain, "", sealed, "b094dac5d93471bdec1a502270e3cc6c"},
+           {key + key, nonce, plain.substr(0, 120), "feedfacedeadbeeffeedfacedeadbeefabaddad2",
+            sealed.substr(0, 120), "76fc6ece0f4e1768cddf8853bb2d551b"}}) {
+    CAPTURE(vector.tag);
+    Key its;
+    Nonce once{};
+    std::ranges::copy(from_hex(vector.key), its.bytes.begin());
+    std::ranges::copy(from_hex(vector.nonce), once.begin());
+    const std::string about = from_hex(vector.about);
+    const std::string whole = from_hex(vector.nonce + vector.sealed + vector.tag);
+    CHECK(aes_256_gcm(from_hex(vector.plain), its, once, about) == whole);
+    CHECK(open_aes_256_gcm(whole, its, about) == from_hex(vector.plain));
+    CHECK_FALSE_MESSAGE(open_aes_256_gcm(whole, its, about + 'x'), "the control");
+    its.bytes[31] ^= 1;
+    CHECK(aes_256_gcm(from_hex(vector.plain), its, once, about) != whole);
+  }
+}
 
 TEST_CASE("what was sealed is opened with the same key, job and kind, and with no other") {
   const auto sealed = seal("attack at dawn", kKey, job_id(1), Sealed::body);

@@ -23,7 +23,10 @@ UnderTest::UnderTest(Contract& contract) : contract_(contract), store_(contract.
 
 void UnderTest::execute(std::vector<Command>& batch) {
   std::vector<Command*> commands;
-  for (Command& command : batch) commands.push_back(&command);
+  for (Command& command : batch) {
+    if (auto* const totals = std::get_if<Totals>(&command)) totals->patience = 10s;
+    commands.push_back(&command);
+  }
   const std::optional<Failure> failure = store_->execute(commands, now());
   if (failure) FAIL(failure->text);
 }
@@ -35,6 +38,13 @@ bool UnderTest::reopen() {
 }
 
 Epoch UnderTest::join(std::chrono::milliseconds lease) { return ask(Join{"proxy", lease}).epoch; }
+
+void UnderTest::end_proxies(std::chrono::milliseconds lease) {
+  if (is_shared())
+    pass(lease);
+  else
+    join(lease);
+}
 
 jobs::NewJob UnderTest::job(std::uint64_t n) const {
   jobs::NewJob job;

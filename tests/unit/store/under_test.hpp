@@ -39,6 +39,9 @@ class UnderTest {
   JobStore& store() { return *store_; }
 
   Epoch join(std::chrono::milliseconds lease = 10min);
+  // Those that are registered end without leaving: the lease of all, which is the same, is over, or
+  // the next process has come.
+  void end_proxies(std::chrono::milliseconds lease);
   jobs::NewJob job(std::uint64_t n) const;
   Enqueue enqueue(const jobs::NewJob& job, std::uint64_t max_pending = 1000);
   // Of the lane of job(n).

@@ -9,6 +9,42 @@ using namespace spillway;
 using namespace spillway::proxy;
 using std::chrono::seconds;
 
+TEST_CASE("a proxy asks for lanes page by page, and for the first one each second") {
+  Play play;
+  const auto asked = [&]() -> std::optional<store::Lanes> {
+    for (const store::Command& command : play.commands)
+      if (const auto* const lanes = std::get_if<store::Lanes>(&command)) return *lanes;
+    return std::nullopt;
+  };
+  const auto answered = [&](const jobs::Lane& lane, std::optional<jobs::Lane> next) {
+    play.answer<store::Lanes>([&](store::Lanes& lanes) {
+      lanes.found.push_back({lane, play.wall + std::chrono::hours(1)});
+      lanes.next = std::move(next);
+    });
+  };
+  const jobs::Lane other{kLowestRank, "export", TenantId{2}};
+  REQUIRE(asked());
+  CHECK_FALSE(asked()->after);
+  const milliseconds ahead = asked()->ahead;
+  answered(kLane, kLane);
+  play.ask();
+  CHECK_FALSE(asked());
+  CHECK(play.dispatcher.next_due(play.now, play.wall) <= play.now + milliseconds(100));
+  play.pass(milliseconds(100));
+  play.ask();
+  REQUIRE(asked());
+  CHECK(asked()->after == kLane);
+  answered(other, std::nullopt);
+  play.pass(milliseconds(999));
+  play.ask();
+  CHECK_FALSE(asked());
+  play.pass(milliseconds(1));
+  play.ask();
+  REQUIRE(asked());
+  CHECK_FALSE(asked()->after);
+  CHECK_MESSAGE(asked()->ahead > ahead, "a round takes longer than it did");
+}
+
 TEST_CASE("a proxy joins before it pulls") {
   Play play;
   CHECK(play.dispatcher.epoch() == 7);

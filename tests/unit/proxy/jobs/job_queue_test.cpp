@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -25,6 +26,8 @@ namespace {
 
 // What the test says of the store.
 struct Weather {
+  std::atomic<bool> holds_enqueues{false};  // after they are in the store, and until `let_go`
+  Event is_held, let_go;
   std::atomic<bool> is_down{false};
   std::atomic<store::Failure::Kind> kind{store::Failure::Kind::unavailable};
   std::atomic<int> opened{0};
@@ -41,7 +44,15 @@ class Fickle final : public store::JobStore {
     if (weather_.is_down) return store::Failure{weather_.kind, "the test says so"};
     for (const store::Command* const command : batch)
       if (std::holds_alternative<store::Settle>(*command)) ++weather_.batches_of_settles;
-    return inner_->execute(batch, now);
+    auto failure = inner_->execute(batch, now);
+    const bool holds = weather_.holds_enqueues && std::ranges::any_of(batch, [](const auto* one) {
+                         return std::holds_alternative<store::Enqueue>(*one);
+                       });
+    if (holds) {
+      weather_.is_held.set();
+      weather_.let_go.wait();
+    }
+    return failure;
   }
 
  private:
@@ -109,11 +120,21 @@ store::Command enqueue(std::uint8_t id) {
 
 }  // namespace
 
-TEST_CASE("what is written down is answered after its commit") {
+TEST_CASE("what is written down is answered after its commit, and not before") {
   Desk desk;
   REQUIRE_FALSE(desk.queue.start(some_routes()));
   CHECK_FALSE(desk.ask(enqueue(1)));
   CHECK(desk.queue.counts().commit_times.count() > 0);
+
+  desk.weather.holds_enqueues = true;
+  const auto asked = std::make_shared<Asked>(enqueue(2));
+  asked->call.done = [asked] { asked->over.set(); };
+  REQUIRE(desk.queue.submit(asked->call));
+  REQUIRE(desk.weather.is_held.wait());
+  CHECK_FALSE(asked->over.is_set());
+  desk.weather.let_go.set();
+  REQUIRE(asked->over.wait());
+  CHECK_FALSE(asked->call.failure);
 }
 
 TEST_CASE("a store that fails is told to those who wait, refuses others, and recovers by itself") {

@@ -1,0 +1,77 @@
+// By whose clock jobs are due.
+#include "proxy/jobs/job_clock.hpp"
+
+#include <doctest/doctest.h>
+
+#include "unit/proxy/jobs/played_store.hpp"
+
+namespace spillway::proxy {
+namespace {
+
+using std::chrono::seconds;
+
+jobs::WallTime machine_time() {
+  return std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now());
+}
+
+// Both clocks go on while a test case runs, which may take a while on a busy machine.
+bool is_near(jobs::WallTime one, jobs::WallTime other) {
+  return one - other < seconds(60) && other - one < seconds(60);
+}
+
+}  // namespace
+
+TEST_CASE("jobs go by the clock of a store that has one, whatever the machine's says") {
+  for (const auto ahead : {std::chrono::hours(1), std::chrono::hours(-1)}) {
+    JobClock clock;
+    const TimePoint asked = Clock::now();
+    clock.learn(machine_time() + ahead, asked, Clock::now());
+    CHECK(is_near(clock.now(), machine_time() + ahead));
+    CHECK_FALSE(is_near(clock.now(), machine_time()));
+  }
+}
+
+TEST_CASE("jobs go by the machine's clock with a store that has none") {
+  JobClock clock;
+  CHECK(is_near(clock.now(), machine_time()));
+  clock.learn(jobs::kNoTime, Clock::now(), Clock::now());
+  CHECK(is_near(clock.now(), machine_time()));
+}
+
+TEST_CASE("what a store said while it was slow does not take the place of what is known") {
+  JobClock clock;
+  const TimePoint asked = Clock::now();
+  const jobs::WallTime hour = machine_time() + std::chrono::hours(1);
+  clock.learn(hour + seconds(600), asked - seconds(10), asked);
+  CHECK(is_near(clock.now(), hour + seconds(600 + 5)));  // it is better than nothing
+  clock.learn(hour, asked, asked);
+  CHECK(is_near(clock.now(), hour));
+  clock.learn(hour + seconds(600), asked - seconds(10), asked);
+  CHECK(is_near(clock.now(), hour));
+  clock.learn(hour + seconds(600), asked - milliseconds(10), asked);
+  CHECK(is_near(clock.now(), hour + seconds(600)));
+}
+
+TEST_CASE("a proxy learns the store's time when it joins and each time it renews") {
+  Play play;  // whose store has no clock
+  CHECK(is_near(play.dispatcher.clock().now(), machine_time()));
+  const jobs::WallTime hour = machine_time() + std::chrono::hours(1);
+  play.pass(seconds(20));
+  play.ask();
+  REQUIRE(play.asked<store::Renew>());
+  // The play's steady clock stands at an hour, which the real one is told apart from by a store's
+  // time that is as much later.
+  const auto later = std::chrono::duration_cast<milliseconds>(Clock::now() - play.now);
+  play.answer<store::Renew>([&](store::Renew& renew) { renew.now = hour - later; });
+  CHECK(is_near(play.dispatcher.clock().now(), hour));
+  play.pass(std::chrono::hours(1));
+  play.ask();  // the lease is over
+  REQUIRE(play.asked<store::Join>());
+  play.answer<store::Join>([&](store::Join& join) {
+    join.epoch = 8;
+    join.now = hour + std::chrono::hours(1) - (later - std::chrono::hours(1));
+  });
+  CHECK(is_near(play.dispatcher.clock().now(), hour + std::chrono::hours(1)));
+}
+
+}  // namespace spillway::proxy
