@@ -62,15 +62,16 @@ void describe(Visitor& visit, Defer& x) {
   visit("require_idempotency_key", x.require_idempotency_key, ByType{},
         "Answer 400 to a request without Idempotency-Key that would be deferred.");
   visit("concurrency", x.concurrency, Range{1, 1'000'000},
-        "Jobs of the route that may run at a time; default: as many as slots are free.");
+        "Jobs of the route that may run at a time, in each proxy; default: as many as slots are "
+        "free.");
   visit("rate", x.rate, Real{0.001, 1e6},
-        "Jobs of the route that may begin per second; default: no cap.");
+        "Jobs of the route that may begin per second, in each proxy; default: no cap.");
   visit("result_ttl_ms", x.result_ttl, Range{1000, kYear},
         "How long a job and its answer are kept after its end.");
   visit("max_result_bytes", x.max_result_bytes, Range{0, std::int64_t{64} << 20},
         "Longest answer that is kept; of a longer one status and fields.");
   visit("max_pending", x.max_pending, Range{1, 100'000'000},
-        "Jobs of the route that may wait; more are refused (STORE_FULL).");
+        "Jobs of the route that may wait in the store; more are refused (STORE_FULL).");
   visit("order_by", x.order_by, kFieldName,
         "Request field whose value names a sequence: its jobs run one after another, in the order "
         "of their acceptance, retries included; empty: no order.");

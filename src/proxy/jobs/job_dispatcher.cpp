@@ -269,6 +269,18 @@ void JobDispatcher::lose_lease() {
   is_claim_lost_ = false;
 }
 
+bool JobDispatcher::has_work(TimePoint now, jobs::WallTime wall) const {
+  if (in_hand() > 0) return true;
+  const auto first =
+      rotor_.next_due([&](const std::string& route) -> std::optional<jobs::WallTime> {
+        const auto known = known_.find(route);
+        const bool pauses = known != known_.end() && now < known->second.paused_until;
+        if (pauses || !routes_.routes.contains(route)) return std::nullopt;
+        return wall;
+      });
+  return first && *first <= wall;
+}
+
 void JobDispatcher::heard(const std::vector<jobs::Lane>& lanes, jobs::WallTime wall) {
   for (const jobs::Lane& lane : lanes) rotor_.add(lane, wall);
 }

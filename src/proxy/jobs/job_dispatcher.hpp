@@ -71,6 +71,8 @@ class JobDispatcher {
   }
   // Jobs that this proxy has leased.
   std::size_t in_hand() const { return leased_.size(); }
+  // Some are in hand, or wait for room: not those of a route that pauses or is gone.
+  bool has_work(TimePoint now, jobs::WallTime wall) const;
 
  private:
   struct Leased {

@@ -306,12 +306,13 @@ void JobQueue::succeeded(Batch& batch, Duration took) {
   condition_.succeeded(std::any_of(batch.begin(), batch.end(), has_taken_space));
   const TimePoint now = Clock::now();
   const jobs::WallTime wall = wall_now();
+  const bool had_work = dispatcher_.has_work(now, wall);
   {
     const std::lock_guard lock(mutex_);
     for (const StoreCall* const call : batch) notify(call->command);
     const auto ended = static_cast<std::uint64_t>(std::count_if(
         batch.begin(), batch.end(), [](const StoreCall* call) { return ends_job(*call); }));
-    estimate_.observe(ended, dispatcher_.in_hand() > 0, now);
+    estimate_.observe(ended, had_work, now);
   }
   for (StoreCall* const call : batch) {
     if (call->pauses_route) {

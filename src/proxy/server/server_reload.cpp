@@ -64,7 +64,6 @@ bool Server::Parts::end_oldest_generation() {
 // noexcept: a failure halfway would leave two configurations in effect.
 void Server::Parts::activate(const std::shared_ptr<Generation>& next) noexcept {
   generations.replace(next);
-  if (jobs) jobs->configure(job_routes(next));
   log.set_level(next->config.log);
   workers.first().loop().post(
       [this, max = max_client_connections(next->config)] { listener->set_most_connections(max); });
@@ -74,6 +73,8 @@ void Server::Parts::activate(const std::shared_ptr<Generation>& next) noexcept {
   });
   for (std::size_t count = pending->load(); count != 0; count = pending->load())
     pending->wait(count);
+  // Last: a worker that did not know a route yet would take its jobs for those of one that is gone.
+  if (jobs) jobs->configure(job_routes(next));
 }
 
 std::uint32_t Server::Parts::max_client_connections(const config::Config& config) {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "support/places.hpp"
+#include "system/api/deferral_questions.hpp"
 #include "system/api/description.hpp"
 #include "system/api/room_questions.hpp"
 #include "system/integration/jobs_operator.hpp"
@@ -25,14 +26,6 @@ std::string text_of_description() {
   std::stringstream text;
   text << file.rdbuf();
   return text.str();
-}
-
-// Deferred mail has to have a key.
-json deferring_with_a_key() {
-  json settings = deferring();
-  for (json& route : settings["routes"])
-    if (route["name"] == "mail") route["defer"]["require_idempotency_key"] = true;
-  return settings;
 }
 
 // One proxy with jobs of all kinds, one with a token, one whose store cannot be reached,
@@ -66,11 +59,6 @@ class Proxies {
         .send(request("GET", "/_spillway/jobs/" + id + "/events"))
         .read_head();
   }
-  // A request that is deferred, or would be.
-  Message defers(std::string_view target, std::string_view lines, std::string_view body) const {
-    return RawClient(proxy_.port()).ask(post(target, body, lines));
-  }
-  Message defers_away() const { return RawClient(away_.port()).ask(post("/export/9", "x")); }
   Message client_away(const std::string& method, const std::string& path) const {
     return RawClient(away_.port()).ask(request(method, "/_spillway/jobs/" + path));
   }
@@ -106,7 +94,7 @@ class Proxies {
   }
 
   RejectingBackend backend_;
-  ProxyUnderTest proxy_{backend_.peer.address(), deferring_with_a_key()};
+  ProxyUnderTest proxy_{backend_.peer.address(), deferring()};
   ProxyUnderTest guarded_{backend_.peer.address(),
                           deferring({{"admin", {{"token", "hush-hush"}}}})};
   ProxyUnderTest away_{backend_.peer.address(),
@@ -150,18 +138,6 @@ std::map<std::string, Ask> client_questions() {
        [](const Proxies& p) { return p.client_hurried("GET", p.unknown + "/events"); }},
       {"GET " + job + "/events 503",
        [](const Proxies& p) { return p.client_away("GET", p.dead + "/events"); }},
-  };
-}
-
-std::map<std::string, Ask> deferring_questions() {
-  const char* const key = "Idempotency-Key: \"mail-7\"\r\n";
-  return {
-      {"POST /{deferred} 202",
-       [=](const Proxies& p) { return p.defers("/mail/7", key, "a letter"); }},
-      {"POST /{deferred} 400", [](const Proxies& p) { return p.defers("/mail/7", "", "x"); }},
-      // After the first, as the map is in this order.
-      {"POST /{deferred} 422", [=](const Proxies& p) { return p.defers("/mail/7", key, "bill"); }},
-      {"POST /{deferred} 503", [](const Proxies& p) { return p.defers_away(); }},
   };
 }
 
@@ -213,7 +189,6 @@ std::map<std::string, Ask> change_questions(const std::string& path) {
 
 std::map<std::string, Ask> questions() {
   std::map<std::string, Ask> all = client_questions();
-  all.merge(deferring_questions());
   all.merge(reading_questions());
   all.merge(cancel_questions());
   all.merge(change_questions("/jobs/replay"));
@@ -233,7 +208,9 @@ TEST_CASE("every status that the description names is asked for, and each answer
   const api::Description description(text_of_description());
   const Proxies proxies;
   const api::RoomQuestions rooms;
+  const api::DeferralQuestions deferrals;
   api::Questions all = rooms.all();
+  all.merge(deferrals.all());
   for (const auto& [status, ask] : questions())
     all[status] = [&proxies, ask = ask] { return ask(proxies); };
   std::set<std::string> asked;

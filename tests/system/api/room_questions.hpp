@@ -1,18 +1,14 @@
 // What is asked of waiting rooms so that each status that docs/openapi.yaml names comes once.
 #pragma once
 
-#include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
+#include "system/api/questions.hpp"
 #include "system/integration/jobs_operator.hpp"
 #include "system/integration/sale.hpp"
 
 namespace spillway::api {
-
-using Question = std::function<support::Message()>;
-using Questions = std::map<std::string, Question>;  // by status: "GET /rooms 200"
 
 // Proxies with waiting rooms: `sale`, in which entry is paused, `next`, in which somebody can be
 // called, one that is full, one that has ended, one that offers places.

@@ -1,25 +1,19 @@
-// kill -9 at random moments: each 202 that a client saw ends in exactly one final state.
+// kill -9 at random moments: each 202 that a client saw ends in exactly one final state, and that
+// is the one its order calls for.
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <condition_variable>
 #include <csignal>
 #include <map>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <set>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "support/postgres.hpp"
-#include "support/proxy_process.hpp"
-#include "support/proxy_under_test.hpp"
-#include "support/raw_client.hpp"
-#include "support/scripted_peer.hpp"
 #include "support/temporary_directory.hpp"
+#include "system/kill/orders.hpp"
 
 using namespace spillway;
 using namespace spillway::support;
@@ -29,164 +23,163 @@ namespace {
 
 constexpr int kRounds = 200;
 constexpr int kClients = 3;
-
-// Counts how often each job came.
-class Backend {
- public:
-  Backend()
-      : peer_([this](PeerConnection& proxy) {
-          while (const auto request = proxy.read_request()) {
-            {
-              const std::lock_guard lock(mutex_);
-              ++times_[request->field("Idempotency-Key").value_or("none")];
-            }
-            if (!proxy.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")) return;
-          }
-        }) {}
-
-  std::string address() const { return peer_.address(); }
-  std::map<std::string, int> times() const {
-    const std::lock_guard lock(mutex_);
-    return times_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::map<std::string, int> times_;
-  ScriptedPeer peer_;
-};
-
-json settings(const Backend& backend, json store) {
-  store["lookups_per_second"] = 1e6;
-  return configuration(
-      {backend.address()},
-      {{"store", std::move(store)},
-       {"app", {{"ejection", {{"consecutive_failures", 0}}}}},
-       {"log", {{"level", "error"}}},
-       {"routes",
-        {{{"name", "order"}, {"match", {{"path", "/order"}}}, {"defer", {{"when", "always"}}}}}}});
-}
-
-// The locations of what was promised.
-class Promises {
- public:
-  void add(std::string location) {
-    {
-      const std::lock_guard lock(mutex_);
-      all_.push_back(std::move(location));
-    }
-    changed_.notify_all();
-  }
-  // Returns once there are so many more; or after a while, as a proxy may take its time.
-  void await(std::size_t more) {
-    std::unique_lock lock(mutex_);
-    const std::size_t wanted = all_.size() + more;
-    changed_.wait_for(lock, std::chrono::seconds(2), [&] { return all_.size() >= wanted; });
-  }
-  std::vector<std::string> all() const {
-    const std::lock_guard lock(mutex_);
-    return all_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<std::string> all_;
-};
-
-// Asks until the proxy is gone.
-void order(std::uint16_t port, Promises& promises) {
-  try {
-    RawClient client(port);
-    for (;;) {
-      const Message answer =
-          client.ask("POST /order HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody");
-      if (answer.status() != 202) return;
-      promises.add(answer.field("Location").value_or("none"));
-    }
-  } catch (const std::exception&) {  // killed
-  }
-}
-
-std::string state_of(RawClient& client, const std::string& location) {
-  const Message answer = client.ask("GET " + location + " HTTP/1.1\r\nHost: a\r\n\r\n");
-  if (answer.status() != 200) return "status " + std::to_string(answer.status());
-  return json::parse(answer.body).value("state", "");
-}
-
-bool is_final(const std::string& state) { return state == "succeeded" || state == "dead"; }
+constexpr int kHoldsEvery = 4;  // rounds; in these a job is surely at its upstream at the kill
+constexpr std::size_t kLooks = 10;
 
 struct Found {
-  std::vector<std::string> promised;
-  std::map<std::string, int> states;  // in the end; "status 404": it is lost
-  long more_than_once = 0;            // forwarded
+  std::vector<Promise> promised;
+  std::map<std::string, std::string> ends;  // by location; "status 404": it is lost
+  int lost_on_the_way = 0;                  // what a later process did not know
+  int changed = 0;                          // after an end another state was told
+  std::map<std::string, json> jobs;         // as the operator sees them, by id
+  std::map<std::string, int> times;         // forwarded, by id
+  std::set<std::string> held;               // at their upstream at a kill, by id
 
-  int promises() const { return static_cast<int>(promised.size()); }
+  int with_end(const std::string& end) const {
+    int count = 0;
+    for (const auto& [location, state] : ends) count += state == end ? 1 : 0;
+    return count;
+  }
 };
 
-// What has become of each promise after a last start.
-std::map<std::string, int> states_of(const json& settings,
-                                     const std::vector<std::string>& promised) {
-  ProxyProcess proxy(settings);
-  RawClient client(proxy.port());
-  std::map<std::string, int> states;
-  const TimePoint until = Clock::now() + std::chrono::seconds(60);
-  for (const std::string& location : promised) {
-    std::string state = state_of(client, location);
-    while (!is_final(state) && state != "status 404" && Clock::now() < until)
-      state = state_of(client, location);
-    ++states[state];
+// Looks at what was promised, and remembers the ends that it was told.
+class Witness {
+ public:
+  explicit Witness(Found& found) : found_(found) {}
+
+  std::string look(RawClient& client, const Promise& promise) {
+    std::string state = state_of(client, promise);
+    if (state == "status 404") ++found_.lost_on_the_way;
+    const auto known = found_.ends.find(promise.location);
+    if (known != found_.ends.end() && known->second != state) ++found_.changed;
+    if (is_end(state)) found_.ends[promise.location] = state;
+    return state;
   }
-  return states;
-}
+  // Until each has its end.
+  void look_at_all(RawClient& client) {
+    const Deadline deadline(Milliseconds(60'000));
+    for (const Promise& promise : found_.promised) {
+      std::string state = look(client, promise);
+      while (!is_end(state) && state != "status 404" && !deadline.passed())
+        state = look(client, promise);
+      found_.ends[promise.location] = state;
+    }
+  }
+
+ private:
+  Found& found_;
+};
 
 // `store`: as in the configuration.
-Found kill_again_and_again(const json& store, int rounds = kRounds) {
-  const Backend backend;
+Found kill_again_and_again(const json& store, int rounds = kRounds, bool rejects = true) {
+  OrderBackend backend(rejects);
   Promises promises;
+  Found found;
+  Witness witness(found);
   std::mt19937 random(20261123);
   for (int round = 0; round < rounds; ++round) {
-    ProxyProcess proxy(settings(backend, store));
+    ProxyProcess proxy(order_settings(backend, store));
+    const std::vector<Promise> before = promises.all();
+    {
+      RawClient client(proxy.port());
+      for (std::size_t n = 0; n < kLooks && !before.empty(); ++n)
+        witness.look(client, before[random() % before.size()]);
+    }
+    const bool holds = round % kHoldsEvery == 0;
+    if (holds) backend.hold_one();
     std::vector<std::thread> clients;
-    for (int i = 0; i < kClients; ++i) clients.emplace_back([&] { order(proxy.port(), promises); });
+    for (int i = 0; i < kClients; ++i) clients.emplace_back([&] { promises.order(proxy.port()); });
     promises.await(random() % 40);
+    const bool is_held = !holds || backend.comes_to_hold_it();
     proxy.process().signal(SIGKILL);
     for (std::thread& client : clients) client.join();
+    CHECK(is_held);
   }
-  Found found{promises.all(), states_of(settings(backend, store), promises.all())};
-  const auto times = backend.times();
-  found.more_than_once =
-      std::count_if(times.begin(), times.end(), [](const auto& one) { return one.second > 1; });
-  MESSAGE(found.promises(), " promised, ", found.states["succeeded"], " succeeded, ",
-          found.states["dead"], " dead, ", found.more_than_once, " forwarded more than once");
+  found.promised = promises.all();
+  ProxyProcess proxy(order_settings(backend, store));
+  RawClient client(proxy.port());
+  witness.look_at_all(client);
+  found.jobs = all_jobs(proxy);
+  found.times = backend.times();
+  found.held = backend.held();
   return found;
 }
 
-void check_nothing_is_lost(Found found) {
-  const std::set<std::string> different(found.promised.begin(), found.promised.end());
-  CHECK(found.promises() > 500);
+// Those that are not what their orders call for.
+int wrong_ends(const Found& found) {
+  int wrong = 0;
+  for (const Promise& promise : found.promised) {
+    const std::string& end = found.ends.at(promise.location);
+    const bool is_right = end == (is_rejected(promise.number) ? "dead rejected" : "succeeded");
+    wrong += is_right || end == "dead poison" ? 0 : 1;
+  }
+  return wrong;
+}
+
+void check_ends(const Found& found) {
+  std::set<std::string> different;
+  for (const Promise& promise : found.promised) different.insert(promise.location);
+  CHECK(found.promised.size() > 500);
   CHECK(different.size() == found.promised.size());
-  CHECK(found.states["succeeded"] + found.states["dead"] == found.promises());
-  // Only one that was in hand at four kills is given up (poison).
-  CHECK(found.states["dead"] < found.promises() / 100);
+  CHECK(wrong_ends(found) == 0);
+  CHECK(found.lost_on_the_way == 0);
+  CHECK(found.changed == 0);
+  CHECK(found.with_end("succeeded") > 100);
+  CHECK(found.with_end("dead rejected") > 100);
+  // Only one that was in hand at four kills is given up.
+  CHECK(found.with_end("dead poison") < static_cast<int>(found.promised.size()) / 100);
+}
+
+// A job is forwarded once for each attempt that was acknowledged and each process that ended with
+// it.
+void check_duplicates(const Found& found) {
+  int more_than_once = 0, recoveries = 0, unexplained = 0;
+  for (const auto& [id, times] : found.times) {
+    const json& job = found.jobs.at(id);
+    const int its = job.at("recoveries");
+    const bool is_poison = job.value("cause", "") == "poison";
+    if (times > job.at("attempts").get<int>() + its + (is_poison ? 1 : 0)) ++unexplained;
+    if (times > 1) ++more_than_once;
+    recoveries += its;
+  }
+  MESSAGE(found.promised.size(), " promised, ", found.with_end("succeeded"), " succeeded, ",
+          found.with_end("dead rejected"), " rejected, ", found.with_end("dead poison"),
+          " poison, ", recoveries, " recoveries, ", more_than_once, " forwarded more than once");
+  CHECK(unexplained == 0);
+  CHECK(more_than_once > 0);
+  CHECK(more_than_once <= recoveries);
+  CHECK(found.held.size() == kRounds / kHoldsEvery);
+  for (const std::string& id : found.held) CHECK(found.jobs.at(id).at("recoveries") > 0);
 }
 
 }  // namespace
 
 TEST_CASE("every job that was promised by a proxy that is killed at any moment is done") {
   const TemporaryDirectory directory;
-  check_nothing_is_lost(
-      kill_again_and_again({{"url", "sqlite:" + (directory.path() / "jobs.db").string()}}));
+  const Found found =
+      kill_again_and_again({{"url", "sqlite:" + (directory.path() / "jobs.db").string()}});
+  check_ends(found);
+  check_duplicates(found);
 }
 
 TEST_CASE("the same with PostgreSQL, where the next proxy has to wait for the end of a lease") {
   Postgres server;
-  check_nothing_is_lost(
-      kill_again_and_again({{"url", server.create_database()}, {"lease_ms", 1000}}));
+  const Found found = kill_again_and_again({{"url", server.create_database()}, {"lease_ms", 1000}});
+  check_ends(found);
+  check_duplicates(found);
 }
 
 TEST_CASE("control: with jobs in memory every promise is lost, and is seen to be") {
-  Found found = kill_again_and_again({{"url", "memory:"}}, 10);
-  CHECK(found.promises() > 0);
-  CHECK(found.states["status 404"] == found.promises());
+  const Found found = kill_again_and_again({{"url", "memory:"}}, 10);
+  CHECK(found.promised.size() > 0);
+  CHECK(found.with_end("status 404") == static_cast<int>(found.promised.size()));
+  CHECK(found.lost_on_the_way > static_cast<int>(found.promised.size()));
+}
+
+TEST_CASE("control: what ends otherwise than its order calls for is seen") {
+  const TemporaryDirectory directory;
+  const json store{{"url", "sqlite:" + (directory.path() / "jobs.db").string()}};
+  const Found found = kill_again_and_again(store, 10, false);
+  CHECK(found.with_end("succeeded") == static_cast<int>(found.promised.size()));
+  CHECK(wrong_ends(found) > 0);
 }
