@@ -17,6 +17,7 @@
 #include "config/constraint.hpp"
 #include "config/describe_answers.hpp"
 #include "config/describe_defer.hpp"
+#include "config/describe_trusted_tokens.hpp"
 #include "config/describe_upstreams.hpp"
 #include "config/describe_waiting_room.hpp"
 
@@ -388,6 +389,8 @@ void describe(Visitor& visit, Config& x) {
   visit("trusted_headers", x.trusted_headers, ByType{},
         "Fields that are believed when they come from one of trusted_peers; those of others are "
         "not passed on.");
+  visit("trusted_tokens", x.trusted_tokens, ByType{},
+        "Signed tokens that say who a visitor of a waiting room is, from any client.");
   visit("dispatch", x.dispatch, ByType{}, "The queue and the concurrency limit, per upstream.");
   visit("overload", x.overload, ByType{}, "When an upstream is overloaded, and what then.");
   visit("store", x.store, ByType{}, "Where deferred requests are kept.");
