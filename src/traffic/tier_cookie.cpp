@@ -28,7 +28,8 @@ std::string_view take(std::string_view& rest) {
 std::optional<TokenTime> time_of(std::string_view digits) {
   std::int64_t seconds = 0;
   const char* const end = digits.data() + digits.size();
-  if (digits.empty() || digits.size() > kMostDigits || digits.front() == '-') return std::nullopt;
+  const bool is_number = !digits.empty() && digits.front() >= '1' && digits.front() <= '9';
+  if (!is_number || digits.size() > kMostDigits) return std::nullopt;
   const auto [stop, error] = std::from_chars(digits.data(), end, seconds);
   if (error != std::errc() || stop != end) return std::nullopt;
   return TokenTime(std::chrono::seconds(seconds));
@@ -56,7 +57,8 @@ VerifiedToken TierCookieReader::read(std::string_view text) const {
   const std::string_view tier = take(rest);
   const auto user = user_of(take(rest));
   const std::string_view kid = take(rest);
-  if (!expires || !user || !config::is_name(tier) || rest.empty()) return TokenFault::malformed;
+  const bool has_rooms = !rest.empty() && rest.back() != kBetween;
+  if (!expires || !user || !config::is_name(tier) || !has_rooms) return TokenFault::malformed;
   const auto key = std::ranges::find(settings_.keys, kid, &config::CookieKey::kid);
   if (key == settings_.keys.end() || !key->key) return TokenFault::unknown_key;
   if (!equal_in_constant_time(sent, hmac_sha256(*key->key, signed_text)))

@@ -98,6 +98,8 @@ TEST_CASE("a cookie that is not written as one is malformed, also if it is signe
         signed_text("1800000100~premium~~a"),
         signed_text("~premium~~a~sale"),
         signed_text("-1~premium~~a~sale"),
+        signed_text("01800000100~premium~~a~sale"),
+        signed_text(kText + "~"),
         signed_text("+1800000100~premium~~a~sale"),
         signed_text("1800000100.5~premium~~a~sale"),
         signed_text("180000010000~premium~~a~sale"),
