@@ -67,10 +67,7 @@ std::string flipped(std::string token) {
 
 // A sale with one session, which is taken, that believes tokens by keys in this test's directory.
 struct Full {
-  explicit Full(const json& room = {{"per_user", 0}}) { start(room, {}); }
-  Full(const json& room, const json& more) { start(room, more); }
-
-  void start(const json& room, const json& more) {
+  explicit Full(const json& room = {{"per_user", 0}}) {
     write("secret", kSecret);
     write("next", kNextSecret);
     write("rsa.pem", kRsaPublic);
@@ -83,7 +80,6 @@ struct Full {
           {"cookie", {{"keys", {{{"kid", "a"}, {"key_file", file("secret")}}}}}}}},
         {"tenants",
          {{"api_keys", {{{"name", "acme"}, {"key", "very-important-1"}, {"tier", "vip"}}}}}}};
-    settings.merge_patch(more);
     json its = always();
     its.merge_patch(room);
     changes = selling(its, settings);
