@@ -17,7 +17,7 @@
 #include "config/constraint.hpp"
 #include "config/describe_answers.hpp"
 #include "config/describe_defer.hpp"
-#include "config/describe_trusted_tokens.hpp"
+#include "config/describe_trusted.hpp"
 #include "config/describe_upstreams.hpp"
 #include "config/describe_waiting_room.hpp"
 
@@ -346,16 +346,6 @@ void describe(Visitor& visit, Tenants& x) {
         "are refused first.");
   visit("tracked", x.tracked, Range{8, 4096},
         "Heaviest tenants that are told apart, per upstream, class and worker.");
-}
-
-template <class Visitor>
-void describe(Visitor& visit, TrustedHeaders& x) {
-  visit("tenant", x.tenant, kFieldName, "Field that names the tenant, e.g. X-Tenant; empty: none.");
-  visit("priority", x.priority, kFieldName,
-        "Field with a priority of 0 to priority_max in place of the route's class, e.g. "
-        "X-Priority; empty: none.");
-  visit("tier", x.tier, kFieldName, "Field with a visitor's tier, e.g. X-Tier; empty: none.");
-  visit("user", x.user, kFieldName, "Field with a visitor's user, e.g. X-User; empty: none.");
 }
 
 template <class Visitor>

@@ -1,10 +1,20 @@
-// The keys of `trusted_tokens`, described as in config/describe.hpp.
+// The keys of `trusted_headers` and `trusted_tokens`, described as in config/describe.hpp.
 #pragma once
 
 #include "config/config.hpp"
 #include "config/constraint.hpp"
 
 namespace spillway::config {
+
+template <class Visitor>
+void describe(Visitor& visit, TrustedHeaders& x) {
+  visit("tenant", x.tenant, kFieldName, "Field that names the tenant, e.g. X-Tenant; empty: none.");
+  visit("priority", x.priority, kFieldName,
+        "Field with a priority of 0 to priority_max in place of the route's class, e.g. "
+        "X-Priority; empty: none.");
+  visit("tier", x.tier, kFieldName, "Field with a visitor's tier, e.g. X-Tier; empty: none.");
+  visit("user", x.user, kFieldName, "Field with a visitor's user, e.g. X-User; empty: none.");
+}
 
 template <class Visitor>
 void describe(Visitor& visit, JwtKey& x) {
