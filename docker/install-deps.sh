@@ -13,6 +13,7 @@ set -euo pipefail
 
 runtime=(
   ca-certificates libspdlog1.10 libfmt9 libprometheus-cpp-core1.0 libnettle8
+  libhogweed6 libgmp10
   # deferred requests are kept in a SQLite file, or in PostgreSQL
   libsqlite3-0 libpq5
 )
@@ -20,12 +21,15 @@ build=(
   g++ cmake ninja-build ccache git
   libboost1.81-dev
   nlohmann-json3-dev libcli11-dev libspdlog-dev prometheus-cpp-dev nettle-dev
+  libgmp-dev
   # the store of deferred requests
   libsqlite3-dev libpq-dev
 )
 develop=(
   # test framework, second compiler with its sanitizer runtime, formatting, linting
   doctest-dev libyaml-cpp-dev clang libclang-rt-14-dev clang-format clang-tidy
+  # an issuer of JSON Web Tokens other than Spillway's own code
+  libjwt-dev
   # micro-benchmarks; the plots of the benchmarks' report
   libbenchmark-dev python3-matplotlib
   # the real parts that tests and comparisons run against

@@ -20,6 +20,7 @@
 #include "cli/rooms_arguments.hpp"
 #include "cli/simulate_command.hpp"
 #include "config/effective.hpp"
+#include "config/key_files.hpp"
 #include "config/load.hpp"
 #include "config/reference.hpp"
 #include "config/schema.hpp"
@@ -61,8 +62,14 @@ std::optional<spillway::config::Config> load(const std::string& path) {
 }
 
 int check(const std::string& path) {
-  const auto config = load(path);
+  auto config = load(path);
   if (!config) return kBadUsage;
+  spillway::config::Problems problems;
+  spillway::config::read_key_files(*config, problems);
+  if (!problems.empty()) {
+    report(path, problems);
+    return kBadUsage;
+  }
   for (const auto& each : spillway::config::warnings(*config))
     std::cerr << "warning: " << each.path << ": " << each.message << '\n';
   std::cout << spillway::config::effective(*config).dump(2) << '\n';
@@ -113,8 +120,14 @@ std::string is_ip_address(const std::string& text) {
 }
 
 int explain(const std::string& path, const spillway::ExplainedRequest& request) {
-  const auto config = load(path);
+  auto config = load(path);
   if (!config) return kBadUsage;
+  spillway::config::Problems problems;
+  spillway::config::read_token_keys(*config, problems);
+  if (!problems.empty()) {
+    report(path, problems);
+    return kBadUsage;
+  }
   const auto explanation = spillway::explain(*config, request);
   (explanation.understood ? std::cout : std::cerr) << explanation.text;
   return explanation.understood ? kFine : kBadUsage;

@@ -4,7 +4,7 @@
 
 namespace spillway {
 
-Sha256 hmac_sha256(const HmacKey& key, std::string_view text) {
+Sha256 hmac_sha256(std::span<const std::uint8_t> key, std::string_view text) {
   hmac_sha256_ctx context;
   hmac_sha256_set_key(&context, key.size(), key.data());
   hmac_sha256_update(&context, text.size(), reinterpret_cast<const std::uint8_t*>(text.data()));

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "base/sha256.hpp"
@@ -11,6 +12,7 @@ namespace spillway {
 
 using HmacKey = std::array<std::uint8_t, 32>;
 
-Sha256 hmac_sha256(const HmacKey& key, std::string_view text);
+// A key of any length: an HmacKey, or a secret that somebody else has chosen.
+Sha256 hmac_sha256(std::span<const std::uint8_t> key, std::string_view text);
 
 }  // namespace spillway

@@ -172,6 +172,7 @@ Explanation explain(const config::Config& config, const ExplainedRequest& reques
   tell_path(lines, subject);
   tell_deadline(lines, config, subject);
   tell_ignored_deadlines(lines, head, subject.client.fields);
+  tell_visitor(lines, config, head, classifier, peer, subject);
   tell_upgrade(lines, config, head, subject);
   const RuledRequest ruled{config, head, subject, rule, request.state};
   tell_rule(lines, ruled);

@@ -1,10 +1,15 @@
 #include "cli/explain_request.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <string>
+#include <variant>
 
+#include "cli/terminal_text.hpp"
 #include "http/ascii.hpp"
 #include "http/upgrade.hpp"
+#include "traffic/trusted_tokens.hpp"
+#include "waiting/configured.hpp"
 
 namespace spillway {
 namespace {
@@ -37,6 +42,26 @@ std::string listed(const std::vector<std::string>& names) {
   return out.empty() ? "nothing" : out;
 }
 
+// What the proxy makes of its tokens; `unverified`: why those before it do not count.
+traffic::TokenWord token_word(const traffic::TrustedTokens& tokens, const http::FieldList& fields,
+                              std::string_view room, traffic::TokenTime now,
+                              std::string& unverified) {
+  for (const traffic::TokenSource source : traffic::TrustedTokens::kSources) {
+    const auto token = tokens.find(source, fields);
+    if (!token) continue;
+    const traffic::VerifiedToken verified = tokens.verify(*token);
+    const auto* const claims = std::get_if<traffic::TokenClaims>(&verified);
+    const auto fault =
+        claims != nullptr ? claims->fault_at(room, now) : std::get<traffic::TokenFault>(verified);
+    if (!fault) return {source, claims->tier, claims->user};
+    unverified.append("; its ")
+        .append(name(source))
+        .append(" does not count: ")
+        .append(name(*fault));
+  }
+  return {};
+}
+
 }  // namespace
 
 void tell_ignored_deadlines(ExplainedLines& lines, const http::RequestHead& head,
@@ -49,6 +74,28 @@ void tell_ignored_deadlines(ExplainedLines& lines, const http::RequestHead& head
   if (!valid.grpc_timeout) {
     tell_ignored(lines, head.fields, "grpc-timeout", "1 to 8 digits and one of H M S m u n");
   }
+}
+
+void tell_visitor(ExplainedLines& lines, const config::Config& config,
+                  const http::RequestHead& head, const traffic::Classifier& classifier,
+                  const traffic::Peer& peer, const traffic::Subject& subject) {
+  const config::Route& route = config.routes[index(subject.route)];
+  if (!route.waiting_room) return;
+  const auto now = std::chrono::floor<Milliseconds>(std::chrono::system_clock::now());
+  std::string unverified;
+  const traffic::TokenWord word = token_word(traffic::TrustedTokens(config.trusted_tokens),
+                                             head.fields, route.name, now, unverified);
+  const std::string_view tier = classifier.waiting_tier(head, peer, subject.tenant, word);
+  const traffic::VerifiedUser user = classifier.waiting_user(head, peer, subject.tenant, word);
+  const config::WaitingRoom& room = *route.waiting_room;
+  auto& line = lines.add("visitor");
+  line << "tier " << waiting::tier_name(room, waiting::priority_of(room, tier)) << ", ";
+  if (user.name.empty())
+    line << "no verified user";
+  else
+    line << "user " << plain(user.name);
+  if (word.source != traffic::TokenSource::none) line << ", by its " << name(word.source);
+  line << unverified;
 }
 
 void tell_upgrade(ExplainedLines& lines, const config::Config& config,

@@ -12,6 +12,11 @@ namespace spillway {
 void tell_ignored_deadlines(ExplainedLines& lines, const http::RequestHead& head,
                             const traffic::DeadlineFields& valid);
 
+// Who it is to the waiting room of its route; says nothing of a route without one.
+void tell_visitor(ExplainedLines& lines, const config::Config& config,
+                  const http::RequestHead& head, const traffic::Classifier& classifier,
+                  const traffic::Peer& peer, const traffic::Subject& subject);
+
 // The Upgrade field, if there is one.
 void tell_upgrade(ExplainedLines& lines, const config::Config& config,
                   const http::RequestHead& head, const traffic::Subject& subject);

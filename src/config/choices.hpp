@@ -101,6 +101,11 @@ inline constexpr std::array kChoices<WaitingWhen>{Choice{WaitingWhen::full, "ful
                                                   Choice{WaitingWhen::overloaded, "overloaded"}};
 
 template <>
+inline constexpr std::array kChoices<JwtAlgorithm>{
+    Choice{JwtAlgorithm::hs256, "HS256"}, Choice{JwtAlgorithm::rs256, "RS256"},
+    Choice{JwtAlgorithm::es256, "ES256"}, Choice{JwtAlgorithm::eddsa, "EdDSA"}};
+
+template <>
 inline constexpr std::array kChoices<Queueing>{Choice{Queueing::fifo, "fifo"},
                                                Choice{Queueing::random_start, "random_start"}};
 

@@ -15,6 +15,7 @@
 #include "base/time.hpp"
 #include "config/defer.hpp"
 #include "config/fallback.hpp"
+#include "config/trusted_tokens.hpp"
 #include "config/waiting_room.hpp"
 
 namespace spillway::config {
@@ -379,6 +380,7 @@ struct Config {
   AmbiguousPaths ambiguous_paths = AmbiguousPaths::lowest_class;
   Tenants tenants;
   TrustedHeaders trusted_headers;
+  TrustedTokens trusted_tokens;
   Dispatch dispatch;
   Overload overload;
   Store store;

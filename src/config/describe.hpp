@@ -17,6 +17,7 @@
 #include "config/constraint.hpp"
 #include "config/describe_answers.hpp"
 #include "config/describe_defer.hpp"
+#include "config/describe_trusted.hpp"
 #include "config/describe_upstreams.hpp"
 #include "config/describe_waiting_room.hpp"
 
@@ -348,16 +349,6 @@ void describe(Visitor& visit, Tenants& x) {
 }
 
 template <class Visitor>
-void describe(Visitor& visit, TrustedHeaders& x) {
-  visit("tenant", x.tenant, kFieldName, "Field that names the tenant, e.g. X-Tenant; empty: none.");
-  visit("priority", x.priority, kFieldName,
-        "Field with a priority of 0 to priority_max in place of the route's class, e.g. "
-        "X-Priority; empty: none.");
-  visit("tier", x.tier, kFieldName, "Field with a visitor's tier, e.g. X-Tier; empty: none.");
-  visit("user", x.user, kFieldName, "Field with a visitor's user, e.g. X-User; empty: none.");
-}
-
-template <class Visitor>
 void describe(Visitor& visit, Log& x) {
   visit("level", x.level, OneOf{kLogLevels}, "Least severe lines that are logged.");
   visit("access_sample", x.access_sample, Real{0, 1}, "Share of requests that get an access line.");
@@ -388,6 +379,8 @@ void describe(Visitor& visit, Config& x) {
   visit("trusted_headers", x.trusted_headers, ByType{},
         "Fields that are believed when they come from one of trusted_peers; those of others are "
         "not passed on.");
+  visit("trusted_tokens", x.trusted_tokens, ByType{},
+        "Signed tokens that say who a visitor of a waiting room is, from any client.");
   visit("dispatch", x.dispatch, ByType{}, "The queue and the concurrency limit, per upstream.");
   visit("overload", x.overload, ByType{}, "When an upstream is overloaded, and what then.");
   visit("store", x.store, ByType{}, "Where deferred requests are kept.");

@@ -14,7 +14,8 @@ void describe(Visitor& visit, WaitingPoll& x) {
 
 template <class Visitor>
 void describe(Visitor& visit, WaitingTier& x) {
-  visit(required("name"), x.name, kName, "What api_keys[].tier and trusted_headers.tier call it.");
+  visit(required("name"), x.name, kName,
+        "What api_keys[].tier, trusted_headers.tier and trusted_tokens call it.");
   visit(required("priority"), x.priority, Range{0, 255}, "The higher one goes first.");
   visit("share", x.share, Real{0, 0.99},
         "Part of the calls that it gets in any case while somebody of it is there.");
@@ -28,8 +29,9 @@ void describe(Visitor& visit, WaitingBypass& x) {
   visit("paths", x.paths, ListOf<Format>{kPathPattern, 0, 64},
         "Path patterns as of a route's match. A path that may be read as another one does not "
         "count.");
-  visit("tiers", x.tiers, ListOf<Format>{kName, 0, 64},
-        "Tiers of API keys, or as a trusted peer says; not only those of tiers.");
+  visit(
+      "tiers", x.tiers, ListOf<Format>{kName, 0, 64},
+      "Tiers of API keys, of trusted tokens, or as a trusted peer says; not only those of tiers.");
 }
 
 template <class Visitor>
@@ -71,8 +73,9 @@ void describe_limits(Visitor& visit, WaitingRoom& x) {
         "Tickets made for one client address (an IPv6 /64), ten times as many at once; beyond it "
         "429; a visitor that comes again within the minute keeps its place.");
   visit("per_user", x.tickets.per_user, Range{0, 1'000'000},
-        "Tickets and sessions that one verified user may have: whom trusted_headers.user names, or "
-        "the tenant of an API key. Others cannot be told apart. 0: no limit.");
+        "Tickets and sessions that one verified user may have: whom trusted_headers.user or one of "
+        "trusted_tokens names, or the tenant of an API key. Others cannot be told apart. 0: no "
+        "limit.");
   visit(
       "attempts", x.tickets.attempts, Range{1, 100},
       "How many calls a visitor may miss before its ticket ends, and how often its entry may fail: "
@@ -83,8 +86,9 @@ template <class Visitor>
 void describe(Visitor& visit, WaitingRoom& x) {
   describe_limits(visit, x);
   visit("tiers", x.tiers, ListOf<ByType>{{}, 1, 8},
-        "Which visitors are called first. A visitor's tier is that of its API key, or what a "
-        "trusted peer says; of all others, and of a tier that is not here, the lowest.");
+        "Which visitors are called first. A visitor's tier is what a trusted peer or one of "
+        "trusted_tokens says, or that of its API key; of all others, and of a tier that is not "
+        "here, the lowest.");
   visit("bypass", x.bypass, ByType{},
         "Requests that go on without a wait, a pass and a session, in the class of their route: "
         "any one of these is enough.");

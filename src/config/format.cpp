@@ -186,6 +186,15 @@ bool is_probe_target(std::string_view text) {
          all(text, [](char c) { return c > ' ' && c <= '~' && c != '#'; });
 }
 
+bool is_key_id(std::string_view text) {
+  return text.size() <= 256 && all(text, [](char c) { return c > ' ' && c <= '~'; });
+}
+
+bool is_cookie_name(std::string_view text) {
+  return is_field_name(text) && !text.starts_with("spillway-") &&
+         !text.starts_with("__Host-spillway-");
+}
+
 bool is_message(std::string_view text) {
   return text.size() <= 500 &&
          all(text, [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f; });

@@ -37,6 +37,8 @@ bool is_protocol(std::string_view text);       // a protocol for Upgrade, except
 bool is_probe_target(std::string_view text);   // a path with or without a query, or empty
 bool is_store_url(std::string_view text);      // memory:, sqlite:FILE, postgresql://, or empty
 bool is_own_path(std::string_view text);       // a path of literal segments, or empty
+bool is_key_id(std::string_view text);         // printable ASCII without blanks, or empty
+bool is_cookie_name(std::string_view text);    // none of Spillway's own, or empty
 bool is_message(std::string_view text);        // up to 500 bytes without control characters
 bool is_page_language(std::string_view text);  // one that the waiting page has
 bool is_content(std::string_view text);        // not empty, up to kMaxContentBytes
@@ -98,6 +100,16 @@ inline constexpr Format kDirectory{
 inline constexpr std::size_t kMaxContentBytes = 1024 * 1024;
 inline constexpr Format kMessage{"a text of up to 500 bytes without control characters",
                                  is_message};
+inline constexpr Format kKeyId{"up to 256 printable ASCII characters without blanks, or empty",
+                               is_key_id};
+inline constexpr Format kCookieName{
+    "the name of a cookie other than Spillway's own (spillway-...), or empty", is_cookie_name};
+inline constexpr Format kGivenCookieName{
+    "the name of a cookie other than Spillway's own (spillway-...)",
+    [](std::string_view text) { return !text.empty() && is_cookie_name(text); }};
+inline constexpr Format kClaimName{
+    "a text of 1 to 500 bytes without control characters",
+    [](std::string_view text) { return !text.empty() && is_message(text); }};
 inline constexpr Format kTimeOfDay{
     "a time as \"2026-12-01T10:00:00Z\" (RFC 3339), or empty",
     [](std::string_view text) { return text.empty() || parse_time(text).has_value(); }};

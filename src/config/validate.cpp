@@ -9,6 +9,7 @@
 #include "config/check_answers.hpp"
 #include "config/check_defer.hpp"
 #include "config/check_tenants.hpp"
+#include "config/check_trusted_tokens.hpp"
 #include "config/check_upstreams.hpp"
 #include "config/check_waiting_room.hpp"
 #include "config/defaults.hpp"
@@ -64,6 +65,7 @@ class Validator {
     check_names(std::vector(config.routes.begin(), config.routes.end() - 1), "$.routes", "route");
     check_routes(config);
     check_tenants(config, findings_);
+    check_trusted_tokens(config, findings_);
     check_tracked(config);
     check_evict(config.dispatch, "$.dispatch.evict", config);
     check_overload(config.overload, "$.overload");

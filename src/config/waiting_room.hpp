@@ -65,6 +65,7 @@ struct WaitingWebhook {
   std::string route;
   std::string path = "/";
   std::string key_file;
+  std::optional<HmacKey> key;  // set by read_key_files(), from that file
   std::vector<WaitingEvent> events{WaitingEvent::joined,  WaitingEvent::position,
                                    WaitingEvent::called,  WaitingEvent::fulfilled,
                                    WaitingEvent::expired, WaitingEvent::cancelled};
@@ -112,7 +113,7 @@ struct WaitingPage {
 // How the upstream verifies that a request was let in.
 struct PassProof {
   std::string key_file;        // empty: the upstream is told of passes without a proof
-  std::optional<HmacKey> key;  // set by the server, from that file
+  std::optional<HmacKey> key;  // set by read_key_files(), from that file
 };
 
 struct WaitingRoom {

@@ -13,6 +13,21 @@ std::string_view trim_blanks(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kCookieBlanks) - first + 1);
 }
 
+// Calls act(std::string_view) with each cookie, without the blanks around it.
+template <class Act>
+void for_each_pair(const FieldList& fields, Act act) {
+  if (!fields.contains(FieldId::cookie)) return;
+  for (const Field& field : fields) {
+    if (field.id != FieldId::cookie) continue;
+    for (std::string_view rest = field.value;;) {
+      const std::size_t separator = rest.find(';');
+      act(trim_blanks(rest.substr(0, separator)));
+      if (separator == std::string_view::npos) break;
+      rest.remove_prefix(separator + 1);
+    }
+  }
+}
+
 // Takes parts out of a text, from its end to its beginning, and moves what it keeps once.
 class Excision {
  public:
@@ -89,17 +104,21 @@ void extract_from(const Field& line, const char* line_end, const CookieFilter& i
 }  // namespace
 
 bool has_cookie(const FieldList& fields, std::string_view pair) {
-  if (!fields.contains(FieldId::cookie)) return false;
-  for (const Field& field : fields) {
-    if (field.id != FieldId::cookie) continue;
-    for (std::string_view rest = field.value;;) {
-      const std::size_t separator = rest.find(';');
-      if (trim_blanks(rest.substr(0, separator)) == pair) return true;
-      if (separator == std::string_view::npos) break;
-      rest.remove_prefix(separator + 1);
-    }
-  }
-  return false;
+  bool has_it = false;
+  for_each_pair(fields, [&](std::string_view text) { has_it = has_it || text == pair; });
+  return has_it;
+}
+
+FoundCookie find_cookie(const FieldList& fields, std::string_view name) {
+  FoundCookie found;
+  for_each_pair(fields, [&](std::string_view text) {
+    const std::size_t equals = text.find('=');
+    // Some backends allow for blanks before the sign.
+    if (equals == std::string_view::npos || trim_blanks(text.substr(0, equals)) != name) return;
+    ++found.count;
+    found.value = trim_blanks(text.substr(equals + 1));
+  });
+  return found;
 }
 
 std::size_t extract_cookies(std::span<char> head, const FieldList& fields,

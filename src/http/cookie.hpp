@@ -13,6 +13,13 @@ namespace spillway::http {
 // Whether a cookie is exactly `name=value` (case counts).
 bool has_cookie(const FieldList& fields, std::string_view pair);
 
+// How many cookies have that name (case counts), and the value of the last one.
+struct FoundCookie {
+  std::size_t count = 0;
+  std::string_view value{};
+};
+FoundCookie find_cookie(const FieldList& fields, std::string_view name);
+
 // Called for each cookie, the last first: whether it is to be taken out.
 using CookieFilter = std::function<bool(std::string_view name, std::string_view value)>;
 

@@ -125,6 +125,8 @@ ProtectedFields::ProtectedFields(const config::Config& config) {
   add(config.trusted_headers.tier);
   add(config.trusted_headers.user);
   believed_ = names_;
+  if (config.trusted_tokens.jwt && config.trusted_tokens.jwt->cookie.empty())
+    add(config.trusted_tokens.jwt->header);
   for (const config::Route& route : config.routes) {
     if (!route.cache) continue;
     for (const std::string& name : route.cache->personal) add(name);

@@ -34,8 +34,8 @@ bool is_proxy_field(std::string_view name);
 // client.
 bool is_own_field(std::string_view name);
 
-// The fields to which the configuration gives a meaning (trusted_headers; personal and vary of
-// caches), besides those above.
+// The fields to which the configuration gives a meaning (trusted_headers; that of trusted_tokens;
+// personal and vary of caches), besides those above.
 class ProtectedFields {
  public:
   ProtectedFields() = default;

@@ -2,6 +2,7 @@
 
 #include "config/choices.hpp"
 #include "observe/families.hpp"
+#include "traffic/trusted_tokens.hpp"
 
 namespace spillway::observe {
 namespace {
@@ -114,6 +115,25 @@ MetricFamily events_lost(const Snapshot& snapshot) {
   return family;
 }
 
+MetricFamily unverified(const Snapshot& snapshot) {
+  MetricFamily family = counter("spillway_waiting_room_unverified_total",
+                                "Visitors' trusted_tokens that did not count, by source (jwt, "
+                                "cookie) and reason.");
+  for (const WaitingRoomSnapshot& room : snapshot.waiting_rooms) {
+    for (const auto source : traffic::TrustedTokens::kSources) {
+      const auto& counts = room.unverified[static_cast<std::size_t>(source)];
+      for (std::size_t n = 0; n < counts.size(); ++n) {
+        const auto reason = static_cast<traffic::TokenFault>(n);
+        add_sample(family,
+                   {label("room", room.name), label("source", traffic::name(source)),
+                    label("reason", traffic::name(reason))},
+                   counts[n]);
+      }
+    }
+  }
+  return family;
+}
+
 // One sample for each tier of each waiting room.
 template <class Value>
 MetricFamily of_tiers(MetricFamily family, const Snapshot& snapshot, Value value) {
@@ -176,6 +196,7 @@ Families waiting_families(const Snapshot& snapshot) {
       of_tiers(gauge("spillway_waiting_room_tier_visitors",
                      "Visitors in line, waiting or called, by tier."),
                snapshot, [](const waiting::TierCounts& tier) { return tier.visitors; }),
+      unverified(snapshot),
       of_rooms(counter("spillway_waiting_room_user_refused_total",
                        "Visitors told that their user has per_user tickets or sessions already."),
                snapshot, [](const Counts& counts) { return counts.refused_users; }),

@@ -3,9 +3,7 @@
 
 #include <array>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
-#include <string>
 
 namespace spillway::store {
 
@@ -15,15 +13,6 @@ struct Key {
 
   bool operator==(const Key&) const = default;
 };
-
-struct KeyFile {
-  std::optional<Key> key;  // nullopt: see problem
-  std::string problem;     // one sentence
-};
-
-// The file holds 32 bytes, or 64 hexadecimal digits with or without a line end. One that its group
-// or others can read or write is refused.
-KeyFile read_key_file(const std::filesystem::path& path);
 
 // What a store keeps to know its key again: 16 bytes of a SHA-256, which say nothing of the key.
 using KeyMark = std::array<std::uint8_t, 16>;

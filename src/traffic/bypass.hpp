@@ -18,6 +18,8 @@ class WaitingBypass {
 
   bool is_empty() const { return clients_.empty() && patterns_.empty() && tiers_.empty(); }
 
+  bool has_tiers() const { return !tiers_.empty(); }
+
   bool has_client(const IpAddress& client) const;
   // The tier is verified (Classifier::waiting_tier); the empty one is none.
   bool has_tier(std::string_view tier) const;

@@ -130,30 +130,33 @@ std::optional<std::uint32_t> Classifier::priority_of(const http::RequestHead& he
 }
 
 std::string_view Classifier::waiting_tier(const http::RequestHead& head, const Peer& peer,
-                                          const Tenant& tenant) const {
+                                          const Tenant& tenant, const TokenWord& word) const {
   if (peer.trusted && !tier_header_.empty()) {
     const std::string_view sent = only_value(head.fields, tier_header_);
     if (!sent.empty()) return sent;
   }
-  return tenant.tier->waiting_tier;
+  return word.tier.empty() ? tenant.tier->waiting_tier : word.tier;
 }
 
 VerifiedUser Classifier::waiting_user(const http::RequestHead& head, const Peer& peer,
-                                      const Tenant& tenant) const {
+                                      const Tenant& tenant, const TokenWord& word) const {
+  using Source = VerifiedUser::Source;
   if (peer.trusted && !user_header_.empty()) {
     const std::string_view sent = only_value(head.fields, user_header_);
-    if (!sent.empty()) return {VerifiedUser::Source::field, sent};
+    if (!sent.empty()) return {Source::field, sent};
   }
+  if (!word.user.empty())
+    return {word.source == TokenSource::jwt ? Source::jwt : Source::cookie, word.user};
   if (tenant.source != config::TenantKey::api_key) return {};
-  return {VerifiedUser::Source::api_key, tenant.value()};
+  return {Source::api_key, tenant.value()};
 }
 
 bool Classifier::bypasses_waiting_room(const http::RequestHead& head, const Peer& peer,
-                                       const Subject& subject) const {
+                                       const Subject& subject, const TokenWord& word) const {
   const WaitingBypass* const bypass = facts_[index(subject.route)].bypass.get();
   if (bypass == nullptr) return false;
   return bypass->has_client(client_of(head, peer)) || bypass->has_path(head.path_and_query) ||
-         bypass->has_tier(waiting_tier(head, peer, subject.tenant));
+         bypass->has_tier(waiting_tier(head, peer, subject.tenant, word));
 }
 
 void Classifier::classify_by_cost(Subject& subject, double milliseconds, TimePoint arrived) const {

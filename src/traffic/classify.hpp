@@ -21,6 +21,7 @@
 #include "traffic/peers.hpp"
 #include "traffic/routes.hpp"
 #include "traffic/tenant.hpp"
+#include "traffic/visitor_claims.hpp"
 
 namespace spillway::traffic {
 
@@ -68,9 +69,9 @@ ClassId class_of_priority(std::uint32_t priority, const std::vector<config::Traf
 
 // Who a visitor of a waiting room is. The same name in two sources is two users.
 struct VerifiedUser {
-  enum class Source : char { nobody = 0, field = 'f', api_key = 'k' };
+  enum class Source : char { nobody = 0, field = 'f', jwt = 'j', cookie = 'c', api_key = 'k' };
   Source source = Source::nobody;
-  std::string_view name{};  // a view of the head or of the classifier
+  std::string_view name{};  // a view of the head, of the classifier or of the token's word
 };
 
 class Classifier {
@@ -94,19 +95,24 @@ class Classifier {
   Subject classify(const http::RequestHead& head, const Peer& peer, TimePoint now) const;
 
   // The tier of a visitor of a waiting room, by name: what a trusted peer sends, once, by the
-  // configured field; else that of the API key's tenant. Empty: none. A view of the head or of
-  // this.
+  // configured field; else what its token says (TrustedTokens); else that of the API key's tenant.
+  // Empty: none. A view of the head, of `word` or of this.
   std::string_view waiting_tier(const http::RequestHead& head, const Peer& peer,
-                                const Tenant& tenant) const;
+                                const Tenant& tenant, const TokenWord& word) const;
   // The user of a visitor of a waiting room likewise: what a trusted peer sends, once, by the
-  // configured field; else the API key's tenant.
-  VerifiedUser waiting_user(const http::RequestHead& head, const Peer& peer,
-                            const Tenant& tenant) const;
+  // configured field; else whom its token names; else the API key's tenant.
+  VerifiedUser waiting_user(const http::RequestHead& head, const Peer& peer, const Tenant& tenant,
+                            const TokenWord& word) const;
 
   // Whether the request does not wait in the waiting room of its route (config::WaitingBypass): by
   // its client's address, as client_of(), by its path, or by waiting_tier().
   bool bypasses_waiting_room(const http::RequestHead& head, const Peer& peer,
-                             const Subject& subject) const;
+                             const Subject& subject, const TokenWord& word) const;
+  // Whether that may depend on the tier.
+  bool tiers_bypass(RouteId route) const {
+    const WaitingBypass* const bypass = facts_[index(route)].bypass.get();
+    return bypass != nullptr && bypass->has_tiers();
+  }
 
   // Whether the class goes by the learned cost of the route (priority_by_cost). A priority that a
   // trusted peer sent and the class of the API key's tenant go first; a path that may be another

@@ -79,6 +79,10 @@ TEST_CASE("every page of the corpus is refused with a sentence, or is the same w
   replay("page_template", page_template);
 }
 
+TEST_CASE("every token of the corpus counts for what it says, and for nothing without a key") {
+  replay("visitor_token", visitor_token);
+}
+
 TEST_CASE("every script of the corpus leaves each byte where it may be") {
   replay("connection", connection);
 }

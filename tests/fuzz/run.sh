@@ -10,7 +10,7 @@ set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
 
 all=(request_head chunked_body path configuration upstream_response splits field_values
-  head_reference connection page_template)
+  head_reference connection page_template visitor_token)
 seconds=${1:-60}
 targets=("${@:2}")
 if ((${#targets[@]} == 0)); then targets=("${all[@]}"); fi

@@ -15,5 +15,6 @@ void field_values(std::string_view input);
 void head_reference(std::string_view input);
 void connection(std::string_view input);
 void page_template(std::string_view input);
+void visitor_token(std::string_view input);
 
 }  // namespace spillway::fuzz

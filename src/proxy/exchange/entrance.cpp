@@ -5,7 +5,7 @@
 
 #include "http/accept.hpp"
 #include "http/ascii.hpp"
-#include "proxy/exchange/visitor_tier.hpp"
+#include "proxy/exchange/visitor_identity.hpp"
 #include "proxy/exchange/waiting_response.hpp"
 
 namespace spillway::proxy {
@@ -55,8 +55,7 @@ std::optional<Answer> Entrance::enter() {
   room_ = request_.generation->waiting_room(request_.subject.route);
   if (room_ == nullptr) return std::nullopt;
   settings_ = &*request_.config().routes[index(request_.subject.route)].waiting_room;
-  if (request_.generation->generation().classifier.bypasses_waiting_room(
-          request_.head, request_.client.peer, request_.subject)) {
+  if (bypasses()) {
     room_->count_bypass();
     return std::nullopt;
   }
@@ -65,6 +64,14 @@ std::optional<Answer> Entrance::enter() {
   if (token->kind == TokenKind::pass && goes_on_with(*token)) return std::nullopt;
   if (token->kind == TokenKind::pass || !is_visit(request_.head)) return arrive();
   return token->kind == TokenKind::ticket ? claim(*token) : join(*token);
+}
+
+bool Entrance::bypasses() {
+  const traffic::Classifier& classifier = request_.generation->generation().classifier;
+  if (classifier.tiers_bypass(request_.subject.route))
+    word_ = token_word(request_, *room_, services_.now());
+  return classifier.bypasses_waiting_room(request_.head, request_.client.peer, request_.subject,
+                                          word_.value_or(traffic::TokenWord{}));
 }
 
 // The session's last use is to be known before it is idle.
@@ -151,8 +158,9 @@ std::optional<Answer> Entrance::arrive() {
     if (!is_open) return std::nullopt;
     return waiting_room_open(settings_->page.poll.max);
   }
-  const waiting::Priority priority = visitor_tier(request_, *settings_);
-  const waiting::UserKey user = visitor_user(request_, *room_);
+  if (!word_) word_ = token_word(request_, *room_, now);
+  const waiting::Priority priority = visitor_tier(request_, *settings_, *word_);
+  const waiting::UserKey user = visitor_user(request_, *room_, *word_);
   const auto door = room_->with(
       now, [&](WaitingRoom& room, Time time) { return room.arrive(time, priority, user); });
   const bool goes_on = door == WaitingRoom::Door::enter || door == WaitingRoom::Door::wait;

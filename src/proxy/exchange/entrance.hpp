@@ -14,6 +14,7 @@
 #include "proxy/exchange/visitor_status.hpp"
 #include "proxy/exchange/visitor_tokens.hpp"
 #include "proxy/waiting/stay.hpp"
+#include "traffic/visitor_claims.hpp"
 
 namespace spillway::proxy {
 
@@ -43,6 +44,7 @@ class Entrance {
   Stay lasting_stay() const;
 
  private:
+  bool bypasses();
   Milliseconds renew_after() const;
   bool goes_on_with(const waiting::Token& pass);
   std::optional<Answer> claim(const waiting::Token& ticket);
@@ -64,6 +66,7 @@ class Entrance {
   SharedWaitingRoom* room_ = nullptr;
   const config::WaitingRoom* settings_ = nullptr;
   Reason reason_ = Reason::waiting_room;
+  std::optional<traffic::TokenWord> word_;    // once it was asked for
   std::optional<waiting::TicketId> claimed_;  // its session began with this request
   Stay stay_;
   std::array<char, kTokenLines> pass_lines_;

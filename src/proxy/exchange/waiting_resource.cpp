@@ -1,6 +1,6 @@
 #include "proxy/exchange/waiting_resource.hpp"
 
-#include "proxy/exchange/visitor_tier.hpp"
+#include "proxy/exchange/visitor_identity.hpp"
 #include "proxy/exchange/waiting_draw.hpp"
 #include "proxy/exchange/waiting_response.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "http/ascii.hpp"
 #include "http/query.hpp"
-#include "proxy/exchange/visitor_tier.hpp"
+#include "proxy/exchange/visitor_identity.hpp"
 #include "proxy/exchange/waiting_resource.hpp"
 #include "proxy/exchange/waiting_response.hpp"
 
@@ -131,8 +131,9 @@ VisitorStatus WaitingResource::take_place(const Token& stamp) {
 
 Answer WaitingResource::note_arrival() {
   const TimePoint now = services_.now();
-  const waiting::Priority priority = visitor_tier(request_, *settings_);
-  const waiting::UserKey user = visitor_user(request_, *room_);
+  const traffic::TokenWord word = token_word(request_, *room_, now);
+  const waiting::Priority priority = visitor_tier(request_, *settings_, word);
+  const waiting::UserKey user = visitor_user(request_, *room_, word);
   const auto door = room_->with(
       now, [&](WaitingRoom& room, Time time) { return room.ask_for_ticket(time, priority, user); });
   if (door != WaitingRoom::Door::wait)

@@ -22,9 +22,9 @@
 #include "proxy/upstream/upstream.hpp"
 #include "proxy/waiting/shared_waiting_room.hpp"
 #include "proxy/waiting/visitor_cookies.hpp"
-#include "proxy/waiting/webhook_keys.hpp"
 #include "traffic/classify.hpp"
 #include "traffic/sip_hash.hpp"
+#include "traffic/trusted_tokens.hpp"
 
 namespace spillway::proxy {
 
@@ -45,6 +45,7 @@ struct Generation {
       : number(former == nullptr ? 1 : former->number + 1),
         config(std::move(settings)),
         classifier(config, process.tenant_seed),
+        trusted_tokens(config.trusted_tokens),
         path_key(process.cache_key),
         protected_fields(config),
         tenant_budgets(config.tenants),
@@ -52,7 +53,6 @@ struct Generation {
                         former == nullptr ? nullptr : &former->route_responses),
         waiting_rooms(waiting_rooms_of(config, process.visitors,
                                        former == nullptr ? nullptr : &former->waiting_rooms)),
-        webhook_keys(webhook_keys_of(config)),
         visitor_cookies(waiting_rooms) {
     for (const config::Upstream& upstream : config.upstreams) {
       upstreams.emplace_back(config, upstream, std::move(endpoints[upstreams.size()]),
@@ -82,13 +82,13 @@ struct Generation {
   const std::uint64_t number;  // 1, 2, ...
   const config::Config config;
   const traffic::Classifier classifier;
+  const traffic::TrustedTokens trusted_tokens;
   const traffic::SipKey path_key;  // for overload::AnswerSource
   const http::ProtectedFields protected_fields;
   const overload::TenantBudgets tenant_budgets;  // full again after a reload
   std::deque<Upstream> upstreams;                // by UpstreamId
   const RouteResponses route_responses;
   const WaitingRooms waiting_rooms;  // by route; null where it has none
-  const WebhookKeys webhook_keys;    // by route
   const VisitorCookies visitor_cookies;
   std::vector<std::unique_ptr<observe::WorkerMetrics>> metrics;  // by worker
 };

@@ -23,6 +23,7 @@
 #include "proxy/upstream/circuits.hpp"
 #include "proxy/upstream/upstream_pool.hpp"
 #include "resilience/retry_budget.hpp"
+#include "traffic/token_cache.hpp"
 
 namespace spillway::proxy {
 
@@ -82,6 +83,7 @@ class LocalGeneration : public boost::intrusive::list_base_hook<
   dispatch::RouteLatency service_time;   // to its end
   dispatch::HoldTimes hold_times;
   dispatch::QuietLatency quiet_latency;
+  traffic::TokenCache verified_tokens;  // of this generation's keys
 
  private:
   ~LocalGeneration() { close_idle(); }

@@ -18,6 +18,8 @@ config::Cache effective_settings(const config::Cache& cache, const config::Confi
     settings.personal.push_back(config.trusted_headers.tenant);
   if (!config.trusted_headers.user.empty())
     settings.personal.push_back(config.trusted_headers.user);
+  if (config.trusted_tokens.jwt && config.trusted_tokens.jwt->cookie.empty())
+    settings.personal.push_back(config.trusted_tokens.jwt->header);
   return settings;
 }
 

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "proxy/server/proof_keys.hpp"
+#include "config/key_files.hpp"
 #include "proxy/server/random_seed.hpp"
 #include "proxy/server/server_parts.hpp"
 
@@ -44,9 +44,15 @@ ProcessContext new_process_context(std::size_t workers) {
   return process;
 }
 
+// Without one of its keys there is no configuration.
+ReadConfiguration with_keys(ReadConfiguration read) {
+  if (read.config) config::read_key_files(*read.config, read.problems);
+  if (!read.problems.empty()) read.config.reset();
+  return read;
+}
+
 ReadConfiguration resolved(config::Config config) {
-  ReadConfiguration read = resolve_servers(std::move(config));
-  read_proof_keys(read);
+  ReadConfiguration read = with_keys(resolve_servers(std::move(config)));
   if (!read.config) throw BadConfiguration(std::move(read.problems));
   return read;
 }
@@ -64,14 +70,9 @@ Server::Parts::Parts(ReadConfiguration first, config::LoadConfig load)
              }),
       jobs(make_jobs(generations.current()->config)),
       workers(generations.current(), log, jobs.get()),
-      reloader(
-          [load = std::move(load)] {
-            ReadConfiguration read = read_configuration(load);
-            read_proof_keys(read);
-            return read;
-          },
-          [this](ReadConfiguration wanted) { return reload(std::move(wanted)); },
-          [this] { return generations.collect() == 0; }) {
+      reloader([load = std::move(load)] { return with_keys(read_configuration(load)); },
+               [this](ReadConfiguration wanted) { return reload(std::move(wanted)); },
+               [this] { return generations.collect() == 0; }) {
   const std::shared_ptr<Generation> generation = generations.current();
   const config::Config& config = generation->config;
   control.emplace(generation, workers.all(), log, jobs.get(), random_seed());

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "config/key_file.hpp"
 #include "proxy/server/server_parts.hpp"
 #include "store/key.hpp"
 #include "store/sqlite.hpp"
@@ -44,9 +45,9 @@ store::Opened open(const config::Store& store) {
   std::optional<store::Key> key;
   if (!store.key_file.empty()) {
     const auto file = std::filesystem::path(store.directory) / store.key_file;
-    store::KeyFile read = store::read_key_file(file);
+    config::KeyFile<HmacKey> read = config::read_key_file(file);
     if (!read.key) return {nullptr, {store::Failure::Kind::corrupt, std::move(read.problem)}};
-    key = read.key;
+    key = store::Key{*read.key};
   }
   return store::open_store(store.url, store_directory(store), key);
 }

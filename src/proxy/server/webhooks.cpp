@@ -61,14 +61,14 @@ std::optional<jobs::NewJob> job_of(const waiting::Happening& happening, const Ta
 
 void Webhooks::tell(const Generation& generation, RouteId route) const {
   const config::Route& from = generation.config.routes[index(route)];
-  const auto& key = generation.webhook_keys[index(route)];
-  if (jobs_ == nullptr || !key) return;
+  const bool has_webhook = from.waiting_room && from.waiting_room->webhook;
+  if (jobs_ == nullptr || !has_webhook || !from.waiting_room->webhook->key) return;
   const std::size_t room = jobs_->room_for_notices();
   if (room == 0) return;
   const auto to = std::ranges::find(generation.config.routes, from.waiting_room->webhook->route,
                                     &config::Route::name);
   const Upstream& upstream = generation.upstreams[index(to->upstream)];
-  const Target target{from, *to, *key, upstream.endpoints.front().name};
+  const Target target{from, *to, *from.waiting_room->webhook->key, upstream.endpoints.front().name};
   const std::shared_ptr<SharedWaitingRoom>& its = generation.waiting_rooms[index(route)];
   for (const waiting::Happening& happening : its->take_events(room)) {
     std::optional<jobs::NewJob> job = job_of(happening, target, jobs_->wall_now());

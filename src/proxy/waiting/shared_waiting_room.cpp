@@ -62,6 +62,13 @@ std::optional<WaitingRoom::Contact> SharedWaitingRoom::join(const waiting::Token
   return contact;
 }
 
+SharedWaitingRoom::Unverified SharedWaitingRoom::unverified() const {
+  Unverified counts{};
+  for (std::size_t source = 0; source < counts.size(); ++source)
+    std::ranges::copy(unverified_[source], counts[source].begin());
+  return counts;
+}
+
 void SharedWaitingRoom::tick(const config::WaitingRoom& settings, waiting::EntryPace::Health health,
                              TimePoint now) {
   const waiting::Terms terms = terms_of(settings);
@@ -104,6 +111,7 @@ observe::WaitingRoomSnapshot snapshot_of(SharedWaitingRoom& room,
   snapshot.limited_polls = room.limited_polls();
   snapshot.limited_joins = room.limited_joins();
   snapshot.offered = room.offered();
+  snapshot.unverified = room.unverified();
   for (const std::string_view name : waiting::tier_names(settings))
     snapshot.tiers.emplace_back(name);
   for (std::size_t n = 0; n < waiting::kEventCount; ++n) snapshot.events[n] = room.told(n);

@@ -17,8 +17,8 @@
 
 #include "config/config.hpp"
 #include "observe/snapshot.hpp"
+#include "proxy/waiting/address_limit.hpp"
 #include "proxy/waiting/event_seat.hpp"
-#include "proxy/waiting/join_limit.hpp"
 #include "proxy/waiting/poll_holds.hpp"
 #include "proxy/waiting/visitor_clock.hpp"
 #include "traffic/classify.hpp"
@@ -35,9 +35,10 @@ enum class PlaceKeeping : std::uint8_t { is_off, works, fails };
 // What all waiting rooms of the process share.
 struct VisitorContext {
   VisitorContext(waiting::TokenKeys made, traffic::SipKey addresses)
-      : keys(std::move(made)), address_key(addresses) {}
+      : keys(std::move(made)), address_key(addresses), bad_signatures(addresses) {}
   waiting::TokenKeys keys;  // replaced by PlaceKeeper before any visitor has come
   const traffic::SipKey address_key;
+  AddressLimit bad_signatures;  // of visitors' trusted_tokens
   const VisitorClock clock;
   CappedCounter event_seats;  // taken
   std::atomic<PlaceKeeping> keeping{PlaceKeeping::is_off};
@@ -149,6 +150,21 @@ class SharedWaitingRoom {
   // Requests that never wait (config::WaitingBypass).
   void count_bypass() { bypassed_.fetch_add(1, std::memory_order_relaxed); }
   std::uint64_t bypassed() const { return bypassed_.load(std::memory_order_relaxed); }
+  // Tokens of visitors (trusted_tokens) that do not count.
+  using Unverified = decltype(observe::WaitingRoomSnapshot::unverified);
+  void count_unverified(traffic::TokenSource source, traffic::TokenFault fault) {
+    ++unverified_[static_cast<std::size_t>(source)][static_cast<std::size_t>(fault)];
+  }
+  Unverified unverified() const;
+  // Whether one may be verified for which that takes long. It is then to be given back, unless its
+  // signature is bad.
+  bool may_verify(const IpAddress& client, TimePoint now) {
+    return context_->bad_signatures.take(client, kBadSignatures, now);
+  }
+  void verified(const IpAddress& client) {
+    context_->bad_signatures.give_back(client, kBadSignatures);
+  }
+
   // Polls and joins that were refused, since there were too many.
   std::uint64_t limited_polls() const { return limited_polls_.load(std::memory_order_relaxed); }
   std::uint64_t limited_joins() const { return limited_joins_.load(std::memory_order_relaxed); }
@@ -165,6 +181,8 @@ class SharedWaitingRoom {
   std::uint64_t not_told() const { return not_told_; }
 
  private:
+  static constexpr double kBadSignatures = 20;  // a second, of one address
+
   waiting::Terms terms_of(const config::WaitingRoom& settings) const;
   using Lookup = std::optional<waiting::WaitingRoom::View> (waiting::WaitingRoom::*)(
       const waiting::TicketId&, waiting::Time);
@@ -177,7 +195,7 @@ class SharedWaitingRoom {
   const std::array<std::string, 2> cookies_;
   const std::shared_ptr<VisitorContext> context_;
   PollHolds holds_;
-  JoinLimit joins_;
+  AddressLimit joins_;
   mutable std::mutex mutex_;
   waiting::Time last_{};
   waiting::Terms given_;  // by the configuration; the room may keep a former start
@@ -189,6 +207,8 @@ class SharedWaitingRoom {
   std::atomic<std::uint64_t> limited_joins_{0};
   std::array<std::atomic<std::uint64_t>, waiting::kEventCount> told_{};
   std::atomic<std::uint64_t> not_told_{0};
+  // By TokenSource, by TokenFault.
+  std::array<std::array<std::atomic<std::uint64_t>, traffic::kTokenFaultCount>, 3> unverified_{};
 };
 
 observe::WaitingRoomSnapshot snapshot_of(SharedWaitingRoom& room,

@@ -113,7 +113,7 @@ TEST_CASE("the lines that the manual shows verify the proof") {
     return;
   }
   const std::string text = docs();
-  const std::size_t begin = text.find("```python\n");
+  const std::size_t begin = text.find("```python\n", text.find("### The proof to the backend"));
   REQUIRE(begin != std::string::npos);
   const std::string lines = text.substr(begin + 10, text.find("```", begin + 10) - begin - 10);
   const KeyFile key;

@@ -27,13 +27,6 @@ std::string from_hex(const std::string& text) {
   return bytes;
 }
 
-KeyFile key_of(const std::string& content, mode_t mode = 0600) {
-  const support::TemporaryDirectory directory;
-  const auto file = directory.write("key", content);
-  ::chmod(file.c_str(), mode);
-  return read_key_file(file);
-}
-
 }  // namespace
 
 // Test cases 13 to 16 of "The Galois/Counter Mode of Operation" (McGrew and Viega), which NIST took
@@ -211,24 +204,6 @@ TEST_CASE("jobs that were written before methods and targets were sealed are rea
   CHECK(std::get<Claim>(claim).jobs[0].head == "a head");
   CHECK(std::get<Claim>(claim).jobs[0].method == "SECRETMETHOD");
   CHECK(std::get<Claim>(claim).jobs[0].tenant_name == "secret-tenant");
-}
-
-TEST_CASE("a key file holds 32 bytes or 64 digits and is open to its owner only") {
-  const std::string digits = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1E1F";
-  REQUIRE(key_of(digits).key);
-  CHECK(key_of(digits).key->bytes[31] == 31);
-  CHECK(key_of(digits + "\n").key == key_of(digits).key);
-  CHECK(key_of(std::string(32, 'k')).key->bytes[0] == 'k');
-  CHECK(key_of(digits, 0400).key);
-  for (const mode_t mode : {0640, 0604, 0620}) {
-    CHECK(key_of(digits, mode).problem.find("0600") != std::string::npos);
-  }
-  for (const std::string& wrong : {std::string(), digits + "0", digits.substr(1), digits + "\n\n",
-                                   "g" + digits.substr(1), std::string(33, 'k')}) {
-    CHECK_FALSE(key_of(wrong).key);
-    CHECK_FALSE(key_of(wrong).problem.empty());
-  }
-  CHECK_FALSE(read_key_file("/nowhere/key").key);
 }
 
 }  // namespace spillway::store

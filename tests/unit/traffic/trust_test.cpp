@@ -47,16 +47,18 @@ struct House {
     return index(classify(from, path, fields).traffic_class);
   }
 
-  std::string tier_of(const std::string& from, const std::string& fields) {
+  std::string tier_of(const std::string& from, const std::string& fields,
+                      const TokenWord& word = {}) {
     const Subject subject = classify(from, "/export", fields);
     const Peer peer = classifier.peer(*parse_ip_address(from));
-    return std::string(classifier.waiting_tier(head, peer, subject.tenant));
+    return std::string(classifier.waiting_tier(head, peer, subject.tenant, word));
   }
 
-  std::string user_of(const std::string& from, const std::string& fields) {
+  std::string user_of(const std::string& from, const std::string& fields,
+                      const TokenWord& word = {}) {
     const Subject subject = classify(from, "/export", fields);
     const Peer peer = classifier.peer(*parse_ip_address(from));
-    const VerifiedUser user = classifier.waiting_user(head, peer, subject.tenant);
+    const VerifiedUser user = classifier.waiting_user(head, peer, subject.tenant, word);
     if (user.name.empty()) return {};
     return std::string(1, static_cast<char>(user.source)).append(1, ' ').append(user.name);
   }
@@ -179,6 +181,23 @@ TEST_CASE("the tier of a visitor is a trusted peer's word, or else that of the A
   config.trusted_headers.tier = "";
   House off(config);
   CHECK(off.tier_of(proxy, "X-Tier: premium\r\n").empty());
+}
+
+TEST_CASE("a verified token goes before an API key, and a trusted peer's word before both") {
+  House house;
+  const std::string key = "X-Api-Key: s3cret\r\n", said = "X-Tier: premium\r\nX-User: ann\r\n";
+  const std::string client = "192.0.2.1", proxy = "10.0.0.1";
+  const TokenWord word{TokenSource::jwt, "enterprise", "bob"};
+  CHECK(house.tier_of(client, said, word) == "enterprise");
+  CHECK(house.tier_of(client, key, word) == "enterprise");
+  CHECK(house.tier_of(proxy, key + said, word) == "premium");
+  CHECK(house.user_of(client, said, word) == "j bob");
+  CHECK(house.user_of(client, key, word) == "j bob");
+  CHECK(house.user_of(client, key, {TokenSource::cookie, "", "bob"}) == "c bob");
+  CHECK(house.user_of(proxy, key + said, word) == "f ann");
+  // What a token does not say may be said by the key.
+  CHECK(house.tier_of(client, key, {TokenSource::jwt, "", "bob"}) == "vip");
+  CHECK(house.user_of(client, key, {TokenSource::jwt, "enterprise", ""}) == "k shop");
 }
 
 TEST_CASE("the user of a visitor is a trusted peer's word, or else the API key's tenant") {

@@ -1,7 +1,7 @@
-// How many tickets a second may be made for one client address, so that none fills the line with
-// tickets of its own. Many may share an address, a campus for instance: so it allows kSeconds'
-// worth at once, and a refused visitor keeps its stamp, which gives it its place. Thread-safe,
-// without a lock.
+// How much of something one client address may have a second: tickets, so that none fills the line
+// with tickets of its own; signatures that are not good, which take time to find out. Many may
+// share an address, a campus for instance: so it allows kSeconds' worth at once, and a visitor that
+// was refused a ticket keeps its stamp, which gives it its place. Thread-safe, without a lock.
 #pragma once
 
 #include <array>
@@ -15,17 +15,17 @@
 
 namespace spillway::proxy {
 
-class JoinLimit {
+class AddressLimit {
  public:
   static constexpr double kSeconds = 10;
 
   // The key keeps clients from finding addresses that share a place with others.
-  explicit JoinLimit(traffic::SipKey key) : key_(key) {}
+  explicit AddressLimit(traffic::SipKey key) : key_(key) {}
 
   bool take(const IpAddress& client, double per_second, TimePoint now) {
     return of(client).try_take(per_second, per_second * kSeconds, now);
   }
-  // One that was taken, of which no ticket came.
+  // What was taken, and then not needed.
   void give_back(const IpAddress& client, double per_second) { of(client).give_back(per_second); }
 
  private:

@@ -1,5 +1,5 @@
 // How many tickets may be made for one address.
-#include "proxy/waiting/join_limit.hpp"
+#include "proxy/waiting/address_limit.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,7 +13,7 @@ constexpr double kRate = 10;
 
 IpAddress address(const char* text) { return *parse_ip_address(text); }
 
-int passed(JoinLimit& limit, const char* client, int joins, TimePoint now) {
+int passed(AddressLimit& limit, const char* client, int joins, TimePoint now) {
   int count = 0;
   for (int n = 0; n < joins; ++n) count += limit.take(address(client), kRate, now) ? 1 : 0;
   return count;
@@ -22,7 +22,7 @@ int passed(JoinLimit& limit, const char* client, int joins, TimePoint now) {
 }  // namespace
 
 TEST_CASE("an address has ten seconds' worth at once, then its rate; others have theirs") {
-  JoinLimit limit({1, 2});
+  AddressLimit limit({1, 2});
   CHECK(passed(limit, "192.0.2.1", 1000, kStart) == 100);
   CHECK(passed(limit, "192.0.2.2", 1000, kStart) == 100);
   for (int second = 1; second <= 5; ++second)
@@ -30,14 +30,14 @@ TEST_CASE("an address has ten seconds' worth at once, then its rate; others have
 }
 
 TEST_CASE("an IPv6 client is its whole /64") {
-  JoinLimit limit({1, 2});
+  AddressLimit limit({1, 2});
   CHECK(passed(limit, "2001:db8:1:2::1", 1000, kStart) == 100);
   CHECK(passed(limit, "2001:db8:1:2:ffff::9", 1000, kStart) == 0);
   CHECK(passed(limit, "2001:db8:1:3::1", 1000, kStart) == 100);
 }
 
 TEST_CASE("what made no ticket is given back") {
-  JoinLimit limit({1, 2});
+  AddressLimit limit({1, 2});
   CHECK(passed(limit, "192.0.2.1", 1000, kStart) == 100);
   limit.give_back(address("192.0.2.1"), kRate);
   CHECK(passed(limit, "192.0.2.1", 1000, kStart) == 1);

@@ -1,0 +1,42 @@
+// A public key, and whether a signature is by its owner, as JSON Web Algorithms have it: RSA
+// (RSASSA-PKCS1-v1_5) and ECDSA on P-256, both with SHA-256 (RFC 7518 sections 3.3 and 3.4), and
+// Ed25519 (RFC 8037 section 3.1). Computed by Nettle: some 45, 280 and 200 us.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace spillway {
+
+enum class KeyKind : std::uint8_t { rsa, p256, ed25519 };
+
+// Of RSA with 4096 bits. No signature that counts is longer.
+inline constexpr std::size_t kMostSignatureBytes = 512;
+
+// A value: its numbers as bytes, the most significant first.
+struct PublicKey {
+  KeyKind kind{};
+  std::vector<std::uint8_t> number;    // RSA: the modulus; P-256: both coordinates; else the key
+  std::vector<std::uint8_t> exponent;  // of RSA
+
+  // False for a signature of another length than the key's, too.
+  bool has_signed(std::string_view text, std::span<const std::uint8_t> signature) const;
+
+  bool operator==(const PublicKey&) const = default;
+};
+
+struct ReadPublicKey {
+  std::optional<PublicKey> key;
+  std::string problem;  // why there is none, to follow the name of its file
+};
+
+// Of a PEM text (RFC 7468) with one SubjectPublicKeyInfo, as `openssl pkey -pubout` writes it: RSA
+// of 2048 to 4096 bits, a point of P-256, uncompressed, or Ed25519. All others are refused.
+ReadPublicKey read_public_key(std::string_view pem);
+
+}  // namespace spillway

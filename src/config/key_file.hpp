@@ -1,0 +1,32 @@
+// Files with keys.
+//
+// A secret that its group or others can read or write is refused, and so is a public key that they
+// can write: who changes it makes the tokens that are believed.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "base/hmac.hpp"
+#include "base/public_key.hpp"
+
+namespace spillway::config {
+
+template <class Key>
+struct KeyFile {
+  std::optional<Key> key;  // nullopt: see problem
+  std::string problem;     // one sentence
+};
+
+// Of 32 bytes, or 64 hexadecimal digits with or without a line end.
+KeyFile<HmacKey> read_key_file(const std::filesystem::path& path);
+
+// A secret of somebody else's choice, 32 to 4096 bytes; one line end behind it is not part of it.
+// A key in PEM is none.
+KeyFile<std::string> read_secret_file(const std::filesystem::path& path);
+
+// As read_public_key().
+KeyFile<PublicKey> read_public_key_file(const std::filesystem::path& path);
+
+}  // namespace spillway::config
