@@ -6,6 +6,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/proxy_process.hpp"
@@ -83,6 +84,12 @@ struct Victims {
     }
   }
 
+  // Its recoveries and its attempts.
+  std::pair<int, int> counts_of_poison(const Operator& desk) const {
+    const json job = desk.get("/jobs/" + poison);
+    return {job.at("recoveries"), job.at("attempts")};
+  }
+
   const TemporaryDirectory directory;
   Backend backend;
   std::string poison;
@@ -96,11 +103,8 @@ TEST_CASE(
   victims.kill(4);
   ProxyProcess proxy(victims.settings());
   const Operator desk{proxy.admin_port()};
-  REQUIRE(desk.come_to(1, "state=dead"));
-  const json job = desk.get("/jobs/" + victims.poison);
-  CHECK(job.at("cause") == "poison");
-  CHECK(job.at("recoveries") == 3);
-  CHECK(job.at("attempts") == 0);
+  REQUIRE(desk.come_to(1, "state=dead&cause=poison"));
+  CHECK(victims.counts_of_poison(desk) == std::pair(3, 0));
   defer(proxy.port(), "/export/other");
   CHECK(desk.come_to(5, "state=succeeded"));
   CHECK(victims.backend.attempts().size() == 4);
@@ -112,9 +116,6 @@ TEST_CASE("control: in three kills it is not, and how proxies ended is not count
   ProxyProcess proxy(victims.settings());
   const Operator desk{proxy.admin_port()};
   REQUIRE(desk.come_to(4, "state=succeeded"));
-  const json job = desk.get("/jobs/" + victims.poison);
-  CHECK(job.at("state") == "succeeded");
-  CHECK(job.at("recoveries") == 3);
-  CHECK(job.at("attempts") == 1);
+  CHECK(victims.counts_of_poison(desk) == std::pair(3, 1));
   CHECK(victims.backend.attempts() == std::vector<std::string>(4, "1"));
 }
