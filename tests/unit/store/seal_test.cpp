@@ -1,7 +1,6 @@
 #include "store/seal.hpp"
 
 #include <doctest/doctest.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
