@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "base/time.hpp"
@@ -11,7 +12,9 @@ namespace spillway::dispatch {
 
 class LogTime {
  public:
-  LogTime(Duration time) : log_(std::log(std::max(to_seconds(time), 1e-6))) {}
+  template <class Rep, class Period>
+  LogTime(std::chrono::duration<Rep, Period> time)
+      : log_(std::log(std::max(to_seconds(time), 1e-6))) {}
 
   operator double() const { return log_; }
 
