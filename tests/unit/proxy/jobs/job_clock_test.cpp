@@ -56,7 +56,7 @@ TEST_CASE("a proxy learns the store's time when it joins and each time it renews
   Play play;  // whose store has no clock
   CHECK(is_near(play.dispatcher.clock().now(), machine_time()));
   const jobs::WallTime hour = machine_time() + std::chrono::hours(1);
-  play.pass(seconds(20));
+  play.pass(seconds(6));
   play.ask();
   REQUIRE(play.asked<store::Renew>());
   // The play's steady clock stands at an hour, which the real one is told apart from by a store's
