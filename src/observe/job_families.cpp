@@ -51,9 +51,19 @@ MetricFamily by_state(const store::Totals& totals) {
 MetricFamily oldest(const JobsSnapshot& jobs) {
   MetricFamily family = gauge("spillway_jobs_oldest_claimable_seconds",
                               "How long the oldest deferred request could have been forwarded; "
-                              "those that wait for their next attempt do not count.");
+                              "those that wait for their next attempt, or for a route that is "
+                              "paused, do not count.");
   for (const store::Totals::Route& route : jobs.totals.routes)
     add_sample(family, {label("route", route.route)}, jobs.oldest_claimable_seconds(route));
+  return family;
+}
+
+MetricFamily paused(const JobsSnapshot& jobs) {
+  MetricFamily family = gauge("spillway_jobs_paused",
+                              "1: no deferred request of the route is forwarded, since its "
+                              "upstream cannot be asked or the route is not configured.");
+  for (const store::Totals::Route& route : jobs.totals.routes)
+    add_sample(family, {label("route", route.route)}, jobs.is_paused(route) ? 1 : 0);
   return family;
 }
 
@@ -129,6 +139,7 @@ Families job_families(const config::Config& config, const Snapshot& snapshot) {
           counts.lease_lost),
       oldest(jobs),
       std::move(oldest_letter),
+      paused(jobs),
       one(counter("spillway_jobs_recovered_total",
                   "Deferred requests taken over from proxies that ended with them in hand."),
           counts.recovered),

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
+#include <string>
 
 #include "base/time.hpp"
 #include "jobs/job.hpp"
@@ -13,16 +15,21 @@ namespace spillway::observe {
 struct JobsSnapshot {
   const JobCounts* counts = nullptr;  // never null
   store::Totals totals;               // of the last look at the store
+  // At that time: the routes of which no job was pulled for a while, since their upstream's circuit
+  // is open or nothing can be sent to it, or which are not configured.
+  std::set<std::string, std::less<>> paused;
   jobs::WallTime now{};
   bool is_available = false;  // the store
   // Since the start.
   std::uint64_t commands = 0;
   Duration longest_commit{0};
 
+  bool is_paused(const store::Totals::Route& route) const { return paused.contains(route.route); }
   // How long the oldest job of the route could have been pulled; not those that wait for their
-  // next attempt.
+  // next attempt, nor for a route that is paused.
   double oldest_claimable_seconds(const store::Totals::Route& route) const {
     if (route.oldest_claimable == jobs::kNoTime || route.oldest_claimable > now) return 0;
+    if (is_paused(route)) return 0;
     return to_seconds(now - route.oldest_claimable);
   }
   // Since the first of the dead and expired jobs was accepted.

@@ -362,6 +362,7 @@ Json jobs_json(const JobsSnapshot& jobs) {
     routes.push_back(
         {{"route", route.route},
          {"jobs", std::move(states)},
+         {"paused", jobs.is_paused(route)},
          {"oldest_claimable_ms", std::round(1e3 * jobs.oldest_claimable_seconds(route))}});
   }
   const JobCounts& counts = *jobs.counts;

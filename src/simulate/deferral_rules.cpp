@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/outcome.hpp"
+#include "jobs/deferral_rule.hpp"
+
 namespace spillway::simulate {
 namespace {
 
@@ -15,13 +18,15 @@ const config::Defer* defer_of_clients(const Scenario& scenario, const Clients& c
   return defer && !is_shadowed(scenario) ? &*defer : nullptr;
 }
 
-// Room, or a healthy server, would have prevented it.
-bool is_for_want_of_room(Reason refusal) {
+// How the proxy ends a request that it refuses for this reason.
+Outcome outcome_of(Reason refusal) {
   switch (refusal) {
-    case Reason::none:
-    case Reason::client_gone:
-    case Reason::upstream_invalid: return false;
-    default: return !is_callers_own(refusal);
+    case Reason::queue_timeout:
+    case Reason::deadline_expired: return Outcome::expired;
+    case Reason::evicted: return Outcome::evicted;
+    case Reason::circuit_open:
+    case Reason::upstream_unavailable: return Outcome::error;
+    default: return Outcome::denied;
   }
 }
 
@@ -39,12 +44,11 @@ bool is_deferred_first(const Scenario& scenario, const Request& request) {
 bool is_deferred_for(const Scenario& scenario, const Request& request, Reason refusal) {
   const config::Defer* const defer = defer_of(scenario, request);
   if (defer == nullptr || request.as_job || defer->when == config::DeferWhen::prefer) return false;
-  if (defer->include_limits && is_callers_own(refusal)) return true;
-  // The client's own deadline says that a later answer is of no use.
-  if (refusal == Reason::deadline_expired && scenario.clients[request.demand.clients].deadline)
-    return false;
-  if (refusal == Reason::event_loop_lag && !scenario.defers_for_lag) return false;
-  return is_for_want_of_room(refusal);
+  if (refusal == Reason::event_loop_lag && scenario.defers_for_lag) return true;
+  return jobs::is_deferred_for(
+      refusal, outcome_of(refusal),
+      {.include_limits = defer->include_limits,
+       .has_clients_deadline = scenario.clients[request.demand.clients].deadline.has_value()});
 }
 
 bool has_deferral(const Scenario& scenario) {

@@ -1,5 +1,6 @@
-// Which requests of a simulation are deferred: the rules of the proxy. Requests of a route with
-// `defer` count as unsafe ones (POST) that say no preference; in shadow mode none is deferred.
+// Which requests of a simulation are deferred: by the rule of the proxy (jobs/deferral_rule.hpp).
+// Requests of a route with `defer` count as unsafe ones (POST) that say no preference; in shadow
+// mode none is deferred.
 #pragma once
 
 #include "base/reason.hpp"

@@ -8,6 +8,7 @@
 #include "config/choices.hpp"
 #include "http/ascii.hpp"
 #include "http/rewrite.hpp"
+#include "jobs/deferral_rule.hpp"
 #include "jobs/idempotency.hpp"
 #include "jobs/prefer.hpp"
 #include "jobs/stored_request.hpp"
@@ -26,22 +27,6 @@ constexpr std::chrono::seconds kLongestWait{60};
 
 // Of a request that could be forwarded meanwhile.
 constexpr Duration kKeyPatience = std::chrono::milliseconds(100);
-
-// Refusals before anything was sent, which room or a healthy server would have
-// prevented.
-bool is_want_of_room(const Fault& fault) {
-  // Spillway itself lacks CPU: to defer a request costs more of it than to refuse it.
-  if (fault.reason == Reason::event_loop_lag) return false;
-  if (is_shed(fault)) return true;
-  switch (fault.reason) {
-    case Reason::deadline_expired: return fault.outcome == Outcome::expired;
-    case Reason::circuit_open:
-    case Reason::local_shortage:
-    case Reason::upstream_unavailable:
-    case Reason::upstream_timeout: return fault.outcome == Outcome::error;
-    default: return false;
-  }
-}
 
 jobs::Digest digest_of(std::string_view text) {
   const Sha256 whole = sha256(text);
@@ -119,11 +104,9 @@ bool Deferral::takes(const Fault& fault) const {
   if (settings->when == config::DeferWhen::prefer &&
       !jobs::parse_prefer(request_.head.fields).respond_async)
     return false;
-  if (settings->include_limits && is_callers_own(fault.reason)) return true;
-  // The client's own deadline says that a later answer is of no use.
-  if (fault.reason == Reason::deadline_expired && request_.subject.has_clients_deadline())
-    return false;
-  return is_want_of_room(fault);
+  return jobs::is_deferred_for(fault.reason, fault.outcome,
+                               {.include_limits = settings->include_limits,
+                                .has_clients_deadline = request_.subject.has_clients_deadline()});
 }
 
 Task<Answer> Deferral::write_down(std::optional<Fault> refused) {
@@ -265,7 +248,13 @@ Task<std::optional<Fault>> Deferral::store(jobs::NewJob job) {
   call.home = &services_.mailbox;
   call.parking = &parking_;
   if (!queue.submit(call)) co_return not_deferred(queue.condition().reason());
-  while (!call.delivered) co_await parking_.park({});
+  while (!call.delivered) {
+    const TimePoint patience = services_.now() + StoreCondition::kLongestTurn;
+    const Wake wake = co_await parking_.park({.deadline = patience});
+    // Behind a commit that takes too long it is refused as what comes now.
+    if (wake == Wake::timeout && queue.withdraw(call))
+      co_return not_deferred(queue.condition().reason());
+  }
   if (call.failure) co_return not_deferred(reason_of(*call.failure));
   const auto& enqueue = call.as<store::Enqueue>();
   observe::JobCounts& counts = queue.counts();

@@ -199,12 +199,6 @@ Task<Answer> JobResource::cancel(jobs::JobId id) {
   if (!cancelled.was) co_return no_such_job();
   if (!cancelled.is_done && *cancelled.was != jobs::JobState::cancelled)
     co_return answered(409, "The job has begun or ended: it cannot be cancelled any more.");
-  if (cancelled.is_done) {
-    ++services_.jobs->counts().cancelled;
-    services_.log.job({.id = std::string_view(jobs::to_text(id)).substr(0, 16),
-                       .state = jobs::JobState::cancelled,
-                       .cause = jobs::Cause::cancelled_by_client});
-  }
   response_ = {200, std::string(kJsonFields),
                dump({{"id", jobs::to_text(id)}, {"state", "cancelled"}})};
   co_return JobReport{};

@@ -56,6 +56,8 @@ Detached JobRun::run() {
   if (std::exchange(stage_, Stage::over) == Stage::at_upstream) {
     services_.jobs->counts().end();
     request_.upstream().running_jobs.fetch_sub(1, std::memory_order_relaxed);
+  } else if (const auto by = services_.jobs->withdrawals().close(job_.id)) {
+    end = withdrawn(*by);
   }
   co_await settle(std::move(end));
   services_.owner.end_job(*this);
@@ -72,6 +74,10 @@ Task<JobRun::End> JobRun::attempt() {
   if (is_lease_ending(Clock::now())) {
     admission_.return_slot(services_.now());
     co_return give_back(Duration{0}, false);
+  }
+  if (const auto by = services_.jobs->withdrawals().close(job_.id)) {
+    admission_.return_slot(services_.now());
+    co_return withdrawn(*by);
   }
   if (is_retry() && !may_retry()) co_return put_off();
   begin();
@@ -181,6 +187,13 @@ JobRun::End JobRun::give_back(Duration pause, bool pauses_route) {
   return end;
 }
 
+// Nothing of it was sent, or is: as if it had been cancelled in the store.
+JobRun::End JobRun::withdrawn(jobs::Cause by) {
+  End end;
+  end.progress = *jobs::cancelled(jobs::given_back(job_.progress, wall_now()), by, wall_now());
+  return end;
+}
+
 // As if this proxy had ended with the job in hand: that says nothing of the upstream.
 JobRun::End JobRun::taken_away() const {
   End end;
@@ -262,12 +275,16 @@ Task<> JobRun::settle(End end) {
   if (!services_.jobs->submit(call)) co_return;
   while (!call.delivered) co_await parking_.park({});
   if (call.failure || call.as<store::Settle>().is_lost) co_return;
-  log(end.progress, end.cause, end.status);
+  // Without an attempt: it was withdrawn, or its lease is lost.
+  const bool is_news = end.progress.cause != job_.progress.cause;
+  const bool is_attempt = end.cause != jobs::Cause::none;
+  log(end.progress, is_attempt || !is_news ? end.cause : end.progress.cause, end.status);
   observe::JobCounts& counts = services_.jobs->counts();
   switch (end.progress.state) {
     case jobs::JobState::succeeded: ++counts.succeeded; break;
     case jobs::JobState::dead: ++counts.dead[index(end.progress.cause)]; break;
     case jobs::JobState::expired: ++counts.expired; break;
+    case jobs::JobState::cancelled: ++counts.cancelled; break;
     default:
       if (end.cause != jobs::Cause::none) ++counts.retried[index(end.cause)];
       break;
@@ -295,6 +312,8 @@ void JobRun::abort(Abort why) {
 // An attempt that was to end and was not in a wait that can be ended is woken again.
 void JobRun::wake_if_late(TimePoint now) {
   if (is_lease_ending(now)) return lose_lease();
+  const bool is_unsent = stage_ == Stage::waiting;
+  if (is_unsent && services_.jobs->withdrawals().has(job_.id)) return abort(Abort::given_back);
   if (abort_ != Abort::none) return abort(abort_);
   if (parking_.parked() && parking_.deadline() <= now) parking_.wake(Wake::timeout);
 }

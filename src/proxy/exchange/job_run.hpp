@@ -69,6 +69,7 @@ class JobRun final : public Swept {
   void book_retry(const End& end);
   End put_off();
   End give_back(Duration pause, bool pauses_route);
+  End withdrawn(jobs::Cause by);
   End taken_away() const;
   End unreadable();
   End after(const std::optional<Fault>& fault, std::optional<jobs::StoredAnswer> answer);

@@ -1,5 +1,6 @@
 #include "proxy/jobs/call_queue.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -111,6 +112,14 @@ CallQueue::Batch CallQueue::take_refused() {
   }
   calls_ = std::move(kept);
   return refused;
+}
+
+bool CallQueue::remove(const StoreCall& call) {
+  const auto found = std::find(calls_.begin(), calls_.end(), &call);
+  if (found == calls_.end()) return false;
+  bytes_ -= bytes_of(call.command);
+  calls_.erase(found);
+  return true;
 }
 
 void CallQueue::put_back(StoreCall& settle) {

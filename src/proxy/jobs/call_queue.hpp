@@ -47,6 +47,8 @@ class CallQueue {
   Batch take_batch();
   // All but what has to be settled: the store has failed.
   Batch take_refused();
+  // False: it is not among what changes jobs and waits.
+  bool remove(const StoreCall& call);
   // Of a batch that failed, to the front.
   void put_back(StoreCall& settle);
   // Of each route, how many of the letters wait.

@@ -180,6 +180,10 @@ void JobDispatcher::learn(store::Command& command, TimePoint now, jobs::WallTime
     if (replay->is_dry_run) return;
     next_.lanes = now;
     tell(replay->jobs, jobs::JobState::queued, jobs::Cause::none);
+  } else if (const auto* const cancel = std::get_if<store::Cancel>(&command)) {
+    if (!cancel->is_done) return;
+    ++counts_.cancelled;
+    tell(cancel->id, jobs::JobState::cancelled, cancel->cause);
   } else if (auto* const sweep = std::get_if<store::Sweep>(&command)) {
     swept(*sweep, now);
   }
@@ -212,8 +216,16 @@ void JobDispatcher::swept(const store::Sweep& sweep, TimePoint now) {
 
 void JobDispatcher::tell(const std::vector<jobs::JobId>& ids, jobs::JobState state,
                          jobs::Cause cause) const {
-  if (!acts_.tell) return;
-  for (const jobs::JobId& id : ids) acts_.tell(id, state, cause);
+  for (const jobs::JobId& id : ids) tell(id, state, cause);
+}
+
+void JobDispatcher::tell(const jobs::JobId& id, jobs::JobState state, jobs::Cause cause) const {
+  if (acts_.tell) acts_.tell(id, state, cause);
+}
+
+void JobDispatcher::left() {
+  for (const auto& [id, its] : leased_) tell(id, its.before, jobs::Cause::none);
+  leased_.clear();
 }
 
 void JobDispatcher::claimed(store::Claim& claim) {
@@ -223,9 +235,11 @@ void JobDispatcher::claimed(store::Claim& claim) {
   Route& route = known_[claim.lane.route];
   route.tokens = std::max(0.0, route.tokens - static_cast<double>(claim.jobs.size()));
   for (jobs::LeasedJob& job : claim.jobs) {
-    leased_.emplace(job.id, Leased{job.lane, upstream});
+    const jobs::JobState before = jobs::given_back(job.progress, job.progress.due).state;
+    leased_.emplace(job.id, Leased{job.lane, upstream, before});
     ++route.in_hand;
     ++in_hand_by_upstream_[upstream];
+    withdrawals_.open(job.id);
     acts_.hand_over(std::move(job), claim.epoch);
   }
   counts_.in_hand.store(static_cast<std::uint32_t>(in_hand()), std::memory_order_relaxed);
@@ -283,6 +297,17 @@ bool JobDispatcher::has_work(TimePoint now, jobs::WallTime wall) const {
 
 void JobDispatcher::heard(const std::vector<jobs::Lane>& lanes, jobs::WallTime wall) {
   for (const jobs::Lane& lane : lanes) rotor_.add(lane, wall);
+}
+
+std::set<std::string, std::less<>> JobDispatcher::paused(const store::Totals& totals,
+                                                         TimePoint now) const {
+  std::set<std::string, std::less<>> names;
+  for (const store::Totals::Route& route : totals.routes) {
+    const auto known = known_.find(route.route);
+    const bool pauses = known != known_.end() && now < known->second.paused_until;
+    if (pauses || !routes_.routes.contains(route.route)) names.insert(route.route);
+  }
+  return names;
 }
 
 // Each time again, for twice as long.

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@
 #include "proxy/jobs/job_routes.hpp"
 #include "proxy/jobs/lease.hpp"
 #include "proxy/jobs/store_call.hpp"
+#include "proxy/jobs/withdrawals.hpp"
 
 namespace spillway::proxy {
 
@@ -33,8 +35,8 @@ class JobDispatcher {
   struct Acts {
     std::function<void(jobs::LeasedJob, store::Epoch)> hand_over;  // to a worker
     std::function<void()> abort_all;  // the lease is lost: upstream requests are ended first
-    // A job's state changed without an attempt: it expired, its proxy ended, or it was replayed.
-    // May be empty.
+    // A job's state changed without an attempt here: it expired, its proxy ended, it was cancelled,
+    // replayed, given back at the end, or is Spillway's own. May be empty.
     std::function<void(const jobs::JobId&, jobs::JobState, jobs::Cause)> tell{};
   };
 
@@ -54,6 +56,9 @@ class JobDispatcher {
   // Another proxy has jobs in these lanes that it cannot take now.
   void heard(const std::vector<jobs::Lane>& lanes, jobs::WallTime wall);
   void pause(const std::string& route, TimePoint now, TimePoint until);
+  // What was in hand was given back, with the registration.
+  void left();
+  void tell(const jobs::JobId& id, jobs::JobState state, jobs::Cause cause) const;
   // The store failed: asks again what was asked.
   void failed(TimePoint now);
   // When plan() has something to ask for.
@@ -64,11 +69,15 @@ class JobDispatcher {
   const Lease& lease() const { return lease_; }
   // Thread-safe.
   const JobClock& clock() const { return clock_; }
+  // Of what was handed over.
+  Withdrawals& withdrawals() { return withdrawals_; }
   // Of a job that this proxy has leased; null: it has not.
   const std::string* route_of(const store::Settle& settle) const {
     const auto leased = leased_.find(settle.id);
     return leased == leased_.end() ? nullptr : &leased->second.lane.route;
   }
+  // Of these routes, those of which no job is pulled for a while: they pause, or are gone.
+  std::set<std::string, std::less<>> paused(const store::Totals& totals, TimePoint now) const;
   // Jobs that this proxy has leased.
   std::size_t in_hand() const { return leased_.size(); }
   // Some are in hand, or wait for room: not those of a route that pauses or is gone.
@@ -77,7 +86,8 @@ class JobDispatcher {
  private:
   struct Leased {
     jobs::Lane lane;
-    std::string upstream;  // upstream_of() at the time
+    std::string upstream;   // upstream_of() at the time
+    jobs::JobState before;  // in which it waited
   };
   struct Route {
     std::size_t in_hand = 0;
@@ -134,6 +144,7 @@ class JobDispatcher {
   JobClock clock_;
   NextAt next_;
   LanesRound round_;
+  Withdrawals withdrawals_;
 };
 
 }  // namespace spillway::proxy

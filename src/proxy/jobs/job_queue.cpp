@@ -77,6 +77,11 @@ bool JobQueue::submit(StoreCall& call) {
   return true;
 }
 
+bool JobQueue::withdraw(StoreCall& call) {
+  const std::lock_guard lock(mutex_);
+  return !is_available() && calls_.remove(call);
+}
+
 // Under the mutex.
 bool JobQueue::has_place_for_letter(const std::string& route, std::uint64_t most) const {
   std::uint64_t dead = 0;
@@ -124,41 +129,6 @@ JobQueue::Buried JobQueue::bury(jobs::NewJob job, jobs::Cause cause, std::uint64
   return Buried::taken;
 }
 
-void JobQueue::watch(JobWatch& watch) {
-  const std::lock_guard lock(mutex_);
-  watches_.emplace(watch.id, &watch);
-}
-
-bool JobQueue::unwatch(JobWatch& watch) {
-  const std::lock_guard lock(mutex_);
-  const auto [first, last] = watches_.equal_range(watch.id);
-  const auto found =
-      std::find_if(first, last, [&](const auto& one) { return one.second == &watch; });
-  if (found == last) return false;
-  watches_.erase(found);
-  return true;
-}
-
-// Under the mutex.
-void JobQueue::notify(const jobs::JobId& id) {
-  const auto [first, last] = watches_.equal_range(id);
-  for (auto one = first; one != last; ++one) one->second->home->deliver(*one->second);
-  watches_.erase(first, last);
-}
-
-void JobQueue::notify(const store::Command& command) {
-  if (watches_.empty()) return;
-  if (const auto* const settle = std::get_if<store::Settle>(&command)) {
-    if (!settle->is_lost) notify(settle->id);
-  } else if (const auto* const cancel = std::get_if<store::Cancel>(&command)) {
-    if (cancel->is_done) notify(cancel->id);
-  } else if (const auto* const claim = std::get_if<store::Claim>(&command)) {
-    for (const jobs::LeasedJob& job : claim->jobs) notify(job.id);
-  } else if (const auto* const sweep = std::get_if<store::Sweep>(&command)) {
-    for (const jobs::JobId& id : sweep->expired) notify(id);
-  }
-}
-
 void JobQueue::configure(JobRoutes routes) {
   lookups_.set_rate(routes.generation->config.store.lookups_per_second);
   {
@@ -204,7 +174,7 @@ std::int64_t JobQueue::retry_after(std::uint64_t position) const {
 void JobQueue::run() {
   while (wait_for_work()) turn();
   // What workers still ask for, and what they have finished.
-  while (is_available()) {
+  while (condition_.is_available()) {
     Batch batch = take_batch();
     if (batch.empty()) break;
     execute(batch);
@@ -213,7 +183,8 @@ void JobQueue::run() {
   if (store_ == nullptr || dispatcher_.epoch() == 0) return;
   store::Command leave = store::Leave{.epoch = dispatcher_.epoch()};
   store::Command* const one = &leave;
-  if (const auto failure = store_->execute({&one, 1}, wall_now())) on_failure_(*failure);
+  if (const auto failure = store_->execute({&one, 1}, wall_now())) return on_failure_(*failure);
+  dispatcher_.left();
 }
 
 // Under the mutex: the thread is to be woken for what it was told. Once.
@@ -222,7 +193,7 @@ bool JobQueue::is_to_wake() { return std::exchange(told_.is_asleep, false); }
 // Under the mutex.
 bool JobQueue::has_work() const {
   return told_.to_stop || told_.routes || told_.of_job_started || told_.to_stop_pulling ||
-         (!calls_.is_empty() && is_available());
+         (!calls_.is_empty() && condition_.is_available());
 }
 
 // What other proxies have announced.
@@ -236,11 +207,13 @@ bool JobQueue::listen() {
 bool JobQueue::wait_for_work() {
   bool has_heard = listen();
   const TimePoint now = Clock::now();
-  const TimePoint due = is_available() ? dispatcher_.next_due(now, wall_now()) : try_at_;
+  const TimePoint due = condition_.is_available() ? dispatcher_.next_due(now, wall_now()) : try_at_;
   std::unique_lock lock(mutex_);
-  if (due > now && !has_work() && is_available()) {
+  if (due > now && !has_work() && condition_.is_available()) {
     lock.unlock();
+    condition_.begin(now);
     store_->rest();
+    condition_.end();
     lock.lock();
   }
   while (!has_work() && !has_heard && Clock::now() < due) {
@@ -262,14 +235,14 @@ bool JobQueue::wait_for_work() {
 
 void JobQueue::turn() {
   const TimePoint now = Clock::now();
-  if (!is_available() && now < try_at_) return;
+  if (!condition_.is_available() && now < try_at_) return;
   if (store_ == nullptr && !open_again()) return;
   Batch batch;
-  if (is_available()) batch = take_batch();
+  if (condition_.is_available()) batch = take_batch();
   std::vector<store::Command> wanted;
   dispatcher_.plan(wanted, now, wall_now());
   // A probe, if nothing else shows that the store is there again.
-  if (wanted.empty() && !is_available()) wanted.emplace_back(store::Totals{});
+  if (wanted.empty() && !condition_.is_available()) wanted.emplace_back(store::Totals{});
   for (store::Command& command : wanted) {
     own_.push_back(std::make_unique<StoreCall>(std::move(command)));
     batch.push_back(own_.back().get());
@@ -296,7 +269,10 @@ void JobQueue::execute(Batch& batch) {
   commands.reserve(batch.size());
   for (StoreCall* const call : batch) commands.push_back(&call->command);
   const TimePoint began = Clock::now();
-  if (const auto failure = store_->execute(commands, wall_now()))
+  condition_.begin(began);
+  const auto failure = store_->execute(commands, wall_now());
+  condition_.end();
+  if (failure)
     failed(batch, *failure);
   else
     succeeded(batch, Clock::now() - began);
@@ -329,12 +305,23 @@ void JobQueue::succeeded(Batch& batch, Duration took) {
     for (StoreCall* const call : batch)
       if (auto* const totals = std::get_if<store::Totals>(&call->command)) note(std::move(*totals));
   }
-  for (StoreCall* const call : batch) deliver(*call);
+  for (StoreCall* const call : batch) answer(*call);
+}
+
+// The call may be gone when it is delivered.
+void JobQueue::answer(StoreCall& call) {
+  Withdrawals& withdrawals = dispatcher_.withdrawals();
+  if (withdrawals.wait(call)) return;
+  Batch cancels;
+  if (is_settle(call)) cancels = withdrawals.settled(call.as<store::Settle>());
+  deliver(call);
+  for (StoreCall* const cancel : cancels) deliver(*cancel);
 }
 
 void JobQueue::note(store::Totals totals) {
   condition_.measured(totals.bytes > max_bytes_);
   seen_.totals = std::move(totals);
+  seen_.paused = dispatcher_.paused(seen_.totals, Clock::now());
   buried_ = calls_.letters_by_route();
 }
 
@@ -353,6 +340,7 @@ void JobQueue::failed(Batch& batch, const store::Failure& failure) {
   }
   for (StoreCall* const call : batch)
     if (!is_settle(*call)) refused.push_back(call);
+  for (StoreCall* const cancel : dispatcher_.withdrawals().give_up()) refused.push_back(cancel);
   for (StoreCall* const call : refused) {
     call->failure = failure;
     deliver(*call);
@@ -369,7 +357,8 @@ void JobQueue::deliver(StoreCall& call) {
 }
 
 void JobQueue::give_up_waiting() {
-  Batch batch = take_batch();
+  Batch batch = dispatcher_.withdrawals().give_up();
+  for (const Batch rest = take_batch(); StoreCall* const call : rest) batch.push_back(call);
   for (; !batch.empty(); batch = take_batch()) {
     for (StoreCall* const call : batch) {
       call->failure = store::Failure{store::Failure::Kind::unavailable, "the proxy is stopping"};

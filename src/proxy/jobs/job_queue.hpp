@@ -47,6 +47,8 @@ class JobQueue {
   // False, without effect: the store is unavailable, or too many calls wait. A Settle is always
   // taken: it is kept until the store is there again.
   bool submit(StoreCall& call);
+  // While the store hangs: true, the call was not on its way there yet, and is not executed.
+  bool withdraw(StoreCall& call);
   // Keeps a request that was refused for the operator, and does not wait for it: `written` is
   // called on the store's thread once it is durable. `most`: so many dead jobs of its route are
   // kept at most, but for what other proxies add within a second.
@@ -73,9 +75,12 @@ class JobQueue {
   LookupLimit& lookups() { return lookups_; }
   // Of requests that are answered now, or on their way here.
   KeysInHand& keys_in_hand() { return keys_in_hand_; }
+  // Of jobs that a worker has and has not sent.
+  Withdrawals& withdrawals() { return dispatcher_.withdrawals(); }
   const StoreCondition& condition() const { return condition_; }
   bool is_full() const { return condition_.is_full(); }
-  bool is_available() const { return condition_.is_available(); }
+  // What is submitted is likely to be answered soon.
+  bool is_available() const { return condition_.is_available() && !condition_.hangs(Clock::now()); }
   observe::JobsSnapshot snapshot() const;
   // What jobs are accepted, due and ended at.
   jobs::WallTime wall_now() const { return dispatcher_.clock().now(); }
@@ -111,6 +116,7 @@ class JobQueue {
   void note(store::Totals totals);
   void notify(const store::Command& command);
   void notify(const jobs::JobId& id);
+  void answer(StoreCall& call);
   void deliver(StoreCall& call);
   void give_up_waiting();
 

@@ -21,7 +21,10 @@ bool JobQueue::post(jobs::NewJob job, std::uint64_t max_pending,
   call->done = [this, self = call, written = std::move(written)] {
     const bool is_written =
         !self->failure && self->as<store::Enqueue>().result == store::Enqueue::Result::accepted;
-    if (is_written) ++counts_.accepted;
+    if (is_written) {
+      ++counts_.accepted;
+      dispatcher_.tell(self->as<store::Enqueue>().id, jobs::JobState::queued, jobs::Cause::none);
+    }
     written(is_written);
   };
   if (submit(*call)) return true;

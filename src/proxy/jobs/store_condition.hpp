@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "base/reason.hpp"
+#include "base/time.hpp"
 #include "proxy/jobs/store_call.hpp"
 #include "store/failure.hpp"
 
@@ -26,7 +27,16 @@ inline bool has_taken_space(const StoreCall* call) {
 
 class StoreCondition {
  public:
+  // The store's thread is at the store for longer: nobody knows when what comes now would be
+  // written. The store's own patience is longer, since what it gives up may be done all the same.
+  static constexpr Milliseconds kLongestTurn{1000};
+
+  // What was asked last was executed.
   bool is_available() const { return is_available_.load(std::memory_order_relaxed); }
+  bool hangs(TimePoint now) const {
+    const Duration::rep since = busy_since_.load(std::memory_order_relaxed);
+    return since != kIdle && now - TimePoint(Duration(since)) > kLongestTurn;
+  }
   // It takes as much space as it may.
   bool is_full() const { return is_full_.load(std::memory_order_relaxed); }
   // Why it does not take what is to be written down: the last failure, until something was written.
@@ -34,6 +44,11 @@ class StoreCondition {
   Reason reason() const { return reason_.load(std::memory_order_relaxed); }
 
   void opened(bool is_there) { is_available_.store(is_there); }
+  // The store is asked; has answered.
+  void begin(TimePoint now) {
+    busy_since_.store(now.time_since_epoch().count(), std::memory_order_relaxed);
+  }
+  void end() { busy_since_.store(kIdle, std::memory_order_relaxed); }
   void measured(bool is_full) { is_full_.store(is_full, std::memory_order_relaxed); }
   void succeeded(bool has_written) {
     is_available_.store(true, std::memory_order_relaxed);
@@ -46,7 +61,10 @@ class StoreCondition {
   }
 
  private:
+  static constexpr Duration::rep kIdle = TimePoint::min().time_since_epoch().count();
+
   std::atomic<bool> is_available_{false};
+  std::atomic<Duration::rep> busy_since_{kIdle};
   std::atomic<bool> is_full_{false};
   std::atomic<Reason> reason_{Reason::store_unavailable};
 };

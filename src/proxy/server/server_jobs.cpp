@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -13,6 +14,7 @@
 #include "proxy/server/server_parts.hpp"
 #include "store/key.hpp"
 #include "store/sqlite.hpp"
+#include "store/sqlite_schema.hpp"
 
 namespace spillway::proxy {
 
@@ -31,9 +33,21 @@ bool any_defers(const config::Config& config) {
                      [](const config::Route& route) { return route.defer.has_value(); });
 }
 
-// A store that is named may have jobs of routes that are gone.
+// By its header (https://www.sqlite.org/fileformat.html): nothing else is opened unasked.
+bool is_file_of_jobs(const std::filesystem::path& file) {
+  std::string header(72, '\0');
+  std::ifstream in(file, std::ios::binary);
+  if (!in.read(header.data(), static_cast<std::streamsize>(header.size()))) return false;
+  std::string wanted;
+  for (int shift = 24; shift >= 0; shift -= 8)
+    wanted += static_cast<char>(store::kJobTables.application_id >> shift);
+  return header.starts_with("SQLite format 3") && header.ends_with(wanted);
+}
+
+// A store that is there may have jobs of routes that are gone.
 bool may_have_jobs(const config::Store& store) {
-  if (store.url.empty() || store.url == "memory:") return false;
+  if (store.url == "memory:") return false;
+  if (store.url.empty()) return is_file_of_jobs(store_directory(store) / store::kDefaultFile);
   if (!store.url.starts_with(kSqliteUrl)) return true;
   std::error_code failure;  // opening it tells which
   return std::filesystem::exists(store_directory(store) / store.url.substr(kSqliteUrl.size()),
@@ -63,15 +77,7 @@ std::filesystem::path store_directory(const config::Store& store) {
 }
 
 std::unique_ptr<JobQueue> Server::Parts::make_jobs(const config::Config& config) {
-  if (!any_defers(config) && !may_have_jobs(config.store)) {
-    const auto usual = store_directory(config.store) / store::kDefaultFile;
-    std::error_code ignored;
-    if (config.store.url.empty() && std::filesystem::exists(usual, ignored)) {
-      log.message(observe::Level::warn, "no route has defer: jobs in " + usual.string() +
-                                            " are not shown unless store.url names it");
-    }
-    return nullptr;
-  }
+  if (!any_defers(config) && !may_have_jobs(config.store)) return nullptr;
   if (config.store.url == "memory:") {
     log.message(observe::Level::warn,
                 "store.url is memory: deferred requests are lost when this process ends");

@@ -96,10 +96,8 @@ JobsSource Server::Parts::jobs_source() {
   return {.submit = [this](StoreCall& call) { return jobs->submit(call); },
           .changed =
               [this](const observe::JobChange& change) {
-                using Kind = observe::JobChange::Kind;
-                observe::JobCounts& counts = jobs->counts();
-                if (change.kind == Kind::cancelled) counts.cancelled += change.count;
-                if (change.kind == Kind::replayed) counts.replayed += change.count;
+                if (change.kind == observe::JobChange::Kind::replayed)
+                  jobs->counts().replayed += change.count;
                 log.jobs_changed(change);
               },
           .ttl = [this] { return generations.current()->config.jobs.ttl; },

@@ -41,7 +41,7 @@ House spillway() {
                      {"jobs", http + Rooms{"resilience"}},
                      {"waiting", {"base", "config"}},
                      {"store", http + Rooms{"resilience", "jobs", "waiting"}},
-                     {"simulate", decisions + Rooms{"cache/rules", "waiting"}},
+                     {"simulate", decisions + Rooms{"cache/rules", "jobs", "waiting"}},
                      {"cache/rules", http + Rooms{"traffic"}},
                      {"cache/store", http + Rooms{"traffic", "cache/rules"}},
                      {"cache", http + Rooms{"traffic", "cache/rules", "cache/store"}},

@@ -1,9 +1,11 @@
 // Jobs of routes that are not configured any more: they wait, visible, until theirs is there again.
 #include <doctest/doctest.h>
 
+#include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "support/proxy_process.hpp"
 #include "support/temporary_directory.hpp"
@@ -75,13 +77,37 @@ TEST_CASE("without a route that defers a store is opened only if it is named and
   CHECK_FALSE(std::filesystem::exists(file));
 }
 
-TEST_CASE("jobs in a file that nothing names are not shown, and the log says so") {
+TEST_CASE("jobs in the usual file are shown though nothing names it, and no other file is opened") {
   const TemporaryDirectory directory;
-  directory.write("spillway.db", "");
+  const std::vector<std::string> under{"env", "STATE_DIRECTORY=" + directory.path().string()};
   RejectingBackend backend;
-  ProxyProcess proxy(configuration({backend.peer.address()}, {{"log", {{"level", "warn"}}}}),
-                     {"env", "STATE_DIRECTORY=" + directory.path().string()});
-  CHECK(proxy.process().wait_for_output("no route has defer: jobs in "));
-  CHECK(Operator{proxy.admin_port()}.ask("GET", "/jobs").status() == 404);
-  CHECK(std::filesystem::file_size(directory.path() / "spillway.db") == 0);
+  const json nothing = configuration({backend.peer.address()});
+  // The control: an empty file, and one of another program.
+  for (const std::string& text :
+       {std::string(), std::string("SQLite format 3") + std::string(99, 'x')}) {
+    directory.write("spillway.db", text);
+    const ProxyProcess proxy(nothing, under);
+    CHECK(Operator{proxy.admin_port()}.ask("GET", "/jobs").status() == 404);
+    CHECK(std::filesystem::file_size(directory.path() / "spillway.db") == text.size());
+  }
+  std::filesystem::remove(directory.path() / "spillway.db");
+  std::string id;
+  {
+    const RefusingPort nobody;
+    json settings = deferring();
+    settings.erase("store");
+    ProxyProcess proxy(configuration({nobody.address()}, settings), under);
+    id = defer(proxy.port(), "/export/1");
+    proxy.process().signal(SIGTERM);
+    REQUIRE(proxy.process().wait() == 0);
+  }
+  const ProxyProcess proxy(nothing, under);
+  const Operator desk{proxy.admin_port()};
+  CHECK(desk.get("/jobs/" + id).at("paused") == true);
+  json routes;
+  for (const Deadline deadline; routes.empty() && !deadline.passed();)
+    routes = desk.get("/state").at("jobs").at("routes");  // they are counted once a second
+  REQUIRE(routes.size() == 1);
+  CHECK(routes[0].at("paused") == true);
+  CHECK(routes[0].at("oldest_claimable_ms") == 0);
 }

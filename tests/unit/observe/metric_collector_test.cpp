@@ -50,6 +50,17 @@ std::string promtool(const std::string& page) {
   return said;
 }
 
+TEST_CASE("jobs of a route that is paused are not claimable") {
+  const std::string oldest = "spillway_jobs_oldest_claimable_seconds{route=\"export\"} ";
+  const std::string paused = "spillway_jobs_paused{route=\"export\"} ";
+  Page page;
+  CHECK(has_line(page.text(), oldest + "30"));
+  CHECK(has_line(page.text(), paused + "0"));
+  page.snapshot.jobs->paused.insert("export");
+  CHECK(has_line(page.text(), oldest + "0"));
+  CHECK(has_line(page.text(), paused + "1"));
+}
+
 TEST_CASE("each server of an upstream has its samples") {
   const std::string text = Page().text();
   const std::string sick = "{upstream=\"reports\",server=\"10.0.0.2:80\"";

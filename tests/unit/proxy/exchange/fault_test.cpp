@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "http/problem.hpp"
+#include "jobs/deferral_rule.hpp"
 #include "support/places.hpp"
 
 namespace spillway::proxy {
@@ -150,6 +151,27 @@ TEST_CASE("a stored or fallback response may replace refusals, and shed clients 
   CHECK_FALSE(is_refusal(deadline_passed()));  // the upstream was asked
   CHECK(is_refusal(dropped(Reason::error_burst)));
   CHECK_FALSE(is_shed(dropped(Reason::error_burst)));
+}
+
+TEST_CASE(
+    "what clients are shed for is deferred, but for event-loop lag, and failures to connect") {
+  std::map<bool, std::set<Reason>> deferred;  // by include_limits
+  std::set<Reason> expected;
+  for (const auto& [reason, faults] : all_faults()) {
+    for (const Fault& fault : faults) {
+      if (is_shed(fault)) expected.insert(reason);
+      for (const bool limits : {false, true}) {
+        if (jobs::is_deferred_for(fault.reason, fault.outcome, {.include_limits = limits}))
+          deferred[limits].insert(reason);
+      }
+    }
+  }
+  expected.erase(Reason::event_loop_lag);
+  expected.insert({Reason::deadline_expired, Reason::circuit_open, Reason::local_shortage,
+                   Reason::upstream_unavailable, Reason::upstream_timeout});
+  CHECK(deferred[false] == expected);
+  expected.insert({Reason::budget_exceeded, Reason::tenant_share});
+  CHECK(deferred[true] == expected);
 }
 
 TEST_CASE("a failure of a server is known from a fault of anybody else") {

@@ -1,6 +1,9 @@
 // What is pulled, when, and what a lost lease and a route that pauses do to it.
 #include <doctest/doctest.h>
 
+#include <functional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "unit/proxy/jobs/played_store.hpp"
@@ -114,6 +117,19 @@ TEST_CASE("a route that pauses is left alone, each time for longer, until a job 
   play.dispatcher.pause("export", play.now, play.now);
   CHECK(pulled_within(milliseconds(1900)) == 0);
   CHECK(pulled_within(milliseconds(500)) > 0);
+}
+
+TEST_CASE("a route that pauses, and one that is gone, are told to be paused") {
+  using Names = std::set<std::string, std::less<>>;
+  Play play;
+  store::Totals totals;
+  for (const char* route : {"export", "former"})
+    totals.routes.push_back({.route = route, .by_state = {}});
+  CHECK(play.dispatcher.paused(totals, play.now) == Names{"former"});
+  play.dispatcher.pause("export", play.now, play.now + seconds(20));
+  CHECK(play.dispatcher.paused(totals, play.now) == Names{"export", "former"});
+  play.pass(seconds(20));
+  CHECK(play.dispatcher.paused(totals, play.now) == Names{"former"});
 }
 
 TEST_CASE("jobs of a route that is gone stay in the store") {
@@ -336,4 +352,24 @@ TEST_CASE("what becomes of a job without an attempt is told") {
     CHECK(play.told.size() == (is_dry_run ? 0 : 2));
   }
   CHECK(play.told == std::vector{JobState::queued, JobState::queued});
+  play.told.clear();
+  for (const bool is_done : {false, true}) {  // false: it was too late
+    store::Command cancelled = store::Cancel{.was = JobState::queued, .is_done = is_done};
+    play.dispatcher.learn(cancelled, play.now, play.wall);
+  }
+  CHECK(play.told == std::vector{JobState::cancelled});
+  CHECK(play.counts.cancelled == 1);
+}
+
+TEST_CASE("what is given back with the registration is told, and what had ended is not") {
+  using jobs::JobState;
+  std::size_t waiting = 3;
+  Play play;
+  play.see();
+  play.pull(waiting);
+  play.settle(play.handed.at(0), JobState::succeeded);
+  play.dispatcher.left();
+  CHECK(play.told == std::vector{JobState::queued, JobState::queued});
+  play.dispatcher.left();
+  CHECK(play.told.size() == 2);
 }

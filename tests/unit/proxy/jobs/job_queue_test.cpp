@@ -32,6 +32,8 @@ struct Weather {
   std::atomic<store::Failure::Kind> kind{store::Failure::Kind::unavailable};
   std::atomic<int> opened{0};
   std::atomic<int> batches_of_settles{0};
+  std::atomic<bool> hangs{false};  // until `go`
+  Event is_hanging, go;
 };
 
 // A memory store that fails while it is down.
@@ -42,6 +44,10 @@ class Fickle final : public store::JobStore {
   std::optional<store::Failure> execute(std::span<store::Command* const> batch,
                                         jobs::WallTime now) override {
     if (weather_.is_down) return store::Failure{weather_.kind, "the test says so"};
+    if (weather_.hangs) {
+      weather_.is_hanging.set();
+      weather_.go.wait();
+    }
     for (const store::Command* const command : batch)
       if (std::holds_alternative<store::Settle>(*command)) ++weather_.batches_of_settles;
     auto failure = inner_->execute(batch, now);
@@ -149,6 +155,54 @@ TEST_CASE("a store that fails is told to those who wait, refuses others, and rec
   desk.weather.is_down = false;
   CHECK(desk.becomes_available(true));
   CHECK_FALSE(desk.ask(enqueue(4)));
+}
+
+TEST_CASE("while a commit takes too long others are refused at once, and nothing has failed") {
+  Desk desk;
+  REQUIRE_FALSE(desk.queue.start(some_routes()));
+  REQUIRE_FALSE(desk.ask(enqueue(1)));
+  desk.weather.hangs = true;
+  REQUIRE(desk.weather.is_hanging.wait());  // with what it asks of itself
+  const auto submitted = [&](store::Command command) {
+    const auto asked = std::make_shared<Asked>(std::move(command));
+    asked->call.done = [asked] { asked->over.set(); };
+    REQUIRE(desk.queue.submit(asked->call));
+    return asked;
+  };
+  const auto early = submitted(enqueue(2)), impatient = submitted(enqueue(3));
+  CHECK_FALSE(desk.queue.withdraw(impatient->call));  // it may take as long as that
+  REQUIRE(desk.becomes_available(false));
+  CHECK(desk.ask(enqueue(4)));
+  CHECK(desk.ask(store::KnowsKey{}));
+  const auto settled = submitted(store::Settle{});
+  CHECK(desk.queue.withdraw(impatient->call));
+  CHECK_FALSE(desk.queue.withdraw(impatient->call));
+  CHECK_FALSE(early->over.is_set());
+  desk.weather.hangs = false;
+  desk.weather.go.set();
+  REQUIRE(early->over.wait());
+  REQUIRE(settled->over.wait());
+  CHECK_FALSE(early->call.failure);
+  CHECK_FALSE(settled->call.failure);
+  CHECK_FALSE(impatient->over.is_set());
+  impatient->call.done = nullptr;
+  CHECK(desk.becomes_available(true));
+  CHECK_FALSE(desk.ask(enqueue(5)));
+  CHECK(desk.failures == 0);
+}
+
+TEST_CASE("a store hangs from a second of one turn on, however many turns it has taken") {
+  StoreCondition condition;
+  const TimePoint begin = TimePoint{} + std::chrono::hours(1);
+  CHECK_FALSE(condition.hangs(begin));
+  for (int n = 0; n < 3; ++n) {
+    const TimePoint turn = begin + n * StoreCondition::kLongestTurn;
+    condition.begin(turn);
+    CHECK_FALSE(condition.hangs(turn + StoreCondition::kLongestTurn));
+    CHECK(condition.hangs(turn + StoreCondition::kLongestTurn + Milliseconds{1}));
+    condition.end();
+    CHECK_FALSE(condition.hangs(turn + std::chrono::hours(1)));
+  }
 }
 
 TEST_CASE("what is wrong with a store is said until something is written again") {

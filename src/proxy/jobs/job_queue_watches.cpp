@@ -1,0 +1,43 @@
+// Those who wait for a job to change.
+#include <algorithm>
+
+#include "proxy/jobs/job_queue.hpp"
+
+namespace spillway::proxy {
+
+void JobQueue::watch(JobWatch& watch) {
+  const std::lock_guard lock(mutex_);
+  watches_.emplace(watch.id, &watch);
+}
+
+bool JobQueue::unwatch(JobWatch& watch) {
+  const std::lock_guard lock(mutex_);
+  const auto [first, last] = watches_.equal_range(watch.id);
+  const auto found =
+      std::find_if(first, last, [&](const auto& one) { return one.second == &watch; });
+  if (found == last) return false;
+  watches_.erase(found);
+  return true;
+}
+
+// Under the mutex.
+void JobQueue::notify(const jobs::JobId& id) {
+  const auto [first, last] = watches_.equal_range(id);
+  for (auto one = first; one != last; ++one) one->second->home->deliver(*one->second);
+  watches_.erase(first, last);
+}
+
+void JobQueue::notify(const store::Command& command) {
+  if (watches_.empty()) return;
+  if (const auto* const settle = std::get_if<store::Settle>(&command)) {
+    if (!settle->is_lost) notify(settle->id);
+  } else if (const auto* const cancel = std::get_if<store::Cancel>(&command)) {
+    if (cancel->is_done) notify(cancel->id);
+  } else if (const auto* const claim = std::get_if<store::Claim>(&command)) {
+    for (const jobs::LeasedJob& job : claim->jobs) notify(job.id);
+  } else if (const auto* const sweep = std::get_if<store::Sweep>(&command)) {
+    for (const jobs::JobId& id : sweep->expired) notify(id);
+  }
+}
+
+}  // namespace spillway::proxy
