@@ -190,7 +190,8 @@ JobRun::End JobRun::give_back(Duration pause, bool pauses_route) {
 // Nothing of it was sent, or is: as if it had been cancelled in the store.
 JobRun::End JobRun::withdrawn(jobs::Cause by) {
   End end;
-  end.progress = *jobs::cancelled(jobs::given_back(job_.progress, wall_now()), by, wall_now());
+  const jobs::WallTime now = services_.jobs->wall_now();
+  end.progress = *jobs::cancelled(jobs::given_back(job_.progress, now), by, now);
   return end;
 }
 
