@@ -349,10 +349,6 @@ class Report {
   const Snapshot& snapshot_;
 };
 
-}  // namespace
-
-namespace {
-
 Json jobs_json(const JobsSnapshot& jobs) {
   Json routes = Json::array();
   for (const store::Totals::Route& route : jobs.totals.routes) {

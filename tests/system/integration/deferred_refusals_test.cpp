@@ -20,13 +20,11 @@ namespace {
 
 const json kDeny{{"strategy", "deny"}, {"probability", 1}};
 constexpr const char* kDepthOfP2 = R"(spillway_queue_depth{upstream="app",class="P2"})";
-const std::string kAcme = "X-Api-Key: acme-secret-1\r\n";
-const std::string kBee = "X-Api-Key: bee-secret-22\r\n";
 
 // /later is deferred, /plain is not; else they are the same.
-json two_routes(const char* traffic_class, const json& rule, const json& defer = json::object()) {
+json two_routes(const char* traffic_class, const json& rule) {
   json later = route("later", traffic_class, rule);
-  later["defer"] = defer;
+  later["defer"] = json::object();
   return json::array({later, route("plain", traffic_class, rule)});
 }
 
@@ -36,8 +34,8 @@ json with_routes(const json& routes, json more = json::object()) {
   return more;
 }
 
-std::string later(const std::string& lines = "") { return post("/later", "x", lines); }
-std::string plain(const std::string& lines = "") { return post("/plain", "x", lines); }
+std::string later() { return post("/later", "x"); }
+std::string plain() { return post("/plain", "x"); }
 
 // The only slot is held until `backend.go`, and so many requests of each class may wait for it.
 struct OneSlot {
@@ -157,39 +155,4 @@ TEST_CASE("what is refused for event-loop lag is not deferred") {
     refused = client.ask(later());  // the plan is on its way to the worker
   check_refusal(refused, 503, "P2", "EVENT_LOOP_LAG");
   CHECK(desk.get("/state")["jobs"]["accepted"] == 0);
-}
-
-TEST_CASE("what a tenant's share refuses is deferred only with include_limits") {
-  for (const bool include_limits : {false, true}) {
-    CAPTURE(include_limits);
-    Backend backend;
-    const json keys{{{"tenant", "acme"}, {"key", "acme-secret-1"}},
-                    {{"tenant", "bee"}, {"key", "bee-secret-22"}}};
-    const json routes = two_routes("P1", json::object(), {{"include_limits", include_limits}});
-    ProxyUnderTest proxy(Crowd::settings(backend.peer.address(),
-                                         with_routes(routes, {{"tenants", {{"api_keys", keys}}}})));
-    Crowd crowd(backend, proxy);
-    // One tenant takes all places of its class, another takes half of them back.
-    std::vector<RawClient> acmes, bees;
-    for (int n = 1; n <= 8; ++n) {
-      acmes.emplace_back(proxy.port()).send(plain(kAcme));
-      REQUIRE(proxy.metric_becomes(R"(spillway_queue_depth{upstream="app",class="P1"})", n));
-    }
-    for (int n = 1; n <= 4; ++n) {
-      bees.emplace_back(proxy.port()).send(plain(kBee));
-      check_refusal(acmes.back().read_response(), 503, "P1", "EVICTED");
-      acmes.pop_back();
-    }
-    RawClient acme(proxy.port()), bee(proxy.port());
-    const std::string heard = include_limits ? plain(kAcme) : later(kAcme);
-    Message refused;
-    for (const Deadline deadline; refused.start_line.empty() || refused.status() != 429;) {
-      REQUIRE_FALSE(deadline.passed());
-      refused = acme.ask(heard);
-      CHECK(bee.ask(later(kBee)).status() == 202);  // QUEUE_FULL
-    }
-    check_refusal(refused, 429, "P1", "TENANT_SHARE");
-    for (int n = 0; n < 20 && include_limits; ++n) CHECK(acme.ask(later(kAcme)).status() == 202);
-    backend.go.set();
-  }
 }

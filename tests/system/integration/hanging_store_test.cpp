@@ -58,7 +58,7 @@ TEST_CASE("while the store hangs deferrals are refused at once, and live request
   CHECK(Clock::now() - began < Milliseconds(20 * 100 / 2));
   CHECK(client.ask(get("/live")).status() == 200);
   const Message asked = client.ask(get(first.field("Location").value_or("")));
-  check_refusal(asked, 503, "P2", "STORE_UNAVAILABLE");
+  check_refusal(asked, 503, "P1", "STORE_UNAVAILABLE");
   const bool is_told_early = early.has_bytes(Milliseconds{0});
   if (is_told_early)
     check_refusal(early.read_response(), 503, "P2", "STORE_UNAVAILABLE");  // no 202 without commit

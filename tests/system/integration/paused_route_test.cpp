@@ -21,7 +21,8 @@ const std::string kOldest = "spillway_jobs_oldest_claimable_seconds";
 const std::string kPaused = "spillway_jobs_paused";
 
 json state_of(const ProxyUnderTest& proxy, const std::string& route) {
-  for (const json& one : proxy.state().at("jobs").at("routes"))
+  const json state = proxy.state();
+  for (const json& one : state.at("jobs").at("routes"))
     if (one.at("route") == route) return one;
   return {};
 }
