@@ -12,7 +12,11 @@ TimePoint later(TimePoint now, Duration by) { return now < kNever - by ? now + b
 }  // namespace
 
 CircuitBreaker::CircuitBreaker(const CircuitBreakerLimits& limits)
-    : limits_(limits), samples_(limits.window), failures_(limits.window), sources_(limits.window) {
+    : limits_(limits),
+      samples_(limits.window),
+      failures_(limits.window),
+      sources_(limits.window),
+      pace_(limits.window) {
   limits_.min_samples = std::max(limits_.min_samples, 1u);
   limits_.probes = std::max(limits_.probes, 1u);
   limits_.successes_to_close = std::max(limits_.successes_to_close, 1u);
@@ -21,22 +25,23 @@ CircuitBreaker::CircuitBreaker(const CircuitBreakerLimits& limits)
 TimePoint CircuitBreaker::allowed_from(const FailureSource* source) const {
   switch (state_) {
     case CircuitState::closed: return TimePoint::min();
-    case CircuitState::open: return probe_at_;
+    case CircuitState::open: return is_stranger(source) ? strangers_from_ : probe_at_;
     case CircuitState::half_open: break;
   }
   if (probes_running_ >= limits_.probes) return kNever;
-  return source != nullptr && suspects_.has(*source) ? suspects_from_ : TimePoint::min();
+  if (source != nullptr && suspects_.has(*source)) return suspects_from_;
+  return is_stranger(source) ? strangers_from_ : TimePoint::min();
+}
+
+bool CircuitBreaker::is_stranger(const FailureSource* source) const {
+  return source != nullptr && !well_.has(*source);
 }
 
 CircuitBreaker::Call CircuitBreaker::allow(TimePoint now, const FailureSource* source) {
   if (state_ == CircuitState::closed) return {.allowed = true, .era = era_};
-  if (state_ == CircuitState::open) {
-    if (now < probe_at_) return {};
-    enter(CircuitState::half_open);
-  }
-  if (probes_running_ >= limits_.probes) return {};
+  if (now < allowed_from(source)) return {};
+  if (state_ == CircuitState::open) enter(CircuitState::half_open);
   const bool is_suspect = source != nullptr && suspects_.has(*source);
-  if (is_suspect && now < suspects_from_) return {};
   ++probes_running_;
   return {.allowed = true, .suspected = is_suspect, .era = era_};
 }
@@ -65,7 +70,10 @@ void CircuitBreaker::record_closed(CallResult result, TimePoint now, Random& ran
   samples_.add(now);
   if (result == CallResult::success) {
     row_ = {};
-    if (source != nullptr) suspects_.succeeded(*source);
+    pace_.add(now);
+    if (source == nullptr) return;
+    suspects_.succeeded(*source);
+    well_.add(*source, now);
     return;
   }
   failures_.add(now);
@@ -83,6 +91,7 @@ void CircuitBreaker::add_to_row(const FailureSource* source) {
   row_.is_one_client =
       row_.is_one_client && source != nullptr && source->client == row_.first.client;
   row_.is_one_path = row_.is_one_path && source != nullptr && source->path == row_.first.path;
+  row_.is_responses = row_.is_responses && source != nullptr;
   ++row_.failures;
 }
 
@@ -100,6 +109,7 @@ void CircuitBreaker::record_probe(const Call& call, CallResult result, TimePoint
 
 void CircuitBreaker::probe_succeeded(const Call& call, TimePoint now, const FailureSource* source) {
   if (source != nullptr) suspects_.succeeded(*source);
+  pace_.resume(now);
   has_other_served_ = has_other_served_ || !call.suspected;
   if (++probes_succeeded_ < limits_.successes_to_close) return;
   times_opened_ = 0;
@@ -122,9 +132,11 @@ bool CircuitBreaker::reopens(const Call& call, TimePoint now, const FailureSourc
 }
 
 bool CircuitBreaker::too_many_failures(TimePoint now) {
-  const bool is_long =
-      limits_.consecutive_failures > 0 && row_.failures >= limits_.consecutive_failures;
-  if (is_long && !row_.is_one_client && !row_.is_one_path) return true;
+  bool is_long = limits_.consecutive_failures > 0 && row_.failures >= limits_.consecutive_failures;
+  if (is_long && !row_.is_one_client && !row_.is_one_path) {
+    if (!row_.is_responses || pace_.is_silent(now)) return true;
+    is_long = false;
+  }
   const bool is_often = is_above_rate(failures_.total(now), samples_.total(now));
   if (!is_long && !is_often) return false;
   const auto others = sources_.of_others(limits_.min_samples, now);
@@ -142,6 +154,7 @@ void CircuitBreaker::open(TimePoint now, Random& random) {
   if (times_opened_ < UINT32_MAX) ++times_opened_;
   open_time_ = limits_.open_for.delay(times_opened_, random);
   probe_at_ = later(now, open_time_);
+  strangers_from_ = well_.empty() ? probe_at_ : later(probe_at_, open_time_);
   suspects_.clear();
   enter(CircuitState::open);
 }

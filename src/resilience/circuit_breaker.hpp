@@ -7,11 +7,15 @@
 //
 // A closed circuit judges the server by others than the few clients or paths that fail while others
 // are served well (FailingSources): one client that asks for what fails must not have it opened.
+// Nor must many: failed responses in a row open it only if for longer than would be chance no
+// request has succeeded (SuccessPace).
 //
 // Nor may it keep it open, though probes are whatever requests come. A half-open circuit opens
 // again
 // * at once if there is no connection or no response;
 // * at the second failed response, if it has neither the client nor the path of the first.
+// For as long as the circuit was open only those are let through whose client or path was answered
+// well before it opened (WellSources), if any were.
 // Until then the client and the path that failed are suspects (ProbeSuspects): others go before
 // them, for as long as the circuit was open. After that one of the suspects is let through. If it
 // fails again and no other has succeeded meanwhile, it is the only traffic there is: the circuit
@@ -27,6 +31,8 @@
 #include "resilience/failing_sources.hpp"
 #include "resilience/probe_suspects.hpp"
 #include "resilience/sliding_count.hpp"
+#include "resilience/success_pace.hpp"
+#include "resilience/well_sources.hpp"
 
 namespace spillway::resilience {
 
@@ -70,7 +76,9 @@ class CircuitBreaker {
   // `source`: whose call it is; null where it is not known, or judges_probes() is false.
   Call allow(TimePoint now, const FailureSource* source = nullptr);
   // Whether it matters whose call asks to be allowed.
-  bool judges_probes() const { return state_ == CircuitState::half_open && !suspects_.empty(); }
+  bool judges_probes() const {
+    return state_ != CircuitState::closed && !(suspects_.empty() && well_.empty());
+  }
   // The callee has begun to answer. The result is still to be recorded, which may take long; a
   // probe does not keep the next one from being made meanwhile.
   void answered(Call& call);
@@ -86,6 +94,7 @@ class CircuitBreaker {
  private:
   void record_closed(CallResult result, TimePoint now, Random& random, const FailureSource* source);
   void add_to_row(const FailureSource* source);
+  bool is_stranger(const FailureSource* source) const;
   bool is_suspect_of_late(const FailureSource* source, TimePoint now) const;
   void record_probe(const Call& call, CallResult result, TimePoint now, Random& random,
                     const FailureSource* source);
@@ -102,17 +111,21 @@ class CircuitBreaker {
   SlidingCount samples_;
   SlidingCount failures_;
   FailingSources sources_;
+  SuccessPace pace_;
+  WellSources well_;
   // Failures without a success between.
   struct Row {
     std::uint32_t failures = 0;
     FailureSource first;        // of the first one, if known
     bool is_one_client = true;  // so far
     bool is_one_path = true;    //
+    bool is_responses = true;   // none without a source
   };
   Row row_;
   std::uint32_t times_opened_ = 0;  // since it was last closed
   Duration open_time_{};            // the last
   TimePoint probe_at_{};
+  TimePoint strangers_from_{};  // when open or half-open: from then on others than well_ are probes
   ProbeSuspects suspects_;
   TimePoint suspects_from_{};      // when half-open: from then on one of them is let through
   TimePoint suspects_until_{};     // when closed: what does not count until then

@@ -40,6 +40,7 @@ Ejections::Change Ejections::record(std::size_t server, bool failed, TimePoint n
   const std::uint32_t limit = it.on_probation ? std::min(on_probation, limits_.consecutive_failures)
                                               : limits_.consecutive_failures;
   if (it.failures < limit) return Change::none;
+  if (source && do_all_fail_alike(server, now)) return Change::none;
   if (ejected(now).size() >= limits_.max_ejected) return Change::none;
   forget(it, now);
   const Duration time = next_time(it);
@@ -58,6 +59,18 @@ bool Ejections::is_another_well(std::size_t server, TimePoint now) const {
     if (other != server && !servers_[other].failed && !is_ejected(other, now)) return true;
   }
   return false;
+}
+
+// A server that is ejected says nothing, and a single one fails alone.
+bool Ejections::do_all_fail_alike(std::size_t server, TimePoint now) const {
+  const std::uint32_t failures = servers_[server].failures;
+  bool is_alone = true;
+  for (std::size_t other = 0; other < servers_.size(); ++other) {
+    if (other == server || is_ejected(other, now)) continue;
+    if (!servers_[other].failed || servers_[other].failures < (failures + 1) / 2) return false;
+    is_alone = false;
+  }
+  return !is_alone;
 }
 
 void Ejections::succeeded(std::size_t server, const std::optional<FailureSource>& source) {

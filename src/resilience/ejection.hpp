@@ -9,7 +9,8 @@
 // that passes after an ejection.
 //
 // Failed responses whose source is known count as FailureRow has them, so that one client that asks
-// for what always fails ejects no server.
+// for what always fails ejects no server. Nor do several, where they fail at every server alike: a
+// server that responds is an outlier only beside one whose row is less than half as long.
 #pragma once
 
 #include <cstddef>
@@ -81,6 +82,7 @@ class Ejections {
   };
 
   bool is_another_well(std::size_t server, TimePoint now) const;
+  bool do_all_fail_alike(std::size_t server, TimePoint now) const;
   void succeeded(std::size_t server, const std::optional<FailureSource>& source);
   Duration next_time(const Server& server) const;
   void forget(Server& server, TimePoint now) const;

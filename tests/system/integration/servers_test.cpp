@@ -193,16 +193,18 @@ TEST_CASE("a server that answers failures is left out and without ejection it is
   CHECK(asked(0) == 50);
 }
 
-TEST_CASE("a client that asks for what fails at every server ejects none, several clients do") {
-  // Both answer 500 to whatever begins with /fail.
-  const auto answer = [](PeerConnection& proxy) {
+TEST_CASE("clients that ask for what fails at every server eject none, and where one fails it is") {
+  // Both answer 500 to whatever begins with /fail, the first also to /first.
+  const auto answer = [](PeerConnection& proxy, bool is_first) {
     while (const auto request = proxy.read_request()) {
-      const bool fails = request->target().starts_with("/fail");
+      const bool fails = request->target().starts_with("/fail") ||
+                         (is_first && request->target().starts_with("/first"));
       if (!proxy.send(fails ? "HTTP/1.1 500 Broken\r\nContent-Length: 0\r\n\r\n" : ok("well")))
         return;
     }
   };
-  const ScriptedPeer first(answer), second(answer);
+  const ScriptedPeer first([&](PeerConnection& proxy) { answer(proxy, true); });
+  const ScriptedPeer second([&](PeerConnection& proxy) { answer(proxy, false); });
   const ProxyUnderTest proxy(over({first.address(), second.address()}, json::object()));
   const auto ejections = [&] {
     return proxy.metric(sample("ejections_total", first.address())) +
@@ -217,14 +219,16 @@ TEST_CASE("a client that asks for what fails at every server ejects none, severa
     return RawClient(proxy.port(), 0, ("127.0.1." + std::to_string(n % 250 + 1)).c_str());
   };
   for (int n = 0; n < 50; ++n) CHECK(from(n).ask(get("/fail")).status() == 500);
+  // From many addresses, each at a path of its own.
+  for (int n = 0; n < 50; ++n)
+    CHECK(from(100 + n).ask(get("/fail/" + std::to_string(1000 + n))).status() == 500);
   CHECK(ejections() == 0);
   CHECK(servers_down(proxy) == 0);
-  // A success of another client ends the row of one server; clients and paths that differ do not
-  // look like a source.
-  CHECK(client.ask(get("/")).status() == 200);
-  for (int n = 0; n < 20; ++n)
-    CHECK(from(100 + n).ask(get("/fail/" + std::to_string(1000 + n))).status() == 500);
-  CHECK(ejections() == 1);  // half of two
+  // What one server alone fails at ejects it.
+  for (int n = 0; n < 50 && ejections() == 0; ++n)
+    from(150 + n).ask(get("/first/" + std::to_string(n)));
+  CHECK(proxy.metric(sample("ejections_total", first.address())) == 1);
+  CHECK(proxy.metric(sample("ejections_total", second.address())) == 0);
 }
 
 TEST_CASE("no more servers than the share are ejected however many fail") {

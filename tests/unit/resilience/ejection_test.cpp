@@ -164,6 +164,29 @@ TEST_CASE("failed responses to one client eject no server, those to several do")
   CHECK(line.fail(1) == Change::ejected);
 }
 
+TEST_CASE("several clients that ask for what fails at every server eject none") {
+  const auto by_turns = [](std::uint64_t servers) {
+    Line line;
+    int ejected = 0;
+    for (std::uint64_t n = 0; n < 1000; ++n) {
+      const FailureSource source{n, 1000 + n};
+      ejected += line.ejections.record(n % servers, true, line.now, source) == Change::ejected;
+    }
+    return ejected;
+  };
+  CHECK(by_turns(4) == 0);
+  // Where two servers are well the others are outliers, also if both fail.
+  CHECK(by_turns(1) == 1);
+  CHECK(by_turns(2) == 2);
+  // A row twice as long is one, too.
+  Line line;
+  for (std::uint64_t n = 0; n < 8; ++n)
+    CHECK(line.ejections.record(n % 4, true, line.now, FailureSource{n, n}) == Change::none);
+  CHECK(line.ejections.record(0, true, line.now, FailureSource{8, 8}) == Change::none);
+  CHECK(line.ejections.record(0, true, line.now, FailureSource{9, 9}) == Change::none);
+  CHECK(line.ejections.record(0, true, line.now, FailureSource{10, 10}) == Change::ejected);
+}
+
 TEST_CASE("a server that fails for a single client alone is ejected, since others do not") {
   const FailureSource one{1, 1};
   Line line;
