@@ -13,6 +13,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/ids.hpp"
 #include "overload/shard_counter.hpp"
 
 namespace spillway::overload {
@@ -52,6 +53,7 @@ struct AnswerSource {
     std::string_view name;  // to be read during the call only
   };
   std::array<One, kSourceKinds> by{};
+  ClassId traffic_class{};
 
   One& operator[](SourceKind kind) { return by[static_cast<std::size_t>(kind)]; }
 };

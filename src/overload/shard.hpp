@@ -13,6 +13,7 @@
 
 #include "base/time.hpp"
 #include "overload/answer_source.hpp"
+#include "overload/class_answers.hpp"
 #include "overload/histogram.hpp"
 #include "overload/shard_counter.hpp"
 
@@ -43,6 +44,8 @@ class alignas(64) SignalShard {
   void record_result(bool failed) { (failed ? failed_ : succeeded_).add(); }
   void record_result(bool failed, const AnswerSource& source) {
     record_result(failed);
+    ClassCounter& of_class = by_class_[index(source.traffic_class)];
+    (failed ? of_class.failed : of_class.succeeded).add();
     sources_.record(source, failed);
   }
 
@@ -72,18 +75,29 @@ class alignas(64) SignalShard {
   const ShardBuckets& ages() const { return current_ages().absolute; }
   const ShardBuckets& relative_ages() const { return current_ages().relative; }
   const SourceCounts& sources() const { return sources_; }
+  // Of the results whose source is known.
+  ClassAnswers class_answers() const {
+    ClassAnswers answers;
+    for (std::size_t i = 0; i < by_class_.size(); ++i)
+      answers.by[i] = {by_class_[i].succeeded.get(), by_class_[i].failed.get()};
+    return answers;
+  }
   std::uint32_t succeeded() const { return succeeded_.get(); }
   std::uint32_t failed() const { return failed_.get(); }
   std::uint32_t offered() const { return offered_.get(); }
   std::uint32_t admitted() const { return admitted_.get(); }
 
  private:
+  struct ClassCounter {
+    ShardCounter succeeded, failed;
+  };
   struct Ages {
     ShardBuckets absolute, relative;
   };
   const Ages& current_ages() const { return ages_[current_ages_.load(std::memory_order_acquire)]; }
 
   ShardCounter succeeded_, failed_, offered_, admitted_;
+  std::array<ClassCounter, kMaxClasses> by_class_;
   std::atomic<std::uint32_t> current_ages_{0};
   ShardBuckets latency_;
   ShardBuckets relative_;

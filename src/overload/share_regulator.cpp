@@ -85,31 +85,60 @@ void ShareRegulator::step(const OverloadSignals& signals, Reason reason, TimePoi
   if (!regulates_) return;
   const double passed = last ? to_seconds(now - *last) : 0;
   // Another reason may be told meanwhile; the share goes with the signal that it began with.
-  if (reason == Reason::event_loop_lag || reason == Reason::error_burst) cause_ = reason;
+  if (reason == Reason::event_loop_lag || reason == Reason::error_burst) watch(reason);
   const Signal signal = watched(signals);
+  if (is_in_trial(signals, signal, now)) return;
   const bool is_known = signal.enter && signal.exit && signal.now;
-  if (is_known && *signal.now >= *signal.enter) {
-    if (has_nothing_to_relieve(signals)) return;
-    if (level_ == 0) before_ = *signal.now;
-    if (not_before_ && now < *not_before_) return;
-    const double times = *signal.enter > 0 ? *signal.now / *signal.enter : 1;
-    const double many = std::max(1.0, classes_ / 3);
-    level_ = std::min(classes_, level_ + passed * kUp * many * std::min(times, kFastestUp));
-    judge(*signal.now, before_, now);
-    return;
-  }
-  full_since_.reset();
-  if (is_known && *signal.now > *signal.exit) return;
-  futile_ = false;
+  if (!is_known || *signal.now <= *signal.exit) return calm_down(signal, passed, now);
+  calm_since_.reset();
+  if (*signal.now < *signal.enter) return full_since_.reset();
+  if (has_nothing_to_relieve(signals)) return;
+  if (level_ == 0) before_ = *signal.now;
+  if (not_before_ && now < *not_before_) return;
+  const double times = *signal.enter > 0 ? *signal.now / *signal.enter : 1;
+  const double many = std::max(1.0, classes_ / 3);
+  level_ = std::min(classes_, level_ + passed * kUp * many * std::min(times, kFastestUp));
+  judge(*signal.now, before_, now);
+}
+
+// What did not help against one does not tell of the other.
+void ShareRegulator::watch(Reason cause) {
+  if (std::exchange(cause_, cause) == cause) return;
   not_before_.reset();
   pause_ = kFirstRest;
+  trial_.forget();
+}
+
+// Below the exit threshold, or without a signal. That refusing did not help is remembered for as
+// long as it would be paused: else errors that come in turns would begin it anew each time.
+void ShareRegulator::calm_down(const Signal& signal, double passed, TimePoint now) {
+  full_since_.reset();
+  futile_ = false;
+  if (!calm_since_) calm_since_ = now;
+  if (now - *calm_since_ >= pause_) {
+    not_before_.reset();
+    pause_ = kFirstRest;
+    trial_.forget();
+  }
+  const bool is_known = signal.exit && signal.now;
   const double times = is_known && *signal.now > 0 ? *signal.exit / *signal.now : kFastestDown;
   level_ = std::max(0.0, level_ - passed * kDown * std::min(times, kFastestDown));
+}
+
+// The share stays as it is meanwhile.
+bool ShareRegulator::is_in_trial(const OverloadSignals& signals, const Signal& signal,
+                                 TimePoint now) {
+  const bool are_errors = cause_ == Reason::error_burst && signal.exit && signal.now;
+  const bool is_refusing = are_errors && level_ > 0 && *signal.now > *signal.exit;
+  const auto verdict = trial_.step(signals.class_answers, is_refusing, now);
+  if (verdict == ReliefTrial::Verdict::futile) take_back(now);
+  return trial_.lets_in();
 }
 
 // The highest class is refused last, if its rule refuses at all.
 double ShareRegulator::share(std::size_t traffic_class) const {
   if (!regulates_) return 1;
+  if (trial_.lets_in()) return 0;
   const double lower = classes_ - 1 - double(traffic_class);
   return std::clamp(level_ - lower, 0.0, 1.0);
 }
@@ -123,6 +152,10 @@ void ShareRegulator::judge(double signal, double before, TimePoint now) {
     before_ = signal;
     return;
   }
+  take_back(now);
+}
+
+void ShareRegulator::take_back(TimePoint now) {
   futile_ = true;
   level_ = 0;
   full_since_.reset();

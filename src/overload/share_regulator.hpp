@@ -7,7 +7,8 @@
 // up to its rule's probability before the next one is touched.
 //
 // It is taken back if it does not help: where the signal, after all classes but the highest
-// were refused as far as their rules allow, is not clearly lower than at the beginning.
+// were refused as far as their rules allow, is not clearly lower than at the beginning; and of
+// errors where each class has as many without it (ReliefTrial).
 //
 // Pure; one for each upstream, stepped by the control tick.
 #pragma once
@@ -20,6 +21,7 @@
 #include "base/reason.hpp"
 #include "base/time.hpp"
 #include "config/config.hpp"
+#include "overload/relief_trial.hpp"
 #include "overload/signals.hpp"
 
 namespace spillway::overload {
@@ -49,8 +51,12 @@ class ShareRegulator {
     std::optional<double> now;
   };
   Signal watched(const OverloadSignals& signals) const;
+  void watch(Reason cause);
   bool has_nothing_to_relieve(const OverloadSignals& signals) const;
   void judge(double signal, double former_level, TimePoint now);
+  void calm_down(const Signal& signal, double passed, TimePoint now);
+  bool is_in_trial(const OverloadSignals& signals, const Signal& signal, TimePoint now);
+  void take_back(TimePoint now);
 
   config::Thresholds enter_, exit_;
   bool regulates_;
@@ -59,6 +65,8 @@ class ShareRegulator {
   double level_ = 0;             // in classes: 1.5 is all of the lowest and half of the next
   double before_ = 0;  // the signal when it was last above its threshold and none was refused
   std::optional<TimePoint> last_, full_since_, not_before_;
+  std::optional<TimePoint> calm_since_;  // below the exit threshold
+  ReliefTrial trial_;                    // for errors
   Duration pause_;
   bool futile_ = false;
 };

@@ -87,6 +87,7 @@ OverloadSignals SignalWindow::tick(const TickInput& input, TimePoint now) {
   if (wait_.count() >= kEnoughSamples) signals.queue_wait_p95 = to_seconds(wait_.quantile(0.95));
   judge_queues(signals, input);
   judge_counts(signals, input.shards);
+  for (const SignalShard* shard : input.shards) signals.class_answers += shard->class_answers();
   // By Little's law slots / completions is the time that a request takes, and slots in use by
   // requests that are not let in would be in proportion to those that are.
   if (signals.total_error_rate) {  // enough completions

@@ -12,6 +12,7 @@
 #include "base/ids.hpp"
 #include "base/time.hpp"
 #include "config/config.hpp"
+#include "overload/class_answers.hpp"
 #include "overload/histogram.hpp"
 #include "overload/quiet_baseline.hpp"
 #include "overload/shard.hpp"
@@ -52,6 +53,7 @@ struct OverloadSignals {
   double total_queue_ratio = 0;
   bool is_low_load = false;  // what is usual may be learned now
   std::array<double, kMaxClasses> class_queue_ratio{};
+  ClassAnswers class_answers;  // all so far, those of `left_out` too
 };
 
 struct TickInput {

@@ -238,7 +238,7 @@ void ProxyModel::record_result(const Request& request, bool failed) {
   if (request.as_job) return;  // as in the proxy
   using Kind = overload::SourceKind;
   const RouteId route = subject_of(request).route;
-  overload::AnswerSource source;
+  overload::AnswerSource source{.traffic_class = request.traffic_class};
   source[Kind::client] = {request.demand.address, "client"};
   source[Kind::tenant] = {index(request.demand.tenant_id), "tenant"};
   source[Kind::route] = {index(route), scenario_.config.routes[index(route)].name};

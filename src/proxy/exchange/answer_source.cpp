@@ -33,7 +33,7 @@ void record_result(const RequestContext& request, bool failed) {
   const std::string_view path = path_of(request.head);
   const traffic::Tenant client = client_of(request);
   const traffic::Tenant& tenant = request.subject.tenant;
-  overload::AnswerSource source;
+  overload::AnswerSource source{.traffic_class = request.subject.traffic_class};
   source[Kind::client] = {index(client.id), client.value()};
   source[Kind::path] = {key_of(request, path), path};
   source[Kind::tenant] = {index(tenant.id), tenant.value()};

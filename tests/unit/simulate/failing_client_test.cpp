@@ -1,6 +1,7 @@
 // One client that asks for what always fails, 11 requests a second beside 44 good ones, in closed
 // loop. The negative controls: an upstream that fails for all, and the same requests from a new
-// address each, which are no single source: then others are refused for them.
+// address each, which are no single source: then others are refused for them, until it is seen that
+// this does not help.
 #include <doctest/doctest.h>
 
 #include "simulate/simulation.hpp"
@@ -35,6 +36,24 @@ TEST_CASE("a client that asks for what fails costs others no request") {
     const Recording unknown = simulate(scenario, true);
     CHECK_FALSE(unknown.changes.empty());
     CHECK(refused(unknown) > 100);
+  }
+}
+
+TEST_CASE("from a new address each they cost others little in the long run") {
+  for (const std::uint64_t seed : kSeeds) {
+    CAPTURE(seed);
+    Scenario scenario = open_good("failing-client");
+    scenario.seed = seed;
+    scenario.seconds = 600;
+    for (Clients& each : scenario.clients) each.addresses = 0;
+    const Recording run = simulate(scenario, true);
+    const auto part = [&](std::size_t i) {
+      return double(run.classes[i].counts.denied) / double(run.classes[i].counts.offered);
+    };
+    MESSAGE("denied of P1: ", part(1), ", of P2: ", part(2));
+    CHECK(part(0) == 0);
+    CHECK(part(1) < 0.1);
+    CHECK(part(2) < 0.2);
   }
 }
 
