@@ -51,6 +51,8 @@ Progress after_attempt(const Progress& before, const AttemptEnd& end, const Poli
 // Its proxy has no use for it now (drain, an open circuit, a lease that is given back): it waits
 // until `due`, and nothing is counted.
 Progress given_back(const Progress& before, WallTime due);
+// For so long, where it got no slot.
+inline constexpr std::chrono::milliseconds kWithoutSlot{1000};
 
 // Its upstream may not be asked again now, since too much of what it is asked fails: it waits at
 // least the base of a pause, and a pause as after its last attempt besides. Nothing is counted.

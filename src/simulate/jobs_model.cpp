@@ -2,53 +2,50 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <limits>
 
+#include "jobs/life.hpp"
 #include "simulate/deferral_rules.hpp"
 #include "simulate/traffic_source.hpp"
 
 namespace spillway::simulate {
 namespace {
 
-// As the proxy's dispatcher.
-constexpr std::size_t kMostInHand = 1024;
-constexpr std::size_t kLeastAhead = 8;  // handed out beyond those that run
-constexpr std::size_t kQuantum = 16;    // of a route in a row
-constexpr Duration kFirstRoutePause = std::chrono::seconds(1);
-constexpr Duration kLongestRoutePause = std::chrono::seconds(30);
-constexpr Duration kNoRoom = std::chrono::seconds(1);
+// As the proxy's dispatcher asks its store for lanes.
+constexpr Milliseconds kLanesEvery{1000};
 
-constexpr std::uint8_t kLowestRank = 255;  // below all classes
+// Jobs have times of day.
+jobs::WallTime wall(TimePoint now) {
+  return jobs::WallTime(std::chrono::floor<Milliseconds>(now.time_since_epoch()));
+}
 
 }  // namespace
-
-std::uint8_t JobsModel::Lane::rank() const {
-  return defer->traffic_class ? static_cast<std::uint8_t>(*defer->traffic_class) : kLowestRank;
-}
 
 JobsModel::JobsModel(const Scenario& scenario, TimePoint begin)
     : scenario_(scenario),
       random_(random_stream(scenario.seed, Draws::jobs, 0)),
       is_in_use_(has_deferral(scenario)),
-      lanes_(scenario.config.routes.size()),
       begin_(begin) {
   if (!is_in_use_) return;
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    const auto& defer = scenario.config.routes[i].defer;
-    lanes_[i].defer = defer ? &*defer : nullptr;
-  }
+  for (const config::Route& route : scenario.config.routes)
+    if (route.defer) routes_[route.name].defer = &*route.defer;
 }
 
 bool JobsModel::accept(Request& job, TimePoint now) {
-  Lane& lane = lane_of(job);
-  if (lane.waiting.size() >= lane.defer->max_pending) {
+  const config::Route& configured =
+      scenario_.config
+          .routes[index(simulate::route_of(scenario_, scenario_.clients[job.demand.clients]))];
+  const config::Defer& defer = *configured.defer;
+  if (routes_.at(configured.name).waiting >= defer.max_pending) {
     ++summary_.not_kept;
     return false;
   }
-  job.as_job = DeferredJob{.number = ++numbers_, .due = now};
+  job.as_job = DeferredJob{
+      .number = ++numbers_,
+      .lane = {jobs::rank_of(defer), configured.name, job.demand.tenant_id},
+      .expires = wall(now) + defer.ttl,
+  };
   job.came = now;
-  lane.waiting.insert(&job);
+  wait(job, {.due = wall(now)});
   pending_.emplace(job.as_job->number, now);
   ++summary_.deferred;
   if (pending_.size() > summary_.most_pending) {
@@ -58,129 +55,114 @@ bool JobsModel::accept(Request& job, TimePoint now) {
   return true;
 }
 
-std::vector<Request*> JobsModel::pull(State state, TimePoint now) {
-  std::vector<Request*> pulled;
-  if (in_hand_ >= kMostInHand) return pulled;
-  Lane* const lane = next_lane(state, now);
-  if (lane == nullptr) return pulled;
-  lane->turn = ++turns_;
-  const std::size_t most = std::min({room(*lane, state, now), kQuantum, kMostInHand - in_hand_});
-  while (pulled.size() < most && !lane->waiting.empty() &&
-         (*lane->waiting.begin())->as_job->due <= now) {
-    pulled.push_back(*lane->waiting.begin());
-    lane->waiting.erase(lane->waiting.begin());
+void JobsModel::wait(Request& job, const jobs::Progress& progress) {
+  DeferredJob& it = *job.as_job;
+  it.progress = progress;
+  waiting_[it.lane].insert(&job);
+  expiring_.emplace(std::pair{it.expires, it.number}, &job);
+  ++route_of(job).waiting;
+  rotor_.add(it.lane, progress.due);
+}
+
+void JobsModel::take(Request& job) {
+  const auto lane = waiting_.find(job.as_job->lane);
+  lane->second.erase(&job);
+  if (lane->second.empty()) waiting_.erase(lane);
+  expiring_.erase({job.as_job->expires, job.as_job->number});
+  --route_of(job).waiting;
+}
+
+// The lanes with jobs that are due, or will be soon.
+void JobsModel::tell_lanes(TimePoint now) {
+  if (now < lanes_at_) return;
+  lanes_at_ = now + kLanesEvery;
+  std::vector<jobs::Rotor::Due> lanes;
+  for (const auto& [lane, waiting] : waiting_) {
+    const jobs::WallTime due = (*waiting.begin())->as_job->progress.due;
+    if (due <= wall(now) + 2 * kLanesEvery) lanes.push_back({lane, due});
   }
-  lane->in_hand += pulled.size();
-  lane->tokens -= static_cast<double>(pulled.size());
-  in_hand_ += pulled.size();
+  rotor_.refresh(lanes);
+}
+
+std::vector<Request*> JobsModel::pull(State state, TimePoint now) {
+  tell_lanes(now);
+  const auto room = [&](const std::string& name) {
+    Route& route = routes_.at(name);
+    return route.room.room(*route.defer, {.state = state, .in_hand = in_hand_, .running = running_},
+                           now);
+  };
+  std::vector<Request*> pulled;
+  while (pulled.empty() && in_hand_ < jobs::kMostInHand) {
+    const auto turn = rotor_.next(wall(now), jobs::kMostInHand - in_hand_, room);
+    if (!turn) break;
+    pulled = claim(*turn, now);
+    rotor_.took(*turn, pulled.size());
+    routes_.at(turn->lane.route).room.pulled(pulled.size());
+    in_hand_ += pulled.size();
+  }
   return pulled;
 }
 
+std::vector<Request*> JobsModel::claim(const jobs::Rotor::Turn& turn, TimePoint now) {
+  std::vector<Request*> claimed;
+  const auto lane = waiting_.find(turn.lane);
+  if (lane == waiting_.end()) return claimed;
+  for (Request* const job : lane->second) {
+    const DeferredJob& it = *job->as_job;
+    if (claimed.size() == turn.limit || it.progress.due > wall(now)) break;
+    if (it.expires > wall(now)) claimed.push_back(job);
+  }
+  for (Request* const job : claimed) {
+    take(*job);
+    job->as_job->progress.state = jobs::JobState::leased;
+  }
+  return claimed;
+}
+
 Request* JobsModel::expire(TimePoint now) {
-  for (Lane& lane : lanes_) {
-    if (lane.waiting.empty()) continue;
-    Request* const first = *lane.waiting.begin();
-    if (first->as_job->due > now || first->came + lane.defer->ttl > now) continue;
-    lane.waiting.erase(lane.waiting.begin());
-    ++summary_.expired;
-    forget(*first, now);
-    return first;
-  }
-  return nullptr;
+  const auto first = expiring_.begin();
+  if (first == expiring_.end() || first->first.first > wall(now)) return nullptr;
+  Request& job = *first->second;
+  take(job);
+  ++summary_.expired;
+  forget(job, now);
+  return &job;
 }
 
-// Of the lanes with a job that is due and may be pulled: the highest, then the one whose turn is
-// the longest ago.
-JobsModel::Lane* JobsModel::next_lane(State state, TimePoint now) {
-  Lane* next = nullptr;
-  for (Lane& lane : lanes_) {
-    if (lane.waiting.empty() || (*lane.waiting.begin())->as_job->due > now) continue;
-    const bool is_first = next == nullptr || lane.rank() < next->rank() ||
-                          (lane.rank() == next->rank() && lane.turn < next->turn);
-    if (is_first && room(lane, state, now) > 0) next = &lane;
-  }
-  return next;
-}
-
-// How many jobs of the route may be pulled now.
-std::size_t JobsModel::room(Lane& lane, State state, TimePoint now) const {
-  if (now < lane.paused_until) return 0;
-  // While live requests are refused there is no room to spare.
-  if (!lane.defer->traffic_class && state != State::normal) return 0;
-  const std::size_t ahead = in_hand_ - std::min(in_hand_, running_);
-  const std::size_t wanted = std::max(kLeastAhead, running_);
-  if (ahead * 2 > wanted) return 0;
-  std::size_t most = wanted - ahead;
-  if (lane.defer->concurrency) {
-    const std::size_t cap = *lane.defer->concurrency;
-    most = std::min(most, cap - std::min(cap, lane.in_hand));
-  }
-  if (lane.defer->rate) {
-    refill(lane, *lane.defer->rate, now);
-    most = std::min(most, static_cast<std::size_t>(std::max(lane.tokens, 0.0)));
-  }
-  return most;
-}
-
-// No more than a tenth of a second's jobs at once.
-void JobsModel::refill(Lane& lane, double rate, TimePoint now) {
-  const double most = std::max(1.0, rate / 10);
-  if (lane.refilled != TimePoint{})
-    lane.tokens = std::min(most, lane.tokens + rate * to_seconds(now - lane.refilled));
-  lane.refilled = now;
-}
-
-// As jobs::after_attempt().
-bool JobsModel::end(const Request& job, Attempt how, TimePoint now) {
-  Lane& lane = lane_of(job);
+std::optional<jobs::Progress> JobsModel::end(const Request& job, jobs::Cause how, TimePoint now) {
+  Route& route = route_of(job);
   --running_;
   leave_hand(job);
-  const config::Defer& defer = *lane.defer;
-  const std::uint32_t attempts = job.as_job->attempts + (how == Attempt::never_sent ? 0 : 1);
-  if (how == Attempt::answered) {
-    lane.last_pause = Duration{0};
-    ++summary_.done;
-  } else if (how == Attempt::never_sent && now >= lane.paused_until) {
-    lane.last_pause = std::clamp(lane.last_pause * 2, kFirstRoutePause, kLongestRoutePause);
-    lane.paused_until = now + lane.last_pause;
-  }
-  if (how != Attempt::answered) {
-    const bool may_again = how != Attempt::unanswered || defer.retry_unanswered;
-    if (may_again && attempts < defer.max_attempts) {
-      ++summary_.retried;
-      return true;
-    }
-    ++summary_.dead;
+  if (how == jobs::Cause::none || how == jobs::Cause::never_sent) route.room.pause(now, now);
+  if (how == jobs::Cause::none) return jobs::given_back(job.as_job->progress, wall(now));
+  // Each is of a method that is not idempotent, as POST.
+  const jobs::Progress after =
+      jobs::after_attempt(job.as_job->progress, {.cause = how}, jobs::policy_of(*route.defer),
+                          job.as_job->expires, wall(now), random_);
+  switch (after.state) {
+    case jobs::JobState::succeeded:
+      route.room.succeeded();
+      ++summary_.done;
+      break;
+    case jobs::JobState::dead: ++summary_.dead; break;
+    case jobs::JobState::expired: ++summary_.expired; break;
+    default: ++summary_.retried; return after;
   }
   forget(job, now);
-  return false;
+  return std::nullopt;
 }
 
-void JobsModel::put_back(Request& again, Attempt how, TimePoint now) {
-  if (how != Attempt::never_sent) ++again.as_job->attempts;
-  again.as_job->due = now + pause_after(again);
-  lane_of(again).waiting.insert(&again);
-}
+void JobsModel::put_back(Request& again, const jobs::Progress& progress) { wait(again, progress); }
 
 void JobsModel::put_off(Request& job, TimePoint now) {
-  Lane& lane = lane_of(job);
   leave_hand(job);
-  job.as_job->due = now + lane.defer->backoff.base + pause_after(job);
-  lane.waiting.insert(&job);
-}
-
-Duration JobsModel::pause_after(const Request& job) {
-  const config::JobBackoff& backoff = lane_of(job).defer->backoff;
-  const double doubled =
-      std::ldexp(to_seconds(backoff.base),
-                 static_cast<int>(std::min(std::max(job.as_job->attempts, 1u), 64u)) - 1);
-  return from_seconds(random_.uniform() * std::min(doubled, to_seconds(backoff.max)));
+  wait(job, jobs::put_off(job.as_job->progress, jobs::policy_of(*route_of(job).defer), wall(now),
+                          random_));
 }
 
 void JobsModel::give_back(Request& job, TimePoint now) {
   leave_hand(job);
-  job.as_job->due = now + kNoRoom;
-  lane_of(job).waiting.insert(&job);
+  wait(job, jobs::given_back(job.as_job->progress, wall(now) + jobs::kWithoutSlot));
 }
 
 JobsSummary JobsModel::summary(TimePoint now) const {
@@ -193,12 +175,8 @@ JobsSummary JobsModel::summary(TimePoint now) const {
   return out;
 }
 
-JobsModel::Lane& JobsModel::lane_of(const Request& job) {
-  return lanes_[index(route_of(scenario_, scenario_.clients[job.demand.clients]))];
-}
-
 void JobsModel::leave_hand(const Request& job) {
-  --lane_of(job).in_hand;
+  route_of(job).room.ended();
   --in_hand_;
 }
 

@@ -12,6 +12,7 @@
 #include "base/time.hpp"
 #include "dispatch/shadow_gate.hpp"
 #include "dispatch/waiter.hpp"
+#include "jobs/job.hpp"
 #include "overload/budgets.hpp"
 #include "resilience/circuit_breaker.hpp"
 #include "resilience/server_set.hpp"
@@ -52,9 +53,10 @@ struct RequestCall {
 
 // JobsModel: what a deferred request is besides.
 struct DeferredJob {
-  std::uint64_t number = 0;    // in the order of acceptance
-  std::uint32_t attempts = 0;  // that reached the backend
-  TimePoint due{};             // while it waits
+  std::uint64_t number = 0;  // in the order of acceptance
+  jobs::Lane lane{};
+  jobs::WallTime expires{};
+  jobs::Progress progress{};
 };
 
 enum class AnsweredBy : std::uint8_t { backend, fallback, cache };
@@ -80,7 +82,7 @@ struct Request : dispatch::Waiter {
   std::uint64_t use = 0;  // of the object, counted by the pool: events of former uses are void
 
   // A job that failed at the backend before.
-  bool is_retried_job() const { return as_job && as_job->attempts > 0; }
+  bool is_retried_job() const { return as_job && as_job->progress.attempts > 0; }
 };
 
 class RequestPool {

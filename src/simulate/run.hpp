@@ -81,7 +81,7 @@ class Run {
   bool enter_job(Request& job);
   bool may_send_again(Request& job);
   void complete_job(Request& job);
-  void end_job(Request& job, JobsModel::Attempt how);
+  void end_job(Request& job, jobs::Cause how);
   void give_back_job(Request& job);
 
   const Scenario& scenario_;

@@ -14,8 +14,7 @@ constexpr Duration kStoreTakes = std::chrono::milliseconds(1);  // for a claim
 void make_job(const Request& request, Request& job) {
   ClientModel::repeat(request, job);
   job.demand.key = 0;
-  job.demand.address = 0;  // the proxy itself: one client, and one tenant
-  job.demand.tenant_id = {};
+  job.demand.address = 0;  // the proxy itself
   job.as_job = request.as_job;
   job.came = request.came;
 }
@@ -88,21 +87,21 @@ void Run::complete_job(Request& job) {
   proxy_->answered(job, now_);
   using resilience::CallResult;
   servers_.end(job, job.fails ? CallResult::failure : CallResult::success, now_);
-  end_job(job, job.fails ? JobsModel::Attempt::failed : JobsModel::Attempt::answered);
+  end_job(job, job.fails ? jobs::Cause::failed : jobs::Cause::answered);
 }
 
-// Its slot is free. What is tried again is a request of its own, since the backend may still be at
-// work on this one.
-void Run::end_job(Request& job, JobsModel::Attempt how) {
+// As JobsModel::end(). Its slot is free. What is tried again is a request of its own, since the
+// backend may still be at work on this one.
+void Run::end_job(Request& job, jobs::Cause how) {
   job.client_waits = false;
   proxy_->end(job, now_);
-  const bool is_done = how == JobsModel::Attempt::answered;
-  if (job.is_retried_job() && (is_done || how == JobsModel::Attempt::never_sent))
-    servers_.give_back_retry(now_);
-  if (jobs_.end(job, how, now_)) {
+  using jobs::Cause;
+  const bool was_sent = how != Cause::none && how != Cause::never_sent;
+  if (job.is_retried_job() && (how == Cause::answered || !was_sent)) servers_.give_back_retry(now_);
+  if (const auto progress = jobs_.end(job, how, now_)) {
     Request& again = pool_.acquire();
     make_job(job, again);
-    jobs_.put_back(again, how, now_);
+    jobs_.put_back(again, *progress);
   }
   if (!job.in_backend) pool_.release(job);
   start_waiting();

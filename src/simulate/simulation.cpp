@@ -251,8 +251,9 @@ void Run::send_again_or_fail(Request& request, ServersModel::Connected connected
     }
   }
   if (request.call.was_refused) proxy_->failed(request);
-  if (request.as_job) return end_job(request, JobsModel::Attempt::never_sent);
   const bool was_open = connected == ServersModel::Connected::circuits_open;
+  if (request.as_job)
+    return end_job(request, was_open ? jobs::Cause::none : jobs::Cause::never_sent);
   fail(request, was_open ? Reason::circuit_open : Reason::upstream_unavailable);
 }
 
@@ -275,7 +276,7 @@ void Run::time_out(Request& request) {
   request.timed_out = true;
   servers_.end(request, resilience::CallResult::failure, now_);
   proxy_->failed(request);
-  request.as_job ? end_job(request, JobsModel::Attempt::unanswered) : fail(request, Reason::none);
+  request.as_job ? end_job(request, jobs::Cause::unanswered) : fail(request, Reason::none);
 }
 
 void Run::work_in_backend() {

@@ -11,11 +11,11 @@
 #include "jobs/deferral_rule.hpp"
 #include "jobs/idempotency.hpp"
 #include "jobs/prefer.hpp"
+#include "jobs/route_room.hpp"
 #include "jobs/stored_request.hpp"
 #include "proxy/exchange/job_follower.hpp"
 #include "proxy/exchange/key_question.hpp"
 #include "proxy/jobs/job_queue.hpp"
-#include "proxy/jobs/job_routes.hpp"
 #include "proxy/jobs/new_job_id.hpp"
 
 namespace spillway::proxy {
@@ -197,7 +197,7 @@ std::optional<Fault> Deferral::fill(jobs::NewJob& job, std::string content) cons
   const config::Defer& settings = *defer();
   const config::Route& route = request_.config().routes[index(request_.subject.route)];
   const traffic::Tenant& tenant = request_.subject.tenant;
-  job.lane = {rank_of(settings), route.name, tenant.id};
+  job.lane = {jobs::rank_of(settings), route.name, tenant.id};
   job.tenant_name = tenant.value();
   job.method = head.method_name;
   job.target = head.path_and_query;

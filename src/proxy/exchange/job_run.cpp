@@ -7,6 +7,7 @@
 #include "http/framing.hpp"
 #include "http/method.hpp"
 #include "jobs/retry_after.hpp"
+#include "jobs/route_room.hpp"
 #include "jobs/stored_request.hpp"
 #include "proxy/exchange/background_response.hpp"
 #include "proxy/exchange/pass_proof.hpp"
@@ -17,7 +18,6 @@ namespace spillway::proxy {
 namespace {
 
 constexpr Duration kRouteIsGone = std::chrono::seconds(30);
-constexpr Duration kNoRoom = std::chrono::seconds(1);
 
 RouteId first_route() { return RouteId{0}; }
 
@@ -70,7 +70,8 @@ Task<JobRun::End> JobRun::attempt() {
   if (const std::optional<Fault> fault = call_.circuits_fault())
     co_return give_back(fault->retry_after, true);
   const bool has_slot = co_await take_slot();
-  if (!has_slot) co_return give_back(abort_ == Abort::none ? kNoRoom : Duration{0}, false);
+  if (!has_slot)
+    co_return give_back(abort_ == Abort::none ? jobs::kWithoutSlot : Duration{0}, false);
   if (is_lease_ending(Clock::now())) {
     admission_.return_slot(services_.now());
     co_return give_back(Duration{0}, false);
@@ -145,8 +146,8 @@ void JobRun::book_retry(const End& end) {
 JobRun::End JobRun::put_off() {
   admission_.return_slot(services_.now());
   End end;
-  end.progress =
-      jobs::put_off(job_.progress, policy(), services_.jobs->wall_now(), services_.random);
+  end.progress = jobs::put_off(job_.progress, jobs::policy_of(defer()), services_.jobs->wall_now(),
+                               services_.random);
   return end;
 }
 
@@ -241,18 +242,10 @@ JobRun::End JobRun::after(const std::optional<Fault>& fault,
     }
   }
   end.cause = how.cause;
-  end.progress = jobs::after_attempt(job_.progress, how, policy(), job_.expires,
+  end.progress = jobs::after_attempt(job_.progress, how, jobs::policy_of(defer()), job_.expires,
                                      services_.jobs->wall_now(), services_.random);
   if (!fault && jobs::has_ended(end.progress.state)) end.answer = std::move(answer);
   return end;
-}
-
-jobs::Policy JobRun::policy() const {
-  const config::Defer& settings = defer();
-  return {.max_attempts = settings.max_attempts,
-          .backoff_base = settings.backoff.base,
-          .backoff_max = settings.backoff.max,
-          .retry_unanswered = settings.retry_unanswered};
 }
 
 Task<> JobRun::settle(End end) {

@@ -78,7 +78,6 @@ class JobRun final : public Swept {
   void log(const jobs::Progress& progress, jobs::Cause cause, std::uint16_t status) const;
   // The attempt follows one that failed at the upstream.
   bool is_retry() const { return job_.progress.attempts > 0; }
-  jobs::Policy policy() const;
   const config::Defer& defer() const { return *request_.config().routes[index(route_)].defer; }
 
   Services& services_;

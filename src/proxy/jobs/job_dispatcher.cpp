@@ -7,9 +7,6 @@ namespace spillway::proxy {
 
 namespace {
 
-constexpr std::size_t kMostInHand = 1024;
-// Handed to a worker beyond those that run, so that no slot waits for the store.
-constexpr std::size_t kLeastAhead = 8;
 // What other proxies wrote down, and what is due again: each second, a page at a time, so that
 // nothing that is written down waits long for it.
 constexpr std::size_t kLanesAtOnce = 1024;
@@ -18,12 +15,7 @@ constexpr Milliseconds kPagesEvery{100};
 constexpr Milliseconds kSweepEvery{500};
 constexpr Milliseconds kTotalsEvery{1000};
 constexpr Milliseconds kAskAgain{500};  // after a failure of the store
-// Jobs that are due and were not pulled have no room, for a reason that nobody tells of when it
-// ends: live requests are refused, or a slot gets free.
-constexpr Milliseconds kLookAgain{20};
 constexpr std::size_t kSweepLimit = 1000;
-constexpr Duration kFirstPause = std::chrono::seconds(1);
-constexpr Duration kLongestPause = std::chrono::seconds(30);
 
 }  // namespace
 
@@ -79,8 +71,8 @@ void JobDispatcher::plan_pull(std::vector<store::Command>& commands, TimePoint n
                                     .ahead = 2 * (kLanesEvery + pages * kPagesEvery),
                                     .after = round_.after});
   }
-  if (turn_ || in_hand() >= kMostInHand) return;
-  turn_ = rotor_.next(wall, kMostInHand - in_hand(),
+  if (turn_ || in_hand() >= jobs::kMostInHand) return;
+  turn_ = rotor_.next(wall, jobs::kMostInHand - in_hand(),
                       [&](const std::string& route) { return room(route, now); });
   if (turn_) {
     commands.push_back(store::Claim{.epoch = epoch_, .lane = turn_->lane, .limit = turn_->limit});
@@ -90,7 +82,7 @@ void JobDispatcher::plan_pull(std::vector<store::Command>& commands, TimePoint n
 void JobDispatcher::plan_announcement(std::vector<store::Command>& commands, TimePoint now,
                                       jobs::WallTime wall) {
   const auto has_room = [&](const std::string& route) {
-    return is_pulling_ && in_hand() < kMostInHand ? room(route, now) : 0;
+    return is_pulling_ && in_hand() < jobs::kMostInHand ? room(route, now) : 0;
   };
   store::Announce announce{.lanes = news_.take(rotor_, has_room, now, wall)};
   if (!announce.lanes.empty()) commands.emplace_back(std::move(announce));
@@ -101,26 +93,12 @@ std::size_t JobDispatcher::room(const std::string& name, TimePoint now) {
   const auto configured = routes_.routes.find(name);
   if (configured == routes_.routes.end()) return 0;  // it keeps its jobs, and they wait
   const JobRoute& its = configured->second;
-  Route& route = known_[name];
-  if (now < route.paused_until) return 0;
   Upstream& upstream = routes_.upstream(its);
-  // While live requests are refused there is no room to spare.
-  if (!its.defer.traffic_class && upstream.overload_status.read().state != State::normal) return 0;
-  const std::size_t running = upstream.running_jobs.load(std::memory_order_relaxed);
-  const std::size_t in_hand = in_hand_by_upstream_[upstream_of(name)];
-  const std::size_t ahead = in_hand > running ? in_hand - running : 0;
-  const std::size_t wanted = std::max(kLeastAhead, running);
-  if (ahead * 2 > wanted) return 0;
-  std::size_t most = wanted - ahead;
-  if (its.defer.concurrency) {
-    const std::size_t cap = *its.defer.concurrency;
-    most = std::min(most, cap > route.in_hand ? cap - route.in_hand : 0);
-  }
-  if (its.defer.rate) {
-    refill(route, *its.defer.rate, now);
-    most = std::min(most, static_cast<std::size_t>(route.tokens));
-  }
-  return most;
+  return known_[name].room(its.defer,
+                           {.state = upstream.overload_status.read().state,
+                            .in_hand = in_hand_by_upstream_[upstream_of(name)],
+                            .running = upstream.running_jobs.load(std::memory_order_relaxed)},
+                           now);
 }
 
 // When room() is to be asked again. A route that is gone has none until it is configured again, and
@@ -129,13 +107,8 @@ std::optional<TimePoint> JobDispatcher::room_from(const std::string& name, TimeP
   const auto configured = routes_.routes.find(name);
   if (configured == routes_.routes.end()) return std::nullopt;
   const auto known = known_.find(name);
-  if (known == known_.end()) return now + kLookAgain;
-  const Route& route = known->second;
-  TimePoint from = std::max(now + kLookAgain, route.paused_until);
-  const std::optional<double>& rate = configured->second.defer.rate;
-  if (rate && route.tokens < 1)
-    from = std::max(from, route.refilled + from_seconds((1 - route.tokens) / *rate));
-  return from;
+  if (known == known_.end()) return now + jobs::RouteRoom::kLookAgain;
+  return known->second.room_from(configured->second.defer, now);
 }
 
 // By name and generation, as what runs is counted. Empty: the route is not configured any more.
@@ -144,14 +117,6 @@ std::string JobDispatcher::upstream_of(const std::string& route) const {
   if (configured == routes_.routes.end()) return {};
   return routes_.upstream(configured->second).config.name + '/' +
          std::to_string(routes_.generation->number);
-}
-
-// No more than a tenth of a second's jobs at once.
-void JobDispatcher::refill(Route& route, double rate, TimePoint now) const {
-  const double most = std::max(1.0, rate / 10);
-  if (route.refilled != TimePoint{})
-    route.tokens = std::min(most, route.tokens + rate * to_seconds(now - route.refilled));
-  route.refilled = now;
 }
 
 void JobDispatcher::learn(store::Command& command, TimePoint now, jobs::WallTime wall) {
@@ -232,12 +197,10 @@ void JobDispatcher::claimed(store::Claim& claim) {
   if (turn_) rotor_.took(*turn_, claim.jobs.size());
   turn_.reset();
   const std::string upstream = upstream_of(claim.lane.route);
-  Route& route = known_[claim.lane.route];
-  route.tokens = std::max(0.0, route.tokens - static_cast<double>(claim.jobs.size()));
+  known_[claim.lane.route].pulled(claim.jobs.size());
   for (jobs::LeasedJob& job : claim.jobs) {
     const jobs::JobState before = jobs::given_back(job.progress, job.progress.due).state;
     leased_.emplace(job.id, Leased{job.lane, upstream, before});
-    ++route.in_hand;
     ++in_hand_by_upstream_[upstream];
     withdrawals_.open(job.id);
     acts_.hand_over(std::move(job), claim.epoch);
@@ -252,15 +215,15 @@ void JobDispatcher::settled(const store::Settle& settle, jobs::WallTime wall) {
   const auto its = in_hand_by_upstream_.find(leased->second.upstream);
   if (--its->second == 0) in_hand_by_upstream_.erase(its);
   leased_.erase(leased);
-  Route& route = known_[lane.route];
-  --route.in_hand;
+  jobs::RouteRoom& route = known_[lane.route];
+  route.ended();
   counts_.in_hand.store(static_cast<std::uint32_t>(in_hand()), std::memory_order_relaxed);
   if (settle.is_lost) {
     ++counts_.lease_lost;
     return;
   }
   const jobs::Progress& progress = settle.progress;
-  if (progress.state == jobs::JobState::succeeded) route.last_pause = {};
+  if (progress.state == jobs::JobState::succeeded) route.succeeded();
   if (jobs::waits(progress.state)) {
     rotor_.add(lane, progress.due);
     news_.wrote(lane);
@@ -288,7 +251,7 @@ bool JobDispatcher::has_work(TimePoint now, jobs::WallTime wall) const {
   const auto first =
       rotor_.next_due([&](const std::string& route) -> std::optional<jobs::WallTime> {
         const auto known = known_.find(route);
-        const bool pauses = known != known_.end() && now < known->second.paused_until;
+        const bool pauses = known != known_.end() && known->second.pauses(now);
         if (pauses || !routes_.routes.contains(route)) return std::nullopt;
         return wall;
       });
@@ -304,18 +267,14 @@ std::set<std::string, std::less<>> JobDispatcher::paused(const store::Totals& to
   std::set<std::string, std::less<>> names;
   for (const store::Totals::Route& route : totals.routes) {
     const auto known = known_.find(route.route);
-    const bool pauses = known != known_.end() && now < known->second.paused_until;
+    const bool pauses = known != known_.end() && known->second.pauses(now);
     if (pauses || !routes_.routes.contains(route.route)) names.insert(route.route);
   }
   return names;
 }
 
-// Each time again, for twice as long.
 void JobDispatcher::pause(const std::string& name, TimePoint now, TimePoint until) {
-  Route& route = known_[name];
-  if (now < route.paused_until) return;
-  route.last_pause = std::clamp(route.last_pause * 2, kFirstPause, kLongestPause);
-  route.paused_until = std::max(std::min(until, now + kLongestPause), now + route.last_pause);
+  known_[name].pause(now, until);
 }
 
 void JobDispatcher::failed(TimePoint now) {
@@ -341,7 +300,9 @@ TimePoint JobDispatcher::next_due(TimePoint now, jobs::WallTime wall) const {
     if (!from) return std::nullopt;
     return wall_of(*from);
   });
-  if (job) due = std::min(due, now + (*job > wall ? Duration(*job - wall) : Duration(kLookAgain)));
+  if (job)
+    due = std::min(
+        due, now + (*job > wall ? Duration(*job - wall) : Duration(jobs::RouteRoom::kLookAgain)));
   return due;
 }
 

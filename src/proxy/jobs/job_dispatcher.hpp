@@ -19,6 +19,7 @@
 
 #include "jobs/life.hpp"
 #include "jobs/rotor.hpp"
+#include "jobs/route_room.hpp"
 #include "observe/job_counts.hpp"
 #include "proxy/jobs/job_clock.hpp"
 #include "proxy/jobs/job_news.hpp"
@@ -89,14 +90,6 @@ class JobDispatcher {
     std::string upstream;   // upstream_of() at the time
     jobs::JobState before;  // in which it waited
   };
-  struct Route {
-    std::size_t in_hand = 0;
-    TimePoint paused_until{};
-    double tokens = 1;  // of `rate`
-    TimePoint refilled{};
-    Duration last_pause{};
-  };
-
   // Of the lanes that the store knows, which it tells page by page.
   struct LanesRound {
     std::optional<jobs::Lane> after{};
@@ -116,7 +109,6 @@ class JobDispatcher {
   void plan_announcement(std::vector<store::Command>& commands, TimePoint now, jobs::WallTime wall);
   std::size_t room(const std::string& name, TimePoint now);
   std::optional<TimePoint> room_from(const std::string& name, TimePoint now) const;
-  void refill(Route& route, double rate, TimePoint now) const;
   std::string upstream_of(const std::string& route) const;
   void claimed(store::Claim& claim);
   void found(const store::Lanes& lanes, TimePoint now);
@@ -131,7 +123,7 @@ class JobDispatcher {
   std::string proxy_name_;
   JobRoutes routes_;
   jobs::Rotor rotor_;
-  std::map<std::string, Route, std::less<>> known_;
+  std::map<std::string, jobs::RouteRoom, std::less<>> known_;
   std::map<jobs::JobId, Leased> leased_;  // under epoch_, or the one that was lost
   std::map<std::string, std::size_t> in_hand_by_upstream_;
   std::optional<jobs::Rotor::Turn> turn_;  // claimed for in the batch under way

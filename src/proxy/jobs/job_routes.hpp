@@ -1,7 +1,6 @@
 // What the configuration in force says of the routes with `defer`, for the thread that pulls jobs.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,13 +9,6 @@
 #include "proxy/generation/generation.hpp"
 
 namespace spillway::proxy {
-
-// The rank of jobs below all classes.
-inline constexpr std::uint8_t kLowestRank = 255;
-
-inline std::uint8_t rank_of(const config::Defer& defer) {
-  return defer.traffic_class ? static_cast<std::uint8_t>(*defer.traffic_class) : kLowestRank;
-}
 
 struct JobRoute {
   config::Defer defer;

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/jobs/job_routes.hpp"
+#include "jobs/route_room.hpp"
 #include "proxy/jobs/new_job_id.hpp"
 #include "waiting/configured.hpp"
 #include "waiting/webhook.hpp"
@@ -42,7 +42,7 @@ std::optional<jobs::NewJob> job_of(const waiting::Happening& happening, const Ta
   const std::optional<jobs::JobId> id = new_job_id(job.accepted);
   if (!id) return std::nullopt;
   job.id = *id;
-  job.lane = {rank_of(defer), target.to.name, {}};
+  job.lane = {jobs::rank_of(defer), target.to.name, {}};
   job.tenant_name = target.from.name;
   job.expires = job.accepted + defer.ttl;
   job.kept = defer.result_ttl;

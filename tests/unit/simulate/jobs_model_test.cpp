@@ -15,7 +15,7 @@ namespace spillway::simulate {
 namespace {
 
 constexpr TimePoint kStart = TimePoint{} + std::chrono::hours(1);
-using Attempt = JobsModel::Attempt;
+using jobs::Cause;
 
 // Two routes with this `defer`, "first" and "second".
 Scenario deferring(const std::string& defer) {
@@ -46,12 +46,17 @@ struct Desk {
     return all;
   }
   // One job, from its acceptance to the end of its first attempt.
-  Request& attempt(Attempt how) {
+  Request& attempt(Cause how) {
     Request& job = *pull_all().at(0);
     jobs.begin();
-    is_again = jobs.end(job, how, now);
-    if (is_again) jobs.put_back(job, how, now);
+    const auto progress = jobs.end(job, how, now);
+    is_again = progress.has_value();
+    if (progress) jobs.put_back(job, *progress);
     return job;
+  }
+  // When it is due.
+  static TimePoint due(const Request& job) {
+    return TimePoint(job.as_job->progress.due.time_since_epoch());
   }
 
   Scenario scenario;
@@ -94,7 +99,7 @@ TEST_CASE("a route's concurrency and rate bound what is pulled") {
     const auto some = slow.pull_all();
     for (Request* job : some) {
       slow.jobs.begin();
-      slow.jobs.end(*job, Attempt::answered, slow.now);
+      slow.jobs.end(*job, Cause::answered, slow.now);
     }
     pulled += some.size();
     slow.now += 100ms;
@@ -115,6 +120,21 @@ TEST_CASE("routes take turns however much one of them has deferred") {
   CHECK(second[0]->demand.clients == 1);
 }
 
+TEST_CASE("tenants of a route take turns however much one of them has deferred") {
+  Desk desk("{}");
+  desk.defer(1000);
+  for (int i = 0; i < 4; ++i) {
+    Request& request = desk.requests.emplace_back();
+    request.demand.tenant_id = TenantId{7};
+    CHECK(desk.jobs.accept(request, desk.now));
+  }
+  for (int i = 0; i < 50; ++i) desk.jobs.begin();
+  CHECK(desk.pull().size() == 16);
+  const auto second = desk.pull();
+  REQUIRE(second.size() == 4);
+  CHECK(second[0]->demand.tenant_id == TenantId{7});
+}
+
 TEST_CASE("no more jobs of a route wait than its max_pending") {
   Desk desk(R"({"max_pending":5})");
   CHECK(desk.defer(5));
@@ -130,13 +150,13 @@ TEST_CASE("an attempt that failed is tried again after a pause and no more often
   Desk desk(R"({"max_attempts":3,"backoff":{"base_ms":1000,"max_ms":60000}})");
   desk.defer(1);
   for (const Duration most : {Duration(1s), Duration(2s)}) {
-    const Request& job = desk.attempt(Attempt::failed);
+    const Request& job = desk.attempt(Cause::failed);
     CHECK(desk.is_again);
-    CHECK(job.as_job->due >= desk.now);
-    CHECK(job.as_job->due <= desk.now + most);
-    desk.now = job.as_job->due;
+    CHECK(Desk::due(job) >= desk.now);
+    CHECK(Desk::due(job) <= desk.now + most);
+    desk.now = Desk::due(job);
   }
-  desk.attempt(Attempt::failed);
+  desk.attempt(Cause::failed);
   CHECK_FALSE(desk.is_again);
   const JobsSummary summary = desk.jobs.summary(desk.now);
   CHECK(summary.dead == 1);
@@ -148,8 +168,8 @@ TEST_CASE("an unsafe request that was sent and not answered is tried again only 
   Desk plain("{}"), told(R"({"retry_unanswered":true})");
   plain.defer(1);
   told.defer(1);
-  plain.attempt(Attempt::unanswered);
-  told.attempt(Attempt::unanswered);
+  plain.attempt(Cause::unanswered);
+  told.attempt(Cause::unanswered);
   CHECK(plain.jobs.summary(plain.now).dead == 1);
   CHECK(told.jobs.summary(told.now).pending == 1);
 }
@@ -158,11 +178,33 @@ TEST_CASE("a job that could not be sent counts no attempt and its route pauses")
   Desk desk(R"({"max_attempts":1})");
   desk.defer(1);
   for (int i = 0; i < 5; ++i) {
-    const Request& job = desk.attempt(Attempt::never_sent);
-    CHECK(job.as_job->attempts == 0);
+    const Request& job = desk.attempt(Cause::never_sent);
+    CHECK(job.as_job->progress.attempts == 0);
     CHECK(desk.pull().empty());
     desk.now += 31s;
   }
+  CHECK(desk.jobs.summary(desk.now).dead == 0);
+}
+
+TEST_CASE("a job that finds every circuit open counts nothing and its route pauses") {
+  Desk desk(R"({"max_attempts":1})");
+  desk.defer(1);
+  const Request& job = desk.attempt(Cause::none);
+  CHECK(job.as_job->progress.attempts == 0);
+  CHECK(job.as_job->progress.state == jobs::JobState::queued);
+  CHECK(desk.jobs.summary(desk.now).retried == 0);
+  desk.now += 999ms;
+  CHECK(desk.pull().empty());
+  desk.now += 1ms;
+  CHECK(desk.pull().size() == 1);
+}
+
+TEST_CASE("a job whose next attempt would come after its time to live has expired") {
+  Desk desk(R"({"ttl_ms":1000,"backoff":{"base_ms":3600000,"max_ms":3600000}})");
+  desk.defer(1);
+  desk.attempt(Cause::failed);
+  CHECK_FALSE(desk.is_again);
+  CHECK(desk.jobs.summary(desk.now).expired == 1);
   CHECK(desk.jobs.summary(desk.now).dead == 0);
 }
 
@@ -174,7 +216,7 @@ TEST_CASE("a job without a slot is given back and nothing is counted") {
   CHECK(desk.pull().empty());
   desk.now += 1s;
   CHECK(desk.pull().at(0) == &job);
-  CHECK(job.as_job->attempts == 0);
+  CHECK(job.as_job->progress.attempts == 0);
 }
 
 TEST_CASE("a job that is put off waits for the least pause and one more, and nothing is counted") {
@@ -182,9 +224,9 @@ TEST_CASE("a job that is put off waits for the least pause and one more, and not
   desk.defer(1);
   Request& job = *desk.pull().at(0);
   desk.jobs.put_off(job, desk.now);
-  CHECK(job.as_job->attempts == 0);
-  CHECK(job.as_job->due >= desk.now + 4s);
-  CHECK(job.as_job->due <= desk.now + 8s);
+  CHECK(job.as_job->progress.attempts == 0);
+  CHECK(Desk::due(job) >= desk.now + 4s);
+  CHECK(Desk::due(job) <= desk.now + 8s);
   desk.now += 3999ms;
   CHECK(desk.pull().empty());
   desk.now += 4001ms;
@@ -210,7 +252,7 @@ TEST_CASE("the summary tells how long the oldest has waited and when the backlog
   desk.now += 5s;
   CHECK(desk.jobs.summary(desk.now).longest == doctest::Approx(5));
   CHECK_FALSE(desk.jobs.summary(desk.now).empty_at.has_value());
-  desk.attempt(Attempt::answered);
+  desk.attempt(Cause::answered);
   CHECK(desk.jobs.summary(desk.now + 9s).longest == doctest::Approx(5));
   CHECK(desk.jobs.summary(desk.now + 9s).empty_at == doctest::Approx(5));
 }

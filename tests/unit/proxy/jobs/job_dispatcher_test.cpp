@@ -25,7 +25,7 @@ TEST_CASE("a proxy asks for lanes page by page, and for the first one each secon
       lanes.next = std::move(next);
     });
   };
-  const jobs::Lane other{kLowestRank, "export", TenantId{2}};
+  const jobs::Lane other{jobs::kLowestRank, "export", TenantId{2}};
   REQUIRE(asked());
   CHECK_FALSE(asked()->after);
   const milliseconds ahead = asked()->ahead;

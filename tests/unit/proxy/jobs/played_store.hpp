@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "jobs/route_room.hpp"
 #include "proxy/generation/read_configuration.hpp"
 #include "proxy/jobs/job_dispatcher.hpp"
 #include "proxy/jobs/lease.hpp"
@@ -32,8 +33,8 @@ inline std::shared_ptr<Generation> generation_with(const nlohmann::json& defer,
   return std::make_shared<Generation>(*std::move(read.config), std::move(read.endpoints), process);
 }
 
-inline const jobs::Lane kLane{kLowestRank, "export", TenantId{1}};
-inline const jobs::Lane kGone{kLowestRank, "former", TenantId{1}};
+inline const jobs::Lane kLane{jobs::kLowestRank, "export", TenantId{1}};
+inline const jobs::Lane kGone{jobs::kLowestRank, "former", TenantId{1}};
 
 struct Play {
   explicit Play(const nlohmann::json& defer = nlohmann::json::object())

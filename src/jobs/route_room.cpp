@@ -1,0 +1,62 @@
+#include "jobs/route_room.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+namespace spillway::jobs {
+namespace {
+
+// Pulled beyond those that run, so that no slot waits for the store.
+constexpr std::size_t kLeastAhead = 8;
+constexpr Duration kFirstPause = std::chrono::seconds(1);
+constexpr Duration kLongestPause = std::chrono::seconds(30);
+
+}  // namespace
+
+std::size_t RouteRoom::room(const config::Defer& defer, const Upstream& upstream, TimePoint now) {
+  if (pauses(now)) return 0;
+  if (!defer.traffic_class && upstream.state != State::normal) return 0;
+  const std::size_t ahead =
+      upstream.in_hand > upstream.running ? upstream.in_hand - upstream.running : 0;
+  const std::size_t wanted = std::max(kLeastAhead, upstream.running);
+  if (ahead * 2 > wanted) return 0;
+  std::size_t most = wanted - ahead;
+  if (defer.concurrency) {
+    const std::size_t cap = *defer.concurrency;
+    most = std::min(most, cap > in_hand_ ? cap - in_hand_ : 0);
+  }
+  if (defer.rate) {
+    refill(*defer.rate, now);
+    most = std::min(most, static_cast<std::size_t>(tokens_));
+  }
+  return most;
+}
+
+TimePoint RouteRoom::room_from(const config::Defer& defer, TimePoint now) const {
+  TimePoint from = std::max(now + kLookAgain, paused_until_);
+  const std::optional<double>& rate = defer.rate;
+  if (rate && tokens_ < 1) from = std::max(from, refilled_ + from_seconds((1 - tokens_) / *rate));
+  return from;
+}
+
+// No more than a tenth of a second's jobs at once.
+void RouteRoom::refill(double rate, TimePoint now) {
+  const double most = std::max(1.0, rate / 10);
+  if (refilled_ != TimePoint{})
+    tokens_ = std::min(most, tokens_ + rate * to_seconds(now - refilled_));
+  refilled_ = now;
+}
+
+void RouteRoom::pulled(std::size_t jobs) {
+  in_hand_ += jobs;
+  tokens_ = std::max(0.0, tokens_ - static_cast<double>(jobs));
+}
+
+void RouteRoom::pause(TimePoint now, TimePoint until) {
+  if (pauses(now)) return;
+  last_pause_ = std::clamp(last_pause_ * 2, kFirstPause, kLongestPause);
+  paused_until_ = std::max(std::min(until, now + kLongestPause), now + last_pause_);
+}
+
+}  // namespace spillway::jobs

@@ -1,0 +1,71 @@
+// What a route's `defer` says of its jobs, and how many of them may be pulled now. The proxy and
+// the simulator ask these.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/state.hpp"
+#include "base/time.hpp"
+#include "config/defer.hpp"
+#include "jobs/life.hpp"
+
+namespace spillway::jobs {
+
+// The rank of jobs below all classes.
+inline constexpr std::uint8_t kLowestRank = 255;
+
+inline std::uint8_t rank_of(const config::Defer& defer) {
+  return defer.traffic_class ? static_cast<std::uint8_t>(*defer.traffic_class) : kLowestRank;
+}
+
+inline Policy policy_of(const config::Defer& defer) {
+  return {.max_attempts = defer.max_attempts,
+          .backoff_base = defer.backoff.base,
+          .backoff_max = defer.backoff.max,
+          .retry_unanswered = defer.retry_unanswered};
+}
+
+// Of all routes together: not more jobs than that are pulled and have not ended.
+inline constexpr std::size_t kMostInHand = 1024;
+
+// Room for jobs of one route. A few more are pulled than run at its upstream, so that a slot that
+// gets free finds one waiting at the gate: at least 8, at most as many as run.
+class RouteRoom {
+ public:
+  struct Upstream {
+    State state = State::normal;
+    std::size_t in_hand = 0;  // jobs that were pulled and have not ended
+    std::size_t running = 0;  // of these, those that have a slot
+  };
+
+  // 0 as well while the route pauses, and while its upstream refuses live requests: then there is
+  // no room to spare, unless the route names a class for its jobs.
+  std::size_t room(const config::Defer& defer, const Upstream& upstream, TimePoint now);
+  // When that is to be asked again: what is due and was not pulled has no room for a reason of
+  // which nobody tells when it ends, as a slot that gets free.
+  static constexpr Milliseconds kLookAgain{20};
+  TimePoint room_from(const config::Defer& defer, TimePoint now) const;
+
+  void pulled(std::size_t jobs);
+  // One of them has ended, or waits again.
+  void ended() { --in_hand_; }
+
+  // Nothing can be sent: a second, then each time twice as long, 30 s at most. Longer if `until` is
+  // later, but no longer than these 30 s. While it pauses nothing changes.
+  void pause(TimePoint now, TimePoint until);
+  bool pauses(TimePoint now) const { return now < paused_until_; }
+  // A job has succeeded: the next pause is short again.
+  void succeeded() { last_pause_ = {}; }
+
+ private:
+  void refill(double rate, TimePoint now);
+
+  std::size_t in_hand_ = 0;
+  TimePoint paused_until_{};
+  Duration last_pause_{};
+  double tokens_ = 1;  // of `rate`
+  TimePoint refilled_{};
+};
+
+}  // namespace spillway::jobs

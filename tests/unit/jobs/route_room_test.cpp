@@ -1,0 +1,114 @@
+// How many jobs of a route may be pulled.
+#include "jobs/route_room.hpp"
+
+#include <doctest/doctest.h>
+
+#include <utility>
+
+using namespace std::chrono_literals;
+
+namespace spillway::jobs {
+namespace {
+
+constexpr TimePoint kNow = TimePoint{} + std::chrono::hours(1);
+
+std::size_t room_of(RouteRoom& route, const config::Defer& defer, TimePoint now = kNow) {
+  return route.room(defer, {.in_hand = 100, .running = 100}, now);
+}
+
+// How long it pauses from `now` on, in steps of 100 ms.
+Duration pause_of(const RouteRoom& route, TimePoint now) {
+  TimePoint end = now;
+  while (route.pauses(end)) end += 100ms;
+  return end - now;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "as many jobs are ahead as run, at least eight, and more only when half of them is used") {
+  RouteRoom route;
+  const auto room = [&](std::size_t in_hand, std::size_t running) {
+    return route.room({}, {.in_hand = in_hand, .running = running}, kNow);
+  };
+  CHECK(room(0, 0) == 8);
+  CHECK(room(4, 0) == 4);
+  CHECK(room(5, 0) == 0);
+  CHECK(room(100, 100) == 100);
+  CHECK(room(150, 100) == 50);
+  CHECK(room(151, 100) == 0);
+  CHECK_MESSAGE(room(0, 3) == 8, "an upstream of a former configuration runs them");
+}
+
+TEST_CASE("while live requests are refused only jobs that compete with them are pulled") {
+  config::Defer in_background, competing;
+  competing.traffic_class = ClassId{2};
+  for (const State state : {State::elevated, State::overloaded, State::critical}) {
+    RouteRoom route;
+    CHECK(route.room(in_background, {.state = state}, kNow) == 0);
+    CHECK(route.room(competing, {.state = state}, kNow) == 8);
+  }
+}
+
+TEST_CASE("concurrency bounds the jobs of the route that are in hand") {
+  config::Defer defer;
+  defer.concurrency = 3;
+  RouteRoom route;
+  CHECK(room_of(route, defer) == 3);
+  route.pulled(2);
+  CHECK(room_of(route, defer) == 1);
+  route.pulled(1);
+  CHECK(room_of(route, defer) == 0);
+  CHECK_MESSAGE(room_of(route, {}) == 100, "negative control");
+  route.ended();
+  CHECK(room_of(route, defer) == 1);
+}
+
+TEST_CASE("a rate is pulled at evenly and what was not used in the night is not made up for") {
+  config::Defer defer;
+  defer.rate = 20;
+  RouteRoom route;
+  CHECK(room_of(route, defer) == 1);
+  route.pulled(1);
+  CHECK(room_of(route, defer) == 0);
+  CHECK(route.room_from(defer, kNow) == kNow + 50ms);
+  CHECK(room_of(route, defer, kNow + 49ms) == 0);
+  CHECK(room_of(route, defer, kNow + 51ms) == 1);
+  CHECK(room_of(route, defer, kNow + 1h) == 2);  // a tenth of a second's
+}
+
+TEST_CASE(
+    "a route pauses each time for twice as long and from the first success on shortly again") {
+  RouteRoom route;
+  TimePoint now = kNow;
+  for (const Duration expected : {1s, 2s, 4s, 8s, 16s, 30s, 30s}) {
+    route.pause(now, now);
+    route.pause(now + 10ms, now + 10ms);  // another job's: it pauses already
+    CHECK(pause_of(route, now) == expected);
+    CHECK(room_of(route, {}, now) == 0);
+    CHECK(route.room_from({}, now) == now + expected);
+    now += expected;
+    CHECK(room_of(route, {}, now) == 100);
+  }
+  route.succeeded();
+  route.pause(now, now);
+  CHECK(pause_of(route, now) == 1s);
+}
+
+TEST_CASE("a route pauses as long as its upstream has asked for but not for longer than 30 s") {
+  const std::pair<Duration, Duration> cases[] = {{0s, 1s}, {5s, 5s}, {30s, 30s}, {1h, 30s}};
+  for (const auto& [asked, expected] : cases) {
+    RouteRoom route;
+    route.pause(kNow, kNow + asked);
+    CHECK(pause_of(route, kNow) == expected);
+  }
+}
+
+TEST_CASE("a class stands for its rank and no class for the lowest") {
+  config::Defer defer;
+  CHECK(rank_of(defer) == kLowestRank);
+  defer.traffic_class = ClassId{1};
+  CHECK(rank_of(defer) == 1);
+}
+
+}  // namespace spillway::jobs
