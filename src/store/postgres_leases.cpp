@@ -120,9 +120,12 @@ void add_join(PostgresBatch& batch, Join& join) {
 void add_renew(PostgresBatch& batch, Renew& renew) {
   PostgresParameters parameters;
   parameters.add(renew.epoch).add(static_cast<std::int64_t>(renew.lease.count()));
+  parameters.add(renew.rate);
   batch.add(PostgresStatement::renew, std::move(parameters), [&renew](const PostgresRows& rows) {
     renew.is_lost = rows.size() == 0;
-    if (!renew.is_lost) renew.now = rows.time(0, 1);
+    if (renew.is_lost) return;
+    renew.now = rows.time(0, 1);
+    renew.rate_of_others = rows.number<std::int64_t>(0, 2);
   });
 }
 
