@@ -1,3 +1,4 @@
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -61,11 +62,13 @@ PostgresBatch::Read read_expiring(std::vector<Expiring>& into) {
 // What the held jobs have come to is settled under the epochs that held them.
 class Settling {
  public:
-  void add(const Held& held, const jobs::Progress& progress) {
+  void add(const Held& held, const jobs::Progress& progress,
+           std::optional<jobs::Attempt> attempt = std::nullopt) {
     Settle settle;
     settle.epoch = held.epoch;
     settle.id = held.id;
     settle.progress = progress;
+    settle.attempt = std::move(attempt);
     settles_.push_back(std::move(settle));
   }
   // To be called once; this has to live until the batch was flushed.
@@ -91,7 +94,7 @@ void recover(const Sweep& sweep, const std::vector<Held>& orphans, Settling& set
     const jobs::Progress after = jobs::recovered(held.progress, sweep.most_recoveries, held.now);
     auto& which = jobs::has_ended(after.state) ? answer.poisoned : answer.recovered;
     which.push_back(held.id);
-    settling.add(held, after);
+    settling.add(held, after, jobs::cut_off(held.now));
   }
 }
 
