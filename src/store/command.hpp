@@ -177,10 +177,11 @@ struct List {
 };
 
 // Lets dead and expired jobs wait again, under the same ids, with no attempts and recoveries
-// counted: the first at once, the others `spacing` apart. Their history stays.
+// counted: the first after `delay`, the others `spacing` apart. Their history stays.
 struct Replay {
   Filter filter;  // of other states none is replayed
   std::size_t limit = 0;
+  std::chrono::milliseconds delay{};
   std::chrono::milliseconds spacing{};
   std::chrono::milliseconds ttl{};  // from now
   bool is_dry_run = false;
