@@ -36,10 +36,14 @@ void add_filter(CLI::App& command, JobsOptions& to) {
 }
 
 void add_change(CLI::App& command, JobsOptions& to) {
-  add_id(command, to, "One job");
+  CLI::Option* const id = add_id(command, to, "One job");
   add_filter(command, to);
-  command.add_option("--limit", to.limit, "Jobs at most; needed with --yes")
-      ->check(CLI::PositiveNumber);
+  CLI::Option* const limit =
+      command.add_option("--limit", to.limit, "Jobs at most; this or --all is needed with --yes")
+          ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
+  command.add_flag("--all", to.all, "All that match now, 10,000 at a time")
+      ->excludes(id)
+      ->excludes(limit);
   command.add_flag("--yes", to.yes, "Do it; without it only what would happen is shown");
 }
 
@@ -51,7 +55,8 @@ void add_jobs(CLI::App& app, JobsOptions& to) {
   CLI::App& list = add_action(jobs, to, JobsAction::list, "list", "List jobs, the oldest first");
   add_filter(list, to);
   list.add_option("--after", to.after, "Go on behind this job");
-  list.add_option("--limit", to.limit, "Jobs at most (100)")->check(CLI::PositiveNumber);
+  list.add_option("--limit", to.limit, "Jobs at most (100)")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
   CLI::App& show =
       add_action(jobs, to, JobsAction::show, "show", "One job: request, state, every attempt");
   add_id(show, to, "The job")->required();

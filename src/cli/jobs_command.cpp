@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/time_text.hpp"
 #include "cli/jobs_table.hpp"
 #include "http/ascii.hpp"
 #include "http/query.hpp"
@@ -20,6 +23,7 @@ using nlohmann::json;
 
 constexpr std::uint64_t kUsualLimit = 100;
 constexpr std::uint64_t kMostOnPage = 1000;
+constexpr std::uint64_t kMostAtOnce = 10000;  // that one request may change
 constexpr std::size_t kShownIds = 10;
 
 struct FilterOption {
@@ -50,6 +54,15 @@ std::string shell_word(const std::string& text) {
   return out + "'";
 }
 
+// From one job of a replay to the next, as the admin listener rounds it: in milliseconds.
+std::uint64_t whole_pause(double per_second) {
+  return static_cast<std::uint64_t>(std::llround(std::ceil(1000 / per_second - 1e-9)));
+}
+
+std::string jobs_text(std::uint64_t count) {
+  return std::to_string(count) + (count == 1 ? " job" : " jobs");
+}
+
 class JobsCommand {
  public:
   JobsCommand(const JobsOptions& options, AdminDesk desk, std::ostream& out, std::ostream& err)
@@ -70,10 +83,14 @@ class JobsCommand {
   AdminOutcome show();
   AdminOutcome cancel();
   AdminOutcome change();
+  AdminOutcome change_all();
   std::string list_target(std::uint64_t limit, const std::optional<std::string>& after) const;
-  std::string change_body() const;
+  json change_body() const;
+  AdminReply post_change(const json& body) const;
   std::string again_with_yes(std::uint64_t count) const;
   void print_change(const json& answer) const;
+  void print_done(std::uint64_t count) const;
+  bool is_replay() const { return options_.action == JobsAction::replay; }
 
   const JobsOptions& options_;
   AdminDesk desk_;
@@ -142,7 +159,7 @@ AdminOutcome JobsCommand::cancel() {
   return AdminOutcome::done;
 }
 
-std::string JobsCommand::change_body() const {
+json JobsCommand::change_body() const {
   json body{{"dry_run", !options_.yes}};
   for (const FilterOption& each : filter_options(options_))
     if (*each.text) body[each.member] = **each.text;
@@ -150,17 +167,21 @@ std::string JobsCommand::change_body() const {
   if (options_.limit) body["limit"] = *options_.limit;
   if (options_.per_second) body["per_second"] = *options_.per_second;
   if (options_.ttl_ms) body["ttl_ms"] = *options_.ttl_ms;
-  return body.dump(-1, ' ', false, json::error_handler_t::replace);
+  return body;
+}
+
+AdminReply JobsCommand::post_change(const json& body) const {
+  return desk_.client().post(is_replay() ? "/jobs/replay" : "/jobs/purge",
+                             body.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 AdminOutcome JobsCommand::change() {
-  const bool is_replay = options_.action == JobsAction::replay;
+  if (options_.yes && options_.all) return change_all();
   if (options_.yes && !options_.id && !options_.limit) {
-    err_ << "error: --yes needs --limit, or the ID of one job\n";
+    err_ << "error: --yes needs --limit or --all, or the ID of one job\n";
     return AdminOutcome::bad_usage;
   }
-  const AdminReply reply =
-      desk_.client().post(is_replay ? "/jobs/replay" : "/jobs/purge", change_body());
+  const AdminReply reply = post_change(change_body());
   const std::optional<json> answer = desk_.understood(reply);
   if (!answer) return desk_.failed();
   if (options_.json)
@@ -170,15 +191,41 @@ AdminOutcome JobsCommand::change() {
   return AdminOutcome::done;
 }
 
-void JobsCommand::print_change(const json& answer) const {
-  const char* const what = options_.action == JobsAction::replay ? "replayed" : "purged";
-  const auto count = answer.value("count", std::uint64_t{0});
-  const std::string jobs = std::to_string(count) + (count == 1 ? " job" : " jobs");
-  if (options_.yes) {
-    out_ << jobs << ' ' << what << ".\n";
-    return;
+// Step by step, each a request of its own. What ends again meanwhile, or ends later, is not among
+// them; with a rate each step begins where the one before ends.
+AdminOutcome JobsCommand::change_all() {
+  json body = change_body();
+  body["limit"] = kMostAtOnce;
+  if (!options_.ended_before) {
+    using namespace std::chrono;
+    body["ended_before"] = to_text(floor<milliseconds>(system_clock::now()));
   }
-  out_ << jobs << " would be " << what
+  std::uint64_t count = 0;
+  for (std::uint64_t step = kMostAtOnce; step == kMostAtOnce; count += step) {
+    if (options_.per_second && count > 0)
+      body["delay_ms"] = count * whole_pause(*options_.per_second);
+    const AdminReply reply = post_change(body);
+    const std::optional<json> answer = desk_.understood(reply);
+    if (!answer) {
+      if (count > 0) print_done(count);
+      return desk_.failed();
+    }
+    if (options_.json) out_ << reply.body;
+    step = answer->value("count", std::uint64_t{0});
+  }
+  if (!options_.json) print_done(count);
+  return AdminOutcome::done;
+}
+
+void JobsCommand::print_done(std::uint64_t count) const {
+  out_ << jobs_text(count) << (is_replay() ? " replayed.\n" : " purged.\n");
+}
+
+void JobsCommand::print_change(const json& answer) const {
+  const auto count = answer.value("count", std::uint64_t{0});
+  if (options_.yes) return print_done(count);
+  out_ << (count >= kMostAtOnce ? "At least " : "") << jobs_text(count) << " would be "
+       << (is_replay() ? "replayed" : "purged")
        << (count > 0 && !answer.value("jobs", json::array()).empty() ? ":\n" : ".\n");
   const json ids = answer.value("jobs", json::array());
   for (std::size_t n = 0; n < std::min(ids.size(), kShownIds); ++n)
@@ -190,7 +237,7 @@ void JobsCommand::print_change(const json& answer) const {
 // The same command, in earnest.
 std::string JobsCommand::again_with_yes(std::uint64_t count) const {
   std::string text = "spillway jobs ";
-  text += options_.action == JobsAction::replay ? "replay" : "purge";
+  text += is_replay() ? "replay" : "purge";
   if (options_.id) text += " " + shell_word(*options_.id);
   text += " --admin " + shell_word(options_.admin);
   if (!options_.token_file.empty()) text += " --token-file " + shell_word(options_.token_file);
@@ -198,7 +245,10 @@ std::string JobsCommand::again_with_yes(std::uint64_t count) const {
     if (*each.text) text.append(" ").append(each.option).append(" ") += shell_word(**each.text);
   if (options_.per_second) text += " --per-second " + json(*options_.per_second).dump();
   if (options_.ttl_ms) text += " --ttl-ms " + std::to_string(*options_.ttl_ms);
-  if (!options_.id) text += " --limit " + std::to_string(options_.limit.value_or(count));
+  if (options_.all)
+    text += " --all";
+  else if (!options_.id)
+    text += " --limit " + std::to_string(options_.limit.value_or(count));
   return text + " --yes";
 }
 

@@ -23,6 +23,7 @@ struct JobsOptions : AdminOptions {
   std::optional<std::uint64_t> limit;  // jobs
   std::optional<double> per_second;    // of replay
   std::optional<std::int64_t> ttl_ms;  // of replay
+  bool all = false;                    // replay and purge: however many match
   bool yes = false;                    // replay and purge: not only what would happen
 };
 

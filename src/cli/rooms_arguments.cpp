@@ -47,7 +47,8 @@ void add_rooms(CLI::App& app, RoomsOptions& to) {
   list.add_option("--tier", to.tier, "Only tickets of this tier");
   list.add_option("--user", to.user, "Only tickets and sessions of this verified user");
   list.add_option("--after", to.after, "Go on behind this page");
-  list.add_option("--limit", to.limit, "Tickets at most (50)")->check(CLI::PositiveNumber);
+  list.add_option("--limit", to.limit, "Tickets at most (50)")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
   CLI::App& show = add_act(rooms, to, RoomsAction::show, "show", "One waiting room, or one ticket");
   add_room(show, to)->required();
   add_ticket(show, to);

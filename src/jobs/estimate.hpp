@@ -1,7 +1,8 @@
 // When a job that waits will be done: its position over the rate at which jobs have ended lately.
 //
 // The rate is an exponentially weighted average (kMemory), over the time
-// in which there was work: a queue that was empty all night is not slow.
+// in which there was work: a queue that was empty all night is not slow. Proxies that share a queue
+// tell each other their rates, and the jobs end at the sum of them.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +14,22 @@
 #include "base/time.hpp"
 
 namespace spillway::jobs {
+
+// Where a job stands, as far as is known.
+struct Standing {
+  std::uint64_t position = 0;  // 1: the next of its lane; 0: behind all
+  std::uint64_t lanes = 1;     // that take turns, its own among them
+  std::uint64_t pending = 0;   // jobs of all lanes
+};
+
+// How many jobs will have ended when it has: of each lane as many as of its own, unless there are
+// not so many.
+inline std::uint64_t jobs_until(const Standing& job) {
+  if (job.position == 0) return job.pending + 1;
+  const std::uint64_t most = std::max(job.pending, job.position);
+  const std::uint64_t lanes = std::max<std::uint64_t>(job.lanes, 1);
+  return lanes > most / job.position ? most : job.position * lanes;
+}
 
 class Estimate {
  public:
@@ -32,26 +49,42 @@ class Estimate {
     jobs_ = jobs_ * kept + static_cast<double>(ended);
   }
 
-  // Jobs per second; nullopt: not known yet.
+  // What the other proxies on the queue have told, in jobs per second.
+  void learn_others(double rate) { others_ = std::max(rate, 0.0); }
+  // This proxy can forward what waits: not all of it is of routes that pause, and it pulls.
+  void take_part(bool takes_part) { takes_part_ = takes_part; }
+
+  // At which this proxy ends jobs, per second; nullopt: not known yet.
   std::optional<double> rate() const {
     if (time_ < kKnownTime || jobs_ <= 0) return std::nullopt;
     return jobs_ / time_;
   }
+  // What it tells the others: what it adds to theirs.
+  double rate_to_tell() const { return takes_part_ ? rate().value_or(0) : 0; }
+  // At which jobs end, whoever forwards them. Where nobody takes part it is as when this proxy
+  // last did.
+  std::optional<double> rate_of_all() const {
+    const double sum = others_ + rate_to_tell();
+    return sum > 0 ? sum : rate();
+  }
 
-  // Until the job at `position` (1: the next) has ended; in [0, kLongest]. nullopt: not known yet,
-  // or the position is 0, which is none.
-  std::optional<Milliseconds> wait(std::uint64_t position) const {
-    const std::optional<double> known = rate();
-    if (!known || position == 0) return std::nullopt;
+  // Until so many jobs have ended; in [0, kLongest]. nullopt: not known yet, or it is 0.
+  std::optional<Milliseconds> wait(std::uint64_t jobs) const {
+    const std::optional<double> known = rate_of_all();
+    if (!known || jobs == 0) return std::nullopt;
     const double longest = static_cast<double>(kLongest.count());
-    const double wait = std::ceil(1000.0 * static_cast<double>(position) / *known);
+    const double wait = std::ceil(1000.0 * static_cast<double>(jobs) / *known);
     return wait < longest ? Milliseconds(static_cast<std::int64_t>(wait)) : kLongest;
   }
 
-  // For Retry-After, in [1 s, 1 h]; `otherwise` where wait() knows nothing.
-  std::chrono::seconds retry_after(std::uint64_t position, std::chrono::seconds otherwise) const {
-    const std::optional<Milliseconds> known = wait(position);
-    const auto seconds = known ? std::chrono::ceil<std::chrono::seconds>(*known) : otherwise;
+  // For Retry-After, in [1 s, 1 h]; `otherwise` where wait() knows nothing. `least`: the job is not
+  // due before.
+  std::chrono::seconds retry_after(std::uint64_t jobs, std::chrono::seconds otherwise,
+                                   Milliseconds least = Milliseconds{0}) const {
+    const std::optional<Milliseconds> known = wait(jobs);
+    const auto seconds =
+        std::max(known ? std::chrono::ceil<std::chrono::seconds>(*known) : otherwise,
+                 std::chrono::ceil<std::chrono::seconds>(least));
     return std::clamp<std::chrono::seconds>(seconds, std::chrono::seconds(1),
                                             std::chrono::hours(1));
   }
@@ -63,6 +96,8 @@ class Estimate {
   std::optional<TimePoint> last_;
   double time_ = 0;  // seconds with work, weighted
   double jobs_ = 0;  // that ended in them, weighted likewise
+  double others_ = 0;
+  bool takes_part_ = true;
 };
 
 }  // namespace spillway::jobs

@@ -112,6 +112,15 @@ Progress recovered(const Progress& before, std::uint32_t most, WallTime now) {
   return job;
 }
 
+Attempt cut_off(WallTime now) {
+  return {.number = 0,
+          .began = now,
+          .ended = now,
+          .cause = Cause::proxy_ended,
+          .status = 0,
+          .detail = "Its proxy ended with it in hand: it may have been sent."};
+}
+
 std::optional<Progress> cancelled(const Progress& before, Cause by, WallTime now) {
   if (!waits(before.state)) return std::nullopt;
   return ended_as(before, JobState::cancelled, by, now);

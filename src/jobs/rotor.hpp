@@ -68,6 +68,8 @@ class Rotor {
   // When that lane is due; nullopt: nothing is known of jobs in it.
   std::optional<WallTime> due(const Lane& lane) const;
   std::size_t lanes() const { return places_.size(); }
+  // Those that take turns now.
+  std::size_t lanes_due() const { return places_.size() - sleeping_.size(); }
 
   // Jobs that a lane may have in a row.
   static constexpr std::size_t kQuantum = 16;

@@ -29,12 +29,15 @@ struct Join {
   jobs::WallTime now = jobs::kNoTime;  // by the store's own clock; kNoTime: it has none
 };
 
-// Prolongs the lease, by the database's clock.
+// Prolongs the lease, by the database's clock. Proxies that share the store tell each other in
+// thousandths of a job per second how fast they end jobs.
 struct Renew {
   Epoch epoch = 0;
   std::chrono::milliseconds lease{};
+  std::int64_t rate = 0;
   bool is_lost = false;                // it was over; its jobs may be another proxy's
   jobs::WallTime now = jobs::kNoTime;  // as Join's, unless it is lost
+  std::int64_t rate_of_others = 0;     // of all together, as they have renewed last
 };
 
 // Gives back all jobs that are leased (as GiveBack), and the registration.
@@ -174,10 +177,11 @@ struct List {
 };
 
 // Lets dead and expired jobs wait again, under the same ids, with no attempts and recoveries
-// counted: the first at once, the others `spacing` apart. Their history stays.
+// counted: the first after `delay`, the others `spacing` apart. Their history stays.
 struct Replay {
   Filter filter;  // of other states none is replayed
   std::size_t limit = 0;
+  std::chrono::milliseconds delay{};
   std::chrono::milliseconds spacing{};
   std::chrono::milliseconds ttl{};  // from now
   bool is_dry_run = false;

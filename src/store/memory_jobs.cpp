@@ -218,16 +218,18 @@ void MemoryJobs::execute(Settle& command, WallTime) {
   command.is_lost = one == nullptr || one->progress.state != JobState::leased ||
                     one->epoch != command.epoch || command.progress.state == JobState::leased;
   if (command.is_lost) return;
-  if (command.attempt) {
-    one->attempts.push_back(*command.attempt);
-    if (one->attempts.size() > kMostAttempts) one->attempts.erase(one->attempts.begin());
-  }
+  if (command.attempt) keep(*one, *command.attempt);
   if (command.answer) {
     if (one->answer) bytes_ -= one->answer->fields.size() + one->answer->body.size();
     one->answer = command.answer;
     bytes_ += one->answer->fields.size() + one->answer->body.size();
   }
   change(ids_.at(command.id), *one, command.progress);
+}
+
+void MemoryJobs::keep(One& one, const jobs::Attempt& attempt) {
+  one.attempts.push_back(attempt);
+  if (one.attempts.size() > kMostAttempts) one.attempts.erase(one.attempts.begin());
 }
 
 void MemoryJobs::execute(Cancel& command, WallTime now) {
@@ -287,6 +289,7 @@ void MemoryJobs::recover(Sweep& command, WallTime now) {
     const jobs::Progress after = jobs::recovered(one.progress, command.most_recoveries, now);
     (has_ended(after.state) ? command.poisoned : command.recovered).push_back(one.job.id);
     change(seq, one, after);
+    keep(one, jobs::cut_off(now));
   }
 }
 

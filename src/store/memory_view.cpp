@@ -93,7 +93,7 @@ void MemoryJobs::execute(List& command, WallTime) {
 
 void MemoryJobs::execute(Replay& command, WallTime now) {
   command.jobs.clear();
-  WallTime due = now;
+  WallTime due = now + command.delay;
   for (auto& [seq, one] : jobs_) {
     if (command.jobs.size() == command.limit) return;
     const auto after = jobs::replayed(one.progress, due);

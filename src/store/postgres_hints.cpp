@@ -1,6 +1,7 @@
 #include "store/postgres_hints.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace spillway::store {
 
@@ -13,6 +14,7 @@ PostgresHints::Scan PostgresHints::scan(const jobs::Lane& lane, TimePoint now) {
     mark.full_scan = now;
     mark.low = jobs::kNoTime;
   }
+  mark.low = std::min(mark.low, first_appeared_since(std::exchange(mark.seen, appearances_)));
   if (mark.low == jobs::kNoTime) return {};
   return {.from = mark.low - kSlack, .is_full = false};
 }
@@ -22,8 +24,20 @@ void PostgresHints::claimed(const jobs::Lane& lane, jobs::WallTime last_due) {
   if (found != marks_.end()) found->second.low = std::max(found->second.low, last_due);
 }
 
+// There may be as many lanes as jobs, and each job that is written down appears: no lane is
+// touched.
 void PostgresHints::appeared(jobs::WallTime due) {
-  for (auto& [lane, mark] : marks_) mark.low = std::min(mark.low, due);
+  while (!appeared_.empty() && appeared_.back().due >= due) appeared_.pop_back();
+  appeared_.push_back({++appearances_, due});
+  if (appeared_.size() < kMostAppearances) return;
+  for (std::size_t i = 0; i < appeared_.size() / 2; ++i)
+    appeared_[i] = {appeared_[2 * i + 1].number, appeared_[2 * i].due};
+  appeared_.resize(appeared_.size() / 2);
+}
+
+jobs::WallTime PostgresHints::first_appeared_since(std::uint64_t seen) const {
+  const auto first = std::ranges::upper_bound(appeared_, seen, {}, &Appearance::number);
+  return first == appeared_.end() ? jobs::WallTime::max() : first->due;
 }
 
 bool PostgresHints::needs_count(const std::string& route, std::uint64_t more, std::uint64_t most,
@@ -53,6 +67,7 @@ std::uint64_t PostgresHints::waiting(const std::string& route) const {
 
 void PostgresHints::forget() {
   marks_.clear();
+  appeared_.clear();
   counts_.clear();
 }
 

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "base/time.hpp"
 #include "jobs/job.hpp"
@@ -49,11 +50,17 @@ class PostgresHints {
   static constexpr Duration kCountEvery = std::chrono::seconds{1};
   static constexpr std::chrono::milliseconds kSlack{100};  // of clocks, and of commits
   static constexpr std::size_t kMostLanes = 65536;
+  static constexpr std::size_t kMostAppearances = 4096;  // beyond, pairs of them are one
 
  private:
   struct Mark {
     jobs::WallTime low{};
     TimePoint full_scan{};
+    std::uint64_t seen = 0;  // what has appeared up to here is in `low`
+  };
+  struct Appearance {
+    std::uint64_t number = 0;
+    jobs::WallTime due{};
   };
   struct Count {
     std::int64_t waiting = 0;
@@ -61,7 +68,13 @@ class PostgresHints {
     Duration took{};
   };
 
+  jobs::WallTime first_appeared_since(std::uint64_t seen) const;
+
   std::map<jobs::Lane, Mark> marks_;
+  // What appeared, but for what was followed by something that is due earlier: so numbers and due
+  // times both rise, and the first one after a number is the one that is due first.
+  std::vector<Appearance> appeared_;
+  std::uint64_t appearances_ = 0;
   std::map<std::string, Count> counts_;
   Duration full_scan_{};
 };

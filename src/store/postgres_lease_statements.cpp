@@ -10,9 +10,10 @@ constexpr std::string_view kJoin =
     "RETURNING epoch, now_ms()";
 
 constexpr std::string_view kRenew =
-    "UPDATE proxy SET lease_end = now_ms() + $2::int8 "
+    "UPDATE proxy SET lease_end = now_ms() + $2::int8, rate = $3::int8 "
     "WHERE epoch = $1::int8 AND NOT is_over AND lease_end > (SELECT now_ms()) "
-    "RETURNING epoch, now_ms()";
+    "RETURNING epoch, now_ms(), (SELECT coalesce(sum(o.rate), 0)::int8 FROM proxy o "
+    "WHERE o.epoch <> $1 AND NOT o.is_over AND o.lease_end > (SELECT now_ms()))";
 
 constexpr std::string_view kLeave = "DELETE FROM proxy WHERE epoch = $1::int8";
 

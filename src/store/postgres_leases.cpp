@@ -1,3 +1,4 @@
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -61,11 +62,13 @@ PostgresBatch::Read read_expiring(std::vector<Expiring>& into) {
 // What the held jobs have come to is settled under the epochs that held them.
 class Settling {
  public:
-  void add(const Held& held, const jobs::Progress& progress) {
+  void add(const Held& held, const jobs::Progress& progress,
+           std::optional<jobs::Attempt> attempt = std::nullopt) {
     Settle settle;
     settle.epoch = held.epoch;
     settle.id = held.id;
     settle.progress = progress;
+    settle.attempt = std::move(attempt);
     settles_.push_back(std::move(settle));
   }
   // To be called once; this has to live until the batch was flushed.
@@ -91,7 +94,7 @@ void recover(const Sweep& sweep, const std::vector<Held>& orphans, Settling& set
     const jobs::Progress after = jobs::recovered(held.progress, sweep.most_recoveries, held.now);
     auto& which = jobs::has_ended(after.state) ? answer.poisoned : answer.recovered;
     which.push_back(held.id);
-    settling.add(held, after);
+    settling.add(held, after, jobs::cut_off(held.now));
   }
 }
 
@@ -120,9 +123,12 @@ void add_join(PostgresBatch& batch, Join& join) {
 void add_renew(PostgresBatch& batch, Renew& renew) {
   PostgresParameters parameters;
   parameters.add(renew.epoch).add(static_cast<std::int64_t>(renew.lease.count()));
+  parameters.add(renew.rate);
   batch.add(PostgresStatement::renew, std::move(parameters), [&renew](const PostgresRows& rows) {
     renew.is_lost = rows.size() == 0;
-    if (!renew.is_lost) renew.now = rows.time(0, 1);
+    if (renew.is_lost) return;
+    renew.now = rows.time(0, 1);
+    renew.rate_of_others = rows.number<std::int64_t>(0, 2);
   });
 }
 

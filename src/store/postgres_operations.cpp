@@ -31,7 +31,7 @@ Dead dead_job(const PostgresRows& rows, int row) {
   return dead;
 }
 
-// In their order of acceptance, `spacing` apart.
+// In their order of acceptance, `spacing` apart, the first after `delay`.
 void add_replays(PostgresBatch& batch, const std::vector<Dead>& dead, Replay& replay) {
   PostgresColumn number(int8), state(int2), due(int8), attempts(int4), recoveries(int4),
       cause(int2);
@@ -39,7 +39,8 @@ void add_replays(PostgresBatch& batch, const std::vector<Dead>& dead, Replay& re
   bool has_order = false;
   for (const Dead& each : dead) {
     const auto place = static_cast<std::int64_t>(replay.jobs.size());
-    const auto after = jobs::replayed(each.progress, each.now + place * replay.spacing);
+    const auto after =
+        jobs::replayed(each.progress, each.now + replay.delay + place * replay.spacing);
     if (!after) continue;
     replay.jobs.push_back(each.id);
     number.add(each.number);

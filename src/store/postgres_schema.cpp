@@ -282,7 +282,12 @@ BEGIN
 END $$;
 )sql";
 
-constexpr std::array kMigrations{kFirst, kHistory};
+// rate  at which the proxy ends jobs, as it has told last; as store::Renew
+constexpr std::string_view kRates = R"sql(
+ALTER TABLE proxy ADD COLUMN rate bigint NOT NULL DEFAULT 0;
+)sql";
+
+constexpr std::array kMigrations{kFirst, kHistory, kRates};
 
 }  // namespace
 

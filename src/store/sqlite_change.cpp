@@ -72,17 +72,18 @@ void SqliteChange::operator()(Settle& command, WallTime) {
   write_history(*record, command);
 }
 
-void SqliteChange::write_history(const SqliteRecord& record, const Settle& command) {
-  if (command.attempt) {
-    const jobs::Attempt& attempt = *command.attempt;
-    attempt_.execute(record.seq, std::int64_t{attempt.number}, number_of(attempt.began),
-                     number_of(attempt.ended), static_cast<std::int64_t>(index(attempt.cause)),
-                     std::int64_t{attempt.status}, std::string_view(attempt.detail));
-    if (record.progress.attempts + record.progress.recoveries > 0 ||
-        record.progress.cause != jobs::Cause::none) {
-      old_attempts_.execute(record.seq, static_cast<std::int64_t>(kMostAttempts));
-    }
+void SqliteChange::write_attempt(const SqliteRecord& record, const jobs::Attempt& attempt) {
+  attempt_.execute(record.seq, std::int64_t{attempt.number}, number_of(attempt.began),
+                   number_of(attempt.ended), static_cast<std::int64_t>(index(attempt.cause)),
+                   std::int64_t{attempt.status}, std::string_view(attempt.detail));
+  if (record.progress.attempts + record.progress.recoveries > 0 ||
+      record.progress.cause != jobs::Cause::none) {
+    old_attempts_.execute(record.seq, static_cast<std::int64_t>(kMostAttempts));
   }
+}
+
+void SqliteChange::write_history(const SqliteRecord& record, const Settle& command) {
+  if (command.attempt) write_attempt(record, *command.attempt);
   if (command.answer) {
     const jobs::StoredAnswer& answer = *command.answer;
     answer_.execute(record.seq, std::int64_t{answer.status}, std::int64_t{answer.is_cut},
@@ -144,6 +145,7 @@ bool SqliteChange::recover(Sweep& command, WallTime now) {
       if (!record) continue;
       const jobs::Progress after = jobs::recovered(record->progress, command.most_recoveries, now);
       records_.change(*record, after);
+      write_attempt(*record, jobs::cut_off(now));
       (has_ended(after.state) ? command.poisoned : command.recovered).push_back(record->id);
     }
   }

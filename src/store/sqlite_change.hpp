@@ -22,6 +22,7 @@ class SqliteChange {
 
  private:
   std::vector<std::int64_t> numbers(Rows rows);
+  void write_attempt(const SqliteRecord& record, const jobs::Attempt& attempt);
   void write_history(const SqliteRecord& record, const Settle& command);
   bool expire(Sweep& command, jobs::WallTime now);
   bool recover(Sweep& command, jobs::WallTime now);

@@ -164,7 +164,7 @@ std::vector<SqliteView::Seen> SqliteView::choose(const Filter& filter, std::size
 
 void SqliteView::operator()(Replay& command, WallTime now) {
   command.jobs.clear();
-  WallTime due = now;
+  WallTime due = now + command.delay;
   for (const Seen& seen : choose(command.filter, command.limit, letters_, true)) {
     const auto after = jobs::replayed(seen.job.progress, due);
     if (!after) continue;

@@ -181,10 +181,11 @@ AdminJobs::Page AdminJobs::cancel(jobs::JobId id, std::string client) {
 
 AdminJobs::Page AdminJobs::replay(JobsChange what, std::string client) {
   // So that not even the last one expires before it is due.
-  const std::chrono::milliseconds usual =
-      (source_.ttl ? source_.ttl() : std::chrono::hours(24)) + what.spacing * (what.limit - 1);
+  const std::chrono::milliseconds usual = (source_.ttl ? source_.ttl() : std::chrono::hours(24)) +
+                                          what.delay + what.spacing * (what.limit - 1);
   store::Command command = store::Replay{.filter = what.filter,
                                          .limit = what.limit,
+                                         .delay = what.delay,
                                          .spacing = what.spacing,
                                          .ttl = what.ttl.value_or(usual),
                                          .is_dry_run = what.is_dry_run,

@@ -113,8 +113,8 @@ Problem ChangeReader::read(const std::string& name, const json& value) {
     change.is_dry_run = value.get<bool>();
     return std::nullopt;
   }
-  if (name == "limit" || (is_replay && (name == "per_second" || name == "ttl_ms")))
-    return read_number(name, value);
+  const bool is_of_replay = name == "per_second" || name == "delay_ms" || name == "ttl_ms";
+  if (name == "limit" || (is_replay && is_of_replay)) return read_number(name, value);
   static constexpr std::array<std::string_view, 8> kTexts{
       "state",           "cause",      "route",        "accepted_from",
       "accepted_before", "ended_from", "ended_before", "id"};
@@ -133,6 +133,10 @@ Problem ChangeReader::read_number(const std::string& name, const json& value) {
     if (!limit) return limit_problem(kMostChangedJobs);
     change.limit = static_cast<std::size_t>(*limit);
     has_limit = true;
+  } else if (name == "delay_ms") {
+    const auto delay = whole(value, 0, kMostTtl);
+    if (!delay) return "\"delay_ms\" must be a whole number from 0 to " + std::to_string(kMostTtl);
+    change.delay = std::chrono::milliseconds(*delay);
   } else if (name == "ttl_ms") {
     const auto ttl = whole(value, kLeastTtl, kMostTtl);
     if (!ttl) {
@@ -161,7 +165,9 @@ Problem ChangeReader::judge() const {
     return "only jobs that have ended are purged: \"state\" must be such a state";
   if (!change.is_dry_run && !has_limit && !change.filter.id)
     return "\"limit\" is needed unless it is a dry run or \"id\" names one job";
-  if (change.ttl && has_limit && change.spacing * (change.limit - 1) >= *change.ttl)
+  const bool is_capped = has_limit && !change.filter.id;
+  const std::size_t places = is_capped ? change.limit - 1 : 0;
+  if (change.ttl && change.delay + change.spacing * places >= *change.ttl)
     return "\"ttl_ms\" is over before the last of \"limit\" jobs is due at \"per_second\"";
   return std::nullopt;
 }

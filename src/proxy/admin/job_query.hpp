@@ -42,6 +42,7 @@ struct JobsChange {
   store::Filter filter;
   bool is_dry_run = true;
   std::size_t limit = kMostChangedJobs;  // given, unless it is a dry run or names one job
+  std::chrono::milliseconds delay{};     // of the first
   std::chrono::milliseconds spacing{};   // 0: all at once
   std::optional<std::chrono::milliseconds> ttl;
 };
@@ -56,7 +57,7 @@ std::optional<JobsPath> read_jobs_path(std::string_view path);
 // `query`: what is behind the question mark. Percent-encoded; a plus sign stands for itself, so
 // that a time's offset may have one.
 std::variant<JobsListing, std::string> read_jobs_query(std::string_view query);
-// Replay has two members more: per_second and ttl_ms.
+// Replay has three members more: per_second, delay_ms and ttl_ms.
 std::variant<JobsChange, std::string> read_replay(std::string_view body);
 std::variant<JobsChange, std::string> read_jobs_purge(std::string_view body);
 

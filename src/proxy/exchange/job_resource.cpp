@@ -135,8 +135,12 @@ Task<Answer> JobResource::show(jobs::JobId id) {
   co_return JobReport{};
 }
 
+// One that a proxy has in hand is as good as the next.
 std::int64_t JobResource::retry_after(const jobs::JobView& job) const {
-  return services_.jobs->retry_after(job.position);
+  const bool is_leased = job.progress.state == jobs::JobState::leased;
+  const Milliseconds least =
+      is_leased ? Milliseconds{0} : job.progress.due - services_.jobs->wall_now();
+  return services_.jobs->retry_after(is_leased ? 1 : job.position, least).count();
 }
 
 std::string JobResource::describe(const jobs::JobView& job) const {
@@ -211,7 +215,7 @@ Task<Answer> JobResource::answer_of(jobs::JobId id, std::string applied) {
 }
 
 void JobResource::report_deferred(const jobs::JobId& id, const std::string& applied) {
-  const std::string seconds = std::to_string(services_.jobs->retry_after(0));
+  const std::string seconds = std::to_string(services_.jobs->retry_after(0).count());
   const std::string location = job_location(request_, id);
   response_.status = 202;
   response_.lines =

@@ -1,6 +1,7 @@
 #include "proxy/jobs/job_dispatcher.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace spillway::proxy {
@@ -37,7 +38,9 @@ void JobDispatcher::plan(std::vector<store::Command>& commands, TimePoint now,
   if (now >= next_.renew) {
     next_.renew = now + lease / 3;
     asked_at_ = now;
-    commands.push_back(store::Renew{.epoch = epoch_, .lease = lease});
+    commands.push_back(store::Renew{.epoch = epoch_,
+                                    .lease = lease,
+                                    .rate = static_cast<std::int64_t>(std::llround(1000 * rate_))});
   }
   if (now >= next_.sweep) {
     next_.sweep = now + kSweepEvery;

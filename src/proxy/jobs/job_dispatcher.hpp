@@ -49,6 +49,9 @@ class JobDispatcher {
   void share() { news_.share(); }
   // Pulls nothing more.
   void stop_pulling() { is_pulling_ = false; }
+  bool is_pulling() const { return is_pulling_; }
+  // What the others on the store are told with the next renewal: jobs per second.
+  void tell_rate(double rate) { rate_ = rate; }
 
   // The commands that are due.
   void plan(std::vector<store::Command>& commands, TimePoint now, jobs::WallTime wall);
@@ -79,6 +82,8 @@ class JobDispatcher {
   }
   // Of these routes, those of which no job is pulled for a while: they pause, or are gone.
   std::set<std::string, std::less<>> paused(const store::Totals& totals, TimePoint now) const;
+  // Lanes with jobs that are due, as far as is known.
+  std::size_t lanes_due() const { return rotor_.lanes_due(); }
   // Jobs that this proxy has leased.
   std::size_t in_hand() const { return leased_.size(); }
   // Some are in hand, or wait for room: not those of a route that pauses or is gone.
@@ -128,6 +133,7 @@ class JobDispatcher {
   std::map<std::string, std::size_t> in_hand_by_upstream_;
   std::optional<jobs::Rotor::Turn> turn_;  // claimed for in the batch under way
   store::Epoch epoch_ = 0;                 // 0: not joined
+  double rate_ = 0;
   bool is_pulling_ = true;
   bool is_claim_lost_ = false;  // what was claimed last, if anything, is not known
   JobNews news_;

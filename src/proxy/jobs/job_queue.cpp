@@ -165,10 +165,11 @@ observe::JobsSnapshot JobQueue::snapshot() const {
   return snapshot;
 }
 
-std::int64_t JobQueue::retry_after(std::uint64_t position) const {
+std::chrono::seconds JobQueue::retry_after(std::uint64_t position, Milliseconds least) const {
   const std::lock_guard lock(mutex_);
-  return estimate_.retry_after(position > 0 ? position : unfinished(seen_.totals) + 1, kUnknown)
-      .count();
+  const jobs::Standing job{
+      .position = position, .lanes = outlook_.lanes, .pending = unfinished(seen_.totals)};
+  return outlook_.estimate.retry_after(jobs::jobs_until(job), kUnknown, least);
 }
 
 void JobQueue::run() {
@@ -288,7 +289,15 @@ void JobQueue::succeeded(Batch& batch, Duration took) {
     for (const StoreCall* const call : batch) notify(call->command);
     const auto ended = static_cast<std::uint64_t>(std::count_if(
         batch.begin(), batch.end(), [](const StoreCall* call) { return ends_job(*call); }));
-    estimate_.observe(ended, had_work, now);
+    outlook_.estimate.observe(ended, had_work, now);
+    outlook_.estimate.take_part(dispatcher_.is_pulling() && (had_work || seen_.paused.empty()));
+    for (const StoreCall* const call : batch) {
+      const auto* const renew = std::get_if<store::Renew>(&call->command);
+      if (renew != nullptr && !renew->is_lost)
+        outlook_.estimate.learn_others(static_cast<double>(renew->rate_of_others) / 1000);
+    }
+    dispatcher_.tell_rate(outlook_.estimate.rate_to_tell());
+    outlook_.lanes = dispatcher_.lanes_due();
   }
   for (StoreCall* const call : batch) {
     if (call->pauses_route) {

@@ -84,14 +84,21 @@ class JobQueue {
   observe::JobsSnapshot snapshot() const;
   // What jobs are accepted, due and ended at.
   jobs::WallTime wall_now() const { return dispatcher_.clock().now(); }
-  // Seconds after which a job at this position (0: the last one) is likely to have ended.
-  std::int64_t retry_after(std::uint64_t position) const;
+  // After which a job at this position of its lane (0: behind all) is likely to have ended. It is
+  // not tried before `least` is over.
+  std::chrono::seconds retry_after(std::uint64_t position,
+                                   Milliseconds least = Milliseconds{0}) const;
   // Workers end what they have in hand before it is over.
   const Lease& lease() const { return dispatcher_.lease(); }
   std::size_t in_hand() const { return counts_.in_hand.load(std::memory_order_relaxed); }
 
  private:
   using Batch = CallQueue::Batch;
+  // When jobs will have ended.
+  struct Outlook {
+    jobs::Estimate estimate;
+    std::size_t lanes = 0;  // that take turns
+  };
   // What the thread is told and has not taken yet.
   struct Told {
     std::optional<JobRoutes> routes;
@@ -138,7 +145,7 @@ class JobQueue {
   Told told_;
   observe::JobsSnapshot seen_;
   std::multimap<jobs::JobId, JobWatch*> watches_;
-  jobs::Estimate estimate_;
+  Outlook outlook_;
 
   // The thread's own:
   JobDispatcher dispatcher_;

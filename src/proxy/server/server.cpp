@@ -142,12 +142,16 @@ bool Server::drained() const {
 void Server::stop() {
   Parts& parts = *parts_;
   parts.reloader.stop();  // first: activating a configuration waits for the workers
-  // Before the store hears of it: another proxy may begin them then.
-  if (parts.jobs) parts.workers.give_back_jobs();
+  if (parts.jobs) {
+    // Before the store hears of it: another proxy may begin them then.
+    parts.workers.give_back_jobs();
+    // While workers run: they log what has become of each job.
+    parts.jobs->stop();
+    parts.workers.catch_up();
+  }
   parts.workers.stop();
   parts.control->stop();
   parts.admin->stop();
-  if (parts.jobs) parts.jobs->stop();
   parts.places.stop();
   for (const auto& worker : parts.workers.all()) worker->abandon();
 }

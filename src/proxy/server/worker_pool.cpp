@@ -4,6 +4,7 @@
 
 #include <latch>
 #include <string>
+#include <utility>
 
 #include "proxy/server/random_seed.hpp"
 
@@ -36,9 +37,18 @@ void WorkerPool::start() {
 }
 
 void WorkerPool::give_back_jobs() {
+  for_each(
+      [](Worker& worker, std::function<void()> done) { worker.give_back_jobs(std::move(done)); });
+}
+
+void WorkerPool::catch_up() {
+  for_each([](Worker& worker, std::function<void()> done) { worker.loop().post(std::move(done)); });
+}
+
+void WorkerPool::for_each(const std::function<void(Worker&, std::function<void()>)>& act) {
   if (threads_.size() != workers_.size()) return;  // not all of them run
   const auto left = std::make_shared<std::latch>(static_cast<std::ptrdiff_t>(workers_.size()));
-  for (const auto& worker : workers_) worker->give_back_jobs([left] { left->count_down(); });
+  for (const auto& worker : workers_) act(*worker, [left] { left->count_down(); });
   left->wait();
 }
 

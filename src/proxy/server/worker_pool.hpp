@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -37,10 +38,15 @@ class WorkerPool {
   void start();
   // Returns when no job's request is open at an upstream.
   void give_back_jobs();
+  // Returns when what was delivered to them before is dealt with.
+  void catch_up();
   // Returns when no thread runs any more.
   void stop();
 
  private:
+  // Returns when each has called what it is given.
+  void for_each(const std::function<void(Worker&, std::function<void()>)>& act);
+
   TunnelPermits tunnel_permits_;
   TempSpace temp_space_;
   AcceptResume accept_resume_;

@@ -1,9 +1,12 @@
 // `spillway jobs` on a proxy that runs.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/time_text.hpp"
 #include "repo/cli/command.hpp"
 #include "system/integration/jobs_operator.hpp"
 
@@ -69,6 +72,44 @@ TEST_CASE("the command line lists, shows, replays and purges dead letters") {
   CHECK(terminal.run("purge " + id + " --yes").out == "1 job purged.\n");
   CHECK(terminal.run("purge --state dead --limit 5 --yes").out == "1 job purged.\n");
   CHECK(desk.get("/jobs").at("jobs").empty());
+}
+
+TEST_CASE("the command line replays and purges all, however many they are, at one rate") {
+  constexpr int kJobs = 10'003;  // 10,000 are one step
+  const RefusingPort nobody;
+  json settings = deferring();
+  settings["routes"][0]["defer"]["ttl_ms"] = 1000;
+  ProxyUnderTest proxy(nobody.address(), settings);
+  const Operator desk{proxy.admin_port()};
+  const Terminal terminal{proxy};
+  RawClient client(proxy.port());
+  Message accepted;
+  for (int left = kJobs, some = 0; left > 0; left -= some) {
+    some = std::min(left, 100);
+    std::string requests;
+    for (int n = 0; n < some; ++n) requests += post("/export/1", "x");
+    client.send(requests);
+    for (int n = 0; n < some; ++n) {
+      accepted = client.read_response();
+      REQUIRE(accepted.status() == 202);
+    }
+  }
+  const std::string last = json::parse(accepted.body).at("id");
+  const Deadline deadline;
+  while (proxy.metric("spillway_jobs_expired_total") < kJobs && !deadline.passed()) {
+  }
+  CHECK(contains(terminal.run("replay").out, "At least 10000 jobs would be replayed"));
+  CHECK(contains(terminal.run("replay --all").out, " --all --yes\n"));
+  terminal.run("replay --all --limit 1", 2);
+  const auto began = std::chrono::system_clock::now();
+  CHECK(terminal.run("replay --all --per-second 50 --ttl-ms 3600000 --yes").out ==
+        "10003 jobs replayed.\n");
+  CHECK(proxy.metric("spillway_jobs_replayed_total") == kJobs);
+  const auto due = spillway::parse_time(desk.get("/jobs/" + last).at("due_at").get<std::string>());
+  REQUIRE(due);
+  CHECK_MESSAGE(*due - began >= std::chrono::milliseconds(20 * (kJobs - 1)),
+                "the last step begins where the one before ends");
+  CHECK(terminal.run("replay --all --yes").out == "0 jobs replayed.\n");
 }
 
 TEST_CASE("what a client wrote does not turn or hide what the operator's terminal shows") {

@@ -184,6 +184,13 @@ TEST_CASE("a job that four proxies ended with is dead as poison, with three it i
     }
     CHECK(store.state(1) == "dead");
     CHECK(store.find(1)->progress.cause == Cause::poison);
+    const Inspect inspect = store.ask(Inspect{.id = job_id(1), .body_limit = 0});
+    REQUIRE(inspect.attempts.size() == 4);
+    for (const jobs::Attempt& attempt : inspect.attempts) {
+      CHECK(attempt.number == 0);
+      CHECK(attempt.cause == Cause::proxy_ended);
+    }
+    CHECK(inspect.attempts.back().ended == store.find(1)->progress.ended);
   });
 }
 

@@ -153,6 +153,24 @@ TEST_CASE("dead jobs are replayed under their ids, one after another; a dry run 
   });
 }
 
+TEST_CASE("the first of the jobs of a replay is due after its delay, and the others after it") {
+  each_store([](UnderTest& store) {
+    const Epoch epoch = with_letters(store, 2, 2);
+    Replay replay;
+    replay.limit = 2;
+    replay.delay = 60s;
+    replay.spacing = 10s;
+    replay.ttl = 2h;
+    CHECK(store.ask(replay).jobs == Ids{job_id(0), job_id(1)});
+    store.pass(59s);
+    CHECK(store.claim(epoch).empty());
+    store.pass(1s);
+    CHECK(store.claim(epoch) == Ids{job_id(0)});
+    store.pass(10s);
+    CHECK(store.claim(epoch) == Ids{job_id(1)});
+  });
+}
+
 TEST_CASE("a purge deletes what has ended and is included, and no other") {
   each_store([](UnderTest& store) {
     with_letters(store, 3, 4);

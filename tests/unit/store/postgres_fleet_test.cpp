@@ -112,6 +112,26 @@ TEST_CASE("a proxy whose lease is over settles nothing any more, and another has
   CHECK(first.state(1) == "succeeded");
 }
 
+TEST_CASE("a proxy that renews its lease is told at which rate the others that live end jobs") {
+  Fleet fleet;
+  const Epoch me = fleet.first.join(10min);
+  const auto others = [&] {
+    return fleet.first.ask(Renew{.epoch = me, .lease = 10min, .rate = 7000}).rate_of_others;
+  };
+  CHECK_MESSAGE(others() == 0, "its own is not among them");
+  const Epoch second = fleet.ask_second(Join{"second", 10min}).epoch;
+  const Epoch third = fleet.ask_second(Join{"third", 10s}).epoch;
+  CHECK(others() == 0);
+  fleet.ask_second(Renew{.epoch = second, .lease = 10min, .rate = 20'500});
+  CHECK(fleet.ask_second(Renew{.epoch = third, .lease = 10s, .rate = 1000}).rate_of_others ==
+        27'500);
+  CHECK(others() == 21'500);
+  fleet.first.pass(10s);  // the third one's lease is over
+  CHECK(others() == 20'500);
+  fleet.ask_second(Leave{second});
+  CHECK(others() == 0);
+}
+
 TEST_CASE(
     "before its jobs are recovered, a proxy that is late by a little settles them after all") {
   Fleet fleet;

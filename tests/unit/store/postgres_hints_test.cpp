@@ -2,6 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <vector>
+
+#include "base/random.hpp"
+
 namespace spillway::store {
 namespace {
 
@@ -48,6 +53,58 @@ TEST_CASE("a job that appears below the watermark lowers it, and one above does 
   CHECK(hints.scan(kLane, kBegin).from == at(50s) - PostgresHints::kSlack);
   hints.appeared(at(20s));
   CHECK(hints.scan(kLane, kBegin).from == at(20s) - PostgresHints::kSlack);
+}
+
+TEST_CASE("what appears lowers the watermark of every lane, once") {
+  PostgresHints hints;
+  const jobs::Lane other{3, "orders", TenantId{2}};
+  for (const jobs::Lane& lane : {kLane, other}) {
+    hints.scan(lane, kBegin);
+    hints.claimed(lane, at(50s));
+  }
+  hints.appeared(at(20s));
+  hints.appeared(at(40s));
+  for (const jobs::Lane& lane : {kLane, other})
+    CHECK(hints.scan(lane, kBegin).from == at(20s) - PostgresHints::kSlack);
+  hints.claimed(kLane, at(50s));
+  CHECK(hints.scan(kLane, kBegin).from == at(50s) - PostgresHints::kSlack);
+  CHECK(hints.scan(other, kBegin).from == at(20s) - PostgresHints::kSlack);
+}
+
+TEST_CASE("a job that appears between a scan and its result is scanned for") {
+  PostgresHints hints;
+  hints.scan(kLane, kBegin);
+  hints.appeared(at(20s));
+  hints.claimed(kLane, at(50s));
+  CHECK(hints.scan(kLane, kBegin).from == at(20s) - PostgresHints::kSlack);
+}
+
+TEST_CASE("a watermark is never above what has appeared, in whichever order and however much") {
+  PostgresHints hints;
+  Random random(1);
+  std::vector<jobs::WallTime> lowest(3, jobs::WallTime::max());
+  const auto lane = [](std::size_t n) { return jobs::Lane{3, "orders", TenantId{n}}; };
+  const jobs::WallTime high = at(1'000'000'000ms);
+  for (std::size_t n = 0; n < lowest.size(); ++n) {
+    hints.scan(lane(n), kBegin);
+    hints.claimed(lane(n), high);
+  }
+  int exact = 0, scans = 0;
+  for (int i = 0; i < 200'000; ++i) {
+    const auto due = at(std::chrono::milliseconds(i + static_cast<int>(random.uniform() * 3)));
+    hints.appeared(due);
+    for (jobs::WallTime& low : lowest) low = std::min(low, due);
+    if (random.uniform() > 0.01) continue;
+    const std::size_t n = static_cast<std::size_t>(random.uniform() * 2.5);  // the last one seldom
+    const jobs::WallTime from = hints.scan(lane(n), kBegin).from;
+    ++scans;
+    exact += from == lowest[n] - PostgresHints::kSlack;
+    REQUIRE(from <= lowest[n] - PostgresHints::kSlack);
+    hints.claimed(lane(n), high);
+    lowest[n] = jobs::WallTime::max();
+  }
+  CHECK(scans > 1000);
+  CHECK_MESSAGE(exact > scans / 2, "negative control: it is not as low as can be");
 }
 
 TEST_CASE("a route is counted at first, then every second, and at once when it seems full") {

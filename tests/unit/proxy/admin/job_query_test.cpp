@@ -177,6 +177,20 @@ TEST_CASE("a time to live that ends before the last of the jobs is due is refuse
   CHECK(wrong_replay(R"({"limit":101,"per_second":1,"ttl_ms":100000})")
             .starts_with("\"ttl_ms\" is over before the last"));
   CHECK(wrong_replay(R"({"limit":100,"per_second":1,"ttl_ms":100000})").empty());
+  CHECK(wrong_replay(R"({"limit":100,"per_second":1,"delay_ms":1000,"ttl_ms":100000})")
+            .starts_with("\"ttl_ms\" is over before the last"));
+  CHECK(wrong_replay(R"({"delay_ms":1000,"ttl_ms":1000})")
+            .starts_with("\"ttl_ms\" is over before the last"));
+}
+
+TEST_CASE("the delay of a replay is a whole number of milliseconds") {
+  CHECK(replay("{}").delay == milliseconds(0));
+  CHECK(replay(R"({"delay_ms":1500})").delay == milliseconds(1500));
+  for (const char* delay : {"-1", "1.5", "\"1\"", "31536000001"})
+    CHECK_MESSAGE(wrong_replay(R"({"delay_ms":)" + std::string(delay) + "}")
+                      .starts_with("\"delay_ms\" must be a whole number"),
+                  delay);
+  CHECK(wrong_purge(R"({"delay_ms":1})") == "\"delay_ms\" is not known here");
 }
 
 }  // namespace spillway::proxy

@@ -219,6 +219,18 @@ TEST_CASE(
   CHECK(Lease().is_ending(TimePoint{}));
 }
 
+TEST_CASE("the other proxies are told with each renewal at which rate jobs end here") {
+  Play play;
+  for (const double rate : {0.0, 12.3456}) {
+    play.dispatcher.tell_rate(rate);
+    play.pass(seconds(5));
+    play.ask();
+    REQUIRE(play.asked<store::Renew>());
+    play.answer<store::Renew>(
+        [&](const store::Renew& renew) { CHECK(renew.rate == (rate > 0 ? 12346 : 0)); });
+  }
+}
+
 TEST_CASE("a proxy that drains pulls nothing, and keeps its lease") {
   Play play;
   std::size_t waiting = 10;
