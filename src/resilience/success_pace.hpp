@@ -3,7 +3,9 @@
 // Several failures in a row say nothing where others' requests are few in the same moment: five
 // clients that ask for what fails do that together within a millisecond. A server that is broken
 // answers nobody. Where successes come independently of each other (a Poisson process) none comes
-// for k mean gaps with probability exp(-k).
+// for k mean gaps with probability exp(-k). Of many requests in a second they do not: where threads
+// wait for a processor or a lock, successes come in clusters. So silence is a fifth of a second at
+// least, which on its way to a broken server is no time.
 //
 // Fixed memory, one owner.
 #pragma once
@@ -18,6 +20,7 @@ namespace spillway::resilience {
 class SuccessPace {
  public:
   static constexpr double kSilence = 8;  // mean gaps: by chance once in 3000 times
+  static constexpr double kLeast = 0.2;  // seconds
 
   // Longer gaps count as `longest`, and after it there is silence whatever the mean.
   explicit SuccessPace(Duration longest) : longest_(to_seconds(longest)) {}
@@ -36,7 +39,7 @@ class SuccessPace {
   // Also before the first success.
   bool is_silent(TimePoint now) const {
     if (!last_ || !gap_) return true;
-    return to_seconds(now - *last_) >= std::min(kSilence * *gap_, longest_);
+    return to_seconds(now - *last_) >= std::min(std::max(kSilence * *gap_, kLeast), longest_);
   }
 
  private:

@@ -3,6 +3,10 @@
 # done and fails when a claim was broken; the input that did it is then in build/fuzz/crashes.
 #
 #   tests/fuzz/run.sh [seconds [target ...]]     60 seconds and all targets by default
+#   AT_ONCE=1 nice tests/fuzz/run.sh 3600        an hour of each, in turn, beside other work
+#
+# The figures are also kept, with those of earlier runs, as rows of Markdown in
+# build/fuzz/figures.md, once a target has ended.
 #
 # What is found on the way stays in build/fuzz/found; tests/fuzz/keep.sh picks from it for the
 # corpus.
@@ -12,6 +16,7 @@ cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
 all=(request_head chunked_body path configuration upstream_response splits field_values
   head_reference connection page_template visitor_token)
 seconds=${1:-60}
+at_once=${AT_ONCE:-3}
 targets=("${@:2}")
 if ((${#targets[@]} == 0)); then targets=("${all[@]}"); fi
 for target in "${targets[@]}"; do
@@ -48,13 +53,26 @@ fuzz() {
     -max_total_time="$seconds" -timeout=30 -rss_limit_mb=2048 -print_final_stats=1 \
     -artifact_prefix="$build/crashes/$target-" > "$build/$target.log" 2>&1 || status=$?
   if ((status != 0)); then echo "$target" >> "$failed"; fi
+  figures "$target"
+  printf '| `%s` (%s) | %s s | %s | %s | %s | %s | %s |\n' "$target" "$(date +%F)" "$seconds" \
+    "$executions" "$per_second" "$edges" "$inputs" "$result" >> "$build/figures.md"
+}
+
+# Of a target that has ended.
+figures() {
+  local log=$build/$1.log
+  stat() { grep -a "^stat::$1:" "$log" | grep -o '[0-9]*$' || echo 0; }
+  last() { grep -ao "$1: [0-9]*" "$log" | tail -n 1 | grep -o '[0-9]*$' || echo 0; }
+  executions=$(stat number_of_executed_units) per_second=$(stat average_exec_per_sec)
+  edges=$(last cov) inputs=$(last corp) result=ok
+  if [[ -e $failed ]] && grep -qx "$1" "$failed"; then result=FAILED; fi
 }
 
 running=0
 for target in "${targets[@]}"; do
-  if ((running == 3)); then
+  if ((running == at_once)); then
     wait -n
-    running=2
+    running=$((running - 1))
   fi
   fuzz "$target" &
   running=$((running + 1))
@@ -63,13 +81,9 @@ wait
 
 printf '%-18s %12s %9s %7s %7s %8s\n' target executions exec/s edges corpus result
 for target in "${targets[@]}"; do
-  log=$build/$target.log
-  stat() { grep -a "^stat::$1:" "$log" | grep -o '[0-9]*$' || echo 0; }
-  last() { grep -ao "$1: [0-9]*" "$log" | tail -n 1 | grep -o '[0-9]*$' || echo 0; }
-  result=ok
-  if [[ -e $failed ]] && grep -qx "$target" "$failed"; then result=FAILED; fi
-  printf '%-18s %12s %9s %7s %7s %8s\n' "$target" "$(stat number_of_executed_units)" \
-    "$(stat average_exec_per_sec)" "$(last cov)" "$(last corp)" "$result"
+  figures "$target"
+  printf '%-18s %12s %9s %7s %7s %8s\n' "$target" "$executions" "$per_second" "$edges" "$inputs" \
+    "$result"
 done
 
 if [[ -e $failed ]]; then

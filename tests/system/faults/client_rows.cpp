@@ -1,10 +1,15 @@
 // Clients that vanish, at every phase; every fourth stays and has to be served as ever.
+#include <exception>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "support/raw_client.hpp"
 #include "system/faults/leaving.hpp"
 #include "system/faults/row.hpp"
 
 namespace spillway::faults {
+
+using namespace support;
 
 namespace {
 
@@ -28,18 +33,39 @@ Row vanish(Phase phase, nlohmann::json changes = nlohmann::json::object()) {
 
 // What clients have left behind is at work in the backend all the same: no more of it than there
 // are slots.
-Row vanish_at_work_in_few_slots() {
+Row in_few_slots(Row row) {
   constexpr std::size_t kSlots = 4;
-  Row row = vanish(
-      Phase::at_work,
-      {{"dispatch", {{"concurrency", kSlots}}},
-       {"classes",
-        {{{"name", "P0"}, {"max_queue", 1000}, {"max_wait_ms", 8000}, {"sla_ms", 10'000}}}}});
+  row.settings.changes = {
+      {"dispatch", {{"concurrency", kSlots}}},
+      {"classes",
+       {{{"name", "P0"}, {"max_queue", 1000}, {"max_wait_ms", 8000}, {"sla_ms", 10'000}}}}};
   row.name += ", in few slots";
   row.besides = [](Stand& stand) {
     const std::size_t most = stand.backend.most_at_work();
     return most <= kSlots ? std::string() : std::to_string(most) + " were at work at once";
   };
+  return row;
+}
+
+// They do not leave, but wait for too short a time.
+Row short_deadlines() {
+  Row row = vanish(Phase::at_work);
+  row.name = "clients wait for 15 ms";
+  row.client = [vanishing = row.client](Stand& stand, Client client) -> Outcome {
+    if (stays(client)) return vanishing(stand, client);
+    try {
+      RawClient asking(stand.port());
+      const std::string target = "/slow/" + std::to_string(client.number);
+      const Message answer = asking.ask(get(target, "X-Request-Deadline: 15ms\r\n"));
+      return {std::to_string(answer.status()), 1, answer.body};
+    } catch (const std::exception& error) {
+      return {"WRONG: " + std::string(error.what()), 1, {}};
+    }
+  };
+  row.allows = [](Client client, const std::string& word) {
+    return stays(client) ? word == "200" : word == "503" || word == "504";
+  };
+  row.must = "504";
   return row;
 }
 
@@ -57,7 +83,8 @@ std::vector<Row> client_rows() {
   rows.push_back(vanish(Phase::in_large_body, streams));
   rows.push_back(vanish(Phase::in_chunk, streams));
   rows.push_back(vanish(Phase::in_queue, {{"dispatch", {{"concurrency", 4}}}}));
-  rows.push_back(vanish_at_work_in_few_slots());
+  rows.push_back(in_few_slots(vanish(Phase::at_work)));
+  rows.push_back(in_few_slots(short_deadlines()));
   return rows;
 }
 

@@ -89,7 +89,7 @@ TEST_CASE("a server that answers nobody opens its circuit within a few mean gaps
       site.run(seconds(5));
       REQUIRE(site.state() == CircuitState::closed);
       site.is_dead = true;
-      site.run(milliseconds(200));  // the mean gap is 5 ms
+      site.run(milliseconds(400));  // the mean gap is 5 ms
       CHECK(site.state() == CircuitState::open);
     }
   }
@@ -146,19 +146,23 @@ TEST_CASE("a stranger is a probe where nobody was served before, and when the ot
   CHECK(circuit.allow(now, &stranger));
 }
 
-TEST_CASE("silence is eight mean gaps without a success, and a pause counts for little") {
+TEST_CASE("silence is eight mean gaps without a success, and 200 ms at least") {
   SuccessPace pace(seconds(10));
   TimePoint now = kStart;
   CHECK(pace.is_silent(now));
-  for (int n = 0; n < 100; ++n) pace.add(now += milliseconds(10));
-  CHECK_FALSE(pace.is_silent(now + milliseconds(79)));
-  CHECK(pace.is_silent(now + milliseconds(81)));
+  for (int n = 0; n < 100; ++n) pace.add(now += milliseconds(100));
+  CHECK_FALSE(pace.is_silent(now + milliseconds(799)));
+  CHECK(pace.is_silent(now + milliseconds(801)));
   pace.resume(now += minutes(10));
-  CHECK_FALSE(pace.is_silent(now + milliseconds(79)));
-  CHECK(pace.is_silent(now + milliseconds(81)));
+  CHECK_FALSE(pace.is_silent(now + milliseconds(799)));
+  CHECK(pace.is_silent(now + milliseconds(801)));
   pace.add(now += minutes(10));  // counts as ten seconds
-  CHECK_FALSE(pace.is_silent(now + seconds(2)));
-  CHECK(pace.is_silent(now + seconds(3)));
+  CHECK_FALSE(pace.is_silent(now + seconds(3)));
+  CHECK(pace.is_silent(now + seconds(4)));
+  SuccessPace fast(seconds(10));
+  for (int n = 0; n < 100; ++n) fast.add(now += milliseconds(1));
+  CHECK_FALSE(fast.is_silent(now + milliseconds(199)));
+  CHECK(fast.is_silent(now + milliseconds(201)));
   SuccessPace slow(seconds(10));
   for (int n = 0; n < 10; ++n) slow.add(now += seconds(5));
   CHECK_FALSE(slow.is_silent(now + milliseconds(9999)));

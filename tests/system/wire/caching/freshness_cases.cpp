@@ -112,6 +112,49 @@ void add_heuristics(std::vector<Case>& cases) {
                       {get().status(302).from_origin(1), get().status(302).from_store(1)}));
 }
 
+// What the public suite asks of them (tests/system/cache_suite), whose package has no such cases.
+void add_targeted_lifetimes(std::vector<Case>& cases, const std::string& targeted) {
+  const std::string control = "Cache-Control: ";
+  const auto outlives = [&](std::string sentence, Lines lines) {
+    return fresh("CDN-Cache-Control: " + std::move(sentence), "9213 2.2", Level::must,
+                 std::move(lines));
+  };
+  const auto ends = [&](std::string sentence, Lines lines) {
+    return stale("CDN-Cache-Control: " + std::move(sentence), "9213 2.2", Level::must,
+                 std::move(lines));
+  };
+  cases.insert(
+      cases.end(),
+      {outlives("a longer max-age than that of Cache-Control counts",
+                {control + "max-age=0", targeted + "max-age=60"}),
+       ends("a shorter max-age than that of Cache-Control counts",
+            {control + "max-age=60", targeted + "max-age=0"}),
+       ends("max-age=0 alone makes stale", {targeted + "max-age=0"}),
+       outlives("max-age overrules Expires in the past", {targeted + "max-age=60", expires(-60)}),
+       outlives("max-age overrules Cache-Control and an invalid Expires",
+                {control + "max-age=0", targeted + "max-age=60", "Expires: 0"}),
+       ends("Age counts towards its max-age",
+            {control + "max-age=3600", targeted + "max-age=30", "Age: 60"}),
+       outlives("an Age below its max-age leaves the rest",
+                {control + "no-store", targeted + "max-age=3600", "Age: 60"}),
+       outlives("what it does not know changes nothing",
+                {control + "no-store", targeted + "max-age=60, other=?1, another"}),
+       outlives("a max-age of 2^31 is read",
+                {control + "no-store", targeted + "max-age=2147483648"}),
+       outlives("a max-age beyond that is the largest",
+                {control + "no-store", targeted + "max-age=99999999999"}),
+       ends("no-cache is not reused unasked",
+            {control + "max-age=60", targeted + "no-cache, max-age=60"}),
+       ends("private keeps from being stored",
+            {control + "max-age=60", targeted + "private, max-age=60"}),
+       outlives("two lines are one list",
+                {control + "no-store", targeted + "max-age=0", targeted + "max-age=60"}),
+       fresh("a max-age of another type in CDN-Cache-Control leaves Cache-Control in place",
+             "9213 2.1", Level::must, {control + "max-age=60", targeted + "max-age=\"0\""}),
+       fresh("an empty CDN-Cache-Control leaves Cache-Control in place", "9213 2.2", Level::must,
+             {control + "max-age=60", targeted})});
+}
+
 // The operator has named the field: it alone speaks to this cache.
 void add_targeted(std::vector<Case>& cases) {
   const std::string targeted = "CDN-Cache-Control: ";
@@ -125,6 +168,7 @@ void add_targeted(std::vector<Case>& cases) {
              Level::must, {targeted + "max-age=0", expires(60)}),
        fresh("CDN-Cache-Control that cannot be read leaves Cache-Control in place", "9213 2.1",
              Level::must, {"Cache-Control: max-age=60", targeted + "&"})});
+  add_targeted_lifetimes(cases, targeted);
 }
 
 }  // namespace
