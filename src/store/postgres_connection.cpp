@@ -54,8 +54,9 @@ bool is_error(const PGresult* result) {
 
 std::string_view postgres_session_settings() { return kSession; }
 
-PostgresConnection::PostgresConnection(std::string url, bool listens)
-    : url_(std::move(url)), listens_(listens) {}
+PostgresConnection::PostgresConnection(std::string url, bool listens,
+                                       std::chrono::milliseconds patience)
+    : url_(std::move(url)), listens_(listens), patience_(patience) {}
 
 std::optional<Failure> PostgresConnection::ensure() {
   if (connection_ && is_alive()) return std::nullopt;
@@ -111,7 +112,7 @@ std::optional<Failure> PostgresConnection::set_up() {
   if (!failure) failure = migrate_postgres(connection_.get());
   if (!failure && listens_) failure = listen();
   if (failure) return failure;
-  deadline_ = std::chrono::steady_clock::now() + kPatience;
+  deadline_ = std::chrono::steady_clock::now() + patience_;
   if (PQsetnonblocking(connection_.get(), 1) != 0 || PQenterPipelineMode(connection_.get()) != 1) {
     return broken();
   }
@@ -158,7 +159,7 @@ bool PostgresConnection::prepare_all() {
 }
 
 std::optional<PostgresFailure> PostgresConnection::run(std::span<const PostgresStep> steps) {
-  deadline_ = std::chrono::steady_clock::now() + kPatience;
+  deadline_ = std::chrono::steady_clock::now() + patience_;
   if (!send(steps)) {
     Failure failure = broken();
     connection_.reset();

@@ -41,8 +41,9 @@ std::string_view postgres_session_settings();
 class PostgresConnection {
  public:
   // libpq's URL. Its own settings come before those made here. `listens`: to what other sessions
-  // announce.
-  explicit PostgresConnection(std::string url, bool listens = true);
+  // announce. `patience`: in place of kPatience.
+  explicit PostgresConnection(std::string url, bool listens = true,
+                              std::chrono::milliseconds patience = kPatience);
 
   // Connects if there is no connection, or the server has ended it.
   std::optional<Failure> ensure();
@@ -86,6 +87,7 @@ class PostgresConnection {
 
   const std::string url_;
   const bool listens_;
+  const std::chrono::milliseconds patience_;
   std::atomic<bool> is_interrupted_{false};
   std::unique_ptr<PGconn, Close> connection_;
   Time deadline_{};

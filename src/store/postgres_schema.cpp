@@ -287,7 +287,41 @@ constexpr std::string_view kRates = R"sql(
 ALTER TABLE proxy ADD COLUMN rate bigint NOT NULL DEFAULT 0;
 )sql";
 
-constexpr std::array kMigrations{kFirst, kHistory, kRates};
+// Waiting rooms of several proxies.
+//
+// room           its last row's number and time: who updates it writes the next row
+// room_row       what was written; those below a snapshot are deleted
+// room_secret    what visitors' tokens are signed with
+constexpr std::string_view kRooms = R"sql(
+CREATE TABLE room (
+  name text COLLATE "C" PRIMARY KEY,
+  number bigint NOT NULL,
+  time bigint NOT NULL
+) WITH (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
+        autovacuum_vacuum_cost_delay = 0);
+
+CREATE TABLE room_row (
+  room text COLLATE "C" NOT NULL,
+  number bigint NOT NULL,
+  time bigint NOT NULL,
+  entry bytea NOT NULL,
+  PRIMARY KEY (room, number)
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000,
+        autovacuum_vacuum_cost_delay = 0);
+
+CREATE TABLE room_snapshot (
+  room text COLLATE "C" PRIMARY KEY,
+  number bigint NOT NULL,
+  state bytea NOT NULL
+);
+
+CREATE TABLE room_secret (
+  one boolean PRIMARY KEY DEFAULT true CHECK (one),
+  secret bytea NOT NULL
+);
+)sql";
+
+constexpr std::array kMigrations{kFirst, kHistory, kRates, kRooms};
 
 }  // namespace
 

@@ -58,6 +58,11 @@ enum class PostgresStatement : std::uint8_t {
   totals,
   sizes,
   keep_mark,
+  room_write,
+  room_rows,
+  room_snapshot,
+  room_keep,
+  room_secret,
 };
 
 struct PostgresStatementText {
@@ -69,6 +74,8 @@ struct PostgresStatementText {
 std::vector<PostgresStatementText> postgres_queue_statements();
 std::vector<PostgresStatementText> postgres_lease_statements();
 std::vector<PostgresStatementText> postgres_view_statements();
+// Of waiting rooms.
+std::vector<PostgresStatementText> postgres_room_statements();
 
 // All of them; each statement stands there once.
 std::vector<PostgresStatementText> postgres_statements();

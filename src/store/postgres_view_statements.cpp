@@ -214,7 +214,8 @@ std::vector<PostgresStatementText> postgres_view_statements() {
 
 std::vector<PostgresStatementText> postgres_statements() {
   std::vector<PostgresStatementText> all = postgres_queue_statements();
-  for (auto* more : {postgres_lease_statements, postgres_view_statements}) {
+  for (auto* more :
+       {postgres_lease_statements, postgres_view_statements, postgres_room_statements}) {
     for (PostgresStatementText& each : more()) all.push_back(std::move(each));
   }
   return all;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 
+#include "waiting/archive.hpp"
 #include "waiting/ticket.hpp"
 
 namespace spillway::waiting {
@@ -25,9 +26,20 @@ class BeginLog {
   std::size_t last_minute(Time now) const;
 
  private:
+  friend struct Archived;
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.per_minute_, self.times_, self.seconds_);
+  }
+
   struct Second {
     std::int64_t number = -1;
     std::size_t begun = 0;
+
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& archive) {
+      archive(self.number, self.begun);
+    }
   };
 
   std::uint32_t per_minute_;

@@ -15,6 +15,11 @@ namespace spillway::waiting {
 struct TierCounts {
   std::size_t visitors = 0;     // now: waiting or processing
   std::uint64_t fulfilled = 0;  // since the beginning: tickets that became sessions
+
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.visitors, self.fulfilled);
+  }
 };
 
 // Of those who were told an estimate and then called.
@@ -22,6 +27,11 @@ struct EstimateCounts {
   std::uint64_t within = 0;   // called within the range that was told first
   std::uint64_t outside = 0;  // not so
   double error = 0;           // learned mean of how far the middle was off, as a part of the wait
+
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.within, self.outside, self.error);
+  }
 };
 
 // How entry goes now.
@@ -31,6 +41,11 @@ struct Entry {
   bool is_paced = false;               // likewise, Backend::pace held back a call
   std::size_t last_minute = 0;         // entries within the last 60 to 61 s
   std::optional<double> per_second{};  // learned while somebody waited
+
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.is_open, self.is_overloaded, self.is_paced, self.last_minute, self.per_second);
+  }
 };
 
 struct Counts {
@@ -56,6 +71,14 @@ struct Counts {
   std::array<TierCounts, kMostTiers> tiers{};               // as Terms::tiers
   std::array<std::uint64_t, kEndedCount> tickets_ended{};   // by Ended
   std::array<std::uint64_t, kEndedCount> sessions_ended{};  // by Ended
+
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.waiting, self.present, self.processing, self.active, self.provisional, self.entry,
+            self.joined, self.called, self.fulfilled, self.waited, self.entered, self.refused,
+            self.refused_users, self.entries_failed, self.estimates, self.tiers, self.tickets_ended,
+            self.sessions_ended);
+  }
 };
 
 }  // namespace spillway::waiting

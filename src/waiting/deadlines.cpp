@@ -7,11 +7,33 @@ void Deadlines::set(Slot slot, Time due) {
   if (node.bucket != kNoBucket) clear(slot);
   node.due = due;
   const std::int64_t number = std::max(due.time_since_epoch() / kWidth, turned_);
-  node.bucket = static_cast<std::uint32_t>(number % kBuckets);
+  link(slot, static_cast<std::uint32_t>(number % kBuckets));
+}
+
+void Deadlines::link(Slot slot, std::uint32_t bucket) {
+  Node& node = nodes_[slot];
+  node.bucket = bucket;
   node.before = kNoSlot;
-  node.after = heads_[node.bucket];
+  node.after = heads_[bucket];
   if (node.after != kNoSlot) nodes_[node.after].before = slot;
-  heads_[node.bucket] = slot;
+  heads_[bucket] = slot;
+}
+
+// Of each bucket the last first, since link() puts to the front.
+std::vector<Deadlines::Entry> Deadlines::entries() const {
+  std::vector<Entry> entries;
+  for (std::uint32_t bucket = 0; bucket < heads_.size(); ++bucket) {
+    const auto first = static_cast<std::ptrdiff_t>(entries.size());
+    for (Slot slot = heads_[bucket]; slot != kNoSlot; slot = nodes_[slot].after)
+      entries.push_back({bucket, slot, nodes_[slot].due});
+    std::reverse(entries.begin() + first, entries.end());
+  }
+  return entries;
+}
+
+void Deadlines::restore(const Entry& entry) {
+  nodes_.reach(entry.slot).due = entry.due;
+  link(entry.slot, entry.bucket % kBuckets);
 }
 
 void Deadlines::clear(Slot slot) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "waiting/archive.hpp"
 #include "waiting/pool.hpp"
 #include "waiting/ticket.hpp"
 
@@ -28,6 +29,34 @@ class Deadlines {
   }
 
  private:
+  friend struct Archived;
+  // As lists, so that they fire in the same order.
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.turned_);
+    if constexpr (Archive::kReads) {
+      std::vector<Entry> entries;
+      archive(entries);
+      for (const Entry& entry : entries) self.restore(entry);
+    } else {
+      archive(self.entries());
+    }
+  }
+
+  struct Entry {
+    std::uint32_t bucket = 0;
+    Slot slot = kNoSlot;
+    Time due{};
+
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& archive) {
+      archive(self.bucket, self.slot, self.due);
+    }
+  };
+  std::vector<Entry> entries() const;
+  void restore(const Entry& entry);
+  void link(Slot slot, std::uint32_t bucket);
+
   static constexpr Milliseconds kWidth{100};
   static constexpr std::int64_t kBuckets = 8192;  // a turn is 819 s; a later deadline goes round
 

@@ -46,8 +46,10 @@ class Happenings {
   }
   bool wants(Event event) const { return wanted_[static_cast<std::size_t>(event)]; }
 
+  // Until then nothing is noted, and what was is kept.
+  void hush(bool is_hushed) { is_hushed_ = is_hushed; }
   void note(const Happening& happening) {
-    if (!wants(happening.event)) return;
+    if (is_hushed_ || !wants(happening.event)) return;
     if (size_ == kMost) {
       ++lost_;
       return;
@@ -65,6 +67,7 @@ class Happenings {
 
  private:
   EventSet wanted_{};
+  bool is_hushed_ = false;
   std::vector<Happening> ring_;  // kMost, once any are wanted
   std::size_t first_ = 0;
   std::size_t size_ = 0;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
+#include "waiting/archive.hpp"
 #include "waiting/id_index.hpp"
 #include "waiting/pool.hpp"
 #include "waiting/ticket.hpp"
@@ -16,6 +18,7 @@ class IdentifiedPool {
   const T& operator[](Slot slot) const { return pool_[slot]; }
   std::size_t size() const { return pool_.size(); }
   Slot end() const { return pool_.end(); }
+  std::vector<bool> taken() const { return pool_.taken(); }
 
   // kNoSlot: there is none.
   Slot find(const TicketId& id) const {
@@ -34,6 +37,19 @@ class IdentifiedPool {
   }
 
  private:
+  friend struct Archived;
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.pool_);
+    if constexpr (Archive::kReads) {
+      if (!archive.is_sound()) return;
+      const std::vector<bool> taken = self.pool_.taken();
+      for (Slot slot = 0; slot < taken.size(); ++slot) {
+        if (taken[slot]) self.index_.insert(self.pool_[slot].id, slot);
+      }
+    }
+  }
+
   Pool<T> pool_;
   IdIndex index_;
 };

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "waiting/archive.hpp"
 #include "waiting/estimate.hpp"
 #include "waiting/rates.hpp"
 #include "waiting/tier.hpp"
@@ -20,6 +21,11 @@ class Learned {
     double calls = 0;                       // less those that were missed
     double left = 0;                        // who waited
     std::array<double, kMostTiers> came{};  // tickets, by tier
+
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& archive) {
+      archive(self.calls, self.left, self.came);
+    }
   };
   // `is_used`: somebody waited, and calls were not paused. `waiting`: who could leave.
   void observe(double seconds, const Events& events, bool is_used, std::size_t waiting);
@@ -67,6 +73,13 @@ class Learned {
   const Honesty& honesty() const { return honesty_; }
 
  private:
+  friend struct Archived;
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.calls_, self.dispersion_, self.came_, self.leaving_, self.no_shows_, self.seconds_,
+            self.interrupted_, self.honesty_);
+  }
+
   // How quickly the share of no-shows is learned: the last 20 calls count most.
   static constexpr double kNoShowStep = 0.05;
 

@@ -294,4 +294,24 @@ bool Line::is_present(Slot slot) const {
   return (leaves_[place.leaf].slots[place.at] & kPresent) != 0;
 }
 
+std::vector<Line::Entry> Line::entries() const {
+  std::vector<Entry> entries;
+  entries.reserve(total_.all);
+  for (const Slot top : top_) {
+    const Group& group = groups_[top];
+    for (std::uint32_t rank = 0; rank < group.size; ++rank) {
+      const Leaf& leaf = leaves_[group.leaves[rank]];
+      for (std::uint32_t i = 0; i < leaf.size; ++i)
+        entries.push_back(
+            {leaf.slots[i] & ~kPresent, leaf.orders[i], (leaf.slots[i] & kPresent) != 0});
+    }
+  }
+  return entries;
+}
+
+void Line::restore(const Entry& entry) {
+  insert(entry.slot, entry.order);
+  set_present(entry.slot, entry.is_present);
+}
+
 }  // namespace spillway::waiting

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "waiting/archive.hpp"
 #include "waiting/pool.hpp"
 #include "waiting/ticket.hpp"
 
@@ -58,6 +59,31 @@ class Line {
   std::size_t present() const { return total_.present; }
 
  private:
+  friend struct Archived;
+  // In order: what reads it may divide it otherwise.
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    std::vector<Entry> entries;
+    if constexpr (!Archive::kReads) entries = self.entries();
+    archive(entries);
+    if constexpr (Archive::kReads) {
+      for (const Entry& entry : entries) self.restore(entry);
+    }
+  }
+
+  struct Entry {
+    Slot slot = kNoSlot;
+    Order order = 0;
+    bool is_present = false;
+
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& archive) {
+      archive(self.slot, self.order, self.is_present);
+    }
+  };
+  std::vector<Entry> entries() const;
+  void restore(const Entry& entry);
+
   static constexpr std::uint32_t kLeaf = 128;
   static constexpr std::uint32_t kGroup = 256;
   static constexpr std::uint32_t kPresent = 1U << 31;  // in Leaf::slots

@@ -1,6 +1,7 @@
 // Whether visitors have to wait.
 #pragma once
 
+#include "waiting/archive.hpp"
 #include "waiting/terms.hpp"
 #include "waiting/ticket.hpp"
 
@@ -35,6 +36,12 @@ class Opening {
   }
 
  private:
+  friend struct Archived;
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.is_latched_, self.opened_, self.busy_, self.stamped_until_);
+  }
+
   bool has_reason(When when, bool has_room, bool has_tickets) const {
     if (when == When::always || !has_room || has_tickets) return true;
     return when == When::overloaded && is_latched_;

@@ -13,6 +13,11 @@ struct Orders {
   bool has_ended = false;     // nobody gets a place any more; sessions go on
   std::string message;        // to all who wait, UTF-8; empty: that of the configuration
   std::uint64_t changes = 0;  // how often the operator decided
+
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.is_held_open, self.is_paused, self.has_ended, self.message, self.changes);
+  }
 };
 
 // Why a ticket was not called.

@@ -24,6 +24,10 @@ struct Place {
   UserKey user{};            // of a ticket or a session, if it is verified
 
   bool operator==(const Place&) const = default;
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.id, self.kind, self.since, self.missed, self.priority, self.user);
+  }
 };
 
 // What was written of one waiting room when its process ended.

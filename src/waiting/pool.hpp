@@ -8,6 +8,8 @@
 #include <memory>
 #include <vector>
 
+#include "waiting/archive.hpp"
+
 namespace spillway::waiting {
 
 // The number of an element. The same number means the same ticket in each structure about tickets.
@@ -43,6 +45,14 @@ class Pool {
   // Above all that were ever taken.
   Slot end() const { return end_; }
 
+  // By slot: whether it is taken now.
+  std::vector<bool> taken() const {
+    std::vector<bool> taken(end_, true);
+    for (Slot slot = free_; slot < end_ && taken[slot]; slot = elements_[slot].next_free)
+      taken[slot] = false;
+    return taken;
+  }
+
   Slot take() {
     ++size_;
     if (free_ == kNoSlot) {
@@ -61,6 +71,16 @@ class Pool {
   }
 
  private:
+  friend struct Archived;
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.end_, self.free_, self.size_);
+    for (Slot slot = 0; slot < self.end_ && archive.is_sound(); ++slot) {
+      if constexpr (Archive::kReads) self.elements_.reach(slot);
+      archive(self.elements_[slot].value, self.elements_[slot].next_free);
+    }
+  }
+
   struct Element {
     T value{};
     Slot next_free = kNoSlot;

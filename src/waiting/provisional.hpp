@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "waiting/archive.hpp"
 #include "waiting/ticket.hpp"
 
 namespace spillway::waiting {
@@ -36,9 +37,20 @@ class Provisional {
   }
 
  private:
+  friend struct Archived;
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.buckets_);
+  }
+
   struct Bucket {
     std::int64_t second = -1;
     std::size_t entries = 0;
+
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& archive) {
+      archive(self.second, self.entries);
+    }
   };
 
   static std::int64_t second_of(Time at) { return at.time_since_epoch() / std::chrono::seconds(1); }

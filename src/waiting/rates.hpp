@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "waiting/archive.hpp"
+
 namespace spillway::waiting {
 
 // Events per second: the plain mean while young, later an exponentially forgetting one.
@@ -29,6 +31,12 @@ class MeanRate {
   }
 
  private:
+  friend struct Archived;
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.window_, self.age_, self.rate_, self.events_);
+  }
+
   double window_;
   double age_ = 0;
   double rate_ = 0;
@@ -61,6 +69,12 @@ class LearnedRate {
   double age() const { return std::min(seconds_, kSteady); }  // seconds of observation
 
  private:
+  friend struct Archived;
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.recent_, self.steady_, self.seconds_);
+  }
+
   static constexpr double kRecent = 60;
 
   MeanRate recent_{kRecent};
@@ -92,6 +106,12 @@ class Dispersion {
   }
 
  private:
+  friend struct Archived;
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.seconds_, self.events_, self.windows_, self.mean_, self.variance_);
+  }
+
   static constexpr double kWindows = 90;
   static constexpr double kBefore = 5;
   static constexpr double kLeast = 0.3;
@@ -115,6 +135,12 @@ class LeaveRate {
   double per_second() const { return waited_ > 0 ? std::max(left_ / waited_, 0.0) : 0; }
 
  private:
+  friend struct Archived;
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.left_, self.waited_);
+  }
+
   static constexpr double kWindow = 900;
 
   double left_ = 0;

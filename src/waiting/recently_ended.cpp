@@ -45,6 +45,13 @@ std::vector<RecentlyEnded::Entry> RecentlyEnded::list(const std::optional<Ticket
   return entries;
 }
 
+std::vector<RecentlyEnded::Entry> RecentlyEnded::oldest_first() const {
+  std::vector<Entry> entries;
+  for (Slot slot = oldest_; slot != kNoSlot; slot = nodes_[slot].newer)
+    entries.push_back({nodes_[slot].id, nodes_[slot].end});
+  return entries;
+}
+
 void RecentlyEnded::forget(Slot slot) {
   const Node& node = nodes_[slot];
   (node.older != kNoSlot ? nodes_[node.older].newer : oldest_) = node.newer;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "waiting/archive.hpp"
 #include "waiting/identified_pool.hpp"
 #include "waiting/pass.hpp"
 #include "waiting/ticket.hpp"
@@ -22,6 +23,10 @@ struct End {
   bool was_session = false;  // else it was a ticket
 
   bool operator==(const End&) const = default;
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.why, self.at, self.was_session);
+  }
 };
 
 class RecentlyEnded {
@@ -40,11 +45,28 @@ class RecentlyEnded {
   struct Entry {
     TicketId id;
     End end;
+
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& archive) {
+      archive(self.id, self.end);
+    }
   };
   // The latest first; `before`: what comes behind this one, nothing if it is forgotten.
   std::vector<Entry> list(const std::optional<TicketId>& before, std::size_t most, Time now) const;
 
  private:
+  friend struct Archived;
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    std::vector<Entry> entries;
+    if constexpr (!Archive::kReads) entries = self.oldest_first();
+    archive(entries);
+    if constexpr (Archive::kReads) {
+      for (const Entry& entry : entries) self.add(entry.id, entry.end);
+    }
+  }
+  std::vector<Entry> oldest_first() const;
+
   struct Node {
     TicketId id;
     End end;

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "waiting/archive.hpp"
 #include "waiting/ticket.hpp"
 
 namespace spillway::waiting {
@@ -36,6 +37,12 @@ class Recovery {
   }
 
  private:
+  friend struct Archived;
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.from_, self.began_, self.until_, self.ended_);
+  }
+
   void close() {
     until_ = {};
     ended_.clear();

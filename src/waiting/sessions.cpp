@@ -98,6 +98,13 @@ void Sessions::stay(const TicketId& id, Time now, const Terms& terms) {
   deadlines_.set(slot, due(pool_[slot], terms));
 }
 
+void Sessions::stay_all(Time now, const Terms& terms) {
+  const std::vector<bool> taken = pool_.taken();
+  for (Slot slot = 0; slot < taken.size(); ++slot) {
+    if (taken[slot]) stay(pool_[slot].id, now, terms);
+  }
+}
+
 std::optional<Session> Sessions::again(const TicketId& id, Time now, const Terms& terms) {
   const Slot slot = find(id);
   Record& record = pool_[slot];

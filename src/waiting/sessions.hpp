@@ -27,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "waiting/archive.hpp"
 #include "waiting/deadlines.hpp"
 #include "waiting/identified_pool.hpp"
 #include "waiting/pass.hpp"
@@ -42,6 +43,11 @@ struct Stood {
   Priority priority = 0;
   std::uint8_t missed = 0;  // calls
   std::uint8_t failed = 0;  // entries, whose first response was a failure
+
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.joined, self.priority, self.missed, self.failed);
+  }
 };
 
 class Sessions {
@@ -72,6 +78,8 @@ class Sessions {
               const Terms& terms);
   // It is used, though no new request says so. Nothing if there is none.
   void stay(const TicketId& id, Time now, const Terms& terms);
+  // The same of all.
+  void stay_all(Time now, const Terms& terms);
   // There is one, and its visitor shows what it had before the first pass: a stamp or a ticket.
   // nullopt: copied, it is no more.
   std::optional<Session> again(const TicketId& id, Time now, const Terms& terms);
@@ -94,6 +102,12 @@ class Sessions {
   }
 
  private:
+  friend struct Archived;
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.pool_, self.deadlines_);
+  }
+
   struct Record {
     TicketId id;
     std::uint32_t newest = 0;    // generation
@@ -105,6 +119,12 @@ class Sessions {
     Time used_since{};         // first report of `used`
     Time used_since_before{};  // and of the one before it
     std::optional<Stood> stood;
+
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& archive) {
+      archive(self.id, self.newest, self.used, self.reissued, self.begun, self.last_use,
+              self.issued, self.used_since, self.used_since_before, self.stood);
+    }
   };
 
   Slot find(const TicketId& id) const { return pool_.find(id); }

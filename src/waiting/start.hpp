@@ -27,6 +27,10 @@ struct Start {
   Order order_of(Time arrived, const TicketId& id) const;
 
   bool operator==(const Start&) const = default;
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.at, self.draw);
+  }
 };
 
 // The first 40 bits of HMAC-SHA256(key, to_text(id)).

@@ -35,6 +35,13 @@ struct Terms {
   Start start;
 
   bool operator==(const Terms&) const = default;
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.active_sessions, self.per_minute, self.session_ttl, self.idle, self.claim,
+            self.claim_extensions, self.abandon, self.max_wait, self.shortest_poll,
+            self.longest_poll, self.max_tickets, self.per_user, self.attempts, self.when,
+            self.tiers, self.start);
+  }
 };
 
 }  // namespace spillway::waiting

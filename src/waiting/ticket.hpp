@@ -25,6 +25,10 @@ struct TicketId {
   std::array<std::uint8_t, 16> bytes{};
 
   auto operator<=>(const TicketId&) const = default;
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.bytes);
+  }
 };
 
 // 32 lower-case hexadecimal digits.

@@ -17,6 +17,10 @@ struct Tier {
   double share = 0;  // of the calls that it gets in any case, 0 to below 1
 
   bool operator==(const Tier&) const = default;
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.priority, self.share);
+  }
 };
 
 inline constexpr std::size_t kMostTiers = 8;
@@ -27,6 +31,10 @@ struct Tiers {
   std::size_t count = 1;
 
   bool operator==(const Tiers&) const = default;
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.list, self.count);
+  }
 
   const Tier* begin() const { return list.data(); }
   const Tier* end() const { return list.data() + count; }

@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "waiting/archive.hpp"
 #include "waiting/line.hpp"
 #include "waiting/tier.hpp"
 
@@ -69,11 +70,22 @@ class TieredLine {
   }
 
  private:
+  friend struct Archived;
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.tiers_, self.lanes_);
+  }
+
   struct Lane {
     Priority priority = 0;
     double share = 0;
     double owed = 0;  // calls
     Line line;
+
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& archive) {
+      archive(self.priority, self.share, self.owed, self.line);
+    }
   };
 
   Lane& lane(Priority priority);  // makes it

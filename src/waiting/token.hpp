@@ -39,6 +39,10 @@ struct Token {
   UserKey user{};                // whose it is, if that is verified
 
   bool operator==(const Token&) const = default;
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.kind, self.id, self.generation, self.time, self.priority, self.user);
+  }
 };
 
 // The ticket of a stamp: its place goes by `joined`, which is later than the arrival where a draw

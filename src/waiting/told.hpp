@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "waiting/archive.hpp"
 #include "waiting/estimate.hpp"
 #include "waiting/ticket.hpp"
 
@@ -50,6 +51,12 @@ class Told {
   }
 
  private:
+  friend struct Archived;
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.waited_, self.middle_, self.early_, self.late_, self.times_, self.ahead_);
+  }
+
   static constexpr std::int64_t kUnit = 100;  // ms
   static constexpr double kTimes = 1000;
 
@@ -85,6 +92,12 @@ class Honesty {
   }
 
  private:
+  friend struct Archived;
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.times_, self.error_, self.within_, self.outside_);
+  }
+
   static constexpr double kLast = 1000;
   static constexpr double kStep = 0.3;
 

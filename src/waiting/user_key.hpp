@@ -17,6 +17,10 @@ struct UserKey {
     return std::ranges::all_of(bytes, [](std::uint8_t byte) { return byte == 0; });
   }
   auto operator<=>(const UserKey&) const = default;
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.bytes);
+  }
 };
 
 }  // namespace spillway::waiting

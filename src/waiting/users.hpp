@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "waiting/archive.hpp"
 #include "waiting/identified_pool.hpp"
 #include "waiting/ticket.hpp"
 #include "waiting/user_key.hpp"
@@ -27,16 +28,32 @@ class Users {
   UserKey of(const TicketId& id) const;
 
  private:
+  friend struct Archived;
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.held_, self.users_);
+  }
+
   struct Held {
     TicketId id;
     Slot user = kNoSlot;
     Slot older = kNoSlot;
     Slot newer = kNoSlot;
+
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& archive) {
+      archive(self.id, self.user, self.older, self.newer);
+    }
   };
   struct User {
     TicketId id;  // the bytes of its key
     Slot newest = kNoSlot;
     std::uint32_t count = 0;
+
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& archive) {
+      archive(self.id, self.newest, self.count);
+    }
   };
 
   Slot find(const UserKey& user) const { return users_.find({user.bytes}); }

@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "waiting/archive.hpp"
 #include "waiting/begin_log.hpp"
 #include "waiting/counts.hpp"
 #include "waiting/deadlines.hpp"
@@ -216,6 +217,33 @@ class WaitingRoom {
   void recover(const TicketId& id, Time time, Time now, Priority priority = 0,
                const UserKey& user = {});
 
+  // waiting_room_shared.cpp, for a room of several proxies: what can be told without a change, and
+  // what becomes of what was not told in time. As hear(), of one that is not heard of by that.
+  std::optional<View> peek(const TicketId& id) const;
+  // Takes one of its polls, which this proxy alone counts: false: it is one too many.
+  bool take_poll(const TicketId& id);
+  // As arrive(), or ask_for_ticket(), of one that is neither let in nor counted by that.
+  Door look_at_door(Time now, Priority priority, const UserKey& user, bool wants_ticket) const;
+  // Visitors that were turned away since, and that one or more had to wait.
+  struct Turned {
+    bool has_stamped = false;
+    std::uint32_t full = 0;
+    std::uint32_t taken = 0;
+
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& archive) {
+      archive(self.has_stamped, self.full, self.taken);
+    }
+  };
+  void count(const Turned& turned, Time now);
+  // Nobody could be heard of for a while: all count as heard of now, and who is called as called.
+  void pardon(Time now);
+  // Of a proxy that was cut off: sessions that it began, and tickets that it has heard of. What has
+  // ended otherwise than for not being heard of is over.
+  void bring_back(std::span<const Place> places, Time now);
+  // For this proxy, see happenings.hpp: others note what follows from their own orders.
+  void note_events(bool notes) { happenings_.hush(!notes); }
+
   // waiting_room_events.cpp. Nothing is noted until it is wanted. A position is noted when a
   // visitor is heard of: who is not, has none.
   void want_events(const EventSet& events) { happenings_.want(events); }
@@ -226,6 +254,16 @@ class WaitingRoom {
   Counts counts(Time now) const;
 
  private:
+  friend struct Archived;
+  // All but what is this process's own: the journal, events, and what is told of them.
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.terms_, self.tickets_, self.line_, self.deadlines_, self.sessions_, self.users_,
+            self.recovery_, self.ended_, self.provisional_, self.begins_, self.opening_,
+            self.orders_, self.swept_, self.called_, self.learned_, self.last_, self.since_,
+            self.counts_);
+  }
+
   // Of a ticket that is called: whether it has been seen to come.
   enum class Coming : std::uint8_t {
     fresh,    // it has not had the time to learn of the call
@@ -253,6 +291,15 @@ class WaitingRoom {
     bool is_called_by_hand = false;  // by the operator
     Coming coming = Coming::fresh;
     std::uint8_t failed = 0;  // entries, up to Terms::attempts
+
+    // Without `polls` and `streams`, which are of one process.
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& archive) {
+      archive(self.id, self.joined, self.heard, self.fresh_until, self.claim_until, self.told,
+              self.poll_ms, self.least_ahead, self.least_own, self.first_ahead, self.missed,
+              self.extended, self.steps, self.priority, self.is_called, self.is_called_by_hand,
+              self.coming, self.failed);
+    }
   };
   // After a call was seen, the visitor's request comes within this.
   static constexpr Milliseconds kComing{3'000};
@@ -264,6 +311,11 @@ class WaitingRoom {
     std::size_t at_door = 0;
 
     std::size_t all() const { return fresh + lapsed + at_door; }
+
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& archive) {
+      archive(self.may_call, self.fresh, self.lapsed, self.at_door);
+    }
   };
 
   Slot find(const TicketId& id) const { return tickets_.find(id); }
@@ -273,8 +325,10 @@ class WaitingRoom {
   std::size_t room(Time now) const;
   bool is_open(Time now) const;
   bool is_full(Priority priority) const;
-  bool refuses(const UserKey& user);
-  Door would_give_ticket(Priority priority, const UserKey& user);
+  bool refuses(const UserKey& user) const;
+  Door would_give_ticket(Priority priority, const UserKey& user) const;
+  Door counted(Door door);
+  void stamp(Time now);
   std::optional<double> calls_within_max_wait() const;
   Session begin(const TicketId& id, std::uint32_t generation, Time now);
   std::uint32_t extensions_left(const Ticket& ticket) const;

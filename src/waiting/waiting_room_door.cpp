@@ -30,11 +30,9 @@ bool WaitingRoom::is_full(Priority priority) const {
   return static_cast<double>(before) >= std::max(*calls - higher, 1.0);
 }
 
-// Somebody has as many as it may. Counts it.
-bool WaitingRoom::refuses(const UserKey& user) {
-  if (terms_.per_user == 0 || users_.count(user) < terms_.per_user) return false;
-  ++counts_.refused_users;
-  return true;
+// Somebody has as many as it may.
+bool WaitingRoom::refuses(const UserKey& user) const {
+  return terms_.per_user != 0 && users_.count(user) >= terms_.per_user;
 }
 
 std::optional<TicketId> WaitingRoom::held_by(const UserKey& user) const {
@@ -68,23 +66,30 @@ WaitingRoom::Door WaitingRoom::arrive(Time now, Priority priority, const UserKey
   return ask_for_ticket(now, priority, user);
 }
 
-// Counts the visitors that are refused.
-WaitingRoom::Door WaitingRoom::would_give_ticket(Priority priority, const UserKey& user) {
+WaitingRoom::Door WaitingRoom::would_give_ticket(Priority priority, const UserKey& user) const {
   if (orders_.has_ended) return Door::ended;
   if (refuses(user)) return Door::taken;
-  if (!is_full(priority)) return Door::wait;
-  ++counts_.refused;
-  return Door::full;
+  return is_full(priority) ? Door::full : Door::wait;
+}
+
+// With the visitors that are refused.
+WaitingRoom::Door WaitingRoom::counted(Door door) {
+  if (door == Door::taken) ++counts_.refused_users;
+  if (door == Door::full) ++counts_.refused;
+  return door;
 }
 
 WaitingRoom::Door WaitingRoom::ask_for_ticket(Time now, Priority priority, const UserKey& user) {
-  const Door door = would_give_ticket(priority, user);
-  if (door != Door::wait) return door;
+  const Door door = counted(would_give_ticket(priority, user));
+  if (door == Door::wait) stamp(now);
+  return door;
+}
+
+void WaitingRoom::stamp(Time now) {
   // Until the start all have to wait, and who has a stamp then finds it open likewise.
   const bool is_early = !terms_.start.is_over(now);
   const When when = orders_.is_held_open || is_early ? When::always : terms_.when;
   if (is_open(now)) opening_.stamp(when, room(now) > 0, tickets_.size() > 0, now);
-  return Door::wait;
 }
 
 }  // namespace spillway::waiting

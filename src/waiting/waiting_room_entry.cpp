@@ -23,7 +23,7 @@ WaitingRoom::Contact WaitingRoom::join(const TicketId& id, Time arrived, Time no
     users_.hold(user, id);
     return {Door::enter, std::nullopt, begin(id, 1, now)};
   }
-  const Door door = would_give_ticket(priority, user);
+  const Door door = counted(would_give_ticket(priority, user));
   if (door != Door::wait) return {door, std::nullopt, std::nullopt};
   const Slot slot = insert(id, terms_.start.joined_at(arrived, now), priority);
   users_.hold(user, id);
@@ -42,7 +42,7 @@ WaitingRoom::Contact WaitingRoom::offer(const TicketId& id, Time now, Priority p
                                         const UserKey& user) {
   const bool is_known = sessions_.has(id) || find(id) != kNoSlot;
   if (is_known || !is_open(now)) return join(id, now, now, priority, user);
-  return {would_give_ticket(priority, user), std::nullopt, std::nullopt};
+  return {counted(would_give_ticket(priority, user)), std::nullopt, std::nullopt};
 }
 
 std::optional<WaitingRoom::Session> WaitingRoom::claim(const TicketId& id, Time now) {

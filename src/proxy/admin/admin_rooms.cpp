@@ -30,6 +30,21 @@ AdminResponse no_such_ticket() {
   return admin_problem(status::not_found, "there is no such ticket, or it has ended");
 }
 
+AdminResponse not_written() {
+  return admin_problem(status::service_unavailable,
+                       "the log of waiting rooms does not answer; it may have been done");
+}
+
+// nullopt: the log of a waiting room that other proxies share does not answer. This thread waits
+// for it: no visitor does.
+template <class C>
+std::optional<typename C::Result> order(SharedWaitingRoom& room, const C& command) {
+  if (!room.is_shared()) return room.perform(command, Clock::now());
+  std::optional<waiting::Outcome> outcome = wait_for_log(room.outbox(), command);
+  if (!outcome) return std::nullopt;
+  return std::get<typename C::Result>(*std::move(outcome));
+}
+
 RoomJson failure_of(NotCalled why) {
   switch (why) {
     case NotCalled::nobody_present:
@@ -187,10 +202,9 @@ AdminResponse AdminRooms::cancel(const Asked& asked) const {
   if (const auto* const wrong = std::get_if<std::string>(&read))
     return admin_problem(status::bad_request, *wrong);
   const waiting::TicketId& id = asked.path.ticket;
-  const bool was_here = asked.room.with(Clock::now(), [&](WaitingRoom& room, Time now) {
-    return room.inspect(id, now) && room.cancel(id, now, waiting::Ended::removed);
-  });
-  if (!was_here) return no_such_ticket();
+  const auto was_here = order(asked.room, waiting::Cancel{id, waiting::Ended::removed});
+  if (!was_here) return not_written();
+  if (!*was_here) return no_such_ticket();
   audit(asked, {.act = RoomChange::Act::cancel,
                 .ticket = to_text(id),
                 .text = std::get<std::optional<std::string>>(read)});
@@ -215,21 +229,21 @@ AdminResponse AdminRooms::call(const Asked& asked) const {
   const auto read = read_call(asked.request.body());
   if (const auto* const wrong = std::get_if<std::string>(&read))
     return admin_problem(status::bad_request, *wrong);
-  const auto& order = std::get<CallOrder>(read);
+  const auto& wanted = std::get<CallOrder>(read);
   const TimePoint began = Clock::now();
   RoomJson successes = RoomJson::array();
   RoomJson failures = RoomJson::array();
-  for (std::size_t n = 1; n <= order.count; ++n) {
-    const auto called = asked.room.with(
-        Clock::now(), [](WaitingRoom& room, Time now) { return room.call_next(now); });
-    if (const auto* const id = std::get_if<waiting::TicketId>(&called)) {
+  for (std::size_t n = 1; n <= wanted.count; ++n) {
+    const auto called = order(asked.room, waiting::CallNext{});
+    if (!called) return not_written();
+    if (const auto* const id = std::get_if<waiting::TicketId>(&*called)) {
       successes.push_back({{"number", n}, {"id", to_text(*id)}});
       continue;
     }
     RoomJson failure{{"number", n}};
-    failure.update(failure_of(std::get<NotCalled>(called)));
+    failure.update(failure_of(std::get<NotCalled>(*called)));
     failures.push_back(std::move(failure));
-    if (!order.continues_on_error) break;
+    if (!wanted.continues_on_error) break;
   }
   audit(asked, {.act = RoomChange::Act::call, .number = successes.size()});
   const std::chrono::duration<double, std::milli> took = Clock::now() - began;
@@ -243,17 +257,16 @@ AdminResponse AdminRooms::move(const Asked& asked) const {
   if (const auto* const wrong = std::get_if<std::string>(&read))
     return admin_problem(status::bad_request, *wrong);
   const waiting::TicketId& id = asked.path.ticket;
-  std::optional<WaitingRoom::Report> report;
-  Time time;
-  const auto moved = asked.room.with(Clock::now(), [&](WaitingRoom& room, Time now) {
-    time = now;
-    const waiting::Moved result = room.move(id, std::get<std::size_t>(read));
-    report = room.inspect(id, now);
-    return result;
-  });
-  if (moved == waiting::Moved::unknown) return no_such_ticket();
-  if (moved == waiting::Moved::called)
+  const auto moved = order(asked.room, waiting::Move{id, std::get<std::size_t>(read)});
+  if (!moved) return not_written();
+  if (*moved == waiting::Moved::called)
     return admin_problem(status::conflict, "the ticket is called: it may come in already");
+  Time time;
+  const auto report = asked.room.with(Clock::now(), [&](WaitingRoom& room, Time now) {
+    time = now;
+    return room.inspect(id, now);
+  });
+  if (*moved == waiting::Moved::unknown || !report) return no_such_ticket();
   audit(asked,
         {.act = RoomChange::Act::move, .ticket = to_text(id), .number = report->view.ahead + 1});
   return json_page(report_of(*report, asked.settings, time));
@@ -263,14 +276,12 @@ AdminResponse AdminRooms::tell(const Asked& asked) const {
   const auto read = read_message(asked.request.body());
   if (const auto* const wrong = std::get_if<std::string>(&read))
     return admin_problem(status::bad_request, *wrong);
-  const auto& order = std::get<MessageOrder>(read);
-  asked.room.with(Clock::now(), [&](WaitingRoom& room, Time) {
-    if (order.text) room.tell(*order.text);
-    if (order.ends) room.end_room(*order.ends);
-  });
+  const auto& wanted = std::get<MessageOrder>(read);
+  if (!order(asked.room, waiting::Decide{.has_ended = wanted.ends, .message = wanted.text}))
+    return not_written();
   using Act = RoomChange::Act;
-  const Act act = !order.ends ? Act::message : *order.ends ? Act::end : Act::go_on;
-  audit(asked, {.act = act, .text = order.text});
+  const Act act = !wanted.ends ? Act::message : *wanted.ends ? Act::end : Act::go_on;
+  audit(asked, {.act = act, .text = wanted.text});
   return json_page(report_of(asked.room, asked.settings));
 }
 
@@ -284,12 +295,12 @@ AdminResponse AdminRooms::set(const Asked& asked) const {
   if (kind == Kind::close) act = RoomChange::Act::close;
   if (kind == Kind::pause) act = RoomChange::Act::pause;
   if (kind == Kind::resume) act = RoomChange::Act::resume;
-  asked.room.with(Clock::now(), [kind](WaitingRoom& room, Time) {
-    if (kind == Kind::open || kind == Kind::close)
-      room.hold_open(kind == Kind::open);
-    else
-      room.pause(kind == Kind::pause);
-  });
+  waiting::Decide decision;
+  if (kind == Kind::open || kind == Kind::close)
+    decision.is_held_open = kind == Kind::open;
+  else
+    decision.is_paused = kind == Kind::pause;
+  if (!order(asked.room, decision)) return not_written();
   audit(asked, {.act = act});
   return json_page(report_of(asked.room, asked.settings));
 }

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "http/accept.hpp"
 #include "http/ascii.hpp"
+#include "proxy/exchange/room_question.hpp"
 #include "proxy/exchange/visitor_identity.hpp"
 #include "proxy/exchange/waiting_response.hpp"
 
@@ -51,19 +53,36 @@ bool is_visit(const http::RequestHead& head) {
 
 }  // namespace
 
-std::optional<Answer> Entrance::enter() {
+bool Entrance::lets_by() {
   room_ = request_.generation->waiting_room(request_.subject.route);
-  if (room_ == nullptr) return std::nullopt;
+  if (room_ == nullptr) return true;
   settings_ = &*request_.config().routes[index(request_.subject.route)].waiting_room;
   if (bypasses()) {
     room_->count_bypass();
-    return std::nullopt;
+    return true;
   }
-  const std::optional<Token> token = tokens_.find(*room_, services_.now());
-  if (!token) return arrive();
-  if (token->kind == TokenKind::pass && goes_on_with(*token)) return std::nullopt;
-  if (token->kind == TokenKind::pass || !is_visit(request_.head)) return arrive();
-  return token->kind == TokenKind::ticket ? claim(*token) : join(*token);
+  token_ = tokens_.find(*room_, services_.now());
+  if (!token_ || token_->kind != TokenKind::pass || needs_look(*token_)) return false;
+  let_in(token_->id);
+  return true;
+}
+
+Task<std::optional<Answer>> Entrance::enter() {
+  if (token_ && token_->kind == TokenKind::pass) {
+    const bool goes_on = co_await show(*token_);
+    if (goes_on) co_return std::nullopt;
+  }
+  const bool has_place = token_ && token_->kind != TokenKind::pass && is_visit(request_.head);
+  if (has_place && token_->kind == TokenKind::ticket) {
+    std::optional<Answer> claimed = co_await claim(*token_);
+    co_return claimed;
+  }
+  if (has_place && room_->time_at(services_.now()) - token_->time <= stamp_life(*settings_)) {
+    std::optional<Answer> joined = co_await join(*token_);
+    co_return joined;
+  }
+  std::optional<Answer> arrived = co_await arrive();
+  co_return arrived;
 }
 
 bool Entrance::bypasses() {
@@ -79,54 +98,68 @@ Milliseconds Entrance::renew_after() const {
   return std::min(waiting::kRenewAfter, settings_->sessions.idle / 4);
 }
 
-// Mostly without a look at the waiting room: the pass says who was let in, and when.
-bool Entrance::goes_on_with(const Token& pass) {
-  const TimePoint now = services_.now();
-  const Milliseconds renew_after = this->renew_after();
-  // One from the future is of a clock that was set back.
-  const Milliseconds age = room_->time_at(now) - pass.time;
-  if (pass.generation == 0 || age >= renew_after || age < -kAhead) {
-    const WaitingRoom::Renewal renewal = room_->with(now, [&](WaitingRoom& room, Time time) {
-      return room.use(pass.id, pass.generation, pass.time, time, pass.user);
-    });
-    switch (renewal.use) {
-      case WaitingRoom::Use::renewed: renew(pass.id, renewal.generation, pass.user); break;
+// Mostly a pass itself says who was let in, and when. One from the future is of a clock that was
+// set back.
+bool Entrance::needs_look(const Token& pass) const {
+  const Milliseconds age = room_->time_at(services_.now()) - pass.time;
+  return pass.generation == 0 || age >= renew_after() || age < -kAhead;
+}
+
+// Whether it is good.
+Task<bool> Entrance::show(Token pass) {
+  const auto renewal = co_await ask_room(*room_, waiting::ShowPass{{pass}}, asker());
+  if (!renewal && !room_->honours(pass, services_.now())) co_return false;
+  if (renewal) {
+    switch (renewal->use) {
+      case WaitingRoom::Use::renewed: renew(pass.id, renewal->generation, pass.user); break;
       case WaitingRoom::Use::kept: break;
       case WaitingRoom::Use::over:
-      case WaitingRoom::Use::copied: return false;
+      case WaitingRoom::Use::copied: co_return false;
     }
   }
   let_in(pass.id);
-  return true;
+  co_return true;
 }
 
 // The holder of a ticket asks for the route itself.
-std::optional<Answer> Entrance::claim(const Token& ticket) {
+Task<std::optional<Answer>> Entrance::claim(Token ticket) {
   std::optional<WaitingRoom::View> view;
-  const auto session = room_->with(services_.now(), [&](WaitingRoom& room, Time now) {
-    room.recover(ticket.id, ticket.time, now, ticket.priority, ticket.user);
-    auto begun = room.claim(ticket.id, now);
-    if (!begun) view = room.hear(ticket.id, now);
-    return begun;
-  });
-  if (session) {
-    claimed_ = ticket.id;
-    renew(ticket.id, session->generation, ticket.user);
-    let_in(ticket.id);
-    return std::nullopt;
+  if (room_->is_shared()) view = room_->look_at_ticket(ticket.id, services_.now());
+  if (!view) {
+    const auto claimed = co_await ask_room(*room_, waiting::Claim{{ticket}}, asker());
+    if (claimed && claimed->session) {
+      claimed_ = ticket.id;
+      renew(ticket.id, claimed->session->generation, ticket.user);
+      let_in(ticket.id);
+      co_return std::nullopt;
+    }
+    view = claimed ? claimed->view : room_->last_seen(ticket.id, services_.now());
+    if (!claimed && !view) co_return tell_again(std::nullopt);
   }
-  if (!view) return arrive();  // its ticket has ended
-  return tell(status_of(ticket.id, *view), std::nullopt);
+  if (view) co_return tell(status_of(ticket.id, *view), std::nullopt);
+  std::optional<Answer> arrived = co_await arrive();  // its ticket has ended
+  co_return arrived;
 }
 
 // The second contact: from now on it has a place, by its arrival. Where places are offered it has
 // none before it takes one.
-std::optional<Answer> Entrance::join(const Token& stamp) {
-  const TimePoint now = services_.now();
-  if (room_->time_at(now) - stamp.time > stamp_life(*settings_)) return arrive();
-  if (offers_places(*settings_)) return go_on(room_->offer(stamp, now), stamp);
-  const auto contact = room_->join(stamp, client_address(request_), *settings_, now);
-  return contact ? go_on(*contact, stamp) : limit_joins();
+Task<std::optional<Answer>> Entrance::join(Token stamp) {
+  if (offers_places(*settings_)) {
+    const auto offered = co_await ask_for_offer(*room_, stamp, asker());
+    if (!offered) co_return tell_again(stamp);
+    co_return go_on(*offered, stamp);
+  }
+  const Joining joining =
+      co_await ask_to_join(*room_, stamp, client_address(request_), *settings_, asker());
+  if (joining.is_limited) co_return limit_joins();
+  if (!joining.contact) co_return tell_again(stamp);
+  co_return go_on(*joining.contact, stamp);
+}
+
+// Nobody knows now whether it has a place: it asks again with what it has.
+Answer Entrance::tell_again(std::optional<Token> token) {
+  if (token && token->kind == TokenKind::stamp) return tell_stamped(*token);
+  return tell({.poll = stamp_poll(*settings_)}, std::nullopt);
 }
 
 std::optional<Answer> Entrance::go_on(const WaitingRoom::Contact& contact, const Token& stamp) {
@@ -150,30 +183,31 @@ Answer Entrance::limit_joins() {
 }
 
 // The first contact, of which nothing is kept.
-std::optional<Answer> Entrance::arrive() {
+Task<std::optional<Answer>> Entrance::arrive() {
   const TimePoint now = services_.now();
   if (!is_visit(request_.head)) {
     const bool is_open = room_->with(
         now, [](WaitingRoom& room, Time time) { return room.counts(time).entry.is_open; });
-    if (!is_open) return std::nullopt;
-    return waiting_room_open(settings_->page.poll.max);
+    if (!is_open) co_return std::nullopt;
+    co_return waiting_room_open(settings_->page.poll.max);
   }
   if (!word_) word_ = token_word(request_, *room_, now);
-  const waiting::Priority priority = visitor_tier(request_, *settings_, *word_);
-  const waiting::UserKey user = visitor_user(request_, *room_, *word_);
-  const auto door = room_->with(
-      now, [&](WaitingRoom& room, Time time) { return room.arrive(time, priority, user); });
-  const bool goes_on = door == WaitingRoom::Door::enter || door == WaitingRoom::Door::wait;
-  if (!goes_on) return turn_away(door, user);
+  const waiting::Arrive arrival{.priority = visitor_tier(request_, *settings_, *word_),
+                                .user = visitor_user(request_, *room_, *word_)};
+  const auto door = co_await ask_to_arrive(*room_, arrival, asker());
+  const bool enters = door == WaitingRoom::Door::enter;
+  const bool waits = !door || door == WaitingRoom::Door::wait;
+  if (!enters && !waits) co_return turn_away(*door, arrival.user);
   const std::optional<waiting::TicketId> id = new_ticket_id();
-  if (!id) return waiting_room_open(settings_->page.poll.max);
-  if (door == WaitingRoom::Door::enter) {
-    renew(*id, 0, user);
+  if (!id) co_return waiting_room_open(settings_->page.poll.max);
+  if (enters) {
+    renew(*id, 0, arrival.user);
     let_in(*id);
-    return std::nullopt;
+    co_return std::nullopt;
   }
   if (offers_places(*settings_)) room_->count_offer();
-  return tell_stamped({TokenKind::stamp, *id, 0, room_->time_at(now), priority, user});
+  co_return tell_stamped(
+      {TokenKind::stamp, *id, 0, room_->time_at(now), arrival.priority, arrival.user});
 }
 
 // It has no place yet.
@@ -196,12 +230,10 @@ void Entrance::let_in(const waiting::TicketId& id) {
   if (!out.overflowed()) request_.pass = {pass_.data(), out.size()};
 }
 
-void Entrance::learn_status(unsigned status) {
-  if (!claimed_ || status < 500) return;
-  const bool is_back = room_->with(
-      services_.now(), [&](WaitingRoom& room, Time now) { return room.go_back(*claimed_, now); });
-  claimed_.reset();
-  if (!is_back) return;
+Task<> Entrance::go_back() {
+  const waiting::GoBack back{*std::exchange(claimed_, std::nullopt)};
+  const std::optional<bool> is_back = co_await ask_room(*room_, back, asker());
+  if (!is_back.value_or(false)) co_return;
   request_.pass_lines = {};
   stay_ = {};
 }

@@ -10,6 +10,7 @@
 #include "proxy/exchange/answer.hpp"
 #include "proxy/exchange/own_response.hpp"
 #include "proxy/exchange/request_context.hpp"
+#include "proxy/exchange/room_question.hpp"
 #include "proxy/exchange/services.hpp"
 #include "proxy/exchange/visitor_status.hpp"
 #include "proxy/exchange/visitor_tokens.hpp"
@@ -21,22 +22,30 @@ namespace spillway::proxy {
 class Entrance {
  public:
   // `response`: what visitors who wait are told.
-  Entrance(Services& services, RequestContext& request, const VisitorTokens& tokens,
-           OwnResponse& response)
-      : services_(services), request_(request), tokens_(tokens), response_(response) {}
+  Entrance(Services& services, RequestContext& request, Parking& parking,
+           const VisitorTokens& tokens, OwnResponse& response)
+      : services_(services),
+        request_(request),
+        parking_(parking),
+        tokens_(tokens),
+        response_(response) {}
   Entrance(const Entrance&) = delete;
   Entrance& operator=(const Entrance&) = delete;
 
-  // nullopt: the request goes on; if it has a pass, in the class of those who were let in and with
-  // its deadline, and with RequestContext::pass and pass_lines. Else WaitingPage, or a fault
-  // for a request that is no visit: of a picture, a form, a prefetch.
-  std::optional<Answer> enter();
+  // The request goes on at once, as of enter(): the route has no waiting room, or the request has a
+  // pass that says enough. Mostly without a look at the waiting room.
+  bool lets_by();
+  // If it does not. nullopt: the request goes on; if it has a pass, in the class of those who were
+  // let in and with its deadline, and with RequestContext::pass and pass_lines. Else WaitingPage,
+  // or a fault for a request that is no visit: of a picture, a form, a prefetch.
+  Task<std::optional<Answer>> enter();
   // Of WaitingPage.
   Reason reason() const { return reason_; }
 
   // Before the head of the request's response is sent: a visitor who came in with it gets no pass
-  // for a failure, 5xx, but has its place in line again, and its ticket.
-  void learn_status(unsigned status);
+  // for a failure, 5xx, but has its place in line again, and its ticket, by go_back().
+  bool has_failed(unsigned status) const { return claimed_ && status >= 500; }
+  Task<> go_back();
 
   // Of a visitor with a pass: it is still here.
   void report_stay(TimePoint now) { stay_.report(now); }
@@ -46,26 +55,31 @@ class Entrance {
  private:
   bool bypasses();
   Milliseconds renew_after() const;
-  bool goes_on_with(const waiting::Token& pass);
-  std::optional<Answer> claim(const waiting::Token& ticket);
-  std::optional<Answer> join(const waiting::Token& stamp);
+  bool needs_look(const waiting::Token& pass) const;
+  RoomAsker asker() const { return {services_, parking_}; }
+  Task<bool> show(waiting::Token pass);
+  Task<std::optional<Answer>> claim(waiting::Token ticket);
+  Task<std::optional<Answer>> join(waiting::Token stamp);
   std::optional<Answer> go_on(const waiting::WaitingRoom::Contact& contact,
                               const waiting::Token& stamp);
-  std::optional<Answer> arrive();
+  Task<std::optional<Answer>> arrive();
   Answer limit_joins();
   void let_in(const waiting::TicketId& id);
   void renew(const waiting::TicketId& id, std::uint32_t generation, const waiting::UserKey& user);
   Answer turn_away(waiting::WaitingRoom::Door door, const waiting::UserKey& user);
   Answer tell_stamped(const waiting::Token& stamp);
+  Answer tell_again(std::optional<waiting::Token> token);
   Answer tell(const VisitorStatus& status, std::optional<waiting::Token> token);
 
   Services& services_;
   RequestContext& request_;
+  Parking& parking_;
   const VisitorTokens& tokens_;
   OwnResponse& response_;
   SharedWaitingRoom* room_ = nullptr;
   const config::WaitingRoom* settings_ = nullptr;
   Reason reason_ = Reason::waiting_room;
+  std::optional<waiting::Token> token_;       // what the visitor carries
   std::optional<traffic::TokenWord> word_;    // once it was asked for
   std::optional<waiting::TicketId> claimed_;  // its session began with this request
   Stay stay_;

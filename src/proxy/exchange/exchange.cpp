@@ -53,7 +53,10 @@ Task<Answer> Exchange::find_answer() {
   const cache::Serving serving = lookup_.consult();
   if (serving == cache::Serving::fresh || serving == cache::Serving::stale_while_revalidate)
     co_return CachedResponse{};
-  if (std::optional<Answer> told = entrance_.enter()) co_return std::move(*told);
+  if (!entrance_.lets_by()) {
+    std::optional<Answer> told = co_await entrance_.enter();
+    if (told) co_return std::move(*told);
+  }
   if (std::optional<Answer> ended = admit()) co_return std::move(*ended);
   bool is_deferred = deferral_.comes_first();
   if (!is_deferred && deferral_.has_key()) {
@@ -127,8 +130,21 @@ Task<Answer> Exchange::ask_upstream() {
 Task<std::optional<Fault>> Exchange::send(const Answer& answer) {
   const Fault* const fault = fault_in(answer);
   const bool is_relayed = is<UpstreamResponse>(answer);
-  if (!session_.has_started() && (fault != nullptr || is_relayed))
-    entrance_.learn_status(is_relayed ? call_.response().status : fault->status);
+  if (!session_.has_started() && (fault != nullptr || is_relayed) &&
+      entrance_.has_failed(is_relayed ? call_.response().status : fault->status))
+    return send_failed_entry(answer);
+  return send_as(answer);
+}
+
+// A session that began with this request.
+Task<std::optional<Fault>> Exchange::send_failed_entry(const Answer& answer) {
+  co_await entrance_.go_back();
+  std::optional<Fault> failure = co_await send_as(answer);
+  co_return failure;
+}
+
+Task<std::optional<Fault>> Exchange::send_as(const Answer& answer) {
+  const Fault* const fault = fault_in(answer);
   if (fault != nullptr) return send_problem(*fault);
   if (is<CachedResponse>(answer)) return send_cached();
   if (is<RouteFallback>(answer)) return send_fallback();
@@ -160,7 +176,7 @@ Exchange::Exchange(Services& services, LocalGeneration& generation, ClientSessio
       deferral_(services, request_, session, parking, body_, call_, admission_.key()),
       job_resource_(services, request_, parking, own_response_),
       visitor_tokens_(request_, session),
-      entrance_(services, request_, visitor_tokens_, own_response_),
-      waiting_resource_(services, request_, visitor_tokens_, body_, own_response_) {}
+      entrance_(services, request_, parking, visitor_tokens_, own_response_),
+      waiting_resource_(services, request_, parking, visitor_tokens_, body_, own_response_) {}
 
 }  // namespace spillway::proxy

@@ -65,6 +65,8 @@ class Exchange {
   Task<Answer> ask_upstream();
   Task<Answer> defer(std::optional<Fault> refused);
   Task<std::optional<Fault>> send(const Answer& answer);
+  Task<std::optional<Fault>> send_failed_entry(const Answer& answer);
+  Task<std::optional<Fault>> send_as(const Answer& answer);
 
   // What the request is (classify.cpp).
   std::optional<Fault> check_framing();

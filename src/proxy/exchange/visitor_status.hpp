@@ -33,6 +33,7 @@ struct VisitorStatus {
   std::optional<waiting::TicketId> id;             // of a ticket, or a session
   std::optional<waiting::WaitingRoom::View> view;  // likewise
   std::optional<waiting::End> end;                 // of one that was there lately
+  bool is_unknown = false;      // the log of a shared room does not answer: it is to ask again
   Reason limit = Reason::none;  // POLL_LIMIT, JOIN_LIMIT: answered 429, and only `poll` counts
 };
 

@@ -37,17 +37,17 @@ std::string_view event_of(const VisitorStatus& status, std::uint8_t steps) {
 
 }  // namespace
 
-Answer WaitingResource::begin_events() {
+Task<Answer> WaitingResource::begin_events() {
   const std::optional<waiting::Token> token = tokens_.find(*room_, services_.now());
   const bool is_ticket = token && token->kind == waiting::TokenKind::ticket;
   if (is_ticket) {
-    const VisitorStatus status = ask();
-    if (status.limit != Reason::none) return too_many_visits(status.limit, status.poll);
+    const VisitorStatus status = co_await ask();
+    if (status.limit != Reason::none) co_return too_many_visits(status.limit, status.poll);
     if (status.view && !status.view->begins && status.view->ahead < kFront)
       seat_ = room_->take_event_seat(request_.limits().tunnels / kShareOfTunnels);
   }
-  if (seat_) return WaitingEvents{};
-  return Fault{
+  if (seat_) co_return WaitingEvents{};
+  co_return Fault{
       .outcome = Outcome::cached,
       .status = 409,
       .detail = "Events are for the front of the line, as far as they go: ask for /ticket."};
@@ -88,7 +88,7 @@ Task<std::optional<Fault>> WaitingResource::tell_news(ClientSession& session, Pa
   std::uint8_t steps = UINT8_MAX;
   TimePoint told{};
   while (services_.now() < until && !services_.draining) {
-    const VisitorStatus status = ask(true);
+    const VisitorStatus status = co_await ask(true);
     const bool waits = status.view && status.state == VisitorStatus::State::waiting;
     const waiting::Orders notice = room_->notice(*settings_);
     const bool is_news = !waits || status.view->ahead != shown || status.view->why != why ||

@@ -55,7 +55,11 @@ Task<Answer> WaitingResource::accept() {
                            "cookie that came with it. Please load the page again.");
   // With a ticket or a pass it has a place already: of a second tab.
   const bool takes = is_stamp && !is_misfit;
-  const VisitorStatus told = takes ? take_place(*token) : VisitorStatus{};
+  VisitorStatus told;
+  if (takes) {
+    VisitorStatus taken = co_await take_place(*token);
+    told = std::move(taken);
+  }
   // The page goes on by itself, with the same offer.
   if (told.limit != Reason::none && !is_browser) co_return too_many_visits(told.limit, told.poll);
   response_ = back_to_page(request_.head);

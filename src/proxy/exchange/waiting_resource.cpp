@@ -49,23 +49,37 @@ Task<Answer> WaitingResource::answer(std::string_view path) {
   }
   const bool is_refresh = part == "/refresh/on" || part == "/refresh/off";
   const bool is_form = is_refresh || part == "/leave" || part == "/extend" || part == "/join";
-  auto draw = part == "/draw" ? draw_response(*room_, services_.now()) : std::nullopt;
-  const bool is_draw = draw.has_value();
-  if (!is_form && !is_draw && part != "/ticket" && part != "/events")
-    co_return not_in_waiting_room();
-  const bool is_read = method == http::Verb::get || method == http::Verb::head;
-  if (is_form && method != http::Verb::post) co_return wrong_method("POST");
-  if (!is_form && !is_read) co_return wrong_method("GET, HEAD");
-  if (is_refresh) {
-    response_ = refresh_response(request_.head, part == "/refresh/on");
-    co_return WaitingReport{};
+  if (is_form) {
+    if (method != http::Verb::post) co_return wrong_method("POST");
+    const Answer done = co_await answer_form(part);
+    co_return done;
   }
-  if (is_form) co_return part == "/extend" ? extend() : leave();
-  if (is_draw) {
+  auto draw = part == "/draw" ? draw_response(*room_, services_.now()) : std::nullopt;
+  if (!draw && part != "/ticket" && part != "/events") co_return not_in_waiting_room();
+  const bool is_read = method == http::Verb::get || method == http::Verb::head;
+  if (!is_read) co_return wrong_method("GET, HEAD");
+  if (draw) {
     response_ = *std::move(draw);
     co_return WaitingReport{};
   }
-  co_return part == "/events" && method == http::Verb::get ? begin_events() : show();
+  if (part == "/events" && method == http::Verb::get) {
+    const Answer begun = co_await begin_events();
+    co_return begun;
+  }
+  const Answer shown = co_await show();
+  co_return shown;
+}
+
+// POST, of all but the form that takes a place.
+Task<Answer> WaitingResource::answer_form(std::string_view part) {
+  if (part == "/extend") return extend();
+  if (part == "/leave") return leave();
+  return answer_refresh(part == "/refresh/on");
+}
+
+Task<Answer> WaitingResource::answer_refresh(bool is_on) {
+  response_ = refresh_response(request_.head, is_on);
+  co_return WaitingReport{};
 }
 
 Answer WaitingResource::wrong_method(std::string_view allowed) {
@@ -73,9 +87,9 @@ Answer WaitingResource::wrong_method(std::string_view allowed) {
   return WaitingReport{};
 }
 
-Answer WaitingResource::show() {
-  const VisitorStatus status = ask();
-  if (status.limit != Reason::none) return too_many_visits(status.limit, status.poll);
+Task<Answer> WaitingResource::show() {
+  const VisitorStatus status = co_await ask();
+  if (status.limit != Reason::none) co_return too_many_visits(status.limit, status.poll);
   response_ = status_response({.request = request_,
                                .room = *room_,
                                .settings = *settings_,
@@ -85,16 +99,17 @@ Answer WaitingResource::show() {
     response_.lines += offer_link(room_path(request_.config(), *room_));
   if (given_)
     add_token(response_, *room_, *settings_, *given_, services_.now(), tokens_.is_program());
-  return WaitingReport{};
+  co_return WaitingReport{};
 }
 
 // It never lets anyone in: that takes a request for the route itself.
-VisitorStatus WaitingResource::ask(bool follows) {
+Task<VisitorStatus> WaitingResource::ask(bool follows) {
   const std::optional<Token> token = tokens_.find(*room_, services_.now());
-  if (!token) return ask_with_none();
-  if (token->kind == TokenKind::pass) return ask_with_pass(*token);
-  if (token->kind == TokenKind::stamp) return ask_with_stamp(*token);
-  return ask_with_ticket(*token, follows);
+  if (!token) co_return ask_with_none();
+  if (token->kind == TokenKind::pass) co_return ask_with_pass(*token);
+  if (token->kind == TokenKind::ticket) co_return ask_with_ticket(*token, follows);
+  VisitorStatus status = co_await ask_with_stamp(*token);
+  co_return status;
 }
 
 VisitorStatus WaitingResource::ask_with_ticket(const Token& ticket, bool follows) {
@@ -126,28 +141,34 @@ VisitorStatus WaitingResource::is_over(const waiting::TicketId& id, const waitin
   return over;
 }
 
-VisitorStatus WaitingResource::ask_with_stamp(const Token& stamp) {
+Task<VisitorStatus> WaitingResource::ask_with_stamp(Token stamp) {
   using State = VisitorStatus::State;
   const TimePoint now = services_.now();
-  if (room_->time_at(now) - stamp.time > stamp_life(*settings_)) return ask_with_none();
+  if (room_->time_at(now) - stamp.time > stamp_life(*settings_)) co_return ask_with_none();
   const bool is_open = room_->with(
       now, [](WaitingRoom& room, Time time) { return room.counts(time).entry.is_open; });
   const VisitorStatus closed{.state = State::closed, .poll = settings_->page.poll.min};
-  if (!is_open) return closed;
-  // To ask takes no place that is only offered.
-  const auto contact = offers_places(*settings_)
-                           ? std::optional(room_->offer(stamp, now))
-                           : room_->join(stamp, client_address(request_), *settings_, now);
-  if (!contact) return status_of(Reason::join_limit, stamp_poll(*settings_));
+  if (!is_open) co_return closed;
+  std::optional<WaitingRoom::Contact> contact;
+  if (offers_places(*settings_)) {  // to ask takes no place that is only offered
+    const auto offered = co_await ask_for_offer(*room_, stamp, asker());
+    contact = offered;
+  } else {
+    const Joining joining =
+        co_await ask_to_join(*room_, stamp, client_address(request_), *settings_, asker());
+    if (joining.is_limited) co_return status_of(Reason::join_limit, stamp_poll(*settings_));
+    contact = joining.contact;
+  }
+  if (!contact) co_return VisitorStatus{.poll = stamp_poll(*settings_)};
   if (contact->session) {
     given_ = ticket_of(stamp, stamp.time);  // to claim the session with
-    return closed;
+    co_return closed;
   }
   if (!contact->view && contact->door == WaitingRoom::Door::wait)
-    return {.state = State::offered, .poll = settings_->page.poll.max};
-  if (!contact->view) return turned_away(contact->door, *room_, *settings_, stamp.user);
+    co_return VisitorStatus{.state = State::offered, .poll = settings_->page.poll.max};
+  if (!contact->view) co_return turned_away(contact->door, *room_, *settings_, stamp.user);
   given_ = ticket_of(stamp, contact->view->joined);
-  return status_of(stamp.id, *contact->view);
+  co_return status_of(stamp.id, *contact->view);
 }
 
 // Who carries nothing that is valid is to ask for the route itself again.
@@ -161,36 +182,35 @@ VisitorStatus WaitingResource::ask_with_none() {
 }
 
 // More time for who is called. The waiting page has no use for it: where it is seen, it enters.
-Answer WaitingResource::extend() {
+Task<Answer> WaitingResource::extend() {
   const std::optional<Token> token = tokens_.find(*room_, services_.now());
-  if (!token || token->kind != TokenKind::ticket) return not_in_waiting_room();
-  const auto extension = room_->with(services_.now(), [&](WaitingRoom& room, Time now) {
-    room.recover(token->id, token->time, now, token->priority, token->user);
-    return room.extend(token->id, now);
-  });
-  if (!extension) return not_in_waiting_room();
+  if (!token || token->kind != TokenKind::ticket) co_return not_in_waiting_room();
+  const auto asked = co_await ask_room(*room_, waiting::Extend{{*token}}, asker());
+  if (!asked) co_return rooms_unavailable();
+  const auto& extension = *asked;
+  if (!extension) co_return not_in_waiting_room();
   if (!extension->is_granted)
-    return waiting_told(409, "Only who is called, and has extensions left, gets more time.");
+    co_return waiting_told(409, "Only who is called, and has extensions left, gets more time.");
   response_ = status_response({.request = request_,
                                .room = *room_,
                                .settings = *settings_,
                                .status = status_of(token->id, extension->view),
                                .now = services_.now()});
-  return WaitingReport{};
+  co_return WaitingReport{};
 }
 
 // A form of another site cannot send the field (Fetch: it is not safelisted), nor the cookie
 // (SameSite).
-Answer WaitingResource::leave() {
+Task<Answer> WaitingResource::leave() {
   if (request_.head.fields.find("Spillway-Leave") == nullptr)
-    return waiting_told(403, "Leaving takes the field Spillway-Leave: 1.");
+    co_return waiting_told(403, "Leaving takes the field Spillway-Leave: 1.");
   const std::optional<Token> token = tokens_.find(*room_, services_.now());
-  const bool was_here = token && room_->with(services_.now(), [&](WaitingRoom& room, Time now) {
-    return room.cancel(token->id, now);
-  });
-  if (!was_here && !(token && token->kind == TokenKind::stamp)) return not_in_waiting_room();
+  if (!token) co_return not_in_waiting_room();
+  const auto was_here = co_await ask_room(*room_, waiting::Cancel{token->id}, asker());
+  if (!was_here) co_return rooms_unavailable();
+  if (!*was_here && token->kind != TokenKind::stamp) co_return not_in_waiting_room();
   response_ = left_response(*room_, *settings_);
-  return WaitingReport{};
+  co_return WaitingReport{};
 }
 
 }  // namespace spillway::proxy

@@ -12,6 +12,7 @@
 #include "proxy/exchange/own_response.hpp"
 #include "proxy/exchange/request_body.hpp"
 #include "proxy/exchange/request_context.hpp"
+#include "proxy/exchange/room_question.hpp"
 #include "proxy/exchange/services.hpp"
 #include "proxy/exchange/visitor_status.hpp"
 #include "proxy/exchange/visitor_tokens.hpp"
@@ -23,9 +24,14 @@ namespace spillway::proxy {
 class WaitingResource {
  public:
   // `response`: where its reports are written.
-  WaitingResource(Services& services, const RequestContext& request, const VisitorTokens& tokens,
-                  RequestBody& body, OwnResponse& response)
-      : services_(services), request_(request), tokens_(tokens), body_(body), response_(response) {}
+  WaitingResource(Services& services, const RequestContext& request, Parking& parking,
+                  const VisitorTokens& tokens, RequestBody& body, OwnResponse& response)
+      : services_(services),
+        request_(request),
+        parking_(parking),
+        tokens_(tokens),
+        body_(body),
+        response_(response) {}
   WaitingResource(const WaitingResource&) = delete;
   WaitingResource& operator=(const WaitingResource&) = delete;
 
@@ -39,19 +45,22 @@ class WaitingResource {
 
  private:
   bool find(std::string_view name);
-  Answer show();
+  RoomAsker asker() const { return {services_, parking_}; }
+  Task<Answer> answer_form(std::string_view part);
+  Task<Answer> answer_refresh(bool is_on);
+  Task<Answer> show();
   Answer wrong_method(std::string_view allowed);
-  Answer begin_events();
+  Task<Answer> begin_events();
   void begin_stream();
   bool is_superseded();
   Task<std::optional<Fault>> tell_news(ClientSession& session, Parking& parking);
-  Answer leave();
-  Answer extend();
+  Task<Answer> leave();
+  Task<Answer> extend();
   // A poll. `follows`: it is a look on behalf of an event stream, which comes more often than
   // polls.
-  VisitorStatus ask(bool follows = false);
+  Task<VisitorStatus> ask(bool follows = false);
   VisitorStatus ask_with_ticket(const waiting::Token& ticket, bool follows);
-  VisitorStatus ask_with_stamp(const waiting::Token& stamp);
+  Task<VisitorStatus> ask_with_stamp(waiting::Token stamp);
   VisitorStatus ask_with_pass(const waiting::Token& pass);
   VisitorStatus ask_with_none();
   VisitorStatus is_over(const waiting::TicketId& id, const waiting::End& end);
@@ -62,11 +71,12 @@ class WaitingResource {
   Task<Answer> join();
   Task<std::optional<Fault>> read_wish();
   bool has_session(const waiting::Token& pass);
-  VisitorStatus take_place(const waiting::Token& stamp);
-  Answer note_arrival();
-  Answer show_ticket(const waiting::TicketId& id);
+  Task<VisitorStatus> ask_for_place(waiting::Token token);
+  Task<VisitorStatus> take_place(waiting::Token stamp);
+  Task<Answer> note_arrival();
+  Task<Answer> show_ticket(waiting::TicketId id);
   VisitorStatus look_at(const waiting::TicketId& id);
-  Answer cancel_ticket(const waiting::TicketId& id);
+  Task<Answer> cancel_ticket(waiting::TicketId id);
   Answer tell_joined(unsigned status, const VisitorStatus& told);
 
   // waiting_offer.cpp
@@ -74,6 +84,7 @@ class WaitingResource {
 
   Services& services_;
   const RequestContext& request_;
+  Parking& parking_;
   const VisitorTokens& tokens_;
   RequestBody& body_;
   OwnResponse& response_;

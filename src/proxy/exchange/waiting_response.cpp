@@ -75,6 +75,14 @@ Fault not_in_waiting_room() {
   return waiting_told(404, "There is no such waiting room, or nothing of that name in it.");
 }
 
+Fault rooms_unavailable() {
+  return {.outcome = Outcome::cached,
+          .reason = Reason::store_unavailable,
+          .status = 503,
+          .detail = "The waiting room cannot be written to now. Places are kept: ask again.",
+          .retry_after = Milliseconds(1000)};
+}
+
 std::string room_path(const config::Config& config, const SharedWaitingRoom& room) {
   return config.own_path + "/rooms/" + room.name();
 }

@@ -30,6 +30,8 @@ std::string problem_members(const VisitorStatus& status, unsigned code);
 // A problem that is about the question, not about a place.
 Fault waiting_told(std::uint16_t status, StaticText detail);
 Fault not_in_waiting_room();
+// 503: nothing can be written now.
+Fault rooms_unavailable();
 
 // The visitor has given up its place, and carries nothing any more.
 OwnResponse left_response(const SharedWaitingRoom& room, const config::WaitingRoom& settings);

@@ -61,9 +61,14 @@ Task<Answer> WaitingResource::answer_tickets(std::string_view part) {
   }
   const auto id = waiting::parse_ticket_id(part.substr(1));
   if (!id) co_return not_in_waiting_room();
-  if (method == http::Verb::delete_) co_return cancel_ticket(*id);
+  if (method == http::Verb::delete_) {
+    const Answer cancelled = co_await cancel_ticket(*id);
+    co_return cancelled;
+  }
   const bool is_read = method == http::Verb::get || method == http::Verb::head;
-  co_return is_read ? show_ticket(*id) : wrong_method("GET, HEAD, DELETE");
+  if (!is_read) co_return wrong_method("GET, HEAD, DELETE");
+  const Answer shown = co_await show_ticket(*id);
+  co_return shown;
 }
 
 // What the program wishes for: nothing yet, {}. A field that no form of another site can send
@@ -89,18 +94,25 @@ Task<Answer> WaitingResource::join() {
   const std::optional<Fault> refused = co_await read_wish();
   if (refused) co_return *refused;
   const std::optional<Token> token = tokens_.find(*room_, services_.now());
-  if (!token) co_return note_arrival();
-  if (token->kind == TokenKind::pass && !has_session(*token)) co_return note_arrival();
-  const bool has_more = token->kind != TokenKind::stamp;
-  VisitorStatus told = has_more ? ask() : take_place(*token);
-  const bool is_over = told.end.has_value();
-  if (told.limit != Reason::none) co_return too_many_visits(told.limit, told.poll);
-  using State = VisitorStatus::State;
-  if (told.state != State::ended &&
-      (is_over || told.state == State::arrived || told.state == State::closed))
-    co_return note_arrival();
-  told.end.reset();
-  co_return tell_joined(has_more ? 200 : 201, told);
+  const bool has_some = token && (token->kind != TokenKind::pass || has_session(*token));
+  if (has_some) {
+    const bool has_more = token->kind != TokenKind::stamp;
+    VisitorStatus told = co_await ask_for_place(*token);
+    const bool is_over = told.end.has_value();
+    if (told.limit != Reason::none) co_return too_many_visits(told.limit, told.poll);
+    if (told.is_unknown) co_return rooms_unavailable();
+    using State = VisitorStatus::State;
+    const bool is_new = is_over || told.state == State::arrived || told.state == State::closed;
+    told.end.reset();
+    if (told.state == State::ended || !is_new) co_return tell_joined(has_more ? 200 : 201, told);
+  }
+  const Answer noted = co_await note_arrival();
+  co_return noted;
+}
+
+Task<VisitorStatus> WaitingResource::ask_for_place(Token token) {
+  if (token.kind == TokenKind::stamp) return take_place(token);
+  return ask();
 }
 
 // That of a provisional entry begins with the next use of its pass.
@@ -113,35 +125,40 @@ bool WaitingResource::has_session(const Token& pass) {
 
 // The second contact. While visitors do not have to wait, it begins a session at once. An offer may
 // be taken later than a stamp is good for; its place then goes by the time of this request.
-VisitorStatus WaitingResource::take_place(const Token& stamp) {
+Task<VisitorStatus> WaitingResource::take_place(Token stamp) {
   const TimePoint now = services_.now();
   const std::optional<Token> arrival =
       waiting::arrival_of(stamp, room_->time_at(now), stamp_life(*settings_));
-  if (!arrival) return {};
-  const auto contact = room_->join(*arrival, client_address(request_), *settings_, now);
-  if (!contact) return status_of(Reason::join_limit, stamp_poll(*settings_));
-  const auto view =
-      !contact->session ? contact->view : room_->with(now, [&](WaitingRoom& room, Time time) {
-        return room.hear(stamp.id, time);
-      });
-  if (!view) return turned_away(contact->door, *room_, *settings_, stamp.user);
+  if (!arrival) co_return VisitorStatus{};
+  const Joining joining =
+      co_await ask_to_join(*room_, *arrival, client_address(request_), *settings_, asker());
+  if (joining.is_limited) co_return status_of(Reason::join_limit, stamp_poll(*settings_));
+  const auto& contact = joining.contact;
+  if (!contact) co_return VisitorStatus{.poll = stamp_poll(*settings_), .is_unknown = true};
+  auto view = contact->view;
+  if (contact->session) {
+    view =
+        room_->with(services_.now(), [&](WaitingRoom& room, Time) { return room.peek(stamp.id); });
+  }
+  if (!view) co_return turned_away(contact->door, *room_, *settings_, stamp.user);
   given_ = ticket_of(stamp, view->joined);
-  return status_of(stamp.id, *view);
+  co_return status_of(stamp.id, *view);
 }
 
-Answer WaitingResource::note_arrival() {
+Task<Answer> WaitingResource::note_arrival() {
   const TimePoint now = services_.now();
   const traffic::TokenWord word = token_word(request_, *room_, now);
-  const waiting::Priority priority = visitor_tier(request_, *settings_, word);
-  const waiting::UserKey user = visitor_user(request_, *room_, word);
-  const auto door = room_->with(
-      now, [&](WaitingRoom& room, Time time) { return room.ask_for_ticket(time, priority, user); });
-  if (door != WaitingRoom::Door::wait)
-    return tell_joined(0, turned_away(door, *room_, *settings_, user));
+  const waiting::Arrive arrival{.priority = visitor_tier(request_, *settings_, word),
+                                .user = visitor_user(request_, *room_, word),
+                                .wants_ticket = true};
+  const auto door = co_await ask_to_arrive(*room_, arrival, asker());
+  if (!door) co_return rooms_unavailable();
+  if (*door != WaitingRoom::Door::wait)
+    co_return tell_joined(0, turned_away(*door, *room_, *settings_, arrival.user));
   const std::optional<waiting::TicketId> id = new_ticket_id();
-  if (!id) return waiting_room_open(settings_->page.poll.max);
-  given_ = Token{TokenKind::stamp, *id, 0, room_->time_at(now), priority, user};
-  return tell_joined(202, {.state = VisitorStatus::State::arrived, .poll = Milliseconds(1000)});
+  if (!id) co_return waiting_room_open(settings_->page.poll.max);
+  given_ = Token{TokenKind::stamp, *id, 0, room_->time_at(now), arrival.priority, arrival.user};
+  co_return tell_joined(202, {.state = VisitorStatus::State::arrived, .poll = Milliseconds(1000)});
 }
 
 // `made`: the status unless it is turned away.
@@ -176,22 +193,23 @@ Answer WaitingResource::tell_joined(unsigned made, const VisitorStatus& told) {
   return WaitingReport{};
 }
 
-Answer WaitingResource::show_ticket(const waiting::TicketId& id) {
+Task<Answer> WaitingResource::show_ticket(waiting::TicketId id) {
   const TimePoint now = services_.now();
   const std::optional<Token> token = tokens_.find(*room_, now);
   VisitorStatus told;
   if (token && token->kind == TokenKind::ticket && token->id == id) {
-    told = ask();
+    VisitorStatus asked = co_await ask();
+    told = std::move(asked);
     // Of the ticket, not of whether its visitor has to wait.
     if (told.end && told.state == VisitorStatus::State::closed) told = status_of(id, *told.end);
   } else {
     told = look_at(id);
   }
-  if (told.limit != Reason::none) return too_many_visits(told.limit, told.poll);
-  if (!told.id && told.state != VisitorStatus::State::ended) return not_in_waiting_room();
+  if (told.limit != Reason::none) co_return too_many_visits(told.limit, told.poll);
+  if (!told.id && told.state != VisitorStatus::State::ended) co_return not_in_waiting_room();
   response_ = status_response(
       {.request = request_, .room = *room_, .settings = *settings_, .status = told, .now = now});
-  return WaitingReport{};
+  co_return WaitingReport{};
 }
 
 // To look is no contact: nothing says when to ask again. Without an id: unknown.
@@ -207,21 +225,24 @@ VisitorStatus WaitingResource::look_at(const waiting::TicketId& id) {
   });
 }
 
-Answer WaitingResource::cancel_ticket(const waiting::TicketId& id) {
+Task<Answer> WaitingResource::cancel_ticket(waiting::TicketId id) {
   const auto reason = reason_in(query_of(request_.head));
-  if (!reason) return waiting_told(400, "One parameter is known: reason, of at most 200 bytes.");
+  if (!reason) co_return waiting_told(400, "One parameter is known: reason, of at most 200 bytes.");
   const TimePoint now = services_.now();
   const std::optional<Token> token = tokens_.find(*room_, now);
   const bool is_its_own = token && token->kind != TokenKind::stamp && token->id == id;
-  const bool was_here = is_its_own && room_->with(now, [&](WaitingRoom& room, Time time) {
-    if (token->kind == TokenKind::ticket)
+  if (!is_its_own) co_return not_in_waiting_room();
+  if (token->kind == TokenKind::ticket) {
+    room_->with(now, [&](WaitingRoom& room, Time time) {
       room.recover(id, token->time, time, token->priority, token->user);
-    return room.cancel(id, time);
-  });
-  if (!was_here) return not_in_waiting_room();
+    });
+  }
+  const auto was_here = co_await ask_room(*room_, waiting::Cancel{id}, asker());
+  if (!was_here) co_return rooms_unavailable();
+  if (!*was_here) co_return not_in_waiting_room();
   if (!reason->empty()) services_.log.ticket_cancelled(room_->name(), to_text(id), *reason);
   response_ = left_response(*room_, *settings_);
-  return WaitingReport{};
+  co_return WaitingReport{};
 }
 
 }  // namespace spillway::proxy

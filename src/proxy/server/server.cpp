@@ -68,6 +68,11 @@ Server::Parts::Parts(ReadConfiguration first, config::LoadConfig load)
              [this](const store::Failure& failure) {
                log.message(observe::Level::error, "the store of waiting rooms: " + failure.text);
              }),
+      shared_rooms(process.visitors,
+                   [this](const store::Failure& failure) {
+                     log.message(observe::Level::error,
+                                 "the store of waiting rooms: " + failure.text);
+                   }),
       jobs(make_jobs(generations.current()->config)),
       workers(generations.current(), log, jobs.get()),
       reloader([load = std::move(load)] { return with_keys(read_configuration(load)); },
@@ -153,6 +158,7 @@ void Server::stop() {
   parts.control->stop();
   parts.admin->stop();
   parts.places.stop();
+  parts.shared_rooms.stop();
   for (const auto& worker : parts.workers.all()) worker->abandon();
 }
 

@@ -22,6 +22,7 @@
 #include "proxy/server/server.hpp"
 #include "proxy/server/worker_pool.hpp"
 #include "proxy/waiting/place_keeper.hpp"
+#include "proxy/waiting/room_keeper.hpp"
 #include "proxy/worker/listener.hpp"
 
 namespace spillway::proxy {
@@ -70,6 +71,7 @@ struct Server::Parts {
   Generations generations;
   observe::Log log;
   PlaceKeeper places;
+  RoomKeeper shared_rooms;
   std::unique_ptr<JobQueue> jobs;  // null: there is no store for them
   WorkerPool workers;
   std::optional<Control> control;

@@ -1,4 +1,4 @@
-// Where the places of waiting rooms are kept.
+// Where the places of waiting rooms are kept: in a file, or in a database with other proxies.
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -27,10 +27,9 @@ std::filesystem::path places_file(const config::Store& store) {
 
 std::optional<store::Failure> Server::Parts::keep_places(const Generation& generation) {
   const WaitingRooms& rooms = generation.waiting_rooms;
-  if (places.is_open()) {
-    places.keep(rooms);
-    return std::nullopt;
-  }
+  if (places.is_open()) places.keep(rooms);
+  if (shared_rooms.is_open()) shared_rooms.keep(rooms);
+  if (places.is_open() || shared_rooms.is_open()) return std::nullopt;
   const bool has_any =
       std::any_of(rooms.begin(), rooms.end(), [](const auto& room) { return room != nullptr; });
   if (!has_any) return std::nullopt;
@@ -42,6 +41,12 @@ std::optional<store::Failure> Server::Parts::keep_places(const Generation& gener
   }
   for (const config::Problem& each : config::warnings(generation.config))
     log.message(observe::Level::warn, each.path + ": " + each.message);
+  if (store.url.starts_with("postgres")) {
+    const auto make_log = [url = store.url] { return store::postgres_room_log(url); };
+    if (auto failure = shared_rooms.open(make_log, rooms)) return failure;
+    shared_rooms.start();
+    return std::nullopt;
+  }
   if (auto failure = places.open(places_file(store), rooms)) return failure;
   places.start();
   return std::nullopt;

@@ -38,28 +38,42 @@ SharedWaitingRoom::Asked SharedWaitingRoom::find(const waiting::Token& ticket, T
   });
 }
 
+SharedWaitingRoom::Asked SharedWaitingRoom::look(const waiting::Token& ticket, TimePoint now,
+                                                 bool counts) {
+  const Asked seen = with(now, [&](WaitingRoom& room, waiting::Time time) {
+    Asked found{.view = room.peek(ticket.id), .end = {}, .later = {}};
+    if (!found.view) found.end = room.end_of(ticket.id, time);
+    if (found.view && counts) found.view->asks_too_often = !room.take_poll(ticket.id);
+    return found;
+  });
+  if (seen.view && !seen.view->asks_too_often) hear_of(ticket.id, now);
+  return seen;
+}
+
+SharedWaitingRoom::Asked SharedWaitingRoom::hear(const waiting::Token& ticket, TimePoint now) {
+  return is_shared() ? look(ticket, now, false) : find(ticket, now, &WaitingRoom::hear);
+}
+
 SharedWaitingRoom::Asked SharedWaitingRoom::ask(const waiting::Token& ticket, TimePoint now) {
   if (const auto later = holds_.held(ticket.id, time_at(now)))
     return {.view = {}, .end = {}, .later = refuse_poll(*later)};
-  const Asked asked = find(ticket, now, &WaitingRoom::ask);
+  const Asked asked = is_shared() ? look(ticket, now, true) : find(ticket, now, &WaitingRoom::ask);
   if (!asked.view || !asked.view->asks_too_often) return asked;
   holds_.hold(ticket.id, time_at(now) + asked.view->poll);
   return {.view = {}, .end = {}, .later = refuse_poll(asked.view->poll)};
 }
 
-std::optional<WaitingRoom::Contact> SharedWaitingRoom::join(const waiting::Token& stamp,
-                                                            const IpAddress& client,
-                                                            const config::WaitingRoom& settings,
-                                                            TimePoint now) {
-  if (!joins_.take(client, settings.tickets.joins_per_second, now)) {
-    limited_joins_.fetch_add(1, std::memory_order_relaxed);
-    return std::nullopt;
-  }
-  const WaitingRoom::Contact contact = with(now, [&](WaitingRoom& room, waiting::Time time) {
-    return room.join(stamp.id, stamp.time, time, stamp.priority, stamp.user);
-  });
-  if (!contact.has_joined) joins_.give_back(client, settings.tickets.joins_per_second);
-  return contact;
+bool SharedWaitingRoom::may_join(const IpAddress& client, const config::WaitingRoom& settings,
+                                 TimePoint now) {
+  if (joins_.take(client, settings.tickets.joins_per_second, now)) return true;
+  limited_joins_.fetch_add(1, std::memory_order_relaxed);
+  return false;
+}
+
+void SharedWaitingRoom::stay(const waiting::TicketId& id, TimePoint now) {
+  if (is_shared()) log_.outbox->stay(id);
+  const std::lock_guard lock(mutex_);
+  if (!is_shared() || log_.apart) now_in_force().stay(id, advance(now));
 }
 
 SharedWaitingRoom::Unverified SharedWaitingRoom::unverified() const {
@@ -76,32 +90,43 @@ void SharedWaitingRoom::tick(const config::WaitingRoom& settings, waiting::Entry
   const waiting::Time time = advance(now);
   if (terms != given_) {
     given_ = terms;
-    room_.set_terms(terms, time);
+    if (is_shared())
+      log_.outbox->agree(terms);
+    else
+      inside_.own().set_terms(terms, time);
     pace_.set_active_sessions(terms.active_sessions);
   }
-  room_.want_events(waiting::wanted_events(settings));
-  health.is_needed = room_.counts(time).entry.is_paced;
+  inside_.own().want_events(waiting::wanted_events(settings));
+  health.is_needed = inside_.room().counts(time).entry.is_paced;
   double pace = pace_.tick(time, health);
+  if (is_shared()) {
+    log_.backend = {.is_overloaded = health.state >= State::overloaded, .pace = pace};
+    const bool goes_on = settings.on_store_failure == config::OnStoreFailure::open;
+    if (log_.is_cut_off && goes_on && !log_.apart) go_apart(time);
+    if (log_.apart) log_.apart->tick(time, log_.backend);
+    return;
+  }
   const bool is_held = settings.on_store_failure == config::OnStoreFailure::hold &&
                        context_->keeping.load(std::memory_order_relaxed) == PlaceKeeping::fails;
   if (is_held) pace = 0;
-  room_.tick(time, {.is_overloaded = health.state >= State::overloaded, .pace = pace});
+  inside_.own().tick(time, {.is_overloaded = health.state >= State::overloaded, .pace = pace});
 }
 
 void SharedWaitingRoom::restore(const waiting::Written& written, TimePoint now) {
   const std::lock_guard lock(mutex_);
-  waiting::Terms terms = room_.terms();
+  WaitingRoom& room = inside_.own();
+  waiting::Terms terms = room.terms();
   if (terms.start.draw) {  // the keys are now those of the former process
     terms.start.draw = context_->keys.draw_key(name_, terms.start.at);
-    room_.set_terms(terms, advance(now));
+    room.set_terms(terms, advance(now));
   }
-  room_.restore(written, advance(now));
-  room_.keep_journal();
+  room.restore(written, advance(now));
+  room.keep_journal();
 }
 
 waiting::Counts SharedWaitingRoom::counts(TimePoint now) {
   const std::lock_guard lock(mutex_);
-  return room_.counts(advance(now));
+  return now_in_force().counts(advance(now));
 }
 
 observe::WaitingRoomSnapshot snapshot_of(SharedWaitingRoom& room,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -20,10 +21,12 @@
 #include "proxy/waiting/address_limit.hpp"
 #include "proxy/waiting/event_seat.hpp"
 #include "proxy/waiting/poll_holds.hpp"
+#include "proxy/waiting/room_outbox.hpp"
 #include "proxy/waiting/visitor_clock.hpp"
 #include "traffic/classify.hpp"
 #include "waiting/configured.hpp"
 #include "waiting/entry_pace.hpp"
+#include "waiting/replica.hpp"
 #include "waiting/token.hpp"
 #include "waiting/waiting_room.hpp"
 
@@ -39,9 +42,11 @@ struct VisitorContext {
   waiting::TokenKeys keys;  // replaced by PlaceKeeper before any visitor has come
   const traffic::SipKey address_key;
   AddressLimit bad_signatures;  // of visitors' trusted_tokens
-  const VisitorClock clock;
+  VisitorClock clock;
   CappedCounter event_seats;  // taken
   std::atomic<PlaceKeeping> keeping{PlaceKeeping::is_off};
+  // While a log that others write as well does not answer: since when, in milliseconds.
+  std::atomic<std::int64_t> cut_off_since{0};
 };
 
 class SharedWaitingRoom {
@@ -53,9 +58,9 @@ class SharedWaitingRoom {
         context_(std::move(context)),
         joins_(context_->address_key),
         given_(terms_of(settings)),
-        room_(given_),
+        inside_(given_),
         pace_(settings.sessions.most) {
-    room_.want_events(waiting::wanted_events(settings));
+    inside_.own().want_events(waiting::wanted_events(settings));
   }
   SharedWaitingRoom(const SharedWaitingRoom&) = delete;
   SharedWaitingRoom& operator=(const SharedWaitingRoom&) = delete;
@@ -66,12 +71,66 @@ class SharedWaitingRoom {
   // section 4.1.3): a sister host can plant none.
   const std::array<std::string, 2>& cookies() const { return cookies_; }
 
-  // Calls act(waiting::WaitingRoom&, waiting::Time) with the room to itself.
+  // Calls act(waiting::WaitingRoom&, waiting::Time) with the room to itself. Of one that is shared
+  // with other proxies it changes nothing that they have to agree on: see RoomCall.
   template <class Act>
   auto with(TimePoint now, Act act) {
     const std::lock_guard lock(mutex_);
-    return act(room_, advance(now));
+    return act(now_in_force(), advance(now));
   }
+  // Changes one that is not shared.
+  template <class C>
+  typename C::Result perform(const C& command, TimePoint now) {
+    return with(now, [&](waiting::WaitingRoom& room, waiting::Time time) {
+      return waiting::perform(room, command, time);
+    });
+  }
+
+  // From then on it is shared with other proxies, and changes by their log (RoomKeeper). Before any
+  // visitor has come.
+  void share(std::unique_ptr<RoomOutbox> outbox);
+  bool is_shared() const { return log_.outbox != nullptr; }
+  RoomOutbox& outbox() { return *log_.outbox; }
+  // What becomes of a first contact that has to wait, or is turned away; `enter`: that takes a
+  // command. It is counted with the next news.
+  waiting::WaitingRoom::Door look_at_door(const waiting::Arrive& arrival, TimePoint now);
+  // The same with a stamp: nullopt if that takes a command.
+  std::optional<waiting::WaitingRoom::Contact> look_at_offer(const waiting::Token& stamp,
+                                                             TimePoint now);
+  // Of a ticket that waits what it is told. nullopt: that takes a command.
+  std::optional<waiting::WaitingRoom::View> look_at_ticket(const waiting::TicketId& id,
+                                                           TimePoint now);
+  // While the log does not answer: what is known of it, as hear(), and whether a pass is good.
+  std::optional<waiting::WaitingRoom::View> last_seen(const waiting::TicketId& id, TimePoint now);
+  bool honours(const waiting::Token& pass, TimePoint now);
+  // Likewise, with on_store_failure `open`: it goes on by itself, from what it knew, with this
+  // proxy's share of what was free. nullopt: it does not.
+  template <class C>
+  std::optional<typename C::Result> perform_apart(const C& command, TimePoint now) {
+    const std::lock_guard lock(mutex_);
+    if (!log_.apart) return std::nullopt;
+    if constexpr (std::same_as<C, waiting::ShowPass>) log_.outbox->stay(command.token.id);
+    return waiting::perform(*log_.apart, command, advance(now));
+  }
+
+  // RoomKeeper's: a row of the log; all rows so far.
+  std::vector<waiting::Outcome> apply(const waiting::LogEntry& entry, waiting::Time time,
+                                      bool is_own);
+  bool restore_log(std::string_view archive, TimePoint now);
+  // Terms that the configuration gives and proxies have not agreed on are sent to them, if there
+  // are none yet, or this proxy has just come.
+  void agree(bool has_just_come);
+  struct Sight {
+    waiting::Time time{};      // of the last row
+    waiting::Backend backend;  // as this proxy sees it
+    bool is_empty = false;     // nobody waits or is inside
+    std::size_t proxies = 0;
+  };
+  Sight sight(TimePoint now);
+  // The log does not answer from now on.
+  void cut_off();
+  // It does again: what this proxy's visitors had by then, of these and of what went on apart.
+  std::vector<waiting::Place> come_back(const std::vector<waiting::TicketId>& ids, TimePoint now);
 
   waiting::TokenText sign(const waiting::Token& token, TimePoint now) const {
     return context_->keys.write(token, name_, context_->clock.at(now));
@@ -101,22 +160,15 @@ class SharedWaitingRoom {
   };
   Asked ask(const waiting::Token& ticket, TimePoint now);
   // The same on behalf of an event stream, without a limit, as WaitingRoom::hear().
-  Asked hear(const waiting::Token& ticket, TimePoint now) {
-    return find(ticket, now, &waiting::WaitingRoom::hear);
+  Asked hear(const waiting::Token& ticket, TimePoint now);
+  // Before a second contact. false: of this address too many tickets were made lately; the stamp is
+  // still good. It is to be given back if no ticket was made.
+  bool may_join(const IpAddress& client, const config::WaitingRoom& settings, TimePoint now);
+  void did_not_join(const IpAddress& client, const config::WaitingRoom& settings) {
+    joins_.give_back(client, settings.tickets.joins_per_second);
   }
-  // The second contact. nullopt: of this address too many tickets were made lately; the stamp is
-  // still good.
-  std::optional<waiting::WaitingRoom::Contact> join(const waiting::Token& stamp,
-                                                    const IpAddress& client,
-                                                    const config::WaitingRoom& settings,
-                                                    TimePoint now);
-
-  // The same where places are only offered, as WaitingRoom::offer().
-  waiting::WaitingRoom::Contact offer(const waiting::Token& stamp, TimePoint now) {
-    return with(now, [&](waiting::WaitingRoom& room, waiting::Time time) {
-      return room.offer(stamp.id, time, stamp.priority, stamp.user);
-    });
-  }
+  // A session is used, as WaitingRoom::stay().
+  void stay(const waiting::TicketId& id, TimePoint now);
   // A first contact was offered a place.
   void count_offer() { offered_.fetch_add(1, std::memory_order_relaxed); }
   std::uint64_t offered() const { return offered_.load(std::memory_order_relaxed); }
@@ -124,7 +176,7 @@ class SharedWaitingRoom {
   // The newest ticket or session of that user.
   std::optional<waiting::TicketId> held_by(const waiting::UserKey& user) const {
     const std::lock_guard lock(mutex_);
-    return room_.held_by(user);
+    return now_in_force().held_by(user);
   }
 
   // Everybody is where it was, and is kept from now on (PlaceKeeper).
@@ -138,7 +190,7 @@ class SharedWaitingRoom {
   // The operator's decisions, as those who wait learn of them: with the message that holds.
   waiting::Orders notice(const config::WaitingRoom& settings) const {
     const std::lock_guard lock(mutex_);
-    waiting::Orders orders = room_.orders();
+    waiting::Orders orders = now_in_force().orders();
     if (orders.message.empty()) orders.message = settings.page.message;
     return orders;
   }
@@ -171,7 +223,7 @@ class SharedWaitingRoom {
   // Of those that its webhook wants, the oldest.
   std::vector<waiting::Happening> take_events(std::size_t most) {
     const std::lock_guard lock(mutex_);
-    return room_.take_events(most);
+    return inside_.own().take_events(most);
   }
   // An event was written down for the webhook, or could not be. On any thread.
   void count_told(waiting::Event event, bool is_written) {
@@ -181,15 +233,27 @@ class SharedWaitingRoom {
   std::uint64_t not_told() const { return not_told_; }
 
  private:
+  waiting::WaitingRoom& now_in_force() { return log_.apart ? *log_.apart : inside_.own(); }
+  const waiting::WaitingRoom& now_in_force() const {
+    return log_.apart ? *log_.apart : inside_.room();
+  }
+  void go_apart(waiting::Time now);
+  void hear_of(const waiting::TicketId& id, TimePoint now);
+  void turned(waiting::WaitingRoom::Door door, TimePoint now);
+
   static constexpr double kBadSignatures = 20;  // a second, of one address
 
   waiting::Terms terms_of(const config::WaitingRoom& settings) const;
   using Lookup = std::optional<waiting::WaitingRoom::View> (waiting::WaitingRoom::*)(
       const waiting::TicketId&, waiting::Time);
   Asked find(const waiting::Token& ticket, TimePoint now, Lookup lookup);
+  // The same of one that is shared. `counts`: it is a poll.
+  Asked look(const waiting::Token& ticket, TimePoint now, bool counts);
   Milliseconds refuse_poll(Milliseconds later);
   // Workers read the clock once a turn: what another one has seen already is not undone.
-  waiting::Time advance(TimePoint now) { return last_ = std::max(last_, context_->clock.at(now)); }
+  waiting::Time advance(TimePoint now) {
+    return last_ = std::max({last_, context_->clock.at(now), inside_.time()});
+  }
 
   const std::string name_;
   const std::array<std::string, 2> cookies_;
@@ -198,9 +262,17 @@ class SharedWaitingRoom {
   AddressLimit joins_;
   mutable std::mutex mutex_;
   waiting::Time last_{};
-  waiting::Terms given_;  // by the configuration; the room may keep a former start
-  waiting::WaitingRoom room_;
+  waiting::Terms given_;     // by the configuration; the room may keep a former start
+  waiting::Replica inside_;  // of a log, if it is shared; else all that there is
   waiting::EntryPace pace_;
+  // If other proxies share it.
+  struct Log {
+    std::unique_ptr<RoomOutbox> outbox;  // null: they do not
+    waiting::Backend backend;            // at the last tick
+    bool is_cut_off = false;
+    std::optional<waiting::WaitingRoom> apart;  // while it goes on by itself
+  };
+  Log log_;
   std::atomic<std::uint64_t> bypassed_{0};
   std::atomic<std::uint64_t> offered_{0};
   std::atomic<std::uint64_t> limited_polls_{0};

@@ -29,8 +29,7 @@ class Stay {
   void report(TimePoint now) {
     if (now < due_) return;
     due_ = now + every_;
-    room_->with(now,
-                [this](waiting::WaitingRoom& room, waiting::Time time) { room.stay(id_, time); });
+    room_->stay(id_, now);
   }
 
  private:

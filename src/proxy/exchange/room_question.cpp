@@ -1,0 +1,92 @@
+#include "proxy/exchange/room_question.hpp"
+
+#include <memory>
+#include <mutex>
+
+namespace spillway::proxy {
+
+namespace {
+
+using waiting::WaitingRoom;
+
+// Longer than the log takes to find out that it does not answer.
+constexpr Duration kLogPatience = std::chrono::milliseconds(2'500);
+
+// Kept by the one who asks and by the call, which may come back when nobody waits any more.
+struct RoomQuestion {
+  std::shared_ptr<RoomCall> call;
+  std::mutex mutex;
+  bool is_answered = false;
+  bool is_given_up = false;
+  Letter letter;
+};
+
+// Of who has a stamp and would be turned away, or waits without a ticket; nullopt: ask.
+std::optional<WaitingRoom::Contact> look_first(SharedWaitingRoom& room, const waiting::Token& stamp,
+                                               TimePoint now) {
+  return room.is_shared() ? room.look_at_offer(stamp, now) : std::nullopt;
+}
+
+}  // namespace
+
+Task<std::optional<waiting::Outcome>> ask_log(SharedWaitingRoom& room, waiting::Command command,
+                                              RoomAsker asker) {
+  const auto question = std::make_shared<RoomQuestion>();
+  question->letter.home = &asker.services.mailbox;
+  question->letter.parking = &asker.parking;
+  const auto call = std::make_shared<RoomCall>(std::move(command), [question] {
+    const std::lock_guard lock(question->mutex);
+    question->is_answered = true;
+    if (!question->is_given_up) question->letter.home->deliver(question->letter);
+  });
+  const bool is_taken = room.outbox().submit(call);
+  if (!is_taken) co_return std::nullopt;
+  const TimePoint until = asker.services.now() + kLogPatience;
+  Letter& letter = question->letter;
+  while (!letter.delivered && asker.services.now() < until) {
+    co_await asker.parking.park({.deadline = until});
+  }
+  bool is_coming = true;
+  if (!letter.delivered) {
+    const std::lock_guard lock(question->mutex);
+    is_coming = question->is_answered;
+    question->is_given_up = !is_coming;
+  }
+  if (!is_coming) co_return std::nullopt;
+  while (!letter.delivered) {
+    co_await asker.parking.park({});
+  }
+  co_return call->outcome;
+}
+
+Task<std::optional<WaitingRoom::Door>> ask_to_arrive(SharedWaitingRoom& room,
+                                                     waiting::Arrive arrival, RoomAsker asker) {
+  if (room.is_shared()) {
+    const WaitingRoom::Door door = room.look_at_door(arrival, asker.services.now());
+    if (door != WaitingRoom::Door::enter) co_return door;
+  }
+  const auto door = co_await ask_room(room, arrival, asker);
+  co_return door;
+}
+
+Task<std::optional<WaitingRoom::Contact>> ask_for_offer(SharedWaitingRoom& room,
+                                                        waiting::Token stamp, RoomAsker asker) {
+  const auto seen = look_first(room, stamp, asker.services.now());
+  if (seen) co_return seen;
+  const auto contact = co_await ask_room(room, waiting::Offer{{stamp}}, asker);
+  co_return contact;
+}
+
+Task<Joining> ask_to_join(SharedWaitingRoom& room, waiting::Token stamp, IpAddress client,
+                          const config::WaitingRoom& settings, RoomAsker asker) {
+  if (!room.may_join(client, settings, asker.services.now())) co_return Joining{.is_limited = true};
+  Joining joining{.contact = look_first(room, stamp, asker.services.now())};
+  if (!joining.contact || joining.contact->door == WaitingRoom::Door::wait) {
+    const auto contact = co_await ask_room(room, waiting::Join{{stamp}}, asker);
+    joining.contact = contact;
+  }
+  if (!joining.contact || !joining.contact->has_joined) room.did_not_join(client, settings);
+  co_return joining;
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,71 @@
+#include "proxy/waiting/room_compactor.hpp"
+
+#include <pthread.h>
+
+#include <utility>
+
+namespace spillway::proxy {
+
+std::optional<store::Failure> compact(store::RoomLog& log, const std::string& room,
+                                      std::uint64_t least) {
+  using Kind = store::Failure::Kind;
+  std::optional<store::RoomSnapshot> former;
+  if (auto failure = log.read(room, former)) return failure;
+  waiting::Replica replica;
+  if (former && !replica.restore(former->bytes))
+    return store::Failure{Kind::newer_version, "a snapshot of another version"};
+  store::RoomTurn turn{.room = room, .after = former ? former->number : 0};
+  const std::uint64_t first = turn.after;
+  do {
+    if (auto failure = log.take(turn)) return failure;
+    for (const store::RoomRow& row : turn.rows) {
+      const auto entry = waiting::read_entry(row.entry);
+      // Another proxy has made a snapshot meanwhile, or is of another version.
+      if (!entry || row.number != turn.after + 1) return std::nullopt;
+      replica.apply(*entry, row.time);
+      turn.after = row.number;
+    }
+  } while (!turn.rows.empty());
+  if (turn.after - first < least) return std::nullopt;
+  return log.keep(room, {turn.after, replica.archive()});
+}
+
+RoomCompactor::RoomCompactor(std::unique_ptr<store::RoomLog> log) : log_(std::move(log)) {
+  thread_ = std::thread([this] {
+    ::pthread_setname_np(::pthread_self(), "rooms-snapshot");
+    run();
+  });
+}
+
+RoomCompactor::~RoomCompactor() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+  }
+  wake_.notify_all();
+  log_->interrupt();
+  thread_.join();
+}
+
+void RoomCompactor::ask(const std::string& room) {
+  {
+    const std::lock_guard lock(mutex_);
+    rooms_.insert(room);
+  }
+  wake_.notify_all();
+}
+
+// What fails is tried again after as many rows: until then more of them are kept.
+void RoomCompactor::run() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    wake_.wait(lock, [this] { return is_stopping_ || !rooms_.empty(); });
+    if (is_stopping_) return;
+    const std::string room = std::move(rooms_.extract(rooms_.begin()).value());
+    lock.unlock();
+    compact(*log_, room, kRows / 2);
+    lock.lock();
+  }
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,50 @@
+// Makes snapshots of waiting rooms that several proxies share, so that a new one has not to read
+// all rows, and rows can be deleted. It makes them of the former one and the rows since, on a
+// thread and a connection of its own: no visitor waits for it, and no lock is held meanwhile.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "store/room_log.hpp"
+#include "waiting/replica.hpp"
+
+namespace spillway::proxy {
+
+using MakeRoomLog = std::function<std::unique_ptr<store::RoomLog>()>;
+
+// A snapshot of all rows, unless the newest one lacks fewer than `least`.
+std::optional<store::Failure> compact(store::RoomLog& log, const std::string& room,
+                                      std::uint64_t least);
+
+class RoomCompactor {
+ public:
+  // After so many rows one is made: some minutes of a busy room.
+  static constexpr std::uint64_t kRows = 2000;
+
+  explicit RoomCompactor(std::unique_ptr<store::RoomLog> log);
+  ~RoomCompactor();
+  RoomCompactor(const RoomCompactor&) = delete;
+  RoomCompactor& operator=(const RoomCompactor&) = delete;
+
+  void ask(const std::string& room);
+
+ private:
+  void run();
+
+  const std::unique_ptr<store::RoomLog> log_;
+  std::mutex mutex_;  // of what follows
+  std::condition_variable wake_;
+  std::set<std::string> rooms_;
+  bool is_stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace spillway::proxy

@@ -1,0 +1,155 @@
+// A waiting room that several proxies share: what can be told without its log, and what the log
+// does to it.
+#include <algorithm>
+#include <utility>
+
+#include "proxy/waiting/shared_waiting_room.hpp"
+
+namespace spillway::proxy {
+
+using waiting::WaitingRoom;
+
+void SharedWaitingRoom::share(std::unique_ptr<RoomOutbox> outbox) {
+  const std::lock_guard lock(mutex_);
+  // The keys are now those of all proxies.
+  if (given_.start.draw) given_.start.draw = context_->keys.draw_key(name_, given_.start.at);
+  inside_ = waiting::Replica();
+  log_.outbox = std::move(outbox);
+}
+
+WaitingRoom::Door SharedWaitingRoom::look_at_door(const waiting::Arrive& arrival, TimePoint now) {
+  const WaitingRoom::Door door = with(now, [&](WaitingRoom& room, waiting::Time time) {
+    return room.look_at_door(time, arrival.priority, arrival.user, arrival.wants_ticket);
+  });
+  turned(door, now);
+  return door;
+}
+
+std::optional<WaitingRoom::Contact> SharedWaitingRoom::look_at_offer(const waiting::Token& stamp,
+                                                                     TimePoint now) {
+  const auto door = with(now, [&](WaitingRoom& room, waiting::Time time) {
+    return room.peek(stamp.id) ? WaitingRoom::Door::enter
+                               : room.look_at_door(time, stamp.priority, stamp.user, false);
+  });
+  if (door == WaitingRoom::Door::enter) return std::nullopt;
+  if (door != WaitingRoom::Door::wait) turned(door, now);
+  return WaitingRoom::Contact{.door = door};
+}
+
+std::optional<WaitingRoom::View> SharedWaitingRoom::look_at_ticket(const waiting::TicketId& id,
+                                                                   TimePoint now) {
+  const auto view = with(now, [&](WaitingRoom& room, waiting::Time) { return room.peek(id); });
+  if (!view || view->state != waiting::TicketState::waiting) return std::nullopt;
+  hear_of(id, now);
+  return view;
+}
+
+std::optional<WaitingRoom::View> SharedWaitingRoom::last_seen(const waiting::TicketId& id,
+                                                              TimePoint now) {
+  hear_of(id, now);
+  return with(now, [&](WaitingRoom& room, waiting::Time) { return room.peek(id); });
+}
+
+// One that was good when the log stopped stays good, unless its session has ended by then.
+bool SharedWaitingRoom::honours(const waiting::Token& pass, TimePoint now) {
+  const waiting::Time cut_off{Milliseconds(context_->cut_off_since.load())};
+  stay(pass.id, now);
+  return with(now, [&](WaitingRoom& room, waiting::Time time) {
+    if (room.end_of(pass.id, time)) return false;
+    const auto view = room.peek(pass.id);
+    if (view && view->state == waiting::TicketState::fulfilled) return true;
+    const waiting::Time until = cut_off == waiting::Time{} ? time : std::min(time, cut_off);
+    return until - pass.time <= waiting::kSlice;
+  });
+}
+
+std::vector<waiting::Outcome> SharedWaitingRoom::apply(const waiting::LogEntry& entry,
+                                                       waiting::Time time, bool is_own) {
+  const std::lock_guard lock(mutex_);
+  inside_.own().note_events(is_own);
+  return inside_.apply(entry, time);
+}
+
+bool SharedWaitingRoom::restore_log(std::string_view archive, TimePoint now) {
+  waiting::Replica read;
+  if (!archive.empty() && !read.restore(archive)) return false;
+  const std::lock_guard lock(mutex_);
+  inside_ = std::move(read);
+  advance(now);
+  return true;
+}
+
+void SharedWaitingRoom::agree(bool has_just_come) {
+  const std::lock_guard lock(mutex_);
+  const auto& agreed = inside_.terms();
+  if (!agreed || (has_just_come && *agreed != given_)) log_.outbox->agree(given_);
+}
+
+SharedWaitingRoom::Sight SharedWaitingRoom::sight(TimePoint now) {
+  const std::lock_guard lock(mutex_);
+  const waiting::Counts counts = inside_.room().counts(advance(now));
+  const std::size_t here = counts.waiting + counts.processing + counts.active + counts.provisional;
+  return {.time = inside_.time(),
+          .backend = log_.backend,
+          .is_empty = here == 0,
+          .proxies = inside_.proxies()};
+}
+
+void SharedWaitingRoom::hear_of(const waiting::TicketId& id, TimePoint now) {
+  log_.outbox->hear(id);
+  const std::lock_guard lock(mutex_);
+  if (log_.apart) log_.apart->hear(id, advance(now));
+}
+
+void SharedWaitingRoom::turned(WaitingRoom::Door door, TimePoint now) {
+  log_.outbox->count(door);
+  const std::lock_guard lock(mutex_);
+  const bool has_stamped = door == WaitingRoom::Door::wait;
+  if (log_.apart)
+    log_.apart->count({.has_stamped = has_stamped, .full = 0, .taken = 0}, advance(now));
+}
+
+void SharedWaitingRoom::cut_off() {
+  const std::lock_guard lock(mutex_);
+  log_.is_cut_off = true;
+}
+
+// Of what is free each proxy that was there has as much: together they let in no more.
+void SharedWaitingRoom::go_apart(waiting::Time now) {
+  waiting::Replica copy;
+  if (!copy.restore(inside_.archive())) return;
+  waiting::Terms terms = inside_.room().terms();
+  const waiting::Counts counts = inside_.room().counts(now);
+  const auto proxies = static_cast<std::uint32_t>(std::max<std::size_t>(inside_.proxies(), 1));
+  const auto taken = static_cast<std::uint32_t>(counts.active + counts.provisional);
+  const std::uint32_t free = terms.active_sessions > taken ? terms.active_sessions - taken : 0;
+  terms.active_sessions = std::max(taken + free / proxies, 1U);
+  if (terms.per_minute > 0) terms.per_minute = std::max(terms.per_minute / proxies, 1U);
+  log_.apart = std::move(copy.own());
+  log_.apart->pardon(now);
+  log_.apart->set_terms(terms, now);
+  log_.apart->keep_journal();
+}
+
+std::vector<waiting::Place> SharedWaitingRoom::come_back(const std::vector<waiting::TicketId>& ids,
+                                                         TimePoint now) {
+  const std::lock_guard lock(mutex_);
+  const waiting::Time time = advance(now);
+  std::vector<waiting::Place> places;
+  inside_.room().look_up(ids, time, places);
+  if (log_.apart) {
+    if (const auto changed = log_.apart->take_changed()) {
+      log_.apart->look_up(*changed, time, places);
+    } else {
+      for (WaitingRoom::Listing at; log_.apart->list(at, places);) {
+      }
+    }
+  }
+  log_.is_cut_off = false;
+  log_.apart.reset();
+  std::erase_if(
+      places, [](const waiting::Place& each) { return each.kind == waiting::Place::Kind::ended; });
+  return places;
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,70 @@
+// What a waiting room of several proxies needs besides: see replica.hpp.
+#include <algorithm>
+
+#include "waiting/waiting_room.hpp"
+
+namespace spillway::waiting {
+
+std::optional<WaitingRoom::View> WaitingRoom::peek(const TicketId& id) const {
+  if (sessions_.has(id)) return View{.state = TicketState::fulfilled, .poll = terms_.longest_poll};
+  const Slot slot = find(id);
+  if (slot == kNoSlot || orders_.has_ended) return std::nullopt;
+  return look(slot);
+}
+
+bool WaitingRoom::take_poll(const TicketId& id) {
+  const Slot slot = find(id);
+  return slot == kNoSlot || tickets_[slot].polls.take();
+}
+
+WaitingRoom::Door WaitingRoom::look_at_door(Time now, Priority priority, const UserKey& user,
+                                            bool wants_ticket) const {
+  return wants_ticket || is_open(now) ? would_give_ticket(priority, user) : Door::enter;
+}
+
+void WaitingRoom::count(const Turned& turned, Time now) {
+  counts_.refused += turned.full;
+  counts_.refused_users += turned.taken;
+  if (turned.has_stamped) stamp(now);
+}
+
+void WaitingRoom::pardon(Time now) {
+  sessions_.stay_all(now, terms_);
+  const std::vector<bool> taken = tickets_.taken();
+  for (Slot slot = 0; slot < taken.size(); ++slot) {
+    if (!taken[slot]) continue;
+    Ticket& ticket = tickets_[slot];
+    const Milliseconds poll(ticket.poll_ms);
+    ticket.heard = now;
+    if (ticket.is_called) {
+      ticket.fresh_until = now + poll * 3 / 2 + kComing;
+      ticket.claim_until = std::max(ticket.claim_until, now + terms_.claim);
+    } else {
+      line_.set_present(member(slot), true);
+    }
+    wait_for(slot);
+  }
+}
+
+void WaitingRoom::bring_back(std::span<const Place> places, Time now) {
+  for (const Place& place : places) {
+    const std::optional<End> end = ended_.find(place.id, now);
+    const bool is_over = end && end->why != Ended::abandoned && end->why != Ended::idle;
+    if (is_over || sessions_.has(place.id)) continue;
+    const Slot slot = find(place.id);
+    if (place.kind == Place::Kind::session) {
+      if (slot != kNoSlot) forget(slot);
+      sessions_.restore(place.id, place.since, now, terms_);
+      begins_.add(now);
+      journal_.note(place.id);
+      ++counts_.entered;
+    } else if (place.kind == Place::Kind::ticket && slot == kNoSlot && !orders_.has_ended) {
+      const Slot made = insert(place.id, std::min(place.since, now), place.priority);
+      tickets_[made].missed = static_cast<std::uint8_t>(std::min(place.missed, 255U));
+      heard(made, now);
+    }
+    users_.hold(place.user, place.id);
+  }
+}
+
+}  // namespace spillway::waiting

@@ -1,0 +1,215 @@
+// One waiting room of two proxies: they tell the same places, no more are inside than may be, and
+// nobody loses a place or is in twice, whatever becomes of a proxy.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "support/relay.hpp"
+#include "system/fleet/line.hpp"
+
+using namespace spillway;
+using namespace spillway::support;
+using nlohmann::json;
+
+namespace {
+
+constexpr Milliseconds kLong{60'000};
+constexpr Milliseconds kNews{1'000};
+constexpr Milliseconds kStay{1'200};
+
+json always(std::uint32_t sessions) {
+  return {{"active_sessions", sessions}, {"when", "always"}, {"on_store_failure", "hold"}};
+}
+
+// Through the relay's socket instead.
+std::string url_through(const Relay& relay, const std::string& url) {
+  std::string host;
+  for (const char c : relay.directory().string()) host += c == '/' ? "%2F" : std::string(1, c);
+  return url.substr(0, url.find("host=")) + "host=" + host;
+}
+
+std::string socket_of(const std::string& url) {
+  std::string path = url.substr(url.find("host=") + 5);
+  for (std::size_t at = path.find("%2F"); at != std::string::npos; at = path.find("%2F"))
+    path.replace(at, 3, "/");
+  return path + "/.s.PGSQL.5432";
+}
+
+struct TwoProxies {
+  explicit TwoProxies(const json& room)
+      : url(postgres.create_database()),
+        relay(socket_of(url)),
+        first(shared_sale(url_through(relay, url), shop.address(), room)),
+        second(shared_sale(url, shop.address(), room)) {}
+
+  std::vector<std::uint16_t> ports() const { return {first.port(), second.port()}; }
+
+  Postgres postgres;
+  const std::string url;
+  Relay relay;
+  SharedShop shop;
+  ProxyProcess first;
+  ProxyProcess second;
+};
+
+bool becomes(const std::function<bool()>& condition, Milliseconds within = kPatience) {
+  const Deadline deadline(within);
+  while (!condition()) {
+    if (deadline.passed()) return false;
+  }
+  return true;
+}
+
+// A place: its first contact, and the second.
+void join(Guest& guest, std::uint16_t port) {
+  const auto page = guest.visit(port);
+  REQUIRE(page);
+  CHECK(page->status() == 503);
+  REQUIRE(guest.poll(port) != "");
+  REQUIRE(guest.holds() == 't');
+}
+
+bool enters(Guest& guest, std::uint16_t port) {
+  return becomes([&] {
+    const auto answer = guest.visit(port);
+    return answer && answer->status() == 200;
+  });
+}
+
+double p99(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() * 99 / 100];
+}
+
+}  // namespace
+
+TEST_CASE(
+    "two proxies on one PostgreSQL have one line, and a free slot is called within a second") {
+  if (!Postgres::is_installed()) return;
+  TwoProxies sale(always(1));
+  constexpr std::size_t kGuests = 15;
+  std::vector<Guest> guests(kGuests);
+  for (std::size_t n = 0; n < kGuests; ++n) join(guests[n], sale.ports()[n % 2]);
+  REQUIRE(becomes([&] { return enters(guests[0], sale.first.port()); }));
+  for (std::size_t n = 1; n < kGuests; ++n) {
+    for (const std::uint16_t port : sale.ports())
+      CHECK(becomes([&] { return position(port, guests[n].id()) == static_cast<std::int64_t>(n); },
+                    kNews));
+  }
+  std::vector<double> waits;
+  for (std::size_t n = 1; n < kGuests; ++n) {
+    Guest& next = guests[n];
+    // They ask as their pages do: who is not heard of is not called. One call a second is the pace.
+    for (std::size_t m = n; m < std::min(n + 3, kGuests); ++m)
+      CHECK(guests[m].poll(sale.ports()[n % 2]) == "waiting");
+    const Deadline stay(kStay);
+    while (!stay.passed())
+      CHECK(look(sale.first.port(), next.id()).value("state", "") == "waiting");
+    // The tick after it is told by the other proxy.
+    REQUIRE(becomes([&] { return guests[n - 1].leave(sale.ports()[n % 2]); }));
+    const auto left = std::chrono::steady_clock::now();
+    REQUIRE(becomes([&] {
+      return look(sale.ports()[(n + 1) % 2], next.id()).value("state", "") == "processing";
+    }));
+    const std::chrono::duration<double> wait = std::chrono::steady_clock::now() - left;
+    waits.push_back(wait.count());
+    REQUIRE(enters(next, sale.ports()[(n + 1) % 2]));
+  }
+  CHECK(p99(waits) <= 1.0);
+  MESSAGE("free slot to called, p99 of ", waits.size(), ": ", p99(waits), " s");
+}
+
+TEST_CASE("the control: two proxies that share no store let in as many each") {
+  const SharedShop shop;
+  ProxyProcess first(shared_sale("memory:", shop.address(), always(1)));
+  ProxyProcess second(shared_sale("memory:", shop.address(), always(1)));
+  std::vector<Guest> guests(2);
+  for (const std::size_t n : {0U, 1U}) {
+    const std::uint16_t port = n == 0 ? first.port() : second.port();
+    join(guests[n], port);
+    CHECK(enters(guests[n], port));
+  }
+  CHECK(shop.ids().size() == 2);
+}
+
+namespace {
+
+constexpr std::uint32_t kCap = 4;
+constexpr std::size_t kGuests = 40;
+
+// Its `fault` comes once a third are in, and `end` of it after another third.
+void check_crowd(TwoProxies& sale, const std::function<void()>& fault,
+                 const std::function<void()>& end) {
+  GuestCrowd crowd(sale.ports(), kGuests);
+  REQUIRE(crowd.comes_to_have_entered(kGuests / 3, kLong));
+  fault();
+  CHECK(crowd.comes_to_have_entered(kGuests * 2 / 3, kLong));
+  end();
+  CHECK(crowd.comes_to_have_entered(kGuests, kLong));
+  CHECK(crowd.most_inside() <= kCap);
+  CHECK(crowd.lost() == 0);
+  CHECK(crowd.ids().size() == kGuests);
+  CHECK(sale.shop.ids().size() == kGuests);
+  MESSAGE("of ", kGuests, " entered ", crowd.entered(), ", at most ", crowd.most_inside(),
+          " at once");
+}
+
+}  // namespace
+
+TEST_CASE("of two proxies one is killed: the others go on in the same line") {
+  if (!Postgres::is_installed()) return;
+  TwoProxies sale(always(kCap));
+  check_crowd(
+      sale, [&] { sale.first.process().signal(SIGKILL); }, [] {});
+}
+
+TEST_CASE("a proxy that is stopped stops nobody's entry, and agrees again when it goes on") {
+  if (!Postgres::is_installed()) return;
+  TwoProxies sale(always(kCap));
+  check_crowd(
+      sale, [&] { sale.first.process().signal(SIGSTOP); },
+      [&] { sale.first.process().signal(SIGCONT); });
+}
+
+TEST_CASE("a proxy that is cut off from PostgreSQL lets nobody in, and comes back") {
+  if (!Postgres::is_installed()) return;
+  TwoProxies sale(always(kCap));
+  check_crowd(
+      sale, [&] { sale.relay.cut(); }, [&] { sale.relay.mend(); });
+}
+
+TEST_CASE("no more enter within a minute than per_minute, by both proxies together") {
+  if (!Postgres::is_installed()) return;
+  json room = always(50);
+  room["per_minute"] = 6;
+  const TwoProxies sale(room);
+  const GuestCrowd crowd(sale.ports(), 12);
+  REQUIRE(crowd.comes_to_have_entered(6, kLong));
+  CHECK_FALSE(crowd.comes_to_have_entered(7, Milliseconds{5'000}));
+  CHECK(crowd.most_in_a_minute() == 6);
+}
+
+TEST_CASE("a proxy that is cut off lets visitors in with `open`, and none with `hold`") {
+  if (!Postgres::is_installed()) return;
+  for (const bool is_open : {true, false}) {
+    CAPTURE(is_open);
+    json room = always(kCap);
+    room["on_store_failure"] = is_open ? "open" : "hold";
+    TwoProxies sale(room);
+    const GuestCrowd crowd({sale.first.port()}, 16);
+    REQUIRE(crowd.comes_to_have_entered(4, kLong));
+    sale.relay.cut();
+    CHECK(crowd.comes_to_have_entered(12, is_open ? kLong : Milliseconds{4'000}) == is_open);
+    sale.relay.mend();
+    CHECK(crowd.comes_to_have_entered(16, kLong));
+    CHECK(crowd.most_inside() <= kCap);
+    CHECK(crowd.lost() == 0);
+    CHECK(sale.shop.ids().size() == 16);
+  }
+}

@@ -1,0 +1,267 @@
+// Two proxies with one waiting room, on a log in memory that can be cut off from each of them.
+#include "proxy/waiting/room_keeper.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "proxy/waiting/room_compactor.hpp"
+#include "support/event.hpp"
+
+namespace spillway::proxy {
+namespace {
+
+using support::Deadline;
+using waiting::Token;
+using waiting::TokenKind;
+using Door = waiting::WaitingRoom::Door;
+
+struct Database {
+  std::mutex mutex;
+  store::VisitorSecret secret{};
+  std::map<std::string, std::vector<store::RoomRow>> rows;
+  std::map<std::string, store::RoomSnapshot> snapshots;
+  waiting::Time time = waiting::Time(std::chrono::hours(500'000));
+};
+
+class LogInMemory final : public store::RoomLog {
+ public:
+  LogInMemory(Database& database, std::atomic<bool>& is_cut)
+      : database_(database), is_cut_(is_cut) {}
+
+  std::optional<store::Failure> agree_on(store::VisitorSecret& secret) override {
+    return locked([&] {
+      if (database_.secret == store::VisitorSecret{}) database_.secret = secret;
+      secret = database_.secret;
+    });
+  }
+  std::optional<store::Failure> take(store::RoomTurn& turn) override {
+    return locked([&] {
+      auto& rows = database_.rows[turn.room];
+      std::uint64_t& last = last_[turn.room];
+      last = rows.empty() ? last : rows.back().number;
+      database_.time += Milliseconds(5);
+      if (turn.entry) rows.push_back({turn.written = last + 1, database_.time, *turn.entry});
+      turn.rows.clear();
+      for (const store::RoomRow& row : rows) {
+        if (row.number > turn.after) turn.rows.push_back(row);
+      }
+    });
+  }
+  std::optional<store::Failure> read(const std::string& room,
+                                     std::optional<store::RoomSnapshot>& snapshot) override {
+    return locked([&] {
+      const auto found = database_.snapshots.find(room);
+      snapshot = found == database_.snapshots.end() ? std::nullopt : std::optional(found->second);
+    });
+  }
+  std::optional<store::Failure> keep(const std::string& room,
+                                     const store::RoomSnapshot& snapshot) override {
+    return locked([&] {
+      database_.snapshots[room] = snapshot;
+      std::erase_if(database_.rows[room],
+                    [&](const store::RoomRow& row) { return row.number < snapshot.number; });
+    });
+  }
+  void interrupt() override {}
+
+ private:
+  std::optional<store::Failure> locked(const std::function<void()>& act) {
+    if (is_cut_) return store::Failure{store::Failure::Kind::unavailable, "cut"};
+    const std::lock_guard lock(database_.mutex);
+    act();
+    return std::nullopt;
+  }
+
+  Database& database_;
+  std::atomic<bool>& is_cut_;
+  std::map<std::string, std::uint64_t> last_;
+};
+
+config::WaitingRoom settings(std::uint32_t sessions, config::OnStoreFailure on_failure) {
+  config::WaitingRoom room;
+  room.sessions.most = sessions;
+  room.on_store_failure = on_failure;
+  return room;
+}
+
+// One proxy: its room, and who keeps it in step.
+class Proxy {
+ public:
+  Proxy(Database& database, const config::WaitingRoom& with)
+      : settings(with),
+        context(
+            std::make_shared<VisitorContext>(waiting::TokenKeys(HmacKey{}), traffic::SipKey{1, 2})),
+        room(std::make_shared<SharedWaitingRoom>("sale", settings, context)),
+        keeper(context, [this](const store::Failure&) { ++failures; }) {
+    const auto make_log = [this, &database] {
+      return std::make_unique<LogInMemory>(database, is_cut);
+    };
+    REQUIRE(!keeper.open(make_log, {room}));
+    keeper.start();
+  }
+  ~Proxy() { keeper.stop(); }
+  Proxy(const Proxy&) = delete;
+  Proxy& operator=(const Proxy&) = delete;
+
+  template <class C>
+  std::optional<typename C::Result> ask(const C& command) {
+    auto outcome = wait_for_log(room->outbox(), command);
+    if (!outcome) return room->perform_apart(command, Clock::now());
+    return std::get<typename C::Result>(*std::move(outcome));
+  }
+  Token stamp(std::uint8_t number) {
+    return {TokenKind::stamp, {{number}}, 0, room->time_at(Clock::now())};
+  }
+  bool joins(std::uint8_t number) {
+    const auto contact = ask(waiting::Join{{stamp(number)}});
+    return contact && contact->has_joined;
+  }
+  std::optional<std::size_t> ahead(std::uint8_t number) {
+    const auto view = room->last_seen({{number}}, Clock::now());
+    return view ? std::optional(view->ahead) : std::nullopt;
+  }
+  void tick() { room->tick(settings, {}, Clock::now()); }
+  bool becomes(const std::function<bool()>& condition) {
+    const Deadline deadline;
+    while (!condition()) {
+      if (deadline.passed()) return false;
+      tick();
+    }
+    return true;
+  }
+
+  const config::WaitingRoom settings;
+  std::atomic<bool> is_cut{false};
+  std::atomic<int> failures{0};
+  std::shared_ptr<VisitorContext> context;
+  std::shared_ptr<SharedWaitingRoom> room;
+  RoomKeeper keeper;
+};
+
+config::WaitingRoom one_place(config::OnStoreFailure on_failure = config::OnStoreFailure::hold) {
+  return settings(1, on_failure);
+}
+
+TEST_CASE("a second proxy learns of the first one's visitors, also from a snapshot") {
+  Database database;
+  Proxy first(database, one_place());
+  CHECK(first.ask(waiting::Arrive{}) == Door::enter);
+  CHECK(first.room->look_at_door({}, Clock::now()) == Door::wait);
+  REQUIRE(first.joins(1));
+  REQUIRE(first.joins(2));
+  std::atomic<bool> never{false};
+  LogInMemory log(database, never);
+  REQUIRE(!compact(log, "sale", 1));
+  REQUIRE(!database.snapshots["sale"].bytes.empty());
+  Proxy second(database, one_place());
+  CHECK(second.ahead(2) == 1);
+  CHECK(second.room->look_at_door({}, Clock::now()) == Door::wait);
+  // And the first one of the second one's.
+  REQUIRE(second.joins(3));
+  CHECK(first.becomes([&] { return first.ahead(3) == 2; }));
+  CHECK(second.room->sight(Clock::now()).proxies == 2);
+  // The token of one is good at the other.
+  const TimePoint now = Clock::now();
+  const waiting::TokenText text = first.room->sign(first.stamp(9), now);
+  CHECK(second.room->verify({text.data(), text.size()}, now));
+}
+
+TEST_CASE("a proxy that is behind a snapshot takes it, and goes on") {
+  Database database;
+  Proxy first(database, one_place());
+  Proxy second(database, one_place());
+  REQUIRE(second.becomes([&] { return second.room->sight(Clock::now()).proxies == 2; }));
+  second.is_cut = true;
+  REQUIRE(second.becomes([&] { return second.failures == 1; }));
+  for (std::uint8_t number = 1; number < 9; ++number)
+    REQUIRE(first.ask(waiting::Join{{first.stamp(number)}}));
+  std::atomic<bool> never{false};
+  LogInMemory log(database, never);
+  REQUIRE(!compact(log, "sale", 1));
+  second.is_cut = false;
+  CHECK(second.becomes(
+      [&] { return second.ahead(8).has_value() && second.ahead(8) == first.ahead(8); }));
+}
+
+TEST_CASE("a proxy that knows more than the database that took over forgets it") {
+  Database database;
+  Proxy first(database, one_place());
+  Proxy second(database, one_place());
+  REQUIRE(first.ask(waiting::Arrive{}) == Door::enter);
+  REQUIRE(first.joins(1));
+  std::size_t rows = 0;
+  {
+    const std::lock_guard lock(database.mutex);
+    rows = database.rows["sale"].size();
+  }
+  REQUIRE(first.joins(2));
+  REQUIRE(second.becomes([&] { return second.ahead(2).has_value(); }));
+  first.is_cut = second.is_cut = true;
+  REQUIRE(first.becomes([&] { return first.failures == 1 && second.failures == 1; }));
+  {
+    const std::lock_guard lock(database.mutex);
+    database.rows["sale"].resize(rows);
+  }
+  first.is_cut = false;
+  REQUIRE(first.becomes([&] { return first.ask(waiting::Join{{first.stamp(3)}}).has_value(); }));
+  second.is_cut = false;
+  CHECK(second.becomes([&] { return second.ahead(3).has_value(); }));
+  // Who was heard of at the second one meanwhile has its place again.
+  CHECK(second.becomes([&] { return second.ahead(3) == first.ahead(3); }));
+}
+
+TEST_CASE("a proxy that is cut off lets nobody in with `hold`, and tells what is known") {
+  Database database;
+  Proxy first(database, one_place());
+  REQUIRE(first.ask(waiting::Arrive{}));
+  REQUIRE(first.joins(1));
+  first.is_cut = true;
+  REQUIRE(first.becomes([&] { return first.failures == 1; }));
+  CHECK(first.context->keeping == PlaceKeeping::fails);
+  CHECK_FALSE(first.ask(waiting::Join{{first.stamp(2)}}));
+  CHECK(first.ahead(1) == 0);
+  first.is_cut = false;
+  CHECK(first.becomes([&] { return first.ask(waiting::Join{{first.stamp(2)}}).has_value(); }));
+  CHECK(first.context->keeping == PlaceKeeping::works);
+  CHECK(first.failures == 1);
+}
+
+TEST_CASE("with `open` a proxy that is cut off goes on, and what became of it is told afterwards") {
+  Database database;
+  const auto room = settings(5, config::OnStoreFailure::open);
+  Proxy first(database, room);
+  Proxy second(database, room);
+  REQUIRE(second.becomes([&] { return second.room->sight(Clock::now()).proxies == 2; }));
+  REQUIRE(first.ask(waiting::Arrive{}) == Door::enter);
+  REQUIRE(second.becomes([&] { return second.room->counts(Clock::now()).provisional == 1; }));
+  second.is_cut = true;
+  REQUIRE(second.becomes([&] { return second.ask(waiting::Arrive{}).has_value(); }));
+  // Of four that were free it has two.
+  CHECK(second.ask(waiting::Arrive{}) == Door::enter);
+  CHECK(second.ask(waiting::Arrive{}) != Door::enter);
+  const Token pass{TokenKind::pass, {{7}}, 0, second.room->time_at(Clock::now())};
+  const auto renewal = second.ask(waiting::ShowPass{{pass}});
+  REQUIRE(renewal);
+  REQUIRE(renewal->use == waiting::Use::renewed);
+  CHECK(second.joins(8));
+  CHECK_FALSE(first.ahead(8));
+  second.is_cut = false;
+  REQUIRE(second.becomes([&] { return second.context->keeping == PlaceKeeping::works; }));
+  // The session and the ticket are the others' as well.
+  CHECK(first.becomes([&] {
+    const auto view = first.room->last_seen({{7}}, Clock::now());
+    return view && view->state == waiting::TicketState::fulfilled;
+  }));
+  CHECK(first.becomes([&] { return first.ahead(8).has_value(); }));
+}
+
+}  // namespace
+}  // namespace spillway::proxy
