@@ -24,8 +24,6 @@
 #include <variant>
 #include <vector>
 
-#include "waiting/archive.hpp"
-
 namespace spillway::waiting {
 
 struct Archived {

@@ -278,14 +278,15 @@ RoomKeeper::Failed RoomKeeper::begin_anew(Member& member) {
   return std::nullopt;
 }
 
-// It was cut off, or is new: what its visitors had before is taken down first.
+// It was cut off, or is new. Once the log answers, what its visitors had before is taken down first:
+// until then the room goes on by itself.
 RoomKeeper::Failed RoomKeeper::come_back(Member& member) {
   SharedWaitingRoom& room = *member.room;
-  const auto places = room.come_back(room.outbox().reported(), Clock::now());
-  member.back.insert(member.back.end(), places.begin(), places.end());
   const bool has_just_come = member.known == 0;
   bool knows_last = false;
   if (auto failure = find_last(member, knows_last)) return failure;
+  const auto places = room.come_back(room.outbox().reported(), Clock::now());
+  member.back.insert(member.back.end(), places.begin(), places.end());
   if (!knows_last) {
     if (auto failure = begin_anew(member)) return failure;
   }
