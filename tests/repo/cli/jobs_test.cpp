@@ -32,11 +32,11 @@ TEST_CASE("jobs refuses arguments that are wrong before it asks anything") {
   }
 }
 
-TEST_CASE("jobs does nothing in earnest without a limit or an id") {
+TEST_CASE("jobs does nothing in earnest without a limit, an id or --all") {
   for (const std::string action : {"replay", "purge"}) {
     const Result result = run("jobs " + action + " --state dead --yes");
     CHECK(result.code == 2);
-    CHECK(contains(result.err, "--yes needs --limit, or the ID of one job"));
+    CHECK(contains(result.err, "--yes needs --limit or --all, or the ID of one job"));
   }
 }
 
