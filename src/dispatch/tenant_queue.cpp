@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 namespace spillway::dispatch {
 namespace {
@@ -31,7 +30,6 @@ void TenantQueue::push(Waiter& waiter) {
   waiter.flow = static_cast<std::uint16_t>(i);
   if (mean_cost_ == 0) mean_cost_ = waiter.cost;
   if (flow.waiting == 0) {
-    const bool rested = is_rested(i, waiter.tenant);
     if (tenants_[i] != waiter.tenant) {
       tenants_[i] = waiter.tenant;
       flow.credit = flow.turns = 0;
@@ -42,7 +40,7 @@ void TenantQueue::push(Waiter& waiter) {
     const bool is_settled = flow.pause != pauses_;
     const double paid = (laps_ - flow.lap) * quantum(flow);
     flow.credit = is_settled ? 0 : std::min(0.0, flow.credit + paid);
-    join_ring(flow, rested);
+    join_ring(flow);
   }
   flow.waiters.push_back(waiter);
   arrivals_.push_back(waiter);
@@ -52,34 +50,14 @@ void TenantQueue::push(Waiter& waiter) {
   file_by_size(flow);
 }
 
-// Of one without waiters: that had no turn for a lap and owes nothing.
-bool TenantQueue::is_rested(std::size_t i, TenantId tenant) const {
-  const Flow& flow = flows_[i];
-  if (tenants_[i] != tenant || flow.pause != pauses_) return true;
-  const double laps = laps_ - flow.lap;
-  return laps >= 1 && flow.credit + laps * quantum(flow) >= 0;
-}
-
-void TenantQueue::put_last(Flow& flow) {
-  flow.order = ++orders_;
-  ring_.push_back(flow);
-}
-
-void TenantQueue::join_ring(Flow& flow, bool rested) {
+void TenantQueue::join_ring(Flow& flow) {
   active_weight_ += flow.weight;
-  ++active_;
-  flow.rested = rested && !newest_first_;
-  if (flow.rested) {
-    flow.order = ++orders_;
-    rested_.flows.push_back(flow);
-    ++rested_.count;
-  } else if (ring_.empty()) {
-    flow.credit += quantum(flow);
-    put_last(flow);
+  if (++active_ == 1) {
+    flow.credit = quantum(flow);
+    ring_.push_back(flow);
   } else if (!newest_first_) {
-    put_last(flow);
+    ring_.push_back(flow);
   } else {
-    flow.order = ring_.front()->order;
     ring_.front()->credit -= quantum(*ring_.front());  // to be visited later
     ring_.push_front(flow);
     visit_next();
@@ -102,7 +80,6 @@ void TenantQueue::remove(Waiter& waiter) {
   flow.pause = pauses_;
   const bool is_visited = ring_.front() == &flow;
   flow.Hook<InRing>::unlink();
-  if (flow.rested) --rested_.count;
   active_weight_ -= flow.weight;
   if (--active_ == 0) {
     active_weight_ = 0;
@@ -118,36 +95,15 @@ void TenantQueue::served(const Waiter& waiter) {
   Flow& flow = flows_[waiter.flow];
   count_turn(flow);
   flow.credit -= waiter.cost;
-  const bool overtakes = flow.rested && !ring_.empty() && flow.order > ring_.front()->order;
-  rested_.may_overtake = !overtakes;
-  rested_.part += (overtakes - rested_.part) * kRecentWeight;
-  if (std::exchange(flow.rested, false)) {
-    flow.credit += quantum(flow);
-    laps_ += active_ > 0 ? 1.0 / active_ : 0;
-    if (flow.waiting == 0) return;
-    --rested_.count;
-    flow.Hook<InRing>::unlink();
-    put_last(flow);
-    if (ring_.front() == &flow && flow.credit <= 0) visit_next();
-    return;
-  }
   if (ring_.front() != &flow || flow.credit > 0) return;
   ring_.pop_front();
-  put_last(flow);
+  ring_.push_back(flow);
   visit_next();
-}
-
-// The flow whose turn it is: that of the ring, or one that comes before it or overtakes it.
-TenantQueue::Flow* TenantQueue::front() const {
-  Flow* const first = ring_.front();
-  Flow* const rested = rested_.flows.front();
-  if (first == nullptr || rested == nullptr) return first == nullptr ? rested : first;
-  return rested_.may_overtake || rested->order < first->order ? rested : first;
 }
 
 Waiter* TenantQueue::next() const {
   if (active_ == 0) return nullptr;
-  const auto& waiters = front()->waiters;
+  const auto& waiters = ring_.front()->waiters;
   return newest_first_ ? waiters.back() : waiters.front();
 }
 
@@ -180,11 +136,7 @@ double TenantQueue::turns_before(const Waiter& newcomer) const {
   // of weight.
   const double others = active_weight_ - (own > 0 ? flow.weight : 0);
   const double laps = 1 + flow.queued / (mean_cost_ * newcomer.tenant_weight);
-  const double turns = std::max(own, std::min(own + laps * others, overtaken));
-  // One that may overtake waits for those that may, too, and for one of the others between two.
-  if (own == 0 && !newest_first_ && is_rested(i, newcomer.tenant))
-    return std::min(turns, 2.0 * rested_.count + 1);
-  return own + (turns - own) / (1 - std::min(rested_.part, 0.5));
+  return std::max(own, std::min(own + laps * others, overtaken));
 }
 
 // Its own flow, else one without waiters, else one that it shares.
@@ -219,15 +171,14 @@ void TenantQueue::unfile(Flow& flow) {
 
 // Visits flows, the first of the ring to begin with, until one has credit.
 void TenantQueue::visit_next() {
-  if (ring_.empty()) return;
   for (std::uint32_t visits = 0;; ++visits) {
-    if (visits == active_ - rested_.count) jump_laps();
+    if (visits == active_) jump_laps();
     Flow& flow = *ring_.front();
     flow.credit += quantum(flow);
     laps_ += 1.0 / active_;
     if (flow.credit > 0) return;
     ring_.pop_front();
-    put_last(flow);
+    ring_.push_back(flow);
   }
 }
 
@@ -235,7 +186,7 @@ void TenantQueue::visit_next() {
 void TenantQueue::jump_laps() {
   double laps = std::numeric_limits<double>::infinity();
   const auto for_each = [this](auto&& act) {
-    for (std::uint32_t i = 0; i < active_ - rested_.count; ++i) {
+    for (std::uint32_t i = 0; i < active_; ++i) {
       Flow& flow = *ring_.pop_front();
       act(flow);
       ring_.push_back(flow);

@@ -10,12 +10,6 @@
 // turn. A tenant without waiters earns nothing beyond zero, but pays off its debt as if it were
 // visited: one with a single dear request at a time has no advantage.
 //
-// A tenant that has not had a turn for a lap, in which all others have one, does not wait for a
-// whole lap more: it overtakes those that had (sparse flows: RFC 8290, section 4.2). So clients
-// that ask for one thing after the other without a pause, however many, do not keep back one that
-// asks now and then. At most every second turn is one out of order, so that new tenants, which a
-// client can make up, delay nobody to more than twice.
-//
 // Within a tenant: first in, first out. Or the newest first: then a tenant that gets its first
 // waiter goes before those that have some. With a single tenant, or one waiter of each, this is the
 // order of the whole class.
@@ -79,12 +73,10 @@ class TenantQueue {
   struct Flow : Hook<InRing>, Hook<BySize> {
     IntrusiveList<Waiter, InTenantQueue> waiters;  // in order of arrival
     double weight = 1;
-    double credit = 0;        // milliseconds
-    double queued = 0;        // milliseconds
-    double turns = 0;         // recent ones, in units
-    double lap = 0;           // when it was left without waiters
-    std::uint64_t order = 0;  // in which it was put last
-    bool rested = false;      // when it got its first waiter, and not served since
+    double credit = 0;  // milliseconds
+    double queued = 0;  // milliseconds
+    double turns = 0;   // recent ones, in units
+    double lap = 0;     // when it was left without waiters
     std::uint32_t waiting = 0;
     std::uint64_t pause = 0;  // likewise
     std::uint32_t size = 0;   // of its queued cost per weight, in half octaves
@@ -94,10 +86,7 @@ class TenantQueue {
   std::size_t flow_for(TenantId tenant) const;
   double quantum(const Flow& flow) const { return mean_cost_ * flow.weight; }
   const Flow& fattest() const;
-  bool is_rested(std::size_t i, TenantId tenant) const;
-  Flow* front() const;
-  void join_ring(Flow& flow, bool rested);
-  void put_last(Flow& flow);
+  void join_ring(Flow& flow);
   void file_by_size(Flow& flow);
   void unfile(Flow& flow);
   void visit_next();
@@ -108,17 +97,9 @@ class TenantQueue {
   std::vector<Flow> flows_;
   IntrusiveList<Waiter, InClassQueue> arrivals_;  // all of them
   IntrusiveList<Flow, InRing> ring_;              // with waiters; the first is being visited
-  struct Rested {
-    IntrusiveList<Flow, InRing> flows;  // with waiters, and not in the ring
-    std::uint32_t count = 0;
-    bool may_overtake = true;
-    double part = 0;  // of recent turns, those out of order
-  };
-  Rested rested_;
-  std::uint64_t orders_ = 0;
   std::array<IntrusiveList<Flow, BySize>, 64> sizes_;
   std::uint64_t present_sizes_ = 0;  // bit by size
-  std::uint32_t active_ = 0;         // flows with waiters
+  std::uint32_t active_ = 0;         // flows in the ring
   int set_shift_;                    // from a hash to its set of flows
   double laps_ = 0;                  // since the last pause
   std::uint64_t pauses_ = 0;         // times without any waiter

@@ -31,8 +31,6 @@ double jain(const std::vector<double>& got) {
 
 // Tenants 1, 2, ... before one class's queue.
 struct Line {
-  explicit Line(std::size_t most_waiters = 0) : queue(most_waiters) {}
-
   TenantQueue queue;
   std::deque<Waiter> waiters;
   std::vector<Waiter*> idle;
@@ -133,80 +131,6 @@ TEST_CASE("a single dear request at a time is no advantage") {
     line.join(tenant, tenant == 3 ? 50 : 1);  // tenant 3's queue is empty in between
   }
   CHECK(jain(line.shares(3)) > 0.99);
-}
-
-TEST_CASE("one that asks now and then does not wait for all that ask one after the other") {
-  Line line(512);
-  for (std::uint64_t tenant = 1; tenant <= 100; ++tenant) line.join(tenant);
-  const auto go_round = [&](int turns) {
-    int until = 0, served = 0;
-    for (int i = 0; i < turns; ++i) {
-      const auto tenant = static_cast<std::uint64_t>(line.serve().tenant);
-      if (tenant <= 100) line.join(tenant);
-      if (tenant > 100 && ++served == 1) until = i;
-    }
-    return until;
-  };
-  go_round(250);
-  for (std::uint64_t tenant = 101; tenant <= 120; ++tenant) {
-    CAPTURE(tenant);
-    Waiter newcomer;
-    newcomer.tenant = TenantId{tenant};
-    CHECK(line.queue.turns_before(newcomer) == 1);
-    line.join(tenant);
-    CHECK(go_round(110) <= 1);
-    // Had it a turn of late, it would wait as the others do.
-    newcomer.tenant = TenantId{7};
-    CHECK(line.queue.turns_before(newcomer) >= 99);
-  }
-  // All the others share as before.
-  line.got.clear();
-  go_round(10'000);
-  CHECK(jain(line.shares(100)) > 0.999);
-}
-
-TEST_CASE("tenants that are made up for each request delay another to twice at most") {
-  Line line(512);
-  for (std::uint64_t tenant = 1; tenant <= 10; ++tenant) line.join(tenant);
-  std::uint64_t made_up = 1000;
-  for (int i = 0; i < 20; ++i) line.join(++made_up);
-  int longest = 0;
-  std::array<int, 11> last{};
-  for (int i = 0; i < 10'000; ++i) {
-    const auto tenant = static_cast<std::uint64_t>(line.serve().tenant);
-    line.join(tenant <= 10 ? tenant : ++made_up);
-    if (tenant > 10) continue;
-    if (i > 1000) longest = std::max(longest, i - last[tenant]);
-    last[tenant] = i;
-  }
-  CHECK(longest > 25);  // thirty wait
-  CHECK(longest <= 60);
-}
-
-TEST_CASE("predicted turns are those that come, also where some overtake") {
-  Line line(512);
-  Random random(4);
-  for (std::uint64_t tenant = 1; tenant <= 40; ++tenant) line.join(tenant);
-  std::map<const Waiter*, std::pair<int, double>> asked;
-  double predicted = 0, waited = 0;
-  int turn = 0;
-  const auto join = [&](std::uint64_t tenant) {
-    Waiter newcomer;
-    newcomer.tenant = TenantId{tenant};
-    const double turns = line.queue.turns_before(newcomer);
-    asked[&line.join(tenant)] = {turn, turns};
-  };
-  for (; turn < 20'000; ++turn) {
-    if (random.uniform() < 0.3) join(100 + random.next() % 1000);
-    const Waiter& served = line.serve();
-    if (const auto found = asked.find(&served); found != asked.end() && turn > 1000) {
-      waited += turn - found->second.first;
-      predicted += found->second.second;
-    }
-    if (static_cast<std::uint64_t>(served.tenant) <= 40)
-      join(static_cast<std::uint64_t>(served.tenant));
-  }
-  CHECK(predicted == doctest::Approx(waited).epsilon(0.3));
 }
 
 TEST_CASE("shares are in proportion to weights") {
