@@ -25,7 +25,7 @@ SELECT number, state FROM room_snapshot WHERE room = $1
 )sql";
 
 // $1: the room, $2: the last row in it, $3: the state. That row stays, so that who is behind sees
-// that it is.
+// that it is. Of very many rows some go with the next snapshot, so that it is soon done.
 constexpr std::string_view kKeep = R"sql(
 WITH kept AS (
   INSERT INTO room_snapshot AS s (room, number, state) VALUES ($1, $2, $3)
@@ -33,6 +33,7 @@ WITH kept AS (
     WHERE s.number < excluded.number
   RETURNING number)
 DELETE FROM room_row r USING kept WHERE r.room = $1 AND r.number < kept.number
+  AND r.number < (SELECT min(number) FROM room_row WHERE room = $1) + 20000
 )sql";
 
 constexpr std::string_view kSecret = R"sql(

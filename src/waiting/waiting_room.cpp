@@ -88,7 +88,7 @@ std::uint32_t WaitingRoom::follow(const TicketId& id) {
 
 bool WaitingRoom::is_superseded(const TicketId& id, std::uint32_t stream) const {
   const Slot slot = find(id);
-  return slot != kNoSlot && tickets_[slot].streams != stream;
+  return slot != kNoSlot && tickets_[slot].streams > stream;  // fewer: it is another copy
 }
 
 std::size_t& WaitingRoom::of(Coming coming) {

@@ -63,7 +63,7 @@ void WaitingRoom::bring_back(std::span<const Place> places, Time now) {
       tickets_[made].missed = static_cast<std::uint8_t>(std::min(place.missed, 255U));
       heard(made, now);
     }
-    users_.hold(place.user, place.id);
+    if (sessions_.has(place.id) || find(place.id) != kNoSlot) users_.hold(place.user, place.id);
   }
 }
 

@@ -124,8 +124,15 @@ Task<bool> Entrance::show(Token pass) {
 // The holder of a ticket asks for the route itself.
 Task<std::optional<Answer>> Entrance::claim(Token ticket) {
   std::optional<WaitingRoom::View> view;
-  if (room_->is_shared()) view = room_->look_at_ticket(ticket.id, services_.now());
-  if (!view) {
+  bool has_ended = false;
+  if (room_->is_shared()) {
+    // What is written for a ticket is that it enters: nothing while it waits, or after its end.
+    view = room_->look_at_ticket(ticket.id, services_.now());
+    has_ended = room_->with(services_.now(), [&](WaitingRoom& room, Time now) {
+      return room.end_of(ticket.id, now).has_value();
+    });
+  }
+  if (!view && !has_ended) {
     const auto claimed = co_await ask_room(*room_, waiting::Claim{{ticket}}, asker());
     if (claimed && claimed->session) {
       claimed_ = ticket.id;

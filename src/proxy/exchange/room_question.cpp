@@ -80,6 +80,15 @@ Task<std::optional<WaitingRoom::Contact>> ask_for_offer(SharedWaitingRoom& room,
 Task<Joining> ask_to_join(SharedWaitingRoom& room, waiting::Token stamp, IpAddress client,
                           const config::WaitingRoom& settings, RoomAsker asker) {
   if (!room.may_join(client, settings, asker.services.now())) co_return Joining{.is_limited = true};
+  if (room.is_shared()) {
+    // It has its ticket already: nothing is written, however often it asks with the stamp.
+    auto view = room.look_at_ticket(stamp.id, asker.services.now());
+    if (view) {
+      room.did_not_join(client, settings);
+      co_return Joining{.contact =
+                            WaitingRoom::Contact{.door = WaitingRoom::Door::wait, .view = view}};
+    }
+  }
   Joining joining{.contact = look_first(room, stamp, asker.services.now())};
   if (!joining.contact || joining.contact->door == WaitingRoom::Door::wait) {
     const auto contact = co_await ask_room(room, waiting::Join{{stamp}}, asker);

@@ -31,6 +31,10 @@ store::Failure of_another_version(const std::string& room) {
           "the waiting room " + room + " is written by another version of Spillway"};
 }
 
+store::Failure rows_missing(const std::string& room) {
+  return {store::Failure::Kind::corrupt, "rows of the waiting room " + room + " are missing"};
+}
+
 bool fill_randomly(void* bytes, std::size_t size) {
   return ::getrandom(bytes, size, 0) == static_cast<ssize_t>(size);
 }
@@ -191,6 +195,7 @@ RoomKeeper::Failed RoomKeeper::write(Member& member, const Sight& sight) {
   waiting::LogEntry entry = entry_of(member, sight, calls, Clock::now());
   Failed failure = write(member, entry, calls);
   for (const auto& call : calls) call->done();
+  ring_if_urgent(member);
   auto* const news =
       entry.commands.empty() ? nullptr : std::get_if<waiting::News>(&entry.commands.front());
   if (news == nullptr) return failure;
@@ -200,6 +205,13 @@ RoomKeeper::Failed RoomKeeper::write(Member& member, const Sight& sight) {
     member.back.resize(member.back.size() - news->back.size());
   }
   return failure;
+}
+
+// More calls wait than one row holds: they rang long ago.
+void RoomKeeper::ring_if_urgent(const Member& member) {
+  if (!member.room->outbox().is_urgent()) return;
+  const std::lock_guard lock(mutex_);
+  is_rung_ = true;
 }
 
 RoomKeeper::Failed RoomKeeper::write(Member& member, const waiting::LogEntry& entry,
@@ -216,11 +228,12 @@ RoomKeeper::Failed RoomKeeper::write(Member& member, const waiting::LogEntry& en
     if (row.number == turn.written) follow_clock(row.time, before, after);
   }
   if (auto failure = apply(member, turn, calls, entry.number)) return failure;
-  while (member.known < turn.written) {
+  for (int jumps = 0; member.known < turn.written;) {
     store::RoomTurn rest{.room = turn.room, .after = member.known};
     if (auto failure = log_->take(rest)) return failure;
     if (auto failure = apply(member, rest, calls, entry.number)) return failure;
     if (rest.rows.empty() && member.known < turn.written) return begin_anew(member);
+    if (member.known <= rest.after && ++jumps == kMostJumps) return rows_missing(turn.room);
   }
   return std::nullopt;
 }
@@ -237,8 +250,7 @@ RoomKeeper::Failed RoomKeeper::read(Member& member) {
     if (!has_jumped && turn.rows.size() < store::RoomLog::kMostRows) return std::nullopt;
     jumps += has_jumped ? 1 : 0;
   }
-  return store::Failure{store::Failure::Kind::corrupt,
-                        "rows of the waiting room " + turn.room + " are missing"};
+  return rows_missing(turn.room);
 }
 
 // `number`: of the entry with the calls.
@@ -275,18 +287,28 @@ RoomKeeper::Failed RoomKeeper::begin_anew(Member& member) {
   if (!member.room->restore_log(bytes, Clock::now()))
     return of_another_version(member.room->name());
   member.known = member.compacted = snapshot ? snapshot->number : 0;
+  member.room->agree(false);  // if nobody has written terms
   return std::nullopt;
 }
 
-// It was cut off, or is new. Once the log answers, what its visitors had before is taken down first:
-// until then the room goes on by itself.
+// It was cut off, or is new. Once the log answers and takes a row, what its visitors had before is
+// taken down first: until then the room goes on by itself. A database may only be read for a while.
 RoomKeeper::Failed RoomKeeper::come_back(Member& member) {
   SharedWaitingRoom& room = *member.room;
   const bool has_just_come = member.known == 0;
   bool knows_last = false;
   if (auto failure = find_last(member, knows_last)) return failure;
+  if (!has_just_come) {
+    const waiting::LogEntry sign{proxy_, ++number_, room.sight(Clock::now()).backend, {}};
+    store::RoomTurn turn{.room = room.name(), .entry = to_bytes(sign), .after = member.known};
+    if (auto failure = log_->take(turn)) return failure;
+  }
+  // Of a place that is told twice the later word counts.
   const auto places = room.come_back(room.outbox().reported(), Clock::now());
-  member.back.insert(member.back.end(), places.begin(), places.end());
+  member.back.insert(member.back.begin(), places.begin(), places.end());
+  std::ranges::stable_sort(member.back, {}, &waiting::Place::id);
+  const auto twice = std::ranges::unique(member.back, {}, &waiting::Place::id);
+  member.back.erase(twice.begin(), twice.end());
   if (!knows_last) {
     if (auto failure = begin_anew(member)) return failure;
   }

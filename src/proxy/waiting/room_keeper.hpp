@@ -67,6 +67,7 @@ class RoomKeeper {
                              TimePoint now);
   Failed write(Member& member, const Sight& sight);
   Failed write(Member& member, const waiting::LogEntry& entry, RoomOutbox::Calls& calls);
+  void ring_if_urgent(const Member& member);
   Failed read(Member& member);
   Failed apply(Member& member, const store::RoomTurn& turn, const RoomOutbox::Calls& calls,
                std::uint64_t number);

@@ -118,7 +118,7 @@ void SharedWaitingRoom::cut_off() {
 void SharedWaitingRoom::go_apart(waiting::Time now) {
   waiting::Replica copy;
   if (!copy.restore(inside_.archive())) return;
-  waiting::Terms terms = inside_.room().terms();
+  waiting::Terms terms = inside_.terms() ? inside_.room().terms() : given_;
   const waiting::Counts counts = inside_.room().counts(now);
   const auto proxies = static_cast<std::uint32_t>(std::max<std::size_t>(inside_.proxies(), 1));
   const auto taken = static_cast<std::uint32_t>(counts.active + counts.provisional);

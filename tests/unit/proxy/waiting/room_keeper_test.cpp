@@ -29,6 +29,8 @@ struct Database {
   std::map<std::string, std::vector<store::RoomRow>> rows;
   std::map<std::string, store::RoomSnapshot> snapshots;
   waiting::Time time = waiting::Time(std::chrono::hours(500'000));
+  std::atomic<bool> only_reads{false};
+  std::atomic<int> refused{0};  // rows
 };
 
 class LogInMemory final : public store::RoomLog {
@@ -43,6 +45,10 @@ class LogInMemory final : public store::RoomLog {
     });
   }
   std::optional<store::Failure> take(store::RoomTurn& turn) override {
+    if (turn.entry && database_.only_reads) {
+      ++database_.refused;
+      return store::Failure{store::Failure::Kind::full, "only reads"};
+    }
     return locked([&] {
       auto& rows = database_.rows[turn.room];
       std::uint64_t& last = last_[turn.room];
@@ -261,6 +267,24 @@ TEST_CASE("with `open` a proxy that is cut off goes on, and what became of it is
     return view && view->state == waiting::TicketState::fulfilled;
   }));
   CHECK(first.becomes([&] { return first.ahead(8).has_value(); }));
+}
+
+TEST_CASE("while the database takes no rows a proxy with `open` lets in its share once") {
+  Database database;
+  Proxy first(database, settings(5, config::OnStoreFailure::open));
+  REQUIRE(first.ask(waiting::Arrive{}) == Door::enter);
+  database.only_reads = true;
+  REQUIRE(first.becomes([&] { return first.failures == 1; }));
+  int entered = 0;
+  // It is read all the while, and tried to be written to, too.
+  CHECK(first.becomes([&] {
+    if (first.ask(waiting::Arrive{}) == Door::enter) ++entered;
+    return database.refused > 8;
+  }));
+  CHECK(entered == 4);
+  database.only_reads = false;
+  CHECK(first.becomes([&] { return first.context->keeping == PlaceKeeping::works; }));
+  CHECK(first.failures == 1);
 }
 
 }  // namespace
