@@ -61,8 +61,7 @@ class Estimate {
   }
   // What it tells the others: what it adds to theirs.
   double rate_to_tell() const { return takes_part_ ? rate().value_or(0) : 0; }
-  // At which jobs end, whoever forwards them. Where nobody takes part it is as when this proxy
-  // last did.
+  // Jobs per second of all proxies together. While no proxy takes part: this proxy's last rate.
   std::optional<double> rate_of_all() const {
     const double sum = others_ + rate_to_tell();
     return sum > 0 ? sum : rate();

@@ -60,7 +60,8 @@ Progress put_off(const Progress& before, const Policy& policy, WallTime now, Ran
 
 // Its proxy ended. Dead as poison after `most` recoveries.
 Progress recovered(const Progress& before, std::uint32_t most, WallTime now);
-// For its history: what became of it before nobody could tell; `now`: when that was found.
+// For its history: an attempt whose outcome is unknown, since its proxy ended. `now`: when that was
+// found.
 Attempt cut_off(WallTime now);
 
 // nullopt: too late, it has begun or ended.

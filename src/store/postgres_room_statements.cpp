@@ -3,7 +3,8 @@
 namespace spillway::store {
 namespace {
 
-// $1: the room, $2: the entry. The update waits for whoever writes, and reads the clock after.
+// $1: the room, $2: the entry. The update waits for the proxy that holds the row, then reads the
+// clock.
 constexpr std::string_view kWrite = R"sql(
 WITH turn AS (
   INSERT INTO room AS r (name, number, time) VALUES ($1::text, 1, now_ms())
@@ -24,8 +25,8 @@ constexpr std::string_view kSnapshot = R"sql(
 SELECT number, state FROM room_snapshot WHERE room = $1
 )sql";
 
-// $1: the room, $2: the last row in it, $3: the state. That row stays, so that who is behind sees
-// that it is. Of very many rows some go with the next snapshot, so that it is soon done.
+// $1: the room, $2: the last row in it, $3: the state. That row stays, so that a proxy that is
+// behind finds a gap. At most 20,000 rows are deleted at a time.
 constexpr std::string_view kKeep = R"sql(
 WITH kept AS (
   INSERT INTO room_snapshot AS s (room, number, state) VALUES ($1, $2, $3)

@@ -289,7 +289,7 @@ ALTER TABLE proxy ADD COLUMN rate bigint NOT NULL DEFAULT 0;
 
 // Waiting rooms of several proxies.
 //
-// room           its last row's number and time: who updates it writes the next row
+// room           its last row's number and time: the proxy that updates it writes the next row
 // room_row       what was written; those below a snapshot are deleted
 // room_secret    what visitors' tokens are signed with
 constexpr std::string_view kRooms = R"sql(

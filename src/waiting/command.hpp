@@ -110,7 +110,7 @@ struct Decide {
   }
 };
 
-// What a proxy reports now and then: nobody waits for it.
+// What a proxy reports once a second. No request waits for it.
 struct News {
   using Result = bool;           // true
   std::vector<TicketId> heard;   // tickets, as hear()

@@ -2,9 +2,8 @@
 // log in the same order (a replicated state machine: Schneider, ACM Computing Surveys 22, 1990). So
 // they agree on all of it at the same row. Pure: time and order are the log's.
 //
-// No proxy has to be there for the others: each row makes the room's tick due that has come since
-// the last one, whoever wrote it. A proxy that is stopped writes none, and what it writes when it
-// goes on is only a later row.
+// No proxy depends on another: a row makes the room's tick due if one is overdue, whichever proxy
+// wrote the row. A stopped proxy writes no rows, and what it writes later is only a later row.
 #pragma once
 
 #include <cstdint>
@@ -41,9 +40,9 @@ class Replica {
  public:
   // A tick is due this long after the one before.
   static constexpr Milliseconds kTick{100};
-  // Who has not written for this long does not count: it writes once a second.
+  // A proxy writes once a second. One that has not written for this long does not count.
   static constexpr Milliseconds kAlive{5'000};
-  // Nobody has written for this long, so that no visitor could be heard of.
+  // If no proxy has written for this long, no visitor could be heard of.
   static constexpr Milliseconds kSilence{15'000};
 
   // Before the first row; whose terms count is written with it.
@@ -61,8 +60,8 @@ class Replica {
 
   // Proxies that have written lately.
   std::size_t proxies() const;
-  // Of what they see the mean, which is no pace where it is overloaded; overloaded if more than half
-  // see that. So one that is slow itself does not stop entry for all.
+  // The mean of what the proxies report. An overloaded proxy adds no pace; the result is overloaded
+  // if more than half of them are, so that one slow proxy does not stop entry for all.
   Backend backend() const;
 
   std::string archive() const;

@@ -236,7 +236,7 @@ class WaitingRoom {
     }
   };
   void count(const Turned& turned, Time now);
-  // Nobody could be heard of for a while: all count as heard of now, and who is called as called.
+  // No visitor could be heard of for a while: each counts as heard of now, and a call begins anew.
   void pardon(Time now);
   // Of a proxy that was cut off: sessions that it began, and tickets that it has heard of. What has
   // ended otherwise than for not being heard of is over.

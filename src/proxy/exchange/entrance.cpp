@@ -98,8 +98,8 @@ Milliseconds Entrance::renew_after() const {
   return std::min(waiting::kRenewAfter, settings_->sessions.idle / 4);
 }
 
-// Mostly a pass itself says who was let in, and when. One from the future is of a clock that was
-// set back.
+// Mostly a pass itself says that its visitor was let in, and when. If its time is in the future,
+// the clock was set back.
 bool Entrance::needs_look(const Token& pass) const {
   const Milliseconds age = room_->time_at(services_.now()) - pass.time;
   return pass.generation == 0 || age >= renew_after() || age < -kAhead;
@@ -163,7 +163,7 @@ Task<std::optional<Answer>> Entrance::join(Token stamp) {
   co_return go_on(*joining.contact, stamp);
 }
 
-// Nobody knows now whether it has a place: it asks again with what it has.
+// Whether the visitor has a place is not known now: it asks again with the token it has.
 Answer Entrance::tell_again(std::optional<Token> token) {
   if (token && token->kind == TokenKind::stamp) return tell_stamped(*token);
   return tell({.poll = stamp_poll(*settings_)}, std::nullopt);

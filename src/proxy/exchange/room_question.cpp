@@ -12,7 +12,7 @@ using waiting::WaitingRoom;
 // Longer than the log takes to find out that it does not answer.
 constexpr Duration kLogPatience = std::chrono::milliseconds(2'500);
 
-// Kept by the one who asks and by the call, which may come back when nobody waits any more.
+// The request and the call share it: the call may come back after the request has ended.
 struct RoomQuestion {
   std::shared_ptr<RoomCall> call;
   std::mutex mutex;
@@ -21,7 +21,7 @@ struct RoomQuestion {
   Letter letter;
 };
 
-// Of who has a stamp and would be turned away, or waits without a ticket; nullopt: ask.
+// For a visitor with a stamp: turned away, or waiting without a ticket. nullopt: ask the log.
 std::optional<WaitingRoom::Contact> look_first(SharedWaitingRoom& room, const waiting::Token& stamp,
                                                TimePoint now) {
   return room.is_shared() ? room.look_at_offer(stamp, now) : std::nullopt;

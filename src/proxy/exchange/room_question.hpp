@@ -37,7 +37,7 @@ Task<std::optional<typename C::Result>> ask_room(SharedWaitingRoom& room, C comm
   co_return std::optional<Result>(std::get<Result>(*std::move(outcome)));
 }
 
-// A first contact. Who has to wait, or is turned away, takes no place in the log.
+// A first contact. A visitor that has to wait, or is turned away, writes no row.
 Task<std::optional<waiting::WaitingRoom::Door>> ask_to_arrive(SharedWaitingRoom& room,
                                                               waiting::Arrive arrival,
                                                               RoomAsker asker);

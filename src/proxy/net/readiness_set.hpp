@@ -40,12 +40,13 @@ class ReadinessSet {
   // Throws std::system_error when the process has no descriptor left.
   explicit ReadinessSet(const Executor& executor);
 
-  // Adds a descriptor. Conditions that already hold are reported, then each new edge. False when the system has no memory or watches left.
+  // Adds a descriptor. Conditions that already hold are reported, then each new edge. False when
+  // the system has no memory or watches left.
   bool add(int descriptor, std::uint32_t events, Watcher& watcher);
   // Replaces the interest set; conditions that already hold are reported again.
   void change(int descriptor, std::uint32_t events, Watcher& watcher);
-  // Before the descriptor is closed, which is not enough: a copy of it, such as the one of a process
-  // that was forked, would go on to report events.
+  // Before the descriptor is closed, which is not enough: a copy of it, such as the one of a
+  // process that was forked, would go on to report events.
   void remove(int descriptor);
   // Drops events that were collected for the watcher but not delivered. Call it before the watcher
   // is destroyed.

@@ -287,7 +287,7 @@ RoomKeeper::Failed RoomKeeper::begin_anew(Member& member) {
   if (!member.room->restore_log(bytes, Clock::now()))
     return of_another_version(member.room->name());
   member.known = member.compacted = snapshot ? snapshot->number : 0;
-  member.room->agree(false);  // if nobody has written terms
+  member.room->agree(false);  // if the log has no terms
   return std::nullopt;
 }
 

@@ -1,9 +1,9 @@
 // Keeps the waiting rooms of this proxy in step with those of others: writes what it wants into the
-// log of each (store/room_log.hpp), applies all rows in their order, and tells those who wait for
-// theirs what came of it. One thread; no worker waits for the database.
+// log of each (store/room_log.hpp), applies all rows in their order, and gives each call
+// the outcome of its row. One thread; no worker waits for the database.
 //
-// While the log does not answer nobody is let in by it: calls are refused at once. What its
-// visitors had by then is told again when it answers, so that none of them loses its place by that.
+// While the log does not answer, calls are refused at once. When it answers again, the places that
+// this proxy's visitors had by then are written first, so that no visitor loses its place.
 //
 // Thread-safe but for open(), start() and stop().
 #pragma once

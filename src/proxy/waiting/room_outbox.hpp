@@ -15,8 +15,8 @@
 
 namespace spillway::proxy {
 
-// A command on its way into the log and back: kept by the one who asks, who may go, and by the one
-// who writes.
+// A command on its way into the log and back. The request that waits for it and the keeper that
+// writes it share it, since the request may end first.
 struct RoomCall {
   RoomCall(waiting::Command asked, std::function<void()> then)
       : command(std::move(asked)), done(std::move(then)) {}
@@ -38,7 +38,7 @@ class RoomOutbox {
 
   // false: the log does not answer now, or too many wait; done() is not called.
   bool submit(std::shared_ptr<RoomCall> call);
-  // Beyond kMostHeard they are left out: who waits asks again.
+  // Beyond kMostHeard they are left out: the visitor polls again.
   void hear(const waiting::TicketId& id) { add(heard_, id); }
   void stay(const waiting::TicketId& id) { add(stayed_, id); }
   void count(waiting::WaitingRoom::Door door);
@@ -53,10 +53,10 @@ class RoomOutbox {
   waiting::News take_news();
   // It could not be written.
   void put_back(waiting::News news);
-  // Whoever has been heard of, or has stayed, and is not written yet.
+  // Visitors that polled or used their pass, and are not in the log yet.
   std::vector<waiting::TicketId> reported() const;
 
-  // While it is refused nothing can be submitted; those who wait are told so.
+  // While it is refused nothing can be submitted, and the calls that wait are refused.
   void refuse(bool is_refused);
 
  private:

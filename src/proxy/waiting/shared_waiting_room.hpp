@@ -123,7 +123,7 @@ class SharedWaitingRoom {
   struct Sight {
     waiting::Time time{};      // of the last row
     waiting::Backend backend;  // as this proxy sees it
-    bool is_empty = false;     // nobody waits or is inside
+    bool is_empty = false;     // no visitor waits or is inside
     std::size_t proxies = 0;
   };
   Sight sight(TimePoint now);

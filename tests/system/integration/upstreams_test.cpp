@@ -27,8 +27,7 @@ TEST_CASE("an upstream in a burst of errors costs another one nothing") {
       {"routes",
        {{{"name", "reports"}, {"match", match_reports}, {"class", "P2"}, {"upstream", "reports"}},
         {{"name", "shop"}, {"match", match_shop}, {"class", "P2"}, {"upstream", "shop"}}}},
-      {"overload",
-       {{"tick_ms", 50}, {"window_ms", 1000}, {"cooldown_ms", 500}}}});
+      {"overload", {{"tick_ms", 50}, {"window_ms", 1000}, {"cooldown_ms", 500}}}});
 
   RawClient client(proxy.port());
   // The upstream's own errors are passed on until there is evidence enough.

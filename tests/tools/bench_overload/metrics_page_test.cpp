@@ -16,6 +16,4 @@ TEST_CASE("the series of a counter are added up") {
   CHECK_FALSE(sum_of("", "changes_total"));
 }
 
-TEST_CASE("a proxy that does not answer has no metrics") {
-  CHECK_FALSE(metrics_page(free_port()));
-}
+TEST_CASE("a proxy that does not answer has no metrics") { CHECK_FALSE(metrics_page(free_port())); }

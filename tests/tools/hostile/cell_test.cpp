@@ -45,7 +45,8 @@ TEST_CASE("contenders with limits by address are also attacked from a single one
   CHECK(count(plan({.addresses = {1, 7, 250}}), "slow-head", "spillway") == 3);
 }
 
-TEST_CASE("a run takes less than seventeen minutes and counts a thousand requests of P0 in each cell") {
+TEST_CASE(
+    "a run takes less than seventeen minutes and counts a thousand requests of P0 in each cell") {
   double seconds = 0;
   for (const Cell& cell : plan({})) {
     seconds += expected_seconds(cell);

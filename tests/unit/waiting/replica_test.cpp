@@ -185,7 +185,7 @@ TEST_CASE("any proxy's row calls who may come in, although another one has stopp
   REQUIRE(sale.state(2) == TicketState::waiting);
   sale.replica.apply({kFirst, 1, {}, {Cancel{id_of(1), Ended::cancelled}}}, sale.now);
   REQUIRE(sale.state(2) == TicketState::waiting);  // the tick is not due yet
-  sale.now += Milliseconds(1'000);  // a call a second: Backend::pace
+  sale.now += Milliseconds(1'000);                 // a call a second: Backend::pace
   sale.replica.apply({kSecond, 1, {}, {}}, sale.now);
   CHECK(sale.state(2) == TicketState::processing);
   // What the first one writes when it goes on calls nobody again.
