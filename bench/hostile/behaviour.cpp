@@ -9,7 +9,7 @@ namespace {
 constexpr int kTinyWindow = 2048;
 constexpr double kAtOnce = 900;  // connections a second: all of them within the warm-up
 
-constexpr std::array<Manner, 17> kManners{{
+constexpr std::array<Manner, 18> kManners{{
     {"silent", "connects and says nothing", make_silent, 900, kAtOnce},
     {"slow-head", "a field of a head each second (slowloris)", make_slow_head, 900, kAtOnce},
     {"slow-body", "a byte of a body of P0 each second", make_slow_body, 900, kAtOnce},
@@ -32,6 +32,8 @@ constexpr std::array<Manner, 17> kManners{{
     {"tiny-deadline", "requests with a deadline of 15 ms, one after the other", make_tiny_deadline,
      100, kAtOnce},
     {"cache-buster", "GETs of P1 with a query that never comes twice", make_cache_buster, 100,
+     kAtOnce},
+    {"path-climber", "POSTs to P2 by paths that begin as those of P0", make_path_climber, 100,
      kAtOnce},
     {"error-maker", "GETs of what answers 500, one after the other", make_error_maker, 100,
      kAtOnce},

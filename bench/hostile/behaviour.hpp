@@ -55,6 +55,7 @@ std::unique_ptr<Behaviour> make_abort();
 std::unique_ptr<Behaviour> make_half_closed();
 std::unique_ptr<Behaviour> make_tiny_deadline();
 std::unique_ptr<Behaviour> make_cache_buster();
+std::unique_ptr<Behaviour> make_path_climber();
 std::unique_ptr<Behaviour> make_error_maker();
 
 }  // namespace spillway::hostile

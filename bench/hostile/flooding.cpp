@@ -1,3 +1,4 @@
+#include <array>
 #include <chrono>
 #include <string>
 
@@ -70,6 +71,22 @@ class CacheBuster final : public Behaviour {
   }
 };
 
+// P0's route for a proxy that compares prefixes of what came, P2's for a backend that resolves the
+// dots, decodes, or leaves parameters out.
+class PathClimber final : public Behaviour {
+  awaitable<void> use(Connection& connection, Random& random) const override {
+    static constexpr std::array<std::string_view, 4> kSpellings{
+        "/checkout/../export", "/checkout/%2e%2e/export", "/checkout/..%2fexport",
+        "/checkout/..;/export"};
+    for (bool open = true; open;) {
+      const std::string_view path = kSpellings[random.next() % kSpellings.size()];
+      const std::string request = "POST " + std::string(path) +
+                                  " HTTP/1.1\r\nHost: shop.example\r\nContent-Length: 0\r\n\r\n";
+      open = co_await ask(connection, request);
+    }
+  }
+};
+
 class ErrorMaker final : public Behaviour {
   awaitable<void> use(Connection& connection, Random&) const override {
     for (bool open = true; open;) {
@@ -86,6 +103,7 @@ std::unique_ptr<Behaviour> make_abort() { return std::make_unique<Abort>(); }
 std::unique_ptr<Behaviour> make_half_closed() { return std::make_unique<HalfClosed>(); }
 std::unique_ptr<Behaviour> make_tiny_deadline() { return std::make_unique<TinyDeadline>(); }
 std::unique_ptr<Behaviour> make_cache_buster() { return std::make_unique<CacheBuster>(); }
+std::unique_ptr<Behaviour> make_path_climber() { return std::make_unique<PathClimber>(); }
 std::unique_ptr<Behaviour> make_error_maker() { return std::make_unique<ErrorMaker>(); }
 
 }  // namespace spillway::hostile

@@ -150,8 +150,8 @@ TEST_CASE("clients that read responses of 4 MiB slowly do not stop P0") {
   check_that_p0_is_answered(result);
 }
 
-TEST_CASE("clients that leave or ask for what fails do not stop P0") {
-  for (const char* behaviour : {"abort", "error-maker"}) {
+TEST_CASE("clients that leave, ask for what fails, or spell P2 as P0 do not stop P0") {
+  for (const char* behaviour : {"abort", "error-maker", "path-climber"}) {
     CAPTURE(behaviour);
     const Result result = play_one(behaviour, "spillway");
     CHECK(result.usage.connections > 10);
