@@ -150,7 +150,8 @@ class FleetLoop {
       const std::uint64_t turn = turns_ + (fleet_.in_phase ? 0 : i);
       if (turn % kTimersPerSweep == 0) proxy.sweep(now_);
       if (turn % ticks_each_ != 0) continue;
-      if (proxy.tick(now_, std::nullopt) && seconds() >= times_.warm_up) ++run_.transitions;
+      const Duration ahead = static_cast<int>(i) * fleet_.clocks_apart;
+      if (proxy.tick(now_, std::nullopt, ahead) && seconds() >= times_.warm_up) ++run_.transitions;
     }
     ++turns_;
     events_.push({.at = now_ + kTimerPeriod, .kind = EventKind::timer});

@@ -28,6 +28,7 @@ struct Fleet {
   std::vector<simulate::Server> servers;  // none: one server
   bool loses_server = false;              // the last one, for a third of the measured time
   bool in_phase = false;                  // all proxies tick at the same moments
+  Duration clocks_apart{0};               // each wall clock is ahead of the one before by this
 };
 std::vector<Fleet> fleets(bool quick);
 

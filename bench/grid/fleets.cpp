@@ -61,6 +61,12 @@ std::vector<Fleet> fleets(bool quick) {
   out.push_back(out[out.size() / 2]);
   out.back().name += "-in-phase";
   out.back().in_phase = true;
+  add(4, backend(64, 20, 2), out);
+  out.back().name += "-clocks-off";
+  out.back().clocks_apart = Milliseconds{30};
+  add(4, backend(64, 20, 2), out);
+  out.back().name += "-clocks-apart";
+  out.back().clocks_apart = Milliseconds{730};
   out.push_back(changing(4, backend(64, 20, 2)));
   out.push_back(changing(16, backend(256, 20, 2)));
   if (!quick) out.push_back(changing(64, backend(256, 20, 2)));

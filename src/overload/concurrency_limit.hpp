@@ -14,6 +14,7 @@ namespace spillway::overload {
 // What happened at the upstream during one tick, under the limit of that tick.
 struct LimitSample {
   Duration span{0};
+  Duration wall{0};             // since the Unix epoch, at its end
   double slot_seconds = 0;      // requests at work, integrated over `span`
   std::uint32_t succeeded = 0;  // responses other than 5xx
   // Requests wait or are refused, and more than the limit lets in is offered.

@@ -9,7 +9,7 @@ namespace {
 
 // How far the knee may move between two measurements. Several in a row that were not expected mean
 // that it moved further: twice as far for each standard deviation of their sum above the usual.
-constexpr double kDrift = 0.02;
+constexpr double kDrift = 0.028;
 constexpr double kFarDrift = 0.6;
 constexpr double kMemory = 0.85;  // of the sum, from one measurement to the next
 constexpr double kUsual = 1.5;

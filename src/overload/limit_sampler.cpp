@@ -22,7 +22,7 @@ std::optional<LimitSample> LimitSampler::take(const TickInput& input,
     admitted += shard->admitted();
   }
   const std::uint32_t waiting = std::accumulate(input.queued.begin(), input.queued.end(), 0u);
-  LimitSample sample;
+  LimitSample sample{.wall = input.wall};
   sample.slot_seconds =
       input.busy_slot_seconds - std::exchange(slot_seconds_, input.busy_slot_seconds);
   sample.succeeded = succeeded - std::exchange(succeeded_, succeeded);

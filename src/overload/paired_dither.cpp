@@ -56,7 +56,7 @@ constexpr double kEnoughServed = 8;
 constexpr double kStillServed = 0.6;  // of those before
 constexpr double kServedMore = 1.2;
 constexpr double kDrained = 1.05;
-// The two phases must differ in requests at work by this part of the width at least.
+// The two limits must differ in requests at work by this part of the width at least.
 constexpr double kFilled = 0.4;
 
 std::uint32_t rounded(double limit) { return static_cast<std::uint32_t>(std::lround(limit)); }
@@ -76,13 +76,14 @@ PairedDither::PairedDither(const config::AutoConcurrency& settings, std::uint32_
 void PairedDither::restart(std::uint32_t limit) {
   knee_.suppose(std::clamp<double>(limit, least_, most_), kRestartSpread);
   place();
-  phase_.reset();
-  other_.reset();
+  watch_.reset();
+  comparison_.reset();
   limit_ = static_cast<std::uint32_t>(std::clamp<double>(limit, least_, most_));
 }
 
 void PairedDither::step(const LimitSample& sample, TimePoint now) {
   short_for_ = sample.is_short ? short_for_ + sample.span : Duration{0};
+  idle_for_ = sample.is_short ? Duration{0} : idle_for_ + sample.span;
   times_.step(sample);
   careful_for_ = std::max(careful_for_ - sample.span, Duration{0});
   const double served_in = to_seconds(sample.span);
@@ -90,46 +91,91 @@ void PairedDither::step(const LimitSample& sample, TimePoint now) {
   leaving_ = leave ? Served{leaving_.seconds + served_in, leaving_.succeeded + sample.succeeded}
                    : Served{};
   if (brakes_ && is_in_vain(sample, now)) return give_back(now);
+  if (leave && comparison_ && !comparison_->is_high) return raise();
   if (leave) return brake(sample, now);
   if (brakes_ && (sample.answered || brakes_->since.seconds > kNoEvidence)) {
     brakes_.reset();
     vain_pause_ = kBrakesInVain;
   }
   if (recover(sample, now)) return;
-  if (!phase_) {
-    if (short_for_ < kShortest) return;
-    has_guessed_ ? begin(true, now) : watch(now);
-    return;
-  }
-  if (now - sample.span < phase_->settled) return;
-  phase_->seconds += to_seconds(sample.span);
-  phase_->slot_seconds += sample.slot_seconds;
-  phase_->succeeded += sample.succeeded;
-  phase_->released += sample.released;
-  phase_->idle = sample.is_short ? Duration{0} : phase_->idle + sample.span;
-  if (phase_->idle >= kIdle) return stop();
-  if (phase_->released > 0) held_ = phase_->slot_seconds / phase_->released;
-  if (!is_enough(*phase_)) return;
-  finish_phase(now);
+  if (watch_) return watch(sample, now);
+  if (comparison_) return compare(sample, now);
+  if (short_for_ < kShortest) return;
+  has_guessed_ ? begin_comparing(sample.span, now) : begin_watching(now);
 }
 
-void PairedDither::finish_phase(TimePoint now) {
-  const Phase done = *std::exchange(phase_, std::nullopt);
+void PairedDither::Phase::add(const LimitSample& sample) {
+  seconds += to_seconds(sample.span);
+  slot_seconds += sample.slot_seconds;
+  succeeded += sample.succeeded;
+  released += sample.released;
+}
+
+void PairedDither::count(Phase& phase, const LimitSample& sample) {
+  phase.add(sample);
+  if (phase.released >= kFewest) held_ = phase.slot_seconds / phase.released;
+}
+
+// The first phase, since a guess may come of it, or after cuts that were taken back.
+void PairedDither::begin_watching(TimePoint now) {
+  watch_ = Watch{.settled = now + from_seconds(kSettles * held_)};
+}
+
+void PairedDither::watch(const LimitSample& sample, TimePoint now) {
+  if (idle_for_ >= kIdle) return stop();
+  if (now - sample.span < watch_->settled) return;
+  count(watch_->phase, sample);
+  if (!is_enough(watch_->phase)) return;
+  const Phase done = std::exchange(watch_, std::nullopt)->phase;
   if (done.succeeded < kFewest / 3) return stop();  // too slow to tell
   if (!std::exchange(has_guessed_, true)) {
     if (const auto number = guess(done.throughput(), done.at_work())) {
       knee_.suppose_at_least(*number, std::min(done.at_work(), most_));
       place();
-      return begin(true, now);
     }
   }
-  if (!other_) {
-    other_ = done;
-    return begin(!is_high_, now);
+  begin_comparing(sample.span, now);
+}
+
+// Under the higher limit, which refuses less, until a high turn begins.
+void PairedDither::begin_comparing(Duration tick, TimePoint now) {
+  held_ = times_.recent().value_or(held_);
+  turns_.fit(held_, tick);
+  comparison_.emplace();
+  begin_turn(true, now);
+}
+
+void PairedDither::compare(const LimitSample& sample, TimePoint now) {
+  if (idle_for_ >= kIdle) return stop();
+  const bool is_high_turn = turns_.is_high_at(sample.wall);
+  if (!comparison_->has_begun) {
+    comparison_->has_begun = is_high_turn;
+    return;
   }
-  const Phase other = *std::exchange(other_, std::nullopt);
-  is_high_ ? judge(other, done) : judge(done, other);
-  begin(is_high_, now);
+  if (is_high_turn != comparison_->is_high) return end_turn(sample, now);
+  if (now - sample.span < comparison_->settled) return;
+  count(comparison_->is_high ? comparison_->high : comparison_->low, sample);
+}
+
+void PairedDither::end_turn(const LimitSample& sample, TimePoint now) {
+  const Phase low = comparison_->low, high = comparison_->high;
+  if (low.seconds > 0 && high.seconds > 0 && is_enough(low) && is_enough(high)) {
+    if (std::min(low.succeeded, high.succeeded) < kFewest / 3) return stop();  // too slow to tell
+    judge(low, high);
+    turns_.fit(held_, sample.span);
+    comparison_ = Comparison{.has_begun = true};
+  }
+  begin_turn(turns_.is_high_at(sample.wall), now);
+}
+
+void PairedDither::begin_turn(bool is_high, TimePoint now) {
+  const std::uint32_t limit = is_high ? high_limit() : low_limit();
+  comparison_->is_high = is_high;
+  comparison_->settled = now;
+  if (limit == limit_) return;
+  limit_ = limit;
+  times_.restart();
+  comparison_->settled += std::min(from_seconds(kSettles * held_), turns_.length() / 2);
 }
 
 // Throughput x the time that a request takes without a queue is how many are worked on, by Little's
@@ -147,31 +193,23 @@ bool PairedDither::recover(const LimitSample& sample, TimePoint now) {
   const double higher = std::max(limit_ + 1.0, kRecovery * limit_);
   knee_.suppose(std::min(recover_to_, higher), kRestartSpread);
   place();
-  other_.reset();
-  begin(true, now);
+  watch_.reset();
+  begin_comparing(sample.span, now);
   return true;
 }
 
-// A phase under the limit as it is: the first one, since a guess may come of it, or after cuts that
-// were taken back.
-void PairedDither::watch(TimePoint now) {
-  is_high_ = true;
-  phase_ = Phase{.settled = now + from_seconds(kSettles * held_)};
-}
-
-void PairedDither::begin(bool high, TimePoint now) {
-  is_high_ = high;
-  const std::uint32_t limit = high ? high_limit() : low_limit();
-  const bool changes = limit != limit_;
-  limit_ = limit;
-  if (changes) times_.restart();
-  phase_ = Phase{.settled = changes ? now + from_seconds(kSettles * held_) : now};
+// Clients may leave because the lower limit makes them wait for too long here.
+void PairedDither::raise() {
+  comparison_.reset();
+  limit_ = high_limit();
+  leaving_ = {};
+  times_.restart();
 }
 
 // The limit no longer binds. The higher one is kept: it refuses less.
 void PairedDither::stop() {
-  phase_.reset();
-  other_.reset();
+  watch_.reset();
+  comparison_.reset();
   limit_ = high_limit();
 }
 
@@ -202,7 +240,6 @@ void PairedDither::brake(const LimitSample& sample, TimePoint now) {
   if (brakes_ && brakes_->since.seconds < kJudged &&
       brakes_->before.rate() * kJudged >= kEnoughServed)
     return;  // the last cut is not judged yet
-  other_.reset();
   if (brakes_ && low_limit() <= least_) return give_back(now);
   if (!brakes_) {
     brakes_ = Brakes{double(limit_), leaving_, now, {}};
@@ -216,7 +253,8 @@ void PairedDither::brake(const LimitSample& sample, TimePoint now) {
   knee_.suppose(std::min(half, std::max(guessed, half / 4)), kFirstSpread / 2);
   brakes_from_ = now + pause;
   careful_for_ = kCarefulFor;
-  phase_.reset();  // the next one begins when clients stay
+  watch_.reset();  // and compared again when clients stay
+  comparison_.reset();
   place();
   limit_ = high_limit();
   times_.restart();
@@ -244,11 +282,11 @@ void PairedDither::give_back(TimePoint now) {
   brakes_from_ = now + vain_pause_;
   vain_pause_ = std::min(2 * vain_pause_, kLongestInVain);
   careful_for_ = Duration{0};
-  other_.reset();
+  comparison_.reset();
   place();
   limit_ = rounded(former);
   times_.restart();
-  watch(now);
+  begin_watching(now);
 }
 
 void PairedDither::place() {

@@ -1,10 +1,11 @@
 // The concurrency limit found by comparing two limits with one another, in turns.
 //
-// While the limit binds, phases under a lower limit alternate with phases under a higher one. By
+// While the limit binds, turns under a lower limit alternate with turns under a higher one. By
 // how much throughput grows from one to the other says where the knee of the upstream is: above
 // both (each further request at work adds throughput), below both (it only waits there), or in
-// between. What slows both phases alike, such as an upstream that as a whole got slower, cancels
-// out: no latency is remembered that could be wrong.
+// between. What slows both alike, such as an upstream that as a whole got slower, cancels out: no
+// latency is remembered that could be wrong. The turns of all proxies go together
+// (dither_turns.hpp), so that those before one upstream find what it can do for all of them.
 //
 // The interval follows what is known of the knee (knee.hpp): wide at first, so that few phases find
 // it, then narrow. A wide interval far from the knee costs nothing: below it the higher limit is a
@@ -20,6 +21,7 @@
 #include "base/time.hpp"
 #include "config/config.hpp"
 #include "overload/concurrency_limit.hpp"
+#include "overload/dither_turns.hpp"
 #include "overload/knee.hpp"
 #include "overload/slot_times.hpp"
 
@@ -36,15 +38,25 @@ class PairedDither final : public ConcurrencyLimit {
  private:
   // What the upstream did under one limit, once the requests of the other one were gone.
   struct Phase {
-    TimePoint settled;
     double seconds = 0;
     double slot_seconds = 0;
     double succeeded = 0;
     double released = 0;
-    Duration idle{0};  // without a queue
 
+    void add(const LimitSample& sample);
     double at_work() const { return slot_seconds / seconds; }
     double throughput() const { return succeeded / seconds; }
+  };
+  // Under the limit as it is.
+  struct Watch {
+    Phase phase;
+    TimePoint settled;
+  };
+  struct Comparison {
+    Phase low, high;  // of one turn or several
+    bool is_high = true;
+    bool has_begun = false;  // from the first high turn on
+    TimePoint settled;       // the requests of the other limit are gone
   };
 
   struct Served {
@@ -61,9 +73,14 @@ class PairedDither final : public ConcurrencyLimit {
   };
 
   std::optional<double> guess(double throughput, double at_work) const;
-  void finish_phase(TimePoint now);
-  void watch(TimePoint now);
-  void begin(bool high, TimePoint now);
+  void begin_watching(TimePoint now);
+  void watch(const LimitSample& sample, TimePoint now);
+  void begin_comparing(Duration tick, TimePoint now);
+  void compare(const LimitSample& sample, TimePoint now);
+  void count(Phase& phase, const LimitSample& sample);
+  void end_turn(const LimitSample& sample, TimePoint now);
+  void begin_turn(bool is_high, TimePoint now);
+  void raise();
   void stop();
   bool is_enough(const Phase& phase) const;
   void judge(const Phase& low, const Phase& high);
@@ -80,13 +97,14 @@ class PairedDither final : public ConcurrencyLimit {
   Knee knee_;
   double low_ = 0, width_ = 0;  // logarithms of the lower limit, and of the higher by it
   std::uint32_t limit_;
-  bool is_high_ = true;
-  std::optional<Phase> phase_;
-  std::optional<Phase> other_;  // of the pair, complete
-  double held_ = 0;             // seconds that a request held its slot, lately
+  std::optional<Watch> watch_;
+  std::optional<Comparison> comparison_;
+  DitherTurns turns_;
+  double held_ = 0;  // seconds that a request held its slot, lately
   SlotTimes times_;
   bool has_guessed_ = false;
   Duration short_for_{0};  // requests have waited for so long
+  Duration idle_for_{0};   // without a queue for so long
   std::optional<Brakes> brakes_;
   double recover_to_ = 0;  // the limit before brakes, so far as it was seen to have no queue
   Served leaving_;         // while clients leave

@@ -69,6 +69,7 @@ struct TickInput {
   std::span<const double> predicted_wait = {};  // by class, seconds: of a request that came now
   std::span<const TenantShard* const> tenants = {};  // the same ones in every tick
   bool is_normal = true;                             // the state before this tick
+  Duration wall{0};                                  // since the Unix epoch, by the machine's clock
 };
 
 // Owned by the control thread, one per upstream. Windows are window_ms long in slices of one

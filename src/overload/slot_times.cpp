@@ -45,9 +45,13 @@ void SlotTimes::step(const LimitSample& sample) {
   quiet_ = quiet_ > 0 ? std::min(mean, kQuietRise * quiet_) : mean;
 }
 
+std::optional<double> SlotTimes::recent() const {
+  return recent_.requests < kEnoughRecent ? std::nullopt : std::optional(recent_.value());
+}
+
 std::optional<double> SlotTimes::stretch() const {
-  if (quiet_ <= 0 || recent_.requests < kEnoughRecent) return std::nullopt;
-  return recent_.value() / quiet_;
+  const std::optional<double> now = recent();
+  return quiet_ > 0 && now ? std::optional(*now / quiet_) : std::nullopt;
 }
 
 }  // namespace spillway::overload

@@ -21,6 +21,8 @@ class SlotTimes {
 
   // Seconds, the mean without a queue as far as seen; 0: not known.
   double quiet() const { return quiet_; }
+  // Seconds, the recent mean; nullopt: not known.
+  std::optional<double> recent() const;
   // Recent mean / quiet one; nullopt: not known.
   std::optional<double> stretch() const;
   // Slots given back per second, recently.

@@ -341,7 +341,8 @@ void ProxyModel::sweep(TimePoint now) {
 }
 
 std::optional<overload::Transition> ProxyModel::tick(TimePoint now,
-                                                     std::optional<Duration> event_loop_lag) {
+                                                     std::optional<Duration> event_loop_lag,
+                                                     Duration ahead) {
   const overload::SignalShard* const shards[] = {&signals_};
   const overload::TenantShard* const tenants[] = {&tenants_};
   std::vector<std::uint32_t> queued;
@@ -368,7 +369,8 @@ std::optional<overload::Transition> ProxyModel::tick(TimePoint now,
                         .event_loop_lag = lag,
                         .started = started,
                         .predicted_wait = predicted,
-                        .tenants = tenants},
+                        .tenants = tenants,
+                        .wall = now.time_since_epoch() + ahead},
                        now);
   returns_.measure(overload::shown_capacity(controller_.signals(), scheduler_.mean_hold()), now);
   if (scheduler_.concurrency() != result.limit) scheduler_.share_slots(result.limit, 0, true);

@@ -84,8 +84,9 @@ class ProxyModel {
 
   // A worker's sweep, every 50 ms.
   void sweep(TimePoint now);
-  // Every tick of the configuration.
-  std::optional<overload::Transition> tick(TimePoint now, std::optional<Duration> event_loop_lag);
+  // Every tick of the configuration. The proxy's wall clock is `ahead` of the others'.
+  std::optional<overload::Transition> tick(TimePoint now, std::optional<Duration> event_loop_lag,
+                                           Duration ahead = Duration{0});
 
   State state() const { return controller_.state(); }
   Reason reason() const { return controller_.reason(); }

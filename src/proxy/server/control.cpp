@@ -112,7 +112,8 @@ void Control::tick(Ticker& ticker, TimePoint now) {
        .event_loop_lag = to_seconds(lag),
        .started = ticker.load.started,
        .predicted_wait = ticker.load.predicted_wait,
-       .tenants = ticker.tenants},
+       .tenants = ticker.tenants,
+       .wall = std::chrono::system_clock::now().time_since_epoch()},
       now);
   upstream.gate.limit_to(result.limit, now);
   upstream.returns.measure(

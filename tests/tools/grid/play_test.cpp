@@ -105,6 +105,18 @@ TEST_CASE("a fleet with true numbers shares evenly, and one of too large numbers
   CHECK(bad["p99_P0_ms"] > 2 * good["p99_P0_ms"].get<double>());
 }
 
+TEST_CASE("proxies that look for the limit find one together, unless their clocks are apart") {
+  constexpr Times kLonger{.warm_up = 20, .measured = 20};
+  Fleet fleet{.cell = {.slots = 64, .sigma = 0.5, .load = 2}, .proxies = std::vector<Presence>(4)};
+  const auto played = [&] { return json::parse(fleet_line(fleet, contender("auto"), 1, kLonger)); };
+  const json together = played();
+  CHECK(together["useful"] > 0.97);
+  CHECK(together["jain_proxies"] > 0.95);
+  CHECK(together["limits_mean"] < 100);
+  fleet.clocks_apart = Milliseconds{730};
+  CHECK(played()["limits_mean"] > 200);
+}
+
 TEST_CASE("a proxy that left gets nothing, and one that joined takes its share") {
   Fleet fleet{.cell = {.slots = 64, .load = 1.2}, .proxies = std::vector<Presence>(3)};
   fleet.proxies[1].until = 8;

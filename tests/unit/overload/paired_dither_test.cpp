@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 using namespace spillway;
 using namespace spillway::overload;
@@ -37,6 +38,7 @@ class Loop {
       const auto succeeded = static_cast<std::uint32_t>(carried_);
       carried_ -= succeeded;
       limit_.step({.span = 100ms,
+                   .wall = now_.time_since_epoch(),
                    .slot_seconds = at_work * 0.1,
                    .succeeded = succeeded,
                    .is_short = upstream.offered > 1.01 * rate,
@@ -61,7 +63,56 @@ class Loop {
   std::uint32_t lowest_ = 0, highest_ = 0;
 };
 
+// The limits of proxies before one upstream after a minute of twice what it can do, of which each
+// serves as many as are at work through it; their wall clocks are `apart` from one to the next.
+double limits_together(std::size_t proxies, std::uint32_t initial, Duration apart) {
+  constexpr Upstream upstream{.parallel = 64, .service = 0.02};
+  std::vector<PairedDither> limits(proxies,
+                                   PairedDither(config::AutoConcurrency{.initial = initial}, 1));
+  std::vector<double> carried(proxies);
+  double together = 0;
+  int ticks = 0;
+  for (TimePoint now = TimePoint{} + 1h; now < TimePoint{} + 1h + 60s; now += 100ms) {
+    double at_work = 0;
+    for (const PairedDither& limit : limits) at_work += limit.limit();
+    const double rate = std::min(at_work, upstream.parallel) / upstream.service;
+    for (std::size_t i = 0; i < proxies; ++i) {
+      const double own = rate * limits[i].limit() / at_work * 0.1;
+      carried[i] += own;
+      const auto succeeded = static_cast<std::uint32_t>(carried[i]);
+      carried[i] -= succeeded;
+      limits[i].step({.span = 100ms,
+                      .wall = now.time_since_epoch() + static_cast<int>(i) * apart,
+                      .slot_seconds = limits[i].limit() * 0.1,
+                      .succeeded = succeeded,
+                      .is_short = true,
+                      .has_waiters = true,
+                      .released = own,
+                      .answered = 1},
+                     now);
+    }
+    if (now < TimePoint{} + 1h + 30s) continue;
+    together += at_work;
+    ++ticks;
+  }
+  return together / ticks;
+}
+
 }  // namespace
+
+TEST_CASE("proxies before one upstream find what it can do for all of them") {
+  for (const std::size_t proxies : {2, 4, 16}) {
+    CAPTURE(proxies);
+    CHECK(limits_together(proxies, 16, 0ms) <= 100);
+    CHECK(limits_together(proxies, 16, 0ms) >= 60);
+    CHECK(limits_together(proxies, 16, 10ms) <= 100);
+  }
+}
+
+TEST_CASE("proxies whose turns do not go together take each other's gain for their own") {
+  CHECK(limits_together(2, 16, 600ms) > 200);
+  CHECK(limits_together(4, 16, 600ms) > 200);
+}
 
 TEST_CASE("the limit is found from far above and from far below") {
   for (const std::uint32_t initial : {4u, 16u, 64u, 300u, 1000u}) {
@@ -147,6 +198,7 @@ TEST_CASE("a cut by which fewer are served is taken back at once, and the next o
     const double at_work = std::min<double>(limit.limit(), 41);
     const bool serves = at_work >= 41 || tick % 4 == 0;
     limit.step({.span = 100ms,
+                .wall = now.time_since_epoch(),
                 .slot_seconds = at_work * 0.1,
                 .succeeded = serves && tick % 2 == 0 ? 1u : 0u,
                 .is_short = false,

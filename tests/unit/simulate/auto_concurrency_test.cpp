@@ -25,7 +25,7 @@ Recording play(const Load& load, std::uint64_t seed) {
            std::to_string(load.timeout_ms) + R"(,"rate":)" + std::to_string(rate * part) + "}";
   };
   const std::string text =
-      R"({"name":"test","sentence":"A test.","seconds":60,"warm_up_seconds":10,)"
+      R"({"name":"test","sentence":"A test.","seconds":60,"warm_up_seconds":15,)"
       R"("backend":{"slots":)" +
       std::to_string(load.slots) + R"(,"service_ms":20,"sigma":0.5},)" + load.changes +
       R"("clients":[)" + clients("P0", 0.1) + "," + clients("P1", 0.3) + "," + clients("P2", 0.6) +

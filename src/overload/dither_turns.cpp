@@ -1,0 +1,27 @@
+#include "overload/dither_turns.hpp"
+
+#include <algorithm>
+
+namespace spillway::overload {
+namespace {
+
+constexpr int kStep = 3;
+constexpr Milliseconds kLongest{5400};  // but for long ticks
+constexpr int kTicks = 4;
+// Of a turn: the ticks at its ends, and how many times as long as a slot is held.
+constexpr int kTicksLost = 2;
+constexpr double kHolds = 2.4;
+// A shorter turn would be this many times as long as needed.
+constexpr int kMargin = 2;
+
+}  // namespace
+
+void DitherTurns::fit(double held, Duration tick) {
+  while (length_ < kTicks * tick) length_ *= kStep;
+  const Duration needed = kTicksLost * tick + from_seconds(kHolds * held);
+  if (length_ < needed && length_ < kLongest) length_ *= kStep;
+  const Duration least = std::max(kMargin * needed, kTicks * tick);
+  while (length_ > kShortest && length_ / kStep >= least) length_ /= kStep;
+}
+
+}  // namespace spillway::overload
