@@ -6,6 +6,7 @@
 
 #include "base/random.hpp"
 #include "bench/jobs/group_writer.hpp"
+#include "jobs/rotor.hpp"
 
 namespace spillway::job_bench {
 
@@ -14,7 +15,7 @@ using std::chrono::duration;
 
 namespace {
 
-constexpr std::uint64_t kTurn = 8;  // lanes that are claimed from before more is put in
+constexpr std::uint64_t kBatches = 8;  // of claims, before more is put in
 // As src/proxy/jobs/job_dispatcher.cpp.
 constexpr std::size_t kLanesAtOnce = 1024;
 constexpr std::chrono::milliseconds kPagesEvery{100}, kTotalsEvery{1000};
@@ -103,8 +104,7 @@ void Shop::fill(std::uint64_t pending) {
   }
 }
 
-std::vector<store::Command> Shop::ends_of(const store::Claim& claim) const {
-  std::vector<store::Command> ends;
+void Shop::add_ends(const store::Claim& claim, std::vector<store::Command>& ends) const {
   for (const jobs::LeasedJob& job : claim.jobs) {
     jobs::Progress progress = job.progress;
     progress.state = jobs::JobState::succeeded;
@@ -114,7 +114,6 @@ std::vector<store::Command> Shop::ends_of(const store::Claim& claim) const {
     settle.answer = jobs::StoredAnswer{200, "content-length: 2\r\n", "ok"};
     ends.push_back(std::move(settle));
   }
-  return ends;
 }
 
 void Shop::look(std::vector<store::Command>& batch) {
@@ -135,24 +134,39 @@ void Shop::learn(const std::vector<store::Command>& batch) {
   }
 }
 
+// From the next lanes, as many as the proxy asks in one batch.
+std::vector<store::Command> Shop::claims(std::size_t limit) {
+  const std::uint64_t lanes = lanes_at_once(limit);
+  std::vector<store::Command> batch;
+  for (std::uint64_t n = 0; n < lanes; ++n)
+    batch.push_back(store::Claim{epoch_, lane(claimed_++), limit / lanes});
+  return batch;
+}
+
+std::uint64_t Shop::lanes_at_once(std::size_t limit) const {
+  return std::min<std::uint64_t>({jobs::Rotor::kMostTurns, goods_.lanes, limit});
+}
+
 Figures Shop::cycle(std::size_t limit, std::chrono::milliseconds time) {
   std::vector<double> times;
   double seconds = 0, done = 0;
   const auto begin = Clock::now();
   while (Clock::now() - begin < time) {
-    const std::uint64_t turn = std::min(kTurn, goods_.lanes);
-    std::vector<store::Command> more;  // one for each of the next lanes'
-    for (std::size_t n = 0; n < limit * turn; ++n)
-      more.push_back(new_job(lane(claimed_ + n % turn)));
+    const std::uint64_t lanes = kBatches * lanes_at_once(limit);
+    std::vector<store::Command> more;
+    for (std::size_t n = 0; n < limit * kBatches; ++n)
+      more.push_back(new_job(lane(claimed_ + n % lanes)));
     execute(more);
     store_->rest();
-    for (std::uint64_t n = 0; n < turn; ++n) {
+    for (std::uint64_t n = 0; n < kBatches; ++n) {
       const auto since = Clock::now();
-      std::vector<store::Command> batch{store::Claim{epoch_, lane(claimed_++), limit}};
+      std::vector<store::Command> batch = claims(limit);
       look(batch);
       execute(batch);
       learn(batch);
-      std::vector<store::Command> ends = ends_of(std::get<store::Claim>(batch.front()));
+      std::vector<store::Command> ends;
+      for (const store::Command& command : batch)
+        if (const auto* const claim = std::get_if<store::Claim>(&command)) add_ends(*claim, ends);
       execute(ends);
       const double took = duration<double>(Clock::now() - since).count();
       times.push_back(took * 1000);
@@ -174,7 +188,8 @@ double Shop::loop(std::size_t together, std::chrono::milliseconds time) {
     for (std::size_t n = 0; n < together; ++n) batch.push_back(new_job(lane(which)));
     batch.push_back(store::Claim{epoch_, lane(which), together});
     execute(batch);
-    ends = ends_of(std::get<store::Claim>(batch.back()));
+    ends.clear();
+    add_ends(std::get<store::Claim>(batch.back()), ends);
   }
   execute(ends);
   return done / duration<double>(Clock::now() - begin).count();

@@ -32,8 +32,9 @@ class Shop {
   Figures enqueue(std::size_t outstanding, std::chrono::milliseconds time);
   // Fills up to `pending`, without a wait for any of them.
   void fill(std::uint64_t pending);
-  // Claims `limit` jobs, settles them, and writes as many anew (not timed), so that as many wait as
-  // before. Meanwhile it asks for lanes and totals as often as the proxy does.
+  // Claims `limit` jobs, of as many lanes as the proxy asks at a time, settles them, and writes as
+  // many anew (not timed), so that as many wait as before. Meanwhile it asks for lanes and totals
+  // as often as the proxy does.
   Figures cycle(std::size_t limit, std::chrono::milliseconds time);
   // Jobs per second that went in, were claimed and settled: `together` of each a batch.
   double loop(std::size_t together, std::chrono::milliseconds time);
@@ -43,7 +44,9 @@ class Shop {
   jobs::Lane lane(std::uint64_t n) const;
   void look(std::vector<store::Command>& batch);
   void learn(const std::vector<store::Command>& batch);
-  std::vector<store::Command> ends_of(const store::Claim& claim) const;
+  std::vector<store::Command> claims(std::size_t limit);
+  std::uint64_t lanes_at_once(std::size_t limit) const;
+  void add_ends(const store::Claim& claim, std::vector<store::Command>& ends) const;
   void execute(std::vector<store::Command>& batch);
 
   std::string url_;

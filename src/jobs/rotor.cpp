@@ -13,16 +13,21 @@ void Rotor::enter_ring(Place& place) {
     known->second = rank.ring.insert(rank.ring.end(), Route{&known->first});
   }
   place.route = known->second;
-  Tenants& tenants = place.route->tenants;
+  // Were it to join the round under way, lanes that come and go would hold up the next one for
+  // ever.
+  place.round = 1 - place.route->round;
+  Tenants& tenants = place.route->rounds[place.round];
   place.self = tenants.insert(tenants.end(), &place);
   place.left = kQuantum;
   place.is_ready = true;
+  if (place.has_turn) ++place.route->open;
 }
 
 void Rotor::leave_ring(Place& place) {
   place.is_ready = false;
-  place.route->tenants.erase(place.self);
-  if (!place.route->tenants.empty()) return;
+  place.route->rounds[place.round].erase(place.self);
+  if (place.has_turn) --place.route->open;
+  if (place.route->lanes() > 0) return;
   const auto rank = ranks_.find(place.lane->rank);
   rank->second.ring.erase(place.route);
   rank->second.by_name.erase(place.lane->route);
@@ -40,7 +45,6 @@ void Rotor::forget(Place& place) {
   } else {
     sleeping_.erase({place.due, place.number});
   }
-  if (turn_ == &place) turn_ = nullptr;
   places_.erase(places_.find(*place.lane));
 }
 
@@ -65,13 +69,13 @@ void Rotor::add(const Lane& lane, WallTime due) {
     known = places_.emplace(lane, Place{}).first;
     known->second.lane = &known->first;
     known->second.number = ++numbers_;
-    known->second.round = round_;
+    known->second.seen_in = pages_round_;
     sleep(known->second, due);
     return;
   }
   Place& place = known->second;
-  place.round = round_;
-  if (turn_ == &place) place.news = place.news ? std::min(*place.news, due) : due;
+  place.seen_in = pages_round_;
+  if (place.has_turn) place.news = place.news ? std::min(*place.news, due) : due;
   learn(place, std::min(place.due, due));
 }
 
@@ -79,13 +83,13 @@ void Rotor::forget_unseen() {
   for (auto next = places_.begin(); next != places_.end();) {
     Place& place = (next++)->second;
     // What the store has said may be older than a job seen since the turn began.
-    const bool has_news = turn_ == &place && place.news;
-    if (!has_news && place.round != round_) forget(place);
+    const bool has_news = place.has_turn && place.news;
+    if (!has_news && place.seen_in != pages_round_) forget(place);
   }
 }
 
 void Rotor::refresh(std::span<const Due> lanes, Page page) {
-  if (page.begins_round) ++round_;
+  if (page.begins_round) ++pages_round_;
   std::map<Lane, WallTime> found;
   for (const Due& one : lanes) {
     const auto [known, is_new] = found.emplace(one.lane, one.due);
@@ -93,12 +97,12 @@ void Rotor::refresh(std::span<const Due> lanes, Page page) {
   }
   for (const auto& [lane, due] : found) {
     const auto known = places_.find(lane);
-    if (known != places_.end()) known->second.round = round_;
+    if (known != places_.end()) known->second.seen_in = pages_round_;
   }
   if (page.ends_round) forget_unseen();
   for (const auto& [lane, due] : found) {
     const auto known = places_.find(lane);
-    if (known != places_.end() && turn_ != &known->second) {
+    if (known != places_.end() && !known->second.has_turn) {
       learn(known->second, due);
     } else {
       add(lane, due);
@@ -115,58 +119,94 @@ void Rotor::wake(WallTime now) {
   }
 }
 
-std::optional<Rotor::Turn> Rotor::next(WallTime now, std::size_t most, const Room& room) {
+// To the end of one of its route's rounds.
+void Rotor::move_to_round(Place& place, std::size_t round) {
+  auto& rounds = place.route->rounds;
+  rounds[round].splice(rounds[round].end(), rounds[place.round], place.self);
+  place.round = round;
+}
+
+Rotor::Place& Rotor::front(Route& route) {
+  if (route.rounds[route.round].empty()) route.round = 1 - route.round;
+  return *route.rounds[route.round].front();
+}
+
+// The last lane of a round has what is left of its quantum, so that the next round can begin.
+std::size_t Rotor::share(const Route& route, std::size_t has_room, std::size_t lanes) {
+  if (route.rounds[route.round].size() == 1) return has_room;
+  const std::size_t over = std::min(lanes, route.lanes() - route.open);
+  return (has_room + over - 1) / over;
+}
+
+std::optional<Rotor::Turn> Rotor::next(WallTime now, std::size_t most, const Room& room,
+                                       std::size_t lanes) {
   wake(now);
-  turn_ = nullptr;
-  if (most == 0) return std::nullopt;
+  if (most == 0 || lanes == 0) return std::nullopt;
   for (auto& [number, rank] : ranks_) {
     // A route without room is passed over, and keeps its place: it is not its turn that is used.
-    for (auto route = rank.ring.begin(); route != rank.ring.end(); ++route) {
-      const std::size_t has_room = room(*route->name);
+    for (Route& route : rank.ring) {
+      const std::size_t has_room = room(*route.name);
       if (has_room == 0) continue;
-      Place& place = *route->tenants.front();
-      turn_ = &place;
-      place.news.reset();
-      return Turn{*place.lane, std::min({place.left, route->left, has_room, most})};
+      Place& place = front(route);
+      if (place.has_turn) return std::nullopt;
+      const std::size_t its = share(route, std::min(has_room, most), lanes);
+      return begin_turn(rank, place, std::min({place.left, route.left, its}));
     }
   }
   return std::nullopt;
 }
 
-// Its quantum, or its route's, is used up: to the end of its ring.
-void Rotor::pass_on(Rank& rank, Place& place) {
+// As if so many jobs came: only so is it known whose turn is next before the store has answered.
+Rotor::Turn Rotor::begin_turn(Rank& rank, Place& place, std::size_t limit) {
   Route& route = *place.route;
-  if (place.left == 0) {
+  place.has_turn = true;
+  ++route.open;
+  place.news.reset();
+  place.left -= limit;
+  route.left -= limit;
+  if (place.left > 0) {
+    move_to_round(place, route.round);
+  } else {
     place.left = kQuantum;
-    route.tenants.splice(route.tenants.end(), route.tenants, place.self);
+    move_to_round(place, 1 - route.round);
   }
   if (route.left == 0) {
     route.left = kQuantum;
     rank.ring.splice(rank.ring.end(), rank.ring, place.route);
   }
+  return Turn{*place.lane, limit};
+}
+
+// nullptr: a refresh has taken its place.
+Rotor::Place* Rotor::end_turn(const Turn& turn, std::size_t unused) {
+  const auto known = places_.find(turn.lane);
+  if (known == places_.end() || !known->second.has_turn) return nullptr;
+  Place& place = known->second;
+  place.has_turn = false;
+  // It has left the ring if what was learnt since is due later.
+  if (place.is_ready) {
+    --place.route->open;
+    place.route->left += unused;
+  }
+  return &place;
 }
 
 void Rotor::took(const Turn& turn, std::size_t jobs) {
-  const auto known = places_.find(turn.lane);
-  const bool is_its_turn = known != places_.end() && turn_ == &known->second;
-  turn_ = nullptr;
-  if (!is_its_turn) return;  // a refresh has taken its place
-  Place& place = known->second;
-  // It has left the ring if what was learnt since is due later.
-  if (place.is_ready) {
-    place.left -= std::min(place.left, jobs);
-    place.route->left -= std::min(place.route->left, jobs);
-    pass_on(ranks_.at(turn.lane.rank), place);
-  }
-  if (jobs >= turn.limit) return;
-  if (!place.news) return forget(place);
+  Place* const place = end_turn(turn, turn.limit - std::min(turn.limit, jobs));
+  if (place == nullptr || jobs >= turn.limit) return;
+  if (!place->news) return forget(*place);
   // A job that was seen after the claim: it goes to the end, as every lane that was empty.
-  if (place.is_ready) {
-    leave_ring(place);
+  if (place->is_ready) {
+    leave_ring(*place);
   } else {
-    sleeping_.erase({place.due, place.number});
+    sleeping_.erase({place->due, place->number});
   }
-  sleep(place, *place.news);
+  sleep(*place, *place->news);
+}
+
+void Rotor::give_up(const Turn& turn) {
+  Place* const place = end_turn(turn, turn.limit);
+  if (place != nullptr) place->left = std::min(kQuantum, place->left + turn.limit);
 }
 
 std::optional<WallTime> Rotor::due(const Lane& lane) const {

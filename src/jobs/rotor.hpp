@@ -2,11 +2,18 @@
 // (Shreedhar and Varghese, SIGCOMM 1995) over routes, and over the tenants of a route, each job
 // costing one. So a route or a tenant with a million jobs does not delay another's first.
 //
+// One transaction of the store asks several lanes, so several turns may be open at a time. How many
+// jobs a lane has is not known before it has answered: what its route has room for is spread over
+// the lanes, and what was not used is refunded to the route. A lane that has had a part of its
+// quantum goes behind the others of its round, and begins the next round only when all have had
+// theirs: in a round each gets a quantum, in however many turns.
+//
 // Pure, in memory; what it knows of lanes is a hint: the store says what there is. Not copied,
 // since its parts refer to each other. A turn costs O(log lanes), and one step for each route of
 // the rank that has no room.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -52,12 +59,15 @@ class Rotor {
   void refresh(std::span<const Due> lanes, Page page);
 
   // The lane to pull from, and how many jobs at most: what is left of its and its route's quantum,
-  // what its route has room for, and `most`. nullopt: none is due, or none may. Each turn is
-  // answered by took() before the next one.
-  std::optional<Turn> next(WallTime now, std::size_t most, const Room& room);
-  // So many jobs came of that turn; fewer than asked: nothing more is due in that lane, as far as
-  // is known. add() and refresh() bring it back, also those that came since next().
+  // its part of what its route has room for, if that is spread over up to `lanes`, and `most`.
+  // nullopt: none is due, none may, or the next one has a turn already that is not answered. What
+  // open turns may bring, `room` and `most` have to leave out.
+  std::optional<Turn> next(WallTime now, std::size_t most, const Room& room, std::size_t lanes = 1);
+  // The answer: so many jobs came of that turn; fewer than asked: nothing more is due in that lane,
+  // as far as is known. add() and refresh() bring it back, also those that came since next().
   void took(const Turn& turn, std::size_t jobs);
+  // The store was not asked, or has failed: the lane is as it was.
+  void give_up(const Turn& turn);
 
   // From when on a route may have room again, as far as is known; nullopt: not before something
   // happens that is told.
@@ -74,15 +84,22 @@ class Rotor {
   // Jobs that a lane may have in a row.
   static constexpr std::size_t kQuantum = 16;
   static constexpr std::size_t kMostLanes = 100'000;
+  // Lanes that one transaction asks. More of them would take it longer than acknowledgements, which
+  // share it, should wait.
+  static constexpr std::size_t kMostTurns = 16;
 
  private:
   struct Place;
   using Tenants = std::list<Place*>;
-  // A route with lanes that are due; the first of them is next.
+  // A route with lanes that are due.
   struct Route {
     const std::string* name;
-    Tenants tenants{};
+    std::array<Tenants, 2> rounds{};  // the round under way, whose first lane is next, and the next
+    std::size_t round = 0;            // which of them is under way
     std::size_t left = kQuantum;
+    std::size_t open = 0;  // lanes with a turn that is not answered
+
+    std::size_t lanes() const { return rounds[0].size() + rounds[1].size(); }
   };
   using Routes = std::list<Route>;
   struct Rank {
@@ -96,10 +113,12 @@ class Rotor {
     WallTime due{};
     std::uint64_t number = 0;  // tells lanes apart that are due together
     bool is_ready = false;     // in a ring
+    bool has_turn = false;     // that is not answered
     std::size_t left = kQuantum;
     std::optional<WallTime> news{};  // seen since its turn began
-    std::uint64_t round = 0;         // in which it was seen last
-    Routes::iterator route{};        // if it is ready, as is `self`
+    std::uint64_t seen_in = 0;       // the round of pages in which it was seen last
+    Routes::iterator route{};        // if it is ready, as are `round` and `self`
+    std::size_t round = 0;           // which of its route's
     Tenants::iterator self{};
   };
 
@@ -110,15 +129,18 @@ class Rotor {
   void sleep(Place& place, WallTime due);
   void forget(Place& place);
   void forget_unseen();
-  void pass_on(Rank& rank, Place& place);
+  static void move_to_round(Place& place, std::size_t round);
+  static Place& front(Route& route);
+  static std::size_t share(const Route& route, std::size_t has_room, std::size_t lanes);
+  Turn begin_turn(Rank& rank, Place& place, std::size_t limit);
+  Place* end_turn(const Turn& turn, std::size_t unused);
 
   std::map<Lane, Place> places_;
   std::map<std::uint8_t, Rank> ranks_;
   ByDue sleeping_;
-  Place* turn_ = nullptr;  // whose turn is not answered yet
-  WallTime now_{};         // of the last turn
+  WallTime now_{};  // of the last turn
   std::uint64_t numbers_ = 0;
-  std::uint64_t round_ = 0;
+  std::uint64_t pages_round_ = 0;
 };
 
 }  // namespace spillway::jobs

@@ -7,6 +7,8 @@
 namespace spillway::jobs {
 namespace {
 
+std::size_t less(std::size_t most, std::size_t taken) { return most > taken ? most - taken : 0; }
+
 // Pulled beyond those that run, so that no slot waits for the store.
 constexpr std::size_t kLeastAhead = 8;
 constexpr Duration kFirstPause = std::chrono::seconds(1);
@@ -17,18 +19,14 @@ constexpr Duration kLongestPause = std::chrono::seconds(30);
 std::size_t RouteRoom::room(const config::Defer& defer, const Upstream& upstream, TimePoint now) {
   if (pauses(now)) return 0;
   if (!defer.traffic_class && upstream.state != State::normal) return 0;
-  const std::size_t ahead =
-      upstream.in_hand > upstream.running ? upstream.in_hand - upstream.running : 0;
+  const std::size_t ahead = less(upstream.in_hand, upstream.running);
   const std::size_t wanted = std::max(kLeastAhead, upstream.running);
   if (ahead * 2 > wanted) return 0;
-  std::size_t most = wanted - ahead;
-  if (defer.concurrency) {
-    const std::size_t cap = *defer.concurrency;
-    most = std::min(most, cap > in_hand_ ? cap - in_hand_ : 0);
-  }
+  std::size_t most = less(wanted, ahead + upstream.asked);
+  if (defer.concurrency) most = std::min(most, less(*defer.concurrency, in_hand_ + asked_));
   if (defer.rate) {
     refill(*defer.rate, now);
-    most = std::min(most, static_cast<std::size_t>(tokens_));
+    most = std::min(most, less(static_cast<std::size_t>(tokens_), asked_));
   }
   return most;
 }
@@ -48,9 +46,10 @@ void RouteRoom::refill(double rate, TimePoint now) {
   refilled_ = now;
 }
 
-void RouteRoom::pulled(std::size_t jobs) {
-  in_hand_ += jobs;
-  tokens_ = std::max(0.0, tokens_ - static_cast<double>(jobs));
+void RouteRoom::answered(std::size_t asked, std::size_t pulled) {
+  asked_ -= asked;
+  in_hand_ += pulled;
+  tokens_ = std::max(0.0, tokens_ - static_cast<double>(pulled));
 }
 
 void RouteRoom::pause(TimePoint now, TimePoint until) {

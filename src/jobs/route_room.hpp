@@ -37,6 +37,7 @@ class RouteRoom {
     State state = State::normal;
     std::size_t in_hand = 0;  // jobs that were pulled and have not ended
     std::size_t running = 0;  // of these, those that have a slot
+    std::size_t asked = 0;    // jobs that the store is being asked for
   };
 
   // 0 as well while the route pauses, and while its upstream refuses live requests: then there is
@@ -47,7 +48,9 @@ class RouteRoom {
   static constexpr Milliseconds kLookAgain{20};
   TimePoint room_from(const config::Defer& defer, TimePoint now) const;
 
-  void pulled(std::size_t jobs);
+  // The store is asked for so many jobs, which have no room twice; and has answered with so many.
+  void ask(std::size_t jobs) { asked_ += jobs; }
+  void answered(std::size_t asked, std::size_t pulled);
   // One of them has ended, or waits again.
   void ended() { --in_hand_; }
 
@@ -62,6 +65,7 @@ class RouteRoom {
   void refill(double rate, TimePoint now);
 
   std::size_t in_hand_ = 0;
+  std::size_t asked_ = 0;
   TimePoint paused_until_{};
   Duration last_pause_{};
   double tokens_ = 1;  // of `rate`

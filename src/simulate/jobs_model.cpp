@@ -84,21 +84,40 @@ void JobsModel::tell_lanes(TimePoint now) {
   rotor_.refresh(lanes);
 }
 
-std::vector<Request*> JobsModel::pull(State state, TimePoint now) {
-  tell_lanes(now);
+// Whose turn it is, as the proxy's dispatcher puts it to its store.
+std::vector<jobs::Rotor::Turn> JobsModel::turns(State state, TimePoint now) {
+  std::vector<jobs::Rotor::Turn> turns;
+  std::size_t asked = 0;
   const auto room = [&](const std::string& name) {
     Route& route = routes_.at(name);
-    return route.room.room(*route.defer, {.state = state, .in_hand = in_hand_, .running = running_},
-                           now);
+    return route.room.room(
+        *route.defer, {.state = state, .in_hand = in_hand_, .running = running_, .asked = asked},
+        now);
   };
-  std::vector<Request*> pulled;
-  while (pulled.empty() && in_hand_ < jobs::kMostInHand) {
-    const auto turn = rotor_.next(wall(now), jobs::kMostInHand - in_hand_, room);
+  while (turns.size() < jobs::Rotor::kMostTurns && in_hand_ + asked < jobs::kMostInHand) {
+    auto turn = rotor_.next(wall(now), jobs::kMostInHand - in_hand_ - asked, room,
+                            jobs::Rotor::kMostTurns - turns.size());
     if (!turn) break;
-    pulled = claim(*turn, now);
-    rotor_.took(*turn, pulled.size());
-    routes_.at(turn->lane.route).room.pulled(pulled.size());
-    in_hand_ += pulled.size();
+    asked += turn->limit;
+    routes_.at(turn->lane.route).room.ask(turn->limit);
+    turns.push_back(*std::move(turn));
+  }
+  return turns;
+}
+
+std::vector<Request*> JobsModel::pull(State state, TimePoint now) {
+  tell_lanes(now);
+  std::vector<Request*> pulled;
+  while (pulled.empty()) {
+    const std::vector<jobs::Rotor::Turn> asked = turns(state, now);
+    if (asked.empty()) break;
+    for (const jobs::Rotor::Turn& turn : asked) {
+      const std::vector<Request*> claimed = claim(turn, now);
+      rotor_.took(turn, claimed.size());
+      routes_.at(turn.lane.route).room.answered(turn.limit, claimed.size());
+      in_hand_ += claimed.size();
+      pulled.insert(pulled.end(), claimed.begin(), claimed.end());
+    }
   }
   return pulled;
 }

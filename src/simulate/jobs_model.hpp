@@ -36,7 +36,7 @@ class JobsModel {
 
   // A request was deferred and is a job from now on; false: as many of its route wait as may.
   bool accept(Request& job, TimePoint now);
-  // The jobs of one lane that may be handed to the gate now; empty: none may.
+  // The jobs that one batch brings, and that may be handed to the gate now; empty: none may.
   std::vector<Request*> pull(State state, TimePoint now);
 
   // The next waiting job whose time to live is over; nullptr: no more.
@@ -78,6 +78,7 @@ class JobsModel {
   void wait(Request& job, const jobs::Progress& progress);
   void take(Request& job);
   void tell_lanes(TimePoint now);
+  std::vector<jobs::Rotor::Turn> turns(State state, TimePoint now);
   std::vector<Request*> claim(const jobs::Rotor::Turn& turn, TimePoint now);
   void leave_hand(const Request& job);
   void forget(const Request& job, TimePoint now);

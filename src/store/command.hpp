@@ -98,7 +98,8 @@ struct Lanes {
 };
 
 // Leases up to `limit` jobs of a lane, those that are due first. Not expired ones, and none that
-// has an unfinished predecessor in its order.
+// has an unfinished predecessor in its order. Claims that follow each other cost little more than
+// one.
 struct Claim {
   Epoch epoch = 0;
   jobs::Lane lane;

@@ -88,6 +88,27 @@ class Group {
   std::set<jobs::JobId> settled_;
 };
 
+// Claims that follow each other.
+class Claims {
+ public:
+  void add(PostgresBatch& batch, Claim& claim) {
+    // The second one of a lane finds what the first one has left.
+    const bool is_other = !claims_.empty() && claims_.front()->epoch != claim.epoch;
+    if (is_other || lanes_.contains(claim.lane)) send(batch);
+    lanes_.insert(claim.lane);
+    claims_.push_back(&claim);
+  }
+  void send(PostgresBatch& batch) {
+    add_claims(batch, claims_);
+    claims_.clear();
+    lanes_.clear();
+  }
+
+ private:
+  std::vector<Claim*> claims_;
+  std::set<jobs::Lane> lanes_;
+};
+
 struct Execution {
   PostgresBatch& batch;
 
@@ -99,7 +120,7 @@ struct Execution {
   void operator()(KnowsKey& asked) const { add_knows_key(batch, asked); }
   void operator()(Bury&) const {}  // of a group
   void operator()(Lanes& lanes) const { add_lanes(batch, lanes); }
-  void operator()(Claim& claim) const { add_claim(batch, claim); }
+  void operator()(Claim&) const {}  // of a group
   void operator()(Announce& announce) const { add_announce(batch, announce); }
   void operator()(Settle&) const {}  // of a group
   void operator()(Cancel& cancel) const { do_cancel(batch, cancel); }
@@ -115,7 +136,14 @@ struct Execution {
 
 void add_commands(PostgresBatch& batch, std::span<Command* const> commands) {
   Group group;
+  Claims claims;
   for (Command* command : commands) {
+    if (auto* claim = std::get_if<Claim>(command)) {
+      group.send(batch);
+      claims.add(batch, *claim);
+      continue;
+    }
+    claims.send(batch);
     if (auto* enqueue = std::get_if<Enqueue>(command)) {
       group.add(*enqueue);
     } else if (auto* bury = std::get_if<Bury>(command)) {
@@ -128,6 +156,7 @@ void add_commands(PostgresBatch& batch, std::span<Command* const> commands) {
     }
   }
   group.send(batch);
+  claims.send(batch);
 }
 
 // One transaction.

@@ -52,7 +52,8 @@ void add_enqueues(PostgresBatch& batch, std::span<Enqueue* const> group);
 void add_knows_key(PostgresBatch& batch, KnowsKey& asked);
 void add_buries(PostgresBatch& batch, std::span<Bury* const> group);
 void add_settles(PostgresBatch& batch, std::span<Settle* const> group);
-void add_claim(PostgresBatch& batch, Claim& claim);
+// Of one epoch, and of a lane each.
+void add_claims(PostgresBatch& batch, std::span<Claim* const> group);
 void add_lanes(PostgresBatch& batch, Lanes& lanes);
 void add_announce(PostgresBatch& batch, const Announce& announce);
 

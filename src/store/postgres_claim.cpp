@@ -7,45 +7,63 @@ namespace {
 // The columns of kClaim.
 jobs::LeasedJob leased_job(const PostgresRows& rows, int row, const jobs::Lane& lane) {
   jobs::LeasedJob job;
-  job.id = rows.id(row, 0);
+  job.id = rows.id(row, 1);
   job.lane = lane;
   job.progress.state = jobs::JobState::leased;
-  job.progress.due = rows.time(row, 1);
-  job.expires = rows.time(row, 2);
-  job.progress.attempts = rows.number<std::uint32_t>(row, 3);
-  job.progress.recoveries = rows.number<std::uint32_t>(row, 4);
-  job.progress.cause = rows.cause(row, 5);
-  job.accepted = rows.time(row, 6);
-  job.tenant_name = rows.text(row, 7);
-  job.method = rows.text(row, 8);
-  job.target = rows.text(row, 9);
-  job.head = rows.text(row, 10);
-  job.body = rows.text(row, 11);
+  job.progress.due = rows.time(row, 2);
+  job.expires = rows.time(row, 3);
+  job.progress.attempts = rows.number<std::uint32_t>(row, 4);
+  job.progress.recoveries = rows.number<std::uint32_t>(row, 5);
+  job.progress.cause = rows.cause(row, 6);
+  job.accepted = rows.time(row, 7);
+  job.tenant_name = rows.text(row, 8);
+  job.method = rows.text(row, 9);
+  job.target = rows.text(row, 10);
+  job.head = rows.text(row, 11);
+  job.body = rows.text(row, 12);
   return job;
+}
+
+void read_claims(const PostgresRows& rows, std::span<Claim* const> group, PostgresHints& hints) {
+  for (Claim* const claim : group) claim->jobs.clear();
+  for (int row = 0; row < rows.size(); ++row) {
+    const auto place = static_cast<std::size_t>(rows.number<std::int64_t>(row, 0));
+    if (place == 0 || place > group.size()) continue;
+    Claim& claim = *group[place - 1];
+    claim.jobs.push_back(leased_job(rows, row, claim.lane));
+  }
+  for (const Claim* const claim : group) {
+    if (claim->jobs.empty()) continue;
+    hints.claimed(claim->lane, claim->jobs.back().progress.due);
+    hints.changed(claim->lane.route, -static_cast<std::int64_t>(claim->jobs.size()));
+  }
 }
 
 }  // namespace
 
-void add_claim(PostgresBatch& batch, Claim& claim) {
-  const PostgresHints::Scan scan = batch.hints.scan(claim.lane, Clock::now());
-  if (scan.is_full) batch.scans_fully = true;
+void add_claims(PostgresBatch& batch, std::span<Claim* const> group) {
+  if (group.empty()) return;
+  PostgresColumn ranks(PostgresType::int2), routes(PostgresType::text);
+  PostgresColumn tenants(PostgresType::int8), from(PostgresType::int8), limits(PostgresType::int8);
+  for (const Claim* const claim : group) {
+    const PostgresHints::Scan scan = batch.hints.scan(claim->lane, Clock::now());
+    if (scan.is_full) batch.scans_fully = true;
+    ranks.add(static_cast<std::int16_t>(claim->lane.rank));
+    routes.add(std::string_view(claim->lane.route));
+    tenants.add(static_cast<std::int64_t>(claim->lane.tenant));
+    from.add(scan.from);
+    limits.add(sql_limit(claim->limit));
+  }
   PostgresParameters parameters;
-  parameters.add(claim.epoch)
-      .add(static_cast<std::int16_t>(claim.lane.rank))
-      .add(std::string_view(claim.lane.route))
-      .add(static_cast<std::int64_t>(claim.lane.tenant))
-      .add(scan.from)
-      .add(sql_limit(claim.limit));
+  parameters.add(group.front()->epoch)
+      .add(std::move(ranks))
+      .add(std::move(routes))
+      .add(std::move(tenants))
+      .add(std::move(from))
+      .add(std::move(limits));
   batch.add(PostgresStatement::claim, std::move(parameters),
-            [&batch, &claim](const PostgresRows& rows) {
-              claim.jobs.clear();
-              for (int row = 0; row < rows.size(); ++row) {
-                claim.jobs.push_back(leased_job(rows, row, claim.lane));
-              }
-              if (claim.jobs.empty()) return;
-              batch.hints.claimed(claim.lane, claim.jobs.back().progress.due);
-              batch.hints.changed(claim.lane.route, -static_cast<std::int64_t>(rows.size()));
-            });
+            [&batch, claims = std::vector<Claim*>(group.begin(), group.end())](
+                const PostgresRows& rows) { read_claims(rows, claims, batch.hints); });
 }
 
 void add_lanes(PostgresBatch& batch, Lanes& lanes) {

@@ -91,28 +91,34 @@ UNION ALL
 SELECT j.scope, j.id, j.fingerprint FROM unnest($2::uuid[]) AS i(id) JOIN job j ON j.id = i.id
 )sql";
 
-// $5: a low watermark of due, so that the rows that were claimed before, and which a long
-// transaction keeps from being vacuumed, are not read again.
+// $2 to $6: of each lane what it is called, a low watermark of due (so that the rows that were
+// claimed before, and which a long transaction keeps from being vacuumed, are not read again), and
+// how many jobs it is asked for. No lane twice: what this transaction has locked it does not skip.
 constexpr std::string_view kClaim = R"sql(
 WITH me AS (SELECT epoch FROM proxy WHERE epoch = $1::int8 AND NOT is_over
               AND lease_end > (SELECT now_ms()) FOR SHARE),
 picked AS (
-  SELECT number FROM waiting
-  WHERE rank = $2::int2 AND route = $3::text AND tenant = $4::int8 AND NOT is_blocked
-    AND due >= $5::int8 AND due <= (SELECT now_ms()) AND expires > (SELECT now_ms())
-    AND EXISTS (SELECT FROM me)
-  ORDER BY due, number LIMIT $6::int8 FOR UPDATE SKIP LOCKED),
-taken AS (DELETE FROM waiting w USING picked p WHERE w.number = p.number RETURNING w.*),
+  SELECT p.number, i.place
+  FROM unnest($2::int2[], $3::text[], $4::int8[], $5::int8[], $6::int8[]) WITH ORDINALITY
+    AS i(rank, route, tenant, due, most, place)
+  CROSS JOIN LATERAL (
+    SELECT w.number FROM waiting w
+    WHERE w.rank = i.rank AND w.route = i.route AND w.tenant = i.tenant AND NOT w.is_blocked
+      AND w.due >= i.due AND w.due <= (SELECT now_ms()) AND w.expires > (SELECT now_ms())
+      AND EXISTS (SELECT FROM me)
+    ORDER BY w.due, w.number LIMIT i.most FOR UPDATE SKIP LOCKED) AS p),
+taken AS (
+  DELETE FROM waiting w USING picked p WHERE w.number = p.number RETURNING w.*, p.place),
 held AS (
   INSERT INTO leased (id, number, epoch, due, expires, kept, tenant, attempts, recoveries, rank,
                       cause, route, ordered_by, period)
   SELECT id, number, $1::int8, due, expires, kept, tenant, attempts, recoveries, rank, cause,
          route, ordered_by, period FROM taken)
-SELECT t.id, t.due, t.expires, t.attempts, t.recoveries, t.cause, j.accepted, j.tenant_name,
-       j.method, j.target, c.head, c.body
+SELECT t.place, t.id, t.due, t.expires, t.attempts, t.recoveries, t.cause, j.accepted,
+       j.tenant_name, j.method, j.target, c.head, c.body
 FROM taken t JOIN job j ON j.number = t.number
   JOIN content c ON c.period = t.period AND c.number = t.number
-ORDER BY t.due, t.number
+ORDER BY t.place, t.due, t.number
 )sql";
 
 // A job that was leased is the first of its line, and stays it while it waits for its next attempt.

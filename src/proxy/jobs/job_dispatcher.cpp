@@ -50,12 +50,14 @@ void JobDispatcher::plan(std::vector<store::Command>& commands, TimePoint now,
     next_.totals = now + kTotalsEvery;
     commands.push_back(store::Totals{});
   }
+  // Before what is asked for takes up the room: those that may find room wait for what becomes of
+  // them.
+  plan_announcement(commands, now, wall);
   if (is_claim_lost_) {
     plan_release(commands);
   } else if (is_pulling_) {
     plan_pull(commands, now, wall);
   }
-  plan_announcement(commands, now, wall);
 }
 
 void JobDispatcher::plan_release(std::vector<store::Command>& commands) const {
@@ -74,12 +76,32 @@ void JobDispatcher::plan_pull(std::vector<store::Command>& commands, TimePoint n
                                     .ahead = 2 * (kLanesEvery + pages * kPagesEvery),
                                     .after = round_.after});
   }
-  if (turn_ || in_hand() >= jobs::kMostInHand) return;
-  turn_ = rotor_.next(wall, jobs::kMostInHand - in_hand(),
-                      [&](const std::string& route) { return room(route, now); });
-  if (turn_) {
-    commands.push_back(store::Claim{.epoch = epoch_, .lane = turn_->lane, .limit = turn_->limit});
+  if (!turns_.empty()) return;
+  while (auto turn = next_turn(now, wall)) {
+    commands.push_back(store::Claim{.epoch = epoch_, .lane = turn->lane, .limit = turn->limit});
+    turns_.push_back(*std::move(turn));
   }
+}
+
+std::optional<jobs::Rotor::Turn> JobDispatcher::next_turn(TimePoint now, jobs::WallTime wall) {
+  std::size_t taken = in_hand();
+  for (const jobs::Rotor::Turn& turn : turns_) taken += turn.limit;
+  if (taken >= jobs::kMostInHand) return std::nullopt;
+  auto turn = rotor_.next(
+      wall, jobs::kMostInHand - taken, [&](const std::string& route) { return room(route, now); },
+      jobs::Rotor::kMostTurns - turns_.size());
+  if (!turn) return turn;
+  known_[turn->lane.route].ask(turn->limit);
+  at_upstream_[upstream_of(turn->lane.route)].asked += turn->limit;
+  return turn;
+}
+
+// Of the turns, which the store has answered with so many jobs.
+void JobDispatcher::end_turn(const jobs::Rotor::Turn& turn, std::size_t pulled) {
+  known_[turn.lane.route].answered(turn.limit, pulled);
+  AtUpstream& its = at_upstream_[upstream_of(turn.lane.route)];
+  its.asked -= turn.limit;
+  its.in_hand += pulled;
 }
 
 void JobDispatcher::plan_announcement(std::vector<store::Command>& commands, TimePoint now,
@@ -97,10 +119,12 @@ std::size_t JobDispatcher::room(const std::string& name, TimePoint now) {
   if (configured == routes_.routes.end()) return 0;  // it keeps its jobs, and they wait
   const JobRoute& its = configured->second;
   Upstream& upstream = routes_.upstream(its);
+  const AtUpstream& there = at_upstream_[upstream_of(name)];
   return known_[name].room(its.defer,
                            {.state = upstream.overload_status.read().state,
-                            .in_hand = in_hand_by_upstream_[upstream_of(name)],
-                            .running = upstream.running_jobs.load(std::memory_order_relaxed)},
+                            .in_hand = there.in_hand,
+                            .running = upstream.running_jobs.load(std::memory_order_relaxed),
+                            .asked = there.asked},
                            now);
 }
 
@@ -197,14 +221,15 @@ void JobDispatcher::left() {
 }
 
 void JobDispatcher::claimed(store::Claim& claim) {
-  if (turn_) rotor_.took(*turn_, claim.jobs.size());
-  turn_.reset();
+  const auto turn = std::ranges::find(turns_, claim.lane, &jobs::Rotor::Turn::lane);
+  if (turn == turns_.end()) return;
+  rotor_.took(*turn, claim.jobs.size());
+  end_turn(*turn, claim.jobs.size());
+  turns_.erase(turn);
   const std::string upstream = upstream_of(claim.lane.route);
-  known_[claim.lane.route].pulled(claim.jobs.size());
   for (jobs::LeasedJob& job : claim.jobs) {
     const jobs::JobState before = jobs::given_back(job.progress, job.progress.due).state;
     leased_.emplace(job.id, Leased{job.lane, upstream, before});
-    ++in_hand_by_upstream_[upstream];
     withdrawals_.open(job.id);
     acts_.hand_over(std::move(job), claim.epoch);
   }
@@ -215,8 +240,8 @@ void JobDispatcher::settled(const store::Settle& settle, jobs::WallTime wall) {
   const auto leased = leased_.find(settle.id);
   if (leased == leased_.end()) return;
   const jobs::Lane lane = std::move(leased->second.lane);
-  const auto its = in_hand_by_upstream_.find(leased->second.upstream);
-  if (--its->second == 0) in_hand_by_upstream_.erase(its);
+  const auto its = at_upstream_.find(leased->second.upstream);
+  if (--its->second.in_hand == 0 && its->second.asked == 0) at_upstream_.erase(its);
   leased_.erase(leased);
   jobs::RouteRoom& route = known_[lane.route];
   route.ended();
@@ -282,8 +307,12 @@ void JobDispatcher::pause(const std::string& name, TimePoint now, TimePoint unti
 
 void JobDispatcher::failed(TimePoint now) {
   // What was claimed may be leased all the same.
-  if (turn_) is_claim_lost_ = true;
-  turn_.reset();
+  if (!turns_.empty()) is_claim_lost_ = true;
+  for (const jobs::Rotor::Turn& turn : turns_) {
+    rotor_.give_up(turn);
+    end_turn(turn, 0);
+  }
+  turns_.clear();
   next_.renew = std::min(next_.renew, now + kAskAgain);
   next_.sweep = next_.lanes = next_.totals = now + kAskAgain;
 }

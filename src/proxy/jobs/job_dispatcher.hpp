@@ -95,6 +95,11 @@ class JobDispatcher {
     std::string upstream;   // upstream_of() at the time
     jobs::JobState before;  // in which it waited
   };
+  // Jobs of one upstream that this proxy has, and for which the store is being asked.
+  struct AtUpstream {
+    std::size_t in_hand = 0;
+    std::size_t asked = 0;
+  };
   // Of the lanes that the store knows, which it tells page by page.
   struct LanesRound {
     std::optional<jobs::Lane> after{};
@@ -112,6 +117,8 @@ class JobDispatcher {
   void plan_release(std::vector<store::Command>& commands) const;
   void plan_pull(std::vector<store::Command>& commands, TimePoint now, jobs::WallTime wall);
   void plan_announcement(std::vector<store::Command>& commands, TimePoint now, jobs::WallTime wall);
+  std::optional<jobs::Rotor::Turn> next_turn(TimePoint now, jobs::WallTime wall);
+  void end_turn(const jobs::Rotor::Turn& turn, std::size_t pulled);
   std::size_t room(const std::string& name, TimePoint now);
   std::optional<TimePoint> room_from(const std::string& name, TimePoint now) const;
   std::string upstream_of(const std::string& route) const;
@@ -130,9 +137,9 @@ class JobDispatcher {
   jobs::Rotor rotor_;
   std::map<std::string, jobs::RouteRoom, std::less<>> known_;
   std::map<jobs::JobId, Leased> leased_;  // under epoch_, or the one that was lost
-  std::map<std::string, std::size_t> in_hand_by_upstream_;
-  std::optional<jobs::Rotor::Turn> turn_;  // claimed for in the batch under way
-  store::Epoch epoch_ = 0;                 // 0: not joined
+  std::map<std::string, AtUpstream> at_upstream_;
+  std::vector<jobs::Rotor::Turn> turns_;  // claimed for in the batch under way
+  store::Epoch epoch_ = 0;                // 0: not joined
   double rate_ = 0;
   bool is_pulling_ = true;
   bool is_claim_lost_ = false;  // what was claimed last, if anything, is not known

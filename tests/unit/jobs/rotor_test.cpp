@@ -57,9 +57,14 @@ TEST_CASE("an earlier job brings its lane forward, a later one does not put it o
 TEST_CASE("a turn is at most a quantum, the room of its route, and what is asked for") {
   Rotor rotor;
   rotor.add(lane(0, "orders"), kNow);
-  CHECK(rotor.next(kNow, 1000, much)->limit == Rotor::kQuantum);
-  CHECK(rotor.next(kNow, 3, much)->limit == 3);
-  CHECK(rotor.next(kNow, 1000, [](const std::string&) { return std::size_t{5}; })->limit == 5);
+  const auto limit = [&](std::size_t most, const Rotor::Room& room) {
+    const auto turn = rotor.next(kNow, most, room);
+    rotor.give_up(*turn);
+    return turn->limit;
+  };
+  CHECK(limit(1000, much) == Rotor::kQuantum);
+  CHECK(limit(3, much) == 3);
+  CHECK(limit(1000, [](const std::string&) { return std::size_t{5}; }) == 5);
   CHECK_FALSE(rotor.next(kNow, 0, much));
 }
 
@@ -217,6 +222,86 @@ TEST_CASE("a turn whose lane was taken away by a refresh is answered without eff
   rotor.add(lane(0, "orders"), kNow);
   rotor.took(*turn, 0);  // it is not its turn
   CHECK(rotor.lanes() == 1);
+}
+
+TEST_CASE("several lanes have a turn at a time, each one, and share what there is room for") {
+  Rotor rotor;
+  for (std::uint32_t tenant = 0; tenant < 3; ++tenant) rotor.add(lane(0, "orders", tenant), kNow);
+  std::size_t room = 8;
+  const auto next = [&](std::size_t lanes) {
+    auto turn = rotor.next(
+        kNow, 1000, [&](const std::string&) { return room; }, lanes);
+    if (turn) room -= turn->limit;
+    return turn;
+  };
+  std::vector<Rotor::Turn> turns;
+  for (std::size_t lanes = 16; auto turn = next(lanes); --lanes) turns.push_back(*turn);
+  REQUIRE(turns.size() == 3);
+  for (std::uint32_t tenant = 0; tenant < 3; ++tenant) {
+    CHECK(turns[tenant].lane == lane(0, "orders", tenant));
+    CHECK(turns[tenant].limit == (tenant < 2 ? 3 : 2));
+  }
+  CHECK(room == 0);
+  room = 100;
+  CHECK_MESSAGE(!next(13), "all of them are being asked");
+  rotor.took(turns[0], 3);
+  rotor.took(turns[1], 0);
+  SUBCASE("and those that have answered may have another") {
+    const auto again = next(16);
+    REQUIRE(again);
+    CHECK(again->lane == lane(0, "orders", 0));
+    CHECK_MESSAGE(!next(15), "the second one is empty, the third has not answered");
+  }
+  SUBCASE("one that was given up is as it was") {
+    rotor.give_up(turns[2]);
+    CHECK(rotor.lanes() == 2);
+    REQUIRE(next(16));
+    const auto again = next(15);
+    REQUIRE(again);
+    CHECK(again->lane == lane(0, "orders", 2));
+    CHECK_MESSAGE(again->limit == Rotor::kQuantum, "nothing of its quantum is used");
+  }
+  SUBCASE("negative control: asked one by one, the first has all there is room for") {
+    rotor.took(turns[2], 2);
+    room = 8;
+    REQUIRE(next(1));
+    CHECK(room == 0);
+  }
+}
+
+TEST_CASE("a lane whose turn is open holds up lower ranks, and those of other ranks do not it") {
+  Rotor rotor;
+  rotor.add(lane(0, "orders"), kNow);
+  rotor.add(lane(1, "exports"), kNow);
+  const auto turn = rotor.next(kNow, 100, much, 16);
+  REQUIRE(turn);
+  CHECK_MESSAGE(!rotor.next(kNow, 100, much, 15), "there may be more where that comes from");
+  const auto but_orders = [](const std::string& route) {
+    return std::size_t{route == "orders" ? 0u : 10u};
+  };
+  const auto lower = rotor.next(kNow, 100, but_orders, 15);
+  REQUIRE(lower);
+  CHECK(lower->lane.rank == 1);
+  rotor.took(*turn, turn->limit);
+  CHECK(rotor.next(kNow, 100, much, 15)->lane.rank == 0);
+}
+
+TEST_CASE("a lane that is forgotten while several have a turn does not count as asked") {
+  Rotor rotor;
+  for (std::uint32_t tenant = 0; tenant < 4; ++tenant) rotor.add(lane(0, "orders", tenant), kNow);
+  const auto eight = [](const std::string&) { return std::size_t{8}; };
+  const auto first = rotor.next(kNow, 1000, eight, 16);
+  const auto second = rotor.next(kNow, 1000, eight, 16);
+  REQUIRE(second);
+  CHECK(first->limit == 2);
+  CHECK(second->limit == 3);
+  std::vector<Rotor::Due> left;
+  for (std::uint32_t tenant = 1; tenant < 4; ++tenant)
+    left.push_back({lane(0, "orders", tenant), kNow});
+  rotor.refresh(left);  // the first one's jobs are another proxy's
+  rotor.took(*first, 2);
+  rotor.took(*second, 3);
+  CHECK(rotor.next(kNow, 1000, eight, 16)->limit == 3);
 }
 
 TEST_CASE("it is known when a lane is due, and that one is not known") {

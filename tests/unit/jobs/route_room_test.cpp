@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <utility>
+#include <vector>
 
 using namespace std::chrono_literals;
 
@@ -14,6 +15,11 @@ constexpr TimePoint kNow = TimePoint{} + std::chrono::hours(1);
 
 std::size_t room_of(RouteRoom& route, const config::Defer& defer, TimePoint now = kNow) {
   return route.room(defer, {.in_hand = 100, .running = 100}, now);
+}
+
+void pull(RouteRoom& route, std::size_t jobs) {
+  route.ask(jobs);
+  route.answered(jobs, jobs);
 }
 
 // How long it pauses from `now` on, in steps of 100 ms.
@@ -55,13 +61,40 @@ TEST_CASE("concurrency bounds the jobs of the route that are in hand") {
   defer.concurrency = 3;
   RouteRoom route;
   CHECK(room_of(route, defer) == 3);
-  route.pulled(2);
+  pull(route, 2);
   CHECK(room_of(route, defer) == 1);
-  route.pulled(1);
+  pull(route, 1);
   CHECK(room_of(route, defer) == 0);
   CHECK_MESSAGE(room_of(route, {}) == 100, "negative control");
   route.ended();
   CHECK(room_of(route, defer) == 1);
+}
+
+TEST_CASE("what the store is being asked for has no room twice, and what does not come has again") {
+  config::Defer capped, rated;
+  capped.concurrency = 5;
+  rated.rate = 1000;
+  RouteRoom route;
+  REQUIRE(room_of(route, rated) == 1);
+  REQUIRE(room_of(route, rated, kNow + 1h) == 100);
+  const auto rooms = [&] {
+    return std::vector{room_of(route, capped), room_of(route, rated, kNow + 1h),
+                       room_of(route, {})};
+  };
+  CHECK(rooms() == std::vector<std::size_t>{5, 100, 100});
+  route.ask(2);
+  CHECK(rooms() == std::vector<std::size_t>{3, 98, 100});  // the last one has no cap
+  route.ask(4);
+  CHECK(rooms() == std::vector<std::size_t>{0, 94, 100});
+  route.answered(4, 0);
+  route.answered(2, 1);
+  CHECK(rooms() == std::vector<std::size_t>{4, 99, 100});
+  const auto with = [&](std::size_t asked) {
+    return route.room({}, {.in_hand = 10, .running = 10, .asked = asked}, kNow);
+  };
+  CHECK(with(0) == 10);
+  CHECK_MESSAGE(with(9) == 1, "of its upstream, by all routes");
+  CHECK(with(20) == 0);
 }
 
 TEST_CASE("a rate is pulled at evenly and what was not used in the night is not made up for") {
@@ -69,7 +102,7 @@ TEST_CASE("a rate is pulled at evenly and what was not used in the night is not 
   defer.rate = 20;
   RouteRoom route;
   CHECK(room_of(route, defer) == 1);
-  route.pulled(1);
+  pull(route, 1);
   CHECK(room_of(route, defer) == 0);
   CHECK(route.room_from(defer, kNow) == kNow + 50ms);
   CHECK(room_of(route, defer, kNow + 49ms) == 0);

@@ -85,6 +85,56 @@ TEST_CASE("two proxies that claim at the same time never have the same job") {
   CHECK(all.size() + fleet.first.count(jobs::JobState::queued) == kJobs);
 }
 
+// Sixteen lanes at a time, from a lane of its own on.
+void claim_lanes(JobStore& store, const std::vector<jobs::Lane>& lanes, std::size_t first,
+                 jobs::WallTime now, std::vector<jobs::JobId>& claimed) {
+  Command join = Join{"proxy", 10min};
+  Command* const joining[] = {&join};
+  if (store.execute(joining, now)) return;
+  for (std::size_t at = 0, empty = 0; empty < lanes.size();) {
+    std::vector<Command> claims;
+    for (std::size_t n = 0; n < 16; ++n, ++at)
+      claims.push_back(Claim{std::get<Join>(join).epoch, lanes[(first + at) % lanes.size()], 2});
+    std::vector<Command*> batch;
+    for (Command& claim : claims) batch.push_back(&claim);
+    if (store.execute(batch, now)) return;
+    for (const Command& command : claims) {
+      const Claim& claim = std::get<Claim>(command);
+      empty = claim.jobs.empty() ? empty + 1 : 0;
+      for (const auto& job : claim.jobs) {
+        CHECK(job.lane == claim.lane);
+        claimed.push_back(job.id);
+      }
+    }
+  }
+}
+
+TEST_CASE("two proxies that claim of many lanes at once never have the same job, and have all") {
+  Fleet fleet;
+  constexpr std::uint64_t kLanes = 40, kJobs = 10 * kLanes;
+  std::vector<Command> batch;
+  std::vector<jobs::Lane> lanes;
+  for (std::uint64_t n = 0; n < kJobs; ++n) {
+    Enqueue enqueue;
+    enqueue.job = fleet.first.job(n);
+    enqueue.job.lane.tenant = TenantId{n % kLanes};
+    if (n < kLanes) lanes.push_back(enqueue.job.lane);
+    enqueue.max_pending = kJobs;
+    batch.push_back(enqueue);
+  }
+  fleet.first.execute(batch);
+  std::vector<jobs::JobId> claimed[2];
+  const jobs::WallTime now = fleet.first.now();
+  std::thread other([&] { claim_lanes(fleet.second(), lanes, 8, now, claimed[1]); });
+  claim_lanes(fleet.first.store(), lanes, 0, now, claimed[0]);
+  other.join();
+  std::set<jobs::JobId> all(claimed[0].begin(), claimed[0].end());
+  all.insert(claimed[1].begin(), claimed[1].end());
+  CHECK(claimed[0].size() + claimed[1].size() == all.size());
+  CHECK(all.size() + fleet.first.count(jobs::JobState::queued) == kJobs);
+  CHECK(fleet.first.count(jobs::JobState::leased) == all.size());
+}
+
 TEST_CASE("a proxy whose lease is over settles nothing any more, and another has its jobs") {
   Fleet fleet;
   UnderTest& first = fleet.first;

@@ -1,0 +1,65 @@
+// Turns of several lanes in one batch.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "unit/proxy/jobs/played_store.hpp"
+
+using namespace spillway;
+using namespace spillway::proxy;
+
+TEST_CASE("many lanes are asked in one batch, and the caps hold over all of them") {
+  const auto lane = [](std::uint32_t tenant) {
+    return jobs::Lane{jobs::kLowestRank, "export", TenantId{tenant}};
+  };
+  const auto asked_of = [&](const nlohmann::json& defer, std::size_t& jobs) {
+    Play play(defer);
+    for (std::uint32_t tenant = 0; tenant < 40; ++tenant) play.see(lane(tenant));
+    play.ask();
+    std::set<jobs::Lane> lanes;
+    for (const store::Command& command : play.commands) {
+      const auto* const claim = std::get_if<store::Claim>(&command);
+      if (claim == nullptr) continue;
+      CHECK_MESSAGE(lanes.insert(claim->lane).second, "once");
+      jobs += claim->limit;
+    }
+    std::size_t waiting = 1000;
+    for (int i = 0; i < 50; ++i) play.pull(waiting);
+    CHECK(play.handed.size() == jobs);
+    return lanes.size();
+  };
+  std::size_t free = 0, capped = 0, rated = 0;
+  CHECK(asked_of(nlohmann::json::object(), free) == 8);
+  CHECK(free == 8);
+  CHECK(asked_of({{"concurrency", 3}}, capped) == 3);
+  CHECK(capped == 3);
+  CHECK(asked_of({{"rate", 0.5}}, rated) == 1);
+  CHECK(rated == 1);
+}
+
+TEST_CASE("what a lane does not have another one may have in the next batch") {
+  Play play(nlohmann::json{{"concurrency", 2}});
+  for (std::uint32_t tenant = 0; tenant < 4; ++tenant)
+    play.see({jobs::kLowestRank, "export", TenantId{tenant}});
+  std::size_t none = 0, waiting = 2;
+  play.pull(none);
+  CHECK(play.handed.empty());
+  play.pull(waiting);
+  CHECK(play.handed.size() == 2);
+}
+
+TEST_CASE("claims that failed take up no room") {
+  Play play;
+  for (std::uint32_t tenant = 0; tenant < 20; ++tenant)
+    play.see({jobs::kLowestRank, "export", TenantId{tenant}});
+  for (int i = 0; i < 5; ++i) {
+    play.ask();
+    CHECK(std::ranges::count_if(play.commands, [](const store::Command& command) {
+            return std::holds_alternative<store::Claim>(command);
+          }) == 8);
+    play.dispatcher.failed(play.now);
+    play.ask();
+    play.answer<store::Release>([](const store::Release&) {});
+  }
+}
