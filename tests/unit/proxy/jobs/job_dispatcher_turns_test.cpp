@@ -16,7 +16,8 @@ TEST_CASE("many lanes are asked in one batch, and the caps hold over all of them
   const auto asked_of = [&](const nlohmann::json& defer, std::size_t& jobs) {
     Play play(defer);
     for (std::uint32_t tenant = 0; tenant < 40; ++tenant) play.see(lane(tenant));
-    play.ask();
+    std::size_t waiting = 1000;
+    play.pull(waiting);
     std::set<jobs::Lane> lanes;
     for (const store::Command& command : play.commands) {
       const auto* const claim = std::get_if<store::Claim>(&command);
@@ -24,7 +25,6 @@ TEST_CASE("many lanes are asked in one batch, and the caps hold over all of them
       CHECK_MESSAGE(lanes.insert(claim->lane).second, "once");
       jobs += claim->limit;
     }
-    std::size_t waiting = 1000;
     for (int i = 0; i < 50; ++i) play.pull(waiting);
     CHECK(play.handed.size() == jobs);
     return lanes.size();
