@@ -55,6 +55,21 @@ void SqliteCheckpoint::keep_short() {
   if (code == SQLITE_OK) log_pages_ = tried_pages_ = reported_pages_ = 0;
 }
 
+// False: the disk has failed. It tells that once to each open file, and to this one it has: it
+// must not end a checkpoint any more. The writer's is told by itself.
+bool SqliteCheckpoint::move_pages() {
+  const std::lock_guard working(working_);
+  int in_log = 0, moved = 0;
+  // What fails here fails again where it is answered for: in a commit, or at the cap.
+  const int code = sqlite3_wal_checkpoint_v2(connection_.handle(), nullptr,
+                                             SQLITE_CHECKPOINT_PASSIVE, &in_log, &moved);
+  if (code != SQLITE_OK || moved >= in_log) return true;
+  sqlite3_file* file = nullptr;
+  sqlite3_file_control(connection_.handle(), "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  if (file == nullptr || file->pMethods == nullptr) return true;
+  return file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY) == SQLITE_OK;
+}
+
 void SqliteCheckpoint::work() {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -62,13 +77,9 @@ void SqliteCheckpoint::work() {
     if (is_ending_) return;
     has_work_ = false;
     lock.unlock();
-    {
-      const std::lock_guard working(working_);
-      // What fails here fails again where it is answered for: in a commit, or at the cap.
-      sqlite3_wal_checkpoint_v2(connection_.handle(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr,
-                                nullptr);
-    }
+    const bool goes_on = move_pages();
     lock.lock();
+    if (!goes_on) return;
   }
 }
 

@@ -3,6 +3,9 @@
 // Within COMMIT a checkpoint is what the slowest percent of commits wait for. Beside the commits it
 // never gets to the end of the log as long as there are more of them, so the log grows; beyond its
 // cap the writer waits for a checkpoint between two transactions, and the log begins anew.
+//
+// SQLite flushes the file only with a checkpoint that comes to the end of the log. So the thread
+// flushes what it has moved: else the writer would, all at once, which took 12 to 28 ms.
 #pragma once
 
 #include <condition_variable>
@@ -36,6 +39,7 @@ class SqliteCheckpoint {
 
  private:
   void work();
+  bool move_pages();
 
   // So many pages are worth a checkpoint. One after each pause between two commits, of a few pages,
   // doubles the time of a lone commit: both flush the same disk.
