@@ -93,7 +93,8 @@ SELECT j.scope, j.id, j.fingerprint FROM unnest($2::uuid[]) AS i(id) JOIN job j 
 
 // $2 to $6: of each lane what it is called, a low watermark of due (so that the rows that were
 // claimed before, and which a long transaction keeps from being vacuumed, are not read again), and
-// how many jobs it is asked for. No lane twice: what this transaction has locked it does not skip.
+// how many jobs it is asked for. No lane twice: a second scan skips what the first one has found
+// only if that was deleted before it began.
 constexpr std::string_view kClaim = R"sql(
 WITH me AS (SELECT epoch FROM proxy WHERE epoch = $1::int8 AND NOT is_over
               AND lease_end > (SELECT now_ms()) FOR SHARE),

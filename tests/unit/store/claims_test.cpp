@@ -22,7 +22,7 @@ TEST_CASE("claims of one batch are answered each by itself, a lane's second one 
       store.enqueue(job);
     }
     std::vector<Command> batch{Claim{epoch, lane(1), 3}, Claim{epoch, lane(0), 2},
-                               Claim{epoch, lane(9), 5}, Claim{epoch, lane(0), 5},
+                               Claim{epoch, lane(9), 5}, Claim{epoch, lane(0), 2},
                                Claim{epoch, lane(2), 5}, Claim{other, lane(1), 5}};
     store.execute(batch);
     std::vector<Ids> ids(batch.size());
