@@ -59,11 +59,12 @@ void SqliteCheckpoint::keep_short() {
 // must not end a checkpoint any more. The writer's is told by itself.
 bool SqliteCheckpoint::move_pages() {
   const std::lock_guard working(working_);
-  int in_log = 0, moved = 0;
   // What fails here fails again where it is answered for: in a commit, or at the cap.
-  const int code = sqlite3_wal_checkpoint_v2(connection_.handle(), nullptr,
-                                             SQLITE_CHECKPOINT_PASSIVE, &in_log, &moved);
-  if (code != SQLITE_OK || moved >= in_log) return true;
+  if (sqlite3_wal_checkpoint_v2(connection_.handle(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr,
+                                nullptr) != SQLITE_OK) {
+    return true;
+  }
+  // Whether SQLite has flushed it is not told: it has not if there were commits meanwhile.
   sqlite3_file* file = nullptr;
   sqlite3_file_control(connection_.handle(), "main", SQLITE_FCNTL_FILE_POINTER, &file);
   if (file == nullptr || file->pMethods == nullptr) return true;
