@@ -48,6 +48,10 @@ inline std::string words(RouteName) { return "the name of a route"; }
 inline std::string words(const FieldValues& values) {
   return "an object, each key " + words(values.name) + ", each value " + words(values.value);
 }
+inline std::string words(const NumbersByName& numbers) {
+  return "an object with up to " + std::to_string(numbers.max) + " keys, each " +
+         words(numbers.name) + ", each value " + words(numbers.number);
+}
 template <class Constraint>
 std::string words(const OrOff<Constraint>& constraint) {
   return words(constraint.inner) + ", or null";

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "config/check_resources.hpp"
+
 namespace spillway::config {
 namespace {
 
@@ -58,6 +60,7 @@ void check_waiting_room(const WaitingRoom& room, const std::string& path, Findin
     findings.report(path + ".queueing", "random_start needs a start: " + path + ".opens_at",
                     path + ".opens_at");
   }
+  check_resources(room, path, findings);
   // A visitor that asks as told is never given up.
   if (room.tickets.abandon < 3 * room.page.poll.max) {
     findings.report_order(path + ".abandon_ms", count_of(room.tickets.abandon),

@@ -69,6 +69,12 @@ struct FieldValues {  // an object with names of HTTP fields as keys
   std::size_t max;
 };
 
+struct NumbersByName {  // an object with names as keys
+  Format name;
+  Range number;
+  std::size_t max;
+};
+
 struct Overrides {  // the keys of another section, any of them, replacing its values
   std::string_view section;
 };

@@ -22,6 +22,50 @@ void describe(Visitor& visit, WaitingTier& x) {
 }
 
 template <class Visitor>
+void describe(Visitor& visit, WaitingResource& x) {
+  visit(required("type"), x.type, kName,
+        "What kind of thing it is. Visitors who ask for one type form a line of their own.");
+  visit("name", x.name, kOptionalName,
+        "Name of the device, which tickets, events and Spillway-Pass say; with count what comes "
+        "before the number, by default the type.");
+  visit("count", x.count, Range{1, kMostDevices},
+        "So many devices that are alike, named NAME-1, NAME-2 and so on; default: one, by its "
+        "name.");
+  visit("sizes", x.sizes, NumbersByName{kSizeName, {1, 4'294'967'295}, kMostSizes},
+        "How much it has of what a ticket may ask for as a minimum, in whole numbers, for "
+        "instance {\"memory_gb\": 64}.");
+}
+
+template <class Visitor>
+void describe(Visitor& visit, WaitingDuration& x) {
+  visit("min_ms", x.min, Range{1000, kDay}, "Shortest.");
+  visit("max_ms", x.max, Range{1000, kDay}, "Longest; default: session_ttl_ms.");
+  visit("default_ms", x.usual, Range{1000, kDay},
+        "That of a ticket that asks for none; default: max_ms.");
+}
+
+template <class Visitor>
+void describe(Visitor& visit, WaitingOwnWait& x) {
+  visit("min_ms", x.min, Range{1000, kDay}, "Shortest.");
+  visit("max_ms", x.max, Range{1000, kDay}, "Longest; default: max_wait_ms.");
+}
+
+// What it hands out, and what of it a ticket may ask for.
+template <class Visitor>
+void describe_resources(Visitor& visit, WaitingRoom& x) {
+  visit("resources", x.resources.groups, ListOf<ByType>{{}, 0, kMostResourceGroups},
+        "Devices that are handed out, each to one session at a time, up to 1000 of up to 16 types. "
+        "With resources each visitor gets a ticket, as with when: always. Empty: none.");
+  visit("default_type", x.resources.default_type, kOptionalName,
+        "Type of a visitor that asks for none; empty: the only type, or such visitors are refused "
+        "with 422.");
+  visit("duration", x.resources.duration, ByType{},
+        "How long a ticket may ask for a resource; its session ends then.");
+  visit("own_max_wait", x.resources.own_wait, ByType{},
+        "How long a ticket may say that it waits at most; it then expires.");
+}
+
+template <class Visitor>
 void describe(Visitor& visit, WaitingBypass& x) {
   visit("clients", x.clients, ListOf<Format>{kPeer, 0, 1024},
         "Addresses or CIDR blocks of clients: those that trusted_peers name, else of the "
@@ -89,6 +133,7 @@ void describe(Visitor& visit, WaitingRoom& x) {
         "Which visitors are called first. A visitor's tier is what a trusted peer or one of "
         "trusted_tokens says, or that of its API key; of all others, and of a tier that is not "
         "here, the lowest.");
+  describe_resources(visit, x);
   visit("bypass", x.bypass, ByType{},
         "Requests that go on without a wait, a pass and a session, in the class of their route: "
         "any one of these is enough.");

@@ -97,6 +97,11 @@ class Dump {
     for (const HeaderField& field : fields) out[field.name] = field.value;
     return out;
   }
+  Written write(const std::vector<WaitingSize>& sizes, const NumbersByName&) {
+    Json out = Json::object();
+    for (const WaitingSize& size : sizes) out[size.name] = size.value;
+    return out;
+  }
   template <class Struct>
   Written write(Struct& value, Overrides) {
     return write(value, ByType{});

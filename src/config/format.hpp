@@ -86,6 +86,16 @@ inline constexpr Format kStoredMethod{
     is_stored_method};
 inline constexpr Format kFileName{"the name of a file, up to 4096 bytes without control characters",
                                   is_file_name};
+inline constexpr Format kOptionalName{
+    "as a name: 1 to 64 letters, digits, '_', '.' or '-', other than \"other\" and \"default\"; or "
+    "empty",
+    [](std::string_view text) { return text.empty() || is_name(text); }};
+inline constexpr Format kSizeName{
+    "1 to 64 letters, digits, '_', '.' or '-', other than the reserved \"type\", \"duration_ms\", "
+    "\"max_wait_ms\", \"other\" and \"default\"",
+    [](std::string_view text) {
+      return is_name(text) && text != "type" && text != "duration_ms" && text != "max_wait_ms";
+    }};
 inline constexpr Format kOptionalFileName{
     "the name of a file, up to 4096 bytes without control characters, or empty",
     [](std::string_view text) { return text.empty() || is_file_name(text); }};

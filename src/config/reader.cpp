@@ -137,6 +137,24 @@ bool Reader::read(const json& node, const std::string& path, std::vector<HeaderF
   return true;
 }
 
+bool Reader::read(const json& node, const std::string& path, std::vector<WaitingSize>& sizes,
+                  const NumbersByName& allowed_numbers) {
+  if (!node.is_object()) return reject(path, node, "an object with names as keys");
+  if (node.size() > allowed_numbers.max) {
+    problems_.push_back({path, "found " + std::to_string(node.size()) + " names, allowed: up to " +
+                                   std::to_string(allowed_numbers.max)});
+    return false;
+  }
+  sizes.clear();
+  for (const auto& [name, value] : node.items()) {
+    const std::string here = member(path, name);
+    WaitingSize& size = sizes.emplace_back();
+    read(json(name), here, size.name, allowed_numbers.name);
+    read(value, here, size.value, allowed_numbers.number);
+  }
+  return true;
+}
+
 const json* Reader::Members::find(Key key) {
   known.emplace_back(key.text);
   const auto at = object.find(known.back());

@@ -176,6 +176,8 @@ class Reader {
 
   bool read(const nlohmann::json& node, const std::string& path, std::vector<HeaderField>& fields,
             const FieldValues& allowed_fields);
+  bool read(const nlohmann::json& node, const std::string& path, std::vector<WaitingSize>& sizes,
+            const NumbersByName& allowed_numbers);
 
   template <class Struct>
   bool read(const nlohmann::json& node, const std::string& path, Struct& value, Overrides) {

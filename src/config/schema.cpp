@@ -84,6 +84,14 @@ class SchemaWriter {
   Json value(const std::vector<HeaderField>&, const FieldValues&) {
     return {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}};
   }
+  Json value(const std::vector<WaitingSize>&, const NumbersByName& numbers) {
+    return {{"type", "object"},
+            {"maxProperties", numbers.max},
+            {"additionalProperties",
+             {{"type", "integer"},
+              {"minimum", numbers.number.min},
+              {"maximum", numbers.number.max}}}};
+  }
   template <class Struct>
   Json value(Struct&, const Overrides& overrides) {
     return {{"allOf", {{{"$ref", "#/properties/" + std::string(overrides.section)}}}}};

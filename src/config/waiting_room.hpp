@@ -11,6 +11,7 @@
 #include "base/ids.hpp"
 #include "base/time.hpp"
 #include "config/page_template.hpp"
+#include "config/waiting_resources.hpp"
 
 namespace spillway::config {
 
@@ -120,6 +121,7 @@ struct WaitingRoom {
   WaitingSessions sessions;
   WaitingTickets tickets;
   std::vector<WaitingTier> tiers{{"standard", 0}, {"vip", 1}, {"premium", 2}, {"enterprise", 3}};
+  WaitingResources resources;
   WaitingBypass bypass;
   WaitingOpening opening;
   OnStoreFailure on_store_failure = OnStoreFailure::open;

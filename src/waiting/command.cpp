@@ -5,7 +5,7 @@ namespace spillway::waiting {
 namespace {
 
 void recover(WaitingRoom& room, const Token& ticket, Time now) {
-  room.recover(ticket.id, ticket.time, now, ticket.priority, ticket.user);
+  room.recover(ticket.id, ticket.time, now, ticket.priority, ticket.user, ticket.wish);
 }
 
 }  // namespace
@@ -17,7 +17,7 @@ WaitingRoom::Door perform(WaitingRoom& room, const Arrive& command, Time now) {
 
 WaitingRoom::Contact perform(WaitingRoom& room, const Join& command, Time now) {
   const Token& stamp = command.token;
-  return room.join(stamp.id, stamp.time, now, stamp.priority, stamp.user);
+  return room.join(stamp.id, stamp.time, now, stamp.priority, stamp.user, command.ask);
 }
 
 WaitingRoom::Contact perform(WaitingRoom& room, const Offer& command, Time now) {
@@ -52,8 +52,8 @@ bool perform(WaitingRoom& room, const GoBack& command, Time now) {
   return room.go_back(command.id, now);
 }
 
-CallNext::Result perform(WaitingRoom& room, const CallNext&, Time now) {
-  return room.call_next(now);
+CallNext::Result perform(WaitingRoom& room, const CallNext& command, Time now) {
+  return room.call_next(now, command.type);
 }
 
 Moved perform(WaitingRoom& room, const Move& command, Time) {

@@ -39,6 +39,12 @@ struct ByToken {
 };
 struct Join : ByToken<0> {
   using Result = WaitingRoom::Contact;
+  Ask ask{};
+
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.token, self.ask);
+  }
 };
 struct Offer : ByToken<1> {
   using Result = WaitingRoom::Contact;
@@ -82,9 +88,12 @@ struct GoBack {
 // The operator's.
 struct CallNext {
   using Result = std::variant<TicketId, NotCalled>;
+  std::string type{};  // empty: of any
 
   template <class Self, class Archive>
-  static void fields(Self&, Archive&) {}
+  static void fields(Self& self, Archive& archive) {
+    archive(self.type);
+  }
 };
 struct Move {
   using Result = Moved;

@@ -41,6 +41,28 @@ Tiers tiers_of(const config::WaitingRoom& settings) {
   return tiers;
 }
 
+// Without any nothing of this is compared.
+Resources resources_of(const config::WaitingRoom& settings) {
+  const config::WaitingResources& configured = settings.resources;
+  Resources resources;
+  if (configured.groups.empty()) return resources;
+  for (const config::WaitingResource& each : configured.groups) {
+    DeviceGroup& group = resources.groups.emplace_back();
+    group.type = each.type;
+    group.name = each.name;
+    group.count = each.count.value_or(0);
+    for (const config::WaitingSize& size : each.sizes)
+      group.sizes.push_back({size.name, size.value});
+  }
+  const Milliseconds longest = configured.duration.max.value_or(settings.sessions.ttl);
+  resources.default_type = configured.default_type;
+  resources.duration = {configured.duration.min, longest};
+  resources.usual_duration = configured.duration.usual.value_or(longest);
+  resources.own_wait = {configured.own_wait.min,
+                        configured.own_wait.max.value_or(settings.tickets.max_wait)};
+  return resources;
+}
+
 }  // namespace
 
 std::vector<std::string_view> tier_names(const config::WaitingRoom& settings) {
@@ -83,7 +105,8 @@ Terms terms_of(const config::WaitingRoom& settings) {
           .attempts = settings.tickets.attempts,
           .when = when_of(settings.opening.when),
           .tiers = tiers_of(settings),
-          .start = start_of(settings)};
+          .start = start_of(settings),
+          .resources = resources_of(settings)};
 }
 
 }  // namespace spillway::waiting

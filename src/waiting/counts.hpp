@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "waiting/ticket.hpp"
 #include "waiting/tier.hpp"
@@ -48,6 +50,16 @@ struct Entry {
   }
 };
 
+// Of one type of resource.
+struct TypeCounts {
+  std::string name;
+  std::size_t waiting = 0;      // tickets that are not called
+  std::size_t free = 0;         // devices
+  std::size_t called = 0;       // devices of tickets that are called
+  std::size_t in_use = 0;       // devices of sessions, removed ones too
+  std::uint64_t fulfilled = 0;  // since the beginning: tickets that became sessions
+};
+
 struct Counts {
   // Now.
   std::size_t waiting = 0;      // tickets in line that are not called
@@ -56,6 +68,7 @@ struct Counts {
   std::size_t active = 0;       // sessions
   std::size_t provisional = 0;  // entries of the last 60 s that are no session yet
   Entry entry;
+  std::vector<TypeCounts> types{};
 
   // Since the beginning.
   std::uint64_t joined = 0;          // tickets made

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "config/waiting_room.hpp"
@@ -27,11 +29,13 @@ struct Happening {
   std::uint32_t position = 0;    // joined, position: 1 is the next; 0: not known
   Priority priority = 0;         // of its tier
   std::optional<Ended> cause{};  // expired, cancelled
+  std::string type{};            // of what it asks for, where resources are handed out
+  std::string resource{};        // that it has: called, fulfilled
 };
 
 class Happenings {
  public:
-  static constexpr std::size_t kMost = 16'384;  // less than 1 MiB
+  static constexpr std::size_t kMost = 16'384;  // 2 MiB
 
   // These are noted from now on. None: what is noted is forgotten, with its memory.
   void want(const EventSet& events) {
@@ -48,19 +52,19 @@ class Happenings {
 
   // Until then nothing is noted, and what was is kept.
   void hush(bool is_hushed) { is_hushed_ = is_hushed; }
-  void note(const Happening& happening) {
+  void note(Happening happening) {
     if (is_hushed_ || !wants(happening.event)) return;
     if (size_ == kMost) {
       ++lost_;
       return;
     }
-    ring_[(first_ + size_++) % kMost] = happening;
+    ring_[(first_ + size_++) % kMost] = std::move(happening);
   }
   // The oldest, in their order.
   std::vector<Happening> take(std::size_t most) {
     std::vector<Happening> taken;
     for (; taken.size() < most && size_ > 0; --size_, first_ = (first_ + 1) % kMost)
-      taken.push_back(ring_[first_]);
+      taken.push_back(std::move(ring_[first_]));
     return taken;
   }
   std::uint64_t lost() const { return lost_; }

@@ -1,6 +1,8 @@
 #include "waiting/line.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <utility>
 
 namespace spillway::waiting {
 
@@ -8,7 +10,7 @@ Line::Place Line::find(Slot slot) const {
   const Slot id = leaf_of_[slot];
   const Leaf& leaf = leaves_[id];
   std::uint32_t at = 0;
-  while ((leaf.slots[at] & ~kPresent) != slot) ++at;
+  while (slot_of(leaf.slots[at]) != slot) ++at;
   return {id, at};
 }
 
@@ -29,7 +31,7 @@ Line::Place Line::after_all_of(Order order) const {
   return {*leaf, static_cast<std::uint32_t>(at - orders.data())};
 }
 
-void Line::insert(Slot slot, Order order) {
+void Line::insert(Slot slot, Order order, std::uint8_t kind) {
   for (; reached_ <= slot; ++reached_) leaf_of_.reach(reached_) = kNoSlot;
   Place place;
   if (top_.empty()) {
@@ -37,33 +39,37 @@ void Line::insert(Slot slot, Order order) {
     top_.push_back(group);
     top_all_.push_back(0);
     top_present_.push_back(0);
+    top_kinds_.push_back(0);
     place.leaf = groups_[group].leaves[0] = leaves_.take();
     groups_[group].size = 1;
     leaves_[place.leaf].group = group;
   } else {
     place = make_space(after_all_of(order));
   }
-  put(slot, order, place);
+  put(slot | std::uint32_t{kind} << kKindAt, order, place);
 }
 
-void Line::insert_before(Slot slot, Slot next) {
+void Line::insert_before(Slot slot, Slot next, std::uint8_t kind) {
   for (; reached_ <= slot; ++reached_) leaf_of_.reach(reached_) = kNoSlot;
   const Place place = find(next);
   const Order order = leaves_[place.leaf].orders[place.at];
-  put(slot, order, make_space(place));
+  put(slot | std::uint32_t{kind} << kKindAt, order, make_space(place));
 }
 
-void Line::put(Slot slot, Order order, Place place) {
+// Present.
+void Line::put(std::uint32_t entry, Order order, Place place) {
   Leaf& leaf = leaves_[place.leaf];
   std::copy_backward(leaf.slots.begin() + place.at, leaf.slots.begin() + leaf.size,
                      leaf.slots.begin() + leaf.size + 1);
   std::copy_backward(leaf.orders.begin() + place.at, leaf.orders.begin() + leaf.size,
                      leaf.orders.begin() + leaf.size + 1);
-  leaf.slots[place.at] = slot | kPresent;
+  leaf.slots[place.at] = entry | kPresent;
   leaf.orders[place.at] = order;
   ++leaf.size;
-  leaf_of_[slot] = place.leaf;
+  leaf_of_[slot_of(entry)] = place.leaf;
   count(place.leaf, 1, 1);
+  const Group& group = groups_[leaf.group];
+  set_kinds(place.leaf, group.kinds[leaf.rank] | 1U << kind_of(entry));
 }
 
 // The same place, in a leaf that is not full. Who comes last gets a new leaf, so that leaves are
@@ -86,7 +92,7 @@ void Line::move_tail(Slot from, std::uint32_t at, Slot to) {
     target.slots[target.size] = source.slots[i];
     target.orders[target.size] = source.orders[i];
     ++target.size;
-    leaf_of_[source.slots[i] & ~kPresent] = to;
+    leaf_of_[slot_of(source.slots[i])] = to;
   }
   source.size = at;
 }
@@ -103,10 +109,11 @@ Slot Line::add_leaf_after(Slot leaf) {
   open_gap(group.leaves);
   open_gap(group.all);
   open_gap(group.present);
+  open_gap(group.kinds);
   ++group.size;
   const Slot made = leaves_.take();
   group.leaves[at] = made;
-  group.all[at] = group.present[at] = 0;
+  group.all[at] = group.present[at] = group.kinds[at] = 0;
   leaves_[made].group = id;
   number_leaves(id, at);
   return made;
@@ -121,10 +128,12 @@ void Line::split(Slot id) {
   const std::uint32_t at = is_last ? kGroup - 1 : kGroup / 2;
   std::uint32_t all = 0;
   std::uint32_t present = 0;
+  std::uint32_t kinds = 0;
   for (std::uint32_t i = at; i < kGroup; ++i) {
     target.leaves[i - at] = source.leaves[i];
     all += target.all[i - at] = source.all[i];
     present += target.present[i - at] = source.present[i];
+    kinds |= target.kinds[i - at] = source.kinds[i];
     leaves_[source.leaves[i]].group = made;
   }
   target.size = kGroup - at;
@@ -133,8 +142,12 @@ void Line::split(Slot id) {
   top_.insert(top_.begin() + place, made);
   top_all_.insert(top_all_.begin() + place, all);
   top_present_.insert(top_present_.begin() + place, present);
+  top_kinds_.insert(top_kinds_.begin() + place, kinds);
   top_all_[source.rank] -= all;
   top_present_[source.rank] -= present;
+  kinds = 0;
+  for (std::uint32_t i = 0; i < source.size; ++i) kinds |= source.kinds[i];
+  top_kinds_[source.rank] = kinds;
   number_groups(source.rank + 1);
   number_leaves(made, 0);
 }
@@ -150,6 +163,7 @@ void Line::remove(Slot slot) {
   --leaf.size;
   leaf_of_[slot] = kNoSlot;
   count(place.leaf, -1, was_present ? -1 : 0);
+  if (was_present) note_kinds(place.leaf);
   if (leaf.size == 0) {
     drop_leaf(place.leaf);
   } else if (leaf.size < kLeaf / 4) {
@@ -180,6 +194,7 @@ void Line::drop_leaf(Slot leaf) {
   close_gap(group.leaves);
   close_gap(group.all);
   close_gap(group.present);
+  close_gap(group.kinds);
   --group.size;
   leaves_.give_back(leaf);
   number_leaves(id, rank);
@@ -188,6 +203,7 @@ void Line::drop_leaf(Slot leaf) {
   top_.erase(top_.begin() + place);
   top_all_.erase(top_all_.begin() + place);
   top_present_.erase(top_present_.begin() + place);
+  top_kinds_.erase(top_kinds_.begin() + place);
   number_groups(group.rank);
   groups_.give_back(id);
 }
@@ -222,6 +238,31 @@ void Line::recount(Slot leaf) {
                                      [](std::uint32_t slot) { return (slot & kPresent) != 0; });
   count(leaf, static_cast<int>(counted.size) - static_cast<int>(group.all[counted.rank]),
         static_cast<int>(present) - static_cast<int>(group.present[counted.rank]));
+  set_kinds(leaf, kinds_in(counted));
+}
+
+std::uint32_t Line::kinds_in(const Leaf& leaf) {
+  std::uint32_t kinds = 0;
+  for (std::uint32_t i = 0; i < leaf.size; ++i) kinds |= bit_of(leaf.slots[i]);
+  return kinds;
+}
+
+// After one of it is not present any more.
+void Line::note_kinds(Slot id) {
+  const Leaf& leaf = leaves_[id];
+  const Group& group = groups_[leaf.group];
+  const bool is_of_one_kind = std::has_single_bit(group.kinds[leaf.rank]);
+  if (group.present[leaf.rank] > 0 && is_of_one_kind) return;
+  set_kinds(id, kinds_in(leaf));
+}
+
+void Line::set_kinds(Slot id, std::uint32_t kinds) {
+  const Leaf& leaf = leaves_[id];
+  Group& group = groups_[leaf.group];
+  if (std::exchange(group.kinds[leaf.rank], kinds) == kinds) return;
+  std::uint32_t all = 0;
+  for (std::uint32_t i = 0; i < group.size; ++i) all |= group.kinds[i];
+  top_kinds_[group.rank] = all;
 }
 
 void Line::set_present(Slot slot, bool is_present) {
@@ -230,6 +271,11 @@ void Line::set_present(Slot slot, bool is_present) {
   if (((entry & kPresent) != 0) == is_present) return;
   entry ^= kPresent;
   count(place.leaf, 0, is_present ? 1 : -1);
+  const Leaf& leaf = leaves_[place.leaf];
+  if (is_present)
+    set_kinds(place.leaf, groups_[leaf.group].kinds[leaf.rank] | bit_of(entry));
+  else
+    note_kinds(place.leaf);
 }
 
 Line::Ahead Line::ahead(Slot slot) const {
@@ -245,23 +291,27 @@ Line::Ahead Line::ahead(Slot slot) const {
     ahead.all += group.all[i];
     ahead.present += group.present[i];
   }
-  for (std::uint32_t i = 0; (leaf.slots[i] & ~kPresent) != slot; ++i) {
+  for (std::uint32_t i = 0; slot_of(leaf.slots[i]) != slot; ++i) {
     ++ahead.all;
     ahead.present += leaf.slots[i] >> 31;
   }
   return ahead;
 }
 
-Slot Line::first_present() const {
-  if (total_.present == 0) return kNoSlot;
-  const auto some = [](std::uint32_t present) { return present > 0; };
-  const auto top = std::find_if(top_present_.begin(), top_present_.end(), some);
-  const Group& group = groups_[top_[static_cast<std::size_t>(top - top_present_.begin())]];
-  const auto rank = std::find_if(group.present.begin(), group.present.end(), some);
-  const Leaf& leaf = leaves_[group.leaves[static_cast<std::size_t>(rank - group.present.begin())]];
-  const auto entry = std::find_if(leaf.slots.begin(), leaf.slots.end(),
-                                  [](std::uint32_t slot) { return (slot & kPresent) != 0; });
-  return *entry & ~kPresent;
+bool Line::has_present(std::uint32_t kinds) const {
+  return std::ranges::any_of(top_kinds_, [kinds](std::uint32_t of) { return (of & kinds) != 0; });
+}
+
+Slot Line::first_present(std::uint32_t kinds) const {
+  const auto some = [kinds](std::uint32_t of) { return (of & kinds) != 0; };
+  const auto top = std::ranges::find_if(top_kinds_, some);
+  if (top == top_kinds_.end()) return kNoSlot;
+  const Group& group = groups_[top_[static_cast<std::size_t>(top - top_kinds_.begin())]];
+  const auto rank = std::ranges::find_if(group.kinds, some);
+  const Leaf& leaf = leaves_[group.leaves[static_cast<std::size_t>(rank - group.kinds.begin())]];
+  const auto entry = std::ranges::find_if(
+      leaf.slots, [&](std::uint32_t each) { return some(bit_of(each)); });
+  return slot_of(*entry);
 }
 
 Slot Line::at(std::size_t ahead) const {
@@ -273,15 +323,15 @@ Slot Line::at(std::size_t ahead) const {
   };
   const Group& group = groups_[top_[pass(top_all_.data())]];
   const Leaf& leaf = leaves_[group.leaves[pass(group.all.data())]];
-  return leaf.slots[ahead] & ~kPresent;
+  return slot_of(leaf.slots[ahead]);
 }
 
 std::size_t Line::before(Order order) const {
   if (top_.empty() || order == 0) return 0;
   const Place place = after_all_of(order - 1);
   const Leaf& leaf = leaves_[place.leaf];
-  if (place.at < leaf.size) return ahead(leaf.slots[place.at] & ~kPresent).all;
-  return ahead(leaf.slots[leaf.size - 1] & ~kPresent).all + 1;
+  if (place.at < leaf.size) return ahead(slot_of(leaf.slots[place.at])).all;
+  return ahead(slot_of(leaf.slots[leaf.size - 1])).all + 1;
 }
 
 Order Line::order(Slot slot) const {
@@ -301,16 +351,18 @@ std::vector<Line::Entry> Line::entries() const {
     const Group& group = groups_[top];
     for (std::uint32_t rank = 0; rank < group.size; ++rank) {
       const Leaf& leaf = leaves_[group.leaves[rank]];
-      for (std::uint32_t i = 0; i < leaf.size; ++i)
-        entries.push_back(
-            {leaf.slots[i] & ~kPresent, leaf.orders[i], (leaf.slots[i] & kPresent) != 0});
+      for (std::uint32_t i = 0; i < leaf.size; ++i) {
+        const std::uint32_t entry = leaf.slots[i];
+        entries.push_back({slot_of(entry), leaf.orders[i], (entry & kPresent) != 0,
+                           static_cast<std::uint8_t>(kind_of(entry))});
+      }
     }
   }
   return entries;
 }
 
 void Line::restore(const Entry& entry) {
-  insert(entry.slot, entry.order);
+  insert(entry.slot, entry.order, entry.kind & 31);
   set_present(entry.slot, entry.is_present);
 }
 

@@ -3,7 +3,9 @@
 // the counts before a place from arrays, so a position costs few cache misses: O(log n) up to the
 // 10^7 tickets that the configuration allows.
 //
-// Each slot is present (may be called) or not; both are counted. No slot is in it twice.
+// Each slot is present (may be called) or not; both are counted. No slot is in it twice. Each is of
+// a kind, 0 to 31; for every leaf and group it is noted of which kinds somebody is present, so that
+// the first of some kinds is found in O(log n), too.
 #pragma once
 
 #include <array>
@@ -31,11 +33,11 @@ inline Order order_of(Time arrived, const TicketId& id) {
 
 class Line {
  public:
-  // `slot` below 2^31. It is present. Of the same order: behind those who are there.
-  void insert(Slot slot, Order order);
+  // `slot` below 2^26. It is present. Of the same order: behind those who are there.
+  void insert(Slot slot, Order order, std::uint8_t kind = 0);
   void remove(Slot slot);
   // Right before `next`, of the same order.
-  void insert_before(Slot slot, Slot next);
+  void insert_before(Slot slot, Slot next, std::uint8_t kind = 0);
   void set_present(Slot slot, bool is_present);
 
   struct Ahead {
@@ -44,8 +46,9 @@ class Line {
   };
   // How many stand before it.
   Ahead ahead(Slot slot) const;
-  // Of those present, the first; kNoSlot: none is.
-  Slot first_present() const;
+  // Of those present that are of these kinds, the first; kNoSlot: none is.
+  Slot first_present(std::uint32_t kinds = UINT32_MAX) const;
+  bool has_present(std::uint32_t kinds) const;
 
   // The one with so many before it; kNoSlot: there is none.
   Slot at(std::size_t ahead) const;
@@ -75,10 +78,11 @@ class Line {
     Slot slot = kNoSlot;
     Order order = 0;
     bool is_present = false;
+    std::uint8_t kind = 0;
 
     template <class Self, class Archive>
     static void fields(Self& self, Archive& archive) {
-      archive(self.slot, self.order, self.is_present);
+      archive(self.slot, self.order, self.is_present, self.kind);
     }
   };
   std::vector<Entry> entries() const;
@@ -86,13 +90,22 @@ class Line {
 
   static constexpr std::uint32_t kLeaf = 128;
   static constexpr std::uint32_t kGroup = 256;
-  static constexpr std::uint32_t kPresent = 1U << 31;  // in Leaf::slots
+  // In Leaf::slots: whether it is present, its kind, its slot.
+  static constexpr std::uint32_t kPresent = 1U << 31;
+  static constexpr int kKindAt = 26;
+  static constexpr std::uint32_t kSlots = (1U << kKindAt) - 1;
+  static Slot slot_of(std::uint32_t entry) { return entry & kSlots; }
+  static std::uint32_t kind_of(std::uint32_t entry) { return entry >> kKindAt & 31; }
+  // The bit of its kind, if it is present.
+  static std::uint32_t bit_of(std::uint32_t entry) {
+    return (entry & kPresent) != 0 ? 1U << kind_of(entry) : 0;
+  }
 
   struct Leaf {
     Slot group = kNoSlot;
     std::uint32_t rank = 0;  // in its group
     std::uint32_t size = 0;
-    std::array<std::uint32_t, kLeaf> slots{};  // with kPresent
+    std::array<std::uint32_t, kLeaf> slots{};
     std::array<Order, kLeaf> orders{};
   };
   struct Group {
@@ -101,6 +114,7 @@ class Line {
     std::array<Slot, kGroup> leaves{};
     std::array<std::uint32_t, kGroup> all{};  // counts of each leaf
     std::array<std::uint32_t, kGroup> present{};
+    std::array<std::uint32_t, kGroup> kinds{};  // of which somebody is present
   };
   struct Place {
     Slot leaf = kNoSlot;
@@ -110,7 +124,7 @@ class Line {
   Place find(Slot slot) const;
   Place after_all_of(Order order) const;
   Place make_space(Place place);
-  void put(Slot slot, Order order, Place place);
+  void put(std::uint32_t entry, Order order, Place place);
   Slot add_leaf_after(Slot leaf);
   void split(Slot group);
   void drop_leaf(Slot leaf);
@@ -120,12 +134,16 @@ class Line {
   void number_groups(std::uint32_t from);
   void count(Slot leaf, int all, int present);
   void recount(Slot leaf);
+  static std::uint32_t kinds_in(const Leaf& leaf);
+  void note_kinds(Slot leaf);
+  void set_kinds(Slot leaf, std::uint32_t kinds);
 
   Pool<Leaf> leaves_;
   Pool<Group> groups_;
   std::vector<Slot> top_;  // the groups in order, and their counts
   std::vector<std::uint32_t> top_all_;
   std::vector<std::uint32_t> top_present_;
+  std::vector<std::uint32_t> top_kinds_;
   Blocks<Slot> leaf_of_;
   Slot reached_ = 0;  // leaf_of_ has the slots below
   Ahead total_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "waiting/ticket.hpp"
@@ -22,11 +23,15 @@ struct Place {
   std::uint32_t missed = 0;  // ticket: calls
   Priority priority = 0;     // ticket
   UserKey user{};            // of a ticket or a session, if it is verified
+  // Where resources are handed out: to_text(Ask) of it, and what a session has.
+  std::string ask{};
+  std::string resource{};
 
   bool operator==(const Place&) const = default;
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
-    archive(self.id, self.kind, self.since, self.missed, self.priority, self.user);
+    archive(self.id, self.kind, self.since, self.missed, self.priority, self.user, self.ask,
+            self.resource);
   }
 };
 

@@ -5,9 +5,10 @@
 namespace spillway::waiting {
 
 Session Sessions::begin(const TicketId& id, std::uint32_t generation, Time now,
-                        const Terms& terms) {
+                        const Terms& terms, Milliseconds most) {
   const Slot slot = pool_.take(id);
   Record& record = pool_[slot];
+  record.most_ms = static_cast<std::uint32_t>(most.count());
   record.newest = generation;
   record.used = generation - 1;
   record.begun = record.last_use = record.issued = now;
@@ -29,8 +30,9 @@ std::optional<Stood> Sessions::take_back(const TicketId& id) {
   return stood;
 }
 
-void Sessions::restore(const TicketId& id, Time begun, Time now, const Terms& terms) {
-  begin(id, 1, now, terms);
+void Sessions::restore(const TicketId& id, Time begun, Time now, const Terms& terms,
+                       Milliseconds most) {
+  begin(id, 1, now, terms, most);
   const Slot slot = find(id);
   pool_[slot].begun = std::min(begun, now);
   deadlines_.set(slot, due(pool_[slot], terms));
@@ -127,13 +129,19 @@ bool Sessions::end(const TicketId& id) {
   return true;
 }
 
+Time Sessions::latest_end(const Record& record, const Terms& terms) {
+  const Milliseconds most(record.most_ms);
+  return record.begun +
+         (record.most_ms == 0 ? terms.session_ttl : std::min(most, terms.session_ttl));
+}
+
 // Requests with a pass younger than kRenewAfter are not reported.
 Time Sessions::due(const Record& record, const Terms& terms) {
-  return std::min(record.last_use + kRenewAfter + terms.idle, record.begun + terms.session_ttl);
+  return std::min(record.last_use + kRenewAfter + terms.idle, latest_end(record, terms));
 }
 
 std::optional<Ended> Sessions::reason(const Record& record, Time now, const Terms& terms) {
-  if (now >= record.begun + terms.session_ttl) return Ended::too_long;
+  if (now >= latest_end(record, terms)) return Ended::too_long;
   if (now >= due(record, terms)) return Ended::idle;
   return std::nullopt;
 }

@@ -64,7 +64,9 @@ class Sessions {
   Slot end_slot() const { return pool_.end(); }
 
   // There is none of that id. `generation`: of the pass that is issued now.
-  Session begin(const TicketId& id, std::uint32_t generation, Time now, const Terms& terms);
+  // `most`: it lasts no longer; 0: as Terms::session_ttl.
+  Session begin(const TicketId& id, std::uint32_t generation, Time now, const Terms& terms,
+                Milliseconds most = {});
   // There is one, which has just begun: until its visitor is seen again it may be taken back.
   void note_stood(const TicketId& id, const Stood& stood);
   // It is no more. nullopt: there is none that may be taken back.
@@ -72,7 +74,12 @@ class Sessions {
   std::optional<Stood> stood(const TicketId& id) const;
   // One that began before this process, of which a pass of any generation is in use. There is none
   // of that id.
-  void restore(const TicketId& id, Time begun, Time now, const Terms& terms);
+  void restore(const TicketId& id, Time begun, Time now, const Terms& terms,
+               Milliseconds most = {});
+  // There is one.
+  Time end_of(const TicketId& id, const Terms& terms) const {
+    return latest_end(pool_[find(id)], terms);
+  }
   // There is one. `copied`: it is no more.
   Renewal use(const TicketId& id, std::uint32_t generation, Time issued, Time now,
               const Terms& terms);
@@ -119,15 +126,18 @@ class Sessions {
     Time used_since{};         // first report of `used`
     Time used_since_before{};  // and of the one before it
     std::optional<Stood> stood;
+    std::uint32_t most_ms = 0;  // 0: Terms::session_ttl alone
 
     template <class Self, class Archive>
     static void fields(Self& self, Archive& archive) {
       archive(self.id, self.newest, self.used, self.reissued, self.begun, self.last_use,
-              self.issued, self.used_since, self.used_since_before, self.stood);
+              self.issued, self.used_since, self.used_since_before, self.stood,
+              self.most_ms);
     }
   };
 
   Slot find(const TicketId& id) const { return pool_.find(id); }
+  static Time latest_end(const Record& record, const Terms& terms);
   static Time due(const Record& record, const Terms& terms);
   static std::optional<Ended> reason(const Record& record, Time now, const Terms& terms);
   static bool is_copy(const Record& record, std::uint32_t generation, Time now);

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/time.hpp"
+#include "waiting/resources.hpp"
 #include "waiting/start.hpp"
 #include "waiting/tier.hpp"
 
@@ -33,6 +34,7 @@ struct Terms {
   When when = When::full;
   Tiers tiers;
   Start start;
+  Resources resources;
 
   bool operator==(const Terms&) const = default;
   template <class Self, class Archive>
@@ -40,7 +42,7 @@ struct Terms {
     archive(self.active_sessions, self.per_minute, self.session_ttl, self.idle, self.claim,
             self.claim_extensions, self.abandon, self.max_wait, self.shortest_poll,
             self.longest_poll, self.max_tickets, self.per_user, self.attempts, self.when,
-            self.tiers, self.start);
+            self.tiers, self.start, self.resources);
   }
 };
 

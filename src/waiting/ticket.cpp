@@ -37,8 +37,8 @@ std::string_view name(Why why) {
 
 std::string_view name(Ended why) {
   constexpr std::array<std::string_view, kEndedCount> kNames{
-      "cancelled", "abandoned", "not_claimed", "idle",
-      "too_long",  "copied",    "removed",     "room_ended"};
+      "cancelled", "abandoned", "not_claimed", "idle",         "too_long",
+      "copied",    "removed",   "room_ended",  "own_max_wait", "no_resource"};
   return kNames[static_cast<std::size_t>(why)];
 }
 
@@ -47,11 +47,13 @@ bool is_expiry(Ended why) {
     case Ended::abandoned:
     case Ended::not_claimed:
     case Ended::idle:
-    case Ended::too_long: return true;
+    case Ended::too_long:
+    case Ended::own_max_wait: return true;
     case Ended::cancelled:
     case Ended::copied:
     case Ended::removed:
-    case Ended::room_ended: break;
+    case Ended::room_ended:
+    case Ended::no_resource: break;
   }
   return false;
 }

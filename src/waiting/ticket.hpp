@@ -64,10 +64,12 @@ enum class Ended : std::uint8_t {
   too_long,     // session: lasted Terms::session_ttl
   copied,       // session: its pass is used in two places
   removed,      // either: the operator cancelled it
-  room_ended    // ticket: the operator ended the waiting room
+  room_ended,   // ticket: the operator ended the waiting room
+  own_max_wait, // ticket: it has waited as long as it said
+  no_resource   // ticket: nothing that is left could meet what it asks for
 };
 
-inline constexpr std::size_t kEndedCount = 8;
+inline constexpr std::size_t kEndedCount = 10;
 // In metrics and reports.
 std::string_view name(Ended why);
 // It ran out, and nobody decided it.

@@ -42,11 +42,11 @@ const Line& TieredLine::of(Priority priority) const {
 }
 
 void TieredLine::insert(const Member& member, Order order) {
-  lane(member.priority).line.insert(member.slot, order);
+  lane(member.priority).line.insert(member.slot, order, member.kind);
 }
 
 void TieredLine::insert_before(const Member& member, Slot next) {
-  lane(member.priority).line.insert_before(member.slot, next);
+  lane(member.priority).line.insert_before(member.slot, next, member.kind);
 }
 
 void TieredLine::remove(const Member& member) { lane(member.priority).line.remove(member.slot); }
@@ -72,21 +72,21 @@ TieredLine::Ahead TieredLine::ahead(const Member& member) const {
   return ahead;
 }
 
-Slot TieredLine::next() const {
+Slot TieredLine::next(std::uint32_t kinds) const {
   const Lane* chosen = nullptr;
   for (const Lane& lane : lanes_) {
-    if (lane.line.present() == 0) continue;
+    if (!lane.line.has_present(kinds)) continue;
     if (chosen == nullptr) chosen = &lane;
     if (lane.share == 0 || lane.owed < kOneCall) continue;
     chosen = &lane;
     break;
   }
-  return chosen != nullptr ? chosen->line.first_present() : kNoSlot;
+  return chosen != nullptr ? chosen->line.first_present(kinds) : kNoSlot;
 }
 
-void TieredLine::call(const Member& member) {
+void TieredLine::call(const Member& member, std::uint32_t kinds) {
   for (Lane& lane : lanes_) {
-    if (lane.share > 0 && lane.line.present() > 0) lane.owed += lane.share;
+    if (lane.share > 0 && lane.line.has_present(kinds)) lane.owed += lane.share;
     if (lane.priority != member.priority) continue;
     lane.owed = std::max(lane.owed - 1, 0.0);
     lane.line.set_present(member.slot, false);

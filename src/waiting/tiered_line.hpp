@@ -21,6 +21,7 @@ namespace spillway::waiting {
 
 class TieredLine {
  public:
+  TieredLine() = default;
   explicit TieredLine(const Tiers& tiers) : tiers_(tiers) {}
   // A reload: who is in line stays where it is. A priority that is no tier any more keeps its rank
   // and has no share.
@@ -30,6 +31,7 @@ class TieredLine {
   struct Member {
     Priority priority = 0;
     Slot slot = kNoSlot;
+    std::uint8_t kind = 0;  // of its requirement
   };
   // As those of Line. insert_before(): `next` is of the same priority.
   void insert(const Member& member, Order order);
@@ -46,11 +48,11 @@ class TieredLine {
   };
   Ahead ahead(const Member& member) const;
 
-  // The one to be called next; kNoSlot: nobody is present.
-  Slot next() const;
-  // It is called, whether it was next or not: it is not present any more, and what tiers are owed
-  // changes.
-  void call(const Member& member);
+  // The one to be called next, of these kinds; kNoSlot: nobody of them is present.
+  Slot next(std::uint32_t kinds = UINT32_MAX) const;
+  // It is called, whether it was next of these kinds or not: it is not present any more, and what
+  // tiers are owed changes. A tier of which nobody could have been called is owed nothing by it.
+  void call(const Member& member, std::uint32_t kinds = UINT32_MAX);
 
   // Of its own tier, as Line::at() and the like.
   const Line& of(Priority priority) const;

@@ -10,7 +10,7 @@ namespace spillway::waiting {
 namespace {
 
 constexpr std::size_t kSignature = 16;
-constexpr std::size_t kUserAt = kTokenBytes - kSignature;
+constexpr std::size_t kUserAt = token_bytes(false, false) - kSignature;
 constexpr std::size_t kMostSigned = kMostTokenBytes - kSignature;
 constexpr std::size_t kLongestRoom = 64;
 
@@ -28,12 +28,40 @@ std::uint64_t get(std::span<const std::uint8_t> from) {
   return value;
 }
 
-// Of the kind, the signed bytes, and the room, whose name is last. The kind of those with a user is
-// marked: no two of them read alike.
-Sha256 signature(const HmacKey& key, char kind, std::span<const std::uint8_t> bytes,
+void put_wish(const CarriedWish& carried, std::span<std::uint8_t> to) {
+  put(carried.fingerprint, to.first(4));
+  to[4] = carried.wish.type;
+  for (std::size_t n = 0; n < kMostSizes; ++n) put(carried.wish.sizes[n], to.subspan(5 + 4 * n, 4));
+  put(carried.wish.duration_ms, to.last(8).first(4));
+  put(carried.wish.max_wait_ms, to.last(4));
+}
+
+CarriedWish get_wish(std::span<const std::uint8_t> from) {
+  const auto number = [](std::span<const std::uint8_t> bytes) {
+    return static_cast<std::uint32_t>(get(bytes));
+  };
+  CarriedWish carried{.fingerprint = number(from.first(4)), .wish = {.type = from[4]}};
+  for (std::size_t n = 0; n < kMostSizes; ++n)
+    carried.wish.sizes[n] = number(from.subspan(5 + 4 * n, 4));
+  carried.wish.duration_ms = number(from.last(8).first(4));
+  carried.wish.max_wait_ms = number(from.last(4));
+  return carried;
+}
+
+// What is in a token besides.
+struct Parts {
+  bool user = false;
+  bool wish = false;
+
+  std::size_t signed_bytes() const { return token_bytes(user, wish) - kSignature; }
+};
+
+// Of the kind, the signed bytes, and the room, whose name is last. The kind of those with a user,
+// and of those with a wish, is marked: no two of them read alike.
+Sha256 signature(const HmacKey& key, char kind, Parts parts, std::span<const std::uint8_t> bytes,
                  std::string_view room) {
   std::array<char, 1 + kMostSigned + kLongestRoom> text;
-  text[0] = static_cast<char>(bytes.size() > kUserAt ? kind | 0x80 : kind);
+  text[0] = static_cast<char>((parts.user ? 0x80 : 0) ^ (parts.wish ? 0x40 : 0) ^ kind);
   std::copy(bytes.begin(), bytes.end(), text.begin() + 1);
   const std::size_t named = std::min(room.size(), kLongestRoom);
   std::copy_n(room.begin(), named, text.begin() + 1 + static_cast<std::ptrdiff_t>(bytes.size()));
@@ -73,7 +101,8 @@ UserKey TokenKeys::user_key(std::string_view room, char source, std::string_view
 
 TokenText TokenKeys::write(const Token& token, std::string_view room, Time now) const {
   std::array<std::uint8_t, kMostTokenBytes> whole;
-  const std::size_t signed_bytes = token.user.is_nobody() ? kUserAt : kMostSigned;
+  const Parts parts{!token.user.is_nobody(), token.wish.has_value()};
+  const std::size_t signed_bytes = parts.signed_bytes();
   const std::span<std::uint8_t> bytes = std::span(whole).first(signed_bytes + kSignature);
   const std::int64_t number = key_number(now);
   bytes[0] = static_cast<std::uint8_t>(number);
@@ -81,10 +110,11 @@ TokenText TokenKeys::write(const Token& token, std::string_view room, Time now) 
   const bool is_pass = token.kind == TokenKind::pass;
   put(is_pass ? token.generation : token.priority, bytes.subspan(17, 4));
   put(static_cast<std::uint64_t>(token.time.time_since_epoch().count()), bytes.subspan(21, 6));
-  if (signed_bytes > kUserAt)
+  if (parts.user)
     std::copy(token.user.bytes.begin(), token.user.bytes.end(), bytes.begin() + kUserAt);
+  if (token.wish) put_wish(*token.wish, bytes.first(signed_bytes).last(kWishBytes));
   const char kind = static_cast<char>(token.kind);
-  const Sha256 code = signature(key_of(number), kind, bytes.first(signed_bytes), room);
+  const Sha256 code = signature(key_of(number), kind, parts, bytes.first(signed_bytes), room);
   std::copy_n(code.begin(), kSignature, bytes.subspan(signed_bytes).begin());
   std::array<char, kMostTokenText> text;
   text[0] = kind;
@@ -95,8 +125,9 @@ TokenText TokenKeys::write(const Token& token, std::string_view room, Time now) 
 std::optional<Token> TokenKeys::read(std::string_view text, std::string_view room, Time now) const {
   if (!TokenText::is_size(text.size())) return std::nullopt;
   std::array<std::uint8_t, kMostTokenBytes> whole;
-  const bool has_user = text.size() == kMostTokenText;
-  const std::size_t signed_bytes = has_user ? kMostSigned : kUserAt;
+  const auto is_of = [&](bool user, bool wish) { return text.size() == token_text(user, wish); };
+  const Parts parts{is_of(true, false) || is_of(true, true), is_of(false, true) || is_of(true, true)};
+  const std::size_t signed_bytes = parts.signed_bytes();
   const std::span<std::uint8_t> bytes = std::span(whole).first(signed_bytes + kSignature);
   if (!read_base64url(text.substr(1), bytes)) return std::nullopt;
   const std::int64_t current = key_number(now);
@@ -105,7 +136,8 @@ std::optional<Token> TokenKeys::read(std::string_view text, std::string_view roo
   if (former > kFormerKeys) return std::nullopt;
   Sha256 sent{};
   std::copy_n(bytes.subspan(signed_bytes).begin(), kSignature, sent.begin());
-  const Sha256 code = signature(key_of(current - former), text[0], bytes.first(signed_bytes), room);
+  const Sha256 code =
+      signature(key_of(current - former), text[0], parts, bytes.first(signed_bytes), room);
   if (!equal_in_constant_time(sent, half(code))) return std::nullopt;
   Token token;
   token.kind = TokenKind(text[0]);
@@ -116,7 +148,8 @@ std::optional<Token> TokenKeys::read(std::string_view text, std::string_view roo
   else
     token.priority = static_cast<Priority>(number);
   token.time = Time(Milliseconds(static_cast<std::int64_t>(get(bytes.subspan(21, 6)))));
-  if (has_user)
+  if (parts.wish) token.wish = get_wish(bytes.first(signed_bytes).last(kWishBytes));
+  if (parts.user)
     std::copy_n(bytes.begin() + kUserAt, token.user.bytes.size(), token.user.bytes.begin());
   return token;
 }

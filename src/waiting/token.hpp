@@ -3,9 +3,10 @@
 // which 128 bits are sent) with the name of its waiting room, so that none counts in another one.
 //
 //     kind letter, base64url of: key number 1, id 16, generation 4, time 6, user 0 or 16,
-//     signature 16 bytes
+//     wish 0 or 45, signature 16 bytes
 //
-// The user is there if one was verified at the first contact. In place of the generation a stamp
+// The user is there if one was verified at the first contact, the wish in stamps and tickets of
+// waiting rooms that hand out resources. In place of the generation a stamp
 // and a ticket have the priority of their tier. Both are signed: no visitor can change them.
 //
 // Whoever has the text has the place: it goes in a cookie or a header field, never in a URL.
@@ -21,6 +22,7 @@
 #include "base/base64.hpp"
 #include "base/hmac.hpp"
 #include "base/time.hpp"
+#include "waiting/resources.hpp"
 #include "waiting/ticket.hpp"
 #include "waiting/tier.hpp"
 #include "waiting/user_key.hpp"
@@ -37,18 +39,21 @@ struct Token {
   Time time{};                   // stamp, ticket: arrival; pass: when this generation was issued
   Priority priority = 0;         // of a stamp or a ticket
   UserKey user{};                // whose it is, if that is verified
+  std::optional<CarriedWish> wish{};  // of a stamp or a ticket
 
   bool operator==(const Token&) const = default;
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
-    archive(self.kind, self.id, self.generation, self.time, self.priority, self.user);
+    archive(self.kind, self.id, self.generation, self.time, self.priority, self.user,
+            self.wish);
   }
 };
 
 // The ticket of a stamp: its place goes by `joined`, which is later than the arrival where a draw
 // was over by then.
 inline Token ticket_of(const Token& stamp, Time joined) {
-  return {TokenKind::ticket, stamp.id, 0, std::max(stamp.time, joined), stamp.priority, stamp.user};
+  return {TokenKind::ticket, stamp.id,   0,         std::max(stamp.time, joined),
+          stamp.priority,    stamp.user, stamp.wish};
 }
 
 // How long a stamp may be turned into a ticket.
@@ -69,11 +74,17 @@ inline std::optional<Token> arrival_of(Token stamp, Time now, Milliseconds life)
 // The form's half of an offer: not the stamp itself, which no script of the site is to read.
 inline Token offer_of(const Token& stamp) { return {TokenKind::offer, stamp.id, 0, stamp.time}; }
 
-// Without a user, and with one.
-inline constexpr std::size_t kTokenBytes = 1 + 16 + 4 + 6 + 16;
-inline constexpr std::size_t kMostTokenBytes = kTokenBytes + 16;
-inline constexpr std::size_t kTokenText = 1 + base64url_size(kTokenBytes);
-inline constexpr std::size_t kMostTokenText = 1 + base64url_size(kMostTokenBytes);
+inline constexpr std::size_t kUserBytes = 16;
+inline constexpr std::size_t kWishBytes = 4 + 1 + 4 * kMostSizes + 4 + 4;
+constexpr std::size_t token_bytes(bool has_user, bool has_wish) {
+  return 1 + 16 + 4 + 6 + (has_user ? kUserBytes : 0) + (has_wish ? kWishBytes : 0) + 16;
+}
+constexpr std::size_t token_text(bool has_user, bool has_wish) {
+  return 1 + base64url_size(token_bytes(has_user, has_wish));
+}
+inline constexpr std::size_t kTokenText = token_text(false, false);  // with neither
+inline constexpr std::size_t kMostTokenBytes = token_bytes(true, true);
+inline constexpr std::size_t kMostTokenText = token_text(true, true);
 
 // Holds its characters itself.
 class TokenText {
@@ -86,7 +97,10 @@ class TokenText {
 
   const char* data() const { return characters_.data(); }
   std::size_t size() const { return size_; }
-  static bool is_size(std::size_t size) { return size == kTokenText || size == kMostTokenText; }
+  static bool is_size(std::size_t size) {
+    return size == token_text(false, false) || size == token_text(true, false) ||
+           size == token_text(false, true) || size == token_text(true, true);
+  }
 
  private:
   std::array<char, kMostTokenText> characters_{};

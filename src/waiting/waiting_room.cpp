@@ -1,6 +1,7 @@
 #include "waiting/waiting_room.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace spillway::waiting {
 
@@ -12,7 +13,10 @@ constexpr double kLateShare = 0.01;
 }  // namespace
 
 WaitingRoom::WaitingRoom(const Terms& terms)
-    : terms_(terms), line_(terms.tiers), begins_(terms.per_minute) {}
+    : terms_(terms),
+      stock_(terms.resources),
+      lanes_(lanes_of(terms)),
+      begins_(terms.per_minute) {}
 
 void WaitingRoom::set_terms(const Terms& terms, Time now) {
   if (terms.tiers != terms_.tiers) {
@@ -21,10 +25,13 @@ void WaitingRoom::set_terms(const Terms& terms, Time now) {
       tiers[terms.tiers.number_of(terms_.tiers.list[n].priority)].fulfilled +=
           counts_.tiers[n].fulfilled;
     counts_.tiers = tiers;
-    line_.set_tiers(terms.tiers);
-    learned_.forget_tiers();
-    since_.came = {};
+    for (Lane& lane : lanes_) {
+      lane.line.set_tiers(terms.tiers);
+      lane.learned.forget_tiers();
+      lane.since.came = {};
+    }
   }
+  if (terms.resources != terms_.resources) change_resources(terms, now);
   const Start former = terms_.start;
   terms_ = terms;
   // It has sorted those who are in line.
@@ -40,10 +47,10 @@ void WaitingRoom::order_anew(Time now) {
     if (find(ticket.id) != slot) continue;
     if (ticket.is_called && !ticket.is_called_by_hand && !terms_.start.is_over(now))
       send_back(slot);
-    const bool is_present = line_.is_present(member(slot));
-    line_.remove(member(slot));
-    line_.insert(member(slot), terms_.start.order_of(ticket.joined, ticket.id));
-    line_.set_present(member(slot), is_present);
+    const bool is_present = line(slot).is_present(member(slot));
+    line(slot).remove(member(slot));
+    line(slot).insert(member(slot), terms_.start.order_of(ticket.joined, ticket.id));
+    line(slot).set_present(member(slot), is_present);
     ticket.told = {};
     ticket.least_ahead = ticket.least_own = ticket.first_ahead = UINT32_MAX;
     ticket.steps = 0;
@@ -60,21 +67,25 @@ std::size_t WaitingRoom::room(Time now) const {
 WaitingRoom::Session WaitingRoom::begin(const TicketId& id, std::uint32_t generation, Time now) {
   ++counts_.entered;
   journal_.note(id);
-  return sessions_.begin(id, generation, now, terms_);
+  stock_.enter(id);
+  const Device* const device = stock_.of(id);
+  const Milliseconds most(device != nullptr ? device->wish.duration_ms : 0);
+  return sessions_.begin(id, generation, now, terms_, most);
 }
 
-Slot WaitingRoom::insert(const TicketId& id, Time joined, Priority priority) {
+Slot WaitingRoom::insert(const TicketId& id, Time joined, Priority priority, const Wish& wish) {
   const Slot slot = tickets_.take(id);
   Ticket& ticket = tickets_[slot];
   ticket.joined = joined;
   ticket.priority = priority;
-  line_.insert(member(slot), terms_.start.order_of(joined, id));
+  stock_.set_wish(slot, wish);
+  line(slot).insert(member(slot), terms_.start.order_of(joined, id));
   journal_.note(id);
   return slot;
 }
 
 std::optional<WaitingRoom::View> WaitingRoom::hear(const TicketId& id, Time now) {
-  if (sessions_.has(id)) return View{.state = TicketState::fulfilled, .poll = terms_.longest_poll};
+  if (sessions_.has(id)) return view_of_session(id);
   const Slot slot = find(id);
   if (slot == kNoSlot || orders_.has_ended) return std::nullopt;
   heard(slot, now);
@@ -91,20 +102,12 @@ bool WaitingRoom::is_superseded(const TicketId& id, std::uint32_t stream) const 
   return slot != kNoSlot && tickets_[slot].streams > stream;  // fewer: it is another copy
 }
 
-std::size_t& WaitingRoom::of(Coming coming) {
-  switch (coming) {
-    case Coming::fresh: break;
-    case Coming::lapsed: return called_.lapsed;
-    case Coming::at_door: return called_.at_door;
-  }
-  return called_.fresh;
-}
-
 void WaitingRoom::become(Slot slot, Coming coming) {
   Ticket& ticket = tickets_[slot];
-  --of(ticket.coming);
+  Called& called = lane(slot).called;
+  --called.of(ticket.coming);
   ticket.coming = coming;
-  ++of(coming);
+  ++called.of(coming);
 }
 
 std::optional<WaitingRoom::Extension> WaitingRoom::extend(const TicketId& id, Time now) {
@@ -128,16 +131,16 @@ bool WaitingRoom::cancel(const TicketId& id, Time now, Ended why) {
   }
   const Slot slot = find(id);
   if (slot == kNoSlot) return false;
-  if (!tickets_[slot].is_called) since_.left += 1;
+  if (!tickets_[slot].is_called) lane(slot).since.left += 1;
   end_ticket(slot, why, now);
   return true;
 }
 
 void WaitingRoom::forget(Slot slot) {
   const Ticket& ticket = tickets_[slot];
-  if (ticket.is_called) --of(ticket.coming);
+  if (ticket.is_called) --lane(slot).called.of(ticket.coming);
   deadlines_.clear(slot);
-  line_.remove(member(slot));
+  line(slot).remove(member(slot));
   journal_.note(ticket.id);
   tickets_.give_back(slot);
 }
@@ -147,6 +150,7 @@ void WaitingRoom::end_session(const TicketId& id, Ended why, Time now) {
   recovery_.ended(id, now);
   ended_.add(id, {why, now, true});
   users_.release(id);
+  stock_.take_back(id);
   journal_.note(id);
 }
 
@@ -154,7 +158,8 @@ void WaitingRoom::end_ticket(Slot slot, Ended why, Time now) {
   recovery_.ended(tickets_[slot].id, now);
   ended_.add(tickets_[slot].id, {why, now, false});
   users_.release(tickets_[slot].id);
-  note_end(tickets_[slot], why, now);
+  note_end(slot, why, now);
+  stock_.take_back(tickets_[slot].id);
   forget(slot);
   ++counts_.tickets_ended[static_cast<std::size_t>(why)];
 }
@@ -166,7 +171,9 @@ void WaitingRoom::tick(Time now, const Backend& backend) {
   recovery_.tick(now);
   ended_.tick(now);
   if (orders_.has_ended) end_some(now);
-  if (orders_.is_paused || !has_begun()) learned_.interrupt(now);
+  if (orders_.is_paused || !has_begun()) {
+    for (Lane& lane : lanes_) lane.learned.interrupt(now);
+  }
   counts_.entry.is_overloaded = backend.is_overloaded;
   call_some(now, backend);
   learn(now);
@@ -181,13 +188,14 @@ void WaitingRoom::due(Slot slot, Time now) {
   }
   const Milliseconds poll(ticket.poll_ms);
   const Time kept_until = ticket.heard + std::max(terms_.abandon, poll + poll / 2);
-  if (now >= kept_until) {
-    since_.left += 1;
-    end_ticket(slot, Ended::abandoned, now);
+  const bool has_waited = now >= end_of_own_wait(slot);
+  if (has_waited || now >= kept_until) {
+    lane(slot).since.left += 1;
+    end_ticket(slot, has_waited ? Ended::own_max_wait : Ended::abandoned, now);
     return;
   }
-  line_.set_present(member(slot), false);
-  deadlines_.set(slot, kept_until);
+  line(slot).set_present(member(slot), false);
+  set_deadline(slot, kept_until);
 }
 
 void WaitingRoom::due_while_called(Slot slot, Time now) {
@@ -197,7 +205,7 @@ void WaitingRoom::due_while_called(Slot slot, Time now) {
     return;
   }
   if (now < ticket.claim_until) {
-    if (ticket.coming == Coming::fresh) learned_.did_not_come();
+    if (ticket.coming == Coming::fresh) lane(slot).learned.did_not_come();
     become(slot, Coming::lapsed);
     wait_for(slot);
     return;
@@ -212,30 +220,34 @@ void WaitingRoom::due_while_called(Slot slot, Time now) {
 // To its own place. It is called again once it was heard of.
 void WaitingRoom::send_back(Slot slot) {
   Ticket& ticket = tickets_[slot];
-  --of(ticket.coming);
+  --lane(slot).called.of(ticket.coming);
   ticket.is_called = ticket.is_called_by_hand = false;
-  since_.calls -= 1;
+  lane(slot).since.calls -= 1;
+  stock_.take_back(ticket.id);
   journal_.note(ticket.id);
   const Milliseconds poll(ticket.poll_ms);
-  deadlines_.set(slot, ticket.heard + std::max(terms_.abandon, poll + poll / 2));
+  set_deadline(slot, ticket.heard + std::max(terms_.abandon, poll + poll / 2));
 }
 
 void WaitingRoom::call(Slot slot, Time now) {
   Ticket& ticket = tickets_[slot];
-  if (ticket.told.is_told()) learned_.learn_outcome(ticket.told, ticket.joined, now);
+  Lane& its = lane(slot);
+  if (ticket.told.is_told()) its.learned.learn_outcome(ticket.told, ticket.joined, now);
   ticket.told = {};
-  line_.call(member(slot));
+  its.line.call(member(slot), kinds_to_call(lane_number(slot)));
+  stock_.give(ticket.id, stock_.wish(slot));
   ticket.is_called = true;
   ticket.extended = 0;
   ticket.coming = Coming::fresh;
-  ++called_.fresh;
+  ++its.called.fresh;
+  ++its.calls;
   const Milliseconds poll(ticket.poll_ms);
   // When it asks next, which it may do half an interval late, it learns of it.
   ticket.fresh_until = std::max(ticket.heard + poll, now) + poll / 2 + kComing;
   ticket.claim_until = now + std::max(terms_.claim, poll + poll / 2);
   ++counts_.called;
-  note(Event::called, ticket, now);
-  since_.calls += 1;
+  note(Event::called, slot, now);
+  its.since.calls += 1;
   wait_for(slot);
 }
 
@@ -243,24 +255,28 @@ void WaitingRoom::call(Slot slot, Time now) {
 void WaitingRoom::call_some(Time now, const Backend& backend) {
   const double seconds = std::clamp(static_cast<double>((now - last_).count()) / 1000, 0.0, 1.0);
   const double per_second = terms_.active_sessions * backend.pace;
-  called_.may_call = std::min(called_.may_call + per_second * seconds, std::max(per_second, 1.0));
+  turn_.may_call = std::min(turn_.may_call + per_second * seconds, std::max(per_second, 1.0));
   counts_.entry.is_paced = false;
   if (orders_.is_paused || orders_.has_ended || !terms_.start.is_over(now)) return;
   const auto free = static_cast<double>(room(now));
-  // Of those who have not come yet, fewer will than of all who are called.
-  const double come = (1 - learned_.no_shows()) * (1 - learned_.no_shows());
   for (;;) {
-    const double expected = static_cast<double>(called_.at_door) +
-                            static_cast<double>(called_.fresh) * come +
-                            static_cast<double>(called_.lapsed) * kLateShare;
+    double expected = 0;
+    for (const Lane& lane : lanes_) {
+      // Of those who have not come yet, fewer will than of all who are called.
+      const double come = (1 - lane.learned.no_shows()) * (1 - lane.learned.no_shows());
+      expected += static_cast<double>(lane.called.at_door) +
+                  static_cast<double>(lane.called.fresh) * come +
+                  static_cast<double>(lane.called.lapsed) * kLateShare;
+    }
     if (expected + 0.5 >= free) return;
-    const Slot next = line_.next();
+    const Slot next = take_turn();
     if (next == kNoSlot) return;
-    if (backend.is_overloaded || backend.pace <= 0 || called_.may_call < 1) {
+    if (backend.is_overloaded || backend.pace <= 0 || turn_.may_call < 1) {
       counts_.entry.is_paced = true;
       return;
     }
-    called_.may_call -= 1;
+    turn_.may_call -= 1;
+    turn_.lane = (lane_number(next) + 1) % lanes_.size();
     call(next, now);
   }
 }
@@ -270,35 +286,49 @@ void WaitingRoom::learn(Time now) {
   const bool is_first = last_ == Time{};
   const bool had_begun = has_begun();
   last_ = now;
-  if (!is_first && seconds > 0) {
+  for (Lane& lane : lanes_) {
+    const Learned::Events since = std::exchange(lane.since, {});
+    if (is_first || seconds <= 0) continue;
     // While the room fills for the first time, calls are no rate: none has to wait for an end.
-    const bool is_filling = !learned_.knows_calls() && begins_.remaining(now) > 0 &&
-                            10 * sessions_.size() < 9 * std::size_t{terms_.active_sessions} &&
-                            counts_.called < 2 * std::uint64_t{terms_.active_sessions};
-    const bool is_used = !is_filling && (line_.present() > 0 || since_.calls > 0);
-    learned_.observe(seconds, since_, is_used && had_begun && !orders_.is_paused,
-                     line_.size() - called_.all());
+    const std::size_t capacity = capacity_of(lane);
+    const bool is_filling = !lane.learned.knows_calls() && begins_.remaining(now) > 0 &&
+                            10 * sessions_of(lane) < 9 * capacity && lane.calls < 2 * capacity;
+    const bool is_used = !is_filling && (lane.line.present() > 0 || since.calls > 0);
+    lane.learned.observe(seconds, since, is_used && had_begun && !orders_.is_paused,
+                         lane.line.size() - lane.called.all());
   }
-  since_ = {};
 }
 
 Counts WaitingRoom::counts(Time now) const {
   Counts counts = counts_;
-  counts.processing = called_.all();
-  counts.waiting = line_.size() - counts.processing;
-  counts.present = line_.present();
+  counts.processing = called().all();
+  counts.waiting = in_line() - counts.processing;
+  counts.present = 0;
+  for (const Lane& lane : lanes_) counts.present += lane.line.present();
   counts.active = sessions_.size();
   counts.provisional = provisional_.count(now);
   counts.entry.is_open = is_open(now);
   counts.entry.last_minute = begins_.last_minute(now);
-  if (learned_.knows_calls()) counts.entry.per_second = learned_.calls().per_second();
-  counts.estimates.within = learned_.honesty().within();
-  counts.estimates.outside = learned_.honesty().outside();
-  counts.estimates.error = learned_.honesty().error();
+  double error = 0;
+  for (const Lane& lane : lanes_) {
+    if (lane.learned.knows_calls())
+      counts.entry.per_second =
+          counts.entry.per_second.value_or(0) + lane.learned.calls().per_second();
+    const Honesty& honesty = lane.learned.honesty();
+    const std::uint64_t told = honesty.within() + honesty.outside();
+    counts.estimates.within += honesty.within();
+    counts.estimates.outside += honesty.outside();
+    error += honesty.error() * static_cast<double>(told);
+  }
+  const std::uint64_t told = counts.estimates.within + counts.estimates.outside;
+  counts.estimates.error = told > 0 ? error / static_cast<double>(told) : 0;
   counts.events_lost = happenings_.lost();
-  line_.each([&](Priority priority, const Line& line) {
-    counts.tiers[terms_.tiers.number_of(priority)].visitors += line.size();
-  });
+  for (const Lane& lane : lanes_) {
+    lane.line.each([&](Priority priority, const Line& line) {
+      counts.tiers[terms_.tiers.number_of(priority)].visitors += line.size();
+    });
+  }
+  if (hands_out()) count_types(counts);
   return counts;
 }
 

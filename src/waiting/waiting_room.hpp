@@ -20,11 +20,10 @@
 #include "waiting/begin_log.hpp"
 #include "waiting/counts.hpp"
 #include "waiting/deadlines.hpp"
-#include "waiting/estimate.hpp"
 #include "waiting/happenings.hpp"
 #include "waiting/identified_pool.hpp"
 #include "waiting/journal.hpp"
-#include "waiting/learned.hpp"
+#include "waiting/lane.hpp"
 #include "waiting/opening.hpp"
 #include "waiting/orders.hpp"
 #include "waiting/pass.hpp"
@@ -34,10 +33,11 @@
 #include "waiting/recently_ended.hpp"
 #include "waiting/recovery.hpp"
 #include "waiting/sessions.hpp"
+#include "waiting/stock.hpp"
 #include "waiting/terms.hpp"
 #include "waiting/ticket.hpp"
-#include "waiting/tiered_line.hpp"
 #include "waiting/users.hpp"
+#include "waiting/view.hpp"
 
 namespace spillway::waiting {
 
@@ -56,13 +56,7 @@ class WaitingRoom {
   void set_terms(const Terms& terms, Time now);
   const Terms& terms() const { return terms_; }
 
-  enum class Door : std::uint8_t {
-    enter,  // goes on, with a pass
-    wait,   // gets a stamp, or has a ticket
-    full,   // no place within Terms::max_wait, or no more tickets
-    ended,  // the operator ended the waiting room
-    taken   // its user has Terms::per_user tickets and sessions: see held_by()
-  };
+  using Door = waiting::Door;
   // A first contact, without a token. `enter`: it gets a pass of generation 0, issued now, which is
   // counted as taken for kSlice and stored nowhere.
   Door arrive(Time now, Priority priority = 0, const UserKey& user = {});
@@ -71,34 +65,22 @@ class WaitingRoom {
   // The newest ticket or session of that user, who is somebody.
   std::optional<TicketId> held_by(const UserKey& user) const;
 
-  struct View {
-    TicketState state = TicketState::waiting;
-    // All in line before it, the called and the absent too: those of higher tiers, and those of its
-    // own that came before. With shares some of the higher ones are called after it.
-    std::size_t ahead = 0;
-    Priority priority = 0;
-    Why why = Why::none;              // if it is waiting
-    Time joined{};                    // the arrival that its place goes by
-    Time claim_until{};               // if it is processing
-    std::uint32_t extensions = 0;     // likewise: how often extend() still gives it more time
-    std::optional<Time> begins{};     // nobody is called before
-    bool is_drawn_later = false;      // at `begins`: `ahead` means nothing yet, and is not for it
-    Milliseconds poll{};              // whole seconds: when to ask again, as in Retry-After
-    std::optional<Range> estimate{};  // if it is waiting, and the rate of entry is known
-    std::uint8_t steps = 0;           // of its way: half, a quarter, a tenth of it is left
-    bool asks_too_often = false;      // of ask() alone
-  };
+  using View = waiting::View;
   using Session = waiting::Session;
-  struct Contact {
-    Door door = Door::full;
-    std::optional<View> view{};        // `wait`
-    std::optional<Session> session{};  // `enter`: issue a pass of its generation
-    bool has_joined = false;           // a ticket was made
-  };
+  using Contact = waiting::Contact;
+
+  // waiting_room_resources.cpp, where resources are handed out. Then nobody comes in without a
+  // ticket, and every session has a device.
+  bool hands_out() const { return !stock_.is_empty(); }
+  const Stock& stock() const { return stock_; }
+  // The device of a session; empty: it has none.
+  std::string resource_of(const TicketId& id) const;
+  bool has_session(const TicketId& id) const { return sessions_.has(id); }
+
   // A second contact, with a stamp of that arrival. The same id is the same ticket (two tabs), and
   // keeps its tier. If nobody has to wait any more, a session begins, however many its user has.
   Contact join(const TicketId& id, Time arrived, Time now, Priority priority = 0,
-               const UserKey& user = {});
+               const UserKey& user = {}, const Ask& ask = {});
 
   // The same where places are only offered: it makes no ticket. `wait` without a view: it may have
   // one, by join().
@@ -163,9 +145,9 @@ class WaitingRoom {
   // All tickets end within some ticks, and are unknown at once. `false` ends at once those that are
   // left of them, and then lets newcomers in again.
   void end_room(bool has_ended);
-  // The next of those who are present, beyond the pace, and while paused; not more than sessions
-  // could begin.
-  std::variant<TicketId, NotCalled> call_next(Time now);
+  // The next of those who are present, of this type if it is not empty, beyond the pace, and while
+  // paused; not more than sessions could begin.
+  std::variant<TicketId, NotCalled> call_next(Time now, std::string_view type = {});
   // So that so many of its own tier are before it, or all. It gets the arrival of whom it then
   // stands before, or behind.
   Moved move(const TicketId& id, std::size_t ahead);
@@ -175,6 +157,7 @@ class WaitingRoom {
     Time heard{};             // when it was last
     bool is_present = false;  // it is waiting, and was heard of lately
     std::uint32_t missed = 0;
+    std::size_t lane = 0;
   };
   // What it is, without having heard of it. nullopt: unknown, or ended.
   std::optional<Report> inspect(const TicketId& id, Time now) const;
@@ -183,10 +166,12 @@ class WaitingRoom {
     Time joined{};
     TicketId id;
     Priority priority = 0;
+    std::size_t lane = 0;
   };
-  // `tier`: of this priority alone.
+  // Lane by lane. `tier`: of this priority alone; `type`: of this lane.
   std::vector<Report> list_line(const std::optional<Cursor>& after, std::size_t most, Time now,
-                                std::optional<Priority> tier = std::nullopt) const;
+                                std::optional<Priority> tier = std::nullopt,
+                                std::string_view type = {}) const;
   // Tickets and sessions of one user, the newest `most`, the newest first.
   std::vector<Report> list_user(const UserKey& user, std::size_t most, Time now) const;
   // Of `most` places for sessions from `at` on those that are taken; end_slot(): no more.
@@ -215,7 +200,7 @@ class WaitingRoom {
   // Whoever has a ticket, or arrived, at `time`, and is not known, joins again if the former
   // process may not have come to write that down.
   void recover(const TicketId& id, Time time, Time now, Priority priority = 0,
-               const UserKey& user = {});
+               const UserKey& user = {}, const std::optional<CarriedWish>& wish = std::nullopt);
 
   // waiting_room_shared.cpp, for a room of several proxies: what can be told without a change, and
   // what becomes of what was not told in time. As hear(), of one that is not heard of by that.
@@ -258,18 +243,16 @@ class WaitingRoom {
   // All but what is this process's own: the journal, events, and what is told of them.
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
-    archive(self.terms_, self.tickets_, self.line_, self.deadlines_, self.sessions_, self.users_,
+    archive(self.terms_);
+    if constexpr (Archive::kReads) self.stock_ = Stock(self.terms_.resources);
+    archive(self.stock_, self.tickets_, self.lanes_, self.deadlines_, self.sessions_, self.users_,
             self.recovery_, self.ended_, self.provisional_, self.begins_, self.opening_,
-            self.orders_, self.swept_, self.called_, self.learned_, self.last_, self.since_,
-            self.counts_);
+            self.orders_, self.swept_, self.turn_, self.last_, self.counts_);
+    if constexpr (Archive::kReads) {
+      if (!self.has_all_lanes()) archive.refuse();
+    }
   }
 
-  // Of a ticket that is called: whether it has been seen to come.
-  enum class Coming : std::uint8_t {
-    fresh,    // it has not had the time to learn of the call
-    lapsed,   // it has, and did not come
-    at_door,  // it came, and there was no room
-  };
   struct Ticket {
     TicketId id;
     Time joined{};
@@ -303,38 +286,50 @@ class WaitingRoom {
   };
   // After a call was seen, the visitor's request comes within this.
   static constexpr Milliseconds kComing{3'000};
-  // Those who are called: how many, and what is left of the pace.
-  struct Called {
-    double may_call = 1;
-    std::size_t fresh = 0;
-    std::size_t lapsed = 0;
-    std::size_t at_door = 0;
-
-    std::size_t all() const { return fresh + lapsed + at_door; }
-
-    template <class Self, class Archive>
-    static void fields(Self& self, Archive& archive) {
-      archive(self.may_call, self.fresh, self.lapsed, self.at_door);
-    }
-  };
-
   Slot find(const TicketId& id) const { return tickets_.find(id); }
   Place place_of(const TicketId& id, Time now) const;
-  TieredLine::Member member(Slot slot) const { return {tickets_[slot].priority, slot}; }
-  Slot insert(const TicketId& id, Time joined, Priority priority);
+  Place with_allotment(Place place) const;
+  std::optional<Wish> wish_of(const Place& place) const;
+  bool restore_session(const Place& place, Time now);
+  // The lane of its type; the only one where nothing is handed out.
+  std::size_t lane_number(Slot slot) const { return hands_out() ? stock_.wish(slot).type : 0; }
+  Lane& lane(Slot slot) { return lanes_[lane_number(slot)]; }
+  const Lane& lane(Slot slot) const { return lanes_[lane_number(slot)]; }
+  TieredLine& line(Slot slot) { return lane(slot).line; }
+  const TieredLine& line(Slot slot) const { return lane(slot).line; }
+  TieredLine::Member member(Slot slot) const {
+    return {tickets_[slot].priority, slot, stock_.wish(slot).kind};
+  }
+  Called called() const;
+  std::size_t in_line() const;
+  void count_types(Counts& counts) const;
+  std::size_t capacity_of(const Lane& lane) const;
+  std::size_t sessions_of(const Lane& lane) const;
+  bool has_all_lanes() const;
+  std::vector<Lane> lanes_of(const Terms& terms) const;
+  void change_resources(const Terms& terms, Time now);
+  Slot next_to_call(std::size_t lane) const;
+  KindSet kinds_to_call(std::size_t lane) const;
+  Slot take_turn();
+  std::optional<Allotment> allotment(Slot slot) const;
+  View view_of_session(const TicketId& id) const;
+  void set_deadline(Slot slot, Time due);
+  Time end_of_own_wait(Slot slot) const;
+  Slot insert(const TicketId& id, Time joined, Priority priority, const Wish& wish);
   std::size_t room(Time now) const;
   bool is_open(Time now) const;
-  bool is_full(Priority priority) const;
+  bool is_full(Priority priority, const Wish* wish) const;
   bool refuses(const UserKey& user) const;
-  Door would_give_ticket(Priority priority, const UserKey& user) const;
+  // Without a wish: it is not known yet where it will wait, or does not matter.
+  Door would_give_ticket(Priority priority, const UserKey& user, const Wish* wish) const;
   Door counted(Door door);
   void stamp(Time now);
-  std::optional<double> calls_within_max_wait() const;
+  std::optional<double> calls_within(Milliseconds wait, const Lane& lane) const;
   Session begin(const TicketId& id, std::uint32_t generation, Time now);
   std::uint32_t extensions_left(const Ticket& ticket) const;
   View look(Slot slot) const;
   Why why(const Ticket& ticket, const TieredLine::Ahead& ahead) const;
-  std::optional<Learned::Course> course(const Ticket& ticket, const TieredLine::Ahead& ahead) const;
+  std::optional<Learned::Course> course(Slot slot, const TieredLine::Ahead& ahead) const;
   void heard(Slot slot, Time now);
   void wait_for(Slot slot);
   Milliseconds poll_of(const TieredLine::Ahead& ahead,
@@ -342,11 +337,11 @@ class WaitingRoom {
   Milliseconds poll_before_start(const TicketId& id, Time now) const;
   void forget(Slot slot);
   void end_ticket(Slot slot, Ended why, Time now);
-  void note(Event event, const Ticket& ticket, Time now, std::uint32_t position = 0);
-  void note_end(const Ticket& ticket, Ended why, Time now);
-  void note_way(Ticket& ticket, std::uint32_t ahead, Time now);
+  void note(Event event, Slot slot, Time now, std::uint32_t position = 0);
+  void note_end(Slot slot, Ended why, Time now);
+  void add_allotment(Happening& happening, Slot slot) const;
+  void note_way(Slot slot, std::uint32_t ahead, Time now);
   void end_session(const TicketId& id, Ended why, Time now);
-  std::size_t& of(Coming coming);
   void become(Slot slot, Coming coming);
   void due(Slot slot, Time now);
   void due_while_called(Slot slot, Time now);
@@ -365,7 +360,8 @@ class WaitingRoom {
 
   Terms terms_;
   IdentifiedPool<Ticket> tickets_;
-  TieredLine line_;
+  Stock stock_;
+  std::vector<Lane> lanes_;  // of a room without resources one
   Deadlines deadlines_;
   Sessions sessions_;
   Users users_;
@@ -378,11 +374,9 @@ class WaitingRoom {
   Opening opening_;
   Orders orders_;
   Slot swept_ = 0;  // once the room has ended: the tickets below have
-  Called called_;
-  Learned learned_;
-  Time last_{};            // tick
-  Learned::Events since_;  // the last tick
-  Counts counts_;          // those since the beginning
+  CallTurn turn_;
+  Time last_{};    // tick
+  Counts counts_;  // those since the beginning
 };
 
 }  // namespace spillway::waiting

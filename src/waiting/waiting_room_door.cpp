@@ -6,6 +6,7 @@
 namespace spillway::waiting {
 
 bool WaitingRoom::is_open(Time now) const {
+  if (hands_out()) return true;
   if (orders_.is_paused || orders_.has_ended || !terms_.start.is_over(now)) return true;
   const When when = orders_.is_held_open ? When::always : terms_.when;
   return opening_.is_open(when, room(now) > 0, tickets_.size() > 0, now);
@@ -13,20 +14,27 @@ bool WaitingRoom::is_open(Time now) const {
 
 // Those who were not heard of lately do not count for the wait: nobody calls them, and the door is
 // not closed by those who left. Of others those count who are called before it.
-bool WaitingRoom::is_full(Priority priority) const {
+bool WaitingRoom::is_full(Priority priority, const Wish* wish) const {
   if (tickets_.size() >= terms_.max_tickets) return true;
   // The wait is nobody's own before the draw, and must not prefer who came early.
   if (terms_.start.draw && !has_begun()) return false;
-  const std::optional<double> calls = calls_within_max_wait();
+  // How soon devices are free that are enough for few requirements is not known.
+  if (hands_out() && (wish == nullptr || !stock_.catalog().is_met_by_all(*wish))) return false;
+  const Lane& lane = lanes_[wish == nullptr ? 0 : wish->type];
+  Milliseconds wait = terms_.max_wait;
+  if (wish != nullptr && wish->max_wait_ms > 0)
+    wait = std::min(wait, Milliseconds(wish->max_wait_ms));
+  const std::optional<double> calls = calls_within(wait, lane);
   if (!calls) return false;
-  std::size_t before = called_.all();
-  line_.each(
+  std::size_t before = lane.called.all();
+  lane.line.each(
       [&](Priority its, const Line& line) { before += its >= priority ? line.present() : 0; });
   // The share of its tier, or all that those who come later and go before leave: it may get either.
   const double share = terms_.tiers.share_of(priority) * *calls;
-  if (share >= 1 && static_cast<double>(line_.of(priority).present()) < share) return false;
-  const double seconds = static_cast<double>(terms_.max_wait.count()) / 1000;
-  const double higher = learned_.higher_per_second(terms_.tiers.number_of(priority)) * seconds;
+  if (share >= 1 && static_cast<double>(lane.line.of(priority).present()) < share) return false;
+  const double seconds = static_cast<double>(wait.count()) / 1000;
+  const double higher =
+      lane.learned.higher_per_second(terms_.tiers.number_of(priority)) * seconds;
   return static_cast<double>(before) >= std::max(*calls - higher, 1.0);
 }
 
@@ -41,20 +49,20 @@ std::optional<TicketId> WaitingRoom::held_by(const UserKey& user) const {
 }
 
 // nullopt: nothing is known.
-std::optional<double> WaitingRoom::calls_within_max_wait() const {
+std::optional<double> WaitingRoom::calls_within(Milliseconds wait, const Lane& lane) const {
   double per_second = terms_.per_minute / 60.0;
-  if (learned_.knows_calls() && has_begun()) {
+  if (lane.learned.knows_calls() && has_begun()) {
     // When the first sessions have filled the room, none ends for a while: what is measured then
     // must not close the door. So sessions are believed to last twice as long as they may idle,
     // until a quarter of an hour has shown it.
     const double idle = static_cast<double>(terms_.idle.count()) / 1000;
-    const double believed = terms_.active_sessions / (2 * idle);
-    const double faith = learned_.calls().age() / LearnedRate::kSteady;
-    const double measured = learned_.calls().per_second();
+    const double believed = static_cast<double>(capacity_of(lane)) / (2 * idle);
+    const double faith = lane.learned.calls().age() / LearnedRate::kSteady;
+    const double measured = lane.learned.calls().per_second();
     per_second = std::max(measured, faith * measured + (1 - faith) * believed);
   }
   if (per_second <= 0) return std::nullopt;
-  return per_second * static_cast<double>(terms_.max_wait.count()) / 1000;
+  return per_second * static_cast<double>(wait.count()) / 1000;
 }
 
 WaitingRoom::Door WaitingRoom::arrive(Time now, Priority priority, const UserKey& user) {
@@ -66,10 +74,11 @@ WaitingRoom::Door WaitingRoom::arrive(Time now, Priority priority, const UserKey
   return ask_for_ticket(now, priority, user);
 }
 
-WaitingRoom::Door WaitingRoom::would_give_ticket(Priority priority, const UserKey& user) const {
+WaitingRoom::Door WaitingRoom::would_give_ticket(Priority priority, const UserKey& user,
+                                                 const Wish* wish) const {
   if (orders_.has_ended) return Door::ended;
   if (refuses(user)) return Door::taken;
-  return is_full(priority) ? Door::full : Door::wait;
+  return is_full(priority, wish) ? Door::full : Door::wait;
 }
 
 // With the visitors that are refused.
@@ -80,7 +89,7 @@ WaitingRoom::Door WaitingRoom::counted(Door door) {
 }
 
 WaitingRoom::Door WaitingRoom::ask_for_ticket(Time now, Priority priority, const UserKey& user) {
-  const Door door = counted(would_give_ticket(priority, user));
+  const Door door = counted(would_give_ticket(priority, user, nullptr));
   if (door == Door::wait) stamp(now);
   return door;
 }

@@ -6,7 +6,7 @@
 namespace spillway::waiting {
 
 WaitingRoom::Contact WaitingRoom::join(const TicketId& id, Time arrived, Time now,
-                                       Priority priority, const UserKey& user) {
+                                       Priority priority, const UserKey& user, const Ask& ask) {
   if (sessions_.has(id)) {
     if (const auto session = sessions_.again(id, now, terms_))
       return {Door::enter, std::nullopt, session};
@@ -23,16 +23,23 @@ WaitingRoom::Contact WaitingRoom::join(const TicketId& id, Time arrived, Time no
     users_.hold(user, id);
     return {Door::enter, std::nullopt, begin(id, 1, now)};
   }
-  const Door door = counted(would_give_ticket(priority, user));
+  Wish wish;
+  if (hands_out()) {
+    const auto understood = stock_.catalog().understand(ask);
+    const Wish* const known = std::get_if<Wish>(&understood);
+    if (known == nullptr) return {Door::unmet, std::nullopt, std::nullopt};
+    wish = *known;
+  }
+  const Door door = counted(would_give_ticket(priority, user, &wish));
   if (door != Door::wait) return {door, std::nullopt, std::nullopt};
-  const Slot slot = insert(id, terms_.start.joined_at(arrived, now), priority);
+  const Slot slot = insert(id, terms_.start.joined_at(arrived, now), priority, wish);
   users_.hold(user, id);
-  since_.came[terms_.tiers.number_of(priority)] += 1;
+  lane(slot).since.came[terms_.tiers.number_of(priority)] += 1;
   ++counts_.joined;
   heard(slot, now);
   const View view = look(slot);
   const bool has_position = !view.is_drawn_later;
-  note(Event::joined, tickets_[slot], now,
+  note(Event::joined, slot, now,
        has_position ? static_cast<std::uint32_t>(view.ahead + 1) : 0);
   return {.door = Door::wait, .view = view, .has_joined = true};
 }
@@ -42,7 +49,7 @@ WaitingRoom::Contact WaitingRoom::offer(const TicketId& id, Time now, Priority p
                                         const UserKey& user) {
   const bool is_known = sessions_.has(id) || find(id) != kNoSlot;
   if (is_known || !is_open(now)) return join(id, now, now, priority, user);
-  return {counted(would_give_ticket(priority, user)), std::nullopt, std::nullopt};
+  return {counted(would_give_ticket(priority, user, nullptr)), std::nullopt, std::nullopt};
 }
 
 std::optional<WaitingRoom::Session> WaitingRoom::claim(const TicketId& id, Time now) {
@@ -56,13 +63,14 @@ std::optional<WaitingRoom::Session> WaitingRoom::claim(const TicketId& id, Time 
   heard(slot, now);
   Ticket& ticket = tickets_[slot];
   if (!ticket.is_called) return std::nullopt;
-  if (ticket.coming == Coming::fresh) learned_.came();
+  if (ticket.coming == Coming::fresh) lane(slot).learned.came();
   // Those who came before and found no room go first.
   const bool goes_first = ticket.coming == Coming::at_door;
-  if (room(now) > (goes_first ? 0 : called_.at_door)) {
+  if (room(now) > (goes_first ? 0 : called().at_door)) {
     counts_.waited += std::max(now - ticket.joined, Milliseconds(0));
     ++counts_.tiers[terms_.tiers.number_of(ticket.priority)].fulfilled;
-    note(Event::fulfilled, ticket, now);
+    ++lane(slot).fulfilled;
+    note(Event::fulfilled, slot, now);
     const Stood stood{ticket.joined, ticket.priority, ticket.missed, ticket.failed};
     forget(slot);
     begins_.add(now);
@@ -84,8 +92,10 @@ bool WaitingRoom::go_back(const TicketId& id, Time now) {
   if (!where || orders_.has_ended || where->failed + 1U >= terms_.attempts) return false;
   sessions_.take_back(id);
   ++counts_.entries_failed;
-  since_.calls -= 1;
-  const Slot slot = insert(id, where->joined, where->priority);
+  const Device* const device = stock_.of(id);
+  const Slot slot = insert(id, where->joined, where->priority, device ? device->wish : Wish{});
+  stock_.take_back(id);
+  lane(slot).since.calls -= 1;
   tickets_[slot].missed = where->missed;
   tickets_[slot].failed = static_cast<std::uint8_t>(where->failed + 1);
   heard(slot, now);
@@ -108,8 +118,12 @@ Renewal WaitingRoom::use(const TicketId& id, std::uint32_t generation, Time issu
     begins_.add(now);
   }
   // If it was called before a restart, that it came was not written.
-  if (const Slot slot = find(id); slot != kNoSlot) {
-    note(Event::fulfilled, tickets_[slot], now);
+  const Slot slot = find(id);
+  if (hands_out() && !stock_.of(id)) {  // it has its device again, or one as good
+    if (slot == kNoSlot || !stock_.give(id, stock_.wish(slot))) return {Use::over, generation};
+  }
+  if (slot != kNoSlot) {
+    note(Event::fulfilled, slot, now);
     forget(slot);
   }
   users_.hold(user, id);

@@ -1,5 +1,6 @@
 // What is told of tickets to those outside: see happenings.hpp.
 #include <algorithm>
+#include <utility>
 
 #include "waiting/waiting_room.hpp"
 
@@ -16,26 +17,39 @@ Event event_of(Ended why) { return is_expiry(why) ? Event::expired : Event::canc
 
 }  // namespace
 
-void WaitingRoom::note(Event event, const Ticket& ticket, Time now, std::uint32_t position) {
-  happenings_.note({.event = event,
-                    .id = ticket.id,
-                    .at = now,
-                    .waited = std::max(now - ticket.joined, Milliseconds(0)),
-                    .position = position,
-                    .priority = ticket.priority});
+void WaitingRoom::note(Event event, Slot slot, Time now, std::uint32_t position) {
+  const Ticket& ticket = tickets_[slot];
+  Happening happening{.event = event,
+                      .id = ticket.id,
+                      .at = now,
+                      .waited = std::max(now - ticket.joined, Milliseconds(0)),
+                      .position = position,
+                      .priority = ticket.priority};
+  if (happenings_.wants(event)) add_allotment(happening, slot);
+  happenings_.note(std::move(happening));
 }
 
-void WaitingRoom::note_end(const Ticket& ticket, Ended why, Time now) {
-  happenings_.note({.event = event_of(why),
-                    .id = ticket.id,
-                    .at = now,
-                    .waited = std::max(now - ticket.joined, Milliseconds(0)),
-                    .priority = ticket.priority,
-                    .cause = why});
+void WaitingRoom::note_end(Slot slot, Ended why, Time now) {
+  const Ticket& ticket = tickets_[slot];
+  Happening happening{.event = event_of(why),
+                      .id = ticket.id,
+                      .at = now,
+                      .waited = std::max(now - ticket.joined, Milliseconds(0)),
+                      .priority = ticket.priority,
+                      .cause = why};
+  if (happenings_.wants(happening.event)) add_allotment(happening, slot);
+  happenings_.note(std::move(happening));
+}
+
+void WaitingRoom::add_allotment(Happening& happening, Slot slot) const {
+  if (!hands_out()) return;
+  happening.type = lane(slot).type;
+  if (const Device* const device = stock_.of(happening.id)) happening.resource = device->name;
 }
 
 // It is heard of, with so many ahead. Several steps at a time are one event.
-void WaitingRoom::note_way(Ticket& ticket, std::uint32_t ahead, Time now) {
+void WaitingRoom::note_way(Slot slot, std::uint32_t ahead, Time now) {
+  Ticket& ticket = tickets_[slot];
   if (ticket.first_ahead == UINT32_MAX) ticket.first_ahead = ahead;
   if (ticket.first_ahead < kLeastWay) return;
   const auto steps = std::ranges::count_if(kWayLeft, [&](std::uint32_t percent) {
@@ -43,7 +57,7 @@ void WaitingRoom::note_way(Ticket& ticket, std::uint32_t ahead, Time now) {
   });
   if (steps <= ticket.steps) return;
   ticket.steps = static_cast<std::uint8_t>(steps);
-  note(Event::position, ticket, now, ahead + 1);
+  note(Event::position, slot, now, ahead + 1);
 }
 
 }  // namespace spillway::waiting

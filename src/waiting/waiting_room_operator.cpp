@@ -45,12 +45,20 @@ void WaitingRoom::end_some(std::size_t most, Time now) {
   }
 }
 
-std::variant<TicketId, NotCalled> WaitingRoom::call_next(Time now) {
+std::variant<TicketId, NotCalled> WaitingRoom::call_next(Time now, std::string_view type) {
   if (orders_.has_ended) return NotCalled::room_ended;
-  const Slot next = line_.next();
-  if (next == kNoSlot) return NotCalled::nobody_present;
+  Slot next = kNoSlot;
+  bool is_anybody_present = false;
+  for (std::size_t n = 0; n < lanes_.size(); ++n) {
+    const std::size_t lane = (turn_.lane + n) % lanes_.size();
+    if (!type.empty() && lanes_[lane].type != type) continue;
+    is_anybody_present = is_anybody_present || lanes_[lane].line.present() > 0;
+    if (next == kNoSlot) next = next_to_call(lane);
+  }
+  if (!is_anybody_present) return NotCalled::nobody_present;
   // Those who did not come when they were called hold nobody up.
-  if (called_.fresh + called_.at_door >= room(now)) return NotCalled::no_room;
+  const Called before = called();
+  if (next == kNoSlot || before.fresh + before.at_door >= room(now)) return NotCalled::no_room;
   tickets_[next].told = {};  // this is beyond the pace
   call(next, now);
   tickets_[next].is_called_by_hand = true;
@@ -63,21 +71,22 @@ Moved WaitingRoom::move(const TicketId& id, std::size_t ahead) {
   Ticket& ticket = tickets_[slot];
   if (ticket.is_called) return Moved::called;
   const TieredLine::Member it = member(slot);
-  const bool is_present = line_.is_present(it);
-  line_.remove(it);
-  const Line& tier = line_.of(ticket.priority);
+  TieredLine& its = line(slot);
+  const bool is_present = its.is_present(it);
+  its.remove(it);
+  const Line& tier = its.of(ticket.priority);
   const std::size_t others = tier.size();
   if (others == 0) {
-    line_.insert(it, terms_.start.order_of(ticket.joined, id));
+    its.insert(it, terms_.start.order_of(ticket.joined, id));
   } else {
     const Slot next = tier.at(std::min(ahead, others - 1));
     ticket.joined = tickets_[next].joined;
     if (ahead < others)
-      line_.insert_before(it, next);
+      its.insert_before(it, next);
     else
-      line_.insert(it, tier.order(next));
+      its.insert(it, tier.order(next));
   }
-  line_.set_present(it, is_present);
+  its.set_present(it, is_present);
   ticket.told = {};
   ticket.least_ahead = ticket.least_own = UINT32_MAX;
   journal_.note(id);
@@ -86,7 +95,7 @@ Moved WaitingRoom::move(const TicketId& id, std::size_t ahead) {
 
 std::optional<WaitingRoom::Report> WaitingRoom::inspect(const TicketId& id, Time) const {
   if (const auto begun = sessions_.begun(id)) {
-    Report report{.id = id, .view = {.state = TicketState::fulfilled}};
+    Report report{.id = id, .view = view_of_session(id)};
     report.view.joined = *begun;
     return report;
   }
@@ -96,7 +105,7 @@ std::optional<WaitingRoom::Report> WaitingRoom::inspect(const TicketId& id, Time
   Report report{.id = id,
                 .view = look(slot),
                 .heard = ticket.heard,
-                .is_present = line_.is_present(member(slot)),
+                .is_present = line(slot).is_present(member(slot)),
                 .missed = ticket.missed};
   if (is_held_back(ticket)) {
     report.view.state = TicketState::waiting;
@@ -107,20 +116,30 @@ std::optional<WaitingRoom::Report> WaitingRoom::inspect(const TicketId& id, Time
 
 std::vector<WaitingRoom::Report> WaitingRoom::list_line(const std::optional<Cursor>& after,
                                                         std::size_t most, Time now,
-                                                        std::optional<Priority> tier) const {
-  const std::size_t first = tier ? line_.before(*tier, 0) : 0;
-  const std::size_t end = tier ? first + line_.of(*tier).size() : line_.size();
-  std::size_t ahead = first;
-  if (after) {
-    const Slot last = find(after->id);
-    ahead = std::max(first, last != kNoSlot
-                                ? line_.ahead(member(last)).all() + 1
-                                : line_.before(after->priority,
-                                               terms_.start.order_of(after->joined, after->id)));
-  }
+                                                        std::optional<Priority> tier,
+                                                        std::string_view type) const {
+  const Slot last = after ? find(after->id) : kNoSlot;
+  const std::size_t begin = !after ? 0 : last != kNoSlot ? lane_number(last) : after->lane;
   std::vector<Report> reports;
-  for (; reports.size() < most && ahead < end; ++ahead) {
-    if (auto report = inspect(tickets_[*line_.at(ahead)].id, now)) reports.push_back(*report);
+  for (std::size_t n = begin; n < lanes_.size(); ++n) {
+    if (!type.empty() && lanes_[n].type != type) continue;
+    const TieredLine& line = lanes_[n].line;
+    const std::size_t first = tier ? line.before(*tier, 0) : 0;
+    const std::size_t end = tier ? first + line.of(*tier).size() : line.size();
+    std::size_t ahead = first;
+    if (after && n == begin) {
+      const std::size_t behind =
+          last != kNoSlot ? line.ahead(member(last)).all() + 1
+                          : line.before(after->priority,
+                                        terms_.start.order_of(after->joined, after->id));
+      ahead = std::max(first, behind);
+    }
+    for (; reports.size() < most && ahead < end; ++ahead) {
+      if (auto report = inspect(tickets_[*line.at(ahead)].id, now)) {
+        report->lane = n;
+        reports.push_back(std::move(*report));
+      }
+    }
   }
   return reports;
 }
@@ -139,9 +158,9 @@ std::vector<WaitingRoom::Report> WaitingRoom::list_sessions(Slot& at, std::size_
   at = sessions_.list(at, most, places);
   std::vector<Report> reports;
   for (const Place& place : places) {
-    Report report{.id = place.id, .view = {.state = TicketState::fulfilled}};
+    Report report{.id = place.id, .view = view_of_session(place.id)};
     report.view.joined = place.since;
-    reports.push_back(report);
+    reports.push_back(std::move(report));
   }
   return reports;
 }

@@ -14,11 +14,13 @@ constexpr std::size_t kListed = 1024;
 
 Place WaitingRoom::place_of(const TicketId& id, Time now) const {
   if (const auto begun = sessions_.begun(id))
-    return {.id = id, .kind = Place::Kind::session, .since = *begun, .user = users_.of(id)};
+    return with_allotment(
+        {.id = id, .kind = Place::Kind::session, .since = *begun, .user = users_.of(id)});
   const Slot slot = find(id);
   if (slot == kNoSlot) return {.id = id, .kind = Place::Kind::ended, .since = now};
   const Ticket& ticket = tickets_[slot];
-  return {id, Place::Kind::ticket, ticket.joined, ticket.missed, ticket.priority, users_.of(id)};
+  return with_allotment(
+      {id, Place::Kind::ticket, ticket.joined, ticket.missed, ticket.priority, users_.of(id)});
 }
 
 std::optional<std::vector<TicketId>> WaitingRoom::take_changed() {
@@ -36,15 +38,19 @@ bool WaitingRoom::list(Listing& at, std::vector<Place>& places) const {
   if (at.ticket == tickets_.end()) {
     const std::size_t first = places.size();
     at.session = sessions_.list(at.session, kListed, places);
-    for (Place& place : std::span(places).subspan(first)) place.user = users_.of(place.id);
+    for (Place& place : std::span(places).subspan(first)) {
+      place.user = users_.of(place.id);
+      place = with_allotment(std::move(place));
+    }
     return at.session < sessions_.end_slot();
   }
   const auto last = static_cast<Slot>(std::min<std::size_t>(at.ticket + kListed, tickets_.end()));
   for (; at.ticket < last; ++at.ticket) {
     const Ticket& ticket = tickets_[at.ticket];
     if (find(ticket.id) == at.ticket)
-      places.push_back({ticket.id, Place::Kind::ticket, ticket.joined, ticket.missed,
-                        ticket.priority, users_.of(ticket.id)});
+      places.push_back(
+          with_allotment({ticket.id, Place::Kind::ticket, ticket.joined, ticket.missed,
+                          ticket.priority, users_.of(ticket.id)}));
   }
   return true;
 }
@@ -55,20 +61,26 @@ void WaitingRoom::restore(const Written& written, Time now) {
   std::vector<Time> begun;
   for (const Place& place : written.places) {
     if (sessions_.has(place.id) || find(place.id) != kNoSlot) continue;
+    const std::optional<Wish> wish = wish_of(place);
     if (place.kind != Place::Kind::ended) users_.hold(place.user, place.id);
     switch (place.kind) {
       case Place::Kind::ended: recovery_.ended(place.id, now); break;
       case Place::Kind::session:
-        sessions_.restore(place.id, place.since, now, terms_);
+        restore_session(place, now);
         begun.push_back(std::min(place.since, now));
         break;
       case Place::Kind::ticket: {
-        const Slot slot = insert(place.id, std::min(place.since, now), place.priority);
+        const Slot slot = insert(place.id, std::min(place.since, now), place.priority,
+                                 wish.value_or(Wish{}));
+        if (!wish) {  // nothing that is left is enough for it
+          end_ticket(slot, Ended::no_resource, now);
+          break;
+        }
         Ticket& ticket = tickets_[slot];
         ticket.missed = static_cast<std::uint8_t>(std::min(place.missed, 255U));
         ticket.heard = now;
         ticket.poll_ms = static_cast<std::uint32_t>(terms_.longest_poll.count());
-        line_.set_present(member(slot), true);
+        line(slot).set_present(member(slot), true);
         wait_for(slot);
         break;
       }
@@ -80,12 +92,54 @@ void WaitingRoom::restore(const Written& written, Time now) {
 }
 
 void WaitingRoom::recover(const TicketId& id, Time time, Time now, Priority priority,
-                          const UserKey& user) {
+                          const UserKey& user, const std::optional<CarriedWish>& wish) {
   if (!recovery_.covers(id, time, now)) return;
   if (sessions_.has(id) || find(id) != kNoSlot) return;
   if (tickets_.size() >= terms_.max_tickets) return;
-  heard(insert(id, std::min(time, now), priority), now);
+  Wish its;
+  if (hands_out()) {
+    if (!wish || wish->fingerprint != stock_.catalog().fingerprint()) return;
+    const auto known = stock_.catalog().understand_again(stock_.catalog().say(wish->wish));
+    if (!known) return;
+    its = *known;
+  }
+  heard(insert(id, std::min(time, now), priority, its), now);
   users_.hold(user, id);
+}
+
+// What a ticket asks for, and what a session has.
+Place WaitingRoom::with_allotment(Place place) const {
+  if (place.kind == Place::Kind::ticket && hands_out())
+    place.ask = to_text(stock_.catalog().say(stock_.wish(find(place.id))));
+  if (place.kind != Place::Kind::session) return place;
+  const Device* const device = stock_.of(place.id);
+  if (device == nullptr) return place;
+  place.resource = device->name;
+  Ask ask{.type = device->type, .sizes = {}, .duration = Milliseconds(device->wish.duration_ms)};
+  if (hands_out() && device->group != Device::kGone) ask = stock_.catalog().say(device->wish);
+  place.ask = to_text(ask);
+  return place;
+}
+
+// nullopt: nothing that there is could ever be enough.
+std::optional<Wish> WaitingRoom::wish_of(const Place& place) const {
+  if (!hands_out()) return Wish{};
+  const std::optional<Ask> ask = parse_ask(place.ask);
+  return ask ? stock_.catalog().understand_again(*ask) : std::nullopt;
+}
+
+// false: another session has its device, so it is over.
+bool WaitingRoom::restore_session(const Place& place, Time now) {
+  Milliseconds most{0};
+  if (!place.resource.empty()) {
+    const Ask ask = parse_ask(place.ask).value_or(Ask{});
+    Wish wish = wish_of(place).value_or(Wish{});
+    most = ask.duration;
+    wish.duration_ms = static_cast<std::uint32_t>(most.count());
+    if (!stock_.give_again(place.id, place.resource, wish)) return false;
+  }
+  sessions_.restore(place.id, place.since, now, terms_, most);
+  return true;
 }
 
 }  // namespace spillway::waiting

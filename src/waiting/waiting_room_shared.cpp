@@ -6,7 +6,7 @@
 namespace spillway::waiting {
 
 std::optional<WaitingRoom::View> WaitingRoom::peek(const TicketId& id) const {
-  if (sessions_.has(id)) return View{.state = TicketState::fulfilled, .poll = terms_.longest_poll};
+  if (sessions_.has(id)) return view_of_session(id);
   const Slot slot = find(id);
   if (slot == kNoSlot || orders_.has_ended) return std::nullopt;
   return look(slot);
@@ -19,7 +19,7 @@ bool WaitingRoom::take_poll(const TicketId& id) {
 
 WaitingRoom::Door WaitingRoom::look_at_door(Time now, Priority priority, const UserKey& user,
                                             bool wants_ticket) const {
-  return wants_ticket || is_open(now) ? would_give_ticket(priority, user) : Door::enter;
+  return wants_ticket || is_open(now) ? would_give_ticket(priority, user, nullptr) : Door::enter;
 }
 
 void WaitingRoom::count(const Turned& turned, Time now) {
@@ -40,7 +40,7 @@ void WaitingRoom::pardon(Time now) {
       ticket.fresh_until = now + poll * 3 / 2 + kComing;
       ticket.claim_until = std::max(ticket.claim_until, now + terms_.claim);
     } else {
-      line_.set_present(member(slot), true);
+      line(slot).set_present(member(slot), true);
     }
     wait_for(slot);
   }
@@ -53,13 +53,18 @@ void WaitingRoom::bring_back(std::span<const Place> places, Time now) {
     if (is_over || sessions_.has(place.id)) continue;
     const Slot slot = find(place.id);
     if (place.kind == Place::Kind::session) {
-      if (slot != kNoSlot) forget(slot);
-      sessions_.restore(place.id, place.since, now, terms_);
+      if (slot != kNoSlot) {
+        stock_.take_back(place.id);
+        forget(slot);
+      }
+      if (!restore_session(place, now)) continue;
       begins_.add(now);
       journal_.note(place.id);
       ++counts_.entered;
     } else if (place.kind == Place::Kind::ticket && slot == kNoSlot && !orders_.has_ended) {
-      const Slot made = insert(place.id, std::min(place.since, now), place.priority);
+      const std::optional<Wish> wish = wish_of(place);
+      if (!wish) continue;
+      const Slot made = insert(place.id, std::min(place.since, now), place.priority, *wish);
       tickets_[made].missed = static_cast<std::uint8_t>(std::min(place.missed, 255U));
       heard(made, now);
     }

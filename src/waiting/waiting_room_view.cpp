@@ -26,7 +26,7 @@ std::uint32_t WaitingRoom::extensions_left(const Ticket& ticket) const {
 
 WaitingRoom::View WaitingRoom::look(Slot slot) const {
   const Ticket& ticket = tickets_[slot];
-  const TieredLine::Ahead ahead = line_.ahead(member(slot));
+  const TieredLine::Ahead ahead = line(slot).ahead(member(slot));
   View view{.state = ticket.is_called ? TicketState::processing : TicketState::waiting,
             .ahead = ahead.all(),
             .priority = ticket.priority,
@@ -35,15 +35,16 @@ WaitingRoom::View WaitingRoom::look(Slot slot) const {
             .claim_until = ticket.claim_until,
             .extensions = extensions_left(ticket),
             .poll = Milliseconds(ticket.poll_ms),
-            .steps = ticket.steps};
+            .steps = ticket.steps,
+            .allotment = allotment(slot)};
   if (!has_begun()) {
     view.begins = terms_.start.at;
     view.is_drawn_later = terms_.start.draw.has_value();
   }
   if (ticket.is_called || orders_.is_paused) return view;
-  if (const auto its = course(ticket, ahead)) {
+  if (const auto its = course(slot, ahead)) {
     if (const auto quantiles = wait_quantiles(its->ahead, its->flow))
-      view.estimate = widened(*quantiles, learned_.honesty().times(its->ahead));
+      view.estimate = widened(*quantiles, lane(slot).learned.honesty().times(its->ahead));
   }
   return view;
 }
@@ -58,17 +59,22 @@ Why WaitingRoom::why(const Ticket& ticket, const TieredLine::Ahead& ahead) const
   return counts_.entry.is_overloaded ? Why::busy : Why::none;
 }
 
-std::optional<Learned::Course> WaitingRoom::course(const Ticket& ticket,
+std::optional<Learned::Course> WaitingRoom::course(Slot slot,
                                                    const TieredLine::Ahead& ahead) const {
-  if (!learned_.knows_calls() || !has_begun()) return std::nullopt;
+  const Lane& its = lane(slot);
+  if (!its.learned.knows_calls() || !has_begun()) return std::nullopt;
+  // Of devices that are enough for few requirements no rate is learned.
+  if (hands_out() && !stock_.catalog().is_met_by_all(stock_.wish(slot))) return std::nullopt;
+  const Priority priority = tickets_[slot].priority;
+  const std::size_t sessions = sessions_of(its);
   const bool is_full =
-      static_cast<double>(sessions_.size()) >= kFull * static_cast<double>(terms_.active_sessions);
-  return learned_.course({.tier = terms_.tiers.number_of(ticket.priority),
-                          .own = ahead.own.present,
-                          .higher = ahead.higher.present,
-                          .share = terms_.tiers.share_of(ticket.priority),
-                          .lower_shares = line_.shares_below(ticket.priority),
-                          .sessions = is_full ? sessions_.size() : 0});
+      static_cast<double>(sessions) >= kFull * static_cast<double>(capacity_of(its));
+  return its.learned.course({.tier = terms_.tiers.number_of(priority),
+                             .own = ahead.own.present,
+                             .higher = ahead.higher.present,
+                             .share = terms_.tiers.share_of(priority),
+                             .lower_shares = its.line.shares_below(priority),
+                             .sessions = is_full ? sessions : 0});
 }
 
 // By distance: a tenth of the expected wait.
@@ -101,22 +107,22 @@ void WaitingRoom::heard(Slot slot, Time now) {
     wait_for(slot);
     return;
   }
-  const TieredLine::Ahead ahead = line_.ahead(member(slot));
-  const auto its = course(ticket, ahead);
+  const TieredLine::Ahead ahead = line(slot).ahead(member(slot));
+  const auto its = course(slot, ahead);
   ticket.poll_ms = static_cast<std::uint32_t>(poll_of(ahead, its).count());
   if (has_begun()) {
     ticket.least_ahead = std::min(ticket.least_ahead, in_32_bits(ahead.all()));
     ticket.least_own = std::min(ticket.least_own, in_32_bits(ahead.own.all));
-    note_way(ticket, in_32_bits(ahead.all()), now);
+    note_way(slot, in_32_bits(ahead.all()), now);
   } else {
     ticket.poll_ms = static_cast<std::uint32_t>(poll_before_start(ticket.id, now).count());
   }
   if (its && !ticket.told.is_told() && ticket.missed == 0 && !orders_.is_paused) {
     if (const auto quantiles = wait_quantiles(its->ahead, its->flow))
-      ticket.told.tell(*quantiles, learned_.honesty().times(its->ahead), its->ahead,
+      ticket.told.tell(*quantiles, lane(slot).learned.honesty().times(its->ahead), its->ahead,
                        now - ticket.joined);
   }
-  line_.set_present(member(slot), true);
+  line(slot).set_present(member(slot), true);
   wait_for(slot);
 }
 
@@ -145,7 +151,7 @@ void WaitingRoom::wait_for(Slot slot) {
     deadlines_.set(
         slot, has_lapsed ? ticket.claim_until : std::min(ticket.fresh_until, ticket.claim_until));
   } else {
-    deadlines_.set(slot, std::min(present_until, kept_until));
+    set_deadline(slot, std::min(present_until, kept_until));
   }
 }
 

@@ -1,0 +1,77 @@
+// One line of a waiting room: of all its visitors or, where it hands out resources, of those who
+// ask for one type. Each lane has its own order, tiers, shares and rate of entry, so that whoever
+// waits for another type is not ahead.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "waiting/learned.hpp"
+#include "waiting/tiered_line.hpp"
+
+namespace spillway::waiting {
+
+// Of a ticket that is called: whether it has been seen to come.
+enum class Coming : std::uint8_t {
+  fresh,    // it has not had the time to learn of the call
+  lapsed,   // it has, and did not come
+  at_door,  // it came, and there was no room
+};
+
+// Those who are called.
+struct Called {
+  std::size_t fresh = 0;
+  std::size_t lapsed = 0;
+  std::size_t at_door = 0;
+
+  std::size_t all() const { return fresh + lapsed + at_door; }
+  std::size_t& of(Coming coming) {
+    switch (coming) {
+      case Coming::fresh: break;
+      case Coming::lapsed: return lapsed;
+      case Coming::at_door: return at_door;
+    }
+    return fresh;
+  }
+  Called& operator+=(const Called& other) {
+    fresh += other.fresh;
+    lapsed += other.lapsed;
+    at_door += other.at_door;
+    return *this;
+  }
+
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.fresh, self.lapsed, self.at_door);
+  }
+};
+
+struct Lane {
+  std::string type;  // of resources; empty: there are none
+  TieredLine line;
+  Learned learned;
+  Learned::Events since;  // the last tick
+  Called called;
+  std::uint64_t calls = 0;      // since the beginning
+  std::uint64_t fulfilled = 0;  // likewise: tickets that became sessions
+
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.type, self.line, self.learned, self.since, self.called, self.calls,
+            self.fulfilled);
+  }
+};
+
+// What is left of the pace of calls, and whose turn it is.
+struct CallTurn {
+  double may_call = 1;
+  std::size_t lane = 0;  // goes first if not all can have what they wait for
+
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.may_call, self.lane);
+  }
+};
+
+}  // namespace spillway::waiting
