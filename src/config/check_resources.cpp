@@ -24,9 +24,8 @@ void check_names(const std::vector<WaitingResource>& groups, const std::string& 
       }
       const auto [at, is_new] = named.emplace(name, n);
       if (is_new) continue;
-      findings.report(element(path, n),
-                      "a second device named " + name + "; the first is of " +
-                          element(path, at->second));
+      findings.report(element(path, n), "a second device named " + name + "; the first is of " +
+                                            element(path, at->second));
       break;
     }
   }
@@ -60,8 +59,7 @@ void check_kinds(const std::vector<WaitingResource>& groups, const std::string& 
 
 void check_within(Milliseconds least, const std::string& least_key, Milliseconds most,
                   const std::string& most_key, Findings& findings) {
-  if (least > most)
-    findings.report_order(least_key, ms_of(least), "up to", most_key, ms_of(most));
+  if (least > most) findings.report_order(least_key, ms_of(least), "up to", most_key, ms_of(most));
 }
 
 void check_times(const WaitingRoom& room, const std::string& path, Findings& findings) {

@@ -85,12 +85,11 @@ class SchemaWriter {
     return {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}};
   }
   Json value(const std::vector<WaitingSize>&, const NumbersByName& numbers) {
-    return {{"type", "object"},
-            {"maxProperties", numbers.max},
-            {"additionalProperties",
-             {{"type", "integer"},
-              {"minimum", numbers.number.min},
-              {"maximum", numbers.number.max}}}};
+    return {
+        {"type", "object"},
+        {"maxProperties", numbers.max},
+        {"additionalProperties",
+         {{"type", "integer"}, {"minimum", numbers.number.min}, {"maximum", numbers.number.max}}}};
   }
   template <class Struct>
   Json value(Struct&, const Overrides& overrides) {

@@ -126,6 +126,7 @@ VisitorsModel::Step VisitorsModel::come(const Request& pattern, TimePoint now) {
     case WaitingRoom::Door::wait: break;
     case WaitingRoom::Door::full:
     case WaitingRoom::Door::taken:
+    case WaitingRoom::Door::unmet:
     case WaitingRoom::Door::ended: return leave(visitor, &Departures::turned_away);
   }
   visitor.stage = Stage::stamped;

@@ -66,8 +66,8 @@ Catalog::Catalog(const Resources& resources) : resources_(resources) {
     by_size_[groups_[n].type].push_back(static_cast<std::uint8_t>(n));
   for (auto& numbers : by_size_) std::ranges::stable_sort(numbers, {}, weight);
   for (std::size_t type = 0; type < types_.size(); ++type) {
-    auto& kinds = kinds_.emplace_back(
-        config::requirement_kinds(configured, types_[type], kMostKinds));
+    auto& kinds =
+        kinds_.emplace_back(config::requirement_kinds(configured, types_[type], kMostKinds));
     if (kinds.size() > kMostKinds) kinds.resize(kMostKinds);
     for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
       for (std::size_t n = 0; n < groups_.size(); ++n) {

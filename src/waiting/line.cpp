@@ -309,8 +309,8 @@ Slot Line::first_present(std::uint32_t kinds) const {
   const Group& group = groups_[top_[static_cast<std::size_t>(top - top_kinds_.begin())]];
   const auto rank = std::ranges::find_if(group.kinds, some);
   const Leaf& leaf = leaves_[group.leaves[static_cast<std::size_t>(rank - group.kinds.begin())]];
-  const auto entry = std::ranges::find_if(
-      leaf.slots, [&](std::uint32_t each) { return some(bit_of(each)); });
+  const auto entry =
+      std::ranges::find_if(leaf.slots, [&](std::uint32_t each) { return some(bit_of(each)); });
   return slot_of(*entry);
 }
 

@@ -72,10 +72,10 @@ struct Resources {
 
 // What a visitor asks for, in its own words.
 struct Ask {
-  std::string type;               // empty: the default
-  std::vector<SizeNamed> sizes;   // minimums; 0: any
-  Milliseconds duration{0};       // 0: not said
-  Milliseconds max_wait{0};       // 0: not said
+  std::string type;              // empty: the default
+  std::vector<SizeNamed> sizes;  // minimums; 0: any
+  Milliseconds duration{0};      // 0: not said
+  Milliseconds max_wait{0};      // 0: not said
 
   bool operator==(const Ask&) const = default;
   template <class Self, class Archive>

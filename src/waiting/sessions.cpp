@@ -4,8 +4,8 @@
 
 namespace spillway::waiting {
 
-Session Sessions::begin(const TicketId& id, std::uint32_t generation, Time now,
-                        const Terms& terms, Milliseconds most) {
+Session Sessions::begin(const TicketId& id, std::uint32_t generation, Time now, const Terms& terms,
+                        Milliseconds most) {
   const Slot slot = pool_.take(id);
   Record& record = pool_[slot];
   record.most_ms = static_cast<std::uint32_t>(most.count());

@@ -131,8 +131,7 @@ class Sessions {
     template <class Self, class Archive>
     static void fields(Self& self, Archive& archive) {
       archive(self.id, self.newest, self.used, self.reissued, self.begun, self.last_use,
-              self.issued, self.used_since, self.used_since_before, self.stood,
-              self.most_ms);
+              self.issued, self.used_since, self.used_since_before, self.stood, self.most_ms);
     }
   };
 

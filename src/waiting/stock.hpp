@@ -100,8 +100,8 @@ class Stock {
   std::vector<Device> devices_;  // those of the catalog in its order, then those that are gone
   std::map<TicketId, std::uint32_t> held_;
   std::vector<std::uint32_t> free_;  // by group
-  Blocks<Wish> wishes_;               // by slot of the ticket
-  Slot reached_ = 0;                  // of these
+  Blocks<Wish> wishes_;              // by slot of the ticket
+  Slot reached_ = 0;                 // of these
 };
 
 }  // namespace spillway::waiting

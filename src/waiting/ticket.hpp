@@ -57,16 +57,16 @@ std::string_view name(Why why);
 
 // Why a ticket or a session ended.
 enum class Ended : std::uint8_t {
-  cancelled,    // either: it left by itself
-  abandoned,    // ticket: not heard of for Terms::abandon
-  not_claimed,  // ticket: called Terms::attempts times, and never came
-  idle,         // session: not used for Terms::idle
-  too_long,     // session: lasted Terms::session_ttl
-  copied,       // session: its pass is used in two places
-  removed,      // either: the operator cancelled it
-  room_ended,   // ticket: the operator ended the waiting room
-  own_max_wait, // ticket: it has waited as long as it said
-  no_resource   // ticket: nothing that is left could meet what it asks for
+  cancelled,     // either: it left by itself
+  abandoned,     // ticket: not heard of for Terms::abandon
+  not_claimed,   // ticket: called Terms::attempts times, and never came
+  idle,          // session: not used for Terms::idle
+  too_long,      // session: lasted Terms::session_ttl
+  copied,        // session: its pass is used in two places
+  removed,       // either: the operator cancelled it
+  room_ended,    // ticket: the operator ended the waiting room
+  own_max_wait,  // ticket: it has waited as long as it said
+  no_resource    // ticket: nothing that is left could meet what it asks for
 };
 
 inline constexpr std::size_t kEndedCount = 10;

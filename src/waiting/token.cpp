@@ -126,7 +126,8 @@ std::optional<Token> TokenKeys::read(std::string_view text, std::string_view roo
   if (!TokenText::is_size(text.size())) return std::nullopt;
   std::array<std::uint8_t, kMostTokenBytes> whole;
   const auto is_of = [&](bool user, bool wish) { return text.size() == token_text(user, wish); };
-  const Parts parts{is_of(true, false) || is_of(true, true), is_of(false, true) || is_of(true, true)};
+  const Parts parts{is_of(true, false) || is_of(true, true),
+                    is_of(false, true) || is_of(true, true)};
   const std::size_t signed_bytes = parts.signed_bytes();
   const std::span<std::uint8_t> bytes = std::span(whole).first(signed_bytes + kSignature);
   if (!read_base64url(text.substr(1), bytes)) return std::nullopt;

@@ -44,8 +44,7 @@ struct Token {
   bool operator==(const Token&) const = default;
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
-    archive(self.kind, self.id, self.generation, self.time, self.priority, self.user,
-            self.wish);
+    archive(self.kind, self.id, self.generation, self.time, self.priority, self.user, self.wish);
   }
 };
 

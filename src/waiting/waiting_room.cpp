@@ -13,10 +13,7 @@ constexpr double kLateShare = 0.01;
 }  // namespace
 
 WaitingRoom::WaitingRoom(const Terms& terms)
-    : terms_(terms),
-      stock_(terms.resources),
-      lanes_(lanes_of(terms)),
-      begins_(terms.per_minute) {}
+    : terms_(terms), stock_(terms.resources), lanes_(lanes_of(terms)), begins_(terms.per_minute) {}
 
 void WaitingRoom::set_terms(const Terms& terms, Time now) {
   if (terms.tiers != terms_.tiers) {

@@ -33,8 +33,7 @@ bool WaitingRoom::is_full(Priority priority, const Wish* wish) const {
   const double share = terms_.tiers.share_of(priority) * *calls;
   if (share >= 1 && static_cast<double>(lane.line.of(priority).present()) < share) return false;
   const double seconds = static_cast<double>(wait.count()) / 1000;
-  const double higher =
-      lane.learned.higher_per_second(terms_.tiers.number_of(priority)) * seconds;
+  const double higher = lane.learned.higher_per_second(terms_.tiers.number_of(priority)) * seconds;
   return static_cast<double>(before) >= std::max(*calls - higher, 1.0);
 }
 

@@ -39,8 +39,7 @@ WaitingRoom::Contact WaitingRoom::join(const TicketId& id, Time arrived, Time no
   heard(slot, now);
   const View view = look(slot);
   const bool has_position = !view.is_drawn_later;
-  note(Event::joined, slot, now,
-       has_position ? static_cast<std::uint32_t>(view.ahead + 1) : 0);
+  note(Event::joined, slot, now, has_position ? static_cast<std::uint32_t>(view.ahead + 1) : 0);
   return {.door = Door::wait, .view = view, .has_joined = true};
 }
 

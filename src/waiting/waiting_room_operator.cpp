@@ -129,9 +129,9 @@ std::vector<WaitingRoom::Report> WaitingRoom::list_line(const std::optional<Curs
     std::size_t ahead = first;
     if (after && n == begin) {
       const std::size_t behind =
-          last != kNoSlot ? line.ahead(member(last)).all() + 1
-                          : line.before(after->priority,
-                                        terms_.start.order_of(after->joined, after->id));
+          last != kNoSlot
+              ? line.ahead(member(last)).all() + 1
+              : line.before(after->priority, terms_.start.order_of(after->joined, after->id));
       ahead = std::max(first, behind);
     }
     for (; reports.size() < most && ahead < end; ++ahead) {

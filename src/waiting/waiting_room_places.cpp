@@ -48,9 +48,8 @@ bool WaitingRoom::list(Listing& at, std::vector<Place>& places) const {
   for (; at.ticket < last; ++at.ticket) {
     const Ticket& ticket = tickets_[at.ticket];
     if (find(ticket.id) == at.ticket)
-      places.push_back(
-          with_allotment({ticket.id, Place::Kind::ticket, ticket.joined, ticket.missed,
-                          ticket.priority, users_.of(ticket.id)}));
+      places.push_back(with_allotment({ticket.id, Place::Kind::ticket, ticket.joined, ticket.missed,
+                                       ticket.priority, users_.of(ticket.id)}));
   }
   return true;
 }
@@ -70,8 +69,8 @@ void WaitingRoom::restore(const Written& written, Time now) {
         begun.push_back(std::min(place.since, now));
         break;
       case Place::Kind::ticket: {
-        const Slot slot = insert(place.id, std::min(place.since, now), place.priority,
-                                 wish.value_or(Wish{}));
+        const Slot slot =
+            insert(place.id, std::min(place.since, now), place.priority, wish.value_or(Wish{}));
         if (!wish) {  // nothing that is left is enough for it
           end_ticket(slot, Ended::no_resource, now);
           break;

@@ -8,6 +8,7 @@
 #include "http/ascii.hpp"
 #include "proxy/exchange/room_question.hpp"
 #include "proxy/exchange/visitor_identity.hpp"
+#include "proxy/exchange/visitor_wish.hpp"
 #include "proxy/exchange/waiting_response.hpp"
 
 namespace spillway::proxy {
@@ -63,6 +64,7 @@ bool Entrance::lets_by() {
   }
   token_ = tokens_.find(*room_, services_.now());
   if (!token_ || token_->kind != TokenKind::pass || needs_look(*token_)) return false;
+  if (hands_out(*settings_) && !has_its_session(*token_)) return false;
   let_in(token_->id);
   return true;
 }
@@ -96,6 +98,12 @@ bool Entrance::bypasses() {
 // The session's last use is to be known before it is idle.
 Milliseconds Entrance::renew_after() const {
   return std::min(waiting::kRenewAfter, settings_->sessions.idle / 4);
+}
+
+// What a session has is another's as soon as it has ended, so it is looked up each time.
+bool Entrance::has_its_session(const Token& pass) {
+  return room_->with(services_.now(),
+                     [&](WaitingRoom& room, Time) { return room.has_session(pass.id); });
 }
 
 // Mostly a pass itself says that its visitor was let in, and when. If its time is in the future,
@@ -156,10 +164,24 @@ Task<std::optional<Answer>> Entrance::join(Token stamp) {
     if (!offered) co_return tell_again(stamp);
     co_return go_on(*offered, stamp);
   }
+  // The link may say something else by now.
+  auto asked = ask_in_link(request_.head.path_and_query);
+  if (const auto* const wrong = std::get_if<std::string>(&asked); wrong && hands_out(*settings_))
+    co_return refuse(malformed_ask(*wrong));
+  waiting::Ask ask;
+  if (hands_out(*settings_)) {
+    ask = std::get<waiting::Ask>(asked);
+    if (ask == waiting::Ask{}) ask = ask_of(*room_, stamp, services_.now());
+    Understood understood = understand(*room_, ask, services_.now());
+    if (const auto* const unmet = std::get_if<waiting::Unmet>(&understood))
+      co_return refuse(unmet_response(*unmet));
+    stamp.wish = std::get<std::optional<waiting::CarriedWish>>(understood);
+  }
   const Joining joining =
-      co_await ask_to_join(*room_, stamp, client_address(request_), *settings_, asker());
+      co_await ask_to_join(*room_, stamp, ask, client_address(request_), *settings_, asker());
   if (joining.is_limited) co_return limit_joins();
-  if (!joining.contact) co_return tell_again(stamp);
+  if (!joining.contact || joining.contact->door == WaitingRoom::Door::unmet)
+    co_return tell_again(stamp);
   co_return go_on(*joining.contact, stamp);
 }
 
@@ -198,6 +220,16 @@ Task<std::optional<Answer>> Entrance::arrive() {
     if (!is_open) co_return std::nullopt;
     co_return waiting_room_open(settings_->page.poll.max);
   }
+  std::optional<waiting::CarriedWish> wish;
+  if (hands_out(*settings_)) {
+    const auto asked = ask_in_link(request_.head.path_and_query);
+    if (const auto* const wrong = std::get_if<std::string>(&asked))
+      co_return refuse(malformed_ask(*wrong));
+    const Understood understood = understand(*room_, std::get<waiting::Ask>(asked), now);
+    if (const auto* const unmet = std::get_if<waiting::Unmet>(&understood))
+      co_return refuse(unmet_response(*unmet));
+    wish = std::get<std::optional<waiting::CarriedWish>>(understood);
+  }
   if (!word_) word_ = token_word(request_, *room_, now);
   const waiting::Arrive arrival{.priority = visitor_tier(request_, *settings_, *word_),
                                 .user = visitor_user(request_, *room_, *word_)};
@@ -214,7 +246,13 @@ Task<std::optional<Answer>> Entrance::arrive() {
   }
   if (offers_places(*settings_)) room_->count_offer();
   co_return tell_stamped(
-      {TokenKind::stamp, *id, 0, room_->time_at(now), arrival.priority, arrival.user});
+      {TokenKind::stamp, *id, 0, room_->time_at(now), arrival.priority, arrival.user, wish});
+}
+
+// What it asks for is not understood, or nothing could ever meet it.
+Answer Entrance::refuse(OwnResponse refusal) {
+  response_ = std::move(refusal);
+  return WaitingPage{};
 }
 
 // It has no place yet.
@@ -234,6 +272,11 @@ void Entrance::let_in(const waiting::TicketId& id) {
   stay_ = Stay(*room_, id, renew_after(), services_.now());
   TextWriter out(pass_);
   out << "room=" << room_->name() << "; id=" << to_text(id);
+  if (hands_out(*settings_)) {
+    const std::string resource =
+        room_->with(services_.now(), [&](WaitingRoom& room, Time) { return room.resource_of(id); });
+    if (!resource.empty()) out << "; resource=" << resource;
+  }
   if (!out.overflowed()) request_.pass = {pass_.data(), out.size()};
 }
 

@@ -63,6 +63,8 @@ class Entrance {
   std::optional<Answer> go_on(const waiting::WaitingRoom::Contact& contact,
                               const waiting::Token& stamp);
   Task<std::optional<Answer>> arrive();
+  Answer refuse(OwnResponse refusal);
+  bool has_its_session(const waiting::Token& pass);
   Answer limit_joins();
   void let_in(const waiting::TicketId& id);
   void renew(const waiting::TicketId& id, std::uint32_t generation, const waiting::UserKey& user);
@@ -83,8 +85,8 @@ class Entrance {
   std::optional<traffic::TokenWord> word_;    // once it was asked for
   std::optional<waiting::TicketId> claimed_;  // its session began with this request
   Stay stay_;
-  std::array<char, kTokenLines> pass_lines_;
-  std::array<char, 128> pass_;
+  std::array<char, kPassLines> pass_lines_;
+  std::array<char, 192> pass_;
 };
 
 }  // namespace spillway::proxy

@@ -2,6 +2,7 @@
 // waiting_room.proof_key_file, so that the upstream can tell it from what somebody else sends.
 //
 //     room=sale; id=<32 hexadecimal digits>; at=<seconds since 1970>; sig=<base64url>
+//     room=lab; id=…; resource=<name>; at=…; sig=…
 //
 // The signature is HMAC-SHA256 of the text before "; sig=", in base64url without padding.
 #pragma once
@@ -16,8 +17,8 @@
 
 namespace spillway::proxy {
 
-// Of the longest name of a waiting room.
-using PassText = std::array<char, 224>;
+// Of the longest names of a waiting room and a resource.
+using PassText = std::array<char, 288>;
 
 // `pass` with its proof, in `to`.
 std::string_view prove_pass(std::string_view pass, const HmacKey& key, std::chrono::sys_seconds now,

@@ -77,8 +77,8 @@ Task<std::optional<WaitingRoom::Contact>> ask_for_offer(SharedWaitingRoom& room,
   co_return contact;
 }
 
-Task<Joining> ask_to_join(SharedWaitingRoom& room, waiting::Token stamp, IpAddress client,
-                          const config::WaitingRoom& settings, RoomAsker asker) {
+Task<Joining> ask_to_join(SharedWaitingRoom& room, waiting::Token stamp, waiting::Ask ask,
+                          IpAddress client, const config::WaitingRoom& settings, RoomAsker asker) {
   if (!room.may_join(client, settings, asker.services.now())) co_return Joining{.is_limited = true};
   if (room.is_shared()) {
     // It has its ticket already: nothing is written, however often it asks with the stamp.
@@ -91,7 +91,7 @@ Task<Joining> ask_to_join(SharedWaitingRoom& room, waiting::Token stamp, IpAddre
   }
   Joining joining{.contact = look_first(room, stamp, asker.services.now())};
   if (!joining.contact || joining.contact->door == WaitingRoom::Door::wait) {
-    const auto contact = co_await ask_room(room, waiting::Join{{stamp}}, asker);
+    const auto contact = co_await ask_room(room, waiting::Join{{stamp}, std::move(ask)}, asker);
     joining.contact = contact;
   }
   if (!joining.contact || !joining.contact->has_joined) room.did_not_join(client, settings);

@@ -52,7 +52,8 @@ struct Joining {
   bool is_limited = false;
   std::optional<waiting::WaitingRoom::Contact> contact{};
 };
-Task<Joining> ask_to_join(SharedWaitingRoom& room, waiting::Token stamp, IpAddress client,
-                          const config::WaitingRoom& settings, RoomAsker asker);
+// `ask`: where resources are handed out.
+Task<Joining> ask_to_join(SharedWaitingRoom& room, waiting::Token stamp, waiting::Ask ask,
+                          IpAddress client, const config::WaitingRoom& settings, RoomAsker asker);
 
 }  // namespace spillway::proxy

@@ -53,6 +53,25 @@ VisitorStatus turned_away(waiting::WaitingRoom::Door door, const SharedWaitingRo
   return status;
 }
 
+namespace {
+
+// What it asks for, and what it has. Names have no characters that JSON escapes.
+void add_allotment(std::string& text, const waiting::View& view, waiting::Time now) {
+  const waiting::Allotment& its = *view.allotment;
+  const auto left = [&](std::string_view name, Milliseconds time) {
+    const std::int64_t count = std::max<std::int64_t>(time.count(), 0);
+    text.append("\"").append(name).append("\":").append(std::to_string(count)).append(",");
+  };
+  text.append("\"type\":\"").append(its.type).append("\",");
+  if (!its.resource.empty()) text.append("\"resource\":\"").append(its.resource).append("\",");
+  left("duration_ms", its.duration);
+  if (its.max_wait > Milliseconds(0))
+    left("remaining_max_wait_ms", view.joined + its.max_wait - now);
+  if (view.state == waiting::TicketState::fulfilled) left("session_remaining_ms", its.until - now);
+}
+
+}  // namespace
+
 std::string to_json(const VisitorStatus& status, std::string_view room,
                     const waiting::Orders& notice, waiting::Time now, std::string_view more) {
   std::string text = "{";
@@ -90,6 +109,7 @@ std::string to_json(const VisitorStatus& status, std::string_view room,
       member("extensions_left", view.extensions);
     }
   }
+  if (status.view && status.view->allotment) add_allotment(text, *status.view, now);
   if (status.end) {
     text.append("\"reason\":\"").append(name(status.end->why)).append("\",\"ended_at\":\"");
     text.append(spillway::to_text(status.end->at)).append("\",");

@@ -60,6 +60,7 @@ void write_token(TextWriter& out, const SharedWaitingRoom& room,
 // The cookie is over.
 void write_token_end(TextWriter& out, const SharedWaitingRoom& room,
                      const config::WaitingRoom& settings);
-inline constexpr std::size_t kTokenLines = 384;
+inline constexpr std::size_t kTokenLines = 512;
+inline constexpr std::size_t kPassLines = 384;  // of a pass, which is shorter
 
 }  // namespace spillway::proxy

@@ -11,6 +11,7 @@
 
 #include "http/accept.hpp"
 #include "http/query.hpp"
+#include "proxy/exchange/visitor_wish.hpp"
 #include "proxy/exchange/waiting_resource.hpp"
 #include "proxy/exchange/waiting_response.hpp"
 #include "waiting/waiting_page.hpp"
@@ -57,7 +58,7 @@ Task<Answer> WaitingResource::accept() {
   const bool takes = is_stamp && !is_misfit;
   VisitorStatus told;
   if (takes) {
-    VisitorStatus taken = co_await take_place(*token);
+    VisitorStatus taken = co_await take_place(*token, ask_of(*room_, *token, now));
     told = std::move(taken);
   }
   // The page goes on by itself, with the same offer.

@@ -1,6 +1,7 @@
 #include "proxy/exchange/waiting_resource.hpp"
 
 #include "proxy/exchange/visitor_identity.hpp"
+#include "proxy/exchange/visitor_wish.hpp"
 #include "proxy/exchange/waiting_draw.hpp"
 #include "proxy/exchange/waiting_response.hpp"
 
@@ -122,11 +123,15 @@ VisitorStatus WaitingResource::ask_with_ticket(const Token& ticket, bool follows
 }
 
 VisitorStatus WaitingResource::ask_with_pass(const Token& pass) {
-  const auto end = room_->with(
-      services_.now(), [&](WaitingRoom& room, Time now) { return room.end_of(pass.id, now); });
+  std::optional<WaitingRoom::View> view;
+  const auto end = room_->with(services_.now(), [&](WaitingRoom& room, Time now) {
+    if (room.hands_out()) view = room.peek(pass.id);
+    return room.end_of(pass.id, now);
+  });
   if (end) return is_over(pass.id, *end);
   VisitorStatus status{.state = VisitorStatus::State::fulfilled, .poll = settings_->page.poll.max};
   status.id = pass.id;
+  status.view = std::move(view);
   return status;
 }
 
@@ -154,8 +159,8 @@ Task<VisitorStatus> WaitingResource::ask_with_stamp(Token stamp) {
     const auto offered = co_await ask_for_offer(*room_, stamp, asker());
     contact = offered;
   } else {
-    const Joining joining =
-        co_await ask_to_join(*room_, stamp, client_address(request_), *settings_, asker());
+    const Joining joining = co_await ask_to_join(*room_, stamp, ask_of(*room_, stamp, now),
+                                                 client_address(request_), *settings_, asker());
     if (joining.is_limited) co_return status_of(Reason::join_limit, stamp_poll(*settings_));
     contact = joining.contact;
   }
@@ -166,6 +171,8 @@ Task<VisitorStatus> WaitingResource::ask_with_stamp(Token stamp) {
   }
   if (!contact->view && contact->door == WaitingRoom::Door::wait)
     co_return VisitorStatus{.state = State::offered, .poll = settings_->page.poll.max};
+  // What a reload has left does not meet what it asked for: it is to ask again.
+  if (contact->door == WaitingRoom::Door::unmet) co_return ask_with_none();
   if (!contact->view) co_return turned_away(contact->door, *room_, *settings_, stamp.user);
   given_ = ticket_of(stamp, contact->view->joined);
   co_return status_of(stamp.id, *contact->view);

@@ -69,10 +69,11 @@ class WaitingResource {
   // waiting_tickets.cpp
   Task<Answer> answer_tickets(std::string_view part);
   Task<Answer> join();
-  Task<std::optional<Fault>> read_wish();
+  Task<std::optional<Answer>> read_wish();
+  std::optional<Answer> refuse_wish(const waiting::Ask& ask);
   bool has_session(const waiting::Token& pass);
   Task<VisitorStatus> ask_for_place(waiting::Token token);
-  Task<VisitorStatus> take_place(waiting::Token stamp);
+  Task<VisitorStatus> take_place(waiting::Token stamp, waiting::Ask ask);
   Task<Answer> note_arrival();
   Task<Answer> show_ticket(waiting::TicketId id);
   VisitorStatus look_at(const waiting::TicketId& id);
@@ -93,6 +94,7 @@ class WaitingResource {
   EventSeat seat_;
   std::uint32_t stream_ = 0;             // WaitingRoom::follow()
   std::optional<waiting::Token> given_;  // what the visitor carries from now on
+  waiting::Ask wanted_;                  // of a program that joins
 };
 
 }  // namespace spillway::proxy

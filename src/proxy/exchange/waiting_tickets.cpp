@@ -11,6 +11,7 @@
 #include "http/ascii.hpp"
 #include "http/query.hpp"
 #include "proxy/exchange/visitor_identity.hpp"
+#include "proxy/exchange/visitor_wish.hpp"
 #include "proxy/exchange/waiting_resource.hpp"
 #include "proxy/exchange/waiting_response.hpp"
 
@@ -71,30 +72,52 @@ Task<Answer> WaitingResource::answer_tickets(std::string_view part) {
   co_return shown;
 }
 
-// What the program wishes for: nothing yet, {}. A field that no form of another site can send
-// (Fetch: it is not safelisted) is needed, or a page elsewhere could join for its visitors.
-Task<std::optional<Fault>> WaitingResource::read_wish() {
+// What the program asks for, in `wanted_`. A field that no form of another site can send (Fetch: it
+// is not safelisted) is needed, or a page elsewhere could join for its visitors.
+Task<std::optional<Answer>> WaitingResource::read_wish() {
   if (request_.head.fields.find("Spillway-Join") == nullptr)
     co_return waiting_told(403, "Joining takes the field Spillway-Join: 1.");
   if (!query_of(request_.head).empty()) co_return waiting_told(400, "Joining takes no parameters.");
-  if (!body_.has_any()) co_return std::nullopt;
   std::string wish;
-  const std::optional<Fault> unread = co_await body_.read_content(wish, kMostWish);
-  if (unread) co_return unread;
+  if (body_.has_any()) {
+    const std::optional<Fault> unread = co_await body_.read_content(wish, kMostWish);
+    if (unread) co_return *unread;
+  }
   if (wish.size() > kMostWish) co_return waiting_told(413, "The body has more than 1024 bytes.");
-  if (wish.empty()) co_return std::nullopt;
-  if (!is_json(request_.head))
-    co_return waiting_told(415, "The body must be application/json, or empty.");
-  if (nlohmann::json::parse(wish, nullptr, false) != nlohmann::json::object())
-    co_return waiting_told(400, "The body must be {}, or empty: nothing can be asked for yet.");
+  if (!wish.empty()) {
+    if (!is_json(request_.head))
+      co_return waiting_told(415, "The body must be application/json, or empty.");
+    auto read = read_ask(wish);
+    if (const auto* const wrong = std::get_if<std::string>(&read)) {
+      response_ = malformed_ask(*wrong);
+      co_return WaitingReport{};
+    }
+    wanted_ = std::get<waiting::Ask>(std::move(read));
+  }
   co_return std::nullopt;
 }
 
+// Nothing could ever meet it.
+std::optional<Answer> WaitingResource::refuse_wish(const waiting::Ask& ask) {
+  const Understood understood = understand(*room_, ask, services_.now());
+  const auto* const unmet = std::get_if<waiting::Unmet>(&understood);
+  if (unmet == nullptr) return std::nullopt;
+  response_ = unmet_response(*unmet);
+  return WaitingReport{};
+}
+
 Task<Answer> WaitingResource::join() {
-  const std::optional<Fault> refused = co_await read_wish();
-  if (refused) co_return *refused;
+  std::optional<Answer> refused = co_await read_wish();
+  if (refused) co_return *std::move(refused);
   const std::optional<Token> token = tokens_.find(*room_, services_.now());
   const bool has_some = token && (token->kind != TokenKind::pass || has_session(*token));
+  // An empty body: as its stamp says, if it has one.
+  if (token && token->kind == TokenKind::stamp && wanted_ == waiting::Ask{})
+    wanted_ = ask_of(*room_, *token, services_.now());
+  if (!has_some || token->kind == TokenKind::stamp) {
+    refused = refuse_wish(wanted_);
+    if (refused) co_return *std::move(refused);
+  }
   if (has_some) {
     const bool has_more = token->kind != TokenKind::stamp;
     VisitorStatus told = co_await ask_for_place(*token);
@@ -105,13 +128,15 @@ Task<Answer> WaitingResource::join() {
     const bool is_new = is_over || told.state == State::arrived || told.state == State::closed;
     told.end.reset();
     if (told.state == State::ended || !is_new) co_return tell_joined(has_more ? 200 : 201, told);
+    refused = refuse_wish(wanted_);
+    if (refused) co_return *std::move(refused);
   }
   const Answer noted = co_await note_arrival();
   co_return noted;
 }
 
 Task<VisitorStatus> WaitingResource::ask_for_place(Token token) {
-  if (token.kind == TokenKind::stamp) return take_place(token);
+  if (token.kind == TokenKind::stamp) return take_place(token, wanted_);
   return ask();
 }
 
@@ -125,13 +150,13 @@ bool WaitingResource::has_session(const Token& pass) {
 
 // The second contact. While visitors do not have to wait, it begins a session at once. An offer may
 // be taken later than a stamp is good for; its place then goes by the time of this request.
-Task<VisitorStatus> WaitingResource::take_place(Token stamp) {
+Task<VisitorStatus> WaitingResource::take_place(Token stamp, waiting::Ask ask) {
   const TimePoint now = services_.now();
   const std::optional<Token> arrival =
       waiting::arrival_of(stamp, room_->time_at(now), stamp_life(*settings_));
   if (!arrival) co_return VisitorStatus{};
   const Joining joining =
-      co_await ask_to_join(*room_, *arrival, client_address(request_), *settings_, asker());
+      co_await ask_to_join(*room_, *arrival, ask, client_address(request_), *settings_, asker());
   if (joining.is_limited) co_return status_of(Reason::join_limit, stamp_poll(*settings_));
   const auto& contact = joining.contact;
   if (!contact) co_return VisitorStatus{.poll = stamp_poll(*settings_), .is_unknown = true};
@@ -140,8 +165,10 @@ Task<VisitorStatus> WaitingResource::take_place(Token stamp) {
     view =
         room_->with(services_.now(), [&](WaitingRoom& room, Time) { return room.peek(stamp.id); });
   }
+  if (contact->door == WaitingRoom::Door::unmet) co_return VisitorStatus{};
   if (!view) co_return turned_away(contact->door, *room_, *settings_, stamp.user);
   given_ = ticket_of(stamp, view->joined);
+  given_->wish = wish_of(*room_, ask, services_.now());
   co_return status_of(stamp.id, *view);
 }
 
@@ -157,7 +184,13 @@ Task<Answer> WaitingResource::note_arrival() {
     co_return tell_joined(0, turned_away(*door, *room_, *settings_, arrival.user));
   const std::optional<waiting::TicketId> id = new_ticket_id();
   if (!id) co_return waiting_room_open(settings_->page.poll.max);
-  given_ = Token{TokenKind::stamp, *id, 0, room_->time_at(now), arrival.priority, arrival.user};
+  given_ = Token{TokenKind::stamp,
+                 *id,
+                 0,
+                 room_->time_at(now),
+                 arrival.priority,
+                 arrival.user,
+                 wish_of(*room_, wanted_, now)};
   co_return tell_joined(202, {.state = VisitorStatus::State::arrived, .poll = Milliseconds(1000)});
 }
 
@@ -234,7 +267,7 @@ Task<Answer> WaitingResource::cancel_ticket(waiting::TicketId id) {
   if (!is_its_own) co_return not_in_waiting_room();
   if (token->kind == TokenKind::ticket) {
     room_->with(now, [&](WaitingRoom& room, Time time) {
-      room.recover(id, token->time, time, token->priority, token->user);
+      room.recover(id, token->time, time, token->priority, token->user, token->wish);
     });
   }
   const auto was_here = co_await ask_room(*room_, waiting::Cancel{id}, asker());

@@ -31,7 +31,7 @@ Milliseconds SharedWaitingRoom::refuse_poll(Milliseconds later) {
 SharedWaitingRoom::Asked SharedWaitingRoom::find(const waiting::Token& ticket, TimePoint now,
                                                  Lookup lookup) {
   return with(now, [&](WaitingRoom& room, waiting::Time time) {
-    room.recover(ticket.id, ticket.time, time, ticket.priority, ticket.user);
+    room.recover(ticket.id, ticket.time, time, ticket.priority, ticket.user, ticket.wish);
     Asked found{.view = (room.*lookup)(ticket.id, time), .end = {}, .later = {}};
     if (!found.view) found.end = room.end_of(ticket.id, time);
     return found;

@@ -58,6 +58,7 @@ bool SharedWaitingRoom::honours(const waiting::Token& pass, TimePoint now) {
     if (room.end_of(pass.id, time)) return false;
     const auto view = room.peek(pass.id);
     if (view && view->state == waiting::TicketState::fulfilled) return true;
+    if (room.hands_out()) return false;  // what it had may be another's
     const waiting::Time until = cut_off == waiting::Time{} ? time : std::min(time, cut_off);
     return until - pass.time <= waiting::kSlice;
   });
@@ -124,6 +125,8 @@ void SharedWaitingRoom::go_apart(waiting::Time now) {
   const auto taken = static_cast<std::uint32_t>(counts.active + counts.provisional);
   const std::uint32_t free = terms.active_sessions > taken ? terms.active_sessions - taken : 0;
   terms.active_sessions = std::max(taken + free / proxies, 1U);
+  // A device is one visitor's: none is given out that another proxy may give out, too.
+  if (!terms.resources.groups.empty()) terms.active_sessions = std::max(taken, 1U);
   if (terms.per_minute > 0) terms.per_minute = std::max(terms.per_minute / proxies, 1U);
   log_.apart = std::move(copy.own());
   log_.apart->pardon(now);

@@ -198,7 +198,6 @@ TEST_CASE("the door is closed to a tier by those who are called before it, and n
   terms.per_minute = 60;
   terms.max_wait = Milliseconds(10'000);  // ten calls
   FullRoom full(terms);
-  using Door = WaitingRoom::Door;
   for (std::uint64_t n = 1; n <= 10; ++n) full.join(n, kStandard);
   CHECK(full.room.arrive(full.now, kStandard) == Door::full);
   CHECK(full.room.arrive(full.now, kVip) == Door::wait);
