@@ -91,7 +91,8 @@ Task<Joining> ask_to_join(SharedWaitingRoom& room, waiting::Token stamp, waiting
   }
   Joining joining{.contact = look_first(room, stamp, asker.services.now())};
   if (!joining.contact || joining.contact->door == WaitingRoom::Door::wait) {
-    const auto contact = co_await ask_room(room, waiting::Join{{stamp}, std::move(ask)}, asker);
+    const waiting::Join join{{stamp}, std::move(ask)};
+    const auto contact = co_await ask_room(room, join, asker);
     joining.contact = contact;
   }
   if (!joining.contact || !joining.contact->has_joined) room.did_not_join(client, settings);

@@ -58,7 +58,8 @@ Task<Answer> WaitingResource::accept() {
   const bool takes = is_stamp && !is_misfit;
   VisitorStatus told;
   if (takes) {
-    VisitorStatus taken = co_await take_place(*token, ask_of(*room_, *token, now));
+    const waiting::Ask wanted = ask_of(*room_, *token, now);
+    VisitorStatus taken = co_await take_place(*token, wanted);
     told = std::move(taken);
   }
   // The page goes on by itself, with the same offer.

@@ -159,8 +159,9 @@ Task<VisitorStatus> WaitingResource::ask_with_stamp(Token stamp) {
     const auto offered = co_await ask_for_offer(*room_, stamp, asker());
     contact = offered;
   } else {
-    const Joining joining = co_await ask_to_join(*room_, stamp, ask_of(*room_, stamp, now),
-                                                 client_address(request_), *settings_, asker());
+    const waiting::Ask wanted = ask_of(*room_, stamp, now);
+    const Joining joining = co_await ask_to_join(*room_, stamp, wanted, client_address(request_),
+                                                 *settings_, asker());
     if (joining.is_limited) co_return status_of(Reason::join_limit, stamp_poll(*settings_));
     contact = joining.contact;
   }

@@ -125,13 +125,13 @@ void SharedWaitingRoom::go_apart(waiting::Time now) {
   const auto taken = static_cast<std::uint32_t>(counts.active + counts.provisional);
   const std::uint32_t free = terms.active_sessions > taken ? terms.active_sessions - taken : 0;
   terms.active_sessions = std::max(taken + free / proxies, 1U);
-  // A device is one visitor's: none is given out that another proxy may give out, too.
-  if (!terms.resources.groups.empty()) terms.active_sessions = std::max(taken, 1U);
   if (terms.per_minute > 0) terms.per_minute = std::max(terms.per_minute / proxies, 1U);
   log_.apart = std::move(copy.own());
   log_.apart->pardon(now);
   log_.apart->set_terms(terms, now);
   log_.apart->keep_journal();
+  // A device is one visitor's: none is given out that another proxy may give out, too.
+  if (log_.apart->hands_out()) log_.apart->pause(true);
 }
 
 std::vector<waiting::Place> SharedWaitingRoom::come_back(const std::vector<waiting::TicketId>& ids,
