@@ -45,6 +45,7 @@ void add_rooms(CLI::App& app, RoomsOptions& to) {
   list.add_option("--status", to.status,
                   "Only tickets that are so: waiting, processing, fulfilled, ended");
   list.add_option("--tier", to.tier, "Only tickets of this tier");
+  list.add_option("--type", to.type, "Only tickets and sessions of this type of resource");
   list.add_option("--user", to.user, "Only tickets and sessions of this verified user");
   list.add_option("--after", to.after, "Go on behind this page");
   list.add_option("--limit", to.limit, "Tickets at most (50)")
@@ -56,6 +57,7 @@ void add_rooms(CLI::App& app, RoomsOptions& to) {
       add_act(rooms, to, RoomsAction::call, "call", "Call the next in line, beyond the pace");
   add_room(call, to)->required();
   call.add_option("--count", to.count, "So many (1)")->check(CLI::Range(1, 50));
+  call.add_option("--type", to.type, "Only those who ask for this type of resource");
   call.add_flag("--continue-on-error", to.continue_on_error, "Go on where one cannot be called");
   add_room(add_act(rooms, to, RoomsAction::open, "open", "Have visitors wait in any case"), to)
       ->required();

@@ -87,6 +87,7 @@ AdminOutcome RoomsCommand::list_tickets() {
                          std::to_string(options_.json ? left : std::min(left, kMostOnTicketsPage));
     if (options_.status) target += "&status=" + http::percent_encoded(*options_.status);
     if (options_.tier) target += "&tier=" + http::percent_encoded(*options_.tier);
+    if (options_.type) target += "&type=" + http::percent_encoded(*options_.type);
     if (options_.user) target += "&user=" + http::percent_encoded(*options_.user);
     if (after) target += "&after=" + http::percent_encoded(*after);
     json next;
@@ -115,9 +116,9 @@ AdminOutcome RoomsCommand::show() {
 // Nobody called is a failure.
 AdminOutcome RoomsCommand::call() {
   bool was_any = true;
-  const AdminReply reply =
-      post(room_path() + "/call",
-           {{"count", options_.count}, {"continue_on_error", options_.continue_on_error}});
+  json body{{"count", options_.count}, {"continue_on_error", options_.continue_on_error}};
+  if (options_.type) body["type"] = *options_.type;
+  const AdminReply reply = post(room_path() + "/call", body);
   const AdminOutcome outcome = answered(reply, [&](const json& answer) {
     const json successes = answer.value("successes", json::array());
     for (const json& each : successes) out_ << "called  " << member(each, "id") << '\n';

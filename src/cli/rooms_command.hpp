@@ -30,6 +30,7 @@ struct RoomsOptions : AdminOptions {
   std::string ticket;                  // of show (or empty), cancel and move
   std::optional<std::string> status;   // of list
   std::optional<std::string> tier;     // of list
+  std::optional<std::string> type;     // of list and call
   std::optional<std::string> user;     // of list: by name
   std::optional<std::string> after;    // of list: the page behind
   std::optional<std::uint64_t> limit;  // of list: tickets

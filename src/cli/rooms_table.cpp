@@ -37,6 +37,17 @@ std::string counted(const json& causes) {
   return text;
 }
 
+// As "gpu 2 free 1 called 5 in_use".
+std::string by_type(const json& types) {
+  std::string text;
+  for (const json& type : types) {
+    text.append(text.empty() ? "" : ", ").append(plain(type.value("type", "")));
+    for (const char* const state : {"free", "called", "in_use"})
+      text.append(" ").append(type.value(state, json(0)).dump()).append(" ").append(state);
+  }
+  return text;
+}
+
 // [{"name": "vip", "visitors": 3, "fulfilled": 9}] as "vip 3 (9 came in)", of those that had any.
 std::string by_tier(const json& tiers) {
   std::string text;
@@ -66,6 +77,7 @@ void print_room(std::ostream& out, const json& room) {
   json shown = room;
   shown["state"] = state_of(room);
   shown["tiers"] = by_tier(room.value("tiers", json::array()));
+  if (room.contains("resources")) shown["resources"] = by_type(room["resources"]);
   for (const char* const causes : {"tickets_ended", "sessions_ended"})
     shown[causes] = counted(room.value(causes, json::object()));
   for (const char* const name : {"name",
@@ -75,6 +87,7 @@ void print_room(std::ostream& out, const json& room) {
                                  "present",
                                  "processing",
                                  "tiers",
+                                 "resources",
                                  "active",
                                  "provisional",
                                  "entries_last_minute",
@@ -120,9 +133,28 @@ void print_ticket_row(std::ostream& out, const json& ticket) {
 }
 
 void print_ticket(std::ostream& out, const json& ticket) {
-  for (const char* const name : {"id", "status", "what", "cause", "ended_at", "tier", "position",
-                                 "ahead", "joined_at", "begun_at", "waited_ms", "heard_at",
-                                 "present", "missed", "why", "estimate", "claim_remaining_ms"}) {
+  for (const char* const name : {"id",
+                                 "status",
+                                 "what",
+                                 "cause",
+                                 "ended_at",
+                                 "tier",
+                                 "position",
+                                 "ahead",
+                                 "joined_at",
+                                 "begun_at",
+                                 "waited_ms",
+                                 "heard_at",
+                                 "present",
+                                 "missed",
+                                 "why",
+                                 "estimate",
+                                 "claim_remaining_ms",
+                                 "type",
+                                 "resource",
+                                 "duration_ms",
+                                 "remaining_max_wait_ms",
+                                 "until"}) {
     print_member(out, ticket, name, kMemberWidth);
   }
 }

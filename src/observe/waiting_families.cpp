@@ -145,6 +145,35 @@ MetricFamily of_tiers(MetricFamily family, const Snapshot& snapshot, Value value
   return family;
 }
 
+// One sample for each type of resource of each waiting room: at most 16.
+template <class Value>
+MetricFamily of_types(MetricFamily family, const Snapshot& snapshot, Value value) {
+  for (const WaitingRoomSnapshot& room : snapshot.waiting_rooms) {
+    for (const waiting::TypeCounts& type : room.counts.types)
+      add_sample(family, {label("room", room.name), label("type", type.name)}, value(type));
+  }
+  return family;
+}
+
+MetricFamily resources(const Snapshot& snapshot) {
+  MetricFamily family = gauge("spillway_waiting_room_resources",
+                              "Resources by state: free, called (kept for a visitor that is "
+                              "called), in_use (by a session).");
+  for (const WaitingRoomSnapshot& room : snapshot.waiting_rooms) {
+    for (const waiting::TypeCounts& type : room.counts.types) {
+      const auto add = [&](std::string_view state, std::size_t count) {
+        add_sample(family,
+                   {label("room", room.name), label("type", type.name), label("state", state)},
+                   count);
+      };
+      add("free", type.free);
+      add("called", type.called);
+      add("in_use", type.in_use);
+    }
+  }
+  return family;
+}
+
 }  // namespace
 
 Families waiting_families(const Snapshot& snapshot) {
@@ -190,12 +219,19 @@ Families waiting_families(const Snapshot& snapshot) {
       of_rooms(counter("spillway_waiting_room_refused_total",
                        "Visitors told at the door that there is no place within max_wait_ms."),
                snapshot, [](const Counts& counts) { return counts.refused; }),
+      resources(snapshot),
       of_tiers(counter("spillway_waiting_room_tier_fulfilled_total",
                        "Tickets that became sessions, by tier."),
                snapshot, [](const waiting::TierCounts& tier) { return tier.fulfilled; }),
       of_tiers(gauge("spillway_waiting_room_tier_visitors",
                      "Visitors in line, waiting or called, by tier."),
                snapshot, [](const waiting::TierCounts& tier) { return tier.visitors; }),
+      of_types(counter("spillway_waiting_room_type_fulfilled_total",
+                       "Tickets that became sessions, by type of resource."),
+               snapshot, [](const waiting::TypeCounts& type) { return type.fulfilled; }),
+      of_types(gauge("spillway_waiting_room_type_waiting",
+                     "Tickets that wait and are not called, by type of resource."),
+               snapshot, [](const waiting::TypeCounts& type) { return type.waiting; }),
       unverified(snapshot),
       of_rooms(counter("spillway_waiting_room_user_refused_total",
                        "Visitors told that their user has per_user tickets or sessions already."),

@@ -30,8 +30,9 @@ class SqlitePlaces final : public PlaceStore {
   Statement begin_{database_, "BEGIN IMMEDIATE"};
   Statement commit_{database_, "COMMIT"};
   Statement put_{database_,
-                 "INSERT OR REPLACE INTO places (room, id, kind, since, missed, priority, user)"
-                 " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"};
+                 "INSERT OR REPLACE INTO places"
+                 " (room, id, kind, since, missed, priority, user, ask, resource)"
+                 " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"};
   Statement clear_{database_, "DELETE FROM places WHERE room = ?1"};
   Statement forget_{database_, "DELETE FROM places WHERE kind = 0 AND since < ?1"};
   Statement until_{database_, "UPDATE settings SET until = ?1"};
@@ -63,7 +64,9 @@ std::optional<Failure> SqlitePlaces::read(PlacesRead& into) {
     row.read(0, into.secret);
     into.until = Time(Milliseconds(row.number(1)));
   }
-  Statement places(database_, "SELECT room, id, kind, since, missed, priority, user FROM places");
+  Statement places(database_,
+                   "SELECT room, id, kind, since, missed, priority, user, ask, resource"
+                   " FROM places");
   Rows rows = places.with();
   while (rows.next()) {
     Place place;
@@ -73,6 +76,8 @@ std::optional<Failure> SqlitePlaces::read(PlacesRead& into) {
     place.missed = static_cast<std::uint32_t>(rows.number(4));
     place.priority = static_cast<waiting::Priority>(rows.number(5));
     if (!rows.is_null(6)) rows.read(6, place.user.bytes);
+    place.ask = rows.text(7);
+    place.resource = rows.text(8);
     into.rooms[rows.text(0)].push_back(place);
   }
   if (database_.failed()) return database_.failure();
@@ -89,7 +94,8 @@ std::optional<Failure> SqlitePlaces::write(std::span<const PlaceChanges> changes
                    static_cast<std::int64_t>(place.kind), stored(place.since),
                    static_cast<std::int64_t>(place.missed),
                    static_cast<std::int64_t>(place.priority),
-                   place.user.is_nobody() ? std::nullopt : std::optional(blob(place.user.bytes)));
+                   place.user.is_nobody() ? std::nullopt : std::optional(blob(place.user.bytes)),
+                   std::string_view(place.ask), std::string_view(place.resource));
     }
   }
   forget_.execute(stored(until - kEndedKept));

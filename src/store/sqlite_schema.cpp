@@ -75,8 +75,13 @@ constexpr const char* kPlacesVersion3 = R"(
 ALTER TABLE places ADD COLUMN user BLOB; -- a verified user's key; NULL: none
 )";
 
+constexpr const char* kPlacesVersion4 = R"(
+ALTER TABLE places ADD COLUMN ask TEXT NOT NULL DEFAULT ''; -- what it asks for, as a link says it
+ALTER TABLE places ADD COLUMN resource TEXT NOT NULL DEFAULT ''; -- what a session has
+)";
+
 constexpr std::array kJobSteps{kSqliteVersion1};
-constexpr std::array kPlaceSteps{kPlacesVersion1, kPlacesVersion2, kPlacesVersion3};
+constexpr std::array kPlaceSteps{kPlacesVersion1, kPlacesVersion2, kPlacesVersion3, kPlacesVersion4};
 
 }  // namespace
 

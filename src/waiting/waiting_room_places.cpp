@@ -71,16 +71,13 @@ void WaitingRoom::restore(const Written& written, Time now) {
       case Place::Kind::ticket: {
         const Slot slot =
             insert(place.id, std::min(place.since, now), place.priority, wish.value_or(Wish{}));
-        if (!wish) {  // nothing that is left is enough for it
-          end_ticket(slot, Ended::no_resource, now);
-          break;
-        }
         Ticket& ticket = tickets_[slot];
         ticket.missed = static_cast<std::uint8_t>(std::min(place.missed, 255U));
         ticket.heard = now;
         ticket.poll_ms = static_cast<std::uint32_t>(terms_.longest_poll.count());
         line(slot).set_present(member(slot), true);
         wait_for(slot);
+        if (!wish) end_ticket(slot, Ended::no_resource, now);
         break;
       }
     }

@@ -119,8 +119,12 @@ void WaitingRoom::change_resources(const Terms& terms, Time now) {
       }
     });
   }
-  for (const Waiting& each : all) {
-    if (tickets_[each.slot].is_called) send_back(each.slot);
+  for (Waiting& each : all) {
+    const Ticket& ticket = tickets_[each.slot];
+    if (!ticket.is_called) continue;
+    send_back(each.slot);
+    each.is_present = now < ticket.heard + Milliseconds(ticket.poll_ms) * 5 / 2;
+    if (each.is_present) wait_for(each.slot);
   }
   stock_.change(terms.resources);
   std::vector<Lane> former = std::exchange(lanes_, lanes_of(terms));

@@ -10,7 +10,7 @@ namespace spillway::waiting {
 
 namespace {
 
-// Names of rooms and tiers have no characters that JSON escapes.
+// Names of rooms, tiers and resources have no characters that JSON escapes.
 void add(std::string& json, std::string_view name, std::string_view text) {
   json.append(",\"").append(name).append("\":\"").append(text).append("\"");
 }
@@ -25,6 +25,8 @@ std::string webhook_body(const Happening& happening, std::string_view room, std:
   add(json, "tier", tier);
   json += ",\"waited_ms\":" + std::to_string(happening.waited.count());
   if (happening.position > 0) json += ",\"position\":" + std::to_string(happening.position);
+  if (!happening.type.empty()) add(json, "type", happening.type);
+  if (!happening.resource.empty()) add(json, "resource", happening.resource);
   if (happening.cause) add(json, "cause", name(*happening.cause));
   add(json, "at", spillway::to_text(happening.at));
   return json + "}";

@@ -50,8 +50,10 @@ RoomJson failure_of(NotCalled why) {
     case NotCalled::nobody_present:
       return {{"error", "nobody_present"}, {"detail", "nobody waits who was heard of lately"}};
     case NotCalled::no_room:
-      return {{"error", "no_room"},
-              {"detail", "as many are called already as sessions could begin"}};
+      return {
+          {"error", "no_room"},
+          {"detail",
+           "as many are called already as sessions could begin, or no free resource is enough"}};
     case NotCalled::room_ended: break;
   }
   return {{"error", "room_ended"}, {"detail", "the waiting room has ended"}};
@@ -60,6 +62,15 @@ RoomJson failure_of(NotCalled why) {
 RoomJson report_of(const WaitingRoom::Report& ticket, const config::WaitingRoom& settings,
                    Time now) {
   return ticket_report(ticket, waiting::tier_name(settings, ticket.view.priority), now);
+}
+
+bool has_type(const config::WaitingRoom& settings, const std::string& type) {
+  const auto& groups = settings.resources.groups;
+  return std::ranges::find(groups, type, &config::WaitingResource::type) != groups.end();
+}
+
+AdminResponse no_such_type() {
+  return admin_problem(status::bad_request, "\"type\" must be one of the waiting room's resources");
 }
 
 AdminResponse list_line(SharedWaitingRoom& room, const config::WaitingRoom& settings,
@@ -71,10 +82,11 @@ AdminResponse list_line(SharedWaitingRoom& room, const config::WaitingRoom& sett
       return admin_problem(status::bad_request, "\"tier\" must be one of the waiting room's");
     tier = static_cast<waiting::Priority>(known->priority);
   }
+  if (listing.type && !has_type(settings, *listing.type)) return no_such_type();
   Time time;
   const auto found = room.with(Clock::now(), [&](WaitingRoom& line, Time now) {
     time = now;
-    return line.list_line(listing.after, listing.limit, now, tier);
+    return line.list_line(listing.after, listing.limit, now, tier, listing.type.value_or(""));
   });
   RoomJson tickets = RoomJson::array();
   for (const WaitingRoom::Report& each : found) {
@@ -117,12 +129,16 @@ AdminResponse list_ended(SharedWaitingRoom& room, const TicketsListing& listing)
 
 AdminResponse list_sessions(SharedWaitingRoom& room, const config::WaitingRoom& settings,
                             const TicketsListing& listing) {
+  if (listing.type && !has_type(settings, *listing.type)) return no_such_type();
   RoomJson tickets = RoomJson::array();
   RoomJson next = nullptr;
   room.with(Clock::now(), [&](WaitingRoom& sessions, Time now) {
     waiting::Slot at = listing.from;
-    for (const WaitingRoom::Report& each : sessions.list_sessions(at, listing.limit))
-      tickets.push_back(report_of(each, settings, now));
+    for (const WaitingRoom::Report& each : sessions.list_sessions(at, listing.limit)) {
+      const auto& its = each.view.allotment;
+      if (!listing.type || (its && its->type == *listing.type))
+        tickets.push_back(report_of(each, settings, now));
+    }
     if (sessions.has_sessions_from(at)) next = cursor_of(at);
   });
   return json_page({{"tickets", std::move(tickets)}, {"next", std::move(next)}});
@@ -230,11 +246,12 @@ AdminResponse AdminRooms::call(const Asked& asked) const {
   if (const auto* const wrong = std::get_if<std::string>(&read))
     return admin_problem(status::bad_request, *wrong);
   const auto& wanted = std::get<CallOrder>(read);
+  if (!wanted.type.empty() && !has_type(asked.settings, wanted.type)) return no_such_type();
   const TimePoint began = Clock::now();
   RoomJson successes = RoomJson::array();
   RoomJson failures = RoomJson::array();
   for (std::size_t n = 1; n <= wanted.count; ++n) {
-    const auto called = order(asked.room, waiting::CallNext{});
+    const auto called = order(asked.room, waiting::CallNext{wanted.type});
     if (!called) return not_written();
     if (const auto* const id = std::get_if<waiting::TicketId>(&*called)) {
       successes.push_back({{"number", n}, {"id", to_text(*id)}});

@@ -48,7 +48,7 @@ Problem read_status(std::string_view text, TicketsListing& to) {
 }
 
 // Of sessions a number; of those that are over an id; of the line an arrival, a priority and an id,
-// with dots between.
+// with dots between, and the number of its type if it is not the first.
 Problem read_after(std::string_view text, TicketsListing& to) {
   const std::string wrong = "\"after\" must be \"next\" of a page with the same \"status\"";
   if (to.status == waiting::TicketState::fulfilled)
@@ -66,9 +66,10 @@ Problem read_after(std::string_view text, TicketsListing& to) {
   std::int64_t joined = 0;
   waiting::Priority priority = 0;
   if (!read_number(take(), joined) || !read_number(take(), priority)) return wrong;
-  const auto id = waiting::parse_ticket_id(text);
-  if (!id) return wrong;
-  to.after = {waiting::Time(Milliseconds(joined)), *id, priority};
+  const auto id = waiting::parse_ticket_id(take());
+  std::size_t lane = 0;
+  if (!id || (!text.empty() && !read_number(text, lane))) return wrong;
+  to.after = {waiting::Time(Milliseconds(joined)), *id, priority, lane};
   return std::nullopt;
 }
 
@@ -127,6 +128,8 @@ std::variant<TicketsListing, std::string> read_tickets_query(std::string_view qu
       if (Problem problem = read_status(each.value, listing)) return std::move(*problem);
     } else if (each.name == "tier") {
       listing.tier = each.value;
+    } else if (each.name == "type") {
+      listing.type = each.value;
     } else if (each.name == "user") {
       listing.user = each.value;
     } else if (each.name == "limit") {
@@ -141,6 +144,8 @@ std::variant<TicketsListing, std::string> read_tickets_query(std::string_view qu
   }
   if (listing.tier && (listing.is_of_ended || listing.status == waiting::TicketState::fulfilled))
     return "\"tier\" is for those in line";
+  if (listing.type && (listing.is_of_ended || listing.user))
+    return "\"type\" is for those in line, and for sessions";
   if (listing.user && (listing.is_of_ended || listing.tier || after))
     return "\"user\" goes with \"limit\", and with a \"status\" other than ended";
   if (after) {
@@ -151,7 +156,8 @@ std::variant<TicketsListing, std::string> read_tickets_query(std::string_view qu
 
 std::string cursor_of(const waiting::WaitingRoom::Report& last) {
   return std::to_string(last.view.joined.time_since_epoch().count()) + "." +
-         std::to_string(last.view.priority) + "." + to_text(last.id);
+         std::to_string(last.view.priority) + "." + to_text(last.id) +
+         (last.lane > 0 ? "." + std::to_string(last.lane) : "");
 }
 
 std::string cursor_of(waiting::Slot from) { return std::to_string(from); }
@@ -182,6 +188,10 @@ std::variant<CallOrder, std::string> read_call(std::string_view body) {
     } else if (name == "continue_on_error") {
       if (!value.is_boolean()) return "\"continue_on_error\" must be true or false";
       order.continues_on_error = value.get<bool>();
+    } else if (name == "type") {
+      if (!value.is_string() || value.get_ref<const std::string&>().empty())
+        return "\"type\" must be the name of a type of resource";
+      order.type = value.get<std::string>();
     } else {
       return unknown_member(name);
     }

@@ -49,6 +49,7 @@ struct TicketsListing {
   bool is_of_ended = false;                    // those that are over, in place of a status
   std::size_t limit = kUsualTickets;
   std::optional<std::string> tier;                    // of those that are waiting or processing
+  std::optional<std::string> type;                    // likewise, and of sessions
   std::optional<std::string> user;                    // tickets and sessions, of one page
   std::optional<waiting::WaitingRoom::Cursor> after;  // in line
   waiting::Slot from = 0;                             // of sessions
@@ -58,6 +59,7 @@ struct TicketsListing {
 struct CallOrder {
   std::size_t count = 1;
   bool continues_on_error = false;
+  std::string type;  // of resources; empty: any
 };
 
 struct MessageOrder {

@@ -70,6 +70,23 @@ Json room_report(const observe::WaitingRoomSnapshot& room, const waiting::Orders
   return json;
 }
 
+namespace {
+
+// Where resources are handed out.
+void add_allotment(Json& json, const waiting::View& view, waiting::Time now) {
+  if (!view.allotment) return;
+  const waiting::Allotment& its = *view.allotment;
+  json["type"] = its.type;
+  if (!its.resource.empty()) json["resource"] = its.resource;
+  json["duration_ms"] = its.duration.count();
+  if (its.max_wait > Milliseconds(0))
+    json["remaining_max_wait_ms"] =
+        std::max<std::int64_t>((view.joined + its.max_wait - now).count(), 0);
+  if (view.state == TicketState::fulfilled) json["until"] = jobs::to_text(its.until);
+}
+
+}  // namespace
+
 Json ticket_report(const waiting::WaitingRoom::Report& ticket, std::string_view tier,
                    waiting::Time now) {
   const waiting::WaitingRoom::View& view = ticket.view;
@@ -79,6 +96,7 @@ Json ticket_report(const waiting::WaitingRoom::Report& ticket, std::string_view 
   Json json{{"id", to_text(ticket.id)}, {"status", name_of(view.state)}};
   if (view.state == TicketState::fulfilled) {
     json["begun_at"] = jobs::to_text(view.joined);
+    add_allotment(json, view, now);
     return json;
   }
   json["tier"] = tier;
@@ -96,6 +114,7 @@ Json ticket_report(const waiting::WaitingRoom::Report& ticket, std::string_view 
   }
   if (view.state == TicketState::processing)
     json["claim_remaining_ms"] = std::max<std::int64_t>((view.claim_until - now).count(), 0);
+  add_allotment(json, view, now);
   return json;
 }
 

@@ -83,6 +83,7 @@ inline Snapshot sample_snapshot() {
   snapshot.listener.most_connections = 144;
   snapshot.jobs = sample_jobs();
   snapshot.waiting_rooms.push_back({.name = "sale", .counts = {}, .tiers = {"vip", "standard"}});
+  snapshot.waiting_rooms.back().counts.types.push_back({.name = "gpu"});
   snapshot.are_places_kept = true;
   ServerSnapshot& sick = snapshot.upstreams[1].servers[1];
   sick.is_up = false;

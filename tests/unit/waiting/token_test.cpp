@@ -74,7 +74,7 @@ TEST_CASE("a token says whose it is, and a verified user is one in each room and
     if (kind != TokenKind::pass) token.generation = 0;
     token.user = ann;
     const std::string text = text_of(token);
-    CHECK(text.size() == kMostTokenText);
+    CHECK(text.size() == token_text(true, false));
     REQUIRE(kKeys.read(text, "sale", kNow));
     CHECK(*kKeys.read(text, "sale", kNow) == token);
     for (std::size_t at = 0; at < text.size(); ++at) {
@@ -91,6 +91,32 @@ TEST_CASE("a token says whose it is, and a verified user is one in each room and
   CHECK(ann != kKeys.user_key("sale", 'k', "ann"));
   CHECK(ann != kKeys.user_key("sale2", 'f', "ann"));
   CHECK(ann != TokenKeys(secret(2)).user_key("sale", 'f', "ann"));
+}
+
+TEST_CASE("a stamp and a ticket say what their visitor asks for, and nobody can change it") {
+  CarriedWish wish{.fingerprint = 0x01020304, .wish = {.type = 3}};
+  for (std::size_t n = 0; n < kMostSizes; ++n)
+    wish.wish.sizes[n] = 0xf0000000U + static_cast<std::uint32_t>(n);
+  wish.wish.duration_ms = 3'600'000;
+  wish.wish.max_wait_ms = 60'000;
+  for (const UserKey& user : {UserKey{}, kKeys.user_key("sale", 'f', "ann")}) {
+    Token token = a_pass();
+    token.kind = TokenKind::ticket;
+    token.generation = 0;
+    token.user = user;
+    token.wish = wish;
+    const std::string text = text_of(token);
+    CHECK(text.size() == token_text(!user.is_nobody(), true));
+    REQUIRE(kKeys.read(text, "sale", kNow));
+    CHECK(*kKeys.read(text, "sale", kNow) == token);
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      std::string changed = text;
+      changed[at] = changed[at] == 'A' ? 'B' : 'A';
+      CHECK_FALSE(kKeys.read(changed, "sale", kNow));
+    }
+    for (const auto& [has_user, has_wish] : {std::pair{false, false}, {true, false}})
+      CHECK_FALSE(kKeys.read(text.substr(0, token_text(has_user, has_wish)), "sale", kNow));
+  }
 }
 
 TEST_CASE("a token is void when its key has been replaced for a day") {
