@@ -142,7 +142,8 @@ Families connection_families(Workers workers, const Snapshot& snapshot) {
           "result", workers, &TunnelCounts::asked),
       tunnels<TunnelEnd>(counter("spillway_tunnels_ended_total",
                                  "Tunnels that are over: finished by their sides, broken, idle for "
-                                 "limits.tunnel_idle_timeout_ms, or stopped with the proxy."),
+                                 "limits.tunnel_idle_timeout_ms, or stopped with the proxy or with "
+                                 "the session that had a resource."),
                          "how", workers, &TunnelCounts::ended),
       std::move(limit),
       std::move(refused),

@@ -28,7 +28,7 @@ enum class TunnelEnd : std::uint8_t {
   finished,  // both sides ended it; of an event stream: either side
   broken,    // a side reset the connection, or broke off
   idle,      // neither side sent anything for limits.tunnel_idle_timeout_ms
-  stopped,   // the proxy ended
+  stopped,   // the proxy ended, or a session that had a resource of a waiting room
 };
 inline constexpr std::size_t kTunnelEndCount = 4;
 

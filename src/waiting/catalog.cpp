@@ -1,14 +1,23 @@
 #include "waiting/catalog.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace spillway::waiting {
 
 namespace {
 
+// Within the bounds of the configuration, whatever a log says.
 std::vector<config::WaitingResource> as_configured(const std::vector<DeviceGroup>& groups) {
   std::vector<config::WaitingResource> configured;
+  std::size_t devices = 0;
+  std::set<std::string> types;
   for (const DeviceGroup& group : groups) {
+    devices += std::max(group.count, 1U);
+    types.insert(group.type);
+    const bool is_more = configured.size() == config::kMostResourceGroups ||
+                         devices > kMostDevices || types.size() > kMostResourceTypes;
+    if (is_more) break;
     config::WaitingResource& made = configured.emplace_back();
     made.type = group.type;
     made.name = group.name;

@@ -24,6 +24,10 @@ std::optional<Stood> Sessions::stood(const TicketId& id) const {
   return slot == kNoSlot ? std::nullopt : pool_[slot].stood;
 }
 
+void Sessions::forget_stood() {
+  for (Slot slot = 0; slot < pool_.end(); ++slot) pool_[slot].stood.reset();
+}
+
 std::optional<Stood> Sessions::take_back(const TicketId& id) {
   const std::optional<Stood> stood = this->stood(id);
   if (stood) forget(find(id));

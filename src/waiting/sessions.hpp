@@ -72,6 +72,8 @@ class Sessions {
   // It is no more. nullopt: there is none that may be taken back.
   std::optional<Stood> take_back(const TicketId& id);
   std::optional<Stood> stood(const TicketId& id) const;
+  // None may be taken back any more.
+  void forget_stood();
   // One that began before this process, of which a pass of any generation is in use. There is none
   // of that id.
   void restore(const TicketId& id, Time begun, Time now, const Terms& terms,

@@ -65,8 +65,10 @@ void WaitingRoom::restore(const Written& written, Time now) {
     switch (place.kind) {
       case Place::Kind::ended: recovery_.ended(place.id, now); break;
       case Place::Kind::session:
-        restore_session(place, now);
-        begun.push_back(std::min(place.since, now));
+        if (restore_session(place, now))
+          begun.push_back(std::min(place.since, now));
+        else
+          users_.release(place.id);
         break;
       case Place::Kind::ticket: {
         const Slot slot =
@@ -94,8 +96,11 @@ void WaitingRoom::recover(const TicketId& id, Time time, Time now, Priority prio
   if (tickets_.size() >= terms_.max_tickets) return;
   Wish its;
   if (hands_out()) {
-    if (!wish || wish->fingerprint != stock_.catalog().fingerprint()) return;
-    const auto known = stock_.catalog().understand_again(stock_.catalog().say(wish->wish));
+    const Catalog& catalog = stock_.catalog();
+    const bool has_names = wish && wish->fingerprint == catalog.fingerprint() &&
+                           wish->wish.type < catalog.types().size();
+    if (!has_names) return;
+    const auto known = catalog.understand_again(catalog.say(wish->wish));
     if (!known) return;
     its = *known;
   }

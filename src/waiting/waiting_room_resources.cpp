@@ -127,6 +127,7 @@ void WaitingRoom::change_resources(const Terms& terms, Time now) {
     if (each.is_present) wait_for(each.slot);
   }
   stock_.change(terms.resources);
+  sessions_.forget_stood();  // what they asked for may mean nothing now
   std::vector<Lane> former = std::exchange(lanes_, lanes_of(terms));
   for (Lane& lane : lanes_) {
     const auto same = std::ranges::find(former, lane.type, &Lane::type);

@@ -22,6 +22,8 @@ using waiting::WaitingRoom;
 
 // Workers read the clock at different moments.
 constexpr Milliseconds kAhead{2'000};
+// How often what a session has opened is ended with it, where it has a resource.
+constexpr Milliseconds kLookAtSession{1'000};
 
 bool mentions_prefetch(const http::FieldList& fields, std::string_view name) {
   const http::Field* const field = fields.find(name);
@@ -164,15 +166,15 @@ Task<std::optional<Answer>> Entrance::join(Token stamp) {
     if (!offered) co_return tell_again(stamp);
     co_return go_on(*offered, stamp);
   }
-  // The link may say something else by now.
-  auto asked = ask_in_link(request_.head.path_and_query);
-  if (const auto* const wrong = std::get_if<std::string>(&asked); wrong && hands_out(*settings_))
-    co_return refuse(malformed_ask(*wrong));
   waiting::Ask ask;
   if (hands_out(*settings_)) {
-    ask = std::get<waiting::Ask>(asked);
+    // The link may say something else by now.
+    auto asked = ask_in_link(request_.head.path_and_query);
+    if (const auto* const wrong = std::get_if<std::string>(&asked))
+      co_return refuse(malformed_ask(*wrong));
+    ask = std::get<waiting::Ask>(std::move(asked));
     if (ask == waiting::Ask{}) ask = ask_of(*room_, stamp, services_.now());
-    Understood understood = understand(*room_, ask, services_.now());
+    const Understood understood = understand(*room_, ask, services_.now());
     if (const auto* const unmet = std::get_if<waiting::Unmet>(&understood))
       co_return refuse(unmet_response(*unmet));
     stamp.wish = std::get<std::optional<waiting::CarriedWish>>(understood);
@@ -269,7 +271,9 @@ Answer Entrance::turn_away(WaitingRoom::Door door, const waiting::UserKey& user)
 void Entrance::let_in(const waiting::TicketId& id) {
   request_.generation->generation().classifier.set_class(
       request_.subject, settings_->sessions.traffic_class.value_or(ClassId{}), request_.arrived);
-  stay_ = Stay(*room_, id, renew_after(), services_.now());
+  const Milliseconds every =
+      hands_out(*settings_) ? std::min(renew_after(), kLookAtSession) : renew_after();
+  stay_ = Stay(*room_, id, every, services_.now());
   TextWriter out(pass_);
   out << "room=" << room_->name() << "; id=" << to_text(id);
   if (hands_out(*settings_)) {

@@ -25,7 +25,8 @@ Task<TunnelEnd> EventStream::relay() {
     switch (got.status) {
       case Transfer::Status::done: break;
       case Transfer::Status::woken: continue;
-      case Transfer::Status::timeout: co_return cut(TunnelEnd::idle);
+      case Transfer::Status::timeout:
+        co_return cut(is_over_ ? TunnelEnd::stopped : TunnelEnd::idle);
       case Transfer::Status::client_gone: co_return cut(TunnelEnd::finished);
       case Transfer::Status::end:
         if (parts_.reader.end_of_input() == http::Error::none) co_return TunnelEnd::finished;

@@ -39,8 +39,11 @@ class EventStream {
 
   // Relays until it ends. The session decides what becomes of the client's connection.
   Task<> run();
-  // Exchange::report_stay
-  void report_stay(TimePoint now) { parts_.stay.report(now); }
+  // As Exchange::report_stay(). true: it is to end; wake it.
+  bool report_stay(TimePoint now) {
+    is_over_ = is_over_ || parts_.stay.report(now);
+    return is_over_;
+  }
 
  private:
   Task<observe::TunnelEnd> relay();
@@ -50,6 +53,7 @@ class EventStream {
   ClientSession& session_;
   Parking& parking_;
   Parts parts_;
+  bool is_over_ = false;  // its visitor's session
 };
 
 }  // namespace spillway::proxy

@@ -4,7 +4,10 @@
 namespace spillway::proxy {
 
 void Http1Session::wake_if_late(TimePoint now) {
-  if (event_stream_) event_stream_->report_stay(now);
+  if (event_stream_ && event_stream_->report_stay(now)) {
+    if (parking_.parked()) parking_.wake(Wake::timeout);
+    return;
+  }
   if (exchange_) exchange_->report_stay(now);
   marks_slot_for_client();  // how scarce slots are goes by that
   const bool is_wanted = is_slot_wanted(now);

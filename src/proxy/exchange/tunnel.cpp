@@ -41,6 +41,7 @@ Detached Tunnel::run() {
                                awaited(down_, *upstream_, *client_));
     if (wake == Wake::ready) continue;
     how = wake == Wake::timeout ? observe::TunnelEnd::idle : observe::TunnelEnd::broken;
+    if (wake == Wake::cancelled) how = observe::TunnelEnd::stopped;
     break;
   }
   close(how);

@@ -48,8 +48,11 @@ class Tunnel : public boost::intrusive::list_base_hook<> {
 
   // For the sweep, which runs only while every tunnel is parked:
   void wake_if_late(TimePoint now) {
-    stay_.report(now);
-    if (parking_.deadline() <= now) parking_.wake(Wake::timeout);
+    if (stay_.report(now)) {
+      parking_.wake(Wake::cancelled);
+    } else if (parking_.deadline() <= now) {
+      parking_.wake(Wake::timeout);
+    }
   }
   // It does not wait to read from both sides, so a reset could go unnoticed.
   bool may_break_unseen() const {

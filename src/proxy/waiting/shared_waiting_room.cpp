@@ -70,10 +70,11 @@ bool SharedWaitingRoom::may_join(const IpAddress& client, const config::WaitingR
   return false;
 }
 
-void SharedWaitingRoom::stay(const waiting::TicketId& id, TimePoint now) {
+bool SharedWaitingRoom::stay(const waiting::TicketId& id, TimePoint now) {
   if (is_shared()) log_.outbox->stay(id);
   const std::lock_guard lock(mutex_);
   if (!is_shared() || log_.apart) now_in_force().stay(id, advance(now));
+  return now_in_force().hands_out() && !now_in_force().has_session(id);
 }
 
 SharedWaitingRoom::Unverified SharedWaitingRoom::unverified() const {

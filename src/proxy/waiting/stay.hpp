@@ -25,11 +25,12 @@ class Stay {
     return stay;
   }
 
-  // Costs a comparison if nothing is due.
-  void report(TimePoint now) {
-    if (now < due_) return;
+  // Costs a comparison if nothing is due. true: the session had a resource and has ended; what it
+  // opened is not to go on, for the resource may be another's.
+  bool report(TimePoint now) {
+    if (now < due_) return false;
     due_ = now + every_;
-    room_->stay(id_, now);
+    return room_->stay(id_, now);
   }
 
  private:

@@ -26,6 +26,10 @@ json rooms() {
   json drawn = support::always();
   drawn["opens_at"] = "2026-01-01T00:00:00Z";
   drawn["queueing"] = "random_start";
+  const json lab{{"resources",
+                  {{{"type", "gpu"}, {"count", 2}, {"sizes", {{"memory_gb", 16}}}},
+                   {{"type", "scope"}, {"name", "scope-a"}}}},
+                 {"default_type", "gpu"}};
   json offered = support::always();
   offered["join"] = "offer";
   offered["joins_per_second"] = 1;
@@ -34,7 +38,8 @@ json rooms() {
           {"routes",
            {route("sale", support::always()), route("next", support::always()),
             route("full", std::move(full)), route("over", support::always()),
-            route("drawn", std::move(drawn)), route("offered", std::move(offered))}}};
+            route("drawn", std::move(drawn)), route("offered", std::move(offered)),
+            route("lab", lab)}}};
 }
 
 json guarded() {
@@ -54,6 +59,7 @@ RoomQuestions::RoomQuestions()
   for (int n = 0; n < 3; ++n) waiting_.push_back(ticket_in("sale"));
   ticket_in("next");
   ticket_in("next");
+  for (int n = 0; n < 3; ++n) ticket_in("lab");
   ticket_in("full");
   desk_.post("/rooms/over/message", {{"text", "Sold out"}, {"ends", true}});
 }
@@ -82,7 +88,8 @@ void RoomQuestions::add_programs(Questions& to) const {
   const std::string post = "POST /_spillway/rooms/{room}/tickets ";
   to[post + "200"] = [this] { return join("sale", waiting_[0].token); };
   to[post + "201"] = [this] {
-    return join("sale", join("sale").field("Spillway-Ticket").value_or(""));
+    const std::string wish = R"({"type":"scope","duration_ms":60000,"max_wait_ms":60000})";
+    return join("lab", join("lab", "", wish).field("Spillway-Ticket").value_or(""));
   };
   to[post + "202"] = [this] { return join("sale"); };
   to[post + "400"] = [this] { return join("sale", "", "[]"); };
@@ -91,6 +98,7 @@ void RoomQuestions::add_programs(Questions& to) const {
   to[post + "409"] = [this] { return join("over"); };
   to[post + "413"] = [this] { return join("sale", "", std::string(2000, ' ')); };
   to[post + "415"] = [this] { return join("sale", "", "{}", "Spillway-Join: 1\r\n"); };
+  to[post + "422"] = [this] { return join("lab", "", R"({"sizes":{"memory_gb":17}})"); };
   to[post + "429"] = [this] {
     const Ticket ticket = ticket_in("sale");
     flood_with(ticket.token);
@@ -196,8 +204,8 @@ void RoomQuestions::add_reports(Questions& to) const {
     to["GET " + described + " 401"] = [=, this] { return stranger_.ask("GET", path); };
   };
   add("/rooms", "/rooms");
-  add("/rooms/{room}", "/rooms/sale");
-  add("/rooms/{room}/tickets", "/rooms/sale/tickets?limit=2");
+  add("/rooms/{room}", "/rooms/lab");
+  add("/rooms/{room}/tickets", "/rooms/lab/tickets?limit=2&type=gpu");
   add("/rooms/{room}/tickets/{id}", "/rooms/sale/tickets/" + called_.id);
   to["GET /rooms/{room} 404"] = [this] { return desk_.ask("GET", "/rooms/none"); };
   to["GET /rooms/{room}/tickets 400"] = [this] {

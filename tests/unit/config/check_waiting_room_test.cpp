@@ -130,6 +130,85 @@ TEST_CASE("the tiers of a waiting room are a list of up to 8, of different names
                 path + "[1].share", "goes first anyway");
 }
 
+TEST_CASE("resources have types, names of their own, and sizes") {
+  const auto with_resources = [](const std::string& list, const std::string& more = "") {
+    return route(R"({"resources":)" + list + more + "}");
+  };
+  const std::string one = R"([{"type":"gpu","name":"a","sizes":{"memory_gb":64}}])";
+  CHECK(room_of(load_good(with_resources(one))).resources.groups[0].sizes[0].value == 64);
+  CHECK(device_names({.type = "gpu", .name = "", .count = 2, .sizes = {}}) ==
+        std::vector<std::string>{"gpu-1", "gpu-2"});
+  load_good(
+      with_resources(R"([{"type":"gpu","count":500},{"type":"gpu","name":"b","count":500}])"));
+  load_good(with_resources(one, R"(,"default_type":"gpu","duration":{"min_ms":1000,"max_ms":2000,
+      "default_ms":1500},"own_max_wait":{"min_ms":1000,"max_ms":2000},"when":"always")"));
+  load_good(with_resources("[]"));
+  const std::string path = kPath + ".resources";
+  check_problem(with_resources(R"([{"name":"a"}])"), path + "[0].type", "missing");
+  check_problem(with_resources(R"([{"type":"gpu"}])"), path + "[0]", "needs a name");
+  check_problem(with_resources(R"([{"type":"gpu","name":"a"},{"type":"b","name":"a"}])"),
+                path + "[1]", "a second device named a");
+  check_problem(with_resources(R"([{"type":"gpu","count":2},{"type":"b","name":"gpu-2"}])"),
+                path + "[1]", "a second device named gpu-2");
+  check_problem(with_resources(R"([{"type":"gpu","count":1001}])"), path + "[0].count", "1001");
+  check_problem(with_resources(R"([{"type":"a","count":600},{"type":"b","count":600}])"), path,
+                "1200 devices");
+  for (const std::string name : {"type", "duration_ms", "max_wait_ms"})
+    check_problem(with_resources(R"([{"type":"gpu","name":"a","sizes":{")" + name + R"(":1}}])"),
+                  path + "[0].sizes." + name, "letters");
+  check_problem(with_resources(R"([{"type":"gpu","name":"a","sizes":{"memory_gb":0}}])"),
+                path + "[0].sizes.memory_gb", "found 0");
+}
+
+TEST_CASE("what contradicts resources is a problem") {
+  const std::string list = R"("resources":[{"type":"gpu","name":"a"}])";
+  const auto check = [&](const std::string& more, const std::string& at, const char* text) {
+    check_problem(route("{" + list + "," + more + "}"), kPath + at, text);
+  };
+  check(R"("default_type":"scope")", ".default_type", "no resource has this type");
+  check(R"("when":"overloaded")", ".when", "always");
+  check(R"("duration":{"max_ms":3600001})", ".duration.max_ms", "session_ttl_ms");
+  check(R"("duration":{"min_ms":2000,"max_ms":1000})", ".duration.min_ms", "max_ms");
+  check(R"("duration":{"max_ms":2000,"default_ms":3000})", ".duration.default_ms", "max_ms");
+  check(R"("duration":{"min_ms":2000,"default_ms":1500})", ".duration.min_ms", "default_ms");
+  check(R"("own_max_wait":{"max_ms":1800001})", ".own_max_wait.max_ms", "max_wait_ms");
+  check(R"("own_max_wait":{"min_ms":2000,"max_ms":1000})", ".own_max_wait.min_ms", "max_ms");
+  check_problem(route(R"({"default_type":"gpu"})"), kPath + ".default_type", "no resources");
+}
+
+TEST_CASE("kinds of requirement, types and names of sizes are bounded by the configuration") {
+  const auto rooms = [](const std::string& list) {
+    return route(R"({"resources":[)" + list + "]}");
+  };
+  // Each larger in one size and smaller in the other: a kind for each pair of bounds.
+  const auto crossed = [](int count) {
+    std::string list;
+    for (int n = 1; n <= count; ++n)
+      list += std::string(n > 1 ? "," : "") + R"({"type":"gpu","name":"g)" + std::to_string(n) +
+              R"(","sizes":{"a":)" + std::to_string(n) + R"(,"b":)" +
+              std::to_string(count + 1 - n) + "}}";
+    return list;
+  };
+  load_good(rooms(crossed(7)));
+  check_problem(rooms(crossed(8)), kPath + ".resources", "more than 32");
+  // In one size alone there are as many as devices that differ.
+  std::string chain;
+  for (int n = 1; n <= 33; ++n)
+    chain += std::string(n > 1 ? "," : "") + R"({"type":"gpu","name":"g)" + std::to_string(n) +
+             R"(","sizes":{"a":)" + std::to_string(n) + "}}";
+  check_problem(rooms(chain), kPath + ".resources", "more than 32");
+  std::string types;
+  for (int n = 1; n <= 17; ++n)
+    types +=
+        std::string(n > 1 ? "," : "") + R"({"type":"t)" + std::to_string(n) + R"(","count":1})";
+  check_problem(rooms(types), kPath + ".resources", "17 types");
+  std::string sizes;
+  for (int n = 1; n <= 9; ++n)
+    sizes += std::string(n > 1 ? "," : "") + R"({"type":"gpu","name":"g)" + std::to_string(n) +
+             R"(","sizes":{"s)" + std::to_string(n) + R"(":1}})";
+  check_problem(rooms(sizes), kPath + ".resources", "9 names of sizes");
+}
+
 TEST_CASE("a key's tier is one of a waiting room's, and the same for all keys of a tenant") {
   const auto keys = [](const std::string& list) {
     return route("{}", R"("tenants":{"api_keys":[)" + list + "]}");

@@ -30,6 +30,8 @@ Place place(std::uint8_t n, Place::Kind kind = Place::Kind::ticket, Milliseconds
   Place made{.kind = kind, .since = kNow - age, .missed = n};
   made.id.bytes[15] = n;
   if (kind == Place::Kind::ticket) made.priority = n;
+  if (kind != Place::Kind::ended && n % 3 == 1) made.ask = "gpu;memory_gb=" + std::to_string(n);
+  if (kind == Place::Kind::session && n % 3 == 1) made.resource = "gpu-" + std::to_string(n);
   if (kind != Place::Kind::ended && n % 2 == 1) made.user.bytes[3] = n;
   return made;
 }
