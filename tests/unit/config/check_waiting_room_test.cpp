@@ -150,7 +150,8 @@ TEST_CASE("resources have types, names of their own, and sizes") {
                 path + "[1]", "a second device named a");
   check_problem(with_resources(R"([{"type":"gpu","count":2},{"type":"b","name":"gpu-2"}])"),
                 path + "[1]", "a second device named gpu-2");
-  check_problem(with_resources(R"([{"type":"gpu","count":1001}])"), path + "[0].count", "1001");
+  check_problem(with_resources(R"([{"type":"gpu","name":"g","count":1001}])"), path + "[0].count",
+                "1001");
   check_problem(with_resources(R"([{"type":"a","count":600},{"type":"b","count":600}])"), path,
                 "1200 devices");
   for (const std::string name : {"type", "duration_ms", "max_wait_ms"})
