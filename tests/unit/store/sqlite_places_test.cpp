@@ -119,7 +119,7 @@ TEST_CASE("places, the secret and the time come back as they were written") {
   CHECK(all.rooms["course"] == std::vector<Place>{place(1)});
 }
 
-TEST_CASE("a file of the first version is taken over: its places have neither priority nor user") {
+TEST_CASE("a file of the first version is taken over: its places have nothing of what came later") {
   const support::TemporaryDirectory directory;
   const path file = directory.path() / "places.db";
   {
@@ -134,12 +134,15 @@ TEST_CASE("a file of the first version is taken over: its places have neither pr
   };
   run("ALTER TABLE places DROP COLUMN priority");
   run("ALTER TABLE places DROP COLUMN user");
+  run("ALTER TABLE places DROP COLUMN ask");
+  run("ALTER TABLE places DROP COLUMN resource");
   run("PRAGMA user_version = 1");
   sqlite3_close(database);
   const auto store = open_at(file);
   Place without = place(7);
   without.priority = 0;
   without.user = {};
+  without.ask.clear();
   CHECK(read(*store).rooms["sale"] == std::vector<Place>{without, place(8, Place::Kind::session)});
   write(*store, {{"sale", false, {place(9)}}});
   CHECK(read(*store).rooms["sale"].back() == place(9));
