@@ -155,6 +155,18 @@ MetricFamily of_types(MetricFamily family, const Snapshot& snapshot, Value value
   return family;
 }
 
+MetricFamily types_fulfilled(const Snapshot& snapshot) {
+  return of_types(counter("spillway_waiting_room_type_fulfilled_total",
+                          "Tickets that became sessions, by type of resource."),
+                  snapshot, [](const waiting::TypeCounts& type) { return type.fulfilled; });
+}
+
+MetricFamily types_waiting(const Snapshot& snapshot) {
+  return of_types(gauge("spillway_waiting_room_type_waiting",
+                        "Tickets that wait and are not called, by type of resource."),
+                  snapshot, [](const waiting::TypeCounts& type) { return type.waiting; });
+}
+
 MetricFamily resources(const Snapshot& snapshot) {
   MetricFamily family = gauge("spillway_waiting_room_resources",
                               "Resources by state: free, called (kept for a visitor that is "
@@ -226,12 +238,8 @@ Families waiting_families(const Snapshot& snapshot) {
       of_tiers(gauge("spillway_waiting_room_tier_visitors",
                      "Visitors in line, waiting or called, by tier."),
                snapshot, [](const waiting::TierCounts& tier) { return tier.visitors; }),
-      of_types(counter("spillway_waiting_room_type_fulfilled_total",
-                       "Tickets that became sessions, by type of resource."),
-               snapshot, [](const waiting::TypeCounts& type) { return type.fulfilled; }),
-      of_types(gauge("spillway_waiting_room_type_waiting",
-                     "Tickets that wait and are not called, by type of resource."),
-               snapshot, [](const waiting::TypeCounts& type) { return type.waiting; }),
+      types_fulfilled(snapshot),
+      types_waiting(snapshot),
       unverified(snapshot),
       of_rooms(counter("spillway_waiting_room_user_refused_total",
                        "Visitors told that their user has per_user tickets or sessions already."),

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -212,4 +213,40 @@ TEST_CASE("a proxy that is cut off lets visitors in with `open`, and none with `
     CHECK(crowd.lost() == 0);
     CHECK(sale.shop.ids().size() == 16);
   }
+}
+
+TEST_CASE("a device is one visitor's: both proxies say whose, and one that is cut off gives none") {
+  if (!Postgres::is_installed()) return;
+  const json devices = json::array({{{"type", "gpu"}, {"name", "lab"}, {"count", 2}}});
+  TwoProxies sale({{"resources", devices}, {"on_store_failure", "open"}});
+  std::vector<Guest> guests(3);
+  std::set<std::string> given;
+  for (std::size_t n = 0; n < 3; ++n) join(guests[n], sale.ports()[n % 2]);
+  for (std::size_t n = 0; n < 2; ++n) {
+    const std::uint16_t there = sale.ports()[(n + 1) % 2];
+    REQUIRE(becomes([&] { return enters(guests[n], there); }));
+    const std::string device = look(there, guests[n].id()).value("resource", "");
+    given.insert(device);
+    CHECK(becomes(
+        [&] { return look(sale.ports()[n % 2], guests[n].id()).value("resource", "") == device; }));
+  }
+  CHECK(given == std::set<std::string>{"lab-1", "lab-2"});
+  CHECK(position(sale.first.port(), guests[2].id()) == 1);
+  sale.relay.cut();
+  const Deadline while_cut(Milliseconds{4'000});
+  while (!while_cut.passed()) {
+    // What was given is good; nothing is given, though `open` lets visitors in elsewhere.
+    const auto inside = guests[0].visit(sale.first.port());
+    CHECK((inside && inside->status() == 200));
+    CHECK(guests[2].poll(sale.first.port()) != "processing");
+  }
+  REQUIRE(becomes([&] { return guests[1].leave(sale.second.port()); }));
+  REQUIRE(becomes([&] { return enters(guests[2], sale.second.port()); }));
+  const std::string device = look(sale.second.port(), guests[2].id()).value("resource", "");
+  CHECK(given.contains(device));
+  sale.relay.mend();
+  CHECK(becomes(
+      [&] { return look(sale.first.port(), guests[2].id()).value("resource", "") == device; },
+      kLong));
+  CHECK(look(sale.first.port(), guests[0].id()).value("resource", "") != device);
 }
