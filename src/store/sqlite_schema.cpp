@@ -81,7 +81,8 @@ ALTER TABLE places ADD COLUMN resource TEXT NOT NULL DEFAULT ''; -- what a sessi
 )";
 
 constexpr std::array kJobSteps{kSqliteVersion1};
-constexpr std::array kPlaceSteps{kPlacesVersion1, kPlacesVersion2, kPlacesVersion3, kPlacesVersion4};
+constexpr std::array kPlaceSteps{kPlacesVersion1, kPlacesVersion2, kPlacesVersion3,
+                                 kPlacesVersion4};
 
 }  // namespace
 

@@ -10,6 +10,7 @@
 #include "proxy/exchange/visitor_identity.hpp"
 #include "proxy/exchange/visitor_wish.hpp"
 #include "proxy/exchange/waiting_response.hpp"
+#include "proxy/waiting/session_look.hpp"
 
 namespace spillway::proxy {
 
@@ -105,7 +106,7 @@ Milliseconds Entrance::renew_after() const {
 // What a session has is another's as soon as it has ended, so it is looked up each time.
 bool Entrance::has_its_session(const Token& pass) {
   return room_->with(services_.now(),
-                     [&](WaitingRoom& room, Time) { return room.has_session(pass.id); });
+                     [&](WaitingRoom& room, Time now) { return goes_on(room, pass.id, now); });
 }
 
 // Mostly a pass itself says that its visitor was let in, and when. If its time is in the future,

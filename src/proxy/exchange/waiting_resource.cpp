@@ -160,8 +160,8 @@ Task<VisitorStatus> WaitingResource::ask_with_stamp(Token stamp) {
     contact = offered;
   } else {
     const waiting::Ask wanted = ask_of(*room_, stamp, now);
-    const Joining joining = co_await ask_to_join(*room_, stamp, wanted, client_address(request_),
-                                                 *settings_, asker());
+    const Joining joining =
+        co_await ask_to_join(*room_, stamp, wanted, client_address(request_), *settings_, asker());
     if (joining.is_limited) co_return status_of(Reason::join_limit, stamp_poll(*settings_));
     contact = joining.contact;
   }

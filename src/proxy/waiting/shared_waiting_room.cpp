@@ -1,5 +1,7 @@
 #include "proxy/waiting/shared_waiting_room.hpp"
 
+#include "proxy/waiting/session_look.hpp"
+
 namespace spillway::proxy {
 
 using waiting::WaitingRoom;
@@ -73,8 +75,9 @@ bool SharedWaitingRoom::may_join(const IpAddress& client, const config::WaitingR
 bool SharedWaitingRoom::stay(const waiting::TicketId& id, TimePoint now) {
   if (is_shared()) log_.outbox->stay(id);
   const std::lock_guard lock(mutex_);
-  if (!is_shared() || log_.apart) now_in_force().stay(id, advance(now));
-  return now_in_force().hands_out() && !now_in_force().has_session(id);
+  const waiting::Time time = advance(now);
+  if (!is_shared() || log_.apart) now_in_force().stay(id, time);
+  return now_in_force().hands_out() && !goes_on(now_in_force(), id, time);
 }
 
 SharedWaitingRoom::Unverified SharedWaitingRoom::unverified() const {

@@ -167,7 +167,7 @@ class SharedWaitingRoom {
   void did_not_join(const IpAddress& client, const config::WaitingRoom& settings) {
     joins_.give_back(client, settings.tickets.joins_per_second);
   }
-  // A session is used, as WaitingRoom::stay(). true: resources are handed out here, and it has ended.
+  // A session is used, as WaitingRoom::stay(). true: resources are handed out, and it has ended.
   bool stay(const waiting::TicketId& id, TimePoint now);
   // A first contact was offered a place.
   void count_offer() { offered_.fetch_add(1, std::memory_order_relaxed); }

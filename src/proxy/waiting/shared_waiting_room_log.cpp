@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "proxy/waiting/session_look.hpp"
 #include "proxy/waiting/shared_waiting_room.hpp"
 
 namespace spillway::proxy {
@@ -56,9 +57,9 @@ bool SharedWaitingRoom::honours(const waiting::Token& pass, TimePoint now) {
   stay(pass.id, now);
   return with(now, [&](WaitingRoom& room, waiting::Time time) {
     if (room.end_of(pass.id, time)) return false;
+    if (room.hands_out()) return goes_on(room, pass.id, time);
     const auto view = room.peek(pass.id);
     if (view && view->state == waiting::TicketState::fulfilled) return true;
-    if (room.hands_out()) return false;  // what it had may be another's
     const waiting::Time until = cut_off == waiting::Time{} ? time : std::min(time, cut_off);
     return until - pass.time <= waiting::kSlice;
   });

@@ -1,0 +1,17 @@
+// Whether a session goes on, as far as this proxy knows, by its own clock: where resources are
+// handed out, what it had may be another's after its end. A proxy that is cut off from the others
+// knows of no end but this one.
+#pragma once
+
+#include "waiting/waiting_room.hpp"
+
+namespace spillway::proxy {
+
+inline bool goes_on(const waiting::WaitingRoom& room, const waiting::TicketId& id,
+                    waiting::Time now) {
+  if (!room.has_session(id)) return false;
+  const auto view = room.peek(id);
+  return view && (!view->allotment || now < view->allotment->until);
+}
+
+}  // namespace spillway::proxy
