@@ -45,7 +45,7 @@ TEST_CASE("the pages of waiting rooms are told by their paths") {
   CHECK_FALSE(is_rooms_path("/roomsale"));
 }
 
-TEST_CASE("a listing has a status, a tier or a user, a limit and a page, and nothing else yet") {
+TEST_CASE("a listing has a status, a tier, a type or a user, a limit and a page") {
   const auto listing = std::get<TicketsListing>(read_tickets_query("status=processing&limit=200"));
   CHECK(listing.status == waiting::TicketState::processing);
   CHECK(listing.limit == 200);
@@ -69,7 +69,12 @@ TEST_CASE("a listing has a status, a tier or a user, a limit and a page, and not
     CHECK(refused_query("user=7&" + more) ==
           "\"user\" goes with \"limit\", and with a \"status\" other than ended");
   }
-  CHECK(refused_query("type=camera") == "\"type\" is not known here");
+  CHECK(std::get<TicketsListing>(read_tickets_query("type=camera&tier=vip")).type == "camera");
+  CHECK(std::get<TicketsListing>(read_tickets_query("type=camera&status=fulfilled")).type);
+  CHECK(refused_query("type=camera&status=ended") ==
+        "\"type\" is for those in line, and for sessions");
+  CHECK(refused_query("type=camera&user=7") == "\"type\" is for those in line, and for sessions");
+  CHECK(refused_query("colour=red") == "\"colour\" is not known here");
   CHECK(refused_query("limit=1&limit=2") == "\"limit\" is given twice");
 }
 
@@ -84,6 +89,12 @@ TEST_CASE("a page goes on where the last one ended") {
   CHECK(line.after->id == last.id);
   CHECK(line.after->joined == last.view.joined);
   CHECK(line.after->priority == 255);
+  CHECK(line.after->lane == 0);
+  last.lane = 7;
+  const auto other = std::get<TicketsListing>(read_tickets_query("after=" + cursor_of(last)));
+  REQUIRE(other.after);
+  CHECK(other.after->lane == 7);
+  CHECK(other.after->id == last.id);
   const auto inside = std::get<TicketsListing>(
       read_tickets_query("after=" + cursor_of(waiting::Slot{300}) + "&status=fulfilled"));
   CHECK(inside.from == 300);
@@ -97,6 +108,8 @@ TEST_CASE("a page goes on where the last one ended") {
   CHECK(refused_query("after=." + kTicket) == wrong);
   CHECK(refused_query("after=1." + kTicket) == wrong);
   CHECK(refused_query("after=1.256." + kTicket) == wrong);
+  CHECK(refused_query("after=1.0." + kTicket + ".x") == wrong);
+  CHECK(refused_query("after=1.0." + kTicket + ".1.1") == wrong);
   CHECK(refused_query("after=") == wrong);
 }
 
@@ -112,7 +125,11 @@ TEST_CASE("a call says how many, at most 50, and whether to go on") {
   CHECK(refused(read_call(R"({"count":-1})")) != "");
   CHECK(refused(read_call(R"({"count":1.5})")) != "");
   CHECK(refused(read_call(R"({"continue_on_error":1})")) != "");
-  CHECK(refused(read_call(R"({"type":"camera"})")) == "\"type\" is not known here");
+  CHECK(some.type.empty());
+  CHECK(std::get<CallOrder>(read_call(R"({"type":"camera"})")).type == "camera");
+  CHECK(refused(read_call(R"({"type":""})")) == "\"type\" must be the name of a type of resource");
+  CHECK(refused(read_call(R"({"type":1})")) != "");
+  CHECK(refused(read_call(R"({"colour":1})")) == "\"colour\" is not known here");
   CHECK(refused(read_call(R"({"count":1,"count":2})")) == "a member is given twice");
   CHECK(refused(read_call("[]")) == "the body is not a JSON object");
   CHECK(refused(read_call("{")) == "the body is not JSON");
