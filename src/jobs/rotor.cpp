@@ -143,15 +143,21 @@ std::optional<Rotor::Turn> Rotor::next(WallTime now, std::size_t most, const Roo
   wake(now);
   if (most == 0 || lanes == 0) return std::nullopt;
   for (auto& [number, rank] : ranks_) {
-    // A route without room is passed over, and keeps its place: it is not its turn that is used.
+    // A route without room is passed over, and keeps its place: it is not its turn that is used. So
+    // is one that waits for what its lane is asked for.
+    bool is_asked = false;
     for (Route& route : rank.ring) {
       const std::size_t has_room = room(*route.name);
       if (has_room == 0) continue;
       Place& place = front(route);
-      if (place.has_turn) return std::nullopt;
+      if (place.has_turn) {
+        is_asked = true;
+        continue;
+      }
       const std::size_t its = share(route, std::min(has_room, most), lanes);
       return begin_turn(rank, place, std::min({place.left, route.left, its}));
     }
+    if (is_asked) return std::nullopt;  // more may come of that, before lower ranks
   }
   return std::nullopt;
 }
@@ -186,7 +192,7 @@ Rotor::Place* Rotor::end_turn(const Turn& turn, std::size_t unused) {
   // It has left the ring if what was learnt since is due later.
   if (place.is_ready) {
     --place.route->open;
-    place.route->left += unused;
+    place.route->left = std::min(2 * kQuantum, place.route->left + unused);
   }
   return &place;
 }

@@ -66,7 +66,7 @@ class Rotor {
   // The answer: so many jobs came of that turn; fewer than asked: nothing more is due in that lane,
   // as far as is known. add() and refresh() bring it back, also those that came since next().
   void took(const Turn& turn, std::size_t jobs);
-  // The store was not asked, or has failed: the lane is as it was.
+  // The store was not asked, or has failed: the lane has its quantum as before.
   void give_up(const Turn& turn);
 
   // From when on a route may have room again, as far as is known; nullopt: not before something

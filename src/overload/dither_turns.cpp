@@ -14,14 +14,23 @@ constexpr double kHolds = 2.4;
 // A shorter turn would be this many times as long as needed.
 constexpr int kMargin = 2;
 
+Duration needed_for(double held, Duration tick) {
+  return kTicksLost * tick + from_seconds(kHolds * held);
+}
+
 }  // namespace
 
 void DitherTurns::fit(double held, Duration tick) {
+  are_shared_ = can_be_shared(held, tick);
   while (length_ < kTicks * tick) length_ *= kStep;
-  const Duration needed = kTicksLost * tick + from_seconds(kHolds * held);
+  const Duration needed = needed_for(held, tick);
   if (length_ < needed && length_ < kLongest) length_ *= kStep;
   const Duration least = std::max(kMargin * needed, kTicks * tick);
   while (length_ > kShortest && length_ / kStep >= least) length_ /= kStep;
+}
+
+bool DitherTurns::can_be_shared(double held, Duration tick) {
+  return needed_for(held, tick) <= std::max<Duration>(kLongest, kTicks * tick);
 }
 
 }  // namespace spillway::overload

@@ -22,10 +22,15 @@ class DitherTurns {
   // until those of the turn before are gone, and than a few ticks. One step up at a time for
   // `held`, since the first requests of a burst seem to take long.
   void fit(double held, Duration tick);
+  // Where slots are held for seconds, turns that all proxies share would be too long to wait for:
+  // each proxy has its own.
+  bool are_shared() const { return are_shared_; }
+  static bool can_be_shared(double held, Duration tick);
   Duration length() const { return length_; }
 
  private:
   Duration length_ = kShortest;
+  bool are_shared_ = true;
 
   static constexpr Milliseconds kShortest{600};
 };

@@ -113,7 +113,8 @@ void PairedDither::Phase::add(const LimitSample& sample) {
 
 void PairedDither::count(Phase& phase, const LimitSample& sample) {
   phase.add(sample);
-  if (phase.released >= kFewest) held_ = phase.slot_seconds / phase.released;
+  const bool is_long = phase.seconds >= to_seconds(kLongest) && phase.released > 0;
+  if (phase.released >= kFewest || is_long) held_ = phase.slot_seconds / phase.released;
 }
 
 // The first phase, since a guess may come of it, or after cuts that were taken back.
@@ -149,23 +150,29 @@ void PairedDither::compare(const LimitSample& sample, TimePoint now) {
   if (idle_for_ >= kIdle) return stop();
   const bool is_high_turn = turns_.is_high_at(sample.wall);
   if (!comparison_->has_begun) {
-    comparison_->has_begun = is_high_turn;
+    comparison_->has_begun = is_high_turn || !turns_.are_shared();
     return;
   }
-  if (is_high_turn != comparison_->is_high) return end_turn(sample, now);
+  if (turns_.are_shared() && is_high_turn != comparison_->is_high) return end_turn(sample, now);
   if (now - sample.span < comparison_->settled) return;
-  count(comparison_->is_high ? comparison_->high : comparison_->low, sample);
+  Phase& phase = comparison_->is_high ? comparison_->high : comparison_->low;
+  count(phase, sample);
+  if (!turns_.are_shared() && is_enough(phase)) end_turn(sample, now);
 }
 
 void PairedDither::end_turn(const LimitSample& sample, TimePoint now) {
   const Phase low = comparison_->low, high = comparison_->high;
+  const bool is_high = comparison_->is_high;
   if (low.seconds > 0 && high.seconds > 0 && is_enough(low) && is_enough(high)) {
     if (std::min(low.succeeded, high.succeeded) < kFewest / 3) return stop();  // too slow to tell
     judge(low, high);
     turns_.fit(held_, sample.span);
     comparison_ = Comparison{.has_begun = true};
+  } else if (turns_.are_shared() && !DitherTurns::can_be_shared(held_, sample.span)) {
+    turns_.fit(held_, sample.span);  // what was counted is of both limits
+    comparison_ = Comparison{.has_begun = true};
   }
-  begin_turn(turns_.is_high_at(sample.wall), now);
+  begin_turn(turns_.are_shared() ? turns_.is_high_at(sample.wall) : !is_high, now);
 }
 
 void PairedDither::begin_turn(bool is_high, TimePoint now) {
@@ -175,7 +182,9 @@ void PairedDither::begin_turn(bool is_high, TimePoint now) {
   if (limit == limit_) return;
   limit_ = limit;
   times_.restart();
-  comparison_->settled += std::min(from_seconds(kSettles * held_), turns_.length() / 2);
+  Duration settling = from_seconds(kSettles * held_);
+  if (turns_.are_shared()) settling = std::min(settling, turns_.length() / 2);
+  comparison_->settled += settling;
 }
 
 // Throughput x the time that a request takes without a queue is how many are worked on, by Little's
@@ -189,7 +198,9 @@ std::optional<double> PairedDither::guess(double throughput, double at_work) con
 // After a brake, where requests wait here and not at the upstream: back to the former limit faster
 // than by comparing.
 bool PairedDither::recover(const LimitSample& sample, TimePoint now) {
-  if (limit_ >= recover_to_ || !sample.has_waiters || times_.has_queue()) return false;
+  // Under the lower limit of a comparison, too, the higher one counts.
+  if (std::max(limit_, high_limit()) >= recover_to_ || !sample.has_waiters || times_.has_queue())
+    return false;
   const double higher = std::max(limit_ + 1.0, kRecovery * limit_);
   knee_.suppose(std::min(recover_to_, higher), kRestartSpread);
   place();
@@ -201,6 +212,8 @@ bool PairedDither::recover(const LimitSample& sample, TimePoint now) {
 // Clients may leave because the lower limit makes them wait for too long here.
 void PairedDither::raise() {
   comparison_.reset();
+  knee_.learn(low_limit(), high_limit(), width_, width_);  // a hint that it is above
+  place();
   limit_ = high_limit();
   leaving_ = {};
   times_.restart();

@@ -1,6 +1,13 @@
 #include "store/sqlite_checkpoint.hpp"
 
 namespace spillway::store {
+namespace {
+
+bool is_failed_flush(int extended, int code) {
+  return code != SQLITE_OK && (extended == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_FSYNC);
+}
+
+}  // namespace
 
 SqliteCheckpoint::SqliteCheckpoint(Database& writer) : writer_(writer) {}
 
@@ -11,6 +18,9 @@ SqliteCheckpoint::~SqliteCheckpoint() {
   }
   wake_.notify_one();
   if (thread_.joinable()) thread_.join();
+  if (!has_failed_) return;
+  for (Database* const each : {&writer_, &connection_})
+    sqlite3_db_config(each->handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
 }
 
 bool SqliteCheckpoint::start(const std::string& file) {
@@ -48,27 +58,29 @@ void SqliteCheckpoint::keep_short() {
   wants_space_ = false;
   tried_pages_ = log_pages_;
   const std::lock_guard lock(working_);
+  if (has_failed_) return;
   sqlite3_busy_timeout(writer_.handle(), 0);
   const int code = sqlite3_wal_checkpoint_v2(writer_.handle(), nullptr, SQLITE_CHECKPOINT_RESTART,
                                              nullptr, nullptr);
   sqlite3_busy_timeout(writer_.handle(), kBusyMilliseconds);
+  if (is_failed_flush(sqlite3_extended_errcode(writer_.handle()), code)) has_failed_ = true;
   if (code == SQLITE_OK) log_pages_ = tried_pages_ = reported_pages_ = 0;
 }
 
-// False: the disk has failed. It tells that once to each open file, and to this one it has: it
-// must not end a checkpoint any more. The writer's is told by itself.
-bool SqliteCheckpoint::move_pages() {
+void SqliteCheckpoint::move_pages() {
   const std::lock_guard working(working_);
-  // What fails here fails again where it is answered for: in a commit, or at the cap.
-  if (sqlite3_wal_checkpoint_v2(connection_.handle(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr,
-                                nullptr) != SQLITE_OK) {
-    return true;
-  }
+  if (has_failed_) return;
+  const int code = sqlite3_wal_checkpoint_v2(connection_.handle(), nullptr,
+                                             SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  if (is_failed_flush(sqlite3_extended_errcode(connection_.handle()), code)) has_failed_ = true;
+  // What else fails here fails again where it is answered for: in a commit, or at the cap.
+  if (code != SQLITE_OK) return;
   // Whether SQLite has flushed it is not told: it has not if there were commits meanwhile.
   sqlite3_file* file = nullptr;
   sqlite3_file_control(connection_.handle(), "main", SQLITE_FCNTL_FILE_POINTER, &file);
-  if (file == nullptr || file->pMethods == nullptr) return true;
-  return file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY) == SQLITE_OK;
+  if (file == nullptr || file->pMethods == nullptr) return;
+  if (file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY) != SQLITE_OK)
+    has_failed_ = true;
 }
 
 void SqliteCheckpoint::work() {
@@ -78,9 +90,8 @@ void SqliteCheckpoint::work() {
     if (is_ending_) return;
     has_work_ = false;
     lock.unlock();
-    const bool goes_on = move_pages();
+    move_pages();
     lock.lock();
-    if (!goes_on) return;
   }
 }
 

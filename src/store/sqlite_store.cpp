@@ -125,6 +125,9 @@ void SqliteStore::turn_back(WallTime now) {
 }
 
 std::optional<Failure> SqliteStore::execute(std::span<Command* const> batch, WallTime now) {
+  if (checkpoint_.has_failed())
+    return Failure{Failure::Kind::unavailable,
+                   "the disk has failed to flush the file of jobs, restart Spillway once it works"};
   database_.forgive();
   checkpoint_.keep_short();
   if (!is_loaded_) load();

@@ -51,3 +51,16 @@ TEST_CASE("a turn is at least four ticks long") {
   turns.fit(0.02, 10s);
   CHECK(turns.length() >= 40s);
 }
+
+TEST_CASE("turns are shared unless slots are held for seconds") {
+  DitherTurns turns;
+  CHECK(turns.are_shared());
+  turns.fit(2, 100ms);
+  CHECK(turns.are_shared());
+  turns.fit(3, 100ms);
+  CHECK_FALSE(turns.are_shared());
+  turns.fit(0.5, 100ms);
+  CHECK(turns.are_shared());
+  turns.fit(0.5, 10s);
+  CHECK(turns.are_shared());
+}

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 #include <sqlite3.h>
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <filesystem>
 #include <memory>
@@ -31,6 +33,8 @@ class CountingSystem {
     const std::lock_guard lock(mutex_);
     return file_flushes_;
   }
+  // The next flush of a database fails, and those after it succeed, as the kernel has it.
+  static void fail_next() { fails_ = true; }
   // Whether there are more than that, within ten seconds.
   static bool await_file_flush(int before) {
     std::unique_lock lock(mutex_);
@@ -58,7 +62,8 @@ class CountingSystem {
     static const sqlite3_io_methods counting = [] {
       sqlite3_io_methods methods = *original;
       methods.xSync = [](sqlite3_file* flushed, int how) {
-        const int code = original->xSync(flushed, how);
+        const bool fails = !is_log && fails_.exchange(false);
+        const int code = fails ? SQLITE_IOERR_FSYNC : original->xSync(flushed, how);
         is_log ? ++flushes_ : note_file_flush();
         return code;
       };
@@ -78,6 +83,7 @@ class CountingSystem {
   static inline std::mutex mutex_;
   static inline std::condition_variable flushed_;
   static inline int file_flushes_ = 0;
+  static inline std::atomic<bool> fails_{false};
 
   sqlite3_vfs vfs_;
 };
@@ -176,6 +182,39 @@ TEST_CASE("pages that are moved beside commits are flushed at once, not at the l
   const int before = CountingSystem::file_flushes();
   enqueue_much(*opened.store, 1);
   CHECK(CountingSystem::await_file_flush(before));
+}
+
+TEST_CASE("once the disk has failed to flush the file, nothing is written and the log is kept") {
+  CountingSystem::install();
+  const support::TemporaryDirectory directory;
+  const std::filesystem::path file = directory.path() / "jobs.db";
+  int at_the_end = 0;
+  {
+    const Opened opened = open_store("sqlite:jobs.db", directory.path());
+    REQUIRE(opened.store);
+    const Connection reader = reader_of(file);
+    const int before = CountingSystem::file_flushes();
+    CountingSystem::fail_next();
+    enqueue_much(*opened.store, 1);
+    REQUIRE(CountingSystem::await_file_flush(before));
+    std::optional<Failure> failure;
+    const auto deadline = std::chrono::steady_clock::now() + 10s;
+    while (!failure && std::chrono::steady_clock::now() < deadline) {
+      Command command = Join{"proxy", 1h};
+      Command* const batch[] = {&command};
+      failure = opened.store->execute(batch, kNow);
+    }
+    REQUIRE(failure);
+    CHECK(failure->kind == Failure::Kind::unavailable);
+    at_the_end = CountingSystem::file_flushes();
+  }
+  CHECK(CountingSystem::file_flushes() == at_the_end);
+  CHECK(std::filesystem::file_size(directory.path() / "jobs.db-wal") > 8 << 20);
+  sqlite3* opened = nullptr;
+  REQUIRE(sqlite3_open(file.c_str(), &opened) == SQLITE_OK);
+  const Connection connection(opened);
+  CHECK(sqlite3_exec(opened, "SELECT 1 / (SELECT count(*) = 1 FROM jobs)", nullptr, nullptr,
+                     nullptr) == SQLITE_OK);
 }
 
 // The control: SQLite by itself does not.
