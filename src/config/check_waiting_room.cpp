@@ -120,6 +120,10 @@ void check_waiting_rooms(const Config& config, Findings& findings) {
     if (route.defer && route.defer->when == DeferWhen::always) {
       findings.report(path, "every request of this route is deferred: nobody is let in",
                       route_at + ".defer.when");
+    } else if (route.defer && !route.waiting_room->resources.groups.empty()) {
+      findings.report(path + ".resources",
+                      "a deferred request may be sent when its resource is another visitor's",
+                      route_at + ".defer");
     }
   }
   check_tiers_of_keys(config, findings);

@@ -55,7 +55,8 @@ template <class Visitor>
 void describe_resources(Visitor& visit, WaitingRoom& x) {
   visit("resources", x.resources.groups, ListOf<ByType>{{}, 0, kMostResourceGroups},
         "Devices that are handed out, each to one session at a time, up to 1000 of up to 16 types. "
-        "With resources each visitor gets a ticket, as with when: always. Empty: none.");
+        "With resources each visitor gets a ticket, as with when: always. Not with defer. Empty: "
+        "none.");
   visit("default_type", x.resources.default_type, kOptionalName,
         "Type of a visitor that asks for none; empty: the only type, or such visitors are refused "
         "with 422.");

@@ -175,6 +175,9 @@ TEST_CASE("what contradicts resources is a problem") {
   check(R"("own_max_wait":{"max_ms":1800001})", ".own_max_wait.max_ms", "max_wait_ms");
   check(R"("own_max_wait":{"min_ms":2000,"max_ms":1000})", ".own_max_wait.min_ms", "max_ms");
   check_problem(route(R"({"default_type":"gpu"})"), kPath + ".default_type", "no resources");
+  const std::string deferred = R"("defer":{"when":"prefer"},)";
+  check_problem(route("{" + list + "}", "", deferred), kPath + ".resources", "another visitor's");
+  load_good(route("{}", "", deferred));
 }
 
 TEST_CASE("kinds of requirement, types and names of sizes are bounded by the configuration") {
