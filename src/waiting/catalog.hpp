@@ -23,6 +23,9 @@ class Catalog {
   Catalog() = default;
   explicit Catalog(const Resources& resources);
 
+  // Of resources with the same groups and default type.
+  void set_bounds(const Resources& resources) { resources_ = resources; }
+
   bool is_empty() const { return types_.empty(); }
   const std::vector<std::string>& types() const { return types_; }
   const std::string& type_name(std::uint8_t type) const { return types_[type]; }

@@ -64,6 +64,10 @@ struct Resources {
   TimeBounds own_wait;
 
   bool operator==(const Resources&) const = default;
+  // The same but for what a ticket may ask for in time.
+  bool hands_out_as(const Resources& other) const {
+    return groups == other.groups && default_type == other.default_type;
+  }
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
     archive(self.groups, self.default_type, self.duration, self.usual_duration, self.own_wait);

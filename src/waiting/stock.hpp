@@ -5,11 +5,15 @@
 // gets the smallest free one that is enough (best fit), so that larger ones are left for those who
 // need them.
 //
-// No ticket starves. A device that is free goes to the first in order of those present for whom it
-// is enough (WaitingRoom::next_to_call). So a ticket for which it is enough is passed only by those
-// before it, of whom there are finitely many, for later ones come behind it. Each of them takes one
-// device at most, and gives it back within its duration. That no small one is preferred, however
-// well it would fit, is what keeps this true.
+// A device that is free goes to the first in order of those present for whom it is enough
+// (WaitingRoom::next_to_call). In one tier no ticket starves: one for which it is enough is passed
+// only by those before it, of whom there are finitely many, for later ones come behind it. Each of
+// them takes one device at most, and gives it back within its duration. That no small one is
+// preferred, however well it would fit, is what keeps this true.
+//
+// Over several tiers it does not hold. A higher tier with endless demand goes first, and a share of
+// a lower one is kept in one account for all sizes (TieredLine::call): calls to small devices can
+// use it up, so that it promises a large ticket nothing.
 #pragma once
 
 #include <cstdint>
@@ -73,6 +77,8 @@ class Stock {
   // A reload: sessions keep what they have, tickets must hold none. Wishes of tickets are to be set
   // anew.
   void change(const Resources& resources);
+  // A reload that changes times alone (Resources::hands_out_as): nothing else is touched.
+  void set_bounds(const Resources& resources) { catalog_.set_bounds(resources); }
 
  private:
   friend struct Archived;

@@ -28,7 +28,10 @@ void WaitingRoom::set_terms(const Terms& terms, Time now) {
       lane.since.came = {};
     }
   }
-  if (terms.resources != terms_.resources) change_resources(terms, now);
+  if (!terms.resources.hands_out_as(terms_.resources))
+    change_resources(terms, now);
+  else
+    stock_.set_bounds(terms.resources);
   const Start former = terms_.start;
   terms_ = terms;
   // It has sorted those who are in line.
@@ -43,7 +46,7 @@ void WaitingRoom::order_anew(Time now) {
     Ticket& ticket = tickets_[slot];
     if (find(ticket.id) != slot) continue;
     if (ticket.is_called && !ticket.is_called_by_hand && !terms_.start.is_over(now))
-      send_back(slot);
+      withdraw_call(slot, now);
     const bool is_present = line(slot).is_present(member(slot));
     line(slot).remove(member(slot));
     line(slot).insert(member(slot), terms_.start.order_of(ticket.joined, ticket.id));
@@ -198,7 +201,7 @@ void WaitingRoom::due(Slot slot, Time now) {
 void WaitingRoom::due_while_called(Slot slot, Time now) {
   Ticket& ticket = tickets_[slot];
   if (is_held_back(ticket)) {
-    send_back(slot);
+    withdraw_call(slot, now);
     return;
   }
   if (now < ticket.claim_until) {
@@ -224,6 +227,12 @@ void WaitingRoom::send_back(Slot slot) {
   journal_.note(ticket.id);
   const Milliseconds poll(ticket.poll_ms);
   set_deadline(slot, ticket.heard + std::max(terms_.abandon, poll + poll / 2));
+}
+
+// Not for a call that it missed: its own wait goes on for long enough to be called again.
+void WaitingRoom::withdraw_call(Slot slot, Time now) {
+  prolong_own_wait(slot, now);
+  send_back(slot);
 }
 
 void WaitingRoom::call(Slot slot, Time now) {

@@ -56,6 +56,8 @@ class WaitingRoom {
   void set_terms(const Terms& terms, Time now);
   const Terms& terms() const { return terms_; }
 
+  // Whether a first contact has to wait.
+  bool has_to_wait(Time now) const { return is_open(now); }
   using Door = waiting::Door;
   // A first contact, without a token. `enter`: it gets a pass of generation 0, issued now, which is
   // counted as taken for kSlice and stored nowhere.
@@ -141,6 +143,8 @@ class WaitingRoom {
   void hold_open(bool is_held);
   // Who is called goes back to its own place when it is heard of, and has missed no call.
   void pause(bool is_paused);
+  // A pause that also takes back calls by hand.
+  void stop_calls();
   void tell(std::string message);
   // All tickets end within some ticks, and are unknown at once. `false` ends at once those that are
   // left of them, and then lets newcomers in again.
@@ -315,6 +319,8 @@ class WaitingRoom {
   View view_of_session(const TicketId& id) const;
   void set_deadline(Slot slot, Time due);
   Time end_of_own_wait(Slot slot) const;
+  void end_own_wait_at(Slot slot, Time end);
+  void prolong_own_wait(Slot slot, Time now);
   Slot insert(const TicketId& id, Time joined, Priority priority, const Wish& wish);
   std::size_t room(Time now) const;
   bool is_open(Time now) const;
@@ -347,6 +353,7 @@ class WaitingRoom {
   void due_while_called(Slot slot, Time now);
   void call(Slot slot, Time now);
   void send_back(Slot slot);
+  void withdraw_call(Slot slot, Time now);
   bool is_held_back(const Ticket& ticket) const {
     return orders_.is_paused && ticket.is_called && !ticket.is_called_by_hand;
   }

@@ -94,6 +94,7 @@ bool WaitingRoom::go_back(const TicketId& id, Time now) {
   const Device* const device = stock_.of(id);
   const Slot slot = insert(id, where->joined, where->priority, device ? device->wish : Wish{});
   stock_.take_back(id);
+  prolong_own_wait(slot, now);
   lane(slot).since.calls -= 1;
   tickets_[slot].missed = where->missed;
   tickets_[slot].failed = static_cast<std::uint8_t>(where->failed + 1);

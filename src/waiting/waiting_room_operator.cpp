@@ -23,6 +23,11 @@ void WaitingRoom::pause(bool is_paused) {
   ++orders_.changes;
 }
 
+void WaitingRoom::stop_calls() {
+  pause(true);
+  for (Slot slot = 0; slot < tickets_.end(); ++slot) tickets_[slot].is_called_by_hand = false;
+}
+
 void WaitingRoom::tell(std::string message) {
   orders_.message = std::move(message);
   ++orders_.changes;
@@ -80,7 +85,9 @@ Moved WaitingRoom::move(const TicketId& id, std::size_t ahead) {
     its.insert(it, terms_.start.order_of(ticket.joined, id));
   } else {
     const Slot next = tier.at(std::min(ahead, others - 1));
+    const Time ends = end_of_own_wait(slot);
     ticket.joined = tickets_[next].joined;
+    if (ends != Time::max()) end_own_wait_at(slot, ends);
     if (ahead < others)
       its.insert_before(it, next);
     else

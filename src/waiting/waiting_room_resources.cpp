@@ -96,6 +96,21 @@ Time WaitingRoom::end_of_own_wait(Slot slot) const {
   return most == 0 ? Time::max() : tickets_[slot].joined + Milliseconds(most);
 }
 
+// Of a ticket that has one. Its wait is counted from its place in the order, which may change.
+void WaitingRoom::end_own_wait_at(Slot slot, Time end) {
+  Wish wish = stock_.wish(slot);
+  const std::int64_t most = (end - tickets_[slot].joined).count();
+  wish.max_wait_ms =
+      static_cast<std::uint32_t>(std::clamp<std::int64_t>(most, 1, std::int64_t{UINT32_MAX}));
+  stock_.set_wish(slot, wish);
+  journal_.note(tickets_[slot].id);
+}
+
+// A call that was taken from it is no part of its wait: it may be called again.
+void WaitingRoom::prolong_own_wait(Slot slot, Time now) {
+  if (end_of_own_wait(slot) < now + terms_.claim) end_own_wait_at(slot, now + terms_.claim);
+}
+
 void WaitingRoom::set_deadline(Slot slot, Time due) {
   deadlines_.set(slot, std::min(due, end_of_own_wait(slot)));
 }
@@ -122,7 +137,8 @@ void WaitingRoom::change_resources(const Terms& terms, Time now) {
   for (Waiting& each : all) {
     const Ticket& ticket = tickets_[each.slot];
     if (!ticket.is_called) continue;
-    send_back(each.slot);
+    withdraw_call(each.slot, now);
+    each.ask.max_wait = Milliseconds(stock_.wish(each.slot).max_wait_ms);
     each.is_present = now < ticket.heard + Milliseconds(ticket.poll_ms) * 5 / 2;
     if (each.is_present) wait_for(each.slot);
   }

@@ -53,11 +53,12 @@ void WaitingRoom::bring_back(std::span<const Place> places, Time now) {
     if (is_over || sessions_.has(place.id)) continue;
     const Slot slot = find(place.id);
     if (place.kind == Place::Kind::session) {
-      if (slot != kNoSlot) {
-        stock_.take_back(place.id);
-        forget(slot);
+      stock_.take_back(place.id);  // of a ticket that is called: its session has another one
+      if (!restore_session(place, now)) {
+        if (slot != kNoSlot && tickets_[slot].is_called) withdraw_call(slot, now);
+        continue;
       }
-      if (!restore_session(place, now)) continue;
+      if (slot != kNoSlot) forget(slot);
       begins_.add(now);
       journal_.note(place.id);
       ++counts_.entered;

@@ -97,7 +97,7 @@ Milliseconds WaitingRoom::poll_before_start(const TicketId& id, Time now) const 
 
 void WaitingRoom::heard(Slot slot, Time now) {
   Ticket& ticket = tickets_[slot];
-  if (is_held_back(ticket)) send_back(slot);
+  if (is_held_back(ticket)) withdraw_call(slot, now);
   ticket.polls.pass(now - ticket.heard, Milliseconds(ticket.poll_ms));
   ticket.heard = now;
   if (ticket.is_called) {

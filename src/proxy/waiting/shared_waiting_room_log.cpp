@@ -132,7 +132,7 @@ void SharedWaitingRoom::go_apart(waiting::Time now) {
   log_.apart->set_terms(terms, now);
   log_.apart->keep_journal();
   // A device is one visitor's: none is given out that another proxy may give out, too.
-  if (log_.apart->hands_out()) log_.apart->pause(true);
+  if (log_.apart->hands_out()) log_.apart->stop_calls();
 }
 
 std::vector<waiting::Place> SharedWaitingRoom::come_back(const std::vector<waiting::TicketId>& ids,

@@ -133,6 +133,18 @@ TEST_CASE("the operator calls beyond the pace and while paused, but no more than
   CHECK_FALSE(desk.claim(4));
 }
 
+TEST_CASE("where calls are stopped, one by hand is taken back as well") {
+  Desk desk(terms_for(2, When::always));
+  for (std::uint64_t n = 1; n <= 3; ++n) desk.join(n);
+  REQUIRE(desk.call_next(1));
+  desk.pass(Milliseconds(200));
+  REQUIRE(desk.state(2) == TicketState::processing);
+  desk.room.stop_calls();
+  CHECK_FALSE(desk.claim(1));
+  CHECK_FALSE(desk.claim(2));
+  CHECK(desk.places({1, 2, 3}) == std::vector<std::size_t>{0, 1, 2});
+}
+
 TEST_CASE("who was called by hand and does not come holds up no further call") {
   Desk desk(terms_for(1, When::always));
   desk.room.pause(true);

@@ -269,6 +269,36 @@ TEST_CASE("with `open` a proxy that is cut off goes on, and what became of it is
   CHECK(first.becomes([&] { return first.ahead(8).has_value(); }));
 }
 
+TEST_CASE(
+    "with `open`, a proxy that is cut off lets in no visitor to a device, also if called by hand") {
+  auto room = settings(5, config::OnStoreFailure::open);
+  room.resources.groups.push_back({.type = "gpu", .name = "only", .count = {}, .sizes = {}});
+  room.resources.duration.usual = Milliseconds(60'000);
+  const auto hands_out = [](waiting::WaitingRoom& inside, waiting::Time) {
+    return inside.hands_out();
+  };
+  for (const bool is_cut : {false, true}) {
+    CAPTURE(is_cut);
+    Database database;
+    Proxy proxy(database, room);
+    REQUIRE(proxy.becomes([&] { return proxy.room->with(Clock::now(), hands_out); }));
+    REQUIRE(proxy.ask(waiting::Decide{.is_paused = true}));
+    REQUIRE(proxy.joins(1));
+    const auto called = proxy.ask(waiting::CallNext{});
+    REQUIRE(called);
+    REQUIRE(std::holds_alternative<waiting::TicketId>(*called));
+    proxy.is_cut = is_cut;
+    const Token ticket{TokenKind::ticket, {{1}}, 0, proxy.room->time_at(Clock::now())};
+    std::optional<waiting::Claimed> claimed;
+    REQUIRE(proxy.becomes([&] {
+      claimed = proxy.ask(waiting::Claim{{ticket}});
+      return claimed.has_value();
+    }));
+    CHECK(claimed->session.has_value() == !is_cut);
+    CHECK(claimed->view.has_value() == is_cut);
+  }
+}
+
 TEST_CASE("while the database takes no rows a proxy with `open` lets in its share once") {
   Database database;
   Proxy first(database, settings(5, config::OnStoreFailure::open));
