@@ -162,6 +162,11 @@ Task<std::optional<Answer>> Entrance::claim(Token ticket) {
 // The second contact: from now on it has a place, by its arrival. Where places are offered it has
 // none before it takes one.
 Task<std::optional<Answer>> Entrance::join(Token stamp) {
+  const auto carried = ask_of(*room_, stamp, services_.now());
+  if (!carried) {
+    std::optional<Answer> arrived = co_await arrive();
+    co_return arrived;
+  }
   if (offers_places(*settings_)) {
     const auto offered = co_await ask_for_offer(*room_, stamp, asker());
     if (!offered) co_return tell_again(stamp);
@@ -174,7 +179,7 @@ Task<std::optional<Answer>> Entrance::join(Token stamp) {
     if (const auto* const wrong = std::get_if<std::string>(&asked))
       co_return refuse(malformed_ask(*wrong));
     ask = std::get<waiting::Ask>(std::move(asked));
-    if (ask == waiting::Ask{}) ask = ask_of(*room_, stamp, services_.now());
+    if (ask == waiting::Ask{}) ask = *carried;
     const Understood understood = understand(*room_, ask, services_.now());
     if (const auto* const unmet = std::get_if<waiting::Unmet>(&understood))
       co_return refuse(unmet_response(*unmet));
@@ -218,8 +223,8 @@ Answer Entrance::limit_joins() {
 Task<std::optional<Answer>> Entrance::arrive() {
   const TimePoint now = services_.now();
   if (!is_visit(request_.head)) {
-    const bool is_open = room_->with(
-        now, [](WaitingRoom& room, Time time) { return room.counts(time).entry.is_open; });
+    const bool is_open =
+        room_->with(now, [](WaitingRoom& room, Time time) { return room.has_to_wait(time); });
     if (!is_open) co_return std::nullopt;
     co_return waiting_room_open(settings_->page.poll.max);
   }

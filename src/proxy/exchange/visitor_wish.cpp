@@ -144,13 +144,14 @@ std::optional<waiting::CarriedWish> wish_of(SharedWaitingRoom& room, const Ask& 
   return wish != nullptr ? *wish : std::nullopt;
 }
 
-Ask ask_of(SharedWaitingRoom& room, const waiting::Token& token, TimePoint now) {
-  if (!token.wish) return {};
-  return room.with(now, [&](waiting::WaitingRoom& inside, waiting::Time) {
+std::optional<Ask> ask_of(SharedWaitingRoom& room, const waiting::Token& stamp, TimePoint now) {
+  if (!stamp.wish) return Ask{};
+  return room.with(now, [&](waiting::WaitingRoom& inside, waiting::Time) -> std::optional<Ask> {
+    if (!inside.hands_out()) return Ask{};
     const waiting::Catalog& catalog = inside.stock().catalog();
-    const bool is_known = inside.hands_out() && token.wish->fingerprint == catalog.fingerprint() &&
-                          token.wish->wish.type < catalog.types().size();
-    return is_known ? catalog.say(token.wish->wish) : Ask{};
+    const bool is_known = stamp.wish->fingerprint == catalog.fingerprint() &&
+                          stamp.wish->wish.type < catalog.types().size();
+    return is_known ? std::optional(catalog.say(stamp.wish->wish)) : std::nullopt;
   });
 }
 

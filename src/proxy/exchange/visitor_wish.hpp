@@ -36,8 +36,10 @@ Understood understand(SharedWaitingRoom& room, const waiting::Ask& ask, TimePoin
 // The same of what was understood before.
 std::optional<waiting::CarriedWish> wish_of(SharedWaitingRoom& room, const waiting::Ask& ask,
                                             TimePoint now);
-// What a token carries, in words; empty if that cannot be told any more.
-waiting::Ask ask_of(SharedWaitingRoom& room, const waiting::Token& token, TimePoint now);
+// What a stamp carries, in words; empty where nothing is handed out. nullopt: a reload has changed
+// what its numbers stand for, so that it is spent: its visitor is to come as for the first time.
+std::optional<waiting::Ask> ask_of(SharedWaitingRoom& room, const waiting::Token& stamp,
+                                   TimePoint now);
 
 // 422 (RFC 9110 section 15.5.21): nothing could ever meet it. 400: it is not understood.
 OwnResponse unmet_response(const waiting::Unmet& unmet);

@@ -57,9 +57,9 @@ Task<Answer> WaitingResource::accept() {
   // With a ticket or a pass it has a place already: of a second tab.
   const bool takes = is_stamp && !is_misfit;
   VisitorStatus told;
-  if (takes) {
-    const waiting::Ask wanted = ask_of(*room_, *token, now);
-    VisitorStatus taken = co_await take_place(*token, wanted);
+  const auto wanted = takes ? ask_of(*room_, *token, now) : std::nullopt;
+  if (wanted) {
+    VisitorStatus taken = co_await take_place(*token, *wanted);
     told = std::move(taken);
   }
   // The page goes on by itself, with the same offer.

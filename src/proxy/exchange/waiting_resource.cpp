@@ -150,18 +150,19 @@ Task<VisitorStatus> WaitingResource::ask_with_stamp(Token stamp) {
   using State = VisitorStatus::State;
   const TimePoint now = services_.now();
   if (room_->time_at(now) - stamp.time > stamp_life(*settings_)) co_return ask_with_none();
-  const bool is_open = room_->with(
-      now, [](WaitingRoom& room, Time time) { return room.counts(time).entry.is_open; });
+  const bool is_open =
+      room_->with(now, [](WaitingRoom& room, Time time) { return room.has_to_wait(time); });
   const VisitorStatus closed{.state = State::closed, .poll = settings_->page.poll.min};
   if (!is_open) co_return closed;
+  const auto wanted = ask_of(*room_, stamp, now);
+  if (!wanted) co_return ask_with_none();
   std::optional<WaitingRoom::Contact> contact;
   if (offers_places(*settings_)) {  // to ask takes no place that is only offered
     const auto offered = co_await ask_for_offer(*room_, stamp, asker());
     contact = offered;
   } else {
-    const waiting::Ask wanted = ask_of(*room_, stamp, now);
     const Joining joining =
-        co_await ask_to_join(*room_, stamp, wanted, client_address(request_), *settings_, asker());
+        co_await ask_to_join(*room_, stamp, *wanted, client_address(request_), *settings_, asker());
     if (joining.is_limited) co_return status_of(Reason::join_limit, stamp_poll(*settings_));
     contact = joining.contact;
   }
@@ -184,7 +185,7 @@ VisitorStatus WaitingResource::ask_with_none() {
   using State = VisitorStatus::State;
   return room_->with(services_.now(), [this](WaitingRoom& room, Time now) -> VisitorStatus {
     if (room.orders().has_ended) return {.state = State::ended, .poll = settings_->page.poll.max};
-    const bool is_open = room.counts(now).entry.is_open;
+    const bool is_open = room.has_to_wait(now);
     return {.state = is_open ? State::arrived : State::closed, .poll = stamp_poll(*settings_)};
   });
 }

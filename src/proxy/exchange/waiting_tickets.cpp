@@ -110,10 +110,13 @@ Task<Answer> WaitingResource::join() {
   std::optional<Answer> refused = co_await read_wish();
   if (refused) co_return *std::move(refused);
   const std::optional<Token> token = tokens_.find(*room_, services_.now());
-  const bool has_some = token && (token->kind != TokenKind::pass || has_session(*token));
+  bool has_some = token && (token->kind != TokenKind::pass || has_session(*token));
   // An empty body: as its stamp says, if it has one.
-  if (token && token->kind == TokenKind::stamp && wanted_ == waiting::Ask{})
-    wanted_ = ask_of(*room_, *token, services_.now());
+  if (token && token->kind == TokenKind::stamp && wanted_ == waiting::Ask{}) {
+    auto carried = ask_of(*room_, *token, services_.now());
+    has_some = carried.has_value();
+    wanted_ = std::move(carried).value_or(waiting::Ask{});
+  }
   if (!has_some || token->kind == TokenKind::stamp) {
     refused = refuse_wish(wanted_);
     if (refused) co_return *std::move(refused);

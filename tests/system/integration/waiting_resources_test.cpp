@@ -266,6 +266,35 @@ TEST_CASE("tier and user are not what the wish says") {
   CHECK(visitor.visit("/sale/page?spillway-want=gpu;tier=3").status() == 422);
 }
 
+TEST_CASE("a stamp that means something else since a reload is spent, and gets no other type") {
+  Shop shop;
+  for (const std::string join : {"auto", "offer"}) {
+    CAPTURE(join);
+    ProxyUnderTest proxy(shop.address(), lending({{"join", join}}));
+    Borrower program(proxy);
+    Borrower same(proxy);
+    Visitor browser(proxy);
+    CHECK(program.post({{"type", "scope"}}).status() == 202);
+    CHECK(same.post({{"type", "scope"}}).status() == 202);
+    CHECK(browser.visit("/sale/page?spillway-want=scope").status() == 503);
+    json more{{"resources", devices()}, {"join", join}};
+    more["resources"].insert(more["resources"].begin(), json{{"type", "laser"}, {"count", 1}});
+    REQUIRE(proxy.reload(configuration({shop.address()}, lending(more))).status() == 200);
+    const Deadline deadline(kPatience);
+    const std::string lasers =
+        R"(spillway_waiting_room_resources{room="sale",type="laser",state="free"})";
+    while (proxy.metric(lasers) != 1) REQUIRE_FALSE(deadline.passed());
+    CHECK(program.post().status() == 202);
+    // What says itself what it asks for goes on.
+    const Message joined = same.post({{"type", "scope"}});
+    CHECK(joined.status() == 201);
+    CHECK(json::parse(joined.body)["type"] == "scope");
+    CHECK(browser.poll()["state"] == "arrived");
+    CHECK(browser.visit("/sale/page?spillway-want=scope").status() == 503);
+    CHECK(browser.poll()["state"] == (join == "offer" ? "offered" : "waiting"));
+  }
+}
+
 TEST_CASE("after a kill each session has its device and each ticket what it asked for") {
   const TemporaryDirectory directory;
   Shop shop;
