@@ -50,7 +50,7 @@ inline std::string words(const FieldValues& values) {
 }
 inline std::string words(const NumbersByName& numbers) {
   return "an object with up to " + std::to_string(numbers.max) + " keys, each " +
-         words(numbers.name) + ", each value " + words(numbers.number);
+         words(numbers.name) + ", each value " + words(numbers.value);
 }
 template <class Constraint>
 std::string words(const OrOff<Constraint>& constraint) {

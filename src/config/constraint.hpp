@@ -71,7 +71,7 @@ struct FieldValues {  // an object with names of HTTP fields as keys
 
 struct NumbersByName {  // an object with names as keys
   Format name;
-  Range number;
+  Range value;
   std::size_t max;
 };
 

@@ -119,40 +119,34 @@ bool Reader::read(const json& node, const std::string& path, std::vector<RuleOve
   return true;
 }
 
+template <class Member, class Allowed>
+bool Reader::read_members(const json& node, const std::string& path, std::vector<Member>& members,
+                          const Allowed& allowed_members, const std::string& plural) {
+  if (node.size() > allowed_members.max) {
+    problems_.push_back({path, "found " + std::to_string(node.size()) + " " + plural +
+                                   ", allowed: up to " + std::to_string(allowed_members.max)});
+    return false;
+  }
+  members.clear();
+  for (const auto& [name, value] : node.items()) {
+    const std::string here = member(path, name);
+    Member& one = members.emplace_back();
+    read(json(name), here, one.name, allowed_members.name);
+    read(value, here, one.value, allowed_members.value);
+  }
+  return true;
+}
+
 bool Reader::read(const json& node, const std::string& path, std::vector<HeaderField>& fields,
                   const FieldValues& allowed_fields) {
   if (!node.is_object()) return reject(path, node, "an object with names of fields as keys");
-  if (node.size() > allowed_fields.max) {
-    problems_.push_back({path, "found " + std::to_string(node.size()) + " fields, allowed: up to " +
-                                   std::to_string(allowed_fields.max)});
-    return false;
-  }
-  fields.clear();
-  for (const auto& [name, value] : node.items()) {
-    const std::string here = member(path, name);
-    HeaderField& field = fields.emplace_back();
-    read(json(name), here, field.name, allowed_fields.name);
-    read(value, here, field.value, allowed_fields.value);
-  }
-  return true;
+  return read_members(node, path, fields, allowed_fields, "fields");
 }
 
 bool Reader::read(const json& node, const std::string& path, std::vector<WaitingSize>& sizes,
                   const NumbersByName& allowed_numbers) {
   if (!node.is_object()) return reject(path, node, "an object with names as keys");
-  if (node.size() > allowed_numbers.max) {
-    problems_.push_back({path, "found " + std::to_string(node.size()) + " names, allowed: up to " +
-                                   std::to_string(allowed_numbers.max)});
-    return false;
-  }
-  sizes.clear();
-  for (const auto& [name, value] : node.items()) {
-    const std::string here = member(path, name);
-    WaitingSize& size = sizes.emplace_back();
-    read(json(name), here, size.name, allowed_numbers.name);
-    read(value, here, size.value, allowed_numbers.number);
-  }
-  return true;
+  return read_members(node, path, sizes, allowed_numbers, "names");
 }
 
 const json* Reader::Members::find(Key key) {

@@ -191,6 +191,12 @@ class Reader {
   }
 
  private:
+  // The members of an object, by their names; `plural` is what they are.
+  template <class Member, class Allowed>
+  bool read_members(const nlohmann::json& node, const std::string& path,
+                    std::vector<Member>& members, const Allowed& allowed_members,
+                    const std::string& plural);
+
   // The visitor for one object.
   struct Members {
     Reader& reader;

@@ -89,7 +89,7 @@ class SchemaWriter {
         {"type", "object"},
         {"maxProperties", numbers.max},
         {"additionalProperties",
-         {{"type", "integer"}, {"minimum", numbers.number.min}, {"maximum", numbers.number.max}}}};
+         {{"type", "integer"}, {"minimum", numbers.value.min}, {"maximum", numbers.value.max}}}};
   }
   template <class Struct>
   Json value(Struct&, const Overrides& overrides) {

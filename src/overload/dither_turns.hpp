@@ -5,7 +5,7 @@
 // Proxies that raise their limits in the same turn see what they gain together: nothing above the
 // knee. So turns begin at multiples of their length since the Unix epoch, and the odd ones are
 // high. Lengths are few and far apart, since turns of different lengths do not go together. Clocks
-// that differ by a tenth of a second or two are good enough.
+// have to agree within a tenth of a second.
 //
 // Pure.
 #pragma once

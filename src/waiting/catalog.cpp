@@ -34,7 +34,7 @@ std::size_t number_of(std::vector<std::string>& names, const std::string& name) 
   return names.size() - 1;
 }
 
-// FNV-1a: names that were changed are found, and nobody can gain by a clash.
+// FNV-1a. It detects that the names have changed; a collision gives a client nothing.
 void add(std::uint32_t& hash, std::string_view text) {
   for (const char c : text) hash = (hash ^ static_cast<std::uint8_t>(c)) * 16'777'619U;
   hash = (hash ^ 0xffU) * 16'777'619U;

@@ -4,8 +4,8 @@
 // 10^7 tickets that the configuration allows.
 //
 // Each slot is present (may be called) or not; both are counted. No slot is in it twice. Each is of
-// a kind, 0 to 31; for every leaf and group it is noted of which kinds somebody is present, so that
-// the first of some kinds is found in O(log n), too.
+// a kind, 0 to 31; every leaf and group has a bit set of the kinds of its present slots, so that
+// the first present slot of some kinds is found in O(log n), too.
 #pragma once
 
 #include <array>
@@ -114,7 +114,7 @@ class Line {
     std::array<Slot, kGroup> leaves{};
     std::array<std::uint32_t, kGroup> all{};  // counts of each leaf
     std::array<std::uint32_t, kGroup> present{};
-    std::array<std::uint32_t, kGroup> kinds{};  // of which somebody is present
+    std::array<std::uint32_t, kGroup> kinds{};  // bit sets of the kinds that are present
   };
   struct Place {
     Slot leaf = kNoSlot;

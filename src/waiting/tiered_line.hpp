@@ -56,7 +56,7 @@ class TieredLine {
 
   // Of its own tier, as Line::at() and the like.
   const Line& of(Priority priority) const;
-  // The shares of lower tiers of which somebody is present.
+  // The sum of the shares of lower tiers that have a present ticket.
   double shares_below(Priority priority) const;
 
   // Of all tiers, the higher ones first. nullopt: there is none.

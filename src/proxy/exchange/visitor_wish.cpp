@@ -76,7 +76,7 @@ OwnResponse problem(unsigned status, std::string_view title, std::string_view re
 }  // namespace
 
 std::variant<Ask, std::string> read_ask(std::string_view body) {
-  // Members of one name, of which the parser keeps the last, and depth.
+  // The parser keeps the last of duplicate names and any depth: both are refused here.
   std::size_t members = 0;
   bool is_deep = false;
   const auto count = [&](int depth, json::parse_event_t event, json&) {

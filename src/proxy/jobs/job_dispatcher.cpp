@@ -50,8 +50,7 @@ void JobDispatcher::plan(std::vector<store::Command>& commands, TimePoint now,
     next_.totals = now + kTotalsEvery;
     commands.push_back(store::Totals{});
   }
-  // Before what is asked for takes up the room: those that may find room wait for what becomes of
-  // them.
+  // Before the pull, which takes up the room: lanes that this proxy has room for are not announced.
   plan_announcement(commands, now, wall);
   if (is_claim_lost_) {
     plan_release(commands);
