@@ -145,15 +145,10 @@ Task<bool> Http1Session::next_request() {
     co_await close_lingering();
     co_return false;
   }
-  if (const std::size_t rest = reader_.missing(); rest > 0) {  // of a refused request's body
-    reader_.skipped_missing();
-    const config::Limits& limits = services_.owner.newest_generation().config().limits;
-    const Duration without_bytes = std::min<Duration>(limits.idle_timeout, kAnsweredSilence);
-    const bool skipped = co_await discard(rest, kAnsweredBody, without_bytes);
-    if (!skipped) {
-      next_ = Next::closed;
-      co_return false;
-    }
+  const bool is_found = co_await skip_answered_body();
+  if (!is_found) {
+    next_ = Next::closed;
+    co_return false;
   }
   if (!reader_.start_next(block_.bytes())) co_return false;
   // A client that pipelines refused requests would otherwise keep the loop to itself (and, where
@@ -171,27 +166,58 @@ Task<> Http1Session::close_lingering() {
   co_await discard(closing.most_bytes, kLinger, kLinger);
 }
 
-// Reads and discards `most` bytes. False if they do not arrive in time, or the session gives way.
+// The rest of a body whose request is answered: refused, or by an upstream that did not wait for
+// it. False: the next request is not found, or the client takes too long.
+Task<bool> Http1Session::skip_answered_body() {
+  const config::Limits& limits = services_.owner.newest_generation().config().limits;
+  const Duration without_bytes = std::min<Duration>(limits.idle_timeout, kAnsweredSilence);
+  if (const std::size_t rest = reader_.missing(); rest > 0) {
+    reader_.skipped_missing();
+    const bool skipped = co_await discard(rest, kAnsweredBody, without_bytes);
+    co_return skipped;
+  }
+  if (!is_body_started_ || body_.done()) co_return true;
+  body_.relay_no_more();
+  const Block block = services_.large_blocks.take();
+  const auto receive = [this, room = block.bytes()] {
+    const BodyPiece piece = receive_body(room);
+    if (piece.status == BodyPiece::Status::would_block) return Discarded::nothing;
+    if (piece.status != BodyPiece::Status::done || is_input_lost_) return Discarded::failed;
+    return body_.done() ? Discarded::all : Discarded::some;
+  };
+  const bool skipped = co_await discard(receive, kAnsweredBody, without_bytes);
+  co_return skipped;
+}
+
+// The next `most` bytes.
 Task<bool> Http1Session::discard(std::size_t most, Duration in_all, Duration without_bytes) {
-  const std::span<char> block = block_.bytes();
+  const auto receive = [this, most, block = block_.bytes()]() mutable {
+    const IoResult result = client_->receive(block.first(std::min(most, block.size())));
+    if (result.status == IoResult::Status::would_block) return Discarded::nothing;
+    if (result.status != IoResult::Status::done) return Discarded::failed;
+    most -= result.bytes;
+    return most == 0 ? Discarded::all : Discarded::some;
+  };
+  const bool discarded = co_await discard(receive, in_all, without_bytes);
+  co_return discarded;
+}
+
+// False if it does not arrive in time, or the session gives way.
+template <class Receive>
+Task<bool> Http1Session::discard(Receive receive, Duration in_all, Duration without_bytes) {
   const TimePoint began = services_.now();
   TimePoint last = began;
   silence_ = {Silence::At::answered, began};
-  while (most > 0) {
-    const IoResult result = client_->receive(block.first(std::min(most, block.size())));
-    if (result.status == IoResult::Status::done) {
-      most -= result.bytes;
-      if (most == 0) break;
-      last = services_.now();
-    } else if (result.status != IoResult::Status::would_block) {
-      co_return false;
-    }
+  for (;;) {
+    const Discarded discarded = receive();
+    if (discarded == Discarded::all) co_return true;
+    if (discarded == Discarded::failed) co_return false;
+    if (discarded == Discarded::some) last = services_.now();
     // Parks even if there is input: other connections have their turn, and the deadline is checked.
     const Until until{.deadline = std::min(began + in_all, last + without_bytes)};
     const Wake wake = co_await parking_.park(until, &client_->readable());
     if (wake != Wake::ready) co_return false;
   }
-  co_return true;
 }
 
 // Makes the connection idle, hands it to its tunnel, or closes it.

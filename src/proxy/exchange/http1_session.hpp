@@ -104,7 +104,11 @@ class Http1Session final : public ClientSession, public Swept {
   Task<> serve_event_stream();
   Task<bool> next_request();
   Task<> close_lingering();
+  Task<bool> skip_answered_body();
+  enum class Discarded : std::uint8_t { nothing, some, all, failed };
   Task<bool> discard(std::size_t most, Duration in_all, Duration without_bytes);
+  template <class Receive>
+  Task<bool> discard(Receive receive, Duration in_all, Duration without_bytes);
   void finish();
   void begin_request();
   bool grow_block();

@@ -328,18 +328,6 @@ TEST_CASE("a steady upload outlasts the response timeout after an early response
   CHECK(client.read_bytes(6) == "ablast");
 }
 
-TEST_CASE("an early whole answer says that the connection ends") {
-  ScriptedPeer peer([](PeerConnection& proxy) {
-    proxy.read_head();
-    proxy.send("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno");
-    proxy.wait_closed();
-  });
-  ProxyUnderTest proxy(peer.address(), streamed());
-  RawClient client(proxy.port());
-  client.send(std::string_view(post("/", pattern(1'000'000))).substr(0, 100'000));
-  CHECK(client.read_response().field("Connection") == "close");
-}
-
 TEST_CASE("100-continue is answered here and not forwarded") {
   ScriptedPeer peer([](PeerConnection& proxy) {
     while (const auto request = proxy.read_request())
