@@ -13,6 +13,11 @@ namespace spillway::wire {
 
 using support::Message;
 
+// The two ports of an origin: requests of a low class, those for paths below /export, have an
+// upstream of their own, so that it is seen which class a proxy gave to a request.
+enum class Door { main, low };
+inline constexpr std::size_t kDoors = 2;
+
 // What the origin does with a request.
 struct Answer {
   std::string at_head;              // said as soon as the head has come

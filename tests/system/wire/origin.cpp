@@ -50,9 +50,10 @@ std::size_t readable_bytes(int socket) {
 }  // namespace
 
 Origin::Origin()
-    : listener_(support::listen_on_loopback()), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    : listeners_{support::listen_on_loopback(), support::listen_on_loopback()},
+      ports_{support::port_of(listeners_[0]), support::port_of(listeners_[1])},
+      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (wake_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
-  port_ = support::port_of(listener_);
   thread_ = std::thread([this] { run(); });
 }
 
@@ -67,7 +68,7 @@ Origin::~Origin() {
     if (!connection.gone) drop(connection);
   }
   ::close(wake_);
-  ::close(listener_);
+  for (const int listener : listeners_) ::close(listener);
 }
 
 void Origin::begin(const std::vector<Answer>& answers, std::size_t turn) {
@@ -83,9 +84,9 @@ Origin::Recorded Origin::end() {
   std::unique_lock lock(mutex_);
   const Deadline deadline(kUntilQuiet);
   while (!is_quiet() && !deadline.passed()) changed_.wait_for(lock, Milliseconds{5});
-  std::map<std::size_t, std::string> received;  // by order of arrival
+  std::map<std::size_t, std::pair<std::string, Door>> received;  // by order of arrival
   for (auto at = connections_.begin(); at != connections_.end();) {
-    if (!at->received.empty()) received[at->order] = at->received;
+    if (!at->received.empty()) received[at->order] = {at->received, at->door};
     const bool idle = !at->gone && !at->only_reads && !at->answer && at->pending.empty();
     if (!idle && !at->gone) {
       at->over = true;
@@ -94,14 +95,17 @@ Origin::Recorded Origin::end() {
     at->received.clear();
     at = at->gone ? connections_.erase(at) : std::next(at);
   }
-  Recorded recorded{.received = {}, .turn = turn_ + has_repeated_};
-  for (auto& [order, bytes] : received) recorded.received.push_back(std::move(bytes));
+  Recorded recorded{.received = {}, .doors = {}, .turn = turn_ + has_repeated_};
+  for (auto& [order, each] : received) {
+    recorded.received.push_back(std::move(each.first));
+    recorded.doors.push_back(each.second);
+  }
   return recorded;
 }
 
 bool Origin::is_quiet() const {
-  pollfd coming{listener_, POLLIN, 0};
-  if (::poll(&coming, 1, 0) > 0) return false;
+  std::array<pollfd, kDoors> coming{{{listeners_[0], POLLIN, 0}, {listeners_[1], POLLIN, 0}}};
+  if (::poll(coming.data(), coming.size(), 0) > 0) return false;
   return std::ranges::all_of(connections_, [](const Connection& each) {
     if (each.gone) return true;
     return !each.only_reads && !each.answer && each.pending.empty() &&
@@ -128,7 +132,8 @@ void Origin::client_received() {
 void Origin::run() {
   std::unique_lock lock(mutex_);
   while (!ending_) {
-    std::vector<pollfd> ready{{listener_, POLLIN, 0}, {wake_, POLLIN, 0}};
+    std::vector<pollfd> ready{
+        {listeners_[0], POLLIN, 0}, {listeners_[1], POLLIN, 0}, {wake_, POLLIN, 0}};
     std::vector<Connection*> polled;
     int patience = -1;
     for (Connection& connection : connections_) {
@@ -142,26 +147,30 @@ void Origin::run() {
     lock.unlock();
     ::poll(ready.data(), ready.size(), patience);
     lock.lock();
-    if (ready[1].revents != 0) {
+    if (ready[kDoors].revents != 0) {
       std::uint64_t count = 0;
       [[maybe_unused]] const auto size = ::read(wake_, &count, sizeof count);
     }
     // Only this thread makes connections gone, and only gone ones are taken out by another.
     for (std::size_t i = 0; i < polled.size(); ++i) {
-      if (ready[i + 2].revents != 0) read_from(*polled[i]);
+      if (ready[i + kDoors + 1].revents != 0) read_from(*polled[i]);
       advance(*polled[i]);
     }
-    if (ready[0].revents != 0) accept_one();
+    for (const Door door : {Door::main, Door::low}) {
+      if (ready[static_cast<std::size_t>(door)].revents != 0) accept_one(door);
+    }
     changed_.notify_all();
   }
 }
 
-void Origin::accept_one() {
-  const int socket = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+void Origin::accept_one(Door door) {
+  const int listener = listeners_[static_cast<std::size_t>(door)];
+  const int socket = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
   if (socket < 0) return;
   const int on = 1;
   ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  connections_.push_back({.socket = socket, .received = {}, .pending = {}, .answer = {}});
+  connections_.push_back(
+      {.socket = socket, .door = door, .received = {}, .pending = {}, .answer = {}});
 }
 
 void Origin::drop(Connection& connection) {

@@ -1,9 +1,10 @@
 // The origin of one case at a time: answers as the case says and keeps every byte it got.
 //
-// One thread, which reads all connections as a lenient server would; connections stay open from
-// step to step and case to case, as a proxy's pool wants them to.
+// It has a port for each Door. One thread, which reads all connections as a lenient server would;
+// connections stay open from step to step and case to case, as a proxy's pool wants them to.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
@@ -27,14 +28,17 @@ class Origin {
   Origin(const Origin&) = delete;
   Origin& operator=(const Origin&) = delete;
 
-  std::uint16_t port() const { return port_; }
-  std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+  std::uint16_t port(Door door = Door::main) const { return ports_[static_cast<int>(door)]; }
+  std::string address(Door door = Door::main) const {
+    return "127.0.0.1:" + std::to_string(port(door));
+  }
 
   // A step begins. Requests get these answers in turn, from the one behind the first `turn`; then
   // 200 and "ok".
   void begin(const std::vector<Answer>& answers, std::size_t turn);
   struct Recorded {
     std::vector<std::string> received;  // connection by connection
+    std::vector<Door> doors;            // likewise, where it came in
     std::size_t turn = 0;               // of the next step
   };
   // It has ended: waits until nothing more is on its way and closes what is left half done.
@@ -50,6 +54,7 @@ class Origin {
  private:
   struct Connection {
     int socket;
+    Door door;
     std::string received;          // since the step began
     std::size_t order = 0;         // of arrival, within the step
     std::string pending;           // not yet read as a request
@@ -64,7 +69,7 @@ class Origin {
   };
 
   void run();
-  void accept_one();
+  void accept_one(Door door);
   void drop(Connection& connection);
   void read_from(Connection& connection);
   void advance(Connection& connection);
@@ -73,8 +78,8 @@ class Origin {
   bool say_pieces(Connection& connection);
   bool is_quiet() const;
 
-  std::uint16_t port_ = 0;
-  int listener_;
+  std::array<int, kDoors> listeners_;
+  std::array<std::uint16_t, kDoors> ports_;
   int wake_;
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;

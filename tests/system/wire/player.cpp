@@ -43,8 +43,9 @@ void read_what_is_due(const Step& step, Client& client, Observation& seen, Milli
   client.read_until([] { return false; }, kFarewell);
 }
 
-void read_what_arrived(std::vector<std::string> received, Observation& seen) {
-  for (const std::string& bytes : received) {
+void read_what_arrived(Origin::Recorded recorded, Observation& seen) {
+  for (std::size_t n = 0; n < recorded.received.size(); ++n) {
+    const std::string& bytes = recorded.received[n];
     Reading reading = read_strictly(bytes);
     if (!reading.trouble.empty()) {
       seen.origin_trouble = reading.trouble;
@@ -54,10 +55,12 @@ void read_what_arrived(std::vector<std::string> received, Observation& seen) {
     }
     seen.begun += reading.begun;
     for (Message& request : reading.requests) {
-      if (request.target() != kAnother) seen.requests.push_back(std::move(request));
+      if (request.target() == kAnother) continue;
+      seen.requests.push_back(std::move(request));
+      seen.doors.push_back(recorded.doors[n]);
     }
   }
-  seen.received = std::move(received);
+  seen.received = std::move(recorded.received);
 }
 
 }  // namespace
@@ -123,7 +126,7 @@ Observation Player::play(const Step& step) {
   }
   Origin::Recorded recorded = origin.end();
   turn_ = recorded.turn;
-  read_what_arrived(std::move(recorded.received), seen);
+  read_what_arrived(std::move(recorded), seen);
   return seen;
 }
 

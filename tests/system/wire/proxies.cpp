@@ -34,10 +34,23 @@ nlohmann::json cached_route(const std::string& name, int stale_ms) {
             {"stale_ms", stale_ms}}}};
 }
 
-nlohmann::json settings(bool trusting, Caching caching) {
+nlohmann::json upstream(const std::string& name, const Origin& origin, Door door) {
+  return {{"name", name}, {"servers", {origin.address(door)}}};
+}
+
+nlohmann::json route_below(const std::string& path, const char* its_class, const char* upstream) {
+  return {{"name", path.substr(1)},
+          {"match", {{"path", path + "/**"}}},
+          {"class", its_class},
+          {"upstream", upstream}};
+}
+
+nlohmann::json settings(const Origin& origin, bool trusting, Caching caching) {
   // Failures of the upstream are part of the cases: it is not to look overloaded by them.
   nlohmann::json settings = {
       {"workers", 1},
+      {"upstreams", {upstream("app", origin, Door::main), upstream("low", origin, Door::low)}},
+      {"routes", {route_below("/checkout", "P0", "app"), route_below("/export", "P2", "low")}},
       {"limits", {{"body_bytes", kBodyLimit}}},
       {"default_route", {{"class", "P0"}}},
       {"trusted_headers", {{"tenant", "X-Wire-Tenant"}}},
@@ -46,7 +59,8 @@ nlohmann::json settings(bool trusting, Caching caching) {
         {"exit", {{"error_rate", nullptr}, {"event_loop_lag_ms", nullptr}}}}}};
   if (trusting) settings["trusted_peers"] = {"127.0.0.1"};
   if (caching == Caching::by_the_rules) {
-    settings["routes"] = {cached_route("fresh", 0), cached_route("stale", 60'000)};
+    settings["routes"].push_back(cached_route("fresh", 0));
+    settings["routes"].push_back(cached_route("stale", 60'000));
   }
   return settings;
 }
@@ -102,6 +116,8 @@ std::string nginx_server(bool trusting, Caching caching) {
     proxy_pass_header Server;
     client_max_body_size 1m;
     location / { proxy_pass http://backend; }
+    location /checkout/ { proxy_pass http://backend; }
+    location /export/ { proxy_pass http://low; }
   )" + nginx_locations(caching);
 }
 
@@ -111,6 +127,8 @@ std::string nginx_http(const Origin& origin) {
   map $http_via $via { "" "$server_protocol nginx"; default "$http_via, $server_protocol nginx"; }
   upstream backend { server )" +
          origin.address() + R"( max_fails=0; keepalive 8; }
+  upstream low { server )" +
+         origin.address(Door::low) + R"( max_fails=0; keepalive 8; }
   )";
 }
 
@@ -151,10 +169,13 @@ defaults
   http-request set-header Forwarded "for=%[src];host=\"%[req.hdr(host)]\";proto=http"
 )";
       }
+      text += "  use_backend low" + std::to_string(n) + " if { path_beg /export/ }\n";
       text += "  default_backend out" + std::to_string(n) + "\n";
     }
-    text +=
-        "backend out" + std::to_string(n) + "\n  server one " + lanes[n].origin->address() + "\n";
+    for (const auto& [name, door] : {std::pair{"out", Door::main}, std::pair{"low", Door::low}}) {
+      text += "backend " + std::string(name) + std::to_string(n) + "\n  server one " +
+              lanes[n].origin->address(door) + "\n";
+    }
   }
   return text;
 }
@@ -168,8 +189,7 @@ ProxyUnderTest spillway(std::size_t lanes, Caching caching) {
                        .servers = {}};
   for (Lane& lane : proxy.lanes) {
     const auto port = [&](bool trusting) {
-      const auto settings =
-          support::configuration({lane.origin->address()}, wire::settings(trusting, caching));
+      const auto settings = wire::settings(*lane.origin, trusting, caching);
       return proxy.start<support::ProxyUnderTest>(settings)->port();
     };
     lane.port = port(false);

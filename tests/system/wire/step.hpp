@@ -36,6 +36,7 @@ struct Observation {
   bool stays_open = false;  // another request on the connection got its own answer
   bool got_early = false;   // interim or response had come before the client sent its last piece
   std::vector<Message> requests;      // complete ones, strictly read, without that other request
+  std::vector<Door> doors;            // of each, where it came in
   std::vector<std::string> received;  // by the origin, connection by connection
   std::size_t begun = 0;              // requests of which at least a byte reached the origin
   std::string origin_trouble;         // of a strict or a lenient reader

@@ -9,6 +9,7 @@ namespace spillway::wire {
 
 std::vector<Case> request_line_cases();      // methods, targets, versions
 std::vector<Case> target_cases();            // paths byte for byte, absolute form
+std::vector<Case> path_cases();              // the class of a path that has several readings
 std::vector<Case> field_cases();             // what a field line may be
 std::vector<Case> host_cases();              // the host that a request is for
 std::vector<Case> length_cases();            // Content-Length of requests
