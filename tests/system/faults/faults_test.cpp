@@ -1,6 +1,7 @@
 // The matrix, and that it can fail.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <set>
@@ -52,6 +53,10 @@ TEST_CASE("no client that holds what it does not pay for costs others an answer"
   check("greedy", greedy_rows());
 }
 
+TEST_CASE("what fails for many clients costs others an answer only until refusing is given up") {
+  check("errors", error_rows());
+}
+
 TEST_CASE("neither the log nor the clock nor descriptors nor reloads cost an answer") {
   check("process", process_rows());
 }
@@ -62,8 +67,8 @@ TEST_CASE("no fault in a tunnel or an event stream leaves anything") {
 
 TEST_CASE("every fault of the backend has its row") {
   std::set<std::string> names;
-  for (std::vector<Row> (*kind)() :
-       {backend_rows, connection_rows, client_rows, greedy_rows, process_rows, tunnel_rows}) {
+  for (std::vector<Row> (*kind)() : {backend_rows, connection_rows, client_rows, greedy_rows,
+                                     error_rows, process_rows, tunnel_rows}) {
     for (const Row& row : kind()) CHECK_MESSAGE(names.insert(row.name).second, row.name);
   }
   for (const std::string& fault : FaultyBackend::faults()) {
@@ -125,6 +130,14 @@ TEST_CASE("a row fails when a client sees what it must not or no client sees the
   CHECK(troubles({"502"}, "502").empty());
   CHECK(troubles({"200"}, "").size() == kRounds * kClients);
   CHECK(troubles({"502", "504"}, "504").size() == 1);
+}
+
+TEST_CASE("where refusing for errors is not given up, clients go on losing answers to it") {
+  const Result result = play(refused_for_errors_that_stay());
+  CHECK(result.outcomes.at("refused") > 2 * kClients / 4);
+  CHECK(std::ranges::count_if(result.troubles, [](const std::string& trouble) {
+          return trouble.find(" saw refused") != std::string::npos;
+        }) > static_cast<long>(kClients / 4));
 }
 
 }  // namespace spillway::faults

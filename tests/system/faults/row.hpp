@@ -60,8 +60,12 @@ std::vector<Row> backend_rows();
 std::vector<Row> connection_rows();
 std::vector<Row> client_rows();
 std::vector<Row> greedy_rows();
+std::vector<Row> error_rows();
 std::vector<Row> process_rows();
 std::vector<Row> tunnel_rows();
+
+// The row of error_rows() where requests are refused for errors as long as they come: its control.
+Row refused_for_errors_that_stay();
 
 // The table, in Markdown.
 std::string printed(const std::vector<Row>& rows, const std::vector<Result>& results);

@@ -1,0 +1,170 @@
+// Many clients ask for what fails, each time from a new address, as a new tenant and for a new
+// path, while others ask for what is sound: no single source explains the errors, so that requests
+// are refused for them, until it is seen that this does not help. All of them ask on one route and
+// have their class by a field: a route that fails alone would be told apart, and none be refused.
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "support/event.hpp"
+#include "support/raw_client.hpp"
+#include "system/faults/row.hpp"
+
+namespace spillway::faults {
+
+using namespace support;
+using nlohmann::json;
+
+namespace {
+
+// The rounds: until a request is refused; until refusing is given up; those that must lose none.
+constexpr std::size_t kUntilRefused = 0, kUntilGivenUp = 1;
+// Refusing is tried for 14 s, and all are let in for 6 s to compare.
+constexpr Milliseconds kUntilSeen{60'000};
+constexpr Milliseconds kPace{100};
+constexpr std::size_t kTimes = 8;  // that a sound client asks in a round that must lose none
+// Reached by all, but no more once enough of P1 is refused: then refusing seems to help.
+constexpr double kErrorRate = 0.16;
+
+enum class Kind { failing, p0, p1, p2 };
+// Fewer than a fifth ask for what fails.
+constexpr std::size_t kFailing = 12;
+Kind kind_of(Client client) {
+  if (client.place < kFailing) return Kind::failing;
+  if (client.place < 42) return Kind::p0;
+  return client.place < 56 ? Kind::p1 : Kind::p2;
+}
+
+// What clients of a row know of one another.
+struct Course {
+  std::atomic<bool> refused = false;   // a sound request of P1
+  std::atomic<bool> given_up = false;  // SHEDDING_DOES_NOT_HELP was said
+  std::atomic<std::size_t> sound_done = 0;
+  std::atomic<std::size_t> asked = 0;  // for a new address each time
+  bool waits_until_given_up = true;
+};
+
+bool goes_on(const Course& course, Client client, const Outcome& outcome) {
+  const std::size_t round = client.number / kClients;
+  if (round == kUntilRefused) return !course.refused;
+  if (round == kUntilGivenUp) return course.waits_until_given_up && !course.given_up;
+  if (kind_of(client) != Kind::failing) return outcome.requests < kTimes;
+  return course.sound_done < (round - kUntilGivenUp) * (kClients - kFailing);
+}
+
+std::string address_of(std::size_t number) {
+  return "127." + std::to_string(1 + number / 62'500 % 250) + "." +
+         std::to_string(number / 250 % 250) + "." + std::to_string(1 + number % 250);
+}
+
+int status_of_next(Stand& stand, Client client, Course& course) {
+  const std::size_t new_one = ++course.asked;
+  const std::string number = std::to_string(new_one);
+  const Kind kind = kind_of(client);
+  std::string lines = "Connection: close\r\nX-Tenant: t" + number + "\r\n";
+  if (kind == Kind::p0) lines += "X-Priority: 100\r\n";
+  if (kind == Kind::p2) lines += "X-Priority: 0\r\n";
+  RawClient asking(stand.port(), 0, address_of(new_one).c_str());
+  return asking.ask(get((kind == Kind::failing ? "/failing/" : "/good/") + number, lines)).status();
+}
+
+// As a word, of a sound client "refused" if it was at least once.
+Outcome ask_for_long(Stand& stand, Client client, Course& course) {
+  const bool is_sound = kind_of(client) != Kind::failing;
+  Outcome outcome{is_sound ? "200" : "500", 0, {}};
+  const Event never;
+  const Deadline deadline(kUntilSeen);
+  try {
+    do {
+      const int status = status_of_next(stand, client, course);
+      ++outcome.requests;
+      if (is_sound && status == 503) outcome.word = "refused";
+      if (is_sound && status != 200 && status != 503) outcome.word = std::to_string(status);
+      if (kind_of(client) == Kind::p1 && status == 503) course.refused = true;
+      never.wait(kPace);
+    } while (goes_on(course, client, outcome) && !deadline.passed());
+  } catch (const std::exception& error) {
+    outcome.word = "WRONG: " + std::string(error.what()).substr(0, 200);
+  }
+  if (deadline.passed()) outcome.word = "WRONG: it did not come";
+  if (is_sound && client.number / kClients > kUntilGivenUp) ++course.sound_done;
+  return outcome;
+}
+
+json state_of_upstream(Stand& stand) {
+  RawClient admin(stand.proxy().admin_port());
+  return json::parse(
+      admin.ask("GET /state HTTP/1.1\r\nHost: localhost\r\n\r\n").body)["upstreams"][0];
+}
+
+json settings(bool regulates) {
+  const auto class_named = [](const char* name) -> json {
+    return {{"name", name}, {"sla_ms", 60'000}, {"max_wait_ms", 60'000}};
+  };
+  // Only errors are judged: what a busy machine does to the other signals is no fault here.
+  return {{"trusted_peers", {"127.0.0.0/8"}},
+          {"trusted_headers", {{"priority", "X-Priority"}, {"tenant", "X-Tenant"}}},
+          {"classes", {class_named("P0"), class_named("P1"), class_named("P2")}},
+          {"default_route", {{"class", "P1"}}},
+          {"overload",
+           {{"regulate", regulates},
+            {"enter",
+             {{"error_rate", kErrorRate},
+              {"inflight_ratio", 1.0},
+              {"queue_ratio", 1.0},
+              {"queue_wait_p95_ms", 60'000},
+              {"latency_p95_ratio", 1000.0},
+              {"event_loop_lag_ms", 60'000}}},
+            {"exit", {{"error_rate", kErrorRate / 2}}}}}};
+}
+
+// P0 is refused nothing, ever; the others only until refusing was given up.
+bool may_end_with(Client client, const std::string& word) {
+  switch (kind_of(client)) {
+    case Kind::failing: return word == "500";
+    case Kind::p0: return word == "200";
+    case Kind::p1:
+    case Kind::p2: break;
+  }
+  const bool may_be_refused = client.number / kClients <= kUntilGivenUp;
+  return word == "200" || (may_be_refused && word == "refused");
+}
+
+Row many_ask_for_what_fails(bool regulates) {
+  const auto course = std::make_shared<Course>();
+  course->waits_until_given_up = regulates;
+  Row row{.name = "many clients ask for what fails",
+          .settings = {.changes = settings(regulates)},
+          .client = [course](Stand& stand,
+                             Client client) { return ask_for_long(stand, client, *course); },
+          .allows = may_end_with,
+          .must = "refused"};
+  // That nobody is refused any more is not because the errors have ended.
+  const auto seen_failing = std::make_shared<std::atomic<bool>>(true);
+  row.meanwhile = [course, seen_failing](Stand& stand, std::size_t round,
+                                         const std::function<bool()>& at_it) {
+    const Event never;
+    bool fails = false;
+    while (at_it()) {
+      const json upstream = state_of_upstream(stand);
+      if (upstream["reason"] == "SHEDDING_DOES_NOT_HELP") course->given_up = true;
+      const json& rate = upstream["signals"]["error_rate"]["value"];
+      fails = fails || (rate.is_number() && rate.get<double>() >= kErrorRate);
+      never.wait(kPace);
+    }
+    if (round > kUntilGivenUp && !fails) *seen_failing = false;
+  };
+  row.besides = [seen_failing](Stand&) -> std::string {
+    return *seen_failing ? "" : "the errors ended before refusing was given up";
+  };
+  return row;
+}
+
+}  // namespace
+
+std::vector<Row> error_rows() { return {many_ask_for_what_fails(true)}; }
+
+Row refused_for_errors_that_stay() { return many_ask_for_what_fails(false); }
+
+}  // namespace spillway::faults
