@@ -126,16 +126,23 @@ void PairedDither::watch(const LimitSample& sample, TimePoint now) {
   if (idle_for_ >= kIdle) return stop();
   if (now - sample.span < watch_->settled) return;
   count(watch_->phase, sample);
-  if (!is_enough(watch_->phase)) return;
+  if (!is_enough(watch_->phase) && !shows_queue(watch_->phase)) return;
   const Phase done = std::exchange(watch_, std::nullopt)->phase;
-  if (done.succeeded < kFewest / 3) return stop();  // too slow to tell
+  if (std::max(done.succeeded, done.released) < kFewest / 3) return stop();  // too slow to tell
   if (!std::exchange(has_guessed_, true)) {
-    if (const auto number = guess(done.throughput(), done.at_work())) {
+    if (const auto number = guess(done.released / done.seconds, done.at_work())) {
+      recover_to_ = known_good();
       knee_.suppose_at_least(*number, std::min(done.at_work(), most_));
       place();
     }
   }
   begin_comparing(sample.span, now);
+}
+
+// Enough for a first guess, if clients are about to leave.
+bool PairedDither::shows_queue(const Phase& phase) const {
+  return !has_guessed_ && phase.seconds >= to_seconds(kShortest) && phase.released >= kFewest &&
+         guess(phase.released / phase.seconds, phase.at_work());
 }
 
 // Under the higher limit, which refuses less, until a high turn begins.
@@ -193,6 +200,11 @@ std::optional<double> PairedDither::guess(double throughput, double at_work) con
   const double number = std::clamp(throughput * times_.quiet(), least_, most_);
   if (times_.quiet() <= 0 || number >= kFarOff * at_work) return std::nullopt;
   return number;
+}
+
+// Up to it no queue was seen at the upstream.
+double PairedDither::known_good() const {
+  return std::min<double>(limit_, kRecovery * times_.most_unqueued());
 }
 
 // After a brake, where requests wait here and not at the upstream: back to the former limit faster
@@ -256,7 +268,7 @@ void PairedDither::brake(const LimitSample& sample, TimePoint now) {
   if (brakes_ && low_limit() <= least_) return give_back(now);
   if (!brakes_) {
     brakes_ = Brakes{double(limit_), leaving_, now, {}};
-    recover_to_ = std::min<double>(limit_, kRecovery * times_.most_unqueued());
+    recover_to_ = known_good();
   }
   brakes_->since = {};
   brakes_->last = now;

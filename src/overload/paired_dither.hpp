@@ -75,6 +75,7 @@ class PairedDither final : public ConcurrencyLimit {
   std::optional<double> guess(double throughput, double at_work) const;
   void begin_watching(TimePoint now);
   void watch(const LimitSample& sample, TimePoint now);
+  bool shows_queue(const Phase& phase) const;
   void begin_comparing(Duration tick, TimePoint now);
   void compare(const LimitSample& sample, TimePoint now);
   void count(Phase& phase, const LimitSample& sample);
@@ -84,6 +85,7 @@ class PairedDither final : public ConcurrencyLimit {
   void stop();
   bool is_enough(const Phase& phase) const;
   void judge(const Phase& low, const Phase& high);
+  double known_good() const;
   bool recover(const LimitSample& sample, TimePoint now);
   void brake(const LimitSample& sample, TimePoint now);
   bool is_drained(const LimitSample& sample) const;

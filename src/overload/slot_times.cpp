@@ -13,20 +13,19 @@ constexpr double kQuietRise = 1.001;  // from one mean to the next
 constexpr Duration kQuiet = std::chrono::seconds(5);
 constexpr double kClientsStay = 0.9;  // of the clients
 constexpr double kEnoughRecent = 20;
-// Of the recent requests, the weight of those before.
-constexpr double kRecentMemory = 100;
+// The recent mean is over about so many requests, of which the older ones count less.
+constexpr double kRecentMemory = 30;
 
 }  // namespace
 
 void SlotTimes::step(const LimitSample& sample) {
-  if (recent_.requests > kRecentMemory) {
-    recent_.slot_seconds /= 2;
-    recent_.requests /= 2;
-    recent_.seconds /= 2;
-  }
   recent_.slot_seconds += sample.slot_seconds;
   recent_.requests += sample.released;
   recent_.seconds += to_seconds(sample.span);
+  if (recent_.requests > kRecentMemory) {
+    const double kept = kRecentMemory / recent_.requests;
+    recent_ = {kept * recent_.slot_seconds, kRecentMemory, kept * recent_.seconds};
+  }
   const bool is_quiet =
       !sample.is_short && !sample.has_waiters && sample.answered.value_or(1) >= kClientsStay;
   quiet_for_ = is_quiet ? quiet_for_ + sample.span : Duration{0};

@@ -18,6 +18,7 @@ struct Upstream {
   double service = 0.1;  // seconds
   double offered = 600;  // per second
   double answered = 1;   // part of the dispatched requests
+  double in_time = 1;    // part of those it has done with that succeed
 };
 
 class Loop {
@@ -34,7 +35,7 @@ class Loop {
       const double at_work =
           std::min(double(limit_.limit()), fills ? 1e9 : upstream.offered * upstream.service);
       const double rate = std::min(at_work, upstream.parallel) / upstream.service;
-      carried_ += rate * 0.1;
+      carried_ += rate * 0.1 * upstream.in_time;
       const auto succeeded = static_cast<std::uint32_t>(carried_);
       carried_ -= succeeded;
       limit_.step({.span = 100ms,
@@ -123,6 +124,23 @@ TEST_CASE("the limit is found from far above and from far below") {
     CHECK(loop.lowest() >= 36);
     CHECK(loop.highest() <= 60);
   }
+}
+
+TEST_CASE("the first guess does not wait for requests that succeed") {
+  Loop loop;
+  loop.run({.parallel = 4, .service = 0.2, .offered = 14}, 20s);
+  loop.run({.parallel = 4, .service = 0.2, .offered = 200, .in_time = 0}, 2s);
+  CHECK(loop.limit() <= 10);
+}
+
+TEST_CASE("a first guess made in a stall is taken back as soon as the stall ends") {
+  Loop loop;
+  loop.run({.offered = 280}, 20s);
+  loop.run({.service = 4, .offered = 280}, 4s);
+  CHECK(loop.limit() <= 10);
+  loop.run({.offered = 600}, 4s);
+  CHECK(loop.limit() >= 36);
+  CHECK(loop.highest() <= 60);
 }
 
 TEST_CASE("the limit follows the upstream when it gets smaller, larger or slower") {
