@@ -5,6 +5,7 @@
 
 #include "base/random.hpp"
 #include "suite.hpp"
+#include "waiting/challenge.hpp"
 #include "waiting/token.hpp"
 #include "waiting_line.hpp"
 
@@ -76,6 +77,31 @@ void read_pass(benchmark::State& state) {
   if (read != next) state.SkipWithError("a pass was refused");
 }
 
+// One hash: what a solver does for each nonce as well.
+void check_nonce(benchmark::State& state) {
+  const waiting::Challenge challenge{18, visitor(1)};
+  std::size_t refused = 0, next = 0;
+  for (auto _ : state) {
+    const auto nonce = std::to_string(1'000'000 + next++ % 1000);
+    refused += check_work(challenge, nonce) == waiting::Work::wrong ? 1 : 0;
+  }
+  if (refused != next) state.SkipWithError("a nonce was good by chance");
+}
+
+// The rate of a program that looks for a nonce.
+void seek_nonce(benchmark::State& state) {
+  const std::string prefix = waiting::Challenge{18, visitor(1)}.prefix();
+  std::string text = prefix + "0000000";
+  std::size_t found = 0, next = 0;
+  for (auto _ : state) {
+    std::size_t rest = next++;
+    for (std::size_t at = text.size(); at-- > prefix.size(); rest /= 10)
+      text[at] = static_cast<char>('0' + rest % 10);
+    found += waiting::zero_bits(sha256(text)) >= 60 ? 1 : 0;
+  }
+  if (found > 0) state.SkipWithError("that cannot be");
+}
+
 }  // namespace
 
 void add_waiting(Suite& suite) {
@@ -87,6 +113,9 @@ void add_waiting(Suite& suite) {
               [length](benchmark::State& state) { join_and_leave(state, length); });
   }
   suite.add("waiting/pass read", 2000, [](benchmark::State& state) { read_pass(state); });
+  suite.add("waiting/nonce checked", 1000, [](benchmark::State& state) { check_nonce(state); });
+  suite.add("waiting/nonce sought", std::nullopt,
+            [](benchmark::State& state) { seek_nonce(state); });
 }
 
 }  // namespace spillway::micro

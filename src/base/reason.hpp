@@ -44,10 +44,11 @@ enum class Reason : std::uint8_t {
   waiting_room,            // visitors wait to be let in
   poll_limit,              // a ticket is asked after far more often than it was told
   join_limit,              // too many tickets were made for the client's address
+  work_required,           // a place takes a proof of work, and it has none that counts
   shedding_does_not_help,  // of a state: its signal stays high however much is refused
 };
 
-inline constexpr std::size_t kReasonCount = 33;
+inline constexpr std::size_t kReasonCount = 34;
 
 // At namespace scope: within name(), compilers copy the array to the stack.
 inline constexpr std::array<std::string_view, kReasonCount> kReasonNames{
@@ -83,6 +84,7 @@ inline constexpr std::array<std::string_view, kReasonCount> kReasonNames{
     "WAITING_ROOM",
     "POLL_LIMIT",
     "JOIN_LIMIT",
+    "WORK_REQUIRED",
     "SHEDDING_DOES_NOT_HELP",
 };
 

@@ -80,6 +80,13 @@ void describe(Visitor& visit, WaitingBypass& x) {
 }
 
 template <class Visitor>
+void describe(Visitor& visit, WaitingChallenge& x) {
+  visit("work_bits", x.work_bits, Range{0, 24},
+        "Zero bits with which the SHA-256 of the visitor's stamp and its nonce has to begin: one "
+        "more doubles the work. 0: none.");
+}
+
+template <class Visitor>
 void describe(Visitor& visit, WaitingWebhook& x) {
   visit(
       required("route"), x.route, kName,
@@ -149,6 +156,9 @@ void describe(Visitor& visit, WaitingRoom& x) {
   visit("join", x.tickets.join, ByType{},
         "auto: a visitor that has to wait gets a ticket at its second contact; offer: only when it "
         "takes the place that the page offers. Programs take one by POST in any case.");
+  visit("challenge", x.tickets.challenge, ByType{},
+        "Proof of work without which a visitor gets no place, unless its user or a tier above the "
+        "lowest is verified. Browsers without scripts cannot do it.");
   visit("on_store_failure", x.on_store_failure, ByType{},
         "While places cannot be written down: hold, nobody is called; open, all goes on, and a "
         "place of that time is lost if the process ends.");

@@ -81,6 +81,12 @@ struct WaitingSessions {
   std::optional<ClassId> traffic_class;  // of requests with a pass; default: the first
 };
 
+// What a visitor of whom nothing is verified has to do for a place: a hash that begins with so many
+// zero bits (waiting/challenge.hpp). 0: nothing.
+struct WaitingChallenge {
+  std::uint32_t work_bits = 0;
+};
+
 // Visitors who wait.
 struct WaitingTickets {
   std::uint32_t most = 100000;            // at a time
@@ -92,6 +98,7 @@ struct WaitingTickets {
   std::uint32_t claim_extensions = 10;
   std::uint32_t attempts = 3;
   WaitingJoin join = WaitingJoin::automatic;
+  WaitingChallenge challenge;
 };
 
 // From when on visitors have to wait, or no longer.

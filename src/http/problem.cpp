@@ -139,6 +139,7 @@ std::string_view proxy_error_of(Reason reason) {
     case Reason::request_timeout:
     case Reason::poll_limit:
     case Reason::join_limit:
+    case Reason::work_required:
     case Reason::slow_client: return "http_request_error";
     case Reason::event_loop_lag:
     case Reason::client_gone:

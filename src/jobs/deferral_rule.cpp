@@ -40,7 +40,8 @@ bool is_deferred_for(Reason reason, Outcome outcome, const DeferralTerms& terms)
     case Reason::store_full:
     case Reason::waiting_room:
     case Reason::poll_limit:
-    case Reason::join_limit: return false;
+    case Reason::join_limit:
+    case Reason::work_required: return false;
   }
   return false;
 }

@@ -23,6 +23,7 @@
 #include "overload/state.hpp"
 #include "resilience/health.hpp"
 #include "traffic/visitor_claims.hpp"
+#include "waiting/challenge.hpp"
 #include "waiting/counts.hpp"
 #include "waiting/happenings.hpp"
 
@@ -31,11 +32,12 @@ namespace spillway::observe {
 struct WaitingRoomSnapshot {
   std::string name;
   waiting::Counts counts;
-  std::vector<std::string> tiers;   // names, as Counts::tiers
-  std::uint64_t bypassed = 0;       // requests that do not wait there
-  std::uint64_t limited_polls = 0;  // refused: there were too many
-  std::uint64_t limited_joins = 0;  // likewise
-  std::uint64_t offered = 0;        // first contacts: a place
+  std::vector<std::string> tiers;                         // names, as Counts::tiers
+  std::uint64_t bypassed = 0;                             // requests that do not wait there
+  std::uint64_t limited_polls = 0;                        // refused: there were too many
+  std::uint64_t limited_joins = 0;                        // likewise
+  std::uint64_t offered = 0;                              // first contacts: a place
+  std::array<std::uint64_t, waiting::kWorkCount> work{};  // proofs of work, by waiting::Work
   // Tokens of visitors that did not count, by TokenSource, by TokenFault.
   std::array<std::array<std::uint64_t, traffic::kTokenFaultCount>, 3> unverified{};
   std::array<std::uint64_t, waiting::kEventCount> events{};  // written down for the webhook

@@ -134,6 +134,19 @@ MetricFamily unverified(const Snapshot& snapshot) {
   return family;
 }
 
+MetricFamily work(const Snapshot& snapshot) {
+  MetricFamily family = counter("spillway_waiting_room_work_total",
+                                "Proofs of work for a place (challenge): done; missing; wrong, of "
+                                "another stamp or too little.");
+  for (const WaitingRoomSnapshot& room : snapshot.waiting_rooms) {
+    for (std::size_t n = 0; n < waiting::kWorkCount; ++n) {
+      const auto result = name(static_cast<waiting::Work>(n));
+      add_sample(family, {label("room", room.name), label("result", result)}, room.work[n]);
+    }
+  }
+  return family;
+}
+
 // One sample for each tier of each waiting room.
 template <class Value>
 MetricFamily of_tiers(MetricFamily family, const Snapshot& snapshot, Value value) {
@@ -245,6 +258,7 @@ Families waiting_families(const Snapshot& snapshot) {
                        "Visitors told that their user has per_user tickets or sessions already."),
                snapshot, [](const Counts& counts) { return counts.refused_users; }),
       visitors(snapshot),
+      work(snapshot),
   };
 }
 

@@ -18,6 +18,7 @@ struct PageAssets {
   std::string_view content;
   std::string_view css;
   std::string_view js;
+  std::string_view work;  // the script that comes before it where a place takes work
   std::span<const LanguageFile> languages;
 };
 

@@ -91,6 +91,11 @@ const std::string& script() {
   return js;
 }
 
+const std::string& work_script() {
+  static const std::string js = lightened(page_assets().work);
+  return js;
+}
+
 const std::string& style() {
   static const std::string css = lightened(page_assets().css);
   return css;
@@ -185,14 +190,25 @@ class Filling {
     if (name == "refresh") return refresh();
     if (name == "reloading") return reloading();
     if (name == "offer") return offer();
+    if (name == "work_bits")
+      return content_.challenge ? std::to_string(content_.challenge->work_bits) : "";
+    if (name == "work_prefix") return content_.challenge ? content_.challenge->prefix() : "";
+    if (name == "work_script")
+      return content_.challenge ? "<script>" + work_script() + "</script>" : "";
+    if (name == "scripts_needed") return scripts_needed();
     return std::nullopt;
   }
 
  private:
-  std::string of_state(std::string key) const { return escaped(texts_.find(key.append(state_))); }
+  std::string of_state(std::string key) const { return escaped(texts_.find(key.append(said()))); }
+
+  // What the texts tell of: an arrival that takes work is being checked.
+  std::string_view said() const {
+    return state_ == "arrived" && content_.challenge ? "checking" : state_;
+  }
 
   std::string title() const {
-    if (place_.empty()) return std::string(texts_.find("h_" + std::string(state_)));
+    if (place_.empty()) return std::string(texts_.find("h_" + std::string(said())));
     return fill_text(texts_.find("title"), 'n', place_);
   }
 
@@ -272,12 +288,19 @@ class Filling {
     return form.append("</button></form></noscript>");
   }
 
+  std::string scripts_needed() const {
+    if (!content_.challenge) return "";
+    return "<noscript><p>" + escaped(texts_.find("no_scripts")) + "</p></noscript>";
+  }
+
   // The act that takes a place, with and without scripts.
   std::string offer() const {
     if (state_ != "offered" || content_.offer.empty()) return "";
     std::string form = "<form class=\"offer\" method=\"post\" action=\"";
     form.append(escaped(content_.status_path)).append("/join\"><input type=\"hidden\" name=\"");
     form.append(kOfferField).append("\" value=\"").append(escaped(content_.offer));
+    if (content_.challenge)
+      form.append("\"><input type=\"hidden\" name=\"").append(kWorkField).append("\" value=\"");
     return form.append("\"><button>").append(escaped(texts_.find("take"))) + "</button></form>";
   }
 
@@ -308,13 +331,18 @@ std::string_view waiting_page_language(const PageContent& content) {
   return choose_language(content.accept_language, content.languages).tag();
 }
 
-std::string waiting_page_csp(const config::PageTemplate* page) {
+std::string waiting_page_csp(const config::PageTemplate* page, bool takes_work) {
   static const std::string styles = "default-src 'none'; style-src " + config::csp_source(style());
+  static const std::string scripts = "; script-src " + config::csp_source(script());
+  static const std::string work = " " + config::csp_source(work_script());
   static const std::string others =
-      "; script-src " + config::csp_source(script()) +
       "; connect-src 'self'; img-src data:; font-src data:; base-uri 'none'; form-action 'self'; "
       "frame-ancestors 'none'";
-  return page != nullptr ? styles + page->style_sources + others : styles + others;
+  std::string csp = styles;
+  if (page != nullptr) csp += page->style_sources;
+  csp += scripts;
+  if (takes_work) csp += work;
+  return csp += others;
 }
 
 }  // namespace spillway::waiting

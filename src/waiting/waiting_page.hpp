@@ -16,6 +16,9 @@
 //                  A page for a request that has this cookie has `refreshes = false`.
 //   POST /join     from a form: the field kOfferField has PageContent::offer. Answer: 303 as above,
 //                  with a ticket, by which the page then shows a place
+// With PageContent::challenge the first GET /ticket comes when the nonce is found, with the field
+// Spillway-Work, and the form has it in kWorkField. 403: the page loads itself again, for the
+// challenge that holds now.
 // The state `arrived` on a second poll is how the page finds that the browser keeps no cookie, and
 // after a place was shown that the place has ended.
 //
@@ -31,6 +34,7 @@
 
 #include "base/time.hpp"
 #include "config/page_template.hpp"
+#include "waiting/challenge.hpp"
 
 namespace spillway::waiting {
 
@@ -53,10 +57,12 @@ struct PageContent {
   std::optional<Milliseconds> waited{};
   bool refreshes = true;     // without scripts it loads itself again, every 20 s or `poll`
   std::string_view offer{};  // if it is offered: what its form sends
+  std::optional<Challenge> challenge{};        // what the script does before there is a place
   const config::PageTemplate* page = nullptr;  // the operator's; null: the built-in one
 };
 
 inline constexpr std::string_view kOfferField = "offer";
+inline constexpr std::string_view kWorkField = "work";
 
 std::string waiting_page(const PageContent& content);
 
@@ -64,7 +70,8 @@ std::string waiting_page(const PageContent& content);
 std::string_view waiting_page_language(const PageContent& content);
 
 // Nothing but the page's own style and script, and the styles of the template, by their hashes (CSP
-// level 3 section 8.1), acts; the same for all pages of a template.
-std::string waiting_page_csp(const config::PageTemplate* page = nullptr);
+// level 3 section 8.1), acts; the same for all pages of a template. `takes_work`: of a page with a
+// challenge, which has a script more.
+std::string waiting_page_csp(const config::PageTemplate* page = nullptr, bool takes_work = false);
 
 }  // namespace spillway::waiting

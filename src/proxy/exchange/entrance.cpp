@@ -82,12 +82,16 @@ Task<std::optional<Answer>> Entrance::enter() {
     std::optional<Answer> claimed = co_await claim(*token_);
     co_return claimed;
   }
-  if (has_place && room_->time_at(services_.now()) - token_->time <= stamp_life(*settings_)) {
+  if (has_place && age_of(*token_) <= stamp_life(*settings_)) {
     std::optional<Answer> joined = co_await join(*token_);
     co_return joined;
   }
   std::optional<Answer> arrived = co_await arrive();
   co_return arrived;
+}
+
+Milliseconds Entrance::age_of(const Token& token) const {
+  return room_->time_at(services_.now()) - token.time;
 }
 
 bool Entrance::bypasses() {
@@ -112,7 +116,7 @@ bool Entrance::has_its_session(const Token& pass) {
 // Mostly a pass itself says that its visitor was let in, and when. If its time is in the future,
 // the clock was set back.
 bool Entrance::needs_look(const Token& pass) const {
-  const Milliseconds age = room_->time_at(services_.now()) - pass.time;
+  const Milliseconds age = age_of(pass);
   return pass.generation == 0 || age >= renew_after() || age < -kAhead;
 }
 
@@ -185,9 +189,16 @@ Task<std::optional<Answer>> Entrance::join(Token stamp) {
       co_return refuse(unmet_response(*unmet));
     stamp.wish = std::get<std::optional<waiting::CarriedWish>>(understood);
   }
+  const auto arrival =
+      waiting::arrival_of(stamp, room_->time_at(services_.now()), stamp_life(*settings_));
+  const Joiner joiner{client_address(request_), tokens_.work()};
   const Joining joining =
-      co_await ask_to_join(*room_, stamp, ask, client_address(request_), *settings_, asker());
-  if (joining.is_limited) co_return limit_joins();
+      co_await ask_to_join(*room_, arrival.value_or(stamp), ask, joiner, *settings_, asker());
+  if (joining.refused == Reason::join_limit) co_return limit_joins();
+  if (joining.refused == Reason::work_required) {
+    std::optional<Answer> arrived = co_await arrive(true);
+    co_return arrived;
+  }
   if (!joining.contact || joining.contact->door == WaitingRoom::Door::unmet)
     co_return tell_again(stamp);
   co_return go_on(*joining.contact, stamp);
@@ -219,8 +230,9 @@ Answer Entrance::limit_joins() {
   return tell(status_of(reason_, later), std::nullopt);
 }
 
-// The first contact, of which nothing is kept.
-Task<std::optional<Answer>> Entrance::arrive() {
+// The first contact, of which nothing is kept. `lacks_work`: it has a stamp, and another contact is
+// to bring the work for it.
+Task<std::optional<Answer>> Entrance::arrive(bool lacks_work) {
   const TimePoint now = services_.now();
   if (!is_visit(request_.head)) {
     const bool is_open =
@@ -245,7 +257,9 @@ Task<std::optional<Answer>> Entrance::arrive() {
   const bool enters = door == WaitingRoom::Door::enter;
   const bool waits = !door || door == WaitingRoom::Door::wait;
   if (!enters && !waits) co_return turn_away(*door, arrival.user);
-  const std::optional<waiting::TicketId> id = new_ticket_id();
+  if (waits && lacks_work && !http::prefers_html(request_.head.fields)) co_return work_required();
+  const bool is_kept = waits && lacks_work && outlasts_a_page(*token_);
+  const std::optional<waiting::TicketId> id = is_kept ? token_->id : new_ticket_id();
   if (!id) co_return waiting_room_open(settings_->page.poll.max);
   if (enters) {
     renew(*id, 0, arrival.user);
@@ -253,8 +267,14 @@ Task<std::optional<Answer>> Entrance::arrive() {
     co_return std::nullopt;
   }
   if (offers_places(*settings_)) room_->count_offer();
-  co_return tell_stamped(
-      {TokenKind::stamp, *id, 0, room_->time_at(now), arrival.priority, arrival.user, wish});
+  const waiting::Time arrived = is_kept ? token_->time : room_->time_at(now);
+  co_return tell_stamped({TokenKind::stamp, *id, 0, arrived, arrival.priority, arrival.user, wish});
+}
+
+// A stamp for which work is to be done is kept, since another tab may be at it; not shortly before
+// its end.
+bool Entrance::outlasts_a_page(const Token& stamp) const {
+  return age_of(stamp) <= waiting::kWorkLife - waiting::kStampLife;
 }
 
 // What it asks for is not understood, or nothing could ever meet it.
@@ -267,7 +287,10 @@ Answer Entrance::refuse(OwnResponse refusal) {
 Answer Entrance::tell_stamped(const Token& stamp) {
   using State = VisitorStatus::State;
   const State state = offers_places(*settings_) ? State::offered : State::arrived;
-  return tell({.state = state, .poll = stamp_poll(*settings_)}, stamp);
+  return tell({.state = state,
+               .poll = stamp_poll(*settings_),
+               .challenge = challenge_of(*settings_, stamp)},
+              stamp);
 }
 
 Answer Entrance::turn_away(WaitingRoom::Door door, const waiting::UserKey& user) {

@@ -54,6 +54,7 @@ class Entrance {
 
  private:
   bool bypasses();
+  Milliseconds age_of(const waiting::Token& token) const;
   Milliseconds renew_after() const;
   bool needs_look(const waiting::Token& pass) const;
   RoomAsker asker() const { return {services_, parking_}; }
@@ -62,7 +63,8 @@ class Entrance {
   Task<std::optional<Answer>> join(waiting::Token stamp);
   std::optional<Answer> go_on(const waiting::WaitingRoom::Contact& contact,
                               const waiting::Token& stamp);
-  Task<std::optional<Answer>> arrive();
+  Task<std::optional<Answer>> arrive(bool lacks_work = false);
+  bool outlasts_a_page(const waiting::Token& stamp) const;
   Answer refuse(OwnResponse refusal);
   bool has_its_session(const waiting::Token& pass);
   Answer limit_joins();

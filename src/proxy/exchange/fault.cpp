@@ -249,4 +249,13 @@ Fault too_many_visits(Reason reason, Milliseconds retry_after) {
       .retry_after = retry_after};
 }
 
+Fault work_required() {
+  return {.outcome = Outcome::waiting,
+          .reason = Reason::work_required,
+          .status = 403,
+          .detail =
+              "A place takes the nonce of the challenge in Spillway-Work. Ask without a token for "
+              "another challenge."};
+}
+
 }  // namespace spillway::proxy

@@ -113,5 +113,8 @@ Fault waiting_room_open(Milliseconds retry_after);
 // (JOIN_LIMIT): 429. Nothing takes its place, and it is not deferred: that would lead past the
 // line.
 Fault too_many_visits(Reason reason, Milliseconds retry_after);
+// A place takes a proof of work (waiting_room.challenge), and the request has none, or a wrong one:
+// 403. Its stamp may be of before the challenge.
+Fault work_required();
 
 }  // namespace spillway::proxy

@@ -3,6 +3,8 @@
 #include <memory>
 #include <mutex>
 
+#include "proxy/exchange/visitor_status.hpp"
+
 namespace spillway::proxy {
 
 namespace {
@@ -25,6 +27,16 @@ struct RoomQuestion {
 std::optional<WaitingRoom::Contact> look_first(SharedWaitingRoom& room, const waiting::Token& stamp,
                                                TimePoint now) {
   return room.is_shared() ? room.look_at_offer(stamp, now) : std::nullopt;
+}
+
+// Every way to a ticket leads through here.
+bool has_worked(SharedWaitingRoom& room, const waiting::Token& stamp, std::string_view nonce,
+                const config::WaitingRoom& settings) {
+  const auto challenge = challenge_of(settings, stamp);
+  if (!challenge) return true;
+  const waiting::Work work = waiting::check_work(*challenge, nonce);
+  room.count_work(work);
+  return work == waiting::Work::done;
 }
 
 }  // namespace
@@ -78,8 +90,12 @@ Task<std::optional<WaitingRoom::Contact>> ask_for_offer(SharedWaitingRoom& room,
 }
 
 Task<Joining> ask_to_join(SharedWaitingRoom& room, waiting::Token stamp, waiting::Ask ask,
-                          IpAddress client, const config::WaitingRoom& settings, RoomAsker asker) {
-  if (!room.may_join(client, settings, asker.services.now())) co_return Joining{.is_limited = true};
+                          Joiner joiner, const config::WaitingRoom& settings, RoomAsker asker) {
+  const IpAddress client = joiner.client;
+  if (!has_worked(room, stamp, joiner.work, settings))
+    co_return Joining{.refused = Reason::work_required};
+  if (!room.may_join(client, settings, asker.services.now()))
+    co_return Joining{.refused = Reason::join_limit};
   if (room.is_shared()) {
     // It has its ticket already: nothing is written, however often it asks with the stamp.
     auto view = room.look_at_ticket(stamp.id, asker.services.now());

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <variant>
 
+#include "base/reason.hpp"
 #include "proxy/exchange/services.hpp"
 #include "proxy/net/parking.hpp"
 #include "proxy/net/task.hpp"
@@ -46,14 +48,18 @@ Task<std::optional<waiting::WaitingRoom::Contact>> ask_for_offer(SharedWaitingRo
                                                                  waiting::Token stamp,
                                                                  RoomAsker asker);
 
-// A second contact. `is_limited`: of this address too many tickets were made lately; the stamp is
-// still good.
+// A second contact. `refused`: JOIN_LIMIT, of this address too many tickets were made lately;
+// WORK_REQUIRED, the room takes work that counts. The stamp is still good.
 struct Joining {
-  bool is_limited = false;
+  Reason refused = Reason::none;
   std::optional<waiting::WaitingRoom::Contact> contact{};
 };
-// `ask`: where resources are handed out.
+// What its visitor brings along: `ask`, where resources are handed out; `work`, a nonce, or empty.
+struct Joiner {
+  IpAddress client;
+  std::string_view work;
+};
 Task<Joining> ask_to_join(SharedWaitingRoom& room, waiting::Token stamp, waiting::Ask ask,
-                          IpAddress client, const config::WaitingRoom& settings, RoomAsker asker);
+                          Joiner joiner, const config::WaitingRoom& settings, RoomAsker asker);
 
 }  // namespace spillway::proxy

@@ -120,6 +120,11 @@ std::string to_json(const VisitorStatus& status, std::string_view room,
     text += quoted.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     text += ',';
   }
+  if (status.challenge) {
+    text += "\"challenge\":{\"algorithm\":\"SHA-256\",";
+    member("work_bits", status.challenge->work_bits);
+    text.append("\"prefix\":\"").append(status.challenge->prefix()).append("\"},");
+  }
   if (status.poll > Milliseconds(0)) member("poll_ms", status.poll.count());
   text.back() = '}';
   text += '\n';

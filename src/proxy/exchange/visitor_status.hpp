@@ -9,6 +9,7 @@
 #include "base/time.hpp"
 #include "config/config.hpp"
 #include "proxy/waiting/shared_waiting_room.hpp"
+#include "waiting/challenge.hpp"
 #include "waiting/token.hpp"
 #include "waiting/waiting_room.hpp"
 
@@ -33,8 +34,10 @@ struct VisitorStatus {
   std::optional<waiting::TicketId> id;             // of a ticket, or a session
   std::optional<waiting::WaitingRoom::View> view;  // likewise
   std::optional<waiting::End> end;                 // of one that was there lately
-  bool is_unknown = false;      // the log of a shared room does not answer: it is to ask again
-  Reason limit = Reason::none;  // POLL_LIMIT, JOIN_LIMIT: answered 429, and only `poll` counts
+  bool is_unknown = false;  // the log of a shared room does not answer: it is to ask again
+  // POLL_LIMIT, JOIN_LIMIT: answered 429, and only `poll` counts; WORK_REQUIRED: 403
+  Reason limit = Reason::none;
+  std::optional<waiting::Challenge> challenge{};  // what a place takes
 };
 
 std::string_view name(VisitorStatus::State state);
@@ -50,7 +53,14 @@ inline bool offers_places(const config::WaitingRoom& settings) {
 }
 // How long a stamp may be turned into a ticket.
 inline Milliseconds stamp_life(const config::WaitingRoom& settings) {
-  return offers_places(settings) ? waiting::kOfferLife : waiting::kStampLife;
+  if (offers_places(settings)) return waiting::kOfferLife;
+  return settings.tickets.challenge.work_bits > 0 ? waiting::kWorkLife : waiting::kStampLife;
+}
+// What its visitor has to do first.
+inline std::optional<waiting::Challenge> challenge_of(const config::WaitingRoom& settings,
+                                                      const waiting::Token& stamp) {
+  if (!waiting::takes_work(settings, stamp)) return std::nullopt;
+  return waiting::Challenge{settings.tickets.challenge.work_bits, stamp.id};
 }
 
 VisitorStatus status_of(const waiting::TicketId& id, const waiting::WaitingRoom::View& view);

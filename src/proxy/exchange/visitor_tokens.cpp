@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "http/ascii.hpp"
 #include "proxy/exchange/visitor_status.hpp"
 
 namespace spillway::proxy {
@@ -12,6 +13,7 @@ namespace spillway::proxy {
 namespace {
 
 constexpr std::string_view kTicketField = "Spillway-Ticket";
+constexpr std::string_view kWorkField = "Spillway-Work";
 
 void write_cookie(TextWriter& out, const SharedWaitingRoom& room,
                   const config::WaitingRoom& settings, std::string_view value,
@@ -76,6 +78,16 @@ std::optional<waiting::Token> VisitorTokens::find(const SharedWaitingRoom& room,
   }
   const http::Field* const field = request_.head.fields.find(kTicketField);
   return field != nullptr ? room.verify(field->value, now) : std::nullopt;
+}
+
+std::string_view VisitorTokens::work() const {
+  const http::Field* only = nullptr;
+  for (const http::Field& field : request_.head.fields) {
+    if (!http::iequals(field.name, kWorkField)) continue;
+    if (only != nullptr) return {};
+    only = &field;
+  }
+  return only != nullptr ? std::string_view(only->value) : std::string_view{};
 }
 
 bool VisitorTokens::is_program() const {

@@ -30,6 +30,9 @@ class VisitorTokens {
   // The one for this waiting room that is valid.
   std::optional<waiting::Token> find(const SharedWaitingRoom& room, TimePoint now) const;
 
+  // The nonce in Spillway-Work; empty: none, or several.
+  std::string_view work() const;
+
   // The visitor keeps to its cookies; a program without them is told the token in a field. Browsers
   // are known by Fetch Metadata (Sec-Fetch-*): scripts of a page are not shown the token.
   bool is_program() const;

@@ -22,13 +22,24 @@ namespace {
 
 constexpr std::uint64_t kMostForm = 1024;  // bytes
 
+struct Form {
+  std::string offer;
+  std::string work;  // the script's, where a place takes it
+};
+
 // Of a form as application/x-www-form-urlencoded; empty if it is none of the page's.
-std::string offer_in(std::string_view form) {
-  auto read = http::read_query(form);
+Form read_form(std::string_view text) {
+  auto read = http::read_query(text);
   auto* const fields = std::get_if<http::Parameters>(&read);
-  if (fields == nullptr || fields->size() != 1) return {};
-  http::Parameter& only = fields->front();
-  return only.name == waiting::kOfferField ? std::move(only.value) : std::string();
+  if (fields == nullptr || fields->empty() || fields->size() > 2) return {};
+  Form form;
+  if (fields->front().name != waiting::kOfferField) return {};
+  if (fields->size() == 2) {
+    if (fields->back().name != waiting::kWorkField) return {};
+    form.work = std::move(fields->back().value);
+  }
+  form.offer = std::move(fields->front().value);
+  return form;
 }
 
 bool is_of_another_origin(const http::RequestHead& head) {
@@ -39,17 +50,18 @@ bool is_of_another_origin(const http::RequestHead& head) {
 }  // namespace
 
 Task<Answer> WaitingResource::accept() {
-  std::string form;
+  std::string text;
   if (body_.has_any()) {
-    const std::optional<Fault> unread = co_await body_.read_content(form, kMostForm);
+    const std::optional<Fault> unread = co_await body_.read_content(text, kMostForm);
     if (unread) co_return *unread;
   }
-  if (form.size() > kMostForm) co_return waiting_told(413, "The form has more than 1024 bytes.");
+  if (text.size() > kMostForm) co_return waiting_told(413, "The form has more than 1024 bytes.");
+  const Form form = read_form(text);
   const TimePoint now = services_.now();
   const std::optional<waiting::Token> token = tokens_.find(*room_, now);
   const bool is_stamp = token && token->kind == waiting::TokenKind::stamp;
   const bool is_browser = http::prefers_html(request_.head.fields);
-  const bool is_misfit = is_stamp && !room_->takes_offer(offer_in(form), *token, now);
+  const bool is_misfit = is_stamp && !room_->takes_offer(form.offer, *token, now);
   if (!token || is_of_another_origin(request_.head) || (is_misfit && !is_browser))
     co_return waiting_told(403,
                            "A place is taken by the form of the waiting page, and kept by the "
@@ -59,11 +71,11 @@ Task<Answer> WaitingResource::accept() {
   VisitorStatus told;
   const auto wanted = takes ? ask_of(*room_, *token, now) : std::nullopt;
   if (wanted) {
-    VisitorStatus taken = co_await take_place(*token, *wanted);
+    VisitorStatus taken = co_await take_place(*token, *wanted, form.work);
     told = std::move(taken);
   }
   // The page goes on by itself, with the same offer.
-  if (told.limit != Reason::none && !is_browser) co_return too_many_visits(told.limit, told.poll);
+  if (told.limit != Reason::none && !is_browser) co_return refuse_visit(told);
   response_ = back_to_page(request_.head);
   if (given_) add_token(response_, *room_, *settings_, *given_, now, tokens_.is_program());
   co_return WaitingReport{};

@@ -88,9 +88,15 @@ Answer WaitingResource::wrong_method(std::string_view allowed) {
   return WaitingReport{};
 }
 
+// It has asked too often, or has not done its work.
+Answer WaitingResource::refuse_visit(const VisitorStatus& status) {
+  if (status.limit == Reason::work_required) return work_required();
+  return too_many_visits(status.limit, status.poll);
+}
+
 Task<Answer> WaitingResource::show() {
   const VisitorStatus status = co_await ask();
-  if (status.limit != Reason::none) co_return too_many_visits(status.limit, status.poll);
+  if (status.limit != Reason::none) co_return refuse_visit(status);
   response_ = status_response({.request = request_,
                                .room = *room_,
                                .settings = *settings_,
@@ -161,9 +167,12 @@ Task<VisitorStatus> WaitingResource::ask_with_stamp(Token stamp) {
     const auto offered = co_await ask_for_offer(*room_, stamp, asker());
     contact = offered;
   } else {
+    const auto arrival = waiting::arrival_of(stamp, room_->time_at(now), stamp_life(*settings_));
+    const Joiner joiner{client_address(request_), tokens_.work()};
     const Joining joining =
-        co_await ask_to_join(*room_, stamp, *wanted, client_address(request_), *settings_, asker());
-    if (joining.is_limited) co_return status_of(Reason::join_limit, stamp_poll(*settings_));
+        co_await ask_to_join(*room_, arrival.value_or(stamp), *wanted, joiner, *settings_, asker());
+    if (joining.refused != Reason::none)
+      co_return status_of(joining.refused, stamp_poll(*settings_));
     contact = joining.contact;
   }
   if (!contact) co_return VisitorStatus{.poll = stamp_poll(*settings_)};

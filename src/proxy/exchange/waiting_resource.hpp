@@ -49,6 +49,7 @@ class WaitingResource {
   Task<Answer> answer_form(std::string_view part);
   Task<Answer> answer_refresh(bool is_on);
   Task<Answer> show();
+  static Answer refuse_visit(const VisitorStatus& status);
   Answer wrong_method(std::string_view allowed);
   Task<Answer> begin_events();
   void begin_stream();
@@ -73,7 +74,8 @@ class WaitingResource {
   std::optional<Answer> refuse_wish(const waiting::Ask& ask);
   bool has_session(const waiting::Token& pass);
   Task<VisitorStatus> ask_for_place(waiting::Token token);
-  Task<VisitorStatus> take_place(waiting::Token stamp, waiting::Ask ask);
+  // `work`: a nonce, or empty.
+  Task<VisitorStatus> take_place(waiting::Token stamp, waiting::Ask ask, std::string_view work);
   Task<Answer> note_arrival();
   Task<Answer> show_ticket(waiting::TicketId id);
   VisitorStatus look_at(const waiting::TicketId& id);

@@ -52,6 +52,7 @@ waiting::PageContent content_of(const WaitingFacts& facts, const waiting::Orders
       .waited = waits ? std::optional(facts.room.time_at(facts.now) - view->joined) : std::nullopt,
       .refreshes = !http::has_cookie(facts.request.head.fields, kStillCookie),
       .offer = facts.offer,
+      .challenge = facts.status.challenge,
       .page = own_page(facts.settings)};
 }
 
@@ -99,7 +100,8 @@ OwnResponse waiting_response(const WaitingFacts& facts) {
   const waiting::Orders notice = facts.room.notice(facts.settings);
   if (facts.as_page) {
     response.lines += "Content-Type: text/html; charset=utf-8\r\nContent-Security-Policy: ";
-    response.lines += waiting::waiting_page_csp(own_page(facts.settings));
+    response.lines +=
+        waiting::waiting_page_csp(own_page(facts.settings), facts.status.challenge.has_value());
     response.lines +=
         "\r\nReferrer-Policy: same-origin\r\nX-Content-Type-Options: nosniff\r\n"
         "Vary: Accept-Language\r\nContent-Language: ";

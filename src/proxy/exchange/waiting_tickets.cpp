@@ -125,7 +125,7 @@ Task<Answer> WaitingResource::join() {
     const bool has_more = token->kind != TokenKind::stamp;
     VisitorStatus told = co_await ask_for_place(*token);
     const bool is_over = told.end.has_value();
-    if (told.limit != Reason::none) co_return too_many_visits(told.limit, told.poll);
+    if (told.limit != Reason::none) co_return refuse_visit(told);
     if (told.is_unknown) co_return rooms_unavailable();
     using State = VisitorStatus::State;
     const bool is_new = is_over || told.state == State::arrived || told.state == State::closed;
@@ -139,7 +139,7 @@ Task<Answer> WaitingResource::join() {
 }
 
 Task<VisitorStatus> WaitingResource::ask_for_place(Token token) {
-  if (token.kind == TokenKind::stamp) return take_place(token, wanted_);
+  if (token.kind == TokenKind::stamp) return take_place(token, wanted_, tokens_.work());
   return ask();
 }
 
@@ -153,14 +153,15 @@ bool WaitingResource::has_session(const Token& pass) {
 
 // The second contact. While visitors do not have to wait, it begins a session at once. An offer may
 // be taken later than a stamp is good for; its place then goes by the time of this request.
-Task<VisitorStatus> WaitingResource::take_place(Token stamp, waiting::Ask ask) {
+Task<VisitorStatus> WaitingResource::take_place(Token stamp, waiting::Ask ask,
+                                                std::string_view work) {
   const TimePoint now = services_.now();
   const std::optional<Token> arrival =
       waiting::arrival_of(stamp, room_->time_at(now), stamp_life(*settings_));
   if (!arrival) co_return VisitorStatus{};
-  const Joining joining =
-      co_await ask_to_join(*room_, *arrival, ask, client_address(request_), *settings_, asker());
-  if (joining.is_limited) co_return status_of(Reason::join_limit, stamp_poll(*settings_));
+  const Joiner joiner{client_address(request_), work};
+  const Joining joining = co_await ask_to_join(*room_, *arrival, ask, joiner, *settings_, asker());
+  if (joining.refused != Reason::none) co_return status_of(joining.refused, stamp_poll(*settings_));
   const auto& contact = joining.contact;
   if (!contact) co_return VisitorStatus{.poll = stamp_poll(*settings_), .is_unknown = true};
   auto view = contact->view;
@@ -194,7 +195,9 @@ Task<Answer> WaitingResource::note_arrival() {
                  arrival.priority,
                  arrival.user,
                  wish_of(*room_, wanted_, now)};
-  co_return tell_joined(202, {.state = VisitorStatus::State::arrived, .poll = Milliseconds(1000)});
+  co_return tell_joined(202, {.state = VisitorStatus::State::arrived,
+                              .poll = Milliseconds(1000),
+                              .challenge = challenge_of(*settings_, *given_)});
 }
 
 // `made`: the status unless it is turned away.

@@ -140,6 +140,7 @@ observe::WaitingRoomSnapshot snapshot_of(SharedWaitingRoom& room,
   snapshot.limited_polls = room.limited_polls();
   snapshot.limited_joins = room.limited_joins();
   snapshot.offered = room.offered();
+  for (std::size_t n = 0; n < waiting::kWorkCount; ++n) snapshot.work[n] = room.work(n);
   snapshot.unverified = room.unverified();
   for (const std::string_view name : waiting::tier_names(settings))
     snapshot.tiers.emplace_back(name);

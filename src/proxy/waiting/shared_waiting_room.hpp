@@ -24,6 +24,7 @@
 #include "proxy/waiting/room_outbox.hpp"
 #include "proxy/waiting/visitor_clock.hpp"
 #include "traffic/classify.hpp"
+#include "waiting/challenge.hpp"
 #include "waiting/configured.hpp"
 #include "waiting/entry_pace.hpp"
 #include "waiting/replica.hpp"
@@ -199,6 +200,10 @@ class SharedWaitingRoom {
   void tick(const config::WaitingRoom& settings, waiting::EntryPace::Health health, TimePoint now);
   waiting::Counts counts(TimePoint now);
 
+  // What became of visitors' proofs of work.
+  void count_work(waiting::Work work) { ++work_[static_cast<std::size_t>(work)]; }
+  std::uint64_t work(std::size_t work) const { return work_[work]; }
+
   // Requests that never wait (config::WaitingBypass).
   void count_bypass() { bypassed_.fetch_add(1, std::memory_order_relaxed); }
   std::uint64_t bypassed() const { return bypassed_.load(std::memory_order_relaxed); }
@@ -277,6 +282,7 @@ class SharedWaitingRoom {
   std::atomic<std::uint64_t> offered_{0};
   std::atomic<std::uint64_t> limited_polls_{0};
   std::atomic<std::uint64_t> limited_joins_{0};
+  std::array<std::atomic<std::uint64_t>, waiting::kWorkCount> work_{};
   std::array<std::atomic<std::uint64_t>, waiting::kEventCount> told_{};
   std::atomic<std::uint64_t> not_told_{0};
   // By TokenSource, by TokenFault.

@@ -1,5 +1,5 @@
-'use strict';
 (() => {
+'use strict';
 // Asks for the visitor's status, shows it, and enters when it is called. The header of
 // waiting_page.hpp says what it expects of the server.
 const root = document.documentElement;
@@ -23,6 +23,11 @@ for (const line of at('texts').content.textContent.split('\n')) {
   const colon = line.indexOf(': ');
   if (colon > 0) texts[line.slice(0, colon)] = line.slice(colon + 2);
 }
+
+// A proof of work, without which there is no place: of work.js.
+const bits = Number(main.dataset.bits);
+let proof = null;
+const work = () => proof = proof || proofOfWork(main.dataset.prefix, bits);
 
 let state = main.dataset.state;
 let pollMs = Number(main.dataset.poll);
@@ -87,14 +92,18 @@ async function ask() {
   if (asking) return;
   asking = true;
   clearTimeout(timer);
+  const headers = {Accept: 'application/json'};
+  if (bits && state === 'arrived') headers['Spillway-Work'] = await work();
   const abort = new AbortController();
   const limit = setTimeout(() => abort.abort(), REQUEST_LIMIT);
   let retryAfter = 0;
   try {
     const answer = await fetch(path + '/ticket', {
-      headers: {Accept: 'application/json'}, credentials: 'same-origin', cache: 'no-store', signal: abort.signal,
+      headers, credentials: 'same-origin', cache: 'no-store', signal: abort.signal,
     });
     retryAfter = Number(answer.headers.get('Retry-After')) * 1000 || 0;
+    // Another page has another challenge.
+    if (answer.status === 403) return location.reload();
     if (answer.status !== 429) {
       const status = await answer.json();
       if (!status.state) throw new Error('no status');
@@ -108,6 +117,16 @@ async function ask() {
   asking = false;
   const backoff = failures ? Math.min(LONGEST_BACKOFF, pollMs * 2 ** (failures - 1)) : 0;
   askIn(Math.max(stream ? STREAM_CHECK : pollMs, retryAfter, backoff));
+}
+
+async function takeOffer(event) {
+  event.preventDefault();
+  const form = event.target;
+  put('heading', texts.h_checking);
+  put('sentence', texts.p_checking);
+  announce(texts.h_checking);
+  form.elements.work.value = await work();
+  form.submit();
 }
 
 function failed() {
@@ -365,6 +384,9 @@ addEventListener('pageshow', (event) => {
   ask();
 });
 addEventListener('online', () => { if (failures) ask(); });
+
+if (bits && state === 'offered') main.querySelector('.offer').onsubmit = takeOffer;
+if (bits && state === 'arrived') work();
 
 root.dataset.state = state;
 main.classList.add('scripted');

@@ -33,13 +33,15 @@ json rooms() {
   json offered = support::always();
   offered["join"] = "offer";
   offered["joins_per_second"] = 1;
+  json worked = support::always();
+  worked["challenge"] = {{"work_bits", 18}};
   return {{"workers", 1},
           {"store", {{"url", "memory:"}}},
           {"routes",
            {route("sale", support::always()), route("next", support::always()),
             route("full", std::move(full)), route("over", support::always()),
             route("drawn", std::move(drawn)), route("offered", std::move(offered)),
-            route("lab", lab)}}};
+            route("worked", std::move(worked)), route("lab", lab)}}};
 }
 
 json guarded() {
@@ -91,7 +93,7 @@ void RoomQuestions::add_programs(Questions& to) const {
     const std::string wish = R"({"type":"scope","duration_ms":60000,"max_wait_ms":60000})";
     return join("lab", join("lab", "", wish).field("Spillway-Ticket").value_or(""));
   };
-  to[post + "202"] = [this] { return join("sale"); };
+  to[post + "202"] = [this] { return join("worked"); };
   to[post + "400"] = [this] { return join("sale", "", "[]"); };
   to[post + "403"] = [this] { return join("sale", "", "", "Accept: */*\r\n"); };
   to[post + "404"] = [this] { return join("none"); };
@@ -123,6 +125,9 @@ void RoomQuestions::add_programs(Questions& to) const {
   to["DELETE" + one + "404"] = [=, this] { return program("DELETE", tickets + waiting_[0].id); };
   const std::string own = "GET /_spillway/rooms/{room}/ticket ";
   to[own + "200"] = [this] { return program("GET", "sale/ticket", called_.token); };
+  to[own + "403"] = [this] {
+    return program("GET", "worked/ticket", join("worked").field("Spillway-Ticket").value_or(""));
+  };
   to[own + "404"] = [this] { return program("GET", "none/ticket"); };
   to[own + "429"] = [this] { return flood_with(ticket_in("sale").token); };
   const std::string more = "POST /_spillway/rooms/{room}/extend ";

@@ -11,7 +11,7 @@
 namespace spillway::api {
 
 // Proxies with waiting rooms: `sale`, in which entry is paused, `next`, in which somebody can be
-// called, one that is full, one that has ended, one that offers places.
+// called, one that is full, one that has ended, one that offers places, one where they take work.
 class RoomQuestions {
  public:
   RoomQuestions();

@@ -8,6 +8,7 @@ import { resolve } from 'node:path'
 import test, { after, before } from 'node:test'
 
 import * as access from './access_cases.mjs'
+import * as challenge from './challenge_cases.mjs'
 import * as crowd from './crowd_case.mjs'
 import { Browser } from './devtools.mjs'
 import * as own from './own_page_cases.mjs'
@@ -19,7 +20,7 @@ const stage = { programs }
 
 before(async () => {
   stage.site = await Site.start()
-  const rooms = { ...place.rooms, ...access.rooms, ...own.rooms }
+  const rooms = { ...place.rooms, ...access.rooms, ...own.rooms, ...challenge.rooms }
   stage.proxy = await Proxy.start(resolve(programs, 'spillway'), stage.site.port, rooms, own.pages)
   stage.browser = await Browser.start()
 })
@@ -32,6 +33,6 @@ after(async () => {
 
 // Each case has rooms and a window of its own, and most of them wait most of the time.
 test('the waiting page', { concurrency: true }, async t => {
-  const cases = Object.entries({ ...crowd.cases, ...place.cases, ...access.cases, ...own.cases })
-  await Promise.all(cases.map(([name, play]) => t.test(name, () => play(stage))))
+  const cases = Object.entries({ ...crowd.cases, ...place.cases, ...access.cases, ...own.cases, ...challenge.cases })
+  await Promise.all(cases.map(([name, play]) => t.test(name, each => play(stage, each))))
 })

@@ -26,6 +26,7 @@ TEST_CASE("a waiting room needs no key, and no route has one unless it says so")
   CHECK(room.page.file.empty());
   CHECK_FALSE(room.page.own);
   CHECK(room.tickets.join == WaitingJoin::automatic);
+  CHECK(room.tickets.challenge.work_bits == 0);
   CHECK(room.secure_cookie);
   CHECK(room.tickets.claim >= Milliseconds{120'000});  // WCAG 2.2.1
   CHECK(room.tickets.abandon >= Milliseconds{150'000});
@@ -37,13 +38,17 @@ TEST_CASE("every key of a waiting room has its range") {
        {R"({"active_sessions":1})", R"({"per_minute":1000000})", R"({"when":"always"})",
         R"({"status":200})", R"({"status":202})", R"({"status":429})",
         R"({"poll":{"min_ms":1000,"max_ms":1000}})", R"({"languages":["de","ar"]})",
-        R"({"join":"auto"})", R"({"join":"offer"})", R"({"page":""})",
+        R"({"join":"auto"})", R"({"join":"offer"})", R"({"page":""})", R"({"challenge":{}})",
+        R"({"challenge":{"work_bits":0}})", R"({"challenge":{"work_bits":24}})",
         R"({"message":"Bitte warten."})", R"({"class":"P1"})", R"({"secure_cookie":false})"})
     load_good(route(good));
   check_problem(route(R"({"active_sessions":0})"), kPath + ".active_sessions", "found 0");
   check_problem(route(R"({"per_minute":0})"), kPath + ".per_minute", "found 0");
   check_problem(route(R"({"when":"never"})"), kPath + ".when", "overloaded");
   check_problem(route(R"({"join":"never"})"), kPath + ".join", "offer");
+  check_problem(route(R"({"challenge":{"work_bits":25}})"), kPath + ".challenge.work_bits",
+                "found 25");
+  check_problem(route(R"({"challenge":18})"), kPath + ".challenge", "");
   check_problem(route(R"({"page":"a\nb"})"), kPath + ".page", "control characters");
   for (const char* status : {"201", "302", "418", "500", "600"})
     check_problem(route(R"({"status":)" + std::string(status) + "}"), kPath + ".status",

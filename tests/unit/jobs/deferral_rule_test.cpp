@@ -58,6 +58,7 @@ constexpr std::array<Row, kReasonCount> kRows{{
     {Reason::waiting_room, Outcome::waiting, When::never},
     {Reason::poll_limit, Outcome::waiting, When::never},
     {Reason::join_limit, Outcome::waiting, When::never},
+    {Reason::work_required, Outcome::waiting, When::never},
     {Reason::shedding_does_not_help, Outcome::denied, When::always},
 }};
 

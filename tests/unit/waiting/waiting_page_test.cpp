@@ -269,6 +269,43 @@ TEST_CASE("the script finds each text that it uses, and each element") {
   }
 }
 
+TEST_CASE("where a place takes work the page says so, and what a visitor without scripts can do") {
+  Challenge challenge{18, TicketId{}};
+  challenge.id.bytes.fill(0xa5);
+  for (const PageTexts& texts : page_languages()) {
+    PageContent checked = content("arrived", texts.tag());
+    CHECK(between(waiting_page(checked), "id=\"heading\">", "<") == texts.find("h_arrived"));
+    CHECK_FALSE(contains(waiting_page(checked), texts.find("no_scripts")));
+    CHECK(contains(waiting_page(checked), "data-bits=\"\" data-prefix=\"\""));
+    checked.challenge = challenge;
+    const std::string page = waiting_page(checked);
+    CHECK(between(page, "id=\"heading\">", "<") == texts.find("h_checking"));
+    CHECK(between(page, "id=\"sentence\">", "<") == texts.find("p_checking"));
+    CHECK(between(page, "<title>", "<") == texts.find("h_checking"));
+    CHECK(contains(page, "data-state=\"arrived\""));
+    CHECK(between(page, "data-bits=\"", "\"") == "18");
+    CHECK(between(page, "data-prefix=\"", "\"") == challenge.prefix());
+    CHECK(contains(page, "<noscript><p>" + std::string(texts.find("no_scripts")) + "</p>"));
+    CHECK(compressed_size(page) <= 9 * 1024);
+    // Its script is a second one, which the policy allows as well.
+    CHECK(count(page, "<script") == 2);
+    CHECK(count(waiting_page(content("arrived", texts.tag())), "<script") == 1);
+    const std::string script = between(page, "<script>", "</script>");
+    CHECK(contains(script, "const proofOfWork"));
+    CHECK(contains(waiting_page_csp(nullptr, true), " " + hash_of(script) + "; connect-src"));
+    CHECK_FALSE(contains(waiting_page_csp(), hash_of(script)));
+    // The offer says what it is before it is checked.
+    PageContent offered = content("offered", texts.tag());
+    offered.offer = "o1";
+    CHECK_FALSE(contains(waiting_page(offered), "name=\"work\""));
+    offered.challenge = challenge;
+    const std::string form = between(waiting_page(offered), "<form class=\"offer\"", "</form>");
+    CHECK(contains(form, "name=\"offer\" value=\"o1\""));
+    CHECK(contains(form, "name=\"work\" value=\"\""));
+    CHECK(between(waiting_page(offered), "id=\"heading\">", "<") == texts.find("h_offered"));
+  }
+}
+
 TEST_CASE("before a draw the page shows without scripts when entry begins, and no place") {
   PageContent before = content();
   before.begins_in = Milliseconds(12 * 60'000);

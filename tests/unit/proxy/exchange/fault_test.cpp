@@ -43,7 +43,8 @@ std::map<Reason, std::vector<Fault>> all_faults() {
                             idempotency_key_in_hand(),
                             waiting_room_open(kLater),
                             too_many_visits(Reason::poll_limit, kLater),
-                            too_many_visits(Reason::join_limit, kLater)};
+                            too_many_visits(Reason::join_limit, kLater),
+                            work_required()};
   for (const Reason reason :
        {Reason::inflight_saturation, Reason::queue_saturation, Reason::queue_wait_risk,
         Reason::tail_latency, Reason::shedding_does_not_help, Reason::event_loop_lag,
