@@ -4,18 +4,12 @@
 #include <array>
 
 #include "http/ascii.hpp"
+#include "http/cgi_name.hpp"
 
 namespace spillway::http {
 namespace {
 
 constexpr std::size_t kMaxFolded = 64;  // longer than any name with a meaning
-
-constexpr char folded(char c) { return c == '_' ? '-' : to_lower(c); }
-
-bool equals_folded(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return folded(x) == folded(y); });
-}
 
 bool has(const std::vector<std::string>& names, std::string_view name) {
   return std::any_of(names.begin(), names.end(),
@@ -142,12 +136,12 @@ bool ProtectedFields::is_for_trusted_peers(std::string_view name) const {
 
 bool ProtectedFields::is_alias(std::string_view name) const {
   for (const std::string& one : names_) {
-    if (equals_folded(one, name) && !iequals(one, name)) return true;
+    if (are_one_to_cgi(one, name) && !iequals(one, name)) return true;
   }
-  if (name.find('_') == std::string_view::npos || contains(name)) return false;
+  if (!is_ambiguous_to_cgi(name) || contains(name)) return false;
   std::array<char, kMaxFolded> block;
   name = name.substr(0, kMaxFolded);  // a longer one may still have a prefix with a meaning
-  std::transform(name.begin(), name.end(), block.begin(), folded);
+  std::transform(name.begin(), name.end(), block.begin(), cgi_folded);
   const std::string_view plain(block.data(), name.size());
   const FieldId id = boost::beast::http::string_to_field(plain);
   return is_hop_by_hop(id) || is_protected(id) || is_identity_field(plain);

@@ -45,8 +45,8 @@ class ProtectedFields {
   bool contains(std::string_view name) const;
   // One of trusted_headers: from anyone but a trusted peer it is a lie.
   bool is_for_trusted_peers(std::string_view name) const;
-  // Whether the name differs from that of a protected or hop-by-hop field only in underscores for
-  // hyphens: CGI and its heirs (RFC 3875 section 4.1.18) cannot tell the two apart.
+  // Whether the name differs from that of a protected or hop-by-hop field only in other characters
+  // for hyphens (X_Real_IP, X.Real+IP): CGI and its heirs cannot tell the two apart (cgi_name.hpp).
   bool is_alias(std::string_view name) const;
 
  private:

@@ -5,22 +5,16 @@
 #include <string_view>
 
 #include "http/ascii.hpp"
+#include "http/cgi_name.hpp"
 
 namespace spillway::cache {
 namespace {
-
-// Whether a backend may take the one for the other: CGI has underscores for hyphens.
-bool means(std::string_view name, std::string_view field) {
-  return std::equal(name.begin(), name.end(), field.begin(), field.end(), [](char a, char b) {
-    return http::to_lower(a == '_' ? '-' : a) == http::to_lower(b);
-  });
-}
 
 bool is_override(std::string_view name) {
   if (http::to_lower(name.front()) != 'x') return false;
   for (const std::string_view one : {"X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override",
                                      "X-Original-URL", "X-Rewrite-URL"}) {
-    if (means(name, one)) return true;
+    if (http::are_one_to_cgi(name, one)) return true;  // a backend may take it for that
   }
   return false;
 }

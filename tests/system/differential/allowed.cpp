@@ -92,6 +92,8 @@ const std::vector<Allowed>& allowed() {
       {kNginx, Kind::keeps_field, "underscore", "9110 5.1", "a token; NGINX drops it", "x_a"},
       {kHaproxy, Kind::drops_field, "underscored forwarding field", "9110 17.10",
        "an alias of X-Forwarded-For to CGI", "x_forwarded_for"},
+      {kHaproxy, Kind::drops_field, "dotted forwarding field", "9110 17.10",
+       "an alias of X-Forwarded-For to lighttpd", "x.forwarded.for"},
       {kBoth, Kind::drops_field, "Connection names a field", "9110 7.6.1", "MUST be removed",
        "x-a"},
       {kBoth, Kind::drops_field, "Connection list", "9110 7.6.1", "MUST be removed", "x-a"},

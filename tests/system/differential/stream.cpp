@@ -91,6 +91,7 @@ constexpr std::array kEntries = std::to_array<Entry>({
     {Part::line, {"name with a bracket", "9110 5.1"}, "X(A): v\r\n"},
     {Part::line, {"underscore", "9110 5.1"}, "X_A: v\r\n"},
     {Part::line, {"underscored forwarding field", "9110 5.1"}, "X_Forwarded_For: 10.0.0.1\r\n"},
+    {Part::line, {"dotted forwarding field", "9110 5.1"}, "X.Forwarded.For: 10.0.0.1\r\n"},
     {Part::line, {"repeated field", "9110 5.3"}, "X-A: 1\r\nX-B: 2\r\nx-a: 3\r\n"},
     {Part::line, {"bytes above 127 in a value", "9110 5.5"}, "X-A: \xc3\xa4\xff\r\n"},
     {Part::line, {"NUL in a value", "9110 5.5"}, kLineWithNul},

@@ -38,7 +38,8 @@ void add_statuses(std::vector<Case>& cases) {
              {get().status(status).with("X-Mark", "first").asked(),
               get().with("X-Mark", "second").asked()}));
   }
-  for (const std::string name : {"X-HTTP-Method-Override", "X-HTTP-Method", "X-Original-URL"}) {
+  for (const std::string name :
+       {"X-HTTP-Method-Override", "X-HTTP-Method", "X-Original-URL", "X.HTTP.Method.Override"}) {
     cases.push_back(
         ours("what " + name + " brings about is no answer to the request line",
              {says({"Cache-Control: max-age=60"}), says({"Cache-Control: max-age=60"})},

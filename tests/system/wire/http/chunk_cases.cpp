@@ -146,6 +146,8 @@ std::vector<Case> chunk_cases() {
       no_trailer("a field of trusted_headers is no trailer", "X-Wire-Tenant: 7\r\n"),
       no_trailer("a field of cache.personal is no trailer", "X-Wire-Person: 7\r\n"),
       no_trailer("a field of cache.vary is no trailer", "X-Wire-Variant: 7\r\n"),
+      no_trailer("X.Forwarded.For is no trailer", "X.Forwarded.For: 1.2.3.4\r\n"),
+      no_trailer("X_Wire_Tenant is no trailer", "X_Wire_Tenant: 7\r\n"),
       no_trailer("a line without a colon is no trailer", "nonsense\r\n"),
       no_trailer("a line with a space before its colon is no trailer", "X-Sum : 1\r\n"),
       no_trailer("a folded line is no trailer", "X-Sum: 1\r\n 2\r\n"),

@@ -77,6 +77,16 @@ std::vector<Case> identity_cases() {
                    .asked_with("X-Wire-Tenant", "7")),
           never_passes("X_Forwarded_For"),
           never_passes("X_Real_IP"),
+          never_passes("X_Wire_Tenant"),
+          never_passes("X.Forwarded.For"),
+          never_passes("X+Real+IP"),
+          never_passes("X.Wire~Tenant"),
+          never_passes("Content.Length"),
+          ours("a name with a dot that stands for no other goes on",
+               sends(get("/", "X.Custom: 1\r\nX_Other: 2\r\n"))
+                   .passes()
+                   .asked_with("X.Custom", "1")
+                   .asked_with("X_Other", "2")),
           never_passes("Content_Length"),
           never_passes("Transfer_Encoding"),
           never_passes("Spillway-Late"),
@@ -98,6 +108,12 @@ std::vector<Case> identity_cases() {
                    .sends(get("/", "X_Forwarded_For: 192.0.2.9\r\n"))
                    .passes()
                    .asked_without("X_Forwarded_For")),
+          ours("X.Wire.Tenant of a trusted peer's client does not go on",
+               Step()
+                   .from_trusted_peer()
+                   .sends(get("/", "X.Wire.Tenant: 7\r\n"))
+                   .passes()
+                   .asked_without("X.Wire.Tenant")),
           ours("Connection, passed on by a trusted peer, names none of its fields away",
                Step()
                    .from_trusted_peer()
