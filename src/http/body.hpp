@@ -9,8 +9,8 @@
 // overflow; white space only before an extension's semicolon, RFC 9110 section 5.6.3), line ends
 // are CRLF exactly, a chunk's size and its extensions are at most 272 bytes, the extensions of all
 // chunks 64 KiB, free of control characters, the trailer section is at most 8 KiB of valid fields.
-// A field about framing, routing or authentication (RFC 9110 section 6.5.1) is refused in a
-// request's trailer section, where it can only be an attack, and left out of a response's.
+// A field that may not be a trailer (trailer.hpp) is refused in a request's trailer section, where
+// it can only be an attack, and left out of a response's.
 #pragma once
 
 #include <array>

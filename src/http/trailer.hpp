@@ -8,13 +8,14 @@
 
 namespace spillway::http {
 
-// Not in a request: framing, routing, connection, authentication, request modifiers, content
-// format, cookies, identity fields, fields of the configuration, and aliases of these
-// (identity.hpp).
+// Not in a request: hop-by-hop, protected and identity fields (framing, routing, authentication,
+// negotiation, conditions, content format, cookies, ...), fields of the configuration, and aliases
+// of these (identity.hpp).
 bool may_be_request_trailer(std::string_view name,
                             const ProtectedFields& protected_fields = kNoFieldsConfigured);
 
-// Not in a response: framing, connection, content format, and Spillway's own fields.
+// Not in a response: hop-by-hop and protected fields, those that control what is done with it (Age,
+// Expires, Location, Retry-After), and Spillway's own.
 bool may_be_response_trailer(std::string_view name);
 
 }  // namespace spillway::http

@@ -22,33 +22,53 @@ constexpr std::string_view kToken =
 constexpr std::string_view kExtension =
     ";= \t!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-constexpr std::array<std::string_view, 12> kNeverTrailers{
-    "content-length", "transfer-encoding", "host",         "connection",
-    "keep-alive",     "proxy-connection",  "upgrade",      "te",
-    "trailer",        "content-encoding",  "content-type", "content-range"};
-constexpr std::array<std::string_view, 23> kNeverRequestTrailers{"authorization",
+// Hop-by-hop and protected fields.
+constexpr auto kNeverTrailers = std::to_array<std::string_view>({"connection",
+                                                                 "keep-alive",
+                                                                 "proxy-connection",
+                                                                 "te",
+                                                                 "transfer-encoding",
+                                                                 "upgrade",
+                                                                 "http2-settings",
+                                                                 "proxy-authenticate",
                                                                  "proxy-authorization",
-                                                                 "cookie",
+                                                                 "proxy-authentication-info",
+                                                                 "host",
+                                                                 "content-length",
+                                                                 "content-type",
+                                                                 "content-encoding",
+                                                                 "content-range",
+                                                                 "trailer",
                                                                  "expect",
-                                                                 "max-forwards",
-                                                                 "cache-control",
-                                                                 "pragma",
                                                                  "range",
                                                                  "if-match",
                                                                  "if-none-match",
                                                                  "if-modified-since",
                                                                  "if-unmodified-since",
                                                                  "if-range",
+                                                                 "authorization",
+                                                                 "www-authenticate",
+                                                                 "cookie",
+                                                                 "set-cookie",
+                                                                 "cache-control",
+                                                                 "pragma",
+                                                                 "vary",
+                                                                 "accept",
+                                                                 "accept-charset",
+                                                                 "accept-encoding",
+                                                                 "accept-language",
+                                                                 "user-agent",
+                                                                 "date",
                                                                  "origin",
-                                                                 "forwarded",
+                                                                 "referer",
                                                                  "via",
-                                                                 "x-request-id",
-                                                                 "traceparent",
-                                                                 "tracestate",
-                                                                 "x-api-key",
-                                                                 "x-tenant",
-                                                                 "x-priority",
-                                                                 "x-real-ip"};
+                                                                 "max-forwards",
+                                                                 "forwarded"});
+constexpr auto kNeverResponseTrailers =
+    std::to_array<std::string_view>({"age", "expires", "location", "retry-after"});
+constexpr auto kNeverRequestTrailers =
+    std::to_array<std::string_view>({"x-request-id", "traceparent", "tracestate", "x-api-key",
+                                     "x-tenant", "x-priority", "x-real-ip"});
 
 bool is_control(char c) {
   const auto byte = static_cast<unsigned char>(c);
@@ -63,8 +83,13 @@ bool allowed_trailer(std::string_view name, bool of_request) {
     return std::find(names.begin(), names.end(), lower) != names.end();
   };
   if (among(kNeverTrailers)) return false;
-  return !of_request || (!among(kNeverRequestTrailers) && !lower.starts_with("x-forwarded-") &&
-                         !lower.starts_with("spillway-"));
+  if (!of_request) return !among(kNeverResponseTrailers);
+  if (lower.starts_with("accept-")) return false;
+  // CGI knows no other character than a hyphen between letters and digits.
+  std::replace_if(
+      lower.begin(), lower.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '-');
+  return !among(kNeverTrailers) && !among(kNeverRequestTrailers) &&
+         !lower.starts_with("x-forwarded-") && !lower.starts_with("spillway-");
 }
 
 // Reads on from where it is. Each step says refused at the first byte that cannot be right, and

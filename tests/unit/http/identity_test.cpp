@@ -220,6 +220,29 @@ TEST_CASE("no protected field is a trailer of a request") {
     CAPTURE(name);
     CHECK_FALSE(may_be_request_trailer(name, kOfShop));
   }
+  for (const char* name : {"Accept",
+                           "accept-language",
+                           "Accept_Language",
+                           "Accept-Encoding",
+                           "Accept-Datetime",
+                           "Accept-Anything",
+                           "User-Agent",
+                           "Referer",
+                           "Date",
+                           "Vary",
+                           "Forwarded",
+                           "X-Real-IP",
+                           "HTTP2-Settings",
+                           "Keep-Alive",
+                           "Proxy-Authenticate",
+                           "Proxy-Authorization",
+                           "Proxy-Authentication-Info",
+                           "TE",
+                           "If-None-Match",
+                           "Content-Type"}) {
+    CAPTURE(name);
+    CHECK_FALSE(may_be_request_trailer(name));
+  }
   for (const char* name : {"X-Checksum", "Digest", "X-Customer-Count", "grpc-status"}) {
     CAPTURE(name);
     CHECK(may_be_request_trailer(name, kOfShop));
@@ -232,6 +255,21 @@ TEST_CASE("no protected field is a trailer of a request") {
   CHECK(read("X-Customer") == Error::bad_trailer);
   CHECK(read("X_Session") == Error::bad_trailer);
   CHECK(read("X-Checksum") == Error::none);
+}
+
+TEST_CASE("no field that a client acts on before the content is a trailer of a response") {
+  for (const char* name :
+       {"HTTP2-Settings", "http2-settings", "Proxy-Authenticate", "Proxy-Authentication-Info",
+        "Keep-Alive", "Connection", "Content-Length", "Content-Type", "Set-Cookie", "Cache-Control",
+        "WWW-Authenticate", "Vary", "Age", "Expires", "Location", "Retry-After"}) {
+    CAPTURE(name);
+    CHECK_FALSE(may_be_response_trailer(name));
+  }
+  for (const char* name :
+       {"X-Sum", "Digest", "ETag", "Server-Timing", "grpc-status", "Locations"}) {
+    CAPTURE(name);
+    CHECK(may_be_response_trailer(name));
+  }
 }
 
 TEST_CASE("a Content-Length in an unusual form is written anew") {

@@ -48,6 +48,20 @@ Case for_old_client(std::string sentence, Answer answer) {
       sends("GET / HTTP/1.0\r\nHost: a.example\r\n\r\n").answered(answer.closing()).broken_off());
 }
 
+// A field that must be known before the content. The response is good otherwise.
+Case no_trailer(const std::string& name, const std::string& value) {
+  return ours(name + " is no trailer of a response",
+              sends(get())
+                  .answered(head(kChunked) + "3\r\nabc\r\n0\r\n" + name + ": " + value +
+                            "\r\nX-Sum: 1\r\n\r\n")
+                  .passes()
+                  .body("abc")
+                  .satisfies([](const Observation& seen) -> std::string {
+                    const support::Fields expected{{"X-Sum", "1"}};
+                    return seen.responses[0].trailers == expected ? "" : "the trailers are others";
+                  }));
+}
+
 }  // namespace
 
 std::vector<Case> response_framing_cases() {
@@ -158,6 +172,12 @@ std::vector<Case> response_framing_cases() {
                .satisfies([](const Observation& seen) -> std::string {
                  return seen.responses[0].trailers.empty() ? "" : "it reached the client";
                })),
+      no_trailer("HTTP2-Settings", "AAMAAABk"),
+      no_trailer("Proxy-Authenticate", "Basic"),
+      no_trailer("Keep-Alive", "timeout=5"),
+      no_trailer("Set-Cookie", "a=1"),
+      no_trailer("Cache-Control", "no-store"),
+      no_trailer("Location", "/b"),
       ours("a field that is no trailer is left out of a response that is good otherwise",
            sends(get())
                .answered(head(kChunked) +
