@@ -5,6 +5,7 @@
 
 #include "http/ascii.hpp"
 #include "http/cgi_name.hpp"
+#include "http/target_field.hpp"
 
 namespace spillway::http {
 namespace {
@@ -78,18 +79,21 @@ bool is_protected(FieldId id) {
 }
 
 bool is_proxy_field(std::string_view name) {
-  static constexpr std::array<std::string_view, 7> kOfX{
-      "X-Real-IP",      "X-Client-IP",    "X-Cluster-Client-IP", "X-Azure-ClientIP",
-      "X-ProxyUser-Ip", "X-Original-URL", "X-Rewrite-URL"};
-  static constexpr std::array<std::string_view, 7> kOthers{
-      "X-Original-Forwarded-For", "X-Envoy-External-Address", "True-Client-IP",  "Client-IP",
-      "CF-Connecting-IP",         "CF-Connecting-IPv6",       "Fastly-Client-IP"};
+  static constexpr std::array<std::string_view, 11> kOfX{
+      "X-Real-IP",      "X-Client-IP",   "X-Cluster-Client-IP",     "X-Azure-ClientIP",
+      "X-Remote-IP",    "X-Remote-Addr", "X-Originating-IP",        "X-Original-Forwarded-For",
+      "X-ProxyUser-Ip", "X-Forwarded",   "X-Envoy-External-Address"};
+  static constexpr std::array<std::string_view, 8> kOthers{
+      "True-Client-IP",   "Client-IP",     "CF-Connecting-IP", "CF-Connecting-IPv6",
+      "Fastly-Client-IP", "Forwarded-For", "Proxy-Client-IP",  "WL-Proxy-Client-IP"};
   // The first letter decides for nearly all fields.
   switch (name.empty() ? '\0' : to_lower(name.front())) {
-    case 'x': return is_one_of(kOfX, name) || is_one_of(kOthers, name);
+    case 'x': return is_one_of(kOfX, name) || is_target_field(name);
+    case 'f': return is_one_of(kOthers, name) || is_target_field(name);
     case 't':
     case 'c':
-    case 'f': return is_one_of(kOthers, name);
+    case 'p':
+    case 'w': return is_one_of(kOthers, name);
     default: return false;
   }
 }

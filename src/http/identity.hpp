@@ -26,7 +26,7 @@ bool is_protected(FieldId id);
 bool is_identity_field(std::string_view name);
 
 // Fields by which front-end proxies tell a backend the client's address (X-Real-IP, True-Client-IP,
-// CF-Connecting-IP, ...) or the target that was asked for (X-Original-URL, X-Rewrite-URL): from
+// CF-Connecting-IP, ...) or the target that was asked for (target_field.hpp): from
 // anyone but a trusted peer they are lies.
 bool is_proxy_field(std::string_view name);
 

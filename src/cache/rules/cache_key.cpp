@@ -7,6 +7,7 @@
 
 #include "cache/rules/selecting.hpp"
 #include "http/ascii.hpp"
+#include "http/target_field.hpp"
 
 namespace spillway::cache {
 namespace {
@@ -87,7 +88,7 @@ void CacheKey::add_values(const CacheRequest& request, std::string_view name) {
 }
 
 // A trusted proxy's forwarded host, and behind it X-Forwarded-Prefix, -Port, -User or whatever else
-// it has put there: an upstream may make its response by any of them.
+// it has put there, X-Host and the like too: an upstream may make its response by any of them.
 void CacheKey::add_forwarding(const CacheRequest& request) {
   const std::size_t begin = text_.size();
   std::uint32_t size = 0;
@@ -95,8 +96,9 @@ void CacheKey::add_forwarding(const CacheRequest& request) {
   text_ += request.forwarded_host;
   if (request.is_forwarding_trusted) {
     for (const http::Field& field : request.fields) {
-      if (!http::istarts_with(field.name, "X-Forwarded-") || request.hop.strips(field) ||
-          http::iequals(field.name, "X-Forwarded-For"))
+      const bool tells =
+          http::istarts_with(field.name, "X-Forwarded-") || http::is_target_field(field.name);
+      if (!tells || request.hop.strips(field) || http::iequals(field.name, "X-Forwarded-For"))
         continue;
       text_ += '\n';  // which no field has in it
       for (const char c : field.name) text_ += http::to_lower(c);

@@ -104,6 +104,8 @@ TEST_CASE("fields whose names CGI cannot tell from protected ones do not go on")
         "Max_Forwards",
         "X_Original_URL",
         "X.Forwarded.For",
+        "X_Host",
+        "Front.End.Https",
         "X+Real+IP",
         "X~Tenant",
         "x-forwarded.PROTO",
@@ -133,17 +135,45 @@ TEST_CASE("fields whose names CGI cannot tell from protected ones do not go on")
 }
 
 TEST_CASE("only a trusted peer says which address or target its client has") {
-  for (const std::string name :
-       {"X-Real-IP", "x-real-ip", "True-Client-IP", "X-Client-IP", "X-Cluster-Client-IP",
-        "Client-IP", "CF-Connecting-IP", "CF-Connecting-IPv6", "Fastly-Client-IP",
-        "X-Azure-ClientIP", "X-Original-Forwarded-For", "X-Envoy-External-Address",
-        "X-Original-URL", "X-Rewrite-URL", "X-Forwarded-Port", "X-Forwarded-Prefix"}) {
+  for (const std::string name : {"X-Real-IP",
+                                 "x-real-ip",
+                                 "True-Client-IP",
+                                 "X-Client-IP",
+                                 "X-Cluster-Client-IP",
+                                 "Client-IP",
+                                 "CF-Connecting-IP",
+                                 "CF-Connecting-IPv6",
+                                 "Fastly-Client-IP",
+                                 "X-Azure-ClientIP",
+                                 "X-Original-Forwarded-For",
+                                 "X-Envoy-External-Address",
+                                 "X-Original-URL",
+                                 "X-Rewrite-URL",
+                                 "X-Forwarded-Port",
+                                 "X-Forwarded-Prefix",
+                                 "X-Forwarded",
+                                 "Forwarded-For",
+                                 "X-Host",
+                                 "x-host",
+                                 "X-Original-Host",
+                                 "X-HTTP-Host-Override",
+                                 "Proxy-Client-IP",
+                                 "WL-Proxy-Client-IP",
+                                 "X-Remote-IP",
+                                 "X-Remote-Addr",
+                                 "X-Originating-IP",
+                                 "X-ProxyUser-Ip",
+                                 "Front-End-Https",
+                                 "X-Scheme",
+                                 "X-Url-Scheme"}) {
     CAPTURE(name);
     CHECK_FALSE(has_field(sent(name + ": 10.0.0.1\r\n"), name));
     CHECK(has_line(sent(name + ": 10.0.0.1\r\n", true), name + ": 10.0.0.1"));
     CHECK_FALSE(may_be_request_trailer(name));
   }
-  for (const std::string name : {"X-Real-Name", "Client-Name", "True", "CF-Ray", "Fastly"}) {
+  for (const std::string name :
+       {"X-Real-Name", "Client-Name", "True", "CF-Ray", "Fastly", "X-Hosts", "X-Remote",
+        "Front-End", "Forwarded-Fo", "Proxy-Client", "WL-Proxy", "X-Schemes", "Scheme"}) {
     CAPTURE(name);
     CHECK(has_line(sent(name + ": 1\r\n"), name + ": 1"));
   }

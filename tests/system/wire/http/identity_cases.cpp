@@ -61,6 +61,18 @@ std::vector<Case> identity_cases() {
           never_passes("X-Cluster-Client-IP"),
           never_passes("CF-Connecting-IP"),
           never_passes("X-Original-URL"),
+          never_passes("X-Host"),
+          never_passes("X-Original-Host"),
+          never_passes("X-HTTP-Host-Override"),
+          never_passes("X-Scheme"),
+          never_passes("Front-End-Https"),
+          never_passes("X-Forwarded"),
+          never_passes("Forwarded-For"),
+          never_passes("X-Remote-IP"),
+          never_passes("X-Remote-Addr"),
+          never_passes("X-Originating-IP"),
+          never_passes("Proxy-Client-IP"),
+          never_passes("WL-Proxy-Client-IP"),
           never_passes("X-Wire-Tenant"),  // of trusted_headers
           never_passes("x-wire-TENANT"),
           ours("a field of trusted_headers goes from between its neighbours",
@@ -102,6 +114,11 @@ std::vector<Case> identity_cases() {
                                                         .sends(get("/", "X-Real-IP: 192.0.2.1\r\n"))
                                                         .passes()
                                                         .asked_with("X-Real-IP", "192.0.2.1")),
+          ours("X-Host of a trusted peer stays", Step()
+                                                     .from_trusted_peer()
+                                                     .sends(get("/", "X-Host: b.example\r\n"))
+                                                     .passes()
+                                                     .asked_with("X-Host", "b.example")),
           ours("X_Forwarded_For of a trusted peer's client does not go on",
                Step()
                    .from_trusted_peer()

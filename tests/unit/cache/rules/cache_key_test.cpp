@@ -64,7 +64,16 @@ TEST_CASE("the forwarding fields that go on to the upstream are parts of the key
     CHECK_FALSE(is_shared(Asked(prefixed), Asked(other)));
     CHECK(is_shared(Asked(prefixed, false), Asked(other, false)));
   }
-  CHECK(is_shared(Asked(Lines{{"X-Forwarded-For", "a"}}), Asked(Lines{{"X-Forwarded-For", "b"}})));
+  for (const char* name : {"X-Host", "x-original-host", "X-HTTP-Host-Override", "X-Scheme",
+                           "Front-End-Https", "X-Url-Scheme"}) {
+    CAPTURE(name);
+    CHECK_FALSE(is_shared(Asked(Lines{{name, "a"}}), Asked(Lines{{name, "b"}})));
+    CHECK_FALSE(is_shared(Asked(Lines{{name, "a"}}), Asked(Lines{})));
+  }
+  for (const char* name : {"X-Forwarded-For", "X-Real-IP", "X-Other"}) {
+    CAPTURE(name);
+    CHECK(is_shared(Asked(Lines{{name, "a"}}), Asked(Lines{{name, "b"}})));
+  }
 }
 
 TEST_CASE("parts of a key do not run into each other") {

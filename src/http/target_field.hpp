@@ -1,0 +1,21 @@
+// Fields by which front-end proxies tell a backend which URL, host or scheme was asked for, besides
+// X-Forwarded-*: identity.hpp says from whom they are believed.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "http/ascii.hpp"
+
+namespace spillway::http {
+
+constexpr bool is_target_field(std::string_view name) {
+  constexpr std::array<std::string_view, 8> kNames{
+      "X-Original-URL",       "X-Rewrite-URL", "X-Host",       "X-Original-Host",
+      "X-HTTP-Host-Override", "X-Scheme",      "X-Url-Scheme", "Front-End-Https"};
+  return std::any_of(kNames.begin(), kNames.end(),
+                     [&](std::string_view one) { return iequals(one, name); });
+}
+
+}  // namespace spillway::http
