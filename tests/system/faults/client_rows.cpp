@@ -48,15 +48,15 @@ Row in_few_slots(Row row) {
 }
 
 // They do not leave, but wait for too short a time.
-Row short_deadlines() {
+Row short_deadlines(const std::string& deadline) {
   Row row = vanish(Phase::at_work);
-  row.name = "clients wait for 15 ms";
-  row.client = [vanishing = row.client](Stand& stand, Client client) -> Outcome {
+  row.name = "clients wait for " + deadline;
+  row.client = [vanishing = row.client, deadline](Stand& stand, Client client) -> Outcome {
     if (stays(client)) return vanishing(stand, client);
     try {
       RawClient asking(stand.port());
       const std::string target = "/slow/" + std::to_string(client.number);
-      const Message answer = asking.ask(get(target, "X-Request-Deadline: 15ms\r\n"));
+      const Message answer = asking.ask(get(target, "X-Request-Deadline: " + deadline + "\r\n"));
       return {std::to_string(answer.status()), 1, answer.body};
     } catch (const std::exception& error) {
       return {"WRONG: " + std::string(error.what()), 1, {}};
@@ -66,6 +66,20 @@ Row short_deadlines() {
     return stays(client) ? word == "200" : word == "503" || word == "504";
   };
   row.must = "504";
+  return row;
+}
+
+// Their deadlines have passed when they ask. What alerts on P0 go by does not count them.
+Row passed_deadlines() {
+  Row row = short_deadlines("0ms");
+  row.must = "503";
+  row.besides = [](Stand& stand) -> std::string {
+    const Scrape scrape = stand.scrape();
+    const std::string_view first = "class=\"P0\"";
+    if (scrape.sum("spillway_errors_total", "DEADLINE_EXPIRED") == 0) return "none is counted";
+    if (scrape.sum("spillway_denied_total", first) != 0) return "P0 was denied something";
+    return scrape.sum("spillway_deadline_miss_total", first) == 0 ? "" : "P0 missed a deadline";
+  };
   return row;
 }
 
@@ -84,7 +98,8 @@ std::vector<Row> client_rows() {
   rows.push_back(vanish(Phase::in_chunk, streams));
   rows.push_back(vanish(Phase::in_queue, {{"dispatch", {{"concurrency", 4}}}}));
   rows.push_back(in_few_slots(vanish(Phase::at_work)));
-  rows.push_back(in_few_slots(short_deadlines()));
+  rows.push_back(in_few_slots(short_deadlines("15ms")));
+  rows.push_back(passed_deadlines());
   return rows;
 }
 

@@ -163,6 +163,26 @@ std::vector<Case> response_framing_cases() {
       early_no_chunk("a response's chunk size that ends in a line feed is a bad gateway",
                      "3\nabc\r\n"),
       early_no_chunk("a response's chunk that ends in a line feed is a bad gateway", "3\r\nabc\n"),
+      ours("zeros and a tab before a response's Content-Length are not passed on",
+           sends(get())
+               .answered(head("Content-Length:\t" + std::string(30, '0') + "3\r\n") + "abc")
+               .passes()
+               .body("abc")
+               .with("Content-Length", "3")
+               .open()),
+      ours("chunks go to the client without extensions, leading zeros and white space",
+           sends(get())
+               .answered(head(kChunked) +
+                         "0003 ; a=1\r\nabc\r\nA;b=\"c;d\"\r\n0123456789\r\n00;e\r\n\r\n")
+               .passes()
+               .body("abc0123456789")
+               .open()
+               .satisfies([](const Observation& seen) -> std::string {
+                 const std::string& raw = seen.responses[0].raw_body;
+                 const bool is_plain = raw.find_first_of(";= ") == std::string::npos &&
+                                       !raw.starts_with('0') && raw.ends_with("\r\n0\r\n\r\n");
+                 return is_plain ? "" : "chunks came as they were sent";
+               })),
       must("9110 6.5.1", "Content-Length is no trailer of a response",
            sends(get())
                .answered(head(kChunked) + "3\r\nabc\r\n0\r\nContent-Length: 9\r\n\r\n")
