@@ -44,7 +44,7 @@ AdminTarget admin_target(const AdminRequest& request) {
 }
 
 std::string json_line(const nlohmann::ordered_json& json) {
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 AdminResponse admin_page(beast_http::status status, std::string_view type, std::string body) {

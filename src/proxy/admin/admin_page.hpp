@@ -23,7 +23,8 @@ struct AdminTarget {
 };
 AdminTarget admin_target(const AdminRequest& request);
 
-// One line. Never throws: invalid UTF-8 becomes U+FFFD.
+// One line in ASCII, since a terminal may show it: what clients wrote controls nothing there. Never
+// throws: invalid UTF-8 becomes U+FFFD.
 std::string json_line(const nlohmann::ordered_json& json);
 
 AdminResponse admin_page(boost::beast::http::status status, std::string_view type,
