@@ -10,6 +10,7 @@
 #include <string>
 
 #include "support/places.hpp"
+#include "system/api/away_questions.hpp"
 #include "system/api/deferral_questions.hpp"
 #include "system/api/description.hpp"
 #include "system/api/room_questions.hpp"
@@ -214,14 +215,22 @@ TEST_CASE("every status that the description names is asked for, and each answer
   for (const auto& [status, ask] : questions())
     all[status] = [&proxies, ask = ask] { return ask(proxies); };
   std::set<std::string> asked;
-  for (const auto& [status, ask] : all) {
+  const auto check = [&](const std::string& status, const api::Question& ask) {
     CAPTURE(status);
     asked.insert(status);
     const Message answer = ask();
     CAPTURE(answer.body);
     CHECK(std::to_string(answer.status()) == status.substr(status.rfind(' ') + 1));
     CHECK(description.judge(status, media_type(answer), answer.body) == "");
-  }
+  };
+  for (const auto& [status, ask] : all) check(status, ask);
+  if (!support::Postgres::is_installed()) return;
+  const api::AwayQuestions away;
+  for (const auto& [status, ask] : away.all()) check(status, ask);
+  const Message refused = away.join();
+  CHECK(refused.status() == 503);
+  CHECK(description.judge("POST /_spillway/rooms/{room}/tickets 503", media_type(refused),
+                          refused.body) == "");
   CHECK(asked == description.statuses());
 }
 

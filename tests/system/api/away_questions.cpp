@@ -1,0 +1,80 @@
+#include "system/api/away_questions.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace spillway::api {
+
+using nlohmann::json;
+using support::Message;
+using support::RawClient;
+
+namespace {
+
+const std::string kRoom = "/_spillway/rooms/sale";
+
+std::string token_of(const Message& answer) {
+  return "Spillway-Ticket: " + answer.field("Spillway-Ticket").value_or("") + "\r\n";
+}
+
+json held() {
+  json room = support::always();
+  room["on_store_failure"] = "hold";
+  return room;
+}
+
+}  // namespace
+
+AwayQuestions::AwayQuestions()
+    : proxy_(shop_.address(),
+             support::selling(held(), {{"log", {{"level", "error"}}},
+                                       {"store", {{"url", postgres_.create_database()}}}})) {
+  const auto contact = [this](const std::string& lines) {
+    return program("POST " + kRoom + "/tickets", "Spillway-Join: 1\r\n" + lines);
+  };
+  const Message made = contact(token_of(contact("")));
+  REQUIRE(made.status() == 201);
+  token_ = token_of(made);
+  id_ = json::parse(made.body).at("id");
+  stamp_ = token_of(contact(""));
+  postgres_.stop();
+}
+
+Message AwayQuestions::program(const std::string& start, const std::string& lines) const {
+  return RawClient(proxy_.port())
+      .ask(start + " HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n" + lines + "\r\n");
+}
+
+Message AwayQuestions::join() const {
+  return program("POST " + kRoom + "/tickets", "Spillway-Join: 1\r\n" + stamp_);
+}
+
+Questions AwayQuestions::all() const {
+  Questions all;
+  const std::string room = "/_spillway/rooms/{room}";
+  all["POST " + room + "/leave 503"] = [this] {
+    return program("POST " + kRoom + "/leave", "Spillway-Leave: 1\r\n" + token_);
+  };
+  all["POST " + room + "/extend 503"] = [this] {
+    return program("POST " + kRoom + "/extend", token_);
+  };
+  all["DELETE " + room + "/tickets/{id} 503"] = [this] {
+    return program("DELETE " + kRoom + "/tickets/" + id_, token_);
+  };
+  const std::string ticket = "/tickets/" + id_;
+  all["DELETE /rooms/{room}/tickets/{id} 503"] = [=, this] {
+    return desk_.ask("DELETE", "/rooms/sale" + ticket);
+  };
+  const auto order = [&](const std::string& described, const std::string& act,
+                         const std::string& body) {
+    all["POST /rooms/{room}" + described + " 503"] = [=, this] {
+      return desk_.ask("POST", "/rooms/sale" + act, body);
+    };
+  };
+  for (const std::string act : {"/open", "/close", "/pause", "/resume", "/call"})
+    order(act, act, "{}");
+  order("/message", "/message", R"({"text":"Soon"})");
+  order("/tickets/{id}/move", ticket + "/move", R"({"to":"front"})");
+  return all;
+}
+
+}  // namespace spillway::api
