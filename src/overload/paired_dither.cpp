@@ -19,6 +19,8 @@ constexpr double kPrecision = 0.8;
 // At least so many times as long as a request holds its slot.
 constexpr double kHolds = 1;
 constexpr double kLongestHolds = 3;
+// Times that without a queue, by when the first requests of a crowd have ended.
+constexpr double kCrowdEnds = 1.5;
 constexpr double kSettles = 1.2;
 // A guess is made if it is lower than this part of the requests at work.
 constexpr double kFarOff = 0.6;
@@ -139,9 +141,11 @@ void PairedDither::watch(const LimitSample& sample, TimePoint now) {
   begin_comparing(sample.span, now);
 }
 
-// Enough for a first guess, if clients are about to leave.
+// Enough for a first guess, if clients are about to leave. Not before the time of a whole request:
+// until the first ones of a crowd have ended, few slots are given back.
 bool PairedDither::shows_queue(const Phase& phase) const {
-  return !has_guessed_ && phase.seconds >= to_seconds(kShortest) && phase.released >= kFewest &&
+  const double shortest = std::max(to_seconds(kShortest), kCrowdEnds * times_.quiet());
+  return !has_guessed_ && phase.seconds >= shortest && phase.released >= kFewest &&
          guess(phase.released / phase.seconds, phase.at_work());
 }
 

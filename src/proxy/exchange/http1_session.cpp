@@ -177,16 +177,22 @@ Task<bool> Http1Session::skip_answered_body() {
     co_return skipped;
   }
   if (!is_body_started_ || body_.done()) co_return true;
-  body_.relay_no_more();
-  const Block block = services_.large_blocks.take();
-  const auto receive = [this, room = block.bytes()] {
-    const BodyPiece piece = receive_body(room);
-    if (piece.status == BodyPiece::Status::would_block) return Discarded::nothing;
-    if (piece.status != BodyPiece::Status::done || is_input_lost_) return Discarded::failed;
-    return body_.done() ? Discarded::all : Discarded::some;
-  };
-  const bool skipped = co_await discard(receive, kAnsweredBody, without_bytes);
-  co_return skipped;
+  bool is_found = false;
+  bool is_lost = services_.draining || body_.failed();
+  if (!is_lost) {
+    body_.relay_no_more();
+    const Block block = services_.small_blocks.take();
+    const auto receive = [this, room = block.bytes(), &is_lost] {
+      const BodyPiece piece = receive_body(room);
+      if (piece.status == BodyPiece::Status::would_block) return Discarded::nothing;
+      is_lost = piece.status == BodyPiece::Status::invalid || is_input_lost_;
+      if (piece.status != BodyPiece::Status::done || is_lost) return Discarded::failed;
+      return body_.done() ? Discarded::all : Discarded::some;
+    };
+    is_found = co_await discard(receive, kAnsweredBody, without_bytes);
+  }
+  if (is_lost) co_await close_lingering();
+  co_return is_found;
 }
 
 // The next `most` bytes.

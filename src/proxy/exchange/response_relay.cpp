@@ -32,7 +32,7 @@ Task<std::optional<Fault>> ResponseRelay::run() {
   if (!state().is_upstream_done() && is_event_stream(to_.request.head, response)) {
     if (const std::optional<Fault> fault = begin_event_stream()) co_return fault;
   }
-  // That the rest of the request's body is not read for nothing.
+  // The client need not send the rest of the request's body.
   if (state().is_upstream_done() && !to_.body.is_sent()) to_.session.close_after_response();
   if (!start_response()) {
     if (is_event_stream_) drop_event_stream(observe::TunnelEnd::broken);

@@ -133,6 +133,40 @@ TEST_CASE("the first guess does not wait for requests that succeed") {
   CHECK(loop.limit() <= 10);
 }
 
+namespace {
+
+// The limit after a crowd has filled all slots of an idle upstream, whose requests take about three
+// seconds without a queue and `times` as long with it: nothing is given back before the first ends.
+std::uint32_t limit_after_crowd(double times) {
+  PairedDither limit({}, 1);
+  TimePoint now = TimePoint{} + 1h;
+  const auto step = [&](double at_work, double released, bool is_short) {
+    limit.step({.span = 100ms,
+                .wall = now.time_since_epoch(),
+                .slot_seconds = at_work * 0.1,
+                .succeeded = static_cast<std::uint32_t>(released),
+                .is_short = is_short,
+                .has_waiters = is_short,
+                .released = released,
+                .answered = 1},
+               now);
+    now += 100ms;
+  };
+  for (int tick = 0; tick < 400; ++tick) step(12, tick % 5 == 0 ? 2 : 0, false);
+  for (int tick = 0; tick < 60; ++tick) {
+    const double ended = tick < 24 ? 0 : 64 / 12.0 / times;
+    step(64, std::floor(ended), true);
+  }
+  return limit.limit();
+}
+
+}  // namespace
+
+TEST_CASE("a crowd before a slow upstream that is idle is no sign of a queue") {
+  CHECK(limit_after_crowd(1) >= 64);
+  CHECK(limit_after_crowd(4) < 64);
+}
+
 TEST_CASE("a first guess made in a stall is taken back as soon as the stall ends") {
   Loop loop;
   loop.run({.offered = 280}, 20s);
