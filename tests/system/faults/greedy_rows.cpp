@@ -190,13 +190,21 @@ std::vector<Row> greedy_rows() {
   const std::string upload = "POST /good/";
   const std::string host = " HTTP/1.1\r\nHost: a.example\r\n";
   std::vector<Row> rows;
-  rows.push_back(row_of({.name = "clients expect 100 and fall silent",
-                         .changes = kFewSlots,
-                         .begins = [=](RawClient& client, const std::string& number) {
-                           client.send(upload + number + host +
-                                       "Content-Length: 1\r\nExpect: 100-continue\r\n\r\n");
-                           client.read_head();
-                         }}));
+  const auto expect_and_fall_silent = [&](const std::string& what, const std::string& framing,
+                                          const std::string& begun) {
+    rows.push_back(row_of({.name = "clients expect 100 " + what + "and fall silent",
+                           .changes = kFewSlots,
+                           .begins = [=](RawClient& client, const std::string& number) {
+                             client.send(upload + number + host + framing +
+                                         "\r\nExpect: 100-continue\r\n\r\n");
+                             client.read_head();
+                             client.send(begun);
+                           }}));
+  };
+  expect_and_fall_silent("", "Content-Length: 1", "");
+  expect_and_fall_silent("for chunks ", "Transfer-Encoding: chunked", "");
+  expect_and_fall_silent("for chunks, begin one ", "Transfer-Encoding: chunked", "5\r\nab");
+  expect_and_fall_silent("for 1 MB ", "Content-Length: 1000000", "");
   rows.push_back(
       row_of({.name = "clients upload at 300 B/s",
               .changes = kFewSlots,
