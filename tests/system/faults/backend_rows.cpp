@@ -91,6 +91,24 @@ Row ejects(const std::string& fault, Words words, Words words_to_head) {
   return row;
 }
 
+// The same where it is the only one: its circuit opens, and what comes then is refused at once.
+Row opens_the_circuit(const std::string& fault) {
+  Row row = asks(fault, {"503", "aborted", "502", "504"}, {"200"}, with_response_timeout(1000));
+  row.name += "-opens-circuit";
+  row.settings.changes["app"]["circuit_breaker"] = {
+      {"consecutive_failures", 3}, {"open_ms", 600'000}, {"max_open_ms", 600'000}};
+  row.afterwards = "/sound/0";
+  row.besides = [once = std::move(row.besides)](Stand& stand) -> std::string {
+    const Scrape scrape = stand.scrape();
+    if (scrape.sum("spillway_server_circuit_open", "upstream=\"app\"") == 0)
+      return "no circuit is open";
+    if (scrape.sum("spillway_server_circuit_open", "upstream=\"sound\"") != 0)
+      return "a circuit of the sound server is open";
+    return once(stand);
+  };
+  return row;
+}
+
 }  // namespace
 
 std::vector<Row> backend_rows() {
@@ -147,9 +165,13 @@ std::vector<Row> backend_rows() {
                {.target = "/stalls-in-request/" + number, .body = 8'000'000});
   };
   rows.push_back(std::move(in_request));
-  for (const char* const fault : {"resets-in-body", "truncates-length", "truncates-chunk",
-                                  "truncates-trailer", "stalls-in-body"})
+  for (const char* const fault :
+       {"resets-in-body", "truncates-length", "truncates-chunk", "truncates-trailer",
+        "stalls-in-body", "stalls-in-chunk", "stalls-in-trailer", "resets-after-head"})
     rows.push_back(ejects(fault, {"aborted", "502", "504"}, fine));
+  for (const char* const fault : {"garbage-chunk", "floods-trailer", "floods-chunk-size"})
+    rows.push_back(ejects(fault, {"502", "aborted"}, fine));
+  rows.push_back(opens_the_circuit("truncates-length"));
   return rows;
 }
 
