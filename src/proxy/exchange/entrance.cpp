@@ -245,7 +245,9 @@ Task<std::optional<Answer>> Entrance::arrive(bool lacks_work) {
     const auto asked = ask_in_link(request_.head.path_and_query);
     if (const auto* const wrong = std::get_if<std::string>(&asked))
       co_return refuse(malformed_ask(*wrong));
-    const Understood understood = understand(*room_, std::get<waiting::Ask>(asked), now);
+    waiting::Ask ask = std::get<waiting::Ask>(asked);
+    if (lacks_work && ask == waiting::Ask{}) ask = ask_of(*room_, *token_, now).value_or(ask);
+    const Understood understood = understand(*room_, ask, now);
     if (const auto* const unmet = std::get_if<waiting::Unmet>(&understood))
       co_return refuse(unmet_response(*unmet));
     wish = std::get<std::optional<waiting::CarriedWish>>(understood);

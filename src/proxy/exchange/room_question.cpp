@@ -29,12 +29,15 @@ std::optional<WaitingRoom::Contact> look_first(SharedWaitingRoom& room, const wa
   return room.is_shared() ? room.look_at_offer(stamp, now) : std::nullopt;
 }
 
-// Every way to a ticket leads through here.
+// Every way to a ticket leads through here. A stamp that has one already makes none.
 bool has_worked(SharedWaitingRoom& room, const waiting::Token& stamp, std::string_view nonce,
-                const config::WaitingRoom& settings) {
+                const config::WaitingRoom& settings, TimePoint now) {
   const auto challenge = challenge_of(settings, stamp);
   if (!challenge) return true;
   const waiting::Work work = waiting::check_work(*challenge, nonce);
+  if (work != waiting::Work::done &&
+      room.with(now, [&](WaitingRoom& it, waiting::Time) { return it.peek(stamp.id).has_value(); }))
+    return true;
   room.count_work(work);
   return work == waiting::Work::done;
 }
@@ -92,7 +95,7 @@ Task<std::optional<WaitingRoom::Contact>> ask_for_offer(SharedWaitingRoom& room,
 Task<Joining> ask_to_join(SharedWaitingRoom& room, waiting::Token stamp, waiting::Ask ask,
                           Joiner joiner, const config::WaitingRoom& settings, RoomAsker asker) {
   const IpAddress client = joiner.client;
-  if (!has_worked(room, stamp, joiner.work, settings))
+  if (!has_worked(room, stamp, joiner.work, settings, asker.services.now()))
     co_return Joining{.refused = Reason::work_required};
   if (!room.may_join(client, settings, asker.services.now()))
     co_return Joining{.refused = Reason::join_limit};

@@ -26,8 +26,9 @@ for (const line of at('texts').content.textContent.split('\n')) {
 
 // A proof of work, without which there is no place: of work.js.
 const bits = Number(main.dataset.bits);
+const prefix = main.dataset.prefix || '';
 let proof = null;
-const work = () => proof = proof || proofOfWork(main.dataset.prefix, bits);
+const work = () => proof = proof || proofOfWork(prefix, bits);
 
 let state = main.dataset.state;
 let pollMs = Number(main.dataset.poll);
@@ -93,7 +94,7 @@ async function ask() {
   asking = true;
   clearTimeout(timer);
   const headers = {Accept: 'application/json'};
-  if (bits && state === 'arrived') headers['Spillway-Work'] = await work();
+  if (bits && (proof || state === 'arrived')) headers['Spillway-Work'] = await work();
   const abort = new AbortController();
   const limit = setTimeout(() => abort.abort(), REQUEST_LIMIT);
   let retryAfter = 0;
@@ -102,10 +103,13 @@ async function ask() {
       headers, credentials: 'same-origin', cache: 'no-store', signal: abort.signal,
     });
     retryAfter = Number(answer.headers.get('Retry-After')) * 1000 || 0;
-    // Another page has another challenge.
-    if (answer.status === 403) return location.reload();
     if (answer.status !== 429) {
       const status = await answer.json();
+      // Another page has another challenge; once, since the work may be lost on the way.
+      if (status.reason === 'WORK_REQUIRED' && sessionStorage.spillwayWork !== prefix) {
+        sessionStorage.spillwayWork = prefix;
+        return location.reload();
+      }
       if (!status.state) throw new Error('no status');
       recovered();
       show(status);

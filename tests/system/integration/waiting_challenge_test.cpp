@@ -127,6 +127,46 @@ TEST_CASE("a visitor gets its place with the work for its own stamp, and with no
   CHECK(joined(proxy) == 1);
 }
 
+TEST_CASE("a stamp that has a ticket already is asked for no work, as after a lost answer") {
+  Shop shop;
+  ProxyUnderTest proxy(shop.address(), selling(challenging()));
+  Visitor first(proxy), visitor(proxy);
+  const auto join = [](Visitor& who) {
+    const std::string nonce = solve(prefix_of(who.visit()));
+    return json::parse(who.ask("GET", kTicket, kCors + work(nonce)).body);
+  };
+  join(first);
+  REQUIRE(first.is_called());
+  const std::string nonce = solve(prefix_of(visitor.visit()));
+  const std::string stamp = visitor.jar();
+  const json placed = json::parse(visitor.ask("GET", kTicket, kCors + work(nonce)).body);
+  Visitor again(proxy);
+  again.carry(stamp);
+  const Message told = again.ask("GET", kTicket, kCors);
+  CHECK(told.status() == 200);
+  CHECK(json::parse(told.body).value("id", "") == placed.at("id"));
+  CHECK(count(proxy, "missing") == 0);
+  Visitor stranger(proxy);
+  stranger.visit();
+  CHECK(stranger.ask("GET", kTicket, kCors).status() == 403);
+}
+
+TEST_CASE("a page that is loaded again keeps what its visitor asks for") {
+  Shop shop;
+  const json devices = json::array({{{"type", "cpu"}, {"name", "old"}, {"count", 1}},
+                                    {{"type", "gpu"}, {"name", "lab"}, {"count", 1}}});
+  ProxyUnderTest proxy(shop.address(),
+                       selling(challenging({{"resources", devices}, {"default_type", "cpu"}})));
+  Visitor visitor(proxy);
+  visitor.visit("/sale/page?spillway-want=gpu");
+  const std::string nonce = solve(prefix_of(visitor.visit()));
+  CHECK(visitor.ask("GET", kTicket, kCors + work(nonce)).status() == 200);
+  REQUIRE(visitor.is_called());
+  CHECK(is_in(visitor.visit()));
+  REQUIRE(shop.requests().size() == 1);
+  CHECK(shop.requests()[0].field("Spillway-Pass").value_or("").find("lab") != std::string::npos);
+}
+
 TEST_CASE("a page that is loaded again has the same challenge, and makes no ticket") {
   Shop shop;
   ProxyUnderTest proxy(shop.address(), selling(challenging()));
