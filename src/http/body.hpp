@@ -56,7 +56,7 @@ class BodyReader {
 
   bool done() const { return state_ == State::done; }
   bool failed() const { return state_ == State::failed; }
-  // What follows is relayed to nobody: `protected_fields` need not live any longer.
+  // The rest of the body is discarded: `protected_fields` need not live any longer.
   void relay_no_more() { protected_ = &kNoFieldsConfigured; }
   // That many bytes of a body of Kind::length, at most remaining(), were relayed without read()
   // (splice).

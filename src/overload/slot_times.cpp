@@ -13,7 +13,7 @@ constexpr double kQuietRise = 1.001;  // from one mean to the next
 constexpr Duration kQuiet = std::chrono::seconds(5);
 constexpr double kClientsStay = 0.9;  // of the clients
 constexpr double kEnoughRecent = 20;
-// The recent mean is over about so many requests, of which the older ones count less.
+// Requests in the recent mean; older ones have less weight.
 constexpr double kRecentMemory = 30;
 
 }  // namespace

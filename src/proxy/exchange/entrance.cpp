@@ -230,8 +230,8 @@ Answer Entrance::limit_joins() {
   return tell(status_of(reason_, later), std::nullopt);
 }
 
-// The first contact, of which nothing is kept. `lacks_work`: it has a stamp, and another contact is
-// to bring the work for it.
+// The first contact; the proxy stores nothing for it. `lacks_work`: the visitor has a stamp and has
+// not sent the proof of work for it.
 Task<std::optional<Answer>> Entrance::arrive(bool lacks_work) {
   const TimePoint now = services_.now();
   if (!is_visit(request_.head)) {

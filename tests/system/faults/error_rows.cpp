@@ -140,7 +140,7 @@ Row many_ask_for_what_fails(bool regulates) {
                              Client client) { return ask_for_long(stand, client, *course); },
           .allows = may_end_with,
           .must = "refused"};
-  // That nobody is refused any more is not because the errors have ended.
+  // The errors still go on: refusals have not ended for lack of them.
   const auto seen_failing = std::make_shared<std::atomic<bool>>(true);
   row.meanwhile = [course, seen_failing](Stand& stand, std::size_t round,
                                          const std::function<bool()>& at_it) {

@@ -108,7 +108,7 @@ TEST_CASE(
   join(guests[0], sale.first.port());
   REQUIRE(becomes([&] { return enters(guests[0], sale.first.port()); }));
   for (std::size_t n = 1; n < kGuests; ++n) join(guests[n], sale.ports()[n % 2]);
-  // Who came within a few milliseconds of another, at another proxy, may be before it.
+  // Visitors that come to two proxies within a few milliseconds may change places.
   REQUIRE(becomes([&] { return is_numbered(guests, sale.first.port()); }, kNews));
   std::ranges::sort(guests, {},
                     [&](const Guest& guest) { return position(sale.first.port(), guest.id()); });

@@ -114,7 +114,7 @@ TEST_CASE("a visitor gets its place with the work for its own stamp, and with no
   CHECK(json::parse(placed.body).at("position") == 1);
   CHECK(count(proxy, "done") == 1);
   CHECK(joined(proxy) == 1);
-  // Who has a ticket is asked for nothing more, and the backend sees nothing of it.
+  // A visitor with a ticket needs no more work, and the backend does not get the field.
   CHECK(visitor.poll().at("state") != "arrived");
   REQUIRE(visitor.is_called());
   CHECK(is_in(visitor.ask("GET", "/sale/page", kNavigation + work(nonce))));
@@ -290,7 +290,9 @@ TEST_CASE("verified visitors pass without work, and others cannot say that they 
   CHECK(late.poll().value("state", "") != "arrived");
 }
 
-TEST_CASE("a flood without cookies stores nothing, and who does not have to wait does no work") {
+TEST_CASE(
+    "a flood without cookies stores nothing, and a visitor that does not have to wait does no "
+    "work") {
   Shop shop;
   ProxyUnderTest proxy(shop.address(), selling(challenging({{"when", "full"}}, 24)));
   Visitor inside(proxy);
@@ -313,7 +315,7 @@ TEST_CASE("a flood without cookies stores nothing, and who does not have to wait
   CHECK(joined(proxy) == 0);
 }
 
-TEST_CASE("a reload switches the challenge on and off, also for who is on the way") {
+TEST_CASE("a reload switches the challenge on and off, also for visitors that hold a stamp") {
   Shop shop;
   const auto with = [&shop](unsigned bits) {
     return configuration({shop.address()}, selling(challenging(json::object(), bits)));

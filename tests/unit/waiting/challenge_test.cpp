@@ -96,7 +96,7 @@ TEST_CASE("prefix and longest nonce are one block of SHA-256") {
   CHECK(prefix.size() + kMostNonce <= 55);
 }
 
-TEST_CASE("a verified user or a verified tier needs no work, and without bits nobody does") {
+TEST_CASE("a verified user or a verified tier needs no work, and with 0 bits no visitor does") {
   const Token stamp{TokenKind::stamp, ticket(1)};
   CHECK(takes_work(room_of(1), stamp));
   CHECK_FALSE(takes_work(room_of(0), stamp));
