@@ -82,7 +82,7 @@ void describe(Visitor& visit, WaitingBypass& x) {
 template <class Visitor>
 void describe(Visitor& visit, WaitingChallenge& x) {
   visit("work_bits", x.work_bits, Range{0, 24},
-        "Zero bits with which the SHA-256 of the visitor's stamp and its nonce has to begin: one "
+        "Zero bits with which the SHA-256 of the prefix and the nonce has to begin: one "
         "more doubles the work. 0: none.");
 }
 
