@@ -81,8 +81,8 @@ struct WaitingSessions {
   std::optional<ClassId> traffic_class;  // of requests with a pass; default: the first
 };
 
-// What a visitor of whom nothing is verified has to do for a place: a hash that begins with so many
-// zero bits (waiting/challenge.hpp). 0: nothing.
+// The proof of work that an unverified visitor has to do for a place (waiting/challenge.hpp), in
+// leading zero bits of the hash. 0: none.
 struct WaitingChallenge {
   std::uint32_t work_bits = 0;
 };

@@ -23,10 +23,10 @@ constexpr std::array<char, 256> cgi_characters() {
 inline constexpr std::array<char, 256> kCgi = cgi_characters();
 }  // namespace detail
 
-// In small letters, and with a hyphen for all that is an underscore there.
+// In lower case, and a hyphen for each character that becomes an underscore there.
 constexpr char cgi_folded(char c) { return detail::kCgi[static_cast<unsigned char>(c)]; }
 
-// Whether it has a character that such a program takes for a hyphen though it is none.
+// Whether `name` has a character other than a hyphen that becomes an underscore there.
 constexpr bool is_ambiguous_to_cgi(std::string_view name) {
   for (const char c : name) {
     if (cgi_folded(c) == '-' && c != '-') return true;

@@ -32,8 +32,8 @@ struct Challenge {
   std::string prefix() const { return to_text(id) + ":"; }
 };
 
-// Whether a place for that stamp takes work. Whose user is verified, or a tier above the lowest,
-// needs none.
+// Whether a place for that stamp takes work: not if its user, or a tier above the lowest, is
+// verified.
 bool takes_work(const config::WaitingRoom& settings, const Token& stamp);
 
 enum class Work : std::uint8_t { done, missing, wrong };
@@ -41,10 +41,10 @@ inline constexpr std::size_t kWorkCount = 3;
 // In metrics.
 std::string_view name(Work work);
 
-// Any bytes may be a nonce that somebody sends; empty: it sends none.
+// `nonce`: any bytes, as the client sent them; empty: it sent none.
 Work check_work(const Challenge& challenge, std::string_view nonce);
 
-// With how many zero bits it begins.
+// The number of leading zero bits.
 unsigned zero_bits(const Sha256& digest);
 
 }  // namespace spillway::waiting

@@ -54,7 +54,7 @@ struct Joining {
   Reason refused = Reason::none;
   std::optional<waiting::WaitingRoom::Contact> contact{};
 };
-// What its visitor brings along: `ask`, where resources are handed out; `work`, a nonce, or empty.
+// What the visitor sends with it: `ask`, where resources are handed out; `work`, a nonce, or empty.
 struct Joiner {
   IpAddress client;
   std::string_view work;

@@ -37,7 +37,7 @@ struct VisitorStatus {
   bool is_unknown = false;  // the log of a shared room does not answer: it is to ask again
   // POLL_LIMIT, JOIN_LIMIT: answered 429, and only `poll` counts; WORK_REQUIRED: 403
   Reason limit = Reason::none;
-  std::optional<waiting::Challenge> challenge{};  // what a place takes
+  std::optional<waiting::Challenge> challenge{};  // the proof of work for a place
 };
 
 std::string_view name(VisitorStatus::State state);
@@ -56,7 +56,7 @@ inline Milliseconds stamp_life(const config::WaitingRoom& settings) {
   if (offers_places(settings)) return waiting::kOfferLife;
   return settings.tickets.challenge.work_bits > 0 ? waiting::kWorkLife : waiting::kStampLife;
 }
-// What its visitor has to do first.
+// The proof of work that a ticket for this stamp takes.
 inline std::optional<waiting::Challenge> challenge_of(const config::WaitingRoom& settings,
                                                       const waiting::Token& stamp) {
   if (!waiting::takes_work(settings, stamp)) return std::nullopt;
