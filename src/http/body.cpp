@@ -36,7 +36,10 @@ struct BodyReader::Output {
 
 BodyReader::BodyReader(Framing framing, std::uint64_t limit, MessageKind kind,
                        const ProtectedFields& protected_fields)
-    : limit_(limit), kind_(kind), protected_(&protected_fields) {
+    : limit_(limit),
+      drops_trailers_(framing.drops_trailers),
+      kind_(kind),
+      protected_(&protected_fields) {
   switch (framing.kind) {
     case Framing::Kind::none: state_ = State::done; break;
     case Framing::Kind::length:
@@ -256,8 +259,9 @@ Error BodyReader::begin_trailer(Output& out) {
   const std::string_view name(kept_.data(), name_);
   if (kind_ == MessageKind::request) {
     if (!may_be_request_trailer(name, *protected_)) return Error::bad_trailer;
+    leaves_out_ = drops_trailers_;
   } else {
-    leaves_out_ = !may_be_response_trailer(name);
+    leaves_out_ = drops_trailers_ || !may_be_response_trailer(name);
   }
   if (!leaves_out_) out.put(name);
   return Error::none;

@@ -10,7 +10,8 @@
 // are CRLF exactly, a chunk's size and its extensions are at most 272 bytes, the extensions of all
 // chunks 64 KiB, free of control characters, the trailer section is at most 8 KiB of valid fields.
 // A field that may not be a trailer (trailer.hpp) is refused in a request's trailer section, where
-// it can only be an attack, and left out of a response's.
+// it can only be an attack, and left out of a response's. With Framing::drops_trailers all are left
+// out.
 #pragma once
 
 #include <array>
@@ -113,6 +114,7 @@ class BodyReader {
   std::uint32_t extensions_ = 0;  // bytes of all chunks' extensions
   std::uint32_t name_ = 0;        // length of the current trailer's name
   bool has_digits_ = false;
+  bool drops_trailers_;
   bool leaves_out_ = false;    // the current trailer
   Error error_ = Error::none;  // stays once found
   State state_;

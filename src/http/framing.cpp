@@ -1,5 +1,6 @@
 #include "http/framing.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "http/ascii.hpp"
@@ -65,6 +66,15 @@ bool keeps_alive(unsigned version, const ConnectionOptions& options) {
   return !options.close && (version >= 11 || options.keep_alive);
 }
 
+// A field that Connection names is not forwarded, as a trailer neither (RFC 9110 section 7.6.1).
+// When the trailers come the head may be gone; and any of them may be left out (section 6.5.1).
+void note_trailers(const ConnectionOptions& options, Framing& framing) {
+  framing.drops_trailers = framing.kind == Framing::Kind::chunked &&
+                           std::ranges::any_of(options.names, [](std::string_view name) {
+                             return !iequals(name, "te");
+                           });
+}
+
 }  // namespace
 
 Error request_framing(RequestHead& head) {
@@ -80,6 +90,7 @@ Error request_framing(RequestHead& head) {
   const HopByHop hop(head.fields);
   const ConnectionOptions& options = hop.options();
   if (options.too_many) return Error::bad_field;
+  note_trailers(options, head.framing);
   head.keep_alive = keeps_alive(head.version, options);
   head.is_final_recipient = head.method == Verb::options && forwards_left(head.fields) == 0;
   head.upgrade = options.upgrade && head.version >= 11 && head.fields.contains(FieldId::upgrade);
@@ -111,6 +122,7 @@ Error response_framing(ResponseHead& head, Verb request_method) {
   }
   const HopByHop hop(head.fields);
   if (hop.options().too_many) return Error::bad_field;
+  note_trailers(hop.options(), head.framing);
   head.keep_alive =
       keeps_alive(head.version, hop.options()) && head.framing.kind != Framing::Kind::until_close;
   return Error::none;

@@ -224,6 +224,21 @@ TEST_CASE("a chunked body is written anew at every split") {
   }
 }
 
+TEST_CASE("trailers are left out and checked all the same") {
+  using enum BodyReader::MessageKind;
+  const Framing framing{.kind = Framing::Kind::chunked, .drops_trailers = true};
+  for (const auto kind : {request, response}) {
+    const BodyReader reader(framing, BodyReader::kNoLimit, kind);
+    const std::string_view text = "3\r\nabc\r\n0\r\nA: b\r\nC: d\r\n\r\n";
+    CHECK(relayed(reader, text, {text.size()}) == "3\r\nabc\r\n0\r\n\r\n");
+    const std::string_view bad = "0\r\nA b: c\r\n\r\n";
+    CHECK(relayed(reader, bad, {bad.size()}) == "refused");
+  }
+  const BodyReader reader(framing, BodyReader::kNoLimit, request);
+  const std::string_view forbidden = "0\r\nHost: a\r\n\r\n";
+  CHECK(relayed(reader, forbidden, {forbidden.size()}) == "refused");
+}
+
 TEST_CASE("the limit counts content and not its chunk framing") {
   CHECK(read_all(chunked(8), "4\r\nWiki\r\n4\r\npedi\r\n0\r\n\r\n").done);
   CHECK(read_all(chunked(7), "4\r\nWiki\r\n4\r\npedi\r\n0\r\n\r\n").error == Error::body_too_large);

@@ -184,6 +184,30 @@ TEST_CASE("Connection names 32 fields at most") {
   CHECK(read_request(post("Connection: " + value + ", b\r\n"), head) == Error::bad_field);
 }
 
+TEST_CASE("trailers are left out where Connection names fields that may be among them") {
+  const std::string coding = "Transfer-Encoding: chunked\r\n";
+  struct Case {
+    std::string fields;
+    bool drops;
+  };
+  const Case cases[] = {{coding, false},
+                        {coding + "Connection: keep-alive, TE\r\nTE: trailers\r\n", false},
+                        {coding + "Connection: close, Upgrade\r\nUpgrade: a\r\n", false},
+                        {coding + "Connection: X-Sum\r\n", true},
+                        {"Connection: te\r\n" + coding + "Connection: close, X-Sum\r\n", true},
+                        {"Content-Length: 3\r\nConnection: X-Sum\r\n", false}};
+  for (const Case& one : cases) {
+    CAPTURE(one.fields);
+    RequestHead request;
+    REQUIRE(read_request(post(one.fields), request) == Error::none);
+    CHECK(request.framing.drops_trailers == one.drops);
+    ResponseHead response;
+    REQUIRE(read_response("HTTP/1.1 200 OK\r\n" + one.fields + "\r\n", Verb::get, response) ==
+            Error::none);
+    CHECK(response.framing.drops_trailers == one.drops);
+  }
+}
+
 TEST_CASE("response framing follows RFC 9112 section 6.3") {
   struct Case {
     std::string_view why;

@@ -59,6 +59,14 @@ std::vector<Case> body_cases() {
                  return seen.responses[0].trailers == expected ? "" : "the trailers are missing";
                })
                .open()),
+      must("9110 7.6.1", "a trailer that a response's Connection names ends here",
+           sends(get())
+               .answered(chunked("3\r\nabc\r\n0\r\nX-Hop: 1\r\n\r\n", "Connection: X-Hop\r\n"))
+               .passes()
+               .body("abc")
+               .satisfies([](const Observation& seen) -> std::string {
+                 return seen.responses[0].trailers.empty() ? "" : "the trailer reached the client";
+               })),
       must("9112 6.3", "a response without framing ends with the connection",
            sends(get()).answered(raw("HTTP/1.1 200 OK\r\n\r\nabc").closing()).passes().body("abc")),
       must("9112 6.3", "a response without framing ends with the connection in pieces too",

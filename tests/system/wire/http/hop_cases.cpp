@@ -159,6 +159,13 @@ std::vector<Case> hop_cases() {
                .passes()
                .without("X-Hop")
                .with("X-Stays", "1")),
+      must("9110 7.6.1", "a trailer that a request's Connection names ends here",
+           sends(chunked_post("3\r\nabc\r\n0\r\nX-Hop: 1\r\n\r\n", "Connection: X-Hop\r\n"))
+               .passes()
+               .asked_body("abc")
+               .satisfies([](const Observation& seen) -> std::string {
+                 return seen.requests[0].trailers.empty() ? "" : "the trailer reached the backend";
+               })),
       must("9110 7.6.1", "a response's Connection cannot name Content-Length away",
            sends(get()).answered(ok("ok", "Connection: Content-Length\r\n")).passes().body("ok")),
       ours("a response's Connection cannot name Set-Cookie away",
