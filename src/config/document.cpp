@@ -18,8 +18,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::chrono::milliseconds kMostSilence{2000};
-
 std::string position(std::string_view file, std::string_view text, std::size_t offset) {
   const auto before = text.substr(0, offset);
   const auto line = 1 + std::count(before.begin(), before.end(), '\n');
@@ -161,13 +159,18 @@ class Descriptor {
   }
 
   // Up to the size of `text`, which is then cut to what there was. Why not; empty if it was read.
-  std::string read(std::string& text) const {
+  std::string read(std::string& text, const ReadPatience& patience) const {
     if (fd_ < 0) return "cannot read: " + std::generic_category().message(error_);
+    using std::chrono::steady_clock;
+    const steady_clock::time_point end = steady_clock::now() + patience.whole;
     std::size_t size = 0;
     while (size < text.size()) {
       pollfd ready{fd_, POLLIN, 0};
-      if (::poll(&ready, 1, static_cast<int>(kMostSilence.count())) == 0)
-        return "cannot read: nothing came for " + std::to_string(kMostSilence.count()) + " ms";
+      if (::poll(&ready, 1, static_cast<int>(patience.silence.count())) == 0)
+        return "cannot read: nothing came for " + std::to_string(patience.silence.count()) + " ms";
+      if (steady_clock::now() >= end)
+        return "cannot read: it did not end within " + std::to_string(patience.whole.count()) +
+               " ms";
       const ssize_t got = ::read(fd_, text.data() + size, text.size() - size);
       if (got < 0 && errno != EAGAIN && errno != EINTR) return "cannot read to its end";
       if (got == 0) break;
@@ -184,10 +187,12 @@ class Descriptor {
 
 }  // namespace
 
-FileText read_file(const std::filesystem::path& path, std::size_t max_bytes) {
+FileText read_file(const std::filesystem::path& path, std::size_t max_bytes,
+                   const ReadPatience& patience) {
   std::string text(max_bytes + 1, '\0');
   const Descriptor file(path);
-  const std::string why = file.is_directory() ? "cannot read: it is a directory" : file.read(text);
+  const std::string why =
+      file.is_directory() ? "cannot read: it is a directory" : file.read(text, patience);
   if (!why.empty()) return {std::nullopt, {{path.string(), why}}};
   return {std::move(text), {}};
 }

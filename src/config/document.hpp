@@ -2,6 +2,7 @@
 // silently, are problems.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -25,7 +26,14 @@ struct FileText {
   Problems problems;                // why it cannot be read
 };
 
-FileText read_file(const std::filesystem::path& path, std::size_t max_bytes = kMaxFileBytes);
+// Of a pipe, which may have no writer, or one that never ends.
+struct ReadPatience {
+  std::chrono::milliseconds silence{2000};
+  std::chrono::milliseconds whole{10'000};
+};
+
+FileText read_file(const std::filesystem::path& path, std::size_t max_bytes = kMaxFileBytes,
+                   const ReadPatience& patience = {});
 
 // RFC 8259 with /* */ and // comments. Never throws, never recurses over the input.
 Document parse(std::string_view text, std::string_view file_name);

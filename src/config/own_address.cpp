@@ -1,5 +1,6 @@
 #include "config/own_address.hpp"
 
+#include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -8,6 +9,8 @@
 #include <charconv>
 #include <cstring>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace spillway::config {
@@ -22,10 +25,25 @@ constexpr IpAddress kLoopbackV4 = address_v4(127, 1);
 constexpr IpAddress kLoopbackV6{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
 constexpr IpBlock kAllLoopbackV4{address_v4(127, 0), 96 + 8};
 
+// With or without the root's dot, or a name below it.
 bool is_localhost(std::string_view host) {
   constexpr std::string_view name = "localhost";
-  return std::equal(host.begin(), host.end(), name.begin(), name.end(),
+  if (host.ends_with('.')) host.remove_suffix(1);
+  if (host.size() < name.size()) return false;
+  const std::string_view end = host.substr(host.size() - name.size());
+  if (host.size() > name.size() && host[host.size() - name.size() - 1] != '.') return false;
+  return std::equal(end.begin(), end.end(), name.begin(), name.end(),
                     [](char c, char lower) { return (c | 0x20) == lower; });
+}
+
+// As getaddrinfo() reads it, which takes 0x7f000001 for an address too.
+std::optional<IpAddress> read_address(std::string_view host) {
+  if (const auto address = parse_ip_address(host)) return address;
+  in_addr v4;
+  if (::inet_aton(std::string(host).c_str(), &v4) == 0) return std::nullopt;
+  IpAddress address = kAnyV4;
+  std::memcpy(&address.bytes[12], &v4, 4);
+  return address;
 }
 
 // Those of this machine's interfaces that are up; read anew, since they may change.
@@ -79,7 +97,7 @@ bool is_own_server(const ListenAddress& listen, std::string_view server) {
     return is_own_address(listen, kLoopbackV4, port) || is_own_address(listen, kLoopbackV6, port);
   }
   if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
-  const auto address = parse_ip_address(host);
+  const auto address = read_address(host);
   return address && is_own_address(listen, *address, port);
 }
 

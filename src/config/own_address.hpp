@@ -23,8 +23,9 @@ inline ListenAddress address_of(const Admin& admin) { return {admin.address, adm
 // known here, nor are addresses that something else translates to this machine's.
 bool is_own_address(const ListenAddress& listen, const IpAddress& address, std::uint16_t port);
 
-// The same for a server as configured, "host:port", where the host is an address or "localhost";
-// false for other names.
+// The same for a server as configured, "host:port", where the host is an address, also in one of
+// the older notations that inet_aton(3) reads (0x7f000001), or localhost or a name below it (RFC
+// 6761 section 6.3); false for other names.
 bool is_own_server(const ListenAddress& listen, std::string_view server);
 
 }  // namespace spillway::config

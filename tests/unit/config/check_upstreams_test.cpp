@@ -127,6 +127,12 @@ TEST_CASE("a server that is the admin listener is a problem") {
   };
   const std::pair<const char*, const char*> own[] = {{"127.0.0.1", "127.0.0.1:9090"},
                                                      {"127.0.0.1", "localhost:9090"},
+                                                     {"127.0.0.1", "localhost.:9090"},
+                                                     {"127.0.0.1", "admin.Localhost:9090"},
+                                                     {"127.0.0.1", "[::ffff:127.0.0.1]:9090"},
+                                                     {"127.0.0.1", "0x7f000001:9090"},
+                                                     {"127.0.0.1", "0.0.0.0:9090"},
+                                                     {"::1", "[::]:9090"},
                                                      {"0.0.0.0", "127.0.0.1:9090"},
                                                      {"0.0.0.0", "127.1.2.3:9090"},
                                                      {"::", "[::1]:9090"},
@@ -137,6 +143,8 @@ TEST_CASE("a server that is the admin listener is a problem") {
     check_problem(file(admin, server), "$.upstreams[0].servers[0]", "where $.admin accepts");
   }
   load_good(file("127.0.0.1", "127.0.0.1:9091"));
+  load_good(file("127.0.0.1", "notlocalhost:9090"));
+  load_good(file("127.0.0.1", "localhost.example:9090"));
   load_good(file("127.0.0.1", "192.0.2.1:9090"));
   load_good(R"({"admin":{"port":0},"upstreams":[{"name":"a","servers":["127.0.0.1:9090"]}]})");
 }
