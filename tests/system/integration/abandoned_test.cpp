@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <atomic>
 #include <string>
+#include <vector>
 
 #include "support/proxy_under_test.hpp"
 #include "support/raw_client.hpp"
 #include "support/scripted_peer.hpp"
 #include "system/integration/wire.hpp"
+#include "system/integration/workshop.hpp"
 
 namespace spillway::support {
 namespace {
@@ -133,6 +135,41 @@ TEST_CASE("a slot is held until the response is complete, however early its head
   CHECK(backend.most_at_work <= kSlots);
   // The connections stay open behind the responses: no slot waits for that.
   CHECK(Clock::now() - began < 30 * kStaysOpen / kSlots / 2);
+}
+
+TEST_CASE("abandoned requests keep their slots over reloads, also of another number of slots") {
+  Workshop shop;
+  const auto with = [&](int slots) {
+    nlohmann::json settings = configuration({shop.peer.address()}, with_so_few_slots(slots));
+    settings["limits"]["drain_timeout_ms"] = 30'000;  // the default: what was begun may go on
+    return settings;
+  };
+  ProxyUnderTest proxy(with(4));
+  const auto leave = [&](std::size_t asked) {
+    RawClient leaver(proxy.port());
+    leaver.send(get("/"));
+    CHECK(shop.is_asked(asked));
+  };
+  for (std::size_t n = 1; n <= 4; ++n) leave(n);
+  CHECK(proxy.metric_becomes("spillway_abandoned_requests", 4));
+  std::vector<RawClient> waiting;
+  const auto join = [&] {  // each configuration counts those that came to it
+    waiting.emplace_back(proxy.port()).send(get("/"));
+    CHECK(proxy.metric_becomes(R"(spillway_queue_depth{upstream="app",class="P0"})", 1));
+  };
+  join();
+  CHECK(proxy.reload(with(4)).status() == 200);
+  join();
+  CHECK(shop.peer.seen().requests == 4);
+  CHECK(proxy.reload(with(5)).status() == 200);
+  leave(5);
+  CHECK(proxy.reload(with(4)).status() == 200);
+  join();
+  CHECK(shop.most_at_work() == 5);
+  shop.go.set();
+  for (RawClient& one : waiting) CHECK(one.read_response().body == "done");
+  CHECK(shop.most_at_work() == 5);
+  CHECK(proxy.metric_becomes(R"(spillway_inflight{upstream="app"})", 0));
 }
 
 TEST_CASE("the upstream of an abandoned request sees the end of the stream and no reset") {
