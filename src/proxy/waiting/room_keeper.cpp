@@ -307,8 +307,11 @@ RoomKeeper::Failed RoomKeeper::come_back(Member& member) {
   const auto places = room.come_back(room.outbox().reported(), Clock::now());
   member.back.insert(member.back.begin(), places.begin(), places.end());
   std::ranges::stable_sort(member.back, {}, &waiting::Place::id);
-  const auto twice = std::ranges::unique(member.back, {}, &waiting::Place::id);
-  member.back.erase(twice.begin(), twice.end());
+  const auto is_same = [](const waiting::Place& a, const waiting::Place& b) {
+    return a.id == b.id;
+  };
+  member.back.erase(std::unique(member.back.begin(), member.back.end(), is_same),
+                    member.back.end());
   if (!knows_last) {
     if (auto failure = begin_anew(member)) return failure;
   }

@@ -14,8 +14,7 @@ constexpr std::chrono::milliseconds kLogPatience{3'000};
 // The first of them, each once.
 std::vector<waiting::TicketId> take_some(std::vector<waiting::TicketId>& from, std::size_t most) {
   std::ranges::sort(from);
-  const auto [first, last] = std::ranges::unique(from);
-  from.erase(first, last);
+  from.erase(std::unique(from.begin(), from.end()), from.end());
   if (from.size() <= most) return std::exchange(from, {});
   const auto end = from.begin() + static_cast<std::ptrdiff_t>(most);
   std::vector<waiting::TicketId> some(from.begin(), end);
