@@ -21,12 +21,16 @@ Affordable affordable_within(std::uint64_t open_files, const config::Config& con
                              std::size_t workers) {
   std::uint64_t needed = kOwn + (kPerWorker + 2 * PipePool::kMost) * workers;
   bool is_shadow = false;
+  std::uint64_t found = 0;  // what limits that are to be found may become
   for (const auto& upstream : config.upstreams) {
-    needed += upstream.dispatch.concurrency + 2 * workers;  // after a reload, of both generations
+    const config::Concurrency& slots = upstream.dispatch.concurrency;
+    (slots.search ? found : needed) += slots;
+    needed += 2 * workers;  // after a reload, of both generations
     if (upstream.health_check) needed += upstream.servers.size();
     is_shadow = is_shadow || upstream.overload.mode == config::Mode::shadow;
   }
   std::uint64_t left = open_files > needed ? open_files - needed : 0;
+  left -= std::min(found, left / 2);
   const std::uint64_t files =
       config.limits.temp_file_bytes == 0
           ? 0

@@ -14,6 +14,7 @@ constexpr std::size_t kWorkers = 4;
 config::Config sample() {
   config::Config config;
   config.upstreams.resize(1);
+  config.upstreams[0].dispatch.concurrency = 64;
   config.upstreams[0].servers = {"127.0.0.1:1", "127.0.0.1:2"};
   config.limits.connections = 10'000;
   config.limits.tunnels = 0;
@@ -26,6 +27,14 @@ TEST_CASE("clients get the descriptors that are left over") {
   CHECK(affordable_within(1'000'000, sample(), kWorkers).connections == 10'000);
   CHECK(affordable_within(kNeeded, sample(), kWorkers).connections == 1);
   CHECK(affordable_within(20, sample(), kWorkers).connections == 1);
+}
+
+TEST_CASE("a limit that is to be found leaves half to clients") {
+  config::Config config = sample();
+  config.upstreams[0].dispatch.concurrency = config::AutoConcurrency{};
+  constexpr std::uint64_t kOthers = kNeeded - 64;
+  CHECK(affordable_within(kOthers + 500, config, kWorkers).connections == 250);
+  CHECK(affordable_within(kOthers + 5000, config, kWorkers).connections == 4000);
 }
 
 TEST_CASE("each tunnel takes a second descriptor, up to the limit of tunnels") {
