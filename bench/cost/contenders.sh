@@ -94,7 +94,7 @@ spillway_configuration() { # workload workers
     replaced '127.0.0.1:3000' "127.0.0.1:$backend" |
     replaced '"workers": 1' "\"workers\": $2" |
     replaced '"idle_connections": 256' '"idle_connections": 4096' |
-    replaced '"concurrency": 64' "\"concurrency\": $concurrency" > "$work/spillway.json"
+    replaced '"concurrency": "auto"' "\"concurrency\": $concurrency" > "$work/spillway.json"
   case $1 in
     routes-*)
       seq "${1#routes-}" |

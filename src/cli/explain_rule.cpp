@@ -111,6 +111,9 @@ void tell_order(ExplainedLines& lines, const RuledRequest& request) {
       index(request.subject.traffic_class) == 0 && request.config.classes.size() > 1;
   if (dispatch.overload_order == config::OverloadOrder::lifo && !is_highest)
     lines.add("") << "While overloaded the newest waiter of its class goes first.";
+  if (dispatch.overload_order == config::OverloadOrder::adaptive)
+    lines.add("")
+        << "The newest waiter of its class goes first while overloaded, once clients leave.";
 }
 
 }  // namespace

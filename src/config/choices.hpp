@@ -80,7 +80,8 @@ inline constexpr std::array kChoices<Balance>{Choice{Balance::least_inflight, "l
                                               Choice{Balance::round_robin, "round_robin"}};
 
 template <>
-inline constexpr std::array kChoices<OverloadOrder>{Choice{OverloadOrder::fifo, "fifo"},
+inline constexpr std::array kChoices<OverloadOrder>{Choice{OverloadOrder::adaptive, "adaptive"},
+                                                    Choice{OverloadOrder::fifo, "fifo"},
                                                     Choice{OverloadOrder::lifo, "lifo"}};
 template <>
 inline constexpr std::array kChoices<AmbiguousPaths>{

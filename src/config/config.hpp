@@ -149,8 +149,9 @@ struct Stage {
 enum class Discipline : std::uint8_t { pq, rr, wrr, drr, wfq, aging, edf };
 enum class Late : std::uint8_t { drop, process_with_tag };
 enum class ExpirePolicy : std::uint8_t { drop, dead_letter, downgrade };
-// Which waiter of a class is next while the upstream is overloaded: the oldest or the newest.
-enum class OverloadOrder : std::uint8_t { fifo, lifo };
+// Which waiter of a class is next while the upstream is overloaded: the oldest, the newest, or the
+// newest once clients leave before they are answered.
+enum class OverloadOrder : std::uint8_t { fifo, lifo, adaptive };
 
 // How the limit is found with `"concurrency": "auto"`; the others are there to be compared with.
 enum class LimitLaw : std::uint8_t { paired_dither, gradient2, aimd };
@@ -165,6 +166,7 @@ struct AutoConcurrency {
 // The requests that may run in an upstream at a time: a number, or found within bounds.
 struct Concurrency {
   Concurrency(std::uint32_t number) : most(number) {}  // NOLINT: a number is one
+  Concurrency(const AutoConcurrency& found) : most(found.max), search(found) {}  // NOLINT
   operator std::uint32_t() const { return most; }      // NOLINT
 
   std::uint32_t most;
@@ -172,12 +174,12 @@ struct Concurrency {
 };
 
 struct Dispatch {
-  Concurrency concurrency = 64;
+  Concurrency concurrency = AutoConcurrency{};
   Discipline discipline = Discipline::wfq;
   bool dynamic_weights = true;
   Milliseconds target_wait{20};
   Late late = Late::drop;
-  OverloadOrder overload_order = OverloadOrder::fifo;
+  OverloadOrder overload_order = OverloadOrder::adaptive;
   bool deadline_aware = true;  // the time that the route takes counts towards an answer's deadline
   std::vector<ClassId> evict;  // classes that give up queue places, first to last
   ExpirePolicy expire_policy = ExpirePolicy::drop;

@@ -221,8 +221,9 @@ void describe(Visitor& visit, Dispatch& x) {
         "A waiter past its deadline or longest wait: answered, or served and tagged late.");
   visit(
       "overload_order", x.overload_order, ByType{},
-      "Which waiter of a class is next while overloaded, the oldest or the newest; the highest of "
-      "several classes is always served in order.");
+      "Which waiter of a class is next while overloaded: the oldest (fifo), the newest (lifo; the "
+      "highest of several classes in order of arrival), or the oldest until clients leave before "
+      "they are answered, then the newest of every class (adaptive).");
   visit("deadline_aware", x.deadline_aware, ByType{},
         "Refuse a request whose predicted wait and its route's usual time together pass the "
         "deadline of its answer (deadline_ms, or the client's own); false: the wait alone counts.");

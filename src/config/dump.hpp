@@ -46,7 +46,8 @@ class Dump {
     return value.count();
   }
   Written write(Concurrency& value, const NumberOrAuto&) {
-    return value.search ? write(*value.search, ByType{}) : Json(value.most);
+    if (!value.search) return value.most;
+    return is_plain(*value.search) ? Written("auto") : write(*value.search, ByType{});
   }
   Written write(const std::string& value, const Format& format) {
     return format.secret && !value.empty() ? Json(kRedacted) : Json(value);
@@ -112,6 +113,13 @@ class Dump {
   }
 
  private:
+  // What "auto" alone says.
+  static bool is_plain(const AutoConcurrency& search) {
+    const AutoConcurrency plain;
+    return search.min == plain.min && search.max == plain.max && search.initial == plain.initial &&
+           search.law == plain.law;
+  }
+
   struct Members {
     Dump& dump;
     Json out;

@@ -100,6 +100,7 @@ struct UpstreamSnapshot {
   std::size_t inflight = 0;
   std::size_t concurrency_limit = 0;
   std::size_t effective_limit = 0;  // at most the concurrency limit
+  bool newest_first = false;        // waiters of a class, see overload::QueueOrder
   Duration target_wait{0};          // adapted, see dispatch::TargetWait
   overload::State state{};
   Reason reason = Reason::none;

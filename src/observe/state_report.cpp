@@ -215,6 +215,7 @@ class Report {
              {{"discipline", config::name(configured.dispatch.discipline)},
               {"late", config::name(configured.dispatch.late)},
               {"overload_order", config::name(configured.dispatch.overload_order)},
+              {"newest_first", now.newest_first},
               {"deadline_aware", configured.dispatch.deadline_aware},
               {"expire_policy", config::name(configured.dispatch.expire_policy)},
               {"dynamic_weights", configured.dispatch.dynamic_weights},

@@ -242,14 +242,20 @@ Families regulation_families(const Page& page) {
   return {
       page.by_upstream(gauge("spillway_inflight", "Requests holding a slot of the upstream now."),
                        [](const Upstream& u) { return u.inflight; }),
-      page.by_upstream(gauge("spillway_concurrency_limit",
-                             "Slots of the upstream: what spillway_inflight may reach."),
-                       [](const Upstream& u) { return u.concurrency_limit; }),
+      page.by_upstream(
+          gauge("spillway_concurrency_limit",
+                "Slots of the upstream as configured: what spillway_effective_limit may "
+                "reach."),
+          [](const Upstream& u) { return u.concurrency_limit; }),
       page.by_upstream(gauge("spillway_effective_limit",
                              "Slots in use under regulation: what concurrency auto found, or below "
                              "spillway_concurrency_limit "
                              "while that keeps the tail latency under its threshold."),
                        [](const Upstream& u) { return u.effective_limit; }),
+      page.by_upstream(gauge("spillway_newest_first",
+                             "1 while the newest waiter of a class goes first instead of the "
+                             "oldest (dispatch.overload_order)."),
+                       [](const Upstream& u) { return int{u.newest_first}; }),
       page.by_upstream(gauge("spillway_target_wait_seconds",
                              "Wait up to which a class that overload rules would deny may still "
                              "queue; adapted so that slots do not idle meanwhile."),

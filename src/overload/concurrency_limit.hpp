@@ -20,6 +20,7 @@ struct LimitSample {
   // Requests wait or are refused, and more than the limit lets in is offered.
   bool is_short = false;
   bool has_waiters = false;
+  double admitted = 0;  // dispatched
   double released = 0;  // slots given back, also of requests without an answer
   // Part of the dispatched requests whose clients stayed, lately; nullopt: too few to say.
   std::optional<double> answered;

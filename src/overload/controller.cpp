@@ -24,6 +24,7 @@ Controller::Controller(const config::Config& config, const config::Upstream& ups
       machine_(upstream.overload),
       regulator_(upstream.overload, upstream.dispatch.concurrency, least_limit(config)),
       moves_(upstream.overload.mode == config::Mode::enforce),
+      order_(upstream.dispatch.overload_order, config.classes.size()),
       scope_(config, upstream),
       shares_(upstream.overload, config.classes.size()),
       rules_(config, upstream),
@@ -41,11 +42,13 @@ void Controller::continue_from(const Controller& former, TimePoint now) {
   window_.continue_from(former.window_);
   // Also of a fixed number: what was in force is better than a first guess.
   if (found_) found_->restart(former.limit());
+  order_.continue_from(former.order_);
   scope_.continue_from(former.scope_);
   shares_.continue_from(former.shares_);
   source_.continue_from(former.source_);
-  plan_ = std::make_shared<const AdmissionPlan>(state(), cause(), rules_.of(state()), nullptr,
-                                                levels());
+  plan_ =
+      std::make_shared<const AdmissionPlan>(state(), cause(), rules_.of(state()), nullptr, levels(),
+                                            false, order_.step(std::nullopt, state()));
 }
 
 Reason Controller::reason() const {
@@ -79,10 +82,11 @@ bool Controller::is_holding() const {
   return cause().work_conserving && scope_.holds();
 }
 
-void Controller::move_limit(const TickInput& input, TimePoint now) {
+void Controller::move_limit(const TickInput& input, const std::optional<LimitSample>& sample,
+                            TimePoint now) {
   if (!found_) {
     regulator_.step(signals_, std::accumulate(input.queued.begin(), input.queued.end(), 0u), now);
-  } else if (const auto sample = sampler_.take(input, signals_, now); sample && moves_) {
+  } else if (sample && moves_) {
     found_->step(*sample, now);
   }
 }
@@ -98,24 +102,28 @@ Tick Controller::tick(const TickInput& input, TimePoint now) {
   result.source_ended = source == SourceAlarm::Change::ended;
   signals_.errors_of_one_source = source_.is_on();
   const bool was_futile = is_futile();
-  move_limit(input, now);
+  const std::optional<LimitSample> sample = sampler_.take(input, signals_, now);
+  move_limit(input, sample, now);
   result.limit = limit();
   scope_.step(signals_.offered_load, {input.started, input.predicted_wait}, now);
   shares_.step(signals_, machine_.reason(), now);
   result.found_futile = !was_futile && is_futile();
   result.transition = machine_.step(signals_, is_holding(), now);
 
+  // In shadow mode nothing is known of clients that would have waited.
+  const QueueOrder order = order_.step(sample && moves_ ? sample->answered : std::nullopt, state());
   const auto& rules = rules_.of(state());
   share_.note_queues(input.queued, now);
   std::shared_ptr<const TenantExcess> tenants;
   if (fairness_ && state() != State::normal) tenants = share_.judge(input.tenants, *rules, cause());
   const bool is_quiet = state() == State::normal && signals_.is_low_load;
   const bool is_as_before = state() == plan_->state() && is_quiet == plan_->is_quiet() &&
-                            cause() == plan_->cause() && levels() == plan_->levels() &&
-                            tenants == nullptr && plan_->tenants() == nullptr;
+                            order == plan_->order() && cause() == plan_->cause() &&
+                            levels() == plan_->levels() && tenants == nullptr &&
+                            plan_->tenants() == nullptr;
   if (is_as_before) return result;
   plan_ = std::make_shared<const AdmissionPlan>(state(), cause(), rules, std::move(tenants),
-                                                levels(), is_quiet);
+                                                levels(), is_quiet, order);
   result.plan = plan_;
   return result;
 }

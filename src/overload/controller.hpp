@@ -14,6 +14,7 @@
 #include "overload/limit_regulator.hpp"
 #include "overload/limit_sampler.hpp"
 #include "overload/plan.hpp"
+#include "overload/queue_order.hpp"
 #include "overload/rules.hpp"
 #include "overload/share_regulator.hpp"
 #include "overload/shed_scope.hpp"
@@ -59,7 +60,7 @@ class Controller {
   bool is_holding() const;
   bool is_futile() const { return regulator_.is_futile() || shares_.is_futile(); }
   ShedLevels levels() const;
-  void move_limit(const TickInput& input, TimePoint now);
+  void move_limit(const TickInput& input, const std::optional<LimitSample>& sample, TimePoint now);
 
   bool fairness_;
   SignalWindow window_;
@@ -68,6 +69,7 @@ class Controller {
   std::unique_ptr<ConcurrencyLimit> found_;  // with `"concurrency": "auto"`
   LimitSampler sampler_;
   bool moves_;  // the limit; not in shadow mode, where it changes nothing
+  QueueOrderChoice order_;
   ShedScope scope_;
   ShareRegulator shares_;
   RuleTables rules_;

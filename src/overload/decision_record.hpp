@@ -31,7 +31,8 @@ struct DecisionRecord {
   Duration wait{0};                        // for its slot
   std::optional<Duration> predicted_wait;  // nullopt: no prediction
   TimePoint deadline = kNever;
-  std::uint32_t limit = 0;  // of requests at once, in force
+  std::uint32_t limit = 0;    // of requests at once, in force
+  bool newest_first = false;  // the order of its class
 };
 
 inline DecisionRecord record_of(const AdmissionRequest& request, const AdmissionPlan& plan,
@@ -42,6 +43,7 @@ inline DecisionRecord record_of(const AdmissionRequest& request, const Admission
   record.tenant = request.tenant;
   record.state = plan.state();
   record.overload = plan.reason();
+  record.newest_first = is_newest_first(plan.order(), request.traffic_class);
   if (plan.state() != State::normal)
     record.rule = plan.rule(request.route, request.traffic_class).strategy;
   record.verdict = verdict.kind;

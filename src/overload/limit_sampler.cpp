@@ -28,6 +28,7 @@ std::optional<LimitSample> LimitSampler::take(const TickInput& input,
   sample.succeeded = succeeded - std::exchange(succeeded_, succeeded);
   const std::uint32_t new_offered = offered - std::exchange(offered_, offered);
   const std::uint32_t new_admitted = admitted - std::exchange(admitted_, admitted);
+  sample.admitted = new_admitted;
   const std::uint32_t before = std::exchange(waiting_, waiting);
   const bool is_over = !signals.offered_load || *signals.offered_load >= 1;
   sample.has_waiters = waiting > 0;

@@ -69,7 +69,7 @@ PairedDither::PairedDither(const config::AutoConcurrency& settings, std::uint32_
     : least_(std::max(settings.min, std::min(least, settings.max))),
       most_(settings.max),
       knee_(least_, most_),
-      vain_pause_(kBrakesInVain) {
+      pause_{{}, kBrakesInVain} {
   knee_.suppose(settings.initial, kFirstSpread);
   place();
   limit_ = static_cast<std::uint32_t>(std::clamp<double>(settings.initial, least_, most_));
@@ -87,17 +87,19 @@ void PairedDither::step(const LimitSample& sample, TimePoint now) {
   short_for_ = sample.is_short ? short_for_ + sample.span : Duration{0};
   idle_for_ = sample.is_short ? Duration{0} : idle_for_ + sample.span;
   times_.step(sample);
+  best_.step(sample);
   careful_for_ = std::max(careful_for_ - sample.span, Duration{0});
   const double served_in = to_seconds(sample.span);
   const bool leave = sample.answered && *sample.answered < kFewestAnswered;
   leaving_ = leave ? Served{leaving_.seconds + served_in, leaving_.succeeded + sample.succeeded}
                    : Served{};
+  if (!brakes_ && has_room_above_best() && best_.has_collapsed()) return bring_down();
   if (brakes_ && is_in_vain(sample, now)) return give_back(now);
   if (leave && comparison_ && !comparison_->is_high) return raise();
   if (leave) return brake(sample, now);
   if (brakes_ && (sample.answered || brakes_->since.seconds > kNoEvidence)) {
     brakes_.reset();
-    vain_pause_ = kBrakesInVain;
+    pause_.if_in_vain = kBrakesInVain;
   }
   if (recover(sample, now)) return;
   if (watch_) return watch(sample, now);
@@ -133,7 +135,7 @@ void PairedDither::watch(const LimitSample& sample, TimePoint now) {
   if (std::max(done.succeeded, done.released) < kFewest / 3) return stop();  // too slow to tell
   if (!std::exchange(has_guessed_, true)) {
     if (const auto number = guess(done.released / done.seconds, done.at_work())) {
-      recover_to_ = known_good();
+      recover_to_ = std::max(known_good(), recover_to_);
       knee_.suppose_at_least(*number, std::min(done.at_work(), most_));
       place();
     }
@@ -153,7 +155,7 @@ bool PairedDither::shows_queue(const Phase& phase) const {
 void PairedDither::begin_comparing(Duration tick, TimePoint now) {
   held_ = times_.recent().value_or(held_);
   turns_.fit(held_, tick);
-  comparison_.emplace();
+  comparison_ = Comparison{};
   begin_turn(true, now);
 }
 
@@ -264,15 +266,15 @@ void PairedDither::judge(const Phase& low, const Phase& high) {
 void PairedDither::brake(const LimitSample& sample, TimePoint now) {
   const double at_work = sample.slot_seconds / to_seconds(sample.span);
   const auto pause = std::max(kBrakePause, from_seconds(2 * held_));
-  if (brakes_ && !is_drained(sample)) brakes_from_ = now + pause;
-  if (now < brakes_from_ || leaving_.seconds < kLeaving) return;
+  if (brakes_ && !is_drained(sample)) pause_.until = now + pause;
+  if (now < pause_.until || leaving_.seconds < kLeaving) return;
   if (brakes_ && brakes_->since.seconds < kJudged &&
       brakes_->before.rate() * kJudged >= kEnoughServed)
     return;  // the last cut is not judged yet
   if (brakes_ && low_limit() <= least_) return give_back(now);
   if (!brakes_) {
     brakes_ = Brakes{double(limit_), leaving_, now, {}};
-    recover_to_ = known_good();
+    recover_to_ = std::max(known_good(), recover_to_);
   }
   brakes_->since = {};
   brakes_->last = now;
@@ -280,7 +282,7 @@ void PairedDither::brake(const LimitSample& sample, TimePoint now) {
   const double half = std::max(least_, std::min(at_work, std::exp(low_)) / 2);
   const double guessed = guess(times_.released_rate(), at_work).value_or(half);
   knee_.suppose(std::min(half, std::max(guessed, half / 4)), kFirstSpread / 2);
-  brakes_from_ = now + pause;
+  pause_.until = now + pause;
   careful_for_ = kCarefulFor;
   watch_.reset();  // and compared again when clients stay
   comparison_.reset();
@@ -288,6 +290,21 @@ void PairedDither::brake(const LimitSample& sample, TimePoint now) {
   limit_ = high_limit();
   times_.restart();
 }
+
+// More work brings less: back to where the most was served.
+void PairedDither::bring_down() {
+  recover_to_ = std::max(known_good(), recover_to_);
+  has_guessed_ = true;
+  knee_.suppose(std::clamp(best_.at_work(), least_, most_), kRestartSpread);
+  careful_for_ = kCarefulFor;
+  watch_.reset();
+  comparison_.reset();
+  place();
+  limit_ = high_limit();
+  times_.restart();
+}
+
+bool PairedDither::has_room_above_best() const { return limit_ > 2 * best_.at_work() + 1; }
 
 bool PairedDither::is_drained(const LimitSample& sample) const {
   return sample.slot_seconds / to_seconds(sample.span) <= kDrained * limit_ + 0.5;
@@ -308,8 +325,8 @@ bool PairedDither::is_in_vain(const LimitSample& sample, TimePoint now) {
 void PairedDither::give_back(TimePoint now) {
   const double former = std::exchange(brakes_, std::nullopt)->limit;
   knee_.suppose(former, kFirstSpread);
-  brakes_from_ = now + vain_pause_;
-  vain_pause_ = std::min(2 * vain_pause_, kLongestInVain);
+  pause_.until = now + pause_.if_in_vain;
+  pause_.if_in_vain = std::min(2 * pause_.if_in_vain, kLongestInVain);
   careful_for_ = Duration{0};
   comparison_.reset();
   place();

@@ -20,6 +20,7 @@
 
 #include "base/time.hpp"
 #include "config/config.hpp"
+#include "overload/best_throughput.hpp"
 #include "overload/concurrency_limit.hpp"
 #include "overload/dither_turns.hpp"
 #include "overload/knee.hpp"
@@ -72,6 +73,11 @@ class PairedDither final : public ConcurrencyLimit {
     Served since;      // after what clients left behind was gone
   };
 
+  struct Pause {
+    TimePoint until;      // no cut before
+    Duration if_in_vain;  // after the next series that does not help
+  };
+
   std::optional<double> guess(double throughput, double at_work) const;
   void begin_watching(TimePoint now);
   void watch(const LimitSample& sample, TimePoint now);
@@ -87,6 +93,8 @@ class PairedDither final : public ConcurrencyLimit {
   void judge(const Phase& low, const Phase& high);
   double known_good() const;
   bool recover(const LimitSample& sample, TimePoint now);
+  void bring_down();
+  bool has_room_above_best() const;
   void brake(const LimitSample& sample, TimePoint now);
   bool is_drained(const LimitSample& sample) const;
   bool is_in_vain(const LimitSample& sample, TimePoint now);
@@ -104,14 +112,14 @@ class PairedDither final : public ConcurrencyLimit {
   DitherTurns turns_;
   double held_ = 0;  // seconds that a request held its slot, lately
   SlotTimes times_;
+  BestThroughput best_;
   bool has_guessed_ = false;
   Duration short_for_{0};  // requests have waited for so long
   Duration idle_for_{0};   // without a queue for so long
   std::optional<Brakes> brakes_;
   double recover_to_ = 0;  // the limit before brakes, so far as it was seen to have no queue
   Served leaving_;         // while clients leave
-  TimePoint brakes_from_{};
-  Duration vain_pause_;
+  Pause pause_;
   Duration careful_for_{0};
 };
 

@@ -13,6 +13,7 @@
 #include "config/config.hpp"
 #include "overload/cause.hpp"
 #include "overload/excess.hpp"
+#include "overload/queue_order.hpp"
 #include "overload/rules.hpp"
 #include "overload/shed_levels.hpp"
 #include "overload/state.hpp"
@@ -23,9 +24,11 @@ class AdmissionPlan {
  public:
   AdmissionPlan(State state, Cause cause, std::shared_ptr<const RuleTable> rules,
                 std::shared_ptr<const TenantExcess> tenants = nullptr,
-                const ShedLevels& levels = {}, bool is_quiet = false)
+                const ShedLevels& levels = {}, bool is_quiet = false,
+                QueueOrder order = QueueOrder::oldest_first)
       : state_(state),
         is_quiet_(is_quiet),
+        order_(order),
         cause_(cause),
         levels_(levels),
         rules_(std::move(rules)),
@@ -36,6 +39,8 @@ class AdmissionPlan {
   Reason reason() const { return cause_.reason; }  // none while normal
   // NORMAL at low load: answers show what is usual.
   bool is_quiet() const { return is_quiet_; }
+  // Of the waiters of each class.
+  QueueOrder order() const { return order_; }
 
   // Defined in every state: refusals that do not depend on the state use the rule's retry_after
   // too.
@@ -66,6 +71,7 @@ class AdmissionPlan {
  private:
   State state_;
   bool is_quiet_;
+  QueueOrder order_;
   Cause cause_;
   ShedLevels levels_;
   std::shared_ptr<const RuleTable> rules_;

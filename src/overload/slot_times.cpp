@@ -13,24 +13,36 @@ constexpr double kQuietRise = 1.001;  // from one mean to the next
 constexpr Duration kQuiet = std::chrono::seconds(5);
 constexpr double kClientsStay = 0.9;  // of the clients
 constexpr double kEnoughRecent = 20;
+constexpr double kQueued = 1.25;  // times without a queue
 // Requests in the recent mean; older ones have less weight.
 constexpr double kRecentMemory = 30;
+constexpr double kLateMemory = 12;
 
 }  // namespace
 
+void SlotTimes::Mean::add(const LimitSample& sample, double memory) {
+  slot_seconds += sample.slot_seconds;
+  requests += sample.released;
+  seconds += to_seconds(sample.span);
+  if (requests <= memory) return;
+  const double kept = memory / requests;
+  *this = {kept * slot_seconds, memory, kept * seconds};
+}
+
+bool SlotTimes::has_queue() const {
+  if (quiet_ <= 0) return true;
+  const Mean& mean = recent_.requests >= kEnoughRecent ? recent_ : lately_;
+  return mean.requests < kLateMemory || mean.value() > kQueued * quiet_;
+}
+
 void SlotTimes::step(const LimitSample& sample) {
-  recent_.slot_seconds += sample.slot_seconds;
-  recent_.requests += sample.released;
-  recent_.seconds += to_seconds(sample.span);
-  if (recent_.requests > kRecentMemory) {
-    const double kept = kRecentMemory / recent_.requests;
-    recent_ = {kept * recent_.slot_seconds, kRecentMemory, kept * recent_.seconds};
-  }
+  recent_.add(sample, kRecentMemory);
+  lately_.add(sample, kLateMemory);
   const bool is_quiet =
       !sample.is_short && !sample.has_waiters && sample.answered.value_or(1) >= kClientsStay;
   quiet_for_ = is_quiet ? quiet_for_ + sample.span : Duration{0};
   if (sample.answered.value_or(1) < kClientsStay) return;
-  if (!has_queue())
+  if (stretch().value_or(2) <= kQueued)
     most_unqueued_ = std::max(most_unqueued_, recent_.slot_seconds / recent_.seconds);
   if (quiet_for_ < kQuiet) {
     collected_ = {};

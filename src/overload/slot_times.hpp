@@ -29,7 +29,7 @@ class SlotTimes {
   double released_rate() const {
     return recent_.seconds > 0 ? recent_.requests / recent_.seconds : 0;
   }
-  bool has_queue() const { return stretch().value_or(2) > 1.25; }
+  bool has_queue() const;
   // The most requests at work, as a mean, that had no queue.
   double most_unqueued() const { return most_unqueued_; }
 
@@ -37,10 +37,12 @@ class SlotTimes {
   struct Mean {
     double slot_seconds = 0, requests = 0, seconds = 0;
 
+    void add(const LimitSample& sample, double memory);
     double value() const { return slot_seconds / requests; }
   };
 
   Mean recent_;
+  Mean lately_;     // the same, also of former limits
   Mean collected_;  // without a queue, since the last mean
   Duration quiet_for_{0};
   double quiet_ = 0;  // the least of these; it rises slowly

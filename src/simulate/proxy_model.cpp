@@ -109,9 +109,8 @@ dispatch::Terms ProxyModel::terms_of(const Request& request, const Verdict& verd
       terms.takes_at_least = times->least;
     }
   }
-  const bool is_highest = scenario_.config.classes.size() > 1 && index(request.traffic_class) == 0;
-  terms.newest_first = dispatch.overload_order == config::OverloadOrder::lifo && !is_highest &&
-                       controller_.plan()->state() != State::normal;
+  terms.newest_first =
+      overload::is_newest_first(controller_.plan()->order(), request.traffic_class);
   return terms;
 }
 

@@ -131,9 +131,7 @@ dispatch::Terms Admission::terms(Duration spent, TimePoint now) const {
     terms.takes = times ? times->usual : Duration{0};
     terms.takes_at_least = times ? times->least : Duration{0};
   }
-  const bool is_highest = request_.config().classes.size() > 1 && index(terms.traffic_class) == 0;
-  terms.newest_first = dispatch.overload_order == config::OverloadOrder::lifo && !is_highest &&
-                       record_.state != State::normal;
+  terms.newest_first = record_.newest_first;
   terms.cost = request_.generation->route_cost.estimate(request_.subject.route, announces_degrade_);
   return terms;
 }

@@ -120,16 +120,20 @@ TEST_CASE("simulate plays the operator's own configuration") {
 }
 
 TEST_CASE("simulate says how large the model is and what contradicts it") {
-  const Result fitted = run("simulate --config " + kShipped);
+  const ScratchFile own("own.json", R"({"upstreams":[{"name":"app","servers":["127.0.0.1:3000"]}],
+      "dispatch":{"concurrency":64}})");
+  const Result fitted = run("simulate --config " + own.path());
   CHECK(fitted.err.empty());
   CHECK(contains(fitted.out,
                  "spike: backend: 64 slots x 250 ms, that is 256 requests/s; offered: "
                  "480 requests/s, 1.88 of it\n(slots x 0.64, rates x 0.64: to the "
                  "configuration's concurrency of 64"));
   const Result told =
-      run("simulate --config " + kShipped + " --slots 40 --service-ms 100 --rps 600");
+      run("simulate --config " + own.path() + " --slots 40 --service-ms 100 --rps 600");
   CHECK(contains(told.out, "40 slots x 100 ms, that is 400 requests/s; offered: 600 requests/s"));
   CHECK(contains(told.err, "warning: $.upstreams[0].dispatch.concurrency: 64 is above the"));
+  // "auto" names no size.
+  CHECK(contains(run("simulate --config " + kShipped).out, "spike: backend: 100 slots x 250 ms"));
   CHECK(contains(run("simulate --help").out, "A built-in scenario is a shape."));
   check_refused("--slots 0", "--slots");
 }
@@ -144,7 +148,7 @@ TEST_CASE("simulate replays an access log") {
     text[text.rfind('N')] = digit;
   }
   const ScratchFile log("access.log", text), bad("bad.log", text + "not JSON\n");
-  const std::string with = " --config " + kShipped;
+  const std::string unsized = " --config " + kShipped, with = unsized + " --slots 64";
   const Result result = run("simulate --from-log " + log.path() + with + " --json");
   CHECK_MESSAGE(result.code == 0, result.err);
   const auto json = nlohmann::json::parse(result.out);
@@ -153,6 +157,7 @@ TEST_CASE("simulate replays an access log") {
   CHECK(json["seconds"][2]["classes"][0]["offered"] == 1);
   check_refused("--from-log " + bad.path() + with, bad.path() + ":7: no JSON object");
   check_refused("--from-log " + log.path(), "error: --config: missing");
+  check_refused("--from-log " + log.path() + unsized, "error: --slots: missing");
   check_refused("--from-log /nonexistent.log" + with, "cannot read");
   check_refused("--from-log " + log.path() + with + " --scenario spike", "excludes");
 }

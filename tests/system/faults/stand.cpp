@@ -41,7 +41,6 @@ json settings_of(const Stand::Settings& settings, const std::vector<std::string>
                  {"class", "P0"},
                  {"upstream", "sound"}}}},
               {"default_route", {{"class", "P0"}}},
-              {"dispatch", {{"concurrency", 64}}},
               {"overload", {{"rules", {{"P0", {{"strategy", "allow"}}}}}}},
               {"log", {{"level", "error"}}}};
   all.merge_patch(changes);

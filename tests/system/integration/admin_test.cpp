@@ -73,7 +73,7 @@ TEST_CASE("promtool finds nothing wrong with the metrics of a proxy that has ser
   CHECK(proxy.metric_becomes(R"(spillway_responses_total{class="P1",code="200"})", 30));
   CHECK(proxy.metric_becomes(R"(spillway_upstream_duration_seconds_count{upstream="app"})", 30));
   CHECK(proxy.metric_becomes(R"(spillway_started_total{class="P1"})", 30));
-  CHECK(proxy.metric_becomes(R"(spillway_concurrency_limit{upstream="app"})", 64));
+  CHECK(proxy.metric_becomes(R"(spillway_effective_limit{upstream="app"})", 64));
 }
 
 TEST_CASE("a running proxy shows the families of metrics that are documented") {
@@ -138,7 +138,7 @@ TEST_CASE("the configuration is shown with every default and without its secret"
   REQUIRE(page.status() == 200);
   CHECK(page.body.find(token) == std::string::npos);
   const json shown = json::parse(page.body);
-  CHECK(shown["dispatch"]["concurrency"] == 64);
+  CHECK(shown["dispatch"]["concurrency"] == "auto");
   CHECK(shown["classes"].size() == 3);
 }
 

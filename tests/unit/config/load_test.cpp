@@ -8,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "config/document.hpp"
 #include "config/effective.hpp"
 #include "support/places.hpp"
 #include "unit/config/support.hpp"
@@ -39,7 +40,7 @@ constexpr std::string_view kContract = R"({
   ],
   "default_route": { "class": "P1", "upstream": "app" },
   "tenants": { "key": ["api_key", "trusted_header", "client_address"] },
-  "dispatch": { "concurrency": 64, "discipline": "wfq",
+  "dispatch": { "concurrency": "auto", "discipline": "wfq",
                 "dynamic_weights": true, "target_wait_ms": 20,
                 "late": "drop", "expire_policy": "drop", "aging_half_life_ms": 200,
                 "evict": ["P2", "P1"] },
@@ -190,6 +191,20 @@ TEST_CASE("a pipe is read while something comes and not waited for otherwise") {
   REQUIRE(silent >= 0);
   CHECK(load_file(pipe).problems.at(0).message.find("nothing came") != std::string::npos);
   close(silent);
+  // One that sends something again and again, and never ends.
+  {
+    std::jthread trickle([&](const std::stop_token& stopped) {
+      const int out = open(pipe.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+      while (!stopped.stop_requested()) {
+        if (write(out, " ", 1) < 0) std::this_thread::yield();
+      }
+      close(out);
+    });
+    using std::chrono::milliseconds;
+    const FileText text = read_file(pipe, 1 << 24, {milliseconds{2000}, milliseconds{50}});
+    CHECK_FALSE(text.text);
+    CHECK(text.problems.at(0).message.find("did not end within 50 ms") != std::string::npos);
+  }
   std::thread writer([&] {
     std::ofstream out(pipe);
     out << R"({"upstreams":[{"name":"a",)" << std::flush << R"("servers":["127.0.0.1:1"]}]})";

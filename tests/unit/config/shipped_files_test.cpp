@@ -15,8 +15,10 @@ namespace {
 
 using nlohmann::json;
 
-// The schema at a path of the file: through lists, class names and references.
+// The schema at a path of the file: through lists, class names, references and, of what may also be
+// a number or a word, the object.
 const json& resolve(const json& schema, const json& root) {
+  if (schema.contains("anyOf")) return schema["anyOf"].back();
   if (!schema.contains("allOf")) return schema;
   const std::string reference = schema["allOf"][0]["$ref"];
   return root.at(json::json_pointer(reference.substr(1)));

@@ -15,6 +15,8 @@ struct Load {
   int slots = 16;
   double times = 2;  // of the capacity
   std::string changes;
+  std::string backend;  // further members
+  std::string crowd;    // further clients
   int timeout_ms = 3000;
   int service_ms = 20;
   int seconds = 60, warm_up = 15;
@@ -29,9 +31,9 @@ Recording play(const Load& load, std::uint64_t seed) {
   const std::string text =
       R"({"name":"test","sentence":"A test.","seconds":)" + std::to_string(load.seconds) +
       R"(,"warm_up_seconds":)" + std::to_string(load.warm_up) + R"(,"backend":{"slots":)" +
-      std::to_string(load.slots) + R"(,"service_ms":)" + std::to_string(load.service_ms) +
-      R"(,"sigma":0.5},)" + load.changes + R"("clients":[)" + clients("P0", 0.1) + "," +
-      clients("P1", 0.3) + "," + clients("P2", 0.6) +
+      std::to_string(load.slots) + R"(,"service_ms":)" + std::to_string(load.service_ms) + "," +
+      load.backend + R"("sigma":0.5},)" + load.changes + R"("clients":[)" + clients("P0", 0.1) +
+      "," + clients("P1", 0.3) + "," + clients("P2", 0.6) + load.crowd +
       R"(],"config":{"upstreams":[{"name":"app","servers":["h:1"],"dispatch":{"concurrency":)" +
       load.concurrency + "}}]}}";
   ScenarioResult result = read_scenario(text, "test.json", nullptr);
@@ -125,6 +127,24 @@ TEST_CASE("clients that leave before any request waits do not keep the first lim
     Load aimd = hurried;
     aimd.concurrency = R"({"law":"gradient2"})";
     CHECK(play(aimd, seed).goodput < 0.5);
+  }
+}
+
+TEST_CASE("a crowd before a backend that thrashes is stopped on its way to the first limit") {
+  // 4 slots x 200 ms at 70 % of their load, and for four seconds at 150 %. Each request above four
+  // costs as much as it brings: with 64 at work 1.25 are answered a second, and none in time.
+  Load load{.slots = 4, .times = 0.7, .timeout_ms = 1000, .service_ms = 200};
+  load.backend = R"("thrash_knee":4,)";
+  load.crowd =
+      R"(,{"class":"P2","timeout_ms":1000,"rate":16,"from_seconds":10,"until_seconds":14})";
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    CAPTURE(seed);
+    const Recording run = play(load, seed);
+    CHECK(run.goodput >= 0.35);
+    CHECK(run.classes[0].success >= 0.6);
+    Load fixed = load;
+    fixed.concurrency = "64";
+    CHECK(play(fixed, seed).goodput < 0.1);
   }
 }
 

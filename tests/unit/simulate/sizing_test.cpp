@@ -122,8 +122,8 @@ TEST_CASE("several servers are scaled each, and one is shared by the upstream's"
   REQUIRE(three.config.has_value());
   const ScenarioResult spike = open("spike", &*three.config);
   REQUIRE(spike.scenario->backend.servers.size() == 3);
-  CHECK(spike.scenario->backend.servers[0].slots == 22);
-  CHECK(spike.scenario->backend.servers[2].slots == 21);
+  CHECK(spike.scenario->backend.servers[0].slots == 34);
+  CHECK(spike.scenario->backend.servers[2].slots == 33);
   CHECK(simulate(*spike.scenario, true).goodput > 0.95);
 }
 

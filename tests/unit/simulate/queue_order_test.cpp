@@ -1,0 +1,72 @@
+// Whose turn it is, in closed loop: clients that wait for less than a queue is long, and that
+// retry. The negative control is the order of arrival.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "simulate/simulation.hpp"
+#include "unit/simulate/scenarios.hpp"
+
+namespace spillway::simulate {
+namespace {
+
+using config::OverloadOrder;
+
+// 16 slots x 20 ms at ten times their load, of which P0 asks for 0.7 of what they can do. For four
+// seconds they are ten times slower. Clients leave after 150 ms and retry up to five times.
+Scenario storm(OverloadOrder order, std::uint64_t seed) {
+  const auto clients = [&](const char* name, int rate, bool honours) {
+    return std::string(R"({"class":")") + name + R"(","rate":)" + std::to_string(rate) +
+           R"(,"timeout_ms":150,"retries":5,"retry_backoff_ms":200,"honours_retry_after":)" +
+           (honours ? "true}" : "false}");
+  };
+  Scenario scenario =
+      scenario_of(R"("changes":[{"at_seconds":15,"until_seconds":19,"speed":0.1}],"clients":[)" +
+                  clients("P0", 560, true) + "," + clients("P1", 1320, true) + "," +
+                  clients("P1", 1320, false) + "," + clients("P2", 2400, true) + "," +
+                  clients("P2", 2400, false) + "]");
+  scenario.seconds = 40;
+  scenario.warm_up_seconds = 25;  // judged are the seconds after the stall
+  config::Dispatch& dispatch = scenario.config.upstreams[0].dispatch;
+  dispatch.concurrency = 64;  // four times too high: 64 at work are 80 ms
+  dispatch.overload_order = order;
+  scenario.seed = seed;
+  return scenario;
+}
+
+}  // namespace
+
+TEST_CASE("a stall whose clients retry ends where the newest goes first, and else does not") {
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    CAPTURE(seed);
+    const Recording adaptive = simulate(storm(OverloadOrder::adaptive, seed), true);
+    CHECK(adaptive.goodput >= 0.9);
+    CHECK(adaptive.classes[0].success >= 0.95);
+    const Recording fifo = simulate(storm(OverloadOrder::fifo, seed), true);
+    CHECK(fifo.goodput < 0.3);
+    CHECK(fifo.classes[0].success < 0.1);
+    MESSAGE("after the stall P0: ", adaptive.classes[0].success, ", in order of arrival ",
+            fifo.classes[0].success);
+  }
+}
+
+TEST_CASE("clients that wait are served in order of arrival") {
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    CAPTURE(seed);
+    const auto play = [&](OverloadOrder order) {
+      Scenario scenario = scenario_of(
+          R"("clients":[{"class":"P0","rate":160,"timeout_ms":3000},)"
+          R"({"class":"P1","rate":480,"timeout_ms":3000},{"class":"P2","rate":960,"timeout_ms":3000}])");
+      scenario.config.upstreams[0].dispatch.overload_order = order;
+      scenario.seed = seed;
+      return simulate(scenario, true);
+    };
+    const Recording adaptive = play(OverloadOrder::adaptive), fifo = play(OverloadOrder::fifo);
+    for (std::size_t c = 0; c < adaptive.classes.size(); ++c) {
+      CHECK(adaptive.classes[c].success == fifo.classes[c].success);
+      CHECK(adaptive.classes[c].p99 == fifo.classes[c].p99);
+    }
+  }
+}
+
+}  // namespace spillway::simulate
