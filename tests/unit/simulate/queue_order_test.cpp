@@ -21,12 +21,12 @@ Scenario storm(OverloadOrder order, std::uint64_t seed) {
            (honours ? "true}" : "false}");
   };
   Scenario scenario =
-      scenario_of(R"("changes":[{"at_seconds":15,"until_seconds":19,"speed":0.1}],"clients":[)" +
+      scenario_of(R"("changes":[{"at_seconds":8,"until_seconds":12,"speed":0.1}],"clients":[)" +
                   clients("P0", 560, true) + "," + clients("P1", 1320, true) + "," +
                   clients("P1", 1320, false) + "," + clients("P2", 2400, true) + "," +
                   clients("P2", 2400, false) + "]");
-  scenario.seconds = 40;
-  scenario.warm_up_seconds = 25;  // judged are the seconds after the stall
+  scenario.seconds = 28;
+  scenario.warm_up_seconds = 18;  // judged are the seconds after the stall
   config::Dispatch& dispatch = scenario.config.upstreams[0].dispatch;
   dispatch.concurrency = 64;  // four times too high: 64 at work are 80 ms
   dispatch.overload_order = order;
@@ -37,7 +37,7 @@ Scenario storm(OverloadOrder order, std::uint64_t seed) {
 }  // namespace
 
 TEST_CASE("a stall whose clients retry ends where the newest goes first, and else does not") {
-  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+  for (const std::uint64_t seed : {1u, 2u}) {
     CAPTURE(seed);
     const Recording adaptive = simulate(storm(OverloadOrder::adaptive, seed), true);
     CHECK(adaptive.goodput >= 0.9);
