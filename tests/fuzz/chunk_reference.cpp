@@ -66,9 +66,20 @@ constexpr auto kNeverTrailers = std::to_array<std::string_view>({"connection",
                                                                  "forwarded"});
 constexpr auto kNeverResponseTrailers =
     std::to_array<std::string_view>({"age", "expires", "location", "retry-after"});
-constexpr auto kNeverRequestTrailers =
-    std::to_array<std::string_view>({"x-request-id", "traceparent", "tracestate", "x-api-key",
-                                     "x-tenant", "x-priority", "x-real-ip"});
+// Those by which a client or the proxy before it says who and what is asked for.
+constexpr auto kNeverRequestTrailers = std::to_array<std::string_view>(
+    {"x-request-id",   "x-request-deadline", "grpc-timeout",     "traceparent",
+     "tracestate",     "x-api-key",          "x-tenant",         "x-priority",
+     "x-real-ip",      "x-client-ip",        "x-remote-ip",      "x-cluster-client-ip",
+     "x-remote-addr",  "x-azure-clientip",   "x-originating-ip", "x-original-forwarded-for",
+     "x-proxyuser-ip", "x-forwarded",        "true-client-ip",   "x-envoy-external-address",
+     "client-ip",      "cf-connecting-ip",   "fastly-client-ip", "cf-connecting-ipv6",
+     "forwarded-for",  "proxy-client-ip",    "x-original-url",   "wl-proxy-client-ip",
+     "x-rewrite-url",  "x-original-host",    "x-host",           "x-http-host-override",
+     "x-scheme",       "x-url-scheme",       "front-end-https"});
+constexpr auto kOwnFields = std::to_array<std::string_view>(
+    {"spillway-degraded", "spillway-job", "spillway-ticket", "spillway-pass", "spillway-late",
+     "spillway-degrade", "spillway-attempt", "spillway-join", "spillway-leave", "spillway-work"});
 
 bool is_control(char c) {
   const auto byte = static_cast<unsigned char>(c);
@@ -83,7 +94,7 @@ bool allowed_trailer(std::string_view name, bool of_request) {
     return std::find(names.begin(), names.end(), lower) != names.end();
   };
   if (among(kNeverTrailers)) return false;
-  if (!of_request) return !among(kNeverResponseTrailers);
+  if (!of_request) return !among(kNeverResponseTrailers) && !among(kOwnFields);
   if (lower.starts_with("accept-")) return false;
   // CGI knows no other character than a hyphen between letters and digits.
   std::replace_if(
@@ -96,8 +107,8 @@ bool allowed_trailer(std::string_view name, bool of_request) {
 // incomplete where the text ends before that.
 class Decoder {
  public:
-  Decoder(std::string_view text, std::uint64_t limit, bool of_request)
-      : text_(text), limit_(limit), of_request_(of_request) {}
+  Decoder(std::string_view text, std::uint64_t limit, bool of_request, bool drops_trailers)
+      : text_(text), limit_(limit), of_request_(of_request), drops_trailers_(drops_trailers) {}
 
   Decoded run() {
     std::optional<Verdict> verdict;
@@ -206,13 +217,14 @@ class Decoder {
       ++at_;
       if (!ended() && full()) return Verdict::refused;
       if (const auto verdict = literal("\n")) return verdict;
-      if (is_allowed) out_.anew += text_.substr(name, at_ - name);
+      if (is_allowed && !drops_trailers_) out_.anew += text_.substr(name, at_ - name);
     }
   }
 
   std::string_view text_;
   std::uint64_t limit_;
   bool of_request_;
+  bool drops_trailers_;
   std::size_t at_ = 0;
   std::size_t extensions_ = 0;
   Decoded out_;
@@ -220,8 +232,9 @@ class Decoder {
 
 }  // namespace
 
-Decoded decode_chunked(std::string_view text, std::uint64_t limit, bool of_request) {
-  return Decoder(text, limit, of_request).run();
+Decoded decode_chunked(std::string_view text, std::uint64_t limit, bool of_request,
+                       bool drops_trailers) {
+  return Decoder(text, limit, of_request, drops_trailers).run();
 }
 
 }  // namespace spillway::fuzz

@@ -18,6 +18,8 @@ struct Decoded {
   bool too_large = false;    // refused for its size
 };
 
-Decoded decode_chunked(std::string_view text, std::uint64_t limit, bool of_request);
+// `drops_trailers`: none of them is relayed (http::Framing).
+Decoded decode_chunked(std::string_view text, std::uint64_t limit, bool of_request,
+                       bool drops_trailers = false);
 
 }  // namespace spillway::fuzz

@@ -16,7 +16,8 @@ namespace {
 
 using http::BodyReader;
 using http::Error;
-using Kind = http::Framing::Kind;
+using http::Framing;
+using Kind = Framing::Kind;
 using Verdict = Decoded::Verdict;
 
 struct Outcome {
@@ -73,11 +74,14 @@ std::string relayed(BodyReader reader, std::string_view text, std::size_t piece)
   return block.substr(0, valid);
 }
 
-void check_chunked(std::string_view text, std::uint64_t limit, BodyReader::MessageKind of) {
-  const Decoded expected = decode_chunked(text, limit, of == BodyReader::MessageKind::request);
+void check_chunked(std::string_view text, std::uint64_t limit, BodyReader::MessageKind of,
+                   bool drops_trailers) {
+  const Framing framing{Kind::chunked, 0, drops_trailers};
+  const Decoded expected =
+      decode_chunked(text, limit, of == BodyReader::MessageKind::request, drops_trailers);
   for (const std::size_t piece :
        {std::max<std::size_t>(text.size(), 1), std::size_t{7}, std::size_t{1}}) {
-    const Outcome out = read(BodyReader({Kind::chunked, 0}, limit, of), text, piece);
+    const Outcome out = read(BodyReader(framing, limit, of), text, piece);
     const bool refused = expected.verdict == Verdict::refused;
     require((out.error != Error::none) == refused, "both refuse or neither does", text);
     require(out.done == (expected.verdict == Verdict::complete), "both see the same end", text);
@@ -91,7 +95,7 @@ void check_chunked(std::string_view text, std::uint64_t limit, BodyReader::Messa
     require(out.content == expected.content, "both find the same content", text);
     require(out.consumed == expected.consumed, "both find the same next message", text);
     if (!out.done) continue;
-    require(relayed(BodyReader({Kind::chunked, 0}, limit, of), text, piece) == expected.anew,
+    require(relayed(BodyReader(framing, limit, of), text, piece) == expected.anew,
             "chunks are written anew", text);
   }
 }
@@ -126,7 +130,8 @@ void chunked_body(std::string_view input) {
   const std::string_view text = options.rest();
   const std::uint64_t limit = bit(how, 0) ? size : BodyReader::kNoLimit;
   check_chunked(text, limit,
-                bit(how, 1) ? BodyReader::MessageKind::response : BodyReader::MessageKind::request);
+                bit(how, 1) ? BodyReader::MessageKind::response : BodyReader::MessageKind::request,
+                bit(how, 2));
   check_counted(text, size, bit(how, 0) ? how : BodyReader::kNoLimit);
   check_to_close(text, limit);
 }
