@@ -83,9 +83,9 @@ std::string why_no_text(std::string_view text) {
 }
 
 // As a browser sees it, which hashes what it sees: without a byte order mark, and each line end a
-// line feed (HTML section 13.2.3.5).
+// line feed (HTML section 13.2.3.5). Of several marks the next would be the first of what is sent.
 std::string as_seen(std::string_view text) {
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  while (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   std::string seen;
   seen.reserve(text.size());
   for (std::size_t at = 0; at < text.size(); ++at) {

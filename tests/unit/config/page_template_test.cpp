@@ -173,6 +173,8 @@ TEST_CASE("the hash of each style is of what a browser sees") {
   CHECK(other.style_sources == " " + source_of(first));
   CHECK(as_text(other).find('\r') == std::string::npos);
   CHECK(as_text(other).starts_with("<!doctype html>"));
+  CHECK(
+      as_text(good("\xEF\xBB\xBF\xEF\xBB\xBF" + document("", ""))).starts_with("<!doctype html>"));
   std::string many;
   for (int n = 0; n < 16; ++n) many += "<style></style>";
   good(document(many, ""));
