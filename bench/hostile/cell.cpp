@@ -22,8 +22,9 @@ struct Opponent {
   bool limits_addresses;  // has limits by address
 };
 
-constexpr std::array<Opponent, 5> kOpponents{{
+constexpr std::array<Opponent, 6> kOpponents{{
     {{"spillway", Program::spillway, "overload-spillway.json"}, false},
+    {{"spillway-auto", Program::spillway, "overload-spillway-auto.json"}, false},
     {{"nginx", Program::nginx, "hostile-nginx.conf"}, false},
     {{"nginx-hardened", Program::nginx, "hostile-nginx-hardened.conf"}, true},
     {{"haproxy", Program::haproxy, "hostile-haproxy.cfg"}, false},

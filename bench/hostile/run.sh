@@ -5,7 +5,7 @@
 #   bench/hostile/run.sh [--quick] [--out FILE] [--programs DIR] [--behaviour NAME] [--contender NAME]
 #                        [--addresses N] [--rounds N] [--seconds S] [--seed N] [--list]
 #
-#   --quick          five minutes; without it a quarter of an hour
+#   --quick          six minutes; without it twenty
 #   --out FILE       append the results, one JSON object a line ("Result lines" in bench/README.md)
 #   --programs DIR   the folder of spillway and spillway-bench-hostile; otherwise both are built
 #   --behaviour, --contender, --addresses   only these, each as often as you like; --list names them

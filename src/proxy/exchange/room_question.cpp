@@ -29,8 +29,9 @@ std::optional<WaitingRoom::Contact> look_first(SharedWaitingRoom& room, const wa
   return room.is_shared() ? room.look_at_offer(stamp, now) : std::nullopt;
 }
 
-// Every way to a ticket leads through here. A stamp that has one already makes none.
-bool has_worked(SharedWaitingRoom& room, const waiting::Token& stamp, std::string_view nonce,
+// Whether the challenge is met; counts the verdict. Every way to a ticket leads through here; a
+// stamp that has one already makes none.
+bool judge_work(SharedWaitingRoom& room, const waiting::Token& stamp, std::string_view nonce,
                 const config::WaitingRoom& settings, TimePoint now) {
   const auto challenge = challenge_of(settings, stamp);
   if (!challenge) return true;
@@ -95,7 +96,7 @@ Task<std::optional<WaitingRoom::Contact>> ask_for_offer(SharedWaitingRoom& room,
 Task<Joining> ask_to_join(SharedWaitingRoom& room, waiting::Token stamp, waiting::Ask ask,
                           Joiner joiner, const config::WaitingRoom& settings, RoomAsker asker) {
   const IpAddress client = joiner.client;
-  if (!has_worked(room, stamp, joiner.work, settings, asker.services.now()))
+  if (!judge_work(room, stamp, joiner.work, settings, asker.services.now()))
     co_return Joining{.refused = Reason::work_required};
   if (!room.may_join(client, settings, asker.services.now()))
     co_return Joining{.refused = Reason::join_limit};

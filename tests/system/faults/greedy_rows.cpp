@@ -62,11 +62,16 @@ struct Meetings {
   Meeting answered;  // the good
 };
 
+enum class At { proxy, admin };
+
 struct Greed {
   std::string name;
   json changes = json::object();
   std::optional<std::size_t> requests = 1;  // that the proxy counts; none: it depends
   int receive_buffer = 0;
+  At at = At::proxy;
+  std::size_t connections = 1;   // of each
+  std::string must = "held on";  // "put out": looked for at the end
   // What it does at first, and then again and again, about three times a second.
   std::function<void(RawClient&, const std::string& number)> begins;
   std::function<void(RawClient&)> goes_on = [](RawClient&) {};
@@ -75,25 +80,46 @@ struct Greed {
 Outcome be_greedy(Stand& stand, Client client, const Greed& greed, Meetings& meetings) {
   Outcome outcome{"held on", greed.requests.value_or(0), {}};
   Arrival in_place(meetings.in_place);
+  const std::uint16_t port = greed.at == At::proxy ? stand.port() : stand.proxy().admin_port();
+  std::vector<RawClient> greedy;
   try {
-    RawClient greedy(stand.port(), greed.receive_buffer);
-    greed.begins(greedy, std::to_string(client.number));
+    for (std::size_t n = 0; n < greed.connections; ++n) {
+      greed.begins(greedy.emplace_back(port, greed.receive_buffer), std::to_string(client.number));
+    }
     in_place.arrive();
     const Deadline deadline;
-    while (!meetings.answered.wait_for(rounds(client) * kGood, 300ms) && !deadline.passed())
-      greed.goes_on(greedy);
+    while (!meetings.answered.wait_for(rounds(client) * kGood, 300ms) && !deadline.passed()) {
+      for (RawClient& each : greedy) greed.goes_on(each);
+    }
+    for (RawClient& each : greedy) {
+      if (greed.must == "put out" && each.is_closed(0ms)) outcome.word = "put out";
+    }
   } catch (const std::exception& error) {
     outcome = {"put out", outcome.requests, error.what()};
   }
   return outcome;
 }
 
+// A page that needs no token, and the one that is scraped.
+void ask_the_admin(Stand& stand, Outcome& outcome) {
+  for (const std::string page : {"/readyz", "/metrics"}) {
+    const std::string request = "GET " + page + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    try {
+      const int status = RawClient(stand.proxy().admin_port()).ask(request).status();
+      if (status != 200) outcome.word = "WRONG: " + page + ": " + std::to_string(status);
+    } catch (const std::exception& error) {
+      outcome = {"WRONG: " + page, outcome.requests, error.what()};
+    }
+  }
+}
+
 // As a word, "late" where the greedy had not come before it asked.
-Outcome be_good(Stand& stand, Client client, Meetings& meetings) {
+Outcome be_good(Stand& stand, Client client, const Greed& greed, Meetings& meetings) {
   const bool all_there = meetings.in_place.wait_for(rounds(client) * kGreedy, kPatience);
   const std::string number = std::to_string(client.number);
   Outcome outcome =
       ask(stand.port(), client.place / 4, {.target = "/good/" + number, .next = "/good/" + number});
+  if (greed.at == At::admin) ask_the_admin(stand, outcome);
   meetings.answered.arrive();
   if (!all_there) outcome.word = "WRONG: the others were late";
   return outcome;
@@ -105,15 +131,40 @@ Row row_of(Greed greed) {
           .settings = {.changes = greed.changes},
           .client =
               [greed, meetings](Stand& stand, Client client) {
-                return is_good(client) ? be_good(stand, client, *meetings)
+                return is_good(client) ? be_good(stand, client, greed, *meetings)
                                        : be_greedy(stand, client, greed, *meetings);
               },
           .allows =
               [](Client client, const std::string& word) {
                 return is_good(client) ? word == "200" : word == "held on" || word == "put out";
               },
-          .must = "held on",
+          .must = greed.must,
           .is_counted = greed.requests.has_value()};
+}
+
+// More connections than the admin listener has, without a token: scrapes and probes get through.
+std::vector<Row> rows_at_the_admin() {
+  const std::string head = " /metrics HTTP/1.1\r\nHost: localhost\r\n";
+  std::vector<Row> rows;
+  const auto fill_it = [&](const std::string& who, const std::string& bytes,
+                           const std::string& must = "put out") {
+    rows.push_back(row_of({.name = who + " fill the admin listener",
+                           .requests = 0,
+                           .receive_buffer = 4096,
+                           .at = At::admin,
+                           .connections = 2,
+                           .must = must,
+                           .begins = [bytes](RawClient& client, const std::string&) {
+                             if (!bytes.empty()) client.send(bytes);
+                           }}));
+  };
+  fill_it("silent connections", "");
+  fill_it("slow heads", "GET" + head);
+  fill_it("bodies that do not come", "POST" + head + "Content-Length: 60000\r\n\r\n");
+  std::string scrapes;
+  for (int n = 0; n < 40; ++n) scrapes += "GET" + head + "\r\n";
+  fill_it("responses that nobody takes", scrapes, "held on");
+  return rows;
 }
 
 // Fewer than there are greedy clients: held, they would be missed.
@@ -249,6 +300,7 @@ std::vector<Row> greedy_rows() {
                  "Max-Forwards: 0\r\nContent-Length: 60000\r\n\r\n");
   fill_the_house("bodies that do not come", upload, "Content-Length: 1\r\n\r\n");
   rows.push_back(one_asks_for_what_fails());
+  for (Row& row : rows_at_the_admin()) rows.push_back(std::move(row));
   return rows;
 }
 
