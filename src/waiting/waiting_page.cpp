@@ -144,6 +144,8 @@ class Filling {
   Filling(const PageContent& content, const PageTexts& texts) : content_(content), texts_(texts) {
     const bool is_known = std::find(kStates.begin(), kStates.end(), content.state) != kStates.end();
     state_ = is_known ? content.state : kStates.front();
+    if (state_ == "cancelled" && !content.reason.empty() && content.reason != "cancelled")
+      state_ = "expired";
     place_ = state_ == "waiting" && content.ahead ? grouped(*content.ahead + 1) : "";
   }
 
@@ -156,7 +158,7 @@ class Filling {
       case Part::content: return fill_in(own.content, *this);
       case Part::title: return escaped(title());
       case Part::heading: return of_state("h_");
-      case Part::sentence: return of_state("p_");
+      case Part::sentence: return sentence();
       case Part::position: return escaped(place_);
       case Part::ahead: return ahead();
       case Part::estimate: return state_ == "waiting" ? escaped(expected()) : "";
@@ -175,7 +177,7 @@ class Filling {
     if (name == "state") return std::string(state_);
     if (name == "title") return escaped(title());
     if (name == "heading") return of_state("h_");
-    if (name == "sentence") return of_state("p_");
+    if (name == "sentence") return sentence();
     if (name == "path") return escaped(content_.status_path);
     if (name == "poll") return std::to_string(std::max<std::int64_t>(content_.poll.count(), 1'000));
     if (name == "room") return escaped(content_.room);
@@ -201,6 +203,12 @@ class Filling {
 
  private:
   std::string of_state(std::string key) const { return escaped(texts_.find(key.append(said()))); }
+
+  std::string sentence() const {
+    const std::string_view why =
+        state_ == "expired" ? texts_.find("e_" + std::string(content_.reason)) : "";
+    return why.empty() ? of_state("p_") : escaped(why);
+  }
 
   // What the texts tell of: an arrival that takes work is being checked.
   std::string_view said() const {

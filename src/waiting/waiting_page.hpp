@@ -14,6 +14,9 @@
 //                  Cache-Control: no-store, and Set-Cookie: spillway_still=1; Path=/; HttpOnly;
 //                  SameSite=Lax; Max-Age=86400 (`on`: Max-Age=0). No token is needed or changed.
 //                  A page for a request that has this cookie has `refreshes = false`.
+//   POST /rejoin   from a form of a page whose place has ended. Answer: 303 as above; it takes away
+//                  what the visitor still carries of that place, so that the page gives it a new
+//                  one
 //   POST /join     from a form: the field kOfferField has PageContent::offer. Answer: 303 as above,
 //                  with a ticket, by which the page then shows a place
 // With PageContent::challenge the first GET /ticket comes when the nonce is found, with the field
@@ -48,6 +51,9 @@ struct PageContent {
   // arrived, offered, waiting, processing, fulfilled, full, elsewhere, closed, expired, cancelled
   // or ended; anything else is shown as arrived.
   std::string_view state = "arrived";
+  // Of an expired or cancelled one, as in JSON; empty if it is not known. Whose place was cancelled
+  // otherwise than by itself is shown as expired.
+  std::string_view reason{};
   Milliseconds poll{5'000};            // when to ask first
   std::optional<std::size_t> ahead{};  // if it is waiting
   std::optional<Milliseconds> p10{};   // the expected wait, with p90

@@ -76,6 +76,8 @@ Task<std::optional<Answer>> Entrance::enter() {
   if (token_ && token_->kind == TokenKind::pass) {
     const bool goes_on = co_await show(*token_);
     if (goes_on) co_return std::nullopt;
+    std::optional<Answer> over = tell_end(token_->id);
+    if (over) co_return over;
   }
   const bool has_place = token_ && token_->kind != TokenKind::pass && is_visit(request_.head);
   if (has_place && token_->kind == TokenKind::ticket) {
@@ -159,8 +161,28 @@ Task<std::optional<Answer>> Entrance::claim(Token ticket) {
     if (!claimed && !view) co_return tell_again(std::nullopt);
   }
   if (view) co_return tell(status_of(ticket.id, *view), std::nullopt);
-  std::optional<Answer> arrived = co_await arrive();  // its ticket has ended
+  std::optional<Answer> over = tell_end(ticket.id);
+  if (over) co_return over;
+  std::optional<Answer> arrived = co_await arrive();
   co_return arrived;
+}
+
+// What a browser carries is of a place that has ended lately: the page tells why, once, since it
+// takes the cookie along. nullopt: there is nothing to tell, or nobody has to wait; the visitor
+// arrives anew. So does a program without cookies, which would be told again and again.
+std::optional<Answer> Entrance::tell_end(const waiting::TicketId& id) {
+  const bool sees = is_visit(request_.head) && http::prefers_html(request_.head.fields);
+  if (!sees || tokens_.is_in_field()) return std::nullopt;
+  const auto end = room_->with(services_.now(), [&](WaitingRoom& room, Time now) {
+    const bool goes_on = room.has_to_wait(now) && !room.orders().has_ended;
+    return goes_on ? room.end_of(id, now) : std::nullopt;
+  });
+  if (!end) return std::nullopt;
+  VisitorStatus status = status_of(id, *end);
+  status.poll = settings_->page.poll.max;
+  Answer told = tell(status, std::nullopt);
+  take_token(response_, *room_, *settings_);
+  return told;
 }
 
 // The second contact: from now on it has a place, by its arrival. Where places are offered it has

@@ -60,6 +60,7 @@ class Entrance {
   RoomAsker asker() const { return {services_, parking_}; }
   Task<bool> show(waiting::Token pass);
   Task<std::optional<Answer>> claim(waiting::Token ticket);
+  std::optional<Answer> tell_end(const waiting::TicketId& id);
   Task<std::optional<Answer>> join(waiting::Token stamp);
   std::optional<Answer> go_on(const waiting::WaitingRoom::Contact& contact,
                               const waiting::Token& stamp);

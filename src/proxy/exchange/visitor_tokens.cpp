@@ -80,6 +80,10 @@ std::optional<waiting::Token> VisitorTokens::find(const SharedWaitingRoom& room,
   return field != nullptr ? room.verify(field->value, now) : std::nullopt;
 }
 
+bool VisitorTokens::is_in_field() const {
+  return request_.head.fields.find(kTicketField) != nullptr;
+}
+
 std::string_view VisitorTokens::work() const {
   const http::Field* only = nullptr;
   for (const http::Field& field : request_.head.fields) {

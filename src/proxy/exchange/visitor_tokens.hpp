@@ -30,6 +30,9 @@ class VisitorTokens {
   // The one for this waiting room that is valid.
   std::optional<waiting::Token> find(const SharedWaitingRoom& room, TimePoint now) const;
 
+  // Whether the client sends its token in Spillway-Ticket.
+  bool is_in_field() const;
+
   // The nonce in Spillway-Work; empty: none, or several.
   std::string_view work() const;
 

@@ -49,7 +49,8 @@ Task<Answer> WaitingResource::answer(std::string_view path) {
     co_return accepted;
   }
   const bool is_refresh = part == "/refresh/on" || part == "/refresh/off";
-  const bool is_form = is_refresh || part == "/leave" || part == "/extend" || part == "/join";
+  const bool is_form =
+      is_refresh || part == "/leave" || part == "/extend" || part == "/rejoin" || part == "/join";
   if (is_form) {
     if (method != http::Verb::post) co_return wrong_method("POST");
     const Answer done = co_await answer_form(part);
@@ -75,6 +76,7 @@ Task<Answer> WaitingResource::answer(std::string_view path) {
 Task<Answer> WaitingResource::answer_form(std::string_view part) {
   if (part == "/extend") return extend();
   if (part == "/leave") return leave();
+  if (part == "/rejoin") return rejoin();
   return answer_refresh(part == "/refresh/on");
 }
 
@@ -106,6 +108,18 @@ Task<Answer> WaitingResource::show() {
     response_.lines += offer_link(room_path(request_.config(), *room_));
   if (given_)
     add_token(response_, *room_, *settings_, *given_, services_.now(), tokens_.is_program());
+  co_return WaitingReport{};
+}
+
+// The visitor has read that its place has ended. Of a second tab the place may be a new one: that
+// is left alone.
+Task<Answer> WaitingResource::rejoin() {
+  const std::optional<Token> token = tokens_.find(*room_, services_.now());
+  const bool is_over = token && room_->with(services_.now(), [&](WaitingRoom& room, Time now) {
+    return room.end_of(token->id, now).has_value();
+  });
+  response_ = back_to_page(request_.head);
+  if (is_over) take_token(response_, *room_, *settings_);
   co_return WaitingReport{};
 }
 

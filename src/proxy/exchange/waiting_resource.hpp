@@ -1,6 +1,6 @@
 // What visitors ask of their place in a waiting room, below own_path: rooms/NAME/ticket,
-// rooms/NAME/events, rooms/NAME/leave, rooms/NAME/extend, rooms/NAME/refresh, rooms/NAME/join, and
-// programs: rooms/NAME/tickets (docs/waiting-room.md).
+// rooms/NAME/events, rooms/NAME/leave, rooms/NAME/extend, rooms/NAME/rejoin, rooms/NAME/refresh,
+// rooms/NAME/join, and programs: rooms/NAME/tickets (docs/waiting-room.md).
 #pragma once
 
 #include <optional>
@@ -48,6 +48,7 @@ class WaitingResource {
   RoomAsker asker() const { return {services_, parking_}; }
   Task<Answer> answer_form(std::string_view part);
   Task<Answer> answer_refresh(bool is_on);
+  Task<Answer> rejoin();
   Task<Answer> show();
   static Answer refuse_visit(const VisitorStatus& status);
   Answer wrong_method(std::string_view allowed);

@@ -42,6 +42,7 @@ waiting::PageContent content_of(const WaitingFacts& facts, const waiting::Orders
       .message = notice.message,
       .status_path = path,
       .state = name(facts.status.state),
+      .reason = facts.status.end ? name(facts.status.end->why) : std::string_view{},
       .poll = facts.status.poll,
       .ahead = has_place ? std::optional(view->ahead) : std::nullopt,
       .p10 = estimate ? std::optional(estimate->p10) : std::nullopt,
@@ -144,11 +145,18 @@ void add_token(OwnResponse& response, const SharedWaitingRoom& room,
   if (!out.overflowed()) response.lines.append(lines.data(), out.size());
 }
 
-OwnResponse left_response(const SharedWaitingRoom& room, const config::WaitingRoom& settings) {
+void take_token(OwnResponse& response, const SharedWaitingRoom& room,
+                const config::WaitingRoom& settings) {
   std::array<char, kTokenLines> lines;
   TextWriter out(lines);
   write_token_end(out, room, settings);
-  return {204, "Cache-Control: no-store\r\n" + std::string(lines.data(), out.size()), ""};
+  response.lines.append(lines.data(), out.size());
+}
+
+OwnResponse left_response(const SharedWaitingRoom& room, const config::WaitingRoom& settings) {
+  OwnResponse response{204, "Cache-Control: no-store\r\n", ""};
+  take_token(response, room, settings);
+  return response;
 }
 
 OwnResponse back_to_page(const http::RequestHead& head, std::string_view lines) {

@@ -47,6 +47,9 @@ std::string offer_link(const std::string& path);
 void add_token(OwnResponse& response, const SharedWaitingRoom& room,
                const config::WaitingRoom& settings, const waiting::Token& token, TimePoint now,
                bool for_program);
+// The visitor's cookie is over.
+void take_token(OwnResponse& response, const SharedWaitingRoom& room,
+                const config::WaitingRoom& settings);
 
 // Where the status of its visitors is served: own_path/rooms/NAME.
 std::string room_path(const config::Config& config, const SharedWaitingRoom& room);

@@ -180,7 +180,7 @@ function show(status) {
   if (next === 'arrived' && (state === 'full' || state === 'elsewhere')) return location.reload();
   // Only a page that was made for it has the form.
   if (next === 'offered' && !main.querySelector('.offer')) return location.reload();
-  // Not by its visitor: the text for that would be wrong.
+  // Not by its visitor. The same as in waiting_page.cpp.
   if (next === 'cancelled' && status.reason && status.reason !== 'cancelled') next = 'expired';
   if (next === 'arrived') {
     unrecognised++;
@@ -198,7 +198,7 @@ function show(status) {
   if (changed) {
     root.dataset.state = main.dataset.state = state;
     put('heading', texts['h_' + state]);
-    put('sentence', texts['p_' + state]);
+    put('sentence', (state === 'expired' && texts['e_' + status.reason]) || texts['p_' + state]);
     put('why', '');
   }
   const cookieless = state === 'arrived' && unrecognised > 1 && !recognised;
@@ -219,7 +219,7 @@ function show(status) {
   } else {
     called = false;
     put('urgent', '');
-    if (changed) announce(texts['h_' + state] + '. ' + texts['p_' + state]);
+    if (changed) announce(texts['h_' + state] + '. ' + at('sentence').textContent);
   }
   if (isOver()) {
     unlisten();
@@ -361,7 +361,6 @@ async function leave() {
 }
 
 at('enter').onclick = enter;
-at('again').onclick = () => location.reload();
 at('leave').onclick = () => at('dialog').showModal();
 at('stay').onclick = () => at('dialog').close();
 at('go').onclick = leave;

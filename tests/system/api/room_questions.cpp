@@ -167,6 +167,8 @@ void RoomQuestions::add_visitors(Questions& to) const {
     to["POST" + room + refresh + " 303"] = [=, this] { return program("POST", "sale/" + refresh); };
     to["POST" + room + refresh + " 404"] = [=, this] { return program("POST", "none/" + refresh); };
   }
+  to["POST" + room + "rejoin 303"] = [this] { return program("POST", "sale/rejoin"); };
+  to["POST" + room + "rejoin 404"] = [this] { return program("POST", "none/rejoin"); };
 }
 
 Message RoomQuestions::flood_with(const std::string& token) const {

@@ -99,6 +99,15 @@ export class Proxy {
     return state.waiting_rooms.find(each => each.name === room)
   }
 
+  // The operator ends the last ticket in line.
+  async removeLast (room) {
+    const tickets = `${this.adminBase}/rooms/${room}/tickets`
+    const { id } = (await (await fetch(tickets)).json()).tickets.at(-1)
+    const { status } = await fetch(`${tickets}/${id}`, { method: 'DELETE' })
+    if (status !== 200) throw new Error(`removing was answered ${status}`)
+    return id
+  }
+
   // Somebody is inside, and `ahead` others have places.
   async fill (room, ahead) {
     const holder = new Companion(this, room)

@@ -11,6 +11,7 @@ import * as access from './access_cases.mjs'
 import * as challenge from './challenge_cases.mjs'
 import * as crowd from './crowd_case.mjs'
 import { Browser } from './devtools.mjs'
+import * as end from './end_cases.mjs'
 import * as own from './own_page_cases.mjs'
 import * as place from './place_cases.mjs'
 import { Proxy, Site } from './stage.mjs'
@@ -20,7 +21,7 @@ const stage = { programs }
 
 before(async () => {
   stage.site = await Site.start()
-  const rooms = { ...place.rooms, ...access.rooms, ...own.rooms, ...challenge.rooms }
+  const rooms = { ...place.rooms, ...end.rooms, ...access.rooms, ...own.rooms, ...challenge.rooms }
   stage.proxy = await Proxy.start(resolve(programs, 'spillway'), stage.site.port, rooms, own.pages)
   stage.browser = await Browser.start()
 })
@@ -35,7 +36,7 @@ after(async () => {
 // of the demo and proofs of work take the processor from others.
 const parts = {
   'a sale': crowd.cases,
-  'the waiting page': { ...place.cases, ...access.cases, ...own.cases },
+  'the waiting page': { ...place.cases, ...end.cases, ...access.cases, ...own.cases },
   'work for a place': challenge.cases
 }
 for (const [part, cases] of Object.entries(parts)) {

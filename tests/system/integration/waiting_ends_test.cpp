@@ -33,6 +33,8 @@ struct Sale {
   Visitor inside;
 };
 
+std::string page_of(Visitor& visitor) { return visitor.visit().body; }
+
 bool leave(Visitor& visitor) {
   return visitor
              .ask("POST", "/_spillway/rooms/sale/leave",
@@ -61,8 +63,80 @@ TEST_CASE("who asks after a ticket that is over is told how and when it ended") 
   CHECK(own.at("state") == "cancelled");
   CHECK(own.at("reason") == "cancelled");
   CHECK(own.contains("poll_ms"));
-  CHECK(gone.visit().status() == 503);  // it arrives anew
-  CHECK(gone.poll().at("state") == "waiting");
+  CHECK(page_of(gone).find("You left the line") != std::string::npos);
+  CHECK(gone.join().at("state") == "waiting");  // it arrives anew
+}
+
+TEST_CASE("a browser is told once, by the page, why its place has ended, and then arrives anew") {
+  Sale sale;
+  Visitor removed(sale.proxy);
+  const std::string id = removed.join().at("id");
+  const std::string ticket = removed.jar();
+  REQUIRE(sale.desk.ask("DELETE", "/rooms/sale/tickets/" + id).status() == 200);
+
+  const Message told = removed.visit();
+  CHECK(told.status() == 503);
+  CHECK(told.body.find("The operator of this site has ended it.") != std::string::npos);
+  CHECK(told.body.find("http-equiv=\"refresh\"") == std::string::npos);
+  CHECK(told.field("Cache-Control") == "no-store");
+  CHECK(told.field("Set-Cookie").value_or("").find("Max-Age=0") != std::string::npos);
+  CHECK(page_of(removed).find("One moment") != std::string::npos);
+  CHECK(removed.poll().at("position") == 1);
+
+  // What is no visit is told nothing, and takes nothing along.
+  removed.carry(ticket);
+  const Message picture = removed.ask("GET", "/sale/page", "Sec-Fetch-Dest: image\r\n");
+  CHECK(picture.status() == 503);
+  CHECK_FALSE(picture.field("Set-Cookie"));
+  // A program that sends the same field again and again gets a stamp each time.
+  Visitor program(sale.proxy, "Accept: text/html\r\nSpillway-Ticket: " +
+                                  ticket.substr(ticket.find('=') + 1) + "\r\n");
+  for (int n = 0; n < 2; ++n) {
+    program.carry("");
+    CHECK(program.visit().field("Spillway-Ticket").value_or("").starts_with("s"));
+  }
+}
+
+TEST_CASE("the form of a page whose place has ended leads to a new one, and costs none") {
+  Sale sale;
+  Visitor removed(sale.proxy);
+  const std::string id = removed.join().at("id");
+  REQUIRE(sale.desk.ask("DELETE", "/rooms/sale/tickets/" + id).status() == 200);
+  REQUIRE(removed.poll().at("reason") == "removed");  // its script shows it, and loads nothing
+  const auto press = [&removed] {
+    return removed.ask("POST", "/_spillway/rooms/sale/rejoin",
+                       "Referer: http://a/sale/page?x=1\r\nContent-Length: 0\r\n");
+  };
+  const Message back = press();
+  CHECK(back.status() == 303);
+  CHECK(back.field("Location") == "/sale/page?x=1");
+  CHECK(page_of(removed).find("One moment") != std::string::npos);
+  const json place = removed.poll();
+  CHECK(place.at("state") == "waiting");
+  // In a second tab, which has not seen it.
+  const Message again = press();
+  CHECK(again.status() == 303);
+  CHECK_FALSE(again.field("Set-Cookie"));
+  CHECK(removed.poll().at("id") == place.at("id"));
+}
+
+TEST_CASE("whose session was ended is told so by the page, if it has to wait") {
+  json room = always();
+  room["idle_ms"] = 4000;  // a pass is looked up after a quarter of it
+  Sale sale(room);
+  Visitor next(sale.proxy);
+  next.join();
+  const std::string sessions = "/rooms/sale/tickets?status=fulfilled";
+  const std::string id = sale.desk.get(sessions).at("tickets").at(0).at("id");
+  REQUIRE(sale.desk.ask("DELETE", "/rooms/sale/tickets/" + id).status() == 200);
+  const Deadline deadline(kPatience);
+  std::string page = "in";
+  while (page == "in") {
+    REQUIRE_FALSE(deadline.passed());
+    page = page_of(sale.inside);
+  }
+  CHECK(page.find("The operator of this site has ended it.") != std::string::npos);
+  CHECK(sale.inside.join().at("state") == "waiting");
 }
 
 TEST_CASE("a call that was not followed is told as such") {

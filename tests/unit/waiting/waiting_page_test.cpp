@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <fstream>
 #include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "unit/waiting/page_parts.hpp"
 #include "waiting/page_assets.hpp"
 #include "waiting/page_language.hpp"
+#include "waiting/ticket.hpp"
 
 using namespace spillway::waiting;
 using spillway::Milliseconds;
@@ -164,6 +166,42 @@ TEST_CASE("each state has its heading, its sentence and its title") {
   CHECK(contains(waiting_page(content("nonsense")), "data-state=\"arrived\""));
 }
 
+TEST_CASE("whose place has ended is told why, in each language, and by a form joins again") {
+  for (const PageTexts& texts : page_languages()) {
+    CAPTURE(texts.tag());
+    const auto page_of = [&texts](std::string_view state, std::string_view reason) {
+      PageContent over = content(state, texts.tag());
+      over.reason = reason;
+      return waiting_page(over);
+    };
+    const auto sentence = [](const std::string& page) {
+      return between(page, "id=\"sentence\">", "<");
+    };
+    std::set<std::string> told;
+    for (std::size_t n = 0; n < kEndedCount; ++n) {
+      const auto why = static_cast<Ended>(n);
+      if (why == Ended::cancelled) continue;
+      CAPTURE(name(why));
+      const std::string page = page_of(is_expiry(why) ? "expired" : "cancelled", name(why));
+      const std::string_view text = texts.find("e_" + std::string(name(why)));
+      REQUIRE_FALSE(text.empty());
+      CHECK(sentence(page) == text);
+      CHECK(told.insert(sentence(page)).second);
+      CHECK(between(page, "id=\"heading\">", "<") == texts.find("h_expired"));
+      CHECK(contains(page, "data-state=\"expired\""));
+      CHECK(contains(page,
+                     "method=\"post\" action=\"/_spillway/rooms/sale/rejoin\"><button id="
+                     "\"again\">" +
+                         std::string(texts.find("again")) + "</button></form>"));
+    }
+    const std::string left = page_of("cancelled", "cancelled");
+    CHECK(sentence(left) == texts.find("p_cancelled"));
+    CHECK(between(left, "id=\"heading\">", "<") == texts.find("h_cancelled"));
+    CHECK(sentence(page_of("expired", "")) == texts.find("p_expired"));
+    CHECK(sentence(page_of("expired", "nonsense")) == texts.find("p_expired"));
+  }
+}
+
 TEST_CASE("the place and the expected wait are there without a script") {
   struct Row {
     std::size_t ahead;
@@ -266,6 +304,10 @@ TEST_CASE("the script finds each text that it uses, and each element") {
   for (const std::string_view state : kAllStates) {
     is_given("h_" + std::string(state));
     is_given("p_" + std::string(state));
+  }
+  for (std::size_t n = 0; n < kEndedCount; ++n) {
+    const auto why = static_cast<Ended>(n);
+    if (why != Ended::cancelled) is_given("e_" + std::string(name(why)));
   }
 }
 
