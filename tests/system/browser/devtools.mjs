@@ -98,6 +98,12 @@ class Person {
     this.browserContextId = browserContextId
   }
 
+  // What they answer when a page of `origin` asks: `setting` is granted or denied.
+  decide (origin, name, setting) {
+    const { browserContextId } = this
+    return this.browser.send('Browser.setPermission', { permission: { name }, setting, origin, browserContextId })
+  }
+
   // A tab in their window, in front of the others. `language` as in Accept-Language; `prelude`: a
   // script that runs before those of each page.
   async tab ({ language = 'en', prelude = '', scripts = true } = {}) {

@@ -5,9 +5,28 @@ const number = "document.getElementById('number').textContent"
 const isWaiting = "document.documentElement.dataset.state === 'waiting'"
 const isCalled = "document.documentElement.dataset.state === 'processing'"
 const isInside = "document.title === 'inside'"
+const note = "document.getElementById('called-note').textContent"
 const ticketOf = room => `fetch('/_spillway/rooms/${room}/ticket').then(answer => answer.json())`
 
-export const rooms = { kept: {}, hidden: {}, late: { claim_ms: 1000 }, full: { max_tickets: 2 }, plain: {} }
+// Keeps what it notifies of.
+const listening = `
+  window.notes = []
+  window.Notification = class extends Notification {
+    constructor (title, options) {
+      super(title, options)
+      notes.push({title, ...options})
+    }
+  }`
+
+export const rooms = {
+  kept: {},
+  hidden: {},
+  noted: {},
+  unnoted: {},
+  late: { claim_ms: 1000 },
+  full: { max_tickets: 2 },
+  plain: {}
+}
 
 export const cases = {
   'it sees its place, keeps it over a reload, and in a second tab it is the same': async ({ browser, proxy }) => {
@@ -61,6 +80,38 @@ export const cases = {
     await tab.until(isInside)
     assert.match(site.browserVisits('/hidden')[0].pass, /^room=hidden; id=[0-9a-f]{32}$/)
     assert.equal((await proxy.counts('hidden')).active, 1)
+  },
+
+  'a notification is shown to who asked for it, in a tab that stays open in the background': async ({ browser, proxy }) => {
+    const { holder } = await proxy.fill('noted', 0)
+    const person = await browser.person()
+    await person.decide(proxy.base, 'notifications', 'granted')
+    const tab = await person.tab({ prelude: listening })
+    await tab.open(proxy.page('noted'))
+    await tab.until(isWaiting)
+    assert.equal(await tab.evaluate("document.getElementById('call').textContent"), 'Notify me when it is my turn')
+    await tab.evaluate("document.getElementById('call').click()")
+    await tab.until(`${note} === 'You will get a notification when it is your turn. Keep this tab open in the background.'`)
+    assert.equal(await tab.evaluate("document.getElementById('call').checkVisibility()"), false)
+    const other = await person.tab() // in front of it
+    await tab.until('document.hidden')
+    await holder.leave()
+    await tab.until(`${isCalled} && notes.length === 1`)
+    const [{ title, body }] = await tab.evaluate('notes')
+    assert.equal(title, 'It is your turn')
+    assert.match(body, /^Come in before the time is up/)
+    await other.close()
+  },
+
+  'where notifications are not allowed, who asks for one is told so': async ({ browser, proxy }) => {
+    await proxy.fill('unnoted', 0)
+    const person = await browser.person()
+    await person.decide(proxy.base, 'notifications', 'denied')
+    const tab = await person.tab()
+    await tab.open(proxy.page('unnoted'))
+    await tab.until(isWaiting)
+    await tab.evaluate("document.getElementById('call').click()")
+    await tab.until(`${note}.startsWith('Notifications are not allowed. The title of this tab changes')`)
   },
 
   'who does not come in time goes back to its own place, and is called again': async ({ browser, proxy }) => {
