@@ -14,6 +14,9 @@ namespace {
 constexpr std::size_t kFirstFlight = 14 * 1024;
 constexpr std::size_t kOfOwnPage = 8 * 1024;
 
+// To notice a call, find the page and come in; the default.
+constexpr Milliseconds kTimeToCome{120'000};
+
 // As a server in front of Spillway, which compresses nothing, would send it.
 std::size_t deflated_size(const std::string& text) {
   namespace zlib = boost::beast::zlib;
@@ -50,11 +53,24 @@ void warn_of_long_pages(const Config& config, Problems& found) {
   }
 }
 
+void warn_of_hasty_calls(const Config& config, Problems& found) {
+  for (std::size_t n = 0; n < config.routes.size(); ++n) {
+    const auto& room = config.routes[n].waiting_room;
+    if (!room || room->tickets.claim >= kTimeToCome) continue;
+    found.push_back({route_path(n, config.routes.size()) + ".waiting_room.claim_ms",
+                     "a called visitor has " + std::to_string(room->tickets.claim.count()) +
+                         " ms to come in: with less than " + std::to_string(kTimeToCome.count()) +
+                         " many who need an assistive technology, or look at another tab, will "
+                         "miss their calls (WCAG 2.2.1)"});
+  }
+}
+
 }  // namespace
 
 Problems warnings(const Config& config) {
   Problems found;
   warn_of_long_pages(config, found);
+  warn_of_hasty_calls(config, found);
   return found;
 }
 

@@ -189,6 +189,7 @@ class Filling {
     if (name == "ahead_value") return ahead();
     if (name == "expected_value") return escaped(expected());
     if (name == "waited_value") return escaped(waited());
+    if (name == "no_more") return content_.extensions > 0 ? "" : " hidden";
     if (name == "refresh") return refresh();
     if (name == "reloading") return reloading();
     if (name == "offer") return offer();

@@ -14,9 +14,10 @@
 //                  Cache-Control: no-store, and Set-Cookie: spillway_still=1; Path=/; HttpOnly;
 //                  SameSite=Lax; Max-Age=86400 (`on`: Max-Age=0). No token is needed or changed.
 //                  A page for a request that has this cookie has `refreshes = false`.
-//   POST /rejoin   from a form of a page whose place has ended. Answer: 303 as above; it takes away
-//                  what the visitor still carries of that place, so that the page gives it a new
-//                  one
+//   POST /extend   of who is called: to the script, which asks for JSON, the status, or no 2xx; to
+//                  the form 303 as above
+//   POST /rejoin   from a form of a page whose place has ended. Answer: 303 as above; what the
+//                  visitor still carries of that place is taken, so that the page gives a new one
 //   POST /join     from a form: the field kOfferField has PageContent::offer. Answer: 303 as above,
 //                  with a ticket, by which the page then shows a place
 // With PageContent::challenge the first GET /ticket comes when the nonce is found, with the field
@@ -30,6 +31,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -61,8 +63,9 @@ struct PageContent {
   std::optional<Milliseconds> begins_in{};  // nobody is called before
   std::string_view why{};  // paused, higher_tier, returned, busy, early, lot, or empty
   std::optional<Milliseconds> waited{};
-  bool refreshes = true;     // without scripts it loads itself again, every 20 s or `poll`
-  std::string_view offer{};  // if it is offered: what its form sends
+  std::uint32_t extensions = 0;  // of a called one: how often it may have more time
+  bool refreshes = true;         // without scripts it loads itself again, every 20 s or `poll`
+  std::string_view offer{};      // if it is offered: what its form sends
   std::optional<Challenge> challenge{};        // what the script does before there is a place
   const config::PageTemplate* page = nullptr;  // the operator's; null: the built-in one
 };

@@ -1,5 +1,6 @@
 #include "proxy/exchange/waiting_resource.hpp"
 
+#include "http/accept.hpp"
 #include "proxy/exchange/visitor_identity.hpp"
 #include "proxy/exchange/visitor_wish.hpp"
 #include "proxy/exchange/waiting_draw.hpp"
@@ -213,8 +214,16 @@ VisitorStatus WaitingResource::ask_with_none() {
   });
 }
 
-// More time for who is called. The waiting page has no use for it: where it is seen, it enters.
+// More time for who is called. The form of a page without scripts leads back to it: it says what
+// has come of it.
 Task<Answer> WaitingResource::extend() {
+  const Answer told = co_await extend_call();
+  if (!http::prefers_html(request_.head.fields)) co_return told;
+  response_ = back_to_page(request_.head);
+  co_return WaitingReport{};
+}
+
+Task<Answer> WaitingResource::extend_call() {
   const std::optional<Token> token = tokens_.find(*room_, services_.now());
   if (!token || token->kind != TokenKind::ticket) co_return not_in_waiting_room();
   const auto asked = co_await ask_room(*room_, waiting::Extend{{*token}}, asker());

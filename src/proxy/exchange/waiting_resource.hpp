@@ -58,6 +58,7 @@ class WaitingResource {
   Task<std::optional<Fault>> tell_news(ClientSession& session, Parking& parking);
   Task<Answer> leave();
   Task<Answer> extend();
+  Task<Answer> extend_call();
   // A poll. `follows`: it is a look on behalf of an event stream, which comes more often than
   // polls.
   Task<VisitorStatus> ask(bool follows = false);

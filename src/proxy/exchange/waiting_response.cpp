@@ -32,6 +32,7 @@ waiting::PageContent content_of(const WaitingFacts& facts, const waiting::Orders
       facts.request.head.fields.find(http::FieldId::accept_language);
   const auto& view = facts.status.view;
   const bool waits = view && facts.status.state == VisitorStatus::State::waiting;
+  const bool is_called = view && facts.status.state == VisitorStatus::State::processing;
   const auto estimate = waits ? view->estimate : std::nullopt;
   const bool has_place = waits && !view->is_drawn_later;
   const bool is_early = waits && view->begins;
@@ -51,6 +52,7 @@ waiting::PageContent content_of(const WaitingFacts& facts, const waiting::Orders
           is_early ? std::optional(*view->begins - facts.room.time_at(facts.now)) : std::nullopt,
       .why = waits ? name(view->why) : std::string_view{},
       .waited = waits ? std::optional(facts.room.time_at(facts.now) - view->joined) : std::nullopt,
+      .extensions = is_called ? view->extensions : 0,
       .refreshes = !http::has_cookie(facts.request.head.fields, kStillCookie),
       .offer = facts.offer,
       .challenge = facts.status.challenge,

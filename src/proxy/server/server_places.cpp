@@ -33,14 +33,14 @@ std::optional<store::Failure> Server::Parts::keep_places(const Generation& gener
   const bool has_any =
       std::any_of(rooms.begin(), rooms.end(), [](const auto& room) { return room != nullptr; });
   if (!has_any) return std::nullopt;
+  for (const config::Problem& each : config::warnings(generation.config))
+    log.message(observe::Level::warn, each.path + ": " + each.message);
   const config::Store& store = generation.config.store;
   if (store.url == "memory:") {
     log.message(observe::Level::warn,
                 "store.url is memory: places in waiting rooms are lost when this process ends");
     return std::nullopt;
   }
-  for (const config::Problem& each : config::warnings(generation.config))
-    log.message(observe::Level::warn, each.path + ": " + each.message);
   if (store.url.starts_with("postgres")) {
     const auto make_log = [url = store.url] { return store::postgres_room_log(url); };
     if (auto failure = shared_rooms.open(make_log, rooms)) return failure;

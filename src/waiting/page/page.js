@@ -198,7 +198,7 @@ function show(status) {
   if (changed) {
     root.dataset.state = main.dataset.state = state;
     put('heading', texts['h_' + state]);
-    put('sentence', (state === 'expired' && texts['e_' + status.reason]) || texts['p_' + state]);
+    say(status.reason);
     put('why', '');
   }
   const cookieless = state === 'arrived' && unrecognised > 1 && !recognised;
@@ -214,6 +214,7 @@ function show(status) {
   else if (state === 'waiting') showPlace(status, changed);
   else if (changed) entitle(texts['h_' + state]);
   if (state === 'processing') claimUntil = Date.now() + (status.claim_remaining_ms || 0);
+  at('more').hidden = !status.extensions_left;
   if (isOpen()) {
     callIn();
   } else {
@@ -226,6 +227,11 @@ function show(status) {
     clearTimeout(timer);
   }
   mirror(status);
+}
+
+function say(reason) {
+  const what = held && state === 'waiting' ? 'held' : state;
+  put('sentence', (state === 'expired' && texts['e_' + reason]) || texts['p_' + what]);
 }
 
 // Into a template's elements with data-live.
@@ -317,9 +323,10 @@ function announce(text) {
   put('polite', text);
 }
 
-// It enters by itself only where it is seen: a call is not to be used up by a hidden tab.
+// It enters by itself only where it is seen: a call is not to be used up by a hidden tab. Nor does
+// it where its visitor has paused it, or needs more time (WCAG 2.2.1).
 function callIn() {
-  if (document.visibilityState === 'visible') setTimeout(enter, 400);
+  if (document.visibilityState === 'visible') setTimeout(() => { if (!held) enter(); }, 400);
   if (called) return;
   called = true;
   put('urgent', texts['h_' + state]);
@@ -346,6 +353,29 @@ function enter() {
   if (isOpen()) location.reload();
 }
 
+function hold(on) {
+  held = on;
+  put('hold', held ? texts.hold_off : texts.hold);
+  say();
+  writeLive('sentence', at('sentence').textContent);
+}
+
+async function askForTime(event) {
+  event.preventDefault();
+  hold(true);
+  try {
+    const answer = await fetch(path + '/extend', {
+      method: 'POST', headers: {Accept: 'application/json'}, credentials: 'same-origin', cache: 'no-store',
+    });
+    if (!answer.ok) return ask(); // it is not called any more
+    show(await answer.json());
+    announced = 0;
+    announce(texts.remaining + ': ' + clock(Math.round((claimUntil - Date.now()) / 1000)));
+  } catch {
+    failed();
+  }
+}
+
 async function leave() {
   at('dialog').close();
   try {
@@ -364,9 +394,9 @@ at('enter').onclick = enter;
 at('leave').onclick = () => at('dialog').showModal();
 at('stay').onclick = () => at('dialog').close();
 at('go').onclick = leave;
+at('more').onsubmit = askForTime;
 at('hold').onclick = () => {
-  held = !held;
-  put('hold', held ? texts.hold_off : texts.hold);
+  hold(!held);
   if (!held) ask();
 };
 at('call').hidden = !window.Notification;
@@ -378,7 +408,7 @@ at('call').onclick = async () => {
 // Timers of a hidden tab are late, those of a sleeping device stand still.
 document.addEventListener('visibilitychange', () => {
   if (document.visibilityState !== 'visible' || isOver()) return;
-  if (isOpen()) enter();
+  if (isOpen() && !held) enter();
   else if (Date.now() >= due) ask();
 });
 addEventListener('pageshow', (event) => {

@@ -74,9 +74,9 @@ Message RoomQuestions::join(const std::string& room, const std::string& token,
 }
 
 Message RoomQuestions::program(const std::string& method, const std::string& path,
-                               const std::string& token) const {
+                               const std::string& token, const std::string& lines) const {
   return RawClient(proxy_.port())
-      .ask(method + " /_spillway/rooms/" + path + " HTTP/1.1\r\nHost: a\r\n" +
+      .ask(method + " /_spillway/rooms/" + path + " HTTP/1.1\r\nHost: a\r\n" + lines +
            (token.empty() ? "" : "Spillway-Ticket: " + token + "\r\n") + "\r\n");
 }
 
@@ -132,6 +132,9 @@ void RoomQuestions::add_programs(Questions& to) const {
   to[own + "429"] = [this] { return flood_with(ticket_in("sale").token); };
   const std::string more = "POST /_spillway/rooms/{room}/extend ";
   to[more + "200"] = [this] { return program("POST", "sale/extend", called_.token); };
+  to[more + "303"] = [this] {
+    return program("POST", "sale/extend", called_.token, "Accept: text/html\r\n");
+  };
   to[more + "404"] = [this] { return program("POST", "sale/extend"); };
   to[more + "409"] = [this] { return program("POST", "sale/extend", waiting_[0].token); };
   const std::string draw = "GET /_spillway/rooms/{room}/draw ";

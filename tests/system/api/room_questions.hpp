@@ -33,7 +33,7 @@ class RoomQuestions {
   support::Message join(const std::string& room, const std::string& token = {},
                         const std::string& body = {}, const std::string& lines = kJoin) const;
   support::Message program(const std::string& method, const std::string& path,
-                           const std::string& token = {}) const;
+                           const std::string& token = {}, const std::string& lines = {}) const;
   // The first 429 that a poll of the ticket gets.
   support::Message flood_with(const std::string& token) const;
   support::Message events(const std::string& token) const;

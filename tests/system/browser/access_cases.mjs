@@ -12,6 +12,7 @@ const screenshots = process.env.SPILLWAY_SCREENSHOTS
 export const rooms = {
   spoken: {},
   paused: {},
+  timed: { claim_ms: 20_000, claim_extensions: 2 },
   motion: {},
   light: { message: 'Doors close at 20:00.' },
   narrow: { message: 'Doors close at 20:00.' }
@@ -88,6 +89,37 @@ export const cases = {
     assert.equal(await tab.evaluate(number), '3')
     await tab.evaluate(hold)
     await tab.until(`${number} === '2'`)
+  },
+
+  'who is called has time: it is not taken along while it has paused the page, and gets more (WCAG 2.2.1)': async ({ browser, proxy, site }) => {
+    const { holder } = await proxy.fill('timed', 0)
+    const tab = await (await browser.person()).tab({ prelude: listening })
+    await tab.open(proxy.page('timed'))
+    await tab.until(`${state} === 'waiting'`)
+    const sentence = "document.getElementById('sentence').textContent"
+    await tab.evaluate("document.getElementById('hold').click()")
+    assert.match(await tab.evaluate(sentence), /^Updates are paused\. When it is your turn this page says so/)
+    await holder.leave()
+    await tab.until(`${state} === 'processing' && said.urgent.join() === 'It is your turn'`)
+    assert.equal(await site.isVisited('/timed', 2000), false)
+
+    const ticket = "fetch('/_spillway/rooms/timed/ticket').then(answer => answer.json())"
+    const more = "document.querySelector('#more button')"
+    const isShown = `${more}.checkVisibility()`
+    const buttons = (await tab.accessible()).filter(node => node.role === 'button').map(node => node.name)
+    assert.ok(buttons.includes('I need more time') && buttons.includes('Enter now'), buttons.join())
+    for (const left of [1, 0]) {
+      const before = (await tab.evaluate(ticket)).claim_remaining_ms
+      const given = tab.next('Network.responseReceived', ({ response }) => response.url.endsWith('/extend'))
+      await tab.evaluate(`${more}.click()`)
+      assert.equal((await given).response.status, 200)
+      const { extensions_left, claim_remaining_ms } = await tab.evaluate(ticket)
+      assert.equal(extensions_left, left)
+      assert.ok(claim_remaining_ms > before && claim_remaining_ms <= 20_000)
+      await tab.until(`${isShown} === ${left > 0} && /^Time left to come in: 0:(20|19)$/.test(said.polite.at(-1))`)
+    }
+    await tab.evaluate("document.getElementById('enter').click()")
+    await tab.until("document.title === 'inside'")
   },
 
   'nothing moves where less motion is wanted': async ({ browser, proxy }) => {

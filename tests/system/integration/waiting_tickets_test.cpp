@@ -1,9 +1,11 @@
 // Programs that join a waiting room by POST.
 #include <doctest/doctest.h>
 
+#include <csignal>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "support/proxy_process.hpp"
 #include "system/integration/sale.hpp"
 
 using namespace spillway;
@@ -114,6 +116,45 @@ TEST_CASE("a program that is called asks for more time, as often as it may") {
   CHECK(program.ask("POST", extend).status() == 409);
   CHECK(is_in(program.ask("GET", "/sale/page")));
   CHECK(program.ask("POST", extend).status() == 404);  // it has a pass
+}
+
+TEST_CASE("the page's form gives a called visitor more time and leads back to the page") {
+  Shop shop;
+  json room = always();
+  room["claim_extensions"] = 1;
+  ProxyUnderTest proxy(shop.address(), selling(room));
+  Visitor visitor(proxy);
+  const auto press = [&visitor] {
+    const Message back = visitor.ask("POST", "/_spillway/rooms/sale/extend",
+                                     "Accept: text/html\r\nReferer: http://a/sale/page\r\n"
+                                     "Content-Length: 0\r\n");
+    CHECK(back.field("Location") == "/sale/page");
+    return back.status();
+  };
+  CHECK(press() == 303);  // without a ticket: the page says what is to be done
+  visitor.join();
+  REQUIRE(visitor.is_called());
+  CHECK(visitor.poll()["extensions_left"] == 1);
+  CHECK(press() == 303);
+  CHECK(visitor.poll()["extensions_left"] == 0);
+  CHECK(press() == 303);  // there is no more
+  CHECK(is_in(visitor.visit()));
+}
+
+TEST_CASE("the start warns of a time to come in that is too short, also with a store in memory") {
+  for (const int time : {119'999, 120'000}) {
+    CAPTURE(time);
+    const RefusingPort nobody;
+    json room = always();
+    room["claim_ms"] = time;
+    ProxyProcess proxy(
+        configuration({nobody.address()}, selling(room, {{"log", {{"level", "warn"}}}})));
+    proxy.process().signal(SIGTERM);
+    CHECK(proxy.process().wait() == 0);
+    const std::string said = proxy.process().out() + proxy.process().err();
+    CHECK((said.find("waiting_room.claim_ms: a called visitor has") != std::string::npos) ==
+          (time < 120'000));
+  }
 }
 
 TEST_CASE("joins that keep nothing make no ticket, however many") {

@@ -20,5 +20,19 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a time to come in that is shorter than the default is warned of, with its place") {
+  const auto warned = [](const std::string& room) {
+    return warnings(load_good(with(R"("routes":[{"name":"a","match":{"path":"/a"}},{"name":"sale",)"
+                                   R"("match":{"path":"/sale/**"},"waiting_room":)" +
+                                   room + "}]")));
+  };
+  CHECK(warned(R"({"claim_ms":120000})").empty());
+  const Problems found = warned(R"({"claim_ms":119999})");
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].path == "$.routes[1].waiting_room.claim_ms");
+  CHECK(found[0].message.find("119999 ms") != std::string::npos);
+  CHECK(found[0].message.find("WCAG 2.2.1") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace spillway::config

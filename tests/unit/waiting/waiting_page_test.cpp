@@ -248,6 +248,18 @@ TEST_CASE("without scripts the page reloads itself, not too often, and that can 
     CHECK_FALSE(contains(waiting_page(content(state)), "<noscript>"));
 }
 
+TEST_CASE("whoever is called asks for more time by a form, as often as it may (WCAG 2.2.1)") {
+  for (const PageTexts& texts : page_languages()) {
+    PageContent called = content("processing", texts.tag());
+    const std::string form =
+        "<form id=\"more\" method=\"post\" action=\"/_spillway/rooms/sale/extend\"";
+    const std::string button = "><button>" + std::string(texts.find("more")) + "</button></form>";
+    CHECK(contains(waiting_page(called), form + " hidden" + button));
+    called.extensions = 1;
+    CHECK(contains(waiting_page(called), form + button));
+  }
+}
+
 TEST_CASE("what has to be announced is: politely, and a call at once") {
   const std::string page = waiting_page(content());
   CHECK(contains(page, "<p id=\"polite\" class=\"unseen\" role=\"status\"></p>"));
