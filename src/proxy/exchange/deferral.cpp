@@ -13,7 +13,6 @@
 #include "jobs/prefer.hpp"
 #include "jobs/route_room.hpp"
 #include "jobs/stored_request.hpp"
-#include "proxy/exchange/job_follower.hpp"
 #include "proxy/exchange/key_question.hpp"
 #include "proxy/jobs/job_queue.hpp"
 #include "proxy/jobs/new_job_id.hpp"
@@ -258,18 +257,36 @@ Task<std::optional<Fault>> Deferral::store(jobs::NewJob job) {
   if (call.failure) co_return not_deferred(reason_of(*call.failure));
   const auto& enqueue = call.as<store::Enqueue>();
   observe::JobCounts& counts = queue.counts();
-  id_ = enqueue.id;
+  job_ = {.id = enqueue.id, .progress = {}};
   if (enqueue.result != Result::full) key_.release();  // from now on the store has it
-  switch (enqueue.result) {
-    case Result::accepted:
-      ++counts.accepted;
-      log_accepted(enqueue.job);
-      co_return std::nullopt;
-    case Result::duplicate: ++counts.duplicates; co_return std::nullopt;
-    case Result::mismatch: co_return reused_idempotency_key();
-    case Result::full: break;
+  if (enqueue.result == Result::accepted) {
+    ++counts.accepted;
+    log_accepted(enqueue.job);
+    co_return std::nullopt;
   }
+  if (enqueue.result == Result::duplicate) {
+    ++counts.duplicates;
+    const std::optional<Fault> untold = co_await see_job();
+    co_return untold;
+  }
+  if (enqueue.result == Result::mismatch) co_return reused_idempotency_key();
   co_return is_in_hand ? idempotency_key_in_hand() : not_deferred(Reason::store_full);
+}
+
+// What has become of the job that stands for a duplicate: its client is not promised what will not
+// be done.
+Task<std::optional<Fault>> Deferral::see_job() {
+  JobQueue& queue = *services_.jobs;
+  StoreCall look{store::Find{.id = job_.id, .job = std::nullopt}};
+  look.home = &services_.mailbox;
+  look.parking = &parking_;
+  if (!queue.submit(look)) co_return not_deferred(queue.condition().reason());
+  while (!look.delivered) co_await parking_.park({});
+  if (look.failure) co_return not_deferred(reason_of(*look.failure));
+  const std::optional<jobs::JobView>& found = look.as<store::Find>().job;
+  if (!found) co_return job_of_key_was_deleted();
+  job_ = {.id = found->id, .progress = found->progress, .position = found->position};
+  co_return std::nullopt;
 }
 
 std::chrono::seconds Deferral::longest_wait() const {
@@ -291,10 +308,11 @@ Task<bool> Deferral::wait_for_end() {
   const TimePoint until = request_.arrived + longest_wait();
   std::optional<jobs::Progress> known;
   while (services_.now() < until && !services_.draining) {
-    const Followed next = co_await follow(services_, parking_, id_, known, until);
+    const Followed next = co_await follow(services_, parking_, job_.id, known, until);
     if (!next.job) co_return false;
-    if (jobs::has_ended(next.job->progress.state)) co_return true;
     known = next.job->progress;
+    job_ = {.id = job_.id, .progress = *known, .position = next.job->position};
+    if (jobs::has_ended(known->state)) co_return true;
   }
   co_return false;
 }

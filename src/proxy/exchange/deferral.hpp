@@ -15,6 +15,7 @@
 #include "proxy/exchange/admission.hpp"
 #include "proxy/exchange/answer.hpp"
 #include "proxy/exchange/client_session.hpp"
+#include "proxy/exchange/job_follower.hpp"
 #include "proxy/exchange/request_body.hpp"
 #include "proxy/exchange/request_context.hpp"
 #include "proxy/exchange/services.hpp"
@@ -65,8 +66,8 @@ class Deferral {
   // it has, and its answer may be shown in place of the 202.
   Task<bool> wait_for_end();
 
-  // After that, for the response.
-  const jobs::JobId& id() const { return id_; }
+  // After that, for the response: the job that stands for the request.
+  const SeenJob& job() const { return job_; }
   // What the client asked for and is told to have got (RFC 7240 section 3), with the 202 and with
   // the answer itself; empty: nothing.
   std::string applied_to_202() const;
@@ -83,6 +84,7 @@ class Deferral {
   std::optional<Fault> fill(jobs::NewJob& job, std::string content) const;
   std::optional<Fault> read_key(jobs::NewJob& job) const;
   Task<std::optional<Fault>> store(jobs::NewJob job);
+  Task<std::optional<Fault>> see_job();
   std::string principal() const;
   void log_accepted(const jobs::NewJob& job) const;
 
@@ -93,7 +95,7 @@ class Deferral {
   RequestBody& body_;
   UpstreamCall& call_;
   KeyInHand& key_;
-  jobs::JobId id_;
+  SeenJob job_;
   jobs::Preference preference_;
 };
 

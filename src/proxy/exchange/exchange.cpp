@@ -95,7 +95,7 @@ Task<Answer> Exchange::defer(std::optional<Fault> refused) {
   const bool has_ended = co_await deferral_.wait_for_end();
   if (has_ended) {
     const Answer ended =
-        co_await job_resource_.answer_of(deferral_.id(), deferral_.applied_to_answer());
+        co_await job_resource_.answer_of(deferral_.job().id, deferral_.applied_to_answer());
     if (is<JobReport>(ended)) co_return ended;
   }
   co_return answer;
@@ -153,7 +153,7 @@ Task<std::optional<Fault>> Exchange::send_as(const Answer& answer) {
   if (is<WaitingEvents>(answer))
     return waiting_resource_.send_events(session_, parking_, admission_);
   if (is<DeferredRequest>(answer))
-    job_resource_.report_deferred(deferral_.id(), deferral_.applied_to_202());
+    job_resource_.report_deferred(deferral_.job(), deferral_.applied_to_202());
   const bool is_own = is<DeferredRequest>(answer) || is<JobReport>(answer) ||
                       is<WaitingPage>(answer) || is<WaitingReport>(answer);
   return is_own ? send_own(own_response_) : relay_.run();

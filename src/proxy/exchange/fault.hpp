@@ -98,12 +98,14 @@ Fault waited_in_vain(Reason reason, Milliseconds retry_after);
 [[gnu::cold]] Fault not_deferred(Reason reason);
 // Of a request that would be deferred: it has no Idempotency-Key where one is required (400), one
 // that cannot be read (400), one that came with another request before (422
-// IDEMPOTENCY_MISMATCH), or one that another request has at the moment (409 IDEMPOTENCY_CONFLICT):
+// IDEMPOTENCY_MISMATCH), one that another request has at the moment (409 IDEMPOTENCY_CONFLICT), or
+// that of a job which is there no more (the same, without Retry-After: to ask again does not help):
 // draft-ietf-httpapi-idempotency-key-header-07, section 2.7.
 [[gnu::cold]] Fault missing_idempotency_key();
 [[gnu::cold]] Fault invalid_idempotency_key();
 [[gnu::cold]] Fault reused_idempotency_key();
 [[gnu::cold]] Fault idempotency_key_in_hand();
+[[gnu::cold]] Fault job_of_key_was_deleted();
 // A head that does not fit the largest block after rewriting.
 [[gnu::cold]] Fault head_too_large();
 

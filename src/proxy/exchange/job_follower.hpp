@@ -1,6 +1,7 @@
 // Waits for a job to change: for its client's events, and for one that prefers to wait.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "proxy/exchange/services.hpp"
@@ -9,6 +10,13 @@
 #include "proxy/net/task.hpp"
 
 namespace spillway::proxy {
+
+// A job as it was seen last.
+struct SeenJob {
+  jobs::JobId id;
+  jobs::Progress progress;     // of one that was accepted just now: queued
+  std::uint64_t position = 0;  // as JobView's
+};
 
 struct Followed {
   enum class Status : std::uint8_t {

@@ -136,11 +136,12 @@ Task<Answer> JobResource::show(jobs::JobId id) {
 }
 
 // One that a proxy has in hand is as good as the next.
-std::int64_t JobResource::retry_after(const jobs::JobView& job) const {
-  const bool is_leased = job.progress.state == jobs::JobState::leased;
+std::int64_t JobResource::retry_after(const jobs::Progress& progress,
+                                      std::uint64_t position) const {
+  const bool is_leased = progress.state == jobs::JobState::leased;
   const Milliseconds least =
-      is_leased ? Milliseconds{0} : job.progress.due - services_.jobs->wall_now();
-  return services_.jobs->retry_after(is_leased ? 1 : job.position, least).count();
+      is_leased ? Milliseconds{0} : progress.due - services_.jobs->wall_now();
+  return services_.jobs->retry_after(is_leased ? 1 : position, least).count();
 }
 
 std::string JobResource::describe(const jobs::JobView& job) const {
@@ -161,15 +162,16 @@ std::string JobResource::describe(const jobs::JobView& job) const {
     if (progress.state == jobs::JobState::retrying)
       json["next_attempt_at"] = jobs::to_text(progress.due);
     if (job.position != 0) json["position"] = job.position;
-    json["retry_after_ms"] = retry_after(job) * 1000;
+    json["retry_after_ms"] = retry_after(progress, job.position) * 1000;
   }
   return dump(json);
 }
 
 void JobResource::report(const jobs::JobView& job) {
   response_ = {200, std::string(kJsonFields), describe(job)};
-  if (!jobs::has_ended(job.progress.state))
-    response_.lines += "Retry-After: " + std::to_string(retry_after(job)) + "\r\n";
+  if (jobs::has_ended(job.progress.state)) return;
+  const std::int64_t seconds = retry_after(job.progress, job.position);
+  response_.lines += "Retry-After: " + std::to_string(seconds) + "\r\n";
 }
 
 Task<Answer> JobResource::show_answer(jobs::JobId id, Cut cut) {
@@ -214,15 +216,20 @@ Task<Answer> JobResource::answer_of(jobs::JobId id, std::string applied) {
   co_return shown;
 }
 
-void JobResource::report_deferred(const jobs::JobId& id, const std::string& applied) {
-  const std::string seconds = std::to_string(services_.jobs->retry_after(0).count());
-  const std::string location = job_location(request_, id);
+void JobResource::report_deferred(const SeenJob& job, const std::string& applied) {
+  const jobs::JobState state = job.progress.state;
+  const std::string location = job_location(request_, job.id);
   response_.status = 202;
-  response_.lines =
-      std::string(kJsonFields) + "Location: " + location + "\r\nRetry-After: " + seconds + "\r\n";
+  response_.lines = std::string(kJsonFields) + "Location: " + location + "\r\n";
+  response_.content = "{\"id\":\"" + jobs::to_text(job.id) + "\",\"state\":\"" +
+                      std::string(jobs::name(state)) + "\",\"location\":\"" + location + '"';
+  if (!jobs::has_ended(state)) {
+    const std::string seconds = std::to_string(retry_after(job.progress, job.position));
+    response_.lines += "Retry-After: " + seconds + "\r\n";
+    response_.content += ",\"retry_after_ms\":" + seconds + "000";
+  }
+  response_.content += "}\n";
   if (!applied.empty()) response_.lines += "Preference-Applied: " + applied + "\r\n";
-  response_.content = "{\"id\":\"" + jobs::to_text(id) + "\",\"state\":\"queued\",\"location\":\"" +
-                      location + "\",\"retry_after_ms\":" + seconds + "000}\n";
 }
 
 }  // namespace spillway::proxy

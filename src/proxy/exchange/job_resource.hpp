@@ -4,12 +4,15 @@
 // and for all (LookupLimit), and a tenant's budget counts these requests like others.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "proxy/exchange/admission.hpp"
 #include "proxy/exchange/answer.hpp"
 #include "proxy/exchange/client_session.hpp"
+#include "proxy/exchange/job_follower.hpp"
 #include "proxy/exchange/own_response.hpp"
 #include "proxy/exchange/request_context.hpp"
 #include "proxy/exchange/services.hpp"
@@ -42,8 +45,8 @@ class JobResource {
   // Sends an event for each change of the job's state until its end (job_events.cpp). Ends earlier
   // when the client leaves, or after a while; its client comes again then.
   Task<std::optional<Fault>> send_events(ClientSession& session, Admission& admission);
-  // The 202 of a request that was deferred as this job; `applied`: preferences, may be empty.
-  void report_deferred(const jobs::JobId& id, const std::string& applied);
+  // The 202 of a request that this job stands for; `applied`: preferences, may be empty.
+  void report_deferred(const SeenJob& job, const std::string& applied);
 
  private:
   struct Asked {
@@ -63,7 +66,7 @@ class JobResource {
   Task<Answer> cancel(jobs::JobId id);
   void report(const jobs::JobView& job);
   std::string describe(const jobs::JobView& job) const;
-  std::int64_t retry_after(const jobs::JobView& job) const;
+  std::int64_t retry_after(const jobs::Progress& progress, std::uint64_t position) const;
 
   Services& services_;
   const RequestContext& request_;

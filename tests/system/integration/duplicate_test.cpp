@@ -1,0 +1,136 @@
+// A request that comes again with its Idempotency-Key: it is told what has become of its job.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "system/integration/jobs_operator.hpp"
+#include "system/integration/wire.hpp"
+
+using namespace spillway;
+using namespace spillway::support;
+using nlohmann::json;
+
+namespace {
+
+constexpr const char* kLater =
+    "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 3600\r\nContent-Length: 0\r\n\r\n";
+constexpr const char* kNo = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";
+
+// Says what the last part of the path says. A request of `mail` is over before it may be tried
+// again, one of `export` is not.
+struct Shop {
+  Shop() : proxy(peer.address(), settings()), desk{proxy.admin_port()} {}
+  ~Shop() { go.set(); }
+
+  static json settings() {
+    json all = deferring();
+    for (json& route : all["routes"])
+      if (route["name"] == "mail") route["defer"]["ttl_ms"] = 60'000;
+    return all;
+  }
+
+  Message ask(std::string_view target) {
+    return RawClient(proxy.port()).ask(post(target, "x", "Idempotency-Key: order-7\r\n"));
+  }
+  // The location of a job that has come to this state.
+  std::string job(std::string_view target, const std::string& state) {
+    const Message accepted = ask(target);
+    REQUIRE(accepted.status() == 202);
+    CHECK(json::parse(accepted.body).at("state") == "queued");
+    REQUIRE(desk.come_to(1, "state=" + state));
+    return std::string(accepted.field("Location").value_or(""));
+  }
+  // A duplicate is told of the job, and in which state it is.
+  void check_told(std::string_view target, const std::string& location, const std::string& state) {
+    CAPTURE(state);
+    const Message again = ask(target);
+    REQUIRE(again.status() == 202);
+    CHECK(again.field("Location") == location);
+    const json told = json::parse(again.body);
+    CHECK(told.at("state") == state);
+    CHECK(told.at("location") == location);
+    const bool is_over =
+        state == "succeeded" || state == "dead" || state == "expired" || state == "cancelled";
+    CHECK(again.field("Retry-After").has_value() == !is_over);
+    CHECK(told.contains("retry_after_ms") == !is_over);
+    CHECK(proxy.metric("spillway_jobs_accepted_total") == 1);
+  }
+
+  Event go;
+  ScriptedPeer peer{[this](PeerConnection& connection) {
+    while (const auto request = connection.read_request()) {
+      const std::string target(request->target());
+      if (target.ends_with("/held") && !connection.wait(go)) return;
+      if (target.ends_with("/mute")) return;
+      if (target.ends_with("/later")) {
+        connection.send(kLater);
+      } else if (!connection.send(target.ends_with("/no") ? kNo : ok("done"))) {
+        return;
+      }
+    }
+  }};
+  ProxyUnderTest proxy;
+  Operator desk;
+};
+
+}  // namespace
+
+TEST_CASE("a duplicate is told of a job that is under way, or waits to be tried again") {
+  {
+    Shop shop;
+    const std::string held = shop.job("/export/held", "leased");
+    shop.check_told("/export/held", held, "leased");
+  }
+  Shop shop;
+  const std::string later = shop.job("/export/later", "retrying");
+  shop.check_told("/export/later", later, "retrying");
+  const Message again = shop.ask("/export/later");
+  CHECK(std::stoi(std::string(again.field("Retry-After").value_or("0"))) > 3000);
+}
+
+TEST_CASE("a duplicate is not told that a job waits which has ended") {
+  for (const auto& [target, state] :
+       {std::pair("/export/ok", "succeeded"), {"/export/no", "dead"}, {"/mail/later", "expired"}}) {
+    Shop shop;
+    shop.check_told(target, shop.job(target, state), state);
+    CHECK(shop.peer.seen().requests == 1);
+  }
+}
+
+TEST_CASE("a duplicate is told that its job was cancelled") {
+  Shop shop;
+  const std::string location = shop.job("/export/later", "retrying");
+  const Message cancelled =
+      RawClient(shop.proxy.port()).ask("DELETE " + location + " HTTP/1.1\r\nHost: a\r\n\r\n");
+  REQUIRE(cancelled.status() == 200);
+  shop.check_told("/export/later", location, "cancelled");
+}
+
+TEST_CASE("a duplicate of a job that was deleted is a conflict, and nothing is promised") {
+  Shop shop;
+  shop.job("/export/no", "dead");
+  CHECK(shop.desk.post("/jobs/purge", {{"dry_run", false}, {"limit", 1}}).at("count") == 1);
+  const Message again = shop.ask("/export/no");
+  CHECK(again.status() == 409);
+  CHECK(again.field("Content-Type") == "application/problem+json");
+  CHECK_FALSE(again.field("Location"));
+  CHECK_FALSE(again.field("Retry-After"));
+  const json problem = json::parse(again.body);
+  CHECK(problem.at("reason") == "IDEMPOTENCY_CONFLICT");
+  CHECK(problem.at("detail").get<std::string>().find("was deleted") != std::string::npos);
+  CHECK(shop.peer.seen().requests == 1);
+  // Negative control: with another key it is taken.
+  CHECK(RawClient(shop.proxy.port())
+            .ask(post("/export/no", "x", "Idempotency-Key: order-8\r\n"))
+            .status() == 202);
+}
+
+TEST_CASE("a client that waits in vain is told how its job stands by then") {
+  Shop shop;
+  const Message answer = RawClient(shop.proxy.port())
+                             .ask(post("/export/mute", "x", "Prefer: respond-async, wait=30\r\n"));
+  REQUIRE(answer.status() == 202);  // it is dead, without an answer that could be shown instead
+  CHECK(json::parse(answer.body).at("state") == "dead");
+  CHECK_FALSE(answer.field("Retry-After"));
+}
