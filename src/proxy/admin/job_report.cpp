@@ -1,11 +1,11 @@
 #include "proxy/admin/job_report.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "base/base64.hpp"
 #include "config/format.hpp"
 #include "http/ascii.hpp"
+#include "http/credentials.hpp"
 #include "http/escape.hpp"
 #include "jobs/job_id.hpp"
 #include "jobs/time_text.hpp"
@@ -15,13 +15,6 @@ namespace spillway::proxy {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-bool is_secret(std::string_view field) {
-  static constexpr std::array<std::string_view, 4> kSecrets{"Authorization", "Proxy-Authorization",
-                                                            "Cookie", "X-Api-Key"};
-  return std::any_of(kSecrets.begin(), kSecrets.end(),
-                     [&](std::string_view secret) { return http::iequals(field, secret); });
-}
 
 // The size of the text's part that is UTF-8 throughout.
 std::size_t utf8_part(std::string_view text) {
@@ -97,7 +90,8 @@ std::string redacted_head(std::string_view head) {
     const std::string_view line = head.substr(0, end);
     head.remove_prefix(end);
     const std::size_t colon = line.find(':');
-    if (colon == std::string_view::npos || !is_secret(http::trim(line.substr(0, colon)))) {
+    if (colon == std::string_view::npos ||
+        !http::is_credential(http::trim(line.substr(0, colon)))) {
       out += line;
       continue;
     }

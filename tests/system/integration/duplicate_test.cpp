@@ -2,7 +2,9 @@
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "system/integration/jobs_operator.hpp"
 #include "system/integration/wire.hpp"
@@ -27,6 +29,8 @@ struct Shop {
     json all = deferring();
     for (json& route : all["routes"])
       if (route["name"] == "mail") route["defer"]["ttl_ms"] = 60'000;
+    all["routes"].push_back(
+        {{"name", "live"}, {"match", {{"path", "/live/**"}}}, {"defer", json::object()}});
     return all;
   }
 
@@ -124,6 +128,51 @@ TEST_CASE("a duplicate of a job that was deleted is a conflict, and nothing is p
   CHECK(RawClient(shop.proxy.port())
             .ask(post("/export/no", "x", "Idempotency-Key: order-8\r\n"))
             .status() == 202);
+}
+
+TEST_CASE("the same key with other credentials is of somebody else, who is not told of the job") {
+  Shop shop;
+  const auto location = [&](const std::string& credentials) {
+    const Message answer =
+        RawClient(shop.proxy.port())
+            .ask(post("/export/ok", "x", "Idempotency-Key: order-7\r\n" + credentials));
+    CHECK(answer.status() == 202);
+    return std::string(answer.field("Location").value_or(""));
+  };
+  const std::vector<std::string> users{"",
+                                       "Cookie: session=ann\r\n",
+                                       "Cookie: session=bob\r\n",
+                                       "Cookie: session=ann; visits=2\r\n",
+                                       "Cookie: session=ann\r\nCookie: visits=2\r\n",
+                                       "X-Api-Key: ann\r\n",
+                                       "X-Api-Key: bob\r\n",
+                                       "Authorization: Bearer ann\r\n",
+                                       "Authorization: Bearer ann\r\nCookie: session=ann\r\n",
+                                       "Proxy-Authorization: Bearer ann\r\n"};
+  std::set<std::string> locations;
+  for (const std::string& who : users) {
+    CAPTURE(who);
+    const std::string first = location(who);
+    CHECK(locations.insert(first).second);
+    CHECK(location(who) == first);  // the control
+  }
+  // What says nothing of who asks makes no difference, nor does the order of what does.
+  CHECK(locations.contains(location("User-Agent: b\r\nCookie: session=ann\r\n")));
+  CHECK(locations.contains(location("Cookie: session=ann\r\nAuthorization: Bearer ann\r\n")));
+  CHECK(shop.proxy.metric("spillway_jobs_accepted_total") == double(users.size()));
+}
+
+TEST_CASE("a request that is answered has its key alone among those of one user, not of all") {
+  Shop shop;
+  const auto asked = [](std::string_view who) {
+    return post("/live/held", "x", "Idempotency-Key: order-7\r\nCookie: " + std::string(who));
+  };
+  RawClient first(shop.proxy.port()), again(shop.proxy.port()), other(shop.proxy.port());
+  first.send(asked("session=ann\r\n"));
+  REQUIRE(shop.peer.wait_until([](const auto& seen) { return seen.requests == 1; }));
+  CHECK(again.ask(asked("session=ann\r\n")).status() == 409);
+  other.send(asked("session=bob\r\n"));
+  CHECK(shop.peer.wait_until([](const auto& seen) { return seen.requests == 2; }));
 }
 
 TEST_CASE("a client that waits in vain is told how its job stands by then") {
