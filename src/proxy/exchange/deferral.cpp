@@ -281,6 +281,7 @@ Task<std::optional<Fault>> Deferral::see_job() {
   StoreCall look{store::Find{.id = job_.id, .job = std::nullopt}};
   look.home = &services_.mailbox;
   look.parking = &parking_;
+  look.is_of_key = true;
   if (!queue.submit(look)) co_return not_deferred(queue.condition().reason());
   while (!look.delivered) co_await parking_.park({});
   if (look.failure) co_return not_deferred(reason_of(*look.failure));

@@ -25,9 +25,12 @@ bool may_take_long(const store::Command& command) {
          std::holds_alternative<store::Purge>(command);
 }
 
+bool is_key_question(const StoreCall& call) {
+  return call.is_of_key || std::holds_alternative<store::KnowsKey>(call.command);
+}
+
 // A client's question; the operator's have no worker to go home to.
 bool is_lookup(const StoreCall& call) {
-  if (std::holds_alternative<store::KnowsKey>(call.command)) return true;
   return call.home != nullptr && (std::holds_alternative<store::Find>(call.command) ||
                                   std::holds_alternative<store::ReadAnswer>(call.command) ||
                                   std::holds_alternative<store::Cancel>(call.command));
@@ -38,6 +41,11 @@ bool is_letter(const StoreCall& call) { return std::holds_alternative<store::Bur
 }  // namespace
 
 bool CallQueue::add(StoreCall& call) {
+  if (is_key_question(call)) {
+    if (key_questions_.size() >= kMostKeyQuestions) return false;
+    key_questions_.push_back(&call);
+    return true;
+  }
   if (is_lookup(call)) {
     if (lookups_.size() >= kMostLookups) return false;
     lookups_.push_back(&call);
@@ -80,8 +88,10 @@ CallQueue::Batch CallQueue::take_batch() {
     batch.push_back(take(calls_, bytes_));
     if (is_alone) return batch;
   }
+  for (std::size_t n = 0; n < kBatchKeyQuestions && !key_questions_.empty(); ++n)
+    batch.push_back(take(key_questions_, question_bytes_));
   for (std::size_t n = 0; n < kBatchLookups && !lookups_.empty(); ++n)
-    batch.push_back(take(lookups_, lookup_bytes_));
+    batch.push_back(take(lookups_, question_bytes_));
   // One in each batch, so that none waits for ever.
   for (std::size_t n = 0; n < kBatchLetters && !letters_.empty(); ++n) {
     if (n > 0 && bytes >= kBatchBytes) break;
@@ -94,9 +104,11 @@ CallQueue::Batch CallQueue::take_batch() {
 }
 
 CallQueue::Batch CallQueue::take_refused() {
-  Batch refused(lookups_.begin(), lookups_.end());
+  Batch refused(key_questions_.begin(), key_questions_.end());
+  refused.insert(refused.end(), lookups_.begin(), lookups_.end());
   refused.insert(refused.end(), letters_.begin(), letters_.end());
   refused.insert(refused.end(), notices_.begin(), notices_.end());
+  key_questions_.clear();
   lookups_.clear();
   letters_.clear();
   notices_.clear();

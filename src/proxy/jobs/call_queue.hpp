@@ -1,9 +1,9 @@
 // What waits for the store, and in which order it goes there.
 //
-// What changes jobs goes first, in the order of its arrival. What clients ask after their jobs,
-// what is written down for the operator only, and what Spillway itself has to tell have places of
-// their own in each batch and bounds of their own: however much of it comes, it delays no 202 and
-// no acknowledgement. Not thread-safe.
+// What changes jobs goes first, in the order of its arrival. What is asked for requests with an
+// Idempotency-Key, what clients ask after their jobs, what is written down for the operator only,
+// and what Spillway itself has to tell have places of their own in each batch and bounds of their
+// own: however much of it comes, it delays no 202 and no acknowledgement. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -24,12 +24,14 @@ class CallQueue {
   // Bounds of what waits; of a batch.
   static constexpr std::size_t kMostCalls = 8192;
   static constexpr std::size_t kMostBytes = 64 << 20;  // heads, bodies, answers
+  static constexpr std::size_t kMostKeyQuestions = 1024;
   static constexpr std::size_t kMostLookups = 256;
   static constexpr std::size_t kMostLetters = 256;
   static constexpr std::size_t kMostLetterBytes = 8 << 20;
   static constexpr std::size_t kMostNotices = 512;  // of some hundred bytes each
   static constexpr std::size_t kBatchCalls = 256;
   static constexpr std::size_t kBatchBytes = 1 << 20;
+  static constexpr std::size_t kBatchKeyQuestions = 128;
   static constexpr std::size_t kBatchLookups = 64;
   static constexpr std::size_t kBatchLetters = 64;
   static constexpr std::size_t kBatchNotices = 64;
@@ -41,7 +43,8 @@ class CallQueue {
   }
   std::size_t room_for_notices() const { return kMostNotices - notices_.size(); }
   bool is_empty() const {
-    return calls_.empty() && lookups_.empty() && letters_.empty() && notices_.empty();
+    return calls_.empty() && key_questions_.empty() && lookups_.empty() && letters_.empty() &&
+           notices_.empty();
   }
   // The next transaction.
   Batch take_batch();
@@ -60,11 +63,12 @@ class CallQueue {
   static StoreCall* take(Calls& from, std::size_t& bytes);
 
   Calls calls_;
-  Calls lookups_;  // what clients ask after their jobs
-  Calls letters_;  // Bury
+  Calls key_questions_;  // whether a key is known, and what has become of its job
+  Calls lookups_;        // what clients ask after their jobs
+  Calls letters_;        // Bury
   Calls notices_;
   std::size_t bytes_ = 0;
-  std::size_t lookup_bytes_ = 0;  // none
+  std::size_t question_bytes_ = 0;  // none
   std::size_t letter_bytes_ = 0;
   std::size_t notice_bytes_ = 0;
 };

@@ -31,6 +31,8 @@ struct StoreCall : Letter {
   std::function<void()> done;
   // Of an Enqueue: it is Spillway's own, and no client waits for it.
   bool is_notice = false;
+  // Of a Find: what has become of a duplicate's job.
+  bool is_of_key = false;
   // Of a Settle: nothing more of its route is pulled for so long.
   std::optional<Duration> pauses_route;
 };

@@ -70,6 +70,33 @@ TEST_CASE("however much clients ask, what changes jobs is taken and goes first")
   CHECK_FALSE(desk.add(enqueue()));
 }
 
+TEST_CASE("however much clients ask after jobs, it is asked whether a key is known, and of which") {
+  Desk desk;
+  CHECK(desk.add_many(store::Find{}, kFlood) == CallQueue::kMostLookups);
+  CHECK(desk.add(store::KnowsKey{}, false));
+  StoreCall of_duplicate{store::Find{}};
+  of_duplicate.home = reinterpret_cast<Mailbox*>(&desk);  // never delivered
+  of_duplicate.is_of_key = true;
+  CHECK(desk.queue.add(of_duplicate));
+  CHECK_FALSE(desk.add(store::Find{}));  // negative control
+  const CallQueue::Batch batch = desk.queue.take_batch();
+  REQUIRE(batch.size() == 2 + CallQueue::kBatchLookups);
+  CHECK(std::holds_alternative<store::KnowsKey>(batch[0]->command));
+  CHECK(batch[1] == &of_duplicate);
+}
+
+TEST_CASE("questions after keys are bounded, and take no place of what clients ask after jobs") {
+  Desk desk;
+  CHECK(desk.add_many(store::KnowsKey{}, kFlood) == CallQueue::kMostKeyQuestions);
+  CHECK(desk.add(store::Find{}));
+  const CallQueue::Batch batch = desk.queue.take_batch();
+  CHECK(count<store::KnowsKey>(batch) == CallQueue::kBatchKeyQuestions);
+  CHECK(count<store::Find>(batch) == 1);
+  CHECK(desk.queue.take_refused().size() ==
+        CallQueue::kMostKeyQuestions - CallQueue::kBatchKeyQuestions);
+  CHECK(desk.queue.is_empty());
+}
+
 TEST_CASE("however much is written down, what clients ask has its places in each batch") {
   Desk desk;
   desk.add_many(enqueue(), CallQueue::kMostCalls);
