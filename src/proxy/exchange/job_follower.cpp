@@ -8,18 +8,33 @@ namespace spillway::proxy {
 
 namespace {
 
-// At a job that another proxy may have.
+// At a job that another proxy may have, or when the store has not answered.
 constexpr Duration kLookAgain = std::chrono::seconds(1);
 
-// nullopt: the store does not answer, or has no such job.
-Task<std::optional<jobs::JobView>> look_at(Services& services, Parking& parking, jobs::JobId id) {
+struct Look {
+  bool is_answered = false;
+  std::optional<jobs::JobView> job;  // nullopt, if it is answered: there is no such job
+};
+
+Task<Look> look_at(Services& services, Parking& parking, jobs::JobId id) {
   StoreCall look{store::Find{.id = id, .job = std::nullopt}};
   look.home = &services.mailbox;
   look.parking = &parking;
-  if (!services.jobs->submit(look)) co_return std::nullopt;
+  if (!services.jobs->submit(look)) co_return Look{};
   while (!look.delivered) co_await parking.park({});
-  if (look.failure) co_return std::nullopt;
-  co_return std::move(look.as<store::Find>().job);
+  if (look.failure) co_return Look{};
+  co_return Look{true, std::move(look.as<store::Find>().job)};
+}
+
+// False: the client has gone. A worker that drains is noticed within kLookAgain.
+Task<bool> wait_for_change(const Services& services, Parking& parking, const JobWatch& watch,
+                           TimePoint until) {
+  while (!watch.delivered && services.now() < until && !services.draining) {
+    const TimePoint due = std::min(until, services.now() + kLookAgain);
+    const Wake wake = co_await parking.park({.deadline = due, .client_gone = true});
+    if (wake == Wake::client_gone) co_return false;
+  }
+  co_return true;
 }
 
 }  // namespace
@@ -33,19 +48,18 @@ Task<Followed> follow(Services& services, Parking& parking, jobs::JobId id,
     watch.home = &services.mailbox;
     watch.parking = &parking;
     services.jobs->watch(watch);  // before the look, so that no change is missed
-    std::optional<jobs::JobView> job = co_await look_at(services, parking, id);
-    const bool has_changed = job && (!known || job->progress != *known);
-    const TimePoint again = std::min(until, services.now() + kLookAgain);
-    bool is_gone = false;
-    while (job && !has_changed && !is_gone && !watch.delivered && services.now() < again) {
-      const Wake wake = co_await parking.park({.deadline = again, .client_gone = true});
-      is_gone = wake == Wake::client_gone;
-    }
+    Look look = co_await look_at(services, parking, id);
+    const bool is_forgotten = look.is_answered && !look.job;
+    const bool has_changed = look.job && (!known || look.job->progress != *known);
+    const bool looks_again = !look.is_answered || services.jobs->condition().is_shared();
+    TimePoint again = looks_again ? std::min(until, services.now() + kLookAgain) : until;
+    if (is_forgotten || has_changed) again = TimePoint{};
+    const bool is_there = co_await wait_for_change(services, parking, watch, again);
     const bool is_coming = !watch.delivered && !services.jobs->unwatch(watch);
     while (is_coming && !watch.delivered) co_await parking.park({});
-    if (!job) co_return Followed{Status::lost, std::nullopt};
-    if (has_changed) co_return Followed{Status::changed, std::move(job)};
-    if (is_gone) co_return Followed{Status::client_gone, std::nullopt};
+    if (is_forgotten) co_return Followed{Status::forgotten, std::nullopt};
+    if (has_changed) co_return Followed{Status::changed, std::move(look.job)};
+    if (!is_there) co_return Followed{Status::client_gone, std::nullopt};
     if (services.now() >= until || services.draining)
       co_return Followed{Status::unchanged, std::nullopt};
   }

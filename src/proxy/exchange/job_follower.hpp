@@ -21,16 +21,17 @@ struct SeenJob {
 struct Followed {
   enum class Status : std::uint8_t {
     changed,
-    unchanged,    // until the time was over
+    unchanged,    // until the time was over, or the proxy drains
     client_gone,  // meanwhile
-    lost,         // there is no such job, or the store does not answer
+    forgotten,    // there is no such job
   };
-  Status status = Status::lost;
+  Status status = Status::forgotten;
   std::optional<jobs::JobView> job;  // changed
 };
 
 // Returns once the job's progress is another one than `known`. A change that another proxy makes is
-// seen up to a second later. The client's connection is watched meanwhile.
+// seen up to a second later; a store that does not answer is waited for. The client's connection is
+// watched meanwhile.
 Task<Followed> follow(Services& services, Parking& parking, jobs::JobId id,
                       std::optional<jobs::Progress> known, TimePoint until);
 

@@ -42,7 +42,7 @@ std::optional<store::Failure> JobQueue::start(JobRoutes routes) {
   const bool may_come_back = opened.failure.kind == store::Failure::Kind::unavailable;
   if (opened.store == nullptr && !may_come_back) return opened.failure;
   store_ = std::move(opened.store);
-  if (store_ && store_->is_shared()) dispatcher_.share();
+  note_opened();
   condition_.opened(store_ != nullptr);
   if (store_ == nullptr) on_failure_(opened.failure);
   max_bytes_ = routes.generation->config.store.max_bytes;
@@ -252,10 +252,16 @@ void JobQueue::turn() {
   own_.clear();
 }
 
+void JobQueue::note_opened() {
+  if (store_ == nullptr || !store_->is_shared()) return;
+  dispatcher_.share();
+  condition_.share();
+}
+
 bool JobQueue::open_again() {
   store::Opened opened = open_();
   store_ = std::move(opened.store);
-  if (store_ && store_->is_shared()) dispatcher_.share();
+  note_opened();
   try_at_ = Clock::now() + kTryAgain;
   return store_ != nullptr;
 }
@@ -346,6 +352,7 @@ void JobQueue::failed(Batch& batch, const store::Failure& failure) {
     for (auto call = batch.rbegin(); call != batch.rend(); ++call)
       if (is_settle(**call)) calls_.put_back(**call);
     refused = calls_.take_refused();
+    notify_all();
   }
   for (StoreCall* const call : batch)
     if (!is_settle(*call)) refused.push_back(call);

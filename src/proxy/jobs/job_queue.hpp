@@ -62,7 +62,8 @@ class JobQueue {
   // Writes one down, and does not wait for it: `written` is called on the store's thread, with
   // whether it is. False, without effect: there is no room. Their order is that of their jobs.
   bool post(jobs::NewJob job, std::uint64_t max_pending, std::function<void(bool)> written);
-  // Delivers the watch when the job's state changes, once, unless unwatch() returns true.
+  // Delivers the watch when the job's state changes, or may have, once, unless unwatch() returns
+  // true.
   void watch(JobWatch& watch);
   bool unwatch(JobWatch& watch);
   void configure(JobRoutes routes);
@@ -123,6 +124,8 @@ class JobQueue {
   void note(store::Totals totals);
   void notify(const store::Command& command);
   void notify(const jobs::JobId& id);
+  void notify_all();
+  void note_opened();
   void answer(StoreCall& call);
   void deliver(StoreCall& call);
   void give_up_waiting();

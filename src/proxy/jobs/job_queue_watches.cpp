@@ -36,8 +36,18 @@ void JobQueue::notify(const store::Command& command) {
   } else if (const auto* const claim = std::get_if<store::Claim>(&command)) {
     for (const jobs::LeasedJob& job : claim->jobs) notify(job.id);
   } else if (const auto* const sweep = std::get_if<store::Sweep>(&command)) {
-    for (const jobs::JobId& id : sweep->expired) notify(id);
+    for (const auto* const ids : {&sweep->expired, &sweep->recovered, &sweep->poisoned})
+      for (const jobs::JobId& id : *ids) notify(id);
+  } else if (const auto* const replay = std::get_if<store::Replay>(&command)) {
+    if (replay->is_dry_run) return;
+    for (const jobs::JobId& id : replay->jobs) notify(id);
   }
+}
+
+// Under the mutex. The store has failed: what it has done all the same is not known.
+void JobQueue::notify_all() {
+  for (const auto& [id, watch] : watches_) watch->home->deliver(*watch);
+  watches_.clear();
 }
 
 }  // namespace spillway::proxy

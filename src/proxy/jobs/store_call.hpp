@@ -37,7 +37,8 @@ struct StoreCall : Letter {
   std::optional<Duration> pauses_route;
 };
 
-// Waits until the state of a job changes here. Another proxy's change is not seen.
+// Waits until the state of a job changes here, or the store fails, which may have changed it.
+// Another proxy's change is not seen.
 struct JobWatch : Letter {
   jobs::JobId id;
 };

@@ -1,5 +1,5 @@
-// Whether the store takes what is to be written down, and if not, why. The store's thread changes
-// it, workers read it.
+// Whether the store takes what is to be written down, and if not, why; whether others change it.
+// The store's thread changes this, workers read it.
 #pragma once
 
 #include <atomic>
@@ -37,6 +37,8 @@ class StoreCondition {
     const Duration::rep since = busy_since_.load(std::memory_order_relaxed);
     return since != kIdle && now - TimePoint(Duration(since)) > kLongestTurn;
   }
+  // Other proxies change jobs in it, too.
+  bool is_shared() const { return is_shared_.load(std::memory_order_relaxed); }
   // It takes as much space as it may.
   bool is_full() const { return is_full_.load(std::memory_order_relaxed); }
   // Why it does not take what is to be written down: the last failure, until something was written.
@@ -44,6 +46,7 @@ class StoreCondition {
   Reason reason() const { return reason_.load(std::memory_order_relaxed); }
 
   void opened(bool is_there) { is_available_.store(is_there); }
+  void share() { is_shared_.store(true, std::memory_order_relaxed); }
   // The store is asked; has answered.
   void begin(TimePoint now) {
     busy_since_.store(now.time_since_epoch().count(), std::memory_order_relaxed);
@@ -64,6 +67,7 @@ class StoreCondition {
   static constexpr Duration::rep kIdle = TimePoint::min().time_since_epoch().count();
 
   std::atomic<bool> is_available_{false};
+  std::atomic<bool> is_shared_{false};
   std::atomic<Duration::rep> busy_since_{kIdle};
   std::atomic<bool> is_full_{false};
   std::atomic<Reason> reason_{Reason::store_unavailable};
