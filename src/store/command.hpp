@@ -114,13 +114,15 @@ struct Announce {
 };
 
 // Ends an attempt: stores what jobs/life.hpp has made of it. Nothing happens, and is_lost is set,
-// unless the job is leased under this epoch.
+// unless the job is leased under this epoch. One that is sent again, since it is not known whether
+// the store has executed it, is not lost either if the job stands as it asks.
 struct Settle {
   Epoch epoch = 0;
   jobs::JobId id;
   jobs::Progress progress;               // queued or retrying: it waits again. Never leased
   std::optional<jobs::Attempt> attempt;  // for its history
   std::optional<jobs::StoredAnswer> answer;
+  bool is_sent_again = false;
   bool is_lost = false;
 };
 

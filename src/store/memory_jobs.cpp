@@ -217,7 +217,12 @@ void MemoryJobs::execute(Settle& command, WallTime) {
   One* const one = find(command.id);
   command.is_lost = one == nullptr || one->progress.state != JobState::leased ||
                     one->epoch != command.epoch || command.progress.state == JobState::leased;
-  if (command.is_lost) return;
+  if (command.is_lost) {
+    const bool is_done =
+        command.is_sent_again && one != nullptr && one->progress == command.progress;
+    command.is_lost = !is_done;
+    return;
+  }
   if (command.attempt) keep(*one, *command.attempt);
   if (command.answer) {
     if (one->answer) bytes_ -= one->answer->fields.size() + one->answer->body.size();

@@ -68,6 +68,8 @@ void do_replay(PostgresBatch& batch, Replay& replay);
 void add_purge(PostgresBatch& batch, Purge& purge);
 
 void add_find(PostgresBatch& batch, Find& find);
+// Behind its settle, which was sent again: is_lost is taken back if the job stands as it asks.
+void add_is_settled(PostgresBatch& batch, Settle& settle);
 void add_read_answer(PostgresBatch& batch, ReadAnswer& read);
 void add_inspect(PostgresBatch& batch, Inspect& inspect);
 void add_list(PostgresBatch& batch, List& list);

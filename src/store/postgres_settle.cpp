@@ -93,6 +93,8 @@ void add_settles(PostgresBatch& batch, std::span<Settle* const> group) {
                 batch.hints.changed(rows.text(row, 1), 1);
               }
             });
+  for (Settle* each : group)
+    if (each->is_sent_again) add_is_settled(batch, *each);
 }
 
 }  // namespace spillway::store

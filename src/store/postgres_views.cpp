@@ -64,6 +64,15 @@ void add_find(PostgresBatch& batch, Find& find) {
   add_position(batch, find.id, find.job);
 }
 
+void add_is_settled(PostgresBatch& batch, Settle& settle) {
+  PostgresParameters parameters;
+  parameters.add(settle.id.bytes);
+  batch.add(PostgresStatement::find, std::move(parameters), [&settle](const PostgresRows& rows) {
+    if (!settle.is_lost || rows.size() == 0) return;
+    settle.is_lost = job_view(rows, 0).progress != settle.progress;
+  });
+}
+
 void add_read_answer(PostgresBatch& batch, ReadAnswer& read) {
   PostgresParameters parameters;
   parameters.add(read.id.bytes);

@@ -67,7 +67,11 @@ void SqliteChange::operator()(Settle& command, WallTime) {
   const std::optional<SqliteRecord> record = records_.find(command.id);
   command.is_lost = !record || record->progress.state != JobState::leased ||
                     record->epoch != command.epoch || command.progress.state == JobState::leased;
-  if (command.is_lost) return;
+  if (command.is_lost) {
+    const bool is_done = command.is_sent_again && record && record->progress == command.progress;
+    command.is_lost = !is_done;
+    return;
+  }
   records_.change(*record, command.progress);
   write_history(*record, command);
 }

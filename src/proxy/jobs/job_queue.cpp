@@ -349,8 +349,11 @@ void JobQueue::failed(Batch& batch, const store::Failure& failure) {
   Batch refused;
   {
     const std::lock_guard lock(mutex_);
-    for (auto call = batch.rbegin(); call != batch.rend(); ++call)
-      if (is_settle(**call)) calls_.put_back(**call);
+    for (auto call = batch.rbegin(); call != batch.rend(); ++call) {
+      if (!is_settle(**call)) continue;
+      (*call)->as<store::Settle>().is_sent_again = true;
+      calls_.put_back(**call);
+    }
     refused = calls_.take_refused();
     notify_all();
   }

@@ -95,6 +95,10 @@ struct Scene {
     enqueue.max_pending = 10;
     ask(enqueue);
   }
+  ~Scene() {
+    if (parking.watches_client()) parking.wake(Wake::client_gone);
+    runs_until([&] { return !parking.parked(); });
+  }
 
   void ask(store::Command command) {
     const auto asked = std::make_shared<Asked>(std::move(command));

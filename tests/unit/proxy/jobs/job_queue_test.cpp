@@ -32,7 +32,9 @@ struct Weather {
   std::atomic<store::Failure::Kind> kind{store::Failure::Kind::unavailable};
   std::atomic<int> opened{0};
   std::atomic<int> batches_of_settles{0};
-  std::atomic<bool> hangs{false};  // until `go`
+  std::atomic<bool> loses_answers{false};  // of the next batch with a Settle, which is executed
+  std::atomic<int> sent_again{0};          // Settles
+  std::atomic<bool> hangs{false};          // until `go`
   Event is_hanging, go;
 };
 
@@ -49,8 +51,15 @@ class Fickle final : public store::JobStore {
       weather_.go.wait();
     }
     for (const store::Command* const command : batch)
-      if (std::holds_alternative<store::Settle>(*command)) ++weather_.batches_of_settles;
+      if (const auto* const settle = std::get_if<store::Settle>(command)) {
+        ++weather_.batches_of_settles;
+        weather_.sent_again += settle->is_sent_again ? 1 : 0;
+      }
     auto failure = inner_->execute(batch, now);
+    const bool has_settle = std::ranges::any_of(
+        batch, [](const auto* one) { return std::holds_alternative<store::Settle>(*one); });
+    if (has_settle && weather_.loses_answers.exchange(false))
+      return store::Failure{store::Failure::Kind::unavailable, "the connection broke"};
     const bool holds = weather_.holds_enqueues && std::ranges::any_of(batch, [](const auto* one) {
                          return std::holds_alternative<store::Enqueue>(*one);
                        });
@@ -240,6 +249,24 @@ TEST_CASE("an attempt that ended while the store is down is settled when it is t
   REQUIRE(settled->over.wait());
   CHECK_FALSE(settled->call.failure);
   CHECK(desk.weather.batches_of_settles == 1);
+}
+
+TEST_CASE("an end whose commit has failed is sent again as one that may be done, and no other is") {
+  Desk desk;
+  REQUIRE_FALSE(desk.queue.start(some_routes()));
+  const auto settle = [&] {
+    const auto settled = std::make_shared<Asked>(store::Settle{});
+    settled->call.done = [settled] { settled->over.set(); };
+    REQUIRE(desk.queue.submit(settled->call));
+    REQUIRE(settled->over.wait());
+    CHECK_FALSE(settled->call.failure);
+  };
+  settle();
+  CHECK(desk.weather.sent_again == 0);
+  desk.weather.loses_answers = true;
+  settle();
+  CHECK(desk.weather.batches_of_settles == 3);
+  CHECK(desk.weather.sent_again == 1);
 }
 
 TEST_CASE("a store that cannot be reached at the start is opened later") {
