@@ -169,8 +169,19 @@ struct Filter {
   std::optional<jobs::JobId> id;
 };
 
+// A store in this process looks at so many jobs at most for one List, Replay or Purge, whatever few
+// of them the filter includes, so that no other command waits long. Where it has not seen all, the
+// answer says where the next command goes on (`next`, which is its `after`).
+inline constexpr std::size_t kMostLookedAt = 10000;
+
+// Where a Replay or Purge goes on: of the store's own.
+struct Cursor {
+  std::int64_t time = 0;
+  std::int64_t number = 0;
+};
+
 // In the order of acceptance, without positions. A page may have fewer jobs than `limit`, even
-// none: a store looks at a bounded number of jobs at a time.
+// none.
 struct List {
   Filter filter;
   std::optional<jobs::JobId> after;  // `next` of the page before
@@ -180,7 +191,8 @@ struct List {
 };
 
 // Lets dead and expired jobs wait again, under the same ids, with no attempts and recoveries
-// counted: the first after `delay`, the others `spacing` apart. Their history stays.
+// counted: the first after `delay`, the others `spacing` apart. Their history stays. May find fewer
+// than `limit` although there are more.
 struct Replay {
   Filter filter;  // of other states none is replayed
   std::size_t limit = 0;
@@ -188,15 +200,19 @@ struct Replay {
   std::chrono::milliseconds spacing{};
   std::chrono::milliseconds ttl{};  // from now
   bool is_dry_run = false;
+  std::optional<Cursor> after{};
   std::vector<jobs::JobId> jobs;  // that were replayed, or would be
+  std::optional<Cursor> next{};   // nullopt: `limit` were found, or there are no more
 };
 
-// Deletes jobs that have ended.
+// Deletes jobs that have ended. As Replay it may find fewer.
 struct Purge {
   Filter filter;
   std::size_t limit = 0;
   bool is_dry_run = false;
+  std::optional<Cursor> after{};
   std::uint64_t count = 0;
+  std::optional<Cursor> next{};
 };
 
 // Periodic: expires jobs that waited too long, forgets those that ended long ago, recovers those of

@@ -10,6 +10,17 @@ namespace spillway::store {
 
 using jobs::WallTime;
 
+namespace {
+
+// Numbers begin at 1.
+std::uint64_t seq_of(const std::optional<Cursor>& after) {
+  return after ? static_cast<std::uint64_t>(after->number) : 0;
+}
+
+Cursor cursor_of(std::uint64_t seq) { return {.number = static_cast<std::int64_t>(seq)}; }
+
+}  // namespace
+
 jobs::JobView MemoryJobs::view(const One& one) const {
   const jobs::NewJob& job = one.job;
   jobs::JobView view;
@@ -80,40 +91,58 @@ void MemoryJobs::execute(List& command, WallTime) {
     if (last == ids_.end()) return;  // it was forgotten between two pages
     at = jobs_.upper_bound(last->second);
   }
-  for (; at != jobs_.end(); ++at) {
+  for (std::size_t looked = 0; at != jobs_.end(); ++at, ++looked) {
     jobs::JobView job = view(at->second);
-    if (!includes(command.filter, job)) continue;
-    if (command.jobs.size() == command.limit) {
+    const bool is_included = includes(command.filter, job);
+    const bool is_full = is_included && command.jobs.size() == command.limit;
+    if (is_full || looked == kMostLookedAt) {
       command.next = std::prev(at)->second.job.id;
       return;
     }
-    command.jobs.push_back(std::move(job));
+    if (is_included) command.jobs.push_back(std::move(job));
   }
 }
 
 void MemoryJobs::execute(Replay& command, WallTime now) {
   command.jobs.clear();
+  command.next.reset();
   WallTime due = now + command.delay;
-  for (auto& [seq, one] : jobs_) {
+  std::size_t looked = 0;
+  Seq last = seq_of(command.after);
+  for (auto at = letters_.upper_bound(last); at != letters_.end(); ++looked) {
     if (command.jobs.size() == command.limit) return;
+    if (looked == kMostLookedAt) {
+      command.next = cursor_of(last);
+      return;
+    }
+    last = *at++;  // what is replayed is among the letters no more
+    One& one = jobs_.at(last);
     const auto after = jobs::replayed(one.progress, due);
     if (!after || !includes(command.filter, view(one))) continue;
     due += command.spacing;
     command.jobs.push_back(one.job.id);
     if (command.is_dry_run) continue;
-    change(seq, one, *after);
-    expiring_.erase({one.job.expires, seq});
+    change(last, one, *after);
+    expiring_.erase({one.job.expires, last});
     one.job.expires = now + command.ttl;
-    expiring_.emplace(one.job.expires, seq);
+    expiring_.emplace(one.job.expires, last);
   }
 }
 
 void MemoryJobs::execute(Purge& command, WallTime) {
-  command.count = 0;
+  command.next.reset();
   std::vector<Seq> seqs;
-  for (const auto& [seq, one] : jobs_) {
+  std::size_t looked = 0;
+  Seq last = seq_of(command.after);
+  for (auto at = jobs_.upper_bound(last); at != jobs_.end(); ++at, ++looked) {
     if (seqs.size() == command.limit) break;
-    if (has_ended(one.progress.state) && includes(command.filter, view(one))) seqs.push_back(seq);
+    if (looked == kMostLookedAt) {
+      command.next = cursor_of(last);
+      break;
+    }
+    last = at->first;
+    const One& one = at->second;
+    if (has_ended(one.progress.state) && includes(command.filter, view(one))) seqs.push_back(last);
   }
   command.count = seqs.size();
   if (command.is_dry_run) return;

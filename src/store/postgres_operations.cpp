@@ -141,6 +141,7 @@ void do_cancel(PostgresBatch& batch, Cancel& cancel) {
 
 void do_replay(PostgresBatch& batch, Replay& replay) {
   replay.jobs.clear();
+  replay.next.reset();
   if (is_of_other_state(replay.filter)) return;
   std::vector<Dead> dead;
   PostgresParameters parameters;
@@ -157,6 +158,7 @@ void do_replay(PostgresBatch& batch, Replay& replay) {
 }
 
 void add_purge(PostgresBatch& batch, Purge& purge) {
+  purge.next.reset();
   PostgresStatement statement = PostgresStatement::purge;
   if (purge.filter.state && !is_of_other_state(purge.filter)) {
     statement = PostgresStatement::purge_dead;

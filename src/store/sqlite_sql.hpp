@@ -88,7 +88,7 @@ inline constexpr const char* kAnswer =
 
 #define SPILLWAY_JOB_VIEW                                                                     \
   "SELECT jobs.seq, id, rank, route, tenant, tenant_name, method, target, accepted, expires," \
-  " state, due, attempts, recoveries, cause, ended, body_bytes, status FROM jobs "
+  " state, due, attempts, recoveries, cause, ended, body_bytes, status, forget_at FROM jobs "
 inline constexpr const char* kViewById = SPILLWAY_JOB_VIEW "WHERE id = ?1";
 inline constexpr const char* kViewsAfter = SPILLWAY_JOB_VIEW "WHERE seq > ?1 ORDER BY seq";
 inline constexpr const char* kLetters =
@@ -96,8 +96,9 @@ inline constexpr const char* kLetters =
 inline constexpr const char* kOldestLetter =
     "SELECT accepted FROM jobs INDEXED BY jobs_letters WHERE seq > 0 AND state IN (4, 5)"
     " ORDER BY seq LIMIT 1";
-inline constexpr const char* kEnded =
-    SPILLWAY_JOB_VIEW "INDEXED BY jobs_forgetting WHERE forget_at IS NOT NULL ORDER BY forget_at";
+inline constexpr const char* kEnded = SPILLWAY_JOB_VIEW
+    "INDEXED BY jobs_forgetting WHERE forget_at IS NOT NULL"
+    " AND (forget_at, seq) > (?1, ?2) ORDER BY forget_at, seq";
 #undef SPILLWAY_JOB_VIEW
 inline constexpr const char* kPosition =
     "SELECT count(*) FROM (SELECT 1 FROM jobs INDEXED BY jobs_claimable WHERE rank = ?1"

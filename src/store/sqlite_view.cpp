@@ -16,6 +16,7 @@ using jobs::WallTime;
 namespace {
 
 constexpr std::int64_t kFromTheFirst = std::numeric_limits<std::int64_t>::min();
+constexpr Cursor kBeforeAll{kFromTheFirst, kFromTheFirst};
 
 // Dead and expired jobs have an index of their own.
 bool are_letters(const Filter& filter) {
@@ -52,6 +53,7 @@ SqliteView::Seen SqliteView::read(const Rows& rows) const {
   job.progress = read_progress(rows, 10);
   job.body_bytes = static_cast<std::uint64_t>(rows.number(16));
   job.status = static_cast<std::uint16_t>(rows.number(17));
+  seen.forget_at = rows.number(18);
   return seen;
 }
 
@@ -136,7 +138,7 @@ void SqliteView::operator()(List& command) {
   Rows rows = (are_letters(command.filter) ? letters_ : after_).with(seq);
   jobs::JobId last;
   for (std::size_t seen = 0; rows.next(); ++seen) {
-    if (command.jobs.size() == command.limit || seen == kMostListed) {
+    if (command.jobs.size() == command.limit || seen == kMostLookedAt) {
       command.next = last;
       return;
     }
@@ -146,26 +148,37 @@ void SqliteView::operator()(List& command) {
   }
 }
 
-std::vector<SqliteView::Seen> SqliteView::choose(const Filter& filter, std::size_t limit,
-                                                 Statement& among, bool by_seq) {
-  std::vector<Seen> chosen;
-  if (filter.id) {
-    std::optional<Seen> seen = find(*filter.id);
-    if (seen && limit > 0 && includes(filter, seen->job)) chosen.push_back(std::move(*seen));
-    return chosen;
+SqliteView::Chosen SqliteView::choose(const Filter& filter, std::size_t limit, Rows among) {
+  Chosen chosen;
+  Cursor last;
+  for (std::size_t looked = 0; chosen.jobs.size() < limit && among.next(); ++looked) {
+    if (looked == kMostLookedAt) {
+      chosen.next = last;
+      break;
+    }
+    Seen seen = read(among);
+    last = {seen.forget_at, seen.seq};
+    if (includes(filter, seen.job)) chosen.jobs.push_back(std::move(seen));
   }
-  Rows rows = by_seq ? among.with(kFromTheFirst) : among.with();
-  while (chosen.size() < limit && rows.next()) {
-    Seen seen = read(rows);
-    if (includes(filter, seen.job)) chosen.push_back(std::move(seen));
-  }
+  return chosen;
+}
+
+SqliteView::Chosen SqliteView::choose_one(const Filter& filter, std::size_t limit) {
+  Chosen chosen;
+  std::optional<Seen> seen = find(*filter.id);
+  if (seen && limit > 0 && includes(filter, seen->job)) chosen.jobs.push_back(std::move(*seen));
   return chosen;
 }
 
 void SqliteView::operator()(Replay& command, WallTime now) {
   command.jobs.clear();
+  const Cursor after = command.after.value_or(kBeforeAll);
+  const Chosen chosen = command.filter.id
+                            ? choose_one(command.filter, command.limit)
+                            : choose(command.filter, command.limit, letters_.with(after.number));
+  command.next = chosen.next;
   WallTime due = now + command.delay;
-  for (const Seen& seen : choose(command.filter, command.limit, letters_, true)) {
+  for (const Seen& seen : chosen.jobs) {
     const auto after = jobs::replayed(seen.job.progress, due);
     if (!after) continue;
     due += command.spacing;
@@ -180,7 +193,12 @@ void SqliteView::operator()(Replay& command, WallTime now) {
 
 void SqliteView::operator()(Purge& command) {
   command.count = 0;
-  for (const Seen& seen : choose(command.filter, command.limit, ended_, false)) {
+  const Cursor after = command.after.value_or(kBeforeAll);
+  const Chosen chosen = command.filter.id ? choose_one(command.filter, command.limit)
+                                          : choose(command.filter, command.limit,
+                                                   ended_.with(after.time, after.number));
+  command.next = chosen.next;
+  for (const Seen& seen : chosen.jobs) {
     if (!has_ended(seen.job.progress.state)) continue;
     ++command.count;
     if (command.is_dry_run) continue;

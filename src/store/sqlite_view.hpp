@@ -21,16 +21,19 @@ class SqliteView {
  private:
   struct Seen {
     std::int64_t seq = 0;
+    std::int64_t forget_at = 0;
     jobs::JobView job;
+  };
+  struct Chosen {
+    std::vector<Seen> jobs;
+    std::optional<Cursor> next;
   };
   Seen read(const Rows& rows) const;
   std::optional<Seen> find(const jobs::JobId& id);
   std::uint64_t position(const jobs::JobView& job, std::int64_t seq);
-  // Those of `rows` that the filter includes, `limit` at most.
-  std::vector<Seen> choose(const Filter& filter, std::size_t limit, Statement& among, bool by_seq);
-
-  // A List looks at so many jobs at most.
-  static constexpr std::size_t kMostListed = 10000;
+  // Of `among` those that the filter includes, `limit` at most.
+  Chosen choose(const Filter& filter, std::size_t limit, Rows among);
+  Chosen choose_one(const Filter& filter, std::size_t limit);
 
   SqliteLedger& ledger_;
   SqliteRecords& records_;

@@ -42,22 +42,27 @@ bool is_paused(const jobs::JobView& job, const std::optional<std::set<std::strin
 }
 
 // All that a replay says of its jobs; those of a dry run would be replayed.
-AdminResponse replay_page(const store::Replay& replay) {
+AdminResponse replay_page(bool is_dry_run, const std::vector<jobs::JobId>& replayed) {
   nlohmann::ordered_json ids = nlohmann::ordered_json::array();
-  for (std::size_t n = 0; n < std::min(replay.jobs.size(), kShownIds); ++n)
-    ids.push_back(jobs::to_text(replay.jobs[n]));
-  return json_page(
-      {{"dry_run", replay.is_dry_run}, {"count", replay.jobs.size()}, {"jobs", std::move(ids)}});
+  for (std::size_t n = 0; n < std::min(replayed.size(), kShownIds); ++n)
+    ids.push_back(jobs::to_text(replayed[n]));
+  return json_page({{"dry_run", is_dry_run}, {"count", replayed.size()}, {"jobs", std::move(ids)}});
 }
 
-// How many jobs the command changed; nullopt: it was a dry run.
+// Of a step; nullopt: it was a dry run, or changed nothing and is not the last one.
+std::optional<std::uint64_t> count_of(bool is_dry_run, std::uint64_t count, bool is_last) {
+  if (is_dry_run || (count == 0 && !is_last)) return std::nullopt;
+  return count;
+}
+
+// How many jobs the command changed; nullopt: there is nothing to say of it.
 std::optional<std::uint64_t> changed_by(const store::Command& command) {
   if (const auto* const cancel = std::get_if<store::Cancel>(&command))
     return cancel->is_done ? 1 : 0;
   if (const auto* const replay = std::get_if<store::Replay>(&command))
-    return replay->is_dry_run ? std::nullopt : std::optional(replay->jobs.size());
+    return count_of(replay->is_dry_run, replay->jobs.size(), !replay->next);
   if (const auto* const purge = std::get_if<store::Purge>(&command))
-    return purge->is_dry_run ? std::nullopt : std::optional(purge->count);
+    return count_of(purge->is_dry_run, purge->count, !purge->next);
   return std::nullopt;
 }
 
@@ -179,33 +184,46 @@ AdminJobs::Page AdminJobs::cancel(jobs::JobId id, std::string client) {
   co_return json_page({{"id", jobs::to_text(id)}, {"state", "cancelled"}});
 }
 
+// Step by step, as the store looks at them (store::kMostLookedAt).
 AdminJobs::Page AdminJobs::replay(JobsChange what, std::string client) {
   // So that not even the last one expires before it is due.
   const std::chrono::milliseconds usual = (source_.ttl ? source_.ttl() : std::chrono::hours(24)) +
                                           what.delay + what.spacing * (what.limit - 1);
-  store::Command command = store::Replay{.filter = what.filter,
-                                         .limit = what.limit,
-                                         .delay = what.delay,
-                                         .spacing = what.spacing,
-                                         .ttl = what.ttl.value_or(usual),
-                                         .is_dry_run = what.is_dry_run,
-                                         .jobs = {}};
-  StoreDesk::Then then =
-      audited({observe::JobChange::Kind::replayed, std::move(client), what.filter, 0});
-  const StoreDesk::Answer answer = co_await desk_.ask(std::move(command), std::move(then));
-  if (!answer.call) co_return not_executed(answer.result);
-  co_return replay_page(answer.call->as<store::Replay>());
+  store::Replay step{.filter = what.filter,
+                     .spacing = what.spacing,
+                     .ttl = what.ttl.value_or(usual),
+                     .is_dry_run = what.is_dry_run,
+                     .jobs = {}};
+  std::vector<jobs::JobId> replayed;
+  do {
+    step.limit = what.limit - replayed.size();
+    step.delay = what.delay + what.spacing * replayed.size();
+    StoreDesk::Then then = audited({observe::JobChange::Kind::replayed, client, what.filter, 0});
+    store::Command command = step;
+    const StoreDesk::Answer answer = co_await desk_.ask(std::move(command), std::move(then));
+    if (!answer.call)
+      co_return not_executed(replayed.empty() ? answer.result : StoreDesk::Result::late);
+    const auto& done = answer.call->as<store::Replay>();
+    replayed.insert(replayed.end(), done.jobs.begin(), done.jobs.end());
+    step.after = done.next;
+  } while (step.after && replayed.size() < what.limit);
+  co_return replay_page(what.is_dry_run, replayed);
 }
 
 AdminJobs::Page AdminJobs::purge(JobsChange what, std::string client) {
-  store::Command command = store::Purge{
-      .filter = what.filter, .limit = what.limit, .is_dry_run = what.is_dry_run, .count = 0};
-  StoreDesk::Then then =
-      audited({observe::JobChange::Kind::purged, std::move(client), what.filter, 0});
-  const StoreDesk::Answer answer = co_await desk_.ask(std::move(command), std::move(then));
-  if (!answer.call) co_return not_executed(answer.result);
-  const auto& purged = answer.call->as<store::Purge>();
-  co_return json_page({{"dry_run", purged.is_dry_run}, {"count", purged.count}});
+  store::Purge step{.filter = what.filter, .is_dry_run = what.is_dry_run};
+  std::uint64_t purged = 0;
+  do {
+    step.limit = what.limit - purged;
+    StoreDesk::Then then = audited({observe::JobChange::Kind::purged, client, what.filter, 0});
+    store::Command command = step;
+    const StoreDesk::Answer answer = co_await desk_.ask(std::move(command), std::move(then));
+    if (!answer.call) co_return not_executed(purged == 0 ? answer.result : StoreDesk::Result::late);
+    const auto& done = answer.call->as<store::Purge>();
+    purged += done.count;
+    step.after = done.next;
+  } while (step.after && purged < what.limit);
+  co_return json_page({{"dry_run", what.is_dry_run}, {"count", purged}});
 }
 
 StoreDesk::Then AdminJobs::audited(observe::JobChange change) const {

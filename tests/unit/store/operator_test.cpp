@@ -189,6 +189,58 @@ TEST_CASE("a purge deletes what has ended and is included, and no other") {
   });
 }
 
+TEST_CASE("what is rare among many jobs is found step by step, and no step looks at all of them") {
+  each_store([](UnderTest& store) {
+    if (store.is_shared()) return;  // the database looks, and others may ask it meanwhile
+    std::vector<Command> letters;
+    for (std::uint64_t n = 0; n <= kMostLookedAt; ++n) {
+      Bury bury{.job = store.job(n), .cause = Cause::expired_in_queue};
+      bury.job.head = bury.job.body = "";
+      if (n == 0 || n == kMostLookedAt) bury.job.lane.route = "rare";
+      letters.emplace_back(std::move(bury));
+    }
+    store.execute(letters);
+    Filter rare;
+    rare.route = "rare";
+    Replay replay{.filter = rare, .limit = 5, .ttl = 1h, .is_dry_run = true, .jobs = {}};
+    for (const bool is_dry_run : {true, false}) {
+      replay.is_dry_run = is_dry_run;
+      replay.after.reset();
+      replay = store.ask(replay);
+      CHECK(replay.jobs == Ids{job_id(0)});
+      REQUIRE(replay.next);
+      replay.after = replay.next;
+      replay = store.ask(replay);
+      CHECK(replay.jobs == Ids{job_id(kMostLookedAt)});
+      CHECK_FALSE(replay.next);
+    }
+    CHECK(store.state(kMostLookedAt) == "queued");
+    REQUIRE(store.ask(Cancel{job_id(0)}).is_done);
+    REQUIRE(store.ask(Cancel{job_id(kMostLookedAt)}).is_done);
+    Purge purge{.filter = rare, .limit = 5};
+    std::uint64_t purged = 0;
+    std::size_t steps = 0;
+    do {
+      purge = store.ask(purge);
+      purge.after = purge.next;
+      purged += purge.count;
+      REQUIRE(++steps <= 2);
+    } while (purge.next);
+    CHECK(purged == 2);
+    CHECK(steps == 2);
+    CHECK_FALSE(store.find(0));
+    CHECK(store.state(1) == "dead");
+    List list{.filter = rare, .after = {}, .limit = 5};
+    list = store.ask(list);
+    CHECK(list.jobs.empty());
+    CHECK_FALSE(list.next);
+    list.filter.route = "nobody's";
+    store.ask(store.enqueue(store.job(kMostLookedAt + 1)));
+    store.ask(store.enqueue(store.job(kMostLookedAt + 2)));
+    CHECK_MESSAGE(store.ask(list).next, "it has not seen all");
+  });
+}
+
 TEST_CASE("what is purged takes up no space any more") {
   each_store([](UnderTest& store) {
     if (store.is_shared()) return;  // the database gives space back when it vacuums

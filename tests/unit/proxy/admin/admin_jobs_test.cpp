@@ -127,6 +127,43 @@ TEST_CASE("jobs are listed in the order of acceptance, filtered, page by page") 
   CHECK(office.ask(verb::head, "/jobs").body().empty());
 }
 
+TEST_CASE("what is rare among many jobs is replayed and purged by one request") {
+  Office office;
+  for (std::size_t n = 0; n <= store::kMostLookedAt; ++n) {
+    store::Bury bury;
+    bury.job.id.bytes[14] = static_cast<std::uint8_t>(n >> 8);
+    bury.job.id.bytes[15] = static_cast<std::uint8_t>(n);
+    bury.job.lane.route = n == 0 || n == store::kMostLookedAt ? "rare" : "common";
+    bury.job.expires = office.now + std::chrono::hours(1);
+    bury.job.kept = std::chrono::hours(1);
+    office.run(std::move(bury));
+  }
+  const json rare{{"route", "rare"}, {"limit", 9}, {"dry_run", false}, {"per_second", 1}};
+  json dry = rare;
+  dry["dry_run"] = true;
+  CHECK(office.post("/jobs/replay", dry).at("count") == 2);
+  CHECK(office.changes.empty());
+  CHECK(office.post("/jobs/replay", rare).at("count") == 2);
+  REQUIRE(office.changes.size() == 2);  // a step each
+  CHECK(office.changes[0].count + office.changes[1].count == 2);
+  const json jobs = office.get("/jobs?route=rare").at("jobs");
+  REQUIRE(jobs.size() == 1);  // of the first page
+  const store::Command last = office.run(store::Find{
+      .id = {.bytes = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 39, 16}}, .job = std::nullopt});
+  const auto& found = std::get<store::Find>(last).job;
+  REQUIRE(found);
+  CHECK(found->progress.due == office.now + std::chrono::seconds(1));  // behind the first
+  office.changes.clear();
+  CHECK(office.post("/jobs/purge", {{"route", "common"}, {"limit", 7}, {"dry_run", false}})
+            .at("count") == 7);
+  CHECK(office.changes.size() == 1);
+  // Of two steps the one that changes nothing, and is not the last, has no line.
+  office.changes.clear();
+  CHECK(office.post("/jobs/purge", {{"route", "nobody's"}, {"limit", 7}, {"dry_run", false}})
+            .at("count") == 0);
+  CHECK(office.changes.size() == 1);
+}
+
 TEST_CASE("an inspected job shows its head without secrets and the first bytes of its body") {
   Office office(1);
   const json job = office.get("/jobs/" + id(0));
