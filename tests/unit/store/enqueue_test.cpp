@@ -139,6 +139,21 @@ TEST_CASE("a key is known from the acceptance of its job until a day after its e
   });
 }
 
+TEST_CASE("a duplicate of a job that was purged is of a job that is found no more") {
+  each_store([](UnderTest& store) {
+    const Epoch epoch = store.join();
+    store.enqueue(with_key(store.job(1), 7, 1));
+    store.claim(epoch);
+    store.die(epoch, 1);
+    REQUIRE(store.ask(Purge{.filter = {}, .limit = 1}).count == 1);
+    const Enqueue again = store.enqueue(with_key(store.job(2), 7, 1));
+    CHECK(again.result == Result::duplicate);
+    CHECK(again.id == job_id(1));
+    CHECK_FALSE(store.find(1));
+    CHECK_FALSE(store.find(2));
+  });
+}
+
 TEST_CASE(
     "a duplicate is answered with the first job, another request with that key is a mismatch") {
   each_store([](UnderTest& store) {
