@@ -24,6 +24,12 @@ std::uint64_t unfinished(const store::Totals& totals) {
   return sum;
 }
 
+// A disk that is full as the proxy starts is no reason to refuse live traffic.
+bool may_come_back(const store::Failure& failure) {
+  return failure.kind == store::Failure::Kind::unavailable ||
+         failure.kind == store::Failure::Kind::full;
+}
+
 bool ends_job(const StoreCall& call) {
   const auto* const settle = std::get_if<store::Settle>(&call.command);
   return settle != nullptr && !settle->is_lost && jobs::has_ended(settle->progress.state);
@@ -39,12 +45,10 @@ JobQueue::JobQueue(Open open, JobDispatcher::Acts acts,
 
 std::optional<store::Failure> JobQueue::start(JobRoutes routes) {
   store::Opened opened = open_();
-  const bool may_come_back = opened.failure.kind == store::Failure::Kind::unavailable;
-  if (opened.store == nullptr && !may_come_back) return opened.failure;
+  if (opened.store == nullptr && !may_come_back(opened.failure)) return opened.failure;
   store_ = std::move(opened.store);
-  note_opened();
-  condition_.opened(store_ != nullptr);
-  if (store_ == nullptr) on_failure_(opened.failure);
+  note_opened(opened.failure);
+  store_ != nullptr ? condition_.opened() : on_failure_(opened.failure);
   max_bytes_ = routes.generation->config.store.max_bytes;
   lookups_.set_rate(routes.generation->config.store.lookups_per_second);
   dispatcher_.configure(std::move(routes));
@@ -252,7 +256,8 @@ void JobQueue::turn() {
   own_.clear();
 }
 
-void JobQueue::note_opened() {
+void JobQueue::note_opened(const store::Failure& failure) {
+  if (store_ == nullptr) condition_.failed(failure);
   if (store_ == nullptr || !store_->is_shared()) return;
   dispatcher_.share();
   condition_.share();
@@ -261,7 +266,7 @@ void JobQueue::note_opened() {
 bool JobQueue::open_again() {
   store::Opened opened = open_();
   store_ = std::move(opened.store);
-  note_opened();
+  note_opened(opened.failure);
   try_at_ = Clock::now() + kTryAgain;
   return store_ != nullptr;
 }

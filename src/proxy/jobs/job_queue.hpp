@@ -30,7 +30,7 @@ namespace spillway::proxy {
 
 class JobQueue {
  public:
-  // Opens the store, as often as it has to while it is unavailable.
+  // Opens the store, as often as it has to while it is unavailable or its disk full.
   using Open = std::function<store::Opened()>;
 
   JobQueue(Open open, JobDispatcher::Acts acts,
@@ -39,7 +39,8 @@ class JobQueue {
   JobQueue(const JobQueue&) = delete;
   JobQueue& operator=(const JobQueue&) = delete;
 
-  // nullopt, or why there can be none. A store that cannot be reached now is waited for.
+  // nullopt, or why there can be none. A store that cannot be reached now, or whose disk is full,
+  // is waited for.
   std::optional<store::Failure> start(JobRoutes routes);
   // Commits what waits, gives back what this proxy has leased, and ends the thread.
   void stop();
@@ -125,7 +126,7 @@ class JobQueue {
   void notify(const store::Command& command);
   void notify(const jobs::JobId& id);
   void notify_all();
-  void note_opened();
+  void note_opened(const store::Failure& failure);
   void answer(StoreCall& call);
   void deliver(StoreCall& call);
   void give_up_waiting();

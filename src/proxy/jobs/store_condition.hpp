@@ -45,7 +45,7 @@ class StoreCondition {
   // A full disk can be read, so that reading says nothing.
   Reason reason() const { return reason_.load(std::memory_order_relaxed); }
 
-  void opened(bool is_there) { is_available_.store(is_there); }
+  void opened() { is_available_.store(true); }
   void share() { is_shared_.store(true, std::memory_order_relaxed); }
   // The store is asked; has answered.
   void begin(TimePoint now) {

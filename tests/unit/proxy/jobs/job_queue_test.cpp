@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "proxy/generation/read_configuration.hpp"
@@ -99,7 +100,7 @@ struct Desk {
   store::Opened open() {
     ++weather.opened;
     if (weather.is_down && weather.opened == 1)
-      return {nullptr, {store::Failure::Kind::unavailable, "the test says so"}};
+      return {nullptr, {weather.kind, "the test says so"}};
     return {std::make_unique<Fickle>(weather), {}};
   }
   // Executed, and its failure.
@@ -269,14 +270,22 @@ TEST_CASE("an end whose commit has failed is sent again as one that may be done,
   CHECK(desk.weather.sent_again == 1);
 }
 
-TEST_CASE("a store that cannot be reached at the start is opened later") {
-  Desk desk;
-  desk.weather.is_down = true;
-  REQUIRE_FALSE(desk.queue.start(some_routes()));
-  CHECK_FALSE(desk.queue.is_available());
-  desk.weather.is_down = false;
-  CHECK(desk.becomes_available(true));
-  CHECK_FALSE(desk.ask(enqueue(1)));
+TEST_CASE("a store that cannot be reached, or is full, at the start is opened later") {
+  using Kind = store::Failure::Kind;
+  for (const auto [kind, reason] : {std::pair(Kind::unavailable, Reason::store_unavailable),
+                                    std::pair(Kind::full, Reason::store_full)}) {
+    Desk desk;
+    desk.weather.kind = kind;
+    desk.weather.is_down = true;
+    REQUIRE_FALSE(desk.queue.start(some_routes()));
+    CHECK_FALSE(desk.queue.is_available());
+    CHECK(desk.queue.condition().reason() == reason);
+    CHECK(desk.failures == 1);
+    desk.weather.is_down = false;
+    CHECK(desk.becomes_available(true));
+    CHECK_FALSE(desk.ask(enqueue(1)));
+    CHECK(desk.queue.condition().reason() == Reason::store_unavailable);
+  }
 }
 
 TEST_CASE("a store that is not ours keeps the proxy from starting") {
