@@ -25,6 +25,11 @@ JobDispatcher::JobDispatcher(Acts acts, observe::JobCounts& counts, std::string 
 
 void JobDispatcher::configure(JobRoutes routes) { routes_ = std::move(routes); }
 
+void JobDispatcher::share() {
+  news_.share();
+  lease_.share();
+}
+
 void JobDispatcher::plan(std::vector<store::Command>& commands, TimePoint now,
                          jobs::WallTime wall) {
   const Milliseconds lease = routes_.generation->config.store.lease;

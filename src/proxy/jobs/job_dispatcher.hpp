@@ -46,7 +46,7 @@ class JobDispatcher {
   // The configuration in force.
   void configure(JobRoutes routes);
   // Other proxies are on the store.
-  void share() { news_.share(); }
+  void share();
   // Pulls nothing more.
   void stop_pulling() { is_pulling_ = false; }
   bool is_pulling() const { return is_pulling_; }

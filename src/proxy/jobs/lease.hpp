@@ -1,4 +1,5 @@
-// How long the jobs that this proxy has leased are its own, by its own clock.
+// How long the jobs that this proxy has leased are its own, by its own clock: in a store that
+// others share as long as its lease, in another one until the store says that they are not.
 //
 // The thread with the store says it. Workers look at it and end what they have in hand before the
 // lease is over: they do not wait for that thread, which may be waiting for a store that hangs.
@@ -16,9 +17,12 @@ class Lease {
   static constexpr Duration margin(Milliseconds length) { return Duration(length) / 10; }
 
   // --- Of the thread with the store:
-  // It was asked for at `asked`, so the store's clock ends it no sooner.
+  // Other proxies are on the store. To be called before it is prolonged.
+  void share() { is_shared_.store(true, std::memory_order_relaxed); }
+  // It was asked for at `asked`, so the store's clock ends it no sooner. Where nobody else could
+  // take what is in hand it has no end: to end it would only send it again.
   void prolong(TimePoint asked, Milliseconds length) {
-    until_ = asked + length;
+    until_ = is_shared() ? asked + length : TimePoint::max();
     set_ending(until_ - margin(length));
   }
   void lose() {
@@ -28,6 +32,7 @@ class Lease {
   bool is_over(TimePoint now) const { return now >= until_; }
 
   // --- Thread-safe:
+  bool is_shared() const { return is_shared_.load(std::memory_order_relaxed); }
   // Nothing may be begun under it, and what is under way has to be ended. Also before there is one.
   bool is_ending(TimePoint now) const {
     return now.time_since_epoch().count() >= ending_.load(std::memory_order_relaxed);
@@ -38,6 +43,7 @@ class Lease {
     ending_.store(at.time_since_epoch().count(), std::memory_order_relaxed);
   }
 
+  std::atomic<bool> is_shared_{false};
   TimePoint until_ = TimePoint::min();
   std::atomic<Duration::rep> ending_{TimePoint::min().time_since_epoch().count()};
 };

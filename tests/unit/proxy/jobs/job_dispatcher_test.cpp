@@ -1,4 +1,4 @@
-// What is pulled, when, and what a lost lease and a route that pauses do to it.
+// What is pulled, when, and what a route that pauses does to it.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -168,57 +168,6 @@ TEST_CASE("nor do jobs of a route that pauses, or of one with a rate, before the
   CHECK(wakes_of({{"concurrency", 1}}, false) > 300);
 }
 
-TEST_CASE("a lease that is lost ends what runs, and then the proxy joins again") {
-  Play play;
-  std::size_t waiting = 2;
-  play.see();
-  play.pull(waiting);
-  play.pass(seconds(10));
-  play.ask();
-  REQUIRE(play.asked<store::Renew>());
-  play.answer<store::Renew>([](store::Renew& renew) { renew.is_lost = true; });
-  CHECK(play.aborts == 1);
-  CHECK(play.dispatcher.epoch() == 0);
-  CHECK(play.dispatcher.lease().is_ending(play.now));
-  play.settle(play.handed[0], jobs::JobState::succeeded, true);
-  CHECK(play.counts.lease_lost == 1);
-  CHECK(play.counts.succeeded == 0);
-  play.ask();
-  CHECK_MESSAGE(play.commands.empty(), "one is in hand, under the lease that is lost");
-  CHECK(play.dispatcher.next_due(play.now, play.wall) > play.now);
-  play.settle(play.handed[1], jobs::JobState::retrying, true);
-  CHECK(play.dispatcher.next_due(play.now, play.wall) == play.now);
-  play.ask();
-  REQUIRE(play.asked<store::Join>());
-  play.answer<store::Join>([](store::Join& join) { join.epoch = 8; });
-  CHECK_FALSE(play.dispatcher.lease().is_ending(play.now));
-}
-
-TEST_CASE(
-    "workers see that a lease ends, a tenth of it before, while its renewal never completes") {
-  Play play;
-  const milliseconds length = play.generation->config.store.lease;
-  REQUIRE(length == seconds(15));
-  const auto is_ending = [&] { return play.dispatcher.lease().is_ending(play.now); };
-  CHECK_FALSE(is_ending());
-  play.pass(length / 3);
-  play.ask();
-  REQUIRE(play.asked<store::Renew>());  // the thread waits for it from now on
-  play.pass(length / 2);
-  CHECK_FALSE(is_ending());
-  play.pass(length / 15);
-  CHECK(is_ending());
-  CHECK_MESSAGE(play.aborts == 0, "nobody but the lease has told them");
-  // It comes at last, in time: it counts from when it was asked for.
-  play.answer<store::Renew>([](const store::Renew&) {});
-  CHECK_FALSE(is_ending());
-  play.pass(length / 3 - milliseconds(1));
-  CHECK_FALSE(is_ending());
-  play.pass(milliseconds(1));
-  CHECK(is_ending());
-  CHECK(Lease().is_ending(TimePoint{}));
-}
-
 TEST_CASE("the other proxies are told with each renewal at which rate jobs end here") {
   Play play;
   for (const double rate : {0.0, 12.3456}) {
@@ -241,22 +190,6 @@ TEST_CASE("a proxy that drains pulls nothing, and keeps its lease") {
   play.pass(seconds(10));
   play.ask();
   CHECK(play.asked<store::Renew>());
-}
-
-TEST_CASE("a lease that cannot be renewed ends by the proxy's own clock") {
-  Play play;
-  std::size_t waiting = 3;
-  play.see();
-  play.pull(waiting);
-  for (int i = 0; i < 16; ++i) {
-    CHECK(play.aborts == 0);
-    play.pass(seconds(1));
-    play.ask();
-    play.dispatcher.failed(play.now);  // the store cannot be reached
-    if (play.dispatcher.epoch() == 0) break;
-  }
-  CHECK(play.aborts == 1);
-  CHECK(play.dispatcher.epoch() == 0);
 }
 
 TEST_CASE("after a claim of which nothing is known all but what is in hand is given back") {

@@ -37,7 +37,8 @@ inline const jobs::Lane kLane{jobs::kLowestRank, "export", TenantId{1}};
 inline const jobs::Lane kGone{jobs::kLowestRank, "former", TenantId{1}};
 
 struct Play {
-  explicit Play(const nlohmann::json& defer = nlohmann::json::object())
+  // `is_shared`: other proxies are on the store.
+  explicit Play(const nlohmann::json& defer = nlohmann::json::object(), bool is_shared = false)
       : generation(generation_with(defer)),
         dispatcher({.hand_over = [this](jobs::LeasedJob job,
                                         store::Epoch) { handed.push_back(std::move(job)); },
@@ -45,6 +46,7 @@ struct Play {
                     .tell = [this](const jobs::JobId&, jobs::JobState state,
                                    jobs::Cause) { told.push_back(state); }},
                    counts, "test") {
+    if (is_shared) dispatcher.share();
     dispatcher.configure(job_routes(generation));
     ask();
     answer<store::Join>([](store::Join& join) { join.epoch = 7; });
