@@ -88,17 +88,19 @@ Progress after_attempt(const Progress& before, const AttemptEnd& end, const Poli
   return job;
 }
 
-Progress given_back(const Progress& before, WallTime due) {
+Progress given_back(const Progress& before, WallTime now) {
   Progress job = before;
   job.state = before.cause == Cause::none ? JobState::queued : JobState::retrying;
-  job.due = due;
+  job.due = std::min(before.due, now);
   job.ended = kNoTime;
   return job;
 }
 
 Progress put_off(const Progress& before, const Policy& policy, WallTime now, Random& random) {
   const milliseconds pause = jittered(longest_pause(before.attempts, policy), random);
-  return given_back(before, now + policy.backoff_base + pause);
+  Progress job = given_back(before, now);
+  job.due = now + policy.backoff_base + pause;
+  return job;
 }
 
 Progress recovered(const Progress& before, std::uint32_t most, WallTime now) {

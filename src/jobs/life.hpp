@@ -48,11 +48,10 @@ Cause cause_of(std::uint16_t status);
 Progress after_attempt(const Progress& before, const AttemptEnd& end, const Policy& policy,
                        WallTime expires, WallTime now, Random& random);
 
-// Its proxy has no use for it now (drain, an open circuit, a lease that is given back): it waits
-// until `due`, and nothing is counted.
-Progress given_back(const Progress& before, WallTime due);
-// For so long, where it got no slot.
-inline constexpr std::chrono::milliseconds kWithoutSlot{1000};
+// Its proxy has no use for it now (drain, an open circuit, no slot, a lease that is given back): it
+// is as it was, and nothing is counted. It keeps its place among those that wait: it is due when it
+// was, or now, if the clock was set back since.
+Progress given_back(const Progress& before, WallTime now);
 
 // Its upstream may not be asked again now, since too much of what it is asked fails: it waits at
 // least the base of a pause, and a pause as after its last attempt besides. Nothing is counted.

@@ -17,7 +17,7 @@ constexpr Duration kLongestPause = std::chrono::seconds(30);
 }  // namespace
 
 std::size_t RouteRoom::room(const config::Defer& defer, const Upstream& upstream, TimePoint now) {
-  if (pauses(now)) return 0;
+  if (pauses(now) || now < rests_until_) return 0;
   if (!defer.traffic_class && upstream.state != State::normal) return 0;
   const std::size_t ahead = less(upstream.in_hand, upstream.running);
   const std::size_t wanted = std::max(kLeastAhead, upstream.running);
@@ -32,7 +32,7 @@ std::size_t RouteRoom::room(const config::Defer& defer, const Upstream& upstream
 }
 
 TimePoint RouteRoom::room_from(const config::Defer& defer, TimePoint now) const {
-  TimePoint from = std::max(now + kLookAgain, paused_until_);
+  TimePoint from = std::max({now + kLookAgain, paused_until_, rests_until_});
   const std::optional<double>& rate = defer.rate;
   if (rate && tokens_ < 1) from = std::max(from, refilled_ + from_seconds((1 - tokens_) / *rate));
   return from;

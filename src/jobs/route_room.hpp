@@ -40,8 +40,8 @@ class RouteRoom {
     std::size_t asked = 0;    // jobs that the store is being asked for
   };
 
-  // 0 as well while the route pauses, and while its upstream refuses live requests: then there is
-  // no room to spare, unless the route names a class for its jobs.
+  // 0 as well while the route pauses or rests, and while its upstream refuses live requests: then
+  // there is no room to spare, unless the route names a class for its jobs.
   std::size_t room(const config::Defer& defer, const Upstream& upstream, TimePoint now);
   // When that is to be asked again: what is due and was not pulled has no room for a reason of
   // which nobody tells when it ends, as a slot that gets free.
@@ -58,6 +58,10 @@ class RouteRoom {
   // later, but no longer than these 30 s. While it pauses nothing changes.
   void pause(TimePoint now, TimePoint until);
   bool pauses(TimePoint now) const { return now < paused_until_; }
+  // A job got no slot: for so long there is no room, so that those that are given back do not come
+  // at once. Others wait for room as well, so that the operator is told of no pause.
+  static constexpr Milliseconds kRest{1000};
+  void rest(TimePoint now) { rests_until_ = now + kRest; }
   // A job has succeeded: the next pause is short again.
   void succeeded() { last_pause_ = {}; }
 
@@ -67,6 +71,7 @@ class RouteRoom {
   std::size_t in_hand_ = 0;
   std::size_t asked_ = 0;
   TimePoint paused_until_{};
+  TimePoint rests_until_{};
   Duration last_pause_{};
   double tokens_ = 1;  // of `rate`
   TimePoint refilled_{};

@@ -181,7 +181,8 @@ void JobsModel::put_off(Request& job, TimePoint now) {
 
 void JobsModel::give_back(Request& job, TimePoint now) {
   leave_hand(job);
-  wait(job, jobs::given_back(job.as_job->progress, wall(now) + jobs::kWithoutSlot));
+  route_of(job).room.rest(now);
+  wait(job, jobs::given_back(job.as_job->progress, wall(now)));
 }
 
 JobsSummary JobsModel::summary(TimePoint now) const {

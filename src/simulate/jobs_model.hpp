@@ -51,7 +51,7 @@ class JobsModel {
   void put_back(Request& again, const jobs::Progress& progress);
   // A pulled job for which no retry budget is left.
   void put_off(Request& job, TimePoint now);
-  // A pulled job that got no slot.
+  // A pulled job that got no slot: its route rests.
   void give_back(Request& job, TimePoint now);
 
   // So far; the waits of those that wait now included.

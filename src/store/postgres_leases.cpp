@@ -151,7 +151,7 @@ void do_release(PostgresBatch& batch, Release& release) {
   Settling settling;
   for (const Held& each : held) {
     if (kept.contains(each.id)) continue;
-    settling.add(each, jobs::given_back(each.progress, each.progress.due));
+    settling.add(each, jobs::given_back(each.progress, each.now));
   }
   settling.send(batch);
   batch.flush();

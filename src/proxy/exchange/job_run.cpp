@@ -64,17 +64,16 @@ Detached JobRun::run() {
 }
 
 Task<JobRun::End> JobRun::attempt() {
-  if (!is_configured_) co_return give_back(kRouteIsGone, true);
+  if (!is_configured_) co_return give_back(kRouteIsGone);
   if (!is_readable_) co_return unreadable();
-  if (services_.draining || is_lease_ending(Clock::now())) co_return give_back(Duration{0}, false);
+  if (services_.draining || is_lease_ending(Clock::now())) co_return give_back();
   if (const std::optional<Fault> fault = call_.circuits_fault())
-    co_return give_back(fault->retry_after, true);
+    co_return give_back(fault->retry_after);
   const bool has_slot = co_await take_slot();
-  if (!has_slot)
-    co_return give_back(abort_ == Abort::none ? jobs::kWithoutSlot : Duration{0}, false);
+  if (!has_slot) co_return without_slot();
   if (is_lease_ending(Clock::now())) {
     admission_.return_slot(services_.now());
-    co_return give_back(Duration{0}, false);
+    co_return give_back();
   }
   if (const auto by = services_.jobs->withdrawals().close(job_.id)) {
     admission_.return_slot(services_.now());
@@ -178,13 +177,17 @@ Task<bool> JobRun::take_slot() {
   co_return !refused && admission_.has_slot() && abort_ == Abort::none;
 }
 
-JobRun::End JobRun::give_back(Duration pause, bool pauses_route) {
+JobRun::End JobRun::give_back(std::optional<Duration> pauses_route) {
   call_.drop();
   End end;
-  end.progress = jobs::given_back(
-      job_.progress,
-      services_.jobs->wall_now() + std::chrono::duration_cast<std::chrono::milliseconds>(pause));
-  if (pauses_route) end.pauses_route = pause;
+  end.progress = jobs::given_back(job_.progress, services_.jobs->wall_now());
+  end.pauses_route = pauses_route;
+  return end;
+}
+
+JobRun::End JobRun::without_slot() {
+  End end = give_back();
+  end.rests_route = abort_ == Abort::none;
   return end;
 }
 
@@ -222,10 +225,10 @@ jobs::Cause JobRun::cause_of(const Fault& fault) const {
 JobRun::End JobRun::after(const std::optional<Fault>& fault,
                           std::optional<jobs::StoredAnswer> answer) {
   if (fault && (abort_ == Abort::given_back || (abort_ != Abort::none && !call_.was_sent())))
-    return give_back(Duration{0}, false);
+    return give_back();
   if (fault && abort_ == Abort::lease_lost) return taken_away();
   if (fault && !call_.was_sent() && fault->reason == Reason::circuit_open)
-    return give_back(fault->retry_after, true);
+    return give_back(fault->retry_after);
   jobs::AttemptEnd how;
   how.is_idempotent = http::is_idempotent(head_.method);
   End end;
@@ -263,6 +266,7 @@ Task<> JobRun::settle(End end) {
                                                      .detail = std::string(end.detail)};
   }
   call.pauses_route = end.pauses_route;
+  call.rests_route = end.rests_route;
   call.home = &services_.mailbox;
   call.parking = &parking_;
   // Refused only when the thread with the store has ended; the job is given back with the lease.

@@ -55,6 +55,7 @@ class JobRun final : public Swept {
     jobs::Progress progress;
     std::optional<jobs::StoredAnswer> answer;
     std::optional<Duration> pauses_route;
+    bool rests_route = false;
     jobs::Cause cause = jobs::Cause::none;  // none: no attempt was made
     std::uint16_t status = 0;
     std::string_view detail;
@@ -68,7 +69,8 @@ class JobRun final : public Swept {
   bool may_retry();
   void book_retry(const End& end);
   End put_off();
-  End give_back(Duration pause, bool pauses_route);
+  End give_back(std::optional<Duration> pauses_route = std::nullopt);
+  End without_slot();
   End withdrawn(jobs::Cause by);
   End taken_away() const;
   End unreadable();

@@ -60,6 +60,8 @@ class JobDispatcher {
   // Another proxy has jobs in these lanes that it cannot take now.
   void heard(const std::vector<jobs::Lane>& lanes, jobs::WallTime wall);
   void pause(const std::string& route, TimePoint now, TimePoint until);
+  // A job of the route got no slot.
+  void rest(const std::string& route, TimePoint now) { known_[route].rest(now); }
   // What was in hand was given back, with the registration.
   void left();
   void tell(const jobs::JobId& id, jobs::JobState state, jobs::Cause cause) const;

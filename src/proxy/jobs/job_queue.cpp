@@ -311,10 +311,7 @@ void JobQueue::succeeded(Batch& batch, Duration took) {
     outlook_.lanes = dispatcher_.lanes_due();
   }
   for (StoreCall* const call : batch) {
-    if (call->pauses_route) {
-      if (const auto* const route = dispatcher_.route_of(call->as<store::Settle>()))
-        dispatcher_.pause(*route, now, now + *call->pauses_route);
-    }
+    hold_back(*call, now);
     dispatcher_.learn(call->command, now, wall);
   }
   counts_.commit_times.observe(took);
@@ -326,6 +323,15 @@ void JobQueue::succeeded(Batch& batch, Duration took) {
       if (auto* const totals = std::get_if<store::Totals>(&call->command)) note(std::move(*totals));
   }
   for (StoreCall* const call : batch) answer(*call);
+}
+
+// The route of a job that could not be sent. Its jobs would come again at once.
+void JobQueue::hold_back(const StoreCall& call, TimePoint now) {
+  if (!call.pauses_route && !call.rests_route) return;
+  const std::string* const route = dispatcher_.route_of(call.as<store::Settle>());
+  if (route == nullptr) return;
+  if (call.pauses_route) dispatcher_.pause(*route, now, now + *call.pauses_route);
+  if (call.rests_route) dispatcher_.rest(*route, now);
 }
 
 // The call may be gone when it is delivered.

@@ -122,6 +122,7 @@ class JobQueue {
   void execute(Batch& batch);
   void succeeded(Batch& batch, Duration took);
   void failed(Batch& batch, const store::Failure& failure);
+  void hold_back(const StoreCall& call, TimePoint now);
   void note(store::Totals totals);
   void notify(const store::Command& command);
   void notify(const jobs::JobId& id);

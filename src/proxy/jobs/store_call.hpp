@@ -35,6 +35,8 @@ struct StoreCall : Letter {
   bool is_of_key = false;
   // Of a Settle: nothing more of its route is pulled for so long.
   std::optional<Duration> pauses_route;
+  // Likewise: its job got no slot (RouteRoom::rest).
+  bool rests_route = false;
 };
 
 // Waits until the state of a job changes here, or the store fails, which may have changed it.

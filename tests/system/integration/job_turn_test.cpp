@@ -92,6 +92,25 @@ TEST_CASE("control: a job with a class has its turn as a live request of that cl
   CHECK(order_of("P2") == std::vector<std::string>{"/hold", "/export/1", "/live"});
 }
 
+TEST_CASE("a job that got no slot in time goes before one that came later") {
+  Backend backend;
+  json settings = one_slot("P1");
+  settings["classes"][1]["max_wait_ms"] = 300;
+  ProxyUnderTest proxy(backend.peer.address(), settings);
+  const Operator desk{proxy.admin_port()};
+  RawClient holder(proxy.port());
+  holder.send(get("/hold"));
+  REQUIRE(backend.peer.wait_until([](const auto& seen) { return seen.requests == 1; }));
+  defer(proxy.port(), "/export/1");
+  REQUIRE(desk.come_to(1, "state=leased"));
+  REQUIRE(desk.come_to(1, "state=queued"));
+  defer(proxy.port(), "/export/2");
+  backend.go.set();
+  CHECK(holder.read_response().status() == 200);
+  REQUIRE(desk.come_to(2, "state=succeeded"));
+  CHECK(backend.came() == std::vector<std::string>{"/hold", "/export/1", "/export/2"});
+}
+
 namespace {
 
 // /export/** to the first server, /post/** to the second.

@@ -95,10 +95,10 @@ TEST_CASE("every event in every state leads where the table says") {
   }
 }
 
-TEST_CASE("a job that is given back is as it was, and waits until it is due") {
-  const Progress fresh = given_back(leased(0), kNow + seconds(9));
+TEST_CASE("a job that is given back is as it was, and keeps its place") {
+  const Progress fresh = given_back(leased(0), kNow);
   CHECK(fresh.state == JobState::queued);
-  CHECK(fresh.due == kNow + seconds(9));
+  CHECK(fresh.due == leased(0).due);
   CHECK(fresh.attempts == 0);
   CHECK(fresh.recoveries == 0);
   CHECK(fresh.cause == Cause::none);
@@ -107,6 +107,8 @@ TEST_CASE("a job that is given back is as it was, and waits until it is due") {
   CHECK(tried.attempts == 4);
   CHECK(tried.recoveries == 2);
   CHECK(tried.cause == Cause::failed);
+  const WallTime set_back = leased(0).due - seconds(1);
+  CHECK(given_back(leased(0), set_back).due == set_back);
 }
 
 TEST_CASE("an open circuit gives a job back any number of times without using up attempts") {

@@ -128,6 +128,18 @@ TEST_CASE(
   CHECK(pause_of(route, now) == 1s);
 }
 
+TEST_CASE(
+    "a route one of whose jobs got no slot rests for a second, each time, and does not pause") {
+  RouteRoom route;
+  for (TimePoint now = kNow; now < kNow + 10s; now += 1s) {
+    REQUIRE(room_of(route, {}, now) == 100);
+    route.rest(now);
+    CHECK(room_of(route, {}, now + 999ms) == 0);
+    CHECK(route.room_from({}, now) == now + 1s);
+    CHECK_FALSE(route.pauses(now));
+  }
+}
+
 TEST_CASE("a route pauses as long as its upstream has asked for but not for longer than 30 s") {
   const std::pair<Duration, Duration> cases[] = {{0s, 1s}, {5s, 5s}, {30s, 30s}, {1h, 30s}};
   for (const auto& [asked, expected] : cases) {

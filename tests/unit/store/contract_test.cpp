@@ -266,37 +266,6 @@ TEST_CASE("a clock that steps back keeps no job waiting that was due, and no oth
   }
 }
 
-TEST_CASE("a proxy that leaves gives its jobs back, uncounted") {
-  each_store([](UnderTest& store) {
-    const Epoch epoch = store.join();
-    store.enqueue(store.job(1));
-    store.claim(epoch);
-    store.ask(Leave{epoch});
-    CHECK(store.state(1) == "queued");
-    CHECK(store.find(1)->progress.recoveries == 0);
-    CHECK(store.claim(epoch).empty());
-    CHECK(store.claim(store.join()) == Ids{job_id(1)});
-  });
-}
-
-TEST_CASE("a proxy that does not know what it has claimed gives back all but what it knows of") {
-  each_store([](UnderTest& store) {
-    const Epoch epoch = store.join();
-    for (std::uint64_t n = 1; n <= 3; ++n) store.enqueue(store.job(n));
-    REQUIRE(store.claim(epoch).size() == 3);
-    store.ask(Release{epoch, {job_id(2)}});
-    CHECK(store.state(1) == "queued");
-    CHECK(store.state(2) == "leased");
-    CHECK(store.state(3) == "queued");
-    CHECK(store.find(1)->progress.recoveries == 0);
-    CHECK(store.succeed(epoch, 2));
-    CHECK_FALSE(store.succeed(epoch, 1));
-    CHECK(store.claim(epoch) == Ids{job_id(1), job_id(3)});  // it is a member as before
-    store.ask(Release{epoch + 1, {}});
-    CHECK_MESSAGE(store.state(1) == "leased", "what another has is not touched");
-  });
-}
-
 TEST_CASE("a job that waited too long is not leased, and a sweep lets it expire") {
   each_store([](UnderTest& store) {
     const Epoch epoch = store.join(24h);
