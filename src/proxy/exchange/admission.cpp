@@ -185,7 +185,7 @@ bool Admission::take_free_slot(TimePoint now) {
   return true;
 }
 
-Task<bool> Admission::wait_for_spare_slot() {
+Task<bool> Admission::wait_for_spare_slot(TimePoint until) {
   dispatched_ = services_.now();
   ticket_.delivered = false;
   ticket_.parking = &parking_;
@@ -196,7 +196,7 @@ Task<bool> Admission::wait_for_spare_slot() {
   bool is_cancelled = false;
   if (offer.kind != dispatch::Offer::Kind::granted) {
     while (!ticket_.delivered) {
-      const Wake wake = co_await parking_.park({});
+      const Wake wake = co_await parking_.park({.deadline = is_cancelled ? kNever : until});
       if (wake == Wake::ready || is_cancelled) continue;
       is_cancelled = true;
       if (gate().cancel(ticket_, services_.now())) co_return false;

@@ -66,9 +66,9 @@ class Admission {
   Task<std::optional<Fault>> wait_in_queue();
   // In the background: a slot that is free now, or none.
   bool take_free_slot(TimePoint now);
-  // Likewise: the next slot that no client's request wants. False: `parking` was woken for another
-  // reason than a slot.
-  Task<bool> wait_for_spare_slot();
+  // Likewise: the next slot that no client's request wants. False: there was none until then, or
+  // `parking` was woken for another reason than a slot.
+  Task<bool> wait_for_spare_slot(TimePoint until);
   bool has_slot() const { return static_cast<bool>(slot_); }
   bool holds_contended_slot() const { return slot_.is_contended(); }
   // For how scarce slots are (Slot).

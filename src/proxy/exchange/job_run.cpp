@@ -18,6 +18,7 @@ namespace spillway::proxy {
 namespace {
 
 constexpr Duration kRouteIsGone = std::chrono::seconds(30);
+constexpr Duration kLongestWait = std::chrono::seconds(2);  // if others may have a slot
 
 RouteId first_route() { return RouteId{0}; }
 
@@ -70,10 +71,10 @@ Task<JobRun::End> JobRun::attempt() {
   if (const std::optional<Fault> fault = call_.circuits_fault())
     co_return give_back(fault->retry_after);
   const bool has_slot = co_await take_slot();
-  if (!has_slot) co_return without_slot();
-  if (is_lease_ending(Clock::now())) {
+  if (!has_slot) co_return is_expired() ? expire() : without_slot();
+  if (is_expired() || is_lease_ending(Clock::now())) {
     admission_.return_slot(services_.now());
-    co_return give_back();
+    co_return is_expired() ? expire() : give_back();
   }
   if (const auto by = services_.jobs->withdrawals().close(job_.id)) {
     admission_.return_slot(services_.now());
@@ -150,12 +151,16 @@ JobRun::End JobRun::put_off() {
   return end;
 }
 
+bool JobRun::is_expired() const { return services_.jobs->wall_now() >= job_.expires; }
+
 // A slot that no live request wants, or one as live requests of its class get it. In shadow mode
 // those get none, but are forwarded at once; a backlog that did the same would not end at the
 // number of slots.
 Task<bool> JobRun::take_slot() {
   if (!defer().traffic_class || request_.is_shadow()) {
-    const bool has_slot = co_await admission_.wait_for_spare_slot();
+    const bool is_shared = services_.jobs->lease().is_shared();
+    const TimePoint until = is_shared ? services_.now() + kLongestWait : kNever;
+    const bool has_slot = co_await admission_.wait_for_spare_slot(until);
     co_return has_slot;
   }
   using Kind = overload::Verdict::Kind;
@@ -188,6 +193,14 @@ JobRun::End JobRun::give_back(std::optional<Duration> pauses_route) {
 JobRun::End JobRun::without_slot() {
   End end = give_back();
   end.rests_route = abort_ == Abort::none;
+  return end;
+}
+
+// As if it had expired in the store.
+JobRun::End JobRun::expire() const {
+  End end;
+  const jobs::WallTime now = services_.jobs->wall_now();
+  end.progress = *jobs::expired(jobs::given_back(job_.progress, now), now);
   return end;
 }
 
@@ -307,13 +320,15 @@ void JobRun::abort(Abort why) {
   if (parking_.parked()) parking_.wake(Wake::client_gone);
 }
 
-// An attempt that was to end and was not in a wait that can be ended is woken again.
+// A job whose time is over waits for a slot no longer. An attempt that was to end and was not in a
+// wait that can be ended is woken again.
 void JobRun::wake_if_late(TimePoint now) {
   if (is_lease_ending(now)) return lose_lease();
   const bool is_unsent = stage_ == Stage::waiting;
   if (is_unsent && services_.jobs->withdrawals().has(job_.id)) return abort(Abort::given_back);
   if (abort_ != Abort::none) return abort(abort_);
-  if (parking_.parked() && parking_.deadline() <= now) parking_.wake(Wake::timeout);
+  if (!parking_.parked()) return;
+  if (parking_.deadline() <= now || (is_unsent && is_expired())) parking_.wake(Wake::timeout);
 }
 
 std::optional<Swept::AwaitedHead> JobRun::awaited_head() const {

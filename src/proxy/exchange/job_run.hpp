@@ -2,9 +2,10 @@
 // and tells the store how it ended. No client waits for it.
 //
 // It takes the slots that no live request wants or, with `class` in its route's `defer`, competes
-// with live requests of that class. The attempt ends with the lease of its proxy, a little before:
-// its upstream request is ended first, and another proxy may make the next one. An attempt after
-// one that failed takes from the upstream's retry budget.
+// with live requests of that class. It waits for one until its time to live is over and, where
+// another proxy on the store may have one, for two seconds at most. The attempt ends with the lease
+// of its proxy, a little before: its upstream request is ended first, and another proxy may make
+// the next one. An attempt after one that failed takes from the upstream's retry budget.
 #pragma once
 
 #include <coroutine>
@@ -63,6 +64,7 @@ class JobRun final : public Swept {
 
   Task<End> attempt();
   Task<bool> take_slot();
+  bool is_expired() const;
   void begin();
   void abort(Abort why);
   bool is_lease_ending(TimePoint now) const;
@@ -71,6 +73,7 @@ class JobRun final : public Swept {
   End put_off();
   End give_back(std::optional<Duration> pauses_route = std::nullopt);
   End without_slot();
+  End expire() const;
   End withdrawn(jobs::Cause by);
   End taken_away() const;
   End unreadable();

@@ -92,6 +92,28 @@ TEST_CASE("control: a job with a class has its turn as a live request of that cl
   CHECK(order_of("P2") == std::vector<std::string>{"/hold", "/export/1", "/live"});
 }
 
+TEST_CASE("a job in hand that waits for a slot expires when its time is over") {
+  Backend backend;
+  json settings = one_slot("");
+  settings["routes"][0]["defer"]["ttl_ms"] = 1000;
+  ProxyUnderTest proxy(backend.peer.address(), settings);
+  const Operator desk{proxy.admin_port()};
+  RawClient holder(proxy.port());
+  holder.send(get("/hold"));
+  REQUIRE(backend.peer.wait_until([](const auto& seen) { return seen.requests == 1; }));
+  const std::string late = defer(proxy.port(), "/export/1");
+  REQUIRE(desk.come_to(1, "state=leased"));
+  REQUIRE(desk.come_to(1, "state=expired"));
+  CHECK(desk.get("/jobs/" + late).at("cause") == "out_of_time");
+  CHECK(desk.get("/jobs/" + late).at("attempts") == 0);
+  CHECK(proxy.metric_becomes("spillway_jobs_expired_total", 1));
+  backend.go.set();
+  CHECK(holder.read_response().status() == 200);
+  defer(proxy.port(), "/export/2");
+  REQUIRE(desk.come_to(1, "state=succeeded"));
+  CHECK(backend.came() == std::vector<std::string>{"/hold", "/export/2"});
+}
+
 TEST_CASE("a job that got no slot in time goes before one that came later") {
   Backend backend;
   json settings = one_slot("P1");
