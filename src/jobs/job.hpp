@@ -51,7 +51,7 @@ enum class Cause : std::uint8_t {
   never_sent,      // no byte reached an upstream
   unanswered,      // sent; the connection broke, or no response came in time
   invalid_answer,  // not HTTP, or not to its end
-  proxy_ended,     // its proxy crashed or lost its lease
+  proxy_ended,     // its proxy crashed, lost its lease, or closed its request as it drained
   too_many_attempts,
   poison,          // its proxies ended too often
   not_idempotent,  // unanswered, and must not be sent again

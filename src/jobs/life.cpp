@@ -22,6 +22,11 @@ milliseconds jittered(milliseconds longest, Random& random) {
                     std::max(longest, milliseconds{0}));
 }
 
+// What was sent, and may be done.
+bool may_repeat(bool is_idempotent, const Policy& policy) {
+  return is_idempotent || policy.retry_unanswered;
+}
+
 Progress ended_as(Progress job, JobState state, Cause cause, WallTime now) {
   job.state = state;
   job.cause = cause;
@@ -71,9 +76,8 @@ Progress after_attempt(const Progress& before, const AttemptEnd& end, const Poli
     ++job.attempts;
     if (end.cause == Cause::answered) return ended_as(job, JobState::succeeded, end.cause, now);
     if (end.cause == Cause::rejected) return ended_as(job, JobState::dead, end.cause, now);
-    if (end.cause == Cause::unanswered && !end.is_idempotent && !policy.retry_unanswered) {
+    if (end.cause == Cause::unanswered && !may_repeat(end.is_idempotent, policy))
       return ended_as(job, JobState::dead, Cause::not_idempotent, now);
-    }
     if (job.attempts >= policy.max_attempts) {
       return ended_as(job, JobState::dead, Cause::too_many_attempts, now);
     }
@@ -121,6 +125,16 @@ Attempt cut_off(WallTime now) {
           .cause = Cause::proxy_ended,
           .status = 0,
           .detail = "Its proxy ended with it in hand: it may have been sent."};
+}
+
+Progress interrupted(const Progress& before, bool is_idempotent, const Policy& policy,
+                     WallTime now) {
+  Progress job = before;
+  ++job.attempts;
+  if (!may_repeat(is_idempotent, policy))
+    return ended_as(job, JobState::dead, Cause::not_idempotent, now);
+  job.cause = Cause::proxy_ended;
+  return given_back(job, now);
 }
 
 std::optional<Progress> cancelled(const Progress& before, Cause by, WallTime now) {

@@ -5,7 +5,7 @@
 //     |  ^             |  |  |
 //     |  '-- replay -. |  |  '-- permanent failure, attempts spent --> dead
 //     |              | |  '-- may be tried again --> retrying --> claim ...
-//     |              | '-- given back: as it was
+//     |              | '-- given back: as it was; interrupted: retrying or dead
 //     '-- cancel, time to live over --> cancelled, expired
 //
 // Only a claim counts nothing; an attempt counts when it has reached an upstream, a recovery when a
@@ -62,6 +62,13 @@ Progress recovered(const Progress& before, std::uint32_t most, WallTime now);
 // For its history: an attempt whose outcome is unknown, since its proxy ended. `now`: when that was
 // found.
 Attempt cut_off(WallTime now);
+
+// Its proxy closed its request before the answer came, to end or to free itself of a former
+// configuration: nobody knows what became of it, and the upstream is not to blame. The attempt
+// counts, but does not end the job as its last one, nor makes it wait: a proxy that is restarted
+// often uses up nobody's attempts. What must not be sent again unanswered ends as after_attempt().
+Progress interrupted(const Progress& before, bool is_idempotent, const Policy& policy,
+                     WallTime now);
 
 // nullopt: too late, it has begun or ended.
 std::optional<Progress> cancelled(const Progress& before, Cause by, WallTime now);

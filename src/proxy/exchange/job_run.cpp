@@ -219,6 +219,17 @@ JobRun::End JobRun::taken_away() const {
   return end;
 }
 
+// It was sent, and closed before the answer came.
+JobRun::End JobRun::interrupted() const {
+  End end;
+  end.cause = jobs::Cause::proxy_ended;
+  end.detail = "Its proxy closed it, to end or be reconfigured, before it was answered.";
+  end.progress = jobs::interrupted(job_.progress, http::is_idempotent(head_.method),
+                                   jobs::policy_of(defer()), services_.jobs->wall_now());
+  if (jobs::has_ended(end.progress.state)) end.cause = jobs::Cause::unanswered;
+  return end;
+}
+
 // What the store gave back is no request, or was sealed by another key: it can never be sent.
 JobRun::End JobRun::unreadable() {
   End end;
@@ -237,9 +248,10 @@ jobs::Cause JobRun::cause_of(const Fault& fault) const {
 
 JobRun::End JobRun::after(const std::optional<Fault>& fault,
                           std::optional<jobs::StoredAnswer> answer) {
-  if (fault && (abort_ == Abort::given_back || (abort_ != Abort::none && !call_.was_sent())))
-    return give_back();
-  if (fault && abort_ == Abort::lease_lost) return taken_away();
+  if (fault && abort_ != Abort::none) {
+    if (!call_.was_sent()) return give_back();
+    return abort_ == Abort::lease_lost ? taken_away() : interrupted();
+  }
   if (fault && !call_.was_sent() && fault->reason == Reason::circuit_open)
     return give_back(fault->retry_after);
   jobs::AttemptEnd how;

@@ -44,7 +44,8 @@ class JobRun final : public Swept {
   void client_left() override {}
   std::optional<AwaitedHead> awaited_head() const override;
   bool keeps_to(const Generation& generation) const override;
-  // The job is given back, its upstream request closed; nothing is counted.
+  // The job is given back, its upstream request closed; an attempt is counted only if it was sent.
+  // Then it is dead if it must not be sent again.
   void end_early() override { abort(Abort::given_back); }
   void abandon() override { frame_.destroy(); }
 
@@ -76,13 +77,16 @@ class JobRun final : public Swept {
   End expire() const;
   End withdrawn(jobs::Cause by);
   End taken_away() const;
+  End interrupted() const;
   End unreadable();
   End after(const std::optional<Fault>& fault, std::optional<jobs::StoredAnswer> answer);
   jobs::Cause cause_of(const Fault& fault) const;
   Task<> settle(End end);
   void log(const jobs::Progress& progress, jobs::Cause cause, std::uint16_t status) const;
-  // The attempt follows one that failed at the upstream.
-  bool is_retry() const { return job_.progress.attempts > 0; }
+  // The attempt follows one that failed at the upstream, and not with its proxy.
+  bool is_retry() const {
+    return job_.progress.attempts > 0 && job_.progress.cause != jobs::Cause::proxy_ended;
+  }
   const config::Defer& defer() const { return *request_.config().routes[index(route_)].defer; }
 
   Services& services_;

@@ -28,11 +28,18 @@ constexpr std::chrono::milliseconds kLease{3000};
 constexpr Milliseconds kLong{30'000};
 
 struct Fleet {
+  // `limits` and `defer`: what differs from the defaults.
   explicit Fleet(std::size_t answers, std::chrono::milliseconds lease = kLease,
-                 const json& limits = json::object())
+                 const json& limits = json::object(), const json& defer = json::object())
       : url(postgres.create_database()),
-        first("first", answers, fleet_settings(url, lease, kConcurrency, limits)),
-        second("second", answers, fleet_settings(url, lease, kConcurrency, limits)) {}
+        first("first", answers, settings(lease, limits, defer)),
+        second("second", answers, settings(lease, limits, defer)) {}
+
+  json settings(std::chrono::milliseconds lease, const json& limits, const json& defer) const {
+    json all = fleet_settings(url, lease, kConcurrency, limits);
+    all["routes"][0]["defer"].merge_patch(defer);
+    return all;
+  }
 
   // So many to each, by turns.
   void order(std::size_t jobs) {
@@ -231,7 +238,8 @@ TEST_CASE("while PostgreSQL hangs a proxy ends what it has in hand before its le
 }
 
 TEST_CASE("a proxy whose drain takes too long closes upstream requests before it gives jobs back") {
-  Fleet fleet(0, std::chrono::minutes(10), {{"drain_timeout_ms", 300}});
+  Fleet fleet(0, std::chrono::minutes(10), {{"drain_timeout_ms", 300}},
+              {{"retry_unanswered", true}});
   fleet.order(5);
   REQUIRE(fleet.first.backend.comes_to_hold(kConcurrency));
   REQUIRE(fleet.second.backend.comes_to_hold(kConcurrency));

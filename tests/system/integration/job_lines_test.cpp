@@ -188,20 +188,25 @@ TEST_CASE("so is the recovery of a job whose proxy was killed") {
   CHECK(lines[half(killed)] == Lines{"retrying proxy_ended", "leased", "succeeded answered"});
 }
 
-TEST_CASE("so is each job that is given back at a drain, sent or not") {
-  House house;
-  json settings = settings_of(house, "debug", {{"url", "memory:"}});
-  settings["limits"]["drain_timeout_ms"] = 300;
-  ProxyProcess proxy(settings);
-  const Operator desk{proxy.admin_port()};
-  const std::string sent = defer(proxy.port(), "/export/held");
-  REQUIRE(house.peer.wait_until([](const auto& seen) { return seen.requests == 1; }));
-  const std::string unsent = defer(proxy.port(), "/export/1");  // for want of a slot
-  REQUIRE(desk.come_to(2, "state=leased"));
-  auto lines = last_lines_of(proxy);
-  for (const std::string& id : {sent, unsent})
-    CHECK(sorted(lines[half(id)]) == sorted({"queued", "leased", "queued"}));
-  CHECK(lines.size() == 2);
+TEST_CASE("so is each job that is in hand at the end of a drain, sent or not") {
+  for (const bool may_repeat : {false, true}) {
+    House house;
+    json settings = settings_of(house, "debug", {{"url", "memory:"}});
+    settings["limits"]["drain_timeout_ms"] = 300;
+    for (json& route : settings["routes"])
+      if (route.contains("defer")) route["defer"]["retry_unanswered"] = may_repeat;
+    ProxyProcess proxy(settings);
+    const Operator desk{proxy.admin_port()};
+    const std::string sent = defer(proxy.port(), "/export/held");
+    REQUIRE(house.peer.wait_until([](const auto& seen) { return seen.requests == 1; }));
+    const std::string unsent = defer(proxy.port(), "/export/1");  // for want of a slot
+    REQUIRE(desk.come_to(2, "state=leased"));
+    auto lines = last_lines_of(proxy);
+    const std::string end = may_repeat ? "retrying proxy_ended" : "dead unanswered";
+    CHECK(sorted(lines[half(sent)]) == sorted({"queued", "leased", end}));
+    CHECK(sorted(lines[half(unsent)]) == sorted({"queued", "leased", "queued"}));
+    CHECK(lines.size() == 2);
+  }
 }
 
 TEST_CASE("control: a job that ends within the drain is not given back") {

@@ -123,6 +123,50 @@ TEST_CASE("control: a proxy that is killed gives nothing back, and both jobs are
   CHECK(jobs.backend.times("/export/2") == 1);
 }
 
+TEST_CASE("what a drain closes at its upstream is sent again only if that is safe or configured") {
+  struct Case {
+    const char* method;
+    bool retry_unanswered;
+    bool is_sent_again;
+  };
+  for (const Case& one :
+       {Case{"POST", false, false}, Case{"POST", true, true}, Case{"PUT", false, true}}) {
+    CAPTURE(one.method);
+    CAPTURE(one.retry_unanswered);
+    const TemporaryDirectory directory;
+    HoldingBackend backend;
+    json settings =
+        deferring({{"store", {{"url", "sqlite:" + (directory.path() / "jobs.db").string()}}},
+                   {"limits", {{"drain_timeout_ms", 100}}},
+                   {"log", {{"level", "error"}}}});
+    settings["routes"][0]["defer"]["retry_unanswered"] = one.retry_unanswered;
+    settings = configuration({backend.address()}, settings);
+    std::string id;
+    {
+      ProxyProcess proxy(settings);
+      std::string request = post("/export/1", "x");
+      request.replace(0, 4, one.method);
+      id = json::parse(RawClient(proxy.port()).ask(request).body).at("id");
+      REQUIRE(backend.comes_to_have(1));
+      proxy.process().signal(SIGTERM);
+      REQUIRE(proxy.process().wait() == 0);
+    }
+    backend.answer();
+    ProxyUnderTest next(settings);
+    const Operator desk{next.admin_port()};
+    CHECK(
+        desk.come_to(1, one.is_sent_again ? "state=succeeded" : "state=dead&cause=not_idempotent"));
+    const json job = desk.get("/jobs/" + id);
+    const int attempts = one.is_sent_again ? 2 : 1;
+    CHECK(job.at("attempts") == attempts);
+    CHECK(job.at("recoveries") == 0);
+    CHECK(job.at("history").size() == attempts);
+    CHECK(job.at("history")[0].at("number") == 1);
+    CHECK(job.at("history")[0].at("cause") == (one.is_sent_again ? "proxy_ended" : "unanswered"));
+    CHECK(backend.times("/export/1") == attempts);
+  }
+}
+
 namespace {
 
 json capped(const std::string& server, int concurrency) {

@@ -62,6 +62,12 @@ std::vector<Event> events() {
       attempt("route gone", Cause::route_gone, false, JobState::dead),
       {"given back", [](const Progress& job) { return given_back(job, kNow); },
        from_any(JobState::retrying)},
+      {"interrupted, idempotent",
+       [](const Progress& job) { return interrupted(job, true, {}, kNow); },
+       from_any(JobState::retrying)},
+      {"interrupted, not idempotent",
+       [](const Progress& job) { return interrupted(job, false, {}, kNow); },
+       from_any(JobState::dead)},
       {"recovered", [](const Progress& job) { return recovered(job, 3, kNow); },
        from_any(JobState::retrying)},
       {"recovered too often", [](const Progress& job) { return recovered(job, 1, kNow); },
@@ -135,6 +141,28 @@ TEST_CASE("a job outlives three of its proxies, and is dead as poison with the f
   CHECK(job.state == JobState::dead);
   CHECK(job.cause == Cause::poison);
   CHECK(job.ended == kNow);
+}
+
+TEST_CASE("an attempt that its proxy closes counts, keeps its place, and is no job's last one") {
+  Progress job = leased(0);
+  for (std::uint32_t i = 1; i <= 2 * Policy{}.max_attempts; ++i) {
+    job = interrupted(job, true, {}, kNow);
+    CHECK(job.state == JobState::retrying);
+    CHECK(job.cause == Cause::proxy_ended);
+    CHECK(job.attempts == i);
+    CHECK(job.recoveries == 0);
+    CHECK(job.due == leased(0).due);
+  }
+}
+
+TEST_CASE("a job that its proxy closes is sent again only if that is safe or configured") {
+  const Progress job = interrupted(leased(0), false, {}, kNow);
+  CHECK(job.state == JobState::dead);
+  CHECK(job.cause == Cause::not_idempotent);
+  CHECK(job.attempts == 1);
+  Policy policy;
+  policy.retry_unanswered = true;
+  CHECK(interrupted(leased(0), false, policy, kNow).state == JobState::retrying);
 }
 
 TEST_CASE("recoveries and attempts are counted apart") {
