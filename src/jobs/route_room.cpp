@@ -23,6 +23,7 @@ std::size_t RouteRoom::room(const config::Defer& defer, const Upstream& upstream
   const std::size_t wanted = std::max(kLeastAhead, upstream.running);
   if (ahead * 2 > wanted) return 0;
   std::size_t most = less(wanted, ahead + upstream.asked);
+  most = std::min(most, less(upstream.left, upstream.in_hand + upstream.asked));
   if (defer.concurrency) most = std::min(most, less(*defer.concurrency, in_hand_ + asked_));
   if (defer.rate) {
     refill(*defer.rate, now);

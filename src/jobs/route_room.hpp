@@ -26,7 +26,9 @@ inline Policy policy_of(const config::Defer& defer) {
           .retry_unanswered = defer.retry_unanswered};
 }
 
-// Of all routes together: not more jobs than that are pulled and have not ended.
+// Of all routes together: not more jobs than that are pulled and have not ended. An upstream has at
+// most as many of them as are left (dynamic thresholds: Choudhury and Hahne, IEEE/ACM ToN 1998):
+// one alone half of all, two a third each, so that one that answers nothing leaves room to others.
 inline constexpr std::size_t kMostInHand = 1024;
 
 // Room for jobs of one route. A few more are pulled than run at its upstream, so that a slot that
@@ -35,9 +37,10 @@ class RouteRoom {
  public:
   struct Upstream {
     State state = State::normal;
-    std::size_t in_hand = 0;  // jobs that were pulled and have not ended
-    std::size_t running = 0;  // of these, those that have a slot
-    std::size_t asked = 0;    // jobs that the store is being asked for
+    std::size_t in_hand = 0;         // jobs that were pulled and have not ended
+    std::size_t running = 0;         // of these, those that have a slot
+    std::size_t asked = 0;           // jobs that the store is being asked for
+    std::size_t left = kMostInHand;  // of those, beside what all upstreams have or are asked for
   };
 
   // 0 as well while the route pauses or rests, and while its upstream refuses live requests: then

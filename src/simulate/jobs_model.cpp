@@ -88,15 +88,18 @@ void JobsModel::tell_lanes(TimePoint now) {
 std::vector<jobs::Rotor::Turn> JobsModel::turns(State state, TimePoint now) {
   std::vector<jobs::Rotor::Turn> turns;
   std::size_t asked = 0;
+  const auto left = [&] {
+    return jobs::kMostInHand - std::min(in_hand_ + asked, jobs::kMostInHand);
+  };
   const auto room = [&](const std::string& name) {
     Route& route = routes_.at(name);
     return route.room.room(
-        *route.defer, {.state = state, .in_hand = in_hand_, .running = running_, .asked = asked},
+        *route.defer,
+        {.state = state, .in_hand = in_hand_, .running = running_, .asked = asked, .left = left()},
         now);
   };
-  while (turns.size() < jobs::Rotor::kMostTurns && in_hand_ + asked < jobs::kMostInHand) {
-    auto turn = rotor_.next(wall(now), jobs::kMostInHand - in_hand_ - asked, room,
-                            jobs::Rotor::kMostTurns - turns.size());
+  while (turns.size() < jobs::Rotor::kMostTurns) {
+    auto turn = rotor_.next(wall(now), left(), room, jobs::Rotor::kMostTurns - turns.size());
     if (!turn) break;
     asked += turn->limit;
     routes_.at(turn->lane.route).room.ask(turn->limit);

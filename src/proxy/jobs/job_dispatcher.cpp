@@ -88,16 +88,20 @@ void JobDispatcher::plan_pull(std::vector<store::Command>& commands, TimePoint n
 }
 
 std::optional<jobs::Rotor::Turn> JobDispatcher::next_turn(TimePoint now, jobs::WallTime wall) {
-  std::size_t taken = in_hand();
-  for (const jobs::Rotor::Turn& turn : turns_) taken += turn.limit;
-  if (taken >= jobs::kMostInHand) return std::nullopt;
   auto turn = rotor_.next(
-      wall, jobs::kMostInHand - taken, [&](const std::string& route) { return room(route, now); },
+      wall, most_more(), [&](const std::string& route) { return room(route, now); },
       jobs::Rotor::kMostTurns - turns_.size());
   if (!turn) return turn;
   known_[turn->lane.route].ask(turn->limit);
   at_upstream_[upstream_of(turn->lane.route)].asked += turn->limit;
   return turn;
+}
+
+// Jobs that may be pulled, of all routes.
+std::size_t JobDispatcher::most_more() const {
+  std::size_t taken = in_hand();
+  for (const jobs::Rotor::Turn& turn : turns_) taken += turn.limit;
+  return jobs::kMostInHand - std::min(taken, jobs::kMostInHand);
 }
 
 // Of the turns, which the store has answered with so many jobs.
@@ -111,7 +115,7 @@ void JobDispatcher::end_turn(const jobs::Rotor::Turn& turn, std::size_t pulled) 
 void JobDispatcher::plan_announcement(std::vector<store::Command>& commands, TimePoint now,
                                       jobs::WallTime wall) {
   const auto has_room = [&](const std::string& route) {
-    return is_pulling_ && in_hand() < jobs::kMostInHand ? room(route, now) : 0;
+    return is_pulling_ ? room(route, now) : 0;
   };
   store::Announce announce{.lanes = news_.take(rotor_, has_room, now, wall)};
   if (!announce.lanes.empty()) commands.emplace_back(std::move(announce));
@@ -128,7 +132,8 @@ std::size_t JobDispatcher::room(const std::string& name, TimePoint now) {
                            {.state = upstream.overload_status.read().state,
                             .in_hand = there.in_hand,
                             .running = upstream.running_jobs.load(std::memory_order_relaxed),
-                            .asked = there.asked},
+                            .asked = there.asked,
+                            .left = most_more()},
                            now);
 }
 

@@ -121,6 +121,7 @@ class JobDispatcher {
   void plan_announcement(std::vector<store::Command>& commands, TimePoint now, jobs::WallTime wall);
   std::optional<jobs::Rotor::Turn> next_turn(TimePoint now, jobs::WallTime wall);
   void end_turn(const jobs::Rotor::Turn& turn, std::size_t pulled);
+  std::size_t most_more() const;
   std::size_t room(const std::string& name, TimePoint now);
   std::optional<TimePoint> room_from(const std::string& name, TimePoint now) const;
   std::string upstream_of(const std::string& route) const;

@@ -46,6 +46,20 @@ TEST_CASE(
   CHECK_MESSAGE(room(0, 3) == 8, "an upstream of a former configuration runs them");
 }
 
+TEST_CASE("an upstream has no more jobs than it leaves to others") {
+  RouteRoom route;
+  const auto room = [&](std::size_t in_hand, std::size_t asked, std::size_t left) {
+    return route.room({}, {.in_hand = in_hand, .running = in_hand, .asked = asked, .left = left},
+                      kNow);
+  };
+  CHECK(room(400, 0, 624) == 224);
+  CHECK(room(400, 100, 524) == 24);
+  CHECK(room(512, 0, 512) == 0);
+  CHECK(room(0, 0, 5) == 5);
+  CHECK(room(0, 0, 0) == 0);
+  CHECK_MESSAGE(room(8, 0, 1016) == 8, "negative control");
+}
+
 TEST_CASE("while live requests are refused only jobs that compete with them are pulled") {
   config::Defer in_background, competing;
   competing.traffic_class = ClassId{2};

@@ -119,6 +119,13 @@ TEST_CASE("routes take turns however much one of them has deferred") {
     CHECK(pulled[i]->demand.clients == (i < 16 ? 0 : 1));
 }
 
+TEST_CASE("an upstream has half of what may be in hand, as in the proxy") {
+  Desk desk("{}");
+  desk.defer(1500);
+  for (int i = 0; i < 2000; ++i) desk.jobs.begin();
+  CHECK(desk.pull_all().size() == jobs::kMostInHand / 2);
+}
+
 TEST_CASE("tenants of a route take turns however much one of them has deferred") {
   Desk desk("{}");
   desk.defer(1000);

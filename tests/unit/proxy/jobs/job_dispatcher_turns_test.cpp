@@ -2,7 +2,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <memory>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "unit/proxy/jobs/played_store.hpp"
 
@@ -62,4 +65,49 @@ TEST_CASE("claims that failed take up no room") {
     play.ask();
     play.answer<store::Release>([](const store::Release&) {});
   }
+}
+
+namespace {
+
+// Each route's is the upstream of its name.
+std::shared_ptr<Generation> with_upstreams(const std::vector<std::string>& names) {
+  using nlohmann::json;
+  json upstreams = json::array(), routes = json::array();
+  for (const std::string& name : names) {
+    upstreams.push_back({{"name", name}, {"servers", {"127.0.0.1:1"}}});
+    routes.push_back({{"name", name},
+                      {"match", {{"path", "/" + name}}},
+                      {"upstream", name},
+                      {"defer", json::object()}});
+  }
+  return generation_of({{"upstreams", upstreams}, {"routes", routes}});
+}
+
+}  // namespace
+
+TEST_CASE("an upstream whose jobs never end leaves room to others, and they to further ones") {
+  const std::vector<std::string> names{"first", "second", "third"};
+  Play play;
+  play.generation = with_upstreams(names);
+  play.dispatcher.configure(job_routes(play.generation));
+  const auto handed_of = [&](const std::string& route) {
+    return std::ranges::count_if(
+        play.handed, [&](const jobs::LeasedJob& job) { return job.lane.route == route; });
+  };
+  const auto pull_of = [&](std::size_t n) {
+    play.generation->upstreams[n].running_jobs = 2000;  // as many as it may have, and more
+    for (int i = 0; i < 100; ++i) {
+      std::size_t waiting = 100'000;
+      play.see({jobs::kLowestRank, names[n], TenantId{1}});
+      play.pull(waiting);
+    }
+    return handed_of(names[n]);
+  };
+  CHECK(pull_of(0) == 512);
+  CHECK(pull_of(1) == 256);
+  CHECK(pull_of(2) == 128);
+  // What ends is shared, too: the first one has more than is left, and gets no more for now.
+  for (int i = 0; i < 100; ++i) play.settle(play.handed[i], jobs::JobState::succeeded);
+  CHECK(pull_of(0) == 512);
+  CHECK(pull_of(2) > 128);
 }

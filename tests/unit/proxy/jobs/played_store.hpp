@@ -22,15 +22,18 @@ namespace spillway::proxy {
 
 using std::chrono::milliseconds;
 
-inline std::shared_ptr<Generation> generation_with(const nlohmann::json& defer,
-                                                   const std::string& route = "export") {
-  nlohmann::json settings = support::configuration(
-      {"127.0.0.1:1"},
-      {{"routes", {{{"name", route}, {"match", {{"path", "/export"}}}, {"defer", defer}}}}});
+inline std::shared_ptr<Generation> generation_of(const nlohmann::json& settings) {
   ReadConfiguration read = resolve_servers(support::checked(settings));
   REQUIRE(read.config);
   const ProcessContext process{.workers = {std::make_shared<observe::WorkerGauges>()}};
   return std::make_shared<Generation>(*std::move(read.config), std::move(read.endpoints), process);
+}
+
+inline std::shared_ptr<Generation> generation_with(const nlohmann::json& defer,
+                                                   const std::string& route = "export") {
+  return generation_of(support::configuration(
+      {"127.0.0.1:1"},
+      {{"routes", {{{"name", route}, {"match", {{"path", "/export"}}}, {"defer", defer}}}}}));
 }
 
 inline const jobs::Lane kLane{jobs::kLowestRank, "export", TenantId{1}};
