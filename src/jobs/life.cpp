@@ -107,6 +107,8 @@ Progress put_off(const Progress& before, const Policy& policy, WallTime now, Ran
   return job;
 }
 
+std::uint32_t next_delivery(const Progress& job) { return job.attempts + job.recoveries + 1; }
+
 Progress recovered(const Progress& before, std::uint32_t most, WallTime now) {
   Progress job = before;
   if (job.recoveries >= most) return ended_as(job, JobState::dead, Cause::poison, now);

@@ -57,6 +57,10 @@ Progress given_back(const Progress& before, WallTime now);
 // least the base of a pause, and a pause as after its last attempt besides. Nothing is counted.
 Progress put_off(const Progress& before, const Policy& policy, WallTime now, Random& random);
 
+// The number that its next delivery tells the upstream: 1 for the first, and larger than that of
+// any one before, also of one of which nobody knows whether it was made, since its proxy ended.
+std::uint32_t next_delivery(const Progress& job);
+
 // Its proxy ended. Dead as poison after `most` recoveries.
 Progress recovered(const Progress& before, std::uint32_t most, WallTime now);
 // For its history: an attempt whose outcome is unknown, since its proxy ended. `now`: when that was

@@ -114,7 +114,7 @@ void JobRun::begin() {
   request_.upstream().running_jobs.fetch_add(1, std::memory_order_relaxed);
   services_.jobs->job_started();
   request_.due = services_.now() + defer().lease.value_or(config::kAttemptLease);
-  jobs::head_for_attempt(job_.head, job_.id, job_.progress.attempts + 1, written_);
+  jobs::head_for_attempt(job_.head, job_.id, jobs::next_delivery(job_.progress), written_);
   prove_pass_in(written_, request_, services_.wall_clock.now());
   call_.send_written({.head = written_,
                       .body = job_.body,

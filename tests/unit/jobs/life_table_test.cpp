@@ -165,6 +165,21 @@ TEST_CASE("a job that its proxy closes is sent again only if that is safe or con
   CHECK(interrupted(leased(0), false, policy, kNow).state == JobState::retrying);
 }
 
+TEST_CASE("a delivery after a proxy has ended or closed it has a number that none had before") {
+  Progress job = leased(0);
+  CHECK(next_delivery(job) == 1);
+  job = recovered(job, kMostRecoveries, kNow);
+  CHECK(next_delivery(job) == 2);
+  job = interrupted(job, true, {}, kNow);
+  CHECK(next_delivery(job) == 3);
+  CHECK(next_delivery(given_back(job, kNow)) == 3);
+  AttemptEnd failure;
+  failure.cause = Cause::failed;
+  CHECK(next_delivery(after(job, failure)) == 4);
+  failure.cause = Cause::never_sent;
+  CHECK(next_delivery(after(job, failure)) == 3);
+}
+
 TEST_CASE("recoveries and attempts are counted apart") {
   CHECK(recovered(leased(9), kMostRecoveries, kNow).attempts == 9);
   AttemptEnd failure;
