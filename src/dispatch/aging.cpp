@@ -23,7 +23,7 @@ ClassId Aging::pick(ClassSet ready, const Queues& queues, TimePoint now) {
   double most = -1;
   for (; ready != 0; ready &= ready - 1) {
     const auto i = static_cast<std::size_t>(std::countr_zero(ready));
-    const double waited = to_seconds(now - queues.next(i)->arrived);
+    const double waited = to_seconds(now - queues.foremost(i)->arrived);
     const double score = weights_[i] * (1 + waited / half_life_);
     if (score <= most) continue;
     most = score;

@@ -19,7 +19,7 @@ ClassId EarliestDeadline::pick(ClassSet ready, const Queues& queues, TimePoint) 
   std::size_t best = static_cast<std::size_t>(std::countr_zero(ready));
   for (ClassSet rest = ready & (ready - 1); rest != 0; rest &= rest - 1) {
     const auto i = static_cast<std::size_t>(std::countr_zero(rest));
-    if (due(queues.next(i)) < due(queues.next(best))) best = i;
+    if (due(queues.foremost(i)) < due(queues.foremost(best))) best = i;
   }
   return static_cast<ClassId>(best);
 }

@@ -62,6 +62,7 @@ class Queues {
 
   // nullptr when the class has no waiter. next() is the one that a slot for the class goes to.
   const Waiter* next(std::size_t i) const { return lists_[i]->next(); }
+  const Waiter* foremost(std::size_t i) const { return lists_[i]->foremost(); }
   const Waiter* oldest(std::size_t i) const { return lists_[i]->oldest(); }
   const Waiter* youngest(std::size_t i) const { return lists_[i]->youngest(); }
   Waiter* next(ClassId id) { return lists_[index(id)]->next(); }

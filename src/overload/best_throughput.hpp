@@ -6,7 +6,7 @@
 // seconds, and then serves nobody in time. At the limit it is too late: the requests that it has
 // need longer to drain than their clients wait.
 //
-// Pure; a part of PairedDither, stepped by the control tick.
+// Pure; a part of CollapseTrial, stepped by the control tick.
 #pragma once
 
 #include "overload/concurrency_limit.hpp"
@@ -23,6 +23,7 @@ class BestThroughput {
   bool has_collapsed() const;
   // Requests at work at the best throughput, a mean; 0: not known yet.
   double at_work() const { return best_.at_work; }
+  double rate() const { return best_.rate; }  // successes per second; 0: not known yet
 
  private:
   struct Mean {

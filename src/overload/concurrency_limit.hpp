@@ -35,6 +35,9 @@ class ConcurrencyLimit {
   virtual std::uint32_t limit() const = 0;
   // Begins anew from a limit that was found before, moved into the bounds.
   virtual void restart(std::uint32_t limit) = 0;
+  // The same from that of a former configuration, with what else it has learned if it is of the
+  // same law.
+  virtual void continue_from(const ConcurrencyLimit& former) { restart(former.limit()); }
 };
 
 }  // namespace spillway::overload

@@ -24,7 +24,7 @@ Controller::Controller(const config::Config& config, const config::Upstream& ups
       machine_(upstream.overload),
       regulator_(upstream.overload, upstream.dispatch.concurrency, least_limit(config)),
       moves_(upstream.overload.mode == config::Mode::enforce),
-      order_(upstream.dispatch.overload_order, config.classes.size()),
+      order_(upstream.dispatch, config.classes.size()),
       scope_(config, upstream),
       shares_(upstream.overload, config.classes.size()),
       rules_(config, upstream),
@@ -41,14 +41,17 @@ void Controller::continue_from(const Controller& former, TimePoint now) {
   regulator_.continue_from(former.regulator_);
   window_.continue_from(former.window_);
   // Also of a fixed number: what was in force is better than a first guess.
-  if (found_) found_->restart(former.limit());
+  if (found_ && former.found_)
+    found_->continue_from(*former.found_);
+  else if (found_)
+    found_->restart(former.limit());
   order_.continue_from(former.order_);
   scope_.continue_from(former.scope_);
   shares_.continue_from(former.shares_);
   source_.continue_from(former.source_);
   plan_ =
       std::make_shared<const AdmissionPlan>(state(), cause(), rules_.of(state()), nullptr, levels(),
-                                            false, order_.step(std::nullopt, state()));
+                                            false, order_.step(std::nullopt, state(), now));
 }
 
 Reason Controller::reason() const {
@@ -111,7 +114,8 @@ Tick Controller::tick(const TickInput& input, TimePoint now) {
   result.transition = machine_.step(signals_, is_holding(), now);
 
   // In shadow mode nothing is known of clients that would have waited.
-  const QueueOrder order = order_.step(sample && moves_ ? sample->answered : std::nullopt, state());
+  const QueueOrder order =
+      order_.step(sample && moves_ ? sample->answered : std::nullopt, state(), now);
   const auto& rules = rules_.of(state());
   share_.note_queues(input.queued, now);
   std::shared_ptr<const TenantExcess> tenants;

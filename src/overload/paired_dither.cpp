@@ -83,17 +83,38 @@ void PairedDither::restart(std::uint32_t limit) {
   limit_ = static_cast<std::uint32_t>(std::clamp<double>(limit, least_, most_));
 }
 
+// A series of cuts is over; the way back from them is kept.
+void PairedDither::continue_from(const ConcurrencyLimit& former) {
+  if (const auto* const its = dynamic_cast<const PairedDither*>(&former)) {
+    held_ = its->held_;
+    times_ = its->times_;
+    collapse_ = its->collapse_;
+    has_guessed_ = its->has_guessed_;
+    recover_to_ = std::min(its->recover_to_, most_);
+    pause_ = its->pause_;
+  }
+  restart(former.limit());
+}
+
 void PairedDither::step(const LimitSample& sample, TimePoint now) {
   short_for_ = sample.is_short ? short_for_ + sample.span : Duration{0};
   idle_for_ = sample.is_short ? Duration{0} : idle_for_ + sample.span;
   times_.step(sample);
-  best_.step(sample);
   careful_for_ = std::max(careful_for_ - sample.span, Duration{0});
   const double served_in = to_seconds(sample.span);
   const bool leave = sample.answered && *sample.answered < kFewestAnswered;
   leaving_ = leave ? Served{leaving_.seconds + served_in, leaving_.succeeded + sample.succeeded}
                    : Served{};
-  if (!brakes_ && has_room_above_best() && best_.has_collapsed()) return bring_down();
+  collapse_.observe(sample);
+  if (!brakes_) {
+    switch (collapse_.decide(sample, limit_, least_, now)) {
+      case CollapseTrial::Act::none: break;
+      case CollapseTrial::Act::cut: return bring_down();
+      case CollapseTrial::Act::wait: return;
+      case CollapseTrial::Act::keep: recover_to_ = known_good(); break;
+      case CollapseTrial::Act::give_back: return return_to(collapse_.former(), now);
+    }
+  }
   if (brakes_ && is_in_vain(sample, now)) return give_back(now);
   if (leave && comparison_ && !comparison_->is_high) return raise();
   if (leave) return brake(sample, now);
@@ -237,11 +258,11 @@ void PairedDither::raise() {
   times_.restart();
 }
 
-// The limit no longer binds. The higher one is kept: it refuses less.
+// The limit no longer binds. Of two the higher one is kept: it refuses less.
 void PairedDither::stop() {
   watch_.reset();
+  if (comparison_) limit_ = high_limit();
   comparison_.reset();
-  limit_ = high_limit();
 }
 
 bool PairedDither::is_enough(const Phase& phase) const {
@@ -293,9 +314,9 @@ void PairedDither::brake(const LimitSample& sample, TimePoint now) {
 
 // More work brings less: back to where the most was served.
 void PairedDither::bring_down() {
-  recover_to_ = std::max(known_good(), recover_to_);
+  recover_to_ = std::max<double>(limit_, recover_to_);
   has_guessed_ = true;
-  knee_.suppose(std::clamp(best_.at_work(), least_, most_), kRestartSpread);
+  knee_.suppose(std::clamp(collapse_.at_best(), least_, most_), kRestartSpread);
   careful_for_ = kCarefulFor;
   watch_.reset();
   comparison_.reset();
@@ -303,8 +324,6 @@ void PairedDither::bring_down() {
   limit_ = high_limit();
   times_.restart();
 }
-
-bool PairedDither::has_room_above_best() const { return limit_ > 2 * best_.at_work() + 1; }
 
 bool PairedDither::is_drained(const LimitSample& sample) const {
   return sample.slot_seconds / to_seconds(sample.span) <= kDrained * limit_ + 0.5;
@@ -324,13 +343,18 @@ bool PairedDither::is_in_vain(const LimitSample& sample, TimePoint now) {
 
 void PairedDither::give_back(TimePoint now) {
   const double former = std::exchange(brakes_, std::nullopt)->limit;
-  knee_.suppose(former, kFirstSpread);
   pause_.until = now + pause_.if_in_vain;
   pause_.if_in_vain = std::min(2 * pause_.if_in_vain, kLongestInVain);
+  collapse_.rest(pause_.until);
+  return_to(former, now);
+}
+
+void PairedDither::return_to(double former, TimePoint now) {
+  knee_.suppose(former, kFirstSpread);
   careful_for_ = Duration{0};
   comparison_.reset();
   place();
-  limit_ = rounded(former);
+  limit_ = rounded(std::clamp(former, least_, most_));
   times_.restart();
   begin_watching(now);
 }

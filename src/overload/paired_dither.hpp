@@ -20,7 +20,7 @@
 
 #include "base/time.hpp"
 #include "config/config.hpp"
-#include "overload/best_throughput.hpp"
+#include "overload/collapse_trial.hpp"
 #include "overload/concurrency_limit.hpp"
 #include "overload/dither_turns.hpp"
 #include "overload/knee.hpp"
@@ -35,6 +35,7 @@ class PairedDither final : public ConcurrencyLimit {
   void step(const LimitSample& sample, TimePoint now) override;
   std::uint32_t limit() const override { return limit_; }
   void restart(std::uint32_t limit) override;
+  void continue_from(const ConcurrencyLimit& former) override;
 
  private:
   // What the upstream did under one limit, once the requests of the other one were gone.
@@ -94,11 +95,11 @@ class PairedDither final : public ConcurrencyLimit {
   double known_good() const;
   bool recover(const LimitSample& sample, TimePoint now);
   void bring_down();
-  bool has_room_above_best() const;
   void brake(const LimitSample& sample, TimePoint now);
   bool is_drained(const LimitSample& sample) const;
   bool is_in_vain(const LimitSample& sample, TimePoint now);
   void give_back(TimePoint now);
+  void return_to(double former, TimePoint now);
   void place();
   std::uint32_t low_limit() const;
   std::uint32_t high_limit() const;
@@ -112,7 +113,7 @@ class PairedDither final : public ConcurrencyLimit {
   DitherTurns turns_;
   double held_ = 0;  // seconds that a request held its slot, lately
   SlotTimes times_;
-  BestThroughput best_;
+  CollapseTrial collapse_;
   bool has_guessed_ = false;
   Duration short_for_{0};  // requests have waited for so long
   Duration idle_for_{0};   // without a queue for so long

@@ -6,7 +6,8 @@
 // stay. Served newest first, those that are served are there, and those that leave were not served.
 // With patient clients it only makes the waits unequal. So `adaptive` keeps the order of arrival
 // until clients leave, and then serves the newest first until the overload ends. Known as adaptive
-// LIFO (Maurer, "Fail at scale", ACM Queue 13(8), 2015).
+// LIFO (Maurer, "Fail at scale", ACM Queue 13(8), 2015). Where waiters do not expire (Late::
+// process_with_tag) it keeps the order of arrival: the oldest would wait until the overload ends.
 //
 // Pure; stepped by the control tick.
 #pragma once
@@ -16,6 +17,7 @@
 
 #include "base/ids.hpp"
 #include "base/state.hpp"
+#include "base/time.hpp"
 #include "config/config.hpp"
 
 namespace spillway::overload {
@@ -33,20 +35,21 @@ inline bool is_newest_first(QueueOrder order, ClassId traffic_class) {
 
 class QueueOrderChoice {
  public:
-  QueueOrderChoice(config::OverloadOrder configured, std::size_t classes)
-      : configured_(configured), classes_(classes) {}
+  QueueOrderChoice(const config::Dispatch& dispatch, std::size_t classes);
 
   // After a reload: what was seen of clients counts on.
   void continue_from(const QueueOrderChoice& former);
 
   // `answered`: part of the dispatched requests whose clients stayed, lately; nullopt: too few to
-  // say.
-  QueueOrder step(std::optional<double> answered, State state);
+  // say. A crowd that is dispatched within a tick looks for a moment as if it had left: it has to
+  // last.
+  QueueOrder step(std::optional<double> answered, State state, TimePoint now);
 
  private:
   config::OverloadOrder configured_;
   std::size_t classes_;
   QueueOrder order_ = QueueOrder::oldest_first;
+  std::optional<TimePoint> leaving_since_;
 };
 
 }  // namespace spillway::overload

@@ -4,19 +4,44 @@
 
 using namespace spillway;
 using namespace spillway::overload;
+using namespace std::chrono_literals;
 
 namespace {
 
 constexpr ClassId kHighest{0}, kMiddle{1};
 
+config::Dispatch dispatch_with(config::OverloadOrder order) {
+  config::Dispatch dispatch;
+  dispatch.overload_order = order;
+  return dispatch;
+}
+
+// With its clock.
+struct Choice {
+  explicit Choice(config::OverloadOrder order, std::size_t classes = 3)
+      : choice(dispatch_with(order), classes) {}
+
+  QueueOrder step(std::optional<double> answered, State state, Duration for_time = 100ms) {
+    QueueOrder order{};
+    for (Duration passed{0}; passed < for_time; passed += 100ms)
+      order = choice.step(answered, state, now += 100ms);
+    return order;
+  }
+
+  QueueOrderChoice choice;
+  TimePoint now{};
+};
+
+constexpr Duration kLong = 1100ms;
+
 }  // namespace
 
 TEST_CASE("adaptive: in order of arrival until clients leave, then the newest until the end") {
-  QueueOrderChoice choice(config::OverloadOrder::adaptive, 3);
+  Choice choice(config::OverloadOrder::adaptive);
   CHECK(choice.step(std::nullopt, State::overloaded) == QueueOrder::oldest_first);
   CHECK(choice.step(1.0, State::overloaded) == QueueOrder::oldest_first);
-  CHECK(choice.step(0.75, State::overloaded) == QueueOrder::oldest_first);
-  CHECK(choice.step(0.6, State::overloaded) == QueueOrder::newest_first);
+  CHECK(choice.step(0.75, State::overloaded, kLong) == QueueOrder::oldest_first);
+  CHECK(choice.step(0.6, State::overloaded, kLong) == QueueOrder::newest_first);
   // Served newest first they stay. That is no reason to begin again.
   CHECK(choice.step(1.0, State::overloaded) == QueueOrder::newest_first);
   CHECK(choice.step(std::nullopt, State::critical) == QueueOrder::newest_first);
@@ -24,13 +49,29 @@ TEST_CASE("adaptive: in order of arrival until clients leave, then the newest un
   CHECK(choice.step(1.0, State::overloaded) == QueueOrder::oldest_first);
 }
 
+TEST_CASE("a crowd that only looks for some ticks as if it had left changes nothing") {
+  Choice choice(config::OverloadOrder::adaptive);
+  for (int again = 0; again < 5; ++again) {
+    CHECK(choice.step(0.1, State::overloaded, 900ms) == QueueOrder::oldest_first);
+    CHECK(choice.step(0.9, State::overloaded) == QueueOrder::oldest_first);
+  }
+}
+
+TEST_CASE("adaptive keeps the order of arrival where waiters do not expire") {
+  config::Dispatch dispatch = dispatch_with(config::OverloadOrder::adaptive);
+  dispatch.late = config::Late::process_with_tag;
+  Choice choice(config::OverloadOrder::adaptive);
+  choice.choice = QueueOrderChoice(dispatch, 3);
+  CHECK(choice.step(0.1, State::overloaded, kLong) == QueueOrder::oldest_first);
+}
+
 TEST_CASE("fifo and lifo do not go by the clients") {
-  QueueOrderChoice fifo(config::OverloadOrder::fifo, 3);
-  CHECK(fifo.step(0.0, State::overloaded) == QueueOrder::oldest_first);
-  QueueOrderChoice lifo(config::OverloadOrder::lifo, 3);
+  Choice fifo(config::OverloadOrder::fifo);
+  CHECK(fifo.step(0.0, State::overloaded, kLong) == QueueOrder::oldest_first);
+  Choice lifo(config::OverloadOrder::lifo);
   CHECK(lifo.step(1.0, State::normal) == QueueOrder::oldest_first);
   CHECK(lifo.step(1.0, State::overloaded) == QueueOrder::newest_first_below);
-  QueueOrderChoice alone(config::OverloadOrder::lifo, 1);
+  Choice alone(config::OverloadOrder::lifo, 1);
   CHECK(alone.step(1.0, State::overloaded) == QueueOrder::newest_first);
 }
 
@@ -42,18 +83,20 @@ TEST_CASE("the highest of several classes is served newest first only where clie
 }
 
 TEST_CASE("a reload keeps what was seen of clients, and not the order of another setting") {
-  QueueOrderChoice former(config::OverloadOrder::adaptive, 3);
-  former.step(0.1, State::overloaded);
-  QueueOrderChoice next(config::OverloadOrder::adaptive, 3);
-  next.continue_from(former);
+  Choice former(config::OverloadOrder::adaptive);
+  former.step(0.1, State::overloaded, kLong);
+  Choice next(config::OverloadOrder::adaptive);
+  next.choice.continue_from(former.choice);
   CHECK(next.step(std::nullopt, State::overloaded) == QueueOrder::newest_first);
 
-  QueueOrderChoice lifo(config::OverloadOrder::lifo, 3);
-  lifo.step(1.0, State::overloaded);
-  QueueOrderChoice after_lifo(config::OverloadOrder::adaptive, 3);
-  after_lifo.continue_from(lifo);
-  CHECK(after_lifo.step(1.0, State::overloaded) == QueueOrder::oldest_first);
-  QueueOrderChoice fifo(config::OverloadOrder::fifo, 3);
-  fifo.continue_from(former);
-  CHECK(fifo.step(0.1, State::overloaded) == QueueOrder::oldest_first);
+  for (const std::size_t classes : {1u, 3u}) {
+    Choice lifo(config::OverloadOrder::lifo, classes);
+    lifo.step(1.0, State::overloaded);
+    Choice after_lifo(config::OverloadOrder::adaptive, classes);
+    after_lifo.choice.continue_from(lifo.choice);
+    CHECK(after_lifo.step(1.0, State::overloaded) == QueueOrder::oldest_first);
+  }
+  Choice fifo(config::OverloadOrder::fifo);
+  fifo.choice.continue_from(former.choice);
+  CHECK(fifo.step(0.1, State::overloaded, kLong) == QueueOrder::oldest_first);
 }
