@@ -72,6 +72,7 @@ Task<ServerConnector::Connected> ServerConnector::connect(bool fresh_only, TimeP
 Task<ServerConnector::Opened> ServerConnector::open(std::size_t server, Connected& into,
                                                     const Deadlines& deadlines) {
   UpstreamPool& pool = request_.generation->pool(request_.subject.upstream);
+  pool.make_room();
   if (!upstream().connections.try_open()) co_await reserve_connection();
   ConnectAttempt attempt = begin_connect(upstream().endpoints[server]);
   if (is_local_shortage(attempt.error) && pool.close_one())

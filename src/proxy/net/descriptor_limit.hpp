@@ -16,7 +16,8 @@ struct Affordable {
 // What fits under a limit of open files (RLIMIT_NOFILE), beside the process's own descriptors,
 // every upstream connection that dispatch may need (a reload keeps the number of slots), a second
 // descriptor for each tunnel and a health check of each server. For `"concurrency": "auto"` that is
-// its `max`, but at most half of what is left: no more are needed than clients are connected. An
+// its `max`, but at most half of what is left: a limit that is found is seldom near it, and idle
+// connections follow the limit in force. An
 // eighth of what is left then is for temporary files. So neither clients alone nor what waits for
 // them can use up the descriptors.
 Affordable affordable_within(std::uint64_t open_files, const config::Config& config,

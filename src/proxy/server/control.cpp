@@ -33,7 +33,7 @@ Control::~Control() { stop(); }
 void Control::adopt(const std::shared_ptr<Generation>& generation) {
   tickers_.clear();
   for (Upstream& upstream : generation->upstreams)
-    upstream.gate.limit_to(upstream.controller.limit(), Clock::now());
+    limit(upstream, upstream.controller.limit(), Clock::now());
   for (std::size_t u = 0; u < generation->upstreams.size(); ++u) {
     const UpstreamId id{static_cast<std::uint16_t>(u)};
     tickers_.push_back(std::make_shared<Ticker>(generation, id, io_));
@@ -96,6 +96,13 @@ void Control::arm(const TickerPtr& ticker) {
       });
 }
 
+// In shadow mode requests exceed the slots.
+void Control::limit(Upstream& upstream, std::uint32_t slots, TimePoint now) {
+  upstream.gate.limit_to(slots, now);
+  if (upstream.config.overload.mode == config::Mode::shadow) return;
+  upstream.connections.follow(slots + static_cast<std::uint32_t>(workers_.size()), now);
+}
+
 void Control::tick(Ticker& ticker, TimePoint now) {
   Upstream& upstream = ticker.upstream();
   upstream.gate.read_load(ticker.load, now);
@@ -115,7 +122,7 @@ void Control::tick(Ticker& ticker, TimePoint now) {
        .tenants = ticker.tenants,
        .wall = std::chrono::system_clock::now().time_since_epoch()},
       now);
-  upstream.gate.limit_to(result.limit, now);
+  limit(upstream, result.limit, now);
   upstream.returns.measure(
       overload::shown_capacity(upstream.controller.signals(), ticker.load.mean_hold), now);
   upstream.overload_status.publish(upstream.controller, result.transition, now);

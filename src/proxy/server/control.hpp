@@ -64,6 +64,7 @@ class Control {
   void adopt(const std::shared_ptr<Generation>& generation);
   void start_timers();
   void arm(const TickerPtr& ticker);
+  void limit(Upstream& upstream, std::uint32_t slots, TimePoint now);
   void tick(Ticker& ticker, TimePoint now);
   void call_visitors(Ticker& ticker, TimePoint now) const;
 

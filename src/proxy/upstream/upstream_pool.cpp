@@ -4,6 +4,15 @@
 
 namespace spillway::proxy {
 
+// A limit that is searched for goes up and down within a second: connections are not to follow it
+// each time.
+void ConnectionBudget::follow(std::uint32_t needed, TimePoint now) {
+  const std::uint32_t most = needed_.load(std::memory_order_relaxed);
+  if (needed < most && now - needed_since_ < kMemory) return;
+  needed_since_ = now;
+  if (needed != most) needed_.store(needed, std::memory_order_relaxed);
+}
+
 UpstreamConnection::UpstreamConnection(EventLoop& loop, UpstreamPool& pool, std::size_t server,
                                        int descriptor, bool is_connected)
     : Stream(loop, descriptor, is_connected),
@@ -81,7 +90,7 @@ UpstreamPtr UpstreamPool::take(std::size_t server, Duration max_idle, TimePoint 
 }
 
 void UpstreamPool::give_back(UpstreamPtr connection, TimePoint now) {
-  if (!keep_alive_ || !budget_.try_idle()) {
+  if (!keep_alive_ || budget_.is_over() || !budget_.try_idle()) {
     connection->retire();
     return;
   }
@@ -89,6 +98,10 @@ void UpstreamPool::give_back(UpstreamPtr connection, TimePoint now) {
   connection->looks_when_idle_ = loop_.looks();
   connection->readable();
   idle_[connection->server_].push_back(std::move(connection));
+}
+
+void UpstreamPool::make_room() {
+  if (budget_.is_full()) close_one();
 }
 
 bool UpstreamPool::close_one() {

@@ -8,9 +8,12 @@
 // Idle connections are watched for input: end-of-file, a reset or stray bytes remove one from the
 // pool at once. Over all workers at most `idle_connections` are idle, and busy + idle never exceed
 // concurrency + workers: idle sockets must not occupy all threads of a backend that has one per
-// connection. Worker thread only, except ConnectionBudget.
+// connection. Where the limit is found, none is kept beyond what the most slots of the last ten
+// seconds need, + workers. Worker thread only, except ConnectionBudget.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -28,7 +31,13 @@ namespace spillway::proxy {
 class ConnectionBudget {
  public:
   ConnectionBudget(std::uint32_t most_open, std::uint32_t most_idle)
-      : most_open_(most_open), most_idle_(most_idle) {}
+      : most_open_(most_open), most_idle_(most_idle), needed_(most_open) {}
+
+  // So many may be needed from now on. Of the control thread.
+  void follow(std::uint32_t needed, TimePoint now);
+  // As many as are needed are open, or more.
+  bool is_full() const { return open() >= needed_.load(std::memory_order_relaxed); }
+  bool is_over() const { return open() > needed_.load(std::memory_order_relaxed); }
 
   bool try_open() { return open_.try_increment(most_open_); }
   void closed() { open_.decrement(); }
@@ -43,6 +52,9 @@ class ConnectionBudget {
   CappedCounter idle_;
   std::uint32_t most_open_;
   std::uint32_t most_idle_;
+  std::atomic<std::uint32_t> needed_;  // the most of kMemory
+  TimePoint needed_since_{};           // of the control thread
+  static constexpr Duration kMemory = std::chrono::seconds(10);
 };
 
 class UpstreamPool;
@@ -95,8 +107,11 @@ class UpstreamPool {
 
   // An idle connection to `server` that has been so for less than `max_idle`; or null.
   UpstreamPtr take(std::size_t server, Duration max_idle, TimePoint now);
-  // Keeps a connection whose exchange ended cleanly, or closes it if the idle limit is reached.
+  // Keeps a connection whose exchange ended cleanly, or closes it if the idle limit is reached or
+  // more are open than are needed.
   void give_back(UpstreamPtr connection, TimePoint now);
+  // Before another one is opened: if as many as are needed are open, one that is idle goes.
+  void make_room();
   // Frees budget by closing the connection idle longest. False: none is idle on this worker.
   bool close_one();
   void close_idle_since(TimePoint before);

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <functional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "config/config.hpp"
@@ -205,6 +206,39 @@ TEST_CASE("an idle connection that the upstream closes leaves the pool at once")
   CHECK(under.budget.open() == 0);
   CHECK(under.metrics.gauges->upstream_connections.value() == 0);
   CHECK(under.pool.take(0, kAnyAge, at(2)) == nullptr);
+}
+
+TEST_CASE("connections that a lower limit does not need are closed as they become idle") {
+  PoolUnderTest under(8, 8);
+  std::vector<UpstreamPtr> busy;
+  for (int n = 0; n < 6; ++n) busy.push_back(under.open(0));
+  under.budget.follow(6, at(0));
+  under.pool.give_back(std::exchange(busy[5], nullptr), at(1));
+  CHECK(under.budget.idle() == 1);
+  under.budget.follow(3, at(20'000));
+  for (std::size_t n = 2; n < 5; ++n)
+    under.pool.give_back(std::exchange(busy[n], nullptr), at(20'001));
+  CHECK(under.budget.open() == 3);  // two are busy
+  CHECK(under.budget.idle() == 1);
+  // Before another one is opened that one goes, since as many as are needed are open.
+  under.pool.make_room();
+  CHECK(under.budget.idle() == 0);
+  CHECK(under.budget.open() == 2);
+  under.pool.make_room();
+  CHECK(under.budget.open() == 2);
+}
+
+TEST_CASE("a limit that swings keeps the connections of its most for ten seconds") {
+  ConnectionBudget budget(100, 100);
+  budget.follow(20, at(20'000));
+  for (int n = 0; n < 15; ++n) REQUIRE(budget.try_open());
+  for (int turn = 0; turn < 90; ++turn)
+    budget.follow(turn % 2 == 0 ? 10 : 20, at(20'100 + turn * 100));
+  CHECK_FALSE(budget.is_over());
+  budget.follow(10, at(40'000));
+  CHECK(budget.is_over());
+  budget.follow(16, at(40'100));  // up at once
+  CHECK_FALSE(budget.is_over());
 }
 
 TEST_CASE("a full budget is relieved by closing the connection idle longest") {
