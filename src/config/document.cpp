@@ -165,12 +165,16 @@ class Descriptor {
     const steady_clock::time_point end = steady_clock::now() + patience.whole;
     std::size_t size = 0;
     while (size < text.size()) {
-      pollfd ready{fd_, POLLIN, 0};
-      if (::poll(&ready, 1, static_cast<int>(patience.silence.count())) == 0)
-        return "cannot read: nothing came for " + std::to_string(patience.silence.count()) + " ms";
-      if (steady_clock::now() >= end)
+      const auto left = std::chrono::ceil<Milliseconds>(end - steady_clock::now());
+      if (left.count() <= 0)
         return "cannot read: it did not end within " + std::to_string(patience.whole.count()) +
                " ms";
+      pollfd ready{fd_, POLLIN, 0};
+      const Milliseconds wait = std::min(patience.silence, left);
+      if (::poll(&ready, 1, static_cast<int>(wait.count())) == 0) {
+        if (wait < patience.silence) continue;
+        return "cannot read: nothing came for " + std::to_string(patience.silence.count()) + " ms";
+      }
       const ssize_t got = ::read(fd_, text.data() + size, text.size() - size);
       if (got < 0 && errno != EAGAIN && errno != EINTR) return "cannot read to its end";
       if (got == 0) break;

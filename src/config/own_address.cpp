@@ -25,14 +25,12 @@ constexpr IpAddress kLoopbackV4 = address_v4(127, 1);
 constexpr IpAddress kLoopbackV6{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
 constexpr IpBlock kAllLoopbackV4{address_v4(127, 0), 96 + 8};
 
-// With or without the root's dot, or a name below it.
+// With or without the root's dot. Names below it mostly are this machine too (RFC 6761
+// section 6.3), but a resolver of containers may give them to another one.
 bool is_localhost(std::string_view host) {
   constexpr std::string_view name = "localhost";
   if (host.ends_with('.')) host.remove_suffix(1);
-  if (host.size() < name.size()) return false;
-  const std::string_view end = host.substr(host.size() - name.size());
-  if (host.size() > name.size() && host[host.size() - name.size() - 1] != '.') return false;
-  return std::equal(end.begin(), end.end(), name.begin(), name.end(),
+  return std::equal(host.begin(), host.end(), name.begin(), name.end(),
                     [](char c, char lower) { return (c | 0x20) == lower; });
 }
 
