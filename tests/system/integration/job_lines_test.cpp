@@ -103,11 +103,9 @@ std::map<std::string, std::string> play(ProxyProcess& proxy, House& house) {
   desk.post("/jobs/replay", {{"id", ids["replayed"]}, {"dry_run", false}});
   REQUIRE(desk.come_to(2, "state=succeeded"));
 
-  RawClient live(proxy.port());
-  live.send(get("/held"));
+  // It has the slot, and is the one of its route.
+  ids["held"] = defer(proxy.port(), "/mail/held");
   REQUIRE(house.peer.wait_until([](const auto& seen) { return seen.requests == 5; }));
-  ids["held"] = defer(proxy.port(), "/mail/1");
-  REQUIRE(desk.come_to(1, "state=leased"));
   ids["expired"] = defer(proxy.port(), "/mail/2");
   ids["cancelled"] = defer(proxy.port(), "/mail/3");
   ids["cancelled_by_operator"] = defer(proxy.port(), "/mail/4");
@@ -120,7 +118,6 @@ std::map<std::string, std::string> play(ProxyProcess& proxy, House& house) {
   desk.post("/jobs/" + ids["withdrawn_by_operator"] + "/cancel");
   REQUIRE(desk.come_to(1, "state=expired"));
   house.go.set();
-  CHECK(live.read_response().status() == 200);
   REQUIRE(desk.come_to(3, "state=succeeded"));
   return ids;
 }
