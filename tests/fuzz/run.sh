@@ -50,7 +50,7 @@ fuzz() {
   # shellcheck disable=SC2086 # several folders, or nothing
   "$build/fuzz-$target" "$build/found/$target" "tests/fuzz/corpus/$target" ${shared[$target]:-} \
     $dictionary ${extra[$target]:-} -max_len="${longest[$target]:-4096}" \
-    -max_total_time="$seconds" -timeout=30 -rss_limit_mb=2048 -print_final_stats=1 \
+    -max_total_time="$seconds" -timeout=120 -rss_limit_mb=2048 -print_final_stats=1 \
     -artifact_prefix="$build/crashes/$target-" > "$build/$target.log" 2>&1 || status=$?
   if ((status != 0)); then echo "$target" >> "$failed"; fi
   figures "$target"
