@@ -99,10 +99,11 @@ bool is_proxy_field(std::string_view name) {
 }
 
 bool is_own_field(std::string_view name) {
-  static constexpr std::array<std::string_view, 10> kNames{
+  static constexpr std::array<std::string_view, 11> kNames{
       "Spillway-Degraded", "Spillway-Job",   "Spillway-Ticket",  // to clients
       "Spillway-Pass",     "Spillway-Late",  "Spillway-Degrade", "Spillway-Attempt",
-      "Spillway-Join",     "Spillway-Leave", "Spillway-Work"};  // to upstreams, and of clients
+      "Spillway-Join",     "Spillway-Leave", "Spillway-Work",  // to upstreams, and of clients
+      "Spillway-Session"};                                     // of upstreams
   return istarts_with(name, "Spillway-") && is_one_of(kNames, name);
 }
 

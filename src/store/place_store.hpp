@@ -22,12 +22,14 @@ struct PlacesRead {
   VisitorSecret secret{};  // what visitors' tokens are signed with
   waiting::Time until{};   // what changed before is in it
   std::map<std::string, std::vector<waiting::Place>> rooms;
+  std::map<std::string, waiting::Orders> orders;  // of those about which there are any
 };
 
 struct PlaceChanges {
   std::string room;
   bool is_whole = false;  // these are all of that waiting room
   std::vector<waiting::Place> places;
+  std::optional<waiting::Orders> orders{};  // if they have changed
 };
 
 class PlaceStore {

@@ -34,6 +34,10 @@ class SqlitePlaces final : public PlaceStore {
                  " (room, id, kind, since, missed, priority, user, ask, resource)"
                  " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"};
   Statement clear_{database_, "DELETE FROM places WHERE room = ?1"};
+  Statement order_{database_,
+                   "INSERT OR REPLACE INTO orders (room, held_open, paused, ended, message)"
+                   " VALUES (?1, ?2, ?3, ?4, ?5)"};
+  Statement clear_orders_{database_, "DELETE FROM orders WHERE room = ?1"};
   Statement forget_{database_, "DELETE FROM places WHERE kind = 0 AND since < ?1"};
   Statement until_{database_, "UPDATE settings SET until = ?1"};
 };
@@ -80,6 +84,15 @@ std::optional<Failure> SqlitePlaces::read(PlacesRead& into) {
     place.resource = rows.text(8);
     into.rooms[rows.text(0)].push_back(place);
   }
+  Statement orders(database_, "SELECT room, held_open, paused, ended, message FROM orders");
+  Rows ordered = orders.with();
+  while (ordered.next()) {
+    into.orders[ordered.text(0)] = {.is_held_open = ordered.number(1) != 0,
+                                    .is_paused = ordered.number(2) != 0,
+                                    .has_ended = ordered.number(3) != 0,
+                                    .message = ordered.text(4),
+                                    .changes = 1};
+  }
   if (database_.failed()) return database_.failure();
   return std::nullopt;
 }
@@ -88,7 +101,15 @@ std::optional<Failure> SqlitePlaces::write(std::span<const PlaceChanges> changes
   database_.forgive();
   begin_.execute();
   for (const PlaceChanges& of : changes) {
-    if (of.is_whole) clear_.execute(std::string_view(of.room));
+    if (of.is_whole) {
+      clear_.execute(std::string_view(of.room));
+      clear_orders_.execute(std::string_view(of.room));
+    }
+    if (of.orders) {
+      order_.execute(std::string_view(of.room), std::int64_t{of.orders->is_held_open},
+                     std::int64_t{of.orders->is_paused}, std::int64_t{of.orders->has_ended},
+                     std::string_view(of.orders->message));
+    }
     for (const Place& place : of.places) {
       put_.execute(std::string_view(of.room), blob(place.id.bytes),
                    static_cast<std::int64_t>(place.kind), stored(place.since),

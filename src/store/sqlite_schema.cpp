@@ -80,9 +80,15 @@ ALTER TABLE places ADD COLUMN ask TEXT NOT NULL DEFAULT ''; -- what it asks for,
 ALTER TABLE places ADD COLUMN resource TEXT NOT NULL DEFAULT ''; -- what a session has
 )";
 
+constexpr const char* kPlacesVersion5 = R"(
+CREATE TABLE orders ( -- of the operator
+  room TEXT PRIMARY KEY, held_open INTEGER NOT NULL, paused INTEGER NOT NULL, ended INTEGER NOT NULL,
+  message TEXT NOT NULL) WITHOUT ROWID;
+)";
+
 constexpr std::array kJobSteps{kSqliteVersion1};
-constexpr std::array kPlaceSteps{kPlacesVersion1, kPlacesVersion2, kPlacesVersion3,
-                                 kPlacesVersion4};
+constexpr std::array kPlaceSteps{kPlacesVersion1, kPlacesVersion2, kPlacesVersion3, kPlacesVersion4,
+                                 kPlacesVersion5};
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // What the operator has decided about a waiting room. It holds until the operator decides
-// otherwise: a reload does not change it.
+// otherwise: a reload does not change it, nor does a restart where places survive one.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@ struct Orders {
   std::string message;        // to all who wait, UTF-8; empty: that of the configuration
   std::uint64_t changes = 0;  // how often the operator decided
 
+  bool operator==(const Orders&) const = default;
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
     archive(self.is_held_open, self.is_paused, self.has_ended, self.message, self.changes);

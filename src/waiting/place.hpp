@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "waiting/orders.hpp"
 #include "waiting/ticket.hpp"
 #include "waiting/tier.hpp"
 #include "waiting/user_key.hpp"
@@ -39,6 +40,7 @@ struct Place {
 struct Written {
   Time until{};  // all that changed before is in it
   std::vector<Place> places;
+  Orders orders;
 };
 
 }  // namespace spillway::waiting

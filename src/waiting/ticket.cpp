@@ -30,8 +30,8 @@ std::optional<TicketId> parse_ticket_id(std::string_view text) {
 }
 
 std::string_view name(Why why) {
-  constexpr std::array<std::string_view, 7> kNames{"",     "paused", "higher_tier", "returned",
-                                                   "busy", "early",  "lot"};
+  constexpr std::array<std::string_view, 8> kNames{"",     "paused", "higher_tier", "returned",
+                                                   "busy", "early",  "lot",         "slower"};
   return kNames[static_cast<std::size_t>(why)];
 }
 

@@ -50,7 +50,8 @@ enum class Why : std::uint8_t {
   returned,     // visitors before it in its own tier have come back: likewise
   busy,         // the upstream is overloaded
   early,        // nobody is called before Terms::start
-  lot           // likewise, and places are drawn then
+  lot,          // likewise, and places are drawn then
+  slower        // entry goes slower than when it was told how long it waits
 };
 // In reports, and of the page's texts.
 std::string_view name(Why why);

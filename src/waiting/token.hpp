@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/base64.hpp"
 #include "base/hmac.hpp"
@@ -40,6 +41,8 @@ struct Token {
   Priority priority = 0;         // of a stamp or a ticket
   UserKey user{};                // whose it is, if that is verified
   std::optional<CarriedWish> wish{};  // of a stamp or a ticket
+  // Read: a former key signed it, whose time will be over while its visitor may still ask.
+  bool is_worn = false;
 
   bool operator==(const Token&) const = default;
   template <class Self, class Archive>
@@ -68,6 +71,12 @@ inline std::optional<Token> arrival_of(Token stamp, Time now, Milliseconds life)
   if (age > life) return std::nullopt;
   if (age > kStampLife) stamp.time = now;
   return stamp;
+}
+
+// What a visitor that waits for longer than a key is accepted is to carry from now on, signed anew.
+inline std::optional<Token> renewal_of(Token token) {
+  if (!std::exchange(token.is_worn, false)) return std::nullopt;
+  return token;
 }
 
 // The form's half of an offer: not the stamp itself, which no script of the site is to read.

@@ -52,7 +52,8 @@ void WaitingRoom::order_anew(Time now) {
     line(slot).insert(member(slot), terms_.start.order_of(ticket.joined, ticket.id));
     line(slot).set_present(member(slot), is_present);
     ticket.told = {};
-    ticket.least_ahead = ticket.least_own = ticket.first_ahead = UINT32_MAX;
+    ticket.least = {};
+    ticket.first_ahead = UINT32_MAX;
     ticket.steps = 0;
   }
 }
@@ -295,9 +296,11 @@ void WaitingRoom::learn(Time now) {
   for (Lane& lane : lanes_) {
     const Learned::Events since = std::exchange(lane.since, {});
     if (is_first || seconds <= 0) continue;
-    // While the room fills for the first time, calls are no rate: none has to wait for an end.
+    // While the room fills for the first time, calls are no rate: none has to wait for an end, nor
+    // for others to have begun within the minute.
     const std::size_t capacity = capacity_of(lane);
-    const bool is_filling = !lane.learned.knows_calls() && begins_.remaining(now) > 0 &&
+    const bool is_filling = !lane.learned.knows_calls() &&
+                            begins_.remaining(now) > called().all() &&
                             10 * sessions_of(lane) < 9 * capacity && lane.calls < 2 * capacity;
     const bool is_used = !is_filling && (lane.line.present() > 0 || since.calls > 0);
     lane.learned.observe(seconds, since, is_used && had_begun && !orders_.is_paused,

@@ -257,6 +257,16 @@ class WaitingRoom {
     }
   }
 
+  struct Least {  // of all times that it was told
+    std::uint32_t ahead = UINT32_MAX;
+    std::uint32_t own = UINT32_MAX;  // likewise, of its own tier
+    std::uint32_t end = UINT32_MAX;  // of its range: seconds from `joined`
+
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& archive) {
+      archive(self.ahead, self.own, self.end);
+    }
+  };
   struct Ticket {
     TicketId id;
     Time joined{};
@@ -266,8 +276,7 @@ class WaitingRoom {
     Told told;
     PollLimit polls;
     std::uint32_t poll_ms = 0;
-    std::uint32_t least_ahead = UINT32_MAX;  // of all times that it was told
-    std::uint32_t least_own = UINT32_MAX;    // likewise, of its own tier
+    Least least;
     std::uint32_t first_ahead = UINT32_MAX;  // when it was heard of first
     std::uint8_t missed = 0;                 // calls, up to Terms::attempts
     std::uint8_t extended = 0;               // this call, up to Terms::claim_extensions
@@ -283,9 +292,8 @@ class WaitingRoom {
     template <class Self, class Archive>
     static void fields(Self& self, Archive& archive) {
       archive(self.id, self.joined, self.heard, self.fresh_until, self.claim_until, self.told,
-              self.poll_ms, self.least_ahead, self.least_own, self.first_ahead, self.missed,
-              self.extended, self.steps, self.priority, self.is_called, self.is_called_by_hand,
-              self.coming, self.failed);
+              self.poll_ms, self.least, self.first_ahead, self.missed, self.extended, self.steps,
+              self.priority, self.is_called, self.is_called_by_hand, self.coming, self.failed);
     }
   };
   // After a call was seen, the visitor's request comes within this.
@@ -330,11 +338,14 @@ class WaitingRoom {
   Door would_give_ticket(Priority priority, const UserKey& user, const Wish* wish) const;
   Door counted(Door door);
   void stamp(Time now);
-  std::optional<double> calls_within(Milliseconds wait, const Lane& lane) const;
+  double calls_within(Milliseconds wait, const Lane& lane) const;
   Session begin(const TicketId& id, std::uint32_t generation, Time now);
   std::uint32_t extensions_left(const Ticket& ticket) const;
   View look(Slot slot) const;
-  Why why(const Ticket& ticket, const TieredLine::Ahead& ahead) const;
+  Why why(const Ticket& ticket, const TieredLine::Ahead& ahead,
+          const std::optional<Range>& estimate) const;
+  static bool is_later(const Ticket& ticket, const Range& estimate);
+  void note_told(Slot slot, const Learned::Course& course, Time now);
   std::optional<Learned::Course> course(Slot slot, const TieredLine::Ahead& ahead) const;
   void heard(Slot slot, Time now);
   void wait_for(Slot slot);

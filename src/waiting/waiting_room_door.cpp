@@ -5,6 +5,15 @@
 
 namespace spillway::waiting {
 
+namespace {
+
+// Sessions are believed to last for so long at least, until calls have been seen.
+constexpr Milliseconds kShortestStay{30'000};
+
+double in_seconds(Milliseconds time) { return static_cast<double>(time.count()) / 1000; }
+
+}  // namespace
+
 bool WaitingRoom::is_open(Time now) const {
   if (hands_out()) return true;
   if (orders_.is_paused || orders_.has_ended || !terms_.start.is_over(now)) return true;
@@ -24,17 +33,20 @@ bool WaitingRoom::is_full(Priority priority, const Wish* wish) const {
   Milliseconds wait = terms_.max_wait;
   if (wish != nullptr && wish->max_wait_ms > 0)
     wait = std::min(wait, Milliseconds(wish->max_wait_ms));
-  const std::optional<double> calls = calls_within(wait, lane);
-  if (!calls) return false;
+  const double calls = calls_within(wait, lane);
   std::size_t before = lane.called.all();
   lane.line.each(
       [&](Priority its, const Line& line) { before += its >= priority ? line.present() : 0; });
   // The share of its tier, or all that those who come later and go before leave: it may get either.
-  const double share = terms_.tiers.share_of(priority) * *calls;
+  const double share = terms_.tiers.share_of(priority) * calls;
   if (share >= 1 && static_cast<double>(lane.line.of(priority).present()) < share) return false;
-  const double seconds = static_cast<double>(wait.count()) / 1000;
-  const double higher = lane.learned.higher_per_second(terms_.tiers.number_of(priority)) * seconds;
-  return static_cast<double>(before) >= std::max(*calls - higher, 1.0);
+  // Of a first few in a second nothing follows for all that time.
+  const bool is_rate_known = lane.learned.knows_calls() || terms_.per_minute > 0;
+  const double higher =
+      is_rate_known
+          ? lane.learned.higher_per_second(terms_.tiers.number_of(priority)) * in_seconds(wait)
+          : 0;
+  return static_cast<double>(before) >= std::max(calls - higher, 1.0);
 }
 
 // Somebody has as many as it may.
@@ -47,21 +59,23 @@ std::optional<TicketId> WaitingRoom::held_by(const UserKey& user) const {
   return held.empty() ? std::nullopt : std::optional(held.front());
 }
 
-// nullopt: nothing is known.
-std::optional<double> WaitingRoom::calls_within(Milliseconds wait, const Lane& lane) const {
-  double per_second = terms_.per_minute / 60.0;
-  if (lane.learned.knows_calls() && has_begun()) {
-    // When the first sessions have filled the room, none ends for a while: what is measured then
-    // must not close the door. So sessions are believed to last twice as long as they may idle,
-    // until a quarter of an hour has shown it.
-    const double idle = static_cast<double>(terms_.idle.count()) / 1000;
-    const double believed = static_cast<double>(capacity_of(lane)) / (2 * idle);
-    const double faith = lane.learned.calls().age() / LearnedRate::kSteady;
-    const double measured = lane.learned.calls().per_second();
-    per_second = std::max(measured, faith * measured + (1 - faith) * believed);
+double WaitingRoom::calls_within(Milliseconds wait, const Lane& lane) const {
+  const double capacity = static_cast<double>(capacity_of(lane));
+  const double seconds = in_seconds(wait);
+  if (!lane.learned.knows_calls() || !has_begun()) {
+    // No crowd of a first minute gets places for a whole day.
+    const double stay = in_seconds(std::min(terms_.idle, kShortestStay));
+    const double free = std::max(capacity - static_cast<double>(sessions_of(lane)), 0.0);
+    const double calls = free + capacity / stay * seconds;
+    return terms_.per_minute == 0 ? calls : std::min(calls, terms_.per_minute * seconds / 60);
   }
-  if (per_second <= 0) return std::nullopt;
-  return per_second * static_cast<double>(wait.count()) / 1000;
+  // When the first sessions have filled the room, none ends for a while: what is measured then
+  // must not close the door. So sessions are believed to last twice as long as they may idle,
+  // until a quarter of an hour has shown it.
+  const double believed = capacity / (2 * in_seconds(terms_.idle));
+  const double faith = lane.learned.calls().age() / LearnedRate::kSteady;
+  const double measured = lane.learned.calls().per_second();
+  return std::max(measured, faith * measured + (1 - faith) * believed) * seconds;
 }
 
 WaitingRoom::Door WaitingRoom::arrive(Time now, Priority priority, const UserKey& user) {

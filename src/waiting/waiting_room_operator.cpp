@@ -95,7 +95,7 @@ Moved WaitingRoom::move(const TicketId& id, std::size_t ahead) {
   }
   its.set_present(it, is_present);
   ticket.told = {};
-  ticket.least_ahead = ticket.least_own = UINT32_MAX;
+  ticket.least = {};
   journal_.note(id);
   return Moved::moved;
 }

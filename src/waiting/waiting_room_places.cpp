@@ -84,6 +84,7 @@ void WaitingRoom::restore(const Written& written, Time now) {
       }
     }
   }
+  orders_ = written.orders;
   std::sort(begun.begin(), begun.end());
   for (const Time time : begun) begins_.add(time);
   last_ = now;

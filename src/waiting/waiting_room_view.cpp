@@ -11,6 +11,8 @@ namespace {
 constexpr std::size_t kNear = 20;
 // Of the sessions that may be: in use, so that calls wait for their ends.
 constexpr double kFull = 0.9;
+// Of an estimate, that is not worth a word.
+constexpr Milliseconds kShortRise{30'000};
 
 std::uint32_t in_32_bits(std::size_t number) {
   return static_cast<std::uint32_t>(std::min<std::size_t>(number, UINT32_MAX));
@@ -30,7 +32,6 @@ WaitingRoom::View WaitingRoom::look(Slot slot) const {
   View view{.state = ticket.is_called ? TicketState::processing : TicketState::waiting,
             .ahead = ahead.all(),
             .priority = ticket.priority,
-            .why = why(ticket, ahead),
             .joined = ticket.joined,
             .claim_until = ticket.claim_until,
             .extensions = extensions_left(ticket),
@@ -41,22 +42,34 @@ WaitingRoom::View WaitingRoom::look(Slot slot) const {
     view.begins = terms_.start.at;
     view.is_drawn_later = terms_.start.draw.has_value();
   }
-  if (ticket.is_called || orders_.is_paused) return view;
-  if (const auto its = course(slot, ahead)) {
-    if (const auto quantiles = wait_quantiles(its->ahead, its->flow))
-      view.estimate = widened(*quantiles, lane(slot).learned.honesty().times(its->ahead));
+  if (!ticket.is_called && !orders_.is_paused) {
+    if (const auto its = course(slot, ahead)) {
+      if (const auto quantiles = wait_quantiles(its->ahead, its->flow))
+        view.estimate = widened(*quantiles, lane(slot).learned.honesty().times(its->ahead));
+    }
   }
+  view.why = why(ticket, ahead, view.estimate);
   return view;
 }
 
-// A rise is explained for as long as it lasts.
-Why WaitingRoom::why(const Ticket& ticket, const TieredLine::Ahead& ahead) const {
+// A rise is explained for as long as it lasts, of the position and of the time.
+Why WaitingRoom::why(const Ticket& ticket, const TieredLine::Ahead& ahead,
+                     const std::optional<Range>& estimate) const {
   if (ticket.is_called) return Why::none;
   if (orders_.is_paused) return Why::paused;
   if (!has_begun()) return terms_.start.draw ? Why::lot : Why::early;
-  if (ahead.all() > ticket.least_ahead)
-    return ahead.own.all > ticket.least_own ? Why::returned : Why::higher_tier;
-  return counts_.entry.is_overloaded ? Why::busy : Why::none;
+  if (ahead.all() > ticket.least.ahead)
+    return ahead.own.all > ticket.least.own ? Why::returned : Why::higher_tier;
+  if (counts_.entry.is_overloaded) return Why::busy;
+  return estimate && is_later(ticket, *estimate) ? Why::slower : Why::none;
+}
+
+// The end of the range is later than it was told before, by a fifth of what was left and more.
+bool WaitingRoom::is_later(const Ticket& ticket, const Range& estimate) {
+  if (ticket.least.end == UINT32_MAX) return false;
+  const Milliseconds waited = ticket.heard - ticket.joined;
+  const Milliseconds told = Milliseconds(std::int64_t{ticket.least.end} * 1000) - waited;
+  return estimate.p90 - told > std::max(told / 5, kShortRise);
 }
 
 std::optional<Learned::Course> WaitingRoom::course(Slot slot,
@@ -111,19 +124,29 @@ void WaitingRoom::heard(Slot slot, Time now) {
   const auto its = course(slot, ahead);
   ticket.poll_ms = static_cast<std::uint32_t>(poll_of(ahead, its).count());
   if (has_begun()) {
-    ticket.least_ahead = std::min(ticket.least_ahead, in_32_bits(ahead.all()));
-    ticket.least_own = std::min(ticket.least_own, in_32_bits(ahead.own.all));
+    ticket.least.ahead = std::min(ticket.least.ahead, in_32_bits(ahead.all()));
+    ticket.least.own = std::min(ticket.least.own, in_32_bits(ahead.own.all));
     note_way(slot, in_32_bits(ahead.all()), now);
   } else {
     ticket.poll_ms = static_cast<std::uint32_t>(poll_before_start(ticket.id, now).count());
   }
-  if (its && !ticket.told.is_told() && ticket.missed == 0 && !orders_.is_paused) {
-    if (const auto quantiles = wait_quantiles(its->ahead, its->flow))
-      ticket.told.tell(*quantiles, lane(slot).learned.honesty().times(its->ahead), its->ahead,
-                       now - ticket.joined);
-  }
+  if (its && !orders_.is_paused) note_told(slot, *its, now);
   line(slot).set_present(member(slot), true);
   wait_for(slot);
+}
+
+// What it is told now of its wait.
+void WaitingRoom::note_told(Slot slot, const Learned::Course& course, Time now) {
+  const auto quantiles = wait_quantiles(course.ahead, course.flow);
+  if (!quantiles) return;
+  Ticket& ticket = tickets_[slot];
+  const double times = lane(slot).learned.honesty().times(course.ahead);
+  const Milliseconds waited = now - ticket.joined;
+  const Milliseconds end = waited + widened(*quantiles, times).p90;
+  ticket.least.end =
+      std::min(ticket.least.end, in_32_bits(static_cast<std::size_t>(end.count() / 1000)));
+  if (!ticket.told.is_told() && ticket.missed == 0)
+    ticket.told.tell(*quantiles, times, course.ahead, waited);
 }
 
 std::optional<WaitingRoom::View> WaitingRoom::ask(const TicketId& id, Time now) {

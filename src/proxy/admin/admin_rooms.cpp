@@ -98,13 +98,13 @@ AdminResponse list_line(SharedWaitingRoom& room, const config::WaitingRoom& sett
   return json_page({{"tickets", std::move(tickets)}, {"next", std::move(next)}});
 }
 
-// The newest first: as who is known by a field, and as an API key's tenant.
+// By the name that any of the sources has for it; of each the newest first.
 AdminResponse list_user(SharedWaitingRoom& room, const config::WaitingRoom& settings,
                         const TicketsListing& listing) {
   using Source = traffic::VerifiedUser::Source;
   RoomJson tickets = RoomJson::array();
   room.with(Clock::now(), [&](WaitingRoom& inside, Time now) {
-    for (const Source source : {Source::field, Source::api_key}) {
+    for (const Source source : {Source::field, Source::api_key, Source::jwt, Source::cookie}) {
       const waiting::UserKey user = room.key_of({source, *listing.user});
       for (const WaitingRoom::Report& each : inside.list_user(user, listing.limit, now)) {
         const bool is_wanted = !listing.status || *listing.status == each.view.state;

@@ -1,12 +1,12 @@
 #include "proxy/exchange/entrance.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "http/accept.hpp"
 #include "http/ascii.hpp"
 #include "proxy/exchange/room_question.hpp"
+#include "proxy/exchange/visit.hpp"
 #include "proxy/exchange/visitor_identity.hpp"
 #include "proxy/exchange/visitor_wish.hpp"
 #include "proxy/exchange/waiting_response.hpp"
@@ -26,33 +26,10 @@ constexpr Milliseconds kAhead{2'000};
 // How often what a session has opened is ended with it, where it has a resource.
 constexpr Milliseconds kLookAtSession{1'000};
 
-bool mentions_prefetch(const http::FieldList& fields, std::string_view name) {
-  const http::Field* const field = fields.find(name);
-  return field != nullptr && field->value.find("prefetch") != std::string_view::npos;
-}
-
-// What a page is made of. Browsers send no Fetch Metadata over plain HTTP, but ask for a picture or
-// a style sheet as such (WHATWG Fetch, "fetching": Accept by destination).
-bool accepts_parts(const http::FieldList& fields) {
-  constexpr std::array<std::string_view, 5> kParts{"image/", "text/css", "font/", "audio/",
-                                                   "video/"};
-  const http::Field* const accept = fields.find(http::FieldId::accept);
-  return accept != nullptr && std::ranges::any_of(kParts, [accept](std::string_view part) {
-           return http::istarts_with(accept->value, part);
-         });
-}
-
-// Somebody wants to see the page. Pictures, scripts, forms, prefetches and the like are no visits:
-// they get no ticket, or one visitor would have many (Fetch Metadata, W3C; Sec-Purpose). Nor do
-// they claim one that is called: nobody would see what its session began with.
-bool is_visit(const http::RequestHead& head) {
-  if (head.method != http::Verb::get) return false;
-  if (mentions_prefetch(head.fields, "Sec-Purpose") || mentions_prefetch(head.fields, "Purpose"))
-    return false;
-  const http::Field* const mode = head.fields.find("Sec-Fetch-Mode");
-  if (mode != nullptr && mode->value != "navigate") return false;
-  const http::Field* const destination = head.fields.find("Sec-Fetch-Dest");
-  return destination == nullptr ? !accepts_parts(head.fields) : destination->value == "document";
+// What the upstream says of the visitor's session.
+bool says(const http::ResponseHead& response, std::string_view word) {
+  const http::Field* const field = response.fields.find("Spillway-Session");
+  return field != nullptr && http::iequals(field->value, word);
 }
 
 }  // namespace
@@ -160,7 +137,7 @@ Task<std::optional<Answer>> Entrance::claim(Token ticket) {
     view = claimed ? claimed->view : room_->last_seen(ticket.id, services_.now());
     if (!claimed && !view) co_return tell_again(std::nullopt);
   }
-  if (view) co_return tell(status_of(ticket.id, *view), std::nullopt);
+  if (view) co_return tell(status_of(ticket.id, *view), waiting::renewal_of(ticket));
   std::optional<Answer> over = tell_end(ticket.id);
   if (over) co_return over;
   std::optional<Answer> arrived = co_await arrive();
@@ -322,8 +299,11 @@ Answer Entrance::turn_away(WaitingRoom::Door door, const waiting::UserKey& user)
 }
 
 void Entrance::let_in(const waiting::TicketId& id) {
-  request_.generation->generation().classifier.set_class(
-      request_.subject, settings_->sessions.traffic_class.value_or(ClassId{}), request_.arrived);
+  inside_ = id;
+  if (room_->may_go_first(id, *settings_, services_.now())) {
+    request_.generation->generation().classifier.set_class(
+        request_.subject, settings_->sessions.traffic_class.value_or(ClassId{}), request_.arrived);
+  }
   const Milliseconds every =
       hands_out(*settings_) ? std::min(renew_after(), kLookAtSession) : renew_after();
   stay_ = Stay(*room_, id, every, services_.now());
@@ -335,6 +315,25 @@ void Entrance::let_in(const waiting::TicketId& id) {
     if (!resource.empty()) out << "; resource=" << resource;
   }
   if (!out.overflowed()) request_.pass = {pass_.data(), out.size()};
+}
+
+bool Entrance::has_failed(unsigned status, const http::ResponseHead* response) const {
+  return claimed_ && (status >= 500 || (response != nullptr && says(*response, "refused")));
+}
+
+bool Entrance::is_over(const http::ResponseHead& response) const {
+  return inside_ && says(response, "end");
+}
+
+// If the store does not know of it, the session lasts until it is idle.
+Task<> Entrance::end_session() {
+  const waiting::Cancel leave{*std::exchange(inside_, std::nullopt)};
+  const std::optional<bool> was_here = co_await ask_room(*room_, leave, asker());
+  if (!was_here) co_return;
+  TextWriter out(pass_lines_);
+  write_token_end(out, *room_, *settings_);
+  request_.pass_lines = {pass_lines_.data(), out.size()};
+  stay_ = {};
 }
 
 Task<> Entrance::go_back() {

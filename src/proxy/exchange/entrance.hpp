@@ -43,9 +43,14 @@ class Entrance {
   Reason reason() const { return reason_; }
 
   // Before the head of the request's response is sent: a visitor who came in with it gets no pass
-  // for a failure, 5xx, but has its place in line again, and its ticket, by go_back().
-  bool has_failed(unsigned status) const { return claimed_ && status >= 500; }
+  // for a failure, 5xx or "Spillway-Session: refused", but has its place in line again, and its
+  // ticket, by go_back(). `response`: of the upstream, if it is what is sent.
+  bool has_failed(unsigned status, const http::ResponseHead* response) const;
   Task<> go_back();
+  // The upstream says "Spillway-Session: end": the visitor needs it no more, and another one comes
+  // in at once instead of once it is idle.
+  bool is_over(const http::ResponseHead& response) const;
+  Task<> end_session();
 
   // Of a visitor with a pass: it is still here.
   void report_stay(TimePoint now) { stay_.report(now); }
@@ -86,6 +91,7 @@ class Entrance {
   Reason reason_ = Reason::waiting_room;
   std::optional<waiting::Token> token_;       // what the visitor carries
   std::optional<traffic::TokenWord> word_;    // once it was asked for
+  std::optional<waiting::TicketId> inside_;   // who was let in
   std::optional<waiting::TicketId> claimed_;  // its session began with this request
   Stay stay_;
   std::array<char, kPassLines> pass_lines_;

@@ -130,10 +130,19 @@ Task<Answer> Exchange::ask_upstream() {
 Task<std::optional<Fault>> Exchange::send(const Answer& answer) {
   const Fault* const fault = fault_in(answer);
   const bool is_relayed = is<UpstreamResponse>(answer);
-  if (!session_.has_started() && (fault != nullptr || is_relayed) &&
-      entrance_.has_failed(is_relayed ? call_.response().status : fault->status))
+  if (session_.has_started() || (fault == nullptr && !is_relayed)) return send_as(answer);
+  const http::ResponseHead* const response = is_relayed ? &call_.response() : nullptr;
+  if (entrance_.has_failed(is_relayed ? response->status : fault->status, response))
     return send_failed_entry(answer);
+  if (is_relayed && entrance_.is_over(*response)) return send_last(answer);
   return send_as(answer);
+}
+
+// To a visitor whose session ends with it.
+Task<std::optional<Fault>> Exchange::send_last(const Answer& answer) {
+  co_await entrance_.end_session();
+  std::optional<Fault> failure = co_await send_as(answer);
+  co_return failure;
 }
 
 // A session that began with this request.

@@ -66,6 +66,7 @@ class Exchange {
   Task<Answer> defer(std::optional<Fault> refused);
   Task<std::optional<Fault>> send(const Answer& answer);
   Task<std::optional<Fault>> send_failed_entry(const Answer& answer);
+  Task<std::optional<Fault>> send_last(const Answer& answer);
   Task<std::optional<Fault>> send_as(const Answer& answer);
 
   // What the request is (classify.cpp).

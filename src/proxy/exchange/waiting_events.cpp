@@ -43,7 +43,8 @@ Task<Answer> WaitingResource::begin_events() {
   if (is_ticket) {
     const VisitorStatus status = co_await ask();
     if (status.limit != Reason::none) co_return too_many_visits(status.limit, status.poll);
-    if (status.view && !status.view->begins && status.view->ahead < kFront)
+    // A stream cannot hand out a ticket that is signed anew: the visitor gets it by its next poll.
+    if (status.view && !given_ && !status.view->begins && status.view->ahead < kFront)
       seat_ = room_->take_event_seat(request_.limits().tunnels / kShareOfTunnels);
   }
   if (seat_) co_return WaitingEvents{};

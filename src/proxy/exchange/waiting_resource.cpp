@@ -139,7 +139,10 @@ VisitorStatus WaitingResource::ask_with_ticket(const Token& ticket, bool follows
   const SharedWaitingRoom::Asked asked =
       follows ? room_->hear(ticket, now) : room_->ask(ticket, now);
   if (asked.later) return status_of(Reason::poll_limit, *asked.later);
-  if (asked.view) return status_of(ticket.id, *asked.view);
+  if (asked.view) {
+    given_ = waiting::renewal_of(ticket);
+    return status_of(ticket.id, *asked.view);
+  }
   return asked.end ? is_over(ticket.id, *asked.end) : ask_with_none();
 }
 

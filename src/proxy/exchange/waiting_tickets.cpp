@@ -248,6 +248,7 @@ Task<Answer> WaitingResource::show_ticket(waiting::TicketId id) {
   if (!told.id && told.state != VisitorStatus::State::ended) co_return not_in_waiting_room();
   response_ = status_response(
       {.request = request_, .room = *room_, .settings = *settings_, .status = told, .now = now});
+  if (given_) add_token(response_, *room_, *settings_, *given_, now, tokens_.is_program());
   co_return WaitingReport{};
 }
 

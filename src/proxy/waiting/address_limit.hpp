@@ -4,14 +4,9 @@
 // was refused a ticket keeps its stamp, which gives it its place. Thread-safe, without a lock.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <string_view>
-
 #include "base/ip_address.hpp"
-#include "resilience/token_bucket.hpp"
+#include "proxy/waiting/hashed_buckets.hpp"
 #include "traffic/client_address.hpp"
-#include "traffic/sip_hash.hpp"
 
 namespace spillway::proxy {
 
@@ -19,8 +14,7 @@ class AddressLimit {
  public:
   static constexpr double kSeconds = 10;
 
-  // The key keeps clients from finding addresses that share a place with others.
-  explicit AddressLimit(traffic::SipKey key) : key_(key) {}
+  explicit AddressLimit(traffic::SipKey key) : buckets_(key) {}
 
   bool take(const IpAddress& client, double per_second, TimePoint now) {
     return of(client).try_take(per_second, per_second * kSeconds, now);
@@ -29,16 +23,12 @@ class AddressLimit {
   void give_back(const IpAddress& client, double per_second) { of(client).give_back(per_second); }
 
  private:
-  // Addresses that fall on the same place have it together.
   resilience::TokenBucket& of(const IpAddress& client) {
     const IpAddress network = traffic::client_network(client);
-    const std::string_view bytes(reinterpret_cast<const char*>(network.bytes.data()),
-                                 network.bytes.size());
-    return places_[traffic::sip_hash(key_, bytes) % places_.size()];
+    return buckets_.of({reinterpret_cast<const char*>(network.bytes.data()), network.bytes.size()});
   }
 
-  const traffic::SipKey key_;
-  std::array<resilience::TokenBucket, 4096> places_;  // 32 KiB
+  HashedBuckets buckets_;
 };
 
 }  // namespace spillway::proxy

@@ -38,9 +38,13 @@ std::optional<store::Failure> PlaceKeeper::open(const std::filesystem::path& fil
   const TimePoint now = Clock::now();
   for (const auto& room : rooms) {
     if (!room) continue;
-    room->restore({read.until, std::move(read.rooms[room->name()])}, now);
+    room->restore({read.until, std::move(read.rooms[room->name()]), read.orders[room->name()]},
+                  now);
   }
   for (const auto& [name, places] : read.rooms) {
+    if (!has_room(rooms, name)) removed_.push_back(name);
+  }
+  for (const auto& [name, orders] : read.orders) {
     if (!has_room(rooms, name)) removed_.push_back(name);
   }
   rooms_ = rooms;
@@ -108,7 +112,10 @@ void PlaceKeeper::write() {
       removed = std::exchange(removed_, {});
       rooms = rooms_;
     }
-    for (std::string& name : removed) unwritten_.push_back({std::move(name), true, {}});
+    for (std::string& name : removed) {
+      gathered_orders_.erase(name);
+      unwritten_.push_back({std::move(name), true, {}});
+    }
     for (const auto& room : rooms) {
       if (room) gather(*room, now);
     }
@@ -130,10 +137,16 @@ void PlaceKeeper::gather(SharedWaitingRoom& room, TimePoint now) {
   using waiting::TicketId;
   using waiting::Time;
   using waiting::WaitingRoom;
-  const auto changed =
-      room.with(now, [](WaitingRoom& inside, Time) { return inside.take_changed(); });
-  if (changed && changed->empty()) return;
+  waiting::Orders orders;
+  const auto changed = room.with(now, [&](WaitingRoom& inside, Time) {
+    orders = inside.orders();
+    return inside.take_changed();
+  });
+  std::uint64_t& known = gathered_orders_[room.name()];
+  const bool is_ordered = std::exchange(known, orders.changes) != orders.changes;
+  if (changed && changed->empty() && !is_ordered) return;
   store::PlaceChanges changes{room.name(), !changed, {}};
+  if (is_ordered || !changed) changes.orders = std::move(orders);
   if (changed) {
     for (std::span<const TicketId> rest = *changed; !rest.empty();) {
       const auto some = rest.first(std::min(rest.size(), kAtATime));

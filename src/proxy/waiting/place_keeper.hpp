@@ -6,8 +6,10 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -50,10 +52,11 @@ class PlaceKeeper {
   const std::shared_ptr<VisitorContext> context_;
   const OnFailure on_failure_;
   std::unique_ptr<store::PlaceStore> store_;
-  std::vector<store::PlaceChanges> unwritten_;  // its thread's
-  waiting::Time gathered_{};                    // likewise: when that began
-  waiting::Time written_{};                     // likewise: until when all is written
-  bool is_last_ = false;                        // likewise: it writes for the last time
+  std::vector<store::PlaceChanges> unwritten_;            // its thread's
+  waiting::Time gathered_{};                              // likewise: when that began
+  std::map<std::string, std::uint64_t> gathered_orders_;  // likewise: Orders::changes, by room
+  waiting::Time written_{};                               // likewise: until when all is written
+  bool is_last_ = false;                                  // likewise: it writes for the last time
   // What the former process did not write may turn up until then, and is written as of its end, so
   // that a second crash before that loses nothing either.
   struct {

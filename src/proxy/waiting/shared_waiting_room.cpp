@@ -72,6 +72,16 @@ bool SharedWaitingRoom::may_join(const IpAddress& client, const config::WaitingR
   return false;
 }
 
+bool SharedWaitingRoom::may_go_first(const waiting::TicketId& id,
+                                     const config::WaitingRoom& settings, TimePoint now) {
+  constexpr double kPerSecond = 20, kAtOnce = 400;
+  // So many sessions have a place together.
+  const double together =
+      std::max(1.0, static_cast<double>(settings.sessions.most) / HashedBuckets::kPlaces);
+  const std::string_view bytes(reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size());
+  return context_->passes.of(bytes).try_take(kPerSecond * together, kAtOnce * together, now);
+}
+
 bool SharedWaitingRoom::stay(const waiting::TicketId& id, TimePoint now) {
   if (is_shared()) log_.outbox->stay(id);
   const std::lock_guard lock(mutex_);

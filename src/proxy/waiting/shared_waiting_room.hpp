@@ -39,10 +39,14 @@ enum class PlaceKeeping : std::uint8_t { is_off, works, fails };
 // What all waiting rooms of the process share.
 struct VisitorContext {
   VisitorContext(waiting::TokenKeys made, traffic::SipKey addresses)
-      : keys(std::move(made)), address_key(addresses), bad_signatures(addresses) {}
+      : keys(std::move(made)),
+        address_key(addresses),
+        bad_signatures(addresses),
+        passes(addresses) {}
   waiting::TokenKeys keys;  // replaced by PlaceKeeper before any visitor has come
   const traffic::SipKey address_key;
   AddressLimit bad_signatures;  // of visitors' trusted_tokens
+  HashedBuckets passes;         // by id: requests in the class of those who were let in
   VisitorClock clock;
   CappedCounter event_seats;  // taken
   std::atomic<PlaceKeeping> keeping{PlaceKeeping::is_off};
@@ -168,6 +172,11 @@ class SharedWaitingRoom {
   void did_not_join(const IpAddress& client, const config::WaitingRoom& settings) {
     joins_.give_back(client, settings.tickets.joins_per_second);
   }
+  // Whether a request with that pass goes in the class of those who were let in. One that asks for
+  // more than a person's browser does goes in the class of its route: a pass is no way for a
+  // program to be served before all others, however often it asks.
+  bool may_go_first(const waiting::TicketId& id, const config::WaitingRoom& settings,
+                    TimePoint now);
   // A session is used, as WaitingRoom::stay(). true: resources are handed out, and it has ended.
   bool stay(const waiting::TicketId& id, TimePoint now);
   // A first contact was offered a place.

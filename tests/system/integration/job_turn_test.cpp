@@ -95,6 +95,10 @@ TEST_CASE("control: a job with a class has its turn as a live request of that cl
 TEST_CASE("a job in hand that waits for a slot expires when its time is over") {
   Backend backend;
   json settings = one_slot("");
+  json control = settings["routes"][0];
+  control["name"] = "mail";
+  control["match"]["path"] = "/mail/**";
+  settings["routes"].push_back(control);
   settings["routes"][0]["defer"]["ttl_ms"] = 1000;
   ProxyUnderTest proxy(backend.peer.address(), settings);
   const Operator desk{proxy.admin_port()};
@@ -109,9 +113,9 @@ TEST_CASE("a job in hand that waits for a slot expires when its time is over") {
   CHECK(proxy.metric_becomes("spillway_jobs_expired_total", 1));
   backend.go.set();
   CHECK(holder.read_response().status() == 200);
-  defer(proxy.port(), "/export/2");
+  defer(proxy.port(), "/mail/1");
   REQUIRE(desk.come_to(1, "state=succeeded"));
-  CHECK(backend.came() == std::vector<std::string>{"/hold", "/export/2"});
+  CHECK(backend.came() == std::vector<std::string>{"/hold", "/mail/1"});
 }
 
 TEST_CASE("a job that got no slot in time goes before one that came later") {

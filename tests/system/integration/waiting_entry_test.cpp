@@ -18,12 +18,13 @@ namespace {
 struct FaultyShop {
   std::atomic<int> failures{0};
   std::atomic<int> status{500};
+  std::atomic<const char*> fields{""};  // of the next response
   ScriptedPeer peer{[this](PeerConnection& proxy) {
     while (proxy.read_request()) {
       const bool fails = failures > 0;
       if (fails) --failures;
       proxy.send("HTTP/1.1 " + std::to_string(fails ? status.load() : 200) +
-                 " Said\r\nContent-Length: 2\r\n\r\nin");
+                 " Said\r\nContent-Length: 2\r\n" + fields.exchange("") + "\r\nin");
     }
   }};
 };
@@ -65,6 +66,36 @@ TEST_CASE("a failure of the upstream gives its place back to who was called") {
   CHECK(is_in(entry.first.visit()));
   CHECK(entry.failed() == 1);
   CHECK(Operator{entry.proxy.admin_port()}.get("/rooms/sale").at("entries_failed") == 1);
+}
+
+TEST_CASE("a session that the upstream says is over makes room for the next visitor at once") {
+  Entry entry;
+  REQUIRE(is_in(entry.first.visit()));
+  entry.shop.fields = "Spillway-Session: end\r\n";
+  const Message last = entry.first.visit("/sale/paid");
+  CHECK(is_in(last));
+  CHECK_FALSE(last.field("Spillway-Session"));
+  CHECK(last.field("Set-Cookie").value_or("").find("Max-Age=0") != std::string::npos);
+  REQUIRE(entry.second.is_called());  // and not only after idle_ms, five minutes
+  CHECK(is_in(entry.second.visit()));
+  CHECK(entry.first.join().value("state", "") == "waiting");
+  // Another word says nothing.
+  entry.shop.fields = "Spillway-Session: over\r\n";
+  CHECK(is_in(entry.second.visit()));
+  CHECK(is_in(entry.second.visit()));
+}
+
+TEST_CASE("an entry that the upstream says it refused gives its place back") {
+  Entry entry;
+  const std::string ticket = entry.first.jar();
+  entry.shop.fields = "Spillway-Session: refused\r\n";
+  const Message refused = entry.first.visit();
+  CHECK(refused.status() == 200);
+  CHECK_FALSE(refused.field("Spillway-Session"));
+  CHECK(entry.first.jar() == ticket);
+  CHECK(entry.failed() == 1);
+  REQUIRE(entry.first.is_called());
+  CHECK(is_in(entry.first.visit()));
 }
 
 TEST_CASE("what is no failure, and a failure of a later request, ends no session") {
@@ -114,4 +145,22 @@ TEST_CASE("a failure of Spillway itself does the same, and the last attempt leav
   CHECK_FALSE(failed.field("Set-Cookie"));
   CHECK(visitor.poll().value("state", "") != "fulfilled");
   CHECK(proxy.metric(R"(spillway_waiting_room_entries_failed_total{room="sale"})") == 1);
+}
+
+TEST_CASE("who was let in goes first, but a program that asks on and on only for a while") {
+  Shop shop;
+  ProxyUnderTest proxy(shop.address(), selling({{"active_sessions", 1}, {"when", "always"}}));
+  Visitor inside(proxy);
+  inside.join();
+  REQUIRE(inside.is_called());
+  const TimePoint begin = Clock::now();
+  for (int n = 0; n < 1000; ++n) REQUIRE(is_in(inside.visit()));
+  const double refilled = 20 * to_seconds(Clock::now() - begin) + 1;
+  const auto forwarded = [&](const std::string& its_class) {
+    return proxy.metric(R"(spillway_requests_total{route="sale",class=")" + its_class +
+                        R"(",outcome="forwarded"})");
+  };
+  CHECK(forwarded("P0") >= 400);
+  CHECK(forwarded("P0") <= 400 + refilled);
+  CHECK(forwarded("P0") + forwarded("P1") == 1000);
 }

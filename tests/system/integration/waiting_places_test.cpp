@@ -11,6 +11,7 @@
 
 #include "support/proxy_process.hpp"
 #include "support/temporary_directory.hpp"
+#include "system/integration/jobs_operator.hpp"
 #include "system/integration/sale.hpp"
 
 using namespace spillway;
@@ -37,7 +38,8 @@ class CrampedProxy {
  public:
   CrampedProxy(const Shop& shop, const TemporaryDirectory& directory, const std::string& policy)
       : proxy_(configuration({shop.address()},
-                             one_at_a_time(directory, {{"on_store_failure", policy}})),
+                             one_at_a_time(directory, {{"on_store_failure", policy},
+                                                       {"max_wait_ms", 86'400'000}})),
                {"prlimit", "--fsize=131072:unlimited"}) {}
 
   std::uint16_t port() const { return proxy_.port(); }
@@ -106,6 +108,31 @@ TEST_CASE("after a restart everybody is where it was") {
   CHECK(leave(visitor));
   REQUIRE(first.is_called());
   CHECK(is_in(first.visit()));
+}
+
+TEST_CASE(
+    "after a restart a waiting room is paused as it was, and its visitors are told the same") {
+  const TemporaryDirectory directory;
+  Shop shop;
+  std::string ticket;
+  {
+    ProxyUnderTest proxy(shop.address(), one_at_a_time(directory));
+    const Operator desk{proxy.admin_port()};
+    desk.post("/rooms/sale/pause");
+    desk.post("/rooms/sale/message", {{"text", "Back at three."}});
+    Visitor visitor(proxy);
+    CHECK(visitor.join().value("why", "") == "paused");
+    ticket = visitor.jar();
+  }
+  ProxyUnderTest proxy(shop.address(), one_at_a_time(directory));
+  Visitor visitor(proxy);
+  visitor.carry(ticket);
+  const json told = visitor.poll();
+  CHECK(told.value("state", "") == "waiting");
+  CHECK(told.value("why", "") == "paused");
+  CHECK(told.value("message", "") == "Back at three.");
+  Operator{proxy.admin_port()}.post("/rooms/sale/resume");
+  CHECK(visitor.is_called());
 }
 
 TEST_CASE("a waiting room that is gone at a restart or a reload takes its places with it") {

@@ -208,6 +208,8 @@ TEST_CASE("the user of a token has one place, by whichever browser it comes") {
   Full full(json{{"per_user", 1}});
   Visitor one(*full.proxy, kNavigation + bearer(jwt({{"sub", "ann"}})));
   CHECK(one.join().at("state") == "waiting");
+  const auto found = Operator{full.proxy->admin_port()}.get("/rooms/sale/tickets?user=ann");
+  CHECK(found.at("tickets").size() == 1);
   const auto state_of = [&](const std::string& fields) {
     RawClient client(full.proxy->port());
     const Message answer = client.ask("POST /_spillway/rooms/sale/tickets HTTP/1.1\r\nHost: a\r\n" +

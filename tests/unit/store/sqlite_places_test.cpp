@@ -136,6 +136,7 @@ TEST_CASE("a file of the first version is taken over: its places have nothing of
   run("ALTER TABLE places DROP COLUMN user");
   run("ALTER TABLE places DROP COLUMN ask");
   run("ALTER TABLE places DROP COLUMN resource");
+  run("DROP TABLE orders");
   run("PRAGMA user_version = 1");
   sqlite3_close(database);
   const auto store = open_at(file);
@@ -158,6 +159,28 @@ TEST_CASE("a whole waiting room replaces what was written of it, and of no other
   CHECK(all.rooms["course"].size() == 1);
   write(*store, {{"sale", true, {}}});
   CHECK(read(*store).rooms.count("sale") == 0);
+}
+
+TEST_CASE("what the operator has decided is there until it is decided otherwise") {
+  const support::TemporaryDirectory directory;
+  const path file = directory.path() / "places.db";
+  waiting::Orders orders{.is_held_open = true, .message = "Back at 3\xC3\xBC.", .changes = 1};
+  {
+    const auto store = open_at(file);
+    write(*store, {{"sale", false, {place(1)}, orders}, {"course", false, {}, orders}});
+    orders = {.is_paused = true, .has_ended = true, .changes = 1};
+    write(*store, {{"sale", false, {}, orders}});
+    write(*store, {{"sale", false, {place(2)}}});  // nothing decided
+  }
+  const auto store = open_at(file);
+  PlacesRead all = read(*store);
+  CHECK(all.orders.size() == 2);
+  CHECK(all.orders["sale"] == orders);
+  CHECK(all.orders["course"].is_held_open);
+  CHECK(all.orders["course"].message == "Back at 3\xC3\xBC.");
+  CHECK(all.rooms["sale"].size() == 2);
+  write(*store, {{"course", true, {}}});  // the room is gone
+  CHECK(read(*store).orders.size() == 1);
 }
 
 TEST_CASE("that something has ended is forgotten after a while, and places are not") {

@@ -1,6 +1,9 @@
 // What nobody can do at the door: keep it open, keep it closed, or go in for somebody else.
 #include <doctest/doctest.h>
 
+#include <deque>
+#include <utility>
+
 #include "crowd.hpp"
 
 namespace spillway::waiting {
@@ -118,6 +121,34 @@ TEST_CASE("a first pass is good for a slice, also over a restart") {
   CHECK(room.use(id_of(2), 0, now - Milliseconds(1000), now).use == Use::renewed);
   CHECK(room.use(id_of(1), 0, kStart + Milliseconds(1000), now).use == Use::over);
   CHECK(room.use(id_of(3), 1, now - Milliseconds(30'000), now).use == Use::renewed);
+}
+
+TEST_CASE("a crowd that comes before any rate is known gets no places for a whole day") {
+  // Of 50,000 within a minute, who come when they are called, and stay for so long.
+  const auto tickets_with = [](Milliseconds stay) {
+    WaitingRoom room(terms_for(200, When::always));
+    EventSet wanted{};
+    wanted[static_cast<std::size_t>(Event::called)] = true;
+    room.want_events(wanted);
+    Time now = kStart;
+    std::size_t tickets = 0;
+    std::deque<std::pair<Time, TicketId>> inside;
+    for (std::uint64_t n = 0; n < 50'000; ++n) {
+      tickets += room.join(id_of(n), now, now).door == Door::wait ? 1 : 0;
+      if (n % 100 != 99) continue;
+      room.tick(now += Milliseconds(120), kHealthy);
+      for (const Happening& called : room.take_events(1000)) {
+        if (room.claim(called.id, now)) inside.emplace_back(now + stay, called.id);
+      }
+      for (; !inside.empty() && inside.front().first <= now; inside.pop_front())
+        room.cancel(inside.front().second, now);
+    }
+    return tickets;
+  };
+  // 200 at once, and within half an hour 60 times 200 if sessions last 30 s.
+  CHECK(tickets_with(std::chrono::minutes(5)) == doctest::Approx(12'200).epsilon(0.02));
+  // Once sessions have ended the rate is known: 20 a second.
+  CHECK(tickets_with(std::chrono::seconds(10)) > 25'000);
 }
 
 }  // namespace spillway::waiting

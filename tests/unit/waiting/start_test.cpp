@@ -56,7 +56,9 @@ struct Prelude {
 // Of `count` visitors who come one after another until shortly before the start, the mean place of
 // the first half of them, of 0 to 1.
 double place_of_early_birds(By by, std::uint64_t count) {
-  Prelude scene(starting(by));
+  Terms terms = starting(by);
+  terms.max_wait = std::chrono::hours(24);
+  Prelude scene(terms);
   for (std::uint64_t n = 0; n < count; ++n) {
     scene.now += Milliseconds(100);
     scene.join(n);

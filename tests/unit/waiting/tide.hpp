@@ -50,8 +50,11 @@ class TidePlay {
   WaitingRoom& room() { return room_; }
   Time now() const { return now_; }
   Counts counts() const { return room_.counts(now_); }
+  std::function<void(const WaitingRoom::View&)> on_poll;  // of who waits
   // Entries since the last call, by priority.
   std::map<Priority, std::size_t> take_entered() { return std::exchange(entered_, {}); }
+  // What each visitor sees of its place, each time.
+  std::function<void(const TicketId&, const View&)> on_view{};
 
  private:
   enum class Does : std::uint8_t { poll, leave };
@@ -73,15 +76,18 @@ class TidePlay {
     const auto contact = room_.join(id_of(number), now_, now_, priority);
     if (contact.session) return entered(number, priority);
     if (!contact.view) return;
+    if (on_view) on_view(id_of(number), *contact.view);
     later(1 + random_.uniform(), number, Does::poll, priority);
     if (tide_.patience > 0) later(drawn(tide_.patience), number, Does::leave, priority);
   }
   void poll(const Event& event) {
     const auto view = room_.hear(id_of(event.number), now_);
     if (!view) return;
+    if (on_view) on_view(id_of(event.number), *view);
     if (view->state == TicketState::processing && room_.claim(id_of(event.number), now_))
       return entered(event.number, event.priority);
     if (view->state == TicketState::fulfilled) return;
+    if (on_poll) on_poll(*view);
     const double poll = static_cast<double>(view->poll.count()) / 1000;
     later(poll * (1 + 0.3 * random_.uniform()), event.number, Does::poll, event.priority);
   }

@@ -195,8 +195,7 @@ TEST_CASE(
 
 TEST_CASE("the door is closed to a tier by those who are called before it, and not by lower ones") {
   Terms terms = full_room();
-  terms.per_minute = 60;
-  terms.max_wait = Milliseconds(10'000);  // ten calls
+  terms.max_wait = Milliseconds(300'000);  // ten calls, one every 30 s at most
   FullRoom full(terms);
   for (std::uint64_t n = 1; n <= 10; ++n) full.join(n, kStandard);
   CHECK(full.room.arrive(full.now, kStandard) == Door::full);
@@ -210,6 +209,7 @@ TEST_CASE("the door is closed to a tier by those who are called before it, and n
 
 TEST_CASE("one tier in use costs one line, whatever tiers there are") {
   Terms terms = full_room();
+  terms.max_wait = std::chrono::hours(24);
   WaitingRoom room(terms);
   for (std::uint64_t n = 0; n < 1000; ++n) room.join(id_of(n), kStart, kStart);
   CHECK(room.counts(kStart).tiers[2].visitors == 1000);

@@ -46,6 +46,29 @@ TEST_CASE("a token says what was written") {
   }
 }
 
+TEST_CASE("a ticket that a former key signed is to be signed anew, before its time is over") {
+  Token ticket = a_pass();
+  ticket.kind = TokenKind::ticket;
+  ticket.generation = 0;
+  ticket.priority = 7;
+  const Time signed_at = kNow;
+  Time now = signed_at;
+  std::string carried = text_of(ticket);
+  const std::string first = carried;
+  // It asks every five hours, for a week.
+  for (; now < signed_at + std::chrono::hours(7 * 24); now += std::chrono::hours(5)) {
+    const auto read = kKeys.read(carried, "sale", now);
+    REQUIRE(read);
+    if (const auto renewal = renewal_of(*read)) {
+      CHECK(*renewal == ticket);
+      carried = text_of(*renewal, "sale", now);
+    }
+  }
+  CHECK(kKeys.read(carried, "sale", now));
+  CHECK_FALSE(kKeys.read(first, "sale", now));  // the control
+  CHECK_FALSE(renewal_of(ticket));
+}
+
 TEST_CASE("a token counts in its waiting room, under its secret, unchanged") {
   const std::string text = text_of(a_pass());
   CHECK_FALSE(kKeys.read(text, "sale2", kNow));

@@ -271,7 +271,7 @@ TEST_CASE("what has to be announced is: politely, and a call at once") {
 TEST_CASE(
     "a page without scripts says why a place rises or stays, and does not reload once it has "
     "ended") {
-  for (const char* const why : {"paused", "higher_tier", "returned", "busy"}) {
+  for (const char* const why : {"paused", "higher_tier", "returned", "busy", "slower"}) {
     CAPTURE(why);
     PageContent held = content();
     held.why = why;
@@ -310,8 +310,8 @@ TEST_CASE("the script finds each text that it uses, and each element") {
   };
   CHECK(each(R"(texts\.(\w+))", is_given) > 10);
   CHECK(each(R"((?:at|put)\('([\w-]+)')", is_there) > 20);
-  for (const char* const key : {"minutes", "hours", "range", "range_h", "title", "busy", "paused",
-                                "higher_tier", "returned"})
+  for (const char* const key : {"minutes", "hours", "range", "range_h", "title", "busy", "slower",
+                                "paused", "higher_tier", "returned"})
     is_given(key);
   for (const std::string_view state : kAllStates) {
     is_given("h_" + std::string(state));

@@ -51,6 +51,12 @@ struct Desk {
   std::vector<std::uint64_t> asking;
 };
 
+Terms with_a_long_line() {
+  Terms terms = terms_for(1, When::always);
+  terms.max_wait = std::chrono::hours(1000);
+  return terms;
+}
+
 }  // namespace
 
 TEST_CASE("an open waiting room has visitors wait, a closed one goes by its configuration") {
@@ -202,7 +208,7 @@ TEST_CASE("a moved ticket that was away stays away") {
 }
 
 TEST_CASE("when the room has ended all tickets end with that cause, and sessions go on") {
-  Desk desk(terms_for(1, When::always));
+  Desk desk(with_a_long_line());
   desk.join(1);
   desk.pass(kTick);
   REQUIRE(desk.claim(1));
@@ -229,7 +235,7 @@ TEST_CASE("when the room has ended all tickets end with that cause, and sessions
 }
 
 TEST_CASE("an end that is taken back revives nobody, also of those the sweep had not come to") {
-  Desk desk(terms_for(1, When::always));
+  Desk desk(with_a_long_line());
   desk.room.pause(true);
   for (std::uint64_t n = 1; n <= 9000; ++n) desk.room.join(id_of(n), desk.now, desk.now);
   desk.room.end_room(true);

@@ -287,7 +287,7 @@ TEST_CASE("a cookieless flood stores nothing, and visitors get in beside it") {
 }
 
 TEST_CASE("no place is given that is not reached within max_wait") {
-  Terms terms = terms_for(1, When::always);
+  Terms terms = terms_for(100, When::always);
   terms.per_minute = 60;
   terms.max_wait = Milliseconds(10'000);
   Scene scene(terms);

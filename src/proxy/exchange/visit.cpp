@@ -1,0 +1,41 @@
+#include "proxy/exchange/visit.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "http/ascii.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+
+bool mentions_prefetch(const http::FieldList& fields, std::string_view name) {
+  const http::Field* const field = fields.find(name);
+  return field != nullptr && field->value.find("prefetch") != std::string_view::npos;
+}
+
+// What a page is made of. Browsers send no Fetch Metadata over plain HTTP, but ask for a picture or
+// a style sheet as such (WHATWG Fetch, "fetching": Accept by destination).
+bool accepts_parts(const http::FieldList& fields) {
+  constexpr std::array<std::string_view, 5> kParts{"image/", "text/css", "font/", "audio/",
+                                                   "video/"};
+  const http::Field* const accept = fields.find(http::FieldId::accept);
+  return accept != nullptr && std::ranges::any_of(kParts, [accept](std::string_view part) {
+           return http::istarts_with(accept->value, part);
+         });
+}
+
+}  // namespace
+
+bool is_visit(const http::RequestHead& head) {
+  if (head.method != http::Verb::get || head.path_and_query == "/robots.txt") return false;
+  if (mentions_prefetch(head.fields, "Sec-Purpose") || mentions_prefetch(head.fields, "Purpose"))
+    return false;
+  const http::Field* const mode = head.fields.find("Sec-Fetch-Mode");
+  if (mode != nullptr && mode->value != "navigate") return false;
+  const http::Field* const destination = head.fields.find("Sec-Fetch-Dest");
+  return destination == nullptr ? !accepts_parts(head.fields) : destination->value == "document";
+}
+
+}  // namespace spillway::proxy

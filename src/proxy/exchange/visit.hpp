@@ -1,0 +1,13 @@
+// Whether a request of a route with a waiting room is a visit.
+#pragma once
+
+#include "http/head.hpp"
+
+namespace spillway::proxy {
+
+// Somebody wants to see the page. Pictures, scripts, forms, prefetches and the like are no visits:
+// they get no ticket, or one visitor would have many (Fetch Metadata, W3C; Sec-Purpose). Nor do
+// they claim one that is called: nobody would see what its session began with.
+bool is_visit(const http::RequestHead& head);
+
+}  // namespace spillway::proxy
