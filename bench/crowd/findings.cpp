@@ -36,6 +36,16 @@ std::vector<Duration> waits_of(std::span<const Record> records) {
   return waits;
 }
 
+// From the call to the response of the site; no shorter than they were.
+std::vector<Duration> entries_of(std::span<const Record> records) {
+  std::vector<Duration> entries;
+  for (const Record& record : records) {
+    if (record.called && record.entered)
+      entries.push_back(record.entered->to - record.called->from);
+  }
+  return entries;
+}
+
 }  // namespace
 
 Heads heads_of(std::span<const Record> records) {
@@ -90,6 +100,7 @@ std::string summary(const Findings& found) {
   const Heads heads = heads_of(found.records);
   const Order order = order_of(found.records);
   const std::vector<Duration> waits = waits_of(found.records);
+  const std::vector<Duration> entries = entries_of(found.records);
   std::string text = fmt::format(
       "{} came; {} stayed until their turn; {} were told at the door that the line is too long; {} "
       "went away\n",
@@ -98,6 +109,9 @@ std::string summary(const Findings& found) {
       "came in: {} of {} who stayed; those who waited: {:.0f} s (median), {:.0f} s (most)\n",
       stayed.came_in, stayed.all, to_seconds(load::percentile(waits, 0.5)),
       to_seconds(load::percentile(waits, 1)));
+  text += fmt::format("from the call to the site, by polls: {:.1f} s (median), {:.1f} s (95 %)\n",
+                      to_seconds(load::percentile(entries, 0.5)),
+                      to_seconds(load::percentile(entries, 0.95)));
   text += fmt::format(
       "order: {} pairs of visitors compared, {} called out of order ({} asked late and may have "
       "been passed)\n",

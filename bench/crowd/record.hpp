@@ -33,6 +33,7 @@ struct Record {
   std::optional<Span> arrived{};  // first contact
   std::optional<Span> joined{};   // second contact: it has a place
   std::optional<Span> called{};   // its turn came, or it was let in at once
+  std::optional<Span> entered{};  // the request with which it came in after that
   bool was_inside = false;
   bool was_late = false;  // it asked so late itself that it may have counted as away
 };

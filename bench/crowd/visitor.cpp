@@ -151,7 +151,10 @@ asio::awaitable<bool> Visitor::wait_in_line(Visitor& v, Duration poll, TimePoint
     if (turn == Turn::not_yet) continue;
     const Asked page = co_await ask_for_page(v);
     if (v.record_.fate == Fate::failed) co_return false;
-    if (page.status == 200) co_return true;
+    if (page.status == 200) {
+      v.record_.entered = page.span;
+      co_return true;
+    }
     poll = told_to_wait(page.reply.response).value_or(poll);  // called, and no room yet
     heard = page.span.to;
   }

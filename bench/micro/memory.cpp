@@ -1,5 +1,6 @@
 #include "memory.hpp"
 
+#include <benchmark/benchmark.h>
 #include <malloc.h>
 
 #include <iostream>
@@ -26,10 +27,20 @@ std::size_t allocated() {
 
 // What `make` allocates for what it returns (a unique_ptr), the object included.
 template <class Make>
-void print_size(std::ostream& out, const char* name, Make make) {
+std::size_t size_of(const Make& make) {
   const std::size_t before = allocated();
-  const auto made = make();
-  out << sizes_line(name, allocated() - before) << '\n';
+  auto made = make();
+  benchmark::DoNotOptimize(made);  // or nothing is made
+  return allocated() - before;
+}
+
+template <class Make>
+void print_size(std::ostream& out, const char* name, const Make& make) {
+  out << sizes_line(name, size_of(make)) << '\n';
+}
+
+std::size_t size_of_line(std::size_t length) {
+  return size_of([&] { return waiting_line(length, waiting::Time(std::chrono::hours(1))); });
 }
 
 }  // namespace
@@ -59,8 +70,11 @@ void print_sizes(std::ostream& out) {
   out << sizes_line("waiter (waiting request)", sizeof(dispatch::Waiter)) << '\n';
   print_size(out, "classifier of 10 000 routes",
              [&] { return std::make_unique<traffic::Classifier>(config); });
-  print_size(out, "waiting room with 10^6 in line (its route)",
-             [] { return waiting_line(1000000, waiting::Time(std::chrono::hours(1))); });
+  const std::size_t many = size_of_line(1000000);
+  out << sizes_line("waiting room with 10^6 in line (its route)", many) << '\n'
+      << sizes_line("waiting ticket, from 10^5 to 10^6 in line",
+                    (many - size_of_line(100000)) / 900000)
+      << '\n';
   print_size(out, "rules of 10 000 routes (upstream), 4 states",
              [&] { return std::make_unique<overload::RuleTables>(config, upstream); });
 }

@@ -24,7 +24,7 @@ std::unique_ptr<WaitingRoom> waiting_line(std::size_t length, waiting::Time now)
                              .session_ttl = std::chrono::hours(24),
                              .idle = std::chrono::hours(24),
                              .abandon = std::chrono::hours(24),
-                             .max_wait = std::chrono::hours(24),
+                             .max_wait = std::chrono::hours(100'000),
                              .max_tickets = 10'000'000};
   auto room = std::make_unique<WaitingRoom>(terms);
   if (!room->join(visitor(0), now, now).session) throw std::logic_error("no room for the first");

@@ -1,7 +1,9 @@
 #!/bin/bash
-# Puts a long line before a waiting room, has it poll, and prints what that cost (README.md).
+# Puts a long line before a waiting room, has it poll, and prints what that cost; then what a flood
+# and event streams take, and how soon the next one is called (README.md).
 #
 #   bench/waiting/run.sh [--visitors N] [--polls N] [--connections N] [--seconds S]
+#                        [--flood N] [--streams N] [--turns N] [--sessions N]
 #
 # Exit status 1 if a request was not answered as it should be. Ports are free ones, and nothing is
 # left behind.
@@ -10,9 +12,9 @@ cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
 
 for ((n = 1; n <= $#; n += 2)); do
   case ${!n} in
-    --visitors | --polls | --connections | --seconds) ((n < $#)) && continue ;;
+    --visitors | --polls | --connections | --seconds | --flood | --streams | --turns | --sessions) ((n < $#)) && continue ;;
   esac
-  sed -n '/^#   bench/s/^# *//p' "$0" >&2
+  sed -n '/^#   /s/^# *//p' "$0" >&2
   exit 2
 done
 

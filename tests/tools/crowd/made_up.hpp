@@ -10,12 +10,13 @@ inline Span at(double seconds) {
   return {start, start + Milliseconds(1)};
 }
 
-// Came, got its place a second later, was called, and has left again.
+// Came, got its place a second later, was called, came in two seconds later, and has left again.
 inline Record served(double arrived, double called) {
   return {.fate = Fate::left,
           .arrived = at(arrived),
           .joined = at(arrived + 1),
           .called = at(called),
+          .entered = at(called + 2),
           .was_inside = true};
 }
 

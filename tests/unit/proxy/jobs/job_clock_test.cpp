@@ -53,7 +53,7 @@ TEST_CASE("what a store said while it was slow does not take the place of what i
 }
 
 TEST_CASE("a proxy learns the store's time when it joins and each time it renews") {
-  Play play;  // whose store has no clock
+  Play play(nlohmann::json::object(), true);  // whose store has not told the time yet
   CHECK(is_near(play.dispatcher.clock().now(), machine_time()));
   const jobs::WallTime hour = machine_time() + std::chrono::hours(1);
   play.pass(seconds(6));

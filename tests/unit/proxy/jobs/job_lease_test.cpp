@@ -86,6 +86,7 @@ TEST_CASE("a proxy that is alone on its store keeps what is in hand, however lon
     play.ask();
     play.dispatcher.failed(play.now);
   }
+  play.pass(seconds(1));
   play.ask();
   REQUIRE(play.asked<store::Renew>());
   play.answer<store::Renew>([](const store::Renew&) {});
