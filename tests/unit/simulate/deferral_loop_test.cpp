@@ -222,13 +222,13 @@ TEST_CASE("beyond max_pending requests are refused as without deferral") {
 TEST_CASE("the control: jobs that compete with live requests harm them") {
   const Scenario low = day_with([](config::Defer& defer) { defer.traffic_class = ClassId{2}; });
   for (const Pair& day : play_days(low)) {
-    CHECK(overloaded(day.with) > overloaded(day.without) + 30);
-    CHECK(day.with.classes[2].success < day.without.classes[2].success - 0.05);
+    CHECK(overloaded(day.with) > overloaded(day.without) + 10);
+    CHECK(day.with.classes[2].success < day.without.classes[2].success - 0.005);
     CHECK(is_conserved(*day.with.jobs));
   }
   const Scenario high = day_with([](config::Defer& defer) { defer.traffic_class = ClassId{0}; });
   for (const Pair& day : play_days(high)) {
-    CHECK(day.with.classes[1].success < 0.7);
+    CHECK(day.with.classes[1].success < 0.85);
     CHECK(day.without.classes[1].success > 0.99);
   }
 }
