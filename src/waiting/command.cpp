@@ -28,7 +28,7 @@ WaitingRoom::Contact perform(WaitingRoom& room, const Offer& command, Time now) 
 Claimed perform(WaitingRoom& room, const Claim& command, Time now) {
   recover(room, command.token, now);
   Claimed claimed{.session = room.claim(command.token.id, now)};
-  if (!claimed.session) claimed.view = room.hear(command.token.id, now);
+  if (!claimed.session) claimed.view = room.show_page(command.token.id, now);
   return claimed;
 }
 

@@ -49,7 +49,7 @@ struct Join : ByToken<0> {
 struct Offer : ByToken<1> {
   using Result = WaitingRoom::Contact;
 };
-// `view`: if no session began, as hear().
+// `view`: if no session began, as show_page().
 struct Claimed {
   std::optional<Session> session{};
   std::optional<WaitingRoom::View> view{};

@@ -17,6 +17,18 @@
 
 namespace spillway::waiting {
 
+// Of all times that it was told, for View::why.
+struct LeastTold {
+  std::uint32_t ahead = UINT32_MAX;
+  std::uint32_t own = UINT32_MAX;  // likewise, of its own tier
+  std::uint32_t end = UINT32_MAX;  // of its range: seconds from when it joined
+
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.ahead, self.own, self.end);
+  }
+};
+
 class Told {
  public:
   bool is_told() const { return middle_ > 0; }

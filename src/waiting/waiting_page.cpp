@@ -7,14 +7,13 @@
 
 #include "waiting/page_assets.hpp"
 #include "waiting/page_language.hpp"
+#include "waiting/ticket.hpp"
 
 namespace spillway::waiting {
 namespace {
 
 constexpr std::int64_t kMinute = 60'000;
 constexpr std::int64_t kHour = 60 * kMinute;
-// Shorter is a burden on who reads the page with a screen reader, and on the proxy.
-constexpr Milliseconds kShortestRefresh{20'000};
 constexpr std::array<std::string_view, 11> kStates{"arrived",   "offered", "waiting",  "processing",
                                                    "fulfilled", "full",    "closed",   "expired",
                                                    "cancelled", "ended",   "elsewhere"};
@@ -276,7 +275,7 @@ class Filling {
   }
 
   std::string refresh_seconds() const {
-    const Milliseconds every = std::max(content_.poll, kShortestRefresh);
+    const Milliseconds every = std::max(content_.poll, kPageReload);
     return std::to_string(std::chrono::ceil<std::chrono::seconds>(every).count());
   }
 

@@ -93,6 +93,15 @@ std::optional<WaitingRoom::View> WaitingRoom::hear(const TicketId& id, Time now)
   return look(slot);
 }
 
+std::optional<WaitingRoom::View> WaitingRoom::show_page(const TicketId& id, Time now) {
+  std::optional<View> view = hear(id, now);
+  if (const Slot slot = find(id); view && slot != kNoSlot) {
+    tickets_[slot].has_page = true;
+    wait_for(slot);
+  }
+  return view;
+}
+
 std::uint32_t WaitingRoom::follow(const TicketId& id) {
   const Slot slot = find(id);
   return slot == kNoSlot ? 0 : ++tickets_[slot].streams;
@@ -187,7 +196,7 @@ void WaitingRoom::due(Slot slot, Time now) {
     due_while_called(slot, now);
     return;
   }
-  const Milliseconds poll(ticket.poll_ms);
+  const Milliseconds poll = ticket.interval();
   const Time kept_until = ticket.heard + std::max(terms_.abandon, poll + poll / 2);
   const bool has_waited = now >= end_of_own_wait(slot);
   if (has_waited || now >= kept_until) {
@@ -226,7 +235,7 @@ void WaitingRoom::send_back(Slot slot) {
   lane(slot).since.calls -= 1;
   stock_.take_back(ticket.id);
   journal_.note(ticket.id);
-  const Milliseconds poll(ticket.poll_ms);
+  const Milliseconds poll = ticket.interval();
   set_deadline(slot, ticket.heard + std::max(terms_.abandon, poll + poll / 2));
 }
 
@@ -248,7 +257,7 @@ void WaitingRoom::call(Slot slot, Time now) {
   ticket.coming = Coming::fresh;
   ++its.called.fresh;
   ++its.calls;
-  const Milliseconds poll(ticket.poll_ms);
+  const Milliseconds poll = ticket.interval();
   // When it asks next, which it may do half an interval late, it learns of it.
   ticket.fresh_until = std::max(ticket.heard + poll, now) + poll / 2 + kComing;
   ticket.claim_until = now + std::max(terms_.claim, poll + poll / 2);

@@ -91,6 +91,9 @@ class WaitingRoom {
   // A sign of life. nullopt: unknown, or ended. It counts as present for poll + 50 % + poll from
   // now on.
   std::optional<View> hear(const TicketId& id, Time now);
+  // The same for who is shown the page, which without scripts asks again after kPageReload: until
+  // it is heard of otherwise, it counts as present for as long as one that polls so rarely.
+  std::optional<View> show_page(const TicketId& id, Time now);
   // The same for a poll, of which there may be too many: see poll_limit.hpp. Its place is kept
   // however many they are.
   std::optional<View> ask(const TicketId& id, Time now);
@@ -99,7 +102,7 @@ class WaitingRoom {
   std::optional<End> end_of(const TicketId& id, Time now) const;
 
   // The holder of a ticket asks for the route itself, which is a contact as a poll is. A session
-  // begins if the ticket is called and there is room. nullopt: show the page of hear(). A called
+  // begins if the ticket is called and there is room. nullopt: show_page(). A called
   // one without room stays called and goes first when there is room again. Idempotent.
   std::optional<Session> claim(const TicketId& id, Time now);
 
@@ -257,16 +260,6 @@ class WaitingRoom {
     }
   }
 
-  struct Least {  // of all times that it was told
-    std::uint32_t ahead = UINT32_MAX;
-    std::uint32_t own = UINT32_MAX;  // likewise, of its own tier
-    std::uint32_t end = UINT32_MAX;  // of its range: seconds from `joined`
-
-    template <class Self, class Archive>
-    static void fields(Self& self, Archive& archive) {
-      archive(self.ahead, self.own, self.end);
-    }
-  };
   struct Ticket {
     TicketId id;
     Time joined{};
@@ -276,24 +269,31 @@ class WaitingRoom {
     Told told;
     PollLimit polls;
     std::uint32_t poll_ms = 0;
-    Least least;
+    LeastTold least;
     std::uint32_t first_ahead = UINT32_MAX;  // when it was heard of first
     std::uint8_t missed = 0;                 // calls, up to Terms::attempts
     std::uint8_t extended = 0;               // this call, up to Terms::claim_extensions
     std::uint8_t steps = 0;                  // View::steps
     Priority priority = 0;
     std::uint32_t streams = 0;  // so far
+    bool has_page = false;      // was shown it since it was heard of otherwise
     bool is_called = false;
     bool is_called_by_hand = false;  // by the operator
     Coming coming = Coming::fresh;
     std::uint8_t failed = 0;  // entries, up to Terms::attempts
+
+    // When it is heard of next, at the latest.
+    Milliseconds interval() const {
+      return std::max(Milliseconds(poll_ms), has_page ? kPageReload : Milliseconds(0));
+    }
 
     // Without `polls` and `streams`, which are of one process.
     template <class Self, class Archive>
     static void fields(Self& self, Archive& archive) {
       archive(self.id, self.joined, self.heard, self.fresh_until, self.claim_until, self.told,
               self.poll_ms, self.least, self.first_ahead, self.missed, self.extended, self.steps,
-              self.priority, self.is_called, self.is_called_by_hand, self.coming, self.failed);
+              self.priority, self.is_called, self.is_called_by_hand, self.coming, self.failed,
+              self.has_page);
     }
   };
   // After a call was seen, the visitor's request comes within this.

@@ -139,7 +139,7 @@ void WaitingRoom::change_resources(const Terms& terms, Time now) {
     if (!ticket.is_called) continue;
     withdraw_call(each.slot, now);
     each.ask.max_wait = Milliseconds(stock_.wish(each.slot).max_wait_ms);
-    each.is_present = now < ticket.heard + Milliseconds(ticket.poll_ms) * 5 / 2;
+    each.is_present = now < ticket.heard + ticket.interval() * 5 / 2;
     if (each.is_present) wait_for(each.slot);
   }
   stock_.change(terms.resources);

@@ -113,6 +113,7 @@ void WaitingRoom::heard(Slot slot, Time now) {
   if (is_held_back(ticket)) withdraw_call(slot, now);
   ticket.polls.pass(now - ticket.heard, Milliseconds(ticket.poll_ms));
   ticket.heard = now;
+  ticket.has_page = false;
   if (ticket.is_called) {
     ticket.poll_ms = static_cast<std::uint32_t>(terms_.shortest_poll.count());
     if (ticket.coming == Coming::fresh)
@@ -166,7 +167,7 @@ std::optional<End> WaitingRoom::end_of(const TicketId& id, Time now) const {
 // Sets the ticket's next deadline.
 void WaitingRoom::wait_for(Slot slot) {
   const Ticket& ticket = tickets_[slot];
-  const Milliseconds poll(ticket.poll_ms);
+  const Milliseconds poll = ticket.interval();
   const Time present_until = ticket.heard + poll + poll / 2 + poll;
   const Time kept_until = ticket.heard + std::max(terms_.abandon, poll + poll / 2);
   if (ticket.is_called) {

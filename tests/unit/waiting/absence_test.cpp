@@ -35,9 +35,11 @@ class Background {
       }
       if (inside_) room_.stay(id_of(*inside_), now_);
       if ((now_ - kStart) % Milliseconds(5'000) == Milliseconds(0)) others_ask();
-      if (tab && (now_ - kStart) % *tab == Milliseconds(0)) view_of_tab();
+      if (tab && (now_ - kStart) % *tab == Milliseconds(0)) tab_asks();
     }
   }
+  // From now on it loads its page again, as without scripts.
+  void switch_scripts_off() { has_scripts_ = false; }
   std::optional<View> view_of_tab() { return room_.hear(id_of(kTab), now_); }
   bool enter(std::uint64_t number) {
     if (!room_.claim(id_of(number), now_)) return false;
@@ -51,10 +53,12 @@ class Background {
     room_.cancel(id_of(*inside_), now_);
     inside_.reset();
   }
+  std::optional<View> view() const { return room_.inspect(id_of(kTab), now_)->view; }
   std::uint64_t missed() const { return room_.inspect(id_of(kTab), now_)->missed; }
 
  private:
   void join(std::uint64_t number) { REQUIRE(room_.join(id_of(number), now_, now_).view); }
+  void tab_asks() { has_scripts_ ? view_of_tab() : room_.show_page(id_of(kTab), now_); }
   void others_ask() {
     for (std::uint64_t n = 1; n <= kLast; ++n) {
       if (n == kTab) continue;
@@ -68,6 +72,7 @@ class Background {
   std::optional<std::uint64_t> inside_;
   Time begun_{};
   std::uint64_t entered_ = 0;
+  bool has_scripts_ = true;
 };
 
 }  // namespace
@@ -95,6 +100,22 @@ TEST_CASE("a hidden tab that misses a call is back at its place, before all who 
   REQUIRE(view);
   MESSAGE("entered " << line.entered() << ", missed " << line.missed());
   CHECK(view->ahead == 0);
+}
+
+TEST_CASE("a page without scripts, which asks every 20 s, is called before all who came later") {
+  Background line;
+  const auto entered_before_it = [&line] {
+    while (line.entered() < 20 && line.view()->state == TicketState::waiting)
+      line.pass(kTick, kPageReload, Milliseconds(27'000));
+    return line.entered() - 1;  // number 0 was let in first
+  };
+  SUBCASE("of which it is known") {
+    line.switch_scripts_off();
+    CHECK(entered_before_it() == 9);
+  }
+  SUBCASE("control: taken for a page with scripts, which asks every 5 s") {
+    CHECK(entered_before_it() > 9);
+  }
 }
 
 TEST_CASE(
