@@ -133,22 +133,23 @@ export const cases = {
 
   'who is told that the line is full is let into it when there is a place' : async ({ browser, proxy }) => {
     const { line } = await proxy.fill('full', 2)
-    const tab = await (await browser.person()).tab()
-    await tab.open(proxy.page('full'))
-    await tab.until("document.documentElement.dataset.state === 'full'")
-    const headings = []
+    const prelude = `addEventListener('DOMContentLoaded', () => new MutationObserver(
+      () => tell(document.getElementById('heading').textContent)
+    ).observe(document.getElementById('heading'), {childList: true, characterData: true, subtree: true}))`
+    const tab = await (await browser.person()).tab({ prelude })
+    const headings = [] // that the page gives itself
     await tab.send('Runtime.addBinding', { name: 'tell' })
     tab.browser.on(tab.sessionId, ({ method, params }) => {
       if (method === 'Runtime.bindingCalled') headings.push(params.payload)
     })
-    const watch = `new MutationObserver(() => tell(document.getElementById('heading').textContent))
-      .observe(document.getElementById('heading'), {childList: true, characterData: true, subtree: true}); 1`
-    await tab.evaluate(watch)
+    await tab.open(proxy.page('full'))
+    await tab.until("document.documentElement.dataset.state === 'full'")
     await tab.next('Page.loadEventFired') // it asks again
     await tab.until("document.documentElement.dataset.state === 'full'")
     assert.deepEqual(headings, []) // and claims nothing else meanwhile, such as that it has no cookies
     await line[0].leave()
     await tab.until(`${isWaiting} && ${number} === '2'`)
+    assert.equal(headings.at(-1), 'You are in line')
   },
 
   'without scripts it sees its place, may switch the refresh off, and enters with it on' : async ({ browser, proxy, site }) => {
