@@ -100,7 +100,8 @@ void Control::arm(const TickerPtr& ticker) {
 void Control::limit(Upstream& upstream, std::uint32_t slots, TimePoint now) {
   upstream.gate.limit_to(slots, now);
   if (upstream.config.overload.mode == config::Mode::shadow) return;
-  upstream.connections.follow(slots + static_cast<std::uint32_t>(workers_.size()), now);
+  const std::uint32_t spare = spare_connections(workers_.size(), upstream.endpoints.size());
+  upstream.connections.follow(slots + spare, now);
 }
 
 void Control::tick(Ticker& ticker, TimePoint now) {

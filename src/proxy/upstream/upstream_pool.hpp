@@ -7,9 +7,9 @@
 //
 // Idle connections are watched for input: end-of-file, a reset or stray bytes remove one from the
 // pool at once. Over all workers at most `idle_connections` are idle, and busy + idle never exceed
-// concurrency + workers: idle sockets must not occupy all threads of a backend that has one per
-// connection. Where the limit is found, none is kept beyond what the most slots of the last ten
-// seconds need, + workers. Worker thread only, except ConnectionBudget.
+// concurrency + workers x servers: idle sockets must not occupy all threads of a backend that has
+// one per connection. Where the limit is found, none is kept beyond what the most slots of the last
+// ten seconds need, and those spare ones. Worker thread only, except ConnectionBudget.
 #pragma once
 
 #include <atomic>

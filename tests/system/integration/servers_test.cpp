@@ -89,6 +89,22 @@ TEST_CASE("three servers get equal shares whatever the balance") {
   }
 }
 
+TEST_CASE("each worker keeps a connection to each server however low the limit") {
+  std::array<MortalServer, 10> servers;
+  std::vector<std::string> all;
+  for (const MortalServer& server : servers) all.push_back(server.address());
+  json limit = 2;
+  SUBCASE("that is given") {}
+  SUBCASE("that is found") { limit = {{"min", 1}, {"initial", 2}}; }
+  json settings = over(all, {{"dispatch", {{"concurrency", limit}}}});
+  settings["workers"] = 2;
+  const ProxyUnderTest proxy(settings);
+  CHECK(ask_from_many(proxy, 2, 400)[200] == 400);
+  std::uint64_t opened = 0;
+  for (const MortalServer& server : servers) opened += server.accepted();
+  CHECK(opened <= 2 + 2 * servers.size());
+}
+
 TEST_CASE("requests that a server refuses are shared equally among the others") {
   for (const char* balance : {"least_inflight", "round_robin"}) {
     CAPTURE(balance);

@@ -6,9 +6,9 @@
 namespace spillway::proxy {
 namespace {
 
-// One upstream of 64 at a time, four workers: 128 + 32 of our own, 512 of pipes and 72 upstream
-// connections.
-constexpr std::uint64_t kNeeded = 744;
+// One upstream of 64 at a time with two servers, four workers: 128 + 32 of our own, 512 of pipes
+// and 80 upstream connections.
+constexpr std::uint64_t kNeeded = 752;
 constexpr std::size_t kWorkers = 4;
 
 config::Config sample() {
