@@ -52,8 +52,11 @@ class TenantQueue {
   Waiter* next() const;
   Waiter* oldest() const { return arrivals_.front(); }
   Waiter* youngest() const { return arrivals_.back(); }
-  // Whose wait the class is judged by: the next one's, and with the newest first the oldest one's.
-  Waiter* foremost() const { return newest_first_ ? oldest() : next(); }
+  // Whose wait the class is judged by: the next one's, and with the newest first the oldest one's;
+  // but not if that one waits however long, since such a class would go before all others for good.
+  Waiter* foremost() const {
+    return newest_first_ && oldest()->expires_at != kNever ? oldest() : next();
+  }
 
   // To be evicted: the waiter that is served last of the tenant with the most queued cost per
   // weight (to within a factor of 1.5; of equals the one whose waiter came last, with the newest

@@ -78,6 +78,19 @@ TEST_CASE("a single tenant is served first in first out, or the newest first") {
   }
 }
 
+TEST_CASE(
+    "with the newest first a class is judged by its oldest waiter, unless that one never leaves") {
+  Line line;
+  Waiter& oldest = line.join(1);
+  line.join(1);
+  Waiter& newest = line.join(1);
+  CHECK(line.queue.foremost() == &oldest);
+  line.queue.set_newest_first(true);
+  CHECK(line.queue.foremost() == &newest);  // as it would for good, which would hold all others up
+  oldest.expires_at = line.now + 1s;
+  CHECK(line.queue.foremost() == &oldest);
+}
+
 TEST_CASE("tenants with one waiter each are served in order of arrival, or the newest first") {
   for (const bool newest_first : {false, true}) {
     Line line;
