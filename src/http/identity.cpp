@@ -83,9 +83,12 @@ bool is_proxy_field(std::string_view name) {
       "X-Real-IP",      "X-Client-IP",   "X-Cluster-Client-IP",     "X-Azure-ClientIP",
       "X-Remote-IP",    "X-Remote-Addr", "X-Originating-IP",        "X-Original-Forwarded-For",
       "X-ProxyUser-Ip", "X-Forwarded",   "X-Envoy-External-Address"};
-  static constexpr std::array<std::string_view, 8> kOthers{
-      "True-Client-IP",   "Client-IP",     "CF-Connecting-IP", "CF-Connecting-IPv6",
-      "Fastly-Client-IP", "Forwarded-For", "Proxy-Client-IP",  "WL-Proxy-Client-IP"};
+  // CGI hands Proxy over as HTTP_PROXY (RFC 3875 section 4.1.18), by which programs choose a proxy
+  // of their own: CVE-2016-5385.
+  static constexpr std::array<std::string_view, 9> kOthers{
+      "True-Client-IP",     "Client-IP",          "CF-Connecting-IP",
+      "CF-Connecting-IPv6", "Fastly-Client-IP",   "Forwarded-For",
+      "Proxy-Client-IP",    "WL-Proxy-Client-IP", "Proxy"};
   // The first letter decides for nearly all fields.
   switch (name.empty() ? '\0' : to_lower(name.front())) {
     case 'x': return is_one_of(kOfX, name) || is_target_field(name);

@@ -11,9 +11,10 @@
 namespace spillway::http {
 
 constexpr bool is_target_field(std::string_view name) {
-  constexpr std::array<std::string_view, 8> kNames{
-      "X-Original-URL",       "X-Rewrite-URL", "X-Host",       "X-Original-Host",
-      "X-HTTP-Host-Override", "X-Scheme",      "X-Url-Scheme", "Front-End-Https"};
+  constexpr std::array<std::string_view, 9> kNames{
+      "X-Original-URL", "X-Original-Uri",  "X-Rewrite-URL",
+      "X-Host",         "X-Original-Host", "X-HTTP-Host-Override",
+      "X-Scheme",       "X-Url-Scheme",    "Front-End-Https"};
   return std::any_of(kNames.begin(), kNames.end(),
                      [&](std::string_view one) { return iequals(one, name); });
 }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array<bool, 256> kOfNote = [] {
   std::array<bool, 256> table{};
-  for (const char c : std::string_view("?#/%\\;")) table[static_cast<unsigned char>(c)] = true;
+  for (const char c : std::string_view("?#/%\\; ")) table[static_cast<unsigned char>(c)] = true;
   return table;
 }();
 

@@ -8,8 +8,8 @@
 
 namespace spillway::cache {
 
-// X-HTTP-Method-Override, X-HTTP-Method, X-Method-Override, X-Original-URL, X-Rewrite-URL, unless
-// the configured `vary` has it.
+// X-HTTP-Method-Override, X-HTTP-Method, X-Method-Override, X-Original-URL, X-Original-Uri,
+// X-Rewrite-URL, unless the configured `vary` has it.
 bool is_overridden(const http::FieldList& request, const config::Cache& settings);
 
 }  // namespace spillway::cache

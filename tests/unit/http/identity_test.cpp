@@ -149,6 +149,8 @@ TEST_CASE("only a trusted peer says which address or target its client has") {
                                  "X-Envoy-External-Address",
                                  "X-Original-URL",
                                  "X-Rewrite-URL",
+                                 "X-Original-Uri",
+                                 "Proxy",
                                  "X-Forwarded-Port",
                                  "X-Forwarded-Prefix",
                                  "X-Forwarded",

@@ -92,6 +92,8 @@ TEST_CASE("of a table of spellings each gets the class of its lowest reading") {
       {"/x/../checkout/y", 1},
       {"/checkout/../x", 1},
       // What is dear, dressed up as what is precious.
+      {"/ /export/x", 2},  // which no request line can have
+      {"/%20/export/x", 2},
       {"/export/../checkout/x", 2},
       {"/export//../checkout/x", 2},
       {"/export/./../checkout/x", 2},

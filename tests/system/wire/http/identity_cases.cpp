@@ -61,6 +61,8 @@ std::vector<Case> identity_cases() {
           never_passes("X-Cluster-Client-IP"),
           never_passes("CF-Connecting-IP"),
           never_passes("X-Original-URL"),
+          never_passes("X-Original-Uri"),
+          never_passes("Proxy"),
           never_passes("X-Host"),
           never_passes("X-Original-Host"),
           never_passes("X-HTTP-Host-Override"),
