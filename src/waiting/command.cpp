@@ -45,7 +45,7 @@ std::optional<WaitingRoom::Extension> perform(WaitingRoom& room, const Extend& c
 // The operator cancels what it can see.
 bool perform(WaitingRoom& room, const Cancel& command, Time now) {
   const bool may = command.why != Ended::removed || room.inspect(command.id, now);
-  return may && room.cancel(command.id, now, command.why);
+  return may && room.cancel(command.id, now, command.why, command.issued);
 }
 
 bool perform(WaitingRoom& room, const GoBack& command, Time now) {

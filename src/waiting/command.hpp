@@ -69,10 +69,11 @@ struct Cancel {
   using Result = bool;
   TicketId id;
   Ended why = Ended::cancelled;
+  std::optional<Time> issued{};  // of an entry that is no session yet: its first pass
 
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
-    archive(self.id, self.why);
+    archive(self.id, self.why, self.issued);
   }
 };
 struct GoBack {

@@ -19,6 +19,9 @@ enum class Coming : std::uint8_t {
   at_door,  // it came, and there was no room
 };
 
+// After a call was seen, the visitor's request comes within this.
+inline constexpr Milliseconds kComing{3'000};
+
 // Those who are called.
 struct Called {
   std::size_t fresh = 0;

@@ -141,7 +141,7 @@ std::optional<Token> TokenKeys::read(std::string_view text, std::string_view roo
       signature(key_of(current - former), text[0], parts, bytes.first(signed_bytes), room);
   if (!equal_in_constant_time(sent, half(code))) return std::nullopt;
   Token token;
-  token.is_worn = former > 0;
+  token.is_worn = former == kFormerKeys;
   token.kind = TokenKind(text[0]);
   std::copy_n(bytes.begin() + 1, token.id.bytes.size(), token.id.bytes.begin());
   const std::uint64_t number = get(bytes.subspan(17, 4));

@@ -134,8 +134,8 @@ std::optional<WaitingRoom::Extension> WaitingRoom::extend(const TicketId& id, Ti
   return Extension{look(slot), is_granted};
 }
 
-bool WaitingRoom::cancel(const TicketId& id, Time now, Ended why) {
-  if (sessions_.end(id)) {
+bool WaitingRoom::cancel(const TicketId& id, Time now, Ended why, std::optional<Time> issued) {
+  if (sessions_.end(id) || (issued && provisional_.take(*issued, now))) {
     end_session(id, why, now);
     return true;
   }

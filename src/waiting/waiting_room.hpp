@@ -138,8 +138,10 @@ class WaitingRoom {
   std::uint32_t follow(const TicketId& id);
   bool is_superseded(const TicketId& id, std::uint32_t stream) const;
 
-  // Ends a ticket or a session. false: there is none.
-  bool cancel(const TicketId& id, Time now, Ended why = Ended::cancelled);
+  // Ends a ticket or a session; or an entry that is none yet, if its first pass was issued then.
+  // false: there is none.
+  bool cancel(const TicketId& id, Time now, Ended why = Ended::cancelled,
+              std::optional<Time> issued = std::nullopt);
 
   // waiting_room_operator.cpp: what the operator sees and decides.
   const Orders& orders() const { return orders_; }
@@ -296,8 +298,6 @@ class WaitingRoom {
               self.has_page);
     }
   };
-  // After a call was seen, the visitor's request comes within this.
-  static constexpr Milliseconds kComing{3'000};
   Slot find(const TicketId& id) const { return tickets_.find(id); }
   Place place_of(const TicketId& id, Time now) const;
   Place with_allotment(Place place) const;

@@ -327,7 +327,7 @@ bool Entrance::is_over(const http::ResponseHead& response) const {
 
 // If the store does not know of it, the session lasts until it is idle.
 Task<> Entrance::end_session() {
-  const waiting::Cancel leave{*std::exchange(inside_, std::nullopt)};
+  const waiting::Cancel leave{.id = *std::exchange(inside_, std::nullopt), .issued = first_pass_};
   const std::optional<bool> was_here = co_await ask_room(*room_, leave, asker());
   if (!was_here) co_return;
   TextWriter out(pass_lines_);
@@ -353,8 +353,10 @@ Stay Entrance::lasting_stay() const {
 void Entrance::renew(const waiting::TicketId& id, std::uint32_t generation,
                      const waiting::UserKey& user) {
   const TimePoint now = services_.now();
+  const waiting::Time issued = room_->time_at(now);
+  if (generation == 0) first_pass_ = issued;
   const waiting::TokenText text =
-      room_->sign({TokenKind::pass, id, generation, room_->time_at(now), 0, user}, now);
+      room_->sign({TokenKind::pass, id, generation, issued, 0, user}, now);
   TextWriter out(pass_lines_);
   write_token(out, *room_, *settings_, {text.data(), text.size()}, tokens_.is_program());
   if (!out.overflowed()) request_.pass_lines = {pass_lines_.data(), out.size()};

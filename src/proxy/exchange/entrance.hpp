@@ -93,6 +93,7 @@ class Entrance {
   std::optional<traffic::TokenWord> word_;    // once it was asked for
   std::optional<waiting::TicketId> inside_;   // who was let in
   std::optional<waiting::TicketId> claimed_;  // its session began with this request
+  std::optional<waiting::Time> first_pass_;   // was issued then: until it is shown it is no session
   Stay stay_;
   std::array<char, kPassLines> pass_lines_;
   std::array<char, 192> pass_;

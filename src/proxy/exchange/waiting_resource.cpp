@@ -250,7 +250,9 @@ Task<Answer> WaitingResource::leave() {
     co_return waiting_told(403, "Leaving takes the field Spillway-Leave: 1.");
   const std::optional<Token> token = tokens_.find(*room_, services_.now());
   if (!token) co_return not_in_waiting_room();
-  const auto was_here = co_await ask_room(*room_, waiting::Cancel{token->id}, asker());
+  waiting::Cancel leave{token->id};
+  if (token->kind == TokenKind::pass && token->generation == 0) leave.issued = token->time;
+  const auto was_here = co_await ask_room(*room_, leave, asker());
   if (!was_here) co_return rooms_unavailable();
   if (!*was_here && token->kind != TokenKind::stamp) co_return not_in_waiting_room();
   response_ = left_response(*room_, *settings_);

@@ -390,11 +390,23 @@ async function leave() {
   }
 }
 
+// By itself the form goes back to the page by Referer, which not all browsers send.
+async function rejoin(event) {
+  event.preventDefault();
+  try {
+    await fetch(path + '/rejoin', {method: 'POST', redirect: 'manual', credentials: 'same-origin', cache: 'no-store'});
+    location.reload();
+  } catch {
+    failed();
+  }
+}
+
 at('enter').onclick = enter;
 at('leave').onclick = () => at('dialog').showModal();
 at('stay').onclick = () => at('dialog').close();
 at('go').onclick = leave;
 at('more').onsubmit = askForTime;
+at('again').form.onsubmit = rejoin;
 at('hold').onclick = () => {
   hold(!held);
   if (!held) ask();

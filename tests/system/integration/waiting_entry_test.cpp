@@ -85,6 +85,22 @@ TEST_CASE("a session that the upstream says is over makes room for the next visi
   CHECK(is_in(entry.second.visit()));
 }
 
+TEST_CASE("a session that ends with its first response makes room for the next visitor at once") {
+  FaultyShop shop;
+  const ProxyUnderTest proxy(shop.peer.address(), selling({{"active_sessions", 1}}));
+  Visitor first{proxy}, second{proxy};
+  SUBCASE("because the upstream says so") {
+    shop.fields = "Spillway-Session: end\r\n";
+    CHECK(is_in(first.visit()));
+  }
+  SUBCASE("because its visitor leaves") {
+    CHECK(is_in(first.visit()));
+    const std::string leave = "/_spillway/rooms/sale/leave";
+    CHECK(first.ask("POST", leave, "Spillway-Leave: 1\r\nContent-Length: 0\r\n").status() == 204);
+  }
+  CHECK(is_in(second.visit()));
+}
+
 TEST_CASE("an entry that the upstream says it refused gives its place back") {
   Entry entry;
   const std::string ticket = entry.first.jar();

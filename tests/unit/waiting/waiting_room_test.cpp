@@ -96,6 +96,19 @@ TEST_CASE("while there is room visitors go on, and count as taken for a minute")
   CHECK(scene.room.arrive(scene.now) == Door::enter);
 }
 
+TEST_CASE(
+    "an entry that ends before its pass is shown makes room at once, and becomes no session") {
+  Scene scene(terms_for(1));
+  REQUIRE(scene.room.arrive(scene.now) == Door::enter);
+  const Time issued = scene.now;
+  CHECK_FALSE(scene.room.cancel(id_of(1), scene.now));  // nothing says that it has entered
+  CHECK(scene.room.cancel(id_of(1), scene.now, Ended::cancelled, issued));
+  CHECK(scene.counts().provisional == 0);
+  CHECK(scene.room.arrive(scene.now) == Door::enter);
+  CHECK(scene.room.use(id_of(1), 0, issued, scene.now).use == Use::over);
+  CHECK(scene.room.use(id_of(2), 0, issued, scene.now).use == Use::renewed);
+}
+
 TEST_CASE("a provisional pass becomes a session once, whoever shows it how often") {
   Scene scene(terms_for(1));
   REQUIRE(scene.room.arrive(scene.now) == Door::enter);
