@@ -26,8 +26,8 @@ build=(
   libsqlite3-dev libpq-dev
 )
 develop=(
-  # test framework, second compiler with its sanitizer runtime, formatting, linting
-  doctest-dev libyaml-cpp-dev clang libclang-rt-14-dev clang-format clang-tidy
+  # test framework, second compiler with its sanitizer runtime, a quick linker, formatting, linting
+  doctest-dev libyaml-cpp-dev clang libclang-rt-14-dev lld clang-format clang-tidy
   # an issuer of JSON Web Tokens other than Spillway's own code
   libjwt-dev
   # micro-benchmarks; the plots of the benchmarks' report
