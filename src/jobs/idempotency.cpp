@@ -4,9 +4,12 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "base/sha256.hpp"
 #include "http/ascii.hpp"
+#include "http/credentials.hpp"
 
 namespace spillway::jobs {
 namespace {
@@ -59,6 +62,22 @@ ReadKey read_idempotency_key(const http::FieldList& fields) {
   }
   if (!key || key->empty() || key->size() > kLongestKey) return {std::nullopt, true};
   return {std::move(key), false};
+}
+
+// Where Authorization alone came it is the text of earlier versions, so that their jobs are found.
+// No value has the line's end that tells it apart from all others.
+std::string principal_of(std::string_view tenant, const http::FieldList& fields) {
+  std::vector<std::pair<std::string_view, const http::Field*>> credentials;
+  for (const std::string_view name : http::kCredentials)
+    for (const http::Field& field : fields)
+      if (http::iequals(field.name, name)) credentials.emplace_back(name, &field);
+  std::string text(tenant);
+  if (credentials.size() == 1 && credentials[0].second->id == http::FieldId::authorization)
+    return text.append("\n").append(credentials[0].second->value);
+  if (!credentials.empty()) text += '\n';
+  for (const auto& [name, field] : credentials)
+    text.append("\n").append(name).append(":").append(field->value);
+  return text;
 }
 
 Digest scope_of(std::string_view route, std::string_view principal, std::string_view key) {

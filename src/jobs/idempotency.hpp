@@ -20,6 +20,11 @@ struct ReadKey {
 // A String of RFC 8941, or a token, which most clients send: 1 to 255 visible characters.
 ReadKey read_idempotency_key(const http::FieldList& fields);
 
+// Whose keys they are: of the tenant, and of all credentials that came with the request. Which of
+// them the upstream goes by is not known here, so none is left out: who differs in any is another
+// one, and is never told of this one's jobs.
+std::string principal_of(std::string_view tenant, const http::FieldList& fields);
+
 // Of a principal on a route. The parts are told apart whatever is in them.
 Digest scope_of(std::string_view route, std::string_view principal, std::string_view key);
 

@@ -6,8 +6,6 @@
 
 #include "base/sha256.hpp"
 #include "config/choices.hpp"
-#include "http/ascii.hpp"
-#include "http/credentials.hpp"
 #include "http/rewrite.hpp"
 #include "jobs/deferral_rule.hpp"
 #include "jobs/idempotency.hpp"
@@ -319,16 +317,8 @@ Task<bool> Deferral::wait_for_end() {
   co_return false;
 }
 
-// Whose keys they are: of the tenant, and of all credentials that came with the request. Which of
-// them the upstream goes by is not known here, so none is left out: who differs in any is another
-// one, and is never told of this one's jobs.
 std::string Deferral::principal() const {
-  std::string text(request_.subject.tenant.value());
-  for (const std::string_view name : http::kCredentials)
-    for (const http::Field& field : request_.head.fields)
-      if (http::iequals(field.name, name))
-        text.append("\n").append(name).append(":").append(field.value);
-  return text;
+  return jobs::principal_of(request_.subject.tenant.value(), request_.head.fields);
 }
 
 void Deferral::log_accepted(const jobs::NewJob& job) const {

@@ -65,6 +65,30 @@ TEST_CASE("two fields are an error, even if they say the same") {
   CHECK_FALSE(twice.key);
 }
 
+TEST_CASE("a principal with Authorization alone is the text by which earlier versions kept keys") {
+  CHECK(principal_of("acme", fields_of({{"Accept", "*/*"}, {"authorization", "Bearer ann"}})) ==
+        "acme\nBearer ann");
+  CHECK(principal_of("acme", fields_of({{"Accept", "*/*"}})) == "acme");
+}
+
+TEST_CASE("who differs in any credential is another principal") {
+  const std::set<std::string> all{
+      principal_of("acme", fields_of({})),
+      principal_of("acme", fields_of({{"Authorization", "Bearer ann"}})),
+      principal_of("acme", fields_of({{"Authorization", "Cookie:id=ann"}})),
+      principal_of("acme", fields_of({{"Cookie", "id=ann"}})),
+      principal_of("acme", fields_of({{"X-Api-Key", "id=ann"}})),
+      principal_of("acme", fields_of({{"Proxy-Authorization", "Bearer ann"}})),
+      principal_of("acme", fields_of({{"Authorization", "Bearer ann"}, {"Cookie", "id=ann"}})),
+      principal_of("acme", fields_of({{"Authorization", "Bearer ann"}, {"Cookie", "id=bob"}})),
+      principal_of("acme", fields_of({{"Authorization", "a"}, {"Authorization", "b"}})),
+      principal_of("other", fields_of({{"Cookie", "id=ann"}})),
+  };
+  CHECK(all.size() == 10);
+  CHECK(principal_of("acme", fields_of({{"Cookie", "id=ann"}, {"Authorization", "Bearer ann"}})) ==
+        principal_of("acme", fields_of({{"AUTHORIZATION", "Bearer ann"}, {"cookie", "id=ann"}})));
+}
+
 TEST_CASE("a scope belongs to a route, a principal and a key, wherever their borders are") {
   const Digest scope = scope_of("orders", "alice", "k1");
   CHECK(scope == scope_of("orders", "alice", "k1"));
