@@ -11,6 +11,8 @@ std::size_t less(std::size_t most, std::size_t taken) { return most > taken ? mo
 
 // Pulled beyond those that run, so that no slot waits for the store.
 constexpr std::size_t kLeastAhead = 8;
+constexpr Duration kFirstRest = std::chrono::milliseconds(100);
+constexpr Duration kLongestRest = std::chrono::seconds(1);
 constexpr Duration kFirstPause = std::chrono::seconds(1);
 constexpr Duration kLongestPause = std::chrono::seconds(30);
 
@@ -18,7 +20,7 @@ constexpr Duration kLongestPause = std::chrono::seconds(30);
 
 std::size_t RouteRoom::room(const config::Defer& defer, const Upstream& upstream, TimePoint now) {
   if (pauses(now) || now < rests_until_) return 0;
-  if (!defer.traffic_class && upstream.state != State::normal) return 0;
+  if (!defer.traffic_class && !has_spare_slots(upstream.state)) return 0;
   const std::size_t ahead = less(upstream.in_hand, upstream.running);
   const std::size_t wanted = std::max(kLeastAhead, upstream.running);
   if (ahead * 2 > wanted) return 0;
@@ -51,6 +53,18 @@ void RouteRoom::answered(std::size_t asked, std::size_t pulled) {
   asked_ -= asked;
   in_hand_ += pulled;
   tokens_ = std::max(0.0, tokens_ - static_cast<double>(pulled));
+}
+
+void RouteRoom::rest(TimePoint now, NoSlot how) {
+  if (now < rests_until_) return;
+  rests_for_slot_ = how == NoSlot::waited;
+  if (!rests_for_slot_) last_rest_ = std::clamp(last_rest_ * 2, kFirstRest, kLongestRest);
+  rests_until_ = now + (rests_for_slot_ ? kLongestRest : last_rest_);
+}
+
+void RouteRoom::tried() {
+  last_rest_ = {};
+  if (rests_for_slot_) rests_until_ = {};
 }
 
 void RouteRoom::pause(TimePoint now, TimePoint until) {

@@ -2,6 +2,7 @@
 // the simulator ask these.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -30,6 +31,19 @@ inline Policy policy_of(const config::Defer& defer) {
 // most as many of them as are left (dynamic thresholds: Choudhury and Hahne, IEEE/ACM ToN 1998):
 // one alone half of all, two a third each, so that one that answers nothing leaves room to others.
 inline constexpr std::size_t kMostInHand = 1024;
+
+// How a job in hand got no slot.
+enum class NoSlot : std::uint8_t {
+  refused,  // as a live request of the class that its route names for jobs
+  waited,   // for a spare one, for as long as it may
+};
+
+// A job that is refused as a live request of its class takes, as jobs without a class do, a slot
+// that no request wants, and waits for one so long: live requests wait for less time than jobs run,
+// so that slots would be left unused beside a backlog. While its upstream refuses live requests
+// there is none to spare.
+inline constexpr Milliseconds kSpareWait{1000};
+inline bool has_spare_slots(State state) { return state == State::normal; }
 
 // Room for jobs of one route. A few more are pulled than run at its upstream, so that a slot that
 // gets free finds one waiting at the gate: at least 8, at most as many as run.
@@ -61,10 +75,14 @@ class RouteRoom {
   // later, but no longer than these 30 s. While it pauses nothing changes.
   void pause(TimePoint now, TimePoint until);
   bool pauses(TimePoint now) const { return now < paused_until_; }
-  // A job got no slot: for so long there is no room, so that those that are given back do not come
-  // at once. Others wait for room as well, so that the operator is told of no pause.
-  static constexpr Milliseconds kRest{1000};
-  void rest(TimePoint now) { rests_until_ = now + kRest; }
+  // A job got no slot: for a while there is no room, so that those that are given back do not come
+  // at once. It was refused: 100 ms, then each time twice as long, a second at most, until one is
+  // tried. It waited in vain: a second, so that another proxy can have it, unless a slot gets free
+  // here. While it rests nothing changes. The operator is told of no pause, since others wait for
+  // room as well.
+  void rest(TimePoint now, NoSlot how);
+  // An attempt has ended: the next rest is short again, and there is a slot to wait for.
+  void tried();
   // A job has succeeded: the next pause is short again.
   void succeeded() { last_pause_ = {}; }
 
@@ -75,6 +93,8 @@ class RouteRoom {
   std::size_t asked_ = 0;
   TimePoint paused_until_{};
   TimePoint rests_until_{};
+  bool rests_for_slot_ = false;  // it waited in vain
+  Duration last_rest_{};
   Duration last_pause_{};
   double tokens_ = 1;  // of `rate`
   TimePoint refilled_{};

@@ -28,6 +28,7 @@ enum class EventKind : std::uint8_t {
   second,            // a second is over
   measure,           // the warm-up is over
   visitor,           // whose pages are made of `request` acts
+  spare_wait,        // `request`, a job, waits for a spare slot no longer
   pull,              // the store has an answer to the dispatcher of jobs
 };
 

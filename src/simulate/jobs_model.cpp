@@ -155,6 +155,7 @@ std::optional<jobs::Progress> JobsModel::end(const Request& job, jobs::Cause how
   Route& route = route_of(job);
   --running_;
   leave_hand(job);
+  if (how != jobs::Cause::none) route.room.tried();
   if (how == jobs::Cause::none || how == jobs::Cause::never_sent) route.room.pause(now, now);
   if (how == jobs::Cause::none) return jobs::given_back(job.as_job->progress, wall(now));
   // Each is of a method that is not idempotent, as POST.
@@ -182,9 +183,9 @@ void JobsModel::put_off(Request& job, TimePoint now) {
                           random_));
 }
 
-void JobsModel::give_back(Request& job, TimePoint now) {
+void JobsModel::give_back(Request& job, jobs::NoSlot how, TimePoint now) {
   leave_hand(job);
-  route_of(job).room.rest(now);
+  if (how == jobs::NoSlot::refused) route_of(job).room.rest(now, how);
   wait(job, jobs::given_back(job.as_job->progress, wall(now)));
 }
 

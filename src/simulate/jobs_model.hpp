@@ -52,7 +52,7 @@ class JobsModel {
   // A pulled job for which no retry budget is left.
   void put_off(Request& job, TimePoint now);
   // A pulled job that got no slot: its route rests.
-  void give_back(Request& job, TimePoint now);
+  void give_back(Request& job, jobs::NoSlot how, TimePoint now);
 
   // So far; the waits of those that wait now included.
   JobsSummary summary(TimePoint now) const;

@@ -50,6 +50,8 @@ class ProxyModel {
   Admission arrive(Request& request, TimePoint now);
   // A job asks for a slot: one that no request wants, or one as requests of its class get it.
   Admission enter_job(Request& job, TimePoint now);
+  // One that was refused as a request of its class: start, wait, or refused.
+  Entry wait_for_spare_slot(Request& job, TimePoint now);
   // The request has a slot and is sent to the backend.
   void start(Request& request, TimePoint now);
   // It has a slot and is not sent.
@@ -119,6 +121,7 @@ class ProxyModel {
   bool has_fallback(const Request& request) const;
   dispatch::Terms terms_of(const Request& request, const overload::Verdict& verdict,
                            TimePoint now) const;
+  dispatch::Terms spare_terms(RouteId route) const;
   Admission refuse(Request& request, Duration retry_after, TimePoint now);
   Admission refuse(Request& request, Reason reason, Milliseconds least, TimePoint now);
   Duration book_return(const Request& request, Reason reason, Milliseconds least, TimePoint now);

@@ -1,4 +1,7 @@
 // Jobs at the gate.
+#include <utility>
+
+#include "jobs/route_room.hpp"
 #include "simulate/deferral_rules.hpp"
 #include "simulate/proxy_model.hpp"
 
@@ -21,15 +24,15 @@ ProxyModel::Admission ProxyModel::enter_job(Request& job, TimePoint now) {
     job.passage.token = verdict.token;
     if (verdict.kind == Verdict::Kind::deny || verdict.kind == Verdict::Kind::drop) {
       budgets_.give_back(job.passage.token);
+      job.passage.may_wait_for_spare_slot = false;
       return {};
     }
+    job.passage.may_wait_for_spare_slot = true;
     terms = terms_of(job, verdict, now);
     terms.tenant_weight = 1;
     terms.deadline = terms.answer_by = kNever;  // those of its client's wait
   } else {
-    terms.traffic_class = scenario_.config.lowest_class();
-    terms.in_background = terms.has_time = true;
-    terms.cost = times_.cost.estimate(route, false);
+    terms = spare_terms(route);
   }
   const Offer offer = scheduler_.offer(job, terms, now);
   Admission admission;
@@ -38,6 +41,22 @@ ProxyModel::Admission ProxyModel::enter_job(Request& job, TimePoint now) {
   if (offer.kind == Offer::Kind::queued) admission.entry = Entry::wait;
   if (offer.kind == Offer::Kind::refused) budgets_.give_back(job.passage.token);
   return admission;
+}
+
+dispatch::Terms ProxyModel::spare_terms(RouteId route) const {
+  dispatch::Terms terms;
+  terms.traffic_class = scenario_.config.lowest_class();
+  terms.in_background = terms.has_time = true;
+  terms.cost = times_.cost.estimate(route, false);
+  return terms;
+}
+
+ProxyModel::Entry ProxyModel::wait_for_spare_slot(Request& job, TimePoint now) {
+  budgets_.give_back(job.passage.token);  // if it was refused after a wait
+  const bool may_wait = std::exchange(job.passage.may_wait_for_spare_slot, false);
+  if (!may_wait || !jobs::has_spare_slots(state())) return Entry::refused;
+  const Offer offer = scheduler_.offer(job, spare_terms(subject_of(job).route), now);
+  return offer.kind == Offer::Kind::granted ? Entry::start : Entry::wait;
 }
 
 }  // namespace spillway::simulate

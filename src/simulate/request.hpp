@@ -39,6 +39,7 @@ struct Passage {
   TimePoint dispatched{};                        // sent to the backend
   std::optional<std::size_t> in_flight;  // its index there, until it is answered or its client left
   bool was_answered = false;             // by the backend, perhaps with an error
+  bool may_wait_for_spare_slot = false;  // a job with a class: it was not refused by a rule
 };
 
 // ServersModel: its attempts at servers.
@@ -57,6 +58,7 @@ struct DeferredJob {
   jobs::Lane lane{};
   jobs::WallTime expires{};
   jobs::Progress progress{};
+  TimePoint waits_until{};  // for a spare slot, with a class
 };
 
 enum class AnsweredBy : std::uint8_t { backend, fallback, cache };

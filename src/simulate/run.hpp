@@ -82,7 +82,9 @@ class Run {
   bool may_send_again(Request& job);
   void complete_job(Request& job);
   void end_job(Request& job, jobs::Cause how);
-  void give_back_job(Request& job);
+  bool wait_for_spare_slot(Request& job);
+  void end_spare_wait(Request& job);
+  void give_back_job(Request& job, jobs::NoSlot how);
 
   const Scenario& scenario_;
   const config::Upstream& upstream_;

@@ -66,7 +66,7 @@ bool Run::enter_job(Request& job) {
       if (is_retried) start_waiting();  // it may have been put off
       return true;
     case ProxyModel::Entry::wait: note_depth(); return true;
-    default: give_back_job(job); return false;
+    default: return wait_for_spare_slot(job);
   }
 }
 
@@ -108,9 +108,28 @@ void Run::end_job(Request& job, jobs::Cause how) {
   ask_for_jobs();
 }
 
-void Run::give_back_job(Request& job) {
+// A job with a class that was refused. False: it was given back.
+bool Run::wait_for_spare_slot(Request& job) {
+  switch (proxy_->wait_for_spare_slot(job, now_)) {
+    case ProxyModel::Entry::start: start(job); return true;
+    case ProxyModel::Entry::wait:
+      job.as_job->waits_until = now_ + jobs::kSpareWait;
+      schedule(job.as_job->waits_until, EventKind::spare_wait, job);
+      return true;
+    default: give_back_job(job, jobs::NoSlot::refused); return false;
+  }
+}
+
+// It may have been given back and pulled again since, or be at the backend.
+void Run::end_spare_wait(Request& job) {
+  if (!job.in_background || now_ < job.as_job->waits_until || !proxy_->cancel(job, now_)) return;
+  give_back_job(job, jobs::NoSlot::waited);
+  ask_for_jobs();
+}
+
+void Run::give_back_job(Request& job, jobs::NoSlot how) {
   job.client_waits = false;
-  jobs_.give_back(job, now_);
+  jobs_.give_back(job, how, now_);
 }
 
 }  // namespace spillway::simulate

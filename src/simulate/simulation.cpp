@@ -115,6 +115,7 @@ void Run::handle(const Event& event) {
       break;
     case EventKind::second: end_second(); break;
     case EventKind::measure: work_at_start_ = backend_.work_done(now_); break;
+    case EventKind::spare_wait: end_spare_wait(*event.request); break;
     case EventKind::pull:
       is_pulling_ = false;
       pull_jobs();
@@ -325,7 +326,10 @@ void Run::give_up(Request& request) {
 }
 
 void Run::expire(Request& request) {
-  if (request.as_job) return give_back_job(request);
+  if (request.as_job) {
+    wait_for_spare_slot(request);
+    return;
+  }
   const bool is_deferred = is_deferred_for(scenario_, request, request.reason);
   const Duration retry_after = proxy_->expired(request, now_);
   if (is_deferred && defer(request)) return;

@@ -7,7 +7,6 @@
 #include "http/framing.hpp"
 #include "http/method.hpp"
 #include "jobs/retry_after.hpp"
-#include "jobs/route_room.hpp"
 #include "jobs/stored_request.hpp"
 #include "proxy/exchange/background_response.hpp"
 #include "proxy/exchange/pass_proof.hpp"
@@ -70,8 +69,8 @@ Task<JobRun::End> JobRun::attempt() {
   if (services_.draining || is_lease_ending(Clock::now())) co_return give_back();
   if (const std::optional<Fault> fault = call_.circuits_fault())
     co_return give_back(fault->retry_after);
-  const bool has_slot = co_await take_slot();
-  if (!has_slot) co_return is_expired() ? expire() : without_slot();
+  const std::optional<jobs::NoSlot> no_slot = co_await take_slot();
+  if (no_slot) co_return is_expired() ? expire() : without_slot(*no_slot);
   if (is_expired() || is_lease_ending(Clock::now())) {
     admission_.return_slot(services_.now());
     co_return is_expired() ? expire() : give_back();
@@ -153,16 +152,25 @@ JobRun::End JobRun::put_off() {
 
 bool JobRun::is_expired() const { return services_.jobs->wall_now() >= job_.expires; }
 
-// A slot that no live request wants, or one as live requests of its class get it. In shadow mode
-// those get none, but are forwarded at once; a backlog that did the same would not end at the
-// number of slots.
-Task<bool> JobRun::take_slot() {
-  if (!defer().traffic_class || request_.is_shadow()) {
-    const bool is_shared = services_.jobs->lease().is_shared();
-    const TimePoint until = is_shared ? services_.now() + kLongestWait : kNever;
-    const bool has_slot = co_await admission_.wait_for_spare_slot(until);
-    co_return has_slot;
+// A slot that no live request wants, with a class after one as live requests of its class get it.
+// In shadow mode those get none, but are forwarded at once; a backlog that did the same would not
+// end at the number of slots.
+Task<std::optional<jobs::NoSlot>> JobRun::take_slot() {
+  const bool competes = defer().traffic_class && !request_.is_shadow();
+  if (competes) {
+    const bool has_won = co_await compete_for_slot();
+    if (has_won) co_return std::nullopt;
+    if (!may_wait_for_spare_slot()) co_return jobs::NoSlot::refused;
   }
+  TimePoint until = kNever;
+  if (services_.jobs->lease().is_shared()) until = services_.now() + kLongestWait;
+  if (competes) until = services_.now() + jobs::kSpareWait;
+  const bool has_slot = co_await admission_.wait_for_spare_slot(until);
+  if (has_slot) co_return std::nullopt;
+  co_return jobs::NoSlot::waited;
+}
+
+Task<bool> JobRun::compete_for_slot() {
   using Kind = overload::Verdict::Kind;
   request_.is_in_background = false;
   admission_.decide();
@@ -182,6 +190,14 @@ Task<bool> JobRun::take_slot() {
   co_return !refused && admission_.has_slot() && abort_ == Abort::none;
 }
 
+// Not what a budget refuses: that holds for jobs of the class, too.
+bool JobRun::may_wait_for_spare_slot() const {
+  using Kind = overload::Verdict::Kind;
+  const Kind verdict = admission_.verdict().kind;
+  return abort_ == Abort::none && !is_expired() && verdict != Kind::deny && verdict != Kind::drop &&
+         jobs::has_spare_slots(request_.upstream().overload_status.read().state);
+}
+
 JobRun::End JobRun::give_back(std::optional<Duration> pauses_route) {
   call_.drop();
   End end;
@@ -190,9 +206,9 @@ JobRun::End JobRun::give_back(std::optional<Duration> pauses_route) {
   return end;
 }
 
-JobRun::End JobRun::without_slot() {
+JobRun::End JobRun::without_slot(jobs::NoSlot how) {
   End end = give_back();
-  end.rests_route = abort_ == Abort::none;
+  if (abort_ == Abort::none) end.no_slot = how;
   return end;
 }
 
@@ -291,7 +307,7 @@ Task<> JobRun::settle(End end) {
                                                      .detail = std::string(end.detail)};
   }
   call.pauses_route = end.pauses_route;
-  call.rests_route = end.rests_route;
+  call.no_slot = end.no_slot;
   call.home = &services_.mailbox;
   call.parking = &parking_;
   // Refused only when the thread with the store has ended; the job is given back with the lease.

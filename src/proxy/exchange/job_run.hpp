@@ -1,9 +1,10 @@
 // One attempt of a job: waits at its upstream's gate, sends the stored request, keeps the answer,
 // and tells the store how it ended. No client waits for it.
 //
-// It takes the slots that no live request wants or, with `class` in its route's `defer`, competes
-// with live requests of that class. It waits for one until its time to live is over and, where
-// another proxy on the store may have one, for two seconds at most. The attempt ends with the lease
+// It takes the slots that no live request wants. It waits for one until its time to live is over
+// and, where another proxy on the store may have one, for two seconds at most. With `class` in its
+// route's `defer` it competes with live requests of that class first, for as long as those wait,
+// and waits for a second then. The attempt ends with the lease
 // of its proxy, a little before: its upstream request is ended first, and another proxy may make
 // the next one. An attempt after one that failed takes from the upstream's retry budget.
 #pragma once
@@ -14,6 +15,7 @@
 #include <string>
 
 #include "jobs/life.hpp"
+#include "jobs/route_room.hpp"
 #include "proxy/exchange/admission.hpp"
 #include "proxy/exchange/cache_lookup.hpp"
 #include "proxy/exchange/client_info.hpp"
@@ -57,14 +59,16 @@ class JobRun final : public Swept {
     jobs::Progress progress;
     std::optional<jobs::StoredAnswer> answer;
     std::optional<Duration> pauses_route;
-    bool rests_route = false;
+    std::optional<jobs::NoSlot> no_slot;
     jobs::Cause cause = jobs::Cause::none;  // none: no attempt was made
     std::uint16_t status = 0;
     std::string_view detail;
   };
 
   Task<End> attempt();
-  Task<bool> take_slot();
+  Task<std::optional<jobs::NoSlot>> take_slot();
+  Task<bool> compete_for_slot();
+  bool may_wait_for_spare_slot() const;
   bool is_expired() const;
   void begin();
   void abort(Abort why);
@@ -73,7 +77,7 @@ class JobRun final : public Swept {
   void book_retry(const End& end);
   End put_off();
   End give_back(std::optional<Duration> pauses_route = std::nullopt);
-  End without_slot();
+  End without_slot(jobs::NoSlot how);
   End expire() const;
   End withdrawn(jobs::Cause by);
   End taken_away() const;

@@ -260,6 +260,7 @@ void JobDispatcher::settled(const store::Settle& settle, jobs::WallTime wall) {
     return;
   }
   const jobs::Progress& progress = settle.progress;
+  if (settle.attempt) route.tried();
   if (progress.state == jobs::JobState::succeeded) route.succeeded();
   if (jobs::waits(progress.state)) {
     rotor_.add(lane, progress.due);

@@ -60,8 +60,11 @@ class JobDispatcher {
   // Another proxy has jobs in these lanes that it cannot take now.
   void heard(const std::vector<jobs::Lane>& lanes, jobs::WallTime wall);
   void pause(const std::string& route, TimePoint now, TimePoint until);
-  // A job of the route got no slot.
-  void rest(const std::string& route, TimePoint now) { known_[route].rest(now); }
+  // A job of the route got no slot. One that waited in vain may be had by another proxy; where
+  // there is none it waits again.
+  void rest(const std::string& route, TimePoint now, jobs::NoSlot how) {
+    if (how == jobs::NoSlot::refused || lease_.is_shared()) known_[route].rest(now, how);
+  }
   // What was in hand was given back, with the registration.
   void left();
   void tell(const jobs::JobId& id, jobs::JobState state, jobs::Cause cause) const;

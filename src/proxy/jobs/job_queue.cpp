@@ -327,11 +327,11 @@ void JobQueue::succeeded(Batch& batch, Duration took) {
 
 // The route of a job that could not be sent. Its jobs would come again at once.
 void JobQueue::hold_back(const StoreCall& call, TimePoint now) {
-  if (!call.pauses_route && !call.rests_route) return;
+  if (!call.pauses_route && !call.no_slot) return;
   const std::string* const route = dispatcher_.route_of(call.as<store::Settle>());
   if (route == nullptr) return;
   if (call.pauses_route) dispatcher_.pause(*route, now, now + *call.pauses_route);
-  if (call.rests_route) dispatcher_.rest(*route, now);
+  if (call.no_slot) dispatcher_.rest(*route, now, *call.no_slot);
 }
 
 // The call may be gone when it is delivered.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/time.hpp"
+#include "jobs/route_room.hpp"
 #include "proxy/net/mailbox.hpp"
 #include "store/command.hpp"
 #include "store/job_store.hpp"
@@ -36,7 +37,7 @@ struct StoreCall : Letter {
   // Of a Settle: nothing more of its route is pulled for so long.
   std::optional<Duration> pauses_route;
   // Likewise: its job got no slot (RouteRoom::rest).
-  bool rests_route = false;
+  std::optional<jobs::NoSlot> no_slot;
 };
 
 // Waits until the state of a job changes here, or the store fails, which may have changed it.

@@ -143,15 +143,36 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "a route one of whose jobs got no slot rests for a second, each time, and does not pause") {
+    "a route whose jobs are refused rests each time for twice as long, a second at most, and does "
+    "not pause") {
   RouteRoom route;
-  for (TimePoint now = kNow; now < kNow + 10s; now += 1s) {
+  TimePoint now = kNow;
+  for (const Duration expected : {100ms, 200ms, 400ms, 800ms, 1000ms, 1000ms}) {
     REQUIRE(room_of(route, {}, now) == 100);
-    route.rest(now);
-    CHECK(room_of(route, {}, now + 999ms) == 0);
-    CHECK(route.room_from({}, now) == now + 1s);
+    route.rest(now, NoSlot::refused);
+    route.rest(now + 10ms, NoSlot::refused);  // another job's: it rests already
+    CHECK(room_of(route, {}, now + expected - 1ms) == 0);
+    CHECK(route.room_from({}, now) == now + expected);
     CHECK_FALSE(route.pauses(now));
+    now += expected;
   }
+  route.tried();
+  route.rest(now, NoSlot::refused);
+  CHECK(room_of(route, {}, now + 99ms) == 0);
+  route.tried();
+  CHECK_MESSAGE(room_of(route, {}, now + 99ms) == 0, "others end while this one is refused");
+  CHECK(room_of(route, {}, now + 100ms) == 100);
+}
+
+TEST_CASE("a route whose job waited in vain rests until another proxy has it, or a slot is free") {
+  RouteRoom route;
+  route.rest(kNow, NoSlot::waited);
+  CHECK(room_of(route, {}, kNow + 999ms) == 0);
+  CHECK(room_of(route, {}, kNow + 1s) == 100);
+  route.rest(kNow + 2s, NoSlot::waited);
+  CHECK(room_of(route, {}, kNow + 2s) == 0);
+  route.tried();
+  CHECK(room_of(route, {}, kNow + 2s) == 100);
 }
 
 TEST_CASE("a route pauses as long as its upstream has asked for but not for longer than 30 s") {

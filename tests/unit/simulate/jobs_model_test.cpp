@@ -219,14 +219,22 @@ TEST_CASE("a job without a slot is given back and nothing is counted") {
   desk.defer(1);
   Request& job = *desk.pull().at(0);
   desk.now += 5s;
-  desk.jobs.give_back(job, desk.now);
+  desk.jobs.give_back(job, jobs::NoSlot::refused, desk.now);
   desk.defer(1);
   CHECK(desk.pull().empty());
-  desk.now += 1s;
+  desk.now += 100ms;
   const auto pulled = desk.pull_all();
   REQUIRE(pulled.size() == 2);
   CHECK_MESSAGE(pulled[0] == &job, "before the one that came later");
   CHECK(job.as_job->progress.attempts == 0);
+}
+
+TEST_CASE("a job that waited for a spare slot in vain waits again, since no other proxy has one") {
+  Desk desk(R"({"class":"P2"})");
+  desk.defer(1);
+  Request& job = *desk.pull().at(0);
+  desk.jobs.give_back(job, jobs::NoSlot::waited, desk.now);
+  CHECK(desk.pull_all() == std::vector<Request*>{&job});
 }
 
 TEST_CASE("a job that is put off waits for the least pause and one more, and nothing is counted") {

@@ -111,3 +111,22 @@ TEST_CASE("an upstream whose jobs never end leaves room to others, and they to f
   CHECK(pull_of(0) == 512);
   CHECK(pull_of(2) > 128);
 }
+
+TEST_CASE("a route rests for a job that waited in vain only where another proxy can have it") {
+  const auto pulled_after = [](bool is_shared, jobs::NoSlot how) {
+    Play play(nlohmann::json::object(), is_shared);
+    play.see();
+    std::size_t waiting = 100;
+    play.pull(waiting);
+    REQUIRE(play.handed.size() == 8);
+    for (const jobs::LeasedJob& job : std::vector(play.handed))
+      play.settle(job, jobs::JobState::queued);
+    play.dispatcher.rest("export", play.now, how);
+    play.handed.clear();
+    play.pull(waiting);
+    return play.handed.size();
+  };
+  CHECK(pulled_after(false, jobs::NoSlot::waited) == 8);
+  CHECK(pulled_after(true, jobs::NoSlot::waited) == 0);
+  CHECK(pulled_after(false, jobs::NoSlot::refused) == 0);
+}
