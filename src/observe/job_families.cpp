@@ -58,12 +58,32 @@ MetricFamily oldest(const JobsSnapshot& jobs) {
   return family;
 }
 
+MetricFamily oldest_letter(const JobsSnapshot& jobs) {
+  MetricFamily family = gauge("spillway_jobs_oldest_dead_seconds",
+                              "Age of the oldest dead or expired deferred request, since it was "
+                              "accepted; 0: there is none.");
+  add_sample(family, {}, jobs.oldest_letter_seconds());
+  return family;
+}
+
 MetricFamily paused(const JobsSnapshot& jobs) {
   MetricFamily family = gauge("spillway_jobs_paused",
                               "1: no deferred request of the route is forwarded, since its "
                               "upstream cannot be asked or the route is not configured.");
   for (const store::Totals::Route& route : jobs.totals.routes)
     add_sample(family, {label("route", route.route)}, jobs.is_paused(route) ? 1 : 0);
+  return family;
+}
+
+MetricFamily without_slot(const JobsSnapshot& jobs) {
+  MetricFamily family = counter("spillway_jobs_without_slot_total",
+                                "Deferred requests that were to be forwarded, got no slot, and "
+                                "were given back.");
+  for (const store::Totals::Route& route : jobs.totals.routes) {
+    const auto count = jobs.without_slot.find(route.route);
+    add_sample(family, {label("route", route.route)},
+               count == jobs.without_slot.end() ? 0 : count->second);
+  }
   return family;
 }
 
@@ -105,10 +125,6 @@ Families job_families(const config::Config& config, const Snapshot& snapshot) {
   JobsSnapshot jobs = *snapshot.jobs;
   add_routes(config, jobs.totals);
   const JobCounts& counts = *jobs.counts;
-  MetricFamily oldest_letter = gauge("spillway_jobs_oldest_dead_seconds",
-                                     "Age of the oldest dead or expired deferred request, since it "
-                                     "was accepted; 0: there is none.");
-  add_sample(oldest_letter, {}, jobs.oldest_letter_seconds());
   Families all{
       lost_letters(counts),
       by_state(jobs.totals),
@@ -138,7 +154,7 @@ Families job_families(const config::Config& config, const Snapshot& snapshot) {
                   "Attempts whose end came after the lease was over; it changed nothing."),
           counts.lease_lost),
       oldest(jobs),
-      std::move(oldest_letter),
+      oldest_letter(jobs),
       paused(jobs),
       one(counter("spillway_jobs_recovered_total",
                   "Deferred requests taken over from proxies that ended with them in hand."),
@@ -156,6 +172,7 @@ Families job_families(const config::Config& config, const Snapshot& snapshot) {
       one(counter("spillway_jobs_succeeded_total",
                   "Deferred requests that their upstream has answered without failure."),
           counts.succeeded),
+      without_slot(jobs),
   };
   std::ranges::move(store_families(jobs), std::back_inserter(all));
   return all;

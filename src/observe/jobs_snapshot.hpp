@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 
@@ -18,6 +19,8 @@ struct JobsSnapshot {
   // At that time: the routes of which no job was pulled for a while, since their upstream's circuit
   // is open or nothing can be sent to it, or which are not configured.
   std::set<std::string, std::less<>> paused;
+  // Since the start, by route: jobs that were given back since they got no slot.
+  std::map<std::string, std::uint64_t, std::less<>> without_slot;
   jobs::WallTime now{};
   bool is_available = false;  // the store
   // Since the start.

@@ -86,53 +86,6 @@ bool JobQueue::withdraw(StoreCall& call) {
   return !is_available() && calls_.remove(call);
 }
 
-// Under the mutex.
-bool JobQueue::has_place_for_letter(const std::string& route, std::uint64_t most) const {
-  std::uint64_t dead = 0;
-  for (const store::Totals::Route& known : seen_.totals.routes)
-    if (known.route == route) dead = known.by_state[index(jobs::JobState::dead)];
-  const auto since = buried_.find(route);
-  if (since != buried_.end()) dead += since->second;
-  return dead < most;
-}
-
-bool JobQueue::may_bury(const std::string& route, std::uint64_t most) const {
-  const std::lock_guard lock(mutex_);
-  return calls_.has_room_for_letter() && has_place_for_letter(route, most);
-}
-
-JobQueue::Buried JobQueue::bury(jobs::NewJob job, jobs::Cause cause, std::uint64_t most,
-                                std::function<void()> written) {
-  const std::string route = job.lane.route;
-  const auto call = std::make_shared<StoreCall>(store::Bury{std::move(job), cause});
-  // It holds itself until it is done.
-  call->done = [this, self = call, written = std::move(written)] {
-    if (self->failure) {
-      counts_.lost(observe::LostLetter::store);
-      return;
-    }
-    ++counts_.dead[index(self->as<store::Bury>().cause)];
-    written();
-  };
-  bool wakes = false;
-  {
-    const std::lock_guard lock(mutex_);
-    Buried how = Buried::taken;
-    if (told_.to_stop || !is_available())
-      how = Buried::unavailable;
-    else if (!has_place_for_letter(route, most) || !calls_.add(*call))
-      how = Buried::full;
-    if (how != Buried::taken) {
-      call->done = nullptr;
-      return how;
-    }
-    ++buried_[route];
-    wakes = is_to_wake();
-  }
-  if (wakes) bell_.ring();
-  return Buried::taken;
-}
-
 void JobQueue::configure(JobRoutes routes) {
   lookups_.set_rate(routes.generation->config.store.lookups_per_second);
   {
@@ -331,7 +284,10 @@ void JobQueue::hold_back(const StoreCall& call, TimePoint now) {
   const std::string* const route = dispatcher_.route_of(call.as<store::Settle>());
   if (route == nullptr) return;
   if (call.pauses_route) dispatcher_.pause(*route, now, now + *call.pauses_route);
-  if (call.no_slot) dispatcher_.rest(*route, now, *call.no_slot);
+  if (!call.no_slot) return;
+  dispatcher_.rest(*route, now, *call.no_slot);
+  const std::lock_guard lock(mutex_);
+  ++seen_.without_slot[*route];
 }
 
 // The call may be gone when it is delivered.

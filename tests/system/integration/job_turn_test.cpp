@@ -5,6 +5,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "system/integration/jobs_operator.hpp"
@@ -55,6 +56,8 @@ json one_slot(const std::string& job_class) {
           {"default_route", {{"class", "P2"}}},
           {"routes", json::array({export_route})}};
 }
+
+constexpr std::string_view kWithoutSlot = R"(spillway_jobs_without_slot_total{route="export"})";
 
 std::string queue_depth(const std::string& name) {
   return R"(spillway_queue_depth{upstream="app",class=")" + name + "\"}";
@@ -118,7 +121,8 @@ TEST_CASE("a job in hand that waits for a slot expires when its time is over") {
   CHECK(backend.came() == std::vector<std::string>{"/hold", "/mail/1"});
 }
 
-TEST_CASE("a job that got no slot in time goes before one that came later") {
+// The one slot is free for nobody else then.
+TEST_CASE("a job with a class that waits in vain for a slot of it takes the next spare one") {
   Backend backend;
   json settings = one_slot("P1");
   settings["classes"][1]["max_wait_ms"] = 300;
@@ -128,8 +132,25 @@ TEST_CASE("a job that got no slot in time goes before one that came later") {
   holder.send(get("/hold"));
   REQUIRE(backend.peer.wait_until([](const auto& seen) { return seen.requests == 1; }));
   defer(proxy.port(), "/export/1");
-  REQUIRE(desk.come_to(1, "state=leased"));
-  REQUIRE(desk.come_to(1, "state=queued"));
+  REQUIRE(proxy.metric_becomes(queue_depth("P1"), 1));
+  REQUIRE(proxy.metric_becomes(queue_depth("P1"), 0));
+  backend.go.set();
+  CHECK(holder.read_response().status() == 200);
+  REQUIRE(desk.come_to(1, "state=succeeded"));
+  CHECK(proxy.metric(kWithoutSlot) == 0);
+}
+
+TEST_CASE("a job that finds no slot is counted, and goes before one that came later") {
+  Backend backend;
+  json settings = one_slot("P1");
+  settings["classes"][1]["max_wait_ms"] = 300;
+  ProxyUnderTest proxy(backend.peer.address(), settings);
+  const Operator desk{proxy.admin_port()};
+  RawClient holder(proxy.port());
+  holder.send(get("/hold"));
+  REQUIRE(backend.peer.wait_until([](const auto& seen) { return seen.requests == 1; }));
+  defer(proxy.port(), "/export/1");
+  REQUIRE(proxy.metric_becomes(kWithoutSlot, 1));
   defer(proxy.port(), "/export/2");
   backend.go.set();
   CHECK(holder.read_response().status() == 200);

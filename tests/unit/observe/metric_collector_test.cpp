@@ -61,6 +61,14 @@ TEST_CASE("jobs of a route that is paused are not claimable") {
   CHECK(has_line(page.text(), paused + "1"));
 }
 
+TEST_CASE("jobs that got no slot are counted by route") {
+  const std::string line = "spillway_jobs_without_slot_total{route=\"export\"} ";
+  Page page;
+  CHECK(has_line(page.text(), line + "0"));
+  page.snapshot.jobs->without_slot["export"] = 3;
+  CHECK(has_line(page.text(), line + "3"));
+}
+
 TEST_CASE("each server of an upstream has its samples") {
   const std::string text = Page().text();
   const std::string sick = "{upstream=\"reports\",server=\"10.0.0.2:80\"";
