@@ -49,9 +49,11 @@ AdminResponse replay_page(bool is_dry_run, const std::vector<jobs::JobId>& repla
   return json_page({{"dry_run", is_dry_run}, {"count", replayed.size()}, {"jobs", std::move(ids)}});
 }
 
-// Of a step; nullopt: it was a dry run, or changed nothing and is not the last one.
-std::optional<std::uint64_t> count_of(bool is_dry_run, std::uint64_t count, bool is_last) {
-  if (is_dry_run || (count == 0 && !is_last)) return std::nullopt;
+// Of a step; nullopt: it was a dry run, or changed nothing and is one of several.
+template <class Change>
+std::optional<std::uint64_t> count_of(const Change& step, std::uint64_t count) {
+  const bool is_only_one = !step.after && !step.next;
+  if (step.is_dry_run || (count == 0 && !is_only_one)) return std::nullopt;
   return count;
 }
 
@@ -60,9 +62,9 @@ std::optional<std::uint64_t> changed_by(const store::Command& command) {
   if (const auto* const cancel = std::get_if<store::Cancel>(&command))
     return cancel->is_done ? 1 : 0;
   if (const auto* const replay = std::get_if<store::Replay>(&command))
-    return count_of(replay->is_dry_run, replay->jobs.size(), !replay->next);
+    return count_of(*replay, replay->jobs.size());
   if (const auto* const purge = std::get_if<store::Purge>(&command))
-    return count_of(purge->is_dry_run, purge->count, !purge->next);
+    return count_of(*purge, purge->count);
   return std::nullopt;
 }
 
