@@ -62,9 +62,12 @@ void RouteRoom::rest(TimePoint now, NoSlot how) {
   rests_until_ = now + (rests_for_slot_ ? kLongestRest : last_rest_);
 }
 
+// Of a longer rest no more than the first 100 ms are left: jobs that run for seconds would leave
+// their slots unused meanwhile.
 void RouteRoom::tried() {
-  last_rest_ = {};
   if (rests_for_slot_) rests_until_ = {};
+  if (!rests_for_slot_ && last_rest_ > kFirstRest) rests_until_ -= last_rest_ - kFirstRest;
+  last_rest_ = {};
 }
 
 void RouteRoom::pause(TimePoint now, TimePoint until) {

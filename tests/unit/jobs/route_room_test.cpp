@@ -156,7 +156,10 @@ TEST_CASE(
     CHECK_FALSE(route.pauses(now));
     now += expected;
   }
+  route.rest(now, NoSlot::refused);
   route.tried();
+  CHECK_MESSAGE(room_of(route, {}, now + 100ms) == 100, "of a second");
+  now += 1s;
   route.rest(now, NoSlot::refused);
   CHECK(room_of(route, {}, now + 99ms) == 0);
   route.tried();
