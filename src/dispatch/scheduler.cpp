@@ -285,26 +285,6 @@ bool Scheduler::may_start(const Class& c) const {
   return slots_.free() > kept && c.running + c.elsewhere < c.max_inflight;
 }
 
-bool Scheduler::would_serve(ClassId served_as) const {
-  const std::size_t held_as = index(served_as);
-  if (std::uint64_t{slots_.running} + slots_.elsewhere > slots_.total || held_as >= classes_.size())
-    return false;
-  const Class& holder = classes_[held_as];
-  const ClassSet lower = ~ClassSet{0} << held_as << 1;
-  for (ClassSet rest = queues_.backlogged() & ~lower; rest != 0; rest &= rest - 1) {
-    const auto i = static_cast<std::size_t>(std::countr_zero(rest));
-    const Class& c = classes_[i];
-    const std::uint32_t own = i == held_as ? 1 : 0;
-    if (c.running + c.elsewhere >= c.max_inflight + own) continue;
-    // The slot may become one that is reserved for its class.
-    const std::uint32_t reserved = own == 0 && holder.running <= holder.reserved ? 1 : 0;
-    const std::uint32_t kept =
-        slots_.keeps_reserved ? slots_.open_reserved - c.open_reserved() + reserved : 0;
-    if (slots_.free() + 1 > kept) return true;
-  }
-  return false;
-}
-
 // The classes that compete for a free slot: with a waiter that may start.
 ClassSet Scheduler::ready() const {
   ClassSet ready = 0;

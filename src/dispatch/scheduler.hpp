@@ -82,6 +82,17 @@ struct Offer {
   Waiter* evicted = nullptr;
 };
 
+// A slot that may be given back.
+struct HeldSlot {
+  ClassId served_as{};        // as a class of the scheduler that is asked
+  bool is_elsewhere = false;  // granted by another scheduler of these slots
+  // How many slots can be given back together, as far as is known.
+  std::uint32_t can_follow = 1;
+};
+
+// For whom it would be.
+enum class WouldServe : std::uint8_t { nobody, lower_class, same_or_higher };
+
 // Of the requests of a class, by its traffic_class; only `downgraded` goes by the queue.
 struct ClassTotals {
   std::uint64_t enqueued = 0;       // had to wait
@@ -128,9 +139,9 @@ class Scheduler {
   // The same of those in the background; call it when next() has returned nullptr.
   Waiter* next_in_background(TimePoint now);
 
-  // Whether a slot of a waiter served_as this class, if given back now, would go to a waiter of
-  // that class or of a higher one.
-  bool would_serve(ClassId served_as) const;
+  // Whether a slot, if given back now, would go to a waiter; where more are held than there may be,
+  // or of its class (a limit was lowered), together with as many others as can follow.
+  WouldServe would_serve(const HeldSlot& slot) const;
 
   // True if it was still waiting: it is idle now. False if it was granted, expired or evicted
   // before; a granted one must still be released.
@@ -232,6 +243,7 @@ class Scheduler {
   Offer offer_in_background(Waiter& waiter, bool has_time, TimePoint now);
   bool may_start(const Class& c) const;
   ClassSet ready() const;
+  bool would_serve(const HeldSlot& slot, std::size_t waiting) const;
   bool has_room(std::size_t i) const;
   Waiter* evict_for(const Waiter& newcomer, TimePoint now);
   bool downgrade(Waiter& waiter, TimePoint now);

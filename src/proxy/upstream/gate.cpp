@@ -60,12 +60,12 @@ bool Gate::cancel(Ticket& ticket, TimePoint now) {
 
 bool Gate::would_serve(ClassId served_as) const {
   const std::lock_guard lock(slots_->mutex);
-  return would_serve_locked(served_as);
+  return would_serve_locked(served_as) == dispatch::WouldServe::same_or_higher;
 }
 
 std::optional<resilience::SlotLoad> Gate::contention(ClassId served_as) const {
   const std::lock_guard lock(slots_->mutex);
-  if (!would_serve_locked(served_as)) return std::nullopt;
+  if (would_serve_locked(served_as) != dispatch::WouldServe::same_or_higher) return std::nullopt;
   resilience::SlotLoad load{
       .slots = slots_->gates.back()->limit(),
       .awaiting_client = slots_->awaiting_client.load(std::memory_order_relaxed)};
@@ -73,9 +73,26 @@ std::optional<resilience::SlotLoad> Gate::contention(ClassId served_as) const {
   return load;
 }
 
-bool Gate::would_serve_locked(ClassId served_as) const {
-  return std::any_of(slots_->gates.begin(), slots_->gates.end(),
-                     [&](const Gate* gate) { return gate->scheduler_.would_serve(served_as); });
+// Where a limit was lowered it takes several slots to serve one waiter: as many as there are that
+// wait for clients. Of the others it is not known when they come back.
+dispatch::WouldServe Gate::would_serve_locked(ClassId served_as) const {
+  auto most = dispatch::WouldServe::nobody;
+  const std::uint32_t awaiting_client = slots_->awaiting_client.load(std::memory_order_relaxed);
+  for (const Gate* gate : slots_->gates) {
+    most = std::max(most,
+                    gate->scheduler_.would_serve({.served_as = gate->class_like(*this, served_as),
+                                                  .is_elsewhere = gate != this,
+                                                  .can_follow = awaiting_client}));
+  }
+  return most;
+}
+
+// Of the same name, else of the same rank.
+ClassId Gate::class_like(const Gate& other, ClassId id) const {
+  if (this == &other) return id;
+  const auto same = std::ranges::find(class_names_, other.class_names_[index(id)]);
+  const auto place = static_cast<std::size_t>(same - class_names_.begin());
+  return ClassId(same != class_names_.end() ? place : std::min(index(id), class_names_.size() - 1));
 }
 
 void Gate::expire(TimePoint now) {

@@ -69,8 +69,8 @@ class Gate {
   // `served_as`: see dispatch::Waiter.
   void leave(ClassId served_as, Duration held, TimePoint now, bool for_job = false);
   bool cancel(Ticket& ticket, TimePoint now);
-  // Whether a slot held by this class, if given back now, would go to a waiter of that class or of
-  // a higher one.
+  // Whether a slot held by this class, if given back now, alone or with others that wait for their
+  // clients, would go to a waiter of that class or of a higher one, at any gate.
   bool would_serve(ClassId served_as) const;
   // Then, how scarce slots are, over all gates; nullopt: it would not.
   std::optional<resilience::SlotLoad> contention(ClassId served_as) const;
@@ -116,7 +116,8 @@ class Gate {
   bool is_only_gate() const { return slots_->gates.size() == 1; }
   std::uint32_t running_elsewhere() const;
   std::uint32_t running_elsewhere(std::string_view traffic_class) const;
-  bool would_serve_locked(ClassId served_as) const;
+  dispatch::WouldServe would_serve_locked(ClassId served_as) const;
+  ClassId class_like(const Gate& other, ClassId id) const;
   void update_slot_share();
   void grant_waiting(TimePoint now);
 

@@ -1,0 +1,77 @@
+// When a slot that is held for a slow client is wanted, at one gate and over a reload.
+#include <doctest/doctest.h>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proxy/net/event_loop.hpp"
+#include "proxy/net/mailbox.hpp"
+#include "proxy/upstream/gate.hpp"
+
+namespace spillway::proxy {
+namespace {
+
+std::vector<config::TrafficClass> three_classes() {
+  std::vector<config::TrafficClass> classes(3);
+  for (std::size_t c = 0; c < classes.size(); ++c) classes[c].name = "P" + std::to_string(c);
+  return classes;
+}
+
+config::Dispatch dispatch(std::uint32_t concurrency) {
+  config::Dispatch settings;
+  settings.concurrency = concurrency;
+  return settings;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "below a lowered limit slots of slow clients are wanted until those who wait are served") {
+  constexpr std::size_t kHeld = 10;
+  constexpr std::uint32_t kLowered = 3;
+  constexpr std::size_t kWaiting = 2;
+  for (const bool by_reload : {false, true}) {
+    CAPTURE(by_reload);
+    Gate older(dispatch(kHeld), three_classes());
+    std::optional<Gate> newer;
+    const TimePoint now = Clock::now();
+    std::array<Ticket, kHeld + kWaiting> tickets;
+    std::array<Slot, kHeld> slots;
+    for (std::size_t n = 0; n < kHeld; ++n) {
+      REQUIRE(older.enter(tickets[n], {.traffic_class = ClassId{2}}, now).kind ==
+              dispatch::Offer::Kind::granted);
+      slots[n] = Slot(older, ClassId{2}, now);
+    }
+    if (by_reload) newer.emplace(dispatch(kLowered), three_classes(), older.slots());
+    if (!by_reload) older.limit_to(kLowered, now);
+    Gate& gate = by_reload ? *newer : older;
+    EventLoop loop;
+    Mailbox mailbox(loop);
+    for (std::size_t n = kHeld; n < tickets.size(); ++n) {
+      tickets[n].home = &mailbox;
+      CHECK(gate.enter(tickets[n], {}, now).kind == dispatch::Offer::Kind::queued);
+    }
+    // Those of requests that are at the upstream are not to be had: taking fewer serves nobody.
+    for (std::size_t n = 0; n < kHeld - kLowered; ++n) slots[n].set_awaits_client(true);
+    CHECK_FALSE(slots[0].contention());
+    for (Slot& each : slots) each.set_awaits_client(true);
+    std::size_t taken = 0;
+    for (Slot& each : slots) {
+      const auto load = each.contention();
+      if (!load) continue;
+      CHECK(load->slots == kLowered);
+      each.release(now);
+      ++taken;
+    }
+    CHECK(taken == kHeld - kLowered + kWaiting);
+    loop.poll();
+    for (std::size_t n = kHeld; n < tickets.size(); ++n) {
+      CHECK(tickets[n].state == dispatch::Waiter::State::granted);
+      gate.leave(ClassId{0}, Duration{1}, now);
+    }
+  }
+}
+
+}  // namespace spillway::proxy
