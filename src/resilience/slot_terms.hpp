@@ -18,6 +18,8 @@ struct SlotLoad {
   std::uint32_t slots = 0;            // in all
   std::uint32_t awaiting_client = 0;  // of them, whose requests wait for their clients
   std::uint32_t waiting = 0;          // requests that wait for a slot
+  // None of those that the slot in question would serve is of its class or of a higher one.
+  bool only_lower_wait = false;
 };
 
 // The terms of a MinRate (min_rate.hpp).
@@ -37,14 +39,27 @@ inline constexpr Duration kLeastSlotCredit = std::chrono::milliseconds(100);
 // How many times the rate is asked for when slots are as scarce as can be.
 inline constexpr double kSteepestSlotRate = 16;
 
+// Up to this share of slots that wait for clients slots are not scarce.
+inline constexpr double kPlentifulShare = 0.25;
+inline constexpr double kScarcestShare = 0.75;
+
+constexpr double share_awaiting_client(const SlotLoad& load) {
+  return load.slots == 0 ? 0 : std::min(double(load.awaiting_client) / load.slots, 1.0);
+}
+
+// Lower classes ask for a slot of a higher one only where slow clients hold many: so their load,
+// however high, costs no client of a higher class its slot while few are slow.
+constexpr bool may_ask(const SlotLoad& load) {
+  return !load.only_lower_wait || share_awaiting_client(load) > kPlentifulShare;
+}
+
 // From 0 (plenty) to 1. It is the share of slots that wait for clients, which is what taking them
 // back can win, more by what waits for each: nothing up to a quarter, all from three quarters on.
-// Nobody waits: 0.
+// Nobody waits, or nobody of its class or a higher one: 0.
 constexpr double scarcity(const SlotLoad& load) {
-  if (load.waiting == 0 || load.slots == 0) return 0;
-  const double slots = load.slots;
-  const double share = std::min(load.awaiting_client / slots, 1.0);
-  return std::clamp((share * (1 + load.waiting / slots) - 0.25) / 0.5, 0.0, 1.0);
+  if (load.waiting == 0 || load.slots == 0 || load.only_lower_wait) return 0;
+  const double share = share_awaiting_client(load) * (1 + double(load.waiting) / load.slots);
+  return std::clamp((share - kPlentifulShare) / (kScarcestShare - kPlentifulShare), 0.0, 1.0);
 }
 
 // `rate`: what is asked for while slots are not scarce. `longest_wait`: how long a request of the

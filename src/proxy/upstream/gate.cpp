@@ -60,17 +60,19 @@ bool Gate::cancel(Ticket& ticket, TimePoint now) {
 
 bool Gate::would_serve(ClassId served_as) const {
   const std::lock_guard lock(slots_->mutex);
-  return would_serve_locked(served_as) == dispatch::WouldServe::same_or_higher;
+  return would_serve_locked(served_as) != dispatch::WouldServe::nobody;
 }
 
 std::optional<resilience::SlotLoad> Gate::contention(ClassId served_as) const {
   const std::lock_guard lock(slots_->mutex);
-  if (would_serve_locked(served_as) != dispatch::WouldServe::same_or_higher) return std::nullopt;
+  const dispatch::WouldServe whom = would_serve_locked(served_as);
+  if (whom == dispatch::WouldServe::nobody) return std::nullopt;
   resilience::SlotLoad load{
       .slots = slots_->gates.back()->limit(),
-      .awaiting_client = slots_->awaiting_client.load(std::memory_order_relaxed)};
+      .awaiting_client = slots_->awaiting_client.load(std::memory_order_relaxed),
+      .only_lower_wait = whom == dispatch::WouldServe::lower_class};
   for (const Gate* gate : slots_->gates) load.waiting += gate->scheduler_.queued();
-  return load;
+  return resilience::may_ask(load) ? std::optional(load) : std::nullopt;
 }
 
 // Where a limit was lowered it takes several slots to serve one waiter: as many as there are that

@@ -70,9 +70,10 @@ class Gate {
   void leave(ClassId served_as, Duration held, TimePoint now, bool for_job = false);
   bool cancel(Ticket& ticket, TimePoint now);
   // Whether a slot held by this class, if given back now, alone or with others that wait for their
-  // clients, would go to a waiter of that class or of a higher one, at any gate.
+  // clients, would go to a waiter at any gate.
   bool would_serve(ClassId served_as) const;
-  // Then, how scarce slots are, over all gates; nullopt: it would not.
+  // Then, how scarce slots are, over all gates; nullopt: it would not, or whoever waits may not ask
+  // for it (resilience::may_ask).
   std::optional<resilience::SlotLoad> contention(ClassId served_as) const;
   // Delivers waiters whose deadline has passed. Every worker calls it every 10 ms.
   void expire(TimePoint now);

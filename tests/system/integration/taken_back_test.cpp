@@ -1,4 +1,5 @@
-// Which slots are taken back from slow clients: below a lowered limit as many as exceed it.
+// Which slots are taken back from slow clients: below a lowered limit as many as exceed it, and for
+// lower classes where slow clients of higher ones hold many.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -111,6 +112,31 @@ TEST_CASE(
   CHECK(proxy.metric(kTakenBack) == kBefore - kAfter + 1);
   CHECK(payer.ask(get("/pay/x")).body == "done");
   CHECK(proxy.metric(kTakenBack) == kBefore - kAfter + 1);  // there is a free one
+  CHECK(steady.takes_all() == backend.body.size());
+}
+
+TEST_CASE("P1 gets a slot of slow P0 clients if they hold many, and none of those that earn it") {
+  constexpr int kSlots = 8;
+  Backend backend;
+  const ProxyUnderTest proxy(with(kSlots, backend.peer));
+  RawClient seeker(proxy.port());
+  {
+    const auto slow = dawdlers(proxy, 2, "/pay/large");
+    std::vector<RawClient> busy;
+    for (int n = 2; n < kSlots; ++n) busy.emplace_back(proxy.port()).send(get("/pay/held"));
+    CHECK(proxy.metric_becomes(kSlotsTaken, kSlots));
+    CHECK(seeker.ask(get("/find/x")).status() == 503);
+    CHECK(proxy.metric(kTakenBack) == 0);
+    backend.go.set();
+    for (RawClient& one : busy) CHECK(one.read_response().body == "done");
+  }
+  CHECK(proxy.metric_becomes(kSlotsTaken, 0));
+  const auto slow = dawdlers(proxy, kSlots - 1, "/pay/large");
+  // Twice the rate: it would not do for P0.
+  SteadyClient steady(proxy, "/pay/large", 1000, backend.body.size());
+  CHECK(proxy.metric_becomes(kSlotsTaken, kSlots));
+  for (int n = 0; n < 3; ++n) CHECK(seeker.ask(get("/find/x")).body == "done");
+  CHECK(proxy.metric(kTakenBack) >= 1);
   CHECK(steady.takes_all() == backend.body.size());
 }
 

@@ -70,4 +70,14 @@ TEST_CASE("a client that is cut off and comes back holds a slot for less than ot
           std::max<Duration>(wait, 200ms));
 }
 
+TEST_CASE("for lower classes no more is asked for than a slot is worth while there are plenty") {
+  for (std::uint32_t held = 0; held <= 64; ++held) {
+    const SlotLoad load{64, held, 128, true};
+    CHECK(may_ask(load) == (held > 16));
+    CHECK(slot_terms(kRate, 500ms, load) == kPlenty);
+    CHECK(may_ask({64, held, 128}));
+  }
+  CHECK_FALSE(may_ask({0, 0, 1, true}));
+}
+
 }  // namespace spillway::resilience

@@ -62,6 +62,7 @@ TEST_CASE(
       const auto load = each.contention();
       if (!load) continue;
       CHECK(load->slots == kLowered);
+      CHECK_FALSE(load->only_lower_wait);
       each.release(now);
       ++taken;
     }
@@ -72,6 +73,30 @@ TEST_CASE(
       gate.leave(ClassId{0}, Duration{1}, now);
     }
   }
+}
+
+TEST_CASE("lower classes want a slot of a higher one only where clients hold many") {
+  Gate gate(dispatch(4), three_classes());
+  const TimePoint now = Clock::now();
+  std::array<Ticket, 5> tickets;
+  std::array<Slot, 4> slots;
+  for (std::size_t n = 0; n < slots.size(); ++n) {
+    REQUIRE(gate.enter(tickets[n], {}, now).kind == dispatch::Offer::Kind::granted);
+    slots[n] = Slot(gate, ClassId{0}, now);
+  }
+  EventLoop loop;
+  Mailbox mailbox(loop);
+  tickets[4].home = &mailbox;
+  CHECK(gate.enter(tickets[4], {.traffic_class = ClassId{1}}, now).kind ==
+        dispatch::Offer::Kind::queued);
+  slots[0].set_awaits_client(true);
+  CHECK(slots[0].is_contended());
+  CHECK_FALSE(slots[0].contention());
+  slots[1].set_awaits_client(true);
+  const auto load = slots[0].contention();
+  REQUIRE(load);
+  CHECK(load->only_lower_wait);
+  CHECK(gate.cancel(tickets[4], now));
 }
 
 }  // namespace spillway::proxy
