@@ -19,6 +19,15 @@
 
 namespace spillway::dispatch {
 
+// Behind its response timeout a request keeps its slot for as long again, within these bounds: long
+// enough for work of many times a short timeout, and short enough for a server that never answers.
+inline constexpr Duration kLeastPastTimeout = std::chrono::seconds(2);
+inline constexpr Duration kMostPastTimeout = std::chrono::seconds(10);
+
+constexpr Duration hold_past_timeout(Duration timeout) {
+  return std::clamp(timeout, kLeastPastTimeout, kMostPastTimeout);
+}
+
 class HoldTimes {
  public:
   static constexpr Duration kHalfLife = std::chrono::seconds(60);

@@ -93,8 +93,8 @@ Families slow_client_families(Workers workers) {
       std::move(taken_back),
       of_all(workers,
              gauge("spillway_abandoned_requests",
-                   "Requests whose client left, or whose deadline passed, that keep their slot "
-                   "because the upstream may still be at work on them."),
+                   "Requests whose client left, whose deadline passed, or which timed out, that "
+                   "keep their slot because the upstream may still be at work on them."),
              &Gauges::lingering_calls),
   };
 }

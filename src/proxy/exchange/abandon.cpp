@@ -1,5 +1,5 @@
-// A request whose client has left, or whose deadline has passed: what becomes of it at its
-// upstream.
+// A request whose client has left, whose deadline has passed, or whose response did not come in
+// time: what becomes of it at its upstream.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -12,27 +12,41 @@ namespace spillway::proxy {
 
 void UpstreamCall::abandon(const http::BodyReader* body) {
   const TimePoint now = services_.now();
-  if (!connection_ || !admission_.has_slot() || !current_.sent_any || so_far_.has_server_failed)
-    return drop();
+  if (!connection_ || !admission_.has_slot() || !current_.sent_any) return drop();
+  const bool has_timed_out = may_answer_too_late();
+  if (so_far_.has_server_failed && !has_timed_out) return drop();
   std::optional<AbandonedRequest::AtWork> at_work;
-  if (current_.at_work_since && !admission_.announces_degrade()) {
+  // After a timeout nothing is learned: what is learned is for waits that it bounds.
+  if (!has_timed_out && current_.at_work_since && !admission_.announces_degrade()) {
     at_work = {request_.subject.route, *current_.at_work_since,
                !current_.has_head && !expects_long_response(request_.head, request_.upgrade)};
   }
+  const TimePoint until =
+      has_timed_out ? now + dispatch::hold_past_timeout(request_.upstream_config().response_timeout)
+                    : response_expected_by();
   // Longer than was expected already: how much longer is not known.
-  const TimePoint until = response_expected_by();
   if (at_work && until <= now)
     request_.generation->hold_times.outlasted(at_work->route, now - at_work->since, now);
   if (until <= now) return drop();
   call_.ignore();
   if (body_ != nullptr) body_->stop_pump();
-  services_.owner.begin_lingering({.generation = request_.generation,
-                                   .connection = std::move(connection_),
-                                   .slot = admission_.abandon_slot(now),
-                                   .key = std::move(admission_.key()),
-                                   .until = until,
-                                   .rest = rest_of_response(body),
-                                   .at_work = at_work});
+  services_.owner.begin_lingering(
+      {.generation = request_.generation,
+       .connection = std::move(connection_),
+       .slot = admission_.abandon_slot(now),
+       .key = std::move(admission_.key()),
+       .until = until,
+       .timed_out_at = has_timed_out ? std::optional(request_.subject.upstream) : std::nullopt,
+       .rest = rest_of_response(body),
+       .at_work = at_work});
+}
+
+// There was no response in time, which does not say that the upstream has stopped. If its server
+// gets no more requests, what is at work there is of no concern to the others.
+bool UpstreamCall::may_answer_too_late() const {
+  return so_far_.has_timed_out && current_.at_work_since &&
+         request_.generation->circuits(request_.subject.upstream)
+             .lets_through(connection_->server());
 }
 
 // Nearly all responses of the route are complete by then, those of abandoned requests too; if

@@ -92,7 +92,13 @@ void LingeringCall::learn_outlasted() {
 }
 
 void LingeringCall::wake_if_late(TimePoint now) {
-  if (parking_.parked() && parking_.deadline() <= now) parking_.wake(Wake::timeout);
+  if (parking_.parked() && (parking_.deadline() <= now || is_in_vain()))
+    parking_.wake(Wake::timeout);
+}
+
+bool LingeringCall::is_in_vain() const {
+  return request_.timed_out_at && !request_.generation->circuits(*request_.timed_out_at)
+                                       .lets_through(request_.connection->server());
 }
 
 bool LingeringCall::keeps_to(const Generation& generation) const {

@@ -1,10 +1,13 @@
-// A request that was abandoned (its client left, its deadline passed) while its upstream is at work
-// on it. It keeps its slot, or a crowd of impatient clients would have more at work in the upstream
-// than it has slots, and its Idempotency-Key, with which its client may come again at once, until
+// A request that was abandoned (its client left, its deadline passed, the response did not come in
+// time) while its upstream is at work on it. It keeps its slot, or a crowd of impatient clients
+// would have more at work in the upstream than it has slots, and its Idempotency-Key, with which
+// its client may come again at once, until
 // * the upstream has ended it: its response is complete, or the connection is closed. That is
 //   half-closed, so that an upstream that watches its clients can stop at once;
 // * or `until`, by when nearly all responses of its route are complete, and those of its abandoned
-//   requests were (HoldTimes).
+//   requests were (HoldTimes);
+// * or, of one that timed out, its server gets no more requests: a circuit opened, or it was
+//   ejected. A server that swallows requests holds no slot that the others are waiting for.
 // There are never more of them than slots.
 //
 // What it sees is learned: only patient clients see their answers, and where most are not, the
@@ -37,6 +40,7 @@ struct AbandonedRequest {
   Slot slot;
   KeyInHand key;
   TimePoint until;
+  std::optional<UpstreamId> timed_out_at{};
   RestOfResponse rest;
   std::optional<AtWork> at_work;  // none: nothing is to be learned
 };
@@ -61,6 +65,7 @@ class LingeringCall final : public Swept {
 
  private:
   bool has_ended();
+  bool is_in_vain() const;
   void learn_head();
   void learn_ended();
   void learn_outlasted();

@@ -250,6 +250,7 @@ Task<UpstreamCall::Next> UpstreamCall::retry(Attempt& failed) {
       next_attempt(failed.result, facts(), backoff, now, services_.random);
   if (next.kind == Kind::give_up) {
     so_far_.has_server_failed = failed.fault.failure.has_value();
+    so_far_.has_timed_out = failed.fault.failure == observe::ServerFailure::response_timeout;
     co_return Next::give_up;  // abandon() follows
   }
   close();

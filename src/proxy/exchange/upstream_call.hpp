@@ -109,7 +109,8 @@ class UpstreamCall {
     std::uint32_t pauses = 0;   // before retries
     bool was_replaced = false;  // a kept connection was found closed
     bool has_server_failed = false;
-    bool was_sent = false;  // in one before the current
+    bool has_timed_out = false;  // the same: there was no response in time
+    bool was_sent = false;       // in one before the current
     TimePoint answered_at{};
   };
 
@@ -125,6 +126,7 @@ class UpstreamCall {
   void report(const Fault* fault);
   void count_success();
   TimePoint response_expected_by() const;
+  bool may_answer_too_late() const;
   RestOfResponse rest_of_response(const http::BodyReader* body) const;
   void close() {
     if (!connection_) return;

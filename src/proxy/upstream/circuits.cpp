@@ -87,6 +87,12 @@ Circuits::Call Circuits::allow(std::size_t server, const Source& source) {
   return call;
 }
 
+bool Circuits::lets_through(std::size_t server) const {
+  if (!breakers_.empty() && breakers_[server].state() != CircuitState::closed) return false;
+  const resilience::ServerSet up = upstream_.servers.up();
+  return up.empty() || up.contains(server);
+}
+
 bool Circuits::judges_probes() const {
   return std::ranges::any_of(breakers_, &CircuitBreaker::judges_probes);
 }

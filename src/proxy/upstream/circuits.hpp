@@ -72,6 +72,9 @@ class Circuits {
   // 0 if a call to some server would be allowed now; otherwise the least time until one may be.
   Milliseconds time_until_allowed(const Source& source = std::nullopt) const;
   Call allow(std::size_t server, const Source& source = std::nullopt);
+  // Requests go to this server: its circuit is closed, and it is neither unwell nor ejected (or all
+  // are).
+  bool lets_through(std::size_t server) const;
   // Whether it matters whose call asks to be allowed: while a circuit is half-open and a probe has
   // failed.
   bool judges_probes() const;

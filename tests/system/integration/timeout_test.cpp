@@ -97,7 +97,7 @@ TEST_CASE("neither a trickle nor interim responses put off the timeout of a resp
     CHECK(stopwatch.elapsed() >= patience);
     CHECK(stopwatch.elapsed() < patience + kSoon * 5);
     CHECK(cut_off.wait());
-    CHECK(proxy.metric(R"(spillway_inflight{upstream="app"})") == 0);
+    CHECK(proxy.metric_becomes(R"(spillway_inflight{upstream="app"})", 0));
   }
 }
 

@@ -97,3 +97,9 @@ TEST_CASE("with thirty quick requests for each slow one few slow ones outlast th
   }
   CHECK(outlasted_late < 1900 * 0.02);
 }
+
+TEST_CASE("behind its timeout a request keeps its slot for as long again, within bounds") {
+  CHECK(hold_past_timeout(100ms) == 2s);
+  CHECK(hold_past_timeout(3s) == 3s);
+  CHECK(hold_past_timeout(30s) == 10s);
+}
