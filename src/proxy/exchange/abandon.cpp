@@ -9,6 +9,15 @@
 #include "proxy/exchange/upstream_call.hpp"
 
 namespace spillway::proxy {
+namespace {
+
+// More of the slots are at this server than its part of them, where others get requests, too.
+bool is_above_share(Upstream& upstream, std::size_t server) {
+  const std::size_t servers = std::max<std::size_t>(upstream.servers.up().size(), 1);
+  return upstream.servers.in_flight[server] * servers >= upstream.gate.limit() + servers;
+}
+
+}  // namespace
 
 void UpstreamCall::abandon(const http::BodyReader* body) {
   const TimePoint now = services_.now();
@@ -42,11 +51,13 @@ void UpstreamCall::abandon(const http::BodyReader* body) {
 }
 
 // There was no response in time, which does not say that the upstream has stopped. If its server
-// gets no more requests, what is at work there is of no concern to the others.
+// gets no more requests, what is at work there is of no concern to the others; and one that
+// swallows requests takes no more than its part of the slots so.
 bool UpstreamCall::may_answer_too_late() const {
-  return so_far_.has_timed_out && current_.at_work_since &&
-         request_.generation->circuits(request_.subject.upstream)
-             .lets_through(connection_->server());
+  if (!so_far_.has_timed_out || !current_.at_work_since) return false;
+  const std::size_t server = connection_->server();
+  return request_.generation->circuits(request_.subject.upstream).lets_through(server) &&
+         !is_above_share(request_.upstream(), server);
 }
 
 // Nearly all responses of the route are complete by then, those of abandoned requests too; if

@@ -98,4 +98,26 @@ TEST_CASE(
   for (int n = 0; n < 10; ++n) CHECK(RawClient(proxy.port()).ask(get("/")).body == "done");
 }
 
+TEST_CASE("a server that swallows requests holds no more than its part of the slots") {
+  constexpr int kSlots = 4;
+  const Event never;
+  ScriptedPeer black_hole([&](PeerConnection& proxy) {
+    if (proxy.read_request()) proxy.wait(never);
+  });
+  ScriptedPeer healthy(ok("done"));
+  const ProxyUnderTest proxy(configuration(
+      {black_hole.address(), healthy.address()},
+      impatient(kSlots,
+                {{"ejection", {{"consecutive_failures", 0}}}, {"balance", "round_robin"}})));
+  int timeouts = 0, answers = 0;
+  for (int n = 0; n < 12; ++n) {
+    const auto status = RawClient(proxy.port()).ask(get("/")).status();
+    timeouts += status == 504 ? 1 : 0;
+    answers += status == 200 ? 1 : 0;
+    CHECK(proxy.metric(kAbandoned) <= kSlots / 2);
+  }
+  CHECK(answers >= 4);  // each worker has a turn of its own
+  CHECK(timeouts + answers == 12);
+}
+
 }  // namespace spillway::support
