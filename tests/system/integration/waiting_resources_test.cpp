@@ -200,7 +200,7 @@ TEST_CASE("a session ends when its duration is over: its pass and its tunnel wit
   CHECK(second.look()["state"] == "waiting");
   REQUIRE(second.is("processing"));
   CHECK(client.is_closed());
-  CHECK(proxy.metric(ended("stopped")) == 1);
+  CHECK(proxy.metric_becomes(ended("stopped"), 1));
   Borrower late(proxy, pass);
   CHECK(late.ask("GET", "/plain").status() == 503);
 }

@@ -73,32 +73,3 @@ TEST_CASE("a request of a quiet tenant is not refused for another's queue") {
   CHECK(desk.last.kind == Offer::Kind::queued);
   CHECK(*desk.last.predicted_wait < 50ms);
 }
-
-TEST_CASE("a class whose oldest waiter stays however long does not go before all others for it") {
-  constexpr int kTurns = 400;
-  constexpr Terms kPatient{.max_wait = 20s, .newest_first = true};
-  for (const auto discipline : {config::Discipline::edf, config::Discipline::aging}) {
-    CAPTURE(static_cast<int>(discipline));
-    Desk desk;
-    desk.settings.discipline = discipline;
-    bool expires = false;
-    SUBCASE("process_with_tag") { desk.settings.late = config::Late::process_with_tag; }
-    SUBCASE("control: where it expires, its class is judged by it") { expires = true; }
-    desk.arrive(kP2);  // runs
-    ClassId running = kP2;
-    desk.arrive(kP2, kPatient);
-    int turns_of_p0 = 0;
-    for (int turn = 0; turn < kTurns; ++turn) {
-      desk.pass(25ms);
-      for (const ClassId each : {kP2, kP2, kP0}) desk.arrive(each, kPatient);
-      Waiter* next = desk.release(running);
-      REQUIRE(next != nullptr);
-      running = next->traffic_class;
-      turns_of_p0 += running == kP0;
-    }
-    if (expires)
-      CHECK(turns_of_p0 < kTurns * 3 / 4);
-    else
-      CHECK(turns_of_p0 >= kTurns * 19 / 20);
-  }
-}
