@@ -108,10 +108,12 @@ TEST_CASE(
   CHECK(proxy.reload(with(kAfter, backend.peer)).status() == 200);
   RawClient payer(proxy.port());
   CHECK(payer.ask(get("/pay/x")).body == "done");
-  // As many as exceed the limit, and the one.
-  CHECK(proxy.metric(kTakenBack) == kBefore - kAfter + 1);
+  // As many as exceed the limit, and the one; one more where a slot is granted just then.
+  const double taken = proxy.metric(kTakenBack);
+  CHECK(taken >= kBefore - kAfter + 1);
+  CHECK(taken <= kBefore - kAfter + 2);
   CHECK(payer.ask(get("/pay/x")).body == "done");
-  CHECK(proxy.metric(kTakenBack) == kBefore - kAfter + 1);  // there is a free one
+  CHECK(proxy.metric(kTakenBack) == taken);  // there is a free one
   CHECK(steady.takes_all() == backend.body.size());
 }
 
