@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/time.hpp"
+
 namespace spillway::config {
 namespace {
 
