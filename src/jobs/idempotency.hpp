@@ -21,8 +21,8 @@ struct ReadKey {
 ReadKey read_idempotency_key(const http::FieldList& fields);
 
 // Whose keys they are: of the tenant, and of all credentials that came with the request. Which of
-// them the upstream goes by is not known here, so none is left out: who differs in any is another
-// one, and is never told of this one's jobs.
+// them the upstream goes by is not known here, so all count: a client with other credentials is
+// another principal, and is never told of this one's jobs.
 std::string principal_of(std::string_view tenant, const http::FieldList& fields);
 
 // Of a principal on a route. The parts are told apart whatever is in them.

@@ -55,7 +55,7 @@ constexpr bool may_ask(const SlotLoad& load) {
 
 // From 0 (plenty) to 1. It is the share of slots that wait for clients, which is what taking them
 // back can win, more by what waits for each: nothing up to a quarter, all from three quarters on.
-// Nobody waits, or nobody of its class or a higher one: 0.
+// 0 if no request of the slot's class or of a higher one waits.
 constexpr double scarcity(const SlotLoad& load) {
   if (load.waiting == 0 || load.slots == 0 || load.only_lower_wait) return 0;
   const double share = share_awaiting_client(load) * (1 + double(load.waiting) / load.slots);

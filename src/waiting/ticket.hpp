@@ -20,8 +20,8 @@ namespace spillway::waiting {
 // within a process.
 using Time = std::chrono::sys_time<Milliseconds>;
 
-// A page without scripts loads itself again no sooner: that would be a burden on who reads it with
-// a screen reader, and on the proxy.
+// Shortest interval at which a page without scripts reloads: a shorter one would interrupt screen
+// readers, and load the proxy.
 inline constexpr Milliseconds kPageReload{20'000};
 
 // 128 random bits, made by the proxy.

@@ -91,8 +91,8 @@ class WaitingRoom {
   // A sign of life. nullopt: unknown, or ended. It counts as present for poll + 50 % + poll from
   // now on.
   std::optional<View> hear(const TicketId& id, Time now);
-  // The same for who is shown the page, which without scripts asks again after kPageReload: until
-  // it is heard of otherwise, it counts as present for as long as one that polls so rarely.
+  // The same for a visitor that gets the page, which without scripts reloads after kPageReload: it
+  // counts as present that long, and 150 % of it more, unless it polls before.
   std::optional<View> show_page(const TicketId& id, Time now);
   // The same for a poll, of which there may be too many: see poll_limit.hpp. Its place is kept
   // however many they are.

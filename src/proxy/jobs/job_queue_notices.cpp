@@ -1,4 +1,4 @@
-// What nobody waits for: what is kept for the operator, and Spillway's own requests.
+// Store calls whose results no request needs: dead letters, and Spillway's own requests.
 #include <memory>
 #include <utility>
 

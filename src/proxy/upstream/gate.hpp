@@ -72,8 +72,8 @@ class Gate {
   // Whether a slot held by this class, if given back now, alone or with others that wait for their
   // clients, would go to a waiter at any gate.
   bool would_serve(ClassId served_as) const;
-  // Then, how scarce slots are, over all gates; nullopt: it would not, or whoever waits may not ask
-  // for it (resilience::may_ask).
+  // If it would: how scarce slots are, over all gates. nullopt: it would not, or only lower classes
+  // wait and have no claim to it (resilience::may_ask).
   std::optional<resilience::SlotLoad> contention(ClassId served_as) const;
   // Delivers waiters whose deadline has passed. Every worker calls it every 10 ms.
   void expire(TimePoint now);

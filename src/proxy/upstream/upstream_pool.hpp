@@ -12,7 +12,6 @@
 // ten seconds need, and those spare ones. Worker thread only, except ConnectionBudget.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -21,41 +20,11 @@
 
 #include "base/time.hpp"
 #include "observe/worker_metrics.hpp"
-#include "proxy/net/capped_counter.hpp"
 #include "proxy/net/stream.hpp"
+#include "proxy/upstream/connection_budget.hpp"
 #include "proxy/upstream/in_flight_counts.hpp"
 
 namespace spillway::proxy {
-
-// Connection limits of one upstream over all workers. Thread-safe and lock-free.
-class ConnectionBudget {
- public:
-  ConnectionBudget(std::uint32_t most_open, std::uint32_t most_idle)
-      : most_open_(most_open), most_idle_(most_idle), needed_(most_open) {}
-
-  // So many may be needed from now on. Of the control thread.
-  void follow(std::uint32_t needed, TimePoint now);
-  // As many as are needed are open, or more.
-  bool is_full() const { return open() >= needed_.load(std::memory_order_relaxed); }
-  bool is_over() const { return open() > needed_.load(std::memory_order_relaxed); }
-
-  bool try_open() { return open_.try_increment(most_open_); }
-  void closed() { open_.decrement(); }
-  bool try_idle() { return idle_.try_increment(most_idle_); }
-  void not_idle() { idle_.decrement(); }
-
-  std::uint32_t open() const { return open_.count(); }
-  std::uint32_t idle() const { return idle_.count(); }
-
- private:
-  CappedCounter open_;
-  CappedCounter idle_;
-  std::uint32_t most_open_;
-  std::uint32_t most_idle_;
-  std::atomic<std::uint32_t> needed_;  // the most of kMemory
-  TimePoint needed_since_{};           // of the control thread
-  static constexpr Duration kMemory = std::chrono::seconds(10);
-};
 
 class UpstreamPool;
 

@@ -63,25 +63,44 @@ std::string queue_depth(const std::string& name) {
   return R"(spillway_queue_depth{upstream="app",class=")" + name + "\"}";
 }
 
+// The only slot is held by a request, until give_back().
+struct TakenSlot {
+  explicit TakenSlot(const json& settings) : proxy(backend.peer.address(), settings) {
+    holder.send(get("/hold"));
+    REQUIRE(backend.peer.wait_until([](const auto& seen) { return seen.requests == 1; }));
+  }
+  void give_back() {
+    backend.go.set();
+    CHECK(holder.read_response().status() == 200);
+  }
+
+  Backend backend;
+  ProxyUnderTest proxy;
+  Operator desk{proxy.admin_port()};
+  RawClient holder{proxy.port()};
+};
+
+// Jobs compete with P1, which waits for 300 ms.
+json impatient() {
+  json settings = one_slot("P1");
+  settings["classes"][1]["max_wait_ms"] = 300;
+  return settings;
+}
+
 // What comes to the backend once the slot is free. The job has waited for longer.
 std::vector<std::string> order_of(const std::string& job_class) {
-  Backend backend;
-  ProxyUnderTest proxy(backend.peer.address(), one_slot(job_class));
-  const Operator desk{proxy.admin_port()};
-  RawClient holder(proxy.port()), live(proxy.port());
-  holder.send(get("/hold"));
-  REQUIRE(backend.peer.wait_until([](const auto& seen) { return seen.requests == 1; }));
-  defer(proxy.port(), "/export/1");
-  REQUIRE(desk.come_to(1, "state=leased"));
-  if (!job_class.empty()) REQUIRE(proxy.metric_becomes(queue_depth(job_class), 1));
+  TakenSlot slot(one_slot(job_class));
+  RawClient live(slot.proxy.port());
+  defer(slot.proxy.port(), "/export/1");
+  REQUIRE(slot.desk.come_to(1, "state=leased"));
+  if (!job_class.empty()) REQUIRE(slot.proxy.metric_becomes(queue_depth(job_class), 1));
   live.send(get("/live"));
   const double before = job_class == "P2" ? 1 : 0;
-  REQUIRE(proxy.metric_becomes(queue_depth("P2"), before + 1));
-  backend.go.set();
-  CHECK(holder.read_response().status() == 200);
+  REQUIRE(slot.proxy.metric_becomes(queue_depth("P2"), before + 1));
+  slot.give_back();
   CHECK(live.read_response().status() == 200);
-  REQUIRE(desk.come_to(1, "state=succeeded"));
-  return backend.came();
+  REQUIRE(slot.desk.come_to(1, "state=succeeded"));
+  return slot.backend.came();
 }
 
 }  // namespace
@@ -96,66 +115,43 @@ TEST_CASE("control: a job with a class has its turn as a live request of that cl
 }
 
 TEST_CASE("a job in hand that waits for a slot expires when its time is over") {
-  Backend backend;
   json settings = one_slot("");
   json control = settings["routes"][0];
   control["name"] = "mail";
   control["match"]["path"] = "/mail/**";
   settings["routes"].push_back(control);
   settings["routes"][0]["defer"]["ttl_ms"] = 1000;
-  ProxyUnderTest proxy(backend.peer.address(), settings);
-  const Operator desk{proxy.admin_port()};
-  RawClient holder(proxy.port());
-  holder.send(get("/hold"));
-  REQUIRE(backend.peer.wait_until([](const auto& seen) { return seen.requests == 1; }));
-  const std::string late = defer(proxy.port(), "/export/1");
-  REQUIRE(desk.come_to(1, "state=leased"));
-  REQUIRE(desk.come_to(1, "state=expired"));
-  CHECK(desk.get("/jobs/" + late).at("cause") == "out_of_time");
-  CHECK(desk.get("/jobs/" + late).at("attempts") == 0);
-  CHECK(proxy.metric_becomes("spillway_jobs_expired_total", 1));
-  backend.go.set();
-  CHECK(holder.read_response().status() == 200);
-  defer(proxy.port(), "/mail/1");
-  REQUIRE(desk.come_to(1, "state=succeeded"));
-  CHECK(backend.came() == std::vector<std::string>{"/hold", "/mail/1"});
+  TakenSlot slot(settings);
+  const std::string late = defer(slot.proxy.port(), "/export/1");
+  REQUIRE(slot.desk.come_to(1, "state=leased"));
+  REQUIRE(slot.desk.come_to(1, "state=expired"));
+  CHECK(slot.desk.get("/jobs/" + late).at("cause") == "out_of_time");
+  CHECK(slot.desk.get("/jobs/" + late).at("attempts") == 0);
+  CHECK(slot.proxy.metric_becomes("spillway_jobs_expired_total", 1));
+  slot.give_back();
+  defer(slot.proxy.port(), "/mail/1");
+  REQUIRE(slot.desk.come_to(1, "state=succeeded"));
+  CHECK(slot.backend.came() == std::vector<std::string>{"/hold", "/mail/1"});
 }
 
-// The one slot is free for nobody else then.
 TEST_CASE("a job with a class that waits in vain for a slot of it takes the next spare one") {
-  Backend backend;
-  json settings = one_slot("P1");
-  settings["classes"][1]["max_wait_ms"] = 300;
-  ProxyUnderTest proxy(backend.peer.address(), settings);
-  const Operator desk{proxy.admin_port()};
-  RawClient holder(proxy.port());
-  holder.send(get("/hold"));
-  REQUIRE(backend.peer.wait_until([](const auto& seen) { return seen.requests == 1; }));
-  defer(proxy.port(), "/export/1");
-  REQUIRE(proxy.metric_becomes(queue_depth("P1"), 1));
-  REQUIRE(proxy.metric_becomes(queue_depth("P1"), 0));
-  backend.go.set();
-  CHECK(holder.read_response().status() == 200);
-  REQUIRE(desk.come_to(1, "state=succeeded"));
-  CHECK(proxy.metric(kWithoutSlot) == 0);
+  TakenSlot slot(impatient());
+  defer(slot.proxy.port(), "/export/1");
+  REQUIRE(slot.proxy.metric_becomes(queue_depth("P1"), 1));
+  REQUIRE(slot.proxy.metric_becomes(queue_depth("P1"), 0));
+  slot.give_back();
+  REQUIRE(slot.desk.come_to(1, "state=succeeded"));
+  CHECK(slot.proxy.metric(kWithoutSlot) == 0);
 }
 
 TEST_CASE("a job that finds no slot is counted, and goes before one that came later") {
-  Backend backend;
-  json settings = one_slot("P1");
-  settings["classes"][1]["max_wait_ms"] = 300;
-  ProxyUnderTest proxy(backend.peer.address(), settings);
-  const Operator desk{proxy.admin_port()};
-  RawClient holder(proxy.port());
-  holder.send(get("/hold"));
-  REQUIRE(backend.peer.wait_until([](const auto& seen) { return seen.requests == 1; }));
-  defer(proxy.port(), "/export/1");
-  REQUIRE(proxy.metric_becomes(kWithoutSlot, 1));
-  defer(proxy.port(), "/export/2");
-  backend.go.set();
-  CHECK(holder.read_response().status() == 200);
-  REQUIRE(desk.come_to(2, "state=succeeded"));
-  CHECK(backend.came() == std::vector<std::string>{"/hold", "/export/1", "/export/2"});
+  TakenSlot slot(impatient());
+  defer(slot.proxy.port(), "/export/1");
+  REQUIRE(slot.proxy.metric_becomes(kWithoutSlot, 1));
+  defer(slot.proxy.port(), "/export/2");
+  slot.give_back();
+  REQUIRE(slot.desk.come_to(2, "state=succeeded"));
+  CHECK(slot.backend.came() == std::vector<std::string>{"/hold", "/export/1", "/export/2"});
 }
 
 namespace {

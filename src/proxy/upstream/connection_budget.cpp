@@ -1,0 +1,14 @@
+#include "proxy/upstream/connection_budget.hpp"
+
+namespace spillway::proxy {
+
+// A limit that is searched for goes up and down within a second: connections are not to follow it
+// each time.
+void ConnectionBudget::follow(std::uint32_t needed, TimePoint now) {
+  const std::uint32_t most = needed_.load(std::memory_order_relaxed);
+  if (needed < most && now - needed_since_ < kMemory) return;
+  needed_since_ = now;
+  if (needed != most) needed_.store(needed, std::memory_order_relaxed);
+}
+
+}  // namespace spillway::proxy
