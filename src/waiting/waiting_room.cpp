@@ -135,7 +135,9 @@ std::optional<WaitingRoom::Extension> WaitingRoom::extend(const TicketId& id, Ti
 }
 
 bool WaitingRoom::cancel(const TicketId& id, Time now, Ended why, std::optional<Time> issued) {
-  if (sessions_.end(id) || (issued && provisional_.take(*issued, now))) {
+  // Once only: entries of a second are counted, and the next one is another visitor's.
+  const bool is_entry = issued && !ended_.has_session(id, now);
+  if (sessions_.end(id) || (is_entry && provisional_.take(*issued, now))) {
     end_session(id, why, now);
     return true;
   }

@@ -80,7 +80,9 @@ std::optional<WaitingRoom::Session> WaitingRoom::claim(const TicketId& id, Time 
   }
   if (!goes_first) become(slot, Coming::at_door);
   ticket.claim_until = std::max(ticket.claim_until, now + terms_.claim);
-  ticket.fresh_until = now + Milliseconds(ticket.poll_ms) * 3 / 2 + kComing;
+  // The page follows: without scripts it asks again after kPageReload.
+  ticket.has_page = true;
+  ticket.fresh_until = now + ticket.interval() * 3 / 2 + kComing;
   wait_for(slot);
   return std::nullopt;
 }

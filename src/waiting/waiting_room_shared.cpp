@@ -34,7 +34,7 @@ void WaitingRoom::pardon(Time now) {
   for (Slot slot = 0; slot < taken.size(); ++slot) {
     if (!taken[slot]) continue;
     Ticket& ticket = tickets_[slot];
-    const Milliseconds poll(ticket.poll_ms);
+    const Milliseconds poll = ticket.interval();
     ticket.heard = now;
     if (ticket.is_called) {
       ticket.fresh_until = now + poll * 3 / 2 + kComing;

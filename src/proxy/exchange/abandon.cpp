@@ -45,7 +45,8 @@ void UpstreamCall::abandon(const http::BodyReader* body) {
        .slot = admission_.abandon_slot(now),
        .key = std::move(admission_.key()),
        .until = until,
-       .timed_out_at = has_timed_out ? std::optional(request_.subject.upstream) : std::nullopt,
+       .timed_out_upstream =
+           has_timed_out ? std::optional(request_.subject.upstream) : std::nullopt,
        .rest = rest_of_response(body),
        .at_work = at_work});
 }

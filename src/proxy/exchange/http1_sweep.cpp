@@ -40,7 +40,8 @@ bool Http1Session::is_slot_wanted(TimePoint now) {
 }
 
 // Cuts off a client that takes its response too slowly for a slot for which others wait. One is
-// enough for each that waits: it is granted the slot at once, and is_slot_wanted() no more.
+// enough for each that waits: it is granted the slot at once, and is_slot_wanted() no more. But
+// where more are held than a lowered limit has, as many as exceed it are cut off, too.
 bool Http1Session::takes_slot_back(TimePoint now) {
   if (rate_.earns_slot(client_->descriptor(), now)) return false;
   services_.gauges.slots_back_from_takers.add();

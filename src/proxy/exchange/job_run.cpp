@@ -152,9 +152,9 @@ JobRun::End JobRun::put_off() {
 
 bool JobRun::is_expired() const { return services_.jobs->wall_now() >= job_.expires; }
 
-// A slot that no live request wants, with a class after one as live requests of its class get it.
-// In shadow mode those get none, but are forwarded at once; a backlog that did the same would not
-// end at the number of slots.
+// A slot that no live request wants. With a class the job first competes for one as live requests
+// of that class do. In shadow mode those get none, but are forwarded at once; a backlog that did
+// the same would not end at the number of slots.
 Task<std::optional<jobs::NoSlot>> JobRun::take_slot() {
   const bool competes = defer().traffic_class && !request_.is_shadow();
   if (competes) {

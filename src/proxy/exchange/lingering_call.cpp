@@ -97,8 +97,8 @@ void LingeringCall::wake_if_late(TimePoint now) {
 }
 
 bool LingeringCall::is_in_vain() const {
-  return request_.timed_out_at && !request_.generation->circuits(*request_.timed_out_at)
-                                       .lets_through(request_.connection->server());
+  return request_.timed_out_upstream && !request_.generation->circuits(*request_.timed_out_upstream)
+                                             .lets_through(request_.connection->server());
 }
 
 bool LingeringCall::keeps_to(const Generation& generation) const {

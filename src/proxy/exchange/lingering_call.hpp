@@ -40,7 +40,7 @@ struct AbandonedRequest {
   Slot slot;
   KeyInHand key;
   TimePoint until;
-  std::optional<UpstreamId> timed_out_at{};
+  std::optional<UpstreamId> timed_out_upstream{};
   RestOfResponse rest;
   std::optional<AtWork> at_work;  // none: nothing is to be learned
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "proxy/net/connection_budget.hpp"
 #include "proxy/net/pipe.hpp"
 
 namespace spillway::proxy {
@@ -25,8 +26,8 @@ Affordable affordable_within(std::uint64_t open_files, const config::Config& con
   for (const auto& upstream : config.upstreams) {
     const config::Concurrency& slots = upstream.dispatch.concurrency;
     (slots.search ? found : needed) += slots;
-    // Spare connections, after a reload of both generations.
-    needed += 2 * workers * std::max<std::size_t>(upstream.servers.size(), 1);
+    // After a reload, of both generations.
+    needed += 2 * spare_connections(workers, upstream.servers.size());
     if (upstream.health_check) needed += upstream.servers.size();
     is_shadow = is_shadow || upstream.overload.mode == config::Mode::shadow;
   }

@@ -26,12 +26,6 @@
 
 namespace spillway::proxy {
 
-// Connections that an upstream may have open besides one per slot: workers share none, so each
-// keeps one to each server for its next request, or has one that is about to close.
-inline std::uint32_t spare_connections(std::size_t workers, std::size_t servers) {
-  return static_cast<std::uint32_t>(workers * servers);
-}
-
 // Its connection limit. In shadow mode requests exceed the slots: one per client.
 inline std::uint32_t most_connections(const config::Config& all, const config::Upstream& settings,
                                       std::size_t workers) {

@@ -20,8 +20,8 @@
 
 #include "base/time.hpp"
 #include "observe/worker_metrics.hpp"
+#include "proxy/net/connection_budget.hpp"
 #include "proxy/net/stream.hpp"
-#include "proxy/upstream/connection_budget.hpp"
 #include "proxy/upstream/in_flight_counts.hpp"
 
 namespace spillway::proxy {

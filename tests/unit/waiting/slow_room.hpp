@@ -132,7 +132,7 @@ class SlowRoom {
     }
     ticket->coming = Coming::at_door;
     ticket->claim_until = std::max(ticket->claim_until, now + terms_.claim);
-    ticket->fresh_until = now + terms_.shortest_poll * 3 / 2 + kComing;
+    ticket->fresh_until = now + std::max(terms_.shortest_poll, kPageReload) * 3 / 2 + kComing;
     set_due(*ticket);
     return false;
   }

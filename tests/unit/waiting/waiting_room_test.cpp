@@ -105,6 +105,9 @@ TEST_CASE(
   CHECK(scene.room.cancel(id_of(1), scene.now, Ended::cancelled, issued));
   CHECK(scene.counts().provisional == 0);
   CHECK(scene.room.arrive(scene.now) == Door::enter);
+  // Again, as by a second click: the entry that is left of that second is another visitor's.
+  CHECK_FALSE(scene.room.cancel(id_of(1), scene.now, Ended::cancelled, issued));
+  CHECK(scene.counts().provisional == 1);
   CHECK(scene.room.use(id_of(1), 0, issued, scene.now).use == Use::over);
   CHECK(scene.room.use(id_of(2), 0, issued, scene.now).use == Use::renewed);
 }

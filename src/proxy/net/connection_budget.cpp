@@ -1,4 +1,4 @@
-#include "proxy/upstream/connection_budget.hpp"
+#include "proxy/net/connection_budget.hpp"
 
 namespace spillway::proxy {
 

@@ -6,12 +6,19 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 
 #include "base/time.hpp"
 #include "proxy/net/capped_counter.hpp"
 
 namespace spillway::proxy {
+
+// Connections that an upstream may have open besides one per slot: workers share none, so each
+// keeps one to each server for its next request, or has one that is about to close.
+constexpr std::uint32_t spare_connections(std::size_t workers, std::size_t servers) {
+  return static_cast<std::uint32_t>(workers * servers);
+}
 
 class ConnectionBudget {
  public:
