@@ -27,6 +27,7 @@
 namespace spillway::proxy {
 
 class Tunnel;
+class VisitorStream;
 
 // Bodies up to this size are read before a slot is taken (and can be sent again). As much of a
 // refused request's body is read and discarded to keep the connection.
@@ -94,6 +95,8 @@ class ClientSession {
                                         const http::ForwardedSwitch& with) = 0;
   // From then on the tunnel owns both connections.
   virtual void hand_over(std::unique_ptr<Tunnel> tunnel) = 0;
+  // From then on the stream owns the connection. Its response has begun, and is the last one.
+  virtual void hand_over(std::unique_ptr<VisitorStream> stream) = 0;
 
   // --- How the connection goes on.
   // No request follows on it.

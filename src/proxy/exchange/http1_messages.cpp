@@ -184,12 +184,16 @@ Task<ClientSession::Switched> Http1Session::send_switching(const http::ResponseH
 }
 
 void Http1Session::hand_over(std::unique_ptr<Tunnel> tunnel) {
-  tunnel_ = std::move(tunnel);
+  successor_.tunnel = std::move(tunnel);
   const std::string_view early = reader_.behind_head(block_.bytes());
   if (early.empty()) return;
   Block block = services_.large_blocks.take();
   std::memcpy(block.bytes().data(), early.data(), early.size());
-  tunnel_->keep_for_upstream({std::move(block), 0, early.size()});
+  successor_.tunnel->keep_for_upstream({std::move(block), 0, early.size()});
+}
+
+void Http1Session::hand_over(std::unique_ptr<VisitorStream> stream) {
+  successor_.visitor_stream = std::move(stream);
 }
 
 void Http1Session::close_after_response() {

@@ -140,7 +140,7 @@ Task<> Http1Session::serve_event_stream() {
 
 // True if bytes of another request have been received.
 Task<bool> Http1Session::next_request() {
-  if (next_ == Next::closed || tunnel_) co_return false;
+  if (next_ == Next::closed || successor_) co_return false;
   if (next_ == Next::close) {
     co_await close_lingering();
     co_return false;
@@ -226,13 +226,15 @@ Task<bool> Http1Session::discard(Receive receive, Duration in_all, Duration with
   }
 }
 
-// Makes the connection idle, hands it to its tunnel, or closes it.
+// Makes the connection idle, hands it to its successor, or closes it.
 void Http1Session::finish() {
   const ClientPtr client = std::move(client_);
   block_.release();
   out_block_.release();
-  if (tunnel_) {
-    services_.owner.begin_tunnel(std::move(tunnel_), *client);
+  if (successor_.tunnel) {
+    services_.owner.begin_tunnel(std::move(successor_.tunnel), *client);
+  } else if (successor_.visitor_stream) {
+    services_.owner.begin_visitor_stream(std::move(successor_.visitor_stream), *client);
   } else if (next_ == Next::keep) {
     client->become_idle(services_.now());
   } else {

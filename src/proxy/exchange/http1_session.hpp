@@ -19,6 +19,7 @@
 #include "proxy/exchange/silence.hpp"
 #include "proxy/exchange/swept.hpp"
 #include "proxy/exchange/tunnel.hpp"
+#include "proxy/exchange/visitor_stream.hpp"
 #include "proxy/net/block_pool.hpp"
 #include "proxy/net/parking.hpp"
 #include "proxy/net/task.hpp"
@@ -64,6 +65,7 @@ class Http1Session final : public ClientSession, public Swept {
   Task<Switched> send_switching(const http::ResponseHead& head,
                                 const http::ForwardedSwitch& with) override;
   void hand_over(std::unique_ptr<Tunnel> tunnel) override;
+  void hand_over(std::unique_ptr<VisitorStream> stream) override;
   void close_after_response() override;
   void close_now() override { next_ = Next::closed; }
   void abort() override;
@@ -97,6 +99,13 @@ class Http1Session final : public ClientSession, public Swept {
     bool is_final = false;
     bool has_started = false;
     std::uint64_t body_bytes = 0;
+  };
+
+  // What takes the connection over at the end; none: nothing does.
+  struct Successor {
+    std::unique_ptr<Tunnel> tunnel;
+    std::unique_ptr<VisitorStream> visitor_stream;
+    explicit operator bool() const { return tunnel || visitor_stream; }
   };
 
   Task<Head> read_head(Fault& fault);
@@ -144,7 +153,7 @@ class Http1Session final : public ClientSession, public Swept {
   cache::CacheKey cache_key_;  // its memory is reused
   std::optional<Exchange> exchange_;
   std::optional<EventStream> event_stream_;
-  std::unique_ptr<Tunnel> tunnel_;  // takes over both connections at the end
+  Successor successor_;
 };
 
 }  // namespace spillway::proxy

@@ -34,6 +34,7 @@ class JobRun;
 class LingeringCall;
 class RefreshJob;
 class Tunnel;
+class VisitorStream;
 struct AbandonedRequest;
 struct RefreshRequest;
 
@@ -60,6 +61,10 @@ class Owner {
   // Both connections outlive their request and its generation.
   virtual void begin_tunnel(std::unique_ptr<Tunnel> tunnel, ClientConnection& client) = 0;
   virtual void end_tunnel(Tunnel& tunnel) = 0;
+  // The connection outlives its request.
+  virtual void begin_visitor_stream(std::unique_ptr<VisitorStream> stream,
+                                    ClientConnection& client) = 0;
+  virtual void end_visitor_stream(VisitorStream& stream) = 0;
   // Starts a background revalidation (RFC 5861 section 3) if a slot is free.
   virtual void begin_refresh(const RefreshRequest& request) = 0;
   virtual void end_refresh(RefreshJob& job) = 0;

@@ -41,6 +41,34 @@ VisitorStatus status_of(Reason limit, Milliseconds later) {
           .limit = limit};
 }
 
+VisitorStatus status_without_place(VisitorAt at) {
+  using State = VisitorStatus::State;
+  return at.room.with(
+      at.now, [&at](waiting::WaitingRoom& room, waiting::Time now) -> VisitorStatus {
+        if (room.orders().has_ended)
+          return {.state = State::ended, .poll = at.settings.page.poll.max};
+        const bool is_open = room.has_to_wait(now);
+        return {.state = is_open ? State::arrived : State::closed, .poll = stamp_poll(at.settings)};
+      });
+}
+
+VisitorStatus status_at_end(const waiting::TicketId& id, const waiting::End& end, VisitorAt at) {
+  using State = VisitorStatus::State;
+  VisitorStatus now = status_without_place(at);
+  now.end = end;
+  if (now.state == State::ended || (now.state == State::closed && is_expiry(end.why))) return now;
+  VisitorStatus over = status_of(id, end);
+  over.poll = now.poll;
+  return over;
+}
+
+VisitorStatus status_of(const SharedWaitingRoom::Asked& asked, const waiting::Token& ticket,
+                        VisitorAt at) {
+  if (asked.later) return status_of(Reason::poll_limit, *asked.later);
+  if (asked.view) return status_of(ticket.id, *asked.view);
+  return asked.end ? status_at_end(ticket.id, *asked.end, at) : status_without_place(at);
+}
+
 VisitorStatus turned_away(waiting::WaitingRoom::Door door, const SharedWaitingRoom& room,
                           const config::WaitingRoom& settings, const waiting::UserKey& user) {
   using Door = waiting::WaitingRoom::Door;

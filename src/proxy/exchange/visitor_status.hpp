@@ -67,6 +67,21 @@ VisitorStatus status_of(const waiting::TicketId& id, const waiting::WaitingRoom:
 VisitorStatus status_of(const waiting::TicketId& id, const waiting::End& end);
 VisitorStatus status_of(Reason limit, Milliseconds later);
 
+// A waiting room, at that moment.
+struct VisitorAt {
+  SharedWaitingRoom& room;
+  const config::WaitingRoom& settings;
+  TimePoint now;
+};
+// Of a visitor that carries nothing which is valid: it is to ask for the route itself again.
+VisitorStatus status_without_place(VisitorAt at);
+// Of one whose place or session has ended. If nobody has to wait any more, a visitor whose ticket
+// has expired comes in.
+VisitorStatus status_at_end(const waiting::TicketId& id, const waiting::End& end, VisitorAt at);
+// Of one that asked with that ticket.
+VisitorStatus status_of(const SharedWaitingRoom::Asked& asked, const waiting::Token& ticket,
+                        VisitorAt at);
+
 // Of somebody whom the door let neither in nor wait.
 VisitorStatus turned_away(waiting::WaitingRoom::Door door, const SharedWaitingRoom& room,
                           const config::WaitingRoom& settings, const waiting::UserKey& user);

@@ -125,25 +125,19 @@ Task<Answer> WaitingResource::rejoin() {
 }
 
 // It never lets anyone in: that takes a request for the route itself.
-Task<VisitorStatus> WaitingResource::ask(bool follows) {
+Task<VisitorStatus> WaitingResource::ask() {
   const std::optional<Token> token = tokens_.find(*room_, services_.now());
   if (!token) co_return ask_with_none();
   if (token->kind == TokenKind::pass) co_return ask_with_pass(*token);
-  if (token->kind == TokenKind::ticket) co_return ask_with_ticket(*token, follows);
+  if (token->kind == TokenKind::ticket) co_return ask_with_ticket(*token);
   VisitorStatus status = co_await ask_with_stamp(*token);
   co_return status;
 }
 
-VisitorStatus WaitingResource::ask_with_ticket(const Token& ticket, bool follows) {
-  const TimePoint now = services_.now();
-  const SharedWaitingRoom::Asked asked =
-      follows ? room_->hear(ticket, now) : room_->ask(ticket, now);
-  if (asked.later) return status_of(Reason::poll_limit, *asked.later);
-  if (asked.view) {
-    given_ = waiting::renewal_of(ticket);
-    return status_of(ticket.id, *asked.view);
-  }
-  return asked.end ? is_over(ticket.id, *asked.end) : ask_with_none();
+VisitorStatus WaitingResource::ask_with_ticket(const Token& ticket) {
+  const SharedWaitingRoom::Asked asked = room_->ask(ticket, services_.now());
+  if (asked.view) given_ = waiting::renewal_of(ticket);
+  return status_of(asked, ticket, here());
 }
 
 VisitorStatus WaitingResource::ask_with_pass(const Token& pass) {
@@ -152,22 +146,11 @@ VisitorStatus WaitingResource::ask_with_pass(const Token& pass) {
     if (room.hands_out()) view = room.peek(pass.id);
     return room.end_of(pass.id, now);
   });
-  if (end) return is_over(pass.id, *end);
+  if (end) return status_at_end(pass.id, *end, here());
   VisitorStatus status{.state = VisitorStatus::State::fulfilled, .poll = settings_->page.poll.max};
   status.id = pass.id;
   status.view = std::move(view);
   return status;
-}
-
-// If nobody has to wait any more, a visitor whose ticket has expired comes in.
-VisitorStatus WaitingResource::is_over(const waiting::TicketId& id, const waiting::End& end) {
-  using State = VisitorStatus::State;
-  VisitorStatus now = ask_with_none();
-  now.end = end;
-  if (now.state == State::ended || (now.state == State::closed && is_expiry(end.why))) return now;
-  VisitorStatus over = status_of(id, end);
-  over.poll = now.poll;
-  return over;
 }
 
 Task<VisitorStatus> WaitingResource::ask_with_stamp(Token stamp) {
@@ -207,15 +190,7 @@ Task<VisitorStatus> WaitingResource::ask_with_stamp(Token stamp) {
   co_return status_of(stamp.id, *contact->view);
 }
 
-// Who carries nothing that is valid is to ask for the route itself again.
-VisitorStatus WaitingResource::ask_with_none() {
-  using State = VisitorStatus::State;
-  return room_->with(services_.now(), [this](WaitingRoom& room, Time now) -> VisitorStatus {
-    if (room.orders().has_ended) return {.state = State::ended, .poll = settings_->page.poll.max};
-    const bool is_open = room.has_to_wait(now);
-    return {.state = is_open ? State::arrived : State::closed, .poll = stamp_poll(*settings_)};
-  });
-}
+VisitorStatus WaitingResource::ask_with_none() { return status_without_place(here()); }
 
 // More time for who is called. The form of a page without scripts leads back to it: it says what
 // has come of it.

@@ -39,7 +39,7 @@ class WaitingResource {
   static bool is_for(std::string_view path);
 
   Task<Answer> answer(std::string_view path);
-  // Of WaitingEvents: the visitor's status (WHATWG HTML section 9.2), when it changes.
+  // Of WaitingEvents: what it is told to begin with. A VisitorStream goes on.
   Task<std::optional<Fault>> send_events(ClientSession& session, Parking& parking,
                                          Admission& admission);
 
@@ -53,21 +53,16 @@ class WaitingResource {
   static Answer refuse_visit(const VisitorStatus& status);
   Answer wrong_method(std::string_view allowed);
   Task<Answer> begin_events();
-  void begin_stream();
-  bool is_superseded();
-  Task<std::optional<Fault>> tell_news(ClientSession& session, Parking& parking);
   Task<Answer> leave();
   Task<Answer> extend();
   Task<Answer> extend_call();
-  // A poll. `follows`: it is a look on behalf of an event stream, which comes more often than
-  // polls.
-  Task<VisitorStatus> ask(bool follows = false);
-  VisitorStatus ask_with_ticket(const waiting::Token& ticket, bool follows);
+  // A poll.
+  Task<VisitorStatus> ask();
+  VisitorStatus ask_with_ticket(const waiting::Token& ticket);
   Task<VisitorStatus> ask_with_stamp(waiting::Token stamp);
   VisitorStatus ask_with_pass(const waiting::Token& pass);
   VisitorStatus ask_with_none();
-  VisitorStatus is_over(const waiting::TicketId& id, const waiting::End& end);
-  std::string describe(const VisitorStatus& status, const waiting::Orders& notice) const;
+  VisitorAt here() const { return {*room_, *settings_, services_.now()}; }
 
   // waiting_tickets.cpp
   Task<Answer> answer_tickets(std::string_view part);
@@ -95,8 +90,8 @@ class WaitingResource {
   OwnResponse& response_;
   SharedWaitingRoom* room_ = nullptr;
   const config::WaitingRoom* settings_ = nullptr;
-  EventSeat seat_;
-  std::uint32_t stream_ = 0;             // WaitingRoom::follow()
+  EventSeat seat_;                       // of an event stream, which
+  waiting::Token followed_;              // tells of this ticket
   std::optional<waiting::Token> given_;  // what the visitor carries from now on
   waiting::Ask wanted_;                  // of a program that joins
 };

@@ -86,6 +86,7 @@ void Sweep::gather() {
   for (Swept& refresh : lists_.refreshes) swept_.push_back(&refresh);
   for (Swept& job : lists_.jobs) swept_.push_back(&job);
   for (Swept& call : lists_.lingering) swept_.push_back(&call);
+  for (Swept& stream : lists_.visitor_streams) swept_.push_back(&stream);
 }
 
 void Sweep::end_requests_of(const Generation& generation) {

@@ -23,6 +23,7 @@
 #include "proxy/exchange/services.hpp"
 #include "proxy/exchange/swept.hpp"
 #include "proxy/exchange/tunnel.hpp"
+#include "proxy/exchange/visitor_stream.hpp"
 #include "proxy/net/heartbeat.hpp"
 #include "proxy/net/loop_timer.hpp"
 
@@ -38,6 +39,7 @@ struct SweptLists {
   List<RefreshJob> refreshes;
   List<JobRun> jobs;
   List<LingeringCall> lingering;
+  List<VisitorStream> visitor_streams;
   List<Tunnel> tunnels;
   List<LocalGeneration> generations;  // pinned by requests, the newest last
 };

@@ -97,6 +97,10 @@ void Worker::abandon() {
     abandon_each(call);
     delete call;
   });
+  swept_.visitor_streams.clear_and_dispose([&](VisitorStream* stream) {
+    abandon_each(stream);
+    delete stream;
+  });
   swept_.tunnels.clear_and_dispose([](Tunnel* tunnel) {
     tunnel->abandon();
     delete tunnel;
@@ -214,6 +218,16 @@ void Worker::begin_tunnel(std::unique_ptr<Tunnel> tunnel, ClientConnection& clie
 void Worker::end_tunnel(Tunnel& tunnel) {
   swept_.tunnels.erase(swept_.tunnels.iterator_to(tunnel));
   const std::unique_ptr<Tunnel> owned(&tunnel);
+}
+
+void Worker::begin_visitor_stream(std::unique_ptr<VisitorStream> stream, ClientConnection& client) {
+  swept_.visitor_streams.push_back(*stream);
+  stream.release()->start(&client);
+}
+
+void Worker::end_visitor_stream(VisitorStream& stream) {
+  swept_.visitor_streams.erase(swept_.visitor_streams.iterator_to(stream));
+  const std::unique_ptr<VisitorStream> owned(&stream);
 }
 
 void Worker::begin_refresh(const RefreshRequest& request) {

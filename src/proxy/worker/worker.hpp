@@ -20,6 +20,7 @@
 #include "proxy/exchange/swept.hpp"
 #include "proxy/exchange/tunnel.hpp"
 #include "proxy/exchange/tunnel_permit.hpp"
+#include "proxy/exchange/visitor_stream.hpp"
 #include "proxy/generation/generation.hpp"
 #include "proxy/generation/local_generation.hpp"
 #include "proxy/net/event_loop.hpp"
@@ -97,6 +98,9 @@ class Worker final : Owner {
   void end_session(Http1Session& session) override;
   void begin_tunnel(std::unique_ptr<Tunnel> tunnel, ClientConnection& client) override;
   void end_tunnel(Tunnel& tunnel) override;
+  void begin_visitor_stream(std::unique_ptr<VisitorStream> stream,
+                            ClientConnection& client) override;
+  void end_visitor_stream(VisitorStream& stream) override;
   void begin_refresh(const RefreshRequest& request) override;
   void end_refresh(RefreshJob& job) override;
   void end_job(JobRun& job) override;

@@ -9,6 +9,7 @@
 #include "support/open_load.hpp"
 #include "support/proxy_process.hpp"
 #include "support/proxy_under_test.hpp"
+#include "system/integration/sale.hpp"
 #include "system/integration/upgrade.hpp"
 
 namespace spillway::support {
@@ -113,6 +114,44 @@ TEST_CASE("a thousand idle tunnels take little memory") {
   const std::size_t each = (proxy.peak_memory() - before) / kTunnels;
   MESSAGE("bytes per idle tunnel: " << each);
   if (!kSanitized) CHECK(each < kMostEach);
+}
+
+// A visitor that waits, and has read what its event stream begins with.
+Visitor follow_place(const ProxyProcess& proxy) {
+  Visitor visitor(proxy);
+  visitor.join();
+  visitor.client().send("GET /_spillway/rooms/sale/events HTTP/1.1\r\nHost: a\r\nCookie: " +
+                        visitor.jar() + "\r\n\r\n");
+  REQUIRE(visitor.client().read_head().status() == 200);
+  std::string told;
+  while (!told.ends_with("\n\n")) told += visitor.client().read_bytes(1);
+  return visitor;
+}
+
+TEST_CASE("five hundred visitors who follow their places take little memory") {
+  const std::size_t kStreams = kSanitized ? 50 : 500;
+  constexpr std::size_t kMostEach = 4096;
+  raise_descriptor_limit();
+  Shop shop;
+  nlohmann::json room = always();
+  room.merge_patch(
+      {{"joins_per_second", 10'000}, {"claim_ms", 600'000}, {"max_wait_ms", 86'400'000}});
+  ProxyProcess proxy(
+      configuration({shop.address()}, selling(room, {{"limits", {{"tunnels", 4000}}}})));
+  std::vector<Visitor> visitors;
+  visitors.reserve(kStreams);
+  Visitor first(proxy);  // is called: the others wait
+  first.join();
+  REQUIRE(first.is_called());
+  for (int n = 0; n < 20; ++n) visitors.push_back(follow_place(proxy));
+  visitors.clear();
+  const std::size_t before = proxy.peak_memory();
+  for (std::size_t n = 0; n < kStreams; ++n) visitors.push_back(follow_place(proxy));
+  const std::size_t each = (proxy.peak_memory() - before) / kStreams;
+  MESSAGE("bytes per event stream: " << each);
+  if (!kSanitized) CHECK(each < kMostEach);
+  proxy.process().signal(SIGTERM);
+  CHECK(proxy.process().wait() == 0);
 }
 
 }  // namespace

@@ -36,6 +36,8 @@ class LoneOwner final : public Owner {
   void end_session(Http1Session&) override {}
   void begin_tunnel(std::unique_ptr<Tunnel>, ClientConnection&) override {}
   void end_tunnel(Tunnel&) override {}
+  void begin_visitor_stream(std::unique_ptr<VisitorStream>, ClientConnection&) override {}
+  void end_visitor_stream(VisitorStream&) override {}
   void begin_refresh(const RefreshRequest&) override { ++refreshes; }
   void end_refresh(RefreshJob&) override {}
   void end_job(JobRun&) override {}

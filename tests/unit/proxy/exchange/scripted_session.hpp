@@ -118,6 +118,7 @@ class ScriptedSession final : public ClientSession {
     co_return Switched::client_gone;
   }
   void hand_over(std::unique_ptr<Tunnel>) override {}
+  void hand_over(std::unique_ptr<VisitorStream>) override {}
 
   void close_after_response() override {}
   void close_now() override { is_closed = true; }
