@@ -25,6 +25,8 @@ class QuietLatency {
  public:
   static constexpr std::uint32_t kEnoughSamples = 20;
   static constexpr Duration kMemory = std::chrono::minutes(10);
+  static constexpr double kLateTimes = 5;
+  static constexpr Duration kLateIfUnknown = std::chrono::seconds(1);
 
   // RouteIds are below `routes`.
   explicit QuietLatency(std::size_t routes) : routes_(routes) {}
@@ -34,6 +36,13 @@ class QuietLatency {
     const Route& one = routes_[index(route)];
     if (one.samples < kEnoughSamples) return std::nullopt;
     return std::exp(latency - one.log_mean);
+  }
+
+  // Whether the answer to a request is late that has waited for so long: its server has not begun
+  // with it, or is slow.
+  bool is_late(RouteId route, Duration waited) const {
+    const std::optional<double> times = relative(route, waited);
+    return times ? *times >= kLateTimes : waited >= kLateIfUnknown;
   }
 
   // An answer at low load.

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "resilience/slot_terms.hpp"
+
 namespace spillway::overload {
 namespace {
 
@@ -45,6 +47,8 @@ std::optional<LimitSample> LimitSampler::take(const TickInput& input,
   recent_left_ = recent_left_ * kept + left;
   if (recent_admitted_ >= double(kEnoughSamples))
     sample.answered = std::clamp(1 - recent_left_ / recent_admitted_, 0.0, 1.0);
+  const double at_work = running - input.behind_others;
+  if (input.awaiting_client > resilience::kPlentifulShare * at_work) return std::nullopt;
   return sample;
 }
 

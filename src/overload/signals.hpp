@@ -62,6 +62,8 @@ struct TickInput {
   double shared_slot_seconds = 0;               // of these, beyond those reserved for their class
   double reserved = 0;                          // slots of the cap, for one class or another
   double concurrency = 1;                       // the cap now
+  std::uint32_t awaiting_client = 0;            // slots whose requests wait for their clients
+  std::uint32_t behind_others = 0;              // whose requests have waited long for a response
   std::span<const std::uint32_t> queued;        // by class
   std::span<const std::uint32_t> max_queue;     // by class
   std::optional<double> event_loop_lag;         // seconds

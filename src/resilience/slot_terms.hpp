@@ -15,11 +15,13 @@ namespace spillway::resilience {
 
 // The slots of an upstream at a moment.
 struct SlotLoad {
-  std::uint32_t slots = 0;            // in all
+  std::uint32_t slots = 0;            // in all, as far as the upstream is at work for them
   std::uint32_t awaiting_client = 0;  // of them, whose requests wait for their clients
-  std::uint32_t waiting = 0;          // requests that wait for a slot
+  std::uint32_t waiting = 0;          // requests that wait for a slot, or behind others upstream
   // None of those that the slot in question would serve is of its class or of a higher one.
   bool only_lower_wait = false;
+  // None waits for a slot: those that wait have one, and are late at the upstream.
+  bool only_late_wait = false;
 };
 
 // The terms of a MinRate (min_rate.hpp).
@@ -48,9 +50,11 @@ constexpr double share_awaiting_client(const SlotLoad& load) {
 }
 
 // Lower classes ask for a slot of a higher one only where slow clients hold many: so their load,
-// however high, costs no client of a higher class its slot while few are slow.
+// however high, costs no client of a higher class its slot while few are slow. Likewise, where the
+// upstream is late, requests that have slots: it may be late for another reason.
 constexpr bool may_ask(const SlotLoad& load) {
-  return !load.only_lower_wait || share_awaiting_client(load) > kPlentifulShare;
+  const bool has_claim = !load.only_lower_wait && !load.only_late_wait;
+  return has_claim || share_awaiting_client(load) > kPlentifulShare;
 }
 
 // From 0 (plenty) to 1. It is the share of slots that wait for clients, which is what taking them

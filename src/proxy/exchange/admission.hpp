@@ -73,7 +73,7 @@ class Admission {
   bool holds_contended_slot() const { return slot_.is_contended(); }
   // For how scarce slots are (Slot).
   std::optional<resilience::SlotLoad> slot_contention() const { return slot_.contention(); }
-  void set_slot_awaits_client(bool awaits) { slot_.set_awaits_client(awaits); }
+  void set_slot_wait(SlotWait wait) { slot_.set_wait(wait); }
   // What its client has to move to keep it.
   resilience::SlotTerms slot_terms(const resilience::SlotLoad& load) const;
   // The upstream has served the request.

@@ -50,7 +50,7 @@ class Exchange {
   const RequestBody& body() const { return body_; }
   bool holds_slot() const { return admission_.has_slot(); }
   const Admission& admission() const { return admission_; }
-  void set_slot_awaits_client(bool awaits) { admission_.set_slot_awaits_client(awaits); }
+  void set_slot_wait(SlotWait wait) { admission_.set_slot_wait(wait); }
   const http::ProtectedFields& protected_fields() const {
     return request_.generation->generation().protected_fields;
   }

@@ -76,7 +76,7 @@ class Http1Session final : public ClientSession, public Swept {
   int watched_client() override;
   void client_left() override { parking_.wake(Wake::client_gone); }
   std::optional<AwaitedHead> awaited_head() const override;
-  bool marks_slot_for_client() override;
+  bool marks_slot() override;
   bool keeps_to(const Generation& generation) const override;
   void end_early() override;
   void abandon() override;

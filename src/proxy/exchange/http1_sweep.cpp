@@ -9,7 +9,7 @@ void Http1Session::wake_if_late(TimePoint now) {
     return;
   }
   if (exchange_) exchange_->report_stay(now);
-  marks_slot_for_client();  // how scarce slots are goes by that
+  marks_slot();  // how scarce slots are goes by that
   const bool is_wanted = is_slot_wanted(now);
   if (parking_.parked() && parking_.deadline() <= now) {
     parking_.wake(Wake::timeout);
@@ -48,10 +48,18 @@ bool Http1Session::takes_slot_back(TimePoint now) {
   return true;
 }
 
-bool Http1Session::marks_slot_for_client() {
+bool Http1Session::marks_slot() {
   if (!exchange_ || !exchange_->holds_slot()) return false;
   const bool awaits = rate_.deadline() != kNever || exchange_->body().awaits_client();
-  exchange_->set_slot_awaits_client(awaits);
+  const std::optional<TimePoint> since = exchange_->head_awaited_since();
+  const RequestContext& request = exchange_->request();
+  const bool is_late = since && request.generation->quiet_latency.is_late(request.subject.route,
+                                                                          services_.now() - *since);
+  if (awaits) {
+    exchange_->set_slot_wait(SlotWait::client);
+  } else {
+    exchange_->set_slot_wait(is_late ? SlotWait::late : SlotWait::nothing);
+  }
   return awaits;
 }
 

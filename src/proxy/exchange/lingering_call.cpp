@@ -91,6 +91,15 @@ void LingeringCall::learn_outlasted() {
   if (owes_head) request_.generation->route_latency.record_unanswered(route, 2 * held, now);
 }
 
+bool LingeringCall::marks_slot() {
+  const auto& at_work = request_.at_work;
+  const bool is_late = request_.rest.awaits_head() &&
+                       (!at_work || request_.generation->quiet_latency.is_late(
+                                        at_work->route, services_.now() - at_work->since));
+  request_.slot.set_wait(is_late ? SlotWait::abandoned : SlotWait::nothing);
+  return false;
+}
+
 void LingeringCall::wake_if_late(TimePoint now) {
   if (parking_.parked() && (parking_.deadline() <= now || is_in_vain()))
     parking_.wake(Wake::timeout);

@@ -59,6 +59,7 @@ class LingeringCall final : public Swept {
   void client_left() override {}
   // Says nothing about latency: some upstreams stop when their client leaves.
   std::optional<AwaitedHead> awaited_head() const override { return std::nullopt; }
+  bool marks_slot() override;
   bool keeps_to(const Generation& generation) const override;
   void end_early() override;
   void abandon() override { frame_.destroy(); }

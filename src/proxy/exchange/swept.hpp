@@ -28,8 +28,9 @@ class Swept : public boost::intrusive::list_base_hook<> {
   virtual int watched_client() = 0;
   virtual void client_left() = 0;
   virtual std::optional<AwaitedHead> awaited_head() const = 0;
-  // Tells its slot, if it holds one, whether its client is to send or to take bytes; true: it is.
-  virtual bool marks_slot_for_client() { return false; }
+  // Tells its slot, if it holds one, for what it waits; true: for its client, to send or to take
+  // bytes.
+  virtual bool marks_slot() { return false; }
   // Its request is pinned to this generation.
   virtual bool keeps_to(const Generation& generation) const = 0;
   // Ends the request as if its client had left, or else the next deadline had passed.

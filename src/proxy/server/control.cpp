@@ -115,6 +115,8 @@ void Control::tick(Ticker& ticker, TimePoint now) {
        .shared_slot_seconds = ticker.load.shared_slot_seconds,
        .reserved = static_cast<double>(ticker.load.reserved),
        .concurrency = static_cast<double>(upstream.config.dispatch.concurrency),
+       .awaiting_client = ticker.load.awaiting_client,
+       .behind_others = ticker.load.behind_others,
        .queued = ticker.load.queued,
        .max_queue = ticker.max_queue,
        .event_loop_lag = to_seconds(lag),

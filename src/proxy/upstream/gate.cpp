@@ -15,6 +15,25 @@ void deliver(dispatch::Waiter& waiter) {
 }
 }  // namespace
 
+std::atomic<std::uint32_t>* Slots::count_of(SlotWait wait, ClassId served_as) {
+  switch (wait) {
+    case SlotWait::client: return &awaiting_client;
+    case SlotWait::late: return &late[index(served_as)];
+    case SlotWait::abandoned: return &abandoned;
+    default: return nullptr;
+  }
+}
+
+void Slots::change_wait(ClassId served_as, SlotWait from, SlotWait to) {
+  if (auto* const count = count_of(from, served_as)) count->fetch_sub(1, std::memory_order_relaxed);
+  if (auto* const count = count_of(to, served_as)) count->fetch_add(1, std::memory_order_relaxed);
+  if (from != SlotWait::late) return;
+  std::uint32_t freed = freed_for_late.load(std::memory_order_relaxed);
+  while (freed > 0 &&
+         !freed_for_late.compare_exchange_weak(freed, freed - 1, std::memory_order_relaxed)) {
+  }
+}
+
 Gate::Gate(const config::Dispatch& settings, std::span<const config::TrafficClass> classes,
            std::shared_ptr<Slots> slots, bool adapts, std::size_t shadow_routes)
     : slots_(std::move(slots)),
@@ -60,33 +79,60 @@ bool Gate::cancel(Ticket& ticket, TimePoint now) {
 
 bool Gate::would_serve(ClassId served_as) const {
   const std::lock_guard lock(slots_->mutex);
-  return would_serve_locked(served_as) != dispatch::WouldServe::nobody;
+  return would_serve_locked(served_as, late_for(served_as)) != dispatch::WouldServe::nobody;
 }
 
 std::optional<resilience::SlotLoad> Gate::contention(ClassId served_as) const {
   const std::lock_guard lock(slots_->mutex);
-  const dispatch::WouldServe whom = would_serve_locked(served_as);
-  if (whom == dispatch::WouldServe::nobody) return std::nullopt;
+  const Late late = late_for(served_as);
+  const dispatch::WouldServe whom = would_serve_locked(served_as, late);
+  if (whom == dispatch::WouldServe::nobody && late.waiting == 0) return std::nullopt;
   resilience::SlotLoad load{
       .slots = slots_->gates.back()->limit(),
       .awaiting_client = slots_->awaiting_client.load(std::memory_order_relaxed),
-      .only_lower_wait = whom == dispatch::WouldServe::lower_class};
-  for (const Gate* gate : slots_->gates) load.waiting += gate->scheduler_.queued();
+      .waiting = late.waiting,
+      .only_lower_wait = whom != dispatch::WouldServe::same_or_higher && late.same_or_higher == 0,
+      .only_late_wait = whom != dispatch::WouldServe::same_or_higher};
+  std::uint32_t running = 0;
+  for (const Gate* gate : slots_->gates) {
+    load.waiting += gate->scheduler_.queued();
+    running += gate->scheduler_.running();
+  }
+  // The upstream is at work for the others: that many it can serve.
+  if (late.in_all > 0)
+    load.slots = std::min(load.slots, std::max(running - std::min(late.in_all, running), 1u));
   return resilience::may_ask(load) ? std::optional(load) : std::nullopt;
 }
 
 // Where a limit was lowered it takes several slots to serve one waiter: as many as there are that
-// wait for clients. Of the others it is not known when they come back.
-dispatch::WouldServe Gate::would_serve_locked(ClassId served_as) const {
+// wait for clients, and behind these at the upstream. Of the others it is not known when they come
+// back.
+dispatch::WouldServe Gate::would_serve_locked(ClassId served_as, const Late& late) const {
   auto most = dispatch::WouldServe::nobody;
-  const std::uint32_t awaiting_client = slots_->awaiting_client.load(std::memory_order_relaxed);
+  const std::uint32_t can_follow =
+      slots_->awaiting_client.load(std::memory_order_relaxed) + late.in_all;
   for (const Gate* gate : slots_->gates) {
     most = std::max(most,
                     gate->scheduler_.would_serve({.served_as = gate->class_like(*this, served_as),
                                                   .is_elsewhere = gate != this,
-                                                  .can_follow = awaiting_client}));
+                                                  .can_follow = can_follow}));
   }
   return most;
+}
+
+// For how many a slot is still wanted. Gates of a former configuration count by the rank of their
+// classes.
+Gate::Late Gate::late_for(ClassId served_as) const {
+  Late late;
+  for (std::size_t c = 0; c < kMaxClasses; ++c) {
+    late.waiting += slots_->late[c].load(std::memory_order_relaxed);
+    if (c == index(served_as)) late.same_or_higher = late.waiting;
+  }
+  late.in_all = late.waiting + slots_->abandoned.load(std::memory_order_relaxed);
+  const std::uint32_t freed = slots_->freed_for_late.load(std::memory_order_relaxed);
+  late.waiting -= std::min(freed, late.waiting);
+  late.same_or_higher -= std::min(freed, late.same_or_higher);
+  return late;
 }
 
 // Of the same name, else of the same rank.
@@ -203,6 +249,8 @@ void Gate::read_load(Load& load, TimePoint now) {
   load.busy_slot_seconds = scheduler_.busy_slot_seconds(now);
   load.shared_slot_seconds = scheduler_.shared_slot_seconds(now);
   load.reserved = scheduler_.reserved();
+  load.awaiting_client = slots_->awaiting_client.load(std::memory_order_relaxed);
+  load.behind_others = slots_->late_in_all() + slots_->abandoned.load(std::memory_order_relaxed);
   load.mean_hold = scheduler_.mean_hold();
   const std::size_t classes = scheduler_.class_count();
   load.queued.resize(classes);

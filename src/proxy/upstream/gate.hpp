@@ -15,6 +15,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <limits>
@@ -41,13 +42,37 @@ class Gate;
 // A request in the queue.
 struct Ticket : dispatch::Waiter, Letter {};
 
+// For what the request of a slot waits, as far as that concerns others.
+enum class SlotWait : std::uint8_t {
+  nothing,    // or for what is not known to take long
+  client,     // its client, to send or to take bytes
+  late,       // its upstream, which is late: it is behind others there
+  abandoned,  // likewise, and no client waits for it
+};
+
 // The slots of one upstream, shared by its gates.
 struct Slots {
   std::mutex mutex;
   std::vector<Gate*> gates;  // oldest first
   // See Gate::limit_to(). Written under the mutex.
   std::atomic<std::uint32_t> limit = std::numeric_limits<std::uint32_t>::max();
-  std::atomic<std::uint32_t> awaiting_client{0};  // see Slot::set_awaits_client()
+  // See Slot::set_wait().
+  std::atomic<std::uint32_t> awaiting_client{0};
+  std::array<std::atomic<std::uint32_t>, kMaxClasses> late{};  // by class
+  std::atomic<std::uint32_t> abandoned{0};
+  // Slots that waited for clients and were released for some that are late. Each of these asks for
+  // one: where that does not help, no more are asked for.
+  std::atomic<std::uint32_t> freed_for_late{0};
+
+  void change_wait(ClassId served_as, SlotWait from, SlotWait to);
+  std::uint32_t late_in_all() const {
+    std::uint32_t sum = 0;
+    for (const auto& each : late) sum += each.load(std::memory_order_relaxed);
+    return sum;
+  }
+
+ private:
+  std::atomic<std::uint32_t>* count_of(SlotWait wait, ClassId served_as);
 };
 
 class Gate {
@@ -72,8 +97,9 @@ class Gate {
   // Whether a slot held by this class, if given back now, alone or with others that wait for their
   // clients, would go to a waiter at any gate.
   bool would_serve(ClassId served_as) const;
-  // If it would: how scarce slots are, over all gates. nullopt: it would not, or only lower classes
-  // wait and have no claim to it (resilience::may_ask).
+  // If it would, or other requests wait at the upstream, which takes more than it can serve at
+  // once: how scarce slots are, over all gates. nullopt: it would not, or those that wait have no
+  // claim to it (resilience::may_ask).
   std::optional<resilience::SlotLoad> contention(ClassId served_as) const;
   // Delivers waiters whose deadline has passed. Every worker calls it every 10 ms.
   void expire(TimePoint now);
@@ -101,6 +127,8 @@ class Gate {
     double busy_slot_seconds = 0;
     double shared_slot_seconds = 0;      // see dispatch::Scheduler
     std::uint32_t reserved = 0;          // slots
+    std::uint32_t awaiting_client = 0;   // slots
+    std::uint32_t behind_others = 0;     // slots, of SlotWait::late and abandoned
     std::vector<std::uint32_t> queued;   // by class
     std::vector<std::uint64_t> started;  // by class: got a slot; only grows
     std::vector<double> predicted_wait;  // by class, seconds: of a request that came now
@@ -111,13 +139,20 @@ class Gate {
   void read_snapshot(observe::UpstreamSnapshot& snapshot, TimePoint now);
 
  private:
+  // Requests behind others at the upstream.
+  struct Late {
+    std::uint32_t same_or_higher = 0;  // than the class that asks
+    std::uint32_t waiting = 0;         // in all, for clients
+    std::uint32_t in_all = 0;
+  };
+  Late late_for(ClassId served_as) const;
   void deliver_startable(dispatch::Waiter* first, TimePoint now);
   void deliver_background(TimePoint now);
   void settle_shadow(TimePoint now);
   bool is_only_gate() const { return slots_->gates.size() == 1; }
   std::uint32_t running_elsewhere() const;
   std::uint32_t running_elsewhere(std::string_view traffic_class) const;
-  dispatch::WouldServe would_serve_locked(ClassId served_as) const;
+  dispatch::WouldServe would_serve_locked(ClassId served_as, const Late& late) const;
   ClassId class_like(const Gate& other, ClassId id) const;
   void update_slot_share();
   void grant_waiting(TimePoint now);
@@ -141,7 +176,7 @@ class Slot {
   Slot& operator=(Slot&& other) noexcept {
     release();
     gate_ = std::exchange(other.gate_, nullptr);
-    awaits_client_ = std::exchange(other.awaits_client_, false);
+    wait_ = std::exchange(other.wait_, SlotWait::nothing);
     served_as_ = other.served_as_;
     for_job_ = other.for_job_;
     since_ = other.since_;
@@ -156,20 +191,18 @@ class Slot {
   std::optional<resilience::SlotLoad> contention() const {
     return gate_ != nullptr ? gate_->contention(served_as_) : std::nullopt;
   }
-  // Its request waits for its client, to send or to take bytes. Until it is told otherwise, or the
-  // slot is released.
-  void set_awaits_client(bool awaits) {
-    if (gate_ == nullptr || awaits == awaits_client_) return;
-    awaits_client_ = awaits;
-    auto& count = gate_->slots()->awaiting_client;
-    awaits ? count.fetch_add(1, std::memory_order_relaxed)
-           : count.fetch_sub(1, std::memory_order_relaxed);
+  // For what its request waits, until it is told otherwise or the slot is released.
+  void set_wait(SlotWait wait) {
+    if (gate_ == nullptr || wait == wait_) return;
+    gate_->slots()->change_wait(served_as_, std::exchange(wait_, wait), wait);
   }
   void release() {
     if (gate_ != nullptr) release(Clock::now());
   }
   void release(TimePoint now) {
-    set_awaits_client(false);
+    if (gate_ != nullptr && wait_ == SlotWait::client && gate_->slots()->late_in_all() > 0)
+      gate_->slots()->freed_for_late.fetch_add(1, std::memory_order_relaxed);
+    set_wait(SlotWait::nothing);
     if (gate_ != nullptr)
       std::exchange(gate_, nullptr)->leave(served_as_, now - since_, now, for_job_);
   }
@@ -178,7 +211,7 @@ class Slot {
   Gate* gate_ = nullptr;
   ClassId served_as_{};
   bool for_job_ = false;
-  bool awaits_client_ = false;
+  SlotWait wait_ = SlotWait::nothing;
   TimePoint since_{};
 };
 

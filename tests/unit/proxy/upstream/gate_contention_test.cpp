@@ -54,9 +54,9 @@ TEST_CASE(
       CHECK(gate.enter(tickets[n], {}, now).kind == dispatch::Offer::Kind::queued);
     }
     // Those of requests that are at the upstream are not to be had: taking fewer serves nobody.
-    for (std::size_t n = 0; n < kHeld - kLowered; ++n) slots[n].set_awaits_client(true);
+    for (std::size_t n = 0; n < kHeld - kLowered; ++n) slots[n].set_wait(SlotWait::client);
     CHECK_FALSE(slots[0].contention());
-    for (Slot& each : slots) each.set_awaits_client(true);
+    for (Slot& each : slots) each.set_wait(SlotWait::client);
     std::size_t taken = 0;
     for (Slot& each : slots) {
       const auto load = each.contention();
@@ -75,6 +75,91 @@ TEST_CASE(
   }
 }
 
+// 16 slots of clients of class 2 that take their time, and as many of other requests, of class 0.
+struct FullUpstream {
+  static constexpr std::size_t kSlow = 16;
+  static constexpr std::size_t kOthers = 6;
+  Gate gate{dispatch(64), three_classes()};
+  TimePoint now = Clock::now();
+  std::array<Ticket, kSlow + kOthers> tickets;
+  std::vector<Slot> slow;
+  std::vector<Slot> others;
+
+  FullUpstream() {
+    for (std::size_t n = 0; n < tickets.size(); ++n) {
+      const ClassId its{n < kSlow ? 2u : 0u};
+      REQUIRE(gate.enter(tickets[n], {.traffic_class = its}, now).kind ==
+              dispatch::Offer::Kind::granted);
+      (n < kSlow ? slow : others).emplace_back(gate, its, now);
+    }
+  }
+};
+
+TEST_CASE("below the limit slots of slow clients are wanted while others are late upstream") {
+  FullUpstream upstream;
+  for (Slot& each : upstream.slow) each.set_wait(SlotWait::client);
+  CHECK_FALSE(upstream.slow[0].contention());  // it is full, but nothing is late yet
+  for (Slot& each : upstream.others) each.set_wait(SlotWait::late);
+  const auto load = upstream.slow[0].contention();
+  REQUIRE(load);
+  CHECK(load->slots == FullUpstream::kSlow);  // as many as it is at work for
+  CHECK(load->awaiting_client == FullUpstream::kSlow);
+  CHECK(load->waiting == FullUpstream::kOthers);
+  CHECK_FALSE(load->only_lower_wait);
+  CHECK(resilience::scarcity(*load) == 1.0);
+
+  // Each late one asks for one slot, until it is answered.
+  for (std::size_t n = 0; n < FullUpstream::kOthers; ++n) {
+    REQUIRE(upstream.slow[n].contention());
+    upstream.slow[n].release(upstream.now);
+  }
+  CHECK_FALSE(upstream.slow.back().contention());
+  upstream.others[0].set_wait(SlotWait::nothing);
+  CHECK_FALSE(upstream.slow.back().contention());
+  upstream.others[0].set_wait(SlotWait::late);
+  CHECK(upstream.slow.back().contention());
+}
+
+TEST_CASE("requests that were abandoned are no reason to take slots back, but make them scarce") {
+  FullUpstream upstream;
+  for (Slot& each : upstream.slow) each.set_wait(SlotWait::client);
+  for (Slot& each : upstream.others) each.set_wait(SlotWait::abandoned);
+  CHECK_FALSE(upstream.slow[0].contention());
+  upstream.others[0].set_wait(SlotWait::late);
+  const auto load = upstream.slow[0].contention();
+  REQUIRE(load);
+  CHECK(load->slots == FullUpstream::kSlow);
+  CHECK(load->waiting == 1);
+  // Below a lowered limit, too: those behind the slow ones come back with them.
+  upstream.others[0].set_wait(SlotWait::abandoned);
+  upstream.gate.limit_to(4, upstream.now);
+  EventLoop loop;
+  Mailbox mailbox(loop);
+  Ticket waits;
+  waits.home = &mailbox;
+  REQUIRE(upstream.gate.enter(waits, {}, upstream.now).kind == dispatch::Offer::Kind::queued);
+  CHECK(upstream.slow[0].contention());
+  CHECK(upstream.gate.cancel(waits, upstream.now));
+}
+
+TEST_CASE(
+    "an upstream that is late takes no slot where few clients are slow, nor a higher class's") {
+  FullUpstream upstream;
+  for (Slot& each : upstream.others) each.set_wait(SlotWait::late);
+  for (std::size_t n = 0; n < 4; ++n) upstream.slow[n].set_wait(SlotWait::client);
+  CHECK_FALSE(upstream.slow[0].contention());  // a quarter
+  upstream.slow[4].set_wait(SlotWait::client);
+  CHECK(upstream.slow[0].contention());
+
+  FullUpstream turned;  // the other way round
+  for (Slot& each : turned.slow) each.set_wait(SlotWait::late);
+  for (std::size_t n = 0; n < 2; ++n) turned.others[n].set_wait(SlotWait::client);
+  const auto load = turned.others[0].contention();
+  REQUIRE(load);
+  CHECK(load->only_lower_wait);  // which makes its terms no harder
+  CHECK(resilience::scarcity(*load) == 0);
+}
+
 TEST_CASE("lower classes want a slot of a higher one only where clients hold many") {
   Gate gate(dispatch(4), three_classes());
   const TimePoint now = Clock::now();
@@ -89,10 +174,10 @@ TEST_CASE("lower classes want a slot of a higher one only where clients hold man
   tickets[4].home = &mailbox;
   CHECK(gate.enter(tickets[4], {.traffic_class = ClassId{1}}, now).kind ==
         dispatch::Offer::Kind::queued);
-  slots[0].set_awaits_client(true);
+  slots[0].set_wait(SlotWait::client);
   CHECK(slots[0].is_contended());
   CHECK_FALSE(slots[0].contention());
-  slots[1].set_awaits_client(true);
+  slots[1].set_wait(SlotWait::client);
   const auto load = slots[0].contention();
   REQUIRE(load);
   CHECK(load->only_lower_wait);

@@ -307,8 +307,8 @@ TEST_CASE(
   for (std::size_t n = 0; n < slots.size(); ++n) {
     REQUIRE(gates[n]->enter(tickets[n], {}, now).kind == dispatch::Offer::Kind::granted);
     slots[n] = Slot(*gates[n], ClassId{0}, now);
-    slots[n].set_awaits_client(n != 1);
-    slots[n].set_awaits_client(n != 1);
+    slots[n].set_wait(n != 1 ? SlotWait::client : SlotWait::nothing);
+    slots[n].set_wait(n != 1 ? SlotWait::client : SlotWait::nothing);
   }
   CHECK_FALSE(slots[0].contention());  // nobody wants it
   EventLoop loop;
@@ -324,7 +324,7 @@ TEST_CASE(
   CHECK(load->waiting == 2);
   Slot moved = std::move(slots[0]);
   CHECK(moved.contention()->awaiting_client == 2);
-  moved.set_awaits_client(false);
+  moved.set_wait(SlotWait::nothing);
   CHECK(moved.contention()->awaiting_client == 1);
   slots[2].release(now);  // to a waiter
   CHECK(moved.contention()->awaiting_client == 0);
