@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
 #include <exception>
 #include <numeric>
 #include <thread>
@@ -20,9 +19,9 @@ std::string in_cell(std::string word) {
   if (word == "hangs") {
     return "nothing within " + std::to_string(kPatienceWithPeers.count() / 1000) + " s";
   }
-  if (word.starts_with("WRONG") && word.find("bytes") != std::string::npos) {
-    std::erase_if(word, [](unsigned char c) { return std::isdigit(c) != 0; });
-  }
+  const std::string wrong = "WRONG: ";
+  const std::size_t after = word.find(" bytes that are not its own");
+  if (word.starts_with(wrong) && after != std::string::npos) word = wrong + word.substr(after + 1);
   for (char& c : word) {
     if (static_cast<unsigned char>(c) < ' ' || c == '|') c = ' ';
   }

@@ -111,7 +111,7 @@ TEST_CASE("a cell is one cell") {
       {}, result);
   result.besides = {"nobody saw 504"};
   const std::string text = cell(result);
-  CHECK(has(text, "bytes that are not its own x 2, WRONG: no HTTP"));
+  CHECK(has(text, "WRONG: bytes that are not its own x 2, WRONG: no HTTP"));
   CHECK(text.ends_with("x 1 of 4; nobody saw 504"));
   CHECK(text.find_first_of("|\r\n") == std::string::npos);
   CHECK(text.size() < 160);
