@@ -145,10 +145,10 @@ std::string half_trailer(const Asked& asked) {
   return chunked_head(asked) + all.substr(0, all.size() - 2) + "X-Trai";
 }
 
-// To a protocol, in which `first` is said at once.
+// To a protocol, in which `first` is said at once. The answer to the key of RFC 6455 section 1.3.
 std::string switching(const std::string& protocol, const std::string& first = {}) {
   return "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: " + protocol +
-         "\r\n\r\n" + first;
+         "\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n" + first;
 }
 // Says each line back, after the name of the target, until the other side has ended.
 bool echo(const Asked& asked) {
@@ -304,14 +304,16 @@ void FaultyBackend::play(PeerConnection& proxy) {
     const auto head = proxy.read_head();
     if (!head) return;
     const std::string target = head->target();
+    const std::size_t begin = target.starts_with("/sound/slow/") ? 7 : 1;
+    std::string name = target.substr(begin, target.find('/', begin) - begin);
     std::size_t times = 0;
     {
       const std::lock_guard lock(mutex_);
       times = ++asked_[target];
+      if (!always_.empty()) name = always_;
     }
     changed_.notify_all();
-    const std::size_t begin = target.starts_with("/sound/slow/") ? 7 : 1;
-    const auto found = plays().find(target.substr(begin, target.find('/', begin) - begin));
+    const auto found = plays().find(name);
     Work work(at_work_.now, at_work_.most);
     const Asked asked{proxy, *head, served, times, work};
     if (!(found == plays().end() ? good(asked) : found->second(asked))) return;
@@ -322,6 +324,11 @@ std::size_t FaultyBackend::times_asked(const std::string& target) const {
   const std::lock_guard lock(mutex_);
   const auto found = asked_.find(target);
   return found == asked_.end() ? 0 : found->second;
+}
+
+void FaultyBackend::always(const std::string& fault) {
+  const std::lock_guard lock(mutex_);
+  always_ = fault;
 }
 
 bool FaultyBackend::wait_asked(const std::string& target, Milliseconds within) const {

@@ -36,6 +36,11 @@ class FaultyBackend {
   // begun.
   std::size_t most_at_work() const { return at_work_.most; }
   std::size_t open_connections() const { return peer_.seen().open; }
+  // All that have come.
+  std::size_t requests() const { return peer_.seen().requests; }
+
+  // From now on it does this wrong, whatever the targets say.
+  void always(const std::string& fault);
 
   // What it can do wrong.
   static std::vector<std::string> faults();
@@ -52,6 +57,7 @@ class FaultyBackend {
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   std::map<std::string, std::size_t> asked_;
+  std::string always_;
   ScriptedPeer peer_;
 };
 

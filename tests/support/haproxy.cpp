@@ -12,10 +12,10 @@
 
 namespace spillway::support {
 
-HAProxy::HAProxy(std::string_view text) {
+HAProxy::HAProxy(std::string_view text, const std::vector<std::string>& under) {
   // A port that was free a moment ago may be taken when HAProxy binds it.
   for (int attempt = 0; attempt < 5; ++attempt) {
-    start(text);
+    start(text, under);
     if (accepts(kPatience)) return;
   }
   throw std::runtime_error("haproxy does not start: " + process_->err());
@@ -27,7 +27,7 @@ HAProxy::~HAProxy() {
   process_->wait(Milliseconds{5000});
 }
 
-void HAProxy::start(std::string_view text) {
+void HAProxy::start(std::string_view text, const std::vector<std::string>& under) {
   process_.reset();
   ports_.clear();
   std::string configuration(text);
@@ -47,7 +47,9 @@ void HAProxy::start(std::string_view text) {
   const auto file = directory_.write("haproxy.cfg", configuration);
   // Debian has it in sbin, which is not on every user's PATH.
   const char* program = ::access("/usr/sbin/haproxy", X_OK) == 0 ? "/usr/sbin/haproxy" : "haproxy";
-  process_.emplace(std::vector<std::string>{program, "-db", "-f", file});
+  std::vector<std::string> command = under;
+  command.insert(command.end(), {program, "-db", "-f", file});
+  process_.emplace(command);
 }
 
 bool HAProxy::accepts(Milliseconds within) {

@@ -15,8 +15,9 @@ namespace spillway::support {
 class HAProxy {
  public:
   // `text`: the configuration, in which "{port 0}", "{port 1}" and so on stand for free ports.
-  // Throws std::runtime_error when it does not come up, with its words.
-  explicit HAProxy(std::string_view text);
+  // `under`: the command it is to run under, as for ProxyProcess. Throws std::runtime_error when it
+  // does not come up, with its words.
+  explicit HAProxy(std::string_view text, const std::vector<std::string>& under = {});
   ~HAProxy();  // asks it to end, then kills
   HAProxy(const HAProxy&) = delete;
   HAProxy& operator=(const HAProxy&) = delete;
@@ -24,7 +25,7 @@ class HAProxy {
   std::uint16_t port(std::size_t number = 0) const { return ports_.at(number); }
 
  private:
-  void start(std::string_view text);
+  void start(std::string_view text, const std::vector<std::string>& under);
   bool accepts(Milliseconds within);
 
   TemporaryDirectory directory_;

@@ -13,11 +13,11 @@
 
 namespace spillway::support {
 
-Nginx::Nginx(std::string_view server, std::string_view http) {
+Nginx::Nginx(std::string_view server, std::string_view http, const Process& process) {
   std::filesystem::create_directory(files());
   // A port that was free a moment ago may be taken when NGINX binds it.
   for (int attempt = 0; attempt < 5; ++attempt) {
-    start(server, http);
+    start(server, http, process);
     if (accepts(kPatience)) return;
   }
   throw std::runtime_error("nginx does not start: " + process_->err());
@@ -29,7 +29,7 @@ Nginx::~Nginx() {
   process_->wait(Milliseconds{5000});
 }
 
-void Nginx::start(std::string_view server, std::string_view http) {
+void Nginx::start(std::string_view server, std::string_view http, const Process& process) {
   process_.reset();
   port_ = RefusingPort().port();
   const std::string directory = directory_.path().string();
@@ -38,7 +38,8 @@ void Nginx::start(std::string_view server, std::string_view http) {
   if (::geteuid() == 0) text += "user root;\n";
   // Not what it says of each bad request: the pipe is read in the end, and it would wait for room.
   text += "daemon off;\nmaster_process on;\nworker_processes 1;\npid " + directory +
-          "/pid;\nerror_log stderr crit;\nevents { worker_connections 1024; }\nhttp {\n";
+          "/pid;\nerror_log stderr crit;\nevents { worker_connections " +
+          std::to_string(process.connections) + "; }\nhttp {\n";
   for (const char* kind : {"client_body", "proxy", "fastcgi", "uwsgi", "scgi"}) {
     text += std::string("  ") + kind + "_temp_path " + directory + "/" + kind + ";\n";
   }
@@ -52,7 +53,9 @@ void Nginx::start(std::string_view server, std::string_view http) {
   const auto file = directory_.write("nginx.conf", text);
   // Debian has it in sbin, which is not on every user's PATH.
   const char* program = ::access("/usr/sbin/nginx", X_OK) == 0 ? "/usr/sbin/nginx" : "nginx";
-  process_.emplace(std::vector<std::string>{program, "-e", "stderr", "-p", directory, "-c", file});
+  std::vector<std::string> command = process.under;
+  command.insert(command.end(), {program, "-e", "stderr", "-p", directory, "-c", file});
+  process_.emplace(command);
 }
 
 bool Nginx::accepts(Milliseconds within) {

@@ -5,6 +5,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <array>
@@ -17,11 +18,14 @@
 
 namespace spillway::support {
 
-RawClient::RawClient(std::uint16_t port, int receive_buffer, const char* from)
+RawClient::RawClient(std::uint16_t port, int receive_buffer, const char* from, Milliseconds within)
     : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   if (receive_buffer > 0) {
     ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
   }
+  // The time to send is that to connect, too; what is sent here is waited for with poll(2).
+  const timeval most{within.count() / 1000, within.count() % 1000 * 1000};
+  ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   if (from != nullptr) {
@@ -31,7 +35,7 @@ RawClient::RawClient(std::uint16_t port, int receive_buffer, const char* from)
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   if (::connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
-    const int error = errno;
+    const int error = errno == EINPROGRESS ? ETIMEDOUT : errno;
     ::close(socket_);
     throw std::system_error(error, std::generic_category(), "connect");
   }

@@ -18,8 +18,10 @@ class RawClient {
  public:
   // Connects to 127.0.0.1. `receive_buffer`: bytes the kernel may hold for us (0: its own choice);
   // a small one makes a slow client out of one that does not read. `from`: another address of this
-  // machine to come from, e.g. "127.0.0.2".
-  explicit RawClient(std::uint16_t port, int receive_buffer = 0, const char* from = nullptr);
+  // machine to come from, e.g. "127.0.0.2". `within`: how long to try (0: as long as the kernel
+  // does, for minutes where a backlog is full); then std::system_error with std::errc::timed_out.
+  explicit RawClient(std::uint16_t port, int receive_buffer = 0, const char* from = nullptr,
+                     Milliseconds within = Milliseconds{0});
   ~RawClient();
   RawClient(RawClient&& other) noexcept;
   RawClient(const RawClient&) = delete;

@@ -59,8 +59,8 @@ bool send_while_unanswered(RawClient& client, std::string_view bytes) {
 }
 
 // However many come before it, it comes in time.
-Message final_response(RawClient& client, Expected expected) {
-  const Deadline deadline;
+Message final_response(RawClient& client, Expected expected, Milliseconds patience) {
+  const Deadline deadline(patience);
   for (;;) {
     Message answer = client.read_response(expected, Milliseconds{deadline.left()});
     if (answer.status() < 100 || answer.status() >= 200) return answer;
@@ -97,24 +97,25 @@ Outcome ask(std::uint16_t port, std::size_t number, const Question& question) {
   Outcome outcome{"refused"};
   const std::string bytes = request(way, question);
   try {
-    RawClient client(port);
+    RawClient client(port, 0, nullptr, question.patience);
     outcome.requests = 1;
     const bool all_sent = send_while_unanswered(client, bytes);
-    const Message answer =
-        final_response(client, is_head ? Expected::head_only : Expected::response);
+    const Message answer = final_response(
+        client, is_head ? Expected::head_only : Expected::response, question.patience);
     outcome.word = judged(answer, question.target, is_head);
     if (answer.status() != 200) outcome.detail = answer.body;
     const bool goes_on = all_sent && std::string_view(way.version) == "HTTP/1.1" &&
                          answer.field("Connection") != "close";
     if (!goes_on || question.next.empty() || outcome.word.starts_with("WRONG")) return outcome;
     ++outcome.requests;
-    const Message next = client.ask(get(question.next));
+    client.send(get(question.next));
+    const Message next = client.read_response(Expected::response, question.patience);
     const std::string verdict = judged(next, question.next, false);
     if (verdict == "200") return outcome;
     outcome.word = "WRONG: then " + verdict;
     outcome.detail = next.body;
-  } catch (const std::system_error&) {
-    outcome.word = "refused";
+  } catch (const std::system_error& error) {
+    outcome.word = error.code() == std::errc::timed_out ? "hangs" : "refused";
   } catch (const std::exception& error) {
     outcome.word =
         outcome.requests == 2 ? "WRONG: then " + broken(error.what()) : broken(error.what());

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "support/event.hpp"
+
 namespace spillway::faults {
 
 // The ways, by number: client n asks in way n % kWays.
@@ -27,6 +29,7 @@ struct Question {
   std::string target;
   std::string next;            // asked on the same connection if it goes on; empty: nothing
   std::size_t body = 200'000;  // bytes of a large one
+  support::Milliseconds patience = support::kPatience;  // to connect, and for each answer
 };
 
 Outcome ask(std::uint16_t port, std::size_t way, const Question& question);

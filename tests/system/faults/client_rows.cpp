@@ -23,12 +23,13 @@ Row vanish(Phase phase, nlohmann::json changes = nlohmann::json::object()) {
           [phase](Stand& stand, Client client) {
             if (!stays(client)) return leave(stand, phase, client.number);
             const std::string number = std::to_string(client.number);
-            return ask(stand.port(), client.place / 4,
-                       {.target = "/good/" + number, .next = "/good/" + number});
+            return stand.ask(client.place / 4,
+                             {.target = "/good/" + number, .next = "/good/" + number});
           },
       .allows = [](Client client,
                    const std::string& word) { return word == (stays(client) ? "200" : "gone"); },
-      .must = "gone"};
+      .must = "gone",
+      .at_peers = {.is_other = stays}};
 }
 
 // What clients have left behind is at work in the backend all the same: no more of it than there
@@ -40,10 +41,13 @@ Row in_few_slots(Row row) {
       {"classes",
        {{{"name", "P0"}, {"max_queue", 1000}, {"max_wait_ms", 8000}, {"sla_ms", 10'000}}}}};
   row.name += ", in few slots";
-  row.besides = [](Stand& stand) {
+  row.at_backends = [](Stand& stand) {
     const std::size_t most = stand.backend.most_at_work();
-    return most <= kSlots ? std::string() : std::to_string(most) + " were at work at once";
+    if (most <= stand.slots()) return std::string();
+    return std::to_string(most) + " at work at once with " + std::to_string(stand.slots()) +
+           " slots";
   };
+  row.at_peers.adjust = [](Wanted& wanted) { wanted.finishes_abandoned = true; };
   return row;
 }
 
@@ -66,6 +70,7 @@ Row short_deadlines(const std::string& deadline) {
     return stays(client) ? word == "200" : word == "503" || word == "504";
   };
   row.must = "504";
+  row.at_peers.not_because = "Spillway's field";
   return row;
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 Outcome ask_both(Stand& stand, Client client) {
   const std::string number = std::to_string(client.number);
-  return ask(stand.port(), client.place, {.target = "/good/" + number, .next = "/sound/" + number});
+  return stand.ask(client.place, {.target = "/good/" + number, .next = "/sound/" + number});
 }
 
 Row unreachable(const std::string& name, const std::string& server, std::shared_ptr<void> needs,
@@ -52,9 +52,10 @@ Row half_die() {
                   }
                 }
               },
-          .besides = [](Stand& stand) -> std::string {
+          .at_backends = [](Stand& stand) -> std::string {
             return stand.more.size() == 1 ? "" : "they did not die";
-          }};
+          },
+          .at_peers = {.rounds = 3}};
 }
 
 }  // namespace

@@ -139,11 +139,15 @@ Row many_ask_for_what_fails(bool regulates) {
           .client = [course](Stand& stand,
                              Client client) { return ask_for_long(stand, client, *course); },
           .allows = may_end_with,
-          .must = "refused"};
+          .must = "refused",
+          .at_peers = {.first_round = kUntilGivenUp + 1,
+                       .must_be_seen = false,
+                       .is_other = [](Client client) { return kind_of(client) != Kind::failing; }}};
   // The errors still go on: refusals have not ended for lack of them.
   const auto seen_failing = std::make_shared<std::atomic<bool>>(true);
   row.meanwhile = [course, seen_failing](Stand& stand, std::size_t round,
                                          const std::function<bool()>& at_it) {
+    if (!stand.is_spillway()) return;  // the others refuse nothing for errors
     const Event never;
     bool fails = false;
     while (at_it()) {

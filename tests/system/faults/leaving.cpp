@@ -17,13 +17,16 @@ void must(bool condition, const std::string& what) {
   if (!condition) throw std::runtime_error(what);
 }
 
-void check_good(RawClient& client, const std::string& target) {
-  const Message answer = client.read_response();
+void check_good(Stand& stand, RawClient& client, const std::string& target) {
+  const Message answer = client.read_response(Expected::response, stand.patience());
   must(answer.status() == 200 && answer.body == body_of(target), "another's answer");
 }
 
 // Comes as far as the phase says; the requests that the proxy has to count.
 std::size_t come(Stand& stand, RawClient& client, Phase phase, const std::string& number) {
+  const auto passed_on = [&](const std::string& target) {
+    must(stand.backend.wait_asked(target, stand.patience()), "not passed on");
+  };
   const std::string good = "/good/" + number;
   const std::string upload = "POST " + good + " HTTP/1.1\r\n" + kHost;
   switch (phase) {
@@ -33,17 +36,17 @@ std::size_t come(Stand& stand, RawClient& client, Phase phase, const std::string
       return 1;
     case Phase::in_large_body:
       client.send(upload + "Content-Length: 1000000\r\n\r\n" + std::string(200'000, 'b'));
-      must(stand.backend.wait_asked(good), "not passed on");
+      passed_on(good);
       return 1;
     case Phase::in_chunk:
       client.send(
           upload + "Transfer-Encoding: chunked\r\n\r\n" +
           chunked({std::string(100'000, 'b'), std::string(100'000, 'b')}).substr(0, 150'000));
-      must(stand.backend.wait_asked(good), "not passed on");
+      passed_on(good);
       return 1;
     case Phase::before_continue:
       client.send(upload + "Content-Length: 1000\r\nExpect: 100-continue\r\n\r\n");
-      must(client.read_head().status() == 100, "no 100");
+      must(client.read_head(stand.patience()).status() == 100, "no 100");
       return 1;
     case Phase::in_queue: {
       client.send(get("/stalls-before-head/" + number));
@@ -53,24 +56,24 @@ std::size_t come(Stand& stand, RawClient& client, Phase phase, const std::string
     }
     case Phase::awaiting_head:
       client.send(get("/stalls-before-head/" + number));
-      must(stand.backend.wait_asked("/stalls-before-head/" + number), "not passed on");
+      passed_on("/stalls-before-head/" + number);
       return 1;
     case Phase::at_work:
       client.send(get("/slow/" + number));
-      must(stand.backend.wait_asked("/slow/" + number), "not passed on");
+      passed_on("/slow/" + number);
       return 1;
     case Phase::in_answer:
       client.send(get("/huge/" + number));
-      client.read_bytes(1000);
+      client.read_bytes(1000, stand.patience());
       return 1;
     case Phase::between_requests:
       client.send(get(good));
-      check_good(client, good);
+      check_good(stand, client, good);
       return 1;
     case Phase::in_pipeline:
       client.send(get(good) + get("/stalls-before-head/" + number) + get(good));
-      check_good(client, good);
-      must(stand.backend.wait_asked("/stalls-before-head/" + number), "not passed on");
+      check_good(stand, client, good);
+      passed_on("/stalls-before-head/" + number);
       return 2;
   }
   return 0;
@@ -107,7 +110,7 @@ Outcome leave(Stand& stand, Phase phase, std::size_t number) {
       case 1: client.reset(); break;
       case 2:
         client.half_close();
-        client.read_to_end();
+        client.read_to_end(stand.patience());
         break;
     }
   } catch (const std::exception& error) {

@@ -29,7 +29,7 @@ namespace {
 
 Outcome ask_both(Stand& stand, Client client) {
   const std::string number = std::to_string(client.number);
-  return ask(stand.port(), client.place, {.target = "/good/" + number, .next = "/sound/" + number});
+  return stand.ask(client.place, {.target = "/good/" + number, .next = "/sound/" + number});
 }
 
 // All is as ever.
@@ -41,6 +41,9 @@ Row unnoticed(const std::string& name, Stand::Settings settings) {
           .must = "200"};
 }
 
+// Why a row is not played at NGINX and HAProxy.
+constexpr const char* kItsLog = "Spillway's log";
+
 const json kEverythingLogged = {{"log", {{"level", "debug"}, {"access_sample", 1}}}};
 
 Row log_disk_full() {
@@ -50,6 +53,7 @@ Row log_disk_full() {
   row.besides = [](Stand& stand) -> std::string {
     return stand.scrape().sum("spillway_log_dropped_total") > 0 ? "" : "no line was lost";
   };
+  row.at_peers.not_because = kItsLog;
   return row;
 }
 
@@ -75,6 +79,7 @@ Row log_unread() {
                       {.changes = kEverythingLogged,
                        .under = {"sh", "-c", "exec \"$@\" 2>\"$0\"", pipe->path.string()}});
   row.needs = pipe;
+  row.at_peers.not_because = kItsLog;
   return row;
 }
 
@@ -130,9 +135,8 @@ Row clock_steps() {
                       {.changes = {{"routes", json::array({cached})}}, .under = clock->under()});
   row.client = [](Stand& stand, Client client) {
     const std::string number = std::to_string(client.number);
-    return ask(
-        stand.port(), client.place,
-        {.target = "/good/" + number, .next = "/cached/" + std::to_string(client.place % 8)});
+    return stand.ask(client.place, {.target = "/good/" + number,
+                                    .next = "/cached/" + std::to_string(client.place % 8)});
   };
   row.meanwhile = [clock](Stand&, std::size_t, const std::function<bool()>& at_it) {
     const Event never;
@@ -152,6 +156,7 @@ Row clock_steps() {
   };
   row.afterwards = "/cached/1";
   row.needs = clock;
+  row.at_peers.not_because = "Spillway's clock";
   return row;
 }
 
@@ -167,6 +172,7 @@ Row reloads() {
   row.besides = [](Stand& stand) -> std::string {
     return stand.scrape().sum("spillway_config_reloads_total", "success") > 0 ? "" : "it was not";
   };
+  row.at_peers.not_because = "Spillway's configuration";
   return row;
 }
 
@@ -181,9 +187,15 @@ std::vector<Row> long_running() {
 
 // So few descriptors that clients have to wait their turn unaccepted.
 Row few_descriptors() {
-  return unnoticed(
+  Row row = unnoticed(
       "few file descriptors from the start",
       {.changes = {{"dispatch", {{"concurrency", 8}}}}, .under = {"prlimit", "--nofile=200:200"}});
+  // For two of each client there are enough: without a queue no slots are needed.
+  row.at_peers.adjust = [](Wanted& wanted) {
+    wanted.slots = 0;
+    wanted.clients = 80;
+  };
+  return row;
 }
 
 void limit_descriptors(Stand& stand, std::size_t most) {
@@ -205,6 +217,7 @@ Row no_descriptors() {
     limit_descriptors(stand, 0);
     while (at_it()) never.wait(1ms);
   };
+  row.at_peers.not_because = "taken from the running process";
   return row;
 }
 

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <csignal>
 #include <exception>
-#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -26,34 +25,10 @@ constexpr std::size_t kMostRounds = 12;
 // It ends as soon as nobody is there any more.
 constexpr Milliseconds kUntilEnded{8000};
 
-struct Round {
-  std::map<std::string, std::size_t> outcomes;
-  std::vector<std::string> troubles;
-  std::size_t requests = 0;
-};
-
-Round play_round(const Row& row, Stand& stand, std::size_t number) {
-  Round round;
-  std::mutex mutex;
-  std::atomic<std::size_t> at_it = kClients;
-  std::vector<std::thread> threads;
-  for (std::size_t place = 0; place < kClients; ++place) {
-    threads.emplace_back([&, client = Client{number * kClients + place, place}] {
-      const Outcome outcome = row.client(stand, client);
-      const std::lock_guard lock(mutex);
-      ++round.outcomes[outcome.word];
-      round.requests += outcome.requests;
-      if (!row.allows(client, outcome.word)) {
-        round.troubles.push_back(method_of(client.place) + " (way " +
-                                 std::to_string(client.place % kWays) + ") saw " + outcome.word +
-                                 " " + outcome.detail);
-      }
-      --at_it;
-    });
-  }
-  if (row.meanwhile) row.meanwhile(stand, number, [&] { return at_it > 0; });
-  for (std::thread& thread : threads) thread.join();
-  return round;
+std::string in_words(const Seen& seen) {
+  const std::size_t place = seen.client.place;
+  return method_of(place) + " (way " + std::to_string(place % kWays) + ") saw " +
+         seen.outcome.word + " " + seen.outcome.detail;
 }
 
 long memory_kib(Stand& stand) { return static_cast<long>(stand.proxy().memory() / 1024); }
@@ -64,7 +39,7 @@ const bool kMeasuresMemory = !support::is_sanitized();
 // The proxy goes on as if nothing had been, and ends as it should.
 std::string wrong_afterwards(const Row& row, Stand& stand) {
   for (const std::string& target : {row.afterwards, std::string("/sound/1")}) {
-    const Outcome outcome = ask(stand.port(), 0, {.target = target, .next = target});
+    const Outcome outcome = stand.ask(0, {.target = target, .next = target});
     if (outcome.word != "200") return "afterwards " + target + ": " + outcome.word;
   }
   stand.proxy().process().signal(SIGTERM);
@@ -79,8 +54,8 @@ void warm_up(Stand& stand) {
   std::vector<std::thread> threads;
   for (std::size_t n = 0; n < kClients + kClients / 4; ++n) {
     threads.emplace_back([&stand, n] {
-      ask(stand.port(), n, {.target = "/sound/" + std::to_string(n)});
-      ask(stand.port(), 4 + n % 2, {.target = "/sound/slow/" + std::to_string(n)});
+      stand.ask(n, {.target = "/sound/" + std::to_string(n)});
+      stand.ask(4 + n % 2, {.target = "/sound/slow/" + std::to_string(n)});
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -96,10 +71,11 @@ void play_on(Stand& stand, const Row& row, Result& result) {
     if (!what.empty()) result.troubles.push_back(std::move(what));
   };
   for (std::size_t n = 0; n < kMostRounds; ++n) {
-    Round round = play_round(row, stand, n);
-    for (const auto& [word, times] : round.outcomes) result.outcomes[word] += times;
-    for (std::string& each : round.troubles) trouble(std::move(each));
-    requests += round.requests;
+    for (const Seen& seen : play_round(row, stand, n)) {
+      ++result.outcomes[seen.outcome.word];
+      requests += seen.outcome.requests;
+      if (!seen.is_allowed) trouble(in_words(seen));
+    }
     trouble(stand.left_over());
     memory.push_back(memory_kib(stand));
     if (n + 1 < kRounds) continue;
@@ -116,11 +92,29 @@ void play_on(Stand& stand, const Row& row, Result& result) {
   }
   if (!row.must.empty() && !result.outcomes.contains(row.must))
     trouble("no client saw " + row.must);
+  if (row.at_backends) trouble(row.at_backends(stand));
   if (row.besides) trouble(row.besides(stand));
   trouble(wrong_afterwards(row, stand));
 }
 
 }  // namespace
+
+std::vector<Seen> play_round(const Row& row, Stand& stand, std::size_t number) {
+  std::vector<Seen> all(kClients);
+  std::atomic<std::size_t> at_it = kClients;
+  std::vector<std::thread> threads;
+  for (std::size_t place = 0; place < kClients; ++place) {
+    threads.emplace_back([&, place] {
+      const Client client{number * kClients + place, place};
+      const Outcome outcome = row.client(stand, client);
+      all[place] = {client, outcome, row.allows(client, outcome.word)};
+      --at_it;
+    });
+  }
+  if (row.meanwhile) row.meanwhile(stand, number, [&] { return at_it > 0; });
+  for (std::thread& thread : threads) thread.join();
+  return all;
+}
 
 Result play(const Row& row) {
   Result result;
@@ -146,10 +140,15 @@ std::function<bool(Client, const std::string&)> any_of(std::vector<std::string> 
   };
 }
 
-std::string printed(const std::vector<Row>& rows, const std::vector<Result>& results) {
-  std::string text =
-      "| fault | clients | outcomes | left over | memory KiB | ms |\n"
-      "| --- | --- | --- | --- | --- | --- |\n";
+std::string printed(const std::vector<Row>& rows, const std::vector<Result>& results,
+                    const std::vector<PeerColumn>& others) {
+  std::string text = "| fault | clients | outcomes | left over | memory KiB | ms |";
+  std::string line = "| --- | --- | --- | --- | --- | --- |";
+  for (const PeerColumn& column : others) {
+    text += " " + column.name + " |";
+    line += " --- |";
+  }
+  text += "\n" + line + "\n";
   for (std::size_t n = 0; n < rows.size(); ++n) {
     const Result& result = results[n];
     std::string outcomes;
@@ -161,7 +160,9 @@ std::string printed(const std::vector<Row>& rows, const std::vector<Result>& res
     text += "| " + rows[n].name + " | " + std::to_string(clients) + " | " + outcomes + " | " +
             (result.troubles.empty() ? "nothing" : "TROUBLE") + " | " +
             (result.grown_kib > 0 ? "+" : "") + std::to_string(result.grown_kib) + " | " +
-            std::to_string(result.milliseconds) + " |\n";
+            std::to_string(result.milliseconds) + " |";
+    for (const PeerColumn& column : others) text += " " + column.cells[n] + " |";
+    text += "\n";
   }
   for (std::size_t n = 0; n < rows.size(); ++n) {
     for (const std::string& trouble : results[n].troubles) {

@@ -80,13 +80,30 @@ bool Scrape::has(std::string_view family) const {
   return false;
 }
 
-Stand::Stand(const Settings& settings) {
+// The addresses of all that the faulty upstream has.
+std::vector<std::string> Stand::start_more(const Settings& settings) {
   std::vector<std::string> servers{backend.address()};
   for (std::size_t n = 0; n < settings.more_backends; ++n) {
     servers.push_back(more.emplace_back(std::make_unique<FaultyBackend>())->address());
   }
-  proxy_ = std::make_unique<ProxyProcess>(settings_of(settings, servers, sound.address()),
-                                          settings.under);
+  if (!settings.last_always.empty()) more.back()->always(settings.last_always);
+  return servers;
+}
+
+Stand::Stand(const Settings& settings, Peer peer, const Wanted& wanted)
+    : slots_(peer == Peer::nginx && wanted.slots > 0 ? wanted.slots + kInsteadOfQueue
+                                                     : wanted.slots) {
+  const std::vector<std::string> servers = start_more(settings);
+  peer_ = std::make_unique<PeerProcess>(
+      peer, wanted, Servers{settings.servers.empty() ? servers : settings.servers, sound.address()},
+      settings.under);
+}
+
+Stand::Stand(const Settings& settings) {
+  const std::vector<std::string> servers = start_more(settings);
+  const json all = settings_of(settings, servers, sound.address());
+  slots_ = all.value("/dispatch/concurrency"_json_pointer, std::size_t{0});
+  proxy_ = std::make_unique<ProxyProcess>(all, settings.under);
   // What is opened once, for the first request, is no leak.
   RawClient(port()).ask(get("/sound/0"));
   for (const Deadline deadline(kUntilSettled); !deadline.passed();) {
@@ -98,6 +115,19 @@ Stand::Stand(const Settings& settings) {
   files_ = open_files() - of_upstreams();
   // An operator's connection that is on its way out is not one of its own.
   for (int again = 0; again < 4; ++again) files_ = std::min(files_, open_files() - of_upstreams());
+}
+
+Milliseconds Stand::patience() const { return is_spillway() ? kPatience : kPatienceWithPeers; }
+
+Outcome Stand::ask(std::size_t way, Question question) const {
+  question.patience = patience();
+  return faults::ask(port(), way, question);
+}
+
+std::size_t Stand::requests() const {
+  std::size_t all = backend.requests() + sound.requests();
+  for (const auto& each : more) all += each->requests();
+  return all;
 }
 
 // The connection by which we have just asked is closed by then.
