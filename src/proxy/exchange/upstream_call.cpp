@@ -301,10 +301,12 @@ void UpstreamCall::record_latency(std::optional<TimePoint> since) {
 }
 
 // Tells the server's circuit of a response head, or of a fault, which is the result of the call.
-// After a good head that is how the response ends.
+// After a good head that is how the response ends. What the server has seen of the request may have
+// caused the fault: a path that always crashes or hangs is like one that always responds 500.
 void UpstreamCall::report(const Fault* fault) {
   if (fault != nullptr) {
     if (!fault->failure) return call_.ignore();
+    if (current_.sent_any) call_.of(failure_source(request_));
     return call_.fail(*fault->failure, fault->cause);
   }
   if (!says_failure(response_.status)) {
