@@ -155,6 +155,7 @@ Explanation explain(const config::Config& config, const ExplainedRequest& reques
   if (subject.may_pass_by_waiting_room ||
       (subject.has_conflicting_path && config.ambiguous_paths == config::AmbiguousPaths::reject))
     return refused(http::Error::ambiguous_path);
+  if (subject.has_unclear_sender) return refused(http::Error::repeated_field);
   const config::Upstream& upstream = config.upstreams[index(subject.upstream)];
   if (!can_be(upstream.overload, request.state)) {
     return {false, "error: upstream " + upstream.name + " is never " +

@@ -11,9 +11,8 @@ namespace spillway::config {
 template <class Visitor>
 void describe(Visitor& visit, CircuitBreaker& x) {
   visit("consecutive_failures", x.consecutive_failures, Range{0, 1'000'000},
-        "Failures in a row that open the circuit, not if all are failed responses to one client or "
-        "on one path while others, with min_samples requests in the window, are served; 0: these "
-        "do not.");
+        "Failures in a row that open the circuit, not if all are those of one client or path while "
+        "others, with min_samples requests in the window, are served; 0: these do not.");
   visit("failure_rate", x.failure_rate, Real{0, 1},
         "Share of failures in the window that opens it, without the requests of up to four clients "
         "or paths that fail most, where the others made min_samples; 0: it does not.");

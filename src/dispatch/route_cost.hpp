@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "base/ids.hpp"
@@ -21,7 +20,6 @@ namespace spillway::dispatch {
 class RouteCost {
  public:
   static constexpr double kLeast = 0.001;  // milliseconds: nothing is free
-  static constexpr std::uint32_t kEnough = 20;
 
   // RouteIds are below `routes`.
   explicit RouteCost(std::size_t routes) : means_(2 * routes) {}
@@ -33,12 +31,6 @@ class RouteCost {
     if (mean.samples > 0) return std::max(mean.value, kLeast);
     if (degraded) return std::max(estimate(route) / 2, kLeast);
     return all_.samples > 0 ? std::max(all_.value, kLeast) : 1;
-  }
-
-  // The mean of the route's whole requests, once there are twenty samples.
-  std::optional<double> learned(RouteId route) const {
-    const Mean& mean = means_[mean_index(route, false)];
-    return mean.samples >= kEnough ? std::optional(std::max(mean.value, kLeast)) : std::nullopt;
   }
 
   // A negative time counts as zero.

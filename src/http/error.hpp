@@ -18,6 +18,7 @@ enum class Error : std::uint8_t {
   bad_status_line,      // (upstream) not `HTTP/1.x SP 3DIGIT SP reason`
   bad_character,        // NUL, bare CR, bare LF or another control character in a head
   bad_field,            // not `token ":" value`, or a Connection that is not a list of tokens
+  repeated_field,       // one that says whose the request is (traffic/sole_fields.hpp)
   obs_fold,             // a field value continued on the next line
   bad_host,             // missing, repeated or not `host [":" port]`
   bad_framing,          // Transfer-Encoding and Content-Length: conflicting, repeated, malformed
@@ -34,7 +35,7 @@ enum class Error : std::uint8_t {
   truncated,            // the connection ended inside the message
 };
 
-inline constexpr std::size_t kErrorCount = 22;
+inline constexpr std::size_t kErrorCount = 23;
 
 // The status of the response to a request with this fault (400 unless the enum says otherwise).
 // Faults in an upstream's response are 502 whatever they are. 0 for none.

@@ -85,7 +85,7 @@ bool CircuitBreaker::is_suspect_of_late(const FailureSource* source, TimePoint n
   return source != nullptr && now < suspects_until_ && suspects_.has(*source);
 }
 
-// A failure without a source is the server's: no connection, no response.
+// A failure without a source is the server's: no connection.
 void CircuitBreaker::add_to_row(const FailureSource* source) {
   if (row_.failures == 0 && source != nullptr) row_.first = *source;
   row_.is_one_client =

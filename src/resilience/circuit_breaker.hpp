@@ -12,8 +12,8 @@
 //
 // Nor may it keep it open, though probes are whatever requests come. A half-open circuit opens
 // again
-// * at once if there is no connection or no response;
-// * at the second failed response, if it has neither the client nor the path of the first.
+// * at once if there is no connection;
+// * at the second other failure, if it has neither the client nor the path of the first.
 // For as long as the circuit was open only those are let through whose client or path was answered
 // well before it opened (WellSources), if any were.
 // Until then the client and the path that failed are suspects (ProbeSuspects): others go before

@@ -29,7 +29,7 @@ class FailingSources {
 
   explicit FailingSources(Duration window);
 
-  // `source`: null where the failure is the server's alone (no connection, no response).
+  // `source`: null where the failure is the server's alone (no connection).
   void record(const FailureSource* source, bool failed, TimePoint now);
   void clear();
 

@@ -54,7 +54,8 @@ Classifier::Classifier(const config::Config& config, std::uint64_t seed)
       tier_header_(config.trusted_headers.tier),
       user_header_(config.trusted_headers.user),
       trusted_peers_(config.trusted_peers),
-      tenants_(config, trusted_peers_, seed) {
+      tenants_(config, trusted_peers_, seed),
+      sole_fields_(config) {
   lowest_class_ = config.lowest_class();
   for (std::uint32_t priority = 0; priority <= config.priority_max; ++priority) {
     class_of_priority_.push_back(
@@ -182,6 +183,8 @@ Subject Classifier::classify(const http::RequestHead& head, const Peer& peer, Ti
           .has_ambiguous_path = path.is_ambiguous,
           .has_conflicting_path = path.conflicts,
           .may_pass_by_waiting_room = path.may_pass_by,
+          .has_unclear_sender = sole_fields_.is_any_repeated(head.fields, peer.trusted) ||
+                                tenants_.has_joined_keys(head),
           .trusted_priority = priority};
 }
 

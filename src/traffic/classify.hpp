@@ -20,6 +20,7 @@
 #include "traffic/deadline.hpp"
 #include "traffic/peers.hpp"
 #include "traffic/routes.hpp"
+#include "traffic/sole_fields.hpp"
 #include "traffic/tenant.hpp"
 #include "traffic/visitor_claims.hpp"
 
@@ -46,6 +47,7 @@ struct Subject {
   bool has_ambiguous_path = false;  // PathRoute
   bool has_conflicting_path = false;
   bool may_pass_by_waiting_room = false;
+  bool has_unclear_sender = false;  // a field that says whose it is came twice (SoleFields)
   // The priority that a trusted peer sent; it determined the class.
   std::optional<std::uint32_t> trusted_priority;
 
@@ -159,6 +161,7 @@ class Classifier {
   std::string user_header_;                 // likewise
   TrustedPeers trusted_peers_;
   TenantResolver tenants_;
+  SoleFields sole_fields_;
 };
 
 }  // namespace spillway::traffic

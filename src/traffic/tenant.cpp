@@ -1,5 +1,6 @@
 #include "traffic/tenant.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/random.hpp"
@@ -9,6 +10,7 @@ namespace spillway::traffic {
 namespace {
 
 constexpr std::size_t kMaxValue = 256;
+constexpr std::string_view kApiKey = "X-Api-Key";
 
 SipKey draw_key(Random& random) {
   const std::uint64_t low = random.next();
@@ -28,11 +30,18 @@ std::string_view only_value(const http::FieldList& fields, std::string_view name
   return found == 1 && value.size() <= kMaxValue ? value : std::string_view();
 }
 
+bool believes_api_keys(const config::Config& config) {
+  return !config.tenants.api_keys.empty() &&
+         std::ranges::find(config.tenants.key, config::TenantKey::api_key) !=
+             config.tenants.key.end();
+}
+
 TenantResolver::TenantResolver(const config::Config& config, const TrustedPeers& trusted,
                                std::uint64_t seed)
     : order_(config.tenants.key),
       trusted_header_(config.trusted_headers.tenant),
-      trusted_(trusted) {
+      trusted_(trusted),
+      believes_keys_(believes_api_keys(config)) {
   Random random(seed);
   for (SipKey& key : id_keys_) key = draw_key(random);
   const std::vector<config::ApiKey>& keys = config.tenants.api_keys;
@@ -57,13 +66,9 @@ Tenant TenantResolver::resolve(const http::RequestHead& head, const Peer& peer) 
   for (const config::TenantKey source : order_) {
     switch (source) {
       case config::TenantKey::api_key: {
-        if (api_keys_.empty()) break;
-        const std::string_view key = only_value(head.fields, "X-Api-Key");
-        if (key.empty()) break;
-        const auto found = api_keys_.find(sha256(key));
-        if (found == api_keys_.end()) break;
-        const Owner& owner = owners_[found->second];
-        return {source, owner.id, owner.tenant.name, owner.tenant.tier};
+        const Owner* const owner = owner_of(only_value(head.fields, kApiKey));
+        if (owner == nullptr) break;
+        return {source, owner->id, owner->tenant.name, owner->tenant.tier};
       }
       case config::TenantKey::trusted_header: {
         if (!peer.trusted || trusted_header_.empty()) break;
@@ -79,6 +84,19 @@ Tenant TenantResolver::resolve(const http::RequestHead& head, const Peer& peer) 
     }
   }
   return {};
+}
+
+const TenantResolver::Owner* TenantResolver::owner_of(std::string_view key) const {
+  if (api_keys_.empty() || key.empty()) return nullptr;
+  const auto found = api_keys_.find(sha256(key));
+  return found == api_keys_.end() ? nullptr : &owners_[found->second];
+}
+
+bool TenantResolver::has_joined_keys(const http::RequestHead& head) const {
+  if (!believes_keys_) return false;
+  const http::Field* const field = head.fields.find(kApiKey);
+  return field != nullptr && field->value.find(',') != std::string_view::npos &&
+         owner_of(only_value(head.fields, kApiKey)) == nullptr;
 }
 
 TenantId TenantResolver::id_of(config::TenantKey source, std::string_view value) const {

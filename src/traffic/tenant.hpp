@@ -73,8 +73,12 @@ class TenantResolver {
   //   one named there.
   // * trusted_header: the field of that name, of a trusted peer.
   // * client_address: the peer, or the client behind it (client_behind) when it is trusted.
-  // A field that is empty, repeated or longer than 256 bytes counts as absent.
+  // A field that is empty, repeated (SoleFields) or longer than 256 bytes counts as absent.
   Tenant resolve(const http::RequestHead& head, const Peer& peer) const;
+
+  // Whether X-Api-Key has a comma and is no key as a whole: two that somebody has joined (RFC 9110
+  // section 5.3), of which a backend may take one. SoleFields has those that are not joined.
+  bool has_joined_keys(const http::RequestHead& head) const;
 
  private:
   struct Owner {
@@ -90,16 +94,21 @@ class TenantResolver {
   };
   using ApiKeys = std::unordered_map<Sha256, std::uint32_t, HashOfSha256, SameDigest>;
 
+  const Owner* owner_of(std::string_view key) const;  // null: of nobody
   TenantId id_of(config::TenantKey source, std::string_view value) const;
   Tenant tenant_at(const IpAddress& address) const;
 
   std::vector<config::TenantKey> order_;
   std::string trusted_header_;  // empty: none
   const TrustedPeers& trusted_;
+  bool believes_keys_;
   std::array<SipKey, 3> id_keys_;  // by TenantKey
   std::vector<Owner> owners_;      // by number
   ApiKeys api_keys_;               // whose key it is
 };
+
+// Whether a key in X-Api-Key can say whose a request is.
+bool believes_api_keys(const config::Config& config);
 
 // The value of the one field of that name; empty when there is none, when it is longer than
 // 256 bytes, and when there are several: then it is unclear which of them the backend believes.

@@ -25,7 +25,7 @@ void Exchange::classify() {
       head, request_.client.peer, request_.arrived);
   if (const auto& classifier = request_.generation->generation().classifier;
       classifier.goes_by_cost(request_.subject)) {
-    const auto cost = request_.generation->route_cost.learned(request_.subject.route);
+    const auto cost = request_.generation->class_cost.of(request_.subject.route);
     if (cost) classifier.classify_by_cost(request_.subject, *cost, request_.arrived);
   }
   const traffic::DeadlineFields deadline = traffic::deadline_fields(head.fields);

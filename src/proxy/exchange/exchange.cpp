@@ -45,6 +45,7 @@ Task<Answer> Exchange::find_answer() {
   if (request_.subject.may_pass_by_waiting_room ||
       (request_.subject.has_conflicting_path && rejects))
     co_return bad_request(http::Error::ambiguous_path);
+  if (request_.subject.has_unclear_sender) co_return bad_request(http::Error::repeated_field);
   if (const std::optional<std::string_view> own = own_part(request_, services_)) {
     request_.is_own = true;
     const Answer report = co_await own_answer(*own);

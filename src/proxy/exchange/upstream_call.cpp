@@ -301,10 +301,12 @@ void UpstreamCall::record_latency(std::optional<TimePoint> since) {
 }
 
 // Tells the server's circuit of a response head, or of a fault, which is the result of the call.
-// After a good head that is how the response ends.
+// After a good head that is how the response ends. What the server has seen of the request may have
+// caused the fault: a path that always crashes or hangs is like one that always responds 500.
 void UpstreamCall::report(const Fault* fault) {
   if (fault != nullptr) {
     if (!fault->failure) return call_.ignore();
+    if (current_.sent_any) call_.of(failure_source(request_));
     return call_.fail(*fault->failure, fault->cause);
   }
   if (!says_failure(response_.status)) {
@@ -328,7 +330,14 @@ void UpstreamCall::finish() {
     if (body_ != nullptr) body_->stop_pump();
     close();
   }
-  admission_.release_slot(now);
+  admission_.release_slot(now, is_whole_work());
+}
+
+// Not a refusal, a redirection, a part or a head alone, nor a word on the resource.
+bool UpstreamCall::is_whole_work() const {
+  const http::Verb method = request_.head.method;
+  return response_.status >= 200 && response_.status < 300 && response_.status != 206 &&
+         method != http::Verb::head && method != http::Verb::options;
 }
 
 UpstreamPtr UpstreamCall::detach() {

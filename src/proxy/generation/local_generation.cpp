@@ -13,6 +13,7 @@ LocalGeneration::LocalGeneration(std::shared_ptr<Generation> shared, const Home&
                                  const Plans& plans)
     : metrics(*shared->metrics[home.number]),
       route_cost(shared->config.routes.size()),
+      class_cost(shared->config.routes.size(), shared->config.priority_max),
       route_latency(shared->config.routes.size()),
       service_time(shared->config.routes.size()),
       hold_times(shared->config.routes.size()),

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "dispatch/class_cost.hpp"
 #include "dispatch/hold_times.hpp"
 #include "dispatch/quiet_latency.hpp"
 #include "dispatch/route_cost.hpp"
@@ -79,6 +80,7 @@ class LocalGeneration : public boost::intrusive::list_base_hook<
 
   observe::WorkerMetrics& metrics;
   dispatch::RouteCost route_cost;
+  dispatch::ClassCost class_cost;
   dispatch::RouteLatency route_latency;  // to the response's head
   dispatch::RouteLatency service_time;   // to its end
   dispatch::HoldTimes hold_times;

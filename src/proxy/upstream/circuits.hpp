@@ -6,9 +6,9 @@
 // It fails without a connection, without a valid head in time, with status 500, 502, 503 or 504, or
 // when the body is cut off, stalls or is malformed; not when the client left, or was so slow that
 // the server may have lost patience. A half-open probe lets the next one in once its head has come,
-// since a body may be long. Failed responses are judged by their source, too, also those that break
-// after their head: those of one client that asks for what fails are not the server's. Worker
-// thread only; reads the clock.
+// since a body may be long. Of a request that the server has seen something of, failures are judged
+// by their source, too: no response, a failed one, one that breaks. Those of one client that asks
+// for what fails are not the server's. Worker thread only; reads the clock.
 #pragma once
 
 #include <cstddef>

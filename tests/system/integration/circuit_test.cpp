@@ -107,6 +107,41 @@ TEST_CASE("a client that asks for what fails does not have the circuit opened fo
   check_circuit_open(other.ask(get("/")));
 }
 
+TEST_CASE("nor does a client whose requests get no response, as long as others get one") {
+  enum class Way { closes, says_nonsense, hangs };
+  for (const Way way : {Way::closes, Way::says_nonsense, Way::hangs}) {
+    CAPTURE(static_cast<int>(way));
+    std::atomic<bool> is_down = false;
+    const ScriptedPeer peer([&](PeerConnection& proxy) {
+      while (const auto request = proxy.read_request()) {
+        if (is_down || request->start_line.find("/broken") != std::string::npos) {
+          if (way == Way::says_nonsense) proxy.send("nonsense\r\n\r\n");
+          if (way == Way::hangs) proxy.wait_closed();
+          return;
+        }
+        proxy.send(ok("well"));
+      }
+    });
+    const ProxyUnderTest proxy(
+        guarded({peer.address()}, breaker(3), {{"response_timeout_ms", 200}}));
+    RawClient one(proxy.port(), 0, "127.0.0.2"), other(proxy.port(), 0, "127.0.0.3");
+    for (int n = 0; n < 25; ++n) CHECK(other.ask(get("/")).status() == 200);
+    const int status = way == Way::hangs ? 504 : 502;
+    for (int n = 0; n < 8; ++n)
+      CHECK(one.ask(get("/broken" + std::to_string(n))).status() == status);
+    CHECK(other.ask(get("/")).status() == 200);
+    CHECK(proxy.state()["upstreams"][0]["open_circuits"] == 0);
+    // Nobody gets one: the server's.
+    is_down = true;
+    const Deadline deadline;
+    for (int n = 0; proxy.state()["upstreams"][0]["open_circuits"] == 0; ++n) {
+      REQUIRE(!deadline.passed());
+      (n % 2 == 0 ? one : other).ask(get("/" + std::to_string(n)));
+    }
+    check_circuit_open(other.ask(get("/")));
+  }
+}
+
 TEST_CASE("nor does it keep a circuit open that lets requests through to try") {
   for (const std::string& broken :
        {kBroken, std::string("HTTP/1.1 200 OK\r\nContent-Length: 200000\r\n\r\nabc")}) {

@@ -247,6 +247,34 @@ TEST_CASE("clients that ask for what fails at every server eject none, and where
   CHECK(proxy.metric(sample("ejections_total", second.address())) == 0);
 }
 
+TEST_CASE("a client whose requests crash every server ejects none, and one that crashes alone is") {
+  // Both close without a response to whatever begins with /crash, the first also to /first.
+  const auto answer = [](PeerConnection& proxy, bool is_first) {
+    while (const auto request = proxy.read_request()) {
+      if (request->target().starts_with("/crash")) return;
+      if (is_first && request->target().starts_with("/first")) return;
+      if (!proxy.send(ok("well"))) return;
+    }
+  };
+  const ScriptedPeer first([&](PeerConnection& proxy) { answer(proxy, true); });
+  const ScriptedPeer second([&](PeerConnection& proxy) { answer(proxy, false); });
+  const ProxyUnderTest proxy(over({first.address(), second.address()}, json::object()));
+  const auto ejections = [&](const ScriptedPeer& server) {
+    return proxy.metric(sample("ejections_total", server.address()));
+  };
+  RawClient client(proxy.port());
+  for (int n = 0; n < 100; ++n) CHECK(client.ask(get("/crash")).status() == 502);
+  for (int n = 0; n < 100; ++n)
+    CHECK(client.ask(get("/crash/" + std::to_string(n))).status() == 502);
+  CHECK(ejections(first) + ejections(second) == 0);
+  for (int n = 0; n < 100 && ejections(first) == 0; ++n) {
+    RawClient other(proxy.port(), 0, ("127.0.1." + std::to_string(n + 1)).c_str());
+    other.ask(get("/first/" + std::to_string(n)));
+  }
+  CHECK(ejections(first) == 1);
+  CHECK(ejections(second) == 0);
+}
+
 TEST_CASE("no more servers than the share are ejected however many fail") {
   const RefusingPort first, second, third;
   MortalServer sound;

@@ -10,15 +10,6 @@ namespace {
 constexpr RouteId kHome{0}, kReport{1};
 }
 
-TEST_CASE("a cost counts as learned after twenty whole requests") {
-  RouteCost cost(1);
-  for (int i = 0; i < 19; ++i) cost.record(RouteId{0}, 30ms);
-  for (int i = 0; i < 30; ++i) cost.record(RouteId{0}, 1ms, true);
-  CHECK_FALSE(cost.learned(RouteId{0}));
-  cost.record(RouteId{0}, 30ms);
-  CHECK(cost.learned(RouteId{0}).value() == doctest::Approx(30));
-}
-
 TEST_CASE("before any sample every route costs one millisecond") {
   const RouteCost cost(2);
   CHECK(cost.estimate(kHome) == 1);

@@ -39,11 +39,14 @@ class Site {
   TimePoint probe_at() const { return circuit_.probe_at(); }
   TimePoint now() const { return now_; }
 
-  bool bursts = false, is_dead = false, knows_sources = true;
+  bool bursts = false, is_dead = false, knows_sources = true, are_of_one = false;
   int asked = 0, served = 0;
 
  private:
-  FailureSource stranger() { return {random_.next(), random_.next()}; }
+  FailureSource stranger() {
+    if (are_of_one) return {7, 7};
+    return {random_.next(), random_.next()};
+  }
 
   // Whether it was served.
   bool ask(const FailureSource& source, bool well) {
@@ -70,12 +73,26 @@ TEST_CASE("bursts of failures of ever new sources open no circuit beside others 
     site.run(minutes(5));
     CHECK(site.served > 0.99 * site.asked);
 
-    Site blind(seed);  // no failure has a source, as if there were no response
+    Site blind(seed);  // no failure has a source, as if there were no connection
     blind.knows_sources = false;
     blind.run(seconds(5));
     blind.bursts = true;
     blind.run(minutes(5));
     CHECK(blind.served < 0.2 * blind.asked);
+  }
+}
+
+TEST_CASE("one client whose requests get no response opens no circuit as long as it is known") {
+  for (const bool knows_sources : {true, false}) {
+    CAPTURE(knows_sources);
+    Site site(1);
+    site.knows_sources = knows_sources;
+    site.are_of_one = true;
+    site.run(seconds(5));
+    site.bursts = true;
+    site.run(minutes(5));
+    if (knows_sources) CHECK(site.served == site.asked);
+    if (!knows_sources) CHECK(site.served < 0.2 * site.asked);
   }
 }
 

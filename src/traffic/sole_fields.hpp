@@ -1,0 +1,36 @@
+// The fields that say whose a request is. A sender must not repeat them (RFC 9110 section 5.3): of
+// two a backend may take the one that this proxy does not, and the client had the class, the budget
+// or the place of one and the rights of the other.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/config.hpp"
+#include "http/field_list.hpp"
+
+namespace spillway::traffic {
+
+class SoleFields {
+ public:
+  // Authorization (RFC 9110 section 11.6.2), X-Api-Key where keys are configured, the field of a
+  // JWT, and of trusted peers those of trusted_headers: other clients' copies are not passed on.
+  explicit SoleFields(const config::Config& config);
+
+  // Whether one of them is there twice, with whatever value. A priority with a comma is two that
+  // another proxy has joined (RFC 9110 section 5.3).
+  bool is_any_repeated(const http::FieldList& fields, bool is_of_trusted_peer) const;
+
+ private:
+  struct Name {
+    std::string text;
+    bool is_of_trusted_peers = false;
+    bool is_number = false;
+  };
+
+  void add(Name name);
+
+  std::vector<Name> names_;
+};
+
+}  // namespace spillway::traffic
