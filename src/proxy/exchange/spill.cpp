@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "proxy/exchange/counted_client.hpp"
+
 namespace spillway::proxy {
 
 namespace {
@@ -13,15 +15,6 @@ constexpr std::uint64_t kInMemory = 32;
 constexpr std::uint64_t kInFiles = 8;
 // So many clients do.
 constexpr std::uint64_t kClients = 4;
-
-// nullopt: a trusted peer that names no client. It stands for all of its own.
-std::optional<IpAddress> counted_client(const RequestContext& request) {
-  const traffic::Peer& peer = request.client.peer;
-  const IpAddress client =
-      request.generation->generation().classifier.client_of(request.head, peer);
-  if (peer.trusted && client == peer.address) return std::nullopt;
-  return client;
-}
 }  // namespace
 
 Spill::~Spill() {
