@@ -307,12 +307,14 @@ std::string Deferral::applied_to_answer() const {
 Task<bool> Deferral::wait_for_end() {
   const TimePoint until = request_.arrived + longest_wait();
   std::optional<jobs::Progress> known;
-  while (services_.now() < until && !services_.draining) {
-    const Followed next = co_await follow(services_, parking_, job_.id, known, until);
+  while (services_.now() < until && !services_.draining && !services_.owner.is_house_full()) {
+    const Followed next =
+        co_await follow(services_, parking_, job_.id, known, until, FullHouse::gives_way);
     if (!next.job) co_return false;
     known = next.job->progress;
     job_ = {.id = job_.id, .progress = *known, .position = next.job->position};
     if (jobs::has_ended(known->state)) co_return true;
+// Not in a full house: a client that waits costs a connection, and can ask for the job later.
   }
   co_return false;
 }
