@@ -71,9 +71,9 @@ void warn_of_many_tunnels(const Config& config, Problems& found) {
   const Limits& limits = config.limits;
   const std::uint32_t most = tunnels_among(limits.connections, limits);
   if (limits.tunnels == most || limits.tunnels == Limits{}.tunnels) return;
-  found.push_back({"limits.tunnels", "no more than half of limits.connections are ever open: " +
-                                         std::to_string(most) + " of these " +
-                                         std::to_string(limits.tunnels)});
+  found.push_back({"$.limits.tunnels", "no more than half of limits.connections are ever open: " +
+                                           std::to_string(most) + " of these " +
+                                           std::to_string(limits.tunnels)});
 }
 
 }  // namespace
