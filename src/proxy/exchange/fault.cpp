@@ -200,6 +200,15 @@ Fault not_deferred(Reason reason) {
           .retry_after = Milliseconds{5000}};
 }
 
+Fault share_of_deferred_is_full() {
+  return {.reason = Reason::store_full,
+          .status = 503,
+          .detail =
+              "As many requests of this client are kept for later as leave room for those of "
+              "others. Please try again later.",
+          .retry_after = Milliseconds{5000}};
+}
+
 Fault missing_idempotency_key() {
   return {.reason = Reason::bad_request,
           .status = 400,
